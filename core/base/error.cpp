@@ -1,0 +1,69 @@
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace cxloom {
+
+InputError InputError::below(const std::string& parent) const {
+  if (path_.empty()) return InputError(detail_, parent);
+  const bool index = path_.front() == '[';
+  return InputError(detail_, parent + (index ? "" : ".") + path_);
+}
+
+std::string InputError::compose(const Detail& detail, const std::string& path) {
+  std::string text = path.empty() ? detail.problem : path + ": " + detail.problem;
+  if (!detail.found.empty()) text += ", found " + detail.found;
+  if (!detail.allowed.empty()) text += "; allowed: " + detail.allowed;
+  if (!detail.suggestion.empty()) text += "; did you mean '" + detail.suggestion + "'?";
+  return text;
+}
+
+namespace {
+
+// Edits (insert, delete, replace, swap of neighbours) from one word to the other.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replace = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, replace});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string nearest_name(const std::string& name, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string list_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+}  // namespace cxloom

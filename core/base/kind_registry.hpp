@@ -1,0 +1,74 @@
+// A list of the kinds of one sort of thing (devices, media, access patterns, ...): name, declared parameters, factory.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/schema.hpp"
+
+namespace cxloom {
+
+/// Product is what a factory makes; Context what it needs besides the parameters.
+template <class Product, class Context>
+class KindRegistry {
+ public:
+  using Factory = std::function<std::unique_ptr<Product>(const Value& params, Context& context)>;
+
+  struct Entry {
+    std::string kind;
+    SchemaInfo info;
+    Factory make;
+  };
+
+  explicit KindRegistry(std::string noun) : noun_(std::move(noun)) {}
+
+  /// Registers a kind made as `Kind(params, context)`, where `Kind::Params` declares the parameters.
+  template <class Kind>
+  void add(const std::string& kind) {
+    add_factory<typename Kind::Params>(kind, [](const typename Kind::Params& params, Context& context) {
+      return std::make_unique<Kind>(params, context);
+    });
+  }
+
+  template <class Params, class Make>
+  void add_factory(const std::string& kind, Make make) {
+    if (find(kind)) throw InputError({"the " + noun_ + " kind '" + kind + "' is registered twice", {}, {}, {}});
+    entries_.push_back({kind, Schema<Params>().info(), [make](const Value& value, Context& context) -> std::unique_ptr<Product> {
+                          return make(read_params<Params>(value), context);
+                        }});
+  }
+
+  const Entry* find(const std::string& kind) const {
+    for (const Entry& entry : entries_) {
+      if (entry.kind == kind) return &entry;
+    }
+    return nullptr;
+  }
+
+  /// The entry of `kind`; throws InputError with the nearest name if there is none.
+  const Entry& at(const std::string& kind) const {
+    if (const Entry* entry = find(kind)) return *entry;
+    throw InputError({"unknown " + noun_ + " kind '" + kind + "'", {}, list_names(names()), nearest_name(kind, names())}, "kind");
+  }
+
+  std::unique_ptr<Product> make(const Kinded& kinded, Context& context) const {
+    return at(kinded.kind).make(kinded.params, context);
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const Entry& entry : entries_) names.push_back(entry.kind);
+    return names;
+  }
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  std::string noun_;
+  std::vector<Entry> entries_;  // in order of registration
+};
+
+}  // namespace cxloom

@@ -1,0 +1,335 @@
+// Declared parameters: name, type and unit, default, bounds, meaning and source of each, said once beside the
+// component that uses it. Validation, messages, the JSON Schema, the reference and the Python models derive from it.
+//
+//   struct BusParams {
+//     Bandwidth bandwidth;
+//     Time bus_time = 1_ns;
+//     static void describe(Schema<BusParams>& schema) {
+//       schema.doc("A shared medium between ...");
+//       schema.field("bandwidth", &BusParams::bandwidth).doc("Bytes a second in each direction.");
+//       schema.field("bus_time", &BusParams::bus_time).doc("Time to cross the bus.").source("ESF, Table III");
+//     }
+//   };
+//   BusParams params = read_params<BusParams>(value);   // throws InputError with the path of the key
+//
+// The default of a parameter is its member initialiser.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "base/value.hpp"
+
+namespace cxloom {
+
+struct SchemaInfo;
+
+/// What is declared of one parameter, without its C++ type.
+struct FieldInfo {
+  std::string name;
+  std::string type;  ///< time, bytes, bandwidth, frequency, fraction, integer, real, boolean, text, address,
+                     ///< choice, map (see `fields`), kind (see `category`), list (see `item`)
+  std::string doc;
+  std::string source;         ///< spec section or table the default comes from, may be empty
+  std::string default_text;   ///< as a person would write it; empty if there is none
+  std::string minimum;        ///< inclusive, empty if none
+  std::string maximum;        ///< inclusive, empty if none
+  std::vector<std::string> choices;
+  std::string category;       ///< for type kind: the registry that lists the kinds
+  std::string item;           ///< for type list: the type of its items
+  bool required = false;
+  std::shared_ptr<const SchemaInfo> fields;  ///< for type map
+};
+
+/// What is declared of a set of parameters.
+struct SchemaInfo {
+  std::string doc;
+  std::vector<FieldInfo> fields;
+};
+
+/// A parameter that names one of several kinds, each with parameters of its own: `{kind: fixed, latency: 45ns}`.
+struct Kinded {
+  std::string kind;
+  Value params;  // the map without `kind`
+};
+
+template <class Params>
+class Schema;
+
+// One reader a type: turns what was written into the type, or throws InputError.
+void read_value(const Value& value, Time& out);
+void read_value(const Value& value, Bytes& out);
+void read_value(const Value& value, Bandwidth& out);
+void read_value(const Value& value, Frequency& out);
+void read_value(const Value& value, Address& out);
+void read_value(const Value& value, double& out);  // a real number, or a fraction such as 67%
+void read_value(const Value& value, std::uint32_t& out);
+void read_value(const Value& value, std::uint64_t& out);
+void read_value(const Value& value, bool& out);
+void read_value(const Value& value, std::string& out);
+void read_value(const Value& value, Kinded& out);
+
+template <class T>
+void read_value(const Value& value, std::vector<T>& out) {
+  const Value::List* list = value.as_list();
+  if (!list) throw InputError({"not a list", value.described(), "a list such as [a, b]", {}});
+  out.clear();
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    try {
+      read_value((*list)[i], out.emplace_back());
+    } catch (const InputError& error) {
+      throw error.below("[" + std::to_string(i) + "]");
+    }
+  }
+}
+
+template <class Params>
+  requires requires(Schema<Params>& schema) { Params::describe(schema); }
+void read_value(const Value& value, Params& out);
+
+template <class T>
+void read_value(const Value& value, std::optional<T>& out) {
+  if (value.is_null()) {
+    out.reset();
+    return;
+  }
+  T inner{};
+  read_value(value, inner);
+  out = std::move(inner);
+}
+
+template <class T>
+struct IsVector : std::false_type {};
+template <class T>
+struct IsVector<std::vector<T>> : std::true_type {};
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+/// The name of a type in FieldInfo::type.
+template <class T>
+std::string type_name() {
+  if constexpr (std::is_same_v<T, Time>) return "time";
+  else if constexpr (std::is_same_v<T, Bytes>) return "bytes";
+  else if constexpr (std::is_same_v<T, Bandwidth>) return "bandwidth";
+  else if constexpr (std::is_same_v<T, Frequency>) return "frequency";
+  else if constexpr (std::is_same_v<T, Address>) return "address";
+  else if constexpr (std::is_same_v<T, double>) return "real";
+  else if constexpr (std::is_same_v<T, bool>) return "boolean";
+  else if constexpr (std::is_integral_v<T>) return "integer";
+  else if constexpr (std::is_same_v<T, std::string>) return "text";
+  else if constexpr (std::is_same_v<T, Kinded>) return "kind";
+  else if constexpr (IsVector<T>::value) return "list";
+  else if constexpr (IsOptional<T>::value) return type_name<typename T::value_type>();
+  else return "map";
+}
+
+/// A value as a person would write it.
+template <class T>
+std::string value_text(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
+  else if constexpr (std::is_integral_v<T>) return std::to_string(value);
+  else if constexpr (std::is_same_v<T, double>) {
+    std::string text = Value(value).described();
+    return text;
+  } else if constexpr (std::is_same_v<T, std::string>) return value;
+  else if constexpr (std::is_same_v<T, Kinded>) return value.kind;
+  else if constexpr (IsOptional<T>::value) return value ? value_text(*value) : std::string();
+  else if constexpr (requires { to_text(value); }) return to_text(value);
+  else return {};
+}
+
+/// Refuses a value that is no map and keys that are not declared (with the nearest name); gives each of the others to
+/// `read`, by the index of its field; refuses when a required one is missing.
+void read_map(const Value& value, const std::vector<FieldInfo>& fields,
+              const std::function<void(std::size_t field, const Value& value)>& read);
+
+/// The error for a value outside its bounds.
+InputError out_of_bounds(const FieldInfo& field, const std::string& found, const std::string& allowed);
+
+/// The parameters of one component as `Params::describe` declares them: reads, checks and tells about them.
+template <class Params>
+class Schema {
+  struct Check {
+    std::function<bool(const Params&)> holds;
+    std::string allowed;
+    std::function<std::string(const Params&)> found;
+  };
+  struct Entry {
+    FieldInfo info;
+    std::function<void(const Value&, Params&)> read;
+    std::vector<Check> checks;
+  };
+  struct Rule {
+    std::string problem;
+    std::function<bool(const Params&)> holds;
+  };
+
+ public:
+  /// Says the rest about a parameter just declared. T is its type, or what an optional one holds.
+  template <class Member, class T>
+  class Field {
+   public:
+    Field(Entry& entry, Member Params::* member) : entry_(entry), member_(member) {}
+
+    Field& doc(std::string text) { return entry_.info.doc = std::move(text), *this; }
+    Field& source(std::string text) { return entry_.info.source = std::move(text), *this; }
+    Field& required() { return entry_.info.required = true, entry_.info.default_text.clear(), *this; }
+    /// Shows `text` where the default depends on something else ("that of the port").
+    Field& default_text(std::string text) { return entry_.info.default_text = std::move(text), *this; }
+    /// Of a Kinded parameter: the registry that lists the kinds.
+    Field& category(std::string name) { return entry_.info.category = std::move(name), *this; }
+    /// Of a real number: it lies in [0, 1] and may be written as a percentage.
+    Field& fraction() {
+      entry_.info.type = "fraction";
+      return min(T{0}).max(T{1});
+    }
+    Field& min(T bound) {
+      entry_.info.minimum = value_text(bound);
+      return where([bound](const T& value) { return !(value < bound); }, "at least " + value_text(bound));
+    }
+    Field& max(T bound) {
+      entry_.info.maximum = value_text(bound);
+      return where([bound](const T& value) { return !(bound < value); }, "at most " + value_text(bound));
+    }
+    /// Any other condition; `allowed` says what is.
+    Field& where(std::function<bool(const T&)> holds, std::string allowed) {
+      entry_.checks.push_back({[holds = std::move(holds), member = member_](const Params& params) {
+                                 const Member& value = params.*member;
+                                 if constexpr (IsOptional<Member>::value) return !value || holds(*value);
+                                 else return holds(value);
+                               },
+                               std::move(allowed),
+                               [member = member_](const Params& params) { return value_text(params.*member); }});
+      return *this;
+    }
+
+   private:
+    Entry& entry_;
+    Member Params::* member_;
+  };
+
+  template <class Member>
+  struct Held {
+    using Type = Member;
+  };
+  template <class T>
+  struct Held<std::optional<T>> {
+    using Type = T;
+  };
+
+  Schema() {
+    Params::describe(*this);
+    for (const Entry& entry : entries_) info_.fields.push_back(entry.info);
+  }
+
+  void doc(std::string text) { info_.doc = std::move(text); }
+
+  template <class Member>
+  auto field(std::string name, Member Params::* member) {
+    using T = typename Held<Member>::Type;
+    const Params initial{};
+    Entry& entry = entries_.emplace_back();
+    entry.info.name = std::move(name);
+    entry.info.type = type_name<Member>();
+    entry.info.default_text = value_text(initial.*member);
+    if constexpr (IsVector<T>::value) {
+      entry.info.item = type_name<typename T::value_type>();
+      entry.info.fields = nested_info<typename T::value_type>();
+    } else {
+      entry.info.fields = nested_info<T>();
+    }
+    entry.read = [member](const Value& value, Params& params) { read_value(value, params.*member); };
+    return Field<Member, T>(entry, member);
+  }
+
+  /// A parameter that takes one of the named values.
+  template <class Enum>
+  auto choice(std::string name, Enum Params::* member, std::vector<std::pair<std::string, Enum>> choices) {
+    const Params initial{};
+    Entry& entry = entries_.emplace_back();
+    entry.info.name = std::move(name);
+    entry.info.type = "choice";
+    for (const auto& [text, value] : choices) {
+      entry.info.choices.push_back(text);
+      if (value == initial.*member) entry.info.default_text = text;
+    }
+    entry.read = [member, choices = std::move(choices), names = entry.info.choices](const Value& value, Params& params) {
+      const std::string* text = value.as_text();
+      for (const auto& [known, meaning] : choices) {
+        if (text && known == *text) {
+          params.*member = meaning;
+          return;
+        }
+      }
+      throw InputError({"unknown choice", value.described(), list_names(names), text ? nearest_name(*text, names) : ""});
+    };
+    return Field<Enum, Enum>(entry, member);
+  }
+
+  /// A condition between several parameters; `problem` says what is wrong when it does not hold.
+  void rule(std::string problem, std::function<bool(const Params&)> holds) {
+    rules_.push_back({std::move(problem), std::move(holds)});
+  }
+
+  const SchemaInfo& info() const { return info_; }
+
+  Params read(const Value& value) const {
+    Params params{};
+    read_map(value, info_.fields, [&](std::size_t i, const Value& item) { entries_[i].read(item, params); });
+    check(params);
+    return params;
+  }
+
+  /// Throws InputError if a bound or rule is broken: for parameters that were set from C++ as well.
+  void check(const Params& params) const {
+    for (const Entry& entry : entries_) {
+      for (const Check& check : entry.checks) {
+        if (!check.holds(params)) throw out_of_bounds(entry.info, check.found(params), check.allowed);
+      }
+    }
+    for (const Rule& rule : rules_) {
+      if (!rule.holds(params)) throw InputError({rule.problem, {}, {}, {}});
+    }
+  }
+
+ private:
+  template <class T>
+  static std::shared_ptr<const SchemaInfo> nested_info() {
+    if constexpr (requires(Schema<T>& schema) { T::describe(schema); }) {
+      return std::make_shared<const SchemaInfo>(Schema<T>().info());
+    } else {
+      return nullptr;
+    }
+  }
+
+  SchemaInfo info_;
+  std::deque<Entry> entries_;  // a Field keeps a reference while more are declared
+  std::vector<Rule> rules_;
+};
+
+template <class Params>
+  requires requires(Schema<Params>& schema) { Params::describe(schema); }
+void read_value(const Value& value, Params& out) {
+  static const Schema<Params> schema;
+  out = schema.read(value);
+}
+
+/// Parameters from what a person wrote; throws InputError with the path of the offending key.
+template <class Params>
+Params read_params(const Value& value) {
+  Params params{};
+  read_value(value, params);
+  return params;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,43 @@
+#include "base/value.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace cxloom {
+
+const Value* Value::find(std::string_view key) const {
+  const Map* map = as_map();
+  if (!map) return nullptr;
+  for (const auto& [name, value] : *map) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+Value& Value::set(std::string key, Value value) {
+  if (is_null()) data_ = Map{};
+  Map& map = std::get<Map>(data_);
+  for (auto& [name, old] : map) {
+    if (name == key) {
+      old = std::move(value);
+      return *this;
+    }
+  }
+  map.emplace_back(std::move(key), std::move(value));
+  return *this;
+}
+
+std::string Value::described() const {
+  if (const bool* value = as_bool()) return *value ? "true" : "false";
+  if (const std::int64_t* value = as_integer()) return std::to_string(*value);
+  if (const double* value = as_real()) {
+    std::array<char, 32> buffer{};
+    return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), *value).ptr};
+  }
+  if (const std::string* value = as_text()) return "'" + *value + "'";
+  if (as_list()) return "a list";
+  if (as_map()) return "a map";
+  return "nothing";
+}
+
+}  // namespace cxloom

@@ -1,0 +1,47 @@
+// A value as a person writes it (a YAML scalar, list or map), before it has a type.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace cxloom {
+
+class Value {
+ public:
+  using List = std::vector<Value>;
+  using Map = std::vector<std::pair<std::string, Value>>;  // in the order written
+
+  Value() = default;
+  Value(bool value) : data_(value) {}                         // NOLINT(google-explicit-constructor)
+  Value(std::int64_t value) : data_(value) {}                 // NOLINT(google-explicit-constructor)
+  Value(int value) : data_(std::int64_t{value}) {}            // NOLINT(google-explicit-constructor)
+  Value(double value) : data_(value) {}                       // NOLINT(google-explicit-constructor)
+  Value(std::string value) : data_(std::move(value)) {}       // NOLINT(google-explicit-constructor)
+  Value(const char* value) : data_(std::string(value)) {}     // NOLINT(google-explicit-constructor)
+  Value(List value) : data_(std::move(value)) {}              // NOLINT(google-explicit-constructor)
+  Value(Map value) : data_(std::move(value)) {}               // NOLINT(google-explicit-constructor)
+
+  bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
+  const bool* as_bool() const { return std::get_if<bool>(&data_); }
+  const std::int64_t* as_integer() const { return std::get_if<std::int64_t>(&data_); }
+  const double* as_real() const { return std::get_if<double>(&data_); }
+  const std::string* as_text() const { return std::get_if<std::string>(&data_); }
+  const List* as_list() const { return std::get_if<List>(&data_); }
+  const Map* as_map() const { return std::get_if<Map>(&data_); }
+
+  /// The entry of a map, or null if this is no map or has no such key.
+  const Value* find(std::string_view key) const;
+  /// Sets (or adds) the entry of a map; a null value becomes a map.
+  Value& set(std::string key, Value value);
+  /// As in an error message: `'text'`, `12`, `a list`, `a map`, `nothing`.
+  std::string described() const;
+
+ private:
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Map> data_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,55 @@
+// CXL.mem message classes and opcodes, by the specification's names. CXL.cache and CXL.io have their classes here, so
+// that every queue index has room for them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace cxloom {
+
+/// A message class. Each has a virtual channel of its own, so that requests never block responses.
+enum class Channel : std::uint8_t {
+  kM2SReq,
+  kM2SRwD,
+  kM2SBIRsp,
+  kS2MNDR,
+  kS2MDRS,
+  kS2MBISnp,
+  kD2HReq,
+  kD2HRsp,
+  kD2HData,
+  kH2DReq,
+  kH2DRsp,
+  kH2DData,
+  kIo,
+};
+
+inline constexpr std::size_t kChannelCount = 13;
+
+inline constexpr std::array<std::string_view, kChannelCount> kChannelNames{
+    "M2S Req", "M2S RwD", "M2S BIRsp", "S2M NDR", "S2M DRS", "S2M BISnp", "D2H Req",
+    "D2H Rsp", "D2H Data", "H2D Req",  "H2D Rsp", "H2D Data", "IO"};
+
+/// Opcodes in use (CXL 3.x specification, chapter 3).
+enum class Opcode : std::uint8_t {
+  kMemRd,    ///< M2S Req: read a line
+  kMemWr,    ///< M2S RwD: write a line
+  kMemData,  ///< S2M DRS: the data of a read
+  kCmp,      ///< S2M NDR: a write is complete
+};
+
+constexpr Channel channel_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kMemRd: return Channel::kM2SReq;
+    case Opcode::kMemWr: return Channel::kM2SRwD;
+    case Opcode::kMemData: return Channel::kS2MDRS;
+    case Opcode::kCmp: return Channel::kS2MNDR;
+  }
+  return Channel::kIo;
+}
+
+constexpr bool carries_data(Opcode opcode) { return opcode == Opcode::kMemWr || opcode == Opcode::kMemData; }
+
+}  // namespace cxloom

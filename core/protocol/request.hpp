@@ -1,0 +1,38 @@
+// A request: what a requester waits for. It lives at its requester and owns the account of its latency.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/units.hpp"
+#include "protocol/segment.hpp"
+
+namespace cxloom {
+
+enum class AccessKind : std::uint8_t { kRead, kWrite };
+
+struct Request {
+  std::uint64_t id = 0;    ///< number of the request at its requester, from zero, warm-up included
+  Address address;
+  Time created;            ///< when the clock of its latency started
+  Time mark;               ///< up to when its time is accounted for
+  Request* next = nullptr; ///< link of the list it waits in
+  NodeId requester;
+  NodeId target;           ///< the device that serves it; the requester itself for a cache hit
+  std::uint32_t thread = 0;
+  std::uint32_t slot = 0;  ///< the requester's own index of it
+  std::uint16_t size = 0;  ///< bytes
+  std::uint8_t hops = 0;   ///< links crossed, there and back
+  AccessKind kind = AccessKind::kRead;
+  std::array<Time, kSegmentCount> segments{};
+
+  /// Accounts for the time from the mark up to `until`, and moves the mark there.
+  void charge(Segment segment, Time until) {
+    segments[static_cast<std::size_t>(segment)] += until - mark;
+    mark = until;
+  }
+};
+
+static_assert(sizeof(Request) <= 192, "a request in flight costs no more than 192 bytes");
+
+}  // namespace cxloom

@@ -1,0 +1,58 @@
+// The parts of a request's latency. A request is charged for what it waits on at each instant, so that its segments
+// sum to its latency exactly; there is no "other".
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace cxloom {
+
+enum class Segment : std::uint8_t {
+  kRequesterQueue,
+  kProcess,
+  kCache,
+  kMshr,
+  kLinkQueue,
+  kCredit,
+  kSerialization,
+  kPortDelay,
+  kPropagation,
+  kBusQueue,
+  kBus,
+  kSwitchQueue,
+  kSwitching,
+  kController,
+  kMediaQueue,
+  kMedia,
+};
+
+inline constexpr std::size_t kSegmentCount = 16;
+
+struct SegmentInfo {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+/// Name and meaning of each segment, in the order of the enumeration.
+inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
+    {"requester_queue", "waiting at the requester for its turn: open-loop backlog, dependence, issue interval"},
+    {"process", "the requester's own processing"},
+    {"cache", "looking up the requester's cache"},
+    {"mshr", "waiting for an earlier miss to the same line, or for a free miss register"},
+    {"link_queue", "waiting at a device for the wire of its link"},
+    {"credit", "waiting for receive-buffer credits of a link"},
+    {"serialization", "the bytes of the message passing a wire: in cut-through the tail, once"},
+    {"port_delay", "crossing ports at the ends of links"},
+    {"propagation", "flight time on links"},
+    {"bus_queue", "waiting for the shared medium of a bus"},
+    {"bus", "crossing a bus"},
+    {"switch_queue", "waiting in a switch: for arbitration, the output port, or behind another message"},
+    {"switching", "crossing a switch"},
+    {"controller", "the device controller's processing"},
+    {"media_queue", "waiting for a bank or the data path of the media"},
+    {"media", "the access in the media"},
+}};
+
+}  // namespace cxloom

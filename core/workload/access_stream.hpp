@@ -1,0 +1,32 @@
+// What a requester does: a stream of memory accesses, from a pattern, a trace or an external feed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/units.hpp"
+#include "protocol/request.hpp"
+
+namespace cxloom {
+
+struct Access {
+  Address address;
+  Time timestamp;                    ///< when it becomes ready, from the start of the stream; see `timed`
+  std::uint32_t instruction_gap = 0; ///< instructions since the access before it
+  std::uint32_t dependence = 0;      ///< it needs the access this many places before it; 0: none
+  std::uint32_t thread = 0;
+  std::uint16_t size = 64;           ///< bytes
+  AccessKind kind = AccessKind::kRead;
+  bool timed = false;                ///< `timestamp` is given
+};
+
+class AccessStream {
+ public:
+  virtual ~AccessStream() = default;
+  /// Gives the next access; false at the end of the stream.
+  virtual bool next(Access& access) = 0;
+  /// How many accesses there are in all, where that is known beforehand.
+  virtual std::optional<std::uint64_t> length() const { return std::nullopt; }
+};
+
+}  // namespace cxloom

@@ -1,0 +1,126 @@
+# cxloom: `make demo` and `make test` do everything from a bare system; `make` alone lists the rest.
+#
+# What is made lives in two places: .venv/ (Python environment and tools) and build/ (one CMake tree for the library,
+# the extension, the C++ tests and the benchmarks). The Python files are used where they are.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
+.SUFFIXES:
+.PHONY: help demo test build cxx-tests python-tests lint format sanitize bench clean constraints FORCE
+
+JOBS ?= $(shell nproc)
+BIN := .venv/bin
+CMAKE := $(BIN)/cmake
+CTEST = $(BIN)/ctest --test-dir $(1) --parallel $(JOBS) --timeout 120 --output-on-failure --no-tests=error
+
+# The environment is .venv and nothing else that the caller happens to have active.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_USER PIP_TARGET PIP_PREFIX
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/build/cache/hypothesis
+
+help:
+	@echo "make demo      build, then run the demonstration"
+	@echo "make test      everything that must pass: C++ and Python tests, lint, sanitized tests"
+	@echo "make build     the environment and the extension; afterwards .venv/bin/cxloom works"
+	@echo "make lint      clang-format, clang-tidy, ruff, mypy"
+	@echo "make format    rewrite C++ and Python files in the project's style"
+	@echo "make sanitize  C++ tests under the address and undefined-behaviour sanitizers"
+	@echo "make bench     C++ micro-benchmarks and benchmarks/run.py"
+	@echo "make clean     remove build/ and .venv/"
+
+demo: build
+	$(BIN)/python -m cxloom demo
+
+# The Python tests come last, so that a run ends with their summary.
+test: cxx-tests lint sanitize python-tests
+
+# --- environment -----------------------------------------------------------------------------------------------------
+# An environment that was copied or moved with the tree is made anew.
+MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.root)))
+
+.venv/.installed: scripts/bootstrap.sh scripts/link_build_tree.py pyproject.toml constraints.txt $(if $(MOVED),FORCE)
+	@scripts/bootstrap.sh venv
+	@touch $@
+
+.venv/.installed-dev: .venv/.installed
+	@echo "Installing development tools into .venv"
+	@CXLOOM_BUILD_TREE=1 $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt \
+	  --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+# --- C++ -------------------------------------------------------------------------------------------------------------
+build/.configured: .venv/.installed
+	@$(CMAKE) -S . -B build -G Ninja --log-level=NOTICE \
+	  -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCXLOOM_WERROR=ON
+	@touch $@
+
+build/.configured-tests: build/.configured
+	@scripts/bootstrap.sh gtest
+	@$(CMAKE) -S . -B build --log-level=NOTICE -DCXLOOM_TESTS=ON
+	@touch $@
+
+build/.configured-benchmarks: build/.configured
+	@scripts/bootstrap.sh benchmark
+	@$(CMAKE) -S . -B build --log-level=NOTICE -DCXLOOM_BENCHMARKS=ON
+	@touch $@
+
+build/sanitize/.configured: .venv/.installed
+	@scripts/bootstrap.sh gtest
+	@$(CMAKE) -S . -B build/sanitize -G Ninja --log-level=NOTICE \
+	  -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" -DCMAKE_BUILD_TYPE=Debug -DCXLOOM_SANITIZE=address,undefined \
+	  -DCXLOOM_PYTHON=OFF -DCXLOOM_TESTS=ON -DCXLOOM_WERROR=ON
+	@touch $@
+
+build: build/.configured
+	@$(CMAKE) --build build --target _core
+
+cxx-tests: build build/.configured-tests
+	@$(CMAKE) --build build
+	@$(call CTEST,build)
+
+sanitize: build/sanitize/.configured
+	@$(CMAKE) --build build/sanitize
+	@UBSAN_OPTIONS=print_stacktrace=1 $(call CTEST,build/sanitize)
+
+python-tests: build .venv/.installed-dev
+	$(BIN)/python -m pytest -n $(JOBS)
+
+bench: build build/.configured-benchmarks
+	@$(CMAKE) --build build
+	@if [[ -x build/benchmarks/cxloom_benchmarks ]]; then build/benchmarks/cxloom_benchmarks; fi
+	@if [[ -f benchmarks/run.py ]]; then $(BIN)/python benchmarks/run.py; fi
+
+# --- style -----------------------------------------------------------------------------------------------------------
+CXX_FILES = find core include bindings tests benchmarks examples integrations -type f \
+  \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' \) -print0 2>/dev/null
+
+lint: build .venv/.installed-dev
+	$(CXX_FILES) | xargs -0 -P $(JOBS) -n 20 $(BIN)/clang-format --dry-run -Werror
+	$(BIN)/python scripts/tidy.py build --jobs $(JOBS)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: .venv/.installed-dev
+	$(CXX_FILES) | xargs -0 $(BIN)/clang-format -i
+	$(BIN)/ruff check --fix --exit-zero
+	$(BIN)/ruff format
+
+# --- maintenance -----------------------------------------------------------------------------------------------------
+clean:
+	rm -rf build .venv
+
+# Renew the pins: the newest versions that fit pyproject.toml, installed and frozen in an environment of their own.
+constraints: build/.configured
+	rm -rf build/constraints
+	$(BIN)/python -m venv build/constraints
+	build/constraints/bin/pip install --quiet --no-compile cmake ninja nanobind scikit-build-core
+	CXLOOM_BUILD_TREE=1 build/constraints/bin/pip install --quiet --no-compile --no-build-isolation --editable '.[dev]'
+	{ sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --exclude-editable; } >build/constraints.txt
+	mv build/constraints.txt constraints.txt
+
+FORCE:

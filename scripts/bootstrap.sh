@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# Prepares what the Makefile needs before its first step: pieces of the system, then the Python environment.
+#
+#   scripts/bootstrap.sh venv        C++20 compiler, Python 3.11+ with its headers; makes .venv, installs the package
+#   scripts/bootstrap.sh gtest       the library of the C++ tests
+#   scripts/bootstrap.sh benchmark   the library of the C++ micro-benchmarks
+#
+# A missing Debian package is installed where this user may do that, and otherwise named in one line to type.
+# Nothing is asked of the package manager when nothing is missing.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+missing=()
+
+# The compiler CMake will pick, or failure if it cannot compile the given includes.
+compiles() {
+  local cxx
+  for cxx in ${CXX:-c++ g++ clang++}; do
+    command -v "$cxx" >/dev/null || continue
+    printf '#include <%s>\n' "$@" | "$cxx" -std=c++20 -x c++ -fsyntax-only - 2>/dev/null
+    return
+  done
+  return 1
+}
+
+# The system's own Python first: one from another place in PATH may lack headers or be a wrapper.
+find_python() {
+  local candidate
+  for candidate in /usr/bin/python3 python3 python3.14 python3.13 python3.12 python3.11; do
+    candidate=$(command -v "$candidate") || continue
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+install_missing() {
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+    echo "Installing from Debian: ${missing[*]}"
+    local log apt_install
+    log=$(mktemp)
+    apt_install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends
+      -o DPkg::Lock::Timeout=300 "${missing[@]}")
+    # The package lists may be absent or old; fetch them only then. Failing to reach an unrelated source is no reason
+    # to stop.
+    if "${apt_install[@]}" >"$log" 2>&1 </dev/null ||
+      { apt-get update >>"$log" 2>&1 </dev/null || true; "${apt_install[@]}" >>"$log" 2>&1 </dev/null; }; then
+      rm -f "$log"
+      return
+    fi
+    tail -n 20 "$log" >&2
+    rm -f "$log"
+  fi
+  echo "Missing on this system; please run:  sudo apt-get install ${missing[*]}" >&2
+  exit 1
+}
+
+check_compiler() { compiles concepts vector cstdlib || missing+=(g++); }
+
+check_python() {
+  local python
+  if ! python=$(find_python); then
+    missing+=(python3 python3-venv python3-dev)
+    return
+  fi
+  "$python" -c 'import ensurepip, ssl, venv' 2>/dev/null || missing+=(python3-venv)
+  "$python" -c 'import os, sys, sysconfig
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' || missing+=(python3-dev)
+}
+
+make_venv() {
+  local python
+  if ! python=$(find_python); then
+    echo "cxloom needs Python 3.11 or later" >&2
+    exit 1
+  fi
+  # An environment remembers where it was made; one that was copied along with the tree leads back to the original.
+  if [[ -d .venv && $(cat .venv/.root 2>/dev/null) != "$PWD" ]]; then
+    rm -rf .venv build
+  fi
+  if [[ ! -x .venv/bin/python ]] || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+    echo "Making the Python environment .venv with $python"
+    rm -rf .venv
+    "$python" -m venv .venv
+  fi
+  echo "Installing Python packages into .venv"
+  local pip_install=(.venv/bin/python -m pip install --quiet --no-compile --constraint constraints.txt)
+  "${pip_install[@]}" cmake ninja nanobind scikit-build-core
+  # Metadata, dependencies, the `cxloom` command and a path to python/; the extension is found in build/ instead.
+  CXLOOM_BUILD_TREE=1 "${pip_install[@]}" --no-build-isolation --editable .
+  .venv/bin/python scripts/link_build_tree.py
+  printf '%s' "$PWD" >.venv/.root
+}
+
+case "${1-}" in
+  venv)
+    check_compiler
+    check_python
+    install_missing
+    make_venv
+    ;;
+  gtest)
+    compiles gtest/gtest.h || missing+=(libgtest-dev)
+    install_missing
+    ;;
+  benchmark)
+    compiles benchmark/benchmark.h || missing+=(libbenchmark-dev)
+    install_missing
+    ;;
+  *)
+    echo "usage: $0 venv|gtest|benchmark" >&2
+    exit 2
+    ;;
+esac

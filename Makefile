@@ -95,18 +95,19 @@ bench: build build/.configured-benchmarks
 	@if [[ -f benchmarks/run.py ]]; then $(BIN)/python benchmarks/run.py; fi
 
 # --- style -----------------------------------------------------------------------------------------------------------
-CXX_FILES = find core include bindings tests benchmarks examples integrations -type f \
-  \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' \) -print0 2>/dev/null
+CXX_DIRS := $(wildcard core include bindings tests benchmarks examples integrations)
+CXX_FILES := find $(CXX_DIRS) -type f '(' -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' ')' -print0
 
 lint: build .venv/.installed-dev
-	$(CXX_FILES) | xargs -0 -P $(JOBS) -n 20 $(BIN)/clang-format --dry-run -Werror
+	@echo "clang-format"
+	@$(CXX_FILES) | xargs -0 -P $(JOBS) -n 20 $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/python scripts/tidy.py build --jobs $(JOBS)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
 format: .venv/.installed-dev
-	$(CXX_FILES) | xargs -0 $(BIN)/clang-format -i
+	@$(CXX_FILES) | xargs -0 $(BIN)/clang-format -i
 	$(BIN)/ruff check --fix --exit-zero
 	$(BIN)/ruff format
 

@@ -80,7 +80,9 @@ def main() -> int:
     entries.sort(key=lambda entry: -Path(entry["file"]).stat().st_size)
     failed = 0
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        verdicts = pool.map(lambda entry: check(build, entry, included.get(entry["output"], []), common), entries)
+        verdicts = pool.map(
+            lambda entry: check(build, entry, included.get(entry["output"], []), common), entries
+        )
         for verdict in verdicts:
             if verdict is not None:
                 failed += 1

@@ -1,0 +1,99 @@
+#include "coherence/cache_array.hpp"
+
+#include <bit>
+#include <cassert>
+
+namespace cxloom {
+
+namespace {
+
+// From here on a hash table beats comparing the tags of a set one after the other.
+constexpr std::uint32_t kMostComparedWays = 32;
+// Slots have 32 bits, and the sentinels of the sets count too.
+constexpr Bytes kLargest{std::uint64_t{64} << 30U};
+
+std::uint32_t ways_of(const CacheParams& params) {
+  static const Schema<CacheParams> schema;
+  schema.check(params);
+  return params.ways == 0 ? static_cast<std::uint32_t>(params.lines()) : params.ways;
+}
+
+}  // namespace
+
+void CacheParams::describe(Schema<CacheParams>& schema) {
+  schema.doc("A cache of 64-byte lines. What it holds is exact; it takes one fixed time to look up.");
+  schema.field("size", &CacheParams::size)
+      .doc("Bytes of data it holds; a multiple of ways x 64 B, and the number of sets need not be a power of two.")
+      .min(Bytes{kLineBytes})
+      .max(kLargest);
+  schema.field("ways", &CacheParams::ways).doc("Lines in a set; 0 means fully associative.");
+  schema.field("access_time", &CacheParams::access_time)
+      .doc("Time of one look-up, hit or miss.")
+      .source("ESF, Table III (cache access)")
+      .min(Time{0});
+  schema
+      .choice("policy", &CacheParams::policy,
+              {{"lru", VictimPolicy::kLru},
+               {"fifo", VictimPolicy::kFifo},
+               {"lifo", VictimPolicy::kLifo},
+               {"mru", VictimPolicy::kMru},
+               {"random", VictimPolicy::kRandom}})
+      .doc("Which line leaves a full set: the least recently used, the first or last inserted, the most recently "
+           "used, or any.");
+  schema.rule("size must be a multiple of ways x 64 B", [](const CacheParams& params) {
+    const std::uint64_t set_bytes = (params.ways == 0 ? 1 : std::uint64_t{params.ways}) * kLineBytes;
+    return params.size.count() % set_bytes == 0;
+  });
+}
+
+CacheArray::CacheArray(const CacheParams& params, RandomStream random)
+    : ways_(ways_of(params)),
+      sets_(static_cast<std::uint32_t>(params.lines() / ways_)),
+      mask_sets_(std::has_single_bit(sets_)),
+      indexed_(ways_ > kMostComparedWays),
+      tags_(params.lines(), kNoLine),
+      states_(params.lines(), LineState::kInvalid),
+      order_(params.policy, sets_, ways_),
+      random_(random) {
+  if (indexed_) index_ = LineIndex(capacity());
+}
+
+Slot CacheArray::victim_for(LineAddress line) {
+  const std::uint32_t set = set_of(line);
+  if (states_[order_.first(set)] == LineState::kInvalid) return kNoSlot;
+  return order_.victim(set, random_);
+}
+
+CacheArray::Insertion CacheArray::insert(LineAddress line, LineState state) {
+  assert(!contains(line) && state != LineState::kInvalid);
+  const std::uint32_t set = set_of(line);
+  Slot slot = victim_for(line);
+  const bool room = slot == kNoSlot;
+  if (room) {
+    slot = order_.first(set);
+    ++occupied_;
+  }
+  const Insertion insertion{slot, room ? LineAddress{} : this->line(slot), states_[slot]};
+  if (indexed_) {
+    if (!room) index_.erase(insertion.victim);
+    index_.insert(line, slot);
+  }
+  tags_[slot] = line.number();
+  states_[slot] = state;
+  order_.inserted(set, slot);
+  return insertion;
+}
+
+LineState CacheArray::invalidate(LineAddress line) {
+  const Slot slot = lookup(line);
+  if (slot == kNoSlot) return LineState::kInvalid;
+  const LineState state = states_[slot];
+  if (indexed_) index_.erase(line);
+  tags_[slot] = kNoLine;
+  states_[slot] = LineState::kInvalid;
+  order_.freed(set_of(line), slot);
+  --occupied_;
+  return state;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,101 @@
+// The tag array of a set-associative cache: which lines it holds, in which state, and which one leaves when another
+// comes. It has no data and no timing; caches, cache filters and snoop filters are built around it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/schema.hpp"
+#include "base/units.hpp"
+#include "coherence/line_index.hpp"
+#include "coherence/victim_policy.hpp"
+
+namespace cxloom {
+
+struct CacheParams {
+  Bytes size{32 * 1024};
+  std::uint32_t ways = 8;
+  Time access_time{12'000};
+  VictimPolicy policy = VictimPolicy::kLru;
+
+  std::uint64_t lines() const { return size.count() / kLineBytes; }
+  static void describe(Schema<CacheParams>& schema);
+};
+
+/// What a holder knows of a line. A protocol may add states (shared, owned, ...); every state but kInvalid is present.
+enum class LineState : std::uint8_t { kInvalid, kClean, kDirty };
+
+class CacheArray {
+ public:
+  /// What insert() did: where the line is now, and what had to leave for it.
+  struct Insertion {
+    Slot slot;
+    LineAddress victim;
+    LineState victim_state;  ///< kInvalid: nothing had to leave
+    bool evicted() const { return victim_state != LineState::kInvalid; }
+    bool evicted_dirty() const { return victim_state == LineState::kDirty; }
+  };
+
+  /// Throws InputError if the parameters are out of bounds. `random` decides the victims of VictimPolicy::kRandom.
+  CacheArray(const CacheParams& params, RandomStream random);
+
+  std::uint32_t sets() const { return sets_; }
+  std::uint32_t ways() const { return ways_; }
+  /// Number of slots: slots are 0 .. capacity() - 1, for whoever keeps more about a line in an array beside this one.
+  std::uint32_t capacity() const { return sets_ * ways_; }
+  /// Number of lines held.
+  std::uint32_t occupied() const { return occupied_; }
+
+  /// The slot of a line, or kNoSlot. Does not count as a use.
+  Slot lookup(LineAddress line) const {
+    if (indexed_) return index_.find(line);
+    const Slot first = set_of(line) * ways_;
+    const std::uint64_t* tags = tags_.data() + first;
+    for (std::uint32_t way = 0; way < ways_; ++way) {
+      if (tags[way] == line.number()) return first + way;
+    }
+    return kNoSlot;
+  }
+  bool contains(LineAddress line) const { return lookup(line) != kNoSlot; }
+
+  LineAddress line(Slot slot) const { return LineAddress{tags_[slot]}; }
+  LineState state(Slot slot) const { return states_[slot]; }
+  /// Moves between states of presence; a line leaves by invalidate().
+  void set_state(Slot slot, LineState state) { states_[slot] = state; }
+  void mark_dirty(Slot slot) { states_[slot] = LineState::kDirty; }
+
+  /// Tells the victim policy that the line was used.
+  void touch(Slot slot) {
+    if (!order_.settled(slot)) order_.used(set_of(line(slot)), slot);
+  }
+
+  /// Puts in a line that is absent, if need be in the place of a victim.
+  Insertion insert(LineAddress line, LineState state);
+  /// The line that insert() would evict next for `line`, or kNoSlot if there is room. With VictimPolicy::kRandom each
+  /// call draws anew.
+  Slot victim_for(LineAddress line);
+  /// Removes the line, if present, and tells what it was.
+  LineState invalidate(LineAddress line);
+
+ private:
+  static constexpr std::uint64_t kNoLine = ~std::uint64_t{0};  // no line has this number: addresses have 64 bits
+
+  std::uint32_t set_of(LineAddress line) const {
+    const std::uint64_t set = mask_sets_ ? line.number() & (sets_ - 1) : line.number() % sets_;
+    return static_cast<std::uint32_t>(set);
+  }
+
+  std::uint32_t ways_;
+  std::uint32_t sets_;
+  std::uint32_t occupied_ = 0;
+  bool mask_sets_;  // the number of sets is a power of two
+  bool indexed_;    // too many ways to compare one by one
+  std::vector<std::uint64_t> tags_;
+  std::vector<LineState> states_;
+  VictimOrder order_;
+  LineIndex index_;
+  RandomStream random_;
+};
+
+}  // namespace cxloom

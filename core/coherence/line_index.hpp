@@ -1,0 +1,62 @@
+// Finds the slot of a line in a large set: a hash table of fixed size, open addressing, linear probing.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/units.hpp"
+#include "coherence/victim_policy.hpp"
+
+namespace cxloom {
+
+/// Holds up to `capacity` lines and never allocates after construction. At most half full, so that probes stay short.
+class LineIndex {
+ public:
+  LineIndex() = default;
+  explicit LineIndex(std::uint32_t capacity)
+      : cells_(std::bit_ceil(std::size_t{capacity} * 2), Cell{kEmpty, kNoSlot}), mask_(cells_.size() - 1) {}
+
+  Slot find(LineAddress line) const {
+    for (std::size_t at = home(line.number());; at = (at + 1) & mask_) {
+      if (cells_[at].line == line.number()) return cells_[at].slot;
+      if (cells_[at].line == kEmpty) return kNoSlot;
+    }
+  }
+  /// The line must be absent.
+  void insert(LineAddress line, Slot slot) {
+    std::size_t at = home(line.number());
+    while (cells_[at].line != kEmpty) at = (at + 1) & mask_;
+    cells_[at] = {line.number(), slot};
+  }
+  /// The line must be present.
+  void erase(LineAddress line) {
+    std::size_t hole = home(line.number());
+    while (cells_[hole].line != line.number()) hole = (hole + 1) & mask_;
+    // Closes the gap: a later cell of the run moves into the hole if that is no further from its home.
+    for (std::size_t at = (hole + 1) & mask_; cells_[at].line != kEmpty; at = (at + 1) & mask_) {
+      const std::size_t from_home = (at - home(cells_[at].line)) & mask_;
+      const std::size_t from_hole = (at - hole) & mask_;
+      if (from_home >= from_hole) {
+        cells_[hole] = cells_[at];
+        hole = at;
+      }
+    }
+    cells_[hole] = {kEmpty, kNoSlot};
+  }
+
+ private:
+  static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
+  struct Cell {
+    std::uint64_t line;
+    Slot slot;
+  };
+
+  std::size_t home(std::uint64_t line) const { return static_cast<std::size_t>(mix_bits(line)) & mask_; }
+
+  std::vector<Cell> cells_;
+  std::size_t mask_ = 0;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,95 @@
+// Which line leaves a full set: the order of its slots, kept so that every policy answers in constant time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/random.hpp"
+
+namespace cxloom {
+
+/// The index of a line's place in a tag array; stable as long as the line stays.
+using Slot = std::uint32_t;
+inline constexpr Slot kNoSlot = ~Slot{0};
+
+enum class VictimPolicy : std::uint8_t {
+  kLru,     ///< the least recently used
+  kFifo,    ///< the first inserted
+  kLifo,    ///< the last inserted
+  kMru,     ///< the most recently used
+  kRandom,  ///< any, with equal chance
+};
+
+/// The slots of each set as a doubly linked list: free ones first, then used ones from the oldest to the newest, where
+/// "old" is since insertion or since the last use, as the policy has it. A set's list ends in a sentinel of its own.
+class VictimOrder {
+ public:
+  VictimOrder(VictimPolicy policy, std::uint32_t sets, std::uint32_t ways)
+      : links_(std::size_t{sets} * ways + sets),
+        slots_(sets * ways),
+        ways_(ways),
+        policy_(policy),
+        moves_when_used_(policy == VictimPolicy::kLru || policy == VictimPolicy::kMru) {
+    for (std::uint32_t set = 0; set < sets; ++set) {
+      const std::uint32_t end = sentinel(set);
+      links_[end] = {end, end};
+      for (std::uint32_t way = 0; way < ways; ++way) link_before(end, set * ways + way);
+    }
+  }
+
+  /// True if a use of the slot changes nothing, which is the case of most hits.
+  bool settled(Slot slot) const { return !moves_when_used_ || links_[slot].next >= slots_; }
+  void used(std::uint32_t set, Slot slot) {
+    if (!settled(slot)) move_before(sentinel(set), slot);
+  }
+  void inserted(std::uint32_t set, Slot slot) { move_before(sentinel(set), slot); }
+  void freed(std::uint32_t set, Slot slot) {
+    unlink(slot);
+    link_before(links_[sentinel(set)].next, slot);
+  }
+
+  /// A free slot, if the set has one.
+  Slot first(std::uint32_t set) const { return links_[sentinel(set)].next; }
+  /// The slot to empty in a set without a free one.
+  Slot victim(std::uint32_t set, RandomStream& random) const {
+    switch (policy_) {
+      case VictimPolicy::kLru:
+      case VictimPolicy::kFifo: return links_[sentinel(set)].next;
+      case VictimPolicy::kLifo:
+      case VictimPolicy::kMru: return links_[sentinel(set)].previous;
+      case VictimPolicy::kRandom: break;
+    }
+    return set * ways_ + static_cast<Slot>(random.below(ways_));
+  }
+
+ private:
+  struct Links {
+    std::uint32_t previous;
+    std::uint32_t next;
+  };
+
+  std::uint32_t sentinel(std::uint32_t set) const { return slots_ + set; }
+  void unlink(std::uint32_t at) {
+    const Links links = links_[at];
+    links_[links.previous].next = links.next;
+    links_[links.next].previous = links.previous;
+  }
+  void link_before(std::uint32_t successor, std::uint32_t at) {
+    const std::uint32_t previous = links_[successor].previous;
+    links_[at] = {previous, successor};
+    links_[previous].next = at;
+    links_[successor].previous = at;
+  }
+  void move_before(std::uint32_t successor, std::uint32_t at) {
+    unlink(at);
+    link_before(successor, at);
+  }
+
+  std::vector<Links> links_;  // of the slots, then of the sentinels
+  std::uint32_t slots_;
+  std::uint32_t ways_;
+  VictimPolicy policy_;
+  bool moves_when_used_;
+};
+
+}  // namespace cxloom

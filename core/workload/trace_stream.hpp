@@ -1,0 +1,43 @@
+// An access stream that is fed in batches: a trace too large for memory, or one that only the outside can read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "workload/access_stream.hpp"
+
+namespace cxloom {
+
+class TraceStream final : public AccessStream {
+ public:
+  /// Appends the next batch to the vector, which it gets empty, and returns true; false at the end, without a batch.
+  /// An empty batch is not the end. Called from next() and the constructor only, and never again after the end.
+  using Refill = std::function<bool(std::vector<Access>&)>;
+
+  /// `length` is the number of accesses where it is known beforehand. Reads the first batch.
+  explicit TraceStream(Refill refill, std::optional<std::uint64_t> length = std::nullopt);
+
+  /// Throws InputError if the trace ends before or goes on after its length, or what the refill throws.
+  bool next(Access& access) override;
+  /// Known beforehand or, failing that, from the moment the last batch is in.
+  std::optional<std::uint64_t> length() const override { return length_; }
+
+  /// Accesses given so far.
+  std::uint64_t count() const { return before_ + at_; }
+  /// True as soon as the last access has been given: no call of next() is needed to find out.
+  bool exhausted() const { return at_ == batch_.size(); }
+
+ private:
+  void refill();
+
+  Refill refill_;
+  std::vector<Access> batch_;
+  std::size_t at_ = 0;        // in the batch; less than its size except at the end
+  std::uint64_t before_ = 0;  // accesses in batches before this one
+  std::optional<std::uint64_t> length_;
+};
+
+}  // namespace cxloom

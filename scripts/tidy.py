@@ -31,13 +31,13 @@ def content_digest(path: Path) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest()
 
 
-def included_files(build: Path) -> dict[str, list[Path]]:
+def included_files(build: Path) -> dict[Path, list[Path]]:
     """For each object file, the project's files it was compiled from, as ninja recorded them."""
-    files: dict[str, list[Path]] = {}
+    files: dict[Path, list[Path]] = {}
     current: list[Path] = []
     for line in tool("ninja", "-C", build, "-t", "deps").stdout.splitlines():
         if line and not line.startswith(" "):
-            current = files.setdefault(line.partition(":")[0], [])
+            current = files.setdefault(build / line.partition(":")[0], [])
         elif line:
             path = (build / line.strip()).resolve()
             if path.is_relative_to(ROOT) and path.is_file():
@@ -81,7 +81,7 @@ def main() -> int:
     failed = 0
     with ThreadPoolExecutor(arguments.jobs) as pool:
         verdicts = pool.map(
-            lambda entry: check(build, entry, included.get(entry["output"], []), common), entries
+            lambda entry: check(build, entry, included.get(build / entry["output"], []), common), entries
         )
         for verdict in verdicts:
             if verdict is not None:

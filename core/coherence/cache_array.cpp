@@ -23,7 +23,9 @@ std::uint32_t ways_of(const CacheParams& params) {
 void CacheParams::describe(Schema<CacheParams>& schema) {
   schema.doc("A cache of 64-byte lines. What it holds is exact; it takes one fixed time to look up.");
   schema.field("size", &CacheParams::size)
-      .doc("Bytes of data it holds; a multiple of ways x 64 B, and the number of sets need not be a power of two.")
+      .doc(
+          "Bytes of data it holds; a multiple of ways x 64 B, and the number of sets need not be a power of "
+          "two.")
       .min(Bytes{kLineBytes})
       .max(kLargest);
   schema.field("ways", &CacheParams::ways).doc("Lines in a set; 0 means fully associative.");
@@ -38,8 +40,10 @@ void CacheParams::describe(Schema<CacheParams>& schema) {
                {"lifo", VictimPolicy::kLifo},
                {"mru", VictimPolicy::kMru},
                {"random", VictimPolicy::kRandom}})
-      .doc("Which line leaves a full set: the least recently used, the first or last inserted, the most recently "
-           "used, or any.");
+      .doc(
+          "Which line leaves a full set: the least recently used, the first or last inserted, the most "
+          "recently "
+          "used, or any.");
   schema.rule("size must be a multiple of ways x 64 B", [](const CacheParams& params) {
     const std::uint64_t set_bytes = (params.ways == 0 ? 1 : std::uint64_t{params.ways}) * kLineBytes;
     return params.size.count() % set_bytes == 0;

@@ -79,7 +79,8 @@ class CacheArray {
   LineState invalidate(LineAddress line);
 
  private:
-  static constexpr std::uint64_t kNoLine = ~std::uint64_t{0};  // no line has this number: addresses have 64 bits
+  static constexpr std::uint64_t kNoLine =
+      ~std::uint64_t{0};  // no line has this number: addresses have 64 bits
 
   std::uint32_t set_of(LineAddress line) const {
     const std::uint64_t set = mask_sets_ ? line.number() & (sets_ - 1) : line.number() % sets_;

@@ -1,0 +1,115 @@
+// The caches of one core as a filter: accesses go in, what reaches memory comes out.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+#include "coherence/cache_array.hpp"
+#include "protocol/request.hpp"
+
+namespace cxloom {
+
+/// Levels of write-back, write-allocate caches, the first one nearest to the core. Neither inclusive nor exclusive: a
+/// line is filled into every level it missed in, each level chooses its victims alone, and a victim stays wherever else
+/// it is. A dirty victim goes to the next level, which takes it in if it does not hold it; a clean one is dropped.
+/// All threads share all levels, as those of one core do. There is no time here: order is all that counts.
+class CacheHierarchy {
+ public:
+  struct Counts {
+    std::uint64_t hits = 0;  ///< of reads and writes from the core's side
+    std::uint64_t misses = 0;
+    std::uint64_t write_backs = 0;  ///< dirty victims sent on to the next level or to memory
+  };
+
+  /// At least one level. Throws InputError, with the path "[i]", if the parameters of a level are out of bounds.
+  /// Random victims are keyed by (seed, component).
+  explicit CacheHierarchy(const std::vector<CacheParams>& levels, std::uint64_t seed = 0,
+                          std::string_view component = "caches");
+
+  /// Reads or writes `size` bytes, line by line. Calls `emit(LineAddress, AccessKind)` for each line that memory must
+  /// read (kRead: a miss in every level, whether the access reads or writes) and each line written back to it (kWrite);
+  /// the read of a line comes before the write-backs that make room for it.
+  template <class Emit>
+  void access(Address address, AccessKind kind, std::uint32_t size, Emit&& emit) {
+    const LineAddress first = LineAddress::of(address);
+    // Up to the last byte of the address space: what lies beyond does not wrap around.
+    const std::uint64_t room = ~std::uint64_t{0} - address.value();
+    const std::uint64_t reach = size == 0 ? 0 : size - 1;
+    const LineAddress last = LineAddress::of(Address{address.value() + (reach < room ? reach : room)});
+    for (std::uint64_t line = first.number(); line <= last.number(); ++line) {
+      access_line(LineAddress{line}, kind, emit);
+    }
+  }
+
+  /// The same for one line.
+  template <class Emit>
+  void access_line(LineAddress line, AccessKind kind, Emit&& emit) {
+    CacheArray& nearest = arrays_.front();
+    Slot slot = nearest.lookup(line);
+    if (slot != kNoSlot) [[likely]] {
+      nearest.touch(slot);
+      ++counts_.front().hits;
+    } else {
+      slot = fill(line, emit);
+    }
+    if (kind == AccessKind::kWrite) nearest.mark_dirty(slot);
+  }
+
+  std::size_t levels() const { return arrays_.size(); }
+  const CacheArray& array(std::size_t level) const { return arrays_[level]; }
+  const Counts& counts(std::size_t level) const { return counts_[level]; }
+
+ private:
+  /// Brings a line that the first level lacks into it, and returns its slot there.
+  template <class Emit>
+  Slot fill(LineAddress line, Emit& emit) {
+    ++counts_.front().misses;
+    std::size_t found = 1;
+    for (; found < arrays_.size(); ++found) {
+      const Slot slot = arrays_[found].lookup(line);
+      if (slot != kNoSlot) {
+        arrays_[found].touch(slot);
+        ++counts_[found].hits;
+        break;
+      }
+      ++counts_[found].misses;
+    }
+    if (found == arrays_.size()) emit(line, AccessKind::kRead);
+    // From the far end inwards, as the data comes.
+    Slot slot = kNoSlot;
+    for (std::size_t level = found; level-- > 0;) slot = place(level, line, LineState::kClean, emit);
+    return slot;
+  }
+
+  template <class Emit>
+  Slot place(std::size_t level, LineAddress line, LineState state, Emit& emit) {
+    const CacheArray::Insertion insertion = arrays_[level].insert(line, state);
+    if (insertion.evicted_dirty()) {
+      ++counts_[level].write_backs;
+      write_back(level + 1, insertion.victim, emit);
+    }
+    return insertion.slot;
+  }
+
+  template <class Emit>
+  void write_back(std::size_t level, LineAddress line, Emit& emit) {
+    if (level == arrays_.size()) {
+      emit(line, AccessKind::kWrite);
+      return;
+    }
+    const Slot slot = arrays_[level].lookup(line);
+    if (slot == kNoSlot) {
+      place(level, line, LineState::kDirty, emit);
+    } else {
+      arrays_[level].mark_dirty(slot);
+      arrays_[level].touch(slot);
+    }
+  }
+
+  std::vector<CacheArray> arrays_;
+  std::vector<Counts> counts_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,211 @@
+#include "workload/text_trace.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+namespace cxloom {
+
+namespace {
+
+constexpr std::string_view kHeader = "# cxloom-trace ";
+constexpr std::string_view kNotGiven = "-";
+
+std::string_view name_of(TraceColumn column) { return kTraceColumnNames[static_cast<std::size_t>(column)]; }
+
+template <class T>
+constexpr std::uint64_t largest() {
+  return static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+}
+
+// Takes the next word, separated by blanks, off the front of the text; empty at the end.
+std::string_view take_word(std::string_view& text) {
+  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  text.remove_prefix(begin);
+  const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(end);
+  return word;
+}
+
+bool parse_number(std::string_view text, int base, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+void append_number(std::uint64_t number, int base, std::string& text) {
+  char digits[20];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number, base);
+  text.append(digits, end);
+}
+
+}  // namespace
+
+TextTraceParser::TextTraceParser(Time tick) : tick_(tick) {
+  if (tick.ps() <= 0)
+    throw InputError({"a tick must be longer than zero", to_text(tick), "at least 1ps", {}}, "tick");
+}
+
+void TextTraceParser::feed(std::string_view block, std::vector<Access>& accesses) {
+  lines_.feed(block, [&](std::string_view line) { parse(line, accesses); });
+}
+
+void TextTraceParser::finish(std::vector<Access>& accesses) {
+  const std::string_view rest = lines_.rest();
+  if (!rest.empty()) parse(rest, accesses);
+  if (accesses_ == 0) {
+    throw TraceError({"the trace has no accesses", {}, "a line such as '0x1f40 R 0' for each", {}},
+                     lines_.number());
+  }
+}
+
+void TextTraceParser::parse(std::string_view line, std::vector<Access>& accesses) {
+  if (line.starts_with('#')) {
+    if (lines_.number() == 1 && line.starts_with(kHeader)) parse_header(line.substr(kHeader.size()));
+    return;
+  }
+  std::string_view rest = line;
+  std::string_view word = take_word(rest);
+  if (word.empty()) return;
+  Access access;
+  std::size_t given = 0;
+  for (; !word.empty(); word = take_word(rest), ++given) {
+    if (given < columns_.size()) parse_column(columns_[given], word, access);
+  }
+  if (given != columns_.size()) {
+    std::string names;
+    for (const TraceColumn column : columns_) names.append(names.empty() ? "" : " ").append(name_of(column));
+    throw TraceError({"a line of " + std::to_string(given) + " columns",
+                      quoted(line),
+                      std::to_string(columns_.size()) + " columns: " + names,
+                      {}},
+                     lines_.number());
+  }
+  accesses.push_back(access);
+  ++accesses_;
+}
+
+void TextTraceParser::parse_header(std::string_view line) {
+  std::string_view rest = line;
+  std::string_view version = take_word(rest);
+  std::uint64_t number = 0;
+  if (!version.ends_with(':') || !parse_number(version.substr(0, version.size() - 1), 10, number) ||
+      number != kTraceVersion) {
+    throw TraceError(
+        {"a trace of an unknown version", quoted(line), "1, as in '# cxloom-trace 1: address kind'", {}},
+        lines_.number());
+  }
+  columns_.clear();
+  for (std::string_view word = take_word(rest); !word.empty(); word = take_word(rest)) {
+    const auto known = std::find(kTraceColumnNames.begin(), kTraceColumnNames.end(), word);
+    const std::vector<std::string> names(kTraceColumnNames.begin(), kTraceColumnNames.end());
+    if (known == kTraceColumnNames.end()) {
+      throw TraceError(
+          {"an unknown column", quoted(word), list_names(names), nearest_name(std::string(word), names)},
+          lines_.number());
+    }
+    const auto column = static_cast<TraceColumn>(known - kTraceColumnNames.begin());
+    if (std::find(columns_.begin(), columns_.end(), column) != columns_.end()) {
+      throw TraceError({"a column that is named twice", quoted(word), "each column once", {}},
+                       lines_.number());
+    }
+    columns_.push_back(column);
+  }
+  for (const TraceColumn column : {TraceColumn::kAddress, TraceColumn::kKind}) {
+    if (std::find(columns_.begin(), columns_.end(), column) == columns_.end()) {
+      throw TraceError({"a trace without the column '" + std::string(name_of(column)) + "'",
+                        quoted(line),
+                        "at least the columns address and kind",
+                        {}},
+                       lines_.number());
+    }
+  }
+  tick_ = Time{1};
+}
+
+void TextTraceParser::parse_column(TraceColumn column, std::string_view text, Access& access) {
+  switch (column) {
+    case TraceColumn::kAddress: {
+      std::uint64_t address = 0;
+      if (!text.starts_with("0x") || !parse_number(text.substr(2), 16, address)) {
+        refuse(column, text, "a hexadecimal number of up to 64 bits, such as 0x1f40");
+      }
+      access.address = Address{address};
+      return;
+    }
+    case TraceColumn::kKind:
+      if (text != "R" && text != "W") refuse(column, text, "R or W");
+      access.kind = text == "R" ? AccessKind::kRead : AccessKind::kWrite;
+      return;
+    case TraceColumn::kTimestamp: parse_timestamp(text, access); return;
+    case TraceColumn::kSize:
+      access.size = static_cast<std::uint16_t>(parse_integer(column, text, 1, largest<std::uint16_t>()));
+      return;
+    case TraceColumn::kThread:
+      access.thread = static_cast<std::uint32_t>(parse_integer(column, text, 0, largest<std::uint32_t>()));
+      return;
+    case TraceColumn::kInstructionGap:
+      access.instruction_gap =
+          static_cast<std::uint32_t>(parse_integer(column, text, 0, largest<std::uint32_t>()));
+      return;
+    case TraceColumn::kDependence:
+      access.dependence = static_cast<std::uint32_t>(
+          parse_integer(column, text, 0, std::min(accesses_, largest<std::uint32_t>())));
+      return;
+  }
+}
+
+void TextTraceParser::parse_timestamp(std::string_view text, Access& access) {
+  if (text == kNotGiven) return;
+  const auto tick = static_cast<std::uint64_t>(tick_.ps());
+  const std::uint64_t ticks = parse_integer(TraceColumn::kTimestamp, text, 0, largest<std::int64_t>() / tick);
+  access.timestamp = Time{static_cast<std::int64_t>(ticks * tick)};
+  access.timed = true;
+  if (access.timestamp < latest_) {
+    refuse(TraceColumn::kTimestamp, text,
+           "no less than the one before, " + std::to_string(static_cast<std::uint64_t>(latest_.ps()) / tick));
+  }
+  latest_ = access.timestamp;
+}
+
+std::uint64_t TextTraceParser::parse_integer(TraceColumn column, std::string_view text, std::uint64_t least,
+                                             std::uint64_t most) const {
+  std::uint64_t number = 0;
+  if (!parse_number(text, 10, number) || number < least || number > most) {
+    refuse(column, text, "an integer from " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  return number;
+}
+
+void TextTraceParser::refuse(TraceColumn column, std::string_view text, std::string allowed) const {
+  throw TraceError({"bad " + std::string(name_of(column)), quoted(text), std::move(allowed), {}},
+                   lines_.number());
+}
+
+std::string text_trace_header() {
+  std::string line(kHeader);
+  line += std::to_string(kTraceVersion) + ":";
+  for (const std::string_view name : kTraceColumnNames) line.append(" ").append(name);
+  return line + "\n";
+}
+
+void append_text(const Access& access, std::string& text) {
+  text += "0x";
+  append_number(access.address.value(), 16, text);
+  text += access.kind == AccessKind::kRead ? " R " : " W ";
+  if (access.timed) {
+    append_number(static_cast<std::uint64_t>(access.timestamp.ps()), 10, text);
+  } else {
+    text += kNotGiven;
+  }
+  const std::uint64_t rest[] = {access.size, access.thread, access.instruction_gap, access.dependence};
+  for (const std::uint64_t number : rest) {
+    text += ' ';
+    append_number(number, 10, text);
+  }
+  text += '\n';
+}
+
+}  // namespace cxloom

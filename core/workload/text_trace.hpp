@@ -1,0 +1,71 @@
+// The text form of a trace: one access a line. docs/trace-format.md has the whole of it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+#include "workload/access_stream.hpp"
+#include "workload/trace_lines.hpp"
+
+namespace cxloom {
+
+inline constexpr std::uint32_t kTraceVersion = 1;
+
+enum class TraceColumn : std::uint8_t {
+  kAddress,
+  kKind,
+  kTimestamp,
+  kSize,
+  kThread,
+  kInstructionGap,
+  kDependence
+};
+inline constexpr std::size_t kTraceColumns = 7;
+/// The names of the columns, in the order of TraceColumn.
+inline constexpr std::array<std::string_view, kTraceColumns> kTraceColumnNames = {
+    "address", "kind", "timestamp", "size", "thread", "instruction_gap", "dependence"};
+
+/// Fed blocks of bytes, gives the accesses in them; memory use does not depend on the length of the trace.
+///
+/// Without a header a line is `0xADDRESS R|W TICK`; a header in the first line names the columns,
+/// `# cxloom-trace 1: address kind timestamp size thread instruction_gap dependence`. Other lines that begin with '#'
+/// and empty ones are ignored.
+class TextTraceParser {
+ public:
+  /// `tick` is the time that a timestamp of 1 means in a file without a header; with one it is always a picosecond.
+  explicit TextTraceParser(Time tick = Time{1});
+
+  /// Appends the accesses of the lines that the block completes. Throws TraceError.
+  void feed(std::string_view block, std::vector<Access>& accesses);
+  /// Tells that the input has ended: the last line need not end in a newline. Throws TraceError if there is no access.
+  void finish(std::vector<Access>& accesses);
+
+  std::uint64_t accesses() const { return accesses_; }
+
+ private:
+  void parse(std::string_view line, std::vector<Access>& accesses);
+  void parse_header(std::string_view line);
+  void parse_column(TraceColumn column, std::string_view text, Access& access);
+  void parse_timestamp(std::string_view text, Access& access);
+  std::uint64_t parse_integer(TraceColumn column, std::string_view text, std::uint64_t least,
+                              std::uint64_t most) const;
+  [[noreturn]] void refuse(TraceColumn column, std::string_view text, std::string allowed) const;
+
+  LineSplitter lines_;
+  std::vector<TraceColumn> columns_ = {TraceColumn::kAddress, TraceColumn::kKind, TraceColumn::kTimestamp};
+  Time tick_;
+  Time latest_;  // timestamp given last: they never decrease
+  std::uint64_t accesses_ = 0;
+};
+
+/// The header line of a trace with all columns, newline included.
+std::string text_trace_header();
+/// Appends a line with all columns to the text.
+void append_text(const Access& access, std::string& text);
+
+}  // namespace cxloom

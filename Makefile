@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests python-tests lint format sanitize bench clean constraints FORCE
+.PHONY: help demo test build cxx-tests python-tests lint format sanitize bench package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
@@ -30,6 +30,7 @@ help:
 	@echo "make format    rewrite C++ and Python files in the project's style"
 	@echo "make sanitize  C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make bench     C++ micro-benchmarks and benchmarks/run.py"
+	@echo "make package   the wheel, in build/wheel, installed and tried"
 	@echo "make clean     remove build/ and .venv/"
 
 demo: build
@@ -93,6 +94,14 @@ bench: build build/.configured-benchmarks
 	@$(CMAKE) --build build
 	@if [[ -x build/benchmarks/cxloom_benchmarks ]]; then build/benchmarks/cxloom_benchmarks; fi
 	@if [[ -f benchmarks/run.py ]]; then $(BIN)/python benchmarks/run.py; fi
+
+# The wheel as a user's `pip install .` builds it, tried from where it was installed.
+package: build
+	@rm -rf build/wheel
+	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel .
+	@$(BIN)/python -m pip install --quiet --no-deps --no-compile --target build/wheel/installed build/wheel/*.whl
+	@cd build/wheel && PYTHONPATH=installed ../../$(BIN)/python -m cxloom demo >demo.txt
+	@ls build/wheel/*.whl
 
 # --- style -----------------------------------------------------------------------------------------------------------
 CXX_DIRS := $(wildcard core include bindings tests benchmarks examples integrations)

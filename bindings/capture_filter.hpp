@@ -1,0 +1,131 @@
+// From a program's loads and stores to the accesses that reach memory: pages, caches, and which part is kept.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "coherence/cache_hierarchy.hpp"
+#include "workload/lackey_trace.hpp"
+#include "workload/page_map.hpp"
+
+namespace cxloom {
+
+/// Fed the output of lackey, gives the records of a trace: the accesses themselves if there are no caches, otherwise the
+/// misses (reads of a line) and write-backs (writes of a line) of the last level. The instruction gap of a record counts
+/// from the record of the same thread before it.
+class CaptureFilter {
+ public:
+  /// With `first_touch` addresses are physical, pages getting frames in the order of their first touch; else they are
+  /// the program's own. The first `skip` records are left out, and at most `limit` are given.
+  CaptureFilter(const std::vector<CacheParams>& levels, bool first_touch, std::uint64_t skip,
+                std::uint64_t limit)
+      : first_touch_(first_touch), skip_(skip), limit_(limit) {
+    if (!levels.empty()) caches_.emplace(levels);
+  }
+
+  /// Appends the records of the lines that the block completes.
+  void feed(std::string_view block, std::vector<Access>& records) {
+    accesses_.clear();
+    parser_.feed(block, accesses_);
+    for (const Access& access : accesses_) {
+      if (complete()) return;
+      filter(access, records);
+    }
+  }
+  void finish() { parser_.finish(); }
+
+  /// While false, the caches fill but nothing is recorded or skipped.
+  void set_recording(bool recording) {
+    recording_ = recording;
+    note_start();
+  }
+  bool complete() const { return records_ >= limit_; }
+  std::uint64_t records() const { return records_; }
+  /// Instructions of all threads and pages touched: since the start of recording, and in all.
+  std::uint64_t instructions() const { return instructions_ - at_start_.instructions; }
+  std::uint64_t instructions_in_all() const { return instructions_; }
+  std::uint64_t pages() const { return pages_.frames(); }
+
+  std::size_t levels() const { return caches_ ? caches_->levels() : 0; }
+  /// What a level did since the start of recording.
+  CacheHierarchy::Counts counts(std::size_t level) const {
+    CacheHierarchy::Counts counts = caches_->counts(level);
+    if (level < at_start_.counts.size()) {
+      counts.hits -= at_start_.counts[level].hits;
+      counts.misses -= at_start_.counts[level].misses;
+      counts.write_backs -= at_start_.counts[level].write_backs;
+    }
+    return counts;
+  }
+
+ private:
+  struct Totals {
+    std::uint64_t instructions = 0;
+    std::vector<CacheHierarchy::Counts> counts;
+  };
+
+  void filter(const Access& access, std::vector<Access>& records) {
+    instructions_ += access.instruction_gap;
+    if (access.thread >= gaps_.size()) gaps_.resize(access.thread + 1, 0);
+    std::uint32_t& gap = gaps_[access.thread];
+    gap = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{gap} + access.instruction_gap,
+                                                             std::numeric_limits<std::uint32_t>::max()));
+    if (!caches_) {
+      Access record = access;
+      if (first_touch_) record.address = pages_.translate(access.address);
+      give(record, records);
+      return;
+    }
+    const std::uint64_t first = access.address.value() / kLineBytes;
+    const std::uint64_t last = (access.address.value() + access.size - 1) / kLineBytes;
+    for (std::uint64_t number = first; number <= last; ++number) {
+      const LineAddress line{number};
+      caches_->access_line(first_touch_ ? pages_.translate(line) : line, access.kind,
+                           [&](LineAddress missed, AccessKind kind) {
+                             Access record = access;
+                             record.address = missed.address();
+                             record.size = kLineBytes;
+                             record.kind = kind;
+                             give(record, records);
+                           });
+    }
+  }
+
+  void give(Access record, std::vector<Access>& records) {
+    record.instruction_gap = gaps_[record.thread];
+    gaps_[record.thread] = 0;
+    if (!recording_) return;
+    if (skip_ > 0) {
+      if (--skip_ == 0) note_start();
+      return;
+    }
+    if (complete()) return;
+    records.push_back(record);
+    ++records_;
+  }
+
+  void note_start() {
+    at_start_.instructions = instructions_;
+    at_start_.counts.clear();
+    for (std::size_t level = 0; level < levels(); ++level) at_start_.counts.push_back(caches_->counts(level));
+  }
+
+  LackeyParser parser_;
+  PageMap pages_;
+  std::optional<CacheHierarchy> caches_;
+  bool first_touch_;
+  bool recording_ = true;
+  std::uint64_t skip_;
+  std::uint64_t limit_;
+  std::uint64_t records_ = 0;
+  std::uint64_t instructions_ = 0;
+  Totals at_start_;
+  std::vector<std::uint32_t> gaps_;  // by thread: instructions since its last record
+  std::vector<Access> accesses_;     // of the block at hand
+};
+
+}  // namespace cxloom

@@ -1,0 +1,175 @@
+#include "trace_bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "capture_filter.hpp"
+#include "trace_columns.hpp"
+#include "workload/lackey_trace.hpp"
+#include "workload/page_map.hpp"
+#include "workload/text_trace.hpp"
+#include "workload/trace_lines.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace cxloom {
+
+namespace {
+
+std::string_view view_of(const nb::bytes& block) {
+  return {static_cast<const char*>(block.data()), block.size()};
+}
+
+// Runs `parse(accesses)` without the GIL and gives its accesses as columns.
+template <class Parse>
+nb::tuple parsed(Parse&& parse) {
+  std::vector<Access> accesses;
+  {
+    const nb::gil_scoped_release release;
+    parse(accesses);
+  }
+  return columns_of(accesses);
+}
+
+// A level as the command line and the Python side name it: size, ways, victim policy.
+using Level = std::tuple<std::string, std::uint32_t, std::string>;
+
+std::vector<CacheParams> levels_of(const std::vector<Level>& levels) {
+  std::vector<CacheParams> result;
+  for (const auto& [size, ways, policy] : levels) {
+    Value value;
+    value.set("size", size);
+    value.set("ways", static_cast<std::int64_t>(ways));
+    value.set("policy", policy);
+    result.push_back(read_params<CacheParams>(value));
+  }
+  return result;
+}
+
+nb::bytes text_of(nb::handle batch) {
+  std::vector<Access> accesses;
+  append_batch(batch, accesses);
+  std::string text;
+  for (const Access& access : accesses) append_text(access, text);
+  return nb::bytes(text.data(), text.size());
+}
+
+// TraceError becomes cxloom.errors.InputError with its line; tried before the translator of InputError, as the one
+// registered last is.
+void translate_trace_error(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const TraceError& error) {
+    const InputError::Detail& detail = error.detail();
+    const nb::object type = nb::module_::import_("cxloom.errors").attr("InputError");
+    const nb::object exception = type(detail.problem, "found"_a = detail.found, "allowed"_a = detail.allowed,
+                                      "suggestion"_a = detail.suggestion, "line"_a = error.line());
+    PyErr_SetObject(type.ptr(), exception.ptr());
+  }
+}
+
+}  // namespace
+
+void bind_trace(nb::module_& m) {
+  nb::register_exception_translator(translate_trace_error);
+
+  nb::class_<TextTraceParser>(m, "TextTraceParser",
+                              "Reads the text form of a trace, block by block. A tick is in picoseconds.")
+      .def(
+          "__init__",
+          [](TextTraceParser* self, std::int64_t tick) { new (self) TextTraceParser(Time{tick}); },
+          "tick"_a = 1)
+      .def(
+          "feed",
+          [](TextTraceParser& self, const nb::bytes& block) {
+            return parsed([&](std::vector<Access>& accesses) { self.feed(view_of(block), accesses); });
+          },
+          "block"_a, "The columns of the accesses that the block completes.")
+      .def(
+          "finish",
+          [](TextTraceParser& self) {
+            return parsed([&](std::vector<Access>& accesses) { self.finish(accesses); });
+          },
+          "The columns of the last access if its line has no end. Raises InputError if there was no access.");
+
+  nb::class_<LackeyParser>(m, "LackeyParser", "Reads the output of valgrind --tool=lackey --trace-mem=yes.")
+      .def(nb::init<>())
+      .def(
+          "feed",
+          [](LackeyParser& self, const nb::bytes& block) {
+            return parsed([&](std::vector<Access>& accesses) { self.feed(view_of(block), accesses); });
+          },
+          "block"_a, "The columns of the accesses that the block completes.")
+      .def(
+          "finish", [](LackeyParser& self) { return parsed([&](std::vector<Access>&) { self.finish(); }); },
+          "No more columns. Raises InputError if the input ended within a line or had no access.")
+      .def_prop_ro("instructions", &LackeyParser::instructions);
+
+  nb::class_<CaptureFilter>(
+      m, "CaptureFilter", "Turns the output of lackey into the records of a trace, through pages and caches.")
+      .def(
+          "__init__",
+          [](CaptureFilter* self, const std::vector<Level>& levels, bool first_touch, std::uint64_t skip,
+             std::optional<std::uint64_t> limit) {
+            new (self) CaptureFilter(levels_of(levels), first_touch, skip,
+                                     limit.value_or(std::numeric_limits<std::uint64_t>::max()));
+          },
+          "levels"_a, "first_touch"_a = true, "skip"_a = 0, "limit"_a = nb::none())
+      .def(
+          "feed",
+          [](CaptureFilter& self, const nb::bytes& block) {
+            return parsed([&](std::vector<Access>& records) { self.feed(view_of(block), records); });
+          },
+          "block"_a, "The columns of the records that the block completes.")
+      .def("finish", &CaptureFilter::finish,
+           "Raises InputError if the input ended within a line or had no access.")
+      .def("set_recording", &CaptureFilter::set_recording, "recording"_a,
+           "While false, the caches fill but nothing is recorded or skipped.")
+      .def_prop_ro("complete", &CaptureFilter::complete, "Whether the limit is reached.")
+      .def_prop_ro("records", &CaptureFilter::records)
+      .def_prop_ro("instructions", &CaptureFilter::instructions, "Since the start of recording.")
+      .def_prop_ro("instructions_in_all", &CaptureFilter::instructions_in_all)
+      .def_prop_ro("pages", &CaptureFilter::pages, "Pages of 4 KiB touched, with first_touch.")
+      .def_prop_ro(
+          "counts",
+          [](const CaptureFilter& self) {
+            std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> all;
+            for (std::size_t level = 0; level < self.levels(); ++level) {
+              const CacheHierarchy::Counts counts = self.counts(level);
+              all.emplace_back(counts.hits, counts.misses, counts.write_backs);
+            }
+            return all;
+          },
+          "Hits, misses and write-backs of each level since the start of recording.");
+
+  nb::class_<Footprint>(m, "Footprint", "Counts the distinct lines and pages of accesses.")
+      .def(nb::init<>())
+      .def(
+          "touch",
+          [](Footprint& self, const ColumnIn<std::uint64_t>& address, const ColumnIn<std::uint16_t>& size) {
+            const std::size_t count = std::min(address.size(), size.size());
+            for (std::size_t i = 0; i < count; ++i) self.touch(Address{address.data()[i]}, size.data()[i]);
+          },
+          "address"_a, "size"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("lines", &Footprint::lines, "Distinct lines of 64 B.")
+      .def_prop_ro("pages", &Footprint::pages, "Distinct pages of 4 KiB.");
+
+  m.def("trace_text_header", &text_trace_header, "The header line of the text form of a trace.");
+  m.def("trace_text", &text_of, "batch"_a, "A batch as lines of the text form.");
+  m.attr("TRACE_VERSION") = kTraceVersion;
+}
+
+}  // namespace cxloom

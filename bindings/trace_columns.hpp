@@ -1,0 +1,58 @@
+// Batches of accesses between C++ and Python: one NumPy array a column, without work per access in Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "workload/access_stream.hpp"
+#include "workload/trace_stream.hpp"
+
+namespace cxloom {
+
+/// In the column `timestamp`: not given.
+inline constexpr std::int64_t kNoTimestamp = -1;
+
+template <class T>
+using ColumnOf = nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>, nanobind::c_contig>;
+template <class T>
+using ColumnIn = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+
+/// A new array of one field of each access.
+template <class T, class Field>
+ColumnOf<T> column_of(const std::vector<Access>& accesses, Field&& field) {
+  auto values = std::make_unique<T[]>(accesses.size());
+  for (std::size_t i = 0; i < accesses.size(); ++i) values[i] = field(accesses[i]);
+  T* data = values.get();
+  nanobind::capsule owner(values.release(),
+                          [](void* pointer) noexcept { delete[] static_cast<T*>(pointer); });
+  return ColumnOf<T>(data, {accesses.size()}, owner);
+}
+
+/// The columns in the order of the format: address, kind, size, thread, instruction_gap, dependence, timestamp.
+inline nanobind::tuple columns_of(const std::vector<Access>& accesses) {
+  return nanobind::make_tuple(
+      column_of<std::uint64_t>(accesses, [](const Access& access) { return access.address.value(); }),
+      column_of<std::uint8_t>(accesses,
+                              [](const Access& access) { return static_cast<std::uint8_t>(access.kind); }),
+      column_of<std::uint16_t>(accesses, [](const Access& access) { return access.size; }),
+      column_of<std::uint32_t>(accesses, [](const Access& access) { return access.thread; }),
+      column_of<std::uint32_t>(accesses, [](const Access& access) { return access.instruction_gap; }),
+      column_of<std::uint32_t>(accesses, [](const Access& access) { return access.dependence; }),
+      column_of<std::int64_t>(accesses, [](const Access& access) {
+        return access.timed ? access.timestamp.ps() : kNoTimestamp;
+      }));
+}
+
+/// Appends the accesses of a Python `TraceBatch` (an object with one array a column as its attributes).
+void append_batch(nanobind::handle batch, std::vector<Access>& accesses);
+
+/// Feeds a TraceStream from a Python iterator of `TraceBatch`es. Takes the GIL for as long as the iterator runs, so that
+/// the simulation may run without it; what the iterator raises comes out of TraceStream::next.
+TraceStream::Refill refill_from(nanobind::object batches);
+
+}  // namespace cxloom

@@ -1,0 +1,59 @@
+#include "interconnect/link_end.hpp"
+
+namespace cxloom {
+
+LinkEnd::LinkEnd(Kernel& kernel, const LinkEndSetup& setup)
+    : kernel_(kernel),
+      owner_(setup.owner),
+      receiver_(setup.receiver),
+      wire_(setup.wire),
+      port_delays_(setup.port_delays),
+      delay_(setup.delay),
+      pipeline_(setup.receiver.pipeline()),
+      cost_(setup.cost),
+      source_(kernel.new_source()),
+      receiver_port_(setup.receiver_port),
+      queue_segment_(setup.queue_segment),
+      direction_(static_cast<std::uint8_t>(setup.direction)),
+      to_head_taker_(setup.receiver.takes_heads()) {}
+
+Time LinkEnd::depart(Message& message, Time ready) {
+  Wire::Use use{ready, ready + message.tail};
+  const std::uint64_t payload = message.payload();
+  const std::uint64_t bytes = cost_.bytes(payload);
+  if (!wire_.unlimited()) use = wire_.carry(bytes, ready, use.end, direction_);
+  monitor_.book({ready, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(payload)},
+                kernel_.now());
+
+  message.tail = use.end - use.start;
+  Time arrival = use.start + port_delays_ + delay_;
+  if (Request* request = message.parent) {
+    request->charge(queue_segment_, use.start);
+    request->charge(Segment::kPortDelay, use.start + port_delays_);
+    request->charge(Segment::kPropagation, arrival);
+  }
+  if (!to_head_taker_) {
+    arrival += message.tail;
+    message.tail = Time{};
+    message.charge(Segment::kSerialization, arrival);
+  }
+  ++message.hops;
+  message.port = receiver_port_;
+  kernel_.deliver(arrival + pipeline_, source_, receiver_, message);
+  return use.end;
+}
+
+void FifoLinkEnd::send(Message& message, Time ready) {
+  // On a wire that both directions share, what is ready first goes first: wait for the time to come.
+  if (shared_ && ready > kernel().now()) {
+    kernel().schedule(ready, source(), *this, 0, reinterpret_cast<std::uintptr_t>(&message));
+    return;
+  }
+  depart(message, ready);
+}
+
+void FifoLinkEnd::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
+  depart(*reinterpret_cast<Message*>(payload), kernel().now());
+}
+
+}  // namespace cxloom

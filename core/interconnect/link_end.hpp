@@ -1,0 +1,94 @@
+// One end of a link: it transmits in one direction, and returns credits for what comes in from the other end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/units.hpp"
+#include "interconnect/link_params.hpp"
+#include "interconnect/wire.hpp"
+#include "interconnect/wire_monitor.hpp"
+#include "kernel/component.hpp"
+#include "kernel/kernel.hpp"
+#include "kernel/measure.hpp"
+#include "kernel/port.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom {
+
+/// What a link end needs to know of the two components it joins.
+struct LinkEndSetup {
+  Component& owner;          ///< sends here
+  Component& receiver;
+  std::uint16_t receiver_port = 0;
+  Wire& wire;
+  unsigned direction = 0;    ///< on the wire
+  Time port_delays;          ///< of both ends together
+  Time delay;                ///< time of flight in this direction
+  MessageCost cost;
+  Segment queue_segment = Segment::kLinkQueue;  ///< what waiting for this wire is called
+};
+
+class LinkEnd : public Port, public EventHandler {
+ public:
+  LinkEnd(Kernel& kernel, const LinkEndSetup& setup);
+
+  /// "host->bus".
+  std::string name() const { return owner_.name() + "->" + receiver_.name(); }
+  const Component& owner() const { return owner_; }
+  const Component& receiver() const { return receiver_; }
+  bool unlimited() const { return wire_.unlimited(); }
+  const Rate& rate() const { return wire_.rate(); }
+  /// From the first byte leaving until `receive` is called for it, without waiting, serialisation or pipeline.
+  Time flight() const { return port_delays_ + delay_; }
+  std::uint64_t message_bytes(std::uint64_t payload) const { return cost_.bytes(payload); }
+
+  virtual void open_window(Time now) { monitor_.open(now); }
+  virtual void close_window(Time now) { monitor_.close(now); }
+  WireMonitor& monitor() { return monitor_; }
+  /// Time in the window in which messages waited for credits, summed over the classes; zero without credits.
+  virtual Time credit_blocked() const { return Time{}; }
+
+ protected:
+  /// Puts the message on the wire, whose head has been ready since `ready` and may start now or later; charges the
+  /// time until it is with the receiver. Returns when its last byte leaves.
+  Time depart(Message& message, Time ready);
+
+  Kernel& kernel() { return kernel_; }
+  Wire& wire() { return wire_; }
+  const Wire& wire() const { return wire_; }
+  unsigned direction() const { return direction_; }
+  EventSource& source() { return source_; }
+
+ private:
+  Kernel& kernel_;
+  Component& owner_;
+  Component& receiver_;
+  Wire& wire_;
+  Time port_delays_;
+  Time delay_;
+  Time pipeline_;
+  MessageCost cost_;
+  EventSource source_;
+  std::uint16_t receiver_port_;
+  Segment queue_segment_;
+  std::uint8_t direction_;
+  bool to_head_taker_;
+  WireMonitor monitor_;
+};
+
+/// Transmits in the order of arrival and never runs out of room at the other end: the departure is known on arrival, so
+/// that a hop costs one event.
+class FifoLinkEnd final : public LinkEnd {
+ public:
+  /// `shared`: the wire serves both directions.
+  FifoLinkEnd(Kernel& kernel, const LinkEndSetup& setup, bool shared) : LinkEnd(kernel, setup), shared_(shared) {}
+
+  void send(Message& message, Time ready) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+
+ private:
+  bool shared_;
+};
+
+}  // namespace cxloom

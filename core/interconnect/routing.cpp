@@ -1,0 +1,175 @@
+#include "interconnect/routing.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <queue>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+
+namespace cxloom {
+
+namespace {
+
+class DeterministicRouting final : public RoutingStrategy {
+ public:
+  explicit DeterministicRouting(std::vector<std::uint32_t> ranks) : ranks_(std::move(ranks)) {}
+  std::size_t choose(const Message& message, std::uint32_t /*node*/, std::size_t choices) override {
+    return ranks_[message.destination.index()] % choices;
+  }
+
+ private:
+  std::vector<std::uint32_t> ranks_;
+};
+
+class FlowHashRouting final : public RoutingStrategy {
+ public:
+  explicit FlowHashRouting(std::uint64_t seed) : key_(mix_bits(seed)) {}
+  std::size_t choose(const Message& message, std::uint32_t node, std::size_t choices) override {
+    const std::uint64_t flow = (std::uint64_t{message.source.index()} << 32U) | message.destination.index();
+    return mix_bits(mix_bits(key_ ^ flow) + node) % choices;
+  }
+
+ private:
+  std::uint64_t key_;
+};
+
+class RandomRouting final : public RoutingStrategy {
+ public:
+  explicit RandomRouting(std::uint64_t seed) : key_(mix_bits(seed ^ 0x726f757465ULL)) {}
+  std::size_t choose(const Message& message, std::uint32_t node, std::size_t choices) override {
+    // All messages of one class to one line take one way, which keeps their order.
+    const std::uint64_t line = LineAddress::of(message.address).number();
+    const std::uint64_t flow = (std::uint64_t{message.source.index()} << 8U) | static_cast<std::uint64_t>(message.channel);
+    return mix_bits(mix_bits(key_ ^ line) ^ mix_bits(flow) ^ node) % choices;
+  }
+
+ private:
+  std::uint64_t key_;
+};
+
+}  // namespace
+
+std::unique_ptr<RoutingStrategy> make_routing_strategy(RoutingKind kind, std::uint64_t seed,
+                                                       std::vector<std::uint32_t> ranks) {
+  switch (kind) {
+    case RoutingKind::kDeterministic: return std::make_unique<DeterministicRouting>(std::move(ranks));
+    case RoutingKind::kFlowHash: return std::make_unique<FlowHashRouting>(seed);
+    case RoutingKind::kRandom: return std::make_unique<RandomRouting>(seed);
+  }
+  throw InternalError("an unknown routing strategy");
+}
+
+RouteTable::RouteTable(const Topology& topology, RouteMetric metric) {
+  const std::size_t nodes = topology.size();
+  attachment_.assign(nodes, kNone);
+  local_entry_.assign(nodes, kNone);
+  group_.resize(nodes);
+  std::vector<std::uint32_t> group_of_target(nodes, kNone);
+  std::vector<std::uint16_t> one_port(1);
+  std::map<std::uint16_t, std::uint32_t> single_ports;
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    std::uint32_t target = node;
+    if (topology.is_leaf(node)) {
+      const Topology::Hop& up = topology.hops(node)[0];
+      target = up.to;
+      attachment_[node] = target;
+      const auto [known, fresh] = single_ports.try_emplace(up.far_port, 0);
+      if (fresh) {
+        one_port[0] = up.far_port;
+        known->second = intern(one_port);
+      }
+      local_entry_[node] = known->second;
+    }
+    if (group_of_target[target] == kNone) {
+      group_of_target[target] = static_cast<std::uint32_t>(group_target_.size());
+      group_target_.push_back(target);
+    }
+    group_[node] = group_of_target[target];
+  }
+  row_.assign(nodes, 0);
+  std::size_t rows = 1;
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    if (!topology.is_leaf(node)) row_[node] = rows++ * group_target_.size();
+  }
+  entries_.assign(rows * group_target_.size(), kNone);
+  distances_.assign(rows * group_target_.size(), kFarAway);
+  for (std::uint32_t group = 0; group < group_target_.size(); ++group) build_group(topology, metric, group);
+}
+
+std::uint32_t RouteTable::intern(const std::vector<std::uint16_t>& ports) {
+  const auto entry = static_cast<std::uint32_t>(pool_.size());
+  pool_.push_back(static_cast<std::uint16_t>(ports.size()));
+  pool_.insert(pool_.end(), ports.begin(), ports.end());
+  return entry;
+}
+
+void RouteTable::build_group(const Topology& topology, RouteMetric metric, std::uint32_t group) {
+  using Cost = std::int64_t;
+  constexpr Cost kFar = std::numeric_limits<Cost>::max();
+  const std::uint32_t target = group_target_[group];
+  std::vector<Cost> cost(topology.size(), kFar);
+  std::vector<std::uint32_t> links(topology.size(), 0);
+  // Dijkstra from the target outwards. Only forwarding nodes pass the search on; what a message spends inside one is
+  // paid when it goes through, not where it ends.
+  using Item = std::pair<Cost, std::uint32_t>;
+  std::priority_queue<Item, std::vector<Item>, std::greater<>> frontier;
+  cost[target] = 0;
+  frontier.emplace(0, target);
+  const auto step_cost = [&](const Topology::Hop& hop) {
+    if (metric == RouteMetric::kHops) return Cost{1};
+    const Time transit = hop.to == target ? Time{} : topology.node(hop.to).transit;
+    return (hop.latency + transit).ps();
+  };
+  // The hop from `hop.to` back to the node it came from.
+  const auto reversed = [&](const Topology::Hop& hop) -> const Topology::Hop& { return topology.hops(hop.to)[hop.far_port]; };
+  while (!frontier.empty()) {
+    const auto [reached, node] = frontier.top();
+    frontier.pop();
+    if (reached > cost[node]) continue;
+    if (node != target && !topology.node(node).forwards) continue;
+    for (const Topology::Hop& hop : topology.hops(node)) {
+      const Cost total = reached + step_cost(reversed(hop));
+      if (total < cost[hop.to]) {
+        cost[hop.to] = total;
+        links[hop.to] = links[node] + 1;
+        frontier.emplace(total, hop.to);
+      }
+    }
+  }
+  std::map<std::vector<std::uint16_t>, std::uint32_t> known;
+  std::vector<std::uint16_t> ports;
+  for (std::uint32_t node = 0; node < topology.size(); ++node) {
+    if (node == target) {
+      distances_[row_[node] + group] = 0;
+      continue;
+    }
+    if (cost[node] == kFar || topology.is_leaf(node)) continue;
+    ports.clear();
+    for (const Topology::Hop& hop : topology.hops(node)) {
+      if (hop.to != target && !topology.node(hop.to).forwards) continue;
+      if (cost[hop.to] != kFar && cost[hop.to] + step_cost(hop) == cost[node]) ports.push_back(hop.port);
+    }
+    const auto [entry, fresh] = known.try_emplace(ports, 0);
+    if (fresh) entry->second = intern(ports);
+    entries_[row_[node] + group] = entry->second;
+    distances_[row_[node] + group] = static_cast<std::uint16_t>(links[node]);
+  }
+}
+
+std::uint32_t RouteTable::distance(std::uint32_t from, std::uint32_t to) const {
+  if (from == to) return 0;
+  // A leaf has one link, to the node it hangs on.
+  if (attachment_[from] != kNone) {
+    const std::uint32_t rest = attachment_[from] == to ? 0 : distance(attachment_[from], to);
+    return rest == kUnreachable ? rest : rest + 1;
+  }
+  if (attachment_[to] == from) return 1;
+  const std::uint16_t links = distances_[row_[from] + group_[to]];
+  if (links == kFarAway) return kUnreachable;
+  return links + (attachment_[to] == kNone ? 0U : 1U);
+}
+
+}  // namespace cxloom

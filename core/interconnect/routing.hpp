@@ -1,0 +1,96 @@
+// Shortest-path routes with all equal-cost next hops, and the strategies that choose among these.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "interconnect/topology.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom {
+
+enum class RouteMetric : std::uint8_t {
+  kHops,     ///< fewest links
+  kLatency,  ///< least unloaded latency: ports, flight and transit times
+};
+
+/// Chooses one of several equally good next hops.
+///
+/// Contract. Ordering: messages of one class (Channel) from one source to one address must keep their order, so a
+/// strategy must give all of them the same path while they may be under way; it may spread messages to different
+/// addresses or of different classes as it likes. Virtual channels: a strategy that admits paths which are not shortest,
+/// and so may close a circle of waiting buffers, must also move the message to a channel that breaks the circle; the
+/// strategies here take shortest paths and leave the channel alone.
+class RoutingStrategy {
+ public:
+  virtual ~RoutingStrategy() = default;
+  /// An index below `choices`, which is at least two. `node` is where the message is.
+  virtual std::size_t choose(const Message& message, std::uint32_t node, std::size_t choices) = 0;
+};
+
+enum class RoutingKind : std::uint8_t {
+  kDeterministic,  ///< by the destination's rank, so that ties are spread evenly over destinations (d-mod-k)
+  kFlowHash,       ///< by a hash of source and destination
+  kRandom,         ///< by a keyed draw for each line address and class: as good as one a message for scattered traffic
+};
+
+/// `ranks`: of each node, its place among the nodes of its kind.
+std::unique_ptr<RoutingStrategy> make_routing_strategy(RoutingKind kind, std::uint64_t seed,
+                                                       std::vector<std::uint32_t> ranks);
+
+/// For each node and destination, the ports of all shortest ways.
+class RouteTable {
+ public:
+  RouteTable(const Topology& topology, RouteMetric metric);
+
+  /// The ports of `node` on shortest ways to `destination`, in the order of the ports.
+  std::span<const std::uint16_t> next_hops(std::uint32_t node, std::uint32_t destination) const {
+    const std::uint32_t entry = attachment_[destination] == node ? local_entry_[destination]
+                                                                 : entries_[row_[node] + group_[destination]];
+    return {pool_.data() + entry + 1, pool_[entry]};
+  }
+  /// Links on a shortest way between two nodes; kUnreachable if there is none through forwarding nodes.
+  std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
+  static constexpr std::uint32_t kUnreachable = 0xffffffffU;
+
+ private:
+  void build_group(const Topology& topology, RouteMetric metric, std::uint32_t group);
+  std::uint32_t intern(const std::vector<std::uint16_t>& ports);
+
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+  static constexpr std::uint16_t kFarAway = 0xffffU;
+  std::vector<std::uint32_t> attachment_;   // of a leaf: the node it hangs on; of others: kNone
+  std::vector<std::uint32_t> local_entry_;  // of a leaf: the port list of its attachment that leads to it
+  std::vector<std::uint32_t> group_;        // destinations with the same routes
+  std::vector<std::uint32_t> group_target_; // the node that a group's routes lead to
+  std::vector<std::size_t> row_;            // start of a node's row in entries_; leaves share an unused one
+  std::vector<std::uint32_t> entries_;      // offsets into pool_
+  std::vector<std::uint16_t> pool_;         // lists of ports, each after its length
+  std::vector<std::uint16_t> distances_;    // links from each node to each group's target, as entries_
+};
+
+/// The routes of a running system: table and strategy.
+class Router {
+ public:
+  Router(const Topology& topology, RouteMetric metric, std::unique_ptr<RoutingStrategy> strategy)
+      : table_(topology, metric), strategy_(std::move(strategy)) {}
+
+  /// The port by which `message` leaves `node`.
+  std::uint16_t port(const Message& message, NodeId node) {
+    const auto hops = table_.next_hops(node.index(), message.destination.index());
+    if (hops.size() == 1) [[likely]] return hops[0];
+    return hops[strategy_->choose(message, node.index(), hops.size())];
+  }
+  const RouteTable& table() const { return table_; }
+  RoutingStrategy& strategy() { return *strategy_; }
+
+ private:
+  RouteTable table_;
+  std::unique_ptr<RoutingStrategy> strategy_;
+};
+
+}  // namespace cxloom

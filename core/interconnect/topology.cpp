@@ -1,0 +1,32 @@
+#include "interconnect/topology.hpp"
+
+#include <utility>
+
+namespace cxloom {
+
+NodeId Topology::add_node(Node node) {
+  nodes_.push_back(std::move(node));
+  hops_.emplace_back();
+  return NodeId{static_cast<std::uint32_t>(nodes_.size() - 1)};
+}
+
+std::uint32_t Topology::connect(NodeId a, NodeId b, Time latency_a_to_b, Time latency_b_to_a) {
+  auto& from_a = hops_[a.index()];
+  auto& from_b = hops_[b.index()];
+  const auto port_a = static_cast<std::uint16_t>(from_a.size());
+  const auto port_b = static_cast<std::uint16_t>(from_b.size());
+  from_a.push_back({b.index(), port_a, port_b, links_, latency_a_to_b});
+  from_b.push_back({a.index(), port_b, port_a, links_, latency_b_to_a});
+  return links_++;
+}
+
+std::size_t Topology::edge_port_count() const {
+  std::size_t count = 0;
+  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    if (!nodes_[node].is_switch) continue;
+    for (const Hop& hop : hops_[node]) count += nodes_[hop.to].is_switch ? 0U : 1U;
+  }
+  return count;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,51 @@
+// The graph of a system: nodes joined by links. It knows nothing of what the nodes do but whether they pass messages on.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace cxloom {
+
+class Topology {
+ public:
+  struct Node {
+    std::string name;
+    bool forwards = false;  ///< routes may lead through it
+    bool is_switch = false; ///< its ports to devices are PBR edge ports
+    Time transit;           ///< what a message spends in it on its way through, unloaded
+  };
+  /// One direction of a link, seen from the node that it leaves.
+  struct Hop {
+    std::uint32_t to = 0;
+    std::uint16_t port = 0;       ///< of the node it leaves
+    std::uint16_t far_port = 0;   ///< of the node it reaches
+    std::uint32_t link = 0;       ///< index of the link
+    Time latency;                 ///< unloaded, ports and flight
+  };
+
+  NodeId add_node(Node node);
+  /// Joins two nodes; ports are numbered in the order of the links. Returns the link's index.
+  std::uint32_t connect(NodeId a, NodeId b, Time latency_a_to_b, Time latency_b_to_a);
+
+  std::size_t size() const { return nodes_.size(); }
+  std::uint32_t link_count() const { return links_; }
+  const Node& node(std::uint32_t index) const { return nodes_[index]; }
+  std::span<const Hop> hops(std::uint32_t index) const { return hops_[index]; }
+  /// A device that hangs on one port of a forwarding node: its routes are those of that node.
+  bool is_leaf(std::uint32_t index) const {
+    return hops_[index].size() == 1 && !nodes_[index].forwards && nodes_[hops_[index][0].to].forwards;
+  }
+  /// Ports of switches that lead to something that is no switch: each has a PBR identity.
+  std::size_t edge_port_count() const;
+
+ private:
+  std::vector<Node> nodes_;
+  std::vector<std::vector<Hop>> hops_;
+  std::uint32_t links_ = 0;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,48 @@
+// A wire: carries one message at a time at a rational rate. A full-duplex link has two, a half-duplex link one.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/units.hpp"
+
+namespace cxloom {
+
+class Wire {
+ public:
+  struct Use {
+    Time start;
+    Time end;
+  };
+
+  explicit Wire(Rate rate, Time turnaround = {}) : meter_(rate), turnaround_(turnaround) {}
+
+  bool unlimited() const { return meter_.rate().unlimited(); }
+  const Rate& rate() const { return meter_.rate(); }
+  Time free_at() const { return free_at_; }
+  /// When a message in `direction` (0 or 1) may start at the earliest.
+  Time free_for(unsigned direction) const { return free_at_ + (turns(direction) ? turnaround_ : Time{}); }
+  unsigned last_direction() const { return last_direction_; }
+
+  /// Carries `bytes` as soon as the wire is free after `ready`; the last byte is there to be sent at `tail_ready`, and
+  /// holds the wire until then (cut-through from a slower link).
+  Use carry(std::uint64_t bytes, Time ready, Time tail_ready, unsigned direction) {
+    const Time free = free_for(direction);
+    const Time start = std::max(ready, free);
+    last_direction_ = direction;
+    if (start > free_at_) meter_.restart();  // an idle time, so no remainder to carry
+    free_at_ = std::max(start + meter_.advance(bytes), tail_ready);
+    return {start, free_at_};
+  }
+
+ private:
+  static constexpr unsigned kNobody = 2;
+  bool turns(unsigned direction) const { return last_direction_ != direction && last_direction_ != kNobody; }
+
+  RateMeter meter_;
+  Time turnaround_;
+  Time free_at_;
+  unsigned last_direction_ = kNobody;
+};
+
+}  // namespace cxloom

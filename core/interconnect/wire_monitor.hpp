@@ -1,0 +1,65 @@
+// What passes one direction of a wire: busy time, bytes, and how many messages wait for it, over time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+#include "kernel/distribution.hpp"
+
+namespace cxloom {
+
+/// One message's use of a wire. A port that knows the departure on arrival books it ahead of time.
+struct Passage {
+  Time ready;  ///< when it could have started
+  Time start;
+  Time end;
+  std::uint32_t bytes = 0;    ///< on the wire
+  std::uint32_t payload = 0;  ///< of these, payload
+};
+
+/// Totals of one measured window.
+struct WireTotals {
+  Time busy;
+  Time payload_time;  ///< of the busy time, the payload's share
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t payload = 0;
+};
+
+class WireMonitor {
+ public:
+  /// Books a passage; `ready`, `start` and `end` never decrease from one to the next, and `end` is not before `now`.
+  void book(const Passage& passage, Time now) {
+    settle(now);
+    if (tail_ - ended_ == ring_.size()) grow();
+    at(tail_++) = passage;
+  }
+  /// Accounts for everything up to `now`. Cheap when nothing happened.
+  void settle(Time now);
+
+  void open(Time now);
+  void close(Time now);
+  /// Totals since the window opened, up to `now` or its close, with the part of the passage under way.
+  WireTotals totals(Time now);
+  const LevelMonitor& queue() const { return queue_; }
+  LevelMonitor& queue() { return queue_; }
+
+ private:
+  Passage& at(std::uint64_t index) { return ring_[index & (ring_.size() - 1)]; }
+  void grow();
+
+  // Passages [ended_, tail_) are kept; of these [joined_, tail_) have not joined the queue yet at the time up to which
+  // the account goes, and [started_, tail_) have not started.
+  std::uint64_t ended_ = 0;
+  std::uint64_t started_ = 0;
+  std::uint64_t joined_ = 0;
+  std::uint64_t tail_ = 0;
+  std::vector<Passage> ring_;
+  WireTotals totals_;
+  Time opened_;
+  bool closed_ = false;
+  LevelMonitor queue_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,92 @@
+// A component: a named node of the system that sends and receives messages over its ports.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/units.hpp"
+#include "kernel/event_handler.hpp"
+#include "kernel/kernel.hpp"
+#include "kernel/pool.hpp"
+#include "kernel/port.hpp"
+
+namespace cxloom {
+
+struct Request;
+class MeasureSink;
+
+/// What a component finds around itself when it is made.
+struct ComponentContext {
+  Kernel& kernel;
+  std::string name;
+  NodeId id;
+  std::uint64_t seed;
+};
+
+class Component : public EventHandler {
+ public:
+  explicit Component(const ComponentContext& context)
+      : kernel_(context.kernel), name_(context.name), id_(context.id), source_(context.kernel.new_source()) {}
+
+  const std::string& name() const { return name_; }
+  NodeId id() const { return id_; }
+
+  // How the builder treats it. Fixed for the life of the component.
+
+  /// It passes on messages for others: routes may lead through it.
+  virtual bool forwards() const { return false; }
+  /// It takes its own messages from its queues when a port asks (a switch with virtual output queues), instead of
+  /// pushing them into the port.
+  virtual bool arbitrates() const { return false; }
+  /// It works on a message as soon as its head is in (cut-through), instead of waiting for the last byte.
+  virtual bool takes_heads() const { return false; }
+  /// Time from a message's arrival until `receive` is called for it (a pipeline that delays but never blocks); the
+  /// component charges it.
+  virtual Time pipeline() const { return Time{}; }
+  /// What a message spends here on its way through when nobody else is about: for routes by latency.
+  virtual Time transit_time() const { return Time{}; }
+  /// Properties of its ports, for links that do not say otherwise.
+  virtual Time port_delay() const { return Time{}; }
+  virtual Bandwidth port_bandwidth() const { return {}; }
+  /// Ports at most; 0: any number.
+  virtual std::size_t max_ports() const { return 1; }
+
+  /// Takes a port when it is connected; the index is the order of the links.
+  virtual void attach(Port& port) { ports_.push_back(&port); }
+  /// Everything is connected and routed: the last chance to prepare.
+  virtual void start() {}
+
+  // Measuring.
+
+  /// The measured window opens or closes now; `settle` the counters first.
+  virtual void open_window(Time /*now*/) {}
+  virtual void close_window(Time /*now*/) {}
+  /// Gives its measures by name.
+  virtual void report(MeasureSink&) const {}
+  /// One line on what it is doing, for the diagnosis of a run that cannot finish; empty if idle.
+  virtual std::string activity() const { return {}; }
+
+ protected:
+  Kernel& kernel() { return kernel_; }
+  const Kernel& kernel() const { return kernel_; }
+  Time now() const { return kernel_.now(); }
+  EventSource& source() { return source_; }
+  Port& port(std::size_t index) { return *ports_[index]; }
+  std::size_t port_count() const { return ports_.size(); }
+  /// Calls `wake(kind, payload)` at `at`.
+  void wake_at(Time at, std::uint8_t kind, std::uint64_t payload = 0) {
+    kernel_.schedule(at, source_, *this, kind, payload);
+  }
+
+ private:
+  Kernel& kernel_;
+  std::string name_;
+  NodeId id_;
+  EventSource source_;
+  std::vector<Port*> ports_;
+};
+
+}  // namespace cxloom

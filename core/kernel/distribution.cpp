@@ -1,0 +1,108 @@
+#include "kernel/distribution.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace cxloom {
+
+std::uint64_t& LatencyDistribution::bucket(std::uint64_t value) {
+  const auto magnitude = static_cast<unsigned>(std::bit_width(value));
+  const unsigned octave = magnitude <= precision_ ? 0 : magnitude - precision_;
+  if (octave >= octaves_.size()) octaves_.resize(octave + 1);
+  std::vector<std::uint64_t>& counts = octaves_[octave];
+  if (counts.empty()) counts.resize(std::size_t{1} << precision_);
+  const std::uint64_t part = octave == 0 ? value : (value >> (octave - 1)) & ((1ULL << precision_) - 1);
+  return counts[part];
+}
+
+void LatencyDistribution::clear() { *this = LatencyDistribution(precision_); }
+
+double LatencyDistribution::mean_ns() const {
+  return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_) / 1000.0;
+}
+
+double LatencyDistribution::quantile_ns(double fraction) const {
+  if (count_ == 0) return 0.0;
+  // The smallest rank that covers the share: the classic nearest-rank definition.
+  const double exact = fraction * static_cast<double>(count_);
+  auto rank = static_cast<std::uint64_t>(exact);
+  if (static_cast<double>(rank) < exact || rank == 0) ++rank;
+  std::uint64_t seen = 0;
+  for (std::size_t octave = 0; octave < octaves_.size(); ++octave) {
+    for (std::size_t part = 0; part < octaves_[octave].size(); ++part) {
+      seen += octaves_[octave][part];
+      if (seen < rank) continue;
+      const unsigned shift = octave == 0 ? 0 : static_cast<unsigned>(octave) - 1;
+      const std::uint64_t low = octave == 0 ? part : ((std::uint64_t{1} << precision_) + part) << shift;
+      const auto middle = static_cast<double>(low) + static_cast<double>((std::uint64_t{1} << shift) - 1) / 2.0;
+      return std::clamp(middle / 1000.0, minimum_.ns(), maximum_.ns());
+    }
+  }
+  return maximum_.ns();
+}
+
+namespace {
+
+// Levels below 16 have a bucket each; above, eight an octave.
+constexpr std::size_t kExact = 16;
+
+std::size_t level_bucket(std::int64_t level) {
+  const auto value = static_cast<std::uint64_t>(level);
+  if (value < kExact) return value;
+  const auto octave = static_cast<unsigned>(std::bit_width(value)) - 5;  // 16..31 is octave 0
+  return kExact + octave * 8 + ((value >> (octave + 1)) & 7U);
+}
+
+double bucket_level(std::size_t bucket) {
+  if (bucket < kExact) return static_cast<double>(bucket);
+  const std::size_t octave = (bucket - kExact) / 8;
+  const std::uint64_t low = (8 + (bucket - kExact) % 8) << (octave + 1);
+  const std::uint64_t width = std::uint64_t{1} << (octave + 1);
+  return static_cast<double>(low) + static_cast<double>(width - 1) / 2.0;
+}
+
+}  // namespace
+
+void LevelMonitor::account(std::int64_t elapsed) {
+  maximum_ = std::max(maximum_, level_);
+  integral_ += static_cast<double>(level_) * static_cast<double>(elapsed);
+  const std::size_t bucket = level_bucket(level_);
+  if (bucket >= time_at_.size()) time_at_.resize(bucket + 1, 0);
+  time_at_[bucket] += elapsed;
+}
+
+void LevelMonitor::open(Time at) {
+  advance(at);
+  opened_ = at;
+  integral_ = 0.0;
+  time_at_.clear();
+  maximum_ = 0;
+}
+
+void LevelMonitor::close(Time at) {
+  if (closed_) return;
+  advance(at);
+  closed_ = true;
+  closed_at_ = at;
+}
+
+double LevelMonitor::mean() const {
+  const std::int64_t length = length_ps();
+  return length > 0 ? integral_ / static_cast<double>(length) : 0.0;
+}
+
+double LevelMonitor::quantile(double fraction) const {
+  std::int64_t above_zero = 0;
+  for (const std::int64_t time : time_at_) above_zero += time;
+  const std::int64_t length = length_ps();
+  double seen = static_cast<double>(length - above_zero);
+  const double wanted = fraction * static_cast<double>(length);
+  if (seen >= wanted) return 0.0;
+  for (std::size_t bucket = 0; bucket < time_at_.size(); ++bucket) {
+    seen += static_cast<double>(time_at_[bucket]);
+    if (seen >= wanted) return std::min(bucket_level(bucket), maximum());
+  }
+  return maximum();
+}
+
+}  // namespace cxloom

@@ -1,0 +1,87 @@
+// Distributions in constant memory: of latencies (one entry a request) and of levels (weighted by time).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace cxloom {
+
+/// Counts of time values in logarithmic buckets, each cut into 2^precision parts: a percentile is right to one part in
+/// 2^precision, count, sum, minimum and maximum are exact. Buckets come into being when used.
+class LatencyDistribution {
+ public:
+  explicit LatencyDistribution(unsigned precision = 7) : precision_(precision) {}
+
+  void add(Time value) {
+    if (count_ == 0 || value < minimum_) minimum_ = value;
+    if (value > maximum_) maximum_ = value;
+    ++count_;
+    sum_ += static_cast<std::uint64_t>(value.ps());
+    ++bucket(static_cast<std::uint64_t>(value.ps()));
+  }
+  void clear();
+
+  std::uint64_t count() const { return count_; }
+  std::uint64_t sum_ps() const { return sum_; }
+  double mean_ns() const;
+  Time minimum() const { return minimum_; }
+  Time maximum() const { return maximum_; }
+  /// The value below or at which a share `fraction` of all entries lies, in ns; zero if there is none.
+  double quantile_ns(double fraction) const;
+
+ private:
+  std::uint64_t& bucket(std::uint64_t value);
+
+  unsigned precision_;
+  std::uint64_t count_ = 0;
+  std::uint64_t sum_ = 0;
+  Time minimum_;
+  Time maximum_;
+  std::vector<std::vector<std::uint64_t>> octaves_;  // octave 0 holds the values below 2^precision
+};
+
+/// How long a level (of a queue, of requests in flight) stood at each height: mean and percentiles over time.
+class LevelMonitor {
+ public:
+  std::int64_t level() const { return level_; }
+
+  /// The level changes by `delta` at `at`, which never decreases.
+  void change(Time at, std::int64_t delta) {
+    advance(at);
+    level_ += delta;
+  }
+  /// Accounts for the time up to `at`.
+  void advance(Time at) {
+    const std::int64_t elapsed = (at - last_).ps();
+    last_ = at;
+    if (level_ == 0 || elapsed == 0 || closed_) return;
+    account(elapsed);
+  }
+  /// Starts the measured window at `at` with the level as it is.
+  void open(Time at);
+  /// Ends it; later changes no longer count.
+  void close(Time at);
+
+  double mean() const;
+  double maximum() const { return static_cast<double>(maximum_); }
+  /// The height at or below which the level stood for a share `fraction` of the window.
+  double quantile(double fraction) const;
+
+ private:
+  void account(std::int64_t elapsed);
+  std::int64_t length_ps() const { return (last_closed_or_now() - opened_).ps(); }
+  Time last_closed_or_now() const { return closed_ ? closed_at_ : last_; }
+
+  std::int64_t level_ = 0;
+  std::int64_t maximum_ = 0;
+  double integral_ = 0.0;  // level times ps; exact below 2^53
+  Time last_;
+  Time opened_;
+  Time closed_at_;
+  bool closed_ = false;
+  std::vector<std::int64_t> time_at_;  // by bucket of the level, zero left out
+};
+
+}  // namespace cxloom

@@ -1,0 +1,29 @@
+// What an event wakes up.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.hpp"
+
+namespace cxloom {
+
+struct Message;
+
+class EventHandler {
+ public:
+  EventHandler() = default;
+  EventHandler(const EventHandler&) = delete;
+  EventHandler& operator=(const EventHandler&) = delete;
+  virtual ~EventHandler() = default;
+
+  /// A message has come in. What "in" means (its head, its last byte, after a pipeline) was agreed with the link.
+  virtual void receive(Message&) { throw InternalError("a message for something that takes none"); }
+  /// A time it asked for has come; `kind` and `payload` are its own, as it scheduled them.
+  virtual void wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
+    throw InternalError("a wake-up for something that asked for none");
+  }
+  /// The end of an instant for which it asked: everything that happens at this time is known.
+  virtual void settle() { throw InternalError("the end of an instant for something that did not ask"); }
+};
+
+}  // namespace cxloom

@@ -1,0 +1,115 @@
+// The pending events, earliest first: a wheel of buckets of about a nanosecond, the open bucket sorted, and a heap for
+// what lies beyond the wheel's horizon. Insert and remove cost O(1) for events within 4 us, O(log n) beyond.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+#include "kernel/event_handler.hpp"
+
+namespace cxloom {
+
+/// The order of simultaneous events, given by their sender: its identity, then its own count. No global counter takes
+/// part, so the order does not depend on how the work is divided among threads.
+struct EventSource {
+  std::uint32_t identity = 0;  ///< unique in the simulation, below 2^24
+  std::uint32_t sequence = 0;  ///< events sent so far
+};
+
+struct Event {
+  static constexpr std::uint8_t kArrival = 0x7f;     ///< the payload is a message; lower kinds are the handler's own
+  static constexpr std::uint8_t kBackground = 0x80;  ///< set in the kind of events that keep no simulation alive
+
+  Time time;
+  std::uint64_t order = 0;  ///< source identity (24 bits), its sequence (32), kind (8)
+  EventHandler* handler = nullptr;
+  std::uint64_t payload = 0;
+
+  std::uint8_t kind() const { return static_cast<std::uint8_t>(order & 0xffU); }
+  bool before(const Event& other) const {
+    return time < other.time || (time == other.time && order < other.order);
+  }
+};
+
+class EventQueue {
+ public:
+  EventQueue();
+
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+
+  void push(const Event& event) {
+    ++size_;
+    const std::int64_t bucket = bucket_of(event.time);
+    if (bucket <= open_) {
+      push_late(event);
+    } else if (bucket - open_ < kBuckets) {
+      const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
+      const std::uint32_t node = take_node();
+      nodes_[node] = {event, heads_[slot]};
+      heads_[slot] = node;
+      words_[slot >> 6U] |= 1ULL << (slot & 63U);
+      summary_ |= 1ULL << (slot >> 6U);
+    } else {
+      push_far(event);
+    }
+  }
+
+  /// The earliest event; the queue must not be empty.
+  const Event& top() {
+    if (sorted_.empty() && late_.empty()) open_next_bucket();
+    return top_is_late() ? late_.front() : sorted_.back();
+  }
+
+  /// Removes what `top` gave.
+  void pop() {
+    --size_;
+    if (top_is_late()) {
+      pop_late();
+    } else {
+      sorted_.pop_back();
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kBuckets = 4096;  // times 1.024 ns: a horizon of 4.2 us
+  static constexpr unsigned kBucketBits = 10;
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+
+  struct Node {
+    Event event;
+    std::uint32_t next;
+  };
+
+  static std::int64_t bucket_of(Time time) { return time.ps() >> kBucketBits; }
+  bool top_is_late() const {
+    return !late_.empty() && (sorted_.empty() || late_.front().before(sorted_.back()));
+  }
+  std::uint32_t take_node() {
+    if (free_ == kNone) grow();
+    const std::uint32_t node = free_;
+    free_ = nodes_[node].next;
+    return node;
+  }
+  void grow();
+  void push_late(const Event& event);
+  void pop_late();
+  void push_far(const Event& event);
+  void open_next_bucket();
+  std::int64_t next_filled_bucket() const;
+
+  std::size_t size_ = 0;
+  std::int64_t open_ = -1;     // number of the bucket that `sorted_` and `late_` hold
+  std::vector<Event> sorted_;  // the open bucket, latest first
+  std::vector<Event> late_;    // heap: events that joined the open bucket after it was sorted
+  std::vector<Event> far_;     // heap: events that were beyond the horizon when they were pushed
+  std::uint32_t free_ = kNone;
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> heads_;  // one list of nodes a bucket
+  std::array<std::uint64_t, 64> words_{};  // which buckets hold something
+  std::uint64_t summary_ = 0;              // which words are not zero
+};
+
+}  // namespace cxloom

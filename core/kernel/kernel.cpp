@@ -1,0 +1,60 @@
+#include "kernel/kernel.hpp"
+
+namespace cxloom {
+
+void Kernel::schedule_background(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
+                                 std::uint64_t payload) {
+  ++background_;
+  push(at, source, handler, kind | Event::kBackground, payload);
+}
+
+Time Kernel::next_event_time() {
+  if (!settling_.empty()) return now_;
+  return queue_.empty() ? Time::max() : queue_.top().time;
+}
+
+void Kernel::end_instant() {
+  // A handler may cause events at this same instant, and these may ask for its end again.
+  settling_now_.swap(settling_);
+  for (EventHandler* handler : settling_now_) handler->settle();
+  settling_now_.clear();
+}
+
+void Kernel::dispatch(const Event& event) {
+  const std::uint8_t kind = event.kind();
+  if (kind == Event::kArrival) {
+    event.handler->receive(*reinterpret_cast<Message*>(event.payload));
+    return;
+  }
+  if ((kind & Event::kBackground) != 0) --background_;
+  event.handler->wake(kind & 0x7fU, event.payload);
+}
+
+std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {
+  paused_ = false;
+  std::uint64_t count = 0;
+  while (count < max_events && !paused_) {
+    if (queue_.empty()) {
+      if (settling_.empty()) break;
+      end_instant();
+      continue;
+    }
+    const Event& next = queue_.top();
+    if (next.time > now_) {
+      if (!settling_.empty()) {
+        end_instant();
+        continue;
+      }
+      if (next.time > limit) break;
+      now_ = next.time;
+    }
+    const Event event = next;
+    queue_.pop();
+    ++count;
+    dispatch(event);
+  }
+  events_ += count;
+  return count;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,72 @@
+// The discrete-event kernel: simulated time, the pending events, and the ends of instants.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+#include "kernel/event_handler.hpp"
+#include "kernel/event_queue.hpp"
+
+namespace cxloom {
+
+class WaitList;
+
+class Kernel {
+ public:
+  Time now() const { return now_; }
+  std::uint64_t events() const { return events_; }
+
+  /// A new identity for something that sends events.
+  EventSource new_source() { return {next_identity_++, 0}; }
+
+  /// Calls `handler.wake(kind, payload)` at `at`, not before now.
+  void schedule(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind, std::uint64_t payload = 0) {
+    push(at, source, handler, kind, payload);
+  }
+  /// Calls `handler.receive(message)` at `at`.
+  void deliver(Time at, EventSource& source, EventHandler& handler, Message& message) {
+    push(at, source, handler, Event::kArrival, reinterpret_cast<std::uintptr_t>(&message));
+  }
+  /// As `schedule`, for what goes on by itself (refresh, samplers): it keeps no simulation alive.
+  void schedule_background(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
+                           std::uint64_t payload = 0);
+  /// Calls `handler.settle()` once everything that happens at this instant has happened. The caller asks at most
+  /// once an instant.
+  void at_end_of_instant(EventHandler& handler) { settling_.push_back(&handler); }
+
+  /// Runs all events up to and including `limit`, at most `max_events`. Returns how many it ran.
+  std::uint64_t run(Time limit, std::uint64_t max_events);
+  /// No event is pending that would bring the simulation forward.
+  bool idle() const { return queue_.size() == background_ && settling_.empty(); }
+  /// Time of the next event, Time::max() if there is none.
+  Time next_event_time();
+  /// Ends `run` after the event at hand.
+  void pause() { paused_ = true; }
+
+  /// Every wait list of the simulation, for the diagnosis of a deadlock.
+  const std::vector<const WaitList*>& wait_lists() const { return wait_lists_; }
+  void register_wait_list(const WaitList& list) { wait_lists_.push_back(&list); }
+
+ private:
+  void push(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind, std::uint64_t payload) {
+    ensure(at >= now_, "an event before now");
+    const std::uint64_t order =
+        (std::uint64_t{source.identity} << 40U) | (std::uint64_t{source.sequence++} << 8U) | kind;
+    queue_.push({at, order, &handler, payload});
+  }
+  void end_instant();
+  void dispatch(const Event& event);
+
+  Time now_;
+  EventQueue queue_;
+  std::vector<EventHandler*> settling_;
+  std::vector<EventHandler*> settling_now_;
+  std::uint64_t events_ = 0;
+  std::uint64_t background_ = 0;
+  std::uint32_t next_identity_ = 0;
+  bool paused_ = false;
+  std::vector<const WaitList*> wait_lists_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,20 @@
+// How components hand over what they measured. Each measure is declared once, beside the component that takes it.
+#pragma once
+
+#include <string_view>
+
+namespace cxloom {
+
+struct MeasureInfo {
+  std::string_view name;
+  std::string_view unit;     ///< empty for a pure number
+  std::string_view meaning;
+};
+
+class MeasureSink {
+ public:
+  virtual ~MeasureSink() = default;
+  virtual void add(const MeasureInfo& measure, double value) = 0;
+};
+
+}  // namespace cxloom

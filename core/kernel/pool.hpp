@@ -1,0 +1,51 @@
+// Objects that come and go by the million: taken from slabs, given back to a free list, counted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace cxloom {
+
+/// T has a member `T* next`, which the pool uses while the object is free.
+template <class T>
+class Pool {
+ public:
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  /// A fresh object, as if newly made.
+  T& take() {
+    if (!free_) grow();
+    T* object = free_;
+    free_ = object->next;
+    *object = T{};
+    ++live_;
+    return *object;
+  }
+  void give_back(T& object) {
+    object.next = free_;
+    free_ = &object;
+    --live_;
+  }
+  /// Objects taken and not given back.
+  std::uint64_t live() const { return live_; }
+
+ private:
+  static constexpr std::size_t kSlab = 256;
+
+  void grow() {
+    slabs_.push_back(std::make_unique<T[]>(kSlab));
+    for (std::size_t i = kSlab; i-- > 0;) {
+      slabs_.back()[i].next = free_;
+      free_ = &slabs_.back()[i];
+    }
+  }
+
+  std::vector<std::unique_ptr<T[]>> slabs_;
+  T* free_ = nullptr;
+  std::uint64_t live_ = 0;
+};
+
+}  // namespace cxloom

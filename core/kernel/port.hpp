@@ -1,0 +1,33 @@
+// A component's end of a link: where it hands over messages, and says when a receive buffer is free again.
+#pragma once
+
+#include "base/units.hpp"
+
+namespace cxloom {
+
+struct Message;
+
+class Port {
+ public:
+  Port() = default;
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+  virtual ~Port() = default;
+
+  /// Takes a message for transmission and always succeeds: the port queues what the wire cannot take yet.
+  /// The head is ready at `ready`, the last byte `message.tail` later. `ready` is not before now and never decreases
+  /// from one call to the next: a component whose latencies vary schedules an event of its own instead.
+  virtual void send(Message& message, Time ready) = 0;
+
+  /// Says that the receive buffer which `message` took when it came in through this port is free from time `at` on.
+  /// Receivers call it once for every message; without flow control it costs nothing.
+  void release(const Message& message, Time at) {
+    if (returns_credits_) return_credit(message, at);
+  }
+
+ protected:
+  virtual void return_credit(const Message& /*message*/, Time /*at*/) {}
+  bool returns_credits_ = false;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,69 @@
+#include "kernel/wait_list.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "kernel/component.hpp"
+#include "kernel/kernel.hpp"
+
+namespace cxloom {
+
+WaitList::WaitList(Kernel& kernel, const char* resource, const Component& holder)
+    : resource_(resource), holder_(&holder) {
+  kernel.register_wait_list(*this);
+}
+
+namespace {
+
+using Names = std::vector<const Component*>;
+
+// The circle that a walk from `start` along the holders runs into, or nothing.
+Names circle_from(const Component* start, const std::map<const Component*, Names>& holders) {
+  Names path;
+  const Component* at = start;
+  while (at) {
+    const auto seen = std::find(path.begin(), path.end(), at);
+    if (seen != path.end()) return {seen, path.end()};
+    path.push_back(at);
+    const auto next = holders.find(at);
+    at = next == holders.end() ? nullptr : next->second.front();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string describe_waits(const Kernel& kernel) {
+  constexpr std::size_t kMaxLines = 40;
+  std::string text;
+  std::size_t lines = 0;
+  std::map<const Component*, Names> holders;  // who waits -> on whom
+  Names owners;                               // in the order found, so that the text is the same each time
+  for (const WaitList* list : kernel.wait_lists()) {
+    if (list->empty()) continue;
+    const Waiter& first = *list->first();
+    for (const Waiter* waiter = &first; waiter; waiter = waiter->next()) {
+      if (!waiter->owner() || waiter->owner() == &list->holder()) continue;
+      if (holders[waiter->owner()].empty()) owners.push_back(waiter->owner());
+      holders[waiter->owner()].push_back(&list->holder());
+    }
+    if (++lines > kMaxLines) continue;
+    text += "  " + (first.owner() ? first.owner()->name() : std::string("?")) + " waits for " + list->resource() +
+            " held by " + list->holder().name() + " since " + to_text(first.since());
+    if (list->size() > 1) text += " (" + std::to_string(list->size()) + " waiting)";
+    text += "\n";
+  }
+  if (lines > kMaxLines) text += "  ... and " + std::to_string(lines - kMaxLines) + " more\n";
+  for (const Component* owner : owners) {
+    const Names circle = circle_from(owner, holders);
+    if (circle.empty()) continue;
+    text += "  circle: ";
+    for (const Component* member : circle) text += member->name() + " -> ";
+    text += circle.front()->name() + "\n";
+    break;
+  }
+  return text;
+}
+
+}  // namespace cxloom

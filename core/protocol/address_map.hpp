@@ -1,0 +1,101 @@
+// Which device serves an address: regions in order, each interleaved over its targets.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/schema.hpp"
+#include "base/units.hpp"
+
+namespace cxloom {
+
+enum class InterleavePolicy : std::uint8_t {
+  kCxl,       ///< HDM decoders: 1, 2, 3, 4, 6, 8, 12 or 16 ways, 256 B to 16 KiB
+  kWeighted,  ///< any number of targets, each with a weight (as the operating system's weighted interleave)
+  kCapacity,  ///< weights in proportion to the targets' capacities
+};
+
+/// A range of addresses and the devices that share it.
+struct RegionParams {
+  std::vector<std::string> to;
+  Bytes interleave{256};
+  InterleavePolicy policy = InterleavePolicy::kCxl;
+  std::vector<std::uint32_t> weights;
+  std::optional<Bytes> size;
+  std::optional<Address> base;
+
+  static void describe(Schema<RegionParams>& schema);
+};
+
+/// A device as the target of a region: its identity and the memory it has.
+struct MemoryTargetInfo {
+  std::string name;
+  NodeId id;
+  Bytes capacity;
+};
+
+class AddressMap {
+ public:
+  struct Place {
+    NodeId target;
+    Address device_address;  ///< in the target's own memory, from zero
+  };
+
+  /// Adds a region behind those before it (or at its base). Targets in the order of `to`. Throws InputError: ways or
+  /// granularity that CXL does not know, a region that overlaps another or is larger than its targets' memory.
+  void add_region(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets);
+
+  /// Where an address lives; nothing if no region holds it.
+  std::optional<Place> find(Address address) const {
+    for (const Region& region : regions_) {
+      const std::uint64_t offset = address.value() - region.base;  // wraps to something large below the base
+      if (offset < region.size) return place(region, offset);
+    }
+    return std::nullopt;
+  }
+
+  bool empty() const { return regions_.empty(); }
+  /// The first address of the first region, and how many bytes follow it without a gap.
+  Address base() const { return Address{regions_.empty() ? 0 : regions_.front().base}; }
+  std::uint64_t contiguous_bytes() const;
+  /// "0x0-0x3ffffffff": the regions as an error message lists them.
+  std::string described() const;
+
+ private:
+  struct Slot {
+    NodeId target;
+    std::uint32_t share = 0;  ///< chunks of this target in one round
+    std::uint32_t index = 0;  ///< which of them this slot is
+    std::uint64_t start = 0;  ///< where the region begins in the target's memory
+  };
+  struct Region {
+    std::uint64_t base = 0;
+    std::uint64_t size = 0;
+    unsigned chunk_bits = 0;
+    std::uint64_t round_mask = 0;  ///< slots - 1 where that is a power of two, else 0
+    std::vector<Slot> slots;       ///< one round of the interleave
+  };
+
+  static Place place(const Region& region, std::uint64_t offset) {
+    const std::uint64_t chunk = offset >> region.chunk_bits;
+    std::uint64_t round = 0;
+    std::uint64_t position = 0;
+    if (region.round_mask != 0 || region.slots.size() == 1) {
+      position = chunk & region.round_mask;
+      round = chunk >> static_cast<unsigned>(__builtin_popcountll(region.round_mask));
+    } else {
+      round = chunk / region.slots.size();
+      position = chunk % region.slots.size();
+    }
+    const Slot& slot = region.slots[position];
+    const std::uint64_t within = offset & ((std::uint64_t{1} << region.chunk_bits) - 1);
+    return {slot.target, Address{slot.start + ((round * slot.share + slot.index) << region.chunk_bits) + within}};
+  }
+
+  std::vector<Region> regions_;
+  std::vector<std::pair<NodeId, std::uint64_t>> used_;  // bytes of each target's memory mapped so far
+};
+
+}  // namespace cxloom

@@ -50,7 +50,7 @@ MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.
 .venv/.installed-dev: .venv/.installed
 	@echo "Installing development tools into .venv"
 	@CXLOOM_BUILD_TREE=1 $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt \
-	  --no-build-isolation --editable '.[dev]'
+	  --no-build-isolation '.[dev]'
 	@touch $@
 
 # --- C++ -------------------------------------------------------------------------------------------------------------
@@ -129,8 +129,8 @@ constraints: build/.configured
 	rm -rf build/constraints
 	$(BIN)/python -m venv build/constraints
 	build/constraints/bin/pip install --quiet --no-compile cmake ninja nanobind scikit-build-core
-	CXLOOM_BUILD_TREE=1 build/constraints/bin/pip install --quiet --no-compile --no-build-isolation --editable '.[dev]'
-	{ sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --exclude-editable; } >build/constraints.txt
+	CXLOOM_BUILD_TREE=1 build/constraints/bin/pip install --quiet --no-compile --no-build-isolation '.[dev]'
+	{ sed -n '/^#/p' constraints.txt; build/constraints/bin/pip freeze --exclude cxloom; } >build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
 FORCE:

@@ -89,8 +89,8 @@ make_venv() {
   echo "Installing Python packages into .venv"
   local pip_install=(.venv/bin/python -m pip install --quiet --no-compile --constraint constraints.txt)
   "${pip_install[@]}" cmake ninja nanobind scikit-build-core
-  # Metadata, dependencies, the `cxloom` command and a path to python/; the extension is found in build/ instead.
-  CXLOOM_BUILD_TREE=1 "${pip_install[@]}" --no-build-isolation --editable .
+  # The package's metadata, its dependencies and the `cxloom` command; then the way to its files.
+  CXLOOM_BUILD_TREE=1 "${pip_install[@]}" --no-build-isolation .
   .venv/bin/python scripts/link_build_tree.py
   printf '%s' "$PWD" >.venv/.root
 }

@@ -1,13 +1,22 @@
-"""Make the environment that runs this script find the extension in the CMake build tree.
+"""Make the environment that runs this script use the package from the source tree and its CMake build tree.
 
-The Makefile installs the package in editable form, so that edits to Python files need no rebuild, and builds all C++
-in one CMake tree, so that an edit to a C++ file costs one incremental build. What joins the two is a hook in the
-environment's site-packages: it finds `cxloom._core` in build/package, where nothing has to be copied or installed
-again after a build. It also keeps the bytecode of all modules inside the environment instead of the source tree.
+Python files are used where they are, so that editing one needs no step at all, and all C++ is built in one CMake
+tree, so that editing a C++ file costs one incremental build. Two lines in the environment's site-packages join the
+halves: a path to python/, and a hook that finds `cxloom._core` in build/package, where nothing has to be copied or
+installed again after a build. An editable install of the build backend would do the same with a CMake tree of its
+own, a finder in front of every import, and a reinstallation after each change of the C++ side.
+
+The hook also keeps the bytecode of all modules inside the environment instead of the source tree.
 """
 
 import sysconfig
 from pathlib import Path
+
+# A line of a .pth file is a path relative to its directory (.venv/lib/python3.x/site-packages), or an import.
+PATHS = """\
+../../../../python
+import _cxloom_build_tree
+"""
 
 HOOK = '''\
 """Finds cxloom._core in the build tree; written by scripts/link_build_tree.py."""
@@ -35,7 +44,7 @@ if sys.pycache_prefix is None:
 def main() -> None:
     site_packages = Path(sysconfig.get_path("purelib"))
     (site_packages / "_cxloom_build_tree.py").write_text(HOOK)
-    (site_packages / "_cxloom_build_tree.pth").write_text("import _cxloom_build_tree\n")
+    (site_packages / "_cxloom_build_tree.pth").write_text(PATHS)
 
 
 if __name__ == "__main__":

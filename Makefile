@@ -9,7 +9,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests python-tests lint format sanitize bench package clean constraints FORCE
+.PHONY: help demo test build cxx-tests python-tests lint lint-format lint-tidy lint-python format sanitize bench \
+  package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
@@ -107,10 +108,16 @@ package: build
 CXX_DIRS := $(wildcard core include bindings tests benchmarks examples integrations)
 CXX_FILES := find $(CXX_DIRS) -type f '(' -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' ')' -print0
 
-lint: build .venv/.installed-dev
+lint: lint-format lint-tidy lint-python
+
+lint-format: .venv/.installed-dev
 	@echo "clang-format"
 	@$(CXX_FILES) | xargs -0 -P $(JOBS) -n 20 $(BIN)/clang-format --dry-run -Werror
-	$(BIN)/python scripts/tidy.py build --jobs $(JOBS)
+
+lint-tidy: build .venv/.installed-dev
+	@$(BIN)/python scripts/tidy.py build --jobs $(JOBS)
+
+lint-python: .venv/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -87,11 +87,11 @@ void bind_trace(nb::module_& m) {
   nb::register_exception_translator(translate_trace_error);
 
   nb::class_<TextTraceParser>(m, "TextTraceParser",
-                              "Reads the text form of a trace, block by block. A tick is in picoseconds.")
+                              "Reads the text form of a trace, block by block.")
       .def(
           "__init__",
-          [](TextTraceParser* self, std::int64_t tick) { new (self) TextTraceParser(Time{tick}); },
-          "tick"_a = 1)
+          [](TextTraceParser* self, const std::string& tick) { new (self) TextTraceParser(parse_time(tick)); },
+          "tick"_a = "1ps")
       .def(
           "feed",
           [](TextTraceParser& self, const nb::bytes& block) {

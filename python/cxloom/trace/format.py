@@ -1,0 +1,160 @@
+"""The columns of a trace, as every reader and writer of this package has them; see docs/trace-format.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cxloom.errors import InputError
+
+VERSION = 1
+"""Version of the format that is written, and the only one that is read."""
+
+READ, WRITE = 0, 1
+"""Values of the column ``kind``."""
+
+NO_TIMESTAMP = -1
+"""Value of the column ``timestamp`` where none is given."""
+
+DTYPES: dict[str, type[np.integer[Any]]] = {
+    "address": np.uint64,
+    "kind": np.uint8,
+    "size": np.uint16,
+    "thread": np.uint32,
+    "instruction_gap": np.uint32,
+    "dependence": np.uint32,
+    "timestamp": np.int64,
+}
+"""Name and type of each column, in their order."""
+
+REQUIRED = ("address", "kind")
+DEFAULTS = {"size": 64, "thread": 0, "instruction_gap": 0, "dependence": 0, "timestamp": NO_TIMESTAMP}
+"""What a column that is not there means."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceBatch:
+    """Consecutive accesses, one NumPy array a column, all of one length.
+
+    * ``address`` (uint64): of the first byte
+    * ``kind`` (uint8): 0 read, 1 write
+    * ``size`` (uint16): bytes, at least 1
+    * ``thread`` (uint32): which thread of the program made it
+    * ``instruction_gap`` (uint32): instructions of that thread since its access before this one
+    * ``dependence`` (uint32): it needs the access so many places before it in the trace; 0 for none
+    * ``timestamp`` (int64): picoseconds from the start of the trace, never decreasing; -1 if not given
+    """
+
+    address: NDArray[np.uint64]
+    kind: NDArray[np.uint8]
+    size: NDArray[np.uint16]
+    thread: NDArray[np.uint32]
+    instruction_gap: NDArray[np.uint32]
+    dependence: NDArray[np.uint32]
+    timestamp: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.address)
+
+    @classmethod
+    def of(cls, address: ArrayLike, kind: ArrayLike, **columns: ArrayLike) -> TraceBatch:
+        """A batch from anything array-like; a single number stands for a whole column, and a column left out has its
+        default: size 64, everything else 0 or none. Raises InputError for a value that its column cannot hold.
+        """
+        unknown = set(columns) - set(DEFAULTS)
+        if unknown:
+            raise InputError("an unknown column", found=repr(min(unknown)), allowed=", ".join(DTYPES))
+        addresses = _column("address", address, None)
+        given: dict[str, ArrayLike] = {**DEFAULTS, "kind": kind, **columns}
+        return cls(
+            addresses, *(_column(name, given[name], len(addresses)) for name in list(DTYPES)[1:])
+        )
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The arrays by name, in the order of the format."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def slice(self, start: int, stop: int) -> TraceBatch:
+        """The accesses from ``start`` up to ``stop``, without copying."""
+        return TraceBatch(*(column[start:stop] for column in self.columns().values()))
+
+
+def _column(name: str, values: ArrayLike, length: int | None) -> NDArray[Any]:
+    dtype = DTYPES[name]
+    array = np.asarray(values)
+    if length is not None and array.ndim == 0:
+        array = np.broadcast_to(array, (length,))
+    if array.ndim != 1 or (length is not None and len(array) != length):
+        raise InputError(f"the column '{name}' has the wrong shape", found=str(array.shape), allowed=f"({length},)")
+    bounds = np.iinfo(dtype)
+    if array.dtype.kind not in "ui" and array.size:
+        raise InputError(f"the column '{name}' does not hold integers", found=str(array.dtype), allowed=str(bounds.dtype))
+    if array.size and (int(array.min()) < int(bounds.min) or int(array.max()) > int(bounds.max)):
+        raise InputError(
+            f"a value of the column '{name}' is out of range",
+            found=f"{array.min()} to {array.max()}",
+            allowed=f"{bounds.min} to {bounds.max}",
+        )
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+class Checker:
+    """Checks batch after batch of one trace against the rules that the types of the columns do not enforce."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        """Accesses checked so far."""
+        self._latest = 0
+
+    def check(self, batch: TraceBatch) -> TraceBatch:
+        """The same batch; raises InputError that names the offending access, counted from zero."""
+        self._refuse_any("kind", batch.kind, batch.kind > WRITE, "0 (read) or 1 (write)")
+        self._refuse_any("size", batch.size, batch.size == 0, "at least 1")
+        if batch.dependence.any():
+            places = np.arange(self.count, self.count + len(batch), dtype=np.uint64)
+            self._refuse_any("dependence", batch.dependence, batch.dependence > places, "no access before the first")
+        self._refuse_any("timestamp", batch.timestamp, batch.timestamp < NO_TIMESTAMP, "0 or more")
+        given = np.flatnonzero(batch.timestamp != NO_TIMESTAMP)
+        if len(given):
+            times = batch.timestamp[given]
+            backwards = np.diff(times, prepend=np.int64(self._latest)) < 0
+            if backwards.any():
+                self._refuse("timestamp", batch.timestamp, int(given[np.argmax(backwards)]), "no less than the one before")
+            self._latest = int(times[-1])
+        self.count += len(batch)
+        return batch
+
+    def _refuse_any(self, name: str, values: NDArray[Any], bad: NDArray[np.bool_], allowed: str) -> None:
+        if bad.any():
+            self._refuse(name, values, int(np.argmax(bad)), allowed)
+
+    def _refuse(self, name: str, values: NDArray[Any], at: int, allowed: str) -> None:
+        raise InputError(f"bad {name} of access {self.count + at}", found=str(values[at]), allowed=allowed)
+
+
+def rebatched(batches: Iterator[TraceBatch], rows: int) -> Iterator[TraceBatch]:
+    """The same accesses in batches of exactly ``rows``, but for the last one."""
+    held: list[TraceBatch] = []
+    count = 0
+    for batch in batches:
+        held.append(batch)
+        count += len(batch)
+        if count < rows:
+            continue
+        whole = _joined(held)
+        for start in range(0, count - rows + 1, rows):
+            yield whole.slice(start, start + rows)
+        held = [whole.slice(count - count % rows, count)]
+        count %= rows
+    if count:
+        yield _joined(held)
+
+
+def _joined(batches: list[TraceBatch]) -> TraceBatch:
+    if len(batches) == 1:
+        return batches[0]
+    return TraceBatch(*(np.concatenate([getattr(batch, name) for batch in batches]) for name in DTYPES))

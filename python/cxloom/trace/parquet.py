@@ -1,0 +1,146 @@
+"""The Parquet form of a trace: small, typed, and read row group by row group."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cxloom.errors import InputError
+from cxloom.trace.format import DEFAULTS, DTYPES, NO_TIMESTAMP, REQUIRED, VERSION, TraceBatch
+
+ROW_GROUP = 1 << 18
+BATCH = 1 << 16
+_PREFIX = b"cxloom.trace."
+
+SCHEMA = pa.schema(
+    [pa.field(name, pa.from_numpy_dtype(dtype), nullable=name == "timestamp") for name, dtype in DTYPES.items()]
+)
+
+# What makes real traces smallest; docs/trace-format.md has the measurements. Any other encoding is read as well.
+_DICTIONARY = ["kind", "size", "thread"]
+_ENCODING = {
+    "address": "BYTE_STREAM_SPLIT",
+    "instruction_gap": "BYTE_STREAM_SPLIT",
+    "dependence": "BYTE_STREAM_SPLIT",
+    "timestamp": "DELTA_BINARY_PACKED",
+}
+
+
+class ParquetWriter:
+    """Writes batches to a file; a context manager, so that the file's end is written."""
+
+    def __init__(self, path: str | os.PathLike[str], metadata: Mapping[str, str]) -> None:
+        self._writer = pq.ParquetWriter(
+            os.fspath(path),
+            SCHEMA,
+            compression="zstd",
+            compression_level=9,
+            use_dictionary=_DICTIONARY,
+            column_encoding=_ENCODING,
+            write_page_checksum=True,
+            store_schema=False,
+        )
+        about = {**metadata, "version": str(VERSION)}
+        self._writer.add_key_value_metadata({_PREFIX.decode() + key: value for key, value in about.items()})
+
+    def write(self, batch: TraceBatch) -> None:
+        """Writes the batch as a row group."""
+        arrays = [
+            pa.array(column, mask=column == NO_TIMESTAMP if name == "timestamp" else None)
+            for name, column in batch.columns().items()
+        ]
+        self._writer.write_table(pa.Table.from_arrays(arrays, schema=SCHEMA), row_group_size=ROW_GROUP)
+
+    def __enter__(self) -> ParquetWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._writer.close()
+
+
+class ParquetFile:
+    """An open Parquet trace: raises InputError if the file is damaged or is not a trace."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+        with self._open() as file:
+            self.length: int = file.metadata.num_rows
+            raw: dict[bytes, bytes] = file.metadata.metadata or {}
+            _check_columns(file.schema_arrow)
+        found = {
+            key.removeprefix(_PREFIX).decode(errors="replace"): value.decode(errors="replace")
+            for key, value in raw.items()
+            if key.startswith(_PREFIX)
+        }
+        version = found.pop("version", str(VERSION))
+        if version != str(VERSION):
+            raise InputError("a trace of an unknown version", found=version, allowed=str(VERSION))
+        if self.length == 0:
+            raise InputError("the trace has no accesses")
+        self.metadata = found
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[Any]:
+        try:
+            with Path(self.path).open("rb") as handle, pq.ParquetFile(
+                handle, buffer_size=1 << 20, pre_buffer=False, page_checksum_verification=True
+            ) as file:
+                yield file
+        except (pa.ArrowException, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            reason = str(error).strip().splitlines()[0].rstrip(".")
+            raise InputError(f"a damaged or cut off Parquet file: {reason}", allowed="a whole Parquet file") from error
+
+    def batches(self) -> Iterator[TraceBatch]:
+        """The accesses from the start; memory does not depend on how many there are."""
+        with self._open() as file:
+            names = [name for name in DTYPES if name in file.schema_arrow.names]
+            start = 0
+            for rows in file.iter_batches(batch_size=BATCH, columns=names, use_threads=False):
+                columns = {name: _numpy(name, rows.column(name), start) for name in names}
+                start += rows.num_rows
+                if rows.num_rows:
+                    yield TraceBatch.of(**columns)
+
+
+def _check_columns(schema: pa.Schema) -> None:
+    names = list(DTYPES)
+    for field in schema:
+        if field.name not in DTYPES:
+            raise InputError(
+                "an unknown column",
+                found=repr(field.name),
+                allowed=", ".join(names),
+                suggestion=next(iter(difflib.get_close_matches(field.name, names, n=1)), ""),
+            )
+        if not pa.types.is_integer(field.type):
+            raise InputError(
+                f"the column '{field.name}' has the wrong type", found=str(field.type), allowed=str(SCHEMA.field(field.name).type)
+            )
+    for name in REQUIRED:
+        if name not in schema.names:
+            raise InputError(f"the column '{name}' is missing", found=", ".join(schema.names), allowed=", ".join(names))
+
+
+def _numpy(name: str, column: pa.Array, start: int) -> np.ndarray[Any, Any]:
+    if column.null_count:
+        if name not in DEFAULTS:
+            at = start + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+            raise InputError(f"no {name} in access {at}", allowed="a value in each row")
+        if name == "timestamp":  # the value for "none" needs a sign
+            column = column.cast(pa.int64())
+        column = column.fill_null(DEFAULTS[name])
+    values: np.ndarray[Any, Any] = column.to_numpy(zero_copy_only=False)
+    return values

@@ -1,0 +1,72 @@
+"""Opening a trace of any form, and reading it in memory that does not depend on its length."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from cxloom import _core
+from cxloom.errors import InputError
+from cxloom.trace.files import Source, errors_of
+from cxloom.trace.format import Checker, TraceBatch
+from cxloom.trace.parquet import ParquetFile
+from cxloom.trace.text import looks_binary, looks_like_lackey, parsed, text_metadata
+
+
+@dataclass(frozen=True)
+class TraceReader:
+    """A trace that was found to be one. Iterate it for its batches; a file may be iterated again, a pipe only once.
+
+    Iterating raises InputError, with the line or the number of the access, where the trace turns out to be wrong.
+    """
+
+    path: str
+    format: str
+    """``parquet``, ``text`` or ``lackey``."""
+    length: int | None
+    """Number of accesses, where the format knows it beforehand."""
+    metadata: Mapping[str, str]
+    """What whoever wrote the trace says about it, by name."""
+    _batches: Callable[[], Iterator[TraceBatch]] = field(repr=False)
+
+    def __iter__(self) -> Iterator[TraceBatch]:
+        checker = Checker()
+        with errors_of(self.path):
+            for batch in self._batches():
+                yield checker.check(batch)
+            if self.length is not None and checker.count != self.length:
+                raise InputError("the trace is cut off", found=f"{checker.count} accesses", allowed=f"{self.length}")
+
+
+def open_trace(path: str | os.PathLike[str], *, tick: str = "1ps") -> TraceReader:
+    """Opens a trace in Parquet, in text form or as valgrind's lackey wrote it; which of them, its first bytes tell.
+    Text may be compressed (gzip, zstd, bzip2) and may come through a pipe; ``-`` is standard input.
+
+    ``tick`` is the length of one tick of the timestamps in a text trace without a header.
+
+    Raises InputError if the file cannot be read, is empty, is a directory or is no trace.
+    """
+    with errors_of(path):
+        source = Source(path)
+        if source.head.startswith(b"PAR1"):
+            source.close()
+            if not source.is_file:
+                raise InputError("Parquet through a pipe", allowed="a Parquet file, or text through a pipe")
+            file = ParquetFile(path)
+            return TraceReader(source.path, "parquet", file.length, file.metadata, file.batches)
+        if looks_binary(source.head):
+            source.close()
+            raise InputError("neither Parquet nor text: binary data", found=repr(source.head[:16]), allowed="a trace")
+        if looks_like_lackey(source.head):
+            return TraceReader(source.path, "lackey", None, {}, lambda: _stream(source, _core.LackeyParser()))
+        _core.TextTraceParser(tick)  # a bad tick is an error now, not when the first batch is read
+        metadata = text_metadata(source.head)
+        return TraceReader(
+            source.path, "text", None, metadata, lambda: _stream(source, _core.TextTraceParser(tick))
+        )
+
+
+def _stream(source: Source, parser: _core.TextTraceParser | _core.LackeyParser) -> Iterator[TraceBatch]:
+    with source.open() as stream:
+        yield from parsed(stream, parser)

@@ -1,0 +1,88 @@
+"""The text form of a trace, and the output of valgrind's lackey: parsed in C++, block by block."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Protocol
+
+import pyarrow as pa
+
+from cxloom import _core
+from cxloom.errors import InputError
+from cxloom.trace.format import TraceBatch
+
+BLOCK = 1 << 20
+_METADATA = b"# metadata: "
+_LACKEY = (b"==", b"--", b"I  ", b" L ", b" S ", b" M ")
+
+
+class Parser(Protocol):
+    """What a parser in C++ offers: columns out of blocks."""
+
+    def feed(self, block: bytes, /) -> tuple[object, ...]: ...
+    def finish(self) -> tuple[object, ...]: ...
+
+
+def parsed(stream: BinaryIO, parser: Parser) -> Iterator[TraceBatch]:
+    """The accesses in a stream of bytes, as they come; raises InputError with the line."""
+    try:
+        while block := stream.read(BLOCK):
+            batch = TraceBatch(*parser.feed(block))
+            if len(batch):
+                yield batch
+    except (pa.ArrowException, OSError) as error:  # a compressed file that is cut off
+        raise InputError(f"cannot be read: {str(error).strip().splitlines()[0]}") from error
+    batch = TraceBatch(*parser.finish())
+    if len(batch):
+        yield batch
+
+
+def looks_binary(head: bytes) -> bool:
+    """Whether the first bytes of a file are not text."""
+    return b"\0" in head or any(byte < 9 or byte in (11, 12) or 13 < byte < 32 for byte in head[:4096])
+
+
+def looks_like_lackey(head: bytes) -> bool:
+    """Whether the first bytes of a file are those of lackey's output."""
+    first = next((line for line in head.splitlines() if line.strip()), b"")
+    return first.startswith(_LACKEY)
+
+
+def text_metadata(head: bytes) -> dict[str, str]:
+    """What the second line of a text trace says of it, if it does."""
+    lines = head.splitlines()
+    if len(lines) < 2 or not lines[0].startswith(b"# cxloom-trace ") or not lines[1].startswith(_METADATA):
+        return {}
+    try:
+        found = json.loads(lines[1][len(_METADATA) :])
+    except ValueError as error:
+        raise InputError("the metadata are not JSON", found=repr(lines[1][:60].decode(errors="replace")), line=2) from error
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        raise InputError("the metadata are not texts by name", allowed='{"name": "text"}', line=2)
+    return found
+
+
+class TextWriter:
+    """Writes batches as lines of text; a context manager."""
+
+    def __init__(self, path: str | os.PathLike[str], metadata: Mapping[str, str]) -> None:
+        self._file = Path(path).open("wb", buffering=BLOCK)
+        self._file.write(_core.trace_text_header().encode())
+        if metadata:
+            self._file.write(_METADATA + json.dumps(dict(metadata), sort_keys=True).encode() + b"\n")
+
+    def write(self, batch: TraceBatch) -> None:
+        """Writes a line for each access."""
+        self._file.write(_core.trace_text(batch))
+
+    def __enter__(self) -> TextWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()

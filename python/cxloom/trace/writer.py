@@ -1,0 +1,80 @@
+"""Writing a trace, in Parquet or in text form as the name of the file says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from cxloom.errors import InputError
+from cxloom.trace.files import atomic_path
+from cxloom.trace.format import Checker, TraceBatch, rebatched
+from cxloom.trace.parquet import ROW_GROUP, ParquetWriter
+from cxloom.trace.reader import TraceReader, open_trace
+from cxloom.trace.text import TextWriter
+
+SUFFIXES: dict[str, type[ParquetWriter] | type[TextWriter]] = {
+    ".parquet": ParquetWriter,
+    ".txt": TextWriter,
+    ".trace": TextWriter,
+}
+"""Which form each suffix of a file's name asks for."""
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raises InputError if a trace cannot be written under this name, before work has gone into it."""
+    _writer_of(path)
+    target = Path(path)
+    if target.is_dir():
+        raise InputError("a directory, not a file to write", file=path)
+    if not target.parent.is_dir():
+        raise InputError("no such folder", found=str(target.parent), file=path)
+    if not os.access(target.parent, os.W_OK):
+        raise InputError("nothing can be written in this folder", found=str(target.parent), file=path)
+
+
+def write_trace(
+    path: str | os.PathLike[str], batches: Iterable[TraceBatch], metadata: Mapping[str, str] | None = None
+) -> int:
+    """Writes the accesses under a name that ends in ``.parquet`` (Parquet), ``.txt`` or ``.trace`` (text), and gives
+    their number. The file appears when it is whole; until then, and after an error, what had the name keeps it.
+
+    Raises InputError for another suffix, a name that cannot be written, accesses that break the rules of the format,
+    and a trace without any.
+    """
+    writer_of = _writer_of(path)
+    check_writable(path)
+    checker = Checker()
+    with atomic_path(path) as temporary:
+        with writer_of(temporary, metadata or {}) as writer:
+            for batch in rebatched(iter(batches), ROW_GROUP):
+                writer.write(checker.check(batch))
+        if checker.count == 0:
+            raise InputError("the trace has no accesses")
+    return checker.count
+
+
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    tick: str = "1ps",
+    watch: Callable[[TraceReader, Iterator[TraceBatch]], Iterator[TraceBatch]] | None = None,
+) -> int:
+    """Writes the trace ``source`` again, in the form that the name of ``target`` asks for; gives the number of accesses.
+    ``tick`` is as in :func:`open_trace`; ``watch`` may look at the batches on their way.
+
+    Raises InputError as :func:`open_trace` and :func:`write_trace` do.
+    """
+    check_writable(target)
+    reader = open_trace(source, tick=tick)
+    batches = iter(reader)
+    return write_trace(target, watch(reader, batches) if watch else batches, reader.metadata)
+
+
+def _writer_of(path: str | os.PathLike[str]) -> type[ParquetWriter] | type[TextWriter]:
+    suffix = Path(path).suffix
+    if suffix not in SUFFIXES:
+        allowed = ", ".join(SUFFIXES)
+        raise InputError("a name that does not tell the form of the trace", found=repr(suffix), allowed=allowed, file=path)
+    return SUFFIXES[suffix]

@@ -41,11 +41,13 @@ demo: build
 test: cxx-tests lint sanitize python-tests
 
 # --- environment -----------------------------------------------------------------------------------------------------
+# What the goal will need later is asked for at once, so that a user who has to install it hears of it in one line.
+LATER := $(if $(filter test cxx-tests sanitize,$(MAKECMDGOALS)),gtest) $(if $(filter bench,$(MAKECMDGOALS)),benchmark)
 # An environment that was copied or moved with the tree is made anew.
 MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.root)))
 
 .venv/.installed: scripts/bootstrap.sh scripts/link_build_tree.py pyproject.toml constraints.txt $(if $(MOVED),FORCE)
-	@scripts/bootstrap.sh venv
+	@scripts/bootstrap.sh venv $(LATER)
 	@touch $@
 
 .venv/.installed-dev: .venv/.installed

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Prepares what the Makefile needs before its first step: pieces of the system, then the Python environment.
 #
-#   scripts/bootstrap.sh venv        C++20 compiler, Python 3.11+ with its headers; makes .venv, installs the package
-#   scripts/bootstrap.sh gtest       the library of the C++ tests
-#   scripts/bootstrap.sh benchmark   the library of the C++ micro-benchmarks
+#   scripts/bootstrap.sh [venv] [gtest] [benchmark]
+#
+#   venv        a C++20 compiler and Python 3.11+ with its headers; makes .venv and installs the package's dependencies
+#   gtest       the library of the C++ tests
+#   benchmark   the library of the C++ micro-benchmarks
 #
 # A missing Debian package is installed where this user may do that, and otherwise named in one line to type.
 # Nothing is asked of the package manager when nothing is missing.
@@ -58,8 +60,6 @@ install_missing() {
   exit 1
 }
 
-check_compiler() { compiles concepts vector cstdlib || missing+=(g++); }
-
 check_python() {
   local python
   if ! python=$(find_python); then
@@ -95,23 +95,19 @@ make_venv() {
   printf '%s' "$PWD" >.venv/.root
 }
 
-case "${1-}" in
-  venv)
-    check_compiler
-    check_python
-    install_missing
-    make_venv
-    ;;
-  gtest)
-    compiles gtest/gtest.h || missing+=(libgtest-dev)
-    install_missing
-    ;;
-  benchmark)
-    compiles benchmark/benchmark.h || missing+=(libbenchmark-dev)
-    install_missing
-    ;;
-  *)
-    echo "usage: $0 venv|gtest|benchmark" >&2
-    exit 2
-    ;;
-esac
+for need in "$@"; do
+  case "$need" in
+    venv)
+      compiles concepts vector cstdlib || missing+=(g++)
+      check_python
+      ;;
+    gtest) compiles gtest/gtest.h || missing+=(libgtest-dev) ;;
+    benchmark) compiles benchmark/benchmark.h || missing+=(libbenchmark-dev) ;;
+    *)
+      echo "usage: $0 [venv] [gtest] [benchmark]" >&2
+      exit 2
+      ;;
+  esac
+done
+install_missing
+if [[ " $* " == *" venv "* ]]; then make_venv; fi

@@ -234,8 +234,11 @@ class Schema {
 
   void doc(std::string text) { info_.doc = std::move(text); }
 
-  template <class Member>
-  auto field(std::string name, Member Params::* member) {
+  /// `Base` is Params or what it derives from.
+  template <class Member, class Base>
+    requires std::is_base_of_v<Base, Params>
+  auto field(std::string name, Member Base::* base_member) {
+    Member Params::* const member = base_member;
     using T = typename Held<Member>::Type;
     const Params initial{};
     Entry& entry = entries_.emplace_back();

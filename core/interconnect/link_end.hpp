@@ -85,6 +85,7 @@ class FifoLinkEnd final : public LinkEnd {
   FifoLinkEnd(Kernel& kernel, const LinkEndSetup& setup, bool shared) : LinkEnd(kernel, setup), shared_(shared) {}
 
   void send(Message& message, Time ready) override;
+  bool queues() const override { return !unlimited(); }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
  private:

@@ -12,11 +12,6 @@
 
 namespace cxloom {
 
-enum class Arbitration : std::uint8_t {
-  kRoundRobin,  ///< queues take turns
-  kAge,         ///< the message whose request is oldest goes first
-};
-
 /// A queue whose head waits for a port.
 class Feeder : public Waiter {
  public:
@@ -43,6 +38,7 @@ class QueuedLinkEnd final : public LinkEnd {
   void set_opposite(QueuedLinkEnd& opposite);
 
   void send(Message& message, Time ready) override;
+  bool queues() const override { return true; }
   /// Asks for the wire on behalf of a queue whose head is of the given class.
   void ask(Feeder& feeder, Channel channel);
   /// Starts the account of a message's wait for this port.

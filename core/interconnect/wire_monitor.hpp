@@ -42,6 +42,8 @@ class WireMonitor {
   void close(Time now);
   /// Totals since the window opened, up to `now` or its close, with the part of the passage under way.
   WireTotals totals(Time now);
+  /// Totals of the window that was closed.
+  const WireTotals& closed_totals() const { return totals_; }
   const LevelMonitor& queue() const { return queue_; }
   LevelMonitor& queue() { return queue_; }
 

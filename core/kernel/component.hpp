@@ -10,13 +10,17 @@
 #include "base/units.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/pool.hpp"
 #include "kernel/port.hpp"
 
 namespace cxloom {
 
-struct Request;
 class MeasureSink;
+
+/// Whose turn it is at a port that several queues want.
+enum class Arbitration : std::uint8_t {
+  kRoundRobin,  ///< queues take turns
+  kAge,         ///< the message whose request is oldest goes first
+};
 
 /// What a component finds around itself when it is made.
 struct ComponentContext {
@@ -38,9 +42,12 @@ class Component : public EventHandler {
 
   /// It passes on messages for others: routes may lead through it.
   virtual bool forwards() const { return false; }
-  /// It takes its own messages from its queues when a port asks (a switch with virtual output queues), instead of
-  /// pushing them into the port.
+  /// It is a switch: its ports to other things than switches are edge ports, with PBR identities.
+  virtual bool is_switch() const { return false; }
+  /// Its ports take messages from its queues when they can (a switch with virtual output queues), instead of being
+  /// handed them.
   virtual bool arbitrates() const { return false; }
+  virtual Arbitration arbitration() const { return Arbitration::kRoundRobin; }
   /// It works on a message as soon as its head is in (cut-through), instead of waiting for the last byte.
   virtual bool takes_heads() const { return false; }
   /// Time from a message's arrival until `receive` is called for it (a pipeline that delays but never blocks); the

@@ -105,4 +105,10 @@ double LevelMonitor::quantile(double fraction) const {
   return maximum();
 }
 
+void BookedLevel::grow() {
+  std::vector<Time> larger(std::max<std::size_t>(4, leaves_.size() * 2));
+  for (std::uint64_t i = head_; i < tail_; ++i) larger[i & (larger.size() - 1)] = leaves_[i & (leaves_.size() - 1)];
+  leaves_ = std::move(larger);
+}
+
 }  // namespace cxloom

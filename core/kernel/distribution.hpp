@@ -84,4 +84,35 @@ class LevelMonitor {
   std::vector<std::int64_t> time_at_;  // by bucket of the level, zero left out
 };
 
+/// A level whose decreases are known ahead of time, so that they need no event: a queue with computed departures.
+class BookedLevel {
+ public:
+  void join(Time now) {
+    settle(now);
+    monitor_.change(now, +1);
+  }
+  /// One leaves at `at`, not before one that was booked earlier.
+  void leave_at(Time at, Time now) {
+    settle(now);
+    if (tail_ - head_ == leaves_.size()) grow();
+    leaves_[tail_++ & (leaves_.size() - 1)] = at;
+  }
+  void open(Time now) { settle(now), monitor_.open(now); }
+  void close(Time now) { settle(now), monitor_.close(now); }
+  const LevelMonitor& monitor() const { return monitor_; }
+
+ private:
+  void settle(Time now) {
+    while (head_ < tail_ && leaves_[head_ & (leaves_.size() - 1)] <= now) {
+      monitor_.change(leaves_[head_++ & (leaves_.size() - 1)], -1);
+    }
+  }
+  void grow();
+
+  LevelMonitor monitor_;
+  std::vector<Time> leaves_;  // a ring
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+};
+
 }  // namespace cxloom

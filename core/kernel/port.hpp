@@ -19,6 +19,9 @@ class Port {
   /// from one call to the next: a component whose latencies vary schedules an event of its own instead.
   virtual void send(Message& message, Time ready) = 0;
 
+  /// It may have to queue what is sent: its wire has a limit, or flow control.
+  virtual bool queues() const = 0;
+
   /// Says that the receive buffer which `message` took when it came in through this port is free from time `at` on.
   /// Receivers call it once for every message; without flow control it costs nothing.
   void release(const Message& message, Time at) {

@@ -19,7 +19,7 @@ struct Message {
   NodeId source;
   NodeId destination;
   std::uint16_t size = 0;     ///< payload bytes of the access
-  std::uint16_t port = 0;     ///< the port of the receiver at which it came in
+  std::uint16_t port = 0;     ///< the receiver's port at which it came in; the receiver's own once released
   Opcode opcode = Opcode::kMemRd;
   Channel channel = Channel::kM2SReq;
   std::uint8_t hops = 0;      ///< links crossed so far

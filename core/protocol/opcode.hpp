@@ -50,6 +50,19 @@ constexpr Channel channel_of(Opcode opcode) {
   return Channel::kIo;
 }
 
+/// Host to device or peer to peer (M2S, H2D), as opposed to the way back.
+constexpr bool is_downstream(Channel channel) {
+  switch (channel) {
+    case Channel::kM2SReq:
+    case Channel::kM2SRwD:
+    case Channel::kM2SBIRsp:
+    case Channel::kH2DReq:
+    case Channel::kH2DRsp:
+    case Channel::kH2DData: return true;
+    default: return false;
+  }
+}
+
 constexpr bool carries_data(Opcode opcode) { return opcode == Opcode::kMemWr || opcode == Opcode::kMemData; }
 
 }  // namespace cxloom

@@ -1,0 +1,59 @@
+// A bus: a shared medium between an upstream side and many endpoints. Requests use its downstream direction, responses
+// its upstream direction.
+#pragma once
+
+#include <array>
+
+#include "base/schema.hpp"
+#include "device/device_context.hpp"
+#include "interconnect/link_params.hpp"
+#include "interconnect/wire.hpp"
+#include "interconnect/wire_monitor.hpp"
+
+namespace cxloom {
+
+struct BusParams {
+  Bandwidth bandwidth;
+  Time bus_time{1'000};
+  Duplex duplex = Duplex::kFull;
+  Time turnaround;
+  Bytes header{16};
+  Bytes data_header{16};
+  Time port_delay;
+
+  static void describe(Schema<BusParams>& schema);
+};
+
+class Bus final : public Component {
+ public:
+  using Params = BusParams;
+  Bus(const BusParams& params, const DeviceContext& context);
+
+  bool forwards() const override { return true; }
+  bool takes_heads() const override { return true; }
+  Time transit_time() const override { return bus_time_; }
+  Time port_delay() const override { return port_delay_; }
+  std::size_t max_ports() const override { return 0; }
+
+  void receive(Message& message) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void open_window(Time at) override;
+  void close_window(Time at) override;
+  void report(MeasureSink& sink) const override;
+
+ private:
+  enum Direction : unsigned { kDownstream, kUpstream };
+  Wire& wire(Direction direction) { return wires_[shared_ ? kDownstream : direction]; }
+
+  Fabric& fabric_;
+  Time bus_time_;
+  Time port_delay_;
+  MessageCost cost_;
+  bool shared_;  // half duplex: both directions use the first wire
+  std::array<Wire, 2> wires_;
+  std::array<WireMonitor, 2> monitors_;
+  Time opened_;
+  Time closed_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,340 @@
+#include "device/requester.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace cxloom {
+
+namespace {
+
+constexpr MeasureInfo kRequests{"requests", "", "requests completed in the window"};
+constexpr MeasureInfo kBandwidth{"bandwidth_gb_per_s", "GB/s",
+                                 "payload bytes exchanged with memory, write-backs included / length of the window"};
+constexpr MeasureInfo kMean{"latency_mean_ns", "ns", "latency of the requests completed in the window, mean"};
+constexpr MeasureInfo kMin{"latency_min_ns", "ns", "the same, least"};
+constexpr MeasureInfo kP50{"latency_p50_ns", "ns", "the same, median"};
+constexpr MeasureInfo kP99{"latency_p99_ns", "ns", "the same, 99th percentile"};
+constexpr MeasureInfo kMax{"latency_max_ns", "ns", "the same, largest"};
+constexpr MeasureInfo kInFlight{"in_flight_mean", "", "requests in flight, mean over time"};
+constexpr MeasureInfo kHitRate{"cache_hit_rate", "", "lookups that hit the cache / all lookups in the window"};
+constexpr MeasureInfo kWriteBacks{"write_backs", "", "dirty lines sent back to memory in the window"};
+
+// Dependences reach back at most this many times the queue; see is_outstanding.
+constexpr std::uint64_t kReorderFactor = 16;
+
+std::uint64_t reorder_window(std::uint32_t queue) {
+  return std::max<std::uint64_t>(1024, std::bit_ceil(queue * kReorderFactor));
+}
+
+}  // namespace
+
+Requester::Requester(const RequesterParams& params, const DeviceContext& context)
+    : Component(context),
+      params_(params),
+      fabric_(context.fabric),
+      arrival_random_(context.seed, context.name, "arrivals"),
+      window_mask_(reorder_window(params.queue) - 1),
+      slots_(context.kernel, "a queue slot", *this),
+      dependences_(context.kernel, "the answer to an access that it depends on", *this),
+      write_back_buffer_(context.kernel, "room in the write-back buffer", *this) {
+  set_owner(*this);
+  if (params.cache) {
+    cache_ = std::make_unique<CacheArray>(*params.cache, RandomStream(context.seed, context.name, "cache victims"));
+  }
+}
+
+void Requester::assign(Work work, RequestObserver& observer) {
+  work_ = std::move(work);
+  observer_ = &observer;
+  arrival_meter_ = RateMeter(work_.rate);
+  outstanding_.resize((window_mask_ + 1) / 64);
+}
+
+void Requester::start() {
+  if (!has_work()) return;
+  if (work_.arrivals == Arrivals::kPoisson) next_arrival_ = arrival_after(Time{});
+  fetch();
+  wake_at(open_loop() ? next_arrival_ : Time{}, kIssue);
+}
+
+std::optional<std::uint64_t> Requester::expected() const {
+  if (work_.requests) return work_.warmup + *work_.requests;
+  return has_work() ? work_.stream->length() : std::optional<std::uint64_t>(0);
+}
+
+void Requester::fetch() {
+  const bool enough = work_.requests && issued_ == work_.warmup + *work_.requests;
+  has_next_ = !enough && work_.stream->next(next_);
+  exhausted_ = !has_next_;
+  if (exhausted_ && !began_ && issued_ <= work_.warmup) {
+    throw InputError({"the work ends during the warm-up", std::to_string(issued_) + " accesses",
+                      "more accesses than run.warmup, which is " + std::to_string(work_.warmup), {}},
+                     work_.name);
+  }
+  if (has_next_ && work_.timestamps) {
+    if (!next_.timed) {
+      throw InputError({"access " + std::to_string(issued_) + " has no timestamp", {}, "replay: closed", {}}, work_.name);
+    }
+    next_arrival_ = std::max(next_arrival_, next_.timestamp);
+  }
+}
+
+Time Requester::arrival_after(Time previous) {
+  if (work_.arrivals == Arrivals::kFixed) return previous + arrival_meter_.advance(1);
+  const double mean = static_cast<double>(work_.rate.numerator()) / static_cast<double>(work_.rate.denominator());
+  return previous + Time{static_cast<std::int64_t>(arrival_random_.exponential() * mean + 0.5)};
+}
+
+Time Requester::earliest_issue() const {
+  if (issued_ == 0) return open_loop() ? next_arrival_ : Time{};
+  const Time gap = params_.instruction_time * next_.instruction_gap;
+  const Time spaced = last_issue_ + std::max(params_.issue_interval, gap);
+  return open_loop() ? std::max(next_arrival_, spaced) : spaced;
+}
+
+Requester::Obstacle Requester::obstacle() const {
+  if (earliest_issue() > now()) return Obstacle::kTime;
+  if (in_flight_ == params_.queue) return Obstacle::kSlot;
+  if (write_backs_ >= params_.queue) return Obstacle::kWriteBack;
+  // The bit of an access serves again one window later: what is older than a window has been answered.
+  if (is_outstanding(issued_)) return Obstacle::kDependence;
+  const std::uint64_t distance = next_.dependence;
+  if (distance != 0 && distance <= window_mask_ && distance <= issued_ && is_outstanding(issued_ - distance)) {
+    return Obstacle::kDependence;
+  }
+  return Obstacle::kNone;
+}
+
+void Requester::wait_for(Obstacle obstacle) {
+  switch (obstacle) {
+    case Obstacle::kNone: return;
+    case Obstacle::kTime: {
+      const Time when = earliest_issue();
+      if (wake_pending_ == when) return;
+      wake_pending_ = when;
+      wake_at(when, kIssue);
+      return;
+    }
+    case Obstacle::kSlot: waiting_in_ = &slots_; break;
+    case Obstacle::kDependence: waiting_in_ = &dependences_; break;
+    case Obstacle::kWriteBack: waiting_in_ = &write_back_buffer_; break;
+  }
+  waiting_in_->join(*this, now());
+}
+
+void Requester::issue_what_can_be_issued() {
+  if (waiting_in_) {
+    waiting_in_->leave(*this);
+    waiting_in_ = nullptr;
+  }
+  while (has_next_) {
+    if (const Obstacle found = obstacle(); found != Obstacle::kNone) {
+      wait_for(found);
+      return;
+    }
+    issue();
+    fetch();
+    end_if_out_of_work();
+  }
+}
+
+void Requester::issue() {
+  Request& request = requests_.take();
+  request.id = issued_;
+  request.address = next_.address;
+  request.kind = next_.kind;
+  request.size = next_.size;
+  request.thread = next_.thread;
+  request.requester = id();
+  request.target = id();
+  request.created = request.mark = open_loop() ? next_arrival_ : now();
+  request.charge(Segment::kRequesterQueue, now());
+  request.charge(Segment::kProcess, now() + params_.process_time);
+  if (issued_ == work_.warmup) {
+    began_ = true;
+    observer_->measuring_begins(now());
+  }
+  mark_outstanding(issued_);
+  ++issued_;
+  ++in_flight_;
+  in_flight_monitor_.change(now(), +1);
+  last_issue_ = now();
+  if (!work_.rate.unlimited()) next_arrival_ = arrival_after(next_arrival_);
+  if (cache_) {
+    look_up_cache(request);
+  } else {
+    send(request.kind == AccessKind::kRead ? Opcode::kMemRd : Opcode::kMemWr, request.address, request.size, &request,
+         request.mark);
+  }
+}
+
+void Requester::look_up_cache(Request& request) {
+  request.charge(Segment::kCache, request.mark + params_.cache->access_time);
+  const LineAddress line = LineAddress::of(request.address);
+  if (window_open_) ++lookups_;
+  if (misses_.find(line)) {  // asked for already: wait for the same answer
+    misses_.add(line, request);
+    return;
+  }
+  if (const Slot slot = cache_->lookup(line); slot != kNoSlot) {
+    cache_->touch(slot);
+    if (request.kind == AccessKind::kWrite) cache_->mark_dirty(slot);
+    if (window_open_) ++hits_;
+    wake_at(request.mark, kAnswered, reinterpret_cast<std::uintptr_t>(&request));
+    return;
+  }
+  misses_.add(line, request);
+  send(Opcode::kMemRd, line.address(), kLineBytes, &request, request.mark);
+}
+
+void Requester::send(Opcode opcode, Address address, std::uint16_t size, Request* parent, Time ready) {
+  const auto place = fabric_.map.find(address);
+  if (!place) [[unlikely]] {
+    throw InputError({"access " + std::to_string(parent ? parent->id : issued_) + " goes to an address that no region holds",
+                      to_text(address), fabric_.map.described() + " (addresses: first-touch maps a program's pages there)", {}},
+                     work_.name);
+  }
+  Message& message = fabric_.messages.take();
+  message.opcode = opcode;
+  message.channel = channel_of(opcode);
+  message.address = address;
+  message.size = size;
+  message.parent = parent;
+  message.source = id();
+  message.destination = place->target;
+  if (parent) parent->target = place->target;
+  if (place->target == id()) {
+    serve_locally(message, ready);
+  } else {
+    transmit(message, ready);
+  }
+}
+
+void Requester::transmit(Message& message, Time ready) {
+  Port& out = port(port_count() == 1 ? 0 : fabric_.router->port(message, id()));
+  if (shares_ports_ && out.queues() && ready > now()) {
+    wake_at(ready, kTransmit, reinterpret_cast<std::uintptr_t>(&message));
+  } else {
+    out.send(message, ready);
+  }
+}
+
+void Requester::receive(Message& message) {
+  port(message.port).release(message, now());
+  answered(message);
+}
+
+void Requester::answered(Message& message) {
+  Request* request = message.parent;
+  const std::uint64_t payload = message.size;
+  const LineAddress line = LineAddress::of(message.address);
+  if (window_open_) payload_ += payload;
+  if (request) {
+    request->hops = message.hops;
+  } else {
+    --write_backs_;
+    observer_->written_back(id(), message.source, payload);
+  }
+  fabric_.messages.give_back(message);
+  if (request) {
+    if (cache_) {
+      fill(line, *request);
+    } else {
+      complete(*request);
+    }
+  }
+  issue_what_can_be_issued();
+}
+
+void Requester::fill(LineAddress line, const Request& first) {
+  const NodeId target = first.target;
+  const std::uint8_t hops = first.hops;
+  Request* waiting = misses_.take(line);
+  bool dirty = false;
+  for (Request* request = waiting; request; request = request->next) dirty |= request->kind == AccessKind::kWrite;
+  const auto insertion = cache_->insert(line, dirty ? LineState::kDirty : LineState::kClean);
+  if (insertion.evicted_dirty()) {
+    ++write_backs_;
+    if (window_open_) ++write_backs_sent_;
+    // A write-back passes the pipeline that requests pass, and so keeps its place among them.
+    send(Opcode::kMemWr, insertion.victim.address(), kLineBytes, nullptr,
+         now() + params_.process_time + params_.cache->access_time);
+  }
+  while (waiting) {
+    Request& request = *waiting;
+    waiting = request.next;
+    request.target = target;
+    request.hops = hops;
+    if (request.mark > now()) {  // its own lookup is still going on
+      wake_at(request.mark, kAnswered, reinterpret_cast<std::uintptr_t>(&request));
+    } else {
+      request.charge(Segment::kMshr, now());
+      complete(request);
+    }
+  }
+}
+
+void Requester::complete(Request& request) {
+  ensure(request.mark == now(), "a request whose time is not accounted for");
+  mark_outstanding(request.id);
+  ++completed_;
+  --in_flight_;
+  in_flight_monitor_.change(now(), -1);
+  if (window_open_) latency_.add(now() - request.created);
+  observer_->completed(request, now());
+  requests_.give_back(request);
+  if (began_) ++completed_since_began_;
+  end_if_out_of_work();
+}
+
+// As many requests have been answered since the first measured one was issued as are measured: what is still on its way
+// has the place of what was on its way then.
+void Requester::end_if_out_of_work() {
+  if (!exhausted_ || ended_ || completed_since_began_ < issued_ - work_.warmup) return;
+  ended_ = true;
+  observer_->work_ends(now());
+}
+
+void Requester::wake(std::uint8_t kind, std::uint64_t payload) {
+  switch (kind) {
+    case kTransmit: transmit(*reinterpret_cast<Message*>(payload), now()); return;
+    case kAnswered: complete(*reinterpret_cast<Request*>(payload)); break;
+    default: wake_pending_ = Time{-1};
+  }
+  issue_what_can_be_issued();
+}
+
+void Requester::open_window(Time at) {
+  window_open_ = true;
+  opened_ = at;
+  in_flight_monitor_.open(at);
+}
+
+void Requester::close_window(Time at) {
+  window_open_ = false;
+  closed_ = at;
+  in_flight_monitor_.close(at);
+}
+
+void Requester::report(MeasureSink& sink) const {
+  const double length = (closed_ - opened_).ns();
+  sink.add(kRequests, static_cast<double>(latency_.count()));
+  sink.add(kBandwidth, length > 0.0 ? static_cast<double>(payload_) / length : 0.0);
+  sink.add(kMean, latency_.mean_ns());
+  sink.add(kMin, latency_.minimum().ns());
+  sink.add(kP50, latency_.quantile_ns(0.5));
+  sink.add(kP99, latency_.quantile_ns(0.99));
+  sink.add(kMax, latency_.maximum().ns());
+  sink.add(kInFlight, in_flight_monitor_.mean());
+  if (!cache_) return;
+  sink.add(kHitRate, lookups_ > 0 ? static_cast<double>(hits_) / static_cast<double>(lookups_) : 0.0);
+  sink.add(kWriteBacks, static_cast<double>(write_backs_sent_));
+}
+
+std::string Requester::activity() const {
+  if (outstanding() == 0) return {};
+  return std::to_string(in_flight_) + " requests and " + std::to_string(write_backs_) + " write-backs without an answer, " +
+         std::to_string(completed_) + " answered";
+}
+
+}  // namespace cxloom

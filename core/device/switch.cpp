@@ -1,0 +1,119 @@
+#include "device/switch.hpp"
+
+#include "protocol/message_queue.hpp"
+
+namespace cxloom {
+
+void SwitchParams::describe(Schema<SwitchParams>& schema) {
+  schema.doc("A switch with any number of ports.");
+  schema.field("port_bandwidth", &SwitchParams::port_bandwidth)
+      .doc("Bytes a second that a port moves in each direction; a link runs at the slowest of its own bandwidth and "
+           "those of its ports.");
+  schema.field("port_delay", &SwitchParams::port_delay)
+      .doc("Time to cross a port, where the link does not say.")
+      .source("ESF, Table III: PCIe port delay");
+  schema.field("switching_time", &SwitchParams::switching_time)
+      .doc("Time from a message's arrival (of its head, in cut-through) until it can leave.")
+      .source("ESF, Table III");
+  schema.choice("forwarding", &SwitchParams::forwarding,
+                {{"cut-through", Forwarding::kCutThrough}, {"store-and-forward", Forwarding::kStoreAndForward}})
+      .doc("Whether a message goes on when its head is in, or only when its last byte is.");
+  schema.choice("queueing", &SwitchParams::queueing,
+                {{"output", Queueing::kOutput}, {"voq", Queueing::kVirtualOutput}, {"fifo", Queueing::kFifo}})
+      .doc("output: ideal queues at the outputs, without limit. voq: virtual output queues at the inputs, which hold "
+           "the link's credits. fifo: one queue at each input, whose head blocks the others.");
+  schema.choice("arbitration", &SwitchParams::arbitration,
+                {{"round-robin", Arbitration::kRoundRobin}, {"age", Arbitration::kAge}})
+      .doc("Which input a port serves next: each in turn, or the oldest request.");
+  schema.rule("arbitration: age needs queues at the inputs: set queueing: voq or fifo", [](const SwitchParams& params) {
+    return params.arbitration != Arbitration::kAge || params.queueing != Queueing::kOutput;
+  });
+}
+
+/// A queue at an input. With virtual output queues all its messages leave by one port; otherwise each by its own, and
+/// the head decides whom the queue asks.
+class Switch::InputQueue final : public Feeder {
+ public:
+  InputQueue(Switch& owner, std::uint16_t input, Channel channel) : switch_(owner), input_(input), channel_(channel) {
+    set_owner(owner);
+  }
+
+  Channel channel() const { return channel_; }
+
+  void push(Message& message, std::uint16_t output) {
+    const bool first = queue_.empty();
+    message.port = output;
+    queue_.push(message);
+    if (switch_.params_.queueing == Queueing::kVirtualOutput) {
+      switch_.outputs_[output]->stamp(message);
+    } else {
+      message.since = switch_.now();
+    }
+    if (first) ask();
+  }
+
+  Message& head() override { return queue_.front(); }
+
+  void taken(Time end) override {
+    Message& gone = queue_.pop();
+    switch_.port(input_).release(gone, end);
+    if (!queue_.empty()) ask();
+  }
+
+ private:
+  void ask() {
+    Message& message = queue_.front();
+    QueuedLinkEnd& output = *switch_.outputs_[message.port];
+    if (switch_.params_.queueing == Queueing::kFifo) {
+      // It waited for its turn at the head; from here on it waits for the output. Its tail has kept coming in.
+      message.charge(Segment::kSwitchQueue, switch_.now());
+      const Time waited = switch_.now() - message.since;
+      message.tail = message.tail > waited ? message.tail - waited : Time{};
+      output.stamp(message);
+    }
+    output.ask(*this, channel_);
+  }
+
+  Switch& switch_;
+  std::uint16_t input_;
+  Channel channel_;
+  MessageQueue queue_;
+};
+
+Switch::Switch(const SwitchParams& params, const DeviceContext& context)
+    : Component(context), params_(params), fabric_(context.fabric) {}
+
+Switch::~Switch() = default;
+
+void Switch::start() {
+  if (!arbitrates()) return;
+  for (std::size_t i = 0; i < port_count(); ++i) {
+    auto* end = dynamic_cast<QueuedLinkEnd*>(&port(i));
+    ensure(end != nullptr, "a switch with queues at its inputs needs ports with arbitration");
+    outputs_.push_back(end);
+  }
+  queues_.resize(params_.queueing == Queueing::kVirtualOutput ? port_count() * port_count() : port_count());
+}
+
+Switch::InputQueue& Switch::queue_of(const Message& message, std::uint16_t output) {
+  const std::size_t index = params_.queueing == Queueing::kVirtualOutput ? message.port * port_count() + output : message.port;
+  for (InputQueue* queue : queues_[index]) {
+    if (queue->channel() == message.channel) return *queue;
+  }
+  all_queues_.push_back(std::make_unique<InputQueue>(*this, message.port, message.channel));
+  queues_[index].push_back(all_queues_.back().get());
+  return *all_queues_.back();
+}
+
+void Switch::receive(Message& message) {
+  message.charge(Segment::kSwitching, now());
+  const std::uint16_t output = fabric_.router->port(message, id());
+  if (arbitrates()) {
+    queue_of(message, output).push(message, output);
+  } else {
+    port(message.port).release(message, now());
+    port(output).send(message, now());
+  }
+}
+
+}  // namespace cxloom

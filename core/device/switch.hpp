@@ -1,0 +1,65 @@
+// A switch: any number of ports, a switching time, queues and arbitration.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/schema.hpp"
+#include "device/device_context.hpp"
+#include "interconnect/queued_link_end.hpp"
+
+namespace cxloom {
+
+enum class Queueing : std::uint8_t {
+  kOutput,  ///< a queue at each output, without limit: ideal output queueing
+  kVirtualOutput,  ///< at each input a queue an output and class
+  kFifo,    ///< at each input a queue a class: its head blocks what is behind it
+};
+
+enum class Forwarding : std::uint8_t { kCutThrough, kStoreAndForward };
+
+struct SwitchParams {
+  Bandwidth port_bandwidth;
+  Time port_delay{25'000};
+  Time switching_time{20'000};
+  Forwarding forwarding = Forwarding::kCutThrough;
+  Queueing queueing = Queueing::kOutput;
+  Arbitration arbitration = Arbitration::kRoundRobin;
+
+  static void describe(Schema<SwitchParams>& schema);
+};
+
+class Switch final : public Component {
+ public:
+  using Params = SwitchParams;
+  Switch(const SwitchParams& params, const DeviceContext& context);
+  ~Switch() override;
+
+  bool forwards() const override { return true; }
+  bool is_switch() const override { return true; }
+  bool arbitrates() const override { return params_.queueing != Queueing::kOutput; }
+  Arbitration arbitration() const override { return params_.arbitration; }
+  bool takes_heads() const override { return params_.forwarding == Forwarding::kCutThrough; }
+  Time pipeline() const override { return params_.switching_time; }
+  Time transit_time() const override { return params_.switching_time; }
+  Time port_delay() const override { return params_.port_delay; }
+  Bandwidth port_bandwidth() const override { return params_.port_bandwidth; }
+  std::size_t max_ports() const override { return 0; }
+
+  void start() override;
+  void receive(Message& message) override;
+
+ private:
+  class InputQueue;
+
+  InputQueue& queue_of(const Message& message, std::uint16_t output);
+
+  SwitchParams params_;
+  Fabric& fabric_;
+  std::vector<QueuedLinkEnd*> outputs_;                 // the ports, if this switch arbitrates
+  std::vector<std::vector<InputQueue*>> queues_;        // of each input (and output): one a class in use
+  std::vector<std::unique_ptr<InputQueue>> all_queues_;
+};
+
+}  // namespace cxloom

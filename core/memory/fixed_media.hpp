@@ -1,0 +1,63 @@
+// Media of fixed latency, with an optional limit on bandwidth and on the number of banks at work.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/schema.hpp"
+#include "kernel/distribution.hpp"
+#include "kernel/wait_list.hpp"
+#include "memory/media.hpp"
+#include "protocol/message_queue.hpp"
+
+namespace cxloom {
+
+struct FixedMediaParams {
+  Time latency{45'000};
+  std::optional<Time> write_latency;
+  Bandwidth bandwidth;
+  std::optional<std::uint32_t> banks;
+  Bytes bank_interleave{256};
+
+  static void describe(Schema<FixedMediaParams>& schema);
+};
+
+class FixedMedia final : public Media {
+ public:
+  using Params = FixedMediaParams;
+  FixedMedia(const FixedMediaParams& params, const MediaContext& context);
+  ~FixedMedia() override;
+
+  void access(Message& message, Address address, Time ready) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void open_window(Time now) override { waiting_.open(now); }
+  void close_window(Time now) override { waiting_.close(now); }
+  void report(MeasureSink& sink) const override;
+
+ private:
+  struct Bank;
+  enum Wake : std::uint8_t { kReady, kBankFree, kDone };
+
+  Time latency_of(const Message& message) const {
+    return message.opcode == Opcode::kMemWr ? write_latency_ : latency_;
+  }
+  /// Passes the data path, in the order of the calls; returns when the access itself starts.
+  Time enter_data_path(const Message& message, Time ready);
+  void begin(Bank& bank, Message& message);
+
+  Kernel& kernel_;
+  MediaClient& client_;
+  EventSource source_;
+  Time latency_;
+  Time write_latency_;
+  unsigned bank_bits_;
+  bool in_order_;               // accesses end in the order in which they begin
+  RateMeter data_path_;
+  Time data_path_free_;
+  std::vector<std::unique_ptr<Bank>> banks_;  // none: unlimited
+  LevelMonitor waiting_;
+};
+
+}  // namespace cxloom

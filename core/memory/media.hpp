@@ -1,0 +1,46 @@
+// What stores the bytes behind a memory controller. A controller hands over accesses and is told when each is done.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/kind_registry.hpp"
+#include "base/units.hpp"
+#include "kernel/component.hpp"
+#include "kernel/measure.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom {
+
+/// The side of the controller.
+class MediaClient {
+ public:
+  /// The access is done at `at`, now or later; calls come in the order of `at`.
+  virtual void media_done(Message& message, Time at) = 0;
+
+ protected:
+  ~MediaClient() = default;
+};
+
+/// What a medium finds around itself when it is made.
+struct MediaContext {
+  Kernel& kernel;
+  const Component& owner;
+  MediaClient& client;
+  std::uint64_t seed = 0;
+};
+
+class Media : public EventHandler {
+ public:
+  /// Takes an access to `address` of the medium, which is ready at `ready`, now or later; calls come in the order of
+  /// `ready`. Charges the message for waiting (media_queue) and access (media).
+  virtual void access(Message& message, Address address, Time ready) = 0;
+
+  virtual void open_window(Time /*now*/) {}
+  virtual void close_window(Time /*now*/) {}
+  virtual void report(MeasureSink& /*sink*/) const {}
+};
+
+using MediaRegistry = KindRegistry<Media, MediaContext>;
+
+}  // namespace cxloom

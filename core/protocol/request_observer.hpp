@@ -1,0 +1,22 @@
+// Who is told of each completed request, and of the measured window.
+#pragma once
+
+#include "base/units.hpp"
+#include "protocol/request.hpp"
+
+namespace cxloom {
+
+class RequestObserver {
+ public:
+  virtual ~RequestObserver() = default;
+  /// A requester issues its first request after its warm-up: the window opens, if it has not yet.
+  virtual void measuring_begins(Time now) = 0;
+  /// A requester has run out of work: the window closes, if it has not yet.
+  virtual void work_ends(Time now) = 0;
+  /// A request was answered; its segments sum to `now - request.created`.
+  virtual void completed(const Request& request, Time now) = 0;
+  /// Payload of a message without a waiting requester (a write-back) has arrived.
+  virtual void written_back(NodeId requester, NodeId target, std::uint64_t bytes) = 0;
+};
+
+}  // namespace cxloom

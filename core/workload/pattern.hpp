@@ -1,0 +1,71 @@
+// Access patterns: sequential, strided, random, hot-cold, Zipf, pointer chase.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/kind_registry.hpp"
+#include "base/random.hpp"
+#include "base/schema.hpp"
+#include "workload/access_stream.hpp"
+
+namespace cxloom {
+
+/// What a pattern finds around itself when it is made.
+struct PatternContext {
+  std::uint64_t seed = 0;
+  std::string name;  ///< of the requester: its random streams are its own
+};
+
+using PatternRegistry = KindRegistry<AccessStream, PatternContext>;
+
+/// What all patterns have in common.
+struct PatternParams {
+  double reads = 1.0;
+  Bytes footprint{1ULL << 30U};
+  Address base;
+  Bytes size{64};
+
+  /// Declares these in the schema of a pattern that derives from them.
+  template <class Params>
+  static void describe_in(Schema<Params>& schema) {
+    schema.field("reads", &Params::reads).fraction().doc("Share of reads; the others are writes.");
+    schema.field("footprint", &Params::footprint).min(Bytes{64}).doc("Bytes of the address range that is accessed.");
+    schema.field("base", &Params::base).doc("First address of the range.");
+    schema.field("size", &Params::size).min(Bytes{1}).max(Bytes{4096}).doc("Bytes of an access.");
+    schema.rule("the footprint is smaller than one access",
+                [](const Params& params) { return !(params.footprint < params.size); });
+  }
+};
+
+/// Draws an endless stream: the subclass says where, this class whether to read or write.
+class Pattern : public AccessStream {
+ public:
+  Pattern(const PatternParams& params, const PatternContext& context);
+  bool next(Access& access) final;
+
+ protected:
+  /// The next block, below `blocks()`.
+  virtual std::uint64_t next_block() = 0;
+  /// Places back of the access that the next one needs; 0: none.
+  virtual std::uint32_t dependence() const { return 0; }
+
+  /// Accesses of `size` bytes that the footprint has room for.
+  std::uint64_t blocks() const { return blocks_; }
+  std::uint64_t block_bytes() const { return size_; }
+  RandomStream& random() { return random_; }
+
+ private:
+  double reads_;
+  std::uint64_t base_;
+  std::uint64_t size_;
+  std::uint64_t blocks_;
+  RandomStream random_;
+  RandomStream kinds_;  // of its own, so that the share of reads does not change the addresses
+};
+
+void register_patterns(PatternRegistry& registry);
+
+}  // namespace cxloom

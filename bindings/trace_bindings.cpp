@@ -59,9 +59,9 @@ std::vector<CacheParams> levels_of(const std::vector<Level>& levels) {
   return result;
 }
 
-nb::bytes text_of(nb::handle batch) {
+nb::bytes text_of(const nb::dict& columns) {
   std::vector<Access> accesses;
-  append_batch(batch, accesses);
+  append_columns(columns, accesses);
   std::string text;
   for (const Access& access : accesses) append_text(access, text);
   return nb::bytes(text.data(), text.size());
@@ -86,11 +86,12 @@ void translate_trace_error(const std::exception_ptr& pointer, void*) {
 void bind_trace(nb::module_& m) {
   nb::register_exception_translator(translate_trace_error);
 
-  nb::class_<TextTraceParser>(m, "TextTraceParser",
-                              "Reads the text form of a trace, block by block.")
+  nb::class_<TextTraceParser>(m, "TextTraceParser", "Reads the text form of a trace, block by block.")
       .def(
           "__init__",
-          [](TextTraceParser* self, const std::string& tick) { new (self) TextTraceParser(parse_time(tick)); },
+          [](TextTraceParser* self, const std::string& tick) {
+            new (self) TextTraceParser(parse_time(tick));
+          },
           "tick"_a = "1ps")
       .def(
           "feed",
@@ -168,7 +169,7 @@ void bind_trace(nb::module_& m) {
       .def_prop_ro("pages", &Footprint::pages, "Distinct pages of 4 KiB.");
 
   m.def("trace_text_header", &text_trace_header, "The header line of the text form of a trace.");
-  m.def("trace_text", &text_of, "batch"_a, "A batch as lines of the text form.");
+  m.def("trace_text", &text_of, "columns"_a, "A batch as lines of the text form.");
   m.attr("TRACE_VERSION") = kTraceVersion;
 }
 

@@ -1,5 +1,7 @@
 #include "trace_columns.hpp"
 
+#include <utility>
+
 #include "base/error.hpp"
 
 namespace nb = nanobind;
@@ -9,20 +11,20 @@ namespace cxloom {
 namespace {
 
 template <class T>
-ColumnIn<T> column_in(nb::handle batch, const char* name) {
-  return nb::cast<ColumnIn<T>>(batch.attr(name));
+ColumnIn<T> column_in(const nb::dict& columns, const char* name) {
+  return nb::cast<ColumnIn<T>>(columns[name]);
 }
 
 }  // namespace
 
-void append_batch(nb::handle batch, std::vector<Access>& accesses) {
-  const auto address = column_in<std::uint64_t>(batch, "address");
-  const auto kind = column_in<std::uint8_t>(batch, "kind");
-  const auto size = column_in<std::uint16_t>(batch, "size");
-  const auto thread = column_in<std::uint32_t>(batch, "thread");
-  const auto gap = column_in<std::uint32_t>(batch, "instruction_gap");
-  const auto dependence = column_in<std::uint32_t>(batch, "dependence");
-  const auto timestamp = column_in<std::int64_t>(batch, "timestamp");
+void append_columns(const nb::dict& columns, std::vector<Access>& accesses) {
+  const auto address = column_in<std::uint64_t>(columns, "address");
+  const auto kind = column_in<std::uint8_t>(columns, "kind");
+  const auto size = column_in<std::uint16_t>(columns, "size");
+  const auto thread = column_in<std::uint32_t>(columns, "thread");
+  const auto gap = column_in<std::uint32_t>(columns, "instruction_gap");
+  const auto dependence = column_in<std::uint32_t>(columns, "dependence");
+  const auto timestamp = column_in<std::int64_t>(columns, "timestamp");
   const std::size_t count = address.size();
   for (const std::size_t other :
        {kind.size(), size.size(), thread.size(), gap.size(), dependence.size(), timestamp.size()}) {
@@ -42,20 +44,17 @@ void append_batch(nb::handle batch, std::vector<Access>& accesses) {
   }
 }
 
-TraceStream::Refill refill_from(nb::object batches) {
+TraceStream::Refill refill_from(nb::object feed) {
   // The last reference may go where the GIL is not held.
-  const std::shared_ptr<nb::object> iterator(new nb::object(nb::iter(batches)), [](nb::object* object) {
+  const std::shared_ptr<nb::object> held(new nb::object(std::move(feed)), [](nb::object* object) {
     const nb::gil_scoped_acquire gil;
     delete object;
   });
-  return [iterator](std::vector<Access>& accesses) {
+  return [held](std::vector<Access>& accesses) {
     const nb::gil_scoped_acquire gil;
-    const nb::object batch = nb::steal(PyIter_Next(iterator->ptr()));
-    if (!batch.is_valid()) {
-      if (PyErr_Occurred() != nullptr) nb::raise_python_error();
-      return false;
-    }
-    append_batch(batch, accesses);
+    const nb::object columns = (*held)();
+    if (columns.is_none()) return false;
+    append_columns(nb::cast<nb::dict>(columns), accesses);
     return true;
   };
 }

@@ -48,11 +48,12 @@ inline nanobind::tuple columns_of(const std::vector<Access>& accesses) {
       }));
 }
 
-/// Appends the accesses of a Python `TraceBatch` (an object with one array a column as its attributes).
-void append_batch(nanobind::handle batch, std::vector<Access>& accesses);
+/// Appends the accesses of a batch: a dict with one array for each column, by the column's name.
+void append_columns(const nanobind::dict& columns, std::vector<Access>& accesses);
 
-/// Feeds a TraceStream from a Python iterator of `TraceBatch`es. Takes the GIL for as long as the iterator runs, so that
-/// the simulation may run without it; what the iterator raises comes out of TraceStream::next.
-TraceStream::Refill refill_from(nanobind::object batches);
+/// Feeds a TraceStream from a Python callable that gives the columns of the next batch, or None at the end. Takes the GIL
+/// for as long as the callable runs, so that the simulation may run without it; what it raises comes out of
+/// TraceStream::next.
+TraceStream::Refill refill_from(nanobind::object feed);
 
 }  // namespace cxloom

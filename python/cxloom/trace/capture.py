@@ -105,10 +105,10 @@ def capture(
     about = {
         "source": "valgrind lackey",
         "command": shlex.join(command),
-        "addresses": "virtual" if virtual else "physical, frames of 4 KiB in the order of first touch",
+        "address space": "virtual" if virtual else "physical, frames of 4 KiB in the order of first touch",
         **({"caches": " ".join(map(str, caches))} if caches else {}),
         **({"skipped": str(skip)} if skip else {}),
-        "cxloom": _core.__version__,
+        "written by": f"cxloom {_core.__version__}",
         **(metadata or {}),
     }
     with _lackey(valgrind, command) as (process, log):

@@ -28,11 +28,8 @@ def errors_of(path: str | os.PathLike[str]) -> Iterator[None]:
             error.file = os.fspath(path)
         raise
     except OSError as error:
-        raise InputError(f"cannot be used: {_reason(error)}", file=path) from error
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).strip().splitlines()[0]
+        reason = (error.strerror or str(error)).strip().splitlines()[0]
+        raise InputError(reason[:1].lower() + reason[1:], file=path) from error
 
 
 class Source:

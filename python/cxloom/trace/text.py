@@ -77,7 +77,7 @@ class TextWriter:
 
     def write(self, batch: TraceBatch) -> None:
         """Writes a line for each access."""
-        self._file.write(_core.trace_text(batch))
+        self._file.write(_core.trace_text(batch.columns()))
 
     def __enter__(self) -> TextWriter:
         return self

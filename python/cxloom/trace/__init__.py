@@ -1,0 +1,35 @@
+"""Traces of memory accesses: reading, writing, converting, measuring and recording them.
+
+::
+
+    from cxloom.trace import open_trace
+
+    for batch in open_trace("examples/redis.parquet"):
+        batch.address, batch.kind            # NumPy arrays, a batch at a time, whatever the length of the trace
+
+docs/trace-format.md describes the formats.
+"""
+
+from cxloom.trace.capture import CacheLevel, CaptureResult, LevelCounts, capture
+from cxloom.trace.format import NO_TIMESTAMP, READ, VERSION, WRITE, TraceBatch
+from cxloom.trace.info import TraceInfo, info
+from cxloom.trace.reader import TraceReader, open_trace
+from cxloom.trace.writer import convert, write_trace
+
+__all__ = [
+    "NO_TIMESTAMP",
+    "READ",
+    "VERSION",
+    "WRITE",
+    "CacheLevel",
+    "CaptureResult",
+    "LevelCounts",
+    "TraceBatch",
+    "TraceInfo",
+    "TraceReader",
+    "capture",
+    "convert",
+    "info",
+    "open_trace",
+    "write_trace",
+]

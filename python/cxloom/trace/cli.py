@@ -1,0 +1,191 @@
+"""``cxloom trace``: look at traces, convert them, record them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from cxloom.errors import InputError
+from cxloom.trace.capture import CacheLevel, CaptureResult
+from cxloom.trace.capture import capture as record
+from cxloom.trace.format import TraceBatch
+from cxloom.trace.info import TraceInfo
+from cxloom.trace.info import info as measure
+from cxloom.trace.reader import TraceReader
+from cxloom.trace.writer import convert as rewrite
+
+app = typer.Typer(help="Look at memory traces, convert them, record them.", no_args_is_help=True, rich_markup_mode=None)
+
+Tick = Annotated[
+    str, typer.Option(metavar="T", help="Length of a tick in a text trace without a header; others are in picoseconds.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+@app.command("info")
+def info(
+    path: Annotated[str, typer.Argument(metavar="TRACE", help="A trace in any form; - for text on standard input.")],
+    tick: Tick = "1ps",
+    as_json: AsJson = False,
+) -> None:
+    """Measure TRACE: accesses, footprint, threads, time.
+
+    Exit code 2: it cannot be read or is no trace.
+    """
+    found = measure(path, tick=tick, watch=_progress("reading"))
+    if as_json:
+        print(json.dumps(found.to_dict(), indent=2))
+    else:
+        _print_rows(_info_rows(found))
+
+
+@app.command("convert")
+def convert(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A trace in any form; - for text on standard input.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="What to write: NAME.parquet, or NAME.txt or NAME.trace for text.")
+    ],
+    tick: Tick = "1ps",
+) -> None:
+    """Write the trace SOURCE again as TARGET, in the form that its name asks for.
+
+    Exit code 2: SOURCE cannot be read or is no trace, or TARGET cannot be written; then TARGET is as it was.
+    """
+    count = rewrite(source, target, tick=tick, watch=_progress("converting"))
+    print(f"{target}: {count:,} accesses, {_bytes(target.stat().st_size)}")
+
+
+@app.command("capture", context_settings={"allow_interspersed_args": False})
+def capture(
+    command: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGS", help="What to run, after --.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The trace to write, such as app.parquet.")],
+    caches: Annotated[
+        list[str],
+        typer.Option(
+            "--cache",
+            metavar="NAME:SIZE:WAYS[:POLICY]",
+            help="Record what misses this cache, such as L1:32KiB:8. May be repeated, the nearest level first.",
+        ),
+    ] = [],  # noqa: B006 - typer wants a list, and copies it
+    skip: Annotated[int, typer.Option(min=0, metavar="N", help="Leave out the first N accesses; caches warm up.")] = 0,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="End the program after N accesses.")] = None,
+    virtual: Annotated[
+        bool, typer.Option("--virtual", help="Keep the program's addresses, instead of frames by first touch.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a program under valgrind and record what it does to memory, or what of that misses its caches.
+
+    The program runs some hundred times slower. Its child processes are not recorded. Ctrl-C ends it without a trace.
+    Exit code 2: valgrind or the program is missing, or a cache cannot be.
+    """
+    levels = []
+    for text in caches:
+        try:
+            levels.append(CacheLevel.parse(text))
+        except InputError as error:
+            error.path = error.path or "--cache"
+            raise
+    result = record(command, out, caches=levels, skip=skip, limit=limit, virtual=virtual, watch=_report())
+    if as_json:
+        print(json.dumps(dataclasses.asdict(result), indent=2))
+    else:
+        _print_rows(_capture_rows(out, result))
+
+
+def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:
+    size = "" if found.file_bytes is None else f", {_bytes(found.file_bytes)}"
+    yield "trace", f"{found.path} ({found.format}{size})"
+    yield "accesses", f"{found.accesses:,}: {found.reads:,} reads, {found.writes:,} writes"
+    yield "read share", f"{found.read_share:.1%}"
+    sizes = f"{found.size_min} B" if found.size_min == found.size_max else f"{found.size_min} to {found.size_max} B"
+    yield "size", f"{sizes} each, {_bytes(found.bytes)} in all"
+    yield "footprint", f"{_bytes(found.footprint_bytes)} in lines of 64 B, {found.pages:,} pages of 4 KiB"
+    yield "addresses", f"{found.lowest_address:#x} to {found.highest_address:#x}"
+    each = ", ".join(f"{thread}: {count:,}" for thread, count in list(found.threads.items())[:8])
+    yield "threads", f"{len(found.threads)} ({each}{', ...' if len(found.threads) > 8 else ''})"
+    if found.instructions:
+        mean, most = found.instruction_gap_mean, found.instruction_gap_max
+        yield "instructions", f"{found.instructions:,}; {mean:.1f} an access, at most {most:,}"
+        yield "per 1000 instr.", f"{1000 / mean:.2f} accesses"
+    else:
+        yield "instructions", "not given"
+    yield "dependences", f"{found.dependences:,}" if found.dependences else "not given"
+    if found.first_timestamp_ps is None or found.span_ps is None:
+        yield "timestamps", "not given"
+    else:
+        given = "" if found.timestamps == found.accesses else f" ({found.timestamps:,} accesses)"
+        last = found.first_timestamp_ps + found.span_ps
+        yield "timestamps", f"{_time(found.first_timestamp_ps)} to {_time(last)}{given}"
+    yield from sorted(found.metadata.items())
+
+
+def _capture_rows(out: Path, result: CaptureResult) -> Iterator[tuple[str, str]]:
+    yield "trace", f"{out} ({_bytes(out.stat().st_size)})"
+    yield "accesses", f"{result.accesses:,} in {result.instructions:,} instructions"
+    for counts in result.levels:
+        share = counts.misses / max(1, counts.hits + counts.misses)
+        text = f"{counts.hits:,} hits, {counts.misses:,} misses ({share:.1%}), {counts.write_backs:,} write-backs"
+        yield str(counts.level), text
+    code = result.exit_code
+    yield "program", "ended at the limit" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def _print_rows(rows: Iterator[tuple[str, str]]) -> None:
+    for name, text in rows:
+        print(f"{name:<16}  {text}")
+
+
+def _progress(verb: str) -> Callable[[TraceReader, Iterator[TraceBatch]], Iterator[TraceBatch]]:
+    """A bar on a terminal while batches pass."""
+
+    def watch(reader: TraceReader, batches: Iterator[TraceBatch]) -> Iterator[TraceBatch]:
+        out = Console(stderr=True)
+        columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+        with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+            task = bar.add_task(verb, total=reader.length)
+            for batch in batches:
+                yield batch
+                bar.advance(task, len(batch))
+
+    return watch
+
+
+def _report() -> Callable[[int, int], None]:
+    """A line on a terminal now and then: a bar would get into the program's own output."""
+    out = Console(stderr=True, highlight=False)
+    shown = time.monotonic()
+
+    def watch(instructions: int, records: int) -> None:
+        nonlocal shown
+        if out.is_terminal and time.monotonic() - shown > 5:
+            shown = time.monotonic()
+            out.print(f"cxloom: {instructions / 1e6:,.0f} million instructions, {records:,} accesses", style="dim")
+
+    return watch
+
+
+def _bytes(count: int) -> str:
+    amount = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if amount < 1024:
+            return f"{amount:.4g} {unit}"
+        amount /= 1024
+    return f"{amount:,.4g} TiB"
+
+
+def _time(picoseconds: int) -> str:
+    amount = float(picoseconds)
+    for unit in ("ps", "ns", "us", "ms"):
+        if amount < 1000:
+            return f"{amount:.4g} {unit}"
+        amount /= 1000
+    return f"{amount:,.4g} s"

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/error.hpp"
+#include "core_bindings.hpp"
 #include "trace_bindings.hpp"
 
 namespace nb = nanobind;
@@ -38,4 +39,6 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator(translate_errors);
   m.attr("__version__") = CXLOOM_VERSION;
   cxloom::bind_trace(m);
+  cxloom::bind_declarations(m);
+  cxloom::bind_simulation(m);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/measure.hpp"
 #include "base/schema.hpp"
 
 namespace cxloom {
@@ -21,24 +22,27 @@ class KindRegistry {
   struct Entry {
     std::string kind;
     SchemaInfo info;
+    std::vector<MeasureInfo> measures;  ///< what it reports
     Factory make;
   };
 
   explicit KindRegistry(std::string noun) : noun_(std::move(noun)) {}
 
-  /// Registers a kind made as `Kind(params, context)`, where `Kind::Params` declares the parameters.
+  /// Registers a kind made as `Kind(params, context)`, where `Kind::Params` declares the parameters and
+  /// `Kind::measures()`, if there is one, what it reports.
   template <class Kind>
   void add(const std::string& kind) {
     add_factory<typename Kind::Params>(kind, [](const typename Kind::Params& params, Context& context) {
       return std::make_unique<Kind>(params, context);
     });
+    if constexpr (requires { Kind::measures(); }) entries_.back().measures = Kind::measures();
   }
 
   template <class Params, class Make>
-  void add_factory(const std::string& kind, Make make) {
+  void add_factory(const std::string& kind, Make factory) {
     if (find(kind)) throw InputError({"the " + noun_ + " kind '" + kind + "' is registered twice", {}, {}, {}});
-    entries_.push_back({kind, Schema<Params>().info(), [make](const Value& value, Context& context) -> std::unique_ptr<Product> {
-                          return make(read_params<Params>(value), context);
+    entries_.push_back({kind, Schema<Params>().info(), {}, [factory](const Value& value, Context& context) -> std::unique_ptr<Product> {
+                          return factory(read_params<Params>(value), context);
                         }});
   }
 

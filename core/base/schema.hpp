@@ -36,7 +36,7 @@ struct SchemaInfo;
 struct FieldInfo {
   std::string name;
   std::string type;  ///< time, bytes, bandwidth, frequency, fraction, integer, real, boolean, text, address,
-                     ///< choice, map (see `fields`), kind (see `category`), list (see `item`)
+                     ///< choice, map (see `fields`), kind (see `category`), list (see `item`), any
   std::string doc;
   std::string source;         ///< spec section or table the default comes from, may be empty
   std::string default_text;   ///< as a person would write it; empty if there is none
@@ -76,6 +76,7 @@ void read_value(const Value& value, std::uint64_t& out);
 void read_value(const Value& value, bool& out);
 void read_value(const Value& value, std::string& out);
 void read_value(const Value& value, Kinded& out);
+inline void read_value(const Value& value, Value& out) { out = value; }  // read by somebody else
 
 template <class T>
 void read_value(const Value& value, std::vector<T>& out) {
@@ -128,6 +129,7 @@ std::string type_name() {
   else if constexpr (std::is_integral_v<T>) return "integer";
   else if constexpr (std::is_same_v<T, std::string>) return "text";
   else if constexpr (std::is_same_v<T, Kinded>) return "kind";
+  else if constexpr (std::is_same_v<T, Value>) return "any";
   else if constexpr (IsVector<T>::value) return "list";
   else if constexpr (IsOptional<T>::value) return type_name<typename T::value_type>();
   else return "map";
@@ -256,8 +258,11 @@ class Schema {
   }
 
   /// A parameter that takes one of the named values.
-  template <class Enum>
-  auto choice(std::string name, Enum Params::* member, std::vector<std::pair<std::string, Enum>> choices) {
+  template <class Enum, class Base>
+    requires std::is_base_of_v<Base, Params>
+  auto choice(std::string name, Enum Base::* base_member,
+              std::vector<std::pair<std::string, std::type_identity_t<Enum>>> choices) {
+    Enum Params::* const member = base_member;
     const Params initial{};
     Entry& entry = entries_.emplace_back();
     entry.info.name = std::move(name);

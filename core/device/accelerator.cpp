@@ -14,7 +14,8 @@ Accelerator::Accelerator(const AcceleratorParams& params, const DeviceContext& c
   if (!params.memory) return;
   share_ports();
   try {
-    controller_ = std::make_unique<MemoryController>(*params.memory, context.media, context.kernel, *this, *this, context.seed);
+    controller_ = std::make_unique<MemoryController>(*params.memory, context.media, context.kernel, *this,
+                                                     static_cast<MemoryController::Device&>(*this), context.seed);
   } catch (const InputError& error) {
     throw error.below("memory");
   }
@@ -66,6 +67,12 @@ void Accelerator::open_window(Time at) {
 void Accelerator::close_window(Time at) {
   Requester::close_window(at);
   if (controller_) controller_->close_window(at);
+}
+
+std::vector<MeasureInfo> Accelerator::measures() {
+  std::vector<MeasureInfo> all = Requester::measures();
+  for (const MeasureInfo& measure : MemoryController::measures()) all.push_back(measure);
+  return all;
 }
 
 void Accelerator::report(MeasureSink& sink) const {

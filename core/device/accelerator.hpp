@@ -27,6 +27,7 @@ class Accelerator final : public Requester, public MemoryOwner, private MemoryCo
   void close_window(Time at) override;
   void report(MeasureSink& sink) const override;
   std::string activity() const override;
+  static std::vector<MeasureInfo> measures();
   Bytes memory_capacity() const override { return controller_ ? controller_->capacity() : Bytes{}; }
 
  private:

@@ -90,6 +90,18 @@ void Bus::close_window(Time at) {
   for (WireMonitor& monitor : monitors_) monitor.close(at);
 }
 
+std::vector<MeasureInfo> Bus::measures() {
+  std::vector<MeasureInfo> all;
+  for (const DirectionMeasures& way : kDirections) {
+    for (const MeasureInfo& measure : {way.utilization, way.payload, way.queue_mean, way.queue_p99, way.queue_max}) {
+      all.push_back(measure);
+    }
+  }
+  all.push_back(kUtility);
+  all.push_back(kEfficiency);
+  return all;
+}
+
 void Bus::report(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
   if (length <= 0.0) return;

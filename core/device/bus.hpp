@@ -40,6 +40,7 @@ class Bus final : public Component {
   void open_window(Time at) override;
   void close_window(Time at) override;
   void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
 
  private:
   enum Direction : unsigned { kDownstream, kUpstream };

@@ -27,6 +27,7 @@ class Memory final : public Component, public MemoryOwner, private MemoryControl
   void open_window(Time at) override { controller_.open_window(at); }
   void close_window(Time at) override { controller_.close_window(at); }
   void report(MeasureSink& sink) const override { controller_.report(sink); }
+  static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
   std::string activity() const override { return controller_.activity(); }
   Bytes memory_capacity() const override { return controller_.capacity(); }
 

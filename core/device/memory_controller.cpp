@@ -92,6 +92,10 @@ void MemoryController::close_window(Time now) {
   media_->close_window(now);
 }
 
+std::vector<MeasureInfo> MemoryController::measures() {
+  return {kReads, kWrites, kReadBandwidth, kWriteBandwidth, kQueueMean, kQueueP99, kQueueMax};
+}
+
 void MemoryController::report(MeasureSink& sink) const {
   const double nanoseconds = (closed_ - opened_).ns();
   const auto rate = [&](std::uint64_t bytes) {

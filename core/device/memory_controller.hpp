@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/schema.hpp"
 #include "kernel/component.hpp"
@@ -70,6 +71,7 @@ class MemoryController final : public EventHandler, public MediaClient, public W
   void open_window(Time now);
   void close_window(Time now);
   void report(MeasureSink& sink) const;
+  static std::vector<MeasureInfo> measures();
   std::string activity() const;
 
  private:

@@ -316,6 +316,10 @@ void Requester::close_window(Time at) {
   in_flight_monitor_.close(at);
 }
 
+std::vector<MeasureInfo> Requester::measures() {
+  return {kRequests, kBandwidth, kMean, kMin, kP50, kP99, kMax, kInFlight, kHitRate, kWriteBacks};
+}
+
 void Requester::report(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
   sink.add(kRequests, static_cast<double>(latency_.count()));

@@ -73,6 +73,7 @@ class Requester : public Component, private Waiter {
   void close_window(Time at) override;
   void report(MeasureSink& sink) const override;
   std::string activity() const override;
+  static std::vector<MeasureInfo> measures();
 
   std::uint64_t issued() const { return issued_; }
   std::uint64_t completed() const { return completed_; }

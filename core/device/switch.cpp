@@ -1,8 +1,19 @@
 #include "device/switch.hpp"
 
+#include <algorithm>
+
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
+
+namespace {
+
+constexpr MeasureInfo kMessages{"messages", "", "messages that left the switch in the window"};
+constexpr MeasureInfo kQueueMean{"queue_mean", "", "messages waiting for its ports, mean over time"};
+constexpr MeasureInfo kWorstQueue{"queue_p99_worst_port", "", "messages waiting for a port, 99th percentile over time, of the port where it is largest"};
+constexpr MeasureInfo kWorstUtilization{"utilization_worst_port", "", "busy time / length of the window, of the busiest port"};
+
+}  // namespace
 
 void SwitchParams::describe(Schema<SwitchParams>& schema) {
   schema.doc("A switch with any number of ports.");
@@ -86,6 +97,7 @@ Switch::Switch(const SwitchParams& params, const DeviceContext& context)
 Switch::~Switch() = default;
 
 void Switch::start() {
+  for (std::size_t i = 0; i < port_count(); ++i) ends_.push_back(&dynamic_cast<LinkEnd&>(port(i)));
   if (!arbitrates()) return;
   for (std::size_t i = 0; i < port_count(); ++i) {
     auto* end = dynamic_cast<QueuedLinkEnd*>(&port(i));
@@ -114,6 +126,27 @@ void Switch::receive(Message& message) {
     port(message.port).release(message, now());
     port(output).send(message, now());
   }
+}
+
+std::vector<MeasureInfo> Switch::measures() { return {kMessages, kQueueMean, kWorstQueue, kWorstUtilization}; }
+
+void Switch::report(MeasureSink& sink) const {
+  const double length = (closed_ - opened_).ns();
+  double messages = 0.0;
+  double queue = 0.0;
+  double worst_queue = 0.0;
+  double worst_utilization = 0.0;
+  for (const LinkEnd* end : ends_) {
+    const WireTotals& totals = end->monitor().closed_totals();
+    messages += static_cast<double>(totals.messages);
+    queue += end->monitor().queue().mean();
+    worst_queue = std::max(worst_queue, end->monitor().queue().quantile(0.99));
+    if (length > 0.0) worst_utilization = std::max(worst_utilization, totals.busy.ns() / length);
+  }
+  sink.add(kMessages, messages);
+  sink.add(kQueueMean, queue);
+  sink.add(kWorstQueue, worst_queue);
+  sink.add(kWorstUtilization, worst_utilization);
 }
 
 }  // namespace cxloom

@@ -49,6 +49,10 @@ class Switch final : public Component {
 
   void start() override;
   void receive(Message& message) override;
+  void open_window(Time at) override { opened_ = at; }
+  void close_window(Time at) override { closed_ = at; }
+  void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
 
  private:
   class InputQueue;
@@ -57,7 +61,10 @@ class Switch final : public Component {
 
   SwitchParams params_;
   Fabric& fabric_;
-  std::vector<QueuedLinkEnd*> outputs_;                 // the ports, if this switch arbitrates
+  std::vector<LinkEnd*> ends_;                          // the ports
+  std::vector<QueuedLinkEnd*> outputs_;                 // the same, if this switch arbitrates
+  Time opened_;
+  Time closed_;
   std::vector<std::vector<InputQueue*>> queues_;        // of each input (and output): one a class in use
   std::vector<std::unique_ptr<InputQueue>> all_queues_;
 };

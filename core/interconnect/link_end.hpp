@@ -10,7 +10,7 @@
 #include "interconnect/wire_monitor.hpp"
 #include "kernel/component.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/measure.hpp"
+#include "base/measure.hpp"
 #include "kernel/port.hpp"
 #include "protocol/message.hpp"
 
@@ -46,6 +46,7 @@ class LinkEnd : public Port, public EventHandler {
   virtual void open_window(Time now) { monitor_.open(now); }
   virtual void close_window(Time now) { monitor_.close(now); }
   WireMonitor& monitor() { return monitor_; }
+  const WireMonitor& monitor() const { return monitor_; }
   /// Time in the window in which messages waited for credits, summed over the classes; zero without credits.
   virtual Time credit_blocked() const { return Time{}; }
 

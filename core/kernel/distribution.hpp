@@ -65,6 +65,8 @@ class LevelMonitor {
   void close(Time at);
 
   double mean() const;
+  /// Level times picoseconds since the window opened.
+  double integral() const { return integral_; }
   double maximum() const { return static_cast<double>(maximum_); }
   /// The height at or below which the level stood for a share `fraction` of the window.
   double quantile(double fraction) const;

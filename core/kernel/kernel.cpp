@@ -34,10 +34,12 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {
   paused_ = false;
   std::uint64_t count = 0;
   while (count < max_events && !paused_) {
-    if (queue_.empty()) {
-      if (settling_.empty()) break;
-      end_instant();
-      continue;
+    if (queue_.size() == background_) {
+      if (settling_.empty()) break;  // what is left goes on by itself for ever
+      if (queue_.empty()) {
+        end_instant();
+        continue;
+      }
     }
     const Event& next = queue_.top();
     if (next.time > now_) {
@@ -54,6 +56,7 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {
     dispatch(event);
   }
   events_ += count;
+  if (count < max_events && !paused_ && limit != Time::max() && limit > now_) now_ = limit;
   return count;
 }
 

@@ -7,7 +7,7 @@
 #include "base/kind_registry.hpp"
 #include "base/units.hpp"
 #include "kernel/component.hpp"
-#include "kernel/measure.hpp"
+#include "base/measure.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom {

@@ -133,6 +133,14 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
   regions_.push_back(std::move(region));
 }
 
+std::vector<NodeId> AddressMap::targets() const {
+  std::vector<NodeId> targets;
+  for (const auto& [id, bytes] : used_) {
+    if (std::find(targets.begin(), targets.end(), id) == targets.end()) targets.push_back(id);
+  }
+  return targets;
+}
+
 std::uint64_t AddressMap::contiguous_bytes() const {
   if (regions_.empty()) return 0;
   std::uint64_t end = regions_.front().base + regions_.front().size;

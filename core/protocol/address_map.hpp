@@ -57,6 +57,8 @@ class AddressMap {
   }
 
   bool empty() const { return regions_.empty(); }
+  /// Every device that a region leads to, once.
+  std::vector<NodeId> targets() const;
   /// The first address of the first region, and how many bytes follow it without a gap.
   Address base() const { return Address{regions_.empty() ? 0 : regions_.front().base}; }
   std::uint64_t contiguous_bytes() const;

@@ -1,0 +1,154 @@
+// What the core declares of itself, as plain data: everything that describes parameters in Python comes from here.
+#include "core_bindings.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "base/units.hpp"
+#include "device/requester.hpp"
+#include "interconnect/link_params.hpp"
+#include "protocol/segment.hpp"
+#include "results/summary.hpp"
+#include "system/registry.hpp"
+#include "system/spec.hpp"
+#include "value_conversion.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace cxloom {
+
+namespace {
+
+nb::object text(std::string_view value) { return nb::str(value.data(), value.size()); }
+
+nb::dict info_of(const SchemaInfo& info) {
+  nb::list fields;
+  for (const FieldInfo& field : info.fields) {
+    nb::dict entry;
+    entry["name"] = field.name;
+    entry["type"] = field.type;
+    entry["doc"] = field.doc;
+    entry["source"] = field.source;
+    entry["default"] = field.default_text;
+    entry["minimum"] = field.minimum;
+    entry["maximum"] = field.maximum;
+    nb::list choices;
+    for (const std::string& choice : field.choices) choices.append(choice);
+    entry["choices"] = choices;
+    entry["category"] = field.category;
+    entry["item"] = field.item;
+    entry["required"] = field.required;
+    entry["fields"] = field.fields ? nb::object(info_of(*field.fields)["fields"]) : nb::object(nb::list());
+    fields.append(entry);
+  }
+  nb::dict result;
+  result["doc"] = info.doc;
+  result["fields"] = fields;
+  return result;
+}
+
+template <class Params>
+nb::dict info_of() {
+  return info_of(Schema<Params>().info());
+}
+
+template <class Kinds>
+nb::dict kinds_of(const Kinds& kinds) {
+  nb::dict result;
+  for (const auto& entry : kinds.entries()) {
+    nb::dict info = info_of(entry.info);
+    nb::list statistics;
+    for (const MeasureInfo& measure : entry.measures) {
+      statistics.append(nb::dict());
+      statistics[statistics.size() - 1]["name"] = text(measure.name);
+      statistics[statistics.size() - 1]["unit"] = text(measure.unit);
+      statistics[statistics.size() - 1]["doc"] = text(measure.meaning);
+    }
+    info["statistics"] = statistics;
+    result[entry.kind.c_str()] = info;
+  }
+  return result;
+}
+
+nb::dict declarations() {
+  const Registry& kinds = registry();
+  nb::dict result;
+  result["devices"] = kinds_of(kinds.devices);
+  result["media"] = kinds_of(kinds.media);
+  result["patterns"] = kinds_of(kinds.patterns);
+  result["topologies"] = kinds_of(kinds.shapes);
+  result["link"] = info_of<LinkParams>();
+  result["region"] = info_of<RegionParams>();
+  result["run"] = info_of<RunParams>();
+  result["outputs"] = info_of<OutputParams>();
+  result["workload"] = info_of<WorkloadParams>();
+  nb::list measures;
+  for (const MeasureDefinition& measure : measure_definitions()) {
+    nb::dict entry;
+    entry["name"] = text(measure.name);
+    entry["unit"] = text(measure.unit);
+    entry["doc"] = text(measure.meaning);
+    measures.append(entry);
+  }
+  result["measures"] = measures;
+  nb::list segments;
+  for (const SegmentInfo& segment : kSegments) {
+    nb::dict entry;
+    entry["name"] = text(segment.name);
+    entry["doc"] = text(segment.meaning);
+    segments.append(entry);
+  }
+  result["segments"] = segments;
+  return result;
+}
+
+template <class T>
+std::string canonical(const Value& value) {
+  T quantity{};
+  read_value(value, quantity);
+  return value_text(quantity);
+}
+
+std::string parse(const std::string& type, nb::handle object) {
+  const Value value = to_value(object);
+  if (type == "time") return canonical<Time>(value);
+  if (type == "bytes") return canonical<Bytes>(value);
+  if (type == "bandwidth") return canonical<Bandwidth>(value);
+  if (type == "frequency") return canonical<Frequency>(value);
+  if (type == "address") return canonical<Address>(value);
+  if (type == "fraction" || type == "real") return canonical<double>(value);
+  if (type == "integer") return canonical<std::uint64_t>(value);
+  if (type == "boolean") return canonical<bool>(value);
+  if (type == "text") return canonical<std::string>(value);
+  throw InputError({"not a type of quantity", "'" + type + "'",
+                    "time, bytes, bandwidth, frequency, address, fraction, real, integer, boolean or text", {}});
+}
+
+nb::object expand_topology(nb::handle topology) {
+  Kinded kinded;
+  read_value(to_value(topology), kinded);
+  ShapeContext context;
+  return to_python(registry().shapes.make(kinded, context)->spec());
+}
+
+}  // namespace
+
+Registry& registry() {
+  static Registry kinds = builtin_registry();
+  return kinds;
+}
+
+void bind_declarations(nb::module_& m) {
+  m.def("declarations", &declarations, "Every kind of thing and its parameters, as plain data.");
+  m.def("parse", &parse, "type"_a, "text"_a,
+        "Checks one quantity and gives its canonical text; raises InputError naming what is allowed.");
+  m.def("expand_topology", &expand_topology, "topology"_a,
+        "The devices, links and address map that `topology: {kind: ...}` stands for.");
+  m.def(
+      "load_plugin", [](const std::string& path) { load_plugin(path, registry()); }, "path"_a,
+      "Adds the components of a shared library to every system made from now on in this process.");
+}
+
+}  // namespace cxloom

@@ -1,0 +1,155 @@
+// A simulation from Python: built from a resolved spec, advanced in slices without the GIL, read as plain data.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core_bindings.hpp"
+#include "results/collector.hpp"
+#include "results/summary.hpp"
+#include "system/simulation.hpp"
+#include "trace_columns.hpp"
+#include "value_conversion.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace cxloom {
+
+namespace {
+
+/// Hands a vector over to NumPy without copying.
+template <class T>
+nb::object column(std::vector<T>&& values) {
+  auto held = std::make_unique<std::vector<T>>(std::move(values));
+  T* data = held->data();
+  const std::size_t size = held->size();
+  nb::capsule owner(held.release(), [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
+  return nb::cast(ColumnOf<T>(data, {size}, owner));
+}
+
+class RunningSystem {
+ public:
+  RunningSystem(nb::handle spec, const nb::dict& feeds)
+      : spec_(Spec::read(to_value(spec), registry())),
+        collector_(spec_.outputs.requests),
+        simulation_(
+            registry(), spec_, [&](const std::string& device) { return open(feeds, device); }, collector_) {}
+
+  bool advance(std::uint64_t max_events) {
+    const nb::gil_scoped_release released;
+    return simulation_.advance(Time::max(), max_events);
+  }
+  bool run_until(double nanoseconds) {
+    const nb::gil_scoped_release released;
+    return simulation_.run_until(Time{static_cast<std::int64_t>(nanoseconds * 1000.0)});
+  }
+  void stop(const std::string& reason) { simulation_.stop(reason); }
+
+  nb::dict progress() const {
+    const Simulation::Progress progress = simulation_.progress();
+    nb::dict result;
+    result["completed"] = progress.completed;
+    result["expected"] = progress.expected ? nb::object(nb::int_(*progress.expected)) : nb::none();
+    result["time_ns"] = progress.now.ns();
+    result["events"] = progress.events;
+    return result;
+  }
+  nb::object summary() const { return to_python(summarize(simulation_, collector_)); }
+
+  nb::dict take_requests() {
+    RequestTable table = collector_.take_requests();
+    nb::dict columns;
+    columns["id"] = column(std::move(table.id));
+    columns["requester"] = column(std::move(table.requester));
+    columns["target"] = column(std::move(table.target));
+    columns["thread"] = column(std::move(table.thread));
+    columns["hops"] = column(std::move(table.hops));
+    columns["address"] = column(std::move(table.address));
+    columns["kind"] = column(std::move(table.kind));
+    columns["size"] = column(std::move(table.size));
+    columns["created_ps"] = column(std::move(table.created_ps));
+    columns["completed_ps"] = column(std::move(table.completed_ps));
+    for (std::size_t i = 0; i < kSegmentCount; ++i) {
+      columns[(std::string(kSegments[i].name) + "_ps").c_str()] = column(std::move(table.segments_ps[i]));
+    }
+    return columns;
+  }
+
+  nb::dict take_series() {
+    std::vector<std::int64_t> time;
+    std::vector<std::uint32_t> end;
+    std::vector<float> utilization;
+    std::vector<float> queue;
+    if (Sampler* sampler = simulation_.sampler()) {
+      for (const Sampler::Row& row : sampler->take_rows()) {
+        time.push_back(row.time.ps());
+        end.push_back(row.end);
+        utilization.push_back(row.utilization);
+        queue.push_back(row.queue);
+      }
+    }
+    nb::dict columns;
+    columns["time_ps"] = column(std::move(time));
+    columns["link"] = column(std::move(end));
+    columns["utilization"] = column(std::move(utilization));
+    columns["queue"] = column(std::move(queue));
+    return columns;
+  }
+
+  /// Names of the nodes and of the link ends, by the numbers that the tables have.
+  nb::list node_names() const {
+    nb::list names;
+    for (const auto& component : simulation_.components()) names.append(component->name());
+    return names;
+  }
+  nb::list link_names() const {
+    nb::list names;
+    for (const auto& link : simulation_.links()) {
+      names.append(link.forward->name());
+      names.append(link.backward->name());
+    }
+    return names;
+  }
+  nb::object description() const { return to_python(describe_system(simulation_)); }
+
+ private:
+  static TraceFeed open(const nb::dict& feeds, const std::string& device) {
+    if (!feeds.contains(device.c_str())) {
+      throw InputError({"no feed for the trace of '" + device + "'", {}, "an entry in `feeds`", {}});
+    }
+    return {refill_from(nb::object(feeds[device.c_str()])), std::nullopt};
+  }
+
+  Spec spec_;
+  Collector collector_;
+  Simulation simulation_;
+};
+
+}  // namespace
+
+void bind_simulation(nb::module_& m) {
+  nb::class_<RunningSystem>(m, "Simulation", "A system at work; see the package's documentation of the spec.")
+      .def(nb::init<nb::handle, nb::dict>(), "spec"_a, "feeds"_a)
+      .def("advance", &RunningSystem::advance, "max_events"_a,
+           "Runs at most so many events; True when the run is over. Raises SimulationError if it cannot finish.")
+      .def("run_until", &RunningSystem::run_until, "time_ns"_a,
+           "Runs everything up to and including a simulated time; True when the run is over.")
+      .def("stop", &RunningSystem::stop, "reason"_a, "Ends the run now; the summary is labelled truncated.")
+      .def("progress", &RunningSystem::progress)
+      .def("summary", &RunningSystem::summary)
+      .def("take_requests", &RunningSystem::take_requests, "Columns of the requests measured since the last call.")
+      .def("take_series", &RunningSystem::take_series, "Columns of the samples taken since the last call.")
+      .def("node_names", &RunningSystem::node_names)
+      .def("link_names", &RunningSystem::link_names);
+  m.def(
+      "check", [](nb::handle spec, const nb::dict& feeds) { return RunningSystem(spec, feeds).description(); }, "spec"_a,
+      "feeds"_a = nb::dict(), "What a resolved spec describes; raises InputError if it is wrong.");
+}
+
+}  // namespace cxloom

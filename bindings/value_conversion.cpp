@@ -1,0 +1,56 @@
+#include "value_conversion.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include "base/error.hpp"
+
+namespace nb = nanobind;
+
+namespace cxloom {
+
+Value to_value(nb::handle object) {
+  if (object.is_none()) return {};
+  if (nb::isinstance<nb::bool_>(object)) return nb::cast<bool>(object);
+  if (nb::isinstance<nb::int_>(object)) {
+    std::int64_t number = 0;
+    if (!nb::try_cast(object, number)) {
+      throw InputError({"the number is too large", nb::cast<std::string>(nb::str(object)), "at most 63 bits", {}});
+    }
+    return number;
+  }
+  if (nb::isinstance<nb::float_>(object)) return nb::cast<double>(object);
+  if (nb::isinstance<nb::str>(object)) return nb::cast<std::string>(object);
+  if (nb::isinstance<nb::dict>(object)) {
+    Value::Map map;
+    for (const auto& [key, item] : nb::cast<nb::dict>(object)) {
+      map.emplace_back(nb::cast<std::string>(nb::str(key)), to_value(item));
+    }
+    return map;
+  }
+  if (nb::isinstance<nb::list>(object) || nb::isinstance<nb::tuple>(object)) {
+    Value::List list;
+    for (const nb::handle item : object) list.push_back(to_value(item));
+    return list;
+  }
+  throw InputError({"not plain data", nb::cast<std::string>(nb::repr(object)), "text, numbers, lists and maps", {}});
+}
+
+nb::object to_python(const Value& value) {
+  if (const bool* flag = value.as_bool()) return nb::bool_(*flag);
+  if (const std::int64_t* number = value.as_integer()) return nb::int_(*number);
+  if (const double* number = value.as_real()) return nb::float_(*number);
+  if (const std::string* text = value.as_text()) return nb::str(text->c_str(), text->size());
+  if (const Value::List* list = value.as_list()) {
+    nb::list result;
+    for (const Value& item : *list) result.append(to_python(item));
+    return result;
+  }
+  if (const Value::Map* map = value.as_map()) {
+    nb::dict result;
+    for (const auto& [key, item] : *map) result[nb::str(key.c_str(), key.size())] = to_python(item);
+    return result;
+  }
+  return nb::none();
+}
+
+}  // namespace cxloom

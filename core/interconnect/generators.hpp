@@ -1,0 +1,70 @@
+// Generated systems: switches in a regular shape, requesters and memories at its edge.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/kind_registry.hpp"
+#include "base/schema.hpp"
+#include "base/value.hpp"
+
+namespace cxloom {
+
+enum class Placement : std::uint8_t {
+  kSplit,   ///< requesters on the first half of the edge switches, memories on the second
+  kPaired,  ///< requesters and memories on every edge switch
+};
+
+/// What all shapes have in common: what is put in their places.
+struct ShapeParams {
+  Placement placement = Placement::kSplit;
+  Kinded requester{"host", Value(Value::Map{})};
+  Kinded memory{"memory", Value(Value::Map{})};
+  Kinded switches{"switch", Value(Value::Map{})};
+  Value link{Value::Map{}};
+  Value edge_link{Value::Map{}};
+
+  /// Declares these in the schema of a shape that derives from them.
+  template <class Params>
+  static void describe_in(Schema<Params>& schema) {
+    schema.choice("placement", &Params::placement, {{"split", Placement::kSplit}, {"paired", Placement::kPaired}})
+        .doc("split: requesters on the first half of the edge switches, memories on the second. paired: both on every "
+             "edge switch.");
+    schema.field("requester", &Params::requester).category("devices").doc("What makes requests: host0, host1, ...");
+    schema.field("memory", &Params::memory).category("devices").doc("What serves them: mem0, mem1, ...");
+    schema.field("switch", &Params::switches).category("devices").doc("What joins them: sw0, sw1, ...");
+    schema.field("link", &Params::link).default_text("").doc("Parameters of the links between switches.");
+    schema.field("edge_link", &Params::edge_link).default_text("").doc("Parameters of the links to devices.");
+  }
+};
+
+/// A regular arrangement of switches.
+class Shape {
+ public:
+  struct Plan {
+    std::vector<std::string> switches;
+    std::vector<std::pair<std::size_t, std::size_t>> links;  ///< between switches
+    std::vector<std::size_t> edges;                          ///< switches that devices hang on, in order
+    std::uint32_t devices_per_edge = 1;  ///< split: of one sort. paired: half requesters, half memories
+  };
+
+  Shape(ShapeParams common, Plan plan) : common_(std::move(common)), plan_(std::move(plan)) {}
+
+  /// The devices, links and address map as a spec has them: {devices: {...}, links: [...], address_map: [...]}.
+  Value spec() const;
+
+ private:
+  ShapeParams common_;
+  Plan plan_;
+};
+
+struct ShapeContext {};
+using ShapeRegistry = KindRegistry<Shape, ShapeContext>;
+
+/// chain, ring, tree, spine-leaf, fully-connected, mesh, torus.
+void register_shapes(ShapeRegistry& registry);
+
+}  // namespace cxloom

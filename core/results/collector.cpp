@@ -1,0 +1,55 @@
+#include "results/collector.hpp"
+
+#include <utility>
+
+namespace cxloom {
+
+void Collector::completed(const Request& request, Time now) {
+  const Time latency = now - request.created;
+  RequestStatistics& kind = request.kind == AccessKind::kRead ? reads_ : writes_;
+  if (request.target.index() >= targets_.size()) targets_.resize(request.target.index() + 1);
+  RequestStatistics& target = targets_[request.target.index()];
+  all_.latency.add(latency);
+  kind.latency.add(latency);
+  target.latency.add(latency);
+  if (request.target != request.requester || request.segments[static_cast<std::size_t>(Segment::kController)] > Time{}) {
+    all_.payload += request.size;  // a cache hit moves nothing
+    kind.payload += request.size;
+    target.payload += request.size;
+  }
+  for (std::size_t i = 0; i < kSegmentCount; ++i) {
+    segment_sums_[i] += static_cast<std::uint64_t>(request.segments[i].ps());
+  }
+  hops_ += request.hops;
+  if (keep_requests_) keep(request, now);
+}
+
+void Collector::written_back(NodeId /*requester*/, NodeId target, std::uint64_t bytes) {
+  if (target.index() >= targets_.size()) targets_.resize(target.index() + 1);
+  ++write_backs_;
+  all_.payload += bytes;
+  writes_.payload += bytes;
+  targets_[target.index()].payload += bytes;
+}
+
+void Collector::keep(const Request& request, Time now) {
+  table_.id.push_back(request.id);
+  table_.requester.push_back(request.requester.index());
+  table_.target.push_back(request.target.index());
+  table_.thread.push_back(request.thread);
+  table_.hops.push_back(request.hops);
+  table_.address.push_back(request.address.value());
+  table_.kind.push_back(request.kind == AccessKind::kRead ? 0 : 1);
+  table_.size.push_back(request.size);
+  table_.created_ps.push_back(request.created.ps());
+  table_.completed_ps.push_back(now.ps());
+  for (std::size_t i = 0; i < kSegmentCount; ++i) table_.segments_ps[i].push_back(request.segments[i].ps());
+}
+
+const RequestStatistics* Collector::of_target(NodeId node) const {
+  return node.index() < targets_.size() ? &targets_[node.index()] : nullptr;
+}
+
+RequestTable Collector::take_requests() { return std::exchange(table_, {}); }
+
+}  // namespace cxloom

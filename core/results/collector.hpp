@@ -1,0 +1,75 @@
+// Takes in every request completed in the measured window: distributions, the mean of each segment, and on request a row
+// for each.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "kernel/distribution.hpp"
+#include "protocol/request_observer.hpp"
+#include "protocol/segment.hpp"
+
+namespace cxloom {
+
+/// Columns of the requests completed since they were last taken. All have the same length.
+struct RequestTable {
+  std::vector<std::uint64_t> id;
+  std::vector<std::uint32_t> requester;  ///< node
+  std::vector<std::uint32_t> target;     ///< node
+  std::vector<std::uint32_t> thread;
+  std::vector<std::uint8_t> hops;
+  std::vector<std::uint64_t> address;
+  std::vector<std::uint8_t> kind;        ///< 0 read, 1 write
+  std::vector<std::uint16_t> size;
+  std::vector<std::int64_t> created_ps;
+  std::vector<std::int64_t> completed_ps;
+  std::array<std::vector<std::int64_t>, kSegmentCount> segments_ps;
+
+  std::size_t rows() const { return id.size(); }
+};
+
+/// The same measures of one kind of request, or of one device.
+struct RequestStatistics {
+  explicit RequestStatistics(unsigned precision = 7) : latency(precision) {}
+  LatencyDistribution latency;
+  std::uint64_t payload = 0;  ///< bytes exchanged with memory
+};
+
+class Collector final : public RequestObserver {
+ public:
+  explicit Collector(bool keep_requests) : keep_requests_(keep_requests) {}
+
+  void measuring_begins(Time) override {}
+  void work_ends(Time) override {}
+  void completed(const Request& request, Time now) override;
+  void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
+
+  const RequestStatistics& all() const { return all_; }
+  const RequestStatistics& reads() const { return reads_; }
+  const RequestStatistics& writes() const { return writes_; }
+  std::uint64_t write_backs() const { return write_backs_; }
+  const std::array<std::uint64_t, kSegmentCount>& segment_sums_ps() const { return segment_sums_; }
+  /// By target node; a cache hit counts for the requester itself.
+  const RequestStatistics* of_target(NodeId node) const;
+  std::uint64_t hops() const { return hops_; }
+  RequestTable take_requests();
+
+ private:
+  static constexpr unsigned kPrecision = 10;  // percentiles of the whole run: to 0.1 %
+
+  void keep(const Request& request, Time now);
+
+  bool keep_requests_;
+  RequestStatistics all_{kPrecision};
+  RequestStatistics reads_{kPrecision};
+  RequestStatistics writes_{kPrecision};
+  std::vector<RequestStatistics> targets_;
+  std::array<std::uint64_t, kSegmentCount> segment_sums_{};
+  std::uint64_t hops_ = 0;
+  std::uint64_t write_backs_ = 0;
+  RequestTable table_;
+};
+
+}  // namespace cxloom

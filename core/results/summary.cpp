@@ -1,0 +1,207 @@
+#include "results/summary.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "interconnect/link_end.hpp"
+#include "base/measure.hpp"
+
+namespace cxloom {
+
+const std::vector<MeasureDefinition>& measure_definitions() {
+  static const std::vector<MeasureDefinition> definitions{
+      {"requests", "", "requests completed in the measured window, cache hits included"},
+      {"reads", "", "of these, reads"},
+      {"writes", "", "of these, writes"},
+      {"write_backs", "", "dirty lines written back to memory in the window; they are messages, not requests"},
+      {"simulated_time_ns", "ns",
+       "length of the measured window. It opens when the first requester issues its first request after the warm-up and "
+       "closes when the first requester has run out of work: as many of its requests have completed since it began "
+       "measuring as it was to measure"},
+      {"bandwidth_gb_per_s", "GB/s",
+       "payload bytes exchanged with memory by the requests and write-backs completed in the window / its length; 10^9 "
+       "bytes per second; cache hits move nothing"},
+      {"latency_ns", "ns",
+       "latency of the requests completed in the window. The clock starts when the request exists: at its scheduled time in "
+       "an open loop, when it takes its queue slot in a closed loop; it stops when the answer is with the requester"},
+      {"breakdown_ns", "ns", "mean of each segment of the latency; they sum to latency_ns.mean"},
+      {"mean_hops", "", "links crossed by a request and its answer, mean"},
+      {"per_requester", "", "measures of each host and accelerator with work"},
+      {"per_memory", "", "measures of each memory, and the latency of the requests it served"},
+      {"per_link", "", "measures of each direction of each link"},
+      {"per_switch", "", "measures of each switch and bus"},
+      {"coherence", "", "measures of coherence; empty: nothing here is coherent yet"},
+      {"completed", "", "whether every request was answered"},
+      {"truncated", "", "whether the run was stopped before its end: the measures cover what there was"},
+      {"stop_reason", "", "why the run ended"},
+      {"seed", "", "of all random streams"},
+      {"events", "", "events of the simulation kernel, warm-up and drain included"},
+  };
+  return definitions;
+}
+
+namespace {
+
+Value number(std::uint64_t value) { return Value(static_cast<std::int64_t>(value)); }
+
+double rate(std::uint64_t bytes, double nanoseconds) {
+  return nanoseconds > 0.0 ? static_cast<double>(bytes) / nanoseconds : 0.0;
+}
+
+Value latency_of(const LatencyDistribution& latency) {
+  return Value::Map{{"mean", latency.mean_ns()},           {"min", latency.minimum().ns()},
+                    {"p50", latency.quantile_ns(0.5)},     {"p90", latency.quantile_ns(0.9)},
+                    {"p99", latency.quantile_ns(0.99)},    {"p999", latency.quantile_ns(0.999)},
+                    {"max", latency.maximum().ns()}};
+}
+
+Value kind_summary(const RequestStatistics& statistics, double length) {
+  return Value::Map{{"requests", number(statistics.latency.count())},
+                    {"bandwidth_gb_per_s", rate(statistics.payload, length)},
+                    {"latency_ns", latency_of(statistics.latency)}};
+}
+
+class ValueSink final : public MeasureSink {
+ public:
+  explicit ValueSink(Value::Map& map) : map_(map) {}
+  void add(const MeasureInfo& measure, double value) override { map_.emplace_back(std::string(measure.name), value); }
+
+ private:
+  Value::Map& map_;
+};
+
+Value direction(const LinkEnd& end, double length) {
+  const WireTotals& totals = end.monitor().closed_totals();
+  const LevelMonitor& queue = end.monitor().queue();
+  const double busy = totals.busy.ns();
+  return Value::Map{{"utilization", length > 0.0 ? busy / length : 0.0},
+                    {"efficiency", busy > 0.0 ? totals.payload_time.ns() / busy : 0.0},
+                    {"messages", number(totals.messages)},
+                    {"bytes", number(totals.bytes)},
+                    {"payload_gb_per_s", rate(totals.payload, length)},
+                    {"queue_mean", queue.mean()},
+                    {"queue_p50", queue.quantile(0.5)},
+                    {"queue_p99", queue.quantile(0.99)},
+                    {"queue_max", queue.maximum()},
+                    {"credit_blocked_ns", end.credit_blocked().ns()}};
+}
+
+Value links_of(const Simulation& simulation, double length) {
+  Value::Map links;
+  for (const Simulation::LinkView& link : simulation.links()) {
+    links.emplace_back(link.name, Value::Map{{link.forward->name(), direction(*link.forward, length)},
+                                             {link.backward->name(), direction(*link.backward, length)}});
+  }
+  return links;
+}
+
+}  // namespace
+
+Value summarize(const Simulation& simulation, const Collector& collector) {
+  const double length = (simulation.window_end() - simulation.window_start()).ns();
+  const RequestStatistics& all = collector.all();
+  const auto requests = static_cast<double>(all.latency.count());
+
+  Value::Map breakdown;
+  for (std::size_t i = 0; i < kSegmentCount; ++i) {
+    const double sum = static_cast<double>(collector.segment_sums_ps()[i]) / 1000.0;
+    breakdown.emplace_back(std::string(kSegments[i].name), requests > 0.0 ? sum / requests : 0.0);
+  }
+  Value::Map requesters;
+  Value::Map memories;
+  Value::Map switches;
+  for (const auto& component : simulation.components()) {
+    const auto* requester = dynamic_cast<const Requester*>(component.get());
+    Value::Map own;
+    ValueSink sink(own);
+    component->report(sink);
+    if (component->forwards()) {
+      switches.emplace_back(component->name(), own);
+      continue;
+    }
+    if (requester && requester->has_work()) requesters.emplace_back(component->name(), own);
+    if (!requester) {
+      if (const RequestStatistics* served = collector.of_target(component->id())) {
+        own.emplace_back("requests", number(served->latency.count()));
+        own.emplace_back("bandwidth_gb_per_s", rate(served->payload, length));
+        own.emplace_back("latency_ns", latency_of(served->latency));
+      }
+      memories.emplace_back(component->name(), own);
+    }
+  }
+  const bool finished = simulation.state() == Simulation::State::kFinished;
+  return Value::Map{
+      {"requests", number(all.latency.count())},
+      {"reads", number(collector.reads().latency.count())},
+      {"writes", number(collector.writes().latency.count())},
+      {"write_backs", number(collector.write_backs())},
+      {"simulated_time_ns", length},
+      {"bandwidth_gb_per_s", rate(all.payload, length)},
+      {"latency_ns", latency_of(all.latency)},
+      {"breakdown_ns", std::move(breakdown)},
+      {"mean_hops", requests > 0.0 ? static_cast<double>(collector.hops()) / requests : 0.0},
+      {"read", kind_summary(collector.reads(), length)},
+      {"write", kind_summary(collector.writes(), length)},
+      {"per_requester", std::move(requesters)},
+      {"per_memory", std::move(memories)},
+      {"per_link", links_of(simulation, length)},
+      {"per_switch", std::move(switches)},
+      {"coherence", Value::Map{}},
+      {"completed", finished},
+      {"truncated", !finished},
+      {"stop_reason", simulation.stop_reason()},
+      {"seed", number(simulation.spec().run.seed)},
+      {"events", number(simulation.kernel().events())},
+  };
+}
+
+Value describe_system(const Simulation& simulation) {
+  Value::List devices;
+  for (std::size_t i = 0; i < simulation.components().size(); ++i) {
+    const Component& component = *simulation.components()[i];
+    devices.emplace_back(Value::Map{{"name", component.name()},
+                                    {"kind", simulation.spec().devices[i].kinded.kind},
+                                    {"links", number(simulation.topology().hops(static_cast<std::uint32_t>(i)).size())}});
+  }
+  Value::List links;
+  for (const Simulation::LinkView& link : simulation.links()) {
+    const auto way = [](const LinkEnd& end) {
+      return Value::Map{{"name", end.name()},
+                        {"bandwidth", to_text(Bandwidth{end.rate()})},
+                        {"flight", to_text(end.flight())}};
+    };
+    links.emplace_back(Value::Map{{"name", link.name},
+                                  {"duplex", link.shared ? "half" : "full"},
+                                  {"ends", Value::List{way(*link.forward), way(*link.backward)}}});
+  }
+  // Links from each requester to each memory: how far apart they are.
+  Value::List routes;
+  const auto targets = simulation.address_map().targets();
+  for (const Requester* requester : simulation.requesters()) {
+    if (targets.empty()) break;
+    std::uint64_t sum = 0;
+    std::uint32_t nearest = RouteTable::kUnreachable;
+    std::uint32_t farthest = 0;
+    std::uint64_t reached = 0;
+    for (const NodeId target : targets) {
+      const std::uint32_t links_between = simulation.routes().distance(requester->id().index(), target.index());
+      if (links_between == RouteTable::kUnreachable) continue;
+      ++reached;
+      sum += links_between;
+      nearest = std::min(nearest, links_between);
+      farthest = std::max(farthest, links_between);
+    }
+    if (reached == 0) continue;
+    routes.emplace_back(Value::Map{{"requester", requester->name()},
+                                   {"nearest", number(nearest)},
+                                   {"mean", static_cast<double>(sum) / static_cast<double>(reached)},
+                                   {"farthest", number(farthest)}});
+  }
+  return Value::Map{{"devices", std::move(devices)},
+                    {"links", std::move(links)},
+                    {"routes", std::move(routes)},
+                    {"pbr_ids", number(simulation.pbr_ids())},
+                    {"addresses", simulation.address_map().described()}};
+}
+
+}  // namespace cxloom

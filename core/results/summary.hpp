@@ -1,0 +1,28 @@
+// The summary of a run: the keys of the public contract, each defined once.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/value.hpp"
+#include "results/collector.hpp"
+#include "system/simulation.hpp"
+
+namespace cxloom {
+
+struct MeasureDefinition {
+  std::string_view name;
+  std::string_view unit;
+  std::string_view meaning;
+};
+
+/// The measures of the summary: name (the JSON key), unit, and when its clock starts and stops.
+const std::vector<MeasureDefinition>& measure_definitions();
+
+/// The summary of a finished or stopped simulation, as a map with the keys of `measure_definitions`.
+Value summarize(const Simulation& simulation, const Collector& collector);
+
+/// What a spec describes, without running it: devices, links, routes, PBR identities, and bounds.
+Value describe_system(const Simulation& simulation);
+
+}  // namespace cxloom

@@ -1,0 +1,39 @@
+#include "system/registry.hpp"
+
+#include <dlfcn.h>
+
+#include "device/accelerator.hpp"
+#include "device/bus.hpp"
+#include "device/host.hpp"
+#include "device/memory.hpp"
+#include "device/switch.hpp"
+#include "memory/fixed_media.hpp"
+
+namespace cxloom {
+
+Registry builtin_registry() {
+  Registry registry;
+  registry.devices.add<Host>("host");
+  registry.devices.add<Accelerator>("accelerator");
+  registry.devices.add<Bus>("bus");
+  registry.devices.add<Switch>("switch");
+  registry.devices.add<Memory>("memory");
+  registry.media.add<FixedMedia>("fixed");
+  register_patterns(registry.patterns);
+  register_shapes(registry.shapes);
+  return registry;
+}
+
+void load_plugin(const std::string& path, Registry& registry) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) throw InputError({"the plug-in cannot be loaded", std::string(dlerror()), "a shared library", {}});
+  using Register = void (*)(Registry&);
+  auto* const add = reinterpret_cast<Register>(dlsym(library, "cxloom_register"));
+  if (!add) {
+    dlclose(library);
+    throw InputError({"not a plug-in: it has no function cxloom_register", path, {}, {}});
+  }
+  add(registry);  // the library stays loaded: the registry points into it
+}
+
+}  // namespace cxloom

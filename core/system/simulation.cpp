@@ -1,0 +1,362 @@
+#include "system/simulation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "device/memory_owner.hpp"
+#include "interconnect/queued_link_end.hpp"
+#include "kernel/wait_list.hpp"
+#include "workload/phases.hpp"
+
+namespace cxloom {
+
+namespace {
+
+std::string indexed(const std::string& key, std::size_t index) { return key + "[" + std::to_string(index) + "]"; }
+
+const Bandwidth& slower(const Bandwidth& a, const Bandwidth& b) { return b.rate.slower_than(a.rate) ? b : a; }
+
+}  // namespace
+
+Simulation::Simulation(const Registry& registry, const Spec& spec, const TraceOpener& open_trace,
+                       RequestObserver& observer)
+    : registry_(registry), spec_(spec), observer_(observer) {
+  make_components();
+  make_address_map();
+  make_links();
+  give_work(open_trace);
+  check_reachability();
+  for (const auto& each : components_) each->start();
+  if (spec_.outputs.series) {
+    std::vector<LinkEnd*> ends;
+    for (const auto& end : link_ends_) ends.push_back(end.get());
+    sampler_ = std::make_unique<Sampler>(kernel_, std::move(ends), *spec_.outputs.series);
+  }
+}
+
+Simulation::~Simulation() = default;
+
+void Simulation::make_components() {
+  for (const Spec::Device& device : spec_.devices) {
+    const NodeId id{static_cast<std::uint32_t>(components_.size())};
+    DeviceContext context{{kernel_, device.name, id, spec_.run.seed}, fabric_, registry_.media};
+    below("devices", [&] {
+      below(device.name, [&] { components_.push_back(registry_.devices.make(device.kinded, context)); });
+    });
+    Component& made = *components_.back();
+    topology_.add_node({device.name, made.forwards(), made.is_switch(), made.transit_time()});
+    ids_.emplace(device.name, id);
+    if (auto* requester = dynamic_cast<Requester*>(&made)) requesters_.push_back(requester);
+  }
+}
+
+NodeId Simulation::find_device(const std::string& name) const {
+  const auto found = ids_.find(name);
+  if (found != ids_.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, id] : ids_) names.push_back(known);
+  constexpr std::size_t kMaxListed = 20;
+  const std::string nearest = nearest_name(name, names);
+  if (names.size() > kMaxListed) names.resize(kMaxListed), names.emplace_back("...");
+  throw InputError({"unknown device", "'" + name + "'", list_names(names), nearest});
+}
+
+Component& Simulation::component(const std::string& name) const { return *components_[find_device(name).index()]; }
+
+void Simulation::make_address_map() {
+  for (std::size_t i = 0; i < spec_.regions.size(); ++i) {
+    below(indexed("address_map", i), [&] {
+      const RegionParams& region = spec_.regions[i];
+      std::vector<MemoryTargetInfo> targets;
+      for (std::size_t t = 0; t < region.to.size(); ++t) {
+        below(indexed("to", t), [&] {
+          Component& target = component(region.to[t]);
+          const auto* owner = dynamic_cast<const MemoryOwner*>(&target);
+          if (!owner || owner->memory_capacity() == Bytes{}) {
+            throw InputError({"a device without memory", "'" + target.name() + "'", "memories, and accelerators with memory", {}});
+          }
+          targets.push_back({target.name(), target.id(), owner->memory_capacity()});
+        });
+      }
+      fabric_.map.add_region(region, targets);
+    });
+  }
+}
+
+void Simulation::make_links() {
+  std::vector<std::size_t> ports(components_.size(), 0);
+  for (std::size_t i = 0; i < spec_.links.size(); ++i) {
+    below(indexed("links", i), [&] {
+      const Spec::Link& link = spec_.links[i];
+      const NodeId a = below("between[0]", [&] { return find_device(link.a); });
+      const NodeId b = below("between[1]", [&] { return find_device(link.b); });
+      if (a == b) throw InputError({"a device linked to itself", "'" + link.a + "'", "two devices", {}}, "between");
+      for (const NodeId end : {a, b}) {
+        const Component& device = *components_[end.index()];
+        if (device.max_ports() != 0 && ++ports[end.index()] > device.max_ports()) {
+          throw InputError({"'" + device.name() + "' has more links than ports", std::to_string(ports[end.index()]),
+                            std::to_string(device.max_ports()) + "; put a bus or a switch between", {}},
+                           "between");
+        }
+      }
+      make_link(i);
+    });
+  }
+  pbr_ids_ = topology_.edge_port_count();
+  if (pbr_ids_ > PbrId::kCount) {
+    throw InputError({"too many edge ports for 12-bit PBR identities", std::to_string(pbr_ids_),
+                      "at most " + std::to_string(PbrId::kCount) + " ports of switches that lead to devices", {}},
+                     "links");
+  }
+  std::vector<std::uint32_t> ranks;
+  std::map<std::string, std::uint32_t> counts;
+  for (const Spec::Device& device : spec_.devices) ranks.push_back(counts[device.kinded.kind]++);
+  fabric_.router = std::make_unique<Router>(
+      topology_, spec_.run.route_by, make_routing_strategy(spec_.run.routing, spec_.run.seed, std::move(ranks)));
+}
+
+void Simulation::make_link(std::size_t index) {
+  const Spec::Link& link = spec_.links[index];
+  const LinkParams& params = link.params;
+  Component& a = component(link.a);
+  Component& b = component(link.b);
+  const bool shared = params.duplex == Duplex::kHalf;
+  const Bandwidth ports = slower(a.port_bandwidth(), b.port_bandwidth());
+  const Bandwidth forward = slower(params.bandwidth, ports);
+  const Bandwidth backward = slower(params.reverse.bandwidth.value_or(params.bandwidth), ports);
+  wires_.push_back(std::make_unique<Wire>(forward.rate, params.turnaround));
+  Wire& wire_ab = *wires_.back();
+  if (!shared) wires_.push_back(std::make_unique<Wire>(backward.rate));
+  Wire& wire_ba = *wires_.back();
+
+  const Time port_delays = params.port_delay ? *params.port_delay * 2 : a.port_delay() + b.port_delay();
+  const Time delay_ab = params.delay;
+  const Time delay_ba = params.reverse.delay.value_or(params.delay);
+  const auto port_a = static_cast<std::uint16_t>(topology_.hops(a.id().index()).size());
+  const auto port_b = static_cast<std::uint16_t>(topology_.hops(b.id().index()).size());
+  topology_.connect(a.id(), b.id(), port_delays + delay_ab, port_delays + delay_ba);
+
+  const auto segment = [](const Component& owner) {
+    return owner.is_switch() ? Segment::kSwitchQueue : Segment::kLinkQueue;
+  };
+  const LinkEndSetup setup_ab{a, b, port_b, wire_ab, 0, port_delays, delay_ab, params.cost(), segment(a)};
+  const LinkEndSetup setup_ba{b, a, port_a, wire_ba, 1, port_delays, delay_ba, params.cost(), segment(b)};
+  const bool both = params.credits || shared;  // credits, and turns on a shared wire, need both ends to queue
+  const bool queued_ab = params.credits || a.arbitrates() || (both && b.arbitrates());
+  const bool queued_ba = params.credits || b.arbitrates() || (both && a.arbitrates());
+  const auto make_end = [&](bool queued, const LinkEndSetup& setup, Time back) -> LinkEnd& {
+    if (queued) {
+      link_ends_.push_back(std::make_unique<QueuedLinkEnd>(
+          kernel_, QueuedLinkEnd::Setup{setup, params.credits, setup.owner.arbitration(), port_delays + back}));
+    } else {
+      link_ends_.push_back(std::make_unique<FifoLinkEnd>(kernel_, setup, shared));
+    }
+    setup.owner.attach(*link_ends_.back());
+    return *link_ends_.back();
+  };
+  LinkEnd& end_ab = make_end(queued_ab, setup_ab, delay_ba);
+  LinkEnd& end_ba = make_end(queued_ba, setup_ba, delay_ab);
+  if (queued_ab && queued_ba) {
+    static_cast<QueuedLinkEnd&>(end_ab).set_opposite(static_cast<QueuedLinkEnd&>(end_ba));
+    static_cast<QueuedLinkEnd&>(end_ba).set_opposite(static_cast<QueuedLinkEnd&>(end_ab));
+  }
+  std::string name = link.a + "-" + link.b;
+  const auto same = std::count_if(spec_.links.begin(), spec_.links.begin() + static_cast<std::ptrdiff_t>(index),
+                                  [&](const Spec::Link& other) { return other.a == link.a && other.b == link.b; });
+  if (same > 0) name += "#" + std::to_string(same + 1);
+  links_.push_back({std::move(name), &end_ab, &end_ba, shared});
+}
+
+void Simulation::check_reachability() const {
+  std::vector<bool> reached(components_.size(), false);
+  std::vector<std::uint32_t> frontier{0};
+  reached[0] = true;
+  while (!frontier.empty()) {
+    const std::uint32_t node = frontier.back();
+    frontier.pop_back();
+    for (const Topology::Hop& hop : topology_.hops(node)) {
+      if (!reached[hop.to]) frontier.push_back(hop.to);
+      reached[hop.to] = true;
+    }
+  }
+  for (std::size_t i = 0; i < components_.size(); ++i) {
+    if (!reached[i]) {
+      throw InputError({"no links lead from '" + components_[0]->name() + "' to this device", {}, "one connected system", {}},
+                       "devices." + components_[i]->name());
+    }
+  }
+  for (const Requester* requester : requesters_) {
+    if (!requester->has_work()) continue;
+    for (const NodeId target : fabric_.map.targets()) {
+      if (routes().distance(requester->id().index(), target.index()) == RouteTable::kUnreachable) {
+        throw InputError({"'" + requester->name() + "' cannot reach '" + components_[target.index()]->name() +
+                              "': only buses and switches pass messages on",
+                          {}, {}, {}},
+                         "links");
+      }
+    }
+  }
+}
+
+std::unique_ptr<AccessStream> Simulation::make_pattern(const std::string& device, const std::string& kind,
+                                                       const Value& params) const {
+  PatternContext context{spec_.run.seed, device};
+  auto stream = registry_.patterns.make({kind, params}, context);
+  if (const auto* pattern = dynamic_cast<const Pattern*>(stream.get())) {
+    const std::uint64_t start = pattern->base().value() - fabric_.map.base().value();
+    if (pattern->base() < fabric_.map.base() || start + pattern->footprint() > fabric_.map.contiguous_bytes()) {
+      throw InputError({"the footprint runs out of the address map",
+                        to_text(pattern->base()) + " + " + to_text(Bytes{pattern->footprint()}), "addresses in " + fabric_.map.described(), {}},
+                       "footprint");
+    }
+  }
+  return stream;
+}
+
+std::unique_ptr<AccessStream> Simulation::make_stream(const Spec::Workload& workload, const TraceOpener& open_trace,
+                                                      Work& work) {
+  const WorkloadParams& params = workload.params;
+  if (params.pattern) return make_pattern(workload.device, *params.pattern, workload.pattern);
+  if (params.trace) {
+    TraceFeed feed = below("trace", [&] { return open_trace(workload.device); });
+    return std::make_unique<TraceStream>(std::move(feed.refill), feed.length);
+  }
+  std::vector<PhasedStream::Phase> phases;
+  std::uint64_t round = 0;
+  for (std::size_t i = 0; i < params.phases.size(); ++i) {
+    below(indexed("phases", i), [&] {
+      const Spec::Workload phase = read_workload(workload.device, params.phases[i], registry_);
+      if (!phase.params.pattern) throw InputError({"a phase needs a pattern", {}, {}, {}});
+      phases.push_back({make_pattern(workload.device + "/" + std::to_string(i), *phase.params.pattern, phase.pattern), *phase.params.requests});
+      round += *phase.params.requests;
+    });
+  }
+  if (!work.requests) work.requests = round;
+  return std::make_unique<PhasedStream>(std::move(phases));
+}
+
+void Simulation::give_work(const TraceOpener& open_trace) {
+  std::uint32_t program = 0;
+  for (const Spec::Workload& workload : spec_.workloads) {
+    below("workload", [&] {
+      Component* device = nullptr;
+      try {
+        device = &component(workload.device);
+      } catch (const InputError& error) {
+        throw error.below(workload.device);
+      }
+      below(workload.device, [&] {
+        auto* requester = dynamic_cast<Requester*>(device);
+        if (!requester) throw InputError({"'" + workload.device + "' makes no requests", {}, "a host or an accelerator", {}});
+        if (fabric_.map.empty()) throw InputError({"there is no memory to access", {}, "address_map: a region or more", {}});
+        Work work;
+        work.warmup = spec_.run.warmup;
+        work.requests = workload.params.requests;
+        work.arrivals = workload.params.arrivals;
+        work.timestamps = workload.params.replay == Replay::kTimestamps;
+        if (workload.params.rate) work.rate = workload.params.rate->rate;
+        work.name = "workload." + workload.device;
+        work.stream = make_stream(workload, open_trace, work);
+        if (workload.params.addresses == Addresses::kFirstTouch) {
+          work.stream = std::make_unique<FirstTouchStream>(std::move(work.stream), pages_, program++, fabric_.map.base());
+        }
+        requester->assign(std::move(work), *this);
+      });
+    });
+  }
+}
+
+bool Simulation::advance(Time limit, std::uint64_t max_events) {
+  if (state_ != State::kRunning) return true;
+  kernel_.run(limit, max_events);
+  if (completed_ > completed_seen_) {
+    completed_seen_ = completed_;
+    events_at_progress_ = kernel_.events();
+  } else if (kernel_.events() - events_at_progress_ > spec_.run.livelock_events) {
+    throw SimulationError(diagnosis("livelock: no request has completed in " +
+                                    std::to_string(kernel_.events() - events_at_progress_) + " events"));
+  }
+  if (!kernel_.idle()) return false;
+  finish();
+  return true;
+}
+
+void Simulation::finish() {
+  for (const Requester* requester : requesters_) {
+    if (requester->has_work() && !requester->finished()) {
+      throw SimulationError(diagnosis("deadlock: nothing is left to happen, and requests wait for an answer"));
+    }
+  }
+  ensure(fabric_.messages.live() == 0, "a message was lost");
+  if (window_ == Window::kOpen) close_window(kernel_.now());
+  state_ = State::kFinished;
+  stop_reason_ = "finished: every request was answered";
+}
+
+void Simulation::stop(const std::string& reason) {
+  if (state_ != State::kRunning) return;
+  if (window_ == Window::kOpen) close_window(kernel_.now());
+  state_ = State::kStopped;
+  stop_reason_ = "stopped: " + reason;
+}
+
+Simulation::Progress Simulation::progress() const {
+  Progress progress{completed_, 0, kernel_.now(), kernel_.events()};
+  for (const Requester* requester : requesters_) {
+    const auto expected = requester->expected();
+    if (!expected) progress.expected.reset();
+    if (progress.expected) *progress.expected += *expected;
+  }
+  return progress;
+}
+
+std::string Simulation::diagnosis(const std::string& problem) const {
+  constexpr std::size_t kMaxLines = 40;
+  std::string text = problem + " (at " + to_text(kernel_.now()) + ", after " + std::to_string(kernel_.events()) + " events, " +
+                     std::to_string(fabric_.messages.live()) + " messages under way)\n";
+  std::size_t lines = 0;
+  for (const auto& each : components_) {
+    const std::string activity = each->activity();
+    if (activity.empty()) continue;
+    if (++lines <= kMaxLines) text += "  " + each->name() + ": " + activity + "\n";
+  }
+  if (lines > kMaxLines) text += "  ... and " + std::to_string(lines - kMaxLines) + " more\n";
+  return text + describe_waits(kernel_);
+}
+
+void Simulation::measuring_begins(Time now) {
+  if (window_ == Window::kBefore) open_window(now);
+}
+
+void Simulation::work_ends(Time now) {
+  if (window_ == Window::kOpen) close_window(now);
+}
+
+void Simulation::completed(const Request& request, Time now) {
+  ++completed_;
+  if (window_ == Window::kOpen) observer_.completed(request, now);
+}
+
+void Simulation::written_back(NodeId requester, NodeId target, std::uint64_t bytes) {
+  if (window_ == Window::kOpen) observer_.written_back(requester, target, bytes);
+}
+
+void Simulation::open_window(Time now) {
+  window_ = Window::kOpen;
+  window_start_ = now;
+  for (const auto& each : components_) each->open_window(now);
+  for (const auto& end : link_ends_) end->open_window(now);
+  if (sampler_) sampler_->open_window(now);
+  observer_.measuring_begins(now);
+}
+
+void Simulation::close_window(Time now) {
+  window_ = Window::kAfter;
+  window_end_ = now;
+  for (const auto& each : components_) each->close_window(now);
+  for (const auto& end : link_ends_) end->close_window(now);
+  if (sampler_) sampler_->close_window();
+  observer_.work_ends(now);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,94 @@
+// A system and its work as a person describes it, resolved: every device and link one by one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/schema.hpp"
+#include "base/value.hpp"
+#include "device/requester.hpp"
+#include "interconnect/link_params.hpp"
+#include "interconnect/routing.hpp"
+#include "protocol/address_map.hpp"
+#include "system/registry.hpp"
+
+namespace cxloom {
+
+struct RunParams {
+  std::uint64_t warmup = 0;
+  std::uint64_t seed = 1;
+  RoutingKind routing = RoutingKind::kDeterministic;
+  RouteMetric route_by = RouteMetric::kHops;
+  std::uint64_t livelock_events = 100'000'000;
+
+  static void describe(Schema<RunParams>& schema);
+};
+
+struct OutputParams {
+  bool requests = false;
+  std::optional<Time> series;
+
+  static void describe(Schema<OutputParams>& schema);
+};
+
+enum class Replay : std::uint8_t { kClosed, kTimestamps };
+enum class Addresses : std::uint8_t { kAsIs, kFirstTouch };
+
+/// What a workload says besides its pattern.
+struct WorkloadParams {
+  std::optional<std::string> pattern;
+  std::optional<std::string> trace;
+  std::optional<std::uint64_t> requests;
+  std::optional<Frequency> rate;
+  Arrivals arrivals = Arrivals::kFixed;
+  Replay replay = Replay::kClosed;
+  Addresses addresses = Addresses::kAsIs;
+  std::vector<Value> phases;
+
+  static void describe(Schema<WorkloadParams>& schema);
+};
+
+struct Spec {
+  struct Device {
+    std::string name;
+    Kinded kinded;
+  };
+  struct Link {
+    std::string a;
+    std::string b;
+    LinkParams params;
+  };
+  struct Workload {
+    std::string device;
+    WorkloadParams params;
+    Value pattern;  ///< the keys that belong to the pattern
+  };
+
+  std::vector<Device> devices;
+  std::vector<Link> links;
+  std::vector<RegionParams> regions;
+  std::vector<Workload> workloads;
+  RunParams run;
+  OutputParams outputs;
+
+  /// Reads a resolved spec; throws InputError with the path of the offending key.
+  static Spec read(const Value& value, const Registry& registry);
+};
+
+/// Runs `action`; an InputError from it gets `parent` in front of its path.
+template <class Action>
+auto below(const std::string& parent, Action action) {
+  try {
+    return action();
+  } catch (const InputError& error) {
+    throw error.below(parent);
+  }
+}
+
+/// Stricter than reading the parameters: a key of a workload must belong to the workload or to its pattern.
+Spec::Workload read_workload(const std::string& device, const Value& value, const Registry& registry);
+
+}  // namespace cxloom

@@ -12,6 +12,13 @@ namespace cxloom {
 
 class WaitList;
 
+/// Sees every event before it happens: for logs and tests.
+class EventWatcher {
+ public:
+  virtual ~EventWatcher() = default;
+  virtual void before(const Event& event) = 0;
+};
+
 class Kernel {
  public:
   Time now() const { return now_; }
@@ -44,6 +51,9 @@ class Kernel {
   /// Ends `run` after the event at hand.
   void pause() { paused_ = true; }
 
+  /// Shows every event from now on to `watcher`; null ends it.
+  void watch(EventWatcher* watcher) { watcher_ = watcher; }
+
   /// Every wait list of the simulation, for the diagnosis of a deadlock.
   const std::vector<const WaitList*>& wait_lists() const { return wait_lists_; }
   void register_wait_list(const WaitList& list) { wait_lists_.push_back(&list); }
@@ -66,6 +76,7 @@ class Kernel {
   std::uint64_t background_ = 0;
   std::uint32_t next_identity_ = 0;
   bool paused_ = false;
+  EventWatcher* watcher_ = nullptr;
   std::vector<const WaitList*> wait_lists_;
 };
 

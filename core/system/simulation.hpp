@@ -68,6 +68,9 @@ class Simulation final : private RequestObserver {
   const std::string& stop_reason() const { return stop_reason_; }
   Progress progress() const;
 
+  /// Shows every event from now on to `watcher`; null ends it.
+  void watch(EventWatcher* watcher) { kernel_.watch(watcher); }
+
   // What there is to look at.
   const Kernel& kernel() const { return kernel_; }
   const Topology& topology() const { return topology_; }

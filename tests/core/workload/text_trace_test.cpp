@@ -1,0 +1,154 @@
+#include "workload/text_trace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "core/workload/trace_expectations.hpp"
+
+namespace cxloom {
+namespace {
+
+using namespace literals;
+
+std::vector<Access> parse(std::string_view text, Time tick = 1_ps) {
+  return parse_all(TextTraceParser(tick), text);
+}
+std::string error(std::string_view text) { return error_of(TextTraceParser(), text); }
+bool says(const std::string& message, std::string_view part) {
+  return message.find(part) != std::string::npos;
+}
+
+TEST(TextTrace, ALineIsAddressKindTick) {
+  const auto accesses = parse("0x1F40 R 12\n0xffffffffffffffff W 12\n");
+  ASSERT_EQ(accesses.size(), 2U);
+  Access first;
+  first.address = Address{0x1f40};
+  first.timestamp = 12_ps;
+  first.timed = true;
+  Access second = first;
+  second.address = Address{~std::uint64_t{0}};
+  second.kind = AccessKind::kWrite;
+  EXPECT_TRUE(same(accesses, {first, second}));
+}
+
+TEST(TextTrace, ATickIsAsLongAsOneIsTold) {
+  EXPECT_EQ(parse("0x0 R 3\n", 1_ns)[0].timestamp, 3_ns);
+  // A header settles it: picoseconds.
+  EXPECT_EQ(parse("# cxloom-trace 1: address kind timestamp\n0x0 R 3\n", 1_ns)[0].timestamp, 3_ps);
+  EXPECT_THROW(TextTraceParser(Time{0}), InputError);
+}
+
+TEST(TextTrace, BlanksCommentsAndLineEndsDoNotMatter) {
+  const auto plain = parse("0x40 R 1\n0x80 W 2\n");
+  EXPECT_TRUE(same(plain, parse("# made by hand\n\n  0x40\tR   1 \r\n   \r\n# more\n0x80 W 2")));
+}
+
+TEST(TextTrace, AHeaderNamesTheColumns) {
+  const auto accesses = parse(
+      "# cxloom-trace 1: kind address thread dependence instruction_gap size timestamp\n"
+      "R 0x40 3 0 17 8 -\n"
+      "W 0x80 4294967295 1 4294967295 65535 9223372036854775807\n");
+  Access first;
+  first.address = Address{0x40};
+  first.thread = 3;
+  first.instruction_gap = 17;
+  first.size = 8;
+  Access second;
+  second.address = Address{0x80};
+  second.kind = AccessKind::kWrite;
+  second.thread = second.instruction_gap = std::numeric_limits<std::uint32_t>::max();
+  second.dependence = 1;
+  second.size = 65535;
+  second.timed = true;
+  second.timestamp = Time::max();
+  EXPECT_TRUE(same(accesses, {first, second}));
+}
+
+TEST(TextTrace, WhatIsWrittenIsReadBack) {
+  RandomStream random(11, "test", "trace");
+  std::vector<Access> accesses;
+  Time now;
+  for (std::uint32_t i = 0; i < 2000; ++i) {
+    Access& access = accesses.emplace_back();
+    access.address = Address{random.next() >> random.below(64)};
+    access.kind = random.chance(0.5) ? AccessKind::kWrite : AccessKind::kRead;
+    access.size = static_cast<std::uint16_t>(1 + random.below(65535));
+    access.thread = static_cast<std::uint32_t>(random.next() >> 32U);
+    access.instruction_gap = static_cast<std::uint32_t>(random.next() >> 40U);
+    access.dependence = static_cast<std::uint32_t>(random.below(i + 1));
+    if (random.chance(0.7)) {
+      now += Time{static_cast<std::int64_t>(random.below(1'000'000'000))};
+      access.timed = true;
+      access.timestamp = now;
+    }
+  }
+  std::string text = text_trace_header();
+  for (const Access& access : accesses) append_text(access, text);
+  EXPECT_TRUE(same(accesses, parse(text)));
+}
+
+TEST(TextTrace, BlocksMayEndAnywhere) {
+  const std::string text =
+      "# cxloom-trace 1: address kind size\r\n0x40 R 8\n\n0x1234567 W 16\n# end\n0x80 R 64";
+  const auto whole = parse(text);
+  ASSERT_EQ(whole.size(), 3U);
+  for (std::size_t block = 1; block <= text.size(); ++block) {
+    EXPECT_TRUE(same(whole, parse_all(TextTraceParser(), text, block))) << "blocks of " << block;
+  }
+}
+
+TEST(TextTrace, ErrorsNameTheLineAndTheText) {
+  EXPECT_EQ(error("0x40 R 1\n0x40 X 2\n"), "line 2: bad kind, found 'X'; allowed: R or W");
+  EXPECT_EQ(
+      error("# c\n\n40 R 1\n"),
+      "line 3: bad address, found '40'; allowed: a hexadecimal number of up to 64 bits, such as 0x1f40");
+  EXPECT_EQ(error("0x40 R\n"),
+            "line 1: a line of 2 columns, found '0x40 R'; allowed: 3 columns: address kind timestamp");
+  EXPECT_TRUE(says(error("0x40 R 1\n0x40 R 1 9\n"), "line 2: a line of 4 columns"));
+  EXPECT_TRUE(says(error("0x10000000000000000 R 1\n"), "line 1: bad address"));
+  EXPECT_TRUE(says(error("0x R 1\n"), "line 1: bad address"));
+  EXPECT_TRUE(says(error("0x40 R -1\n"), "line 1: bad timestamp, found '-1'"));
+  EXPECT_TRUE(says(error("0x40 R 9223372036854775808\n"), "line 1: bad timestamp"));
+  EXPECT_TRUE(says(error("0x40 R 5\n0x40 R -\n0x40 R 4\n"),
+                   "line 3: bad timestamp, found '4'; allowed: no less than the one before, 5"));
+  EXPECT_TRUE(says(error("0x40 R 1\n0x40 R 1 # late\n"), "line 2: a line of 5 columns"));
+}
+
+TEST(TextTrace, ErrorsOfTheOtherColumns) {
+  const std::string header = "# cxloom-trace 1: address kind size dependence\n";
+  EXPECT_EQ(error(header + "0x40 R 0 0\n"),
+            "line 2: bad size, found '0'; allowed: an integer from 1 to 65535");
+  EXPECT_TRUE(says(error(header + "0x40 R 65536 0\n"), "bad size"));
+  EXPECT_EQ(error(header + "0x40 R 8 1\n"),
+            "line 2: bad dependence, found '1'; allowed: an integer from 0 to 0");
+  EXPECT_TRUE(says(error(header + "0x40 R 8 0\n0x40 R 8 2\n"), "line 3: bad dependence, found '2'"));
+  EXPECT_TRUE(says(error(header + "0x40 R 8 x\n"), "bad dependence, found 'x'"));
+}
+
+TEST(TextTrace, ErrorsOfTheHeader) {
+  EXPECT_TRUE(
+      says(error("# cxloom-trace 2: address kind\n0x40 R\n"), "line 1: a trace of an unknown version"));
+  EXPECT_TRUE(says(error("# cxloom-trace address kind\n0x40 R\n"), "line 1: a trace of an unknown version"));
+  EXPECT_TRUE(says(error("# cxloom-trace 1: address kind thred\n"), "did you mean 'thread'"));
+  EXPECT_TRUE(says(error("# cxloom-trace 1: address kind kind\n"), "named twice"));
+  EXPECT_TRUE(says(error("# cxloom-trace 1: address size\n"), "without the column 'kind'"));
+}
+
+TEST(TextTrace, EmptyAndBinaryInputIsRefused) {
+  EXPECT_TRUE(says(error(""), "the trace has no accesses"));
+  EXPECT_TRUE(says(error("# only a comment\n\n"), "line 2: the trace has no accesses"));
+  EXPECT_TRUE(says(error(std::string("\x7f"
+                                     "ELF\x01\x00\x02\n",
+                                     8)),
+                   "found '\\x7fELF\\x01\\x00\\x02'"));
+  EXPECT_TRUE(says(error(std::string(1 << 20, 'x')), "line 1: a line of more than 4096 bytes, found 'xxx"));
+  // However the blocks fall, such a line is not collected.
+  EXPECT_THROW(parse_all(TextTraceParser(), std::string(1 << 16, 'x'), 100), TraceError);
+}
+
+}  // namespace
+}  // namespace cxloom

@@ -32,12 +32,22 @@ HOST = "127.0.0.1"
 
 def main() -> int:
     """Records and says what was recorded; 2 if something is missing, 1 if it did not work out."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("examples/redis.parquet"), help="default: %(default)s")
-    parser.add_argument("--keys", type=int, default=65536, help="keys of 1 KiB in the data set; default: %(default)s")
-    parser.add_argument("--warm-up", type=int, default=10000, help="requests before recording; default: %(default)s")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("examples/redis.parquet"), help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--keys", type=int, default=65536, help="keys of 1 KiB in the data set; default: %(default)s"
+    )
+    parser.add_argument(
+        "--warm-up", type=int, default=10000, help="requests before recording; default: %(default)s"
+    )
     parser.add_argument("--limit", type=int, default=750_000, help="accesses to record; default: %(default)s")
-    parser.add_argument("--timeout", type=float, default=1800, help="seconds to give up after; default: %(default)s")
+    parser.add_argument(
+        "--timeout", type=float, default=1800, help="seconds to give up after; default: %(default)s"
+    )
     options = parser.parse_args()
     try:
         result = record(options.out, options.keys, options.warm_up, options.limit, options.timeout)
@@ -104,9 +114,8 @@ def server(folder: str, port: int) -> list[str]:
 def fill(folder: str, keys: int, deadline: float) -> None:
     """Makes the data set with a server that runs at full speed, and saves it for the one that is recorded."""
     port = free_port()
-    script = (
-        f"for i = 0, {keys - 1} do redis.call('SET', string.format('key:%012d', i), string.rep('x', {VALUE_BYTES})) end"
-    )
+    loop = f"for i = 0, {keys - 1} do redis.call('SET', string.format('key:%012d', i), value) end"
+    script = f"local value = string.rep('x', {VALUE_BYTES}) {loop}"
     with running(server(folder, port)):
         wait_until_ready(port, deadline, threading.Event())
         for command in (["EVAL", script, "0"], ["SAVE"]):
@@ -119,9 +128,10 @@ def drive(
     """Sends requests from when the data is loaded until told to stop; says when the caches are warm."""
     if not wait_until_ready(port, deadline, stop):
         return
+    clients = GET_CLIENTS + SET_CLIENTS
     for count in (warm_up, 1_000_000_000):
-        gets = benchmark(port, keys, GET_CLIENTS, count * GET_CLIENTS // (GET_CLIENTS + SET_CLIENTS), "GET", [])
-        sets = benchmark(port, keys, SET_CLIENTS, count * SET_CLIENTS // (GET_CLIENTS + SET_CLIENTS), "SET", ["x" * VALUE_BYTES])
+        gets = benchmark(port, keys, GET_CLIENTS, count * GET_CLIENTS // clients, "GET")
+        sets = benchmark(port, keys, SET_CLIENTS, count * SET_CLIENTS // clients, "SET", "x" * VALUE_BYTES)
         with running(gets) as one, running(sets) as other:
             while any(process.poll() is None for process in (one, other)):
                 if stop.wait(0.1):
@@ -129,11 +139,11 @@ def drive(
         warm.set()
 
 
-def benchmark(port: int, keys: int, clients: int, count: int, request: str, rest: list[str]) -> list[str]:
+def benchmark(port: int, keys: int, clients: int, count: int, request: str, *value: str) -> list[str]:
     """The command that sends `count` requests for random keys."""
     options = {"-h": HOST, "-p": port, "-c": clients, "-n": count, "-r": keys}
     words = [str(word) for pair in options.items() for word in pair]
-    return ["redis-benchmark", *words, "-q", request, "key:__rand_int__", *rest]
+    return ["redis-benchmark", *words, "-q", request, "key:__rand_int__", *value]
 
 
 def progress(warm: threading.Event, deadline: float) -> Callable[[int, int], None]:
@@ -173,7 +183,8 @@ def cli(port: int, *command: str) -> list[str]:
 def running(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
     """A process that is ended when left."""
     try:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        nowhere = subprocess.DEVNULL
+        process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere)
     except FileNotFoundError as error:
         raise InputError(f"there is no program '{command[0]}'", allowed="redis installed") from error
     try:

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cxloom import _core
 from cxloom.errors import InputError
@@ -24,6 +25,9 @@ _PATIENCE = 10.0  # seconds that a program gets to end when asked to
 class CacheLevel:
     """A cache to filter with: 64-byte lines, write-back, write-allocate."""
 
+    FORM: ClassVar[str] = "NAME:SIZE:WAYS[:POLICY], such as L1:32KiB:8"
+    """How a level is written."""
+
     name: str
     size: str
     """With its unit, such as ``32KiB``."""
@@ -37,11 +41,13 @@ class CacheLevel:
         """From ``NAME:SIZE:WAYS`` or ``NAME:SIZE:WAYS:POLICY``; raises InputError if it is neither."""
         parts = text.split(":")
         if len(parts) not in (3, 4) or not all(parts) or not parts[2].isdecimal():
-            raise InputError("not a cache level", found=repr(text), allowed="NAME:SIZE:WAYS[:POLICY], such as L1:32KiB:8")
+            raise InputError("not a cache level", found=repr(text), allowed=cls.FORM)
         return cls(parts[0], parts[1], int(parts[2]), *parts[3:])
 
     def __str__(self) -> str:
-        return ":".join([self.name, self.size, str(self.ways), *([] if self.policy == "lru" else [self.policy])])
+        return ":".join(
+            [self.name, self.size, str(self.ways), *([] if self.policy == "lru" else [self.policy])]
+        )
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ def capture(
     watch: Callable[[int, int], None] | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> CaptureResult:
-    """Runs a program to its end, or until ``limit`` accesses are recorded, and writes what it does to memory to ``out``.
+    """Runs a program to its end, or until ``limit`` accesses are recorded; writes what it does to memory to ``out``.
 
     With ``caches``, from the nearest to the last, the trace has the misses of the last one (reads) and what it writes
     back (writes), 64 bytes each; without, every load and store. Instructions count in the instruction gap, their
@@ -97,7 +103,9 @@ def capture(
     check_writable(out)
     if not command:
         raise InputError("no program to run", allowed="PROGRAM ARGS after --")
-    valgrind = _find("valgrind", "valgrind is not installed", "install the package 'valgrind' of your distribution")
+    valgrind = _find(
+        "valgrind", "valgrind is not installed", "install the package 'valgrind' of your distribution"
+    )
     _find(command[0], f"there is no program '{command[0]}'", "a program's name or path")
     levels = [(level.size, level.ways, level.policy) for level in caches]
     sieve = _core.CaptureFilter(levels, not virtual, skip, limit)

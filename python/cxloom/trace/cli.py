@@ -22,17 +22,24 @@ from cxloom.trace.info import info as measure
 from cxloom.trace.reader import TraceReader
 from cxloom.trace.writer import convert as rewrite
 
-app = typer.Typer(help="Look at memory traces, convert them, record them.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Look at memory traces, convert them, record them.", no_args_is_help=True, rich_markup_mode=None
+)
 
 Tick = Annotated[
-    str, typer.Option(metavar="T", help="Length of a tick in a text trace without a header; others are in picoseconds.")
+    str,
+    typer.Option(
+        metavar="T", help="Length of a tick in a text trace without a header; others are in picoseconds."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @app.command("info")
 def info(
-    path: Annotated[str, typer.Argument(metavar="TRACE", help="A trace in any form; - for text on standard input.")],
+    path: Annotated[
+        str, typer.Argument(metavar="TRACE", help="A trace in any form; - for text on standard input.")
+    ],
     tick: Tick = "1ps",
     as_json: AsJson = False,
 ) -> None:
@@ -49,9 +56,14 @@ def info(
 
 @app.command("convert")
 def convert(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A trace in any form; - for text on standard input.")],
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A trace in any form; - for text on standard input.")
+    ],
     target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="What to write: NAME.parquet, or NAME.txt or NAME.trace for text.")
+        Path,
+        typer.Argument(
+            metavar="TARGET", help="What to write: NAME.parquet, or NAME.txt or NAME.trace for text."
+        ),
     ],
     tick: Tick = "1ps",
 ) -> None:
@@ -65,20 +77,25 @@ def convert(
 
 @app.command("capture", context_settings={"allow_interspersed_args": False})
 def capture(
-    command: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGS", help="What to run, after --.", show_default=False)],
+    command: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGS", help="What to run, after --.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The trace to write, such as app.parquet.")],
     caches: Annotated[
         list[str],
         typer.Option(
             "--cache",
-            metavar="NAME:SIZE:WAYS[:POLICY]",
+            metavar=CacheLevel.FORM.partition(",")[0],
             help="Record what misses this cache, such as L1:32KiB:8. May be repeated, the nearest level first.",
         ),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
-    skip: Annotated[int, typer.Option(min=0, metavar="N", help="Leave out the first N accesses; caches warm up.")] = 0,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="End the program after N accesses.")] = None,
+    skip: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Leave out the first N accesses; caches warm up.")
+    ] = 0,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="End the program after N accesses.")
+    ] = None,
     virtual: Annotated[
-        bool, typer.Option("--virtual", help="Keep the program's addresses, instead of frames by first touch.")
+        bool,
+        typer.Option("--virtual", help="Keep the program's addresses, instead of frames by first touch."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -106,7 +123,11 @@ def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:
     yield "trace", f"{found.path} ({found.format}{size})"
     yield "accesses", f"{found.accesses:,}: {found.reads:,} reads, {found.writes:,} writes"
     yield "read share", f"{found.read_share:.1%}"
-    sizes = f"{found.size_min} B" if found.size_min == found.size_max else f"{found.size_min} to {found.size_max} B"
+    sizes = (
+        f"{found.size_min} B"
+        if found.size_min == found.size_max
+        else f"{found.size_min} to {found.size_max} B"
+    )
     yield "size", f"{sizes} each, {_bytes(found.bytes)} in all"
     yield "footprint", f"{_bytes(found.footprint_bytes)} in lines of 64 B, {found.pages:,} pages of 4 KiB"
     yield "addresses", f"{found.lowest_address:#x} to {found.highest_address:#x}"
@@ -136,7 +157,10 @@ def _capture_rows(out: Path, result: CaptureResult) -> Iterator[tuple[str, str]]
         text = f"{counts.hits:,} hits, {counts.misses:,} misses ({share:.1%}), {counts.write_backs:,} write-backs"
         yield str(counts.level), text
     code = result.exit_code
-    yield "program", "ended at the limit" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}"
+    yield (
+        "program",
+        "ended at the limit" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}",
+    )
 
 
 def _print_rows(rows: Iterator[tuple[str, str]]) -> None:
@@ -149,7 +173,12 @@ def _progress(verb: str) -> Callable[[TraceReader, Iterator[TraceBatch]], Iterat
 
     def watch(reader: TraceReader, batches: Iterator[TraceBatch]) -> Iterator[TraceBatch]:
         out = Console(stderr=True)
-        columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+        columns: list[Any] = [
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        ]
         with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
             task = bar.add_task(verb, total=reader.length)
             for batch in batches:
@@ -168,7 +197,9 @@ def _report() -> Callable[[int, int], None]:
         nonlocal shown
         if out.is_terminal and time.monotonic() - shown > 5:
             shown = time.monotonic()
-            out.print(f"cxloom: {instructions / 1e6:,.0f} million instructions, {records:,} accesses", style="dim")
+            out.print(
+                f"cxloom: {instructions / 1e6:,.0f} million instructions, {records:,} accesses", style="dim"
+            )
 
     return watch
 

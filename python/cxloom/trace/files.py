@@ -51,12 +51,16 @@ class Source:
             raw = self._peek(self._handle)
             if not raw:
                 raise InputError("the file is empty", allowed="a trace")
-            self._compression = next((name for magic, name in _COMPRESSIONS.items() if raw.startswith(magic)), None)
+            self._compression = next(
+                (name for magic, name in _COMPRESSIONS.items() if raw.startswith(magic)), None
+            )
             if self._compression and self.is_file:
                 with self.open() as stream:
                     self.head = stream.read(HEAD_BYTES)
             elif self._compression:
-                raise InputError("a compressed pipe", found=self._compression, allowed="a file, or text as it is")
+                raise InputError(
+                    "a compressed pipe", found=self._compression, allowed="a file, or text as it is"
+                )
             else:
                 self.head = raw
 

@@ -70,9 +70,7 @@ class TraceBatch:
             raise InputError("an unknown column", found=repr(min(unknown)), allowed=", ".join(DTYPES))
         addresses = _column("address", address, None)
         given: dict[str, ArrayLike] = {**DEFAULTS, "kind": kind, **columns}
-        return cls(
-            addresses, *(_column(name, given[name], len(addresses)) for name in list(DTYPES)[1:])
-        )
+        return cls(addresses, *(_column(name, given[name], len(addresses)) for name in list(DTYPES)[1:]))
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The arrays by name, in the order of the format."""
@@ -89,10 +87,13 @@ def _column(name: str, values: ArrayLike, length: int | None) -> NDArray[Any]:
     if length is not None and array.ndim == 0:
         array = np.broadcast_to(array, (length,))
     if array.ndim != 1 or (length is not None and len(array) != length):
-        raise InputError(f"the column '{name}' has the wrong shape", found=str(array.shape), allowed=f"({length},)")
+        raise InputError(
+            f"the column '{name}' has the wrong shape", found=str(array.shape), allowed=f"({length},)"
+        )
     bounds = np.iinfo(dtype)
     if array.dtype.kind not in "ui" and array.size:
-        raise InputError(f"the column '{name}' does not hold integers", found=str(array.dtype), allowed=str(bounds.dtype))
+        found, allowed = str(array.dtype), str(bounds.dtype)
+        raise InputError(f"the column '{name}' does not hold integers", found=found, allowed=allowed)
     if array.size and (int(array.min()) < int(bounds.min) or int(array.max()) > int(bounds.max)):
         raise InputError(
             f"a value of the column '{name}' is out of range",
@@ -116,14 +117,17 @@ class Checker:
         self._refuse_any("size", batch.size, batch.size == 0, "at least 1")
         if batch.dependence.any():
             places = np.arange(self.count, self.count + len(batch), dtype=np.uint64)
-            self._refuse_any("dependence", batch.dependence, batch.dependence > places, "no access before the first")
+            self._refuse_any(
+                "dependence", batch.dependence, batch.dependence > places, "no access before the first"
+            )
         self._refuse_any("timestamp", batch.timestamp, batch.timestamp < NO_TIMESTAMP, "0 or more")
         given = np.flatnonzero(batch.timestamp != NO_TIMESTAMP)
         if len(given):
             times = batch.timestamp[given]
             backwards = np.diff(times, prepend=np.int64(self._latest)) < 0
             if backwards.any():
-                self._refuse("timestamp", batch.timestamp, int(given[np.argmax(backwards)]), "no less than the one before")
+                at = int(given[np.argmax(backwards)])
+                self._refuse("timestamp", batch.timestamp, at, "no less than the one before")
             self._latest = int(times[-1])
         self.count += len(batch)
         return batch

@@ -86,8 +86,8 @@ def info(
     tick: str = "1ps",
     watch: Callable[[TraceReader, Iterator[TraceBatch]], Iterator[TraceBatch]] | None = None,
 ) -> TraceInfo:
-    """Reads a trace to its end and measures it. Memory grows with the pages that the trace touches, about 40 bytes each,
-    not with its length. ``tick`` is as in :func:`open_trace`; ``watch`` may look at the batches on their way.
+    """Reads a trace to its end and measures it. Memory grows with the pages that the trace touches, about 40 bytes
+    each, not with its length. ``tick`` is as in :func:`open_trace`; ``watch`` may look at the batches on their way.
 
     Raises InputError as :func:`open_trace` and reading the trace do.
     """
@@ -128,7 +128,9 @@ class _Tally:
         self.lowest = min(self.lowest, int(batch.address.min()))
         ends = batch.address + (batch.size - np.uint16(1))
         # An access at the very end of the address space does not go on at its start.
-        self.highest = max(self.highest, int(np.where(ends < batch.address, np.iinfo(np.uint64).max, ends).max()))
+        self.highest = max(
+            self.highest, int(np.where(ends < batch.address, np.iinfo(np.uint64).max, ends).max())
+        )
         for thread, count in zip(*np.unique(batch.thread, return_counts=True), strict=True):
             self.threads[int(thread)] = self.threads.get(int(thread), 0) + int(count)
         times = batch.timestamp[batch.timestamp != NO_TIMESTAMP]

@@ -22,7 +22,10 @@ BATCH = 1 << 16
 _PREFIX = b"cxloom.trace."
 
 SCHEMA = pa.schema(
-    [pa.field(name, pa.from_numpy_dtype(dtype), nullable=name == "timestamp") for name, dtype in DTYPES.items()]
+    [
+        pa.field(name, pa.from_numpy_dtype(dtype), nullable=name == "timestamp")
+        for name, dtype in DTYPES.items()
+    ]
 )
 
 # What makes real traces smallest; docs/trace-format.md has the measurements. Any other encoding is read as well.
@@ -93,15 +96,20 @@ class ParquetFile:
     @contextlib.contextmanager
     def _open(self) -> Iterator[Any]:
         try:
-            with Path(self.path).open("rb") as handle, pq.ParquetFile(
-                handle, buffer_size=1 << 20, pre_buffer=False, page_checksum_verification=True
-            ) as file:
+            with (
+                Path(self.path).open("rb") as handle,
+                pq.ParquetFile(
+                    handle, buffer_size=1 << 20, pre_buffer=False, page_checksum_verification=True
+                ) as file,
+            ):
                 yield file
         except (pa.ArrowException, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             reason = str(error).strip().splitlines()[0].rstrip(".")
-            raise InputError(f"a damaged or cut off Parquet file: {reason}", allowed="a whole Parquet file") from error
+            raise InputError(
+                f"a damaged or cut off Parquet file: {reason}", allowed="a whole Parquet file"
+            ) from error
 
     def batches(self) -> Iterator[TraceBatch]:
         """The accesses from the start; memory does not depend on how many there are."""
@@ -126,12 +134,15 @@ def _check_columns(schema: pa.Schema) -> None:
                 suggestion=next(iter(difflib.get_close_matches(field.name, names, n=1)), ""),
             )
         if not pa.types.is_integer(field.type):
+            allowed = str(SCHEMA.field(field.name).type)
             raise InputError(
-                f"the column '{field.name}' has the wrong type", found=str(field.type), allowed=str(SCHEMA.field(field.name).type)
+                f"the column '{field.name}' has the wrong type", found=str(field.type), allowed=allowed
             )
     for name in REQUIRED:
         if name not in schema.names:
-            raise InputError(f"the column '{name}' is missing", found=", ".join(schema.names), allowed=", ".join(names))
+            raise InputError(
+                f"the column '{name}' is missing", found=", ".join(schema.names), allowed=", ".join(names)
+            )
 
 
 def _numpy(name: str, column: pa.Array, start: int) -> np.ndarray[Any, Any]:

@@ -36,7 +36,9 @@ class TraceReader:
             for batch in self._batches():
                 yield checker.check(batch)
             if self.length is not None and checker.count != self.length:
-                raise InputError("the trace is cut off", found=f"{checker.count} accesses", allowed=f"{self.length}")
+                raise InputError(
+                    "the trace is cut off", found=f"{checker.count} accesses", allowed=f"{self.length}"
+                )
 
 
 def open_trace(path: str | os.PathLike[str], *, tick: str = "1ps") -> TraceReader:
@@ -57,7 +59,9 @@ def open_trace(path: str | os.PathLike[str], *, tick: str = "1ps") -> TraceReade
             return TraceReader(source.path, "parquet", file.length, file.metadata, file.batches)
         if looks_binary(source.head):
             source.close()
-            raise InputError("neither Parquet nor text: binary data", found=repr(source.head[:16]), allowed="a trace")
+            raise InputError(
+                "neither Parquet nor text: binary data", found=repr(source.head[:16]), allowed="a trace"
+            )
         if looks_like_lackey(source.head):
             return TraceReader(source.path, "lackey", None, {}, lambda: _stream(source, _core.LackeyParser()))
         _core.TextTraceParser(tick)  # a bad tick is an error now, not when the first batch is read

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -20,14 +20,7 @@ _METADATA = b"# metadata: "
 _LACKEY = (b"==", b"--", b"I  ", b" L ", b" S ", b" M ")
 
 
-class Parser(Protocol):
-    """What a parser in C++ offers: columns out of blocks."""
-
-    def feed(self, block: bytes, /) -> tuple[object, ...]: ...
-    def finish(self) -> tuple[object, ...]: ...
-
-
-def parsed(stream: BinaryIO, parser: Parser) -> Iterator[TraceBatch]:
+def parsed(stream: BinaryIO, parser: _core.TextTraceParser | _core.LackeyParser) -> Iterator[TraceBatch]:
     """The accesses in a stream of bytes, as they come; raises InputError with the line."""
     try:
         while block := stream.read(BLOCK):
@@ -60,7 +53,8 @@ def text_metadata(head: bytes) -> dict[str, str]:
     try:
         found = json.loads(lines[1][len(_METADATA) :])
     except ValueError as error:
-        raise InputError("the metadata are not JSON", found=repr(lines[1][:60].decode(errors="replace")), line=2) from error
+        found_text = repr(lines[1][:60].decode(errors="replace"))
+        raise InputError("the metadata are not JSON", found=found_text, line=2) from error
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise InputError("the metadata are not texts by name", allowed='{"name": "text"}', line=2)
     return found

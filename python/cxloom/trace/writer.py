@@ -61,8 +61,8 @@ def convert(
     tick: str = "1ps",
     watch: Callable[[TraceReader, Iterator[TraceBatch]], Iterator[TraceBatch]] | None = None,
 ) -> int:
-    """Writes the trace ``source`` again, in the form that the name of ``target`` asks for; gives the number of accesses.
-    ``tick`` is as in :func:`open_trace`; ``watch`` may look at the batches on their way.
+    """Writes the trace ``source`` again, in the form that the name of ``target`` asks for; gives the number of
+    accesses. ``tick`` is as in :func:`open_trace`; ``watch`` may look at the batches on their way.
 
     Raises InputError as :func:`open_trace` and :func:`write_trace` do.
     """
@@ -75,6 +75,6 @@ def convert(
 def _writer_of(path: str | os.PathLike[str]) -> type[ParquetWriter] | type[TextWriter]:
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
-        allowed = ", ".join(SUFFIXES)
-        raise InputError("a name that does not tell the form of the trace", found=repr(suffix), allowed=allowed, file=path)
+        problem = "a name that does not tell the form of the trace"
+        raise InputError(problem, found=repr(suffix), allowed=", ".join(SUFFIXES), file=path)
     return SUFFIXES[suffix]

@@ -1,0 +1,5 @@
+"""The command `cxloom`. `docs/cli.md` describes it."""
+
+from cxloom.cli.app import main
+
+__all__ = ["main"]

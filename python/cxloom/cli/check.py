@@ -1,0 +1,88 @@
+"""``cxloom check``: is a spec valid, and what does it describe."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cxloom.building import describe
+from cxloom.cli.run import Plugins, Sets, Spec, resolve
+
+_ROWS = 16
+
+
+def check(
+    spec: Spec,
+    sets: Sets = [],  # noqa: B006 - typer wants a list, and copies it
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the description as one JSON object.")
+    ] = False,
+    plugins: Plugins = [],  # noqa: B006
+) -> None:
+    """Check SPEC without running it.
+
+    Says what it describes: devices, links, routes, addresses.
+
+    Exit code 0: it is. 2: it is not, and why.
+    """
+    description = describe(resolve(spec, sets, plugins))
+    if as_json:
+        print(json.dumps(description, indent=2))
+    else:
+        _show(Console(highlight=False), spec, description)
+
+
+def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
+    devices, links = description["devices"], description["links"]
+    kinds = Counter(device["kind"] for device in devices)
+    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    out.print(
+        Text.assemble(
+            (spec, "bold"), " is valid: ", f"{len(devices)} devices ({counted}), {len(links)} links"
+        )
+    )
+    out.print(Text(f"addresses: {description['addresses'] or 'none'}"))
+    if description["pbr_ids"]:
+        out.print(Text(f"PBR identities: {description['pbr_ids']} of 4096"))
+    table = _table("link", "bandwidth", "flight", "duplex")
+    for link in links[:_ROWS]:
+        forward, backward = link["ends"]
+        table.add_row(
+            Text(link["name"]),
+            _both(forward["bandwidth"], backward["bandwidth"]),
+            _both(forward["flight"], backward["flight"]),
+            link["duplex"],
+        )
+    _print(out, table, len(links))
+    table = _table("requester", "links to the nearest memory", "mean", "to the farthest")
+    for route in description["routes"][:_ROWS]:
+        table.add_row(
+            route["requester"], str(route["nearest"]), f"{route['mean']:.2f}", str(route["farthest"])
+        )
+    _print(out, table, len(description["routes"]))
+
+
+def _both(forward: str, backward: str) -> str:
+    return forward if forward == backward else f"{forward} / {backward}"
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name in names:
+        table.add_column(name, no_wrap=True)
+    return table
+
+
+def _print(out: Console, table: Table, count: int) -> None:
+    if count:
+        out.print()
+        out.print(table)
+    if count > _ROWS:
+        out.print(Text(f"and {count - _ROWS} more", style="dim"))

@@ -1,0 +1,38 @@
+"""``cxloom demo``: the validation system at work, as a table and a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cxloom import report
+from cxloom.cli.run import execute
+from cxloom.errors import InputError
+from cxloom.report.picture import draw
+from cxloom.shipped import shipped_folder
+from cxloom.system import System
+
+PICTURE = "demo.png"
+
+
+def demo(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results and picture go.")] = Path(
+        "build/demo"
+    ),
+) -> None:
+    """Show and draw what cxloom does.
+
+    Replays a trace of Redis on one host with four CXL memories, and draws where the time went.
+    """
+    examples = shipped_folder("examples")
+    if examples is None or not (examples / "demo.yaml").exists():
+        raise InputError("the demonstration is not installed: there is no examples/demo.yaml")
+    print("Replaying a trace of Redis on one host with four CXL memories (examples/demo.yaml)\n", flush=True)
+    result, failure = execute(System.load(examples / "demo.yaml").resolve(), out, quiet=False)
+    if failure:
+        raise typer.Exit(1)
+    report.show(result.summary)
+    picture = draw(result, out / PICTURE)
+    print(f"\nThe results are in {out}/, the picture in {picture}")

@@ -1,0 +1,39 @@
+"""Ctrl-C during a run: the first one ends it in good order, the second one kills."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType, TracebackType
+from typing import Any
+
+from cxloom.cli.messages import console
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupt:
+    """While it is entered, SIGINT and SIGTERM set `reason` instead of raising."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Interrupt:
+        self._before = {number: signal.signal(number, self._first) for number in _SIGNALS}
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _first(self, number: int, _frame: FrameType | None) -> None:
+        self.reason = "interrupted" if number == signal.SIGINT else "terminated"
+        for each in _SIGNALS:
+            signal.signal(each, _second)
+        console().print(f"\n{self.reason}: ending the run; once more to kill it")
+
+
+def _second(number: int, _frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)

@@ -1,0 +1,51 @@
+"""What the command says on standard error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from cxloom.errors import CxloomError, InputError
+
+
+def console() -> Console:
+    """Standard error; lines are left to the terminal to wrap, so that paths stay whole."""
+    return Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+def show_error(error: CxloomError) -> None:
+    """Prints an error: where, what, the line itself, what was found and what is allowed."""
+    out = console()
+    if not isinstance(error, InputError):
+        out.print(Text.assemble(("error", "bold red"), f": {error}"))
+        return
+    column = getattr(error, "column", None)
+    place = error.file or ""
+    if error.line is not None:
+        place = f"{place}:{error.line}" if place else f"line {error.line}"
+        place = f"{place}:{column}" if column is not None else place
+    where = "".join(f"{part}: " for part in (place, error.path) if part)
+    out.print(Text.assemble(("error", "bold red"), ": ", (where, "bold"), error.problem))
+    for line in _excerpt(error.file, error.line, column):
+        out.print(Text(line, style="dim"))
+    if error.found:
+        out.print(Text(f"  found: {error.found}"))
+    if error.allowed:
+        out.print(Text(f"  allowed: {error.allowed}"))
+    if error.suggestion:
+        out.print(Text.assemble("  did you mean ", (f"'{error.suggestion}'", "bold green"), "?"))
+
+
+def _excerpt(file: str | None, line: int | None, column: int | None) -> list[str]:
+    """The line that the error is in, with a mark under the column."""
+    if file is None or line is None or column is None:
+        return []
+    try:
+        lines = Path(file).read_text(encoding="utf-8-sig").splitlines()
+        text = lines[line - 1].replace("\t", " ")
+    except (OSError, UnicodeDecodeError, IndexError):
+        return []
+    number = f"  {line} | "
+    return [f"{number}{text}", f"{' ' * (len(number) - 2)}| {' ' * (column - 1)}^"]

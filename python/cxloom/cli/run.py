@@ -1,0 +1,98 @@
+"""``cxloom run``: simulate a spec."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from cxloom import report
+from cxloom.building import build
+from cxloom.cli.interrupt import Interrupt
+from cxloom.cli.messages import console
+from cxloom.cli.progress import ProgressBar
+from cxloom.outdir import OutputDirectory
+from cxloom.results import Result
+from cxloom.run import Progress, UnfinishedError, nanoseconds, simulate
+from cxloom.spec.plugins import load_plugin
+from cxloom.spec.resolve import Override, Resolved
+from cxloom.system import System
+
+Spec = Annotated[
+    str, typer.Argument(metavar="SPEC", help="A spec file, or a shipped preset such as esf/validation.")
+]
+Sets = Annotated[
+    list[str],
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Set a value, such as devices.host.queue=8. May be repeated."
+    ),
+]
+Plugins = Annotated[
+    list[Path],
+    typer.Option("--plugin", metavar="LIB", help="Load more kinds of components. May be repeated."),
+]
+
+
+def run(
+    spec: Spec,
+    sets: Sets = [],  # noqa: B006 - typer wants a list, and copies it
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the random streams.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the results into this directory.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")] = False,
+    max_time: Annotated[
+        str | None, typer.Option(metavar="T", help="End after this simulated time: 1ms.")
+    ] = None,
+    plugins: Plugins = [],  # noqa: B006
+) -> None:
+    """Simulate SPEC; show where the time went.
+
+    Exit code 0: finished. 1: it could not finish (deadlock, --max-time, Ctrl-C); what was measured is labelled
+    truncated. 2: the input is wrong, nothing was written.
+    """
+    limit = None if max_time is None else nanoseconds(max_time, "--max-time")
+    resolved = resolve(spec, sets, plugins, seed)
+    result, failure = execute(resolved, out, quiet, limit)
+    if as_json:
+        print(result.to_json())
+    elif not quiet:
+        report.show(result.summary)
+        if out is not None:
+            print(f"\nResults are in {out}")
+    sys.stdout.flush()
+    if failure:
+        console().print(Text.assemble(("unfinished", "bold yellow"), f": {failure}"))
+        raise typer.Exit(1)
+
+
+def resolve(spec: str, sets: list[str], plugins: list[Path], seed: int | None = None) -> Resolved:
+    """The spec with what the command line sets. Raises InputError."""
+    for plugin in plugins:
+        load_plugin(plugin)
+    overrides = [Override.parse(text) for text in sets]
+    if seed is not None:
+        overrides.append(Override.of("run.seed", seed, f"from --seed {seed}"))
+    return System.load(spec).resolve(overrides)
+
+
+def execute(
+    resolved: Resolved, out: Path | None, quiet: bool, max_time_ns: float | None = None
+) -> tuple[Result, str]:
+    """Runs with a progress bar, stopping at Ctrl-C; gives the results, and why they are unfinished if they are."""
+    simulation = build(resolved)
+    with OutputDirectory.optional(out) as directory, Interrupt() as interrupt, ProgressBar(quiet) as bar:
+
+        def watch(progress: Progress) -> str | None:
+            bar.update(progress)
+            return interrupt.reason
+
+        try:
+            result = simulate(resolved, simulation, directory, max_time_ns=max_time_ns, watch=watch)
+        except UnfinishedError as error:
+            return error.result, str(error)
+    return result, result.stop_reason if result.truncated else ""

@@ -1,0 +1,103 @@
+"""The directory that a run's results go into: refused before the run if it cannot be written, filled at its end.
+
+``summary.json`` and ``spec.yaml`` always, ``requests.parquet`` and ``series.parquet`` if they are recorded. Each is
+written under a temporary name and renamed when all are complete, the summary last: a directory with a summary holds the
+whole of one run. A directory of an earlier run may be used again: its four files are replaced, anything else in it is
+left alone. A directory where one of these names belongs to something else is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+from pathlib import Path
+
+from cxloom.errors import InputError
+
+SUMMARY = "summary.json"
+SPEC = "spec.yaml"
+FILES = {"requests": "requests.parquet", "series": "series.parquet"}
+"""The tables, by the key of `outputs` that asks for each."""
+NAMES = (SPEC, *FILES.values(), SUMMARY)
+"""The files of a result, in the order in which they take their names."""
+
+
+class OutputDirectory:
+    """Where results go. Use it as a context: leaving it without `commit` removes all that was written."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Makes the directory, if need be, and makes sure that it can be written. Raises InputError if not."""
+        self.path = Path(path)
+        self._made: list[Path] = []
+        self._temporary: dict[str, Path] = {}
+        self._mark = f".{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        self._refuse_foreign()
+        try:
+            for folder in reversed([self.path, *self.path.parents]):
+                if not folder.exists():
+                    folder.mkdir()
+                    self._made.append(folder)
+            self.temporary(SUMMARY).touch(exist_ok=False)
+        except OSError as error:
+            self.discard()
+            reason = (error.strerror or str(error)).lower()
+            raise InputError(
+                f"results cannot be written here: {reason}", file=self.path, path="--out"
+            ) from None
+
+    @classmethod
+    def optional(cls, path: str | os.PathLike[str] | None) -> OutputDirectory | contextlib.nullcontext[None]:
+        """The directory if there is a path, otherwise nothing; either can be entered."""
+        return contextlib.nullcontext() if path is None else cls(path)
+
+    def temporary(self, name: str) -> Path:
+        """Where to write the file that `commit` will call `name`."""
+        return self._temporary.setdefault(name, self.path / f".{name}{self._mark}")
+
+    def commit(self, summary: str, spec: str) -> None:
+        """Writes the summary and the spec, and gives every file its name. Raises OSError if the disk is full."""
+        self.temporary(SUMMARY).write_text(summary, encoding="utf-8")
+        self.temporary(SPEC).write_text(spec, encoding="utf-8")
+        (self.path / SUMMARY).unlink(missing_ok=True)  # from here to the end there is no complete result
+        for name in NAMES:
+            if name in self._temporary:
+                self._temporary.pop(name).replace(self.path / name)
+            else:
+                (self.path / name).unlink(missing_ok=True)  # of an earlier run that recorded more
+
+    def discard(self) -> None:
+        """Removes what was written and not committed, and the directories that were made for it."""
+        with contextlib.suppress(OSError):
+            for path in self._temporary.values():
+                path.unlink(missing_ok=True)
+            for folder in reversed(self._made):
+                folder.rmdir()  # not if something is in it
+        self._temporary = {}
+
+    def __enter__(self) -> OutputDirectory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.discard()
+
+    def _refuse_foreign(self) -> None:
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError(
+                "not a directory", allowed="a directory for results", file=self.path, path="--out"
+            )
+        present = [name for name in NAMES if (self.path / name).exists()]
+        if present and not self._is_result():
+            raise InputError(
+                f"the directory holds a file '{present[0]}' that is no result of cxloom, and would be overwritten",
+                allowed="an empty or new directory, or one of an earlier run",
+                file=self.path,
+                path="--out",
+            )
+
+    def _is_result(self) -> bool:
+        with contextlib.suppress(OSError, ValueError):
+            summary = json.loads((self.path / SUMMARY).read_text(encoding="utf-8"))
+            return isinstance(summary, dict) and "spec_hash" in summary
+        return False

@@ -1,0 +1,108 @@
+"""Rows that a running simulation hands over (requests, series): to a Parquet file as they come, or kept in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+ROW_GROUP = 1 << 17
+"""Rows of a row group of the Parquet file, and the most that wait in memory: a run of any length needs no more."""
+
+Columns: TypeAlias = Mapping[str, NDArray[Any]]
+Names: TypeAlias = Mapping[str, Sequence[str]]
+"""Of columns that hold numbers of things: what these are called."""
+
+
+class Sink(Protocol):
+    """Takes batches of rows."""
+
+    def add(self, columns: Columns) -> None:
+        """Takes the next rows; the arrays are not copied."""
+
+    def close(self) -> None:
+        """There are no more rows."""
+
+    def abandon(self) -> None:
+        """The rows are not wanted any more."""
+
+
+class ParquetSink:
+    """Writes rows to a Parquet file, a row group at a time. Raises OSError if the disk is full."""
+
+    def __init__(self, path: Path, names: Names) -> None:
+        self._path = path
+        self._names = names
+        self._writer: pq.ParquetWriter | None = None
+        self._waiting: list[pa.Table] = []
+        self._rows = 0
+
+    def add(self, columns: Columns) -> None:
+        """Takes the next rows; the arrays are not copied."""
+        table = _table(columns, self._names)
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._path, table.schema, compression="zstd", compression_level=1)
+        self._waiting.append(table)
+        self._rows += table.num_rows
+        if self._rows >= ROW_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._writer is not None and self._waiting:
+            self._writer.write_table(pa.concat_tables(self._waiting), row_group_size=ROW_GROUP)
+        self._waiting, self._rows = [], 0
+
+    def close(self) -> None:
+        """Writes what waits, and ends the file."""
+        self._flush()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def abandon(self) -> None:
+        """Ends the file without what waits; the caller removes it."""
+        self._waiting = []
+        self.close()
+
+
+class MemorySink:
+    """Keeps rows for a data frame."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._tables: list[pa.Table] = []
+
+    def add(self, columns: Columns) -> None:
+        """Takes the next rows; the arrays are not copied."""
+        table = _table(columns, self._names)
+        if table.num_rows or not self._tables:
+            self._tables.append(table)
+
+    def close(self) -> None:
+        """Nothing is left to do."""
+
+    def abandon(self) -> None:
+        """Forgets everything."""
+        self._tables = []
+
+    def frame(self) -> pl.DataFrame:
+        """All rows."""
+        frame = pl.from_arrow(pa.concat_tables(self._tables))
+        assert isinstance(frame, pl.DataFrame)  # a Series only for an array
+        return frame
+
+
+def _table(columns: Columns, names: Names) -> pa.Table:
+    """The columns as an Arrow table, numbers of things as their names."""
+    arrays = {
+        name: pa.DictionaryArray.from_arrays(pa.array(column), list(names[name]))
+        if name in names
+        else pa.array(column)
+        for name, column in columns.items()
+    }
+    return pa.table(arrays)

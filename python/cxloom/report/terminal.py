@@ -1,0 +1,167 @@
+"""The table at the end of a run: one screen that says how fast, how long, and where the time went."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cxloom.report.numbers import duration, percent, significant, size
+
+LINES = 45
+"""The most lines that the table takes."""
+
+_BAR = 24
+_MEMORIES = 8
+_BUSIEST = 6
+
+Values = Mapping[str, Any]
+
+
+def show(summary: Values) -> None:
+    """Prints the table on standard output: in colour on a terminal, plain ASCII where nothing else can be shown."""
+    out = Console(highlight=False)
+    blocks = _blocks(sys.stdout.encoding)
+    if out.is_terminal:
+        out.print(_report(summary, blocks))
+    else:
+        print(_plain(summary, blocks))
+
+
+def to_text(summary: Values) -> str:
+    """The table as plain text, 80 columns wide."""
+    return _plain(summary, _blocks("utf-8"))
+
+
+def _plain(summary: Values, blocks: str) -> str:
+    file = io.StringIO()
+    Console(file=file, width=80, highlight=False, color_system=None).print(_report(summary, blocks))
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def _report(summary: Values, blocks: str) -> RenderableType:
+    parts: list[RenderableType] = [_headline(summary), "", _performance(summary)]
+    breakdown, rows = _breakdown(summary, blocks)
+    parts += ["", breakdown]
+    left = LINES - rows - 19  # the lines of everything else but the memories and the busiest
+    memories = min(_MEMORIES, max(2, left // 2))
+    if summary["per_memory"]:
+        parts += ["", _memories(summary["per_memory"], memories)]
+    busiest = _busiest(summary, min(_BUSIEST, max(2, left - memories)), blocks)
+    if busiest is not None:
+        parts += ["", busiest]
+    return Group(*parts, "", _provenance(summary))
+
+
+def _headline(summary: Values) -> Text:
+    measured = f"{summary['requests']:,} requests in {duration(summary['simulated_time_ns'])}"
+    if summary["truncated"]:
+        return Text.assemble(
+            ("TRUNCATED", "bold red"), f" ({summary['stop_reason']}): {measured} measured so far"
+        )
+    return Text.assemble(f"{measured} of simulated time")
+
+
+def _performance(summary: Values) -> Table:
+    table = _table("", "requests", "GB/s", "mean ns", "p50", "p99", "p99.9", "max")
+    for name, part in (("all", summary), ("read", summary["read"]), ("write", summary["write"])):
+        if name == "all" or part["requests"]:
+            table.add_row(Text(name, style="bold"), *_measures(part, "mean", "p50", "p99", "p999", "max"))
+    return table
+
+
+def _measures(part: Values, *keys: str) -> list[str]:
+    latency = [significant(part["latency_ns"][key], 4) for key in keys]
+    return [f"{part['requests']:,}", f"{part['bandwidth_gb_per_s']:.2f}", *latency]
+
+
+def _breakdown(summary: Values, blocks: str) -> tuple[Table, int]:
+    mean = summary["latency_ns"]["mean"]
+    segments = {name: value for name, value in summary["breakdown_ns"].items() if value > 0}
+    table = _table("where a request's time went", "mean ns", "share")
+    table.add_column(no_wrap=True)
+    largest = max(segments.values(), default=1.0)
+    for name, value in segments.items():
+        bar = Text(_bar(value / largest, blocks), style="cyan")
+        table.add_row(name, significant(value, 4), percent(value / mean), bar)
+    return table, len(segments)
+
+
+def _memories(memories: Values, limit: int) -> Table:
+    served = {name: values for name, values in memories.items() if values.get("requests")}
+    table = _table("memory", "requests", "GB/s", "mean ns", "p99", "max", "queue mean")
+    most = sorted(served.items(), key=lambda item: -item[1]["requests"])[:limit]
+    shown = dict(most) if len(served) > limit else served
+    for name, values in shown.items():
+        table.add_row(name, *_measures(values, "mean", "p99", "max"), significant(values["queue_mean"], 3))
+    if len(served) > limit:
+        table.add_row(Text(f"and {len(served) - limit} more with less", style="dim"))
+    return table
+
+
+def _busiest(summary: Values, limit: int, blocks: str) -> Table | None:
+    """Directions of links and buses by utilisation; what a bus sends is in its own row."""
+    buses = {
+        name: values for name, values in summary["per_switch"].items() if "upstream_utilization" in values
+    }
+    found = [
+        (name, values["utilization"], values["payload_gb_per_s"], values["queue_mean"])
+        for link in summary["per_link"].values()
+        for name, values in link.items()
+        if name.partition("->")[0] not in buses
+    ]
+    for name, values in buses.items():
+        for way in ("downstream", "upstream"):
+            payload = values[f"{way}_payload_gb_per_s"]
+            found.append(
+                (f"{name} {way}", values[f"{way}_utilization"], payload, values[f"{way}_queue_mean"])
+            )
+    found = sorted((row for row in found if row[1] > 0), key=lambda row: -row[1])[:limit]
+    if not found:
+        return None
+    table = _table("busiest links and buses", "GB/s", "queue mean", "busy")
+    table.add_column(no_wrap=True)
+    for name, utilization, payload, queue in found:
+        bar = Text(_bar(utilization, blocks), style="yellow" if utilization < 0.9 else "red")
+        table.add_row(name, f"{payload:.2f}", significant(queue, 3), percent(utilization), bar)
+    return table
+
+
+def _provenance(summary: Values) -> Text:
+    cost = summary["cost"]
+    speed = summary["events"] / cost["wall_seconds"] if cost["wall_seconds"] else 0.0
+    return Text(
+        f"seed {summary['seed']}, spec {summary['spec_hash']}, cxloom {summary['version']}\n"
+        f"{summary['events']:,} events in {cost['wall_seconds']:.2f} s ({speed / 1e6:.2f} million a second), "
+        f"{size(cost['peak_memory_bytes'])}",
+        style="dim",
+    )
+
+
+def _table(first: str, *numbers: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column(first, no_wrap=True, overflow="ellipsis", min_width=16)
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _blocks(encoding: str | None) -> str:
+    """What bars are made of: eighths of a block where they can be shown, otherwise number signs."""
+    try:
+        "█▏".encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return "#"
+    return " ▏▎▍▌▋▊▉█"
+
+
+def _bar(share: float, blocks: str) -> str:
+    if len(blocks) == 1:
+        return blocks * max(1, round(share * _BAR))
+    eighths = max(1, round(share * _BAR * 8))
+    return blocks[-1] * (eighths // 8) + blocks[eighths % 8].strip()

@@ -1,0 +1,205 @@
+"""The results of a run: what `cxloom run --json` prints, as an object."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from cxloom.errors import InputError
+from cxloom.outdir import FILES, SPEC, SUMMARY, OutputDirectory
+from cxloom.records import MemorySink
+from cxloom.spec.reader import read_file
+from cxloom.spec.resolve import Resolved, resolve
+from cxloom.spec.writer import to_yaml
+
+Table: TypeAlias = MemorySink | Path
+"""Rows in memory, or the Parquet file that holds them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """The distribution of latencies, in nanoseconds; 0 where there was no request.
+
+    The clock starts when the request exists: at its scheduled time in open loop, when it takes its queue slot in closed
+    loop. It ends at completion.
+    """
+
+    mean: float
+    min: float
+    p50: float
+    p90: float
+    p99: float
+    p999: float
+    max: float
+
+
+class Measures:
+    """Bandwidth and latency of all requests, or of a part of them (reads, one requester, one memory)."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+
+    @property
+    def bandwidth(self) -> float:
+        """Payload bytes moved in the measured window over its length, in GB/s (10^9 bytes a second)."""
+        return float(self.values["bandwidth_gb_per_s"])
+
+    @property
+    def latency(self) -> Latency:
+        """Mean, extremes and percentiles of the latency, in ns."""
+        return Latency(**{key: float(self.values["latency_ns"][key]) for key in Latency.__slots__})
+
+    @property
+    def breakdown(self) -> dict[str, float]:
+        """Mean ns of each segment of the latency; they sum to `latency.mean`."""
+        return dict(self.values["breakdown_ns"])
+
+    def __getitem__(self, key: str) -> Any:
+        """Any value by its key of the summary; `docs/cli.md` lists them."""
+        return self.values[key]
+
+
+class Result(Measures):
+    """The results of one run.
+
+    `summary` holds everything by the keys that ``cxloom run --json`` prints; the attributes are shorthands for the
+    common ones. `requests()` and `series()` are tables.
+    """
+
+    def __init__(
+        self,
+        summary: Mapping[str, Any],
+        spec: Resolved,
+        tables: Mapping[str, Table] | None = None,
+    ) -> None:
+        super().__init__(summary)
+        self.spec = spec
+        self.tables = dict(tables or {})
+
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> Result:
+        """The results in a directory that ``--out`` wrote. Raises InputError if it holds none."""
+        folder = Path(directory)
+        try:
+            summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        except OSError:
+            raise InputError(f"no results here: there is no {SUMMARY}", file=folder) from None
+        except ValueError as error:
+            raise InputError("not a summary", found=str(error), file=folder / SUMMARY) from None
+        tables = {output: folder / name for output, name in FILES.items() if (folder / name).exists()}
+        return cls(summary, resolve(read_file(folder / SPEC)), tables)
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """All results by the keys of ``cxloom run --json``."""
+        return self.values
+
+    @property
+    def count(self) -> int:
+        """Completed requests in the measured window, of them `reads` and `writes`."""
+        return int(self.values["requests"])
+
+    @property
+    def reads(self) -> int:
+        """Completed reads in the measured window."""
+        return int(self.values["reads"])
+
+    @property
+    def writes(self) -> int:
+        """Completed writes in the measured window."""
+        return int(self.values["writes"])
+
+    @property
+    def read(self) -> Measures:
+        """The same measures of the reads alone."""
+        return Measures(self.values["read"])
+
+    @property
+    def write(self) -> Measures:
+        """The same measures of the writes alone."""
+        return Measures(self.values["write"])
+
+    @property
+    def simulated_time(self) -> float:
+        """Length of the measured window in ns: first measured issue to last measured completion."""
+        return float(self.values["simulated_time_ns"])
+
+    @property
+    def per_requester(self) -> dict[str, Measures]:
+        """The measures by requester."""
+        return self._parts("per_requester")
+
+    @property
+    def per_memory(self) -> dict[str, Measures]:
+        """The measures by memory."""
+        return self._parts("per_memory")
+
+    @property
+    def per_link(self) -> dict[str, Measures]:
+        """Utilisation and more by link."""
+        return self._parts("per_link")
+
+    @property
+    def per_switch(self) -> dict[str, Measures]:
+        """Utilisation and more by switch."""
+        return self._parts("per_switch")
+
+    @property
+    def truncated(self) -> bool:
+        """True if the run was ended early, so that these results cover a part of it; `stop_reason` says why."""
+        return bool(self.values["truncated"])
+
+    @property
+    def stop_reason(self) -> str:
+        """Why the run ended."""
+        return str(self.values["stop_reason"])
+
+    def requests(self) -> pl.DataFrame:
+        """One row a request, with its segments. A run that did not record them is played again, which gives the same.
+
+        To record them at once: ``cx.run(system, requests=True)``, or ``outputs: {requests: true}`` in the spec.
+        """
+        if "requests" not in self.tables:
+            from cxloom.run import replay  # a result comes from a run; this is the only way back
+
+            self.tables["requests"] = replay(self.spec, "requests")
+        return _frame(self.tables["requests"])
+
+    def series(self) -> pl.DataFrame:
+        """Utilisations and occupancies over time, one row a sample. Raises InputError if they were not recorded."""
+        if "series" not in self.tables:
+            raise InputError("this run recorded no series", allowed="outputs: {series: ...} in the spec")
+        return _frame(self.tables["series"])
+
+    def to_json(self) -> str:
+        """The summary as ``cxloom run --json`` prints it."""
+        return json.dumps(self.values, indent=2, allow_nan=False)
+
+    def save(self, directory: str | os.PathLike[str]) -> None:
+        """Writes the results as ``--out`` does, each file at once or not at all. Raises InputError if it cannot."""
+        with OutputDirectory(directory) as out:
+            for output, table in self.tables.items():
+                _frame(table).write_parquet(out.temporary(FILES[output]))
+            out.commit(self.to_json() + "\n", to_yaml(self.spec.plain()))
+
+    def _parts(self, key: str) -> dict[str, Measures]:
+        return {name: Measures(values) for name, values in self.values[key].items()}
+
+    def __str__(self) -> str:
+        from cxloom.report import to_text
+
+        return to_text(self.summary)
+
+    def __repr__(self) -> str:
+        mean = self.latency.mean
+        return f"<Result: {self.count} requests, {self.bandwidth:.2f} GB/s, mean latency {mean:.1f} ns>"
+
+
+def _frame(table: Table) -> pl.DataFrame:
+    return table.frame() if isinstance(table, MemorySink) else pl.read_parquet(table)

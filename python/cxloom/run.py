@@ -1,0 +1,218 @@
+"""Runs a system: in slices, so that progress can be shown, Ctrl-C is heard and records leave memory as they come."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from cxloom import _core
+from cxloom.building import build, errors_placed
+from cxloom.errors import InputError, SimulationError
+from cxloom.outdir import FILES, OutputDirectory
+from cxloom.records import MemorySink, ParquetSink, Sink
+from cxloom.report.numbers import duration
+from cxloom.results import Result, Table
+from cxloom.spec import paths
+from cxloom.spec.node import Node
+from cxloom.spec.resolve import Override, Resolved
+from cxloom.spec.writer import to_yaml
+from cxloom.system import System
+
+_NANOSECONDS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+SLICE_SECONDS = 0.05
+"""Wall time that one slice of a simulation aims at: the most that Ctrl-C and the progress bar wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is."""
+
+    completed: int
+    expected: int | None
+    """Requests in all, where that is known beforehand."""
+    time_ns: float
+    """Simulated time."""
+    events: int
+
+
+class Watch(Protocol):
+    """Looks at a run between its slices."""
+
+    def __call__(self, progress: Progress) -> str | None:
+        """Says why the run shall end now, or None to go on."""
+
+
+class UnfinishedError(SimulationError):
+    """The simulation could not finish. `result` is what was measured up to then, labelled truncated."""
+
+    def __init__(self, diagnosis: str, result: Result) -> None:
+        super().__init__(diagnosis)
+        self.result = result
+
+
+def run(
+    system: System | str | os.PathLike[str],
+    *,
+    seed: int | None = None,
+    requests: bool | None = None,
+    max_time: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+) -> Result:
+    """Runs a system to its end and gives the results. Many may run at once, each in a thread.
+
+    Args:
+        system: a `System`, or the path of a spec.
+        seed: of the random streams; overrides the spec's.
+        requests: record every request for `Result.requests`; overrides the spec's.
+        max_time: simulated time after which the run ends, such as "1ms"; its results are labelled truncated.
+        out: a directory to write the results to, as ``cxloom run --out`` does.
+
+    Raises InputError for a system that cannot be built, UnfinishedError (a SimulationError) for a deadlock or livelock.
+    """
+    if not isinstance(system, System):
+        system = System.load(system)
+    limit = None if max_time is None else nanoseconds(max_time, "max_time")
+    given = {"run.seed": seed, "outputs.requests": requests}
+    overrides = [Override.of(path, value) for path, value in given.items() if value is not None]
+    resolved = system.resolve(overrides)
+    simulation = build(resolved)
+    with OutputDirectory.optional(out) as directory:
+        return simulate(resolved, simulation, directory, max_time_ns=limit)
+
+
+def simulate(
+    resolved: Resolved,
+    simulation: _core.Simulation,
+    directory: OutputDirectory | None = None,
+    *,
+    max_time_ns: float | None = None,
+    watch: Watch = lambda _progress: None,
+) -> Result:
+    """Runs a simulation to its end, or to where a limit or `watch` ends it, and writes the results into a directory.
+
+    Raises UnfinishedError if it deadlocks, after writing what there is; InputError for a trace that turns out bad.
+    """
+    started = time.perf_counter(), time.thread_time()
+    outputs = resolved.root.get("outputs")
+    sinks = _Sinks(outputs.map() if outputs is not None else {}, simulation, directory)
+    diagnosis = ""
+    try:
+        with errors_placed(resolved):
+            try:
+                _advance(simulation, sinks, max_time_ns, watch)
+            except SimulationError as error:
+                diagnosis = str(error).rstrip()
+                simulation.stop(diagnosis.partition("\n")[0])
+            sinks.take(simulation)
+            summary = simulation.summary()
+        sinks.close()
+    except BaseException:
+        sinks.abandon()
+        raise
+    summary |= {"spec_hash": resolved.hash(), "version": _core.__version__, "cost": _cost(*started)}
+    result = Result(summary, resolved, sinks.tables())
+    if directory is not None:
+        directory.commit(result.to_json() + "\n", to_yaml(resolved.plain()))
+    if diagnosis:
+        raise UnfinishedError(diagnosis, result)
+    return result
+
+
+def replay(resolved: Resolved, output: str) -> Table:
+    """Plays a run once more to record what it did not. Runs are deterministic, so the rows are those of the first."""
+    on = Override.of(f"outputs.{output}", True)
+    again = Resolved(paths.assign(resolved.root, ("outputs", output), on.value))
+    return simulate(again, build(again)).tables[output]
+
+
+def nanoseconds(text: str, path: str) -> float:
+    """A time such as "1ms" as a number of ns. Raises InputError, with `path`, if it is none."""
+    try:
+        canonical = _core.parse("time", text)  # a whole number and its unit
+    except InputError as error:
+        error.path = path
+        raise
+    number = canonical.rstrip("munps")
+    return int(number) * _NANOSECONDS[canonical[len(number) :]]
+
+
+def _advance(simulation: _core.Simulation, sinks: _Sinks, max_time_ns: float | None, watch: Watch) -> None:
+    limit = math.inf if max_time_ns is None else max_time_ns
+    events = 10_000
+    while True:
+        before = time.perf_counter()
+        finished = (
+            simulation.advance(events) if max_time_ns is None else simulation.advance(events, max_time_ns)
+        )
+        sinks.take(simulation)
+        if finished:
+            return
+        progress = Progress(**simulation.progress())
+        reason = watch(progress)
+        if progress.time_ns >= limit:
+            reason = reason or f"the simulated time reached its limit of {duration(limit)}"
+        if reason is not None:
+            simulation.stop(reason)
+            return
+        # Towards the target by no more than a factor of four at a time: one slow slice is no measure of the next.
+        took = max(time.perf_counter() - before, 1e-6)
+        events = max(1_000, int(events * min(4.0, max(0.25, SLICE_SECONDS / took))))
+
+
+class _Sinks:
+    """Where the rows of a run go: the tables that its `outputs` ask for, in its directory or in memory."""
+
+    def __init__(
+        self, outputs: Mapping[str, Node], simulation: _core.Simulation, directory: OutputDirectory | None
+    ) -> None:
+        self._directory = directory
+        self._sinks: dict[str, Sink] = {}
+        nodes = simulation.node_names()
+        names = {
+            "requests": {"requester": nodes, "target": nodes, "kind": ["read", "write"]},
+            "series": {"link": simulation.link_names()},
+        }
+        for output, file in FILES.items():
+            asked = outputs.get(output)
+            if asked is not None and asked.value not in (None, False):
+                self._sinks[output] = (
+                    MemorySink(names[output])
+                    if directory is None
+                    else ParquetSink(directory.temporary(file), names[output])
+                )
+
+    def take(self, simulation: _core.Simulation) -> None:
+        """Moves the rows since the last time out of the simulation."""
+        take = {"requests": simulation.take_requests, "series": simulation.take_series}
+        for output, sink in self._sinks.items():
+            sink.add(take[output]())
+
+    def close(self) -> None:
+        """Ends the tables."""
+        for sink in self._sinks.values():
+            sink.close()
+
+    def abandon(self) -> None:
+        """Lets go of the tables without ending them well."""
+        for sink in self._sinks.values():
+            sink.abandon()
+
+    def tables(self) -> dict[str, Table]:
+        """The tables by the name of their output, where they are once the directory is committed."""
+        if self._directory is None:
+            return {output: sink for output, sink in self._sinks.items() if isinstance(sink, MemorySink)}
+        return {output: self._directory.path / FILES[output] for output in self._sinks}
+
+
+def _cost(wall_started: float, cpu_started: float) -> dict[str, float | int]:
+    return {
+        "wall_seconds": round(time.perf_counter() - wall_started, 6),
+        "cpu_seconds": round(time.thread_time() - cpu_started, 6),
+        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }

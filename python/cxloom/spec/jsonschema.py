@@ -1,0 +1,223 @@
+"""The JSON Schema (draft 2020-12) of spec files, from what the core declares: editors complete and check with it.
+
+It says what can be said of a file by itself: keys, types, units, bounds of numbers, kinds. Whether devices that are
+named exist, and whether quantities are within their bounds, only ``cxloom check`` knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from cxloom.spec import declared, presets
+
+Schema: TypeAlias = dict[str, Any]
+
+_NUMBER = r"([0-9]+(\.[0-9]*)?|\.[0-9]+) *"
+_BYTES = "B|[KMGT]iB|[kKMGT]B"
+QUANTITIES: dict[str, tuple[str, list[str]]] = {
+    "time": (f"^{_NUMBER}(ps|ns|us|ms|s)$", ["10ns", "1.5us"]),
+    "bytes": (f"^{_NUMBER}({_BYTES})$", ["64B", "16GiB"]),
+    "bandwidth": (f"^(unlimited|{_NUMBER}({_BYTES}|[MGT]b)/s)$", ["64GB/s", "512Gb/s", "unlimited"]),
+    "frequency": (f"^(unlimited|{_NUMBER}[kMG]?/s)$", ["50M/s", "unlimited"]),
+}
+"""Pattern and examples of each type that is written with its unit. The core decides (core/base/units.cpp)."""
+
+_NAME = "[A-Za-z_][A-Za-z0-9_-]*"
+_DECLARED = rf"^{_NAME}(\[[0-9, -]+\][A-Za-z0-9_-]*)*$"
+_GLOB = r"^[A-Za-z0-9_*,\[\] -]*\*[A-Za-z0-9_*,\[\] -]*$"
+_NAMES = r"^[A-Za-z0-9_*,\[\] -]+$"
+
+
+def schema() -> Schema:
+    """The schema of a spec file."""
+    sections: Schema = {
+        "name": {"type": "string"},
+        "preset": {"type": "string", "anyOf": [{"enum": presets.names()}, {"pattern": r"\.ya?ml$"}]},
+        "topology": _kinded("topologies"),
+        "devices": _named({_DECLARED: "device", _GLOB: "device"}),
+        "links": {"type": "array", "items": {"$ref": "#/$defs/link"}},
+        "address_map": {"type": "array", "items": {"$ref": "#/$defs/region"}},
+        "workload": _named({_NAMES: "requester"}),
+        "run": _section("run"),
+        "outputs": _section("outputs"),
+    }
+    devices_need_kinds = {"patternProperties": {_DECLARED: {"required": ["kind"]}}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "cxloom spec",
+        "description": "A system with CXL and its workload.",
+        "type": "object",
+        "properties": {
+            key: {"description": declared.TOP_LEVEL[key], **part} for key, part in sections.items()
+        },
+        "additionalProperties": False,
+        # What a preset or a topology declares need not be declared again.
+        "if": {"not": {"anyOf": [{"required": ["preset"]}, {"required": ["topology"]}]}},
+        "then": {"properties": {"devices": devices_need_kinds}},
+        "$defs": {
+            "names": {
+                "type": "string",
+                "pattern": _NAMES,
+                "description": "Devices: a name, a range, or a glob.",
+            },
+            "device": _by_key("kind", _kind_infos("devices"), {}),
+            "link": _link(),
+            "region": _region(),
+            "requester": _requester(),
+        },
+    }
+
+
+def _named(patterns: Mapping[str, str]) -> Schema:
+    return {
+        "type": "object",
+        "patternProperties": {pattern: {"$ref": f"#/$defs/{name}"} for pattern, name in patterns.items()},
+        "additionalProperties": False,
+    }
+
+
+def _section(name: str) -> Schema:
+    info = declared.declarations()[name]
+    return _object(declared.fields(info), str(info["doc"]))
+
+
+def _link() -> Schema:
+    ends = {"type": "array", "items": {"$ref": "#/$defs/names"}, "minItems": 2, "maxItems": 2}
+    link = _section("link")
+    link["properties"] = {
+        "between": {"description": "The two ends; ranges and globs give all pairs.", **ends},
+        "pairwise": {
+            "type": "boolean",
+            "description": "Join first with first, second with second, and so on.",
+        },
+        **link["properties"],
+    }
+    link["required"] = ["between", *link.get("required", [])]
+    return link
+
+
+def _region() -> Schema:
+    region = _section("region")
+    names = {"$ref": "#/$defs/names"}
+    region["properties"]["to"] = {
+        "description": "The devices that hold the region, in their order.",
+        "anyOf": [names, {"type": "array", "items": names, "minItems": 1}],
+    }
+    return region
+
+
+def _requester() -> Schema:
+    """A workload: a pattern with its parameters, a trace, or phases, which are patterns that follow each other."""
+    info = declared.declarations()["workload"]
+    patterns = _kind_infos("patterns")
+    common = {key: _field(field) for key, field in declared.fields(info).items() if key != "pattern"}
+    phase = {**_by_key("pattern", patterns, {"requests": common["requests"]}), "required": ["pattern"]}
+    common["phases"] = {**common["phases"], "items": phase}
+    return {"description": info["doc"], **_by_key("pattern", patterns, common)}
+
+
+def _kind_infos(category: str) -> dict[str, tuple[declared.Fields, str]]:
+    return {
+        kind: (declared.fields(info), str(info["doc"])) for kind, info in declared.kinds(category).items()
+    }
+
+
+def _by_key(key: str, kinds: Mapping[str, tuple[declared.Fields, str]], common: Schema) -> Schema:
+    """A map whose `key` tells what else it takes; without it, as in a part laid over a preset, what any kind takes."""
+    choice = {
+        "enum": list(kinds),
+        "description": "\n".join(f"{kind}: {doc}" for kind, (_, doc) in kinds.items()),
+    }
+    every: Schema = {name: {} for fields, _ in kinds.values() for name in fields}
+    branches = [
+        {
+            "if": {"properties": {key: {"const": kind}}, "required": [key]},
+            "then": {
+                **_object(fields, doc, complete=False),
+                "properties": {key: {"const": kind}, **common, **_object(fields, doc)["properties"]},
+            },
+        }
+        for kind, (fields, doc) in kinds.items()
+    ]
+    return {
+        "type": "object",
+        "properties": {key: choice, **every, **common},
+        "additionalProperties": False,
+        "allOf": branches,
+    }
+
+
+def _kinded(category: str) -> Schema:
+    """A parameter that names one of several kinds: `fixed`, or {kind: fixed, latency: 45ns}."""
+    kinds = _kind_infos(category)
+    return {"anyOf": [{"enum": list(kinds)}, {**_by_key("kind", kinds, {})}]}
+
+
+def _object(fields: declared.Fields, doc: str, *, complete: bool = True) -> Schema:
+    """A map with the declared keys; `complete` if those that are required must be there."""
+    result: Schema = {
+        "type": "object",
+        "description": doc,
+        "properties": {name: _field(field) for name, field in fields.items()},
+        "additionalProperties": False,
+    }
+    required = [name for name, field in fields.items() if field["required"]]
+    if complete and required:
+        result["required"] = required
+    return result
+
+
+def _field(field: declared.Field) -> Schema:
+    doc = f"{field['doc']} Source: {field['source']}." if field["source"] else str(field["doc"])
+    shape = _type(str(field["type"]), field)
+    default = _default(field)
+    if default is None and field["default"]:
+        doc += f" Default: {field['default']}."
+    return {"description": doc, **({} if default is None else {"default": default}), **shape}
+
+
+def _default(field: declared.Field) -> Any:
+    """The default as a value of its type; None if there is none, or if it is words such as "that of the link"."""
+    kind, text = field["type"], str(field["default"])
+    if kind == "integer":
+        return int(text) if text.isdigit() else None
+    if kind == "boolean":
+        return {"true": True, "false": False}.get(text)
+    if kind in QUANTITIES:
+        return text if re.search(QUANTITIES[kind][0], text) else None
+    if kind in ("fraction", "real"):
+        return float(text) if re.fullmatch(r"[0-9.]+", text) else None
+    return (text or None) if kind in ("choice", "kind", "address") else None
+
+
+def _type(kind: str, field: declared.Field) -> Schema:
+    if kind in QUANTITIES:
+        pattern, examples = QUANTITIES[kind]
+        return {"type": "string", "pattern": pattern, "examples": examples}
+    if kind == "integer":
+        return {"type": "integer", "minimum": int(field["minimum"] or 0), **_maximum(field)}
+    if kind in ("fraction", "real"):
+        share = {"type": "string", "pattern": "^-?[0-9.]+%$"}
+        bounds = {"minimum": float(field["minimum"])} if field["minimum"] else {}
+        return {"anyOf": [{"type": "number", **bounds, **_maximum(field)}, share]}
+    if kind == "choice":
+        return {"enum": list(field["choices"])}
+    if kind == "map":
+        return _object(declared.fields(field), str(field["doc"]))
+    if kind == "kind":
+        return _kinded(str(field["category"]))
+    if kind == "list":
+        return {"type": "array", "items": _type(str(field["item"]), {**field, "minimum": "", "maximum": ""})}
+    if kind == "address":
+        return {
+            "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^0[xX][0-9a-fA-F]+$"}]
+        }
+    if kind == "any":
+        return _section(str(field["category"])) if field["category"] else {}
+    return {"type": {"boolean": "boolean", "text": "string"}[kind]}
+
+
+def _maximum(field: declared.Field) -> Schema:
+    return {"maximum": float(field["maximum"])} if field["maximum"] else {}

@@ -1,0 +1,195 @@
+"""How a spec is laid over the preset or topology that it starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from cxloom.errors import InputError
+from cxloom.spec import declared, names
+from cxloom.spec.node import Node, Origin
+
+Entries = dict[str, Node]
+LinkGroups = list[list[Node]]
+"""The links, each between two devices, grouped by the written entry that they come from."""
+
+
+def overlay(base: Node | None, top: Node) -> Node:
+    """`top` over `base`: maps are merged key by key, anything else is replaced.
+
+    A map that names another ``kind`` replaces the old one as a whole, whose parameters mean nothing to the new kind.
+    """
+    if base is None or not isinstance(top.value, dict):
+        return top
+    if isinstance(base.value, str) and "kind" not in top.value:  # `media: fixed` is short for {kind: fixed}
+        base = Node({"kind": base}, base.origin, base.key)
+    if not isinstance(base.value, dict) or _changes("kind", base, top):
+        return top
+    merged = dict(base.value)
+    for key, node in top.value.items():
+        merged[key] = overlay(merged.get(key), node)
+    return top.with_entries(merged)
+
+
+def overlay_requester(base: Node | None, top: Node) -> Node:
+    """Like `overlay`; another pattern, trace or phases keep only what all workloads have in common."""
+    sources = ("pattern", "trace", "phases")
+    if base is not None and any(_changes(key, base, top) for key in sources):
+        common = declared.fields(declared.declarations()["workload"])
+        kept = {key: node for key, node in base.map().items() if key in common and key not in sources}
+        base = base.with_entries(kept)
+    return overlay(base, top)
+
+
+def overlay_devices(base: Entries, written: Node) -> Entries:
+    """The devices of a layer over those it starts from, each by its own name.
+
+    A plain name or a range declares devices, or adjusts those of `base`; a glob sets parameters of all it matches,
+    which their own entries may override. Raises SpecError for a name that is declared twice.
+    """
+    declared_names = [
+        name
+        for key, node in written.map().items()
+        if not names.is_glob(key)
+        for name in placed(_key(node), names.declared, key)
+    ]
+    return _overlay_named(base, written, dict.fromkeys([*base, *declared_names]), overlay)
+
+
+def overlay_workload(base: Entries, written: Node, devices: Collection[str]) -> Entries:
+    """The workload of a layer over that it starts from, one entry a requester."""
+    return _overlay_named(base, written, devices, overlay_requester)
+
+
+def overlay_links(base: LinkGroups, written: Node, devices: Collection[str]) -> LinkGroups:
+    """The links of a layer over those it starts from: one between the same two devices adjusts it, others are added."""
+    groups = [list(group) for group in base]
+    index: dict[frozenset[str], list[tuple[int, int]]] = {}
+    for g, group in enumerate(base):
+        for i, link in enumerate(group):
+            index.setdefault(frozenset(_ends(link)), []).append((g, i))
+    for entry in written.list():
+        added = []
+        for link in _expand_link(entry, devices):
+            same = index.get(frozenset(_ends(link)), [])
+            for g, i in same:
+                groups[g][i] = _adjust_link(groups[g][i], link)
+            if not same:
+                added.append(link)
+        if added:
+            groups.append(added)
+    return groups
+
+
+def expand_region(region: Node, devices: Collection[str]) -> Node:
+    """A region of the address map with all devices in ``to`` spelt out."""
+    entries = dict(region.map())
+    to = entries.get("to")
+    if to is None or to.value is None:
+        raise region.place.error(
+            "'to' is missing", allowed='the devices that hold the region, such as to: "mem[*]"'
+        )
+    written = to.list() if isinstance(to.value, list) else [to]
+    items = [
+        Node(name, node.origin)
+        for node in written
+        for name in placed(node.origin, names.select, node.text(), devices)
+    ]
+    entries["to"] = Node(items, to.origin, to.key)
+    return region.with_entries(entries)
+
+
+def placed(origin: Origin, function: Callable[..., list[str]], *arguments: object) -> list[str]:
+    """Calls a function of `names`, and says of its errors where they stand."""
+    try:
+        return function(*arguments)
+    except InputError as error:
+        raise origin.placed(error) from None
+
+
+def _overlay_named(
+    base: Entries, written: Node, known: Iterable[str], combine: Callable[[Node | None, Node], Node]
+) -> Entries:
+    """Lays written entries, whose keys may be globs or ranges of the `known` names, over entries by plain name."""
+    known = list(known)
+    index = dict.fromkeys(known)
+    globs: list[tuple[str, Node]] = []
+    own: dict[str, Node] = {}
+    for key, node in written.map().items():
+        if names.is_glob(key):
+            globs += [(name, node) for name in placed(_key(node), names.select, key, known)]
+            continue
+        for name in placed(_key(node), names.select, key, index):
+            if name in own:
+                raise _twice(name, own[name], node)
+            own[name] = node
+    merged: dict[str, Node | None] = {name: base.get(name) for name in known}
+    for name, node in [*globs, *own.items()]:
+        merged[name] = combine(merged[name], node)
+    return {name: node for name, node in merged.items() if node is not None}
+
+
+def _expand_link(entry: Node, devices: Collection[str]) -> list[Node]:
+    """The links that one written entry stands for: every pair of its two sides, or pair by pair if ``pairwise``."""
+    entries = dict(entry.map())
+    between = entries.get("between")
+    if between is None or not isinstance(between.value, list) or len(between.value) != 2:
+        where = entry.place if between is None else between.place
+        found = "" if between is None else f"{len(between.list())} ends"
+        raise where.error("a link joins two ends", found=found, allowed="between: [a, b]")
+    near, far = between.value
+    left = placed(near.origin, names.select, near.text(), devices)
+    right = placed(far.origin, names.select, far.text(), devices)
+    pairwise = entries.pop("pairwise", None)
+    if pairwise is not None and not isinstance(pairwise.value, bool):
+        raise pairwise.origin.error("not true or false", found=str(pairwise.value), allowed="true or false")
+    pairs: Sequence[tuple[str, str]]
+    if pairwise is not None and pairwise.value:
+        if len(left) != len(right):
+            raise between.place.error(
+                "pairwise needs as many devices on either side", found=f"{len(left)} and {len(right)}"
+            )
+        pairs = list(zip(left, right, strict=True))
+    else:
+        unordered = {frozenset((a, b)): (a, b) for a in reversed(left) for b in reversed(right) if a != b}
+        pairs = [(a, b) for a in left for b in right if unordered.get(frozenset((a, b))) == (a, b)]
+    if not pairs:
+        raise between.place.error("a device cannot be linked to itself", found=f"'{left[0]}' at both ends")
+    links = []
+    for a, b in pairs:
+        ends = Node([Node(a, near.origin), Node(b, far.origin)], between.origin, between.key)
+        links.append(entry.with_entries({**entries, "between": ends}))
+    return links
+
+
+def _adjust_link(base: Node, link: Node) -> Node:
+    if _ends(base) == _ends(link):
+        return overlay(base, link)
+    if base.get("reverse") is not None or link.get("reverse") is not None:
+        raise link.place.error(
+            "the link stands the other way round in what this spec starts from, and has a 'reverse'",
+            allowed=f"between: [{', '.join(_ends(base))}]",
+        )
+    return overlay(base, link.with_entries({k: node for k, node in link.map().items() if k != "between"}))
+
+
+def _ends(link: Node) -> tuple[str, ...]:
+    between = link.get("between")
+    return tuple(node.text() for node in between.list()) if between is not None else ()
+
+
+def _changes(key: str, base: Node, top: Node) -> bool:
+    """True if `top` names another `key` than `base`."""
+    old, new = base.get(key), top.get(key)
+    return new is not None and (old is None or old.value != new.value)
+
+
+def _key(node: Node) -> Origin:
+    return node.key or node.origin
+
+
+def _twice(name: str, first: Node, second: Node) -> InputError:
+    where = _key(first)
+    at = f"'{where.path}'" + (f" on line {where.line}" if where.line else "")
+    return _key(second).error(
+        f"'{name}' is declared twice", found=f"it in {at} too", allowed="each name once"
+    )

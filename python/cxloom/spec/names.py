@@ -1,0 +1,132 @@
+"""Device names: ranges that declare several (``mem[0-3]``) and globs that name them all (``mem[*]``, ``*``)."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from cxloom.errors import InputError
+
+NAME = r"[A-Za-z_][A-Za-z0-9_-]*"
+"""What a device may be called (a regular expression)."""
+
+LIMIT = 100_000
+"""The most names that one range may stand for: a guard against a slip of the finger."""
+
+_NAME = re.compile(NAME)
+_PIECE = re.compile(r"\[([^\[\]]*)\]|\*|[^\[\]*]+|[\[\]]")
+_RANGE = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str:
+    """The candidate nearest to `name`, or an empty text if none is near."""
+    found = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)
+    return found[0] if found else ""
+
+
+def listed(names: Iterable[str], limit: int = 12) -> str:
+    """``a, b or c``: names as a sentence lists them, cut off after `limit`."""
+    names = list(names)
+    if len(names) > limit:
+        return ", ".join(names[:limit]) + f" and {len(names) - limit} more"
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def is_pattern(text: str) -> bool:
+    """True for anything but a plain name."""
+    return "[" in text or "*" in text
+
+
+def is_glob(text: str) -> bool:
+    """True if `text` names devices that are declared elsewhere: it holds a ``*``."""
+    return "*" in text
+
+
+def declared(text: str) -> list[str]:
+    """The names that a key under ``devices`` declares: itself, or those of its ranges.
+
+    ``mem[0-2]`` gives mem0, mem1, mem2; ``cpu[0-1][0-1]`` gives cpu00, cpu01, cpu10, cpu11; ``n[08-10]`` keeps the
+    width (n08, n09, n10); ``m[0,2,4-5]`` lists. Raises InputError (without a place) for a malformed range or name.
+    """
+    pieces: list[Sequence[str]] = []
+    count = 1
+    for piece in _PIECE.finditer(text):
+        inside = piece.group(1)
+        pieces.append([piece.group()] if inside is None else _numbers(text, inside))
+        count *= len(pieces[-1])
+        if count > LIMIT:
+            raise InputError(
+                "too many names", found=f"'{text}'", allowed=f"at most {LIMIT} names in one range"
+            )
+    names = ["".join(parts) for parts in itertools.product(*pieces)]
+    for name in names[:1]:
+        if not _NAME.fullmatch(name):
+            raise InputError(
+                "not a device name",
+                found=f"'{text}'",
+                allowed="a letter, then letters, digits, '_' or '-'; ranges such as mem[0-3]",
+            )
+    return names
+
+
+def select(pattern: str, names: Collection[str]) -> list[str]:
+    """Those of `names` that a pattern means, in their order; a plain name means itself.
+
+    Raises InputError (without a place) when nothing matches, or when a name that is spelt out is missing.
+    """
+    if is_glob(pattern):
+        found = matching(pattern, names)
+        if not found:
+            raise InputError(f"'{pattern}' matches no device", allowed=listed(names))
+        return found
+    wanted = declared(pattern)
+    for name in wanted:
+        if name not in names:
+            raise unknown_device(name, names)
+    return wanted
+
+
+def matching(pattern: str, names: Iterable[str]) -> list[str]:
+    """Those of `names` that a pattern matches, in their order.
+
+    ``[*]`` stands for one number, ``*`` for any characters, ``[0-3]`` for these numbers.
+    """
+    expression = re.compile("".join(_expression(pattern, piece) for piece in _PIECE.finditer(pattern)))
+    return [name for name in names if expression.fullmatch(name)]
+
+
+def unknown_device(name: str, names: Collection[str]) -> InputError:
+    """The error for a device that is not declared."""
+    return InputError(f"unknown device '{name}'", allowed=listed(names), suggestion=nearest(name, names))
+
+
+def _expression(pattern: str, piece: re.Match[str]) -> str:
+    if piece.group() == "*":
+        return r"[^.]*"
+    if piece.group(1) is None:
+        return re.escape(piece.group())
+    if piece.group(1).strip() == "*":
+        return r"\d+"
+    return f"(?:{'|'.join(_numbers(pattern, piece.group(1)))})"
+
+
+def _numbers(text: str, inside: str) -> list[str]:
+    numbers: list[str] = []
+    for part in inside.split(","):
+        match = _RANGE.fullmatch(part)
+        if not match:
+            raise InputError(
+                "not a range", found=f"'{text}'", allowed="a range of numbers such as [0-3] or [0,2,4]"
+            )
+        first, last = match.group(1), match.group(2) or match.group(1)
+        if int(last) < int(first):
+            raise InputError("the range runs backwards", found=f"'{text}'", allowed=f"[{last}-{first}]")
+        if int(last) - int(first) >= LIMIT:
+            raise InputError(
+                "too many names", found=f"'{text}'", allowed=f"at most {LIMIT} names in one range"
+            )
+        width = len(first) if first.startswith("0") else 0
+        numbers.extend(str(number).zfill(width) for number in range(int(first), int(last) + 1))
+    return numbers

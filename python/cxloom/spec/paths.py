@@ -1,0 +1,211 @@
+"""Path expressions: ``devices.mem[*].media.latency`` names values in a spec, to set, to sweep, to report errors on.
+
+A path is followed from the top of the resolved spec. A step may be a glob or a range of names; an index in brackets
+picks from a list, and ``links[i]`` means the i-th entry as it was written, with all the links that it stands for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from cxloom.errors import InputError
+from cxloom.spec import declared
+from cxloom.spec.names import LIMIT, is_glob, is_pattern, listed, matching, nearest
+from cxloom.spec.names import declared as declared_names
+from cxloom.spec.node import Node, Origin, Path, SpecError, Step, to_text
+
+_INDEX = re.compile(r"\[(\d+|\*)\]")
+_SEGMENT = re.compile(r"(?P<name>[^\[\]]+)(?P<indices>(?:\[(?:\d+|\*)\])+)")
+
+
+def find(root: Node, text: str, link_groups: Sequence[Sequence[int]] = ()) -> list[Path]:
+    """The values that a path means, each by its own path; a declared parameter need not be written yet.
+
+    `link_groups` gives the indices of the links that each written entry stands for. Raises InputError (without a place)
+    if the path matches nothing, with the nearest that does.
+    """
+    segments = text.split(".")
+    if not all(segments):
+        raise InputError(
+            "not a path", found=f"'{text}'", allowed="names joined by '.', such as devices.host.queue"
+        )
+    search = _Search(root, link_groups, segments)
+    found = list(search.walk(root, (), 0))
+    if not found:
+        raise search.error(text)
+    return found
+
+
+def assign(root: Node, path: Path, value: Node) -> Node:
+    """The tree with another value at `path`; maps on the way are made where they are missing."""
+    return _assign(root, root, (), path, value)
+
+
+def follow(root: Node, text: str) -> tuple[Node, str]:
+    """The node at an exact path such as ``links[3].between[1]``, or the deepest on the way, and the steps left over."""
+    node, steps = root, _steps(root, text)
+    for done, step in enumerate(steps):
+        below = node.get(step)
+        if below is None:
+            return node, to_text(tuple(steps[done:]))
+        node = below
+    return node, ""
+
+
+def placed(root: Node, error: InputError) -> SpecError:
+    """An error with an exact path in `root`, as one that points at what the person wrote."""
+    node, rest = follow(root, error.path)
+    origin = node.place.within(rest)
+    return origin.error(error.problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion)
+
+
+@dataclass
+class _Search:
+    root: Node
+    link_groups: Sequence[Sequence[int]]
+    segments: Sequence[str]
+    deepest: int = -1
+    at: str = ""
+    candidates: list[str] = field(default_factory=list)
+
+    def walk(self, node: Node | None, path: Path, depth: int) -> Iterator[Path]:
+        if depth == len(self.segments):
+            yield path
+            return
+        segment = self.segments[depth]
+        steps = list(self._steps(node, path, segment))
+        if not steps:
+            self._failed(node, path, depth)
+        for step in steps:
+            below, here = node, path
+            for one in step:
+                below, here = (None if below is None else below.get(one)), (*here, one)
+            yield from self.walk(below, here, depth + 1)
+
+    def _steps(self, node: Node | None, path: Path, segment: str) -> Iterator[Path]:
+        keys = list(node.value) if node is not None and isinstance(node.value, dict) else []
+        if segment in keys or segment in self._unwritten(path):
+            yield (segment,)
+            return
+        indexed = _SEGMENT.fullmatch(segment)
+        if indexed and node is not None:
+            items = node.get(indexed["name"])
+            if items is not None and isinstance(items.value, list):
+                for indices in self._indices(
+                    items, (*path, indexed["name"]), _INDEX.findall(indexed["indices"])
+                ):
+                    yield (indexed["name"], *indices)
+                return
+        if is_glob(segment):
+            yield from ((key,) for key in matching(segment, keys))
+        elif is_pattern(segment):
+            wanted = declared_names(segment)
+            if all(name in keys for name in wanted):
+                yield from ((name,) for name in wanted)
+
+    def _indices(self, items: Node, path: Path, wanted: Sequence[str]) -> Iterator[Path]:
+        assert isinstance(items.value, list)
+        if wanted[0] == "*":
+            chosen: Sequence[int] = range(len(items.value))
+        elif path == ("links",) and self.link_groups:
+            chosen = self.link_groups[int(wanted[0])] if int(wanted[0]) < len(self.link_groups) else ()
+        else:
+            chosen = [int(wanted[0])] if int(wanted[0]) < len(items.value) else ()
+        for index in chosen:
+            if len(wanted) == 1:
+                yield (index,)
+            elif isinstance(items.value[index].value, list):
+                for rest in self._indices(items.value[index], (*path, index), wanted[1:]):
+                    yield (index, *rest)
+
+    def _unwritten(self, path: Path) -> list[str]:
+        """The keys that may be written at `path` and need not be there yet."""
+        if path == ("workload",):
+            devices = self.root.get("devices")
+            return list(devices.map()) if devices is not None else []
+        return list(declared.fields_at(self.root, path)) if path != ("devices",) else []
+
+    def _failed(self, node: Node | None, path: Path, depth: int) -> None:
+        if depth <= self.deepest:
+            return
+        keys = list(node.value) if node is not None and isinstance(node.value, dict) else []
+        unwritten = self._unwritten(path)
+        self.candidates = list(dict.fromkeys([*keys, *unwritten]))
+        if path == () and self.segments[0].startswith(("links[", "address_map[")):
+            self.candidates = self._entries(self.segments[0].partition("[")[0])
+        self.deepest, self.at = depth, to_text(path)
+
+    def _entries(self, name: str) -> list[str]:
+        items = self.root.get(name)
+        count = len(items.list()) if items is not None else 0
+        if name == "links" and self.link_groups:
+            count = len(self.link_groups)
+        return [f"{name}[{i}]" for i in range(min(count, LIMIT))]
+
+    def error(self, text: str) -> InputError:
+        segment = self.segments[self.deepest]
+        near = nearest(segment, self.candidates)
+        fixed = (
+            ".".join([*self.segments[: self.deepest], near, *self.segments[self.deepest + 1 :]])
+            if near
+            else ""
+        )
+        place = f"'{self.at}' has" if self.at else "a spec has"
+        return InputError(
+            f"the path '{text}' matches nothing: {place} no '{segment}'",
+            allowed=listed(self.candidates) or "nothing below it",
+            suggestion=fixed,
+        )
+
+
+def _assign(root: Node, node: Node | None, done: Path, left: Path, value: Node) -> Node:
+    if not left:
+        return value
+    step, rest = left[0], left[1:]
+    if isinstance(step, int):
+        assert node is not None  # `find` gives no index that is not there
+        assert isinstance(node.value, list)
+        items = list(node.value)
+        items[step] = _assign(root, items[step], (*done, step), rest, value)
+        return Node(items, node.origin, node.key)
+    origin = value.origin
+    if node is None or node.value is None:
+        node = Node(_initial(root, done, origin), origin, origin)
+    elif isinstance(node.value, str):  # `media: fixed` is short for {kind: fixed}
+        node = Node({"kind": node}, node.origin, node.key)
+    entries = dict(node.map())
+    entries[step] = _assign(root, entries.get(step), (*done, step), rest, value)
+    return node.with_entries(entries)
+
+
+def _initial(root: Node, path: Path, origin: Origin) -> dict[str, Node]:
+    """What a map that was not written starts with: its default kind, where it has one."""
+    if not path:
+        return {}
+    above = declared.fields_at(root, path[:-1]).get(str(path[-1]))
+    if above is None or above["type"] != "kind" or not above["default"]:
+        return {}
+    return {"kind": Node(above["default"], origin, origin)}
+
+
+def _steps(root: Node, text: str) -> list[Step]:
+    """The steps of an exact path, told apart with the help of the tree: `a[0]` may be a key or an item of `a`."""
+    steps: list[Step] = []
+    node: Node | None = root
+    for segment in text.split(".") if text else []:
+        indexed = _SEGMENT.fullmatch(segment)
+        if indexed and (node is None or node.get(segment) is None):
+            more: list[Step] = [
+                indexed["name"],
+                *(int(i) for i in _INDEX.findall(indexed["indices"]) if i != "*"),
+            ]
+        elif segment.startswith("["):
+            more = [int(i) for i in _INDEX.findall(segment) if i != "*"]
+        else:
+            more = [segment]
+        for step in more:
+            node = None if node is None else node.get(step)
+        steps.extend(more)
+    return steps

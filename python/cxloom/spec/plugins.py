@@ -1,0 +1,20 @@
+"""Plug-ins: libraries that register more kinds of components."""
+
+from __future__ import annotations
+
+import os
+
+from cxloom import _core
+from cxloom.errors import InputError
+from cxloom.spec import declared, models
+
+
+def load_plugin(path: str | os.PathLike[str]) -> None:
+    """Loads a library built against the public header; its kinds can be used from then on. Raises InputError."""
+    try:
+        _core.load_plugin(os.fspath(path))
+    except InputError as error:
+        error.file = error.file or os.fspath(path)
+        raise
+    declared.forget()
+    models.forget()

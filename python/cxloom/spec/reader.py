@@ -1,0 +1,203 @@
+"""Reads a YAML 1.2 file into a tree of nodes. Nothing here knows what a spec means."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+from ruamel.yaml.nodes import Node as YamlNode
+
+from cxloom.errors import InputError
+from cxloom.spec.names import nearest
+from cxloom.spec.node import Node, Origin, Scalar, SpecError, described
+
+_BRACKETED = re.compile(r"[A-Za-z_][\w-]*(?:\[[\d*,\s-]*\])+")
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
+_LARGEST = 2**63 - 1
+
+
+def read_file(path: str | os.PathLike[str]) -> Node:
+    """The tree of a YAML file. Raises InputError, with file and line, for anything that is not one."""
+    name = os.fspath(path)
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", suggestion=_neighbour(Path(path)), file=name) from None
+    except IsADirectoryError:
+        raise InputError("a directory, not a file", allowed="a YAML file", file=name) from None
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be read: {reason.lower()}", file=name) from None
+    if b"\0" in data:
+        raise InputError("a binary file", allowed="a YAML file: UTF-8 text", file=name)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        found = f"byte 0x{data[error.start]:02x}"
+        raise InputError("not UTF-8 text", found=found, allowed="UTF-8", file=name, line=line) from None
+    return read_text(text, name)
+
+
+def read_text(text: str, file: str | None = None) -> Node:
+    """The tree of YAML text; `file` is what errors call it."""
+    document = compose(text, lambda line, column: Origin(file=file, line=line, column=column))
+    if document is None:
+        raise InputError("the file is empty", allowed="a spec with devices, links and a workload", file=file)
+    if not isinstance(document.value, dict):
+        raise document.origin.error("not a spec", found=described(document.value), allowed="key: value pairs")
+    return document
+
+
+def read_value(text: str, origin: Origin) -> Node:
+    """The value that a person wrote behind a ``--set PATH=``: YAML, all of it from one place."""
+    document = compose(text, lambda _line, _column: origin, origin.path)
+    return Node(None, origin, origin) if document is None else document
+
+
+def compose(text: str, origin_at: Callable[[int, int], Origin], path: str = "") -> Node | None:
+    """YAML text as a tree; None if there is none.
+
+    `origin_at` makes the origin of a line and column, `path` is where in a spec the value stands.
+    """
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        root = yaml.compose(text)
+    except MarkedYAMLError as error:
+        raise _syntax_error(error, text, origin_at) from None
+    except YAMLError as error:
+        position = getattr(error, "position", None)
+        line = text.count("\n", 0, position) + 1 if position is not None else None
+        reason = getattr(error, "reason", "")
+        raise origin_at(line or 1, 1).error("not YAML", found=reason) from None
+    return None if root is None else _Converter(yaml, origin_at).convert(root, path, None)
+
+
+class _Converter:
+    """Turns ruamel's nodes into ours: values by YAML 1.2's core schema, no key twice."""
+
+    def __init__(self, yaml: YAML, origin_at: Callable[[int, int], Origin]) -> None:
+        self._constructor = yaml.constructor
+        self._origin_at = origin_at
+        self._open: set[int] = set()
+
+    def convert(self, node: YamlNode, path: str, key: Origin | None) -> Node:
+        origin = self._origin(node, path)
+        if isinstance(node, ScalarNode):
+            return Node(self._scalar(node, origin), origin, key)
+        if id(node) in self._open:
+            raise origin.error("an alias inside of what it stands for", allowed="a value without circles")
+        self._open.add(id(node))
+        try:
+            if isinstance(node, SequenceNode):
+                items = [self.convert(item, f"{path}[{i}]", None) for i, item in enumerate(node.value)]
+                return Node(items, origin, key)
+            if isinstance(node, MappingNode):
+                return Node(self._entries(node, path), origin, key)
+        finally:
+            self._open.discard(id(node))
+        raise origin.error("not a value of a spec", found=str(node.tag))
+
+    def _entries(self, node: MappingNode, path: str) -> dict[str, Node]:
+        merged: dict[str, Node] = {}
+        entries: dict[str, Node] = {}
+        for key_node, value_node in node.value:
+            here = self._origin(key_node, path)
+            if not isinstance(key_node, ScalarNode):
+                raise here.error(
+                    "a key that is not text", allowed='a name; quote one that has brackets: "mem[*]"'
+                )
+            name = str(key_node.value)
+            here = self._origin(key_node, f"{path}.{name}" if path else name)
+            if str(key_node.tag).endswith(":merge"):
+                sources = value_node.value if isinstance(value_node, SequenceNode) else [value_node]
+                for source in sources:
+                    merged = self.convert(source, path, here).map() | merged
+                continue
+            if name in entries:
+                first = entries[name].key
+                assert first is not None  # an entry of a map always has its key
+                lines = (
+                    f"lines {first.line} and {here.line}" if here.line != first.line else f"line {here.line}"
+                )
+                raise here.error(f"duplicate key '{name}'", found=f"it on {lines}", allowed="each key once")
+            if ":" in name and value_node.value == "" and isinstance(value_node, ScalarNode):
+                raise here.error(
+                    f"no space after the ':' of '{name}'", allowed=f"'{name.replace(':', ': ', 1)}'"
+                )
+            entries[name] = self.convert(value_node, here.path, here)
+        return merged | entries
+
+    def _scalar(self, node: ScalarNode, origin: Origin) -> Scalar:
+        kind = str(node.tag).rpartition(":")[2]
+        if kind == "null":
+            return None
+        if kind == "bool":
+            return bool(self._constructor.construct_yaml_bool(node))
+        if kind == "int":
+            number = int(self._constructor.construct_yaml_int(node))
+            if abs(number) > _LARGEST:
+                raise origin.error(
+                    "the number is too large", found=str(node.value), allowed=f"at most {_LARGEST}"
+                )
+            return number
+        if kind == "float":
+            return float(self._constructor.construct_yaml_float(node))
+        if kind in ("str", "timestamp"):  # 2026-01-01 is text to us
+            return str(node.value)
+        raise origin.error(f"unknown tag '{node.tag}'", allowed="plain values, without tags")
+
+    def _origin(self, node: YamlNode, path: str) -> Origin:
+        mark = node.start_mark
+        return replace(self._origin_at(mark.line + 1, mark.column + 1), path=path)
+
+
+def _syntax_error(error: MarkedYAMLError, text: str, origin_at: Callable[[int, int], Origin]) -> SpecError:
+    problem = " ".join(str(error.problem or error).split())
+    at_the_end = "stream end" in problem or "end of stream" in problem
+    mark = (
+        error.context_mark if at_the_end and error.context_mark else error.problem_mark or error.context_mark
+    )
+    row, column = (mark.line, mark.column) if mark else (0, 0)
+    lines = text.splitlines() or [""]
+    row = min(row, len(lines) - 1)
+    origin = origin_at(row + 1, column + 1)
+    bracketed = _unquoted(lines[row], column)
+    if bracketed:
+        return origin.error(
+            f"{bracketed} is not quoted",
+            allowed=f'"{bracketed}": YAML gives brackets and * a meaning of their own',
+        )
+    if "'\\t'" in problem:
+        return origin.error("a tab", allowed="spaces: YAML does not indent with tabs")
+    if error.context == "expected a single document in the stream":
+        return origin.error("a second document", found="'---'", allowed="one spec in a file")
+    context = f" {error.context}" if error.context else ""
+    return origin.error(f"not YAML: {problem}{context}")
+
+
+def _unquoted(line: str, column: int) -> str:
+    """The name with brackets or ``*`` that YAML stumbled over at `column`, if it did."""
+    blanked = _QUOTED.sub(lambda match: "_" * len(match.group()), line)
+    for match in _BRACKETED.finditer(blanked):
+        is_block_key = not blanked[: match.start()].strip() and blanked[match.end() :].startswith(":")
+        if match.start() <= column <= match.end() and not is_block_key:
+            return match.group()
+    star = blanked.rfind("*", 0, column + 2)
+    if star >= 0 and column - star <= 1:
+        name = re.match(r"\*[\w-]*", blanked[star:])
+        return name.group() if name else ""
+    return ""
+
+
+def _neighbour(path: Path) -> str:
+    try:
+        return nearest(path.name, [entry.name for entry in path.parent.iterdir()])
+    except OSError:
+        return ""

@@ -1,0 +1,202 @@
+"""From what a person wrote to the plain, fully resolved spec that the core takes.
+
+The layers (presets first, then the file) are merged; `topology` is replaced by the devices and links that it generates;
+ranges and globs are spelt out; overrides such as ``--set`` come last. Every value keeps the place it was written at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from cxloom import _core
+from cxloom.errors import InputError
+from cxloom.spec import declared, merge, paths
+from cxloom.spec.names import listed, nearest
+from cxloom.spec.node import Node, Origin, from_plain
+from cxloom.spec.presets import layers_of
+from cxloom.spec.reader import read_value
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A value set from outside of the file: ``--set devices.host.queue=8``, or a point of a sweep."""
+
+    path: str
+    value: Node
+
+    @classmethod
+    def parse(cls, text: str) -> Override:
+        """From ``PATH=VALUE``, the value in YAML. Raises SpecError if there is no ``=`` or the value is not YAML."""
+        path, equals, value = text.partition("=")
+        path = path.strip()
+        origin = Origin(path=path, note=f"from --set {text}")
+        if not equals or not path:
+            raise Origin().error("not an override", found=f"--set {text}", allowed="--set PATH=VALUE")
+        return cls(path, read_value(value, origin))
+
+    @classmethod
+    def of(cls, path: str, value: object, note: str = "") -> Override:
+        """From a value of Python."""
+        return cls(path, from_plain(value, Origin(path=path, note=note or f"from setting {path}")))
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A spec, device by device and link by link, each value with its origin."""
+
+    root: Node
+
+    def plain(self) -> dict[str, Any]:
+        """The spec as plain data, as the core takes it and `spec.yaml` holds it."""
+        return {key: node.plain() for key, node in self.root.map().items()}
+
+    def traces(self) -> dict[str, Node]:
+        """The trace of each requester that replays one: its file, by the requester's name."""
+        workload = self.root.get("workload")
+        entries = workload.map() if workload is not None else {}
+        return {name: trace for name, entry in entries.items() if (trace := entry.get("trace")) is not None}
+
+    def hash(self) -> str:
+        """A stable hash of the spec, 16 hexadecimal digits; of traces it takes the contents, not where they lie."""
+        plain = self.plain()
+        for name, trace in self.traces().items():
+            plain["workload"][name]["trace"] = _digest(Path(trace.text()))
+        text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def placed(self, error: InputError) -> InputError:
+        """What the core found wrong, at the place where it was written; an error that knows its file stays as it is."""
+        return error if error.file else paths.placed(self.root, error)
+
+
+def resolve(top: Node, overrides: Sequence[Override] = ()) -> Resolved:
+    """The resolved spec of a tree as read. Raises SpecError for what is wrong before the core sees it."""
+    for override in overrides:
+        if override.path == "preset":
+            top = paths.assign(top, ("preset",), override.value)
+    layers = layers_of(top)
+    for layer in layers:
+        _check_top_level(layer)
+    early = [override for override in overrides if _is_early(override)]
+    devices, links, regions = _generate(_merged(layers, "topology"), early)
+    for layer in layers:
+        if (written := layer.get("devices")) is not None:
+            devices = merge.overlay_devices(devices, written)
+    for layer in layers:
+        if (written := layer.get("links")) is not None:
+            links = merge.overlay_links(links, written, devices)
+        if (written := layer.get("address_map")) is not None:
+            regions = [merge.expand_region(region, devices) for region in written.list()]
+    workload: dict[str, Node] = {}
+    for layer in layers:
+        if (written := layer.get("workload")) is not None:
+            workload = merge.overlay_workload(workload, written, devices)
+
+    place = Origin(file=top.origin.file)
+    sections: dict[str, Node | None] = {
+        "name": _merged(layers, "name"),
+        "devices": Node(devices, place.below("devices"), _key(layers, "devices")),
+        "links": Node(
+            [link for group in links for link in group], place.below("links"), _key(layers, "links")
+        ),
+        "address_map": Node(regions, place.below("address_map"), _key(layers, "address_map")),
+        "workload": Node(workload, place.below("workload"), _key(layers, "workload")),
+        "run": _merged(layers, "run"),
+        "outputs": _merged(layers, "outputs"),
+    }
+    root = Node({key: node for key, node in sections.items() if node is not None}, place)
+    late = [override for override in overrides if not _is_early(override)]
+    return Resolved(_with_absolute_traces(_apply(root, late, _numbered(links))))
+
+
+def _is_early(override: Override) -> bool:
+    return override.path.split(".")[0] in ("preset", "topology")
+
+
+def _check_top_level(layer: Node) -> None:
+    for key, node in layer.map().items():
+        if key not in declared.TOP_LEVEL:
+            known = list(declared.TOP_LEVEL)
+            raise (node.key or node.origin).error(
+                f"unknown key '{key}'", allowed=listed(known), suggestion=nearest(key, known)
+            )
+
+
+def _merged(layers: Sequence[Node], key: str) -> Node | None:
+    merged: Node | None = None
+    for layer in layers:
+        if (node := layer.get(key)) is not None and node.value is not None:
+            merged = merge.overlay(merged, node)
+    return merged
+
+
+def _key(layers: Sequence[Node], key: str) -> Origin | None:
+    written = [node.key for layer in layers if (node := layer.get(key)) is not None]
+    return written[-1] if written else None
+
+
+def _generate(
+    topology: Node | None, overrides: Sequence[Override]
+) -> tuple[dict[str, Node], merge.LinkGroups, list[Node]]:
+    """The devices, links and regions that a topology stands for; none of each without one."""
+    root = Node({} if topology is None else {"topology": topology}, Origin())
+    root = _apply(root, [o for o in overrides if o.path != "preset"], ())
+    topology = root.get("topology")
+    if topology is None:
+        return {}, [], []
+    if isinstance(topology.value, str):  # `topology: ring` is short for {kind: ring}
+        topology = Node({"kind": topology}, topology.origin, topology.key)
+    plain = {key: node.plain() for key, node in topology.map().items()}
+    try:
+        generated = _core.expand_topology(plain)
+    except InputError as error:
+        error.path = ".".join(filter(None, ["topology", error.path]))
+        raise paths.placed(root, error) from None
+    key = topology.key or topology.origin
+    origin = Origin(key.file, key.line, key.column, note="generated by topology")
+    devices = from_plain(generated["devices"], origin.below("devices"))
+    links = from_plain(generated["links"], origin.below("links"))
+    regions = from_plain(generated["address_map"], origin.below("address_map"))
+    return devices.map(), [[link] for link in links.list()], list(regions.list())
+
+
+def _apply(root: Node, overrides: Sequence[Override], link_groups: Sequence[Sequence[int]]) -> Node:
+    for override in overrides:
+        try:
+            found = paths.find(root, override.path, link_groups)
+        except InputError as error:
+            raise replace(override.value.origin, path="").placed(error) from None
+        for path in found:
+            root = paths.assign(root, path, override.value)
+    return root
+
+
+def _numbered(links: merge.LinkGroups) -> list[list[int]]:
+    groups, count = [], 0
+    for group in links:
+        groups.append(list(range(count, count + len(group))))
+        count += len(group)
+    return groups
+
+
+def _with_absolute_traces(root: Node) -> Node:
+    """Traces are found from the place that names them; the resolved spec may be stored elsewhere."""
+    for name, trace in Resolved(root).traces().items():
+        if isinstance(trace.value, str):
+            file = str((Path(trace.origin.folder) / trace.value).resolve())
+            absolute = Node(file, trace.origin, trace.key)
+            root = paths.assign(root, ("workload", name, "trace"), absolute)
+    return root
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", file=path) from None

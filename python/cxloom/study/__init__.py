@@ -1,0 +1,10 @@
+"""Studies: published experiments as files, run and printed beside the values they should give.
+
+``docs/cli.md`` describes the file format; `read` gives a `Study`, `run_study` its outcome.
+"""
+
+from cxloom.study.file import Expectation, Study, read
+from cxloom.study.runner import Outcome, run_study
+from cxloom.study.shipped import names
+
+__all__ = ["Expectation", "Outcome", "Study", "names", "read", "run_study"]

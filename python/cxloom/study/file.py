@@ -1,0 +1,196 @@
+"""The file of a study: a system, what is varied, and what should come out."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cxloom.spec.names import listed, nearest
+from cxloom.spec.node import Node, Plain, described
+from cxloom.spec.reader import read_file
+from cxloom.spec.resolve import Override, Resolved, resolve
+
+CASE = "case"
+"""What the axis of `cases` is called in a point."""
+
+_KEYS = {
+    "title": "What the study is.",
+    "source": "Where it was published.",
+    "about": "What it shows, and what it had to choose.",
+    "system": "A spec: its file, or written here; `preset:` inside starts from a shipped one.",
+    "set": "Values by path, for all points.",
+    "cases": "Named variants, each with values by path.",
+    "sweep": "Paths, each with the list of its values: every combination is a point.",
+    "zip": "True: the n-th values of all paths make the n-th point, instead of every combination.",
+    "expect": "What should come out.",
+}
+_EXPECTATION_KEYS = ("at", "relative_to", "measure", "value", "tolerance", "source", "derived")
+_TOLERANCE = re.compile(r"([0-9]*\.?[0-9]+)\s*(%|[A-Za-z/]*)")
+_UNITS = {"_ns": "ns", "_gb_per_s": "GB/s"}
+
+Point = Mapping[str, Any]
+"""The value of each axis: a path of `sweep`, or ``case``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """A value that should come out at some points."""
+
+    at: Point
+    relative_to: Point | None
+    """The value is that of the measure divided by its value at this point."""
+    measure: str
+    """A dotted path into the summary."""
+    value: float
+    tolerance: float
+    relative: bool
+    """The tolerance is a fraction of the value, not in its unit."""
+    source: str
+    derived: str
+    """How the value follows, where it is not printed in the source itself."""
+
+    def accepts(self, simulated: float) -> bool:
+        """True if the value is as near as it should be."""
+        limit = self.tolerance * abs(self.value) if self.relative else self.tolerance
+        return abs(simulated - self.value) <= limit
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A system, the points at which it is run, and what should come out."""
+
+    title: str
+    source: str
+    about: str
+    points: list[dict[str, Any]]
+    specs: list[Resolved]
+    """The resolved spec of each point."""
+    expectations: list[Expectation]
+
+
+def read(path: str | os.PathLike[str]) -> Study:
+    """The study in a file, all its points resolved. Raises InputError, with file and line, for what is wrong in it."""
+    top = read_file(path)
+    entries = top.map()
+    _refuse_unknown(top, list(_KEYS))
+    system = _system(top)
+    common = [Override(key, node) for key, node in _map(entries.get("set")).items()]
+    points, specs = [], []
+    for point, overrides in _points(entries):
+        points.append(point)
+        specs.append(resolve(system, [*common, *overrides]))
+    expect = entries.get("expect")
+    expectations = [_expectation(node, points) for node in (expect.list() if expect is not None else [])]
+    text = {
+        key: entries[key].text().strip() if key in entries else "" for key in ("title", "source", "about")
+    }
+    return Study(text["title"] or os.fspath(path), text["source"], text["about"], points, specs, expectations)
+
+
+def _system(top: Node) -> Node:
+    system = top.get("system")
+    if system is None or system.value is None:
+        raise top.origin.error("'system' is missing", allowed="a spec, or the file of one")
+    if isinstance(system.value, str):
+        return read_file(os.path.join(system.origin.folder, system.value))
+    system.map()
+    return system
+
+
+def _points(entries: Mapping[str, Node]) -> list[tuple[dict[str, Any], list[Override]]]:
+    """The value of each axis at each point, and the overrides that make it."""
+    cases = _map(entries.get("cases"))
+    sweep = {path: node.list() for path, node in _map(entries.get("sweep")).items()}
+    for path, node in _map(entries.get("sweep")).items():
+        if not sweep[path]:
+            raise node.place.error("no values to sweep", allowed="a list of at least one")
+    zipped = entries.get("zip")
+    if zipped is not None and zipped.value is True:
+        lengths = {path: len(values) for path, values in sweep.items()}
+        if len(set(lengths.values())) > 1:
+            found = ", ".join(f"{path}: {length}" for path, length in lengths.items())
+            raise zipped.place.error("zip needs lists of one length", found=found)
+        combinations = list(zip(*sweep.values(), strict=True)) or [()]
+    else:
+        combinations = list(itertools.product(*sweep.values()))
+    points = []
+    for name, case in cases.items() or {"": None}.items():
+        for combination in combinations:
+            values = dict(zip(sweep, combination, strict=True))
+            point: dict[str, Any] = {CASE: name} if case is not None else {}
+            point |= {path: node.plain() for path, node in values.items()}
+            settings = (case.map() if case is not None else {}) | values
+            points.append((point, [Override(path, node) for path, node in settings.items()]))
+    return points
+
+
+def _expectation(node: Node, points: list[dict[str, Any]]) -> Expectation:
+    entries = node.map()
+    _refuse_unknown(node, list(_EXPECTATION_KEYS))
+    for key in ("measure", "value", "tolerance"):
+        if key not in entries:
+            raise node.place.error(f"'{key}' of an expectation is missing", allowed=listed(_EXPECTATION_KEYS))
+    value = entries["value"]
+    if not isinstance(value.value, (int, float)) or isinstance(value.value, bool):
+        raise value.place.error(
+            "not a number", found=described(value.value), allowed="a number, in the measure's unit"
+        )
+    measure = entries["measure"].text()
+    tolerance, relative = _tolerance(entries["tolerance"], measure)
+    reference = entries.get("relative_to")
+    return Expectation(
+        at=_selection(entries.get("at"), points),
+        relative_to=None if reference is None else _selection(reference, points),
+        measure=measure,
+        value=float(value.value),
+        tolerance=tolerance,
+        relative=relative,
+        source=entries["source"].text() if "source" in entries else "",
+        derived=str(entries["derived"].value) if "derived" in entries else "",
+    )
+
+
+def _tolerance(node: Node, measure: str) -> tuple[float, bool]:
+    match = _TOLERANCE.fullmatch(str(node.value))
+    unit = next((unit for suffix, unit in _UNITS.items() if suffix in measure), "")
+    if match is None or match[2] not in ("%", unit) or isinstance(node.value, bool):
+        allowed = f"a percentage such as 2%, or a number{' of ' + unit if unit else ''} such as 0.5{unit}"
+        raise node.place.error("not a tolerance", found=described(node.value), allowed=allowed)
+    return (float(match[1]) / 100, True) if match[2] == "%" else (float(match[1]), False)
+
+
+def _selection(node: Node | None, points: list[dict[str, Any]]) -> dict[str, Plain]:
+    """The values of some axes, which at least one point must have."""
+    axes = list(points[0])
+    wanted: dict[str, Plain] = {}
+    for axis, item in _map(node).items():
+        if axis not in axes:
+            place = item.key or item.origin
+            raise place.error(f"unknown axis '{axis}'", allowed=listed(axes), suggestion=nearest(axis, axes))
+        wanted[axis] = item.plain()
+        if not any(point[axis] == wanted[axis] for point in points):
+            values = dict.fromkeys(str(point[axis]) for point in points)
+            raise item.place.error(f"no point has {axis} = {item.value}", allowed=listed(values))
+    if node is not None and not any(matches(point, wanted) for point in points):
+        raise node.place.error("no point has all of these values")
+    return wanted
+
+
+def matches(point: Point, wanted: Point) -> bool:
+    """True if a point has the wanted values."""
+    return all(point[axis] == value for axis, value in wanted.items())
+
+
+def _map(node: Node | None) -> dict[str, Node]:
+    return {} if node is None else node.map()
+
+
+def _refuse_unknown(node: Node, known: list[str]) -> None:
+    for key, item in node.map().items():
+        if key not in known:
+            place = item.key or item.origin
+            raise place.error(f"unknown key '{key}'", allowed=listed(known), suggestion=nearest(key, known))

@@ -1,0 +1,263 @@
+"""A system and its workload, built in Python with the words of the spec files."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cxloom.building import describe
+from cxloom.errors import InputError
+from cxloom.spec import declared, models, presets
+from cxloom.spec.names import listed, nearest
+from cxloom.spec.node import Node, Origin, from_plain
+from cxloom.spec.reader import read_file, read_text
+from cxloom.spec.resolve import Override, Resolved, resolve
+from cxloom.spec.writer import to_yaml
+
+_PACKAGE = str(Path(__file__).parent)
+
+
+class System:
+    """A system under construction: devices, links, address map, workload and run.
+
+    ::
+
+        system = cx.System()
+        system.host("host", queue=64, process_time="10ns")
+        system.bus("bus", bandwidth="64GB/s")
+        system.memory("mem[0-3]", capacity="16GiB")
+        system.connect("host", "bus", port_delay="25ns")
+        system.connect("bus", "mem[*]")
+        system.map(to="mem[*]", interleave="256B")
+        system.workload("host", pattern="random", reads="67%", requests=16000, footprint="1GiB")
+
+    Every kind of device is a method of its own name; `help(system.host)` and ``cxloom components host`` tell its
+    parameters. Quantities are text with their unit, as in a file. Names may be ranges (``mem[0-3]``) where devices are
+    declared, and ranges or globs (``mem[*]``) everywhere else. A wrong keyword or value raises InputError at once where
+    it can be seen, and otherwise when the system is checked or run; either way with the line of Python that wrote it.
+
+    Args:
+        name: what the system is called in its results.
+        preset: a shipped spec to start from, such as ``"esf/validation"``, or a file.
+    """
+
+    def __init__(self, name: str | None = None, *, preset: str | None = None) -> None:
+        self._top = Node({}, _caller())
+        self._overrides: list[Override] = []
+        if name is not None:
+            self._put("name", name)
+        if preset is not None:
+            self._put("preset", preset)
+
+    # --- from and to files ---------------------------------------------------------------------------------------
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> System:
+        """The system of a spec file, or of a shipped preset by its name. Raises InputError if it cannot be read."""
+        name = os.fspath(path)
+        shipped = presets.path_of(name) if not Path(name).exists() else None
+        return cls._of(read_file(shipped or path))
+
+    @classmethod
+    def from_yaml(cls, text: str, file: str | None = None) -> System:
+        """The system of YAML text; `file` is what errors call it. Raises InputError if it is not a spec."""
+        return cls._of(read_text(text, file))
+
+    @classmethod
+    def _of(cls, top: Node) -> System:
+        system = cls()
+        system._top = top
+        return system
+
+    def to_yaml(self) -> str:
+        """The fully resolved spec as YAML: device by device and link by link. It loads back to the same system."""
+        return to_yaml(self.resolve().plain())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes `to_yaml` to a file."""
+        Path(path).write_text(self.to_yaml(), encoding="utf-8")
+
+    def resolve(self, overrides: Sequence[Override] = ()) -> Resolved:
+        """The spec that the core takes, with every range, glob, preset and topology spelt out. Raises InputError.
+
+        Args:
+            overrides: values to set on top of those of `set`.
+        """
+        return resolve(self._top, [*self._overrides, *overrides])
+
+    def check(self) -> dict[str, Any]:
+        """Builds the system without running it, and describes it: devices, links, routes, bounds. Raises InputError."""
+        return describe(self.resolve())
+
+    # --- building ------------------------------------------------------------------------------------------------
+
+    def add(self, kind: str, name: str, **params: Any) -> System:
+        """Declares a device, or several by a range of names, of any kind. Raises InputError."""
+        where = _caller()
+        path = f"devices.{name}"
+        checked = _checked(where, path, lambda: models.check(models.model("devices", kind), params))
+        if name in self._entries("devices"):
+            raise where.within(path).error(f"device '{name}' is declared twice", allowed="each name once")
+        self._add_entry("devices", name, {"kind": kind, **checked}, where)
+        return self
+
+    def __getattr__(self, kind: str) -> Callable[..., System]:
+        if kind.startswith("_"):
+            raise AttributeError(kind)
+        known = declared.kinds("devices")
+        word = kind.replace("_", "-") if kind.replace("_", "-") in known else kind
+        if word not in known:
+            near = nearest(kind, [*known, *(name for name in vars(System) if not name.startswith("_"))])
+            hint = f"; did you mean '{near}'?" if near else ""
+            raise AttributeError(f"a System has no '{kind}'{hint} (devices: {listed(known)})")
+        return _constructor(self, word)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(kind.replace("-", "_") for kind in declared.kinds("devices"))})
+
+    def connect(self, a: str, b: str, *, pairwise: bool = False, **link: Any) -> System:
+        """Links two devices, or all pairs of two sets of them (ranges, globs).
+
+        Args:
+            a, b: the ends.
+            pairwise: join the first of `a` with the first of `b`, and so on, instead of all with all.
+            link: what a link takes, such as bandwidth="64GB/s" or port_delay="25ns".
+        """
+        where = _caller()
+        path = f"links[{len(self._items('links'))}]"
+        checked = _checked(where, path, lambda: models.check(models.section_model("link"), link))
+        extra = {"pairwise": True} if pairwise else {}
+        self._append("links", {"between": [a, b], **extra, **checked}, where)
+        return self
+
+    def map(self, to: str | Sequence[str], **region: Any) -> System:
+        """Adds a region to the address map, held by the devices `to` (names, ranges, globs); interleave="256B", ..."""
+        where = _caller()
+        path = f"address_map[{len(self._items('address_map'))}]"
+        targets = [to] if isinstance(to, str) else list(to)
+        given = {"to": targets, **region}
+        _checked(where, path, lambda: models.check(models.section_model("region"), given))
+        self._append("address_map", given, where)
+        return self
+
+    def workload(self, name: str, **workload: Any) -> System:
+        """Says what a requester does (or several: ranges, globs): pattern="random", ... or trace="redis.parquet"."""
+        where = _caller()
+        path = f"workload.{name}"
+        pattern = workload.get("pattern")
+        model = lambda: models.check(models.requester_model(pattern), workload)  # noqa: E731
+        self._add_entry("workload", name, _checked(where, path, model), where)
+        return self
+
+    def topology(self, kind: str, **params: Any) -> System:
+        """Generates devices and links by rule: ``topology("spine-leaf", ...)``; more may be added to them."""
+        where = _caller()
+        checked = _checked(where, "topology", lambda: models.check(models.model("topologies", kind), params))
+        self._put("topology", {"kind": kind, **checked}, where)
+        return self
+
+    def run(self, **run: Any) -> System:
+        """Sets how the system runs: warmup=16000, seed=1, ... Starting it is `cxloom.run(system)`."""
+        return self._section("run", run, _caller())
+
+    def outputs(self, **outputs: Any) -> System:
+        """Sets what is recorded besides the summary, such as requests=True."""
+        return self._section("outputs", outputs, _caller())
+
+    def set(self, path: str, value: Any) -> System:
+        """Sets any value by its path, such as ``set("devices.mem[*].media.latency", "60ns")``.
+
+        It is applied when the system is resolved; a path that matches nothing raises InputError then.
+        """
+        where = _caller()
+        origin = Origin(where.file, where.line, path=path)
+        self._overrides.append(Override(path, from_plain(value, origin)))
+        return self
+
+    def copy(self) -> System:
+        """The same system, to change without changing this one."""
+        other = type(self)()
+        other._top, other._overrides = self._top, list(self._overrides)
+        return other
+
+    def __repr__(self) -> str:
+        counts = {key: len(self._entries(key)) for key in ("devices", "workload")}
+        return f"<System: {counts['devices']} device entries, {len(self._items('links'))} link entries>"
+
+    # --- parts ---------------------------------------------------------------------------------------------------
+
+    def _section(self, key: str, given: Mapping[str, Any], where: Origin) -> System:
+        checked = _checked(where, key, lambda: models.check(models.section_model(key), given))
+        for name, value in checked.items():
+            self._add_entry(key, name, value, where)
+        return self
+
+    def _entries(self, key: str) -> dict[str, Node]:
+        section = self._top.get(key)
+        return section.map() if section is not None else {}
+
+    def _items(self, key: str) -> list[Node]:
+        section = self._top.get(key)
+        return list(section.list()) if section is not None else []
+
+    def _put(self, key: str, value: Any, where: Origin | None = None) -> None:
+        node = from_plain(value, (where or _caller()).below(key))
+        self._top = self._top.with_entries({**self._top.map(), key: node})
+
+    def _add_entry(self, section: str, key: str, value: Any, where: Origin) -> None:
+        place = where.below(section)
+        entries = {**self._entries(section), key: from_plain(value, place.below(key))}
+        self._top = self._top.with_entries({**self._top.map(), section: Node(entries, place, place)})
+
+    def _append(self, section: str, value: Any, where: Origin) -> None:
+        items = self._items(section)
+        place = where.below(section)
+        node = Node([*items, from_plain(value, place.below(len(items)))], place, place)
+        self._top = self._top.with_entries({**self._top.map(), section: node})
+
+
+def load(path: str | os.PathLike[str]) -> System:
+    """The system of a spec file, or of a shipped preset by its name; see `System.load`."""
+    return System.load(path)
+
+
+def _checked(where: Origin, path: str, check: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What `check` gives; an error of it gets the place in Python and the path in the spec."""
+    try:
+        return check()
+    except InputError as error:
+        raise where.within(path).placed(error) from None
+
+
+def _constructor(system: System, kind: str) -> Callable[..., System]:
+    """The method that declares a device of a kind, with its parameters as signature and documentation."""
+
+    def declare(name: str, **params: Any) -> System:
+        return system.add(kind, name, **params)
+
+    info = declared.kinds("devices")[kind]
+    named = inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="str")
+    keywords = [
+        inspect.Parameter(field["name"], inspect.Parameter.KEYWORD_ONLY, default=field["default"] or None)
+        for field in info["fields"]
+    ]
+    lines = [
+        f"    {field['name']}: {field['doc']} Default: {field['default'] or 'none'}."
+        for field in info["fields"]
+    ]
+    declare.__name__ = declare.__qualname__ = kind.replace("-", "_")
+    declare.__doc__ = "\n".join([info["doc"], "", "Args:", "    name: what it is called.", *lines])
+    declare.__signature__ = inspect.Signature([named, *keywords])  # type: ignore[attr-defined]
+    return declare
+
+
+def _caller() -> Origin:
+    """The line of Python outside of this package that is being executed."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return Origin(frame.f_code.co_filename, frame.f_lineno)

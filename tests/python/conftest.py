@@ -1,0 +1,85 @@
+"""What the tests of the Python side share."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SPEC = """\
+# One host, four memories
+devices:
+  host:     {kind: host, process_time: 10ns, queue: 64}
+  bus:      {kind: bus, bandwidth: 64GB/s}
+  mem[0-3]: {kind: memory, capacity: 16GiB, controller_time: 40ns, media: {kind: fixed, latency: 45ns}}
+links:
+  - {between: [host, bus], port_delay: 25ns}
+  - {between: [bus, "mem[*]"]}
+address_map:
+  - {to: "mem[*]", interleave: 256B}
+workload:
+  host: {pattern: random, reads: 67%, requests: 2000, footprint: 1GiB}
+run: {warmup: 200, seed: 1}
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def spec_text() -> str:
+    """A valid spec, which takes a moment to run."""
+    return SPEC
+
+
+@pytest.fixture
+def spec_file(tmp_path: Path) -> Path:
+    """A file with `spec_text`."""
+    path = tmp_path / "system.yaml"
+    path.write_text(SPEC)
+    return path
+
+
+@pytest.fixture
+def cxloom(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Runs the command in this process: ``cxloom("run", path)``."""
+    from cxloom.cli import main
+
+    def call(*arguments: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["cxloom", *map(str, arguments)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as exit_info:
+            main()
+        out, err = capfd.readouterr()
+        code = exit_info.value.code
+        return Outcome(code if isinstance(code, int) else 0, out, err)
+
+    return call
+
+
+@pytest.fixture
+def subprocess_cxloom() -> Callable[..., Outcome]:
+    """Runs the command as a process of its own."""
+
+    def call(*arguments: object, cwd: Path | None = None) -> Outcome:
+        done = subprocess.run(
+            [sys.executable, "-m", "cxloom", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            cwd=cwd,
+            check=False,
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return call

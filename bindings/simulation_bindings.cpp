@@ -1,6 +1,7 @@
 // A simulation from Python: built from a resolved spec, advanced in slices without the GIL, read as plain data.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <memory>
@@ -41,9 +42,10 @@ class RunningSystem {
         simulation_(
             registry(), spec_, [&](const std::string& device) { return open(feeds, device); }, collector_) {}
 
-  bool advance(std::uint64_t max_events) {
+  bool advance(std::uint64_t max_events, std::optional<double> until_ns) {
+    const Time limit = until_ns ? Time{static_cast<std::int64_t>(*until_ns * 1000.0)} : Time::max();
     const nb::gil_scoped_release released;
-    return simulation_.advance(Time::max(), max_events);
+    return simulation_.advance(limit, max_events);
   }
   bool run_until(double nanoseconds) {
     const nb::gil_scoped_release released;
@@ -136,8 +138,9 @@ class RunningSystem {
 void bind_simulation(nb::module_& m) {
   nb::class_<RunningSystem>(m, "Simulation", "A system at work; see the package's documentation of the spec.")
       .def(nb::init<nb::handle, nb::dict>(), "spec"_a, "feeds"_a)
-      .def("advance", &RunningSystem::advance, "max_events"_a,
-           "Runs at most so many events; True when the run is over. Raises SimulationError if it cannot finish.")
+      .def("advance", &RunningSystem::advance, "max_events"_a, "until_ns"_a = nb::none(),
+           "Runs at most so many events, up to and including a simulated time; True when the run is over. Raises "
+           "SimulationError if it cannot finish.")
       .def("run_until", &RunningSystem::run_until, "time_ns"_a,
            "Runs everything up to and including a simulated time; True when the run is over.")
       .def("stop", &RunningSystem::stop, "reason"_a, "Ends the run now; the summary is labelled truncated.")

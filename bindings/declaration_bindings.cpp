@@ -94,10 +94,11 @@ nb::dict declarations() {
   }
   result["measures"] = measures;
   nb::list segments;
-  for (const SegmentInfo& segment : kSegments) {
+  for (const Segment segment : kPathOrder) {
+    const SegmentInfo& info = kSegments[static_cast<std::size_t>(segment)];
     nb::dict entry;
-    entry["name"] = text(segment.name);
-    entry["doc"] = text(segment.meaning);
+    entry["name"] = text(info.name);
+    entry["doc"] = text(info.meaning);
     segments.append(entry);
   }
   result["segments"] = segments;

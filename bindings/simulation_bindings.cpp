@@ -77,7 +77,8 @@ class RunningSystem {
     columns["size"] = column(std::move(table.size));
     columns["created_ps"] = column(std::move(table.created_ps));
     columns["completed_ps"] = column(std::move(table.completed_ps));
-    for (std::size_t i = 0; i < kSegmentCount; ++i) {
+    for (const Segment segment : kPathOrder) {
+      const auto i = static_cast<std::size_t>(segment);
       columns[(std::string(kSegments[i].name) + "_ps").c_str()] = column(std::move(table.segments_ps[i]));
     }
     return columns;

@@ -64,52 +64,36 @@ std::unique_ptr<RoutingStrategy> make_routing_strategy(RoutingKind kind, std::ui
 
 RouteTable::RouteTable(const Topology& topology, RouteMetric metric) {
   const std::size_t nodes = topology.size();
-  attachment_.assign(nodes, kNone);
-  local_entry_.assign(nodes, kNone);
-  group_.resize(nodes);
-  std::vector<std::uint32_t> group_of_target(nodes, kNone);
-  std::vector<std::uint16_t> one_port(1);
-  std::map<std::uint16_t, std::uint32_t> single_ports;
+  targets_.resize(nodes);
+  std::vector<std::uint32_t> group_of(nodes, kNone);
   for (std::uint32_t node = 0; node < nodes; ++node) {
-    std::uint32_t target = node;
+    Target& target = targets_[node];
+    std::uint32_t routed_to = node;
     if (topology.is_leaf(node)) {
       const Topology::Hop& up = topology.hops(node)[0];
-      target = up.to;
-      attachment_[node] = target;
-      const auto [known, fresh] = single_ports.try_emplace(up.far_port, 0);
-      if (fresh) {
-        one_port[0] = up.far_port;
-        known->second = intern(one_port);
-      }
-      local_entry_[node] = known->second;
+      routed_to = target.attachment = up.to;
+      target.attachment_port = up.far_port;
     }
-    if (group_of_target[target] == kNone) {
-      group_of_target[target] = static_cast<std::uint32_t>(group_target_.size());
-      group_target_.push_back(target);
+    if (group_of[routed_to] == kNone) {
+      group_of[routed_to] = static_cast<std::uint32_t>(group_nodes_.size());
+      group_nodes_.push_back(routed_to);
     }
-    group_[node] = group_of_target[target];
+    target.group = group_of[routed_to];
   }
   row_.assign(nodes, 0);
   std::size_t rows = 1;
   for (std::uint32_t node = 0; node < nodes; ++node) {
-    if (!topology.is_leaf(node)) row_[node] = rows++ * group_target_.size();
+    if (!topology.is_leaf(node)) row_[node] = rows++ * group_nodes_.size();
   }
-  entries_.assign(rows * group_target_.size(), kNone);
-  distances_.assign(rows * group_target_.size(), kFarAway);
-  for (std::uint32_t group = 0; group < group_target_.size(); ++group) build_group(topology, metric, group);
-}
-
-std::uint32_t RouteTable::intern(const std::vector<std::uint16_t>& ports) {
-  const auto entry = static_cast<std::uint32_t>(pool_.size());
-  pool_.push_back(static_cast<std::uint16_t>(ports.size()));
-  pool_.insert(pool_.end(), ports.begin(), ports.end());
-  return entry;
+  entries_.resize(rows * group_nodes_.size());
+  distances_.assign(rows * group_nodes_.size(), kFarAway);
+  for (std::uint32_t group = 0; group < group_nodes_.size(); ++group) build_group(topology, metric, group);
 }
 
 void RouteTable::build_group(const Topology& topology, RouteMetric metric, std::uint32_t group) {
   using Cost = std::int64_t;
   constexpr Cost kFar = std::numeric_limits<Cost>::max();
-  const std::uint32_t target = group_target_[group];
+  const std::uint32_t target = group_nodes_[group];
   std::vector<Cost> cost(topology.size(), kFar);
   std::vector<std::uint32_t> links(topology.size(), 0);
   // Dijkstra from the target outwards. Only forwarding nodes pass the search on; what a message spends inside one is
@@ -152,9 +136,14 @@ void RouteTable::build_group(const Topology& topology, RouteMetric metric, std::
       if (hop.to != target && !topology.node(hop.to).forwards) continue;
       if (cost[hop.to] != kFar && cost[hop.to] + step_cost(hop) == cost[node]) ports.push_back(hop.port);
     }
-    const auto [entry, fresh] = known.try_emplace(ports, 0);
-    if (fresh) entry->second = intern(ports);
-    entries_[row_[node] + group] = entry->second;
+    Entry& entry = entries_[row_[node] + group];
+    entry.count = static_cast<std::uint16_t>(ports.size());
+    entry.port = ports[0];
+    if (ports.size() > 1) {
+      const auto [list, fresh] = known.try_emplace(ports, static_cast<std::uint32_t>(pool_.size()));
+      if (fresh) pool_.insert(pool_.end(), ports.begin(), ports.end());
+      entry.first = list->second;
+    }
     distances_[row_[node] + group] = static_cast<std::uint16_t>(links[node]);
   }
 }
@@ -162,14 +151,14 @@ void RouteTable::build_group(const Topology& topology, RouteMetric metric, std::
 std::uint32_t RouteTable::distance(std::uint32_t from, std::uint32_t to) const {
   if (from == to) return 0;
   // A leaf has one link, to the node it hangs on.
-  if (attachment_[from] != kNone) {
-    const std::uint32_t rest = attachment_[from] == to ? 0 : distance(attachment_[from], to);
+  if (targets_[from].attachment != kNone) {
+    const std::uint32_t rest = targets_[from].attachment == to ? 0 : distance(targets_[from].attachment, to);
     return rest == kUnreachable ? rest : rest + 1;
   }
-  if (attachment_[to] == from) return 1;
-  const std::uint16_t links = distances_[row_[from] + group_[to]];
+  if (targets_[to].attachment == from) return 1;
+  const std::uint16_t links = distances_[row_[from] + targets_[to].group];
   if (links == kFarAway) return kUnreachable;
-  return links + (attachment_[to] == kNone ? 0U : 1U);
+  return links + (targets_[to].attachment == kNone ? 0U : 1U);
 }
 
 }  // namespace cxloom

@@ -49,28 +49,41 @@ class RouteTable {
 
   /// The ports of `node` on shortest ways to `destination`, in the order of the ports.
   std::span<const std::uint16_t> next_hops(std::uint32_t node, std::uint32_t destination) const {
-    const std::uint32_t entry = attachment_[destination] == node ? local_entry_[destination]
-                                                                 : entries_[row_[node] + group_[destination]];
-    return {pool_.data() + entry + 1, pool_[entry]};
+    const Target& target = targets_[destination];
+    if (target.attachment == node) return {&target.attachment_port, 1};
+    const Entry& entry = entries_[row_[node] + target.group];
+    if (entry.count <= 1) return {&entry.port, entry.count};
+    return {pool_.data() + entry.first, entry.count};
   }
   /// Links on a shortest way between two nodes; kUnreachable if there is none through forwarding nodes.
   std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
   static constexpr std::uint32_t kUnreachable = 0xffffffffU;
 
  private:
-  void build_group(const Topology& topology, RouteMetric metric, std::uint32_t group);
-  std::uint32_t intern(const std::vector<std::uint16_t>& ports);
-
   static constexpr std::uint32_t kNone = 0xffffffffU;
   static constexpr std::uint16_t kFarAway = 0xffffU;
-  std::vector<std::uint32_t> attachment_;   // of a leaf: the node it hangs on; of others: kNone
-  std::vector<std::uint32_t> local_entry_;  // of a leaf: the port list of its attachment that leads to it
-  std::vector<std::uint32_t> group_;        // destinations with the same routes
-  std::vector<std::uint32_t> group_target_; // the node that a group's routes lead to
-  std::vector<std::size_t> row_;            // start of a node's row in entries_; leaves share an unused one
-  std::vector<std::uint32_t> entries_;      // offsets into pool_
-  std::vector<std::uint16_t> pool_;         // lists of ports, each after its length
-  std::vector<std::uint16_t> distances_;    // links from each node to each group's target, as entries_
+
+  /// How a destination is reached: by the routes of its group, and if it is a leaf by a port of the node it hangs on.
+  struct Target {
+    std::uint32_t group = 0;
+    std::uint32_t attachment = kNone;
+    std::uint16_t attachment_port = 0;
+  };
+  /// The next hops from one node to one group: a port, or a list in the pool.
+  struct Entry {
+    std::uint32_t first = 0;
+    std::uint16_t count = 0;  ///< 0: unreachable
+    std::uint16_t port = 0;   ///< of a single hop
+  };
+
+  void build_group(const Topology& topology, RouteMetric metric, std::uint32_t group);
+
+  std::vector<Target> targets_;              // by destination
+  std::vector<std::uint32_t> group_nodes_;   // the node that a group's routes lead to
+  std::vector<std::size_t> row_;             // start of a node's row in entries_; leaves share an unused one
+  std::vector<Entry> entries_;
+  std::vector<std::uint16_t> pool_;          // lists of several ports
+  std::vector<std::uint16_t> distances_;     // links from each node to each group's node, as entries_
 };
 
 /// The routes of a running system: table and strategy.

@@ -40,21 +40,27 @@ void EventQueue::push_far(const Event& event) {
 }
 
 std::int64_t EventQueue::next_filled_bucket() const {
-  if (summary_ == 0) return -1;
   const auto start = static_cast<std::size_t>((open_ + 1) & (kBuckets - 1));
-  const std::size_t first_word = start >> 6U;
-  // The rest of the first word, then the words after it, then round the wheel to the front.
-  std::size_t slot = 0;
-  if (const std::uint64_t rest = words_[first_word] >> (start & 63U); rest != 0) {
-    slot = start + static_cast<std::size_t>(std::countr_zero(rest));
-  } else {
-    const std::uint64_t after = first_word == 63 ? 0 : summary_ >> (first_word + 1) << (first_word + 1);
-    const std::uint64_t words = after != 0 ? after : summary_;
-    const auto word = static_cast<std::size_t>(std::countr_zero(words));
-    slot = (word << 6U) + static_cast<std::size_t>(std::countr_zero(words_[word]));
+  const auto at_slot = [&](std::size_t slot) {
+    return open_ + 1 + static_cast<std::int64_t>((slot - start) & (kBuckets - 1));
+  };
+  const auto first_of = [&](std::size_t word) {
+    return at_slot((word << 6U) + static_cast<std::size_t>(std::countr_zero(words_[word])));
+  };
+  // The rest of the word at hand, the rest of its summary, then the summaries round the wheel.
+  const std::size_t word = start >> 6U;
+  if (const std::uint64_t rest = words_[word] >> (start & 63U); rest != 0) {
+    return at_slot(start + static_cast<std::size_t>(std::countr_zero(rest)));
   }
-  const auto distance = static_cast<std::int64_t>((slot - start) & (kBuckets - 1));
-  return open_ + 1 + distance;
+  const std::size_t block = word >> 6U;
+  if (const std::uint64_t rest = (summary_[block] >> (word & 63U)) >> 1U; rest != 0) {
+    return first_of(word + 1 + static_cast<std::size_t>(std::countr_zero(rest)));
+  }
+  for (std::size_t step = 1; step <= summary_.size(); ++step) {
+    const std::size_t next = (block + step) % summary_.size();
+    if (summary_[next] != 0) return first_of((next << 6U) + static_cast<std::size_t>(std::countr_zero(summary_[next])));
+  }
+  return -1;
 }
 
 void EventQueue::open_next_bucket() {
@@ -67,23 +73,22 @@ void EventQueue::open_next_bucket() {
   open_ = bucket;
   if (bucket - before < kBuckets) {  // a bucket further away has come from the heap alone
     const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
-    for (std::uint32_t node = heads_[slot]; node != kNone;) {
-      sorted_.push_back(nodes_[node].event);
-      const std::uint32_t next = nodes_[node].next;
-      nodes_[node].next = free_;
-      free_ = node;
-      node = next;
-    }
+    for (std::uint32_t node = heads_[slot]; node != kNone; node = nodes_[node].next) sorted_.push_back(node);
     heads_[slot] = kNone;
     words_[slot >> 6U] &= ~(1ULL << (slot & 63U));
-    if (words_[slot >> 6U] == 0) summary_ &= ~(1ULL << (slot >> 6U));
+    if (words_[slot >> 6U] == 0) summary_[slot >> 12U] &= ~(1ULL << ((slot >> 6U) & 63U));
   }
   while (!far_.empty() && bucket_of(far_.front().time) == bucket) {
-    sorted_.push_back(far_.front());
+    const std::uint32_t node = take_node();
+    nodes_[node].event = far_.front();
+    sorted_.push_back(node);
     std::pop_heap(far_.begin(), far_.end(), Later{});
     far_.pop_back();
   }
-  std::sort(sorted_.begin(), sorted_.end(), Later{});
+  if (sorted_.size() > 1) {
+    std::sort(sorted_.begin(), sorted_.end(),
+              [this](std::uint32_t a, std::uint32_t b) { return nodes_[b].event.before(nodes_[a].event); });
+  }
 }
 
 }  // namespace cxloom

@@ -1,5 +1,5 @@
-// The pending events, earliest first: a wheel of buckets of about a nanosecond, the open bucket sorted, and a heap for
-// what lies beyond the wheel's horizon. Insert and remove cost O(1) for events within 4 us, O(log n) beyond.
+// The pending events, earliest first: a wheel of buckets of 128 ps, the open bucket sorted, and a heap for what lies
+// beyond the wheel's horizon. Insert and remove cost O(1) for events within 2 us, O(log n) beyond.
 #pragma once
 
 #include <array>
@@ -51,7 +51,7 @@ class EventQueue {
       nodes_[node] = {event, heads_[slot]};
       heads_[slot] = node;
       words_[slot >> 6U] |= 1ULL << (slot & 63U);
-      summary_ |= 1ULL << (slot >> 6U);
+      summary_[slot >> 12U] |= 1ULL << ((slot >> 6U) & 63U);
     } else {
       push_far(event);
     }
@@ -60,7 +60,7 @@ class EventQueue {
   /// The earliest event; the queue must not be empty.
   const Event& top() {
     if (sorted_.empty() && late_.empty()) open_next_bucket();
-    return top_is_late() ? late_.front() : sorted_.back();
+    return top_is_late() ? late_.front() : nodes_[sorted_.back()].event;
   }
 
   /// Removes what `top` gave.
@@ -69,13 +69,14 @@ class EventQueue {
     if (top_is_late()) {
       pop_late();
     } else {
+      give_node(sorted_.back());
       sorted_.pop_back();
     }
   }
 
  private:
-  static constexpr std::int64_t kBuckets = 4096;  // times 1.024 ns: a horizon of 4.2 us
-  static constexpr unsigned kBucketBits = 10;
+  static constexpr std::int64_t kBuckets = 16384;  // times 128 ps: a horizon of 2.1 us
+  static constexpr unsigned kBucketBits = 7;
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
   struct Node {
@@ -85,7 +86,11 @@ class EventQueue {
 
   static std::int64_t bucket_of(Time time) { return time.ps() >> kBucketBits; }
   bool top_is_late() const {
-    return !late_.empty() && (sorted_.empty() || late_.front().before(sorted_.back()));
+    return !late_.empty() && (sorted_.empty() || late_.front().before(nodes_[sorted_.back()].event));
+  }
+  void give_node(std::uint32_t node) {
+    nodes_[node].next = free_;
+    free_ = node;
   }
   std::uint32_t take_node() {
     if (free_ == kNone) grow();
@@ -102,14 +107,14 @@ class EventQueue {
 
   std::size_t size_ = 0;
   std::int64_t open_ = -1;     // number of the bucket that `sorted_` and `late_` hold
-  std::vector<Event> sorted_;  // the open bucket, latest first
-  std::vector<Event> late_;    // heap: events that joined the open bucket after it was sorted
-  std::vector<Event> far_;     // heap: events that were beyond the horizon when they were pushed
+  std::vector<std::uint32_t> sorted_;  // nodes of the open bucket, latest first
+  std::vector<Event> late_;            // heap: events that joined the open bucket after it was sorted
+  std::vector<Event> far_;             // heap: events that were beyond the horizon when they were pushed
   std::uint32_t free_ = kNone;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> heads_;  // one list of nodes a bucket
-  std::array<std::uint64_t, 64> words_{};  // which buckets hold something
-  std::uint64_t summary_ = 0;              // which words are not zero
+  std::array<std::uint64_t, kBuckets / 64> words_{};           // which buckets hold something
+  std::array<std::uint64_t, kBuckets / 64 / 64> summary_{};    // which words are not zero
 };
 
 }  // namespace cxloom

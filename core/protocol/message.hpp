@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-struct Message {
+struct alignas(64) Message {
   Message* next = nullptr;    ///< link of the queue it waits in
   Request* parent = nullptr;  ///< the request that waits for it; none for write-backs and snoops
   Address address;

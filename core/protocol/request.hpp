@@ -11,7 +11,7 @@ namespace cxloom {
 
 enum class AccessKind : std::uint8_t { kRead, kWrite };
 
-struct Request {
+struct alignas(64) Request {
   std::uint64_t id = 0;    ///< number of the request at its requester, from zero, warm-up included
   Address address;
   Time created;            ///< when the clock of its latency started
@@ -20,7 +20,6 @@ struct Request {
   NodeId requester;
   NodeId target;           ///< the device that serves it; the requester itself for a cache hit
   std::uint32_t thread = 0;
-  std::uint32_t slot = 0;  ///< the requester's own index of it
   std::uint16_t size = 0;  ///< bytes
   std::uint8_t hops = 0;   ///< links crossed, there and back
   AccessKind kind = AccessKind::kRead;

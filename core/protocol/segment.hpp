@@ -9,20 +9,21 @@
 
 namespace cxloom {
 
+/// What every hop charges comes first, so that it lies in one cache line of a request.
 enum class Segment : std::uint8_t {
-  kRequesterQueue,
-  kProcess,
-  kCache,
-  kMshr,
   kLinkQueue,
   kCredit,
   kSerialization,
   kPortDelay,
   kPropagation,
-  kBusQueue,
-  kBus,
   kSwitchQueue,
   kSwitching,
+  kBusQueue,
+  kBus,
+  kRequesterQueue,
+  kProcess,
+  kCache,
+  kMshr,
   kController,
   kMediaQueue,
   kMedia,
@@ -37,22 +38,42 @@ struct SegmentInfo {
 
 /// Name and meaning of each segment, in the order of the enumeration.
 inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
-    {"requester_queue", "waiting at the requester for its turn: open-loop backlog, dependence, issue interval"},
-    {"process", "the requester's own processing"},
-    {"cache", "looking up the requester's cache"},
-    {"mshr", "waiting for an earlier miss to the same line, or for a free miss register"},
     {"link_queue", "waiting at a device for the wire of its link"},
     {"credit", "waiting for receive-buffer credits of a link"},
     {"serialization", "the bytes of the message passing a wire: in cut-through the tail, once"},
     {"port_delay", "crossing ports at the ends of links"},
     {"propagation", "flight time on links"},
-    {"bus_queue", "waiting for the shared medium of a bus"},
-    {"bus", "crossing a bus"},
     {"switch_queue", "waiting in a switch: for arbitration, the output port, or behind another message"},
     {"switching", "crossing a switch"},
+    {"bus_queue", "waiting for the shared medium of a bus"},
+    {"bus", "crossing a bus"},
+    {"requester_queue", "waiting at the requester for its turn: open-loop backlog, dependence, issue interval"},
+    {"process", "the requester's own processing"},
+    {"cache", "looking up the requester's cache"},
+    {"mshr", "waiting for an earlier miss to the same line, or for a free miss register"},
     {"controller", "the device controller's processing"},
     {"media_queue", "waiting for a bank or the data path of the media"},
     {"media", "the access in the media"},
 }};
+
+/// The order in which people read them: along the way of a request.
+inline constexpr std::array<Segment, kSegmentCount> kPathOrder{
+    Segment::kRequesterQueue,
+    Segment::kProcess,
+    Segment::kCache,
+    Segment::kMshr,
+    Segment::kLinkQueue,
+    Segment::kCredit,
+    Segment::kSerialization,
+    Segment::kPortDelay,
+    Segment::kPropagation,
+    Segment::kBusQueue,
+    Segment::kBus,
+    Segment::kSwitchQueue,
+    Segment::kSwitching,
+    Segment::kController,
+    Segment::kMediaQueue,
+    Segment::kMedia,
+};
 
 }  // namespace cxloom

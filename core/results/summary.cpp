@@ -103,7 +103,8 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
   const auto requests = static_cast<double>(all.latency.count());
 
   Value::Map breakdown;
-  for (std::size_t i = 0; i < kSegmentCount; ++i) {
+  for (const Segment segment : kPathOrder) {
+    const auto i = static_cast<std::size_t>(segment);
     const double sum = static_cast<double>(collector.segment_sums_ps()[i]) / 1000.0;
     breakdown.emplace_back(std::string(kSegments[i].name), requests > 0.0 ? sum / requests : 0.0);
   }

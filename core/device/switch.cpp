@@ -104,17 +104,18 @@ void Switch::start() {
     ensure(end != nullptr, "a switch with queues at its inputs needs ports with arbitration");
     outputs_.push_back(end);
   }
-  queues_.resize(params_.queueing == Queueing::kVirtualOutput ? port_count() * port_count() : port_count());
 }
 
 Switch::InputQueue& Switch::queue_of(const Message& message, std::uint16_t output) {
-  const std::size_t index = params_.queueing == Queueing::kVirtualOutput ? message.port * port_count() + output : message.port;
-  for (InputQueue* queue : queues_[index]) {
-    if (queue->channel() == message.channel) return *queue;
+  const bool virtual_output = params_.queueing == Queueing::kVirtualOutput;
+  auto& queues = queues_[static_cast<std::size_t>(message.channel)];
+  if (queues.empty()) queues.resize(virtual_output ? port_count() * port_count() : port_count());
+  InputQueue*& queue = queues[virtual_output ? message.port * port_count() + output : message.port];
+  if (!queue) {
+    all_queues_.push_back(std::make_unique<InputQueue>(*this, message.port, message.channel));
+    queue = all_queues_.back().get();
   }
-  all_queues_.push_back(std::make_unique<InputQueue>(*this, message.port, message.channel));
-  queues_[index].push_back(all_queues_.back().get());
-  return *all_queues_.back();
+  return *queue;
 }
 
 void Switch::receive(Message& message) {

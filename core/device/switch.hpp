@@ -1,6 +1,7 @@
 // A switch: any number of ports, a switching time, queues and arbitration.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -65,7 +66,7 @@ class Switch final : public Component {
   std::vector<QueuedLinkEnd*> outputs_;                 // the same, if this switch arbitrates
   Time opened_;
   Time closed_;
-  std::vector<std::vector<InputQueue*>> queues_;        // of each input (and output): one a class in use
+  std::array<std::vector<InputQueue*>, kChannelCount> queues_;  // by input (and output), of each class in use
   std::vector<std::unique_ptr<InputQueue>> all_queues_;
 };
 

@@ -1,26 +1,59 @@
 #include "interconnect/queued_link_end.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <vector>
+
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
 
 /// The state of one message class: who waits for the wire, the credits left, and the queue of pushed messages.
+///
+/// Credits on their way back are kept with the time at which they arrive, and counted when somebody looks: a credit costs
+/// an event only when somebody waits for it.
 class QueuedLinkEnd::VirtualChannel final : public Feeder {
  public:
   VirtualChannel(QueuedLinkEnd& end, Kernel& kernel, Channel which)
       : waits(kernel, end.credits_ ? "buffer credits and the wire of the link" : "the wire of the link", end.receiver()),
-        credits(end.credits_.value_or(0)),
         end_(end),
-        which_(which) {
+        which_(which),
+        limited_(end.credits_.has_value()),
+        credits_(end.credits_.value_or(0)) {
     set_owner(end.owner());
+    if (limited_) returning_.resize(std::bit_ceil(std::size_t{credits_}));
   }
 
-  bool has_credit() const { return !end_.credits_ || credits > 0; }
-  /// Time so far in which this class had no credit.
-  Time blocked_clock(Time now) const { return blocked_total + (has_credit() ? Time{} : now - blocked_since); }
-  /// Of these, the time in which something waited.
+  /// Counts the credits that have come back by now.
+  void update(Time now) {
+    while (head_ != tail_ && at(head_) <= now) {
+      const Time came = at(head_++);
+      if (credits_++ > 0) continue;
+      blocked_ += came - blocked_since_;
+      if (!waits.empty()) starved_ += came - starved_since_;
+    }
+  }
+  bool has_credit() const { return !limited_ || credits_ > 0; }
+  void use_credit(Time now) {
+    if (limited_ && --credits_ == 0) blocked_since_ = starved_since_ = now;
+  }
+  /// A credit is under way; usually, but not always, behind those that are.
+  void credit_comes(Time when) {
+    std::uint64_t place = tail_++;
+    for (; place != head_ && when < at(place - 1); --place) at(place) = at(place - 1);
+    at(place) = when;
+  }
+  /// When the next credit arrives, if one is under way.
+  std::optional<Time> next_credit() { return head_ == tail_ ? std::nullopt : std::optional(at(head_)); }
+
+  void wait(Feeder& feeder, Time now) {
+    if (waits.empty()) starved_since_ = now;
+    waits.join(feeder, now);
+  }
+  /// Time so far in which this class had no credit; of these, with messages waiting. After `update`.
+  Time blocked_clock(Time now) const { return blocked_ + (has_credit() ? Time{} : now - blocked_since_); }
   Time starved_clock(Time now) const {
-    return starved_total + (has_credit() || waits.empty() ? Time{} : now - starved_since);
+    return starved_ + (has_credit() || waits.empty() ? Time{} : now - starved_since_);
   }
 
   Message& head() override { return queue.front(); }
@@ -30,16 +63,23 @@ class QueuedLinkEnd::VirtualChannel final : public Feeder {
   }
 
   WaitList waits;
-  std::uint32_t credits;
-  Time blocked_total;
-  Time blocked_since;
-  Time starved_total;
-  Time starved_since;
   MessageQueue queue;
+  bool wake_pending = false;  // an event will come with the next credit
 
  private:
+  Time& at(std::uint64_t index) { return returning_[index & (returning_.size() - 1)]; }
+
   QueuedLinkEnd& end_;
   Channel which_;
+  bool limited_;
+  std::uint32_t credits_;
+  std::vector<Time> returning_;  // a ring: when each credit under way arrives, soonest first
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+  Time blocked_;
+  Time blocked_since_;
+  Time starved_;
+  Time starved_since_;
 };
 
 QueuedLinkEnd::QueuedLinkEnd(Kernel& kernel, const Setup& setup)
@@ -55,9 +95,9 @@ void QueuedLinkEnd::set_opposite(QueuedLinkEnd& opposite) {
   returns_credits_ = opposite.credits_.has_value();
 }
 
-QueuedLinkEnd::VirtualChannel& QueuedLinkEnd::channel(Channel which) {
+QueuedLinkEnd::VirtualChannel& QueuedLinkEnd::make_channel(Channel which) {
   auto& slot = channels_[static_cast<std::size_t>(which)];
-  if (!slot) slot = std::make_unique<VirtualChannel>(*this, kernel(), which);
+  slot = std::make_unique<VirtualChannel>(*this, kernel(), which);
   return *slot;
 }
 
@@ -78,35 +118,49 @@ void QueuedLinkEnd::enqueue(Message& message) {
 }
 
 void QueuedLinkEnd::stamp(Message& message) {
-  message.since = kernel().now();
-  message.blocked = channel(message.channel).blocked_clock(message.since);
-  monitor().queue().change(message.since, +1);
+  const Time now = kernel().now();
+  message.since = now;
+  if (credits_) {
+    VirtualChannel& wanted = channel(message.channel);
+    wanted.update(now);
+    message.blocked = wanted.blocked_clock(now);
+  }
+  monitor().queue().change(now, +1);
 }
 
 void QueuedLinkEnd::ask(Feeder& feeder, Channel which) {
+  const Time now = kernel().now();
   VirtualChannel& wanted = channel(which);
-  if (wanted.waits.empty()) wanted.starved_since = kernel().now();
-  wanted.waits.join(feeder, kernel().now());
-  if (wanted.has_credit()) arrange();
+  wanted.update(now);
+  wanted.wait(feeder, now);
+  if (wanted.has_credit()) {
+    can_go_ |= 1U << static_cast<unsigned>(which);
+    arrange();
+  } else {
+    watch_for_credit(wanted, which);
+  }
+}
+
+// Asks for an event with the next credit if somebody waits for it.
+void QueuedLinkEnd::watch_for_credit(VirtualChannel& starving, Channel which) {
+  if (starving.waits.empty() || starving.has_credit() || starving.wake_pending) return;
+  const auto next = starving.next_credit();
+  if (!next) return;
+  starving.wake_pending = true;
+  kernel().schedule(*next, source(), *this, kCredit, static_cast<std::uint64_t>(which));
 }
 
 void QueuedLinkEnd::arrange() {
   wants_wire_ = true;
-  if (wire().free_for(direction()) > kernel().now()) {
+  const Time free = wire().free_for(direction());
+  if (free > kernel().now()) {
     if (wire_wake_pending_) return;
     wire_wake_pending_ = true;
-    kernel().schedule(wire().free_for(direction()), source(), *this, kWireFree);
+    kernel().schedule(free, source(), *this, kWireFree);
   } else if (!settling_) {
     settling_ = true;
     kernel().at_end_of_instant(*this);
   }
-}
-
-bool QueuedLinkEnd::someone_can_go() const {
-  for (const auto& each : channels_) {
-    if (each && each->has_credit() && !each->waits.empty()) return true;
-  }
-  return false;
 }
 
 namespace {
@@ -116,27 +170,28 @@ Time age_of(const Message& message) { return message.parent ? message.parent->cr
 }  // namespace
 
 Feeder* QueuedLinkEnd::pick() {
-  VirtualChannel* chosen_channel = nullptr;
+  if (can_go_ == 0) return nullptr;
+  if (arbitration_ == Arbitration::kRoundRobin) {
+    const std::uint32_t rest = can_go_ >> turn_ << turn_;
+    const auto index = static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : can_go_));
+    turn_ = (index + 1) % kChannelCount;
+    WaitList& waits = channels_[index]->waits;
+    auto* chosen = static_cast<Feeder*>(waits.first());  // who asked first: each queue asks again after its turn
+    waits.leave(*chosen);
+    return chosen;
+  }
+  WaitList* chosen_list = nullptr;
   Feeder* chosen = nullptr;
-  for (unsigned i = 0; i < kChannelCount; ++i) {
-    const unsigned index = (turn_ + i) % kChannelCount;
-    VirtualChannel* each = channels_[index].get();
-    if (!each || each->waits.empty() || !each->has_credit()) continue;
-    if (arbitration_ == Arbitration::kRoundRobin) {
-      chosen_channel = each;
-      chosen = static_cast<Feeder*>(each->waits.first());  // who asked first: each queue asks again after its turn
-      turn_ = (index + 1) % kChannelCount;
-      break;
-    }
-    for (Waiter* waiter = each->waits.first(); waiter; waiter = waiter->next()) {
+  for (std::uint32_t left = can_go_; left != 0; left &= left - 1) {
+    WaitList& waits = channels_[static_cast<std::size_t>(std::countr_zero(left))]->waits;
+    for (Waiter* waiter = waits.first(); waiter; waiter = waiter->next()) {
       auto* feeder = static_cast<Feeder*>(waiter);
-      if (!chosen || age_of(feeder->head()) < age_of(chosen->head())) {
-        chosen_channel = each;
-        chosen = feeder;
-      }
+      if (chosen && age_of(chosen->head()) <= age_of(feeder->head())) continue;
+      chosen = feeder;
+      chosen_list = &waits;
     }
   }
-  if (chosen) chosen_channel->waits.leave(*chosen);
+  chosen_list->leave(*chosen);
   return chosen;
 }
 
@@ -167,20 +222,25 @@ void QueuedLinkEnd::settle() {
   if (!feeder) return;
 
   Message& message = feeder->head();
-  VirtualChannel& used = channel(message.channel);
-  if (Request* request = message.parent) {
+  const Channel which = message.channel;
+  VirtualChannel& used = channel(which);
+  if (credits_) {
+    used.update(now);
     // Of the wait in the queue, the time without credits is the credits'; `depart` charges the rest to the queue.
     const Time blocked = used.blocked_clock(now) - message.blocked;
-    request->charge(Segment::kCredit, request->mark + blocked);
+    if (Request* request = message.parent) request->charge(Segment::kCredit, request->mark + blocked);
+    used.use_credit(now);
   }
   // The tail has kept coming in while the head waited.
   const Time waited = now - message.since;
   message.tail = message.tail > waited ? message.tail - waited : Time{};
   monitor().queue().change(now, -1);
-  if (credits_ && --used.credits == 0) used.blocked_since = used.starved_since = now;
   const Time end = depart(message, now);
+  const std::uint32_t bit = 1U << static_cast<unsigned>(which);
+  if (used.waits.empty() || !used.has_credit()) can_go_ &= ~bit;
+  watch_for_credit(used, which);
   feeder->taken(end);
-  if (someone_can_go()) arrange();
+  if (can_go_ != 0) arrange();
 }
 
 void QueuedLinkEnd::wake(std::uint8_t kind, std::uint64_t payload) {
@@ -190,29 +250,40 @@ void QueuedLinkEnd::wake(std::uint8_t kind, std::uint64_t payload) {
       return;
     case kWireFree:
       wire_wake_pending_ = false;
-      if (someone_can_go()) arrange();
+      if (can_go_ != 0) arrange();
       return;
     default: {
       VirtualChannel& credited = channel(static_cast<Channel>(payload));
-      if (credited.credits++ == 0) {
-        credited.blocked_total += kernel().now() - credited.blocked_since;
-        if (credited.waits.empty()) return;
-        credited.starved_total += kernel().now() - credited.starved_since;
+      credited.wake_pending = false;
+      credited.update(kernel().now());
+      if (credited.has_credit() && !credited.waits.empty()) {
+        can_go_ |= 1U << static_cast<unsigned>(payload);
         arrange();
+      } else {
+        watch_for_credit(credited, static_cast<Channel>(payload));
       }
     }
   }
 }
 
 void QueuedLinkEnd::return_credit(const Message& message, Time at) {
-  kernel().schedule(at + opposite_->credit_delay_, source(), *opposite_, kCredit,
-                    static_cast<std::uint64_t>(message.channel));
+  opposite_->credit_comes(message.channel, at + opposite_->credit_delay_);
 }
 
-Time QueuedLinkEnd::starved_clock(Time now) const {
+void QueuedLinkEnd::credit_comes(Channel which, Time at) {
+  VirtualChannel& credited = channel(which);
+  credited.update(kernel().now());
+  credited.credit_comes(at);
+  if (credited.wake_pending && at == *credited.next_credit()) credited.wake_pending = false;  // it overtook the others
+  watch_for_credit(credited, which);
+}
+
+Time QueuedLinkEnd::starved_clock(Time now) {
   Time total;
   for (const auto& each : channels_) {
-    if (each) total += each->starved_clock(now);
+    if (!each) continue;
+    each->update(now);
+    total += each->starved_clock(now);
   }
   return total;
 }

@@ -57,19 +57,25 @@ class QueuedLinkEnd final : public LinkEnd {
   class VirtualChannel;
   enum Wake : std::uint8_t { kReady, kWireFree, kCredit };
 
-  VirtualChannel& channel(Channel which);
+  VirtualChannel& channel(Channel which) {
+    VirtualChannel* known = channels_[static_cast<std::size_t>(which)].get();
+    return known ? *known : make_channel(which);
+  }
+  VirtualChannel& make_channel(Channel which);
+  void credit_comes(Channel which, Time at);
+  void watch_for_credit(VirtualChannel& starving, Channel which);
   void arrange();               // something may be able to go: at the end of this instant, or when the wire is free
   Feeder* pick();               // whose turn it is, taken out of its wait list; none if nobody can go
-  bool someone_can_go() const;
   void enqueue(Message& message);
   bool should_yield() const;    // on a wire that both directions share
-  Time starved_clock(Time now) const;
+  Time starved_clock(Time now);
 
   std::optional<std::uint32_t> credits_;
   Arbitration arbitration_;
   Time credit_delay_;
   QueuedLinkEnd* opposite_ = nullptr;
   std::array<std::unique_ptr<VirtualChannel>, kChannelCount> channels_;
+  std::uint32_t can_go_ = 0;    // the classes that have both messages and credits, a bit each
   unsigned turn_ = 0;           // the class after the one served last
   bool settling_ = false;       // asked for the end of this instant
   bool wire_wake_pending_ = false;

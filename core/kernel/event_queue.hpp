@@ -71,6 +71,10 @@ class EventQueue {
     } else {
       give_node(sorted_.back());
       sorted_.pop_back();
+      if (!sorted_.empty()) {  // the next event will touch these
+        __builtin_prefetch(nodes_[sorted_.back()].event.handler);
+        __builtin_prefetch(reinterpret_cast<const void*>(nodes_[sorted_.back()].event.payload));
+      }
     }
   }
 

@@ -1,0 +1,148 @@
+"""Routes and the loads that they put on channels, worked out from the spec alone: nothing here asks the simulator."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Channel = tuple[str, str]
+FORWARDING = ("bus", "switch")
+
+
+def _one(_a: str, _b: str) -> int:
+    return 1
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes and what they are linked to, in the order of the links (which is the order of the ports)."""
+
+    kinds: dict[str, str]
+    neighbours: dict[str, list[str]]
+    rank: dict[str, int]
+
+    @classmethod
+    def of(cls, spec: dict[str, Any]) -> Graph:
+        """The graph that a spec describes."""
+        kinds = {name: device["kind"] for name, device in spec["devices"].items()}
+        neighbours: dict[str, list[str]] = {name: [] for name in kinds}
+        for link in spec["links"]:
+            a, b = link["between"]
+            neighbours[a].append(b)
+            neighbours[b].append(a)
+        seen: defaultdict[str, int] = defaultdict(int)
+        rank = {}
+        for name, kind in kinds.items():
+            rank[name] = seen[kind]
+            seen[kind] += 1
+        return cls(kinds, neighbours, rank)
+
+    def forwards(self, node: str) -> bool:
+        """Whether routes may lead through it."""
+        return self.kinds[node] in FORWARDING
+
+    def hops_to(self, target: str) -> dict[str, int]:
+        """Fewest links to `target` from everywhere (breadth-first search)."""
+        distance = {target: 0}
+        frontier = deque([target])
+        while frontier:
+            node = frontier.popleft()
+            if node != target and not self.forwards(node):
+                continue
+            for other in self.neighbours[node]:
+                if other not in distance:
+                    distance[other] = distance[node] + 1
+                    frontier.append(other)
+        return distance
+
+    def cost_to(self, target: str, cost: Callable[[str, str], int]) -> dict[str, int]:
+        """Least cost to `target` from everywhere, `cost(a, b)` being that of the step from a to b (Dijkstra)."""
+        best = {target: 0}
+        frontier = [(0, target)]
+        while frontier:
+            reached, node = heapq.heappop(frontier)
+            if reached > best[node] or (node != target and not self.forwards(node)):
+                continue
+            for other in self.neighbours[node]:
+                total = reached + cost(other, node)
+                if total < best.get(other, total + 1):
+                    best[other] = total
+                    heapq.heappush(frontier, (total, other))
+        return best
+
+    def ways(
+        self, node: str, target: str, far: dict[str, int], end: str, step: Callable[[str, str], int]
+    ) -> list[str]:
+        """The next nodes on all shortest ways from `node`, in the order of its ports."""
+        if node == end:
+            return [target]
+        return [
+            n
+            for n in self.neighbours[node]
+            if (n == end or self.forwards(n)) and n in far and step(node, n) + far[n] == far[node]
+        ]
+
+    def end_of_ways(self, target: str) -> str:
+        """Where the search for a way to `target` ends: the bus or switch it hangs on, or itself if it is no leaf."""
+        around = self.neighbours[target]
+        leaf = len(around) == 1 and not self.forwards(target) and self.forwards(around[0])
+        return around[0] if leaf else target
+
+    def route(self, source: str, target: str, cost: Callable[[str, str], int] = _one) -> list[str]:
+        """The nodes on the deterministic route: among equally short ways the one numbered by the target's rank among
+        the devices of its kind, modulo how many ways there are."""
+        end = self.end_of_ways(target)
+        far = self.cost_to(end, cost)
+        path = [source]
+        while path[-1] != target:
+            ways = self.ways(path[-1], target, far, end, cost)
+            path.append(ways[self.rank[target] % len(ways)])
+        return path
+
+    def spread(self, source: str, target: str) -> dict[Channel, float]:
+        """Share of the messages that each channel carries when every choice among equal ways is random."""
+        end = self.end_of_ways(target)
+        far = self.hops_to(end)
+        arriving: defaultdict[str, float] = defaultdict(float, {source: 1.0})
+        shares: defaultdict[Channel, float] = defaultdict(float)
+        order = sorted(far, key=lambda node: -far[node]) if source != end else []
+        for node in [*(n for n in order if n != end), end]:
+            if arriving[node] == 0.0:
+                continue
+            ways = self.ways(node, target, far, end, _one)
+            for way in ways:
+                shares[node, way] += arriving[node] / len(ways)
+                arriving[way] += arriving[node] / len(ways)
+        return dict(shares)
+
+
+def steps(path: list[str]) -> list[Channel]:
+    """The channels of a route."""
+    return list(zip(path, path[1:], strict=False))
+
+
+def response_loads(
+    spec: dict[str, Any], shares: dict[str, float] | None = None, random: bool = False
+) -> dict[Channel, float]:
+    """Share of all read data that each channel carries when every requester reads evenly from every memory.
+
+    `shares`: of all requests, those of each requester; equal if left out. `random`: equal ways are drawn, as in
+    `routing: random`; otherwise the route is the deterministic one.
+    """
+    graph = Graph.of(spec)
+    requesters = list(spec["workload"])
+    memories = spec["address_map"][0]["to"]
+    weight = shares or {name: 1.0 / len(requesters) for name in requesters}
+    loads: defaultdict[Channel, float] = defaultdict(float)
+    for memory in memories:
+        for requester in requesters:
+            if random:
+                flow = graph.spread(memory, requester)
+            else:
+                flow = dict.fromkeys(steps(graph.route(memory, requester)), 1.0)
+            for channel, share in flow.items():
+                loads[channel] += share * weight[requester] / len(memories)
+    return dict(loads)

@@ -1,0 +1,157 @@
+"""Systems under test as plain specs, and running them."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cxloom import _core
+
+Spec = dict[str, Any]
+LINE = 64
+
+SEGMENTS = [segment["name"] for segment in _core.declarations()["segments"]]
+
+
+@dataclass
+class Run:
+    """A finished run: its summary, the rows it kept, and when its last event was."""
+
+    summary: Spec
+    requests: dict[str, np.ndarray]
+    series: dict[str, np.ndarray]
+    nodes: list[str]
+    links: list[str]
+    end_ns: float
+    expected: int
+    completed: int
+    spec: Spec = field(repr=False)
+
+    @property
+    def bandwidth(self) -> float:
+        """Payload in bytes a nanosecond."""
+        return float(self.summary["bandwidth_gb_per_s"])
+
+    @property
+    def rate(self) -> float:
+        """Requests a nanosecond."""
+        return float(self.summary["requests"] / self.summary["simulated_time_ns"])
+
+    @property
+    def latency(self) -> float:
+        """Mean latency, ns."""
+        return float(self.summary["latency_ns"]["mean"])
+
+    def segment(self, name: str) -> float:
+        """Mean of one segment of the latency, ns."""
+        return float(self.summary["breakdown_ns"][name])
+
+    def directions(self) -> dict[str, Spec]:
+        """The measures of every direction of every link, by `from->to`."""
+        return {way: m for link in self.summary["per_link"].values() for way, m in link.items()}
+
+    def canonical(self) -> bytes:
+        """Everything that two equal runs must have in common, as bytes."""
+        text = json.dumps([self.summary, self.nodes, self.links], sort_keys=True).encode()
+        tables = [table[key].tobytes() for table in (self.requests, self.series) for key in sorted(table)]
+        return b"\0".join([text, *tables])
+
+
+def run(spec: Spec, feeds: Mapping[str, Any] | None = None, slice_events: int = 1_000_000) -> Run:
+    """Plays `spec` to its end."""
+    simulation = _core.Simulation(spec, dict(feeds or {}))
+    while not simulation.advance(slice_events):
+        pass
+    progress = simulation.progress()
+    return Run(
+        summary=simulation.summary(),
+        requests=simulation.take_requests(),
+        series=simulation.take_series(),
+        nodes=list(simulation.node_names()),
+        links=list(simulation.link_names()),
+        end_ns=progress["time_ns"],
+        expected=-1 if progress["expected"] is None else progress["expected"],
+        completed=progress["completed"],
+        spec=spec,
+    )
+
+
+def changed(spec: Spec, *changes: tuple[str, Any]) -> Spec:
+    """A copy of `spec` with values set by path: `("links.0.credits", 4)`. A value of `...` removes the key."""
+    result = copy.deepcopy(spec)
+    for path, value in changes:
+        *parents, last = path.split(".")
+        at: Any = result
+        for key in parents:
+            at = at[int(key)] if isinstance(at, list) else at.setdefault(key, {})
+        if value is ...:
+            at.pop(last, None)
+        elif isinstance(at, list):
+            at[int(last)] = copy.deepcopy(value)
+        else:
+            at[last] = copy.deepcopy(value)
+    return result
+
+
+FREE = {"header": "0B", "data_header": "0B"}
+
+
+def host_and_memory(
+    link: Spec | None = None,
+    memory: Spec | None = None,
+    host: Spec | None = None,
+    work: Spec | None = None,
+    **run_params: Any,
+) -> Spec:
+    """One host linked to one memory."""
+    return {
+        "devices": {
+            "host": {"kind": "host", **(host or {})},
+            "mem": {"kind": "memory", "capacity": "16GiB", **(memory or {})},
+        },
+        "links": [{"between": ["host", "mem"], **(link or {})}],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": {"pattern": "random", "requests": 1000, **(work or {})}},
+        "run": run_params,
+    }
+
+
+def host_bus_memories(
+    bus: Spec | None = None,
+    memories: int = 4,
+    host: Spec | None = None,
+    work: Spec | None = None,
+    **run_params: Any,
+) -> Spec:
+    """One host, a bus, memories: the validation system of ESF."""
+    names = [f"mem{i}" for i in range(memories)]
+    return {
+        "devices": {
+            "host": {"kind": "host", **(host or {})},
+            "bus": {"kind": "bus", **(bus or {})},
+            **{name: {"kind": "memory"} for name in names},
+        },
+        "links": [
+            {"between": ["host", "bus"], "port_delay": "25ns"},
+            *({"between": ["bus", n]} for n in names),
+        ],
+        "address_map": [{"to": names}],
+        "workload": {"host": {"pattern": "random", "requests": 1000, **(work or {})}},
+        "run": run_params,
+    }
+
+
+def generated(kind: str, /, work: Spec | None = None, run_params: Spec | None = None, **params: Any) -> Spec:
+    """A generated topology in which every requester has the same work."""
+    parts = _core.expand_topology({"kind": kind, **params})
+    hosts = [name for name in parts["devices"] if name.startswith("host")]
+    return {
+        **parts,
+        "workload": {host: {"pattern": "random", "requests": 1000, **(work or {})} for host in hosts},
+        "run": run_params or {},
+    }

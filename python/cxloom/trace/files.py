@@ -8,7 +8,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
@@ -38,53 +38,58 @@ class Source:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Raises InputError if there is no such file, it cannot be read, it is a directory or it is empty."""
         self.path = os.fspath(path)
+        self._pipe: BinaryIO | None = None
         with errors_of(path):
-            if self.path == "-":
-                self._handle: BinaryIO | None = sys.stdin.buffer
-                self.is_file = False
-            else:
-                mode = Path(path).stat().st_mode
-                if stat.S_ISDIR(mode):
-                    raise InputError("a directory, not a trace")
-                self.is_file = stat.S_ISREG(mode)
-                self._handle = Path(path).open("rb", buffering=HEAD_BYTES)
-            raw = self._peek(self._handle)
+            self.is_file = self.path != "-" and self._is_regular(Path(path))
+            raw = self._start_of_file() if self.is_file else self._start_of_pipe()
             if not raw:
                 raise InputError("the file is empty", allowed="a trace")
             self._compression = next(
                 (name for magic, name in _COMPRESSIONS.items() if raw.startswith(magic)), None
             )
-            if self._compression and self.is_file:
-                with self.open() as stream:
-                    self.head = stream.read(HEAD_BYTES)
-            elif self._compression:
+            self.head = raw
+            if self._compression is None:
+                return
+            if not self.is_file:
+                self.close()
                 raise InputError(
                     "a compressed pipe", found=self._compression, allowed="a file, or text as it is"
                 )
-            else:
-                self.head = raw
+            with self.open() as stream:
+                self.head = stream.read(HEAD_BYTES)
 
     @staticmethod
-    def _peek(handle: BinaryIO) -> bytes:
-        return cast(bytes, handle.peek(HEAD_BYTES)[:HEAD_BYTES])  # type: ignore[attr-defined]
+    def _is_regular(path: Path) -> bool:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise InputError("a directory, not a trace")
+        return stat.S_ISREG(mode)
+
+    def _start_of_file(self) -> bytes:
+        with Path(self.path).open("rb") as file:
+            return file.read(HEAD_BYTES)
+
+    def _start_of_pipe(self) -> bytes:
+        pipe: Any = sys.stdin.buffer if self.path == "-" else Path(self.path).open("rb", buffering=HEAD_BYTES)
+        self._pipe = pipe
+        return bytes(pipe.peek(HEAD_BYTES)[:HEAD_BYTES])
 
     def open(self) -> BinaryIO:
         """The bytes from their start; a pipe has them once only."""
+        if self.is_file and self._compression:
+            return cast(BinaryIO, pa.input_stream(self.path, compression=self._compression))
         if self.is_file:
-            self.close()
-            if self._compression:
-                return cast(BinaryIO, pa.input_stream(self.path, compression=self._compression))
             return Path(self.path).open("rb")
-        if self._handle is None:
+        if self._pipe is None:
             raise InputError("a pipe can be read only once", file=self.path)
-        handle, self._handle = self._handle, None
-        return handle
+        pipe, self._pipe = self._pipe, None
+        return pipe
 
     def close(self) -> None:
-        """Lets go of what was opened to look at the head."""
-        if self._handle is not None and self.path != "-":
-            self._handle.close()
-            self._handle = None
+        """Lets go of a pipe that will not be read."""
+        if self._pipe is not None and self.path != "-":
+            self._pipe.close()
+        self._pipe = None
 
 
 @contextlib.contextmanager

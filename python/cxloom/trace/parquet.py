@@ -20,6 +20,7 @@ from cxloom.trace.format import DEFAULTS, DTYPES, NO_TIMESTAMP, REQUIRED, VERSIO
 ROW_GROUP = 1 << 18
 BATCH = 1 << 16
 _PREFIX = b"cxloom.trace."
+_MAGIC = b"PAR1"  # the first and last bytes of a file
 
 SCHEMA = pa.schema(
     [
@@ -53,7 +54,9 @@ class ParquetWriter:
             store_schema=False,
         )
         about = {**metadata, "version": str(VERSION)}
-        self._writer.add_key_value_metadata({_PREFIX.decode() + key: value for key, value in about.items()})
+        self._writer.add_key_value_metadata(
+            {_PREFIX.decode() + key: value for key, value in sorted(about.items())}
+        )
 
     def write(self, batch: TraceBatch) -> None:
         """Writes the batch as a row group."""
@@ -77,6 +80,10 @@ class ParquetFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
+        with Path(path).open("rb") as handle:
+            handle.seek(-min(len(_MAGIC), handle.seek(0, os.SEEK_END)), os.SEEK_END)
+            if handle.read() != _MAGIC:
+                raise InputError("the Parquet file is cut off", allowed="a whole Parquet file")
         with self._open() as file:
             self.length: int = file.metadata.num_rows
             raw: dict[bytes, bytes] = file.metadata.metadata or {}
@@ -107,9 +114,7 @@ class ParquetFile:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             reason = str(error).strip().splitlines()[0].rstrip(".")
-            raise InputError(
-                f"a damaged or cut off Parquet file: {reason}", allowed="a whole Parquet file"
-            ) from error
+            raise InputError(f"a damaged Parquet file: {reason}", allowed="a whole Parquet file") from error
 
     def batches(self) -> Iterator[TraceBatch]:
         """The accesses from the start; memory does not depend on how many there are."""

@@ -52,8 +52,8 @@ def open_trace(path: str | os.PathLike[str], *, tick: str = "1ps") -> TraceReade
     with errors_of(path):
         source = Source(path)
         if source.head.startswith(b"PAR1"):
-            source.close()
             if not source.is_file:
+                source.close()
                 raise InputError("Parquet through a pipe", allowed="a Parquet file, or text through a pipe")
             file = ParquetFile(path)
             return TraceReader(source.path, "parquet", file.length, file.metadata, file.batches)

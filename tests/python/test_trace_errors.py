@@ -1,0 +1,216 @@
+"""Every kind of bad trace gets an answer that names the file, and nothing is written."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cxloom.errors import InputError
+from cxloom.trace import READ, TraceBatch, convert, info, open_trace, write_trace
+
+
+def good(count: int = 100_000) -> TraceBatch:
+    """A trace that fills pages of Parquet."""
+    return TraceBatch.of(np.random.default_rng(1).integers(0, 2**40, count), READ)
+
+
+def parquet(columns: dict[str, Any], **options: Any) -> Callable[[Path], None]:
+    """Writes the columns as they are."""
+    return lambda path: pq.write_table(pa.table(columns), path, **options)
+
+
+def text(content: str) -> Callable[[Path], None]:
+    return lambda path: path.write_text(content) and None
+
+
+def raw(content: bytes) -> Callable[[Path], None]:
+    return lambda path: path.write_bytes(content) and None
+
+
+def cut(keep: float) -> Callable[[Path], None]:
+    """A Parquet trace of which only the first part is there."""
+
+    def make(path: Path) -> None:
+        write_trace(path.with_suffix(".parquet"), [good()])
+        content = path.with_suffix(".parquet").read_bytes()
+        path.with_suffix(".parquet").unlink()
+        path.write_bytes(content[: int(len(content) * keep)])
+
+    return make
+
+
+def damaged(path: Path) -> None:
+    """A Parquet trace with one bit changed in the middle of its data."""
+    cut(1)(path)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def versioned(path: Path) -> None:
+    table = pa.table({"address": [1], "kind": [0]}).replace_schema_metadata({"cxloom.trace.version": "7"})
+    pq.write_table(table, path)
+
+
+def unsigned(values: list[int | None]) -> pa.Array:
+    return pa.array(values, pa.uint64())
+
+
+ADDRESSES = unsigned([1, 2])
+CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "missing": (lambda path: None, "no such file"),
+    "directory": (Path.mkdir, "a directory, not a trace"),
+    "empty": (raw(b""), "the file is empty"),
+    "binary": (raw(bytes(range(256)) * 100), "neither Parquet nor text: binary data, found b'"),
+    "elf": (raw(Path("/proc/self/exe").read_bytes()[:5000]), "neither Parquet nor text"),
+    "magic only": (raw(b"PAR1"), "a damaged Parquet file"),
+    "first third": (cut(0.33), "the Parquet file is cut off"),
+    "last byte missing": (cut(0.99999), "the Parquet file is cut off"),
+    "changed bit": (damaged, "a damaged Parquet file"),
+    "no rows": (parquet({"address": unsigned([]), "kind": unsigned([])}), "the trace has no accesses"),
+    "no kind": (
+        parquet({"address": ADDRESSES}),
+        "the column 'kind' is missing, found address; allowed: address, kind",
+    ),
+    "misspelt": (parquet({"address": ADDRESSES, "kind": [0, 0], "threads": [0, 0]}), "did you mean 'thread'"),
+    "real numbers": (
+        parquet({"address": [1.5, 2.0], "kind": [0, 0]}),
+        "'address' has the wrong type, found double",
+    ),
+    "null": (parquet({"address": unsigned([1, None]), "kind": [0, 0]}), "no address in access 1"),
+    "negative": (parquet({"address": [1, -2], "kind": [0, 0]}), "'address' is out of range, found -2 to 1"),
+    "third kind": (
+        parquet({"address": ADDRESSES, "kind": [0, 2]}),
+        "bad kind of access 1, found 2; allowed: 0 ",
+    ),
+    "no bytes": (
+        parquet({"address": ADDRESSES, "kind": [0, 0], "size": [0, 4]}),
+        "bad size of access 0, found 0",
+    ),
+    "too large": (
+        parquet({"address": ADDRESSES, "kind": [0, 0], "size": [4, 70000]}),
+        "'size' is out of range",
+    ),
+    "needs itself": (
+        parquet({"address": ADDRESSES, "kind": [0, 0], "dependence": [0, 2]}),
+        "bad dependence of access 1",
+    ),
+    "back in time": (
+        parquet({"address": ADDRESSES, "kind": [0, 0], "timestamp": [9, 8]}),
+        "bad timestamp of access 1",
+    ),
+    "before time": (
+        parquet({"address": ADDRESSES, "kind": [0, 0], "timestamp": [-7, 8]}),
+        "bad timestamp of access 0",
+    ),
+    "other version": (versioned, "an unknown version, found 7; allowed: 1"),
+    "prose": (text("Dear reader,\nthis is no trace.\n"), ":1: bad address, found 'Dear'"),
+    "wrong column": (text("0x40 R 1\n0x40 1 R\n"), ":2: bad kind, found '1'; allowed: R or W"),
+    "missing column": (text("0x40 R 1\n0x40 R\n"), ":2: a line of 2 columns"),
+    "comments only": (text("# nothing\n"), "the trace has no accesses"),
+    "bad header": (text("# cxloom-trace 1: address kind thred\n0x40 R 1\n"), ":1: .*did you mean 'thread'"),
+    "bad metadata": (
+        text("# cxloom-trace 1: address kind\n# metadata: {\n0x40 R\n"),
+        ":2: the metadata are not JSON",
+    ),
+    "late garbage": (text("0x40 R 1\n" * 300_000 + "0x40 R\n"), ":300001: a line of 2 columns"),
+    "cut lackey": (
+        text("I  0401,3\n L 1000,8\n L 10"),
+        ":3: the trace is cut off within a line, found ' L 10'",
+    ),
+    "bad lackey": (text("I  0401,3\nhello\n"), ":2: not a line of a lackey trace, found 'hello'"),
+    "cut gzip": (raw(gzip.compress(b"0x40 R 1\n" * 100_000)[:-30]), "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_traces_are_refused(case: str, tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    make, message = CASES[case]
+    path = tmp_path / "given"
+    make(path)
+    with pytest.raises(InputError, match=message) as caught:
+        info(path)
+    assert caught.value.file == str(path)
+    # A conversion leaves its target alone, and nothing lies about.
+    target = tmp_path / "target.parquet"
+    target.write_bytes(b"precious")
+    before = sorted(tmp_path.iterdir())
+    outcome = cxloom("trace", "convert", path, target)
+    assert outcome.code == 2
+    assert str(path) in outcome.err
+    assert "Traceback" not in outcome.err
+    assert outcome.out == ""
+    assert target.read_bytes() == b"precious"
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_exit_code_is_that_of_bad_input(tmp_path: Path, subprocess_cxloom: Callable[..., Any]) -> None:
+    (tmp_path / "bad.txt").write_text("0x40 R 1\n0x40 Q 1\n")
+    outcome = subprocess_cxloom("trace", "info", "bad.txt", cwd=tmp_path)
+    assert outcome.code == 2
+    assert "bad.txt:2: bad kind" in outcome.err
+    assert "found: 'Q'" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("out.csv", "does not tell the form of the trace, found '.csv'; allowed: .parquet, .txt, .trace"),
+        ("out", "does not tell the form"),
+        ("folder.txt", "a directory, not a file to write"),
+        ("nowhere/out.txt", "no such folder"),
+    ],
+)
+def test_targets_that_cannot_be_written(name: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "folder.txt").mkdir()
+    with pytest.raises(InputError, match=message):
+        write_trace(tmp_path / name, [good(10)])
+    with pytest.raises(InputError, match=message):
+        convert(tmp_path / "not even looked at", tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.txt"]
+
+
+def test_nothing_is_left_of_a_trace_that_turns_out_bad(tmp_path: Path) -> None:
+    path = tmp_path / "out.parquet"
+
+    def batches() -> Any:
+        yield good()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_trace(path, batches())
+    for bad in (
+        [],
+        [TraceBatch.of([], [])],
+        [TraceBatch.of([1], 2)],
+        [TraceBatch.of([1, 2], 0, timestamp=[2, 1])],
+    ):
+        with pytest.raises(InputError):
+            write_trace(path, bad)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_order_is_checked_across_batches(tmp_path: Path) -> None:
+    earlier, later = TraceBatch.of([1], 0, timestamp=5), TraceBatch.of([1], 0, timestamp=6, dependence=1)
+    assert write_trace(tmp_path / "out.txt", [earlier, later]) == 2
+    with pytest.raises(InputError, match="bad timestamp of access 2, found 5"):
+        write_trace(tmp_path / "out.txt", [earlier, later, earlier])
+    with pytest.raises(InputError, match="bad dependence of access 0, found 1"):
+        write_trace(tmp_path / "out.txt", [later, later])
+
+
+def test_a_file_that_cannot_be_opened_twice_is_still_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "gone.txt"
+    path.write_text("0x40 R 1\n")
+    reader = open_trace(path)
+    path.unlink()
+    with pytest.raises(InputError, match=r"gone\.txt: no such file") as caught:
+        list(reader)
+    assert caught.value.file == str(path)

@@ -147,9 +147,7 @@ def _advance(simulation: _core.Simulation, sinks: _Sinks, max_time_ns: float | N
     events = 10_000
     while True:
         before = time.perf_counter()
-        finished = (
-            simulation.advance(events) if max_time_ns is None else simulation.advance(events, max_time_ns)
-        )
+        finished = simulation.advance(events, max_time_ns)
         sinks.take(simulation)
         if finished:
             return

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 from cxloom.report.study import show_outcome
 from cxloom.study import names, read, run_study
@@ -21,11 +22,15 @@ app = typer.Typer(help="Run published experiments.", no_args_is_help=True)
 def list_studies() -> None:
     """List the studies that come with cxloom."""
     out = Console(highlight=False)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("name", style="bold", no_wrap=True)
+    table.add_column("what it is")
+    table.add_column("runs", justify="right")
+    table.add_column("expectations", justify="right")
     for name in names():
         study = read(find(name))
-        out.print(
-            f"[bold]{name}[/]  {study.title} ({len(study.points)} runs, {len(study.expectations)} expectations)"
-        )
+        table.add_row(name, study.title, str(len(study.points)), str(len(study.expectations)))
+    out.print(table)
 
 
 @app.command("run")

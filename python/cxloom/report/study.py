@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from cxloom.report.numbers import significant
-from cxloom.study.runner import Outcome, described_point
+from cxloom.study.runner import Comparison, Outcome, described_point
 
 
 def show_outcome(outcome: Outcome) -> None:
@@ -19,35 +21,51 @@ def show_outcome(outcome: Outcome) -> None:
         out.print(Text(study.source))
     if study.about:
         out.print(Text(f"\n{study.about}"))
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("point")
-    table.add_column("measure")
-    for name in ("simulated", "expected", "deviation", "allowed"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("")
-    for comparison in outcome.comparisons:
-        expectation = comparison.expectation
-        allowed = (
-            f"{100 * expectation.tolerance:g} %" if expectation.relative else f"{expectation.tolerance:g}"
+    for measure, comparisons in itertools.groupby(outcome.comparisons, _measure):
+        table = Table(
+            title=f"\n{measure}", title_justify="left", title_style="bold", box=None, header_style="dim"
         )
-        deviation = (
-            f"{100 * comparison.deviation:+.2f} %" if expectation.value else f"{comparison.deviation:+.3g}"
-        )
-        measure = expectation.measure + (" (relative)" if expectation.relative_to is not None else "")
-        table.add_row(
-            Text(described_point(comparison.point)),
-            Text(measure),
-            significant(comparison.simulated, 4),
-            significant(expectation.value, 4),
-            deviation,
-            allowed,
-            Text("ok", style="green") if comparison.passed else Text("FAIL", style="bold red"),
-        )
+        axes = list(study.points[0])
+        for axis in axes:
+            table.add_column(axis.rpartition(".")[2], no_wrap=True)
+        for name in ("simulated", "expected", "deviation", "allowed"):
+            table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("", no_wrap=True)
+        for comparison in comparisons:
+            table.add_row(*(str(comparison.point[axis]) for axis in axes), *_row(comparison))
+        out.print(table)
     out.print()
-    out.print(table)
+    for source in dict.fromkeys(_source(comparison) for comparison in outcome.comparisons):
+        out.print(Text(f"expected: {source}", style="dim"))
     failed = sum(not comparison.passed for comparison in outcome.comparisons)
-    out.print()
     if failed:
         out.print(Text(f"{failed} of {len(outcome.comparisons)} expectations failed", style="bold red"))
     else:
         out.print(Text(f"All {len(outcome.comparisons)} expectations are met", style="green"))
+
+
+def _row(comparison: Comparison) -> list[Text | str]:
+    expectation = comparison.expectation
+    deviation = (
+        f"{100 * comparison.deviation:+.2f} %" if expectation.value else f"{comparison.deviation:+.3g}"
+    )
+    return [
+        significant(comparison.simulated, 4),
+        significant(expectation.value, 4),
+        deviation,
+        f"{100 * expectation.tolerance:g} %" if expectation.relative else f"{expectation.tolerance:g}",
+        Text("ok", style="green") if comparison.passed else Text("FAIL", style="bold red"),
+    ]
+
+
+def _measure(comparison: Comparison) -> str:
+    """What is compared: rows of the same measure stand in one table."""
+    expectation = comparison.expectation
+    if expectation.relative_to is None:
+        return expectation.measure
+    return f"{expectation.measure}, relative to {described_point(expectation.relative_to)}"
+
+
+def _source(comparison: Comparison) -> str:
+    expectation = comparison.expectation
+    return expectation.source + (f" (derived: {expectation.derived})" if expectation.derived else "")

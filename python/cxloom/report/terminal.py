@@ -45,6 +45,8 @@ def _plain(summary: Values, blocks: str) -> str:
 
 
 def _report(summary: Values, blocks: str) -> RenderableType:
+    if not summary["requests"]:
+        return Group(_headline(summary), "", _provenance(summary))
     parts: list[RenderableType] = [_headline(summary), "", _performance(summary)]
     breakdown, rows = _breakdown(summary, blocks)
     parts += ["", breakdown]
@@ -60,6 +62,10 @@ def _report(summary: Values, blocks: str) -> RenderableType:
 
 def _headline(summary: Values) -> Text:
     measured = f"{summary['requests']:,} requests in {duration(summary['simulated_time_ns'])}"
+    if summary["truncated"] and not summary["requests"]:
+        return Text.assemble(
+            ("TRUNCATED", "bold red"), f" ({summary['stop_reason']}) before anything was measured"
+        )
     if summary["truncated"]:
         return Text.assemble(
             ("TRUNCATED", "bold red"), f" ({summary['stop_reason']}): {measured} measured so far"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+_PLAIN = re.compile(r"[\w./%+-]*")
 
 
 def to_yaml(plain: Mapping[str, Any]) -> str:
@@ -26,7 +30,7 @@ def _section(value: Any) -> Any:
         return CommentedMap((key, _flow(item)) for key, item in value.items())
     if isinstance(value, list):
         return CommentedSeq(_flow(item) for item in value)
-    return value
+    return _flow(value)
 
 
 def _flow(value: Any) -> Any:
@@ -39,4 +43,6 @@ def _flow(value: Any) -> Any:
         items = CommentedSeq(_flow(item) for item in value)
         items.fa.set_flow_style()
         return items
+    if isinstance(value, str) and not _PLAIN.fullmatch(value):
+        return DoubleQuotedScalarString(value)  # beyond names and quantities, nothing is left to subtle rules
     return value

@@ -26,6 +26,7 @@ _KEYS = {
     "cases": "Named variants, each with values by path.",
     "sweep": "Paths, each with the list of its values: every combination is a point.",
     "zip": "True: the n-th values of all paths make the n-th point, instead of every combination.",
+    "defaults": "What all of `expect` have in common, such as a tolerance.",
     "expect": "What should come out.",
 }
 _EXPECTATION_KEYS = ("at", "relative_to", "measure", "value", "tolerance", "source", "derived")
@@ -84,7 +85,11 @@ def read(path: str | os.PathLike[str]) -> Study:
         points.append(point)
         specs.append(resolve(system, [*common, *overrides]))
     expect = entries.get("expect")
-    expectations = [_expectation(node, points) for node in (expect.list() if expect is not None else [])]
+    defaults = _map(entries.get("defaults"))
+    expectations = [
+        _expectation(node.with_entries({**defaults, **node.map()}), points)
+        for node in (expect.list() if expect is not None else [])
+    ]
     text = {
         key: entries[key].text().strip() if key in entries else "" for key in ("title", "source", "about")
     }

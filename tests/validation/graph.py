@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -121,7 +122,7 @@ class Graph:
 
 def steps(path: list[str]) -> list[Channel]:
     """The channels of a route."""
-    return list(zip(path, path[1:], strict=False))
+    return list(itertools.pairwise(path))
 
 
 def response_loads(

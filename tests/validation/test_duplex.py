@@ -61,8 +61,8 @@ def test_full_duplex(system: object, reads: float, header: int) -> None:
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("reads", [0.0, 0.5, 1.0])
 def test_half_duplex(system: object, reads: float, header: int) -> None:
-    # A shared wire serves in the order of readiness, so that a closed loop goes round in one batch: the wire rests for a
-    # round trip (0.2 us) each time that the whole queue (16 us) has passed. The window holds whole rounds.
+    # A shared wire serves in the order of readiness, so that a closed loop goes round in one batch: the wire rests for
+    # a round trip (0.2 us) each time that the whole queue (16 us) has passed. The window holds whole rounds.
     assert callable(system)
     wire = {"bandwidth": f"{B:g}GB/s", "header": f"{header}B", "data_header": "0B", "duplex": "half"}
     queue = 4000

@@ -11,8 +11,8 @@ from validation.systems import FREE, LINE, Run, Spec, generated, run
 
 P = 16.0  # GB/s: a line every 4 ns
 N = 8  # requesters, and memories: the paper's scale 16
-# Requests in flight of each requester: deep enough to keep the bottleneck busy all the time. Much deeper queues only take
-# longer to settle where several channels are nearly as loaded as the worst one.
+# Requests in flight of each requester: deep enough to keep the bottleneck busy all the time. Much deeper queues only
+# take longer to settle where several channels are nearly as loaded as the worst one.
 QUEUE = 300
 LINK = {**FREE, "bandwidth": f"{P:g}GB/s"}
 

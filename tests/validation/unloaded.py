@@ -1,0 +1,180 @@
+"""The latency of a request that meets nobody, added up from the parameters of what it passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import Any
+
+from validation.graph import Graph, steps
+
+from cxloom import _core
+
+DECLARED = _core.declarations()
+PICOSECONDS = {"ps": 1, "ns": 1000, "us": 10**6, "ms": 10**9}
+LINE = 64
+
+
+def time_ps(text: str) -> int:
+    """Picoseconds in "12.5ns"."""
+    number = text.rstrip("mnpsu")
+    return int(Fraction(number) * PICOSECONDS[text[len(number) :]])
+
+
+def bytes_of(text: str) -> int:
+    """Bytes in "16B"."""
+    return int(text.removesuffix("B"))
+
+
+def ps_per_byte(text: str) -> Fraction | None:
+    """Picoseconds a byte in "12.5GB/s"; none if there is no limit."""
+    return None if text == "unlimited" else 1000 / Fraction(text.removesuffix("GB/s"))
+
+
+@cache
+def default(group: str, kind: str, name: str) -> str:
+    """The declared default of a parameter."""
+    fields = DECLARED[group]["fields"] if not kind else DECLARED[group][kind]["fields"]
+    return str(next(f["default"] for f in fields if f["name"] == name))
+
+
+@dataclass
+class Unloaded:
+    """Sums of picoseconds, by the segment that they belong to."""
+
+    spec: dict[str, Any]
+    segments: dict[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """What is linked to what."""
+        return Graph.of(self.spec)
+
+    @cached_property
+    def ends(self) -> dict[tuple[str, str], tuple[dict[str, Any], bool]]:
+        """The link between each two devices, and whether the first of them is its first end."""
+        result = {}
+        for link in self.spec["links"]:
+            a, b = link["between"]
+            result[a, b], result[b, a] = (link, True), (link, False)
+        return result
+
+    def device(self, name: str, key: str) -> str:
+        """A parameter of a device, as written or by default."""
+        device = self.spec["devices"][name]
+        return str(device.get(key, default("devices", device["kind"], key)))
+
+    def link_value(self, a: str, b: str, key: str) -> str:
+        """A parameter of the link in the direction from a to b."""
+        link, forward = self.ends[a, b]
+        value = link.get(key, default("link", "", key))
+        return str(value if forward else link.get("reverse", {}).get(key, value))
+
+    def port_delays(self, a: str, b: str) -> int:
+        """The ports at both ends of a link."""
+        link, _ = self.ends[a, b]
+        if "port_delay" in link:
+            return 2 * time_ps(link["port_delay"])
+        kinds = {"bus", "switch"}
+        own = [n for n in (a, b) if self.spec["devices"][n]["kind"] in kinds]
+        return sum(time_ps(self.device(n, "port_delay")) for n in own)
+
+    def rate(self, a: str, b: str) -> Fraction | None:
+        """The slowest of a link's own bandwidth and those of its ports, ps a byte."""
+        rates = [ps_per_byte(self.link_value(a, b, "bandwidth"))]
+        rates += [
+            ps_per_byte(self.device(n, "port_bandwidth"))
+            for n in (a, b)
+            if self.spec["devices"][n]["kind"] == "switch"
+        ]
+        limits = [rate for rate in rates if rate is not None]
+        return max(limits) if limits else None
+
+    def flight(self, a: str, b: str) -> int:
+        """Ports and flight of one link."""
+        return self.port_delays(a, b) + time_ps(self.link_value(a, b, "delay"))
+
+    def transit(self, node: str) -> int:
+        """What it takes to pass a bus or a switch."""
+        kind = self.spec["devices"][node]["kind"]
+        return time_ps(self.device(node, "bus_time" if kind == "bus" else "switching_time"))
+
+    def add(self, segment: str, time: int) -> None:
+        """Books time to a segment."""
+        self.segments[segment] = self.segments.get(segment, 0) + time
+
+    def travel(self, path: list[str], payload: int) -> None:
+        """Takes a message along a path. Where it is passed on by its head (cut-through), only the slowest wire's
+        serialisation shows, once, where the message is next taken in whole."""
+        tail = 0
+
+        def cost(owner: dict[str, Any], group: str, kind: str) -> int:
+            key = "data_header" if payload else "header"
+            return payload + bytes_of(str(owner.get(key, default(group, kind, key))))
+
+        for a, b in steps(path):
+            rate = self.rate(a, b)
+            if rate is not None:
+                tail = max(tail, int(cost(self.ends[a, b][0], "link", "") * rate))
+            self.add("port_delay", self.port_delays(a, b))
+            self.add("propagation", time_ps(self.link_value(a, b, "delay")))
+            device = self.spec["devices"][b]
+            whole = device["kind"] not in ("bus", "switch") or (
+                device["kind"] == "switch" and self.device(b, "forwarding") == "store-and-forward"
+            )
+            if whole:
+                self.add("serialization", tail)
+                tail = 0
+            if device["kind"] == "bus":
+                self.add("bus", self.transit(b))
+                rate = ps_per_byte(self.device(b, "bandwidth"))
+                if rate is not None:
+                    tail = max(tail, int(cost(device, "devices", "bus") * rate))
+            elif device["kind"] == "switch":
+                self.add("switching", self.transit(b))
+
+    def serve(self, memory: dict[str, Any], write: bool) -> None:
+        """Controller and media."""
+        self.add(
+            "controller",
+            time_ps(memory.get("controller_time", default("devices", "memory", "controller_time"))),
+        )
+        media = memory.get("media", {})
+        latency = media.get("latency", default("media", "fixed", "latency"))
+        self.add("media", time_ps(media.get("write_latency", latency) if write else latency))
+
+    def request(
+        self, requester: str, target: str, write: bool, size: int = LINE, by_latency: bool = False
+    ) -> int:
+        """The whole way of one request; returns its latency in picoseconds."""
+        self.segments = {}
+        self.add("process", time_ps(self.device(requester, "process_time")))
+        cache = self.spec["devices"][requester].get("cache")
+        if cache is not None:
+            self.add("cache", time_ps(cache.get("access_time", "12ns")))
+            write, size = False, LINE  # a miss fetches the line
+        server = self.spec["devices"][target]
+        memory = server["memory"] if server["kind"] == "accelerator" else server
+        if requester == target:
+            self.serve(memory, write)
+            return sum(self.segments.values())
+        graph = self.graph
+        routes = {}
+        for source, end in ((requester, target), (target, requester)):
+            hub = graph.end_of_ways(end)
+
+            def cost(a: str, b: str, hub: str = hub) -> int:
+                if not by_latency:
+                    return 1
+                return self.flight(a, b) + (self.transit(b) if b != hub and graph.forwards(b) else 0)
+
+            routes[source] = graph.route(source, end, cost)
+        self.travel(routes[requester], size if write else 0)
+        self.serve(memory, write)
+        self.travel(routes[target], 0 if write else size)
+        return sum(self.segments.values())
+
+    def hops(self, requester: str, target: str) -> int:
+        """Links crossed there and back, by fewest links."""
+        return 2 * self.graph.hops_to(target)[requester]

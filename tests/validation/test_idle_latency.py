@@ -240,12 +240,16 @@ def test_routes_by_latency(seed: int) -> None:
     memories = len(spec["address_map"][0]["to"])
     spec["workload"] = {host: visits(memories) for host in spec["workload"]}
     expect_sum_of_parts(spec, by_latency=True)
-    # Alone, a host fares better by this than by fewest links.
-    alone = changed(spec, ("workload", {"host0": spec["workload"]["host0"]}), ("devices.host0.queue", 1))
-    by_latency = run(changed(alone, ("run.route_by", "latency")))
-    by_hops = run(changed(alone, ("run.route_by", "hops")))
-    assert by_latency.latency < by_hops.latency
-    assert by_latency.summary["mean_hops"] > by_hops.summary["mean_hops"]
+    # Alone, no host fares worse by this than by fewest links, and some fare better.
+    gains = []
+    for host, work in spec["workload"].items():
+        alone = changed(spec, ("workload", {host: work}), (f"devices.{host}.queue", 1))
+        by_latency = run(changed(alone, ("run.route_by", "latency")))
+        by_hops = run(changed(alone, ("run.route_by", "hops")))
+        gains.append(by_hops.latency - by_latency.latency)
+        assert by_latency.summary["mean_hops"] >= by_hops.summary["mean_hops"]
+    assert min(gains) >= 0.0
+    assert max(gains) > 1.0
 
 
 def test_mean_hops_follow_from_the_graph() -> None:

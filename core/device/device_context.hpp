@@ -9,7 +9,7 @@
 #include "kernel/pool.hpp"
 #include "memory/media.hpp"
 #include "protocol/address_map.hpp"
-#include "protocol/message.hpp"
+#include "protocol/request.hpp"
 
 namespace cxloom {
 
@@ -17,7 +17,7 @@ namespace cxloom {
 struct Fabric {
   AddressMap map;
   std::unique_ptr<Router> router;
-  Pool<Message> messages;
+  Pool<Message> messages;  ///< those without a request, which has its own
 };
 
 struct DeviceContext : ComponentContext {

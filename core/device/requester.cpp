@@ -194,7 +194,7 @@ void Requester::send(Opcode opcode, Address address, std::uint16_t size, Request
                       to_text(address), fabric_.map.described() + " (addresses: first-touch maps a program's pages there)", {}},
                      work_.name);
   }
-  Message& message = fabric_.messages.take();
+  Message& message = parent ? parent->message : fabric_.messages.take();
   message.opcode = opcode;
   message.channel = channel_of(opcode);
   message.address = address;
@@ -234,8 +234,8 @@ void Requester::answered(Message& message) {
   } else {
     --write_backs_;
     observer_->written_back(id(), message.source, payload);
+    fabric_.messages.give_back(message);
   }
-  fabric_.messages.give_back(message);
   if (request) {
     if (cache_) {
       fill(line, *request);

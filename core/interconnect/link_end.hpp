@@ -12,7 +12,7 @@
 #include "kernel/kernel.hpp"
 #include "base/measure.hpp"
 #include "kernel/port.hpp"
-#include "protocol/message.hpp"
+#include "protocol/request.hpp"
 
 namespace cxloom {
 

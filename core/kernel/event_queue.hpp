@@ -71,9 +71,11 @@ class EventQueue {
     } else {
       give_node(sorted_.back());
       sorted_.pop_back();
-      if (!sorted_.empty()) {  // the next event will touch these
-        __builtin_prefetch(nodes_[sorted_.back()].event.handler);
-        __builtin_prefetch(reinterpret_cast<const void*>(nodes_[sorted_.back()].event.payload));
+      if (!sorted_.empty()) {  // the next event will touch these: its handler, its message and what lies behind it
+        const Event& next = nodes_[sorted_.back()].event;
+        __builtin_prefetch(next.handler);
+        __builtin_prefetch(reinterpret_cast<const char*>(next.payload));
+        __builtin_prefetch(reinterpret_cast<const char*>(next.payload) + 64);
       }
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "kernel/component.hpp"
@@ -18,18 +19,30 @@ namespace {
 
 using Names = std::vector<const Component*>;
 
-// The circle that a walk from `start` along the holders runs into, or nothing.
-Names circle_from(const Component* start, const std::map<const Component*, Names>& holders) {
-  Names path;
-  const Component* at = start;
-  while (at) {
-    const auto seen = std::find(path.begin(), path.end(), at);
-    if (seen != path.end()) return {seen, path.end()};
-    path.push_back(at);
-    const auto next = holders.find(at);
-    at = next == holders.end() ? nullptr : next->second.front();
+// Follows the holders from `at`, depth first, whatever number of things each waits for. True once `path` ends in a
+// component that it holds already. `done` are those from which no circle was found.
+bool walk_into_circle(const Component* at, const std::map<const Component*, Names>& holders, Names& path,
+                      std::set<const Component*>& done) {
+  if (done.contains(at)) return false;
+  const bool met = std::find(path.begin(), path.end(), at) != path.end();
+  path.push_back(at);
+  if (met) return true;
+  if (const auto next = holders.find(at); next != holders.end()) {
+    for (const Component* holder : next->second) {
+      if (walk_into_circle(holder, holders, path, done)) return true;
+    }
   }
-  return {};
+  path.pop_back();
+  done.insert(at);
+  return false;
+}
+
+// A circle to which a walk from `start` leads, or nothing.
+Names circle_from(const Component* start, const std::map<const Component*, Names>& holders,
+                  std::set<const Component*>& done) {
+  Names path;
+  if (!walk_into_circle(start, holders, path, done)) return {};
+  return {std::find(path.begin(), path.end(), path.back()), path.end() - 1};
 }
 
 }  // namespace
@@ -55,8 +68,9 @@ std::string describe_waits(const Kernel& kernel) {
     text += "\n";
   }
   if (lines > kMaxLines) text += "  ... and " + std::to_string(lines - kMaxLines) + " more\n";
+  std::set<const Component*> done;
   for (const Component* owner : owners) {
-    const Names circle = circle_from(owner, holders);
+    const Names circle = circle_from(owner, holders, done);
     if (circle.empty()) continue;
     text += "  circle: ";
     for (const Component* member : circle) text += member->name() + " -> ";

@@ -8,7 +8,7 @@
 #include "base/units.hpp"
 #include "kernel/component.hpp"
 #include "base/measure.hpp"
-#include "protocol/message.hpp"
+#include "protocol/request.hpp"
 
 namespace cxloom {
 

@@ -5,13 +5,15 @@
 
 #include "base/units.hpp"
 #include "protocol/opcode.hpp"
-#include "protocol/request.hpp"
+#include "protocol/segment.hpp"
 
 namespace cxloom {
 
+struct Request;
+
 struct alignas(64) Message {
   Message* next = nullptr;    ///< link of the queue it waits in
-  Request* parent = nullptr;  ///< the request that waits for it; none for write-backs and snoops
+  Request* parent = nullptr;  ///< the request that waits for it, whose message it is; none for write-backs and snoops
   Address address;
   Time tail;                  ///< after its head, its last byte arrives this much later
   Time since;                 ///< when it joined the queue it waits in
@@ -24,10 +26,8 @@ struct alignas(64) Message {
   Channel channel = Channel::kM2SReq;
   std::uint8_t hops = 0;      ///< links crossed so far
 
-  /// Charges the waiting request, if there is one.
-  void charge(Segment segment, Time until) {
-    if (parent) parent->charge(segment, until);
-  }
+  /// Charges the waiting request, if there is one. (Defined beside Request.)
+  void charge(Segment segment, Time until);
   /// Payload bytes that travel in this message.
   std::uint64_t payload() const { return carries_data(opcode) ? size : 0; }
 };

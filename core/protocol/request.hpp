@@ -5,17 +5,22 @@
 #include <cstdint>
 
 #include "base/units.hpp"
+#include "protocol/message.hpp"
 #include "protocol/segment.hpp"
 
 namespace cxloom {
 
 enum class AccessKind : std::uint8_t { kRead, kWrite };
 
-struct alignas(64) Request {
+/// The order of the members is that of use: a hop touches the message, the mark and the first segments, which are two
+/// cache lines side by side.
+struct alignas(128) Request {
+  Message message;         ///< carries it there and the answer back
+  Time mark;               ///< up to when its time is accounted for
+  std::array<Time, kSegmentCount> segments{};
   std::uint64_t id = 0;    ///< number of the request at its requester, from zero, warm-up included
   Address address;
   Time created;            ///< when the clock of its latency started
-  Time mark;               ///< up to when its time is accounted for
   Request* next = nullptr; ///< link of the list it waits in
   NodeId requester;
   NodeId target;           ///< the device that serves it; the requester itself for a cache hit
@@ -23,7 +28,6 @@ struct alignas(64) Request {
   std::uint16_t size = 0;  ///< bytes
   std::uint8_t hops = 0;   ///< links crossed, there and back
   AccessKind kind = AccessKind::kRead;
-  std::array<Time, kSegmentCount> segments{};
 
   /// Accounts for the time from the mark up to `until`, and moves the mark there.
   void charge(Segment segment, Time until) {
@@ -32,6 +36,10 @@ struct alignas(64) Request {
   }
 };
 
-static_assert(sizeof(Request) <= 192, "a request in flight costs no more than 192 bytes");
+static_assert(sizeof(Request) - sizeof(Message) <= 192, "a request in flight costs no more than 192 bytes, and its message");
+
+inline void Message::charge(Segment segment, Time until) {
+  if (parent) parent->charge(segment, until);
+}
 
 }  // namespace cxloom

@@ -312,8 +312,10 @@ Simulation::Progress Simulation::progress() const {
 
 std::string Simulation::diagnosis(const std::string& problem) const {
   constexpr std::size_t kMaxLines = 40;
+  std::uint64_t outstanding = 0;
+  for (const Requester* requester : requesters_) outstanding += requester->outstanding();
   std::string text = problem + " (at " + to_text(kernel_.now()) + ", after " + std::to_string(kernel_.events()) + " events, " +
-                     std::to_string(fabric_.messages.live()) + " messages under way)\n";
+                     std::to_string(outstanding) + " requests and write-backs under way)\n";
   std::size_t lines = 0;
   for (const auto& each : components_) {
     const std::string activity = each->activity();

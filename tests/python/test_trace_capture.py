@@ -1,4 +1,4 @@
-"""Recording a program: with a stand-in for valgrind that says what lackey would, and with valgrind where there is one."""
+"""Recording a program: with a stand-in for valgrind that says what lackey would, and with valgrind itself."""
 
 from __future__ import annotations
 

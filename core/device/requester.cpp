@@ -226,14 +226,13 @@ void Requester::receive(Message& message) {
 
 void Requester::answered(Message& message) {
   Request* request = message.parent;
-  const std::uint64_t payload = message.size;
   const LineAddress line = LineAddress::of(message.address);
-  if (window_open_) payload_ += payload;
   if (request) {
     request->hops = message.hops;
   } else {
     --write_backs_;
-    observer_->written_back(id(), message.source, payload);
+    if (window_open_) payload_ += message.size;
+    observer_->written_back(id(), message.source, message.size);
     fabric_.messages.give_back(message);
   }
   if (request) {
@@ -280,7 +279,10 @@ void Requester::complete(Request& request) {
   ++completed_;
   --in_flight_;
   in_flight_monitor_.change(now(), -1);
-  if (window_open_) latency_.add(now() - request.created);
+  if (window_open_) {
+    latency_.add(now() - request.created);
+    payload_ += request.message.size;
+  }
   observer_->completed(request, now());
   requests_.give_back(request);
   if (began_) ++completed_since_began_;

@@ -12,11 +12,11 @@ void Collector::completed(const Request& request, Time now) {
   all_.latency.add(latency);
   kind.latency.add(latency);
   target.latency.add(latency);
-  if (request.target != request.requester || request.segments[static_cast<std::size_t>(Segment::kController)] > Time{}) {
-    all_.payload += request.size;  // a cache hit moves nothing
-    kind.payload += request.size;
-    target.payload += request.size;
-  }
+  // A cache hit moves nothing, nor does a miss that waits for the line of another; a miss moves a line.
+  const std::uint64_t moved = request.message.size;
+  all_.payload += moved;
+  kind.payload += moved;
+  target.payload += moved;
   for (std::size_t i = 0; i < kSegmentCount; ++i) {
     segment_sums_[i] += static_cast<std::uint64_t>(request.segments[i].ps());
   }

@@ -48,6 +48,13 @@ void Requester::assign(Work work, RequestObserver& observer) {
   observer_ = &observer;
   arrival_meter_ = RateMeter(work_.rate);
   outstanding_.resize((window_mask_ + 1) / 64);
+  wants_answers_ = work_.stream->wants_answers();
+}
+
+void Requester::resume() {
+  if (!has_next_) fetch();
+  issue_what_can_be_issued();
+  end_if_out_of_work();
 }
 
 void Requester::start() {
@@ -65,7 +72,7 @@ std::optional<std::uint64_t> Requester::expected() const {
 void Requester::fetch() {
   const bool enough = work_.requests && issued_ == work_.warmup + *work_.requests;
   has_next_ = !enough && work_.stream->next(next_);
-  exhausted_ = !has_next_;
+  exhausted_ = !has_next_ && !work_.stream->open();
   if (exhausted_ && !began_ && issued_ <= work_.warmup) {
     throw InputError({"the work ends during the warm-up", std::to_string(issued_) + " accesses",
                       "more accesses than run.warmup, which is " + std::to_string(work_.warmup), {}},
@@ -284,6 +291,7 @@ void Requester::complete(Request& request) {
     payload_ += request.message.size;
   }
   observer_->completed(request, now());
+  if (wants_answers_) work_.stream->answered(request, now());
   requests_.give_back(request);
   if (began_) ++completed_since_began_;
   end_if_out_of_work();

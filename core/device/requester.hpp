@@ -65,6 +65,12 @@ class Requester : public Component, private Waiter {
   void assign(Work work, RequestObserver& observer);
   bool has_work() const { return work_.stream != nullptr; }
   bool finished() const { return exhausted_ && in_flight_ == 0 && write_backs_ == 0; }
+  /// It has nothing to do until the outside gives it more.
+  bool waits_for_outside() const {
+    return has_work() && work_.stream->open() && !has_next_ && in_flight_ == 0 && write_backs_ == 0;
+  }
+  /// The outside has changed its stream: goes on with what can be issued.
+  void resume();
 
   void start() override;
   void receive(Message& message) override;
@@ -122,6 +128,7 @@ class Requester : public Component, private Waiter {
   RequesterParams params_;
   Fabric& fabric_;
   bool shares_ports_ = false;
+  bool wants_answers_ = false;
   RequestObserver* observer_ = nullptr;
   Work work_;
   RandomStream arrival_random_;

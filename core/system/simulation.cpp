@@ -266,6 +266,36 @@ void Simulation::give_work(const TraceOpener& open_trace) {
   }
 }
 
+ExternalFeed& Simulation::drive(const std::string& device) {
+  auto* requester = dynamic_cast<Requester*>(&component(device));
+  if (!requester) throw InputError({"'" + device + "' makes no requests", {}, "a host or an accelerator", {}});
+  if (requester->has_work()) throw InputError({"'" + device + "' has a workload already", {}, {}, {}});
+  auto feed = std::make_unique<ExternalFeed>();
+  ExternalFeed& driven = *feed;
+  Work work;
+  work.name = "driven." + device;
+  work.stream = std::move(feed);
+  requester->assign(std::move(work), *this);
+  driven_[device] = {requester, &driven};
+  check_reachability();
+  return driven;
+}
+
+void Simulation::inject(const std::string& device, const Access& access, ExternalFeed::Answered answered) {
+  const auto found = driven_.find(device);
+  if (found == driven_.end()) throw InputError({"'" + device + "' is not driven from outside", {}, "drive() first", {}});
+  const auto [requester, feed] = found->second;
+  feed->push(access, std::move(answered));
+  requester->resume();
+}
+
+void Simulation::close_feeds() {
+  for (const auto& [name, driven] : driven_) {
+    driven.second->close();
+    driven.first->resume();
+  }
+}
+
 bool Simulation::advance(Time limit, std::uint64_t max_events) {
   if (state_ != State::kRunning) return true;
   kernel_.run(limit, max_events);
@@ -277,6 +307,9 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
                                     std::to_string(kernel_.events() - events_at_progress_) + " events"));
   }
   if (!kernel_.idle()) return false;
+  if (std::any_of(requesters_.begin(), requesters_.end(), [](const Requester* each) { return each->waits_for_outside(); })) {
+    return false;
+  }
   finish();
   return true;
 }

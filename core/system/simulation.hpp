@@ -14,9 +14,11 @@
 #include "interconnect/link_end.hpp"
 #include "interconnect/topology.hpp"
 #include "kernel/kernel.hpp"
+#include "memory/byte_store.hpp"
 #include "protocol/request_observer.hpp"
 #include "system/sampler.hpp"
 #include "system/spec.hpp"
+#include "workload/external_feed.hpp"
 #include "workload/page_map.hpp"
 #include "workload/trace_stream.hpp"
 
@@ -61,6 +63,17 @@ class Simulation final : private RequestObserver {
   /// Runs everything that happens up to and including `limit`.
   bool run_until(Time limit) { return advance(limit, ~std::uint64_t{0}); }
   Time next_event_time() { return kernel_.next_event_time(); }
+
+  /// Lets the outside give accesses to a host or accelerator that has no workload; to be called before it runs. Throws
+  /// InputError if there is no such device or it has work already.
+  ExternalFeed& drive(const std::string& device);
+  /// Gives one access to a device that is driven from outside, now; `answered` is called at its completion.
+  void inject(const std::string& device, const Access& access, ExternalFeed::Answered answered);
+  /// No more accesses will come from outside.
+  void close_feeds();
+  /// Reads or writes bytes at once, without time passing: for those who need values.
+  ByteStore& bytes() { return bytes_; }
+
   /// Ends it now; `reason` completes "stopped: ...". Closes the window with what there is.
   void stop(const std::string& reason);
 
@@ -124,6 +137,8 @@ class Simulation final : private RequestObserver {
   std::vector<std::unique_ptr<LinkEnd>> link_ends_;
   std::vector<LinkView> links_;
   PageMap pages_;
+  ByteStore bytes_;
+  std::map<std::string, std::pair<Requester*, ExternalFeed*>> driven_;
   std::size_t pbr_ids_ = 0;
   std::unique_ptr<Sampler> sampler_;
 

@@ -23,8 +23,13 @@ struct Access {
 class AccessStream {
  public:
   virtual ~AccessStream() = default;
-  /// Gives the next access; false at the end of the stream.
+  /// Gives the next access; false at the end of the stream, or if it is open and has none at the moment.
   virtual bool next(Access& access) = 0;
+  /// More accesses may come later, from outside.
+  virtual bool open() const { return false; }
+  /// It wants `answered` to be called for each of its accesses.
+  virtual bool wants_answers() const { return false; }
+  virtual void answered(const Request& /*request*/, Time /*now*/) {}
   /// How many accesses there are in all, where that is known beforehand.
   virtual std::optional<std::uint64_t> length() const { return std::nullopt; }
 };

@@ -1,0 +1,21 @@
+// The public header: what a component, a medium or an access pattern built outside the tree needs, and what a program
+// needs that drives a simulation itself. Everything is in namespace cxloom.
+//
+// A plug-in is a shared library with one function:
+//
+//   #include <cxloom/cxloom.hpp>
+//   extern "C" void cxloom_register(cxloom::Registry& registry) { registry.devices.add<MyDevice>("my-device"); }
+//
+// Compile it with the include directory that `cxloom config --include` prints, -std=c++20 -shared -fPIC, and give it as
+// `cxloom run SPEC --plugin libmine.so`.
+#pragma once
+
+#include "base/schema.hpp"           // declared parameters
+#include "base/units.hpp"            // Time, Bytes, Bandwidth, ...
+#include "device/device_context.hpp" // what a device finds around itself
+#include "kernel/component.hpp"      // Component
+#include "memory/media.hpp"          // Media
+#include "protocol/request.hpp"      // Request, Message
+#include "system/registry.hpp"       // where kinds are registered
+#include "system/simulation.hpp"     // a simulation driven from outside
+#include "workload/pattern.hpp"      // Pattern

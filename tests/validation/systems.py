@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -155,3 +155,21 @@ def generated(kind: str, /, work: Spec | None = None, run_params: Spec | None = 
         "workload": {host: {"pattern": "random", "requests": 1000, **(work or {})} for host in hosts},
         "run": run_params or {},
     }
+
+
+def feed(addresses: Iterable[int], **columns: Any) -> Callable[[], Spec | None]:
+    """A trace for `feeds`: these addresses, in one batch. Other columns are a value for all or one each."""
+    at = np.asarray(list(addresses), dtype=np.uint64)
+    defaults = {
+        "kind": (0, np.uint8),
+        "size": (LINE, np.uint16),
+        "thread": (0, np.uint32),
+        "instruction_gap": (0, np.uint32),
+        "dependence": (0, np.uint32),
+        "timestamp": (-1, np.int64),
+    }
+    batch: Spec = {"address": at}
+    for name, (value, dtype) in defaults.items():
+        batch[name] = np.broadcast_to(np.asarray(columns.get(name, value), dtype=dtype), at.shape).copy()
+    batches = iter([batch])
+    return lambda: next(batches, None)

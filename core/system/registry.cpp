@@ -24,7 +24,20 @@ Registry builtin_registry() {
   return registry;
 }
 
+namespace {
+
+// A host such as Python loads this library for itself alone; a plug-in must find its symbols.
+void share_symbols() {
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&load_plugin), &here) != 0) {
+    dlopen(here.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+  }
+}
+
+}  // namespace
+
 void load_plugin(const std::string& path, Registry& registry) {
+  share_symbols();
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) throw InputError({"the plug-in cannot be loaded", std::string(dlerror()), "a shared library", {}});
   using Register = void (*)(Registry&);

@@ -6,8 +6,8 @@
 //   #include <cxloom/cxloom.hpp>
 //   extern "C" void cxloom_register(cxloom::Registry& registry) { registry.devices.add<MyDevice>("my-device"); }
 //
-// Compile it with the include directory that `cxloom config --include` prints, -std=c++20 -shared -fPIC, and give it as
-// `cxloom run SPEC --plugin libmine.so`.
+// Compile it with -std=c++20 -shared -fPIC and the include directory that `cxloom.include_dir()` gives in Python, and use
+// it as `cxloom run SPEC --plugin libmine.so`. examples/plugin/ has one.
 #pragma once
 
 #include "base/schema.hpp"           // declared parameters

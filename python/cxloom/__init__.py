@@ -14,6 +14,7 @@ from cxloom._core import __version__
 from cxloom.errors import CxloomError, InputError, SimulationError
 from cxloom.results import Latency, Measures, Result
 from cxloom.run import UnfinishedError, run
+from cxloom.spec.plugins import include_dir
 from cxloom.system import System, load
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "System",
     "UnfinishedError",
     "__version__",
+    "include_dir",
     "load",
     "run",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from cxloom import _core
 from cxloom.errors import InputError
@@ -18,3 +19,8 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
         raise
     declared.forget()
     models.forget()
+
+
+def include_dir() -> Path:
+    """The directory of the C++ headers, for compiling a plug-in: ``g++ -I <include_dir()> ...``."""
+    return Path(_core.__file__).parent / "include"

@@ -1,0 +1,82 @@
+// A simulation driven from outside: accesses given while time goes on, answers by callback, bytes without time.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "results/collector.hpp"
+#include "system/simulation.hpp"
+
+namespace cxloom {
+namespace {
+
+Value map(Value::Map entries) { return Value(std::move(entries)); }
+
+// A host and a memory that answers after 10 + 40 + 45 ns.
+Value small_system(std::int64_t queue) {
+  return map({{"devices", map({{"host", map({{"kind", "host"}, {"queue", queue}})},
+                               {"mem", map({{"kind", "memory"}, {"capacity", "1GiB"}})}})},
+              {"links", Value::List{map({{"between", Value::List{"host", "mem"}}})}},
+              {"address_map", Value::List{map({{"to", Value::List{"mem"}}})}}});
+}
+
+class Driven : public ::testing::Test {
+ protected:
+  explicit Driven(std::int64_t queue = 2)
+      : simulation_(registry_, Spec::read(small_system(queue), registry_), {}, collector_) {}
+
+  Registry registry_ = builtin_registry();
+  Collector collector_{true};
+  Simulation simulation_;
+};
+
+TEST_F(Driven, AnswersComeByCallbackAtTheirTime) {
+  simulation_.drive("host");
+  std::vector<std::int64_t> answered;
+  const auto remember = [&](const Request& request, Time now) {
+    EXPECT_EQ(request.mark, now);
+    answered.push_back(now.ps());
+  };
+  // Two go at once; the third waits for the first answer's slot, and so arrives one round trip later.
+  for (int i = 0; i < 3; ++i) simulation_.inject("host", {.address = Address{std::uint64_t{64} * static_cast<unsigned>(i)}}, remember);
+  EXPECT_FALSE(simulation_.run_until(Time{94'999}));
+  EXPECT_TRUE(answered.empty());
+  EXPECT_FALSE(simulation_.run_until(Time{95'000}));
+  EXPECT_EQ(answered, (std::vector<std::int64_t>{95'000, 95'000}));
+  EXPECT_FALSE(simulation_.run_until(Time{1'000'000}));
+  EXPECT_EQ(answered.back(), 190'000);
+
+  // Time has gone on to where the outside is, and an access starts there.
+  simulation_.inject("host", {.address = Address{4096}}, remember);
+  EXPECT_FALSE(simulation_.run_until(Time{2'000'000}));
+  EXPECT_EQ(answered.back(), 1'095'000);
+  EXPECT_EQ(simulation_.next_event_time(), Time::max());
+
+  simulation_.close_feeds();
+  EXPECT_TRUE(simulation_.advance(Time::max(), 1000));
+  EXPECT_EQ(simulation_.state(), Simulation::State::kFinished);
+  EXPECT_EQ(collector_.all().latency.count(), 4U);
+}
+
+TEST_F(Driven, MistakesAreRefused) {
+  EXPECT_THROW(simulation_.drive("mem"), InputError);
+  EXPECT_THROW(simulation_.inject("host", {}, {}), InputError);
+  simulation_.drive("host");
+  EXPECT_THROW(simulation_.drive("host"), InputError);
+  EXPECT_THROW(simulation_.inject("host", {.address = Address{std::uint64_t{1} << 40U}}, {}), InputError);
+}
+
+TEST_F(Driven, BytesAreReadAsWritten) {
+  std::array<std::byte, 6000> out{};
+  std::array<std::byte, 6000> in{};
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::byte>(i * 7);
+  simulation_.bytes().write(Address{4000}, in);  // across pages
+  simulation_.bytes().read(Address{4000}, out);
+  EXPECT_EQ(in, out);
+  simulation_.bytes().read(Address{3000}, std::span(out).first(1100));
+  EXPECT_EQ(out[999], std::byte{0});
+  EXPECT_EQ(out[1001], std::byte{7});
+}
+
+}  // namespace
+}  // namespace cxloom

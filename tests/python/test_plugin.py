@@ -1,0 +1,75 @@
+"""A component built outside the tree against the public header works like one inside."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cxloom
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = shutil.which("g++") or shutil.which("c++")
+    assert compiler, "the build needs a C++ compiler, so it is here"
+    out = tmp_path_factory.mktemp("plugin") / "libretimer.so"
+    include = f"-I{cxloom.include_dir()}"
+    command = [
+        compiler,
+        "-std=c++20",
+        "-O1",
+        "-shared",
+        "-fPIC",
+        include,
+        str(EXAMPLE / "retimer.cpp"),
+        "-o",
+        str(out),
+    ]
+    subprocess.run(command, check=True)
+    return out
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cxloom", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_plugin_runs_and_its_parameter_counts(library: Path) -> None:
+    # There and back through the retimer: 2 x 7 ns, and the rest is 10 process + 40 controller + 45 media.
+    done = run(
+        "run",
+        str(EXAMPLE / "retimer.yaml"),
+        "--plugin",
+        str(library),
+        "--json",
+        "--set",
+        "devices.host.queue=1",
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["latency_ns"]["mean"] == 10 + 40 + 45 + 2 * 7
+
+
+def test_a_plugin_is_described(library: Path) -> None:
+    shown = run("components", "retimer", "--plugin", str(library))
+    assert shown.returncode == 0, shown.stderr
+    assert "Regenerates the signal" in shown.stdout and "10ns" in shown.stdout
+
+
+def test_without_the_plugin_the_kind_is_unknown() -> None:
+    refused = run("run", str(EXAMPLE / "retimer.yaml"))
+    assert refused.returncode == 2
+    assert "unknown device kind 'retimer'" in refused.stderr
+
+
+def test_what_is_no_plugin_is_refused(tmp_path: Path) -> None:
+    fake = tmp_path / "libfake.so"
+    fake.write_text("not a library")
+    refused = run("run", str(EXAMPLE / "retimer.yaml"), "--plugin", str(fake))
+    assert refused.returncode == 2
+    assert "libfake.so" in refused.stderr

@@ -43,11 +43,8 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
     devices, links = description["devices"], description["links"]
     kinds = Counter(device["kind"] for device in devices)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    out.print(
-        Text.assemble(
-            (spec, "bold"), " is valid: ", f"{len(devices)} devices ({counted}), {len(links)} links"
-        )
-    )
+    summary = f"{len(devices)} devices ({counted}), {len(links)} links"
+    out.print(Text.assemble((spec, "bold"), f" is valid: {summary}"), soft_wrap=True)
     out.print(Text(f"addresses: {description['addresses'] or 'none'}"))
     if description["pbr_ids"]:
         out.print(Text(f"PBR identities: {description['pbr_ids']} of 4096"))

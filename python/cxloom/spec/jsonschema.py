@@ -175,7 +175,14 @@ def _field(field: declared.Field) -> Schema:
     default = _default(field)
     if default is None and field["default"]:
         doc += f" Default: {field['default']}."
+        shape = _or_null(shape)  # `key: null` takes the default again, where a preset has set it
     return {"description": doc, **({} if default is None else {"default": default}), **shape}
+
+
+def _or_null(shape: Schema) -> Schema:
+    if isinstance(shape.get("type"), str):
+        return {**shape, "type": [shape["type"], "null"]}
+    return {**shape, "anyOf": [*shape["anyOf"], {"type": "null"}]} if "anyOf" in shape else shape
 
 
 def _default(field: declared.Field) -> Any:

@@ -32,11 +32,12 @@ def overlay(base: Node | None, top: Node) -> Node:
 
 def overlay_requester(base: Node | None, top: Node) -> Node:
     """Like `overlay`; another pattern, trace or phases keep only what all workloads have in common."""
-    sources = ("pattern", "trace", "phases")
-    if base is not None and any(_changes(key, base, top) for key in sources):
-        common = declared.fields(declared.declarations()["workload"])
-        kept = {key: node for key, node in base.map().items() if key in common and key not in sources}
-        base = base.with_entries(kept)
+    sources = {"pattern", "trace", "phases"}
+    if base is not None and any(key in top.map() for key in sources):
+        old, new = sources & base.map().keys(), sources & top.map().keys()
+        if old and (old != new or _changes("pattern", base, top)):
+            common = declared.fields(declared.declarations()["workload"]).keys() - sources
+            base = base.with_entries({key: node for key, node in base.map().items() if key in common})
     return overlay(base, top)
 
 
@@ -178,9 +179,9 @@ def _ends(link: Node) -> tuple[str, ...]:
 
 
 def _changes(key: str, base: Node, top: Node) -> bool:
-    """True if `top` names another `key` than `base`."""
+    """True if both name a `key`, and not the same."""
     old, new = base.get(key), top.get(key)
-    return new is not None and (old is None or old.value != new.value)
+    return old is not None and new is not None and old.value != new.value
 
 
 def _key(node: Node) -> Origin:

@@ -58,29 +58,28 @@ def section_model(section: str) -> type[BaseModel]:
     return _model(section, info["doc"], declared.fields(info))
 
 
-def requester_model(pattern: str | None) -> type[BaseModel]:
-    """The model of a requester's workload with a pattern, or with a trace. Raises InputError for an unknown pattern."""
-    return _requester_model(pattern)
-
-
 @functools.cache
-def _requester_model(pattern: str | None) -> type[BaseModel]:
+def requester_model(pattern: str | None) -> type[BaseModel]:
+    """The model of a requester's workload with a pattern; None for a part of a workload, or one without a pattern.
+
+    Raises InputError for an unknown pattern.
+    """
+    known = declared.kinds("patterns")
+    if pattern is not None and pattern not in known:
+        near = nearest(pattern, known)
+        raise InputError(
+            f"unknown pattern '{pattern}'", allowed=listed(known), suggestion=near, path="pattern"
+        )
+    own: dict[str, declared.Field] = {}
+    for kind in known if pattern is None else [pattern]:
+        own |= declared.kind_fields("patterns", kind)
     common = declared.fields(declared.declarations()["workload"])
-    own: declared.Fields = {}
-    if pattern is not None:
-        known = declared.kinds("patterns")
-        if pattern not in known:
-            near = nearest(pattern, known)
-            raise InputError(
-                f"unknown pattern '{pattern}'", allowed=listed(known), suggestion=near, path="pattern"
-            )
-        own = declared.kind_fields("patterns", pattern)
     return _model("workload", "What a requester does.", {**common, **own})
 
 
 def forget() -> None:
     """Make the models anew next time: a plug-in may have registered more kinds."""
-    for cached in (model, section_model, _requester_model):
+    for cached in (model, section_model, requester_model):
         cached.cache_clear()
 
 

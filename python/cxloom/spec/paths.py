@@ -57,8 +57,13 @@ def follow(root: Node, text: str) -> tuple[Node, str]:
 def placed(root: Node, error: InputError) -> SpecError:
     """An error with an exact path in `root`, as one that points at what the person wrote."""
     node, rest = follow(root, error.path)
-    origin = node.place.within(rest)
-    return origin.error(error.problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion)
+    key = node.key if error.problem.startswith("unknown key") else None
+    origin = (key or node.place).within(rest)
+    section, _, name = error.path.partition(".")
+    problem = error.problem
+    if section in ("devices", "workload") and name in root.map()[section].map() and origin.path != error.path:
+        problem = f"{problem} ('{name}')"  # one of those that a range or glob stands for
+    return origin.error(problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion)
 
 
 @dataclass

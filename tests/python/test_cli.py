@@ -1,0 +1,158 @@
+"""The command as a process: what it prints where, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cxloom as cx
+from cxloom import _core
+
+Call = Callable[..., Any]
+
+
+def test_run_prints_a_table_of_one_screen(spec_file: Path, tmp_path: Path, subprocess_cxloom: Call) -> None:
+    outcome = subprocess_cxloom("run", spec_file)
+    assert outcome.code == 0
+    assert outcome.err == ""
+    lines = outcome.out.splitlines()
+    assert len(lines) <= 45
+    assert max(len(line) for line in lines) <= 80
+    assert "\x1b" not in outcome.out
+    for words in ("GB/s", "p99", "read", "write", "controller", "port_delay", "mem3", "bus upstream", "█"):
+        assert words in outcome.out
+    assert os.listdir(tmp_path) == ["system.yaml"]
+
+
+def test_run_is_plain_ascii_where_nothing_else_can_be_shown(spec_file: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    command = [sys.executable, "-m", "cxloom", "run", str(spec_file)]
+    done = subprocess.run(command, capture_output=True, env=environment, timeout=120, check=True)
+    assert done.stdout.isascii()
+    assert b"###" in done.stdout
+
+
+def test_run_prints_json_and_nothing_else(spec_file: Path, subprocess_cxloom: Call) -> None:
+    outcome = subprocess_cxloom("run", spec_file, "--json", "--seed", "5")
+    assert (outcome.code, outcome.err) == (0, "")
+    summary = json.loads(outcome.out)
+    declared = {measure["name"] for measure in _core.declarations()["measures"]}
+    assert declared | {"read", "write", "spec_hash", "version", "cost"} == set(summary)
+    assert summary["seed"] == 5
+    assert summary["version"] == cx.__version__
+    assert sum(summary["breakdown_ns"].values()) == pytest.approx(summary["latency_ns"]["mean"])
+    assert set(summary["cost"]) == {"wall_seconds", "cpu_seconds", "peak_memory_bytes"}
+    again = json.loads(subprocess_cxloom("run", spec_file, "--json", "--seed", "5").out)
+    assert {**again, "cost": None} == {**summary, "cost": None}
+
+
+def test_run_is_quiet_when_asked(spec_file: Path, tmp_path: Path, cxloom: Call) -> None:
+    outcome = cxloom("run", spec_file, "--quiet", "--out", tmp_path / "out")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    assert cx.Result.load(tmp_path / "out").count == 2000
+
+
+def test_run_takes_overrides_and_presets(cxloom: Call) -> None:
+    sets = (
+        "--set",
+        "devices.mem[*].media.latency=100ns",
+        "--set",
+        "workload.host.requests=500",
+        "--set",
+        "run.warmup=0",
+    )
+    summary = json.loads(cxloom("run", "esf/validation", "--json", *sets).out)
+    assert summary["requests"] == 500
+    assert summary["breakdown_ns"]["media"] == pytest.approx(100.0)
+
+
+def test_run_ends_at_a_time_limit_with_code_1(spec_file: Path, cxloom: Call) -> None:
+    outcome = cxloom("run", spec_file, "--max-time", "3us")
+    assert outcome.code == 1
+    assert outcome.out.startswith("TRUNCATED (stopped: the simulated time reached its limit of 3.00 us)")
+    assert "unfinished: " in outcome.err
+    outcome = cxloom("run", spec_file, "--max-time", "3us", "--json")
+    assert outcome.code == 1
+    assert json.loads(outcome.out)["truncated"]
+    assert cxloom("run", spec_file, "--max-time", "1s").code == 0
+
+
+def test_check_describes_a_system(spec_file: Path, cxloom: Call) -> None:
+    outcome = cxloom("check", spec_file)
+    assert outcome.code == 0
+    for words in (
+        "is valid",
+        "6 devices (1 host, 1 bus, 4 memory)",
+        "5 links",
+        "host-bus",
+        "0x0-0xfffffffff",
+    ):
+        assert words in outcome.out
+    description = json.loads(cxloom("check", spec_file, "--json").out)
+    assert [device["name"] for device in description["devices"]] == [
+        "host",
+        "bus",
+        "mem0",
+        "mem1",
+        "mem2",
+        "mem3",
+    ]
+    assert description["routes"] == [{"requester": "host", "nearest": 2, "mean": 2.0, "farthest": 2}]
+
+
+def test_check_of_a_large_system_fits_a_screen(tmp_path: Path, cxloom: Call) -> None:
+    spec = tmp_path / "s.yaml"
+    spec.write_text("topology: {kind: ring, switches: 64}\n")
+    outcome = cxloom("check", spec)
+    assert outcome.code == 0
+    assert len(outcome.out.splitlines()) <= 45
+    assert "128 devices" in outcome.out
+
+
+def test_components_lists_all_kinds_and_parameters(cxloom: Call) -> None:
+    everything = cxloom("components").out
+    for category in ("devices", "media", "patterns", "topologies"):
+        for kind, info in _core.declarations()[category].items():
+            assert kind in everything
+            shown = cxloom("components", kind)
+            assert shown.code == 0
+            for field in info["fields"]:
+                assert field["name"] in shown.out
+    for section in ("link", "region", "workload", "run", "outputs"):
+        shown = cxloom("components", section).out
+        assert all(field["name"] in shown for field in _core.declarations()[section]["fields"])
+    outcome = cxloom("components", "memroy")
+    assert outcome.code == 2
+    assert "did you mean 'memory'?" in outcome.err
+
+
+def test_help_and_version(subprocess_cxloom: Call) -> None:
+    outcome = subprocess_cxloom("--help")
+    assert outcome.code == 0
+    for command in ("run", "check", "components", "schema", "trace", "study", "demo"):
+        assert command in outcome.out
+    assert subprocess_cxloom("--version").out.split() == ["cxloom", cx.__version__]
+    assert "info" in subprocess_cxloom("trace", "--help").out
+
+
+def test_a_closed_pipe_is_no_bug(spec_file: Path) -> None:
+    command = f"{sys.executable} -m cxloom run {spec_file} --json | head -c 10"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=True)
+    assert "Traceback" not in done.stderr
+
+
+def test_the_demonstration_draws_a_picture(tmp_path: Path, cxloom: Call) -> None:
+    outcome = cxloom("demo", "--out", tmp_path / "demo")
+    assert outcome.code == 0, outcome.err
+    assert "where a request's time went" in outcome.out
+    picture = tmp_path / "demo" / "demo.png"
+    assert str(picture) in outcome.out
+    assert picture.read_bytes().startswith(b"\x89PNG\r\n")
+    assert cx.Result.load(tmp_path / "demo").count == 700_000

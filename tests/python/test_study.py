@@ -1,0 +1,166 @@
+"""Studies: their files, their points, and what makes them pass or fail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cxloom.errors import InputError
+from cxloom.study import names, read
+from cxloom.study.runner import measured
+from cxloom.study.shipped import find
+
+Call = Callable[..., Any]
+
+STUDY = """\
+title: Latency of the media
+source: nobody
+system:
+  preset: esf/validation
+  workload: {host: {requests: 200}}
+  run: {warmup: 0}
+set: {devices.host.queue: 1, devices.bus.bandwidth: unlimited, "devices.mem[*].media.bandwidth": unlimited}
+sweep:
+  "devices.mem[*].media.latency": [45ns, 145ns]
+  run.seed: [1, 2]
+defaults: {measure: latency_ns.mean, tolerance: 0.1%}
+expect:
+  - {at: {"devices.mem[*].media.latency": 45ns}, value: 197, source: sum of the parts}
+  - {at: {"devices.mem[*].media.latency": 145ns, run.seed: 2}, value: 297, tolerance: 0.5ns}
+  - {at: {"devices.mem[*].media.latency": 145ns, run.seed: 2}, relative_to: {"devices.mem[*].media.latency": 45ns},
+     value: 1.5076}
+"""
+
+
+@pytest.fixture
+def study_file(tmp_path: Path) -> Path:
+    path = tmp_path / "study.yaml"
+    path.write_text(STUDY)
+    return path
+
+
+def test_a_sweep_is_the_product_of_its_axes(study_file: Path) -> None:
+    study = read(study_file)
+    axis = "devices.mem[*].media.latency"
+    assert study.points == [
+        {axis: "45ns", "run.seed": 1},
+        {axis: "45ns", "run.seed": 2},
+        {axis: "145ns", "run.seed": 1},
+        {axis: "145ns", "run.seed": 2},
+    ]
+    latencies = [spec.plain()["devices"]["mem3"]["media"]["latency"] for spec in study.specs]
+    assert latencies == ["45ns", "45ns", "145ns", "145ns"]
+    assert all(spec.plain()["devices"]["host"]["queue"] == 1 for spec in study.specs)
+
+
+def test_zip_and_cases(study_file: Path) -> None:
+    study_file.write_text(
+        "system: {preset: esf/validation}\nzip: true\n"
+        "sweep: {run.seed: [1, 2], devices.host.queue: [8, 9]}\n"
+        "cases: {fast: {devices.bus.bus_time: 0ns}, slow: {devices.bus.bus_time: 9ns}}\n"
+    )
+    study = read(study_file)
+    assert [tuple(point.values()) for point in study.points] == [
+        ("fast", 1, 8),
+        ("fast", 2, 9),
+        ("slow", 1, 8),
+        ("slow", 2, 9),
+    ]
+    assert study.specs[2].plain()["devices"]["bus"]["bus_time"] == "9ns"
+    assert study.specs[3].plain()["devices"]["host"]["queue"] == 9
+
+
+def test_a_study_that_meets_its_expectations_passes(study_file: Path, subprocess_cxloom: Call) -> None:
+    outcome = subprocess_cxloom("study", "run", study_file)
+    assert outcome.code == 0, outcome.err
+    assert "All 4 expectations are met" in outcome.out
+    assert "expected: sum of the parts" in outcome.out
+    assert outcome.err == ""
+
+
+def test_a_study_that_misses_one_fails_with_code_1(study_file: Path, subprocess_cxloom: Call) -> None:
+    study_file.write_text(STUDY.replace("value: 297", "value: 300"))
+    outcome = subprocess_cxloom("study", "run", study_file, "--json", "--jobs", "1")
+    assert outcome.code == 1, outcome.err
+    result = json.loads(outcome.out)
+    assert not result["passed"]
+    failed = [each for each in result["expectations"] if not each["passed"]]
+    assert [(each["expected"], each["measure"]) for each in failed] == [(300, "latency_ns.mean")]
+    assert failed[0]["simulated"] == pytest.approx(297)
+    assert failed[0]["deviation"] == pytest.approx(-0.01)
+    assert len(result["points"]) == 4
+    assert result["points"][0]["summary"]["requests"] == 200
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("sweep:", "sweeep:", 8, "did you mean 'sweep'?"),
+        ("system:", "sytem:", 3, "did you mean 'system'?"),
+        ("  run.seed: [1, 2]", "  run.sede: [1, 2]", 10, "did you mean 'run.seed'?"),
+        ("  run.seed: [1, 2]", "  run.seed: []", 10, "no values to sweep"),
+        ("145ns]", "145ns, 9]", 9, "the unit is missing"),
+        ("value: 297", "value: 297ns", 14, "not a number"),
+        ("tolerance: 0.5ns", "tolerance: 0.5GB/s", 14, "not a tolerance"),
+        ("tolerance: 0.5ns", "tolerance: narrow", 14, "not a tolerance"),
+        ("run.seed: 2}, value", "run.seed: 3}, value", 14, "no point has run.seed = 3"),
+        ("run.seed: 2}, value", "run.sed: 2}, value", 14, "did you mean 'run.seed'?"),
+        ("value: 297,", "valeu: 297,", 14, "did you mean 'value'?"),
+        ("measure: latency_ns.mean, ", "", 13, "'measure' of an expectation is missing"),
+        (
+            "set: {devices.host.queue: 1",
+            "set: {devices.host.queu: 1",
+            7,
+            "did you mean 'devices.host.queue'?",
+        ),
+    ],
+)
+def test_a_mistake_in_a_study_is_refused(
+    study_file: Path, cxloom: Call, old: str, new: str, line: int, words: str
+) -> None:
+    assert old in STUDY
+    study_file.write_text(STUDY.replace(old, new, 1))
+    outcome = cxloom("study", "run", study_file)
+    assert outcome.code == 2, outcome.err
+    assert words in outcome.err
+    assert f"study.yaml:{line}:" in outcome.err or "--set" in outcome.err
+
+
+def test_an_unknown_study_is_refused(cxloom: Call) -> None:
+    outcome = cxloom("study", "run", "esf/topologeis")
+    assert outcome.code == 2
+    assert "did you mean 'esf/topologies'?" in outcome.err
+
+
+def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
+    listed = cxloom("study", "list").out
+    assert {"esf/full_duplex", "esf/topologies"} <= set(names())
+    for name in names():
+        assert name in listed
+        study = read(find(name))
+        assert study.expectations
+        for expectation in study.expectations:
+            assert expectation.source
+
+
+def test_the_topologies_give_the_published_bandwidths(subprocess_cxloom: Call) -> None:
+    outcome = subprocess_cxloom("study", "run", "esf/topologies")
+    assert outcome.code == 0, outcome.out
+    assert "All 5 expectations are met" in outcome.out
+
+
+def test_a_measure_is_found_by_its_path() -> None:
+    summary = {
+        "latency_ns": {"mean": 5.0},
+        "per_link": {"a-b": {"a->b": {"utilization": 1}}},
+        "stop_reason": "x",
+    }
+    assert measured(summary, "latency_ns.mean") == 5.0
+    assert measured(summary, "per_link.a-b.a->b.utilization") == 1
+    for path in ("latency_ns.men", "latency_ns", "stop_reason", "latency_ns.mean.x"):
+        with pytest.raises(InputError):
+            measured(summary, path)

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernel/component.hpp"
-#include "protocol/request.hpp"
+#include "protocol/message.hpp"
 
 namespace cxloom::test {
 

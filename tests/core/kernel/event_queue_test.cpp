@@ -1,0 +1,154 @@
+#include "kernel/event_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <queue>
+#include <vector>
+
+#include "base/random.hpp"
+
+namespace cxloom {
+namespace {
+
+struct Later {
+  bool operator()(const Event& a, const Event& b) const { return b.before(a); }
+};
+using Reference = std::priority_queue<Event, std::vector<Event>, Later>;
+
+/// The queue under test beside std::priority_queue; every event has an order of its own, so there is one right answer.
+class Pair {
+ public:
+  void push(std::int64_t ps, std::uint64_t tie) {
+    const Event event{Time{ps}, (tie << 32U) | ++pushed_, nullptr, pushed_};
+    queue_.push(event);
+    reference_.push(event);
+  }
+  /// Removes the earliest of both; false if they differ.
+  bool pop() {
+    if (!peek()) return false;
+    now_ = queue_.top().time.ps();
+    queue_.pop();
+    reference_.pop();
+    return queue_.size() == reference_.size();
+  }
+  bool peek() {
+    const Event& got = queue_.top();
+    const Event& wanted = reference_.top();
+    return got.time == wanted.time && got.order == wanted.order && got.payload == wanted.payload;
+  }
+  bool empty() const { return reference_.empty(); }
+  std::size_t size() const { return reference_.size(); }
+  std::int64_t now() const { return now_; }
+  const EventQueue& queue() const { return queue_; }
+
+ private:
+  EventQueue queue_;
+  Reference reference_;
+  std::uint64_t pushed_ = 0;
+  std::int64_t now_ = 0;
+};
+
+using Delta = std::function<std::int64_t(RandomStream&)>;
+
+// Hold model: the number of pending events wanders between 0 and `most` while time goes on.
+void compare_on(const Delta& delta, std::size_t most, int steps, std::uint64_t seed) {
+  RandomStream random(seed, "event_queue", "load");
+  Pair pair;
+  for (int i = 0; i < steps; ++i) {
+    const bool push = pair.empty() || (pair.size() < most && random.chance(0.5));
+    if (push) {
+      pair.push(pair.now() + delta(random), random.below(4));
+    } else {
+      ASSERT_TRUE(pair.pop()) << "step " << i;
+    }
+    // Looking ahead opens a later bucket; what is pushed before it afterwards must still come first.
+    if (!pair.empty() && random.chance(0.1)) {
+      ASSERT_TRUE(pair.peek()) << "step " << i;
+    }
+  }
+  while (!pair.empty()) ASSERT_TRUE(pair.pop());
+  EXPECT_TRUE(pair.queue().empty());
+}
+
+TEST(EventQueue, NearEventsComeInOrder) {
+  compare_on([](RandomStream& random) { return static_cast<std::int64_t>(random.below(3000)); }, 1000, 200'000, 1);
+}
+
+TEST(EventQueue, ManyEventsInOneBucketAndAtOneInstant) {
+  compare_on([](RandomStream& random) { return static_cast<std::int64_t>(random.below(3)); }, 5000, 200'000, 2);
+  compare_on([](RandomStream&) { return std::int64_t{0}; }, 300, 20'000, 3);
+}
+
+TEST(EventQueue, EventsAroundTheHorizon) {
+  // Events on both sides of a power of two of ps, whatever the phase of the wheel: one of them is its end.
+  for (unsigned power = 19; power <= 23; ++power) {
+    compare_on(
+        [power](RandomStream& random) {
+          return (std::int64_t{1} << power) - 4096 + static_cast<std::int64_t>(random.below(8192));
+        },
+        200, 50'000, 4);
+  }
+}
+
+TEST(EventQueue, EventsOfAllDistancesMixed) {
+  compare_on(
+      [](RandomStream& random) {
+        const auto magnitude = random.below(36);  // up to 69 ms, far beyond the wheel
+        return static_cast<std::int64_t>(random.below(std::uint64_t{1} << magnitude));
+      },
+      2000, 300'000, 5);
+}
+
+TEST(EventQueue, FewEventsFarApartForALongTime) {
+  // Hours of simulated time: the wheel turns many times, mostly empty, and bucket numbers pass 2^32.
+  compare_on(
+      [](RandomStream& random) { return static_cast<std::int64_t>(random.below(std::uint64_t{1} << 44U)); }, 4, 20'000, 6);
+}
+
+TEST(EventQueue, APushIntoTheOpenBucketOvertakesWhatWasSortedThere) {
+  Pair pair;
+  pair.push(100, 0);
+  pair.push(900, 0);
+  ASSERT_TRUE(pair.pop());  // the bucket is open now, at 100 ps
+  pair.push(500, 0);
+  pair.push(900, 0);  // the same time as one that was sorted, a later order
+  pair.push(100, 0);  // at this very instant
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(pair.pop());
+  EXPECT_TRUE(pair.empty());
+}
+
+TEST(EventQueue, APushBeforeABucketOpenedByLookingAheadComesFirst) {
+  EventQueue queue;
+  queue.push({Time{5'000'000'000}, 1, nullptr, 1});
+  EXPECT_EQ(queue.top().payload, 1U);  // opens a bucket 5 ms ahead
+  queue.push({Time{10}, 2, nullptr, 2});
+  queue.push({Time{4'999'000'000}, 3, nullptr, 3});
+  queue.push({Time{5'000'000'001}, 4, nullptr, 4});
+  queue.push({Time{5'004'300'000}, 5, nullptr, 5});
+  for (const std::uint64_t wanted : {2U, 3U, 1U, 4U, 5U}) {
+    EXPECT_EQ(queue.top().payload, wanted);
+    queue.pop();
+  }
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(EventQueue, EverySlotOfTheWheelIsFoundFromEveryPhase) {
+  // Two events at a time, at every distance up to beyond the horizon: the search for the next filled bucket.
+  EventQueue queue;
+  std::int64_t now = 0;
+  for (std::int64_t distance = 0; distance <= 20'000; ++distance) {
+    const Time first{now + distance * 128};
+    const Time second{first.ps() + (distance % 7) * 300'000};
+    queue.push({second, 2, nullptr, 2});
+    queue.push({first, 1, nullptr, 1});
+    ASSERT_EQ(queue.top().payload, 1U) << distance;
+    queue.pop();
+    ASSERT_EQ(queue.top().time, second) << distance;
+    queue.pop();
+    now = second.ps();
+  }
+}
+
+}  // namespace
+}  // namespace cxloom

@@ -1,0 +1,23 @@
+"""Every declared parameter does what it says: see the table."""
+
+from __future__ import annotations
+
+import pytest
+from validation.parameter_table import all_rows
+from validation.turns import Turn, declared
+
+TABLE = list(all_rows())
+
+
+def test_every_declared_parameter_has_a_row() -> None:
+    rows = {turn.parameter for turn in TABLE}
+    assert sorted(set(declared()) - rows) == [], "parameters without a row in parameter_table.py"
+    assert sorted(rows - set(declared())) == [], (
+        "rows in parameter_table.py for parameters that there are not"
+    )
+
+
+@pytest.mark.parametrize("turn", TABLE, ids=lambda turn: turn.parameter)
+def test_turning_a_parameter_changes_what_it_should(turn: Turn) -> None:
+    before, after = turn.outcomes()
+    assert turn.effect(after, before), f"{turn.values[0]} gives {before}, {turn.values[1]} gives {after}"

@@ -1,0 +1,94 @@
+"""Speed and memory on the stated systems: requests per CPU-second of the whole process, and its peak memory.
+
+``make bench`` builds and runs it; ``python benchmarks/run.py --repeat 5 --markdown`` gives the table of docs/speed.md.
+Each row is the best of the repetitions: other work on the machine only ever makes a run slower. The systems are in
+throughput.cpp; "bound" is what a bare prototype of the design reached on a 2.4 GHz-class core (two thirds is the aim).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAM = Path(__file__).parents[1] / "build" / "benchmarks" / "cxloom_throughput"
+
+
+@dataclass(frozen=True)
+class System:
+    """One row: its name in throughput.cpp, measured requests of each requester, and the prototype's rate (or none)."""
+
+    name: str
+    requests: int
+    bound: float | None
+    what: str
+
+
+SYSTEMS = [
+    System("bus", 5_000_000, 4.6e6, "host + bus + 4 memories"),
+    System("chain-output", 20_000, 0.46e6, "chain of 64, unbounded FIFO ports"),
+    System("chain-voq", 10_000, 0.21e6, "chain of 64, virtual output queues"),
+    System("chain-credits", 10_000, 0.17e6, "chain of 64, virtual output queues and 64 credits"),
+    System("spine-leaf-output", 60_000, 1.0e6, "spine-leaf 64+64, unbounded FIFO ports"),
+    System("spine-leaf-voq", 40_000, None, "spine-leaf 64+64, virtual output queues"),
+    System("spine-leaf-credits", 40_000, None, "spine-leaf 64+64, virtual output queues and 64 credits"),
+    System("edge4096-output", 1, None, "4096 edge ports, spine-leaf: building alone"),
+]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one process cost."""
+
+    cpu_seconds: float
+    peak_mib: float
+    requests: int
+    events: int
+
+
+def measure(system: System) -> Cost:
+    """Runs the system once, in a process of its own."""
+    with subprocess.Popen([str(PROGRAM), system.name, str(system.requests)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        counts = json.loads(process.stdout.read() or "{}")
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{system.name} failed")
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, counts["requests"], counts["events"])
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--only", default="", help="systems whose name contains this")
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    line = "| {} | {} | {} | {} | {} | {} |" if arguments.markdown else "{:55} {:>12} {:>12} {:>8} {:>9} {:>8}"
+    print(line.format("system", "requests/s", "events/s", "CPU s", "peak MiB", "of bound"))
+    if arguments.markdown:
+        print("| --- | --- | --- | --- | --- | --- |")
+    for system in SYSTEMS:
+        if arguments.only not in system.name:
+            continue
+        cost = min((measure(system) for _ in range(arguments.repeat)), key=lambda cost: cost.cpu_seconds)
+        rate = cost.requests / cost.cpu_seconds
+        row = (
+            system.what,
+            f"{rate:,.0f}" if cost.requests else "",
+            f"{cost.events / cost.cpu_seconds:,.0f}" if cost.requests else "",
+            f"{cost.cpu_seconds:.2f}",
+            f"{cost.peak_mib:.0f}",
+            f"{rate / system.bound:.2f}" if system.bound else "",
+        )
+        print(line.format(*row))
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

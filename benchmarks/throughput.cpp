@@ -1,0 +1,104 @@
+// Runs one of the stated systems: `cxloom_throughput NAME REQUESTS` (measured requests of each requester). A process of
+// its own, so that CPU time and peak memory are those of the simulation; benchmarks/run.py takes them.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "results/collector.hpp"
+#include "system/simulation.hpp"
+
+namespace {
+
+using namespace cxloom;
+
+Value workload(std::int64_t requests) {
+  return Value::Map{{"pattern", "random"}, {"reads", "67%"}, {"footprint", "1GiB"}, {"requests", requests}};
+}
+
+const Value kMemory(Value::Map{{"kind", "memory"}, {"capacity", "16GiB"},
+                               {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
+
+// host + bus + 4 memories: the example of the README.
+Value bus_system() {
+  Value::Map devices{{"host", Value::Map{{"kind", "host"}, {"queue", 64}}},
+                     {"bus", Value::Map{{"kind", "bus"}, {"bandwidth", "64GB/s"}}}};
+  Value::List links{Value::Map{{"between", Value::List{"host", "bus"}}, {"port_delay", "25ns"}}};
+  Value::List memories;
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = "mem" + std::to_string(i);
+    devices.emplace_back(name, kMemory);
+    links.emplace_back(Value::Map{{"between", Value::List{"bus", name}}});
+    memories.emplace_back(name);
+  }
+  return Value::Map{{"devices", std::move(devices)},
+                    {"links", std::move(links)},
+                    {"address_map", Value::List{Value::Map{{"to", std::move(memories)}}}}};
+}
+
+Value generated(const std::string& kind, Value::Map shape, const std::string& queueing, bool credits, const Registry& registry) {
+  Value::Map link;
+  if (credits) link.emplace_back("credits", 64);
+  shape.emplace_back("requester", Value::Map{{"kind", "host"}, {"queue", 64}});
+  shape.emplace_back("memory", kMemory);
+  shape.emplace_back("switch", Value::Map{{"kind", "switch"}, {"port_bandwidth", "64GB/s"}, {"queueing", queueing}});
+  shape.emplace_back("link", link);
+  shape.emplace_back("edge_link", link);
+  ShapeContext context;
+  return registry.shapes.make({kind, Value(std::move(shape))}, context)->spec();
+}
+
+// NAME is bus, or chain|spine-leaf|edge4096 with -output, -voq or -credits.
+Value system_named(const std::string& name, const Registry& registry) {
+  if (name == "bus") return bus_system();
+  const std::size_t dash = name.rfind('-');
+  const std::string shape = name.substr(0, dash);
+  const std::string flow = name.substr(dash + 1);
+  const std::string queueing = flow == "output" ? "output" : "voq";
+  const bool credits = flow == "credits";
+  // 64 switches in a row, a host and a memory on each.
+  if (shape == "chain") return generated("chain", {{"switches", 64}, {"placement", "paired"}}, queueing, credits, registry);
+  // 64 hosts and 64 memories, eight a leaf; eight uplinks a leaf.
+  if (shape == "spine-leaf") {
+    return generated("spine-leaf", {{"leaves", 16}, {"spines", 8}, {"devices_per_leaf", 8}}, queueing, credits, registry);
+  }
+  // All 4096 edge ports that 12-bit identities allow.
+  if (shape == "edge4096") {
+    return generated("spine-leaf", {{"leaves", 64}, {"spines", 32}, {"devices_per_leaf", 64}}, queueing, credits, registry);
+  }
+  throw InputError({"unknown system '" + name + "'", {}, {}, {}});
+}
+
+int run(const std::string& name, std::int64_t requests) {
+  const Registry registry = builtin_registry();
+  Value system = system_named(name, registry);
+  Value::Map work;
+  for (const auto& [device, params] : *system.find("devices")->as_map()) {
+    if (*params.find("kind")->as_text() == "host") work.emplace_back(device, workload(requests));
+  }
+  system.set("workload", std::move(work));
+  Collector collector(false);
+  Simulation simulation(registry, Spec::read(system, registry), {}, collector);
+  while (requests > 1 && !simulation.advance(Time::max(), 1'000'000)) {
+  }
+  const auto progress = simulation.progress();
+  std::printf("{\"requests\": %llu, \"events\": %llu}\n", static_cast<unsigned long long>(progress.completed),
+              static_cast<unsigned long long>(progress.events));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: cxloom_throughput SYSTEM REQUESTS\n");
+    return 2;
+  }
+  try {
+    return run(argv[1], std::atoll(argv[2]));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,169 @@
+"""Random small systems, for properties that every system must have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+from validation.systems import Spec
+
+CXL_WAYS = (1, 2, 3, 4, 6, 8, 12, 16)
+
+
+def time(low: int, high: int) -> st.SearchStrategy[str]:
+    """A time in nanoseconds, sometimes with a fraction."""
+    return st.integers(low * 10, high * 10).map(lambda tenths: f"{tenths / 10:g}ns")
+
+
+def keys(**entries: st.SearchStrategy[Any]) -> st.SearchStrategy[Spec]:
+    """A map with any of these entries."""
+    return st.fixed_dictionaries({}, optional=entries)
+
+
+SPEEDS = st.sampled_from(["2GB/s", "7.3GB/s", "16GB/s", "63.015GB/s", "unlimited"])
+BYTES = st.sampled_from(["0B", "7B", "16B", "64B"])
+MEDIA = st.builds(
+    lambda more: {"kind": "fixed", **more},
+    keys(
+        latency=time(0, 100),
+        write_latency=time(0, 200),
+        bandwidth=SPEEDS,
+        banks=st.integers(1, 8),
+        bank_interleave=st.sampled_from(["64B", "256B", "4KiB"]),
+    ),
+)
+MEMORY = keys(controller_time=time(0, 60), queue=st.integers(1, 20), media=MEDIA)
+CACHE = keys(
+    size=st.sampled_from(["1KiB", "4KiB"]),
+    ways=st.sampled_from([0, 1, 4]),
+    access_time=time(0, 20),
+    policy=st.sampled_from(["lru", "fifo", "lifo", "mru", "random"]),
+)
+REQUESTER = keys(process_time=time(0, 30), queue=st.integers(1, 70), issue_interval=time(0, 20), cache=CACHE)
+SWITCH = keys(
+    port_bandwidth=SPEEDS,
+    port_delay=time(0, 30),
+    switching_time=time(0, 30),
+    forwarding=st.sampled_from(["cut-through", "store-and-forward"]),
+    queueing=st.sampled_from(["output", "voq", "fifo"]),
+)
+
+
+@st.composite
+def duplex(draw: st.DrawFn) -> Spec:
+    """Full duplex, or half with a turnaround."""
+    if draw(st.booleans()):
+        return {}
+    return {"duplex": "half", "turnaround": draw(time(0, 5))}
+
+
+@st.composite
+def links(draw: st.DrawFn, credits: bool) -> Spec:
+    """The parameters of a link."""
+    link = {
+        **draw(duplex()),
+        **draw(
+            keys(bandwidth=SPEEDS, delay=time(0, 30), port_delay=time(0, 30), header=BYTES, data_header=BYTES)
+        ),
+    }
+    if credits and draw(st.booleans()):
+        link["credits"] = draw(st.integers(1, 5))
+    reverse = draw(keys(delay=time(0, 30)))
+    if "duplex" not in link:
+        reverse |= draw(keys(bandwidth=SPEEDS))
+    return {**link, "reverse": reverse} if reverse else link
+
+
+@st.composite
+def hubs(draw: st.DrawFn) -> Spec:
+    """A bus or a switch."""
+    if draw(st.integers(0, 3)) == 0:
+        return {
+            "kind": "bus",
+            **draw(duplex()),
+            **draw(
+                keys(
+                    bandwidth=SPEEDS,
+                    bus_time=time(0, 5),
+                    header=BYTES,
+                    data_header=BYTES,
+                    port_delay=time(0, 9),
+                )
+            ),
+        }
+    switch = {"kind": "switch", **draw(SWITCH)}
+    if switch.get("queueing", "output") != "output":
+        switch["arbitration"] = draw(st.sampled_from(["round-robin", "age"]))
+    return switch
+
+
+@st.composite
+def works(draw: st.DrawFn) -> Spec:
+    """What a requester does: at most a few hundred requests."""
+    kind = draw(st.sampled_from(["sequential", "strided", "random", "hot-cold", "zipf", "pointer-chase"]))
+    work = {
+        "pattern": kind,
+        "requests": draw(st.integers(1, 200)),
+        "reads": draw(st.sampled_from([0.0, 0.5, 0.8, 1.0])),
+        "footprint": draw(st.sampled_from(["8KiB", "64KiB", "1MiB"])),
+        "size": draw(st.sampled_from(["64B", "64B", "8B", "256B"])),
+    }
+    if draw(st.integers(0, 2)) == 0:
+        work |= {
+            "rate": draw(st.sampled_from(["5M/s", "60M/s"])),
+            "arrivals": draw(st.sampled_from(["fixed", "poisson"])),
+        }
+    return work
+
+
+@st.composite
+def systems(draw: st.DrawFn) -> Spec:
+    """A tree or a mesh of buses and switches with requesters and memories on it."""
+    credits = draw(st.booleans())
+    names = [f"hub{i}" for i in range(draw(st.integers(1, 5)))]
+    devices = {name: draw(hubs()) for name in names}
+    between = [[names[draw(st.integers(0, i - 1))], names[i]] for i in range(1, len(names))]
+    for _ in range(draw(st.integers(0, 3)) if len(names) > 2 else 0):
+        a, b = draw(st.permutations(names))[:2]
+        if [a, b] not in between and [b, a] not in between:
+            between.append([a, b])
+    workload = {}
+    targets = []
+    for i in range(draw(st.integers(1, 3))):
+        accelerator = draw(st.integers(0, 2)) == 0
+        name = f"acc{i}" if accelerator else f"host{i}"
+        devices[name] = {"kind": "accelerator" if accelerator else "host", **draw(REQUESTER)}
+        if accelerator and draw(st.booleans()):
+            devices[name]["memory"] = {"capacity": "16MiB", **draw(MEMORY)}
+            targets.append(name)
+        workload[name] = draw(works())
+    for i in range(draw(st.integers(1, 3))):
+        targets.append(f"mem{i}")
+        devices[f"mem{i}"] = {"kind": "memory", "capacity": "16MiB", **draw(MEMORY)}
+    between += [[name, draw(st.sampled_from(names))] for name in devices if name not in names]
+    region: Spec = {"to": targets, "interleave": draw(st.sampled_from(["256B", "1KiB"]))}
+    if len(targets) not in CXL_WAYS or draw(st.booleans()):
+        region |= {"policy": "weighted", "weights": [draw(st.integers(1, 3)) for _ in targets]}
+    return {
+        "devices": devices,
+        "links": [{"between": ends, **draw(links(credits))} for ends in between],
+        "address_map": [region],
+        "workload": workload,
+        "run": {
+            "warmup": draw(st.integers(0, 30)),
+            "seed": draw(st.integers(1, 99)),
+            "routing": draw(st.sampled_from(["deterministic", "flow-hash", "random"])),
+            "route_by": draw(st.sampled_from(["hops", "latency"])),
+        },
+        "outputs": {"requests": True, "series": "100ns"},
+    }
+
+
+def may_deadlock(spec: Spec) -> bool:
+    """Whether buffers can wait for each other in a circle: it takes credits, queues at the inputs of switches that
+    hold them, and a circle of links."""
+    hub = {n: d for n, d in spec["devices"].items() if d["kind"] in ("bus", "switch")}
+    inner = [link for link in spec["links"] if all(end in hub for end in link["between"])]
+    circle = len(inner) >= len(hub)
+    holding = any(d.get("queueing", "output") != "output" for d in hub.values())
+    return circle and holding and any("credits" in link for link in inner)

@@ -4,6 +4,15 @@
 
 namespace cxloom {
 
+namespace {
+
+Time payload_share(const Passage& passage, Time busy) {
+  if (passage.bytes == 0) return Time{};
+  return Time{busy.ps() * static_cast<std::int64_t>(passage.payload) / passage.bytes};
+}
+
+}  // namespace
+
 void WireMonitor::grow() {
   std::vector<Passage> larger(std::max<std::size_t>(4, ring_.size() * 2));
   for (std::uint64_t i = ended_; i < tail_; ++i) larger[i & (larger.size() - 1)] = at(i);
@@ -36,9 +45,7 @@ void WireMonitor::settle(Time now) {
     ++totals_.messages;
     totals_.bytes += passage.bytes;
     totals_.payload += passage.payload;
-    if (passage.bytes > 0) {
-      totals_.payload_time += Time{busy.ps() * static_cast<std::int64_t>(passage.payload) / passage.bytes};
-    }
+    totals_.payload_time += payload_share(passage, busy);
   }
 }
 
@@ -61,7 +68,9 @@ WireTotals WireMonitor::totals(Time now) {
   WireTotals result = totals_;
   if (!closed_ && ended_ < started_) {  // the passage under way
     const Passage& passage = at(ended_);
-    result.busy += std::min(now, passage.end) - std::max(passage.start, opened_);
+    const Time busy = std::min(now, passage.end) - std::max(passage.start, opened_);
+    result.busy += busy;
+    result.payload_time += payload_share(passage, busy);
   }
   return result;
 }

@@ -42,7 +42,7 @@ class Probe final : public Component {
 
   void receive(Message& message) override {
     arrivals.push_back({now(), &message, message.tail});
-    if (!hoards_) port(message.port).release(message, now() + hold_);
+    if (!hoards_ && message.port < port_count()) port(message.port).release(message, now() + hold_);
   }
   void wake(std::uint8_t kind, std::uint64_t payload) override { wakes.push_back({now(), kind, payload}); }
 

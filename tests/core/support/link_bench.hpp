@@ -1,0 +1,101 @@
+// Two probes joined by a link, and messages to put on it.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/support/probe.hpp"
+#include "interconnect/link_end.hpp"
+#include "interconnect/queued_link_end.hpp"
+#include "protocol/message.hpp"
+#include "protocol/request.hpp"
+
+namespace cxloom::test {
+
+inline constexpr std::uint64_t kAllEvents = ~std::uint64_t{0};
+
+/// Messages with or without a waiting request, kept until the end of the test.
+class Messages {
+ public:
+  Message& make(Opcode opcode, std::uint16_t size = 64) {
+    Message& message = messages_.emplace_back();
+    message.opcode = opcode;
+    message.channel = channel_of(opcode);
+    message.size = size;
+    return message;
+  }
+  /// One that a request waits for, whose account starts at `created`.
+  Message& tracked(Opcode opcode, Time created = {}, std::uint16_t size = 64) {
+    Message& message = make(opcode, size);
+    Request& request = requests_.emplace_back();
+    request.created = request.mark = created;
+    message.parent = &request;
+    return message;
+  }
+  static Time segment(const Message& message, Segment segment) {
+    return message.parent->segments[static_cast<std::size_t>(segment)];
+  }
+
+ private:
+  std::deque<Message> messages_;
+  std::deque<Request> requests_;
+};
+
+/// What a link between `a` and `b` is like: the test says what differs from an ideal link.
+struct LinkOf {
+  Bandwidth bandwidth{};
+  Time port_delays{};  ///< of both ends together
+  Time delay{};
+  Time turnaround{};
+  MessageCost cost{};
+  std::optional<std::uint32_t> credits{};
+  Arbitration arbitration = Arbitration::kRoundRobin;
+  bool shared = false;  ///< half duplex
+};
+
+/// a <-> b with both ends queued (credits, arbitration, turns).
+class QueuedLink {
+ public:
+  QueuedLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link)
+      : there_(link.bandwidth.rate, link.turnaround),
+        back_(link.bandwidth.rate),
+        a_to_b(kernel, setup(link, a, b, there_, 0)),
+        b_to_a(kernel, setup(link, b, a, link.shared ? there_ : back_, 1)) {
+    a_to_b.set_opposite(b_to_a);
+    b_to_a.set_opposite(a_to_b);
+    a.attach(a_to_b);
+    b.attach(b_to_a);
+  }
+
+ private:
+  static QueuedLinkEnd::Setup setup(const LinkOf& link, Probe& from, Probe& to, Wire& wire, unsigned direction) {
+    return {LinkEndSetup{from, to, 0, wire, direction, link.port_delays, link.delay, link.cost, Segment::kLinkQueue},
+            link.credits, link.arbitration, link.port_delays + link.delay};
+  }
+  Wire there_;
+  Wire back_;
+
+ public:
+  QueuedLinkEnd a_to_b;
+  QueuedLinkEnd b_to_a;
+};
+
+/// a -> b with an end that computes departures.
+class FifoLink {
+ public:
+  FifoLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link)
+      : wire_(link.bandwidth.rate, link.turnaround),
+        end(kernel, LinkEndSetup{a, b, 0, wire_, 0, link.port_delays, link.delay, link.cost, Segment::kLinkQueue}, false) {
+    a.attach(end);
+  }
+
+ private:
+  Wire wire_;
+
+ public:
+  FifoLinkEnd end;
+};
+
+}  // namespace cxloom::test

@@ -59,7 +59,8 @@ void Bus::receive(Message& message) {
   const std::uint64_t bytes = cost_.bytes(payload);
   Wire::Use use{arrival, arrival + message.tail};
   if (!wires_[0].unlimited()) use = wire(direction).carry(bytes, arrival, use.end, direction);
-  monitors_[direction].book({arrival, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(payload)}, arrival);
+  const Time free = wires_[0].unlimited() ? use.start : use.end;  // without a limit it is never busy
+  monitors_[direction].book({arrival, use.start, free, static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(payload)}, arrival);
   message.tail = use.end - use.start;
   message.charge(Segment::kBusQueue, use.start);
   message.charge(Segment::kBus, use.start + bus_time_);

@@ -1,4 +1,4 @@
-// The pending events, earliest first: a wheel of buckets of 128 ps, the open bucket sorted, and a heap for what lies
+// The pending events, earliest first: a wheel of buckets of 64 ps, the open bucket sorted, and a heap for what lies
 // beyond the wheel's horizon. Insert and remove cost O(1) for events within 2 us, O(log n) beyond.
 #pragma once
 
@@ -40,20 +40,26 @@ class EventQueue {
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
 
-  void push(const Event& event) {
+  void push(const Event& event) { push(event.time, event.order, event.handler, event.payload); }
+  void push(Time time, std::uint64_t order, EventHandler* handler, std::uint64_t payload) {
     ++size_;
-    const std::int64_t bucket = bucket_of(event.time);
+    const std::int64_t bucket = bucket_of(time);
     if (bucket <= open_) {
-      push_late(event);
+      push_late({time, order, handler, payload});
     } else if (bucket - open_ < kBuckets) {
       const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
-      const std::uint32_t node = take_node();
-      nodes_[node] = {event, heads_[slot]};
-      heads_[slot] = node;
+      const std::uint32_t index = take_node();
+      Node& node = nodes_[index];
+      node.event.time = time;
+      node.event.order = order;
+      node.event.handler = handler;
+      node.event.payload = payload;
+      node.next = heads_[slot];
+      heads_[slot] = index;
       words_[slot >> 6U] |= 1ULL << (slot & 63U);
       summary_[slot >> 12U] |= 1ULL << ((slot >> 6U) & 63U);
     } else {
-      push_far(event);
+      push_far({time, order, handler, payload});
     }
   }
 
@@ -81,8 +87,8 @@ class EventQueue {
   }
 
  private:
-  static constexpr std::int64_t kBuckets = 16384;  // times 128 ps: a horizon of 2.1 us
-  static constexpr unsigned kBucketBits = 7;
+  static constexpr std::int64_t kBuckets = 32768;  // times 64 ps: a horizon of 2.1 us
+  static constexpr unsigned kBucketBits = 6;
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
   struct Node {

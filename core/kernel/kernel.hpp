@@ -63,7 +63,7 @@ class Kernel {
     ensure(at >= now_, "an event before now");
     const std::uint64_t order =
         (std::uint64_t{source.identity} << 40U) | (std::uint64_t{source.sequence++} << 8U) | kind;
-    queue_.push({at, order, &handler, payload});
+    queue_.push(at, order, &handler, payload);
   }
   void end_instant();
   void dispatch(const Event& event);

@@ -135,9 +135,9 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
 
 std::vector<NodeId> AddressMap::targets() const {
   std::vector<NodeId> targets;
-  for (const auto& [id, bytes] : used_) {
-    if (std::find(targets.begin(), targets.end(), id) == targets.end()) targets.push_back(id);
-  }
+  for (const auto& [id, bytes] : used_) targets.push_back(id);
+  std::sort(targets.begin(), targets.end());
+  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   return targets;
 }
 

@@ -57,7 +57,7 @@ class AddressMap {
   }
 
   bool empty() const { return regions_.empty(); }
-  /// Every device that a region leads to, once.
+  /// Every device that a region leads to, once, in the order of their identities.
   std::vector<NodeId> targets() const;
   /// The first address of the first region, and how many bytes follow it without a gap.
   Address base() const { return Address{regions_.empty() ? 0 : regions_.front().base}; }

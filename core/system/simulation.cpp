@@ -185,9 +185,10 @@ void Simulation::check_reachability() const {
                        "devices." + components_[i]->name());
     }
   }
+  const std::vector<NodeId> targets = fabric_.map.targets();
   for (const Requester* requester : requesters_) {
     if (!requester->has_work()) continue;
-    for (const NodeId target : fabric_.map.targets()) {
+    for (const NodeId target : targets) {
       if (routes().distance(requester->id().index(), target.index()) == RouteTable::kUnreachable) {
         throw InputError({"'" + requester->name() + "' cannot reach '" + components_[target.index()]->name() +
                               "': only buses and switches pass messages on",

@@ -60,7 +60,7 @@ class LineSplitter {
   std::uint64_t number() const { return number_; }
 
  private:
-  static constexpr std::size_t kLongestLine = 4096;
+  static constexpr std::size_t kLongestLine = 1U << 16U;
 
   static std::string_view without_return(std::string_view line) {
     if (line.ends_with('\r')) line.remove_suffix(1);

@@ -129,3 +129,20 @@ def test_each_direction_of_a_link_has_its_own_bandwidth() -> None:
     wire = {"bandwidth": "8GB/s", "header": "0B", "data_header": "0B", "reverse": {"bandwidth": "32GB/s"}}
     assert run(on_link(wire, 0.0)).bandwidth == pytest.approx(8.0, rel=0.01)  # written data go forward
     assert run(on_link(wire, 1.0)).bandwidth == pytest.approx(32.0, rel=0.01)  # read data come back
+
+
+@pytest.mark.parametrize("kind", ["bus", "switch"])
+def test_a_wire_without_limit_is_never_busy(kind: str) -> None:
+    # Lines from four slow links pass it side by side, each as slowly as its tail comes in.
+    spec = host_bus_memories({}, work={"requests": 2000, "reads": 0.5})
+    spec["devices"]["bus"] = {"kind": kind}
+    for link in spec["links"][1:]:
+        link["bandwidth"] = "2GB/s"
+    outcome = run(spec)
+    ways = outcome.directions()
+    assert ways["bus->host"]["utilization"] == ways["host->bus"]["utilization"] == 0.0
+    assert ways["bus->host"]["messages"] > 1900
+    assert ways["mem0->bus"]["utilization"] > 0.9
+    assert outcome.segment("serialization") > 20.0
+    if kind == "bus":
+        assert outcome.summary["per_switch"]["bus"]["utilization"] == 0.0

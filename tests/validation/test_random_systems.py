@@ -19,9 +19,8 @@ def play(spec: Spec) -> Run | None:
     try:
         return run(spec)
     except SimulationError as error:
-        assert "deadlock" in str(error), error
-        assert "circle:" in str(error), error
-        assert may_deadlock(spec), error
+        if not (may_deadlock(spec) and "deadlock" in str(error) and "circle:" in str(error)):
+            raise
         return None
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -155,6 +157,36 @@ def test_at_the_limit_the_program_is_ended(
     assert time.monotonic() - begin < 30
     pid = (tmp_path / "pid").read_text()
     assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_nothing(
+    number: signal.Signals, tmp_path: Path, lackey: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lackey(" L 1000,8\n" * 1000)
+    monkeypatch.setenv("STAY", str(tmp_path / "pid"))
+    command = [
+        sys.executable,
+        "-m",
+        "cxloom",
+        "trace",
+        "capture",
+        "--out",
+        str(tmp_path / "out.parquet"),
+        "--",
+        "ls",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not (tmp_path / "out.parquet").exists() and not list(tmp_path.glob(".out*")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode in (1, 130)
+    assert b"Traceback" not in out + err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "lackey.log", "pid"]
+    assert not Path(f"/proc/{(tmp_path / 'pid').read_text()}").exists()
 
 
 @pytest.mark.parametrize(

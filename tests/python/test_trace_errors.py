@@ -54,6 +54,11 @@ def damaged(path: Path) -> None:
     path.write_bytes(content)
 
 
+def parquet_twice(path: Path) -> None:
+    arrays = [ADDRESSES, ADDRESSES, pa.array([0, 0], pa.uint8())]
+    pq.write_table(pa.Table.from_arrays(arrays, names=["address", "address", "kind"]), path)
+
+
 def versioned(path: Path) -> None:
     table = pa.table({"address": [1], "kind": [0]}).replace_schema_metadata({"cxloom.trace.version": "7"})
     pq.write_table(table, path)
@@ -71,6 +76,7 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "binary": (raw(bytes(range(256)) * 100), "neither Parquet nor text: binary data, found b'"),
     "elf": (raw(Path("/proc/self/exe").read_bytes()[:5000]), "neither Parquet nor text"),
     "magic only": (raw(b"PAR1"), "a damaged Parquet file"),
+    "twice": (parquet_twice, "the column 'address' is there twice"),
     "first third": (cut(0.33), "the Parquet file is cut off"),
     "last byte missing": (cut(0.99999), "the Parquet file is cut off"),
     "changed bit": (damaged, "a damaged Parquet file"),
@@ -195,6 +201,18 @@ def test_nothing_is_left_of_a_trace_that_turns_out_bad(tmp_path: Path) -> None:
         with pytest.raises(InputError):
             write_trace(path, bad)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_metadata_that_cannot_be_written(tmp_path: Path) -> None:
+    for name in ("out.txt", "out.parquet"):
+        with pytest.raises(InputError, match="cannot be called 'version'"):
+            write_trace(tmp_path / name, [good(10)], {"version": "2"})
+    with pytest.raises(InputError, match="metadata are too long"):
+        write_trace(tmp_path / "out.txt", [good(10)], {"note": "x" * 100_000})
+    long = {"note": "x" * 60_000}
+    write_trace(tmp_path / "out.txt", [good(10)], long)
+    assert open_trace(tmp_path / "out.txt").metadata == long
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
 
 
 def test_order_is_checked_across_batches(tmp_path: Path) -> None:

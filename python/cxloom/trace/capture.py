@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import select
 import shlex
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ from cxloom.trace.format import TraceBatch
 from cxloom.trace.writer import check_writable, write_trace
 
 _BLOCK = 1 << 20
+_TURN = 0.2  # seconds
 _PATIENCE = 10.0  # seconds that a program gets to end when asked to
 
 
@@ -175,7 +177,14 @@ def _records(
     watch: Callable[[int, int], None] | None,
 ) -> Iterator[TraceBatch]:
     on = True
-    while block := os.read(log, _BLOCK):
+    while True:
+        # A wait that ends: Ctrl-C is noticed and `watch` is told although the program does nothing.
+        if not select.select([log], [], [], _TURN)[0]:
+            if watch is not None:
+                watch(sieve.instructions_in_all, sieve.records)
+            continue
+        if not (block := os.read(log, _BLOCK)):
+            break
         if recording is not None and recording() != on:
             on = not on
             sieve.set_recording(on)

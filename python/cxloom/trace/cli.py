@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
 import json
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -47,7 +48,8 @@ def info(
 
     Exit code 2: it cannot be read or is no trace.
     """
-    found = measure(path, tick=tick, watch=_progress("reading"))
+    with _terminable():
+        found = measure(path, tick=tick, watch=_progress("reading"))
     if as_json:
         print(json.dumps(found.to_dict(), indent=2))
     else:
@@ -71,7 +73,8 @@ def convert(
 
     Exit code 2: SOURCE cannot be read or is no trace, or TARGET cannot be written; then TARGET is as it was.
     """
-    count = rewrite(source, target, tick=tick, watch=_progress("converting"))
+    with _terminable():
+        count = rewrite(source, target, tick=tick, watch=_progress("converting"))
     print(f"{target}: {count:,} accesses, {_bytes(target.stat().st_size)}")
 
 
@@ -97,7 +100,6 @@ def capture(
         bool,
         typer.Option("--virtual", help="Keep the program's addresses, instead of frames by first touch."),
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Run a program under valgrind and record what it does to memory, or what of that misses its caches.
 
@@ -111,11 +113,25 @@ def capture(
         except InputError as error:
             error.path = error.path or "--cache"
             raise
-    result = record(command, out, caches=levels, skip=skip, limit=limit, virtual=virtual, watch=_report())
-    if as_json:
-        print(json.dumps(dataclasses.asdict(result), indent=2))
-    else:
-        _print_rows(_capture_rows(out, result))
+    with _terminable():
+        result = record(command, out, caches=levels, skip=skip, limit=limit, virtual=virtual, watch=_report())
+    _print_rows(_capture_rows(out, result))
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """While it is entered, SIGTERM is like Ctrl-C, and both end a wait for input: what is half-written goes."""
+
+    def interrupt(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    # SIGINT too: Polars, once imported, has a handler that leaves a blocked read blocked.
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,9 @@ import pyarrow as pa
 
 from cxloom.errors import InputError
 
-HEAD_BYTES = 1 << 16
+HEAD_BYTES = 1 << 17
+"""How much of a file is looked at to find out what it is: more than its longest line."""
+
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 
 

@@ -130,6 +130,9 @@ class ParquetFile:
 
 def _check_columns(schema: pa.Schema) -> None:
     names = list(DTYPES)
+    for name in names:
+        if schema.names.count(name) > 1:
+            raise InputError(f"the column '{name}' is there twice", allowed="each column once")
     for field in schema:
         if field.name not in DTYPES:
             raise InputError(

@@ -16,6 +16,7 @@ from cxloom.errors import InputError
 from cxloom.trace.format import TraceBatch
 
 BLOCK = 1 << 20
+LONGEST_LINE = 1 << 16
 _METADATA = b"# metadata: "
 _LACKEY = (b"==", b"--", b"I  ", b" L ", b" S ", b" M ")
 
@@ -64,10 +65,13 @@ class TextWriter:
     """Writes batches as lines of text; a context manager."""
 
     def __init__(self, path: str | os.PathLike[str], metadata: Mapping[str, str]) -> None:
+        about = _METADATA + json.dumps(dict(metadata), sort_keys=True).encode() + b"\n" if metadata else b""
+        if len(about) > LONGEST_LINE:
+            raise InputError(
+                "the metadata are too long", found=f"{len(about)} bytes", allowed=f"{LONGEST_LINE}"
+            )
         self._file = Path(path).open("wb", buffering=BLOCK)
-        self._file.write(_core.trace_text_header().encode())
-        if metadata:
-            self._file.write(_METADATA + json.dumps(dict(metadata), sort_keys=True).encode() + b"\n")
+        self._file.write(_core.trace_text_header().encode() + about)
 
     def write(self, batch: TraceBatch) -> None:
         """Writes a line for each access."""

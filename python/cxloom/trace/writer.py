@@ -44,6 +44,8 @@ def write_trace(
     """
     writer_of = _writer_of(path)
     check_writable(path)
+    if "version" in (metadata or {}):
+        raise InputError("metadata cannot be called 'version'", allowed="another name", file=path)
     checker = Checker()
     with atomic_path(path) as temporary:
         with writer_of(temporary, metadata or {}) as writer:

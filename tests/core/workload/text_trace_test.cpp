@@ -145,9 +145,9 @@ TEST(TextTrace, EmptyAndBinaryInputIsRefused) {
                                      "ELF\x01\x00\x02\n",
                                      8)),
                    "found '\\x7fELF\\x01\\x00\\x02'"));
-  EXPECT_TRUE(says(error(std::string(1 << 20, 'x')), "line 1: a line of more than 4096 bytes, found 'xxx"));
+  EXPECT_TRUE(says(error(std::string(1 << 20, 'x')), "line 1: a line of more than 65536 bytes, found 'xxx"));
   // However the blocks fall, such a line is not collected.
-  EXPECT_THROW(parse_all(TextTraceParser(), std::string(1 << 16, 'x'), 100), TraceError);
+  EXPECT_THROW(parse_all(TextTraceParser(), std::string(1 << 17, 'x'), 100), TraceError);
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ def test_a_wire_without_limit_is_never_busy(kind: str) -> None:
     ways = outcome.directions()
     assert ways["bus->host"]["utilization"] == ways["host->bus"]["utilization"] == 0.0
     assert ways["bus->host"]["messages"] > 1900
-    assert ways["mem0->bus"]["utilization"] > 0.9
+    assert ways["mem0->bus"]["utilization"] > 0.7
     assert outcome.segment("serialization") > 20.0
     if kind == "bus":
         assert outcome.summary["per_switch"]["bus"]["utilization"] == 0.0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ROW_GROUP = 1 << 17
 """Rows of a row group of the Parquet file, and the most that wait in memory: a run of any length needs no more."""
@@ -92,6 +94,8 @@ class MemorySink:
 
     def frame(self) -> pl.DataFrame:
         """All rows."""
+        import polars as pl  # takes a quarter of a second to load, which most runs need not wait for
+
         frame = pl.from_arrow(pa.concat_tables(self._tables))
         assert isinstance(frame, pl.DataFrame)  # a Series only for an array
         return frame

@@ -7,9 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cxloom.errors import InputError
 from cxloom.outdir import FILES, SPEC, SUMMARY, OutputDirectory
@@ -17,6 +15,9 @@ from cxloom.records import MemorySink
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Resolved, resolve
 from cxloom.spec.writer import to_yaml
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Table: TypeAlias = MemorySink | Path
 """Rows in memory, or the Parquet file that holds them."""
@@ -202,4 +203,6 @@ class Result(Measures):
 
 
 def _frame(table: Table) -> pl.DataFrame:
+    import polars as pl  # see `MemorySink.frame`
+
     return table.frame() if isinstance(table, MemorySink) else pl.read_parquet(table)

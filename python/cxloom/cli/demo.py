@@ -10,7 +10,6 @@ import typer
 from cxloom import report
 from cxloom.cli.run import execute
 from cxloom.errors import InputError
-from cxloom.report.picture import draw
 from cxloom.shipped import shipped_folder
 from cxloom.system import System
 
@@ -34,5 +33,7 @@ def demo(
     if failure:
         raise typer.Exit(1)
     report.show(result.summary)
+    from cxloom.report.picture import draw  # Matplotlib takes a second to load: no other command waits for it
+
     picture = draw(result, out / PICTURE)
     print(f"\nThe results are in {out}/, the picture in {picture}")

@@ -120,6 +120,7 @@ def _draw_histogram(axes: Axes, requests: pl.DataFrame) -> None:
     axes.set_xlabel("latency (ns)")
     axes.set_ylabel("share of requests (%)")
     axes.set_title("How latencies are distributed", loc="left")
+    axes.grid(axis="y", alpha=0.25)
     axes.legend(frameon=False, fontsize=9)
     _plain(axes)
 
@@ -140,6 +141,7 @@ def _draw_utilization(axes: Axes, series: pl.DataFrame) -> None:
     axes.set_xlabel(f"simulated time ({unit})")
     axes.set_ylabel("busy (%)")
     axes.set_title("How busy the busiest links are", loc="left")
+    axes.grid(axis="y", alpha=0.25)
     axes.legend(frameon=False, fontsize=9, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.2))
     _plain(axes)
 

@@ -1,0 +1,43 @@
+"""The examples and the shipped presets work as they are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cxloom as cx
+from cxloom.spec import presets
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.yaml")))
+def test_a_spec_runs(name: str) -> None:
+    result = cx.run(EXAMPLES / name)
+    assert result["completed"]
+    assert result.count > 0
+
+
+@pytest.mark.parametrize("name", presets.names())
+def test_a_preset_runs(name: str) -> None:
+    assert cx.run(cx.System(preset=name))["completed"]
+    assert cx.run(cx.load(name))["completed"]
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
+def test_a_program_runs(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / name], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_the_validation_preset_has_the_latency_of_its_parts() -> None:
+    system = cx.load("esf/validation").set("devices.host.queue", 1)
+    system.set("devices.bus.bandwidth", "unlimited").set("devices.mem[*].media.bandwidth", "unlimited")
+    # Table III: 10 process, 4 x 25 ports, 2 x 1 bus, 40 controller; and the media's 45
+    assert cx.run(system).latency.mean == pytest.approx(10 + 4 * 25 + 2 * 1 + 40 + 45)

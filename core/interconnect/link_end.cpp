@@ -10,8 +10,9 @@ LinkEnd::LinkEnd(Kernel& kernel, const LinkEndSetup& setup)
       port_delays_(setup.port_delays),
       delay_(setup.delay),
       pipeline_(setup.receiver.pipeline()),
-      cost_(setup.cost),
       source_(kernel.new_source()),
+      header_(static_cast<std::uint16_t>(setup.cost.header.count())),
+      data_header_(static_cast<std::uint16_t>(setup.cost.data_header.count())),
       receiver_port_(setup.receiver_port),
       queue_segment_(setup.queue_segment),
       direction_(static_cast<std::uint8_t>(setup.direction)),
@@ -20,7 +21,7 @@ LinkEnd::LinkEnd(Kernel& kernel, const LinkEndSetup& setup)
 Time LinkEnd::depart(Message& message, Time ready) {
   Wire::Use use{ready, ready + message.tail};
   const std::uint64_t payload = message.payload();
-  const std::uint64_t bytes = cost_.bytes(payload);
+  const std::uint64_t bytes = message_bytes(payload);
   if (!wire_.unlimited()) use = wire_.carry(bytes, ready, use.end, direction_);
   // A wire without a limit is never busy: messages pass it side by side.
   const Time free = wire_.unlimited() ? use.start : use.end;

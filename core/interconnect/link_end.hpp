@@ -41,7 +41,9 @@ class LinkEnd : public Port, public EventHandler {
   const Rate& rate() const { return wire_.rate(); }
   /// From the first byte leaving until `receive` is called for it, without waiting, serialisation or pipeline.
   Time flight() const { return port_delays_ + delay_; }
-  std::uint64_t message_bytes(std::uint64_t payload) const { return cost_.bytes(payload); }
+  std::uint64_t message_bytes(std::uint64_t payload) const {
+    return payload > 0 ? payload + data_header_ : header_;
+  }
 
   virtual void open_window(Time now) { monitor_.open(now); }
   virtual void close_window(Time now) { monitor_.close(now); }
@@ -69,8 +71,9 @@ class LinkEnd : public Port, public EventHandler {
   Time port_delays_;
   Time delay_;
   Time pipeline_;
-  MessageCost cost_;
   EventSource source_;
+  std::uint16_t header_;       // bytes, as in MessageCost
+  std::uint16_t data_header_;
   std::uint16_t receiver_port_;
   Segment queue_segment_;
   std::uint8_t direction_;

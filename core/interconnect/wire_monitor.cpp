@@ -15,18 +15,18 @@ Time payload_share(const Passage& passage, Time busy) {
 
 void WireMonitor::grow() {
   std::vector<Passage> larger(std::max<std::size_t>(4, ring_.size() * 2));
-  for (std::uint64_t i = ended_; i < tail_; ++i) larger[i & (larger.size() - 1)] = at(i);
+  for (std::uint32_t i = ended_; i != tail_; ++i) larger[i & (larger.size() - 1)] = at(i);
   ring_ = std::move(larger);
 }
 
 void WireMonitor::settle(Time now) {
   // Joins and starts in the order of time; a passage that starts when it is ready was never in the queue.
   while (true) {
-    if (joined_ > started_ && (joined_ == tail_ || at(started_).start <= at(joined_).ready)) {
+    if (joined_ != started_ && (joined_ == tail_ || at(started_).start <= at(joined_).ready)) {
       if (at(started_).start > now) break;
       queue_.change(at(started_).start, -1);
       ++started_;
-    } else if (joined_ < tail_ && at(joined_).ready <= now) {
+    } else if (joined_ != tail_ && at(joined_).ready <= now) {
       if (at(joined_).start > at(joined_).ready) {
         queue_.change(at(joined_).ready, +1);
       } else {
@@ -37,10 +37,10 @@ void WireMonitor::settle(Time now) {
       break;
     }
   }
-  while (ended_ < started_ && at(ended_).end <= now) {
+  while (ended_ != started_ && at(ended_).end <= now) {
     const Passage& passage = at(ended_++);
-    if (closed_) continue;
-    const Time busy = passage.end - std::max(passage.start, opened_);
+    if (queue_.closed()) continue;
+    const Time busy = passage.end - std::max(passage.start, queue_.opened());
     totals_.busy += busy;
     ++totals_.messages;
     totals_.bytes += passage.bytes;
@@ -52,23 +52,21 @@ void WireMonitor::settle(Time now) {
 void WireMonitor::open(Time now) {
   settle(now);
   totals_ = {};
-  opened_ = now;
   queue_.open(now);
 }
 
 void WireMonitor::close(Time now) {
-  if (closed_) return;
+  if (queue_.closed()) return;
   totals_ = totals(now);
-  closed_ = true;
   queue_.close(now);
 }
 
 WireTotals WireMonitor::totals(Time now) {
   settle(now);
   WireTotals result = totals_;
-  if (!closed_ && ended_ < started_) {  // the passage under way
+  if (!queue_.closed() && ended_ != started_) {  // the passage under way
     const Passage& passage = at(ended_);
-    const Time busy = std::min(now, passage.end) - std::max(passage.start, opened_);
+    const Time busy = std::min(now, passage.end) - std::max(passage.start, queue_.opened());
     result.busy += busy;
     result.payload_time += payload_share(passage, busy);
   }

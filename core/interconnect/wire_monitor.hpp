@@ -32,7 +32,7 @@ class WireMonitor {
   /// Books a passage; `ready`, `start` and `end` never decrease from one to the next, and `end` is not before `now`.
   void book(const Passage& passage, Time now) {
     settle(now);
-    if (tail_ - ended_ == ring_.size()) grow();
+    if (tail_ - ended_ == static_cast<std::uint32_t>(ring_.size())) grow();
     at(tail_++) = passage;
   }
   /// Accounts for everything up to `now`. Cheap when nothing happened.
@@ -48,19 +48,17 @@ class WireMonitor {
   LevelMonitor& queue() { return queue_; }
 
  private:
-  Passage& at(std::uint64_t index) { return ring_[index & (ring_.size() - 1)]; }
+  Passage& at(std::uint32_t index) { return ring_[index & (ring_.size() - 1)]; }
   void grow();
 
   // Passages [ended_, tail_) are kept; of these [joined_, tail_) have not joined the queue yet at the time up to which
-  // the account goes, and [started_, tail_) have not started.
-  std::uint64_t ended_ = 0;
-  std::uint64_t started_ = 0;
-  std::uint64_t joined_ = 0;
-  std::uint64_t tail_ = 0;
+  // the account goes, and [started_, tail_) have not started. The numbers wrap around.
+  std::uint32_t ended_ = 0;
+  std::uint32_t started_ = 0;
+  std::uint32_t joined_ = 0;
+  std::uint32_t tail_ = 0;
   std::vector<Passage> ring_;
   WireTotals totals_;
-  Time opened_;
-  bool closed_ = false;
   LevelMonitor queue_;
 };
 

@@ -79,22 +79,15 @@ void LevelMonitor::open(Time at) {
   maximum_ = 0;
 }
 
-void LevelMonitor::close(Time at) {
-  if (closed_) return;
-  advance(at);
-  closed_ = true;
-  closed_at_ = at;
-}
-
 double LevelMonitor::mean() const {
-  const std::int64_t length = length_ps();
+  const std::int64_t length = (last_ - opened_).ps();
   return length > 0 ? integral_ / static_cast<double>(length) : 0.0;
 }
 
 double LevelMonitor::quantile(double fraction) const {
   std::int64_t above_zero = 0;
   for (const std::int64_t time : time_at_) above_zero += time;
-  const std::int64_t length = length_ps();
+  const std::int64_t length = (last_ - opened_).ps();
   double seen = static_cast<double>(length - above_zero);
   const double wanted = fraction * static_cast<double>(length);
   if (seen >= wanted) return 0.0;

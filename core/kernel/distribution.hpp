@@ -48,21 +48,26 @@ class LevelMonitor {
   std::int64_t level() const { return level_; }
 
   /// The level changes by `delta` at `at`, which never decreases.
-  void change(Time at, std::int64_t delta) {
+  void change(Time at, std::int32_t delta) {
     advance(at);
     level_ += delta;
   }
   /// Accounts for the time up to `at`.
   void advance(Time at) {
+    if (closed_) return;
     const std::int64_t elapsed = (at - last_).ps();
     last_ = at;
-    if (level_ == 0 || elapsed == 0 || closed_) return;
-    account(elapsed);
+    if (level_ != 0 && elapsed != 0) account(elapsed);
   }
   /// Starts the measured window at `at` with the level as it is.
   void open(Time at);
   /// Ends it; later changes no longer count.
-  void close(Time at);
+  void close(Time at) {
+    advance(at);
+    closed_ = true;
+  }
+  Time opened() const { return opened_; }
+  bool closed() const { return closed_; }
 
   double mean() const;
   /// Level times picoseconds since the window opened.
@@ -73,17 +78,14 @@ class LevelMonitor {
 
  private:
   void account(std::int64_t elapsed);
-  std::int64_t length_ps() const { return (last_closed_or_now() - opened_).ps(); }
-  Time last_closed_or_now() const { return closed_ ? closed_at_ : last_; }
 
-  std::int64_t level_ = 0;
-  std::int64_t maximum_ = 0;
-  double integral_ = 0.0;  // level times ps; exact below 2^53
-  Time last_;
+  std::int32_t level_ = 0;
+  std::int32_t maximum_ = 0;
+  double integral_ = 0.0;  // exact below 2^53
+  Time last_;              // the account goes up to here; the end of the window once it is closed
   Time opened_;
-  Time closed_at_;
-  bool closed_ = false;
   std::vector<std::int64_t> time_at_;  // by bucket of the level, zero left out
+  bool closed_ = false;
 };
 
 /// A level whose decreases are known ahead of time, so that they need no event: a queue with computed departures.

@@ -1,0 +1,87 @@
+"""Circles of buffers: diagnosed where they can close, and never where they cannot."""
+
+from __future__ import annotations
+
+import pytest
+from validation.systems import Spec, changed, generated, run
+
+from cxloom.errors import SimulationError
+
+
+def ring(queueing: str, credits: int | None, **params: object) -> Spec:
+    """Six switches in a circle, every one with a requester and a memory, under load."""
+    link = {"bandwidth": "16GB/s", **({"credits": credits} if credits else {})}
+    return generated(
+        "ring",
+        {"requests": 2000, "footprint": "16MiB", "reads": 0.5},
+        switches=6,
+        placement="paired",
+        switch={"kind": "switch", "queueing": queueing},
+        link=link,
+        edge_link=link,
+        **params,
+    )
+
+
+@pytest.mark.parametrize("queueing", ["voq", "fifo"])
+def test_a_ring_with_few_buffers_deadlocks_and_says_so(queueing: str) -> None:
+    with pytest.raises(SimulationError) as caught:
+        run(ring(queueing, 1))
+    text = str(caught.value)
+    assert "deadlock" in text
+    assert "buffer credits" in text
+    circle = next(line for line in text.splitlines() if "circle:" in line)
+    members = circle.split("circle: ")[1].split(" -> ")
+    assert members[0] == members[-1]
+    assert set(members) <= {f"sw{i}" for i in range(6)}
+    assert len(members) == 7
+
+
+@pytest.mark.parametrize(
+    ("queueing", "credits"), [("output", 1), ("output", None), ("voq", None), ("fifo", None), ("voq", 2000)]
+)
+def test_a_ring_with_room_enough_finishes(queueing: str, credits: int | None) -> None:
+    outcome = run(ring(queueing, credits))
+    assert outcome.completed == 6 * 2000
+
+
+@pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
+@pytest.mark.parametrize("kind", ["chain", "tree"])
+def test_without_a_circle_one_buffer_is_enough(kind: str, queueing: str) -> None:
+    size = {"chain": {"switches": 6}, "tree": {"leaves": 6}}[kind]
+    link = {"bandwidth": "16GB/s", "credits": 1}
+    spec = generated(
+        kind,
+        {"requests": 1000, "footprint": "16MiB", "reads": 0.5},
+        placement="paired",
+        switch={"kind": "switch", "queueing": queueing},
+        memory={"kind": "memory", "queue": 1},
+        link=link,
+        edge_link=link,
+        **size,
+    )
+    assert run(spec).completed == 6 * 1000
+
+
+def test_diagnosis_is_the_same_each_time() -> None:
+    texts = set()
+    for slices in (10**6, 1000):
+        with pytest.raises(SimulationError) as caught:
+            run(ring("voq", 1), slice_events=slices)
+        texts.add(str(caught.value))
+    assert len(texts) == 1
+
+
+def test_cached_write_backs_do_not_deadlock_the_requester() -> None:
+    host = {"kind": "host", "queue": 2, "cache": {"size": "1KiB", "ways": 1}}
+    spec = generated(
+        "chain",
+        {"requests": 2000, "footprint": "64KiB", "reads": 0.0},
+        switches=2,
+        requester=host,
+        memory={"kind": "memory", "queue": 1},
+        edge_link={"credits": 1, "bandwidth": "4GB/s"},
+    )
+    outcome = run(changed(spec, ("run.warmup", 100)))
+    assert outcome.completed == 2100
+    assert outcome.summary["write_backs"] > 1500

@@ -23,10 +23,11 @@ Time LinkEnd::depart(Message& message, Time ready) {
   const std::uint64_t payload = message.payload();
   const std::uint64_t bytes = message_bytes(payload);
   if (!wire_.unlimited()) use = wire_.carry(bytes, ready, use.end, direction_);
-  // A wire without a limit is never busy: messages pass it side by side.
-  const Time free = wire_.unlimited() ? use.start : use.end;
-  monitor_.book({ready, use.start, free, static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(payload)},
-                kernel_.now());
+  Passage passage{ready, use.start, use.end, static_cast<std::uint32_t>(bytes),
+                  static_cast<std::uint32_t>(payload)};
+  // A wire without a limit is never busy: messages pass it side by side, in any order, and count at once.
+  if (wire_.unlimited()) passage.ready = passage.start = passage.end = kernel_.now();
+  monitor_.book(passage, kernel_.now());
 
   message.tail = use.end - use.start;
   Time arrival = use.start + port_delays_ + delay_;

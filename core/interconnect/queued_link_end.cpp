@@ -10,8 +10,8 @@ namespace cxloom {
 
 /// The state of one message class: who waits for the wire, the credits left, and the queue of pushed messages.
 ///
-/// Credits on their way back are kept with the time at which they arrive, and counted when somebody looks: a credit costs
-/// an event only when somebody waits for it.
+/// Credits on their way back are kept with the time at which they arrive, and counted when the others are used up: a credit
+/// costs an event only when somebody waits for it.
 class QueuedLinkEnd::VirtualChannel final : public Feeder {
  public:
   VirtualChannel(QueuedLinkEnd& end, Kernel& kernel, Channel which)
@@ -24,18 +24,21 @@ class QueuedLinkEnd::VirtualChannel final : public Feeder {
     if (limited_) returning_.resize(std::bit_ceil(std::size_t{credits_}));
   }
 
-  /// Counts the credits that have come back by now.
+  /// Counts the credits that have come back by now, if there is no other left.
   void update(Time now) {
+    if (has_credit()) return;
     while (head_ != tail_ && at(head_) <= now) {
       const Time came = at(head_++);
       if (credits_++ > 0) continue;
-      blocked_ += came - blocked_since_;
-      if (!waits.empty()) starved_ += came - starved_since_;
+      if (came > blocked_since_) blocked_ += came - blocked_since_;
+      if (came > starved_since_ && !waits.empty()) starved_ += came - starved_since_;
     }
   }
   bool has_credit() const { return !limited_ || credits_ > 0; }
   void use_credit(Time now) {
-    if (limited_ && --credits_ == 0) blocked_since_ = starved_since_ = now;
+    if (!limited_ || --credits_ > 0) return;
+    blocked_since_ = starved_since_ = now;
+    update(now);
   }
   /// A credit is under way; usually, but not always, behind those that are.
   void credit_comes(Time when) {
@@ -272,7 +275,6 @@ void QueuedLinkEnd::return_credit(const Message& message, Time at) {
 
 void QueuedLinkEnd::credit_comes(Channel which, Time at) {
   VirtualChannel& credited = channel(which);
-  credited.update(kernel().now());
   credited.credit_comes(at);
   if (credited.wake_pending && at == *credited.next_credit()) credited.wake_pending = false;  // it overtook the others
   watch_for_credit(credited, which);

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import given, settings
+from validation.found_systems import FOUND
 from validation.random_systems import may_deadlock, systems
 from validation.systems import LINE, SEGMENTS, Run, Spec, run
 from validation.unloaded import Unloaded
@@ -104,21 +105,31 @@ def check_latency_floor(outcome: Run) -> None:
         assert rows["completed_ps"][i] - rows["created_ps"][i] >= floors[key], key
 
 
-@given(systems())
-def test_every_run_keeps_its_accounts(spec: Spec) -> None:
+def check_everything(spec: Spec) -> None:
+    """All properties, unless the run was rightly given up."""
     outcome = play(spec)
-    assume(outcome is not None)
-    assert outcome is not None
+    if outcome is None:
+        return
     check_requests(outcome)
     check_sums(outcome)
     check_bounds(outcome)
     check_latency_floor(outcome)
 
 
-@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow], max_examples=20)
+@given(systems())
+def test_every_run_keeps_its_accounts(spec: Spec) -> None:
+    check_everything(spec)
+
+
+@pytest.mark.parametrize("number", range(len(FOUND)))
+def test_what_once_failed_stays_mended(number: int) -> None:
+    check_everything(FOUND[number])
+
+
+@settings(max_examples=20)
 @given(systems())
 def test_every_run_gives_the_same_bytes_again(spec: Spec) -> None:
     outcome = play(spec)
-    assume(outcome is not None)
-    assert outcome is not None
+    if outcome is None:
+        return
     assert run(spec, slice_events=97).canonical() == outcome.canonical()

@@ -92,8 +92,8 @@ def test_phases_go_round_and_go_on_where_they_stopped() -> None:
     rows = run(spec).requests
     order = np.argsort(rows["id"])
     first, second = 0, 2**20 // LINE
-    expected = [first, first + 1, first + 2, second, second + 1, first + 3, first + 4, first + 5, second + 2, second + 3,
-                first + 6, first + 7]  # fmt: skip
+    expected = [first, first + 1, first + 2, second, second + 1, first + 3, first + 4, first + 5,
+                second + 2, second + 3, first + 6, first + 7]  # fmt: skip
     assert (rows["address"][order] // LINE).tolist() == expected
     assert rows["kind"][order].tolist() == [0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0]
 

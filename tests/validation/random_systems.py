@@ -140,7 +140,11 @@ def systems(draw: st.DrawFn) -> Spec:
     for i in range(draw(st.integers(1, 3))):
         targets.append(f"mem{i}")
         devices[f"mem{i}"] = {"kind": "memory", "capacity": "16MiB", **draw(MEMORY)}
-    between += [[name, draw(st.sampled_from(names))] for name in devices if name not in names]
+    for name, device in devices.items():
+        if name not in names:
+            # Memories have one port; others may have several.
+            most = 1 if device["kind"] == "memory" else min(2, len(names))
+            between += [[name, hub] for hub in draw(st.permutations(names))[: draw(st.integers(1, most))]]
     region: Spec = {"to": targets, "interleave": draw(st.sampled_from(["256B", "1KiB"]))}
     if len(targets) not in CXL_WAYS or draw(st.booleans()):
         region |= {"policy": "weighted", "weights": [draw(st.integers(1, 3)) for _ in targets]}

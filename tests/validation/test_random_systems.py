@@ -75,8 +75,11 @@ def check_bounds(outcome: Run) -> None:
         assert measures["in_flight_mean"] <= device.get("queue", 64) + 1e-9
         if "memory" in device or window == 0:
             continue
-        (hub,) = model.graph.neighbours[name]
-        limits = [model.rate(name, hub), model.rate(hub, name)]
+        limits = [
+            rate
+            for hub in model.graph.neighbours[name]
+            for rate in (model.rate(name, hub), model.rate(hub, name))
+        ]
         if all(limit is not None for limit in limits):
             most = sum(float(1000 / Fraction(limit)) for limit in limits if limit)
             size = (

@@ -19,6 +19,7 @@ constexpr char kTrace[] =
     " S 1fff000758,8\n"
     "I  0401b770,1\n"
     " L 1fff000750,16\n"
+    "I  0401b770,4\n"
     " M 04c3a010,4\n"
     "I  0401b771,7\n"
     "--4711--   SCHED[1]: releasing lock (VG_(client_syscall)[async]) -> VgTs_WaitSys\n"
@@ -45,7 +46,7 @@ TEST(LackeyTrace, GivesAccessesWithTheirThreadAndInstructionGap) {
   const auto accesses = parse_all(LackeyParser(), kTrace);
   const std::vector<Access> expected = {
       access(0x1fff000758, AccessKind::kWrite, 8, 1, 2), access(0x1fff000750, AccessKind::kRead, 16, 1, 1),
-      access(0x04c3a010, AccessKind::kRead, 4, 1, 0),    access(0x04c3a010, AccessKind::kWrite, 4, 1, 0),
+      access(0x04c3a010, AccessKind::kRead, 4, 1, 1),    access(0x04c3a010, AccessKind::kWrite, 4, 1, 0),
       access(0x05a00000, AccessKind::kRead, 1, 3, 1),    access(0x1fff000748, AccessKind::kRead, 8, 1, 2),
   };
   EXPECT_TRUE(same(accesses, expected));
@@ -56,7 +57,7 @@ TEST(LackeyTrace, Counts) {
   std::vector<Access> accesses;
   parser.feed(kTrace, accesses);
   parser.finish();
-  EXPECT_EQ(parser.instructions(), 6U);
+  EXPECT_EQ(parser.instructions(), 7U);
   EXPECT_EQ(parser.accesses(), 6U);
 }
 

@@ -146,7 +146,7 @@ TEST(LevelMonitor, MatchesTheIntegralForAnyWindow) {
       if (!open && at >= from) open = true, monitor.open(from);
       if (!closed && at >= to) closed = true, monitor.close(to);
       const std::int64_t wanted = static_cast<std::int64_t>(random.below(top));
-      monitor.change(at, wanted - level);
+      monitor.change(at, static_cast<std::int32_t>(wanted - level));
       steps.change(at, wanted - level);
       level = wanted;
       EXPECT_EQ(monitor.level(), level);

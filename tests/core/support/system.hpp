@@ -1,0 +1,128 @@
+// A whole system in a few lines: devices, links, memory and work, run to its end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "results/collector.hpp"
+#include "results/summary.hpp"
+#include "system/simulation.hpp"
+
+namespace cxloom::test {
+
+/// Writes a spec as a person would, piece by piece.
+class System {
+ public:
+  System& device(const std::string& name, const std::string& kind, Value::Map params = {}) {
+    params.insert(params.begin(), {"kind", kind});
+    devices_.emplace_back(name, std::move(params));
+    return *this;
+  }
+  System& link(const std::string& a, const std::string& b, Value::Map params = {}) {
+    params.emplace_back("between", Value::List{a, b});
+    links_.emplace_back(std::move(params));
+    return *this;
+  }
+  System& region(const std::vector<std::string>& to, Value::Map params = {}) {
+    params.emplace_back("to", Value::List(to.begin(), to.end()));
+    regions_.emplace_back(std::move(params));
+    return *this;
+  }
+  System& work(const std::string& device, Value::Map params) {
+    work_.emplace_back(device, std::move(params));
+    return *this;
+  }
+  /// The device replays these accesses.
+  System& replay(const std::string& device, std::vector<Access> accesses, Value::Map params = {}) {
+    params.emplace_back("trace", "in memory");
+    traces_[device] = std::move(accesses);
+    return work(device, std::move(params));
+  }
+  System& run_with(Value::Map params) { return run_ = std::move(params), *this; }
+  System& outputs(Value::Map params) { return outputs_ = std::move(params), *this; }
+
+  Value value() const {
+    return Value::Map{{"devices", devices_}, {"links", links_}, {"address_map", regions_},
+                      {"workload", work_},   {"run", run_},     {"outputs", outputs_}};
+  }
+  TraceOpener traces() const {
+    return [traces = traces_](const std::string& device) {
+      const std::vector<Access>& accesses = traces.at(device);
+      return TraceFeed{[accesses, given = false](std::vector<Access>& batch) mutable {
+                         if (std::exchange(given, true)) return false;
+                         batch = accesses;
+                         return true;
+                       },
+                       accesses.size()};
+    };
+  }
+
+ private:
+  Value::Map devices_;
+  Value::List links_;
+  Value::List regions_;
+  Value::Map work_;
+  Value::Map run_;
+  Value::Map outputs_;
+  std::map<std::string, std::vector<Access>> traces_;
+};
+
+/// A simulation of a system with everything it needs.
+class Running {
+ public:
+  explicit Running(const System& system, const Registry& kinds = registry())
+      : collector_(std::make_unique<Collector>(true)),
+        simulation_(std::make_unique<Simulation>(kinds, Spec::read(system.value(), kinds), system.traces(), *collector_)) {}
+
+  static const Registry& registry() {
+    static const Registry kinds = builtin_registry();
+    return kinds;
+  }
+
+  Running& to_end() {
+    simulation_->run_until(Time::max());
+    table_ = collector_->take_requests();
+    return *this;
+  }
+  Simulation& simulation() { return *simulation_; }
+  Collector& collector() { return *collector_; }
+  /// The measured requests, once it ran to its end.
+  const RequestTable& table() const { return table_; }
+  Time latency(std::size_t row) const { return Time{table_.completed_ps[row] - table_.created_ps[row]}; }
+  Time created(std::size_t row) const { return Time{table_.created_ps[row]}; }
+  Time completed(std::size_t row) const { return Time{table_.completed_ps[row]}; }
+  Time segment(std::size_t row, Segment which) const {
+    return Time{table_.segments_ps[static_cast<std::size_t>(which)][row]};
+  }
+  Value summary() const { return summarize(*simulation_, *collector_); }
+  /// A number of the summary by its keys: number({"per_memory", "mem", "reads"}).
+  double number(const std::vector<std::string_view>& keys) const {
+    const Value whole = summary();
+    const Value* at = &whole;
+    for (const std::string_view key : keys) {
+      at = at->find(key);
+      if (!at) throw InternalError("the summary has no such key");
+    }
+    return at->as_real() ? *at->as_real() : static_cast<double>(*at->as_integer());
+  }
+
+ private:
+  std::unique_ptr<Collector> collector_;
+  std::unique_ptr<Simulation> simulation_;
+  RequestTable table_;
+};
+
+/// Accesses for `System::replay`.
+inline Access access_to(std::uint64_t address, AccessKind kind = AccessKind::kRead) {
+  Access access;
+  access.address = Address{address};
+  access.kind = kind;
+  return access;
+}
+
+}  // namespace cxloom::test

@@ -16,12 +16,10 @@ struct Later {
 EventQueue::EventQueue() : heads_(kBuckets, kNone) {}
 
 void EventQueue::grow() {
-  const std::size_t old = nodes_.size();
-  nodes_.resize(std::max<std::size_t>(256, old * 2));
-  for (std::size_t i = nodes_.size(); i-- > old;) {
-    nodes_[i].next = free_;
-    free_ = static_cast<std::uint32_t>(i);
-  }
+  const std::size_t old = events_.size();
+  events_.resize(std::max<std::size_t>(256, old * 2));
+  next_.resize(events_.size());
+  for (std::size_t i = events_.size(); i-- > old;) give_node(static_cast<std::uint32_t>(i));
 }
 
 void EventQueue::push_late(const Event& event) {
@@ -73,21 +71,21 @@ void EventQueue::open_next_bucket() {
   open_ = bucket;
   if (bucket - before < kBuckets) {  // a bucket further away has come from the heap alone
     const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
-    for (std::uint32_t node = heads_[slot]; node != kNone; node = nodes_[node].next) sorted_.push_back(node);
+    for (std::uint32_t node = heads_[slot]; node != kNone; node = next_[node]) sorted_.push_back(node);
     heads_[slot] = kNone;
     words_[slot >> 6U] &= ~(1ULL << (slot & 63U));
     if (words_[slot >> 6U] == 0) summary_[slot >> 12U] &= ~(1ULL << ((slot >> 6U) & 63U));
   }
   while (!far_.empty() && bucket_of(far_.front().time) == bucket) {
     const std::uint32_t node = take_node();
-    nodes_[node].event = far_.front();
+    events_[node] = far_.front();
     sorted_.push_back(node);
     std::pop_heap(far_.begin(), far_.end(), Later{});
     far_.pop_back();
   }
   if (sorted_.size() > 1) {
     std::sort(sorted_.begin(), sorted_.end(),
-              [this](std::uint32_t a, std::uint32_t b) { return nodes_[b].event.before(nodes_[a].event); });
+              [this](std::uint32_t a, std::uint32_t b) { return events_[b].before(events_[a]); });
   }
 }
 

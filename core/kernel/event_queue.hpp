@@ -18,7 +18,7 @@ struct EventSource {
   std::uint32_t sequence = 0;  ///< events sent so far
 };
 
-struct Event {
+struct alignas(32) Event {
   static constexpr std::uint8_t kArrival = 0x7f;     ///< the payload is a message; lower kinds are the handler's own
   static constexpr std::uint8_t kBackground = 0x80;  ///< set in the kind of events that keep no simulation alive
 
@@ -48,14 +48,14 @@ class EventQueue {
       push_late({time, order, handler, payload});
     } else if (bucket - open_ < kBuckets) {
       const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
-      const std::uint32_t index = take_node();
-      Node& node = nodes_[index];
-      node.event.time = time;
-      node.event.order = order;
-      node.event.handler = handler;
-      node.event.payload = payload;
-      node.next = heads_[slot];
-      heads_[slot] = index;
+      const std::uint32_t node = take_node();
+      Event& event = events_[node];
+      event.time = time;
+      event.order = order;
+      event.handler = handler;
+      event.payload = payload;
+      next_[node] = heads_[slot];
+      heads_[slot] = node;
       words_[slot >> 6U] |= 1ULL << (slot & 63U);
       summary_[slot >> 12U] |= 1ULL << ((slot >> 6U) & 63U);
     } else {
@@ -66,7 +66,7 @@ class EventQueue {
   /// The earliest event; the queue must not be empty.
   const Event& top() {
     if (sorted_.empty() && late_.empty()) open_next_bucket();
-    return top_is_late() ? late_.front() : nodes_[sorted_.back()].event;
+    return top_is_late() ? late_.front() : events_[sorted_.back()];
   }
 
   /// Removes what `top` gave.
@@ -78,7 +78,7 @@ class EventQueue {
       give_node(sorted_.back());
       sorted_.pop_back();
       if (!sorted_.empty()) {  // the next event will touch these: its handler, its message and what lies behind it
-        const Event& next = nodes_[sorted_.back()].event;
+        const Event& next = events_[sorted_.back()];
         __builtin_prefetch(next.handler);
         __builtin_prefetch(reinterpret_cast<const char*>(next.payload));
         __builtin_prefetch(reinterpret_cast<const char*>(next.payload) + 64);
@@ -91,23 +91,18 @@ class EventQueue {
   static constexpr unsigned kBucketBits = 6;
   static constexpr std::uint32_t kNone = 0xffffffffU;
 
-  struct Node {
-    Event event;
-    std::uint32_t next;
-  };
-
   static std::int64_t bucket_of(Time time) { return time.ps() >> kBucketBits; }
   bool top_is_late() const {
-    return !late_.empty() && (sorted_.empty() || late_.front().before(nodes_[sorted_.back()].event));
+    return !late_.empty() && (sorted_.empty() || late_.front().before(events_[sorted_.back()]));
   }
   void give_node(std::uint32_t node) {
-    nodes_[node].next = free_;
+    next_[node] = free_;
     free_ = node;
   }
   std::uint32_t take_node() {
     if (free_ == kNone) grow();
     const std::uint32_t node = free_;
-    free_ = nodes_[node].next;
+    free_ = next_[node];
     return node;
   }
   void grow();
@@ -123,7 +118,8 @@ class EventQueue {
   std::vector<Event> late_;            // heap: events that joined the open bucket after it was sorted
   std::vector<Event> far_;             // heap: events that were beyond the horizon when they were pushed
   std::uint32_t free_ = kNone;
-  std::vector<Node> nodes_;
+  std::vector<Event> events_;         // by node
+  std::vector<std::uint32_t> next_;   // by node: apart from the events, so that lists are walked in few cache lines
   std::vector<std::uint32_t> heads_;  // one list of nodes a bucket
   std::array<std::uint64_t, kBuckets / 64> words_{};           // which buckets hold something
   std::array<std::uint64_t, kBuckets / 64 / 64> summary_{};    // which words are not zero

@@ -9,6 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile(
+    "cxloom", deadline=None
+)  # how long a case takes depends on what else the machine does
+settings.load_profile("cxloom")
 
 SPEC = """\
 # One host, four memories

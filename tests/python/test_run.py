@@ -152,13 +152,18 @@ def start(spec: Path, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def wait_for_start(process: subprocess.Popen[str], out: Path) -> None:
+def wait_until_running(process: subprocess.Popen[str]) -> None:
+    """Waits until the process has worked for longer than it takes to load, however busy the machine is."""
+    ticks = os.sysconf("SC_CLK_TCK")
     deadline = time.monotonic() + 60
-    while not out.exists():
+    cpu_seconds = 0.0
+    while cpu_seconds < 2.0:
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    time.sleep(0.3)
+        cpu_seconds = (
+            int(Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11]) / ticks
+        )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -167,7 +172,7 @@ def test_an_interrupt_leaves_labelled_results(
 ) -> None:
     out = tmp_path / "out"
     process = start(spec_file, "--out", out, "--json", "--set", "outputs.requests=true")
-    wait_for_start(process, out)
+    wait_until_running(process)
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 1, stderr
@@ -180,7 +185,7 @@ def test_an_interrupt_leaves_labelled_results(
 
 def test_an_interrupt_without_a_directory_writes_nothing(spec_file: Path, tmp_path: Path) -> None:
     process = start(spec_file)
-    time.sleep(2.5)
+    wait_until_running(process)
     before = sorted(os.listdir(tmp_path))
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
@@ -191,7 +196,7 @@ def test_an_interrupt_without_a_directory_writes_nothing(spec_file: Path, tmp_pa
 def test_a_killed_run_leaves_no_result(spec_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = start(spec_file, "--out", out)
-    wait_for_start(process, out)
+    wait_until_running(process)
     process.kill()
     process.communicate(timeout=60)
     with pytest.raises(cx.InputError, match="no results here"):

@@ -37,6 +37,13 @@ def test_link_is_md1(rho: float) -> None:
     assert wire["queue_mean"] == pytest.approx(rho / SERVICE * outcome.segment("link_queue"), rel=0.01)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("rho", [0.9, 0.95])
+def test_a_heavily_loaded_link_is_md1(rho: float) -> None:
+    outcome = run(open_loop(host_and_memory(ONE_WIRE, work={"reads": 0.0}), rho, requests=10_000_000))
+    assert outcome.segment("link_queue") == pytest.approx(wait_md1(rho), rel=0.03)
+
+
 @pytest.mark.parametrize("credits", [None, 1000])
 def test_link_with_flow_control_is_md1_too(credits: int | None) -> None:
     spec = host_and_memory({"bandwidth": "8GB/s", "reverse": {"bandwidth": "64GB/s"}}, work={"reads": 0.0})

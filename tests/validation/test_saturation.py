@@ -115,3 +115,29 @@ def test_ties_spread_by_a_draw(kind: str, params: Spec, paper: float | None) -> 
     assert outcome.bandwidth / P == pytest.approx(limit, rel=0.03)
     if paper is not None:
         assert outcome.bandwidth / P == pytest.approx(paper, rel=0.03)
+
+
+LARGE = [
+    ("chain", {"switches": 64, "placement": "split"}, 1.0),
+    ("tree", {"leaves": 64, "placement": "split"}, 1.0),
+    ("ring", {"switches": 64, "placement": "split"}, 2.0),
+    ("spine-leaf", {"leaves": 8, "spines": 4, "devices_per_leaf": 8, "placement": "split"}, 16.0),
+    ("fully-connected", {"switches": 64, "placement": "split"}, 32.0),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "params", "paper"), LARGE, ids=[kind for kind, _, _ in LARGE])
+def test_saturated_bandwidth_at_scale_64(kind: str, params: Spec, paper: float) -> None:
+    spec = generated(
+        kind,
+        work={"footprint": "64MiB", "requests": 40_000},
+        run_params={"warmup": 10_000},
+        requester={"kind": "host", "queue": QUEUE},
+        link=LINK,
+        edge_link=LINK,
+        **params,
+    )
+    assert 1.0 / max(response_loads(spec).values()) == pytest.approx(paper, rel=1e-9)
+    outcome = run(spec)
+    assert outcome.bandwidth / P == pytest.approx(paper, rel=0.03)

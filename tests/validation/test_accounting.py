@@ -93,7 +93,7 @@ def test_parts_agree_with_the_whole(name: str) -> None:
         latency = (rows["completed_ps"] - rows["created_ps"])[own] / 1000
         assert measures["requests"] == own.sum()
         if own.any():
-            assert measures["latency_mean_ns"] == pytest.approx(latency.mean(), rel=1e-9)
+            assert measures["latency_ns"]["mean"] == pytest.approx(latency.mean(), rel=1e-9)
     for memory, measures in summary["per_memory"].items():
         if "requests" in measures:
             assert measures["requests"] == (rows["target"] == outcome.nodes.index(memory)).sum()

@@ -52,7 +52,7 @@ class Switch::InputQueue final : public Feeder {
   Channel channel() const { return channel_; }
 
   void push(Message& message, std::uint16_t output) {
-    const bool first = queue_.empty();
+    const bool first = queue_.empty() && !leaving_;
     message.port = output;
     queue_.push(message);
     if (switch_.params_.queueing == Queueing::kVirtualOutput) {
@@ -68,6 +68,16 @@ class Switch::InputQueue final : public Feeder {
   void taken(Time end) override {
     Message& gone = queue_.pop();
     switch_.port(input_).release(gone, end);
+    if (switch_.params_.queueing == Queueing::kFifo && end > switch_.now()) {
+      leaving_ = true;  // one message at a time leaves the queue, whatever port it goes to
+      switch_.wake_at(end, 0, reinterpret_cast<std::uintptr_t>(this));
+    } else if (!queue_.empty()) {
+      ask();
+    }
+  }
+  /// The last byte of what was taken is out.
+  void left() {
+    leaving_ = false;
     if (!queue_.empty()) ask();
   }
 
@@ -88,6 +98,7 @@ class Switch::InputQueue final : public Feeder {
   Switch& switch_;
   std::uint16_t input_;
   Channel channel_;
+  bool leaving_ = false;
   MessageQueue queue_;
 };
 
@@ -128,6 +139,8 @@ void Switch::receive(Message& message) {
     port(output).send(message, now());
   }
 }
+
+void Switch::wake(std::uint8_t /*kind*/, std::uint64_t payload) { reinterpret_cast<InputQueue*>(payload)->left(); }
 
 std::vector<MeasureInfo> Switch::measures() { return {kMessages, kQueueMean, kWorstQueue, kWorstUtilization}; }
 

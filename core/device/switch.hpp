@@ -50,6 +50,7 @@ class Switch final : public Component {
 
   void start() override;
   void receive(Message& message) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time at) override { opened_ = at; }
   void close_window(Time at) override { closed_ = at; }
   void report(MeasureSink& sink) const override;

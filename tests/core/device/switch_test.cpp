@@ -1,0 +1,182 @@
+#include "device/switch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/support/system.hpp"
+
+namespace cxloom {
+namespace {
+
+using namespace literals;
+using test::access_to;
+using test::Running;
+using test::System;
+
+// Everything but the switch and its links takes no time, and reads are the only messages with a wire time on the way
+// back: header 0 B, data 64 B at 10 ps a byte.
+const Value::Map kIdealHost{{"process_time", "0ns"}};
+const Value::Map kIdealMemory{{"controller_time", "0ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "0ns"}}}};
+
+TEST(Switch, CutThroughAndStoreAndForwardLatencyOfAChain) {
+  // A write of 80 B at 10 ps a byte through n switches, and its 16 B completion back. n + 1 links of 30 ns.
+  // Cut-through: the bytes once each way. Store-and-forward: at every link.
+  for (const int switches : {1, 2, 5}) {
+    for (const bool cut_through : {true, false}) {
+      System system;
+      system.device("host", "host", {{"process_time", "7ns"}});
+      const Value::Map link{{"bandwidth", "100GB/s"}, {"port_delay", "10ns"}, {"delay", "10ns"}};
+      std::string before = "host";
+      for (int i = 0; i < switches; ++i) {
+        const std::string name = "sw" + std::to_string(i);
+        system.device(name, "switch", {{"switching_time", "20ns"}, {"forwarding", cut_through ? "cut-through" : "store-and-forward"}});
+        system.link(before, name, link);
+        before = name;
+      }
+      system.device("mem", "memory", {{"controller_time", "40ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
+      system.link(before, "mem", link).region({"mem"});
+      system.replay("host", {access_to(0, AccessKind::kWrite)});
+      Running run(system);
+      run.to_end();
+      ASSERT_EQ(run.table().rows(), 1U);
+      const std::int64_t links = switches + 1;
+      const Time bytes = Time{(80 + 16) * 10} * (cut_through ? 1 : links);
+      EXPECT_EQ(run.latency(0), 7_ns + 30_ns * (2 * links) + 20_ns * (2 * switches) + 85_ns + bytes);
+      EXPECT_EQ(run.segment(0, Segment::kSwitching), 20_ns * (2 * switches));
+      EXPECT_EQ(run.segment(0, Segment::kSerialization), bytes);
+      EXPECT_EQ(run.table().hops[0], 2 * links);
+    }
+  }
+}
+
+/// Two hosts write through one switch to two memories; a message occupies an output for 800 ps, all else takes no time.
+/// `first` and `second` are what each host writes, in order, at once: 'A' or 'B'. Gives the completion times by host.
+std::vector<std::vector<std::int64_t>> two_by_two(const char* queueing, const std::string& first, const std::string& second) {
+  System system;
+  system.device("h0", "host", kIdealHost).device("h1", "host", kIdealHost);
+  system.device("sw", "switch", {{"queueing", queueing}, {"switching_time", "0ns"}, {"port_delay", "0ns"},
+                                 {"forwarding", "store-and-forward"}});
+  system.device("A", "memory", kIdealMemory).device("B", "memory", kIdealMemory);
+  // Only from the switch to the memories does a message take time.
+  const Value::Map limited{{"bandwidth", "100GB/s"}, {"reverse", Value::Map{{"bandwidth", "unlimited"}}}};
+  system.link("h0", "sw").link("h1", "sw").link("sw", "A", limited).link("sw", "B", limited);
+  system.region({"A", "B"}, {{"interleave", "256B"}});
+  const auto accesses = [](const std::string& word) {
+    std::vector<Access> all;
+    for (const char to : word) all.push_back(access_to(to == 'A' ? 0 : 256, AccessKind::kWrite));
+    return all;
+  };
+  system.replay("h0", accesses(first)).replay("h1", accesses(second));
+  Running run(system);
+  // All that completes counts, whoever finishes first: watch instead of the window.
+  struct Watch final : EventWatcher {
+    void before(const Event& event) override {
+      if (event.kind() != Event::kArrival) return;
+      const auto& message = *reinterpret_cast<const Message*>(event.payload);
+      if (message.opcode != Opcode::kCmp || message.destination != dynamic_cast<Component&>(*event.handler).id()) return;
+      done[message.destination.index()].push_back(event.time.ps());
+    }
+    std::vector<std::vector<std::int64_t>> done = std::vector<std::vector<std::int64_t>>(2);
+  } watch;
+  run.simulation().watch(&watch);
+  run.to_end();
+  return watch.done;
+}
+
+using Times = std::vector<std::int64_t>;
+
+TEST(Switch, TheHeadOfAFifoBlocksWhatIsBehindIt) {
+  // h0: A A, h1: A B. The As go one after the other; fifo holds h1's B behind its A, which goes second: B starts at
+  // 1600 ps. A virtual output queue lets B go at once.
+  const auto fifo = two_by_two("fifo", "AA", "AB");
+  EXPECT_EQ(fifo[0], (Times{800, 2400}));
+  EXPECT_EQ(fifo[1], (Times{1600, 2400}));
+  const auto voq = two_by_two("voq", "AA", "AB");
+  EXPECT_EQ(voq[0], (Times{800, 2400}));
+  EXPECT_EQ(voq[1], (Times{800, 1600}));
+  // Ideal output queues give the same as virtual output queues here but for the order of A: by arrival.
+  const auto output = two_by_two("output", "AA", "AB");
+  EXPECT_EQ(output[1][0], 800);
+}
+
+TEST(Switch, DifferentOutputsDoNotDisturbEachOther) {
+  for (const char* queueing : {"fifo", "voq", "output"}) {
+    const auto done = two_by_two(queueing, "AAA", "BBB");
+    EXPECT_EQ(done[0], (Times{800, 1600, 2400})) << queueing;
+    EXPECT_EQ(done[1], (Times{800, 1600, 2400})) << queueing;
+  }
+}
+
+/// The share of its outputs that an n by n switch uses when every input always has random traffic.
+double saturated_share(const char* queueing, int ports) {
+  System system;
+  system.device("sw", "switch", {{"queueing", queueing}, {"switching_time", "0ns"}, {"port_delay", "0ns"},
+                                 {"forwarding", "store-and-forward"}});
+  std::vector<std::string> memories;
+  for (int i = 0; i < ports; ++i) {
+    const std::string own = std::to_string(i);
+    system.device("h" + own, "host", {{"process_time", "0ns"}, {"queue", 64}}).link("h" + own, "sw");
+    memories.push_back("m" + own);
+    system.device("m" + own, "memory", kIdealMemory);
+    system.link("sw", "m" + own, {{"bandwidth", "100GB/s"}, {"reverse", Value::Map{{"bandwidth", "unlimited"}}}});
+    system.work("h" + own, {{"pattern", "random"}, {"reads", 0.0}, {"requests", 3000}, {"footprint", "64MiB"}});
+  }
+  system.region(memories).run_with({{"warmup", 300}});
+  Running run(system);
+  run.to_end();
+  // 80 B on the wire carry 64 B: each output moves 80 GB/s of payload at most.
+  return run.number({"bandwidth_gb_per_s"}) / (80.0 * ports);
+}
+
+TEST(Switch, HeadOfLineBlockingLimitsAFifoSwitchAsTheoryHasIt) {
+  // Karol, Hluchyj and Morgan (1987): 0.75 with 2 ports, 0.6553 with 4, and 2 - sqrt(2) = 0.586 in the limit
+  // (0.6013 with 16). A closed loop of 64 behind each input saturates them all.
+  EXPECT_NEAR(saturated_share("fifo", 2), 0.75, 0.02);
+  EXPECT_NEAR(saturated_share("fifo", 4), 0.6553, 0.02);
+  EXPECT_NEAR(saturated_share("fifo", 16), 0.60, 0.02);
+}
+
+TEST(Switch, VirtualOutputQueuesHaveNoHeadOfLineBlocking) {
+  EXPECT_GT(saturated_share("voq", 4), 0.93);
+  EXPECT_GT(saturated_share("voq", 16), 0.93);
+}
+
+TEST(Switch, AgeServesTheOldestRequestFirst) {
+  // h0's requests exist from the start, h1's come 1 ns later; when both wait for A, all of h0's go first with age, and
+  // in turns with round robin.
+  for (const bool age : {false, true}) {
+    System system;
+    system.device("h0", "host", {{"process_time", "5ns"}}).device("h1", "host", {{"process_time", "4ns"}});
+    system.device("sw", "switch", {{"queueing", "voq"}, {"arbitration", age ? "age" : "round-robin"},
+                                   {"switching_time", "0ns"}, {"port_delay", "0ns"}});
+    system.device("A", "memory", kIdealMemory);
+    system.link("h0", "sw").link("h1", "sw");
+    system.link("sw", "A", {{"bandwidth", "100GB/s"}, {"reverse", Value::Map{{"bandwidth", "unlimited"}}}});
+    system.region({"A"});
+    // Both arrive at 5 ns: h0 created at 0, h1 at 1 ns (an open loop with time stamps).
+    std::vector<Access> early(4, access_to(0, AccessKind::kWrite));
+    std::vector<Access> late = early;
+    for (Access& access : early) access.timed = true;
+    for (Access& access : late) access.timed = true, access.timestamp = 1_ns;
+    system.replay("h0", early, {{"replay", "timestamps"}}).replay("h1", late, {{"replay", "timestamps"}});
+    Running run(system);
+    struct Order final : EventWatcher {
+      void before(const Event& event) override {
+        if (event.kind() != Event::kArrival) return;
+        const auto& message = *reinterpret_cast<const Message*>(event.payload);
+        if (message.opcode == Opcode::kMemWr && dynamic_cast<Component&>(*event.handler).name() == "A") {
+          text += std::to_string(message.source.index());
+        }
+      }
+      std::string text;
+    } order;
+    run.simulation().watch(&order);
+    run.to_end();
+    EXPECT_EQ(order.text, age ? "00001111" : "01010101");
+  }
+}
+
+}  // namespace
+}  // namespace cxloom

@@ -106,7 +106,7 @@ package: build
 	@rm -rf build/wheel
 	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel .
 	@$(BIN)/python -m pip install --quiet --no-deps --no-compile --target build/wheel/installed build/wheel/*.whl
-	@cd build/wheel && PYTHONPATH=installed ../../$(BIN)/python -m cxloom demo >demo.txt
+	@cd build/wheel && PYTHONPATH=installed ../../$(BIN)/python -m cxloom run ../../examples/demo.yaml --json >run.json
 	@ls build/wheel/*.whl
 
 # --- style -----------------------------------------------------------------------------------------------------------

@@ -67,7 +67,10 @@ const Unit& split(std::string_view text, std::span<const Unit> units, const Kind
       any = true;
       if (number.digits > (std::numeric_limits<std::uint64_t>::max() - 9) / 10) refuse(kind, text, "the number is too large");
       number.digits = number.digits * 10 + static_cast<std::uint64_t>(c - '0');
-      if (point) number.power *= 10;
+      if (point) {
+        if (number.power > std::numeric_limits<std::uint64_t>::max() / 10) refuse(kind, text, "the number has too many digits");
+        number.power *= 10;
+      }
     } else {
       break;
     }
@@ -130,21 +133,28 @@ std::string exact_text(std::uint64_t value, std::span<const Unit> units) {
   return std::to_string(value / best->scale) + std::string(best->suffix);
 }
 
-// Units per second as a decimal, with the largest power of 1000 that keeps it at or above one.
+// Units per second as a decimal, with the largest power of 1000 that keeps it at or above one: exact if the decimal ends,
+// as that of every rate that was read does, else cut after nine places.
 std::string rate_text(const Rate& rate, std::span<const std::string_view> suffixes) {
   if (rate.unlimited()) return "unlimited";
-  double value = rate.per_second();
+  constexpr std::size_t kMostPlaces = 40;
+  constexpr std::size_t kPlacesOfTheEndless = 9;
+  Wide rest = Wide{rate.denominator()} * kTera;
+  Wide divisor = rate.numerator();
   std::size_t step = 0;
-  while (value >= 1000.0 && step + 1 < suffixes.size()) {
-    value /= 1000.0;
+  while (rest / divisor >= 1000 && step + 1 < suffixes.size()) {
+    divisor *= 1000;
     ++step;
   }
-  std::array<char, 64> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, 9).ptr;
-  std::string text(buffer.data(), end);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text + std::string(suffixes[step]);
+  const std::string whole = std::to_string(static_cast<std::uint64_t>(rest / divisor));
+  std::string places;
+  for (rest %= divisor; rest != 0 && places.size() < kMostPlaces; rest %= divisor) {
+    rest *= 10;
+    places += static_cast<char>('0' + static_cast<int>(rest / divisor));
+  }
+  if (rest != 0) places.resize(kPlacesOfTheEndless);
+  places.erase(places.find_last_not_of('0') + 1);
+  return whole + (places.empty() ? "" : "." + places) + std::string(suffixes[step]);
 }
 
 }  // namespace

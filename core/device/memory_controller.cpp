@@ -101,8 +101,8 @@ void MemoryController::report(MeasureSink& sink) const {
   const auto rate = [&](std::uint64_t bytes) {
     return nanoseconds > 0 ? static_cast<double>(bytes) / nanoseconds : 0.0;
   };
-  sink.add(kReads, static_cast<double>(reads_));
-  sink.add(kWrites, static_cast<double>(writes_));
+  sink.count(kReads, reads_);
+  sink.count(kWrites, writes_);
   sink.add(kReadBandwidth, rate(read_bytes_));
   sink.add(kWriteBandwidth, rate(write_bytes_));
   sink.add(kQueueMean, in_service_.monitor().mean());

@@ -10,11 +10,6 @@ namespace {
 constexpr MeasureInfo kRequests{"requests", "", "requests completed in the window"};
 constexpr MeasureInfo kBandwidth{"bandwidth_gb_per_s", "GB/s",
                                  "payload bytes exchanged with memory, write-backs included / length of the window"};
-constexpr MeasureInfo kMean{"latency_mean_ns", "ns", "latency of the requests completed in the window, mean"};
-constexpr MeasureInfo kMin{"latency_min_ns", "ns", "the same, least"};
-constexpr MeasureInfo kP50{"latency_p50_ns", "ns", "the same, median"};
-constexpr MeasureInfo kP99{"latency_p99_ns", "ns", "the same, 99th percentile"};
-constexpr MeasureInfo kMax{"latency_max_ns", "ns", "the same, largest"};
 constexpr MeasureInfo kInFlight{"in_flight_mean", "", "requests in flight, mean over time"};
 constexpr MeasureInfo kHitRate{"cache_hit_rate", "", "lookups that hit the cache / all lookups in the window"};
 constexpr MeasureInfo kWriteBacks{"write_backs", "", "dirty lines sent back to memory in the window"};
@@ -327,22 +322,17 @@ void Requester::close_window(Time at) {
 }
 
 std::vector<MeasureInfo> Requester::measures() {
-  return {kRequests, kBandwidth, kMean, kMin, kP50, kP99, kMax, kInFlight, kHitRate, kWriteBacks};
+  return {kRequests, kBandwidth, kInFlight, kHitRate, kWriteBacks};
 }
 
 void Requester::report(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
-  sink.add(kRequests, static_cast<double>(latency_.count()));
+  sink.count(kRequests, latency_.count());
   sink.add(kBandwidth, length > 0.0 ? static_cast<double>(payload_) / length : 0.0);
-  sink.add(kMean, latency_.mean_ns());
-  sink.add(kMin, latency_.minimum().ns());
-  sink.add(kP50, latency_.quantile_ns(0.5));
-  sink.add(kP99, latency_.quantile_ns(0.99));
-  sink.add(kMax, latency_.maximum().ns());
   sink.add(kInFlight, in_flight_monitor_.mean());
   if (!cache_) return;
   sink.add(kHitRate, lookups_ > 0 ? static_cast<double>(hits_) / static_cast<double>(lookups_) : 0.0);
-  sink.add(kWriteBacks, static_cast<double>(write_backs_sent_));
+  sink.count(kWriteBacks, write_backs_sent_);
 }
 
 std::string Requester::activity() const {

@@ -81,6 +81,8 @@ class Requester : public Component, private Waiter {
   std::string activity() const override;
   static std::vector<MeasureInfo> measures();
 
+  /// Of the requests completed in the window.
+  const LatencyDistribution& latency() const { return latency_; }
   std::uint64_t issued() const { return issued_; }
   std::uint64_t completed() const { return completed_; }
   std::uint64_t in_flight() const { return in_flight_; }

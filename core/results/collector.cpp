@@ -9,17 +9,12 @@ void Collector::completed(const Request& request, Time now) {
   RequestStatistics& kind = request.kind == AccessKind::kRead ? reads_ : writes_;
   if (request.target.index() >= targets_.size()) targets_.resize(request.target.index() + 1);
   RequestStatistics& target = targets_[request.target.index()];
-  all_.latency.add(latency);
-  kind.latency.add(latency);
-  target.latency.add(latency);
   // A cache hit moves nothing, nor does a miss that waits for the line of another; a miss moves a line.
   const std::uint64_t moved = request.message.size;
+  all_.latency.add(latency);
   all_.payload += moved;
-  kind.payload += moved;
-  target.payload += moved;
-  for (std::size_t i = 0; i < kSegmentCount; ++i) {
-    segment_sums_[i] += static_cast<std::uint64_t>(request.segments[i].ps());
-  }
+  kind.add(request, latency, moved);
+  if (moved > 0) target.add(request, latency, moved);  // the others were served by no memory
   hops_ += request.hops;
   if (keep_requests_) keep(request, now);
 }
@@ -44,6 +39,12 @@ void Collector::keep(const Request& request, Time now) {
   table_.created_ps.push_back(request.created.ps());
   table_.completed_ps.push_back(now.ps());
   for (std::size_t i = 0; i < kSegmentCount; ++i) table_.segments_ps[i].push_back(request.segments[i].ps());
+}
+
+std::array<std::uint64_t, kSegmentCount> Collector::segment_sums_ps() const {
+  std::array<std::uint64_t, kSegmentCount> sums{};
+  for (std::size_t i = 0; i < kSegmentCount; ++i) sums[i] = reads_.segment_sums_ps[i] + writes_.segment_sums_ps[i];
+  return sums;
 }
 
 const RequestStatistics* Collector::of_target(NodeId node) const {

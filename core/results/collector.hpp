@@ -35,6 +35,15 @@ struct RequestStatistics {
   explicit RequestStatistics(unsigned precision = 7) : latency(precision) {}
   LatencyDistribution latency;
   std::uint64_t payload = 0;  ///< bytes exchanged with memory
+  std::array<std::uint64_t, kSegmentCount> segment_sums_ps{};
+
+  void add(const Request& request, Time latency_of_request, std::uint64_t moved) {
+    latency.add(latency_of_request);
+    payload += moved;
+    for (std::size_t i = 0; i < kSegmentCount; ++i) {
+      segment_sums_ps[i] += static_cast<std::uint64_t>(request.segments[i].ps());
+    }
+  }
 };
 
 class Collector final : public RequestObserver {
@@ -50,7 +59,7 @@ class Collector final : public RequestObserver {
   const RequestStatistics& reads() const { return reads_; }
   const RequestStatistics& writes() const { return writes_; }
   std::uint64_t write_backs() const { return write_backs_; }
-  const std::array<std::uint64_t, kSegmentCount>& segment_sums_ps() const { return segment_sums_; }
+  std::array<std::uint64_t, kSegmentCount> segment_sums_ps() const;
   /// By target node; a cache hit counts for the requester itself.
   const RequestStatistics* of_target(NodeId node) const;
   std::uint64_t hops() const { return hops_; }
@@ -62,11 +71,10 @@ class Collector final : public RequestObserver {
   void keep(const Request& request, Time now);
 
   bool keep_requests_;
-  RequestStatistics all_{kPrecision};
+  RequestStatistics all_{kPrecision};  // its segments are those of reads and writes together
   RequestStatistics reads_{kPrecision};
   RequestStatistics writes_{kPrecision};
   std::vector<RequestStatistics> targets_;
-  std::array<std::uint64_t, kSegmentCount> segment_sums_{};
   std::uint64_t hops_ = 0;
   std::uint64_t write_backs_ = 0;
   RequestTable table_;

@@ -1,10 +1,12 @@
 #include "results/summary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "interconnect/link_end.hpp"
 #include "base/measure.hpp"
+#include "device/memory_owner.hpp"
 
 namespace cxloom {
 
@@ -55,16 +57,30 @@ Value latency_of(const LatencyDistribution& latency) {
                     {"max", latency.maximum().ns()}};
 }
 
+Value breakdown_of(const std::array<std::uint64_t, kSegmentCount>& sums_ps, std::uint64_t requests) {
+  Value::Map breakdown;
+  for (const Segment segment : kPathOrder) {
+    const auto i = static_cast<std::size_t>(segment);
+    const double sum = static_cast<double>(sums_ps[i]) / 1000.0;
+    breakdown.emplace_back(std::string(kSegments[i].name), requests > 0 ? sum / static_cast<double>(requests) : 0.0);
+  }
+  return breakdown;
+}
+
 Value kind_summary(const RequestStatistics& statistics, double length) {
   return Value::Map{{"requests", number(statistics.latency.count())},
                     {"bandwidth_gb_per_s", rate(statistics.payload, length)},
-                    {"latency_ns", latency_of(statistics.latency)}};
+                    {"latency_ns", latency_of(statistics.latency)},
+                    {"breakdown_ns", breakdown_of(statistics.segment_sums_ps, statistics.latency.count())}};
 }
 
 class ValueSink final : public MeasureSink {
  public:
   explicit ValueSink(Value::Map& map) : map_(map) {}
   void add(const MeasureInfo& measure, double value) override { map_.emplace_back(std::string(measure.name), value); }
+  void count(const MeasureInfo& measure, std::uint64_t value) override {
+    map_.emplace_back(std::string(measure.name), number(value));
+  }
 
  private:
   Value::Map& map_;
@@ -102,12 +118,6 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
   const RequestStatistics& all = collector.all();
   const auto requests = static_cast<double>(all.latency.count());
 
-  Value::Map breakdown;
-  for (const Segment segment : kPathOrder) {
-    const auto i = static_cast<std::size_t>(segment);
-    const double sum = static_cast<double>(collector.segment_sums_ps()[i]) / 1000.0;
-    breakdown.emplace_back(std::string(kSegments[i].name), requests > 0.0 ? sum / requests : 0.0);
-  }
   Value::Map requesters;
   Value::Map memories;
   Value::Map switches;
@@ -120,12 +130,17 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
       switches.emplace_back(component->name(), own);
       continue;
     }
-    if (requester && requester->has_work()) requesters.emplace_back(component->name(), own);
-    if (!requester) {
+    if (requester && requester->has_work()) {
+      own.emplace_back("latency_ns", latency_of(requester->latency()));
+      requesters.emplace_back(component->name(), own);
+    }
+    const auto* memory = dynamic_cast<const MemoryOwner*>(component.get());
+    if (memory && memory->memory_capacity() > Bytes{}) {
       if (const RequestStatistics* served = collector.of_target(component->id())) {
         own.emplace_back("requests", number(served->latency.count()));
         own.emplace_back("bandwidth_gb_per_s", rate(served->payload, length));
         own.emplace_back("latency_ns", latency_of(served->latency));
+        own.emplace_back("breakdown_ns", breakdown_of(served->segment_sums_ps, served->latency.count()));
       }
       memories.emplace_back(component->name(), own);
     }
@@ -139,7 +154,7 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
       {"simulated_time_ns", length},
       {"bandwidth_gb_per_s", rate(all.payload, length)},
       {"latency_ns", latency_of(all.latency)},
-      {"breakdown_ns", std::move(breakdown)},
+      {"breakdown_ns", breakdown_of(collector.segment_sums_ps(), all.latency.count())},
       {"mean_hops", requests > 0.0 ? static_cast<double>(collector.hops()) / requests : 0.0},
       {"read", kind_summary(collector.reads(), length)},
       {"write", kind_summary(collector.writes(), length)},

@@ -55,6 +55,9 @@ class UnfinishedError(SimulationError):
         super().__init__(diagnosis)
         self.result = result
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return SimulationError, self.args  # on its way to another process it leaves the result behind
+
 
 def run(
     system: System | str | os.PathLike[str],

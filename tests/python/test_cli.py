@@ -84,6 +84,19 @@ def test_run_ends_at_a_time_limit_with_code_1(spec_file: Path, cxloom: Call) -> 
     assert cxloom("run", spec_file, "--max-time", "1s").code == 0
 
 
+def test_run_that_cannot_finish_ends_with_code_1_and_a_diagnosis(
+    spec_file: Path, tmp_path: Path, cxloom: Call
+) -> None:
+    values = ("devices.host.queue=20000", "run.livelock_events=1", "workload.host.requests=40000")
+    sets = [word for value in values for word in ("--set", value)]
+    outcome = cxloom("run", spec_file, *sets, "--out", tmp_path / "out")
+    assert outcome.code == 1
+    assert outcome.out.startswith("TRUNCATED (stopped: livelock")
+    assert "unfinished: livelock" in outcome.err
+    assert "host waits for a queue slot" in outcome.err
+    assert cx.Result.load(tmp_path / "out").truncated
+
+
 def test_check_describes_a_system(spec_file: Path, cxloom: Call) -> None:
     outcome = cxloom("check", spec_file)
     assert outcome.code == 0

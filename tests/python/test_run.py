@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -124,6 +125,23 @@ def test_a_time_limit_truncates_at_the_same_place_every_time(system: cx.System, 
     assert cx.Result.load(tmp_path / "out").truncated
     with pytest.raises(cx.InputError, match="max_time: the unit is missing"):
         cx.run(system, max_time="50")
+
+
+def test_a_run_that_cannot_finish_is_diagnosed(system: cx.System, tmp_path: Path) -> None:
+    # More requests at once than events without an answer are allowed.
+    system.set("devices.host.queue", 20_000).set("run.livelock_events", 1).set(
+        "workload.host.requests", 40_000
+    )
+    with pytest.raises(cx.UnfinishedError, match="livelock") as error:
+        cx.run(system, out=tmp_path / "out")
+    result = error.value.result
+    assert result.truncated
+    assert not result["completed"]
+    assert "livelock" in result.stop_reason
+    assert cx.Result.load(tmp_path / "out").summary == result.summary
+    copy = pickle.loads(pickle.dumps(error.value))
+    assert isinstance(copy, cx.SimulationError)
+    assert str(copy) == str(error.value)
 
 
 def test_records_of_a_long_run_leave_memory_as_they_come(spec_file: Path, tmp_path: Path) -> None:

@@ -153,6 +153,16 @@ def test_the_topologies_give_the_published_bandwidths(subprocess_cxloom: Call) -
     assert "All 5 expectations are met" in outcome.out
 
 
+def test_a_point_that_cannot_finish_is_named(study_file: Path, subprocess_cxloom: Call) -> None:
+    study_file.write_text(
+        "system: {preset: esf/validation, run: {livelock_events: 1, warmup: 0}}\n"
+        "set: {workload.host.requests: 40000}\nsweep: {devices.host.queue: [1, 20000]}\n"
+    )
+    outcome = subprocess_cxloom("study", "run", study_file)
+    assert outcome.code == 1
+    assert outcome.err.startswith("error: at queue 20000: livelock")
+
+
 def test_a_measure_is_found_by_its_path() -> None:
     summary = {
         "latency_ns": {"mean": 5.0},

@@ -146,18 +146,18 @@ std::vector<MeasureInfo> Switch::measures() { return {kMessages, kQueueMean, kWo
 
 void Switch::report(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
-  double messages = 0.0;
+  std::uint64_t messages = 0;
   double queue = 0.0;
   double worst_queue = 0.0;
   double worst_utilization = 0.0;
   for (const LinkEnd* end : ends_) {
     const WireTotals& totals = end->monitor().closed_totals();
-    messages += static_cast<double>(totals.messages);
+    messages += totals.messages;
     queue += end->monitor().queue().mean();
     worst_queue = std::max(worst_queue, end->monitor().queue().quantile(0.99));
     if (length > 0.0) worst_utilization = std::max(worst_utilization, totals.busy.ns() / length);
   }
-  sink.add(kMessages, messages);
+  sink.count(kMessages, messages);
   sink.add(kQueueMean, queue);
   sink.add(kWorstQueue, worst_queue);
   sink.add(kWorstUtilization, worst_utilization);

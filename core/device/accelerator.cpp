@@ -75,8 +75,7 @@ std::vector<MeasureInfo> Accelerator::measures() {
   return all;
 }
 
-void Accelerator::report(MeasureSink& sink) const {
-  Requester::report(sink);
+void Accelerator::report_memory(MeasureSink& sink) const {
   if (controller_) controller_->report(sink);
 }
 

@@ -25,7 +25,8 @@ class Accelerator final : public Requester, public MemoryOwner, private MemoryCo
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time at) override;
   void close_window(Time at) override;
-  void report(MeasureSink& sink) const override;
+  void report(MeasureSink& sink) const override { Requester::report(sink); }
+  void report_memory(MeasureSink& sink) const override;
   std::string activity() const override;
   static std::vector<MeasureInfo> measures();
   Bytes memory_capacity() const override { return controller_ ? controller_->capacity() : Bytes{}; }

@@ -30,6 +30,7 @@ class Memory final : public Component, public MemoryOwner, private MemoryControl
   static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
   std::string activity() const override { return controller_.activity(); }
   Bytes memory_capacity() const override { return controller_.capacity(); }
+  void report_memory(MeasureSink& sink) const override { controller_.report(sink); }
 
  private:
   void reply(Message& message, Time ready) override { port(0).send(message, ready); }

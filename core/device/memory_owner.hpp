@@ -1,13 +1,17 @@
 // A device that serves memory: the address map may lead to it.
 #pragma once
 
+#include "base/measure.hpp"
 #include "base/units.hpp"
 
 namespace cxloom {
 
 class MemoryOwner {
  public:
+  /// Zero: it could have memory, and has none.
   virtual Bytes memory_capacity() const = 0;
+  /// Gives the measures of its memory by name.
+  virtual void report_memory(MeasureSink& sink) const = 0;
 
  protected:
   ~MemoryOwner() = default;

@@ -134,15 +134,18 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
       own.emplace_back("latency_ns", latency_of(requester->latency()));
       requesters.emplace_back(component->name(), own);
     }
-    const auto* memory = dynamic_cast<const MemoryOwner*>(component.get());
-    if (memory && memory->memory_capacity() > Bytes{}) {
+    const auto* owner = dynamic_cast<const MemoryOwner*>(component.get());
+    if (owner && owner->memory_capacity() > Bytes{}) {
+      Value::Map memory;
+      ValueSink memory_sink(memory);
+      owner->report_memory(memory_sink);
       if (const RequestStatistics* served = collector.of_target(component->id())) {
-        own.emplace_back("requests", number(served->latency.count()));
-        own.emplace_back("bandwidth_gb_per_s", rate(served->payload, length));
-        own.emplace_back("latency_ns", latency_of(served->latency));
-        own.emplace_back("breakdown_ns", breakdown_of(served->segment_sums_ps, served->latency.count()));
+        memory.emplace_back("requests", number(served->latency.count()));
+        memory.emplace_back("bandwidth_gb_per_s", rate(served->payload, length));
+        memory.emplace_back("latency_ns", latency_of(served->latency));
+        memory.emplace_back("breakdown_ns", breakdown_of(served->segment_sums_ps, served->latency.count()));
       }
-      memories.emplace_back(component->name(), own);
+      memories.emplace_back(component->name(), memory);
     }
   }
   const bool finished = simulation.state() == Simulation::State::kFinished;

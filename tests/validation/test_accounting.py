@@ -95,8 +95,16 @@ def test_parts_agree_with_the_whole(name: str) -> None:
         if own.any():
             assert measures["latency_ns"]["mean"] == pytest.approx(latency.mean(), rel=1e-9)
     for memory, measures in summary["per_memory"].items():
-        if "requests" in measures:
-            assert measures["requests"] == (rows["target"] == outcome.nodes.index(memory)).sum()
+        # Behind a cache, hits and misses that wait for the line of another are served by no memory.
+        own = (rows["target"] == outcome.nodes.index(memory)) & (rows["controller_ps"] > 0)
+        assert measures["requests"] == own.sum()
+        assert measures["latency_ns"]["mean"] == pytest.approx(
+            (rows["completed_ps"] - rows["created_ps"])[own].mean() / 1000, rel=1e-9
+        )
+    total = sum(m["requests"] for m in summary["per_memory"].values())
+    assert total == (rows["controller_ps"] > 0).sum()
+    moved = sum(m["bandwidth_gb_per_s"] for m in summary["per_memory"].values())
+    assert moved == pytest.approx(summary["bandwidth_gb_per_s"], rel=1e-9)
     for way in outcome.directions().values():
         assert 0.0 <= way["utilization"] <= 1.0 + 1e-12
         assert 0.0 <= way["efficiency"] <= 1.0 + 1e-12
@@ -178,3 +186,16 @@ def test_arrivals_of_an_open_loop_are_a_stream_of_their_own() -> None:
     common = times[0].keys() & times[1].keys()
     assert len(common) > 1000
     assert all(times[0][i] == times[1][i] for i in common)
+
+
+def test_an_accelerator_is_a_memory_too() -> None:
+    spec = changed(VARIED["peers"], ("workload", {"host": VARIED["peers"]["workload"]["host"]}))
+    summary = run(spec).summary
+    # Without work of their own they serve all the same, and their measures as memories stand by themselves.
+    assert set(summary["per_memory"]) == {"acc0", "acc1", "mem"}
+    assert set(summary["per_requester"]) == {"host"}
+    assert summary["per_memory"]["acc0"]["requests"] > 0
+    both = run(VARIED["peers"]).summary
+    assert not set(both["per_memory"]["acc0"]) & {"in_flight_mean", "latency_mean_ns", "cache_hit_rate"}
+    assert not set(both["per_requester"]["acc0"]) & {"queue_mean", "reads", "read_gb_per_s"}
+    assert both["per_memory"]["acc0"]["requests"] != both["per_requester"]["acc0"]["requests"]

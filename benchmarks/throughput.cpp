@@ -17,7 +17,8 @@ Value workload(std::int64_t requests) {
   return Value::Map{{"pattern", "random"}, {"reads", "67%"}, {"footprint", "1GiB"}, {"requests", requests}};
 }
 
-const Value kMemory(Value::Map{{"kind", "memory"}, {"capacity", "16GiB"},
+const Value kMemory(Value::Map{{"kind", "memory"},
+                               {"capacity", "16GiB"},
                                {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
 
 // host + bus + 4 memories: the example of the README.
@@ -37,12 +38,14 @@ Value bus_system() {
                     {"address_map", Value::List{Value::Map{{"to", std::move(memories)}}}}};
 }
 
-Value generated(const std::string& kind, Value::Map shape, const std::string& queueing, bool credits, const Registry& registry) {
+Value generated(const std::string& kind, Value::Map shape, const std::string& queueing, bool credits,
+                const Registry& registry) {
   Value::Map link;
   if (credits) link.emplace_back("credits", 64);
   shape.emplace_back("requester", Value::Map{{"kind", "host"}, {"queue", 64}});
   shape.emplace_back("memory", kMemory);
-  shape.emplace_back("switch", Value::Map{{"kind", "switch"}, {"port_bandwidth", "64GB/s"}, {"queueing", queueing}});
+  shape.emplace_back("switch",
+                     Value::Map{{"kind", "switch"}, {"port_bandwidth", "64GB/s"}, {"queueing", queueing}});
   shape.emplace_back("link", link);
   shape.emplace_back("edge_link", link);
   ShapeContext context;
@@ -58,14 +61,17 @@ Value system_named(const std::string& name, const Registry& registry) {
   const std::string queueing = flow == "output" ? "output" : "voq";
   const bool credits = flow == "credits";
   // 64 switches in a row, a host and a memory on each.
-  if (shape == "chain") return generated("chain", {{"switches", 64}, {"placement", "paired"}}, queueing, credits, registry);
+  if (shape == "chain")
+    return generated("chain", {{"switches", 64}, {"placement", "paired"}}, queueing, credits, registry);
   // 64 hosts and 64 memories, eight a leaf; eight uplinks a leaf.
   if (shape == "spine-leaf") {
-    return generated("spine-leaf", {{"leaves", 16}, {"spines", 8}, {"devices_per_leaf", 8}}, queueing, credits, registry);
+    return generated("spine-leaf", {{"leaves", 16}, {"spines", 8}, {"devices_per_leaf", 8}}, queueing,
+                     credits, registry);
   }
   // All 4096 edge ports that 12-bit identities allow.
   if (shape == "edge4096") {
-    return generated("spine-leaf", {{"leaves", 64}, {"spines", 32}, {"devices_per_leaf", 64}}, queueing, credits, registry);
+    return generated("spine-leaf", {{"leaves", 64}, {"spines", 32}, {"devices_per_leaf", 64}}, queueing,
+                     credits, registry);
   }
   throw InputError({"unknown system '" + name + "'", {}, {}, {}});
 }

@@ -123,8 +123,10 @@ std::string parse(const std::string& type, nb::handle object) {
   if (type == "integer") return canonical<std::uint64_t>(value);
   if (type == "boolean") return canonical<bool>(value);
   if (type == "text") return canonical<std::string>(value);
-  throw InputError({"not a type of quantity", "'" + type + "'",
-                    "time, bytes, bandwidth, frequency, address, fraction, real, integer, boolean or text", {}});
+  throw InputError({"not a type of quantity",
+                    "'" + type + "'",
+                    "time, bytes, bandwidth, frequency, address, fraction, real, integer, boolean or text",
+                    {}});
 }
 
 nb::object expand_topology(nb::handle topology) {

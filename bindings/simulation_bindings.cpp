@@ -30,7 +30,8 @@ nb::object column(std::vector<T>&& values) {
   auto held = std::make_unique<std::vector<T>>(std::move(values));
   T* data = held->data();
   const std::size_t size = held->size();
-  nb::capsule owner(held.release(), [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
+  nb::capsule owner(held.release(),
+                    [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
   return nb::cast(ColumnOf<T>(data, {size}, owner));
 }
 
@@ -140,20 +141,23 @@ void bind_simulation(nb::module_& m) {
   nb::class_<RunningSystem>(m, "Simulation", "A system at work; see the package's documentation of the spec.")
       .def(nb::init<nb::handle, nb::dict>(), "spec"_a, "feeds"_a)
       .def("advance", &RunningSystem::advance, "max_events"_a, "until_ns"_a = nb::none(),
-           "Runs at most so many events, up to and including a simulated time; True when the run is over. Raises "
+           "Runs at most so many events, up to and including a simulated time; True when the run is over. "
+           "Raises "
            "SimulationError if it cannot finish.")
       .def("run_until", &RunningSystem::run_until, "time_ns"_a,
            "Runs everything up to and including a simulated time; True when the run is over.")
       .def("stop", &RunningSystem::stop, "reason"_a, "Ends the run now; the summary is labelled truncated.")
       .def("progress", &RunningSystem::progress)
       .def("summary", &RunningSystem::summary)
-      .def("take_requests", &RunningSystem::take_requests, "Columns of the requests measured since the last call.")
+      .def("take_requests", &RunningSystem::take_requests,
+           "Columns of the requests measured since the last call.")
       .def("take_series", &RunningSystem::take_series, "Columns of the samples taken since the last call.")
       .def("node_names", &RunningSystem::node_names)
       .def("link_names", &RunningSystem::link_names);
   m.def(
-      "check", [](nb::handle spec, const nb::dict& feeds) { return RunningSystem(spec, feeds).description(); }, "spec"_a,
-      "feeds"_a = nb::dict(), "What a resolved spec describes; raises InputError if it is wrong.");
+      "check",
+      [](nb::handle spec, const nb::dict& feeds) { return RunningSystem(spec, feeds).description(); },
+      "spec"_a, "feeds"_a = nb::dict(), "What a resolved spec describes; raises InputError if it is wrong.");
 }
 
 }  // namespace cxloom

@@ -14,7 +14,8 @@ Value to_value(nb::handle object) {
   if (nb::isinstance<nb::int_>(object)) {
     std::int64_t number = 0;
     if (!nb::try_cast(object, number)) {
-      throw InputError({"the number is too large", nb::cast<std::string>(nb::str(object)), "at most 63 bits", {}});
+      throw InputError(
+          {"the number is too large", nb::cast<std::string>(nb::str(object)), "at most 63 bits", {}});
     }
     return number;
   }
@@ -32,7 +33,8 @@ Value to_value(nb::handle object) {
     for (const nb::handle item : object) list.push_back(to_value(item));
     return list;
   }
-  throw InputError({"not plain data", nb::cast<std::string>(nb::repr(object)), "text, numbers, lists and maps", {}});
+  throw InputError(
+      {"not plain data", nb::cast<std::string>(nb::repr(object)), "text, numbers, lists and maps", {}});
 }
 
 nb::object to_python(const Value& value) {

@@ -49,7 +49,8 @@ class InternalError : public std::logic_error {
 
 /// Throws InternalError unless `condition` holds.
 inline void ensure(bool condition, const char* what) {
-  if (!condition) [[unlikely]] throw InternalError(what);
+  if (!condition) [[unlikely]]
+    throw InternalError(what);
 }
 
 /// The candidate nearest to `name` by edit distance, or an empty string if none is near.

@@ -40,8 +40,12 @@ class KindRegistry {
 
   template <class Params, class Make>
   void add_factory(const std::string& kind, Make factory) {
-    if (find(kind)) throw InputError({"the " + noun_ + " kind '" + kind + "' is registered twice", {}, {}, {}});
-    entries_.push_back({kind, Schema<Params>().info(), {}, [factory](const Value& value, Context& context) -> std::unique_ptr<Product> {
+    if (find(kind))
+      throw InputError({"the " + noun_ + " kind '" + kind + "' is registered twice", {}, {}, {}});
+    entries_.push_back({kind,
+                        Schema<Params>().info(),
+                        {},
+                        [factory](const Value& value, Context& context) -> std::unique_ptr<Product> {
                           return factory(read_params<Params>(value), context);
                         }});
   }
@@ -56,7 +60,9 @@ class KindRegistry {
   /// The entry of `kind`; throws InputError with the nearest name if there is none.
   const Entry& at(const std::string& kind) const {
     if (const Entry* entry = find(kind)) return *entry;
-    throw InputError({"unknown " + noun_ + " kind '" + kind + "'", {}, list_names(names()), nearest_name(kind, names())}, "kind");
+    throw InputError(
+        {"unknown " + noun_ + " kind '" + kind + "'", {}, list_names(names()), nearest_name(kind, names())},
+        "kind");
   }
 
   std::unique_ptr<Product> make(const Kinded& kinded, Context& context) const {

@@ -8,7 +8,7 @@ namespace cxloom {
 
 struct MeasureInfo {
   std::string_view name;
-  std::string_view unit;     ///< empty for a pure number
+  std::string_view unit;  ///< empty for a pure number
   std::string_view meaning;
 };
 

@@ -21,7 +21,8 @@ std::uint64_t hash_text(std::uint64_t hash, std::string_view text) {
 
 }  // namespace
 
-RandomStream::RandomStream(std::uint64_t seed, std::string_view component, std::string_view purpose) : state_{} {
+RandomStream::RandomStream(std::uint64_t seed, std::string_view component, std::string_view purpose)
+    : state_{} {
   std::uint64_t key = hash_text(hash_text(mix_bits(seed), component), purpose);
   for (std::uint64_t& word : state_) {
     key = mix_bits(key);

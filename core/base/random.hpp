@@ -54,8 +54,8 @@ class RandomStream {
 
 // Logarithm, exponential and power built from +, -, *, / alone, so that their last bit does not depend on the C
 // library. Relative error below 1e-14 over the ranges that simulations use.
-double natural_log(double value);           ///< value > 0
-double exponential_of(double value);        ///< e^value, |value| < 700
+double natural_log(double value);               ///< value > 0
+double exponential_of(double value);            ///< e^value, |value| < 700
 double power_of(double base, double exponent);  ///< base > 0
 
 }  // namespace cxloom

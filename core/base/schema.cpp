@@ -26,7 +26,8 @@ std::uint64_t read_natural(const Value& value, std::uint64_t maximum) {
   const std::int64_t* number = value.as_integer();
   if (!number) wrong_type(value, "not a whole number", "a whole number without unit");
   if (*number < 0) wrong_type(value, "a negative number", "zero or more");
-  if (static_cast<std::uint64_t>(*number) > maximum) wrong_type(value, "the number is too large", "at most " + std::to_string(maximum));
+  if (static_cast<std::uint64_t>(*number) > maximum)
+    wrong_type(value, "the number is too large", "at most " + std::to_string(maximum));
   return static_cast<std::uint64_t>(*number);
 }
 

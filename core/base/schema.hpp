@@ -38,13 +38,13 @@ struct FieldInfo {
   std::string type;  ///< time, bytes, bandwidth, frequency, fraction, integer, real, boolean, text, address,
                      ///< choice, map (see `fields`), kind (see `category`), list (see `item`), any
   std::string doc;
-  std::string source;         ///< spec section or table the default comes from, may be empty
-  std::string default_text;   ///< as a person would write it; empty if there is none
-  std::string minimum;        ///< inclusive, empty if none
-  std::string maximum;        ///< inclusive, empty if none
+  std::string source;        ///< spec section or table the default comes from, may be empty
+  std::string default_text;  ///< as a person would write it; empty if there is none
+  std::string minimum;       ///< inclusive, empty if none
+  std::string maximum;       ///< inclusive, empty if none
   std::vector<std::string> choices;
-  std::string category;       ///< for type kind: the registry that lists the kinds
-  std::string item;           ///< for type list: the type of its items
+  std::string category;  ///< for type kind: the registry that lists the kinds
+  std::string item;      ///< for type list: the type of its items
   bool required = false;
   std::shared_ptr<const SchemaInfo> fields;  ///< for type map
 };
@@ -205,13 +205,14 @@ class Schema {
     }
     /// Any other condition; `allowed` says what is.
     Field& where(std::function<bool(const T&)> holds, std::string allowed) {
-      entry_.checks.push_back({[holds = std::move(holds), member = member_](const Params& params) {
-                                 const Member& value = params.*member;
-                                 if constexpr (IsOptional<Member>::value) return !value || holds(*value);
-                                 else return holds(value);
-                               },
-                               std::move(allowed),
-                               [member = member_](const Params& params) { return value_text(params.*member); }});
+      entry_.checks.push_back(
+          {[holds = std::move(holds), member = member_](const Params& params) {
+             const Member& value = params.*member;
+             if constexpr (IsOptional<Member>::value) return !value || holds(*value);
+             else return holds(value);
+           },
+           std::move(allowed),
+           [member = member_](const Params& params) { return value_text(params.*member); }});
       return *this;
     }
 
@@ -271,7 +272,8 @@ class Schema {
       entry.info.choices.push_back(text);
       if (value == initial.*member) entry.info.default_text = text;
     }
-    entry.read = [member, choices = std::move(choices), names = entry.info.choices](const Value& value, Params& params) {
+    entry.read = [member, choices = std::move(choices), names = entry.info.choices](const Value& value,
+                                                                                    Params& params) {
       const std::string* text = value.as_text();
       for (const auto& [known, meaning] : choices) {
         if (text && known == *text) {
@@ -279,7 +281,8 @@ class Schema {
           return;
         }
       }
-      throw InputError({"unknown choice", value.described(), list_names(names), text ? nearest_name(*text, names) : ""});
+      throw InputError(
+          {"unknown choice", value.described(), list_names(names), text ? nearest_name(*text, names) : ""});
     };
     return Field<Enum, Enum>(entry, member);
   }

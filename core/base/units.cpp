@@ -24,17 +24,33 @@ constexpr std::uint64_t kMega = kKilo * 1000;
 constexpr std::uint64_t kGiga = kMega * 1000;
 constexpr std::uint64_t kTera = kGiga * 1000;
 
-constexpr std::array kTimeUnits{Unit{"ps", 1}, Unit{"ns", kKilo}, Unit{"us", kMega}, Unit{"ms", kGiga}, Unit{"s", kTera}};
-constexpr std::array kByteUnits{Unit{"B", 1},           Unit{"KiB", 1ULL << 10U}, Unit{"MiB", 1ULL << 20U},
-                                Unit{"GiB", 1ULL << 30U}, Unit{"TiB", 1ULL << 40U}, Unit{"KB", kKilo},
-                                Unit{"kB", kKilo},      Unit{"MB", kMega},        Unit{"GB", kGiga},
+constexpr std::array kTimeUnits{Unit{"ps", 1}, Unit{"ns", kKilo}, Unit{"us", kMega}, Unit{"ms", kGiga},
+                                Unit{"s", kTera}};
+constexpr std::array kByteUnits{Unit{"B", 1},
+                                Unit{"KiB", 1ULL << 10U},
+                                Unit{"MiB", 1ULL << 20U},
+                                Unit{"GiB", 1ULL << 30U},
+                                Unit{"TiB", 1ULL << 40U},
+                                Unit{"KB", kKilo},
+                                Unit{"kB", kKilo},
+                                Unit{"MB", kMega},
+                                Unit{"GB", kGiga},
                                 Unit{"TB", kTera}};
-constexpr std::array kBandwidthUnits{
-    Unit{"B/s", 1},           Unit{"KB/s", kKilo},        Unit{"kB/s", kKilo},        Unit{"MB/s", kMega},
-    Unit{"GB/s", kGiga},      Unit{"TB/s", kTera},        Unit{"KiB/s", 1ULL << 10U}, Unit{"MiB/s", 1ULL << 20U},
-    Unit{"GiB/s", 1ULL << 30U}, Unit{"TiB/s", 1ULL << 40U}, Unit{"Mb/s", kMega, 8},   Unit{"Gb/s", kGiga, 8},
-    Unit{"Tb/s", kTera, 8}};
-constexpr std::array kFrequencyUnits{Unit{"/s", 1}, Unit{"k/s", kKilo}, Unit{"M/s", kMega}, Unit{"G/s", kGiga}};
+constexpr std::array kBandwidthUnits{Unit{"B/s", 1},
+                                     Unit{"KB/s", kKilo},
+                                     Unit{"kB/s", kKilo},
+                                     Unit{"MB/s", kMega},
+                                     Unit{"GB/s", kGiga},
+                                     Unit{"TB/s", kTera},
+                                     Unit{"KiB/s", 1ULL << 10U},
+                                     Unit{"MiB/s", 1ULL << 20U},
+                                     Unit{"GiB/s", 1ULL << 30U},
+                                     Unit{"TiB/s", 1ULL << 40U},
+                                     Unit{"Mb/s", kMega, 8},
+                                     Unit{"Gb/s", kGiga, 8},
+                                     Unit{"Tb/s", kTera, 8}};
+constexpr std::array kFrequencyUnits{Unit{"/s", 1}, Unit{"k/s", kKilo}, Unit{"M/s", kMega},
+                                     Unit{"G/s", kGiga}};
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -50,8 +66,11 @@ struct Kind {
 };
 
 [[noreturn]] void refuse(const Kind& kind, std::string_view text, const std::string& why) {
-  throw InputError({why, quoted(text), std::string(kind.name) + " such as " + std::string(kind.example) + " (units: " +
-                                           std::string(kind.units) + ")", {}});
+  throw InputError({why,
+                    quoted(text),
+                    std::string(kind.name) + " such as " + std::string(kind.example) +
+                        " (units: " + std::string(kind.units) + ")",
+                    {}});
 }
 
 // Splits "1.5us" into the decimal and its unit, without going through a float.
@@ -65,10 +84,12 @@ const Unit& split(std::string_view text, std::span<const Unit> units, const Kind
       point = true;
     } else if (c >= '0' && c <= '9') {
       any = true;
-      if (number.digits > (std::numeric_limits<std::uint64_t>::max() - 9) / 10) refuse(kind, text, "the number is too large");
+      if (number.digits > (std::numeric_limits<std::uint64_t>::max() - 9) / 10)
+        refuse(kind, text, "the number is too large");
       number.digits = number.digits * 10 + static_cast<std::uint64_t>(c - '0');
       if (point) {
-        if (number.power > std::numeric_limits<std::uint64_t>::max() / 10) refuse(kind, text, "the number has too many digits");
+        if (number.power > std::numeric_limits<std::uint64_t>::max() / 10)
+          refuse(kind, text, "the number has too many digits");
         number.power *= 10;
       }
     } else {
@@ -86,14 +107,16 @@ const Unit& split(std::string_view text, std::span<const Unit> units, const Kind
 }
 
 // A whole number of base units; refuses what is not one, instead of rounding in silence.
-std::uint64_t whole(std::string_view text, std::span<const Unit> units, const Kind& kind, std::string_view base) {
+std::uint64_t whole(std::string_view text, std::span<const Unit> units, const Kind& kind,
+                    std::string_view base) {
   Decimal number;
   const Unit& unit = split(text, units, kind, number);
   const Wide scaled = Wide{number.digits} * unit.scale;
   const Wide divisor = Wide{number.power} * unit.divisor;
   if (scaled % divisor != 0) refuse(kind, text, "not a whole number of " + std::string(base));
   const Wide value = scaled / divisor;
-  if (value > static_cast<Wide>(std::numeric_limits<std::int64_t>::max())) refuse(kind, text, "the quantity is too large");
+  if (value > static_cast<Wide>(std::numeric_limits<std::int64_t>::max()))
+    refuse(kind, text, "the quantity is too large");
   return static_cast<std::uint64_t>(value);
 }
 
@@ -114,20 +137,24 @@ Rate rational(std::string_view text, std::span<const Unit> units, const Kind& ki
   picoseconds /= a;
   // RateMeter multiplies by up to 2^20 units (a page is 2^12 bytes) and must stay inside 64 bits.
   constexpr Wide kLimit = Wide{1} << 43U;
-  if (per_second > kLimit || picoseconds > kLimit) refuse(kind, text, "the rate has too many digits, or is too low");
+  if (per_second > kLimit || picoseconds > kLimit)
+    refuse(kind, text, "the rate has too many digits, or is too low");
   return Rate::per_time(static_cast<std::uint64_t>(per_second), static_cast<std::uint64_t>(picoseconds));
 }
 
 constexpr Kind kTimeKind{"a time", "10ns", "ps, ns, us, ms, s"};
 constexpr Kind kBytesKind{"a size", "16GiB", "B, KiB, MiB, GiB, TiB, KB, MB, GB, TB"};
-constexpr Kind kBandwidthKind{"a bandwidth", "64GB/s", "B/s, KB/s, MB/s, GB/s, TB/s, GiB/s, Gb/s, or the word unlimited"};
+constexpr Kind kBandwidthKind{"a bandwidth", "64GB/s",
+                              "B/s, KB/s, MB/s, GB/s, TB/s, GiB/s, Gb/s, or the word unlimited"};
 constexpr Kind kFrequencyKind{"a rate", "50M/s", "/s, k/s, M/s, G/s, or the word unlimited"};
 
 // The largest unit that divides the value exactly.
 std::string exact_text(std::uint64_t value, std::span<const Unit> units) {
   const Unit* best = nullptr;
   for (const Unit& unit : units) {
-    if (unit.divisor == 1 && value % unit.scale == 0 && value >= unit.scale && (!best || unit.scale > best->scale)) best = &unit;
+    if (unit.divisor == 1 && value % unit.scale == 0 && value >= unit.scale &&
+        (!best || unit.scale > best->scale))
+      best = &unit;
   }
   if (!best) best = units.data();
   return std::to_string(value / best->scale) + std::string(best->suffix);

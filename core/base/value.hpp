@@ -16,14 +16,14 @@ class Value {
   using Map = std::vector<std::pair<std::string, Value>>;  // in the order written
 
   Value() = default;
-  Value(bool value) : data_(value) {}                         // NOLINT(google-explicit-constructor)
-  Value(std::int64_t value) : data_(value) {}                 // NOLINT(google-explicit-constructor)
-  Value(int value) : data_(std::int64_t{value}) {}            // NOLINT(google-explicit-constructor)
-  Value(double value) : data_(value) {}                       // NOLINT(google-explicit-constructor)
-  Value(std::string value) : data_(std::move(value)) {}       // NOLINT(google-explicit-constructor)
-  Value(const char* value) : data_(std::string(value)) {}     // NOLINT(google-explicit-constructor)
-  Value(List value) : data_(std::move(value)) {}              // NOLINT(google-explicit-constructor)
-  Value(Map value) : data_(std::move(value)) {}               // NOLINT(google-explicit-constructor)
+  Value(bool value) : data_(value) {}                      // NOLINT(google-explicit-constructor)
+  Value(std::int64_t value) : data_(value) {}              // NOLINT(google-explicit-constructor)
+  Value(int value) : data_(std::int64_t{value}) {}         // NOLINT(google-explicit-constructor)
+  Value(double value) : data_(value) {}                    // NOLINT(google-explicit-constructor)
+  Value(std::string value) : data_(std::move(value)) {}    // NOLINT(google-explicit-constructor)
+  Value(const char* value) : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+  Value(List value) : data_(std::move(value)) {}           // NOLINT(google-explicit-constructor)
+  Value(Map value) : data_(std::move(value)) {}            // NOLINT(google-explicit-constructor)
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
   const bool* as_bool() const { return std::get_if<bool>(&data_); }

@@ -10,12 +10,14 @@ void AcceleratorParams::describe(Schema<AcceleratorParams>& schema) {
       .doc("Memory of its own, which it and other devices use through the address map.");
 }
 
-Accelerator::Accelerator(const AcceleratorParams& params, const DeviceContext& context) : Requester(params, context) {
+Accelerator::Accelerator(const AcceleratorParams& params, const DeviceContext& context)
+    : Requester(params, context) {
   if (!params.memory) return;
   share_ports();
   try {
-    controller_ = std::make_unique<MemoryController>(*params.memory, context.media, context.kernel, *this,
-                                                     static_cast<MemoryController::Device&>(*this), context.seed);
+    controller_ =
+        std::make_unique<MemoryController>(*params.memory, context.media, context.kernel, *this,
+                                           static_cast<MemoryController::Device&>(*this), context.seed);
   } catch (const InputError& error) {
     throw error.below("memory");
   }

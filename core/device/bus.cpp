@@ -24,7 +24,8 @@ constexpr std::array<DirectionMeasures, 2> kDirections{{
      {"upstream_queue_p99", "", "the same, 99th percentile over time"},
      {"upstream_queue_max", "", "the same, largest number"}},
 }};
-constexpr MeasureInfo kUtility{"utilization", "", "bus utility: busy time / time, the mean of the directions"};
+constexpr MeasureInfo kUtility{"utilization", "",
+                               "bus utility: busy time / time, the mean of the directions"};
 constexpr MeasureInfo kEfficiency{"efficiency", "", "transmission efficiency: payload time / busy time"};
 
 }  // namespace
@@ -36,9 +37,11 @@ void BusParams::describe(Schema<BusParams>& schema) {
   schema.field("bus_time", &BusParams::bus_time).doc("Time to cross the bus.").source("ESF, Table III");
   schema.choice("duplex", &BusParams::duplex, {{"full", Duplex::kFull}, {"half", Duplex::kHalf}})
       .doc("Whether the two directions have a medium each or share one.");
-  schema.field("turnaround", &BusParams::turnaround).doc("Of a half-duplex bus: idle time when the direction changes.");
+  schema.field("turnaround", &BusParams::turnaround)
+      .doc("Of a half-duplex bus: idle time when the direction changes.");
   MessageCost::describe_in(schema, &BusParams::header, &BusParams::data_header);
-  schema.field("port_delay", &BusParams::port_delay).doc("Time to cross a port of the bus, where the link does not say.");
+  schema.field("port_delay", &BusParams::port_delay)
+      .doc("Time to cross a port of the bus, where the link does not say.");
   schema.rule("a full-duplex bus has no turnaround: set duplex: half",
               [](const BusParams& bus) { return bus.duplex == Duplex::kHalf || bus.turnaround == Time{}; });
 }
@@ -50,7 +53,8 @@ Bus::Bus(const BusParams& params, const DeviceContext& context)
       port_delay_(params.port_delay),
       cost_{params.header, params.data_header},
       shared_(params.duplex == Duplex::kHalf),
-      wires_{Wire(params.bandwidth.rate, params.turnaround), Wire(params.bandwidth.rate, params.turnaround)} {}
+      wires_{Wire(params.bandwidth.rate, params.turnaround), Wire(params.bandwidth.rate, params.turnaround)} {
+}
 
 void Bus::receive(Message& message) {
   const Direction direction = is_downstream(message.channel) ? kDownstream : kUpstream;
@@ -60,7 +64,9 @@ void Bus::receive(Message& message) {
   Wire::Use use{arrival, arrival + message.tail};
   if (!wires_[0].unlimited()) use = wire(direction).carry(bytes, arrival, use.end, direction);
   const Time free = wires_[0].unlimited() ? use.start : use.end;  // without a limit it is never busy
-  monitors_[direction].book({arrival, use.start, free, static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(payload)}, arrival);
+  monitors_[direction].book(
+      {arrival, use.start, free, static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(payload)},
+      arrival);
   message.tail = use.end - use.start;
   message.charge(Segment::kBusQueue, use.start);
   message.charge(Segment::kBus, use.start + bus_time_);
@@ -94,7 +100,8 @@ void Bus::close_window(Time at) {
 std::vector<MeasureInfo> Bus::measures() {
   std::vector<MeasureInfo> all;
   for (const DirectionMeasures& way : kDirections) {
-    for (const MeasureInfo& measure : {way.utilization, way.payload, way.queue_mean, way.queue_p99, way.queue_max}) {
+    for (const MeasureInfo& measure :
+         {way.utilization, way.payload, way.queue_mean, way.queue_p99, way.queue_max}) {
       all.push_back(measure);
     }
   }

@@ -114,7 +114,8 @@ void MemoryController::report(MeasureSink& sink) const {
 std::string MemoryController::activity() const {
   const auto in_service = in_service_.monitor().level();
   if (in_service == 0 && outside_count_ == 0) return {};
-  return std::to_string(in_service) + " requests in service, " + std::to_string(outside_count_) + " waiting outside";
+  return std::to_string(in_service) + " requests in service, " + std::to_string(outside_count_) +
+         " waiting outside";
 }
 
 }  // namespace cxloom

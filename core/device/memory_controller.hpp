@@ -38,8 +38,10 @@ struct MemoryControllerParams {
     schema.field("queue", &Params::queue)
         .min(1)
         .default_text("unlimited")
-        .doc("Requests in the controller and the media at the same time; more wait in the port's receive buffer and "
-             "hold their credits.");
+        .doc(
+            "Requests in the controller and the media at the same time; more wait in the port's receive "
+            "buffer and "
+            "hold their credits.");
     schema.field("media", &Params::media).category("media").doc("What stores the bytes.");
   }
 };
@@ -86,7 +88,7 @@ class MemoryController final : public EventHandler, public MediaClient, public W
   std::optional<std::uint32_t> queue_limit_;
   std::unique_ptr<Media> media_;
   std::uint32_t admitted_ = 0;  // only with a limit: otherwise nobody needs to know when one leaves
-  MessageQueue outside_;       // in the receive buffer, waiting for a slot
+  MessageQueue outside_;        // in the receive buffer, waiting for a slot
   std::size_t outside_count_ = 0;
   WaitList slots_;
   BookedLevel in_service_;

@@ -57,7 +57,9 @@ class MissTable {
   };
 
   std::size_t mask() const { return cells_.size() - 1; }
-  std::size_t home_of(LineAddress line) const { return static_cast<std::size_t>(mix_bits(line.number())) & mask(); }
+  std::size_t home_of(LineAddress line) const {
+    return static_cast<std::size_t>(mix_bits(line.number())) & mask();
+  }
   std::size_t locate(LineAddress line) const {
     std::size_t at = home_of(line);
     while (cells_[at].first && cells_[at].line != line) at = (at + 1) & mask();

@@ -8,10 +8,12 @@ namespace cxloom {
 namespace {
 
 constexpr MeasureInfo kRequests{"requests", "", "requests completed in the window"};
-constexpr MeasureInfo kBandwidth{"bandwidth_gb_per_s", "GB/s",
-                                 "payload bytes exchanged with memory, write-backs included / length of the window"};
+constexpr MeasureInfo kBandwidth{
+    "bandwidth_gb_per_s", "GB/s",
+    "payload bytes exchanged with memory, write-backs included / length of the window"};
 constexpr MeasureInfo kInFlight{"in_flight_mean", "", "requests in flight, mean over time"};
-constexpr MeasureInfo kHitRate{"cache_hit_rate", "", "lookups that hit the cache / all lookups in the window"};
+constexpr MeasureInfo kHitRate{"cache_hit_rate", "",
+                               "lookups that hit the cache / all lookups in the window"};
 constexpr MeasureInfo kWriteBacks{"write_backs", "", "dirty lines sent back to memory in the window"};
 
 // Dependences reach back at most this many times the queue; see is_outstanding.
@@ -34,7 +36,8 @@ Requester::Requester(const RequesterParams& params, const DeviceContext& context
       write_back_buffer_(context.kernel, "room in the write-back buffer", *this) {
   set_owner(*this);
   if (params.cache) {
-    cache_ = std::make_unique<CacheArray>(*params.cache, RandomStream(context.seed, context.name, "cache victims"));
+    cache_ = std::make_unique<CacheArray>(*params.cache,
+                                          RandomStream(context.seed, context.name, "cache victims"));
   }
 }
 
@@ -69,13 +72,16 @@ void Requester::fetch() {
   has_next_ = !enough && work_.stream->next(next_);
   exhausted_ = !has_next_ && !work_.stream->open();
   if (exhausted_ && !began_ && issued_ <= work_.warmup) {
-    throw InputError({"the work ends during the warm-up", std::to_string(issued_) + " accesses",
-                      "more accesses than run.warmup, which is " + std::to_string(work_.warmup), {}},
+    throw InputError({"the work ends during the warm-up",
+                      std::to_string(issued_) + " accesses",
+                      "more accesses than run.warmup, which is " + std::to_string(work_.warmup),
+                      {}},
                      work_.name);
   }
   if (has_next_ && work_.timestamps) {
     if (!next_.timed) {
-      throw InputError({"access " + std::to_string(issued_) + " has no timestamp", {}, "replay: closed", {}}, work_.name);
+      throw InputError({"access " + std::to_string(issued_) + " has no timestamp", {}, "replay: closed", {}},
+                       work_.name);
     }
     next_arrival_ = std::max(next_arrival_, next_.timestamp);
   }
@@ -83,7 +89,8 @@ void Requester::fetch() {
 
 Time Requester::arrival_after(Time previous) {
   if (work_.arrivals == Arrivals::kFixed) return previous + arrival_meter_.advance(1);
-  const double mean = static_cast<double>(work_.rate.numerator()) / static_cast<double>(work_.rate.denominator());
+  const double mean =
+      static_cast<double>(work_.rate.numerator()) / static_cast<double>(work_.rate.denominator());
   return previous + Time{static_cast<std::int64_t>(arrival_random_.exponential() * mean + 0.5)};
 }
 
@@ -101,7 +108,8 @@ Requester::Obstacle Requester::obstacle() const {
   // The bit of an access serves again one window later: what is older than a window has been answered.
   if (is_outstanding(issued_)) return Obstacle::kDependence;
   const std::uint64_t distance = next_.dependence;
-  if (distance != 0 && distance <= window_mask_ && distance <= issued_ && is_outstanding(issued_ - distance)) {
+  if (distance != 0 && distance <= window_mask_ && distance <= issued_ &&
+      is_outstanding(issued_ - distance)) {
     return Obstacle::kDependence;
   }
   return Obstacle::kNone;
@@ -165,8 +173,8 @@ void Requester::issue() {
   if (cache_) {
     look_up_cache(request);
   } else {
-    send(request.kind == AccessKind::kRead ? Opcode::kMemRd : Opcode::kMemWr, request.address, request.size, &request,
-         request.mark);
+    send(request.kind == AccessKind::kRead ? Opcode::kMemRd : Opcode::kMemWr, request.address, request.size,
+         &request, request.mark);
   }
 }
 
@@ -192,8 +200,11 @@ void Requester::look_up_cache(Request& request) {
 void Requester::send(Opcode opcode, Address address, std::uint16_t size, Request* parent, Time ready) {
   const auto place = fabric_.map.find(address);
   if (!place) [[unlikely]] {
-    throw InputError({"access " + std::to_string(parent ? parent->id : issued_) + " goes to an address that no region holds",
-                      to_text(address), fabric_.map.described() + " (addresses: first-touch maps a program's pages there)", {}},
+    throw InputError({"access " + std::to_string(parent ? parent->id : issued_) +
+                          " goes to an address that no region holds",
+                      to_text(address),
+                      fabric_.map.described() + " (addresses: first-touch maps a program's pages there)",
+                      {}},
                      work_.name);
   }
   Message& message = parent ? parent->message : fabric_.messages.take();
@@ -252,7 +263,8 @@ void Requester::fill(LineAddress line, const Request& first) {
   const std::uint8_t hops = first.hops;
   Request* waiting = misses_.take(line);
   bool dirty = false;
-  for (Request* request = waiting; request; request = request->next) dirty |= request->kind == AccessKind::kWrite;
+  for (Request* request = waiting; request; request = request->next)
+    dirty |= request->kind == AccessKind::kWrite;
   const auto insertion = cache_->insert(line, dirty ? LineState::kDirty : LineState::kClean);
   if (insertion.evicted_dirty()) {
     ++write_backs_;
@@ -337,8 +349,8 @@ void Requester::report(MeasureSink& sink) const {
 
 std::string Requester::activity() const {
   if (outstanding() == 0) return {};
-  return std::to_string(in_flight_) + " requests and " + std::to_string(write_backs_) + " write-backs without an answer, " +
-         std::to_string(completed_) + " answered";
+  return std::to_string(in_flight_) + " requests and " + std::to_string(write_backs_) +
+         " write-backs without an answer, " + std::to_string(completed_) + " answered";
 }
 
 }  // namespace cxloom

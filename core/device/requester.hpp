@@ -39,8 +39,10 @@ struct RequesterParams {
         .doc("Time an instruction takes: a trace's instruction gaps times this pass between its accesses.");
     schema.field("cache", &Params::cache)
         .default_text("none")
-        .doc("A write-back, write-allocate cache in front of the memory: hits end there, misses fetch a line, dirty "
-             "victims are written back.");
+        .doc(
+            "A write-back, write-allocate cache in front of the memory: hits end there, misses fetch a line, "
+            "dirty "
+            "victims are written back.");
   }
 };
 
@@ -51,10 +53,10 @@ struct Work {
   std::unique_ptr<AccessStream> stream;
   std::uint64_t warmup = 0;               ///< accesses before the measured ones
   std::optional<std::uint64_t> requests;  ///< measured accesses; none: to the end of the stream
-  Rate rate;                              ///< open loop: accesses become ready at this rate, whatever the answers do
+  Rate rate;  ///< open loop: accesses become ready at this rate, whatever the answers do
   Arrivals arrivals = Arrivals::kFixed;
-  bool timestamps = false;                ///< open loop: accesses become ready at their own times
-  std::string name;                       ///< how the user calls it, for errors: "workload.host"
+  bool timestamps = false;  ///< open loop: accesses become ready at their own times
+  std::string name;         ///< how the user calls it, for errors: "workload.host"
 };
 
 class Requester : public Component, private Waiter {
@@ -124,7 +126,9 @@ class Requester : public Component, private Waiter {
   void fill(LineAddress line, const Request& first);
   void end_if_out_of_work();
   void complete(Request& request);
-  bool is_outstanding(std::uint64_t id) const { return ((outstanding_[(id & window_mask_) >> 6U] >> (id & 63U)) & 1U) != 0; }
+  bool is_outstanding(std::uint64_t id) const {
+    return ((outstanding_[(id & window_mask_) >> 6U] >> (id & 63U)) & 1U) != 0;
+  }
   void mark_outstanding(std::uint64_t id) { outstanding_[(id & window_mask_) >> 6U] ^= 1ULL << (id & 63U); }
 
   RequesterParams params_;
@@ -143,20 +147,20 @@ class Requester : public Component, private Waiter {
   Access next_;
   bool has_next_ = false;
   bool exhausted_ = false;
-  Time next_arrival_;                 // open loop
+  Time next_arrival_;  // open loop
   Time last_issue_{-1};
   std::uint64_t issued_ = 0;
   std::uint64_t completed_ = 0;
   std::uint64_t in_flight_ = 0;
   std::uint64_t write_backs_ = 0;
-  Time wake_pending_{-1};             // time of the last issue that was asked for
+  Time wake_pending_{-1};  // time of the last issue that was asked for
 
   // Which of the last accesses are outstanding, a bit each: for dependences.
   std::vector<std::uint64_t> outstanding_;
   std::uint64_t window_mask_;
 
   // Measuring.
-  bool began_ = false;                // issued the first request after the warm-up
+  bool began_ = false;  // issued the first request after the warm-up
   bool ended_ = false;
   std::uint64_t completed_since_began_ = 0;
   bool window_open_ = false;
@@ -164,7 +168,7 @@ class Requester : public Component, private Waiter {
   Time closed_;
   LatencyDistribution latency_;
   LevelMonitor in_flight_monitor_;
-  std::uint64_t payload_ = 0;         // of requests that a device answered, and of write-backs
+  std::uint64_t payload_ = 0;  // of requests that a device answered, and of write-backs
   std::uint64_t hits_ = 0;
   std::uint64_t lookups_ = 0;
   std::uint64_t write_backs_sent_ = 0;

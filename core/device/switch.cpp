@@ -10,42 +10,54 @@ namespace {
 
 constexpr MeasureInfo kMessages{"messages", "", "messages that left the switch in the window"};
 constexpr MeasureInfo kQueueMean{"queue_mean", "", "messages waiting for its ports, mean over time"};
-constexpr MeasureInfo kWorstQueue{"queue_p99_worst_port", "", "messages waiting for a port, 99th percentile over time, of the port where it is largest"};
-constexpr MeasureInfo kWorstUtilization{"utilization_worst_port", "", "busy time / length of the window, of the busiest port"};
+constexpr MeasureInfo kWorstQueue{
+    "queue_p99_worst_port", "",
+    "messages waiting for a port, 99th percentile over time, of the port where it is largest"};
+constexpr MeasureInfo kWorstUtilization{"utilization_worst_port", "",
+                                        "busy time / length of the window, of the busiest port"};
 
 }  // namespace
 
 void SwitchParams::describe(Schema<SwitchParams>& schema) {
   schema.doc("A switch with any number of ports.");
   schema.field("port_bandwidth", &SwitchParams::port_bandwidth)
-      .doc("Bytes a second that a port moves in each direction; a link runs at the slowest of its own bandwidth and "
-           "those of its ports.");
+      .doc(
+          "Bytes a second that a port moves in each direction; a link runs at the slowest of its own "
+          "bandwidth and "
+          "those of its ports.");
   schema.field("port_delay", &SwitchParams::port_delay)
       .doc("Time to cross a port, where the link does not say.")
       .source("ESF, Table III: PCIe port delay");
   schema.field("switching_time", &SwitchParams::switching_time)
       .doc("Time from a message's arrival (of its head, in cut-through) until it can leave.")
       .source("ESF, Table III");
-  schema.choice("forwarding", &SwitchParams::forwarding,
-                {{"cut-through", Forwarding::kCutThrough}, {"store-and-forward", Forwarding::kStoreAndForward}})
+  schema
+      .choice("forwarding", &SwitchParams::forwarding,
+              {{"cut-through", Forwarding::kCutThrough}, {"store-and-forward", Forwarding::kStoreAndForward}})
       .doc("Whether a message goes on when its head is in, or only when its last byte is.");
-  schema.choice("queueing", &SwitchParams::queueing,
-                {{"output", Queueing::kOutput}, {"voq", Queueing::kVirtualOutput}, {"fifo", Queueing::kFifo}})
-      .doc("output: ideal queues at the outputs, without limit. voq: virtual output queues at the inputs, which hold "
-           "the link's credits. fifo: one queue at each input, whose head blocks the others.");
-  schema.choice("arbitration", &SwitchParams::arbitration,
-                {{"round-robin", Arbitration::kRoundRobin}, {"age", Arbitration::kAge}})
+  schema
+      .choice("queueing", &SwitchParams::queueing,
+              {{"output", Queueing::kOutput}, {"voq", Queueing::kVirtualOutput}, {"fifo", Queueing::kFifo}})
+      .doc(
+          "output: ideal queues at the outputs, without limit. voq: virtual output queues at the inputs, "
+          "which hold "
+          "the link's credits. fifo: one queue at each input, whose head blocks the others.");
+  schema
+      .choice("arbitration", &SwitchParams::arbitration,
+              {{"round-robin", Arbitration::kRoundRobin}, {"age", Arbitration::kAge}})
       .doc("Which input a port serves next: each in turn, or the oldest request.");
-  schema.rule("arbitration: age needs queues at the inputs: set queueing: voq or fifo", [](const SwitchParams& params) {
-    return params.arbitration != Arbitration::kAge || params.queueing != Queueing::kOutput;
-  });
+  schema.rule("arbitration: age needs queues at the inputs: set queueing: voq or fifo",
+              [](const SwitchParams& params) {
+                return params.arbitration != Arbitration::kAge || params.queueing != Queueing::kOutput;
+              });
 }
 
 /// A queue at an input. With virtual output queues all its messages leave by one port; otherwise each by its own, and
 /// the head decides whom the queue asks.
 class Switch::InputQueue final : public Feeder {
  public:
-  InputQueue(Switch& owner, std::uint16_t input, Channel channel) : switch_(owner), input_(input), channel_(channel) {
+  InputQueue(Switch& owner, std::uint16_t input, Channel channel)
+      : switch_(owner), input_(input), channel_(channel) {
     set_owner(owner);
   }
 
@@ -140,9 +152,13 @@ void Switch::receive(Message& message) {
   }
 }
 
-void Switch::wake(std::uint8_t /*kind*/, std::uint64_t payload) { reinterpret_cast<InputQueue*>(payload)->left(); }
+void Switch::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
+  reinterpret_cast<InputQueue*>(payload)->left();
+}
 
-std::vector<MeasureInfo> Switch::measures() { return {kMessages, kQueueMean, kWorstQueue, kWorstUtilization}; }
+std::vector<MeasureInfo> Switch::measures() {
+  return {kMessages, kQueueMean, kWorstQueue, kWorstUtilization};
+}
 
 void Switch::report(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();

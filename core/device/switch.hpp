@@ -13,9 +13,9 @@
 namespace cxloom {
 
 enum class Queueing : std::uint8_t {
-  kOutput,  ///< a queue at each output, without limit: ideal output queueing
+  kOutput,         ///< a queue at each output, without limit: ideal output queueing
   kVirtualOutput,  ///< at each input a queue an output and class
-  kFifo,    ///< at each input a queue a class: its head blocks what is behind it
+  kFifo,           ///< at each input a queue a class: its head blocks what is behind it
 };
 
 enum class Forwarding : std::uint8_t { kCutThrough, kStoreAndForward };
@@ -63,8 +63,8 @@ class Switch final : public Component {
 
   SwitchParams params_;
   Fabric& fabric_;
-  std::vector<LinkEnd*> ends_;                          // the ports
-  std::vector<QueuedLinkEnd*> outputs_;                 // the same, if this switch arbitrates
+  std::vector<LinkEnd*> ends_;           // the ports
+  std::vector<QueuedLinkEnd*> outputs_;  // the same, if this switch arbitrates
   Time opened_;
   Time closed_;
   std::array<std::vector<InputQueue*>, kChannelCount> queues_;  // by input (and output), of each class in use

@@ -36,7 +36,9 @@ std::vector<std::size_t> all_of(std::size_t count) {
   return indices;
 }
 
-std::uint32_t one_or_pair(const ShapeParams& params) { return params.placement == Placement::kPaired ? 2 : 1; }
+std::uint32_t one_or_pair(const ShapeParams& params) {
+  return params.placement == Placement::kPaired ? 2 : 1;
+}
 
 /// Shapes that are given by a number of switches, with a device or a pair on each.
 struct SwitchesParams : ShapeParams {
@@ -92,7 +94,8 @@ std::unique_ptr<Shape> make_chain(const ChainParams& params, ShapeContext&) {
 
 std::unique_ptr<Shape> make_ring(const RingParams& params, ShapeContext&) {
   Shape::Plan plan = params.plan();
-  for (std::size_t i = 0; i < plan.switches.size(); ++i) plan.links.emplace_back(i, (i + 1) % plan.switches.size());
+  for (std::size_t i = 0; i < plan.switches.size(); ++i)
+    plan.links.emplace_back(i, (i + 1) % plan.switches.size());
   return std::make_unique<Shape>(params, std::move(plan));
 }
 
@@ -116,10 +119,17 @@ struct TreeParams : ShapeParams {
         .min(1)
         .max(kMaxSwitches)
         .doc("Leaf switches. Each has one device (split) or a requester and a memory (paired).");
-    schema.field("fan_out", &TreeParams::fan_out).min(2).max(1024).doc("Children of a switch below the root, at most.");
-    schema.field("root_degree", &TreeParams::root_degree).min(2).max(1024).doc("Children of the root, at most.");
-    schema.rule("placement: split needs an even number of leaves",
-                [](const TreeParams& params) { return params.placement == Placement::kPaired || params.leaves % 2 == 0; });
+    schema.field("fan_out", &TreeParams::fan_out)
+        .min(2)
+        .max(1024)
+        .doc("Children of a switch below the root, at most.");
+    schema.field("root_degree", &TreeParams::root_degree)
+        .min(2)
+        .max(1024)
+        .doc("Children of the root, at most.");
+    schema.rule("placement: split needs an even number of leaves", [](const TreeParams& params) {
+      return params.placement == Placement::kPaired || params.leaves % 2 == 0;
+    });
     ShapeParams::describe_in(schema);
   }
 };
@@ -135,12 +145,14 @@ std::unique_ptr<Shape> make_tree(const TreeParams& params, ShapeContext&) {
   while (level.size() > 1) {
     const bool root = level.size() <= params.root_degree;
     std::size_t parents = root ? 1 : (level.size() + params.fan_out - 1) / params.fan_out;
-    if (!root && parents < params.root_degree) parents = std::min<std::size_t>(params.root_degree, level.size() - 1);
+    if (!root && parents < params.root_degree)
+      parents = std::min<std::size_t>(params.root_degree, level.size() - 1);
     std::vector<std::size_t> above;
     for (std::size_t p = 0; p < parents; ++p) {
       above.push_back(plan.switches.size());
       plan.switches.push_back("sw" + std::to_string(plan.switches.size()));
-      for (std::size_t child = p * level.size() / parents; child < (p + 1) * level.size() / parents; ++child) {
+      for (std::size_t child = p * level.size() / parents; child < (p + 1) * level.size() / parents;
+           ++child) {
         plan.links.emplace_back(above.back(), level[child]);
       }
     }
@@ -156,17 +168,26 @@ struct SpineLeafParams : ShapeParams {
 
   static void describe(Schema<SpineLeafParams>& schema) {
     schema.doc("Two levels: every leaf switch linked to every spine switch, devices on the leaves.");
-    schema.field("leaves", &SpineLeafParams::leaves).required().min(1).max(kMaxSwitches).doc("Leaf switches.");
-    schema.field("spines", &SpineLeafParams::spines).required().min(1).max(kMaxSwitches).doc("Spine switches.");
+    schema.field("leaves", &SpineLeafParams::leaves)
+        .required()
+        .min(1)
+        .max(kMaxSwitches)
+        .doc("Leaf switches.");
+    schema.field("spines", &SpineLeafParams::spines)
+        .required()
+        .min(1)
+        .max(kMaxSwitches)
+        .doc("Spine switches.");
     schema.field("devices_per_leaf", &SpineLeafParams::devices_per_leaf)
         .required()
         .min(1)
         .max(kMaxSwitches)
         .doc("Devices on each leaf: of one sort (split), or half requesters and half memories (paired).");
-    schema.rule("placement: split needs an even number of leaves, paired an even number of devices on each",
-                [](const SpineLeafParams& params) {
-                  return (params.placement == Placement::kPaired ? params.devices_per_leaf : params.leaves) % 2 == 0;
-                });
+    schema.rule(
+        "placement: split needs an even number of leaves, paired an even number of devices on each",
+        [](const SpineLeafParams& params) {
+          return (params.placement == Placement::kPaired ? params.devices_per_leaf : params.leaves) % 2 == 0;
+        });
     ShapeParams::describe_in(schema);
   }
 };
@@ -178,7 +199,8 @@ std::unique_ptr<Shape> make_spine_leaf(const SpineLeafParams& params, ShapeConte
   plan.edges = all_of(params.leaves);
   plan.devices_per_edge = params.devices_per_leaf;
   for (std::size_t leaf = 0; leaf < params.leaves; ++leaf) {
-    for (std::size_t spine = 0; spine < params.spines; ++spine) plan.links.emplace_back(leaf, params.leaves + spine);
+    for (std::size_t spine = 0; spine < params.spines; ++spine)
+      plan.links.emplace_back(leaf, params.leaves + spine);
   }
   return std::make_unique<Shape>(params, std::move(plan));
 }
@@ -193,7 +215,8 @@ struct GridParams : ShapeParams {
         .where(
             [](const std::vector<std::uint32_t>& size) {
               std::uint64_t count = 1;
-              for (const std::uint32_t extent : size) count = std::min<std::uint64_t>(count * extent, kMaxSwitches + 1);
+              for (const std::uint32_t extent : size)
+                count = std::min<std::uint64_t>(count * extent, kMaxSwitches + 1);
               return (size.size() == 2 || size.size() == 3) && count > 0 && count <= kMaxSwitches;
             },
             "two or three extents such as [4, 4] or [4, 4, 4]")
@@ -251,10 +274,12 @@ Value Shape::spec() const {
   Value::List links;
   Value::List memories;
   for (const std::string& name : plan_.switches) device_map.emplace_back(name, device(common_.switches));
-  for (const auto& [a, b] : plan_.links) links.push_back(joined(plan_.switches[a], plan_.switches[b], common_.link));
+  for (const auto& [a, b] : plan_.links)
+    links.push_back(joined(plan_.switches[a], plan_.switches[b], common_.link));
   std::size_t hosts = 0;
   const auto attach = [&](bool requester, std::size_t edge) {
-    const std::string name = requester ? "host" + std::to_string(hosts++) : "mem" + std::to_string(memories.size());
+    const std::string name =
+        requester ? "host" + std::to_string(hosts++) : "mem" + std::to_string(memories.size());
     device_map.emplace_back(name, device(requester ? common_.requester : common_.memory));
     if (!requester) memories.emplace_back(name);
     links.push_back(joined(name, plan_.switches[plan_.edges[edge]], common_.edge_link));
@@ -270,7 +295,8 @@ Value Shape::spec() const {
   const bool cxl = std::find(kCxlWays.begin(), kCxlWays.end(), memories.size()) != kCxlWays.end();
   Value::Map region{{"to", std::move(memories)}, {"interleave", "256B"}};
   if (!cxl) region.emplace_back("policy", "weighted");
-  return Value::Map{{"devices", std::move(device_map)}, {"links", std::move(links)}, {"address_map", Value::List{region}}};
+  return Value::Map{
+      {"devices", std::move(device_map)}, {"links", std::move(links)}, {"address_map", Value::List{region}}};
 }
 
 void register_shapes(ShapeRegistry& registry) {
@@ -279,8 +305,10 @@ void register_shapes(ShapeRegistry& registry) {
   registry.add_factory<TreeParams>("tree", make_tree);
   registry.add_factory<SpineLeafParams>("spine-leaf", make_spine_leaf);
   registry.add_factory<FullyConnectedParams>("fully-connected", make_fully_connected);
-  registry.add_factory<MeshParams>("mesh", [](const MeshParams& params, ShapeContext&) { return make_grid(params, false); });
-  registry.add_factory<TorusParams>("torus", [](const TorusParams& params, ShapeContext&) { return make_grid(params, true); });
+  registry.add_factory<MeshParams>(
+      "mesh", [](const MeshParams& params, ShapeContext&) { return make_grid(params, false); });
+  registry.add_factory<TorusParams>(
+      "torus", [](const TorusParams& params, ShapeContext&) { return make_grid(params, true); });
 }
 
 }  // namespace cxloom

@@ -30,10 +30,16 @@ struct ShapeParams {
   /// Declares these in the schema of a shape that derives from them.
   template <class Params>
   static void describe_in(Schema<Params>& schema) {
-    schema.choice("placement", &Params::placement, {{"split", Placement::kSplit}, {"paired", Placement::kPaired}})
-        .doc("split: requesters on the first half of the edge switches, memories on the second. paired: both on every "
-             "edge switch.");
-    schema.field("requester", &Params::requester).category("devices").doc("What makes requests: host0, host1, ...");
+    schema
+        .choice("placement", &Params::placement,
+                {{"split", Placement::kSplit}, {"paired", Placement::kPaired}})
+        .doc(
+            "split: requesters on the first half of the edge switches, memories on the second. paired: both "
+            "on every "
+            "edge switch.");
+    schema.field("requester", &Params::requester)
+        .category("devices")
+        .doc("What makes requests: host0, host1, ...");
     schema.field("memory", &Params::memory).category("devices").doc("What serves them: mem0, mem1, ...");
     schema.field("switch", &Params::switches).category("devices").doc("What joins them: sw0, sw1, ...");
     schema.field("link", &Params::link).default_text("").doc("Parameters of the links between switches.");

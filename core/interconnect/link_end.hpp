@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <string>
 
+#include "base/measure.hpp"
 #include "base/units.hpp"
 #include "interconnect/link_params.hpp"
 #include "interconnect/wire.hpp"
 #include "interconnect/wire_monitor.hpp"
 #include "kernel/component.hpp"
 #include "kernel/kernel.hpp"
-#include "base/measure.hpp"
 #include "kernel/port.hpp"
 #include "protocol/request.hpp"
 
@@ -18,13 +18,13 @@ namespace cxloom {
 
 /// What a link end needs to know of the two components it joins.
 struct LinkEndSetup {
-  Component& owner;          ///< sends here
+  Component& owner;  ///< sends here
   Component& receiver;
   std::uint16_t receiver_port = 0;
   Wire& wire;
-  unsigned direction = 0;    ///< on the wire
-  Time port_delays;          ///< of both ends together
-  Time delay;                ///< time of flight in this direction
+  unsigned direction = 0;  ///< on the wire
+  Time port_delays;        ///< of both ends together
+  Time delay;              ///< time of flight in this direction
   MessageCost cost;
   Segment queue_segment = Segment::kLinkQueue;  ///< what waiting for this wire is called
 };
@@ -72,7 +72,7 @@ class LinkEnd : public Port, public EventHandler {
   Time delay_;
   Time pipeline_;
   EventSource source_;
-  std::uint16_t header_;       // bytes, as in MessageCost
+  std::uint16_t header_;  // bytes, as in MessageCost
   std::uint16_t data_header_;
   std::uint16_t receiver_port_;
   Segment queue_segment_;
@@ -86,7 +86,8 @@ class LinkEnd : public Port, public EventHandler {
 class FifoLinkEnd final : public LinkEnd {
  public:
   /// `shared`: the wire serves both directions.
-  FifoLinkEnd(Kernel& kernel, const LinkEndSetup& setup, bool shared) : LinkEnd(kernel, setup), shared_(shared) {}
+  FifoLinkEnd(Kernel& kernel, const LinkEndSetup& setup, bool shared)
+      : LinkEnd(kernel, setup), shared_(shared) {}
 
   void send(Message& message, Time ready) override;
   bool queues() const override { return !unlimited(); }

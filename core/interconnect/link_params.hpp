@@ -64,7 +64,9 @@ struct LinkParams {
   MessageCost cost() const { return {header, data_header}; }
 
   static void describe(Schema<LinkParams>& schema) {
-    schema.doc("A connection between two devices. It runs at the slowest of its own bandwidth and those of its ports.");
+    schema.doc(
+        "A connection between two devices. It runs at the slowest of its own bandwidth and those of its "
+        "ports.");
     schema.field("bandwidth", &LinkParams::bandwidth)
         .doc("Bytes a second in each direction; a half-duplex link shares it between the two.");
     schema.field("delay", &LinkParams::delay).doc("Time of flight from end to end.");
@@ -80,14 +82,17 @@ struct LinkParams {
     schema.field("credits", &LinkParams::credits)
         .min(1)
         .default_text("unlimited")
-        .doc("Messages of one class that the receiver can buffer; a sender without a credit waits. A credit comes "
-             "back over the link when the receiver has drained the buffer.");
+        .doc(
+            "Messages of one class that the receiver can buffer; a sender without a credit waits. A credit "
+            "comes "
+            "back over the link when the receiver has drained the buffer.");
     schema.field("reverse", &LinkParams::reverse).doc("What differs from the second device to the first.");
-    schema.rule("a full-duplex link has no turnaround: set duplex: half",
-                [](const LinkParams& link) { return link.duplex == Duplex::kHalf || link.turnaround == Time{}; });
-    schema.rule("a half-duplex link has one bandwidth: leave out reverse.bandwidth", [](const LinkParams& link) {
-      return link.duplex == Duplex::kFull || !link.reverse.bandwidth;
+    schema.rule("a full-duplex link has no turnaround: set duplex: half", [](const LinkParams& link) {
+      return link.duplex == Duplex::kHalf || link.turnaround == Time{};
     });
+    schema.rule(
+        "a half-duplex link has one bandwidth: leave out reverse.bandwidth",
+        [](const LinkParams& link) { return link.duplex == Duplex::kFull || !link.reverse.bandwidth; });
   }
 };
 

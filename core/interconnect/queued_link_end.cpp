@@ -15,7 +15,8 @@ namespace cxloom {
 class QueuedLinkEnd::VirtualChannel final : public Feeder {
  public:
   VirtualChannel(QueuedLinkEnd& end, Kernel& kernel, Channel which)
-      : waits(kernel, end.credits_ ? "buffer credits and the wire of the link" : "the wire of the link", end.receiver()),
+      : waits(kernel, end.credits_ ? "buffer credits and the wire of the link" : "the wire of the link",
+              end.receiver()),
         end_(end),
         which_(which),
         limited_(end.credits_.has_value()),
@@ -179,7 +180,8 @@ Feeder* QueuedLinkEnd::pick() {
     const auto index = static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : can_go_));
     turn_ = (index + 1) % kChannelCount;
     WaitList& waits = channels_[index]->waits;
-    auto* chosen = static_cast<Feeder*>(waits.first());  // who asked first: each queue asks again after its turn
+    auto* chosen =
+        static_cast<Feeder*>(waits.first());  // who asked first: each queue asks again after its turn
     waits.leave(*chosen);
     return chosen;
   }
@@ -200,7 +202,8 @@ Feeder* QueuedLinkEnd::pick() {
 
 // When both directions of a shared wire want it, they take turns.
 bool QueuedLinkEnd::should_yield() const {
-  return opposite_ && &opposite_->wire() == &wire() && opposite_->wants_wire_ && wire().last_direction() == direction();
+  return opposite_ && &opposite_->wire() == &wire() && opposite_->wants_wire_ &&
+         wire().last_direction() == direction();
 }
 
 void QueuedLinkEnd::settle() {
@@ -248,9 +251,7 @@ void QueuedLinkEnd::settle() {
 
 void QueuedLinkEnd::wake(std::uint8_t kind, std::uint64_t payload) {
   switch (kind) {
-    case kReady:
-      enqueue(*reinterpret_cast<Message*>(payload));
-      return;
+    case kReady: enqueue(*reinterpret_cast<Message*>(payload)); return;
     case kWireFree:
       wire_wake_pending_ = false;
       if (can_go_ != 0) arrange();
@@ -276,7 +277,8 @@ void QueuedLinkEnd::return_credit(const Message& message, Time at) {
 void QueuedLinkEnd::credit_comes(Channel which, Time at) {
   VirtualChannel& credited = channel(which);
   credited.credit_comes(at);
-  if (credited.wake_pending && at == *credited.next_credit()) credited.wake_pending = false;  // it overtook the others
+  if (credited.wake_pending && at == *credited.next_credit())
+    credited.wake_pending = false;  // it overtook the others
   watch_for_credit(credited, which);
 }
 

@@ -29,7 +29,7 @@ class QueuedLinkEnd final : public LinkEnd {
     LinkEndSetup link;
     std::optional<std::uint32_t> credits;  ///< a class; none: the receiver's buffers are unbounded
     Arbitration arbitration = Arbitration::kRoundRobin;
-    Time credit_delay;                     ///< from the receiver's end of the link to this one
+    Time credit_delay;  ///< from the receiver's end of the link to this one
   };
 
   QueuedLinkEnd(Kernel& kernel, const Setup& setup);
@@ -64,10 +64,10 @@ class QueuedLinkEnd final : public LinkEnd {
   VirtualChannel& make_channel(Channel which);
   void credit_comes(Channel which, Time at);
   void watch_for_credit(VirtualChannel& starving, Channel which);
-  void arrange();               // something may be able to go: at the end of this instant, or when the wire is free
-  Feeder* pick();               // whose turn it is, taken out of its wait list; none if nobody can go
+  void arrange();  // something may be able to go: at the end of this instant, or when the wire is free
+  Feeder* pick();  // whose turn it is, taken out of its wait list; none if nobody can go
   void enqueue(Message& message);
-  bool should_yield() const;    // on a wire that both directions share
+  bool should_yield() const;  // on a wire that both directions share
   Time starved_clock(Time now);
 
   std::optional<std::uint32_t> credits_;
@@ -75,11 +75,11 @@ class QueuedLinkEnd final : public LinkEnd {
   Time credit_delay_;
   QueuedLinkEnd* opposite_ = nullptr;
   std::array<std::unique_ptr<VirtualChannel>, kChannelCount> channels_;
-  std::uint32_t can_go_ = 0;    // the classes that have both messages and credits, a bit each
-  unsigned turn_ = 0;           // the class after the one served last
-  bool settling_ = false;       // asked for the end of this instant
+  std::uint32_t can_go_ = 0;  // the classes that have both messages and credits, a bit each
+  unsigned turn_ = 0;         // the class after the one served last
+  bool settling_ = false;     // asked for the end of this instant
   bool wire_wake_pending_ = false;
-  bool wants_wire_ = false;     // something could go but for the wire
+  bool wants_wire_ = false;  // something could go but for the wire
   Time starved_when_opened_;
   Time blocked_in_window_;
 };

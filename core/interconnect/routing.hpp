@@ -35,7 +35,7 @@ class RoutingStrategy {
 enum class RoutingKind : std::uint8_t {
   kDeterministic,  ///< by the destination's rank, so that ties are spread evenly over destinations (d-mod-k)
   kFlowHash,       ///< by a hash of source and destination
-  kRandom,         ///< by a keyed draw for each line address and class: as good as one a message for scattered traffic
+  kRandom,  ///< by a keyed draw for each line address and class: as good as one a message for scattered traffic
 };
 
 /// `ranks`: of each node, its place among the nodes of its kind.
@@ -78,12 +78,12 @@ class RouteTable {
 
   void build_group(const Topology& topology, RouteMetric metric, std::uint32_t group);
 
-  std::vector<Target> targets_;              // by destination
-  std::vector<std::uint32_t> group_nodes_;   // the node that a group's routes lead to
-  std::vector<std::size_t> row_;             // start of a node's row in entries_; leaves share an unused one
+  std::vector<Target> targets_;             // by destination
+  std::vector<std::uint32_t> group_nodes_;  // the node that a group's routes lead to
+  std::vector<std::size_t> row_;            // start of a node's row in entries_; leaves share an unused one
   std::vector<Entry> entries_;
-  std::vector<std::uint16_t> pool_;          // lists of several ports
-  std::vector<std::uint16_t> distances_;     // links from each node to each group's node, as entries_
+  std::vector<std::uint16_t> pool_;       // lists of several ports
+  std::vector<std::uint16_t> distances_;  // links from each node to each group's node, as entries_
 };
 
 /// The routes of a running system: table and strategy.
@@ -95,7 +95,8 @@ class Router {
   /// The port by which `message` leaves `node`.
   std::uint16_t port(const Message& message, NodeId node) {
     const auto hops = table_.next_hops(node.index(), message.destination.index());
-    if (hops.size() == 1) [[likely]] return hops[0];
+    if (hops.size() == 1) [[likely]]
+      return hops[0];
     return hops[strategy_->choose(message, node.index(), hops.size())];
   }
   const RouteTable& table() const { return table_; }

@@ -14,17 +14,17 @@ class Topology {
  public:
   struct Node {
     std::string name;
-    bool forwards = false;  ///< routes may lead through it
-    bool is_switch = false; ///< its ports to devices are PBR edge ports
-    Time transit;           ///< what a message spends in it on its way through, unloaded
+    bool forwards = false;   ///< routes may lead through it
+    bool is_switch = false;  ///< its ports to devices are PBR edge ports
+    Time transit;            ///< what a message spends in it on its way through, unloaded
   };
   /// One direction of a link, seen from the node that it leaves.
   struct Hop {
     std::uint32_t to = 0;
-    std::uint16_t port = 0;       ///< of the node it leaves
-    std::uint16_t far_port = 0;   ///< of the node it reaches
-    std::uint32_t link = 0;       ///< index of the link
-    Time latency;                 ///< unloaded, ports and flight
+    std::uint16_t port = 0;      ///< of the node it leaves
+    std::uint16_t far_port = 0;  ///< of the node it reaches
+    std::uint32_t link = 0;      ///< index of the link
+    Time latency;                ///< unloaded, ports and flight
   };
 
   NodeId add_node(Node node);

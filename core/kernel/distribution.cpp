@@ -34,7 +34,8 @@ double LatencyDistribution::quantile_ns(double fraction) const {
       if (seen < rank) continue;
       const unsigned shift = octave == 0 ? 0 : static_cast<unsigned>(octave) - 1;
       const std::uint64_t low = octave == 0 ? part : ((std::uint64_t{1} << precision_) + part) << shift;
-      const auto middle = static_cast<double>(low) + static_cast<double>((std::uint64_t{1} << shift) - 1) / 2.0;
+      const auto middle =
+          static_cast<double>(low) + static_cast<double>((std::uint64_t{1} << shift) - 1) / 2.0;
       return std::clamp(middle / 1000.0, minimum_.ns(), maximum_.ns());
     }
   }
@@ -100,7 +101,8 @@ double LevelMonitor::quantile(double fraction) const {
 
 void BookedLevel::grow() {
   std::vector<Time> larger(std::max<std::size_t>(4, leaves_.size() * 2));
-  for (std::uint64_t i = head_; i < tail_; ++i) larger[i & (larger.size() - 1)] = leaves_[i & (leaves_.size() - 1)];
+  for (std::uint64_t i = head_; i < tail_; ++i)
+    larger[i & (larger.size() - 1)] = leaves_[i & (leaves_.size() - 1)];
   leaves_ = std::move(larger);
 }
 

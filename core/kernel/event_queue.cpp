@@ -56,7 +56,8 @@ std::int64_t EventQueue::next_filled_bucket() const {
   }
   for (std::size_t step = 1; step <= summary_.size(); ++step) {
     const std::size_t next = (block + step) % summary_.size();
-    if (summary_[next] != 0) return first_of((next << 6U) + static_cast<std::size_t>(std::countr_zero(summary_[next])));
+    if (summary_[next] != 0)
+      return first_of((next << 6U) + static_cast<std::size_t>(std::countr_zero(summary_[next])));
   }
   return -1;
 }

@@ -19,8 +19,10 @@ struct EventSource {
 };
 
 struct alignas(32) Event {
-  static constexpr std::uint8_t kArrival = 0x7f;     ///< the payload is a message; lower kinds are the handler's own
-  static constexpr std::uint8_t kBackground = 0x80;  ///< set in the kind of events that keep no simulation alive
+  static constexpr std::uint8_t kArrival =
+      0x7f;  ///< the payload is a message; lower kinds are the handler's own
+  static constexpr std::uint8_t kBackground =
+      0x80;  ///< set in the kind of events that keep no simulation alive
 
   Time time;
   std::uint64_t order = 0;  ///< source identity (24 bits), its sequence (32), kind (8)
@@ -77,7 +79,8 @@ class EventQueue {
     } else {
       give_node(sorted_.back());
       sorted_.pop_back();
-      if (!sorted_.empty()) {  // the next event will touch these: its handler, its message and what lies behind it
+      if (!sorted_
+               .empty()) {  // the next event will touch these: its handler, its message and what lies behind it
         const Event& next = events_[sorted_.back()];
         __builtin_prefetch(next.handler);
         __builtin_prefetch(reinterpret_cast<const char*>(next.payload));
@@ -113,16 +116,17 @@ class EventQueue {
   std::int64_t next_filled_bucket() const;
 
   std::size_t size_ = 0;
-  std::int64_t open_ = -1;     // number of the bucket that `sorted_` and `late_` hold
+  std::int64_t open_ = -1;             // number of the bucket that `sorted_` and `late_` hold
   std::vector<std::uint32_t> sorted_;  // nodes of the open bucket, latest first
   std::vector<Event> late_;            // heap: events that joined the open bucket after it was sorted
   std::vector<Event> far_;             // heap: events that were beyond the horizon when they were pushed
   std::uint32_t free_ = kNone;
-  std::vector<Event> events_;         // by node
-  std::vector<std::uint32_t> next_;   // by node: apart from the events, so that lists are walked in few cache lines
-  std::vector<std::uint32_t> heads_;  // one list of nodes a bucket
-  std::array<std::uint64_t, kBuckets / 64> words_{};           // which buckets hold something
-  std::array<std::uint64_t, kBuckets / 64 / 64> summary_{};    // which words are not zero
+  std::vector<Event> events_;  // by node
+  std::vector<std::uint32_t>
+      next_;  // by node: apart from the events, so that lists are walked in few cache lines
+  std::vector<std::uint32_t> heads_;                         // one list of nodes a bucket
+  std::array<std::uint64_t, kBuckets / 64> words_{};         // which buckets hold something
+  std::array<std::uint64_t, kBuckets / 64 / 64> summary_{};  // which words are not zero
 };
 
 }  // namespace cxloom

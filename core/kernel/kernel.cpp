@@ -21,7 +21,8 @@ void Kernel::end_instant() {
 }
 
 void Kernel::dispatch(const Event& event) {
-  if (watcher_) [[unlikely]] watcher_->before(event);
+  if (watcher_) [[unlikely]]
+    watcher_->before(event);
   const std::uint8_t kind = event.kind();
   if (kind == Event::kArrival) {
     event.handler->receive(*reinterpret_cast<Message*>(event.payload));

@@ -28,7 +28,8 @@ class Kernel {
   EventSource new_source() { return {next_identity_++, 0}; }
 
   /// Calls `handler.wake(kind, payload)` at `at`, not before now.
-  void schedule(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind, std::uint64_t payload = 0) {
+  void schedule(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
+                std::uint64_t payload = 0) {
     push(at, source, handler, kind, payload);
   }
   /// Calls `handler.receive(message)` at `at`.

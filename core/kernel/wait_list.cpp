@@ -62,8 +62,8 @@ std::string describe_waits(const Kernel& kernel) {
       holders[waiter->owner()].push_back(&list->holder());
     }
     if (++lines > kMaxLines) continue;
-    text += "  " + (first.owner() ? first.owner()->name() : std::string("?")) + " waits for " + list->resource() +
-            " held by " + list->holder().name() + " since " + to_text(first.since());
+    text += "  " + (first.owner() ? first.owner()->name() : std::string("?")) + " waits for " +
+            list->resource() + " held by " + list->holder().name() + " since " + to_text(first.since());
     if (list->size() > 1) text += " (" + std::to_string(list->size()) + " waiting)";
     text += "\n";
   }

@@ -17,23 +17,25 @@ class ByteStore {
  public:
   /// Copies what is at `address`; bytes that were never written are zero.
   void read(Address address, std::span<std::byte> out) const {
-    for_each_page(address, out.size(), [&](std::uint64_t page, std::size_t within, std::size_t done, std::size_t count) {
-      const auto found = pages_.find(page);
-      if (found == pages_.end()) {
-        std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
-      } else {
-        std::copy_n(found->second->begin() + static_cast<std::ptrdiff_t>(within), count,
-                    out.begin() + static_cast<std::ptrdiff_t>(done));
-      }
-    });
+    for_each_page(address, out.size(),
+                  [&](std::uint64_t page, std::size_t within, std::size_t done, std::size_t count) {
+                    const auto found = pages_.find(page);
+                    if (found == pages_.end()) {
+                      std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
+                    } else {
+                      std::copy_n(found->second->begin() + static_cast<std::ptrdiff_t>(within), count,
+                                  out.begin() + static_cast<std::ptrdiff_t>(done));
+                    }
+                  });
   }
   void write(Address address, std::span<const std::byte> bytes) {
-    for_each_page(address, bytes.size(), [&](std::uint64_t page, std::size_t within, std::size_t done, std::size_t count) {
-      auto& slot = pages_[page];
-      if (!slot) slot = std::make_unique<Page>();
-      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(done), count,
-                  slot->begin() + static_cast<std::ptrdiff_t>(within));
-    });
+    for_each_page(address, bytes.size(),
+                  [&](std::uint64_t page, std::size_t within, std::size_t done, std::size_t count) {
+                    auto& slot = pages_[page];
+                    if (!slot) slot = std::make_unique<Page>();
+                    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(done), count,
+                                slot->begin() + static_cast<std::ptrdiff_t>(within));
+                  });
   }
 
  private:

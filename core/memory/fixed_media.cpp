@@ -14,7 +14,9 @@ constexpr MeasureInfo kQueueMax{"media_queue_max", "", "accesses waiting for a b
 
 /// One access at a time; the others wait in line.
 struct FixedMedia::Bank final : public Waiter {
-  Bank(Kernel& kernel, const Component& owner) : turn(kernel, "a bank of the media", owner) { set_owner(owner); }
+  Bank(Kernel& kernel, const Component& owner) : turn(kernel, "a bank of the media", owner) {
+    set_owner(owner);
+  }
 
   WaitList turn;
   MessageQueue queue;

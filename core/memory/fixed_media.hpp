@@ -53,7 +53,7 @@ class FixedMedia final : public Media {
   Time latency_;
   Time write_latency_;
   unsigned bank_bits_;
-  bool in_order_;               // accesses end in the order in which they begin
+  bool in_order_;  // accesses end in the order in which they begin
   RateMeter data_path_;
   Time data_path_free_;
   std::vector<std::unique_ptr<Bank>> banks_;  // none: unlimited

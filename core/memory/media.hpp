@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/kind_registry.hpp"
+#include "base/measure.hpp"
 #include "base/units.hpp"
 #include "kernel/component.hpp"
-#include "base/measure.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {

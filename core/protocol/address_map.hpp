@@ -93,7 +93,8 @@ class AddressMap {
     }
     const Slot& slot = region.slots[position];
     const std::uint64_t within = offset & ((std::uint64_t{1} << region.chunk_bits) - 1);
-    return {slot.target, Address{slot.start + ((round * slot.share + slot.index) << region.chunk_bits) + within}};
+    return {slot.target,
+            Address{slot.start + ((round * slot.share + slot.index) << region.chunk_bits) + within}};
   }
 
   std::vector<Region> regions_;

@@ -12,19 +12,20 @@ namespace cxloom {
 struct Request;
 
 struct alignas(64) Message {
-  Message* next = nullptr;    ///< link of the queue it waits in
-  Request* parent = nullptr;  ///< the request that waits for it, whose message it is; none for write-backs and snoops
+  Message* next = nullptr;  ///< link of the queue it waits in
+  Request* parent =
+      nullptr;  ///< the request that waits for it, whose message it is; none for write-backs and snoops
   Address address;
-  Time tail;                  ///< after its head, its last byte arrives this much later
-  Time since;                 ///< when it joined the queue it waits in
-  Time blocked;               ///< the queue's clock of credit-blocked time when it joined
+  Time tail;     ///< after its head, its last byte arrives this much later
+  Time since;    ///< when it joined the queue it waits in
+  Time blocked;  ///< the queue's clock of credit-blocked time when it joined
   NodeId source;
   NodeId destination;
-  std::uint16_t size = 0;     ///< payload bytes of the access
-  std::uint16_t port = 0;     ///< the receiver's port at which it came in; the receiver's own once released
+  std::uint16_t size = 0;  ///< payload bytes of the access
+  std::uint16_t port = 0;  ///< the receiver's port at which it came in; the receiver's own once released
   Opcode opcode = Opcode::kMemRd;
   Channel channel = Channel::kM2SReq;
-  std::uint8_t hops = 0;      ///< links crossed so far
+  std::uint8_t hops = 0;  ///< links crossed so far
 
   /// Charges the waiting request, if there is one. (Defined beside Request.)
   void charge(Segment segment, Time until);

@@ -29,8 +29,8 @@ enum class Channel : std::uint8_t {
 inline constexpr std::size_t kChannelCount = 13;
 
 inline constexpr std::array<std::string_view, kChannelCount> kChannelNames{
-    "M2S Req", "M2S RwD", "M2S BIRsp", "S2M NDR", "S2M DRS", "S2M BISnp", "D2H Req",
-    "D2H Rsp", "D2H Data", "H2D Req",  "H2D Rsp", "H2D Data", "IO"};
+    "M2S Req", "M2S RwD",  "M2S BIRsp", "S2M NDR", "S2M DRS",  "S2M BISnp", "D2H Req",
+    "D2H Rsp", "D2H Data", "H2D Req",   "H2D Rsp", "H2D Data", "IO"};
 
 /// Opcodes in use (CXL 3.x specification, chapter 3).
 enum class Opcode : std::uint8_t {

@@ -15,15 +15,15 @@ enum class AccessKind : std::uint8_t { kRead, kWrite };
 /// The order of the members is that of use: a hop touches the message, the mark and the first segments, which are two
 /// cache lines side by side.
 struct alignas(128) Request {
-  Message message;         ///< carries it there and the answer back
-  Time mark;               ///< up to when its time is accounted for
+  Message message;  ///< carries it there and the answer back
+  Time mark;        ///< up to when its time is accounted for
   std::array<Time, kSegmentCount> segments{};
-  std::uint64_t id = 0;    ///< number of the request at its requester, from zero, warm-up included
+  std::uint64_t id = 0;  ///< number of the request at its requester, from zero, warm-up included
   Address address;
-  Time created;            ///< when the clock of its latency started
-  Request* next = nullptr; ///< link of the list it waits in
+  Time created;             ///< when the clock of its latency started
+  Request* next = nullptr;  ///< link of the list it waits in
   NodeId requester;
-  NodeId target;           ///< the device that serves it; the requester itself for a cache hit
+  NodeId target;  ///< the device that serves it; the requester itself for a cache hit
   std::uint32_t thread = 0;
   std::uint16_t size = 0;  ///< bytes
   std::uint8_t hops = 0;   ///< links crossed, there and back
@@ -36,7 +36,8 @@ struct alignas(128) Request {
   }
 };
 
-static_assert(sizeof(Request) - sizeof(Message) <= 192, "a request in flight costs no more than 192 bytes, and its message");
+static_assert(sizeof(Request) - sizeof(Message) <= 192,
+              "a request in flight costs no more than 192 bytes, and its message");
 
 inline void Message::charge(Segment segment, Time until) {
   if (parent) parent->charge(segment, until);

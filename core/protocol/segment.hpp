@@ -47,7 +47,8 @@ inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
     {"switching", "crossing a switch"},
     {"bus_queue", "waiting for the shared medium of a bus"},
     {"bus", "crossing a bus"},
-    {"requester_queue", "waiting at the requester for its turn: open-loop backlog, dependence, issue interval"},
+    {"requester_queue",
+     "waiting at the requester for its turn: open-loop backlog, dependence, issue interval"},
     {"process", "the requester's own processing"},
     {"cache", "looking up the requester's cache"},
     {"mshr", "waiting for an earlier miss to the same line, or for a free miss register"},
@@ -58,22 +59,10 @@ inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
 
 /// The order in which people read them: along the way of a request.
 inline constexpr std::array<Segment, kSegmentCount> kPathOrder{
-    Segment::kRequesterQueue,
-    Segment::kProcess,
-    Segment::kCache,
-    Segment::kMshr,
-    Segment::kLinkQueue,
-    Segment::kCredit,
-    Segment::kSerialization,
-    Segment::kPortDelay,
-    Segment::kPropagation,
-    Segment::kBusQueue,
-    Segment::kBus,
-    Segment::kSwitchQueue,
-    Segment::kSwitching,
-    Segment::kController,
-    Segment::kMediaQueue,
-    Segment::kMedia,
+    Segment::kRequesterQueue, Segment::kProcess,    Segment::kCache,         Segment::kMshr,
+    Segment::kLinkQueue,      Segment::kCredit,     Segment::kSerialization, Segment::kPortDelay,
+    Segment::kPropagation,    Segment::kBusQueue,   Segment::kBus,           Segment::kSwitchQueue,
+    Segment::kSwitching,      Segment::kController, Segment::kMediaQueue,    Segment::kMedia,
 };
 
 }  // namespace cxloom

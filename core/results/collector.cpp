@@ -43,7 +43,8 @@ void Collector::keep(const Request& request, Time now) {
 
 std::array<std::uint64_t, kSegmentCount> Collector::segment_sums_ps() const {
   std::array<std::uint64_t, kSegmentCount> sums{};
-  for (std::size_t i = 0; i < kSegmentCount; ++i) sums[i] = reads_.segment_sums_ps[i] + writes_.segment_sums_ps[i];
+  for (std::size_t i = 0; i < kSegmentCount; ++i)
+    sums[i] = reads_.segment_sums_ps[i] + writes_.segment_sums_ps[i];
   return sums;
 }
 

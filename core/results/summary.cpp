@@ -4,9 +4,9 @@
 #include <array>
 #include <string>
 
-#include "interconnect/link_end.hpp"
 #include "base/measure.hpp"
 #include "device/memory_owner.hpp"
+#include "interconnect/link_end.hpp"
 
 namespace cxloom {
 
@@ -15,17 +15,23 @@ const std::vector<MeasureDefinition>& measure_definitions() {
       {"requests", "", "requests completed in the measured window, cache hits included"},
       {"reads", "", "of these, reads"},
       {"writes", "", "of these, writes"},
-      {"write_backs", "", "dirty lines written back to memory in the window; they are messages, not requests"},
+      {"write_backs", "",
+       "dirty lines written back to memory in the window; they are messages, not requests"},
       {"simulated_time_ns", "ns",
-       "length of the measured window. It opens when the first requester issues its first request after the warm-up and "
-       "closes when the first requester has run out of work: as many of its requests have completed since it began "
+       "length of the measured window. It opens when the first requester issues its first request after the "
+       "warm-up and "
+       "closes when the first requester has run out of work: as many of its requests have completed since it "
+       "began "
        "measuring as it was to measure"},
       {"bandwidth_gb_per_s", "GB/s",
-       "payload bytes exchanged with memory by the requests and write-backs completed in the window / its length; 10^9 "
+       "payload bytes exchanged with memory by the requests and write-backs completed in the window / its "
+       "length; 10^9 "
        "bytes per second; cache hits move nothing"},
       {"latency_ns", "ns",
-       "latency of the requests completed in the window. The clock starts when the request exists: at its scheduled time in "
-       "an open loop, when it takes its queue slot in a closed loop; it stops when the answer is with the requester"},
+       "latency of the requests completed in the window. The clock starts when the request exists: at its "
+       "scheduled time in "
+       "an open loop, when it takes its queue slot in a closed loop; it stops when the answer is with the "
+       "requester"},
       {"breakdown_ns", "ns", "mean of each segment of the latency; they sum to latency_ns.mean"},
       {"mean_hops", "", "links crossed by a request and its answer, mean"},
       {"per_requester", "", "measures of each host and accelerator with work"},
@@ -51,9 +57,9 @@ double rate(std::uint64_t bytes, double nanoseconds) {
 }
 
 Value latency_of(const LatencyDistribution& latency) {
-  return Value::Map{{"mean", latency.mean_ns()},           {"min", latency.minimum().ns()},
-                    {"p50", latency.quantile_ns(0.5)},     {"p90", latency.quantile_ns(0.9)},
-                    {"p99", latency.quantile_ns(0.99)},    {"p999", latency.quantile_ns(0.999)},
+  return Value::Map{{"mean", latency.mean_ns()},        {"min", latency.minimum().ns()},
+                    {"p50", latency.quantile_ns(0.5)},  {"p90", latency.quantile_ns(0.9)},
+                    {"p99", latency.quantile_ns(0.99)}, {"p999", latency.quantile_ns(0.999)},
                     {"max", latency.maximum().ns()}};
 }
 
@@ -62,7 +68,8 @@ Value breakdown_of(const std::array<std::uint64_t, kSegmentCount>& sums_ps, std:
   for (const Segment segment : kPathOrder) {
     const auto i = static_cast<std::size_t>(segment);
     const double sum = static_cast<double>(sums_ps[i]) / 1000.0;
-    breakdown.emplace_back(std::string(kSegments[i].name), requests > 0 ? sum / static_cast<double>(requests) : 0.0);
+    breakdown.emplace_back(std::string(kSegments[i].name),
+                           requests > 0 ? sum / static_cast<double>(requests) : 0.0);
   }
   return breakdown;
 }
@@ -77,7 +84,9 @@ Value kind_summary(const RequestStatistics& statistics, double length) {
 class ValueSink final : public MeasureSink {
  public:
   explicit ValueSink(Value::Map& map) : map_(map) {}
-  void add(const MeasureInfo& measure, double value) override { map_.emplace_back(std::string(measure.name), value); }
+  void add(const MeasureInfo& measure, double value) override {
+    map_.emplace_back(std::string(measure.name), value);
+  }
   void count(const MeasureInfo& measure, std::uint64_t value) override {
     map_.emplace_back(std::string(measure.name), number(value));
   }
@@ -178,9 +187,10 @@ Value describe_system(const Simulation& simulation) {
   Value::List devices;
   for (std::size_t i = 0; i < simulation.components().size(); ++i) {
     const Component& component = *simulation.components()[i];
-    devices.emplace_back(Value::Map{{"name", component.name()},
-                                    {"kind", simulation.spec().devices[i].kinded.kind},
-                                    {"links", number(simulation.topology().hops(static_cast<std::uint32_t>(i)).size())}});
+    devices.emplace_back(
+        Value::Map{{"name", component.name()},
+                   {"kind", simulation.spec().devices[i].kinded.kind},
+                   {"links", number(simulation.topology().hops(static_cast<std::uint32_t>(i)).size())}});
   }
   Value::List links;
   for (const Simulation::LinkView& link : simulation.links()) {
@@ -203,7 +213,8 @@ Value describe_system(const Simulation& simulation) {
     std::uint32_t farthest = 0;
     std::uint64_t reached = 0;
     for (const NodeId target : targets) {
-      const std::uint32_t links_between = simulation.routes().distance(requester->id().index(), target.index());
+      const std::uint32_t links_between =
+          simulation.routes().distance(requester->id().index(), target.index());
       if (links_between == RouteTable::kUnreachable) continue;
       ++reached;
       sum += links_between;

@@ -39,7 +39,8 @@ void share_symbols() {
 void load_plugin(const std::string& path, Registry& registry) {
   share_symbols();
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) throw InputError({"the plug-in cannot be loaded", std::string(dlerror()), "a shared library", {}});
+  if (!library)
+    throw InputError({"the plug-in cannot be loaded", std::string(dlerror()), "a shared library", {}});
   using Register = void (*)(Registry&);
   auto* const add = reinterpret_cast<Register>(dlsym(library, "cxloom_register"));
   if (!add) {

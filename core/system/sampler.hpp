@@ -12,10 +12,10 @@ namespace cxloom {
 class Sampler final : public EventHandler {
  public:
   struct Row {
-    Time time;                ///< end of the interval, from the opening of the window
-    std::uint32_t end = 0;    ///< index of the link end
-    float utilization = 0;    ///< busy time / length, in the interval
-    float queue = 0;          ///< messages waiting, mean over the interval
+    Time time;              ///< end of the interval, from the opening of the window
+    std::uint32_t end = 0;  ///< index of the link end
+    float utilization = 0;  ///< busy time / length, in the interval
+    float queue = 0;        ///< messages waiting, mean over the interval
   };
 
   Sampler(Kernel& kernel, std::vector<LinkEnd*> ends, Time interval);

@@ -42,10 +42,10 @@ class Simulation final : private RequestObserver {
     std::string name;  ///< "host-bus"
     LinkEnd* forward;
     LinkEnd* backward;
-    bool shared;       ///< half duplex
+    bool shared;  ///< half duplex
   };
   struct Progress {
-    std::uint64_t completed = 0;              ///< requests, warm-up included
+    std::uint64_t completed = 0;  ///< requests, warm-up included
     std::optional<std::uint64_t> expected;
     Time now;
     std::uint64_t events = 0;
@@ -54,7 +54,8 @@ class Simulation final : private RequestObserver {
 
   /// Builds the system and checks it. Throws InputError with the path of what is wrong. `observer` is told of the
   /// requests that complete inside the measured window.
-  Simulation(const Registry& registry, const Spec& spec, const TraceOpener& open_trace, RequestObserver& observer);
+  Simulation(const Registry& registry, const Spec& spec, const TraceOpener& open_trace,
+             RequestObserver& observer);
   ~Simulation() override;
 
   /// Runs events up to and including `limit`, at most `max_events`; true when the simulation is over. Throws
@@ -109,8 +110,10 @@ class Simulation final : private RequestObserver {
   void make_link(std::size_t index);
   void check_reachability() const;
   void give_work(const TraceOpener& open_trace);
-  std::unique_ptr<AccessStream> make_stream(const Spec::Workload& workload, const TraceOpener& open_trace, Work& work);
-  std::unique_ptr<AccessStream> make_pattern(const std::string& device, const std::string& kind, const Value& params) const;
+  std::unique_ptr<AccessStream> make_stream(const Spec::Workload& workload, const TraceOpener& open_trace,
+                                            Work& work);
+  std::unique_ptr<AccessStream> make_pattern(const std::string& device, const std::string& kind,
+                                             const Value& params) const;
   Component& component(const std::string& name) const;
   NodeId find_device(const std::string& name) const;
 
@@ -148,8 +151,8 @@ class Simulation final : private RequestObserver {
   Time window_start_;
   Time window_end_;
   std::uint64_t completed_ = 0;
-  std::uint64_t completed_seen_ = 0;       // the last time there was progress, and
-  std::uint64_t events_at_progress_ = 0;   // the number of events then
+  std::uint64_t completed_seen_ = 0;      // the last time there was progress, and
+  std::uint64_t events_at_progress_ = 0;  // the number of events then
 };
 
 }  // namespace cxloom

@@ -9,13 +9,18 @@ void RunParams::describe(Schema<RunParams>& schema) {
   schema.field("warmup", &RunParams::warmup)
       .doc("Requests of each requester before the measured ones; they come first and are extra.");
   schema.field("seed", &RunParams::seed).doc("Of all random streams. Same spec and seed: the same results.");
-  schema.choice("routing", &RunParams::routing,
-                {{"deterministic", RoutingKind::kDeterministic},
-                 {"flow-hash", RoutingKind::kFlowHash},
-                 {"random", RoutingKind::kRandom}})
-      .doc("Among equally short ways. deterministic: by the destination's rank. flow-hash: by source and destination. "
-           "random: a draw for each line address.");
-  schema.choice("route_by", &RunParams::route_by, {{"hops", RouteMetric::kHops}, {"latency", RouteMetric::kLatency}})
+  schema
+      .choice("routing", &RunParams::routing,
+              {{"deterministic", RoutingKind::kDeterministic},
+               {"flow-hash", RoutingKind::kFlowHash},
+               {"random", RoutingKind::kRandom}})
+      .doc(
+          "Among equally short ways. deterministic: by the destination's rank. flow-hash: by source and "
+          "destination. "
+          "random: a draw for each line address.");
+  schema
+      .choice("route_by", &RunParams::route_by,
+              {{"hops", RouteMetric::kHops}, {"latency", RouteMetric::kLatency}})
       .doc("What makes a way short: fewest links, or least unloaded latency.");
   schema.field("livelock_events", &RunParams::livelock_events)
       .min(1)
@@ -24,7 +29,8 @@ void RunParams::describe(Schema<RunParams>& schema) {
 
 void OutputParams::describe(Schema<OutputParams>& schema) {
   schema.doc("What is written besides the summary.");
-  schema.field("requests", &OutputParams::requests).doc("A row for every measured request, with its segments: requests.parquet.");
+  schema.field("requests", &OutputParams::requests)
+      .doc("A row for every measured request, with its segments: requests.parquet.");
   schema.field("series", &OutputParams::series)
       .min(Time{1000})
       .default_text("none")
@@ -33,31 +39,47 @@ void OutputParams::describe(Schema<OutputParams>& schema) {
 
 void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
   schema.doc("What a requester does: a pattern, a trace or phases.");
-  schema.field("pattern", &WorkloadParams::pattern).category("patterns").default_text("").doc("The kind of access pattern.");
-  schema.field("trace", &WorkloadParams::trace).default_text("").doc("A trace file to replay, relative to the spec's folder.");
+  schema.field("pattern", &WorkloadParams::pattern)
+      .category("patterns")
+      .default_text("")
+      .doc("The kind of access pattern.");
+  schema.field("trace", &WorkloadParams::trace)
+      .default_text("")
+      .doc("A trace file to replay, relative to the spec's folder.");
   schema.field("requests", &WorkloadParams::requests)
       .min(1)
       .default_text("the whole trace, or one round of the phases")
       .doc("Measured requests; the warm-up is extra.");
   schema.field("rate", &WorkloadParams::rate)
       .default_text("closed loop")
-      .doc("Open loop: requests become ready at this rate, whether or not earlier ones are answered. Without it a request "
-           "is issued when the queue has room.");
-  schema.choice("arrivals", &WorkloadParams::arrivals, {{"fixed", Arrivals::kFixed}, {"poisson", Arrivals::kPoisson}})
+      .doc(
+          "Open loop: requests become ready at this rate, whether or not earlier ones are answered. Without "
+          "it a request "
+          "is issued when the queue has room.");
+  schema
+      .choice("arrivals", &WorkloadParams::arrivals,
+              {{"fixed", Arrivals::kFixed}, {"poisson", Arrivals::kPoisson}})
       .doc("Of an open loop: equal or exponentially distributed times between requests.");
-  schema.choice("replay", &WorkloadParams::replay, {{"closed", Replay::kClosed}, {"timestamps", Replay::kTimestamps}})
+  schema
+      .choice("replay", &WorkloadParams::replay,
+              {{"closed", Replay::kClosed}, {"timestamps", Replay::kTimestamps}})
       .doc("Of a trace: as fast as the queue allows, or each access at its own time.");
-  schema.choice("addresses", &WorkloadParams::addresses,
-                {{"as-is", Addresses::kAsIs}, {"first-touch", Addresses::kFirstTouch}})
-      .doc("as-is: addresses are physical. first-touch: each 4 KiB page gets the next free frame when it is first touched.");
+  schema
+      .choice("addresses", &WorkloadParams::addresses,
+              {{"as-is", Addresses::kAsIs}, {"first-touch", Addresses::kFirstTouch}})
+      .doc(
+          "as-is: addresses are physical. first-touch: each 4 KiB page gets the next free frame when it is "
+          "first touched.");
   schema.field("phases", &WorkloadParams::phases)
       .default_text("")
       .doc("Patterns that follow each other, each for its own `requests`, over and over.");
   schema.rule("exactly one of pattern, trace and phases is needed", [](const WorkloadParams& work) {
     return static_cast<int>(work.pattern.has_value()) + static_cast<int>(work.trace.has_value()) +
-               static_cast<int>(!work.phases.empty()) == 1;
+               static_cast<int>(!work.phases.empty()) ==
+           1;
   });
-  schema.rule("a pattern needs `requests`", [](const WorkloadParams& work) { return !work.pattern || work.requests; });
+  schema.rule("a pattern needs `requests`",
+              [](const WorkloadParams& work) { return !work.pattern || work.requests; });
   schema.rule("arrivals: poisson needs a rate",
               [](const WorkloadParams& work) { return work.arrivals == Arrivals::kFixed || work.rate; });
   schema.rule("replay: timestamps needs a trace, and no rate", [](const WorkloadParams& work) {
@@ -83,13 +105,17 @@ const Value::List& list_of(const Value& value, const std::string& key) {
   return *found->as_list();
 }
 
-std::string indexed(const std::string& key, std::size_t index) { return key + "[" + std::to_string(index) + "]"; }
+std::string indexed(const std::string& key, std::size_t index) {
+  return key + "[" + std::to_string(index) + "]";
+}
 
 Spec::Link read_link(const Value& value) {
   const Value* between = value.find("between");
   const Value::List* ends = between ? between->as_list() : nullptr;
   if (!ends || ends->size() != 2 || !(*ends)[0].as_text() || !(*ends)[1].as_text()) {
-    throw InputError({"not a pair of devices", between ? between->described() : "nothing", "between: [host, bus]", {}}, "between");
+    throw InputError(
+        {"not a pair of devices", between ? between->described() : "nothing", "between: [host, bus]", {}},
+        "between");
   }
   Value::Map rest;
   for (const auto& [key, item] : *value.as_map()) {
@@ -108,7 +134,9 @@ std::vector<std::string> field_names(const SchemaInfo& info) {
 
 Spec::Workload read_workload(const std::string& device, const Value& value, const Registry& registry) {
   const Value::Map* map = value.as_map();
-  if (!map) throw InputError({"not a workload", value.described(), "{pattern: ..., requests: ...} or {trace: FILE}", {}});
+  if (!map)
+    throw InputError(
+        {"not a workload", value.described(), "{pattern: ..., requests: ...} or {trace: FILE}", {}});
   static const std::vector<std::string> common = field_names(Schema<WorkloadParams>().info());
   Value::Map own;
   Value::Map rest;
@@ -132,14 +160,17 @@ Spec::Workload read_workload(const std::string& device, const Value& value, cons
   }
   for (const auto& [key, item] : rest) {
     if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
-      throw InputError({"unknown key '" + key + "' for " + owner, {}, list_names(allowed), nearest_name(key, allowed)}, key);
+      throw InputError(
+          {"unknown key '" + key + "' for " + owner, {}, list_names(allowed), nearest_name(key, allowed)},
+          key);
     }
   }
   return workload;
 }
 
 Spec Spec::read(const Value& value, const Registry& registry) {
-  if (!value.as_map()) throw InputError({"not a spec", value.described(), "a map with devices, links, ...", {}});
+  if (!value.as_map())
+    throw InputError({"not a spec", value.described(), "a map with devices, links, ...", {}});
   Spec spec;
   for (const auto& [name, item] : map_of(value, "devices")) {
     below("devices", [&] {
@@ -151,7 +182,8 @@ Spec Spec::read(const Value& value, const Registry& registry) {
       });
     });
   }
-  if (spec.devices.empty()) throw InputError({"the system has no devices", {}, "devices: or topology:", {}}, "devices");
+  if (spec.devices.empty())
+    throw InputError({"the system has no devices", {}, "devices: or topology:", {}}, "devices");
   const Value::List& links = list_of(value, "links");
   for (std::size_t i = 0; i < links.size(); ++i) {
     below(indexed("links", i), [&] { spec.links.push_back(read_link(links[i])); });
@@ -161,7 +193,8 @@ Spec Spec::read(const Value& value, const Registry& registry) {
     below(indexed("address_map", i), [&] { spec.regions.push_back(read_params<RegionParams>(regions[i])); });
   }
   for (const auto& [name, item] : map_of(value, "workload")) {
-    below("workload", [&] { below(name, [&] { spec.workloads.push_back(read_workload(name, item, registry)); }); });
+    below("workload",
+          [&] { below(name, [&] { spec.workloads.push_back(read_workload(name, item, registry)); }); });
   }
   if (const Value* run = value.find("run"); run && !run->is_null()) {
     spec.run = below("run", [&] { return read_params<RunParams>(*run); });

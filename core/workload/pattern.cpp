@@ -48,10 +48,13 @@ struct StridedParams : PatternParams {
   static void describe(Schema<StridedParams>& schema) {
     schema.doc("Steps of one stride; each pass over the footprint starts one block further.");
     PatternParams::describe_in(schema);
-    schema.field("stride", &StridedParams::stride).min(Bytes{1}).doc("Bytes from one access to the next: a multiple of their size.");
-    schema.rule("the stride must be a multiple of the size of an access, and below the footprint", [](const auto& params) {
-      return params.stride.count() % params.size.count() == 0 && params.stride < params.footprint;
-    });
+    schema.field("stride", &StridedParams::stride)
+        .min(Bytes{1})
+        .doc("Bytes from one access to the next: a multiple of their size.");
+    schema.rule("the stride must be a multiple of the size of an access, and below the footprint",
+                [](const auto& params) {
+                  return params.stride.count() % params.size.count() == 0 && params.stride < params.footprint;
+                });
   }
 };
 
@@ -129,7 +132,9 @@ class HotCold final : public Pattern {
 struct ZipfParams : PatternParams {
   double exponent = 0.99;
   static void describe(Schema<ZipfParams>& schema) {
-    schema.doc("The block of rank k with probability in proportion to k^-exponent; ranks are scattered over the footprint.");
+    schema.doc(
+        "The block of rank k with probability in proportion to k^-exponent; ranks are scattered over the "
+        "footprint.");
     PatternParams::describe_in(schema);
     schema.field("exponent", &ZipfParams::exponent)
         .min(0.0)
@@ -143,7 +148,8 @@ struct ZipfParams : PatternParams {
 class Zipf final : public Pattern {
  public:
   using Params = ZipfParams;
-  Zipf(const Params& params, const PatternContext& context) : Pattern(params, context), exponent_(params.exponent) {
+  Zipf(const Params& params, const PatternContext& context)
+      : Pattern(params, context), exponent_(params.exponent) {
     low_ = integral(1.5) - 1.0;
     high_ = integral(static_cast<double>(blocks()) + 0.5);
     shortcut_ = 2.0 - inverse(integral(2.5) - power_of(2.0, -exponent_));
@@ -171,7 +177,8 @@ class Zipf final : public Pattern {
     return exponent_ == 1.0 ? natural_log(x) : (power_of(x, 1.0 - exponent_) - 1.0) / (1.0 - exponent_);
   }
   double inverse(double y) const {
-    return exponent_ == 1.0 ? exponential_of(y) : power_of(1.0 + y * (1.0 - exponent_), 1.0 / (1.0 - exponent_));
+    return exponent_ == 1.0 ? exponential_of(y)
+                            : power_of(1.0 + y * (1.0 - exponent_), 1.0 / (1.0 - exponent_));
   }
 
   double exponent_;

@@ -32,7 +32,9 @@ struct PatternParams {
   template <class Params>
   static void describe_in(Schema<Params>& schema) {
     schema.field("reads", &Params::reads).fraction().doc("Share of reads; the others are writes.");
-    schema.field("footprint", &Params::footprint).min(Bytes{64}).doc("Bytes of the address range that is accessed.");
+    schema.field("footprint", &Params::footprint)
+        .min(Bytes{64})
+        .doc("Bytes of the address range that is accessed.");
     schema.field("base", &Params::base).doc("First address of the range.");
     schema.field("size", &Params::size).min(Bytes{1}).max(Bytes{4096}).doc("Bytes of an access.");
     schema.rule("the footprint is smaller than one access",

@@ -42,7 +42,10 @@ class FirstTouchStream final : public AccessStream {
   /// `pages` is shared by all programs of a simulation; `program` (below 4096) keeps their address spaces apart.
   /// Frames start at `base`.
   FirstTouchStream(std::unique_ptr<AccessStream> stream, PageMap& pages, std::uint32_t program, Address base)
-      : stream_(std::move(stream)), pages_(pages), program_(std::uint64_t{program} << 52U), base_(base.value()) {}
+      : stream_(std::move(stream)),
+        pages_(pages),
+        program_(std::uint64_t{program} << 52U),
+        base_(base.value()) {}
 
   bool next(Access& access) override {
     if (!stream_->next(access)) return false;

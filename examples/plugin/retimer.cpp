@@ -21,7 +21,8 @@ struct RetimerParams {
 class Retimer final : public Component {
  public:
   using Params = RetimerParams;
-  Retimer(const RetimerParams& params, const DeviceContext& context) : Component(context), delay_(params.delay) {}
+  Retimer(const RetimerParams& params, const DeviceContext& context)
+      : Component(context), delay_(params.delay) {}
 
   bool forwards() const override { return true; }
   bool takes_heads() const override { return true; }

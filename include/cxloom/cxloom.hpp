@@ -10,12 +10,12 @@
 // it as `cxloom run SPEC --plugin libmine.so`. examples/plugin/ has one.
 #pragma once
 
-#include "base/schema.hpp"           // declared parameters
-#include "base/units.hpp"            // Time, Bytes, Bandwidth, ...
-#include "device/device_context.hpp" // what a device finds around itself
-#include "kernel/component.hpp"      // Component
-#include "memory/media.hpp"          // Media
-#include "protocol/request.hpp"      // Request, Message
-#include "system/registry.hpp"       // where kinds are registered
-#include "system/simulation.hpp"     // a simulation driven from outside
-#include "workload/pattern.hpp"      // Pattern
+#include "base/schema.hpp"            // declared parameters
+#include "base/units.hpp"             // Time, Bytes, Bandwidth, ...
+#include "device/device_context.hpp"  // what a device finds around itself
+#include "kernel/component.hpp"       // Component
+#include "memory/media.hpp"           // Media
+#include "protocol/request.hpp"       // Request, Message
+#include "system/registry.hpp"        // where kinds are registered
+#include "system/simulation.hpp"      // a simulation driven from outside
+#include "workload/pattern.hpp"       // Pattern

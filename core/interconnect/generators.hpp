@@ -42,8 +42,14 @@ struct ShapeParams {
         .doc("What makes requests: host0, host1, ...");
     schema.field("memory", &Params::memory).category("devices").doc("What serves them: mem0, mem1, ...");
     schema.field("switch", &Params::switches).category("devices").doc("What joins them: sw0, sw1, ...");
-    schema.field("link", &Params::link).default_text("").doc("Parameters of the links between switches.");
-    schema.field("edge_link", &Params::edge_link).default_text("").doc("Parameters of the links to devices.");
+    schema.field("link", &Params::link)
+        .category("link")
+        .default_text("")
+        .doc("Parameters of the links between switches.");
+    schema.field("edge_link", &Params::edge_link)
+        .category("link")
+        .default_text("")
+        .doc("Parameters of the links to devices.");
   }
 };
 

@@ -43,8 +43,9 @@ struct FieldInfo {
   std::string minimum;       ///< inclusive, empty if none
   std::string maximum;       ///< inclusive, empty if none
   std::vector<std::string> choices;
-  std::string category;  ///< for type kind: the registry that lists the kinds; for type any: the section that it is like
-  std::string item;      ///< for type list: the type of its items
+  std::string
+      category;  ///< for type kind: the registry that lists the kinds; for type any: the section that it is like
+  std::string item;  ///< for type list: the type of its items
   bool required = false;
   std::shared_ptr<const SchemaInfo> fields;  ///< for type map
 };

@@ -31,6 +31,24 @@ def test_run_prints_a_table_of_one_screen(spec_file: Path, tmp_path: Path, subpr
     assert os.listdir(tmp_path) == ["system.yaml"]
 
 
+@pytest.mark.parametrize("switches", [4, 8, 64])
+def test_the_table_of_any_system_fits_a_screen(tmp_path: Path, cxloom: Call, switches: int) -> None:
+    spec = tmp_path / "s.yaml"
+    spec.write_text(
+        f"topology: {{kind: ring, switches: {switches}, requester: {{kind: host, cache: {{size: 4KiB}}}}}}\n"
+        "links: []\n"
+        'workload: {"host[*]": {pattern: hot-cold, reads: 50%, requests: 2000, footprint: 1MiB}}\n'
+    )
+    outcome = cxloom("run", spec, "--set", "links[*].bandwidth=4GB/s", "--set", "links[*].delay=1ns")
+    assert outcome.code == 0, outcome.err
+    lines = outcome.out.splitlines()
+    assert len(lines) <= 45
+    assert max(len(line) for line in lines) <= 80
+    for words in ("requester  ", "memory  ", "busiest", "in flight mean", "cache"):
+        assert words in outcome.out
+    assert ("more" in outcome.out) == (switches > 16)
+
+
 def test_run_is_plain_ascii_where_nothing_else_can_be_shown(spec_file: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     command = [sys.executable, "-m", "cxloom", "run", str(spec_file)]

@@ -37,6 +37,7 @@ def test_the_results_of_an_idle_system_are_the_sum_of_its_parts(system: cx.Syste
     assert not result.truncated
     assert sum(result.breakdown.values()) == pytest.approx(result.latency.mean)
     assert set(result.per_memory) == {"mem0", "mem1", "mem2", "mem3"}
+    assert result.per_requester["host"].latency.p99 == pytest.approx(197.0, rel=1e-3)
     assert sum(memory["requests"] for memory in result.per_memory.values()) == 2000
 
 

@@ -186,6 +186,8 @@ def test_overrides_reach_a_topology_before_it_is_expanded() -> None:
     )
     assert spec["devices"]["sw5"] == {"kind": "switch", "port_delay": "1ns"}
     assert spec["links"][0]["bandwidth"] == "9GB/s"
+    spec = resolved("topology: {kind: ring, switches: 4}", "topology.edge_link.delay=3ns")
+    assert spec["links"][-1]["delay"] == "3ns"
     with pytest.raises(InputError, match=r"topology\.switches: .*from --set topology\.switches=2"):
         resolved(RING, "topology.switches=2")
 

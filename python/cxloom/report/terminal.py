@@ -17,7 +17,7 @@ LINES = 45
 """The most lines that the table takes."""
 
 _BAR = 24
-_MEMORIES = 8
+_ROWS = 8
 _BUSIEST = 6
 
 Values = Mapping[str, Any]
@@ -47,14 +47,16 @@ def _plain(summary: Values, blocks: str) -> str:
 def _report(summary: Values, blocks: str) -> RenderableType:
     if not summary["requests"]:
         return Group(_headline(summary), "", _provenance(summary))
-    parts: list[RenderableType] = [_headline(summary), "", _performance(summary)]
-    breakdown, rows = _breakdown(summary, blocks)
-    parts += ["", breakdown]
-    left = LINES - rows - 19  # the lines of everything else but the memories and the busiest
-    memories = min(_MEMORIES, max(2, left // 2))
-    if summary["per_memory"]:
-        parts += ["", _memories(summary["per_memory"], memories)]
-    busiest = _busiest(summary, min(_BUSIEST, max(2, left - memories)), blocks)
+    breakdown, segments = _breakdown(summary, blocks)
+    requesters, memories = summary["per_requester"], summary["per_memory"]
+    tables = [("requester", requesters, "in_flight_mean")] if len(requesters) > 1 else []
+    tables.append(("memory", memories, "queue_mean"))
+    # What is left of the screen is shared by these and the busiest links; each takes three lines besides its rows.
+    rows = max(2, min(_ROWS, (LINES - 13 - segments) // (len(tables) + 1) - 3))
+    parts: list[RenderableType] = [_headline(summary), "", _performance(summary), "", breakdown]
+    for title, devices, occupancy in tables:
+        parts += ["", _devices(title, devices, occupancy, rows)]
+    busiest = _busiest(summary, min(rows, _BUSIEST), blocks)
     if busiest is not None:
         parts += ["", busiest]
     return Group(*parts, "", _provenance(summary))
@@ -98,15 +100,17 @@ def _breakdown(summary: Values, blocks: str) -> tuple[Table, int]:
     return table, len(segments)
 
 
-def _memories(memories: Values, limit: int) -> Table:
-    served = {name: values for name, values in memories.items() if values.get("requests")}
-    table = _table("memory", "requests", "GB/s", "mean ns", "p99", "max", "queue mean")
-    most = sorted(served.items(), key=lambda item: -item[1]["requests"])[:limit]
-    shown = dict(most) if len(served) > limit else served
+def _devices(title: str, devices: Values, occupancy: str, limit: int) -> Table:
+    """A row for each device with requests, or for those with the most; `occupancy` is the key of its queue's mean."""
+    active = {name: values for name, values in devices.items() if values.get("requests")}
+    table = _table(title, "requests", "GB/s", "mean ns", "p99", "max", occupancy.replace("_", " "))
+    shown = active
+    if len(active) > limit:
+        shown = dict(sorted(active.items(), key=lambda item: -item[1]["requests"])[: limit - 1])
     for name, values in shown.items():
-        table.add_row(name, *_measures(values, "mean", "p99", "max"), significant(values["queue_mean"], 3))
-    if len(served) > limit:
-        table.add_row(Text(f"and {len(served) - limit} more with less", style="dim"))
+        table.add_row(name, *_measures(values, "mean", "p99", "max"), significant(values[occupancy], 3))
+    if len(active) > limit:
+        table.add_row(Text(f"and {len(active) - len(shown)} more", style="dim"))
     return table
 
 

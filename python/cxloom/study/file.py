@@ -145,8 +145,11 @@ def _expectation(node: Node, points: list[dict[str, Any]]) -> Expectation:
             "not a number", found=described(value.value), allowed="a number, in the measure's unit"
         )
     measure = entries["measure"].text()
-    tolerance, relative = _tolerance(entries["tolerance"], measure)
     reference = entries.get("relative_to")
+    units = (
+        unit for suffix, unit in _UNITS.items() if suffix in measure and reference is None
+    )  # a ratio has none
+    tolerance, relative = _tolerance(entries["tolerance"], next(units, ""))
     return Expectation(
         at=_selection(entries.get("at"), points),
         relative_to=None if reference is None else _selection(reference, points),
@@ -159,9 +162,8 @@ def _expectation(node: Node, points: list[dict[str, Any]]) -> Expectation:
     )
 
 
-def _tolerance(node: Node, measure: str) -> tuple[float, bool]:
+def _tolerance(node: Node, unit: str) -> tuple[float, bool]:
     match = _TOLERANCE.fullmatch(str(node.value))
-    unit = next((unit for suffix, unit in _UNITS.items() if suffix in measure), "")
     if match is None or match[2] not in ("%", unit) or isinstance(node.value, bool):
         allowed = f"a percentage such as 2%, or a number{' of ' + unit if unit else ''} such as 0.5{unit}"
         raise node.place.error("not a tolerance", found=described(node.value), allowed=allowed)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,6 +166,17 @@ def test_a_point_that_cannot_finish_is_named(study_file: Path, subprocess_cxloom
     outcome = subprocess_cxloom("study", "run", study_file)
     assert outcome.code == 1
     assert outcome.err.startswith("error: at queue 20000: livelock")
+
+
+def test_ctrl_c_ends_a_study_quietly(study_file: Path) -> None:
+    study_file.write_text("system: {preset: esf/validation}\nset: {workload.host.requests: 100000000}\n")
+    command = [sys.executable, "-m", "cxloom", "study", "run", str(study_file)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        time.sleep(4)
+        os.killpg(process.pid, signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Traceback" not in stderr
 
 
 def test_a_measure_is_found_by_its_path() -> None:

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from cxloom import __version__
 from cxloom.cli import check, components, demo, run, schema, study
@@ -15,7 +16,19 @@ from cxloom.cli.messages import show_error
 from cxloom.errors import InputError, SimulationError
 from cxloom.trace.cli import app as trace_app
 
+
+class _Commands(TyperGroup):
+    """Ctrl-C outside of a simulation is an end like any other that the user asked for: code 1, not Typer's 130."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise SimulationError("interrupted") from None
+
+
 app = typer.Typer(
+    cls=_Commands,
     help="Simulate systems with CXL: bandwidth, latency, and where every nanosecond went.",
     no_args_is_help=True,
     add_completion=False,

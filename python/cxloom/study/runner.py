@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +73,8 @@ def run_study(
         build(spec)
     summaries: list[Summary] = [{} for _ in study.specs]
     processes = min(jobs or os.cpu_count() or 1, len(study.specs))
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, context, initializer=_die_quietly) as pool:
         futures = {pool.submit(_run_point, spec.plain()): index for index, spec in enumerate(study.specs)}
         try:
             for count, future in enumerate(as_completed(futures), 1):
@@ -80,6 +83,10 @@ def run_study(
                     summaries[index] = future.result()
                 except SimulationError as error:
                     raise SimulationError(f"at {described_point(study.points[index])}: {error}") from None
+                except BrokenProcessPool:
+                    raise SimulationError(
+                        "a process of the study was killed; was there memory enough?"
+                    ) from None
                 done(count)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -98,6 +105,11 @@ def described_point(point: Point) -> str:
     return (
         ", ".join(f"{axis.rpartition('.')[2]} {value}" for axis, value in point.items()) or "the only point"
     )
+
+
+def _die_quietly() -> None:
+    """Ctrl-C reaches all processes of a terminal: only the first has something to say about it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _run_point(plain: dict[str, Any]) -> Summary:

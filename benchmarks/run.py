@@ -52,7 +52,8 @@ class Cost:
 
 def measure(system: System) -> Cost:
     """Runs the system once, in a process of its own."""
-    with subprocess.Popen([str(PROGRAM), system.name, str(system.requests)], stdout=subprocess.PIPE, text=True) as process:
+    command = [str(PROGRAM), system.name, str(system.requests)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         counts = json.loads(process.stdout.read() or "{}")
         _, status, usage = os.wait4(process.pid, 0)
@@ -69,7 +70,9 @@ def main() -> None:
     parser.add_argument("--only", default="", help="systems whose name contains this")
     parser.add_argument("--markdown", action="store_true")
     arguments = parser.parse_args()
-    line = "| {} | {} | {} | {} | {} | {} |" if arguments.markdown else "{:55} {:>12} {:>12} {:>8} {:>9} {:>8}"
+    line = (
+        "| {} | {} | {} | {} | {} | {} |" if arguments.markdown else "{:55} {:>12} {:>12} {:>8} {:>9} {:>8}"
+    )
     print(line.format("system", "requests/s", "events/s", "CPU s", "peak MiB", "of bound"))
     if arguments.markdown:
         print("| --- | --- | --- | --- | --- | --- |")

@@ -1,6 +1,7 @@
 #include "base/schema.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace cxloom {
 
@@ -58,7 +59,7 @@ void read_value(const Value& value, double& out) {
   } else {
     wrong_type(value, "not a number", "a number, or a percentage such as 67%");
   }
-  if (!(out == out) || out - out != 0.0) wrong_type(value, "not a finite number", "a finite number");
+  if (!std::isfinite(out)) wrong_type(value, "not a finite number", "a finite number");
 }
 
 void read_value(const Value& value, std::uint32_t& out) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace cxloom {
 
@@ -91,7 +92,7 @@ Time Requester::arrival_after(Time previous) {
   if (work_.arrivals == Arrivals::kFixed) return previous + arrival_meter_.advance(1);
   const double mean =
       static_cast<double>(work_.rate.numerator()) / static_cast<double>(work_.rate.denominator());
-  return previous + Time{static_cast<std::int64_t>(arrival_random_.exponential() * mean + 0.5)};
+  return previous + Time{std::llround(arrival_random_.exponential() * mean)};
 }
 
 Time Requester::earliest_issue() const {

@@ -15,12 +15,10 @@ namespace cxloom {
 /// A queue whose head waits for a port.
 class Feeder : public Waiter {
  public:
+  virtual ~Feeder() = default;
   virtual Message& head() = 0;
   /// The head is on the wire until `end`: take it out, free its buffer then, and ask for the next one.
   virtual void taken(Time end) = 0;
-
- protected:
-  ~Feeder() = default;
 };
 
 class QueuedLinkEnd final : public LinkEnd {

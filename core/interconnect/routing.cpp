@@ -134,7 +134,10 @@ void RouteTable::build_group(const Topology& topology, RouteMetric metric, std::
     ports.clear();
     for (const Topology::Hop& hop : topology.hops(node)) {
       if (hop.to != target && !topology.node(hop.to).forwards) continue;
-      if (cost[hop.to] != kFar && cost[hop.to] + step_cost(hop) == cost[node]) ports.push_back(hop.port);
+      if (cost[hop.to] == kFar || cost[hop.to] + step_cost(hop) != cost[node]) continue;
+      // Where a step costs nothing, only links tell which way leads on and which way back.
+      if (cost[hop.to] == cost[node] && links[hop.to] >= links[node]) continue;
+      ports.push_back(hop.port);
     }
     Entry& entry = entries_[row_[node] + group];
     entry.count = static_cast<std::uint16_t>(ports.size());

@@ -65,7 +65,7 @@ std::string describe_waits(const Kernel& kernel) {
     text += "  " + (first.owner() ? first.owner()->name() : std::string("?")) + " waits for " +
             list->resource() + " held by " + list->holder().name() + " since " + to_text(first.since());
     if (list->size() > 1) text += " (" + std::to_string(list->size()) + " waiting)";
-    text += "\n";
+    text += '\n';
   }
   if (lines > kMaxLines) text += "  ... and " + std::to_string(lines - kMaxLines) + " more\n";
   std::set<const Component*> done;

@@ -105,7 +105,8 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
       region.slots.push_back({targets[i].id, static_cast<std::uint32_t>(weights[i]), k, used});
     }
     const std::uint64_t left = targets[i].capacity.count() > used ? targets[i].capacity.count() - used : 0;
-    rounds = std::min(rounds, left / (params.interleave.count() * weights[i]));
+    const Wide share = Wide{params.interleave.count()} * weights[i];
+    rounds = static_cast<std::uint64_t>(std::min(Wide{rounds}, left / share));
   }
   const std::uint64_t round_bytes = params.interleave.count() * region.slots.size();
   const std::uint64_t available = rounds * round_bytes;

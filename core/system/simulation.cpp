@@ -14,7 +14,7 @@ namespace {
 
 std::string indexed(const std::string& key, std::size_t index) { return key + "[" + std::to_string(index) + "]"; }
 
-const Bandwidth& slower(const Bandwidth& a, const Bandwidth& b) { return b.rate.slower_than(a.rate) ? b : a; }
+Bandwidth slower(Bandwidth a, Bandwidth b) { return b.rate.slower_than(a.rate) ? b : a; }
 
 }  // namespace
 
@@ -205,7 +205,8 @@ std::unique_ptr<AccessStream> Simulation::make_pattern(const std::string& device
   auto stream = registry_.patterns.make({kind, params}, context);
   if (const auto* pattern = dynamic_cast<const Pattern*>(stream.get())) {
     const std::uint64_t start = pattern->base().value() - fabric_.map.base().value();
-    if (pattern->base() < fabric_.map.base() || start + pattern->footprint() > fabric_.map.contiguous_bytes()) {
+    const std::uint64_t mapped = fabric_.map.contiguous_bytes();
+    if (pattern->base() < fabric_.map.base() || start > mapped || pattern->footprint() > mapped - start) {
       throw InputError({"the footprint runs out of the address map",
                         to_text(pattern->base()) + " + " + to_text(Bytes{pattern->footprint()}), "addresses in " + fabric_.map.described(), {}},
                        "footprint");
@@ -299,15 +300,19 @@ void Simulation::close_feeds() {
 
 bool Simulation::advance(Time limit, std::uint64_t max_events) {
   if (state_ != State::kRunning) return true;
-  kernel_.run(limit, max_events);
-  if (completed_ > completed_seen_) {
-    completed_seen_ = completed_;
-    events_at_progress_ = kernel_.events();
-  } else if (kernel_.events() - events_at_progress_ > spec_.run.livelock_events) {
-    throw SimulationError(diagnosis("livelock: no request has completed in " +
-                                    std::to_string(kernel_.events() - events_at_progress_) + " events"));
-  }
-  if (!kernel_.idle()) return false;
+  do {
+    const std::uint64_t slice = std::min(max_events, spec_.run.livelock_events);  // a livelock would never come back
+    const std::uint64_t ran = kernel_.run(limit, slice);
+    max_events -= ran;
+    if (completed_ > completed_seen_) {
+      completed_seen_ = completed_;
+      events_at_progress_ = kernel_.events();
+    } else if (kernel_.events() - events_at_progress_ > spec_.run.livelock_events) {
+      throw SimulationError(diagnosis("livelock: no request has completed in " +
+                                      std::to_string(kernel_.events() - events_at_progress_) + " events"));
+    }
+    if (!kernel_.idle() && (ran < slice || max_events == 0)) return false;
+  } while (!kernel_.idle());
   if (std::any_of(requesters_.begin(), requesters_.end(), [](const Requester* each) { return each->waits_for_outside(); })) {
     return false;
   }

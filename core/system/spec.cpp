@@ -158,12 +158,13 @@ Spec::Workload read_workload(const std::string& device, const Value& value, cons
     allowed.insert(allowed.end(), of_pattern.begin(), of_pattern.end());
     owner = "pattern " + *workload.params.pattern;
   }
-  for (const auto& [key, item] : rest) {
-    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
-      throw InputError(
-          {"unknown key '" + key + "' for " + owner, {}, list_names(allowed), nearest_name(key, allowed)},
-          key);
-    }
+  const auto unknown = std::find_if(rest.begin(), rest.end(), [&](const auto& entry) {
+    return std::find(allowed.begin(), allowed.end(), entry.first) == allowed.end();
+  });
+  if (unknown != rest.end()) {
+    const std::string& key = unknown->first;
+    throw InputError(
+        {"unknown key '" + key + "' for " + owner, {}, list_names(allowed), nearest_name(key, allowed)}, key);
   }
   return workload;
 }

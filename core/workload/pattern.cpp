@@ -1,5 +1,6 @@
 #include "workload/pattern.hpp"
 
+#include <cmath>
 #include <numeric>
 
 namespace cxloom {
@@ -163,7 +164,7 @@ class Zipf final : public Pattern {
     while (true) {
       const double drawn = high_ + random().uniform() * (low_ - high_);
       const double place = inverse(drawn);
-      auto rank = static_cast<std::uint64_t>(place + 0.5);
+      auto rank = static_cast<std::uint64_t>(std::llround(place));
       if (rank < 1) rank = 1;
       if (rank > blocks()) rank = blocks();
       const auto value = static_cast<double>(rank);

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions: the user's input (:class:`InputError`) or the run itself (:class:`SimulationError`)."""
+"""What can go wrong, as exceptions: the user's input (:class:`InputError`) or the run (:class:`SimulationError`)."""
 
 from __future__ import annotations
 
@@ -72,4 +72,4 @@ def _rebuild_input_error(problem: str, fields: dict[str, object]) -> InputError:
 
 
 class SimulationError(CxloomError):
-    """The simulation could not finish: a deadlock, a livelock or a limit that the user set. The text is the diagnosis."""
+    """The simulation could not finish: a deadlock, a livelock or a limit that the user set. The text says why."""

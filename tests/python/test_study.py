@@ -160,7 +160,7 @@ def test_the_topologies_give_the_published_bandwidths(subprocess_cxloom: Call) -
 
 def test_a_point_that_cannot_finish_is_named(study_file: Path, subprocess_cxloom: Call) -> None:
     study_file.write_text(
-        "system: {preset: esf/validation, run: {livelock_events: 1, warmup: 0}}\n"
+        "system: {preset: esf/validation, run: {livelock_events: 1000, warmup: 0}}\n"
         "set: {workload.host.requests: 40000}\nsweep: {devices.host.queue: [1, 20000]}\n"
     )
     outcome = subprocess_cxloom("study", "run", study_file)

@@ -1,0 +1,36 @@
+#include "base/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cxloom {
+namespace {
+
+TEST(InputError, GrowsItsPathFromTheInsideOut) {
+  const InputError inner({"out of bounds", "0", "at least 1", {}}, "ways");
+  EXPECT_EQ(inner.below("cache").below("host").below("devices").path(), "devices.host.cache.ways");
+  EXPECT_EQ(inner.below("[3]").below("links").path(), "links[3].ways");
+  EXPECT_EQ(InputError({"wrong", {}, {}, {}}).below("run").path(), "run");
+  EXPECT_STREQ(inner.below("cache").what(), "cache.ways: out of bounds, found 0; allowed: at least 1");
+  EXPECT_STREQ(InputError({"unknown key 'queu'", {}, {}, "queue"}).what(), "unknown key 'queu'; did you mean 'queue'?");
+}
+
+TEST(NearestName, FindsTheTypoAndLeavesStrangersAlone) {
+  const std::vector<std::string> names{"queue", "process_time", "cache", "issue_interval"};
+  EXPECT_EQ(nearest_name("queu", names), "queue");
+  EXPECT_EQ(nearest_name("qeuue", names), "queue");    // neighbours swapped count as one
+  EXPECT_EQ(nearest_name("proces_tme", names), "process_time");
+  EXPECT_EQ(nearest_name("cache", names), "cache");
+  EXPECT_EQ(nearest_name("bandwidth", names), "");
+  EXPECT_EQ(nearest_name("", names), "");
+  EXPECT_EQ(nearest_name("x", {}), "");
+}
+
+TEST(ListNames, ReadsAsASentence) {
+  EXPECT_EQ(list_names({}), "");
+  EXPECT_EQ(list_names({"a"}), "a");
+  EXPECT_EQ(list_names({"a", "b"}), "a or b");
+  EXPECT_EQ(list_names({"a", "b", "c"}), "a, b or c");
+}
+
+}  // namespace
+}  // namespace cxloom

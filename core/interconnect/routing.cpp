@@ -42,7 +42,8 @@ class RandomRouting final : public RoutingStrategy {
   std::size_t choose(const Message& message, std::uint32_t node, std::size_t choices) override {
     // All messages of one class to one line take one way, which keeps their order.
     const std::uint64_t line = LineAddress::of(message.address).number();
-    const std::uint64_t flow = (std::uint64_t{message.source.index()} << 8U) | static_cast<std::uint64_t>(message.channel);
+    const std::uint64_t flow =
+        (std::uint64_t{message.source.index()} << 8U) | static_cast<std::uint64_t>(message.channel);
     return mix_bits(mix_bits(key_ ^ line) ^ mix_bits(flow) ^ node) % choices;
   }
 
@@ -108,7 +109,9 @@ void RouteTable::build_group(const Topology& topology, RouteMetric metric, std::
     return (hop.latency + transit).ps();
   };
   // The hop from `hop.to` back to the node it came from.
-  const auto reversed = [&](const Topology::Hop& hop) -> const Topology::Hop& { return topology.hops(hop.to)[hop.far_port]; };
+  const auto reversed = [&](const Topology::Hop& hop) -> const Topology::Hop& {
+    return topology.hops(hop.to)[hop.far_port];
+  };
   while (!frontier.empty()) {
     const auto [reached, node] = frontier.top();
     frontier.pop();

@@ -11,13 +11,14 @@ TEST(InputError, GrowsItsPathFromTheInsideOut) {
   EXPECT_EQ(inner.below("[3]").below("links").path(), "links[3].ways");
   EXPECT_EQ(InputError({"wrong", {}, {}, {}}).below("run").path(), "run");
   EXPECT_STREQ(inner.below("cache").what(), "cache.ways: out of bounds, found 0; allowed: at least 1");
-  EXPECT_STREQ(InputError({"unknown key 'queu'", {}, {}, "queue"}).what(), "unknown key 'queu'; did you mean 'queue'?");
+  EXPECT_STREQ(InputError({"unknown key 'queu'", {}, {}, "queue"}).what(),
+               "unknown key 'queu'; did you mean 'queue'?");
 }
 
 TEST(NearestName, FindsTheTypoAndLeavesStrangersAlone) {
   const std::vector<std::string> names{"queue", "process_time", "cache", "issue_interval"};
   EXPECT_EQ(nearest_name("queu", names), "queue");
-  EXPECT_EQ(nearest_name("qeuue", names), "queue");    // neighbours swapped count as one
+  EXPECT_EQ(nearest_name("qeuue", names), "queue");  // neighbours swapped count as one
   EXPECT_EQ(nearest_name("proces_tme", names), "process_time");
   EXPECT_EQ(nearest_name("cache", names), "cache");
   EXPECT_EQ(nearest_name("bandwidth", names), "");

@@ -78,7 +78,9 @@ TEST(OwnMath, LogarithmAgreesWithTheLibraryTo1e14) {
     ASSERT_LT(relative(natural_log(x), exact), 1e-14) << x;
   }
   EXPECT_EQ(natural_log(1.0), 0.0);
-  EXPECT_LT(relative(natural_log(std::nextafter(1.0, 0.0)), std::log(static_cast<long double>(std::nextafter(1.0, 0.0)))), 1e-14);
+  EXPECT_LT(relative(natural_log(std::nextafter(1.0, 0.0)),
+                     std::log(static_cast<long double>(std::nextafter(1.0, 0.0)))),
+            1e-14);
   EXPECT_THROW(natural_log(0.0), InternalError);
   EXPECT_THROW(natural_log(-1.0), InternalError);
 }
@@ -99,7 +101,8 @@ TEST(OwnMath, PowerAgreesWithTheLibrary) {
   for (int i = 0; i < 200'000; ++i) {  // Zipf: ranks up to 2^24, exponents up to 2
     const double base = 1.0 + random.uniform() * 16'777'216.0;
     const double exponent = (random.uniform() - 0.5) * 4.0;
-    ASSERT_LT(relative(power_of(base, exponent), std::pow(static_cast<long double>(base), static_cast<long double>(exponent))),
+    ASSERT_LT(relative(power_of(base, exponent),
+                       std::pow(static_cast<long double>(base), static_cast<long double>(exponent))),
               2e-14)
         << base << "^" << exponent;
   }
@@ -108,8 +111,9 @@ TEST(OwnMath, PowerAgreesWithTheLibrary) {
 
 TEST(RandomStream, FirstValuesAreTheSameOnEveryMachine) {
   EXPECT_EQ(mix_bits(0), 0xe220a8397b1dcdafULL);  // the published first value of SplitMix64 with seed 0
-  EXPECT_EQ(first(RandomStream(1, "host", "addresses"), 3),
-            (std::vector<std::uint64_t>{0x457566e12b97bf51ULL, 0x73b5ad2948e53199ULL, 0x46c1ff035920889cULL}));
+  EXPECT_EQ(
+      first(RandomStream(1, "host", "addresses"), 3),
+      (std::vector<std::uint64_t>{0x457566e12b97bf51ULL, 0x73b5ad2948e53199ULL, 0x46c1ff035920889cULL}));
 }
 
 }  // namespace

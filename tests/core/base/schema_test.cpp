@@ -108,7 +108,8 @@ TEST(Schema, NestedPaths) {
   EXPECT_EQ(error_of({{"cache", Value::Map{{"size", 64}}}}).path(), "cache.size");
   EXPECT_EQ(error_of({{"cache", Value::Map{{"ways", 3}}}}).path(), "cache");  // a rule between two
   EXPECT_EQ(error_of({{"list", Value::List{1, "two"}}}).path(), "list[1]");
-  EXPECT_EQ(error_of({{"several", Value::List{Value::Map{}, Value::Map{{"ways", 0}}}}}).path(), "several[1].ways");
+  EXPECT_EQ(error_of({{"several", Value::List{Value::Map{}, Value::Map{{"ways", 0}}}}}).path(),
+            "several[1].ways");
 }
 
 TEST(Schema, AnUnknownKeyIsNamedWithTheNearest) {
@@ -126,7 +127,8 @@ TEST(Schema, WrongTypes) {
   EXPECT_EQ(error_of({{"list", 5}}).detail().problem, "not a list");
   EXPECT_EQ(error_of({{"list", Value::List{-1}}}).detail().problem, "a negative number");
   EXPECT_EQ(error_of({{"list", Value::List{1.5}}}).detail().problem, "not a whole number");
-  EXPECT_EQ(error_of({{"list", Value::List{std::int64_t{1} << 32}}}).detail().problem, "the number is too large");
+  EXPECT_EQ(error_of({{"list", Value::List{std::int64_t{1} << 32}}}).detail().problem,
+            "the number is too large");
   EXPECT_EQ(error_of({{"cache", 5}}).detail().problem, "not a map of parameters");
   EXPECT_EQ(error_of({{"flag", "yes"}}).detail().problem, "not true or false");
   EXPECT_EQ(error_of({{"share", "nan%"}}).detail().problem, "not a finite number");

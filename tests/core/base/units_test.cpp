@@ -60,7 +60,8 @@ TEST(Units, AddressesAndFractions) {
   }
   EXPECT_EQ(parse_fraction("67%"), 0.67);
   EXPECT_EQ(parse_fraction("12.5%"), 0.125);
-  for (const char* wrong : {"67", "%", "a%", "6 7%", ""}) EXPECT_THROW(parse_fraction(wrong), InputError) << wrong;
+  for (const char* wrong : {"67", "%", "a%", "6 7%", ""})
+    EXPECT_THROW(parse_fraction(wrong), InputError) << wrong;
 }
 
 TEST(Units, AMistakeIsNamedWithWhatIsAllowed) {
@@ -98,7 +99,8 @@ TEST(Units, WhatIsPrintedReadsBackTheSame) {
   for (int i = 0; i < 2000; ++i) {
     const std::uint64_t bits = random.below(63);
     const std::uint64_t value = random.below(std::uint64_t{1} << bits);
-    EXPECT_EQ(parse_time(to_text(Time{static_cast<std::int64_t>(value)})), Time{static_cast<std::int64_t>(value)});
+    EXPECT_EQ(parse_time(to_text(Time{static_cast<std::int64_t>(value)})),
+              Time{static_cast<std::int64_t>(value)});
     EXPECT_EQ(parse_bytes(to_text(Bytes{value})), Bytes{value});
     EXPECT_EQ(parse_address(to_text(Address{value})), Address{value});
   }
@@ -121,11 +123,13 @@ TEST(Units, RatesThatWereReadPrintAndReadBackTheSame) {
   EXPECT_EQ(to_text(Bandwidth{}), "unlimited");
   EXPECT_EQ(to_text(Bandwidth{Rate::per_time(1, 3)}), "333.333333333GB/s");  // no decimal: nine places
   RandomStream random(2, "rates", "test");
-  const std::vector<std::string> units{"KB/s", "MB/s", "GB/s", "TB/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s", "Mb/s", "Gb/s"};
+  const std::vector<std::string> units{"KB/s",  "MB/s",  "GB/s",  "TB/s", "KiB/s",
+                                       "MiB/s", "GiB/s", "TiB/s", "Mb/s", "Gb/s"};
   for (int i = 0; i < 2000; ++i) {
     std::string text = std::to_string(1 + random.below(10'000));
     if (random.chance(0.5)) text.insert(text.size() - random.below(text.size()), ".");
-    const Bandwidth bandwidth = parse_bandwidth((text.front() == '.' ? "1" + text : text) + units[random.below(units.size())]);
+    const Bandwidth bandwidth =
+        parse_bandwidth((text.front() == '.' ? "1" + text : text) + units[random.below(units.size())]);
     EXPECT_EQ(parse_bandwidth(to_text(bandwidth)), bandwidth) << text;
   }
 }

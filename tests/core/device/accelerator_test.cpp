@@ -12,7 +12,9 @@ using test::access_to;
 using test::Running;
 using test::System;
 
-const Value::Map kMemory{{"capacity", "1MiB"}, {"controller_time", "40ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}};
+const Value::Map kMemory{{"capacity", "1MiB"},
+                         {"controller_time", "40ns"},
+                         {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}};
 
 TEST(Accelerator, ServesItselfWithoutALink) {
   // Alone in the system: process, controller, media; no hop.
@@ -42,7 +44,8 @@ TEST(Accelerator, ReachesItsPeersWithoutAHost) {
   // Two accelerators on one switch, each reads the other's memory: no host anywhere.
   for (const bool first : {true, false}) {
     System system;
-    for (const char* name : {"a", "b"}) system.device(name, "accelerator", {{"process_time", "3ns"}, {"memory", kMemory}});
+    for (const char* name : {"a", "b"})
+      system.device(name, "accelerator", {{"process_time", "3ns"}, {"memory", kMemory}});
     system.device("sw", "switch", {{"switching_time", "20ns"}, {"port_delay", "0ns"}});
     const Value::Map link{{"delay", "5ns"}, {"bandwidth", "100GB/s"}};
     system.link("a", "sw", link).link("b", "sw", link).region({"a"}).region({"b"});
@@ -66,7 +69,8 @@ TEST(Accelerator, OwnRequestsAndAnswersShareItsPortWithoutLoss) {
       names.push_back("acc" + std::to_string(i));
       system.device(names.back(), "accelerator", {{"memory", kMemory}});
       system.link(names.back(), "sw", {{"bandwidth", "32GB/s"}, {"credits", 2}});
-      system.work(names.back(), {{"pattern", "random"}, {"reads", "50%"}, {"requests", 2000}, {"footprint", "1MiB"}});
+      system.work(names.back(),
+                  {{"pattern", "random"}, {"reads", "50%"}, {"requests", 2000}, {"footprint", "1MiB"}});
     }
     system.region(names);
     Running run(system);

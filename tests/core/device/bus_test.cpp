@@ -12,7 +12,8 @@ using test::access_to;
 using test::Running;
 using test::System;
 
-const Value::Map kIdealMemory{{"controller_time", "0ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "0ns"}}}};
+const Value::Map kIdealMemory{{"controller_time", "0ns"},
+                              {"media", Value::Map{{"kind", "fixed"}, {"latency", "0ns"}}}};
 
 System one_bus(Value::Map bus) {
   bus.emplace_back("bandwidth", "100GB/s");  // 10 ps a byte: 16 B 160 ps, 80 B 800 ps
@@ -42,7 +43,8 @@ TEST(Bus, TheTwoDirectionsOfAFullDuplexBusAreIndependent) {
 TEST(Bus, AHalfDuplexBusSharesAndTurns) {
   // Two reads at once. 160 down, 160 down; the first answer is ready at 160 + 1000 (crossing; its tail comes with it):
   // turn 500, 800 up, 800 up.
-  Running run(one_bus({{"duplex", "half"}, {"turnaround", "500ps"}}).replay("host", {access_to(0), access_to(0)}));
+  Running run(
+      one_bus({{"duplex", "half"}, {"turnaround", "500ps"}}).replay("host", {access_to(0), access_to(0)}));
   run.to_end();
   EXPECT_EQ(run.completed(0), 160_ps + 1_ns + 800_ps + 1_ns);  // the bus has turned long since
   EXPECT_EQ(run.completed(1), 160_ps + 1_ns + 1600_ps + 1_ns);
@@ -51,7 +53,8 @@ TEST(Bus, AHalfDuplexBusSharesAndTurns) {
 TEST(Bus, SaturatedUtilityAndEfficiencyAreWhatTheBytesSay) {
   // Reads alone, saturated: upstream always busy, 64 of 80 bytes payload; downstream 16 B for each 80 B.
   System system = one_bus({});
-  system.work("host", {{"pattern", "random"}, {"requests", 4000}, {"footprint", "1MiB"}}).run_with({{"warmup", 500}});
+  system.work("host", {{"pattern", "random"}, {"requests", 4000}, {"footprint", "1MiB"}})
+      .run_with({{"warmup", 500}});
   Running run(system);
   run.to_end();
   EXPECT_NEAR(run.number({"bandwidth_gb_per_s"}), 80.0, 0.1);
@@ -65,7 +68,8 @@ TEST(Bus, MixedTrafficUsesBothDirectionsOfAFullDuplexBus) {
   // Half reads, half writes: each pair moves 128 B of payload in 96 B a direction: 133.3 GB/s; half duplex: in 192 B.
   for (const bool half : {false, true}) {
     System system = half ? one_bus({{"duplex", "half"}}) : one_bus({});
-    system.work("host", {{"pattern", "random"}, {"reads", "50%"}, {"requests", 20000}, {"footprint", "1MiB"}});
+    system.work("host",
+                {{"pattern", "random"}, {"reads", "50%"}, {"requests", 20000}, {"footprint", "1MiB"}});
     system.run_with({{"warmup", 500}});
     Running run(system);
     run.to_end();

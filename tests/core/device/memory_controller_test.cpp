@@ -34,7 +34,8 @@ TEST(MemoryController, AQueueLimitSetsTheRateToSlotsPerServiceTime) {
     System system;
     system.device("host", "host", {{"process_time", "0ns"}, {"queue", 256}});
     system.device("mem", "memory", {{"queue", queue}}).link("host", "mem").region({"mem"});
-    system.work("host", {{"pattern", "random"}, {"requests", 8500}, {"footprint", "1MiB"}}).run_with({{"warmup", 1000}});
+    system.work("host", {{"pattern", "random"}, {"requests", 8500}, {"footprint", "1MiB"}})
+        .run_with({{"warmup", 1000}});
     Running run(system);
     run.to_end();
     EXPECT_NEAR(run.number({"bandwidth_gb_per_s"}), static_cast<double>(queue) * 64.0 / 85.0,
@@ -50,7 +51,9 @@ TEST(MemoryController, WhatWaitsOutsideHoldsItsCredits) {
   System system;
   system.device("host", "host", {{"process_time", "0ns"}});
   system.device("mem", "memory", {{"queue", 1}});
-  system.link("host", "mem", {{"credits", 2}}).region({"mem"}).replay("host", std::vector<Access>(6, access_to(0)));
+  system.link("host", "mem", {{"credits", 2}})
+      .region({"mem"})
+      .replay("host", std::vector<Access>(6, access_to(0)));
   Running run(system);
   run.to_end();
   for (std::size_t k = 0; k < 6; ++k) {
@@ -67,7 +70,8 @@ TEST(MemoryController, CountsReadsAndWritesOfTheWindow) {
   System system;
   system.device("host", "host").device("mem", "memory").link("host", "mem").region({"mem"});
   std::vector<Access> accesses;
-  for (int i = 0; i < 30; ++i) accesses.push_back(access_to(0, i % 3 == 0 ? AccessKind::kWrite : AccessKind::kRead));
+  for (int i = 0; i < 30; ++i)
+    accesses.push_back(access_to(0, i % 3 == 0 ? AccessKind::kWrite : AccessKind::kRead));
   Running run(system.replay("host", accesses));
   run.to_end();
   EXPECT_EQ(run.number({"per_memory", "mem", "reads"}), 20.0);

@@ -18,7 +18,8 @@ using test::System;
 // Everything but the switch and its links takes no time, and reads are the only messages with a wire time on the way
 // back: header 0 B, data 64 B at 10 ps a byte.
 const Value::Map kIdealHost{{"process_time", "0ns"}};
-const Value::Map kIdealMemory{{"controller_time", "0ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "0ns"}}}};
+const Value::Map kIdealMemory{{"controller_time", "0ns"},
+                              {"media", Value::Map{{"kind", "fixed"}, {"latency", "0ns"}}}};
 
 TEST(Switch, CutThroughAndStoreAndForwardLatencyOfAChain) {
   // A write of 80 B at 10 ps a byte through n switches, and its 16 B completion back. n + 1 links of 30 ns.
@@ -31,11 +32,15 @@ TEST(Switch, CutThroughAndStoreAndForwardLatencyOfAChain) {
       std::string before = "host";
       for (int i = 0; i < switches; ++i) {
         const std::string name = "sw" + std::to_string(i);
-        system.device(name, "switch", {{"switching_time", "20ns"}, {"forwarding", cut_through ? "cut-through" : "store-and-forward"}});
+        system.device(
+            name, "switch",
+            {{"switching_time", "20ns"}, {"forwarding", cut_through ? "cut-through" : "store-and-forward"}});
         system.link(before, name, link);
         before = name;
       }
-      system.device("mem", "memory", {{"controller_time", "40ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
+      system.device(
+          "mem", "memory",
+          {{"controller_time", "40ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
       system.link(before, "mem", link).region({"mem"});
       system.replay("host", {access_to(0, AccessKind::kWrite)});
       Running run(system);
@@ -53,11 +58,15 @@ TEST(Switch, CutThroughAndStoreAndForwardLatencyOfAChain) {
 
 /// Two hosts write through one switch to two memories; a message occupies an output for 800 ps, all else takes no time.
 /// `first` and `second` are what each host writes, in order, at once: 'A' or 'B'. Gives the completion times by host.
-std::vector<std::vector<std::int64_t>> two_by_two(const char* queueing, const std::string& first, const std::string& second) {
+std::vector<std::vector<std::int64_t>> two_by_two(const char* queueing, const std::string& first,
+                                                  const std::string& second) {
   System system;
   system.device("h0", "host", kIdealHost).device("h1", "host", kIdealHost);
-  system.device("sw", "switch", {{"queueing", queueing}, {"switching_time", "0ns"}, {"port_delay", "0ns"},
-                                 {"forwarding", "store-and-forward"}});
+  system.device("sw", "switch",
+                {{"queueing", queueing},
+                 {"switching_time", "0ns"},
+                 {"port_delay", "0ns"},
+                 {"forwarding", "store-and-forward"}});
   system.device("A", "memory", kIdealMemory).device("B", "memory", kIdealMemory);
   // Only from the switch to the memories does a message take time.
   const Value::Map limited{{"bandwidth", "100GB/s"}, {"reverse", Value::Map{{"bandwidth", "unlimited"}}}};
@@ -75,7 +84,9 @@ std::vector<std::vector<std::int64_t>> two_by_two(const char* queueing, const st
     void before(const Event& event) override {
       if (event.kind() != Event::kArrival) return;
       const auto& message = *reinterpret_cast<const Message*>(event.payload);
-      if (message.opcode != Opcode::kCmp || message.destination != dynamic_cast<Component&>(*event.handler).id()) return;
+      if (message.opcode != Opcode::kCmp ||
+          message.destination != dynamic_cast<Component&>(*event.handler).id())
+        return;
       done[message.destination.index()].push_back(event.time.ps());
     }
     std::vector<std::vector<std::int64_t>> done = std::vector<std::vector<std::int64_t>>(2);
@@ -112,16 +123,21 @@ TEST(Switch, DifferentOutputsDoNotDisturbEachOther) {
 /// The share of its outputs that an n by n switch uses when every input always has random traffic.
 double saturated_share(const char* queueing, int ports) {
   System system;
-  system.device("sw", "switch", {{"queueing", queueing}, {"switching_time", "0ns"}, {"port_delay", "0ns"},
-                                 {"forwarding", "store-and-forward"}});
+  system.device("sw", "switch",
+                {{"queueing", queueing},
+                 {"switching_time", "0ns"},
+                 {"port_delay", "0ns"},
+                 {"forwarding", "store-and-forward"}});
   std::vector<std::string> memories;
   for (int i = 0; i < ports; ++i) {
     const std::string own = std::to_string(i);
     system.device("h" + own, "host", {{"process_time", "0ns"}, {"queue", 64}}).link("h" + own, "sw");
     memories.push_back("m" + own);
     system.device("m" + own, "memory", kIdealMemory);
-    system.link("sw", "m" + own, {{"bandwidth", "100GB/s"}, {"reverse", Value::Map{{"bandwidth", "unlimited"}}}});
-    system.work("h" + own, {{"pattern", "random"}, {"reads", 0.0}, {"requests", 3000}, {"footprint", "64MiB"}});
+    system.link("sw", "m" + own,
+                {{"bandwidth", "100GB/s"}, {"reverse", Value::Map{{"bandwidth", "unlimited"}}}});
+    system.work("h" + own,
+                {{"pattern", "random"}, {"reads", 0.0}, {"requests", 3000}, {"footprint", "64MiB"}});
   }
   system.region(memories).run_with({{"warmup", 300}});
   Running run(system);
@@ -149,8 +165,11 @@ TEST(Switch, AgeServesTheOldestRequestFirst) {
   for (const bool age : {false, true}) {
     System system;
     system.device("h0", "host", {{"process_time", "5ns"}}).device("h1", "host", {{"process_time", "4ns"}});
-    system.device("sw", "switch", {{"queueing", "voq"}, {"arbitration", age ? "age" : "round-robin"},
-                                   {"switching_time", "0ns"}, {"port_delay", "0ns"}});
+    system.device("sw", "switch",
+                  {{"queueing", "voq"},
+                   {"arbitration", age ? "age" : "round-robin"},
+                   {"switching_time", "0ns"},
+                   {"port_delay", "0ns"}});
     system.device("A", "memory", kIdealMemory);
     system.link("h0", "sw").link("h1", "sw");
     system.link("sw", "A", {{"bandwidth", "100GB/s"}, {"reverse", Value::Map{{"bandwidth", "unlimited"}}}});

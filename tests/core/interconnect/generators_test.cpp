@@ -23,7 +23,8 @@ struct Graph {
     register_shapes(shapes);
     ShapeContext context;
     spec = shapes.make({kind, Value(std::move(params))}, context)->spec();
-    for (const auto& [name, device] : *spec.find("devices")->as_map()) kinds[name] = *device.find("kind")->as_text();
+    for (const auto& [name, device] : *spec.find("devices")->as_map())
+      kinds[name] = *device.find("kind")->as_text();
     for (const Value& link : *spec.find("links")->as_list()) {
       const Value::List& ends = *link.find("between")->as_list();
       const std::string& a = *ends[0].as_text();
@@ -36,12 +37,14 @@ struct Graph {
     }
   }
   std::size_t count(const std::string& kind) const {
-    return static_cast<std::size_t>(std::count_if(kinds.begin(), kinds.end(), [&](const auto& each) { return each.second == kind; }));
+    return static_cast<std::size_t>(
+        std::count_if(kinds.begin(), kinds.end(), [&](const auto& each) { return each.second == kind; }));
   }
   /// Links of a switch to other switches.
   std::size_t degree(const std::string& name) const {
     const auto& all = near.at(name);
-    return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const auto& other) { return kinds.at(other) == "switch"; }));
+    return static_cast<std::size_t>(std::count_if(
+        all.begin(), all.end(), [&](const auto& other) { return kinds.at(other) == "switch"; }));
   }
   std::size_t switch_links() const {
     return static_cast<std::size_t>(std::count_if(links.begin(), links.end(), [&](const auto& link) {
@@ -115,10 +118,13 @@ TEST(Generators, SpineLeaf) {
   EXPECT_EQ(graph.count("host"), 4U);
   EXPECT_EQ(graph.switch_of("host3"), "leaf1");
   EXPECT_EQ(graph.switch_of("mem0"), "leaf2");
-  const Graph paired("spine-leaf", {{"leaves", 3}, {"spines", 1}, {"devices_per_leaf", 2}, {"placement", "paired"}});
+  const Graph paired("spine-leaf",
+                     {{"leaves", 3}, {"spines", 1}, {"devices_per_leaf", 2}, {"placement", "paired"}});
   EXPECT_EQ(paired.count("host"), 3U);
   EXPECT_EQ(paired.count("memory"), 3U);
-  EXPECT_THROW(Graph("spine-leaf", {{"leaves", 3}, {"spines", 1}, {"devices_per_leaf", 1}, {"placement", "paired"}}), InputError);
+  EXPECT_THROW(
+      Graph("spine-leaf", {{"leaves", 3}, {"spines", 1}, {"devices_per_leaf", 1}, {"placement", "paired"}}),
+      InputError);
 }
 
 TEST(Generators, TreesHaveTheirRootDegreeAndFanOut) {
@@ -179,7 +185,8 @@ TEST(Generators, PassOnWhatIsPutInTheirPlaces) {
   const Value& region = (*graph.spec.find("address_map")->as_list())[0];
   EXPECT_EQ(region.find("to")->as_list()->size(), 1U);
   EXPECT_EQ(region.find("policy"), nullptr);  // one way is a CXL decoder's
-  EXPECT_NE((*Graph("chain", {{"switches", 10}}).spec.find("address_map")->as_list())[0].find("policy"), nullptr);  // 5 ways are not
+  EXPECT_NE((*Graph("chain", {{"switches", 10}}).spec.find("address_map")->as_list())[0].find("policy"),
+            nullptr);  // 5 ways are not
 }
 
 }  // namespace

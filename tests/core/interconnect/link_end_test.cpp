@@ -35,7 +35,8 @@ TEST(FifoLinkEnd, IdleLatencyIsTheSumOfItsPartsToThePicosecond) {
   ASSERT_EQ(b.arrivals.size(), 1U);
   EXPECT_EQ(b.arrivals[0].time, 2_ns + 50_ns + 7_ns + 800_ps + 3_ns);
   EXPECT_EQ(b.arrivals[0].tail, 0_ps);
-  EXPECT_EQ(Messages::segment(write, Segment::kLinkQueue), 2_ns);  // the time before `ready` was nobody's: it started at 0
+  EXPECT_EQ(Messages::segment(write, Segment::kLinkQueue),
+            2_ns);  // the time before `ready` was nobody's: it started at 0
   EXPECT_EQ(Messages::segment(write, Segment::kPortDelay), 50_ns);
   EXPECT_EQ(Messages::segment(write, Segment::kPropagation), 7_ns);
   EXPECT_EQ(Messages::segment(write, Segment::kSerialization), 800_ps);
@@ -84,7 +85,6 @@ TEST(FifoLinkEnd, BackToBackMessagesAreSpacedByTheirBytes) {
   }
 }
 
-
 TEST(FifoLinkEnd, ATakerOfHeadsGetsTheHeadAndTheTailFollows) {
   Kernel kernel;
   Probe a(kernel, "a");
@@ -97,7 +97,8 @@ TEST(FifoLinkEnd, ATakerOfHeadsGetsTheHeadAndTheTailFollows) {
   kernel.run(Time::max(), kAllEvents);
   EXPECT_EQ(b.arrivals[0].time, 1_ns);
   EXPECT_EQ(b.arrivals[0].tail, 800_ps);
-  EXPECT_EQ(Messages::segment(write, Segment::kSerialization), 0_ps);  // paid once, where the tail is waited for
+  EXPECT_EQ(Messages::segment(write, Segment::kSerialization),
+            0_ps);  // paid once, where the tail is waited for
 }
 
 // The tail behind a second wire of `second` ps a byte, which starts `late` after the head's arrival, when the first
@@ -151,7 +152,8 @@ TEST(FifoLinkEnd, TheWholeMessageThroughTwoWiresTakesTheSlowerOnce) {
     Probe c(kernel, "c");
     b.cut_through();
     FifoLink one(kernel, a, b, {.bandwidth = kTenPerByte, .port_delays = 5_ns});
-    FifoLink two(kernel, b, c, {.bandwidth = {Rate::per_time(1, static_cast<std::uint64_t>(second))}, .port_delays = 3_ns});
+    FifoLink two(kernel, b, c,
+                 {.bandwidth = {Rate::per_time(1, static_cast<std::uint64_t>(second))}, .port_delays = 3_ns});
     Messages messages;
     Message& write = messages.tracked(Opcode::kMemWr);
     one.end.send(write, 0_ps);
@@ -164,28 +166,6 @@ TEST(FifoLinkEnd, TheWholeMessageThroughTwoWiresTakesTheSlowerOnce) {
     EXPECT_EQ(Messages::segment(write, Segment::kPortDelay), 8_ns);
     EXPECT_EQ(write.parent->mark, 8_ns + bytes);
   }
-}
-
-TEST(FifoLinkEnd, BothDirectionsShareAWireInTheOrderOfReadiness) {
-  // Half duplex without flow control: what is ready first goes first, a turn costs its time.
-  Kernel kernel;
-  Probe a(kernel, "a");
-  Probe b(kernel, "b");
-  Wire wire(Rate::per_time(1, kByte), 5_ns);
-  FifoLinkEnd there(kernel, {a, b, 0, wire, 0, {}, {}, {}, Segment::kLinkQueue}, true);
-  FifoLinkEnd back(kernel, {b, a, 0, wire, 1, {}, {}, {}, Segment::kLinkQueue}, true);
-  a.attach(there);
-  b.attach(back);
-  Messages messages;
-  there.send(messages.make(Opcode::kMemWr), 2_ns);   // handed over first, ready second
-  back.send(messages.make(Opcode::kMemData), 1_ns);
-  there.send(messages.make(Opcode::kMemWr), 2_ns);
-  kernel.run(Time::max(), kAllEvents);
-  ASSERT_EQ(a.arrivals.size(), 1U);
-  ASSERT_EQ(b.arrivals.size(), 2U);
-  EXPECT_EQ(a.arrivals[0].time, 1_ns + 800_ps);
-  EXPECT_EQ(b.arrivals[0].time, 1_ns + 800_ps + 5_ns + 800_ps);
-  EXPECT_EQ(b.arrivals[1].time, 1_ns + 800_ps + 5_ns + 1600_ps);
 }
 
 }  // namespace

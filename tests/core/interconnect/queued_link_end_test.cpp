@@ -27,7 +27,8 @@ TEST(QueuedLinkEnd, WithoutContentionItIsAsFastAsAPlainOne) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
-  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = 4});
+  QueuedLink link(kernel, a, b,
+                  {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = 4});
   Messages messages;
   Message& write = messages.tracked(Opcode::kMemWr, 2_ns);
   link.a_to_b.send(write, 2_ns);
@@ -49,7 +50,8 @@ TEST(QueuedLinkEnd, CreditsLimitTheRateToCreditsPerLoop) {
     Probe a(kernel, "a");
     Probe b(kernel, "b");
     b.holds(20_ns);
-    QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = credits});
+    QueuedLink link(kernel, a, b,
+                    {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = credits});
     Messages messages;
     std::vector<Message*> sent;
     for (int i = 0; i < 100; ++i) {
@@ -59,7 +61,8 @@ TEST(QueuedLinkEnd, CreditsLimitTheRateToCreditsPerLoop) {
     kernel.run(Time::max(), kAllEvents);
     ASSERT_EQ(b.arrivals.size(), 100U);
     for (std::size_t k = 0; k < 100; ++k) {
-      const Time leaves = kLoop * static_cast<std::int64_t>(k / credits) + 800_ps * static_cast<std::int64_t>(k % credits);
+      const Time leaves =
+          kLoop * static_cast<std::int64_t>(k / credits) + 800_ps * static_cast<std::int64_t>(k % credits);
       ASSERT_EQ(b.arrivals[k].message, sent[k]);
       ASSERT_EQ(b.arrivals[k].time, leaves + 57_ns + 800_ps) << credits << " credits, message " << k;
       // Out of credits from the departure of the last of the first round on: each credit that comes back is used at
@@ -77,7 +80,8 @@ TEST(QueuedLinkEnd, EnoughCreditsLeaveTheWireAsTheLimit) {
   Probe a(kernel, "a");
   Probe b(kernel, "b");
   b.holds(20_ns);
-  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = 169});
+  QueuedLink link(kernel, a, b,
+                  {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = 169});
   link.a_to_b.open_window(0_ps);
   Messages messages;
   for (int i = 0; i < 1000; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr), 0_ps);
@@ -91,7 +95,8 @@ TEST(QueuedLinkEnd, CreditBlockedTimeOfTheWindowIsTheTimeInWhichSomethingStarved
   Probe a(kernel, "a");
   Probe b(kernel, "b");
   b.holds(20_ns);
-  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = 1});
+  QueuedLink link(kernel, a, b,
+                  {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = 1});
   Messages messages;
   for (int i = 0; i < 3; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr), 0_ps);
   test::Actor windows([&](std::uint8_t kind, std::uint64_t) {
@@ -245,7 +250,8 @@ TEST(QueuedLinkEnd, OneDirectionAloneNeverTurns) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
-  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .turnaround = 3_ns, .credits = 100, .shared = true});
+  QueuedLink link(kernel, a, b,
+                  {.bandwidth = kTenPerByte, .turnaround = 3_ns, .credits = 100, .shared = true});
   Messages messages;
   for (int i = 0; i < 50; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr), 0_ps);
   kernel.run(Time::max(), kAllEvents);
@@ -300,12 +306,14 @@ TEST_P(RandomTraffic, NothingIsLostOrReorderedWithinAClassAndNoTwoShareTheWire) 
   int left = 4000;
   test::Actor sender([&](std::uint8_t, std::uint64_t) {
     Side& side = sides[random.below(2)];
-    const Opcode opcode = std::array{Opcode::kMemRd, Opcode::kMemWr, Opcode::kMemData, Opcode::kCmp}[random.below(4)];
+    const Opcode opcode =
+        std::array{Opcode::kMemRd, Opcode::kMemWr, Opcode::kMemData, Opcode::kCmp}[random.below(4)];
     Message& message = messages.tracked(opcode, kernel.now());
     side.sent[message.channel].push_back(&message);
     ready[&message] = kernel.now();
     side.end->send(message, kernel.now());
-    if (--left > 0) kernel.schedule(kernel.now() + Time{static_cast<std::int64_t>(random.below(1500))}, source, sender, 0);
+    if (--left > 0)
+      kernel.schedule(kernel.now() + Time{static_cast<std::int64_t>(random.below(1500))}, source, sender, 0);
   });
   kernel.schedule(0_ps, source, sender, 0);
   kernel.run(Time::max(), kAllEvents);

@@ -21,15 +21,18 @@ Topology random_graph(std::uint64_t seed, bool free_links) {
   RandomStream random(seed, "routing", "graph");
   Topology topology;
   const auto latency = [&] {
-    return free_links && random.chance(0.5) ? Time{} : Time{static_cast<std::int64_t>(random.below(4)) * 10'000};
+    return free_links && random.chance(0.5) ? Time{}
+                                            : Time{static_cast<std::int64_t>(random.below(4)) * 10'000};
   };
   const std::uint64_t switches = 2 + random.below(10);
   const std::uint64_t devices = 2 + random.below(8);
   const auto connect = [&](std::uint64_t a, std::uint64_t b) {
-    topology.connect(NodeId{static_cast<std::uint32_t>(a)}, NodeId{static_cast<std::uint32_t>(b)}, latency(), latency());
+    topology.connect(NodeId{static_cast<std::uint32_t>(a)}, NodeId{static_cast<std::uint32_t>(b)}, latency(),
+                     latency());
   };
   for (std::uint64_t i = 0; i < switches; ++i) {
-    topology.add_node({"sw" + std::to_string(i), true, true, free_links ? Time{} : Time{static_cast<std::int64_t>(random.below(3)) * 5'000}});
+    topology.add_node({"sw" + std::to_string(i), true, true,
+                       free_links ? Time{} : Time{static_cast<std::int64_t>(random.below(3)) * 5'000}});
     if (i > 0) connect(random.below(i), i);
   }
   for (std::uint64_t i = 0; i < random.below(12); ++i) {
@@ -53,7 +56,8 @@ std::vector<std::int64_t> costs_to(const Topology& topology, std::uint32_t targe
   for (std::size_t round = 0; round < topology.size(); ++round) {
     for (std::uint32_t node = 0; node < topology.size(); ++node) {
       for (const Topology::Hop& hop : topology.hops(node)) {
-        if (node == target || cost[hop.to] == kFar || (hop.to != target && !topology.node(hop.to).forwards)) continue;
+        if (node == target || cost[hop.to] == kFar || (hop.to != target && !topology.node(hop.to).forwards))
+          continue;
         const Time transit = hop.to == target ? Time{} : topology.node(hop.to).transit;
         const std::int64_t step = metric == RouteMetric::kHops ? 1 : (hop.latency + transit).ps();
         cost[node] = std::min(cost[node], cost[hop.to] + step);
@@ -88,9 +92,11 @@ TEST(RouteTable, GivesAllNextHopsOfLeastCostAndNoOthers) {
           const auto got = routes.next_hops(from, to);
           if (!free_step) {
             ASSERT_EQ(std::vector<std::uint16_t>(got.begin(), got.end()), wanted)
-                << "seed " << seed << " from " << topology.node(from).name << " to " << topology.node(to).name;
+                << "seed " << seed << " from " << topology.node(from).name << " to "
+                << topology.node(to).name;
           } else {
-            for (const std::uint16_t port : got) ASSERT_TRUE(std::find(wanted.begin(), wanted.end(), port) != wanted.end());
+            for (const std::uint16_t port : got)
+              ASSERT_TRUE(std::find(wanted.begin(), wanted.end(), port) != wanted.end());
           }
         }
       }
@@ -107,12 +113,14 @@ TEST(RouteTable, EveryChoiceOfNextHopsArrives) {
     RandomStream random(seed, "routing", "walk");
     for (std::uint32_t to = 0; to < topology.size(); ++to) {
       for (std::uint32_t from = 0; from < topology.size(); ++from) {
-        if (from == to || topology.is_leaf(from) || routes.distance(from, to) == RouteTable::kUnreachable) continue;
+        if (from == to || topology.is_leaf(from) || routes.distance(from, to) == RouteTable::kUnreachable)
+          continue;
         for (int walk = 0; walk < 5; ++walk) {
           std::uint32_t at = from;
           std::size_t steps = 0;
           while (at != to) {
-            ASSERT_LE(++steps, topology.size()) << "a circle on the way from " << from << " to " << to << ", seed " << seed;
+            ASSERT_LE(++steps, topology.size())
+                << "a circle on the way from " << from << " to " << to << ", seed " << seed;
             const auto hops = routes.next_hops(at, to);
             ASSERT_FALSE(hops.empty());
             at = topology.hops(at)[hops[random.below(hops.size())]].to;
@@ -129,7 +137,9 @@ TEST(RouteTable, NeverLeadsThroughADevice) {
   Topology topology;
   for (int i = 0; i < 4; ++i) topology.add_node({"sw" + std::to_string(i), true, true, {}});
   topology.add_node({"dev", false, false, {}});
-  const auto connect = [&](std::uint32_t a, std::uint32_t b) { topology.connect(NodeId{a}, NodeId{b}, {}, {}); };
+  const auto connect = [&](std::uint32_t a, std::uint32_t b) {
+    topology.connect(NodeId{a}, NodeId{b}, {}, {});
+  };
   connect(0, 4);
   connect(4, 1);
   connect(0, 2);
@@ -183,7 +193,8 @@ TEST(RoutingStrategy, DeterministicSpreadsDestinationsEvenly) {
   for (std::uint32_t to = 0; to < 16; ++to) {
     const std::size_t choice = strategy->choose(message_to(99, to), 5, 4);
     ++counts[choice];
-    EXPECT_EQ(strategy->choose(message_to(3, to, 4096, Opcode::kCmp), 7, 4), choice);  // of the destination alone
+    EXPECT_EQ(strategy->choose(message_to(3, to, 4096, Opcode::kCmp), 7, 4),
+              choice);  // of the destination alone
   }
   EXPECT_EQ(counts, (std::vector<int>{4, 4, 4, 4}));
 }
@@ -208,8 +219,10 @@ TEST(RoutingStrategy, RandomKeepsALineOfAClassOnOnePathAndSpreadsLines) {
   for (std::uint64_t line = 0; line < 4096; ++line) {
     const std::size_t choice = strategy->choose(message_to(1, 2, line * 64), 5, 4);
     ++counts[choice];
-    EXPECT_EQ(strategy->choose(message_to(1, 3, line * 64 + 63), 5, 4), choice);  // the same line, class and source
-    classes_differ = classes_differ || strategy->choose(message_to(1, 2, line * 64, Opcode::kMemWr), 5, 4) != choice;
+    EXPECT_EQ(strategy->choose(message_to(1, 3, line * 64 + 63), 5, 4),
+              choice);  // the same line, class and source
+    classes_differ =
+        classes_differ || strategy->choose(message_to(1, 2, line * 64, Opcode::kMemWr), 5, 4) != choice;
   }
   EXPECT_TRUE(classes_differ);
   for (const int count : counts) EXPECT_NEAR(count, 1024, 140);

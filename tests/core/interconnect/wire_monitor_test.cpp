@@ -44,7 +44,8 @@ Expected by_hand(const std::vector<Passage>& passages, Time open, Time close) {
 
 void expect_same(const WireTotals& got, const Expected& wanted) {
   EXPECT_EQ(got.busy.ps(), wanted.busy);
-  EXPECT_NEAR(static_cast<double>(got.payload_time.ps()), wanted.payload_time, static_cast<double>(wanted.messages) + 2.0);
+  EXPECT_NEAR(static_cast<double>(got.payload_time.ps()), wanted.payload_time,
+              static_cast<double>(wanted.messages) + 2.0);
   EXPECT_EQ(got.messages, wanted.messages);
   EXPECT_EQ(got.bytes, wanted.bytes);
   EXPECT_EQ(got.payload, wanted.payload);
@@ -88,7 +89,8 @@ TEST(WireMonitor, MatchesBruteForceForAnyPassagesAndWindow) {
     std::vector<Passage> passages;
     const Time open{static_cast<std::int64_t>(random.below(3000))};
     const Time close = open + Time{1 + static_cast<std::int64_t>(random.below(8000))};
-    const Time sample = open + Time{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>((close - open).ps())))};
+    const Time sample =
+        open + Time{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>((close - open).ps())))};
     bool opened = false;
     bool closed = false;
     bool sampled = false;

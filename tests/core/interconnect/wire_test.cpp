@@ -22,7 +22,8 @@ TEST(Wire, CarriesOneAfterTheOther) {
 
 TEST(Wire, ATailThatComesLateHoldsIt) {
   Wire wire(Rate::per_time(1, 10));
-  EXPECT_EQ(wire.carry(10, 0_ps, 500_ps, 0).end, 500_ps);  // 100 ps of its own, but the last byte comes at 500
+  EXPECT_EQ(wire.carry(10, 0_ps, 500_ps, 0).end,
+            500_ps);  // 100 ps of its own, but the last byte comes at 500
   EXPECT_EQ(wire.carry(10, 0_ps, 0_ps, 0).start, 500_ps);
 }
 

@@ -125,7 +125,9 @@ void expect_same(const LevelMonitor& monitor, const Steps& steps, Time from, Tim
       if (static_cast<double>(seen) >= q * length) break;
     }
     // Exact below 16, to one part in 16 above.
-    EXPECT_NEAR(monitor.quantile(q), static_cast<double>(exact), exact < 16 ? 0.0 : static_cast<double>(exact) / 16.0) << q;
+    EXPECT_NEAR(monitor.quantile(q), static_cast<double>(exact),
+                exact < 16 ? 0.0 : static_cast<double>(exact) / 16.0)
+        << q;
   }
 }
 

@@ -72,11 +72,13 @@ void compare_on(const Delta& delta, std::size_t most, int steps, std::uint64_t s
 }
 
 TEST(EventQueue, NearEventsComeInOrder) {
-  compare_on([](RandomStream& random) { return static_cast<std::int64_t>(random.below(3000)); }, 1000, 200'000, 1);
+  compare_on([](RandomStream& random) { return static_cast<std::int64_t>(random.below(3000)); }, 1000,
+             200'000, 1);
 }
 
 TEST(EventQueue, ManyEventsInOneBucketAndAtOneInstant) {
-  compare_on([](RandomStream& random) { return static_cast<std::int64_t>(random.below(3)); }, 5000, 200'000, 2);
+  compare_on([](RandomStream& random) { return static_cast<std::int64_t>(random.below(3)); }, 5000, 200'000,
+             2);
   compare_on([](RandomStream&) { return std::int64_t{0}; }, 300, 20'000, 3);
 }
 
@@ -103,7 +105,8 @@ TEST(EventQueue, EventsOfAllDistancesMixed) {
 TEST(EventQueue, FewEventsFarApartForALongTime) {
   // Hours of simulated time: the wheel turns many times, mostly empty, and bucket numbers pass 2^32.
   compare_on(
-      [](RandomStream& random) { return static_cast<std::int64_t>(random.below(std::uint64_t{1} << 44U)); }, 4, 20'000, 6);
+      [](RandomStream& random) { return static_cast<std::int64_t>(random.below(std::uint64_t{1} << 44U)); },
+      4, 20'000, 6);
 }
 
 TEST(EventQueue, APushIntoTheOpenBucketOvertakesWhatWasSortedThere) {

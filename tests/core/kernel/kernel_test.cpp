@@ -20,7 +20,8 @@ class Log : public EventHandler {
  public:
   explicit Log(Kernel& kernel) : kernel_(kernel) {}
   void wake(std::uint8_t kind, std::uint64_t payload) override {
-    lines.push_back(std::to_string(kind) + ":" + std::to_string(payload) + "@" + std::to_string(kernel_.now().ps()));
+    lines.push_back(std::to_string(kind) + ":" + std::to_string(payload) + "@" +
+                    std::to_string(kernel_.now().ps()));
   }
   void settle() override { lines.push_back("end@" + std::to_string(kernel_.now().ps())); }
   std::vector<std::string> lines;
@@ -127,7 +128,8 @@ TEST(Kernel, LimitsOfTimeAndOfEvents) {
   Kernel kernel;
   EventSource source = kernel.new_source();
   Log log(kernel);
-  for (std::uint64_t i = 1; i <= 5; ++i) kernel.schedule(Time{static_cast<std::int64_t>(i) * 10}, source, log, 0, i);
+  for (std::uint64_t i = 1; i <= 5; ++i)
+    kernel.schedule(Time{static_cast<std::int64_t>(i) * 10}, source, log, 0, i);
   EXPECT_EQ(kernel.run(20_ps, kAll), 2U);  // up to and including the limit
   EXPECT_EQ(kernel.now(), 20_ps);
   EXPECT_EQ(kernel.run(25_ps, kAll), 0U);
@@ -164,7 +166,8 @@ class World final : public EventHandler, public EventWatcher {
   void wake(std::uint8_t kind, std::uint64_t) override {
     if (seen.size() > 20'000) return;
     const std::uint64_t draw = random_.below(100);
-    const auto delta = draw < 30 ? 0 : static_cast<std::int64_t>(random_.below(draw < 95 ? 3000 : 10'000'000));
+    const auto delta =
+        draw < 30 ? 0 : static_cast<std::int64_t>(random_.below(draw < 95 ? 3000 : 10'000'000));
     kernel.schedule(kernel.now() + Time{delta}, sources_[draw % 3], *this, kind);
     if (!asked_) asked_ = true, kernel.at_end_of_instant(*this);
   }

@@ -23,8 +23,7 @@ using test::Probe;
 /// The media behind a controller that only writes down when each access is done.
 class Bench final : public MediaClient {
  public:
-  explicit Bench(const FixedMediaParams& params)
-      : media_(params, MediaContext{kernel_, owner_, *this, 1}) {}
+  explicit Bench(const FixedMediaParams& params) : media_(params, MediaContext{kernel_, owner_, *this, 1}) {}
   void media_done(Message& message, Time at) override {
     EXPECT_GE(at, kernel_.now());
     EXPECT_GE(at, last_) << "not in the order of completion";
@@ -94,8 +93,8 @@ TEST(FixedMedia, ABankServesOneAtATime) {
   params.banks = 4;
   Bench bench(params);
   std::vector<const Message*> same;
-  for (int i = 0; i < 5; ++i) same.push_back(&bench.access(1024, 0_ns));       // bank 0: 1024 / 256 mod 4
-  const Message& other = bench.access(256, 0_ns);                              // bank 1
+  for (int i = 0; i < 5; ++i) same.push_back(&bench.access(1024, 0_ns));  // bank 0: 1024 / 256 mod 4
+  const Message& other = bench.access(256, 0_ns);                         // bank 1
   bench.run();
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(bench.done[same[static_cast<std::size_t>(i)]], 45_ns * (i + 1));

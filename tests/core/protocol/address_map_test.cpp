@@ -18,7 +18,8 @@ using test::input_error;
 
 std::vector<MemoryTargetInfo> memories(std::size_t count, Bytes capacity) {
   std::vector<MemoryTargetInfo> all;
-  for (std::size_t i = 0; i < count; ++i) all.push_back({"mem" + std::to_string(i), NodeId{static_cast<std::uint32_t>(i)}, capacity});
+  for (std::size_t i = 0; i < count; ++i)
+    all.push_back({"mem" + std::to_string(i), NodeId{static_cast<std::uint32_t>(i)}, capacity});
   return all;
 }
 
@@ -38,7 +39,8 @@ Places all_places(const AddressMap& map, std::uint64_t step) {
     const auto place = map.find(Address{map.base().value() + at});
     EXPECT_TRUE(place);
     if (!place) break;
-    EXPECT_TRUE(places[place->target.index()].insert(place->device_address.value()).second) << "two addresses in one place";
+    EXPECT_TRUE(places[place->target.index()].insert(place->device_address.value()).second)
+        << "two addresses in one place";
   }
   return places;
 }
@@ -75,7 +77,8 @@ TEST(AddressMap, WeightsGiveEachTargetItsShareOfEveryRound) {
   params.weights = {5, 2, 1};
   AddressMap map;
   map.add_region(params, targets);
-  EXPECT_EQ(map.contiguous_bytes(), 8U * 64 * (65536 / (5 * 64)));  // as many rounds as the first has room for
+  EXPECT_EQ(map.contiguous_bytes(),
+            8U * 64 * (65536 / (5 * 64)));  // as many rounds as the first has room for
   const Places places = all_places(map, 64);
   EXPECT_EQ(places.at(0).size(), 5 * places.at(2).size());
   EXPECT_EQ(places.at(1).size(), 2 * places.at(2).size());
@@ -148,7 +151,8 @@ TEST(AddressMap, Refusals) {
   EXPECT_EQ(refuse(params, two).path(), "weights");
   params.weights = {65536, 1};
   EXPECT_EQ(refuse(params, two).path(), "weights");
-  EXPECT_EQ(refuse(region({targets[0], targets[0]}), {targets[0], targets[0]}).path(), "to");  // twice the same
+  EXPECT_EQ(refuse(region({targets[0], targets[0]}), {targets[0], targets[0]}).path(),
+            "to");  // twice the same
   params = region(two);
   params.policy = InterleavePolicy::kWeighted;
   params.interleave = Bytes{1ULL << 62U};
@@ -162,7 +166,8 @@ TEST(AddressMap, Refusals) {
   RegionParams overlapping = region({targets[1]});
   overlapping.base = Address{4096};
   EXPECT_EQ(input_error([&] { map.add_region(overlapping, {targets[1]}); }).path(), "base");
-  EXPECT_EQ(input_error([&] { map.add_region(region({targets[0]}), {targets[0]}); }).path(), "to");  // nothing left
+  EXPECT_EQ(input_error([&] { map.add_region(region({targets[0]}), {targets[0]}); }).path(),
+            "to");  // nothing left
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ InputError input_error(Action&& action) {
   return InputError({"nothing was thrown", {}, {}, {}});
 }
 
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace cxloom::test

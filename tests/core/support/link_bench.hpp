@@ -70,8 +70,10 @@ class QueuedLink {
   }
 
  private:
-  static QueuedLinkEnd::Setup setup(const LinkOf& link, Probe& from, Probe& to, Wire& wire, unsigned direction) {
-    return {LinkEndSetup{from, to, 0, wire, direction, link.port_delays, link.delay, link.cost, Segment::kLinkQueue},
+  static QueuedLinkEnd::Setup setup(const LinkOf& link, Probe& from, Probe& to, Wire& wire,
+                                    unsigned direction) {
+    return {LinkEndSetup{from, to, 0, wire, direction, link.port_delays, link.delay, link.cost,
+                         Segment::kLinkQueue},
             link.credits, link.arbitration, link.port_delays + link.delay};
   }
   Wire there_;
@@ -87,7 +89,9 @@ class FifoLink {
  public:
   FifoLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link)
       : wire_(link.bandwidth.rate, link.turnaround),
-        end(kernel, LinkEndSetup{a, b, 0, wire_, 0, link.port_delays, link.delay, link.cost, Segment::kLinkQueue}, false) {
+        end(kernel,
+            LinkEndSetup{a, b, 0, wire_, 0, link.port_delays, link.delay, link.cost, Segment::kLinkQueue},
+            false) {
     a.attach(end);
   }
 

@@ -77,7 +77,8 @@ class Running {
  public:
   explicit Running(const System& system, const Registry& kinds = registry())
       : collector_(std::make_unique<Collector>(true)),
-        simulation_(std::make_unique<Simulation>(kinds, Spec::read(system.value(), kinds), system.traces(), *collector_)) {}
+        simulation_(std::make_unique<Simulation>(kinds, Spec::read(system.value(), kinds), system.traces(),
+                                                 *collector_)) {}
 
   static const Registry& registry() {
     static const Registry kinds = builtin_registry();

@@ -99,7 +99,9 @@ class Rebuilt {
   using Lane = std::tuple<std::uint32_t, std::uint32_t, Channel>;  // from, to, class
 
   static std::int64_t bytes(Opcode opcode) { return carries_data(opcode) ? 80 : 16; }
-  std::int64_t& part(const Key& key, Segment segment) { return segments_[key][static_cast<std::size_t>(segment)]; }
+  std::int64_t& part(const Key& key, Segment segment) {
+    return segments_[key][static_cast<std::size_t>(segment)];
+  }
 
   void follow(const Key& key, std::int64_t created, const std::vector<Arrival>& arrivals) {
     part(key, Segment::kProcess) = p_.process;
@@ -210,7 +212,8 @@ Segments compare(const System& system, const Parameters& parameters) {
       Segments wanted{};
       wanted[static_cast<std::size_t>(Segment::kProcess)] = parameters.process;
       wanted[static_cast<std::size_t>(Segment::kCache)] = parameters.cache;
-      wanted[static_cast<std::size_t>(Segment::kMshr)] = run.latency(row).ps() - parameters.process - parameters.cache;
+      wanted[static_cast<std::size_t>(Segment::kMshr)] =
+          run.latency(row).ps() - parameters.process - parameters.cache;
       EXPECT_EQ(reported, wanted) << "request " << key.second;
     }
     if (testing::Test::HasFailure()) break;
@@ -234,7 +237,8 @@ TEST(Accounting, BusFullAndHalfDuplex) {
     std::vector<std::string> memories;
     for (int i = 0; i < 4; ++i) {
       memories.push_back("mem" + std::to_string(i));
-      system.device(memories.back(), "memory", {{"media", Value::Map{{"kind", "fixed"}, {"bandwidth", "10GB/s"}}}});
+      system.device(memories.back(), "memory",
+                    {{"media", Value::Map{{"kind", "fixed"}, {"bandwidth", "10GB/s"}}}});
       system.link("bus", memories.back(), {{"port_delay", "25ns"}, {"delay", "2ns"}});
     }
     system.region(memories).work("host", random_work(3000));
@@ -274,10 +278,9 @@ TEST(Accounting, ChainOfSwitchesWithCutThroughAndStoreAndForward) {
     parameters.flight = 3'000;
     parameters.link_byte = 40;
     parameters.cut_through = cut_through;
-    const Segments sums =
-        compare(chain({{"forwarding", cut_through ? "cut-through" : "store-and-forward"}},
-                      {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}}),
-                parameters);
+    const Segments sums = compare(chain({{"forwarding", cut_through ? "cut-through" : "store-and-forward"}},
+                                        {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}}),
+                                  parameters);
     EXPECT_GT(of(sums, Segment::kSwitchQueue), 0);
     EXPECT_GT(of(sums, Segment::kLinkQueue), 0);
     EXPECT_EQ(of(sums, Segment::kCredit), 0);
@@ -307,7 +310,8 @@ TEST(Accounting, VirtualOutputQueuesWithoutCredits) {
   parameters.flight = 3'000;
   parameters.link_byte = 40;
   const Segments sums = compare(
-      chain({{"queueing", "voq"}}, {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}}), parameters);
+      chain({{"queueing", "voq"}}, {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}}),
+      parameters);
   EXPECT_GT(of(sums, Segment::kSwitchQueue), 0);
   EXPECT_EQ(of(sums, Segment::kCredit), 0);
 }
@@ -319,8 +323,9 @@ TEST(Accounting, OutputQueuesBehindLinksWithCredits) {
   parameters.link_byte = 40;
   parameters.credits = 2;
   parameters.output_queues = true;
-  const Segments sums = compare(
-      chain({}, {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}, {"credits", 2}}), parameters);
+  const Segments sums =
+      compare(chain({}, {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}, {"credits", 2}}),
+              parameters);
   EXPECT_GT(of(sums, Segment::kCredit), 0);
 }
 

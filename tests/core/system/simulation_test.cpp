@@ -24,7 +24,8 @@ using test::System;
 System ring(const char* queueing, std::int64_t credits) {
   System system;
   std::vector<std::string> names;
-  for (int i = 0; i < 5; ++i) system.device("sw" + std::to_string(i), "switch", {{"queueing", queueing}, {"port_delay", "25ns"}});
+  for (int i = 0; i < 5; ++i)
+    system.device("sw" + std::to_string(i), "switch", {{"queueing", queueing}, {"port_delay", "25ns"}});
   for (int i = 0; i < 5; ++i) {
     const std::string own = std::to_string(i);
     names.push_back("acc" + own);
@@ -32,11 +33,13 @@ System ring(const char* queueing, std::int64_t credits) {
     system.link("acc" + own, "sw" + own, {{"bandwidth", "32GB/s"}, {"credits", credits}});
   }
   for (int i = 0; i < 5; ++i) {
-    system.link("sw" + std::to_string(i), "sw" + std::to_string((i + 1) % 5), {{"bandwidth", "32GB/s"}, {"credits", credits}});
+    system.link("sw" + std::to_string(i), "sw" + std::to_string((i + 1) % 5),
+                {{"bandwidth", "32GB/s"}, {"credits", credits}});
   }
   for (int i = 0; i < 5; ++i) {
     system.region({"acc" + std::to_string(i)});
-    std::vector<Access> accesses(400, access_to(static_cast<std::uint64_t>((i + 2) % 5) << 20U, AccessKind::kWrite));
+    std::vector<Access> accesses(
+        400, access_to(static_cast<std::uint64_t>((i + 2) % 5) << 20U, AccessKind::kWrite));
     system.replay("acc" + std::to_string(i), std::move(accesses));
   }
   return system;
@@ -72,7 +75,10 @@ TEST(Simulation, TheSameRingWithoutLimitsFinishes) {
 
 System plain() {
   System system;
-  system.device("host", "host").device("sw", "switch", {{"queueing", "voq"}}).device("mem0", "memory").device("mem1", "memory");
+  system.device("host", "host")
+      .device("sw", "switch", {{"queueing", "voq"}})
+      .device("mem0", "memory")
+      .device("mem1", "memory");
   const Value::Map link{{"bandwidth", "32GB/s"}, {"credits", 8}};
   system.link("host", "sw", link).link("sw", "mem0", link).link("sw", "mem1", link).region({"mem0", "mem1"});
   system.work("host", {{"pattern", "random"}, {"reads", "60%"}, {"requests", 2000}, {"footprint", "1MiB"}});
@@ -82,7 +88,12 @@ System plain() {
 TEST(Simulation, ALivelockIsGivenUpEvenInOneLongRun) {
   // A request needs five events, so with a limit of two it looks like a livelock.
   System system;
-  system.device("host", "host").device("sw", "switch").device("mem", "memory").link("host", "sw").link("sw", "mem").region({"mem"});
+  system.device("host", "host")
+      .device("sw", "switch")
+      .device("mem", "memory")
+      .link("host", "sw")
+      .link("sw", "mem")
+      .region({"mem"});
   system.replay("host", {access_to(0)}).run_with({{"livelock_events", 2}});
   Running run(system);
   EXPECT_TRUE(contains(failure_of(run), "livelock"));
@@ -162,7 +173,8 @@ TEST(Simulation, ThreadsGiveTheSameBytesAsOneAlone) {
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < 4; ++i) {
-      threads.emplace_back([&results, i] { results[i] = result_of(i % 2 == 0 ? plain() : ring("output", 4)); });
+      threads.emplace_back(
+          [&results, i] { results[i] = result_of(i % 2 == 0 ? plain() : ring("output", 4)); });
     }
   }
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(results[i], i % 2 == 0 ? first_alone : second_alone);
@@ -189,7 +201,8 @@ TEST(Simulation, ConservesMessagesAndClosesItsBooks) {
   Running run(plain());
   run.to_end();
   EXPECT_EQ(run.number({"requests"}), run.number({"reads"}) + run.number({"writes"}));
-  EXPECT_EQ(run.number({"requests"}), run.number({"per_memory", "mem0", "requests"}) + run.number({"per_memory", "mem1", "requests"}));
+  EXPECT_EQ(run.number({"requests"}),
+            run.number({"per_memory", "mem0", "requests"}) + run.number({"per_memory", "mem1", "requests"}));
   double sum = 0.0;
   for (const SegmentInfo& segment : kSegments) sum += run.number({"breakdown_ns", segment.name});
   EXPECT_NEAR(sum, run.number({"latency_ns", "mean"}), 1e-9);

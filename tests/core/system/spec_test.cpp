@@ -49,10 +49,13 @@ TEST(Spec, AMistakeIsToldWithItsPath) {
   EXPECT_EQ(read_error(System().device("sw", "swich").value()).detail().suggestion, "switch");
   EXPECT_EQ(read_error(Value::Map{{"devices", Value::Map{{"host", Value::Map{}}}}}).path(), "devices.host");
   EXPECT_EQ(read_error(good().link("host", "mem", {{"credits", 0}}).value()).path(), "links[1].credits");
-  EXPECT_EQ(read_error(good().link("host", "mem", {{"bandwith", "1GB/s"}}).value()).detail().suggestion, "bandwidth");
-  EXPECT_EQ(read_error(good().link("host", "mem", {{"reverse", Value::Map{{"delay", 5}}}}).value()).path(), "links[1].reverse.delay");
+  EXPECT_EQ(read_error(good().link("host", "mem", {{"bandwith", "1GB/s"}}).value()).detail().suggestion,
+            "bandwidth");
+  EXPECT_EQ(read_error(good().link("host", "mem", {{"reverse", Value::Map{{"delay", 5}}}}).value()).path(),
+            "links[1].reverse.delay");
   EXPECT_EQ(read_error(good().link("host", "mem", {{"turnaround", "1ns"}}).value()).path(), "links[1]");
-  EXPECT_EQ(read_error(good().region({"mem"}, {{"interleave", "100B"}}).value()).path(), "address_map[1].interleave");
+  EXPECT_EQ(read_error(good().region({"mem"}, {{"interleave", "100B"}}).value()).path(),
+            "address_map[1].interleave");
   EXPECT_EQ(read_error(good().region({}).value()).path(), "address_map[1].to");
   EXPECT_EQ(read_error(good().run_with({{"routing", "randm"}}).value()).path(), "run.routing");
   EXPECT_EQ(read_error(good().outputs({{"series", "1ps"}}).value()).path(), "outputs.series");
@@ -60,13 +63,15 @@ TEST(Spec, AMistakeIsToldWithItsPath) {
 
 TEST(Spec, AWorkloadSaysWhichKeysItsPatternHas) {
   const auto error = [](Value::Map work) { return read_error(good().work("host", std::move(work)).value()); };
-  EXPECT_EQ(error({{"pattern", "random"}, {"requests", 5}, {"stride", "64B"}}).path(), "workload.host.stride");
+  EXPECT_EQ(error({{"pattern", "random"}, {"requests", 5}, {"stride", "64B"}}).path(),
+            "workload.host.stride");
   EXPECT_EQ(error({{"pattern", "zipf"}, {"requests", 5}, {"exponnt", 1.0}}).detail().suggestion, "exponent");
   EXPECT_EQ(error({{"pattern", "rand"}, {"requests", 5}}).path(), "workload.host.pattern");
   EXPECT_EQ(error({{"pattern", "random"}}).detail().problem, "a pattern needs `requests`");
   EXPECT_EQ(error({{"requests", 5}}).detail().problem, "exactly one of pattern, trace and phases is needed");
   EXPECT_EQ(error({{"pattern", "random"}, {"trace", "x"}, {"requests", 5}}).path(), "workload.host");
-  EXPECT_TRUE(contains(error({{"pattern", "random"}, {"requests", 5}, {"arrivals", "poisson"}}).detail().problem, "poisson"));
+  EXPECT_TRUE(contains(
+      error({{"pattern", "random"}, {"requests", 5}, {"arrivals", "poisson"}}).detail().problem, "poisson"));
   EXPECT_EQ(error({{"trace", "x"}, {"footprint", "1KiB"}}).path(), "workload.host.footprint");
 }
 
@@ -74,11 +79,15 @@ TEST(Builder, RefusesWhatCannotBeBuilt) {
   EXPECT_EQ(build_error(good().link("host", "mm")).path(), "links[1].between[1]");
   EXPECT_EQ(build_error(good().link("host", "mm")).detail().suggestion, "mem");
   EXPECT_EQ(build_error(good().link("host", "host")).path(), "links[1].between");
-  EXPECT_EQ(build_error(good().device("mem2", "memory").link("mem", "mem2")).path(), "links[1].between");  // one port each
+  EXPECT_EQ(build_error(good().device("mem2", "memory").link("mem", "mem2")).path(),
+            "links[1].between");  // one port each
   EXPECT_EQ(build_error(good().device("lone", "memory")).path(), "devices.lone");
-  EXPECT_EQ(build_error(good().device("mem2", "memory", {{"media", Value::Map{{"kind", "fixd"}}}})).path(), "devices.mem2.media.kind");
-  EXPECT_EQ(build_error(good().device("mem2", "memory", {{"media", Value::Map{{"kind", "fixed"}, {"banks", 0}}}})).path(),
-            "devices.mem2.media.banks");
+  EXPECT_EQ(build_error(good().device("mem2", "memory", {{"media", Value::Map{{"kind", "fixd"}}}})).path(),
+            "devices.mem2.media.kind");
+  EXPECT_EQ(
+      build_error(good().device("mem2", "memory", {{"media", Value::Map{{"kind", "fixed"}, {"banks", 0}}}}))
+          .path(),
+      "devices.mem2.media.banks");
   EXPECT_EQ(build_error(good().region({"host"})).path(), "address_map[1].to[0]");
   EXPECT_EQ(build_error(good().region({"mem"})).path(), "address_map[1].to");  // nothing left of it
   EXPECT_EQ(build_error(good().work("mem", {{"pattern", "random"}, {"requests", 5}})).path(), "workload.mem");
@@ -89,12 +98,19 @@ TEST(Builder, TheFootprintMustLieInMappedMemory) {
   const auto with = [](Value::Map more) {
     more.emplace_back("pattern", "random");
     more.emplace_back("requests", 5);
-    return System().device("host", "host").device("mem", "memory", {{"capacity", "1MiB"}}).link("host", "mem").region({"mem"}).work("host", std::move(more));
+    return System()
+        .device("host", "host")
+        .device("mem", "memory", {{"capacity", "1MiB"}})
+        .link("host", "mem")
+        .region({"mem"})
+        .work("host", std::move(more));
   };
   Running fits(with({{"footprint", "512KiB"}, {"base", "0x80000"}}));
   EXPECT_EQ(build_error(with({{"footprint", "1025KiB"}})).path(), "workload.host.footprint");
-  EXPECT_EQ(build_error(with({{"footprint", "512KiB"}, {"base", "0x80040"}})).path(), "workload.host.footprint");
-  EXPECT_EQ(build_error(with({{"footprint", "64KiB"}, {"base", "0xffffffffffffffc0"}})).path(), "workload.host.footprint");
+  EXPECT_EQ(build_error(with({{"footprint", "512KiB"}, {"base", "0x80040"}})).path(),
+            "workload.host.footprint");
+  EXPECT_EQ(build_error(with({{"footprint", "64KiB"}, {"base", "0xffffffffffffffc0"}})).path(),
+            "workload.host.footprint");
   System none = System().device("host", "host").work("host", {{"pattern", "random"}, {"requests", 5}});
   EXPECT_EQ(build_error(none).detail().problem, "there is no memory to access");
 }
@@ -124,16 +140,21 @@ TEST(Builder, NoMoreThan4096EdgePorts) {
 
 TEST(Builder, ALinkRunsAtTheSlowestOfItselfAndItsPorts) {
   System system;
-  system.device("host", "host").device("sw", "switch", {{"port_bandwidth", "32GB/s"}, {"port_delay", "7ns"}}).device("mem", "memory");
-  system.link("host", "sw", {{"bandwidth", "64GB/s"}, {"reverse", Value::Map{{"bandwidth", "16GB/s"}, {"delay", "9ns"}}}, {"delay", "2ns"}});
+  system.device("host", "host")
+      .device("sw", "switch", {{"port_bandwidth", "32GB/s"}, {"port_delay", "7ns"}})
+      .device("mem", "memory");
+  system.link("host", "sw",
+              {{"bandwidth", "64GB/s"},
+               {"reverse", Value::Map{{"bandwidth", "16GB/s"}, {"delay", "9ns"}}},
+               {"delay", "2ns"}});
   system.link("sw", "mem", {{"port_delay", "5ns"}}).region({"mem"});
   Running run(system);
   const auto& links = run.simulation().links();
   EXPECT_EQ(links[0].forward->rate(), parse_bandwidth("32GB/s").rate);
   EXPECT_EQ(links[0].backward->rate(), parse_bandwidth("16GB/s").rate);
-  EXPECT_EQ(links[0].forward->flight(), 9_ns);   // the switch's port and 2 ns
+  EXPECT_EQ(links[0].forward->flight(), 9_ns);    // the switch's port and 2 ns
   EXPECT_EQ(links[0].backward->flight(), 16_ns);  // the switch's port and 9 ns
-  EXPECT_EQ(links[1].forward->flight(), 10_ns);  // the link's word counts at both ends
+  EXPECT_EQ(links[1].forward->flight(), 10_ns);   // the link's word counts at both ends
   EXPECT_EQ(links[0].name, "host-sw");
 }
 

@@ -19,7 +19,8 @@ namespace {
 
 using test::input_error;
 
-std::unique_ptr<AccessStream> make(const std::string& kind, Value::Map params, const std::string& name = "host", std::uint64_t seed = 1) {
+std::unique_ptr<AccessStream> make(const std::string& kind, Value::Map params,
+                                   const std::string& name = "host", std::uint64_t seed = 1) {
   PatternRegistry patterns("pattern");
   register_patterns(patterns);
   PatternContext context{seed, name};
@@ -34,13 +35,15 @@ std::vector<Access> take(AccessStream& stream, int count) {
 
 std::vector<std::uint64_t> blocks(const std::string& kind, Value::Map params, int count) {
   std::vector<std::uint64_t> all;
-  for (const Access& access : take(*make(kind, std::move(params)), count)) all.push_back(access.address.value() / 64);
+  for (const Access& access : take(*make(kind, std::move(params)), count))
+    all.push_back(access.address.value() / 64);
   return all;
 }
 
 TEST(Pattern, SequentialGoesRoundTheFootprint) {
   EXPECT_EQ(blocks("sequential", {{"footprint", "256B"}}, 6), (std::vector<std::uint64_t>{0, 1, 2, 3, 0, 1}));
-  const auto offset = take(*make("sequential", {{"footprint", "100B"}, {"base", "0x1000"}, {"size", "32B"}}), 4);
+  const auto offset =
+      take(*make("sequential", {{"footprint", "100B"}, {"base", "0x1000"}, {"size", "32B"}}), 4);
   EXPECT_EQ(offset[2].address.value(), 0x1040U);
   EXPECT_EQ(offset[2].size, 32);
   EXPECT_EQ(offset[3].address.value(), 0x1000U);  // three whole blocks fit into 100 B
@@ -53,7 +56,7 @@ TEST(Pattern, StridedVisitsEveryBlockOnceARound) {
     const auto all = blocks("strided", {{"footprint", "8KiB"}, {"stride", stride}}, 128);
     EXPECT_EQ(std::set<std::uint64_t>(all.begin(), all.end()).size(), 128U) << stride;
   }
-  EXPECT_THROW(make("strided", {{"footprint", "4KiB"}}), InputError);                       // stride 4 KiB: not below
+  EXPECT_THROW(make("strided", {{"footprint", "4KiB"}}), InputError);  // stride 4 KiB: not below
   EXPECT_THROW(make("strided", {{"footprint", "8KiB"}, {"stride", "96B"}}), InputError);  // no multiple of 64
 }
 
@@ -69,7 +72,8 @@ TEST(Pattern, RandomCoversItsFootprintEvenly) {
 
 TEST(Pattern, TheShareOfReadsIsRightAndLeavesTheAddressesAlone) {
   const auto some = take(*make("random", {{"reads", "67%"}, {"footprint", "1MiB"}}), 100'000);
-  const auto reads = std::count_if(some.begin(), some.end(), [](const Access& a) { return a.kind == AccessKind::kRead; });
+  const auto reads =
+      std::count_if(some.begin(), some.end(), [](const Access& a) { return a.kind == AccessKind::kRead; });
   EXPECT_NEAR(static_cast<double>(reads) / 100'000, 0.67, 5 * std::sqrt(0.67 * 0.33 / 100'000));
   const auto all = take(*make("random", {{"reads", 1.0}, {"footprint", "1MiB"}}), 1000);
   const auto none = take(*make("random", {{"reads", 0.0}, {"footprint", "1MiB"}}), 1000);
@@ -84,7 +88,8 @@ TEST(Pattern, TheShareOfReadsIsRightAndLeavesTheAddressesAlone) {
 TEST(Pattern, SameSeedSameStreamAndOtherNamesOtherStreams) {
   const auto addresses = [](const std::string& name, std::uint64_t seed) {
     std::vector<std::uint64_t> all;
-    for (const Access& access : take(*make("random", {}, name, seed), 100)) all.push_back(access.address.value());
+    for (const Access& access : take(*make("random", {}, name, seed), 100))
+      all.push_back(access.address.value());
     return all;
   };
   EXPECT_EQ(addresses("host", 1), addresses("host", 1));
@@ -96,14 +101,18 @@ TEST(Pattern, HotColdSplitsAsSaid) {
   constexpr int kDraws = 200'000;
   int hot = 0;
   std::set<std::uint64_t> seen;
-  for (const std::uint64_t block : blocks("hot-cold", {{"footprint", "64000B"}, {"hot_footprint", "10%"}, {"hot_requests", "90%"}}, kDraws)) {
+  for (const std::uint64_t block :
+       blocks("hot-cold", {{"footprint", "64000B"}, {"hot_footprint", "10%"}, {"hot_requests", "90%"}},
+              kDraws)) {
     hot += block < 100 ? 1 : 0;
     seen.insert(block);
   }
   EXPECT_NEAR(static_cast<double>(hot) / kDraws, 0.9, 5 * std::sqrt(0.09 / kDraws));
   EXPECT_EQ(seen.size(), 1000U);
-  for (const std::uint64_t block : blocks("hot-cold", {{"footprint", "6400B"}, {"hot_footprint", 1.0}}, 100)) EXPECT_LT(block, 100U);
-  for (const std::uint64_t block : blocks("hot-cold", {{"footprint", "6400B"}, {"hot_footprint", 0.0}}, 100)) EXPECT_LT(block, 100U);
+  for (const std::uint64_t block : blocks("hot-cold", {{"footprint", "6400B"}, {"hot_footprint", 1.0}}, 100))
+    EXPECT_LT(block, 100U);
+  for (const std::uint64_t block : blocks("hot-cold", {{"footprint", "6400B"}, {"hot_footprint", 0.0}}, 100))
+    EXPECT_LT(block, 100U);
 }
 
 TEST(Pattern, ZipfFollowsItsLaw) {
@@ -112,7 +121,9 @@ TEST(Pattern, ZipfFollowsItsLaw) {
     constexpr int kDraws = 300'000;
     constexpr std::size_t kBlocks = 1000;
     std::map<std::uint64_t, int> counts;
-    for (const std::uint64_t block : blocks("zipf", {{"footprint", "64000B"}, {"exponent", exponent}}, kDraws)) ++counts[block];
+    for (const std::uint64_t block :
+         blocks("zipf", {{"footprint", "64000B"}, {"exponent", exponent}}, kDraws))
+      ++counts[block];
     for (const auto& [block, count] : counts) ASSERT_LT(block, kBlocks);
     // Rank k lies at block (k - 1) x m mod 1000 for one m: that of rank 2, the second most frequent.
     double sum = 0.0;
@@ -127,14 +138,16 @@ TEST(Pattern, ZipfFollowsItsLaw) {
       chi += std::pow(counts[(k - 1) * multiplier % kBlocks] - expected, 2) / expected;
       ++cells;
     }
-    EXPECT_LT(chi, cells + 5.0 * std::sqrt(2.0 * cells) + 5.0) << "exponent " << exponent << ", " << cells << " ranks";
+    EXPECT_LT(chi, cells + 5.0 * std::sqrt(2.0 * cells) + 5.0)
+        << "exponent " << exponent << ", " << cells << " ranks";
   }
 }
 
 TEST(Pattern, ZipfOverOneBlockAndOverVeryMany) {
   for (const std::uint64_t block : blocks("zipf", {{"footprint", "64B"}}, 100)) EXPECT_EQ(block, 0U);
   for (const double exponent : {0.0, 1.0, 10.0}) {
-    for (const std::uint64_t block : blocks("zipf", {{"footprint", "1TiB"}, {"exponent", exponent}}, 10'000)) {
+    for (const std::uint64_t block :
+         blocks("zipf", {{"footprint", "1TiB"}, {"exponent", exponent}}, 10'000)) {
       ASSERT_LT(block, (1ULL << 40U) / 64);
     }
   }
@@ -181,7 +194,7 @@ TEST(FirstTouchStream, ProgramsShareTheFramesAndKeepTheirPagesApart) {
   FirstTouchStream two(std::make_unique<Counter>(0x7fff'0000'0ff0), pages, 1, Address{1U << 20U});
   const std::uint64_t base = 1U << 20U;
   EXPECT_EQ(take(one, 1)[0].address.value(), base + 0xff0);
-  EXPECT_EQ(take(two, 1)[0].address.value(), base + 4096 + 0xff0);  // the same page number, another program
+  EXPECT_EQ(take(two, 1)[0].address.value(), base + 4096 + 0xff0);   // the same page number, another program
   EXPECT_EQ(take(one, 16).back().address.value(), base + 2 * 4096);  // the next page: the third touched
   EXPECT_EQ(take(two, 16).back().address.value(), base + 3 * 4096);
 }

@@ -58,31 +58,71 @@ Bus::Bus(const BusParams& params, const DeviceContext& context)
 
 void Bus::receive(Message& message) {
   const Direction direction = is_downstream(message.channel) ? kDownstream : kUpstream;
-  const Time arrival = now();
+  if (!shared_ || wires_[0].unlimited()) {
+    pass(message, direction, now());  // first come, first served: its turn is known at once
+    return;
+  }
+  message.since = now();
+  monitors_[direction].queue().change(now(), +1);
+  waiting_[direction].push(message);
+  arrange();
+}
+
+// Takes the message over the medium, as soon as that is free after `ready`.
+void Bus::pass(Message& message, Direction direction, Time ready) {
   const std::uint64_t payload = message.payload();
   const std::uint64_t bytes = cost_.bytes(payload);
-  Wire::Use use{arrival, arrival + message.tail};
-  if (!wires_[0].unlimited()) use = wire(direction).carry(bytes, arrival, use.end, direction);
+  Wire::Use use{ready, ready + message.tail};
+  if (!wires_[0].unlimited()) use = wire(direction).carry(bytes, ready, use.end, direction);
   const Time free = wires_[0].unlimited() ? use.start : use.end;  // without a limit it is never busy
   monitors_[direction].book(
-      {arrival, use.start, free, static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(payload)},
-      arrival);
+      {ready, use.start, free, static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(payload)},
+      now());
   message.tail = use.end - use.start;
   message.charge(Segment::kBusQueue, use.start);
   message.charge(Segment::kBus, use.start + bus_time_);
   port(message.port).release(message, use.end);
   const std::uint16_t out = fabric_.router->port(message, id());
-  const Time ready = use.start + bus_time_;
+  const Time crossed = use.start + bus_time_;
   // Both directions may feed one port (an accelerator's), so what is ready later must not be handed over ahead of time
   // to a port that has a queue.
   if (port(out).queues()) {
-    wake_at(ready, 0, reinterpret_cast<std::uintptr_t>(&message));
+    wake_at(crossed, kForward, reinterpret_cast<std::uintptr_t>(&message));
   } else {
-    port(out).send(message, ready);
+    port(out).send(message, crossed);
   }
 }
 
-void Bus::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
+// Of a shared medium: sees to it that somebody's turn comes, at the end of this instant or when it is free.
+void Bus::arrange() {
+  if (arranged_) return;
+  arranged_ = true;
+  if (wires_[0].free_at() > now()) {
+    wake_at(wires_[0].free_at(), kMediumFree);
+  } else {
+    kernel().at_end_of_instant(*this);
+  }
+}
+
+// The directions take turns as long as both want the medium.
+void Bus::settle() {
+  arranged_ = false;
+  const Direction other = wires_[0].last_direction() == kDownstream ? kUpstream : kDownstream;
+  const Direction turn = waiting_[other].empty() ? (other == kUpstream ? kDownstream : kUpstream) : other;
+  Message& message = waiting_[turn].pop();
+  // The tail has kept coming in while the head waited.
+  const Time waited = now() - message.since;
+  message.tail = message.tail > waited ? message.tail - waited : Time{};
+  monitors_[turn].queue().change(now(), -1);
+  pass(message, turn, now());
+  if (!waiting_[kDownstream].empty() || !waiting_[kUpstream].empty()) arrange();
+}
+
+void Bus::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind == kMediumFree) {
+    kernel().at_end_of_instant(*this);
+    return;
+  }
   auto& message = *reinterpret_cast<Message*>(payload);
   port(fabric_.router->port(message, id())).send(message, now());
 }

@@ -9,6 +9,7 @@
 #include "interconnect/link_params.hpp"
 #include "interconnect/wire.hpp"
 #include "interconnect/wire_monitor.hpp"
+#include "protocol/message_queue.hpp"
 
 namespace cxloom {
 
@@ -37,6 +38,7 @@ class Bus final : public Component {
 
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void settle() override;
   void open_window(Time at) override;
   void close_window(Time at) override;
   void report(MeasureSink& sink) const override;
@@ -44,13 +46,19 @@ class Bus final : public Component {
 
  private:
   enum Direction : unsigned { kDownstream, kUpstream };
+  enum Wake : std::uint8_t { kForward, kMediumFree };
+
+  void pass(Message& message, Direction direction, Time ready);
+  void arrange();
   Wire& wire(Direction direction) { return wires_[shared_ ? kDownstream : direction]; }
 
   Fabric& fabric_;
   Time bus_time_;
   Time port_delay_;
   MessageCost cost_;
-  bool shared_;  // half duplex: both directions use the first wire
+  bool shared_;                          // half duplex: both directions use the first wire, in turns
+  std::array<MessageQueue, 2> waiting_;  // for their turn on a shared medium, by direction
+  bool arranged_ = false;                // something will look after those who wait
   std::array<Wire, 2> wires_;
   std::array<WireMonitor, 2> monitors_;
   Time opened_;

@@ -47,17 +47,4 @@ Time LinkEnd::depart(Message& message, Time ready) {
   return use.end;
 }
 
-void FifoLinkEnd::send(Message& message, Time ready) {
-  // On a wire that both directions share, what is ready first goes first: wait for the time to come.
-  if (shared_ && ready > kernel().now()) {
-    kernel().schedule(ready, source(), *this, 0, reinterpret_cast<std::uintptr_t>(&message));
-    return;
-  }
-  depart(message, ready);
-}
-
-void FifoLinkEnd::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
-  depart(*reinterpret_cast<Message*>(payload), kernel().now());
-}
-
 }  // namespace cxloom

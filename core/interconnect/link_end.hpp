@@ -82,19 +82,13 @@ class LinkEnd : public Port, public EventHandler {
 };
 
 /// Transmits in the order of arrival and never runs out of room at the other end: the departure is known on arrival, so
-/// that a hop costs one event.
+/// that a hop costs one event. Its wire is its own, or has no limit.
 class FifoLinkEnd final : public LinkEnd {
  public:
-  /// `shared`: the wire serves both directions.
-  FifoLinkEnd(Kernel& kernel, const LinkEndSetup& setup, bool shared)
-      : LinkEnd(kernel, setup), shared_(shared) {}
+  using LinkEnd::LinkEnd;
 
-  void send(Message& message, Time ready) override;
+  void send(Message& message, Time ready) override { depart(message, ready); }
   bool queues() const override { return !unlimited(); }
-  void wake(std::uint8_t kind, std::uint64_t payload) override;
-
- private:
-  bool shared_;
 };
 
 }  // namespace cxloom

@@ -12,7 +12,9 @@ namespace cxloom {
 
 namespace {
 
-std::string indexed(const std::string& key, std::size_t index) { return key + "[" + std::to_string(index) + "]"; }
+std::string indexed(const std::string& key, std::size_t index) {
+  return key + "[" + std::to_string(index) + "]";
+}
 
 Bandwidth slower(Bandwidth a, Bandwidth b) { return b.rate.slower_than(a.rate) ? b : a; }
 
@@ -61,7 +63,9 @@ NodeId Simulation::find_device(const std::string& name) const {
   throw InputError({"unknown device", "'" + name + "'", list_names(names), nearest});
 }
 
-Component& Simulation::component(const std::string& name) const { return *components_[find_device(name).index()]; }
+Component& Simulation::component(const std::string& name) const {
+  return *components_[find_device(name).index()];
+}
 
 void Simulation::make_address_map() {
   for (std::size_t i = 0; i < spec_.regions.size(); ++i) {
@@ -73,7 +77,10 @@ void Simulation::make_address_map() {
           Component& target = component(region.to[t]);
           const auto* owner = dynamic_cast<const MemoryOwner*>(&target);
           if (!owner || owner->memory_capacity() == Bytes{}) {
-            throw InputError({"a device without memory", "'" + target.name() + "'", "memories, and accelerators with memory", {}});
+            throw InputError({"a device without memory",
+                              "'" + target.name() + "'",
+                              "memories, and accelerators with memory",
+                              {}});
           }
           targets.push_back({target.name(), target.id(), owner->memory_capacity()});
         });
@@ -90,12 +97,15 @@ void Simulation::make_links() {
       const Spec::Link& link = spec_.links[i];
       const NodeId a = below("between[0]", [&] { return find_device(link.a); });
       const NodeId b = below("between[1]", [&] { return find_device(link.b); });
-      if (a == b) throw InputError({"a device linked to itself", "'" + link.a + "'", "two devices", {}}, "between");
+      if (a == b)
+        throw InputError({"a device linked to itself", "'" + link.a + "'", "two devices", {}}, "between");
       for (const NodeId end : {a, b}) {
         const Component& device = *components_[end.index()];
         if (device.max_ports() != 0 && ++ports[end.index()] > device.max_ports()) {
-          throw InputError({"'" + device.name() + "' has more links than ports", std::to_string(ports[end.index()]),
-                            std::to_string(device.max_ports()) + "; put a bus or a switch between", {}},
+          throw InputError({"'" + device.name() + "' has more links than ports",
+                            std::to_string(ports[end.index()]),
+                            std::to_string(device.max_ports()) + "; put a bus or a switch between",
+                            {}},
                            "between");
         }
       }
@@ -104,15 +114,18 @@ void Simulation::make_links() {
   }
   pbr_ids_ = topology_.edge_port_count();
   if (pbr_ids_ > PbrId::kCount) {
-    throw InputError({"too many edge ports for 12-bit PBR identities", std::to_string(pbr_ids_),
-                      "at most " + std::to_string(PbrId::kCount) + " ports of switches that lead to devices", {}},
+    throw InputError({"too many edge ports for 12-bit PBR identities",
+                      std::to_string(pbr_ids_),
+                      "at most " + std::to_string(PbrId::kCount) + " ports of switches that lead to devices",
+                      {}},
                      "links");
   }
   std::vector<std::uint32_t> ranks;
   std::map<std::string, std::uint32_t> counts;
   for (const Spec::Device& device : spec_.devices) ranks.push_back(counts[device.kinded.kind]++);
-  fabric_.router = std::make_unique<Router>(
-      topology_, spec_.run.route_by, make_routing_strategy(spec_.run.routing, spec_.run.seed, std::move(ranks)));
+  fabric_.router =
+      std::make_unique<Router>(topology_, spec_.run.route_by,
+                               make_routing_strategy(spec_.run.routing, spec_.run.seed, std::move(ranks)));
 }
 
 void Simulation::make_link(std::size_t index) {
@@ -141,15 +154,17 @@ void Simulation::make_link(std::size_t index) {
   };
   const LinkEndSetup setup_ab{a, b, port_b, wire_ab, 0, port_delays, delay_ab, params.cost(), segment(a)};
   const LinkEndSetup setup_ba{b, a, port_a, wire_ba, 1, port_delays, delay_ba, params.cost(), segment(b)};
-  const bool both = params.credits || shared;  // credits, and turns on a shared wire, need both ends to queue
-  const bool queued_ab = params.credits || a.arbitrates() || (both && b.arbitrates());
-  const bool queued_ba = params.credits || b.arbitrates() || (both && a.arbitrates());
+  // Credits, and turns on a wire that both directions share, need a queue at both ends.
+  const bool both = params.credits.has_value() || (shared && !forward.rate.unlimited());
+  const bool queued_ab = both || a.arbitrates();
+  const bool queued_ba = both || b.arbitrates();
   const auto make_end = [&](bool queued, const LinkEndSetup& setup, Time back) -> LinkEnd& {
     if (queued) {
       link_ends_.push_back(std::make_unique<QueuedLinkEnd>(
-          kernel_, QueuedLinkEnd::Setup{setup, params.credits, setup.owner.arbitration(), port_delays + back}));
+          kernel_,
+          QueuedLinkEnd::Setup{setup, params.credits, setup.owner.arbitration(), port_delays + back}));
     } else {
-      link_ends_.push_back(std::make_unique<FifoLinkEnd>(kernel_, setup, shared));
+      link_ends_.push_back(std::make_unique<FifoLinkEnd>(kernel_, setup));
     }
     setup.owner.attach(*link_ends_.back());
     return *link_ends_.back();
@@ -161,8 +176,9 @@ void Simulation::make_link(std::size_t index) {
     static_cast<QueuedLinkEnd&>(end_ba).set_opposite(static_cast<QueuedLinkEnd&>(end_ab));
   }
   std::string name = link.a + "-" + link.b;
-  const auto same = std::count_if(spec_.links.begin(), spec_.links.begin() + static_cast<std::ptrdiff_t>(index),
-                                  [&](const Spec::Link& other) { return other.a == link.a && other.b == link.b; });
+  const auto same =
+      std::count_if(spec_.links.begin(), spec_.links.begin() + static_cast<std::ptrdiff_t>(index),
+                    [&](const Spec::Link& other) { return other.a == link.a && other.b == link.b; });
   if (same > 0) name += "#" + std::to_string(same + 1);
   links_.push_back({std::move(name), &end_ab, &end_ba, shared});
 }
@@ -181,7 +197,10 @@ void Simulation::check_reachability() const {
   }
   for (std::size_t i = 0; i < components_.size(); ++i) {
     if (!reached[i]) {
-      throw InputError({"no links lead from '" + components_[0]->name() + "' to this device", {}, "one connected system", {}},
+      throw InputError({"no links lead from '" + components_[0]->name() + "' to this device",
+                        {},
+                        "one connected system",
+                        {}},
                        "devices." + components_[i]->name());
     }
   }
@@ -192,7 +211,9 @@ void Simulation::check_reachability() const {
       if (routes().distance(requester->id().index(), target.index()) == RouteTable::kUnreachable) {
         throw InputError({"'" + requester->name() + "' cannot reach '" + components_[target.index()]->name() +
                               "': only buses and switches pass messages on",
-                          {}, {}, {}},
+                          {},
+                          {},
+                          {}},
                          "links");
       }
     }
@@ -208,15 +229,17 @@ std::unique_ptr<AccessStream> Simulation::make_pattern(const std::string& device
     const std::uint64_t mapped = fabric_.map.contiguous_bytes();
     if (pattern->base() < fabric_.map.base() || start > mapped || pattern->footprint() > mapped - start) {
       throw InputError({"the footprint runs out of the address map",
-                        to_text(pattern->base()) + " + " + to_text(Bytes{pattern->footprint()}), "addresses in " + fabric_.map.described(), {}},
+                        to_text(pattern->base()) + " + " + to_text(Bytes{pattern->footprint()}),
+                        "addresses in " + fabric_.map.described(),
+                        {}},
                        "footprint");
     }
   }
   return stream;
 }
 
-std::unique_ptr<AccessStream> Simulation::make_stream(const Spec::Workload& workload, const TraceOpener& open_trace,
-                                                      Work& work) {
+std::unique_ptr<AccessStream> Simulation::make_stream(const Spec::Workload& workload,
+                                                      const TraceOpener& open_trace, Work& work) {
   const WorkloadParams& params = workload.params;
   if (params.pattern) return make_pattern(workload.device, *params.pattern, workload.pattern);
   if (params.trace) {
@@ -229,7 +252,9 @@ std::unique_ptr<AccessStream> Simulation::make_stream(const Spec::Workload& work
     below(indexed("phases", i), [&] {
       const Spec::Workload phase = read_workload(workload.device, params.phases[i], registry_);
       if (!phase.params.pattern) throw InputError({"a phase needs a pattern", {}, {}, {}});
-      phases.push_back({make_pattern(workload.device + "/" + std::to_string(i), *phase.params.pattern, phase.pattern), *phase.params.requests});
+      phases.push_back(
+          {make_pattern(workload.device + "/" + std::to_string(i), *phase.params.pattern, phase.pattern),
+           *phase.params.requests});
       round += *phase.params.requests;
     });
   }
@@ -249,8 +274,11 @@ void Simulation::give_work(const TraceOpener& open_trace) {
       }
       below(workload.device, [&] {
         auto* requester = dynamic_cast<Requester*>(device);
-        if (!requester) throw InputError({"'" + workload.device + "' makes no requests", {}, "a host or an accelerator", {}});
-        if (fabric_.map.empty()) throw InputError({"there is no memory to access", {}, "address_map: a region or more", {}});
+        if (!requester)
+          throw InputError(
+              {"'" + workload.device + "' makes no requests", {}, "a host or an accelerator", {}});
+        if (fabric_.map.empty())
+          throw InputError({"there is no memory to access", {}, "address_map: a region or more", {}});
         Work work;
         work.warmup = spec_.run.warmup;
         work.requests = workload.params.requests;
@@ -260,7 +288,8 @@ void Simulation::give_work(const TraceOpener& open_trace) {
         work.name = "workload." + workload.device;
         work.stream = make_stream(workload, open_trace, work);
         if (workload.params.addresses == Addresses::kFirstTouch) {
-          work.stream = std::make_unique<FirstTouchStream>(std::move(work.stream), pages_, program++, fabric_.map.base());
+          work.stream = std::make_unique<FirstTouchStream>(std::move(work.stream), pages_, program++,
+                                                           fabric_.map.base());
         }
         requester->assign(std::move(work), *this);
       });
@@ -270,7 +299,8 @@ void Simulation::give_work(const TraceOpener& open_trace) {
 
 ExternalFeed& Simulation::drive(const std::string& device) {
   auto* requester = dynamic_cast<Requester*>(&component(device));
-  if (!requester) throw InputError({"'" + device + "' makes no requests", {}, "a host or an accelerator", {}});
+  if (!requester)
+    throw InputError({"'" + device + "' makes no requests", {}, "a host or an accelerator", {}});
   if (requester->has_work()) throw InputError({"'" + device + "' has a workload already", {}, {}, {}});
   auto feed = std::make_unique<ExternalFeed>();
   ExternalFeed& driven = *feed;
@@ -285,7 +315,8 @@ ExternalFeed& Simulation::drive(const std::string& device) {
 
 void Simulation::inject(const std::string& device, const Access& access, ExternalFeed::Answered answered) {
   const auto found = driven_.find(device);
-  if (found == driven_.end()) throw InputError({"'" + device + "' is not driven from outside", {}, "drive() first", {}});
+  if (found == driven_.end())
+    throw InputError({"'" + device + "' is not driven from outside", {}, "drive() first", {}});
   const auto [requester, feed] = found->second;
   feed->push(access, std::move(answered));
   requester->resume();
@@ -301,7 +332,8 @@ void Simulation::close_feeds() {
 bool Simulation::advance(Time limit, std::uint64_t max_events) {
   if (state_ != State::kRunning) return true;
   do {
-    const std::uint64_t slice = std::min(max_events, spec_.run.livelock_events);  // a livelock would never come back
+    const std::uint64_t slice =
+        std::min(max_events, spec_.run.livelock_events);  // a livelock would never come back
     const std::uint64_t ran = kernel_.run(limit, slice);
     max_events -= ran;
     if (completed_ > completed_seen_) {
@@ -313,7 +345,8 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
     }
     if (!kernel_.idle() && (ran < slice || max_events == 0)) return false;
   } while (!kernel_.idle());
-  if (std::any_of(requesters_.begin(), requesters_.end(), [](const Requester* each) { return each->waits_for_outside(); })) {
+  if (std::any_of(requesters_.begin(), requesters_.end(),
+                  [](const Requester* each) { return each->waits_for_outside(); })) {
     return false;
   }
   finish();
@@ -323,7 +356,8 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
 void Simulation::finish() {
   for (const Requester* requester : requesters_) {
     if (requester->has_work() && !requester->finished()) {
-      throw SimulationError(diagnosis("deadlock: nothing is left to happen, and requests wait for an answer"));
+      throw SimulationError(
+          diagnosis("deadlock: nothing is left to happen, and requests wait for an answer"));
     }
   }
   ensure(fabric_.messages.live() == 0, "a message was lost");
@@ -353,8 +387,9 @@ std::string Simulation::diagnosis(const std::string& problem) const {
   constexpr std::size_t kMaxLines = 40;
   std::uint64_t outstanding = 0;
   for (const Requester* requester : requesters_) outstanding += requester->outstanding();
-  std::string text = problem + " (at " + to_text(kernel_.now()) + ", after " + std::to_string(kernel_.events()) + " events, " +
-                     std::to_string(outstanding) + " requests and write-backs under way)\n";
+  std::string text = problem + " (at " + to_text(kernel_.now()) + ", after " +
+                     std::to_string(kernel_.events()) + " events, " + std::to_string(outstanding) +
+                     " requests and write-backs under way)\n";
   std::size_t lines = 0;
   for (const auto& each : components_) {
     const std::string activity = each->activity();

@@ -90,8 +90,7 @@ class FifoLink {
   FifoLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link)
       : wire_(link.bandwidth.rate, link.turnaround),
         end(kernel,
-            LinkEndSetup{a, b, 0, wire_, 0, link.port_delays, link.delay, link.cost, Segment::kLinkQueue},
-            false) {
+            LinkEndSetup{a, b, 0, wire_, 0, link.port_delays, link.delay, link.cost, Segment::kLinkQueue}) {
     a.attach(end);
   }
 

@@ -261,7 +261,7 @@ void Requester::answered(Message& message) {
 
 void Requester::fill(LineAddress line, const Request& first) {
   const NodeId target = first.target;
-  const std::uint8_t hops = first.hops;
+  const std::uint16_t hops = first.hops;
   Request* waiting = misses_.take(line);
   bool dirty = false;
   for (Request* request = waiting; request; request = request->next)

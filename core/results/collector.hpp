@@ -19,7 +19,7 @@ struct RequestTable {
   std::vector<std::uint32_t> requester;  ///< node
   std::vector<std::uint32_t> target;     ///< node
   std::vector<std::uint32_t> thread;
-  std::vector<std::uint8_t> hops;
+  std::vector<std::uint16_t> hops;
   std::vector<std::uint64_t> address;
   std::vector<std::uint8_t> kind;  ///< 0 read, 1 write
   std::vector<std::uint16_t> size;

@@ -172,6 +172,13 @@ Spec::Workload read_workload(const std::string& device, const Value& value, cons
 Spec Spec::read(const Value& value, const Registry& registry) {
   if (!value.as_map())
     throw InputError({"not a spec", value.described(), "a map with devices, links, ...", {}});
+  static const std::vector<std::string> kKeys{"name",     "devices", "links",  "address_map",
+                                              "workload", "run",     "outputs"};
+  for (const auto& [key, item] : *value.as_map()) {
+    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+      throw InputError({"unknown key", "'" + key + "'", list_names(kKeys), nearest_name(key, kKeys)}, key);
+    }
+  }
   Spec spec;
   for (const auto& [name, item] : map_of(value, "devices")) {
     below("devices", [&] {

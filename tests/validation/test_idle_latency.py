@@ -263,3 +263,15 @@ def test_mean_hops_follow_from_the_graph() -> None:
             rows["hops"][i] == 2 * far[outcome.nodes[rows["target"][i]]][outcome.nodes[rows["requester"][i]]]
         )
     assert outcome.summary["mean_hops"] == pytest.approx(rows["hops"].mean(), rel=1e-12)
+
+
+def test_hops_beyond_what_a_byte_counts() -> None:
+    # From the first of 300 switches in a row to the memories on the last 150: 151 to 300 links and one more to each
+    # device, there and back.
+    spec = generated("chain", switches=300, requester={"kind": "host", "queue": 1})
+    spec["workload"] = {"host0": {"pattern": "random", "requests": 50, "footprint": "1MiB"}}
+    spec["outputs"] = {"requests": True}
+    hops = run(spec).requests["hops"]
+    assert min(hops) >= 2 * 152
+    assert max(hops) <= 2 * 301
+    assert len(set(hops)) > 10

@@ -55,15 +55,15 @@ def test_link_with_flow_control_is_md1_too(credits: int | None) -> None:
 
 @pytest.mark.parametrize("duplex", ["full", "half"])
 def test_bus_is_md1(duplex: str) -> None:
-    # Written data go downstream; completions without a header take no time in either case. On a shared medium their turn
-    # comes with the end of the message that they find on it: half of one, with the probability that there is one. The
-    # media are slow enough that a completion comes when its request's busy period is long over.
+    # Written data go downstream, 80 B each; completions without a header take no time in either case. On a shared
+    # medium their turn comes with the end of the message that they find on it: half of one, with the probability that
+    # there is one. The media are slow enough that a completion comes when its request's busy period is long over.
     bus = {"bandwidth": "8GB/s", "header": "0B", "duplex": duplex}
     spec = host_bus_memories(bus, work={"reads": 0.0})
     for name in spec["address_map"][0]["to"]:
         spec["devices"][name]["media"] = {"kind": "fixed", "latency": "5us"}
     outcome = run(open_loop(spec, 0.7))
-    of_completion = 0.0 if duplex == "full" else 0.7 * (64 / 8) / 2
+    of_completion = 0.0 if duplex == "full" else 0.7 * (80 / 8) / 2
     assert outcome.segment("bus_queue") == pytest.approx(wait_md1(0.7) + of_completion, rel=0.03)
 
 

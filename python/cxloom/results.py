@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -78,10 +78,13 @@ class Result(Measures):
         summary: Mapping[str, Any],
         spec: Resolved,
         tables: Mapping[str, Table] | None = None,
+        replay: Callable[[Resolved], Table] | None = None,
     ) -> None:
+        """`replay` plays the run once more for the rows of `requests()`, where the run recorded none."""
         super().__init__(summary)
         self.spec = spec
         self.tables = dict(tables or {})
+        self._replay = replay
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Result:
@@ -164,12 +167,13 @@ class Result(Measures):
     def requests(self) -> pl.DataFrame:
         """One row a request, with its segments. A run that did not record them is played again, which gives the same.
 
-        To record them at once: ``cx.run(system, requests=True)``, or ``outputs: {requests: true}`` in the spec.
+        To record them at once: ``cx.run(system, requests=True)``, or ``outputs: {requests: true}`` in the spec. Raises
+        InputError for results that were loaded from a directory without them.
         """
         if "requests" not in self.tables:
-            from cxloom.run import replay  # a result comes from a run; this is the only way back
-
-            self.tables["requests"] = replay(self.spec, "requests")
+            if self._replay is None:
+                raise InputError("this run recorded no requests", allowed="outputs: {requests: true} in the spec")
+            self.tables["requests"] = self._replay(self.spec)
         return _frame(self.tables["requests"])
 
     def series(self) -> pl.DataFrame:

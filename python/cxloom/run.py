@@ -119,7 +119,7 @@ def simulate(
         sinks.abandon()
         raise
     summary |= {"spec_hash": resolved.hash(), "version": _core.__version__, "cost": _cost(*started)}
-    result = Result(summary, resolved, sinks.tables())
+    result = Result(summary, resolved, sinks.tables(), replay_requests)
     if directory is not None:
         directory.commit(result.to_json() + "\n", to_yaml(resolved.plain()))
     if diagnosis:
@@ -127,11 +127,11 @@ def simulate(
     return result
 
 
-def replay(resolved: Resolved, output: str) -> Table:
-    """Plays a run once more to record what it did not. Runs are deterministic, so the rows are those of the first."""
-    on = Override.of(f"outputs.{output}", True)
-    again = Resolved(paths.assign(resolved.root, ("outputs", output), on.value))
-    return simulate(again, build(again)).tables[output]
+def replay_requests(resolved: Resolved) -> Table:
+    """Plays a run once more to record its requests. Runs are deterministic, so the rows are those of the first."""
+    on = Override.of("outputs.requests", True)
+    again = Resolved(paths.assign(resolved.root, ("outputs", "requests"), on.value))
+    return simulate(again, build(again)).tables["requests"]
 
 
 def nanoseconds(text: str, path: str) -> float:

@@ -172,7 +172,9 @@ class Result(Measures):
         """
         if "requests" not in self.tables:
             if self._replay is None:
-                raise InputError("this run recorded no requests", allowed="outputs: {requests: true} in the spec")
+                raise InputError(
+                    "this run recorded no requests", allowed="outputs: {requests: true} in the spec"
+                )
             self.tables["requests"] = self._replay(self.spec)
         return _frame(self.tables["requests"])
 

@@ -17,7 +17,8 @@ constexpr std::uint64_t kMinGranularity = 256;
 constexpr std::uint64_t kMaxGranularity = 16384;
 constexpr std::size_t kMaxSlots = 65536;  // of one round of a weighted interleave
 
-std::vector<std::uint64_t> weights_of(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets) {
+std::vector<std::uint64_t> weights_of(const RegionParams& params,
+                                      const std::vector<MemoryTargetInfo>& targets) {
   std::vector<std::uint64_t> weights(targets.size(), 1);
   if (params.policy == InterleavePolicy::kCapacity) {
     std::uint64_t divisor = 0;
@@ -25,8 +26,10 @@ std::vector<std::uint64_t> weights_of(const RegionParams& params, const std::vec
     for (std::size_t i = 0; i < targets.size(); ++i) weights[i] = targets[i].capacity.count() / divisor;
   } else if (!params.weights.empty()) {
     if (params.weights.size() != targets.size()) {
-      throw InputError({"as many weights as targets are needed", std::to_string(params.weights.size()),
-                        std::to_string(targets.size()), {}},
+      throw InputError({"as many weights as targets are needed",
+                        std::to_string(params.weights.size()),
+                        std::to_string(targets.size()),
+                        {}},
                        "weights");
     }
     std::copy(params.weights.begin(), params.weights.end(), weights.begin());
@@ -34,7 +37,9 @@ std::vector<std::uint64_t> weights_of(const RegionParams& params, const std::vec
   const std::uint64_t sum = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
   if (std::find(weights.begin(), weights.end(), 0U) != weights.end() || sum > kMaxSlots) {
     throw InputError({"weights must be above zero and add up to at most " + std::to_string(kMaxSlots),
-                      "a sum of " + std::to_string(sum), {}, {}},
+                      "a sum of " + std::to_string(sum),
+                      {},
+                      {}},
                      params.policy == InterleavePolicy::kCapacity ? "policy" : "weights");
   }
   return weights;
@@ -45,13 +50,17 @@ void check_cxl(const RegionParams& params) {
     throw InputError({"weights need policy: weighted", {}, {}, {}}, "weights");
   }
   if (std::find(kCxlWays.begin(), kCxlWays.end(), params.to.size()) == kCxlWays.end()) {
-    throw InputError({"a CXL decoder cannot interleave over this many targets", std::to_string(params.to.size()) + " ways",
-                      "1, 2, 3, 4, 6, 8, 12 or 16 ways, or policy: weighted for any number", {}},
+    throw InputError({"a CXL decoder cannot interleave over this many targets",
+                      std::to_string(params.to.size()) + " ways",
+                      "1, 2, 3, 4, 6, 8, 12 or 16 ways, or policy: weighted for any number",
+                      {}},
                      "to");
   }
   if (params.interleave.count() < kMinGranularity || params.interleave.count() > kMaxGranularity) {
-    throw InputError({"a CXL decoder does not know this granularity", to_text(params.interleave),
-                      "256B, 512B, 1KiB, 2KiB, 4KiB, 8KiB or 16KiB, or policy: weighted", {}},
+    throw InputError({"a CXL decoder does not know this granularity",
+                      to_text(params.interleave),
+                      "256B, 512B, 1KiB, 2KiB, 4KiB, 8KiB or 16KiB, or policy: weighted",
+                      {}},
                      "interleave");
   }
 }
@@ -59,34 +68,45 @@ void check_cxl(const RegionParams& params) {
 }  // namespace
 
 void RegionParams::describe(Schema<RegionParams>& schema) {
-  schema.doc("A range of addresses and the devices that serve it. Regions follow each other in the order written.");
+  schema.doc(
+      "A range of addresses and the devices that serve it. Regions follow each other in the order written.");
   schema.field("to", &RegionParams::to)
       .required()
       .where([](const auto& names) { return !names.empty(); }, "one target or more")
       .doc("The devices that share the range, in the order of the interleave.");
   schema.field("interleave", &RegionParams::interleave)
-      .where([](const Bytes& value) { return value.count() >= kLineBytes && std::has_single_bit(value.count()); },
-             "a power of two of at least 64B")
+      .where(
+          [](const Bytes& value) {
+            return value.count() >= kLineBytes && std::has_single_bit(value.count());
+          },
+          "a power of two of at least 64B")
       .doc("Granularity: consecutive bytes on one target before the next one's turn.")
       .source("CXL 3.x, 8.2.4.20.7: 256 B to 16 KiB");
-  schema.choice("policy", &RegionParams::policy,
-                {{"cxl", InterleavePolicy::kCxl},
-                 {"weighted", InterleavePolicy::kWeighted},
-                 {"capacity", InterleavePolicy::kCapacity}})
-      .doc("cxl: an HDM decoder's ways and granularities. weighted: any number of targets, by weight. capacity: weights "
-           "in proportion to the capacities.");
-  schema.field("weights", &RegionParams::weights).doc("Of policy weighted: chunks of each target in one round; all 1 if left out.");
+  schema
+      .choice("policy", &RegionParams::policy,
+              {{"cxl", InterleavePolicy::kCxl},
+               {"weighted", InterleavePolicy::kWeighted},
+               {"capacity", InterleavePolicy::kCapacity}})
+      .doc(
+          "cxl: an HDM decoder's ways and granularities. weighted: any number of targets, by weight. "
+          "capacity: weights "
+          "in proportion to the capacities.");
+  schema.field("weights", &RegionParams::weights)
+      .doc("Of policy weighted: chunks of each target in one round; all 1 if left out.");
   schema.field("size", &RegionParams::size)
       .min(Bytes{kLineBytes})
       .default_text("all that the targets have left")
       .doc("Length of the range.");
-  schema.field("base", &RegionParams::base).default_text("the end of the region before").doc("First address of the range.");
+  schema.field("base", &RegionParams::base)
+      .default_text("the end of the region before")
+      .doc("First address of the range.");
 }
 
 void AddressMap::add_region(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets) {
   if (params.policy == InterleavePolicy::kCxl) check_cxl(params);
   if (params.policy == InterleavePolicy::kCapacity && !params.weights.empty()) {
-    throw InputError({"policy capacity takes its weights from the capacities", {}, "policy: weighted", {}}, "weights");
+    throw InputError({"policy capacity takes its weights from the capacities", {}, "policy: weighted", {}},
+                     "weights");
   }
   const std::vector<std::uint64_t> weights = weights_of(params, targets);
 
@@ -96,7 +116,9 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
   for (std::size_t i = 0; i < targets.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (targets[i].id == targets[j].id) {
-        throw InputError({"the target is named twice", "'" + targets[i].name + "'", "each device once; use weights", {}}, "to");
+        throw InputError(
+            {"the target is named twice", "'" + targets[i].name + "'", "each device once; use weights", {}},
+            "to");
       }
     }
     std::uint64_t used = 0;
@@ -112,8 +134,10 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
   const std::uint64_t available = rounds * round_bytes;
   region.size = params.size ? params.size->count() : available;
   if (region.size > available || available == 0) {
-    throw InputError({"the region is larger than what its targets have left", to_text(Bytes{region.size}),
-                      "at most " + to_text(Bytes{available}), {}},
+    throw InputError({"the region is larger than what its targets have left",
+                      to_text(Bytes{region.size}),
+                      "at most " + to_text(Bytes{available}),
+                      {}},
                      params.size ? "size" : "to");
   }
   const std::uint64_t end_before = regions_.empty() ? 0 : regions_.back().base + regions_.back().size;
@@ -123,7 +147,9 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
   }
   for (const Region& other : regions_) {
     if (region.base < other.base + other.size && other.base < region.base + region.size) {
-      throw InputError({"the region overlaps another", to_text(Address{region.base}), "a base outside " + described(), {}}, "base");
+      throw InputError(
+          {"the region overlaps another", to_text(Address{region.base}), "a base outside " + described(), {}},
+          "base");
     }
   }
   const std::uint64_t rounds_used = (region.size + round_bytes - 1) / round_bytes;

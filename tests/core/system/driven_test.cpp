@@ -38,7 +38,8 @@ TEST_F(Driven, AnswersComeByCallbackAtTheirTime) {
     answered.push_back(now.ps());
   };
   // Two go at once; the third waits for the first answer's slot, and so arrives one round trip later.
-  for (int i = 0; i < 3; ++i) simulation_.inject("host", {.address = Address{std::uint64_t{64} * static_cast<unsigned>(i)}}, remember);
+  for (int i = 0; i < 3; ++i)
+    simulation_.inject("host", {.address = Address{std::uint64_t{64} * static_cast<unsigned>(i)}}, remember);
   EXPECT_FALSE(simulation_.run_until(Time{94'999}));
   EXPECT_TRUE(answered.empty());
   EXPECT_FALSE(simulation_.run_until(Time{95'000}));

@@ -32,6 +32,9 @@ namespace cxloom {
 
 struct SchemaInfo;
 
+/// No parameter is a longer time: an hour, which leaves room for sums of them in 64 bits of picoseconds.
+inline constexpr Time kLongestTime{3'600'000'000'000'000};
+
 /// What is declared of one parameter, without its C++ type.
 struct FieldInfo {
   std::string name;
@@ -256,7 +259,9 @@ class Schema {
       entry.info.fields = nested_info<T>();
     }
     entry.read = [member](const Value& value, Params& params) { read_value(value, params.*member); };
-    return Field<Member, T>(entry, member);
+    Field<Member, T> field(entry, member);
+    if constexpr (std::is_same_v<T, Time>) field.max(kLongestTime);
+    return field;
   }
 
   /// A parameter that takes one of the named values.

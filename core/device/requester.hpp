@@ -36,6 +36,7 @@ struct RequesterParams {
     schema.field("queue", &Params::queue).min(1).max(1U << 24U).doc("Requests in flight at the same time.");
     schema.field("issue_interval", &Params::issue_interval).doc("Least time from one issue to the next.");
     schema.field("instruction_time", &Params::instruction_time)
+        .max(Time{1'000'000})
         .doc("Time an instruction takes: a trace's instruction gaps times this pass between its accesses.");
     schema.field("cache", &Params::cache)
         .default_text("none")

@@ -81,6 +81,7 @@ struct LinkParams {
     MessageCost::describe_in(schema, &LinkParams::header, &LinkParams::data_header);
     schema.field("credits", &LinkParams::credits)
         .min(1)
+        .max(65536)
         .default_text("unlimited")
         .doc(
             "Messages of one class that the receiver can buffer; a sender without a credit waits. A credit "

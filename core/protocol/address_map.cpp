@@ -91,6 +91,9 @@ void RegionParams::describe(Schema<RegionParams>& schema) {
           "cxl: an HDM decoder's ways and granularities. weighted: any number of targets, by weight. "
           "capacity: weights "
           "in proportion to the capacities.");
+  schema.rule("the base must be a multiple of the interleave", [](const RegionParams& region) {
+    return !region.base || region.base->value() % region.interleave.count() == 0;
+  });
   schema.field("weights", &RegionParams::weights)
       .doc("Of policy weighted: chunks of each target in one round; all 1 if left out.");
   schema.field("size", &RegionParams::size)

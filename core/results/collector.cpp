@@ -41,8 +41,8 @@ void Collector::keep(const Request& request, Time now) {
   for (std::size_t i = 0; i < kSegmentCount; ++i) table_.segments_ps[i].push_back(request.segments[i].ps());
 }
 
-std::array<std::uint64_t, kSegmentCount> Collector::segment_sums_ps() const {
-  std::array<std::uint64_t, kSegmentCount> sums{};
+std::array<Wide, kSegmentCount> Collector::segment_sums_ps() const {
+  std::array<Wide, kSegmentCount> sums{};
   for (std::size_t i = 0; i < kSegmentCount; ++i)
     sums[i] = reads_.segment_sums_ps[i] + writes_.segment_sums_ps[i];
   return sums;

@@ -35,7 +35,7 @@ struct RequestStatistics {
   explicit RequestStatistics(unsigned precision = 7) : latency(precision) {}
   LatencyDistribution latency;
   std::uint64_t payload = 0;  ///< bytes exchanged with memory
-  std::array<std::uint64_t, kSegmentCount> segment_sums_ps{};
+  std::array<Wide, kSegmentCount> segment_sums_ps{};
 
   void add(const Request& request, Time latency_of_request, std::uint64_t moved) {
     latency.add(latency_of_request);
@@ -59,7 +59,7 @@ class Collector final : public RequestObserver {
   const RequestStatistics& reads() const { return reads_; }
   const RequestStatistics& writes() const { return writes_; }
   std::uint64_t write_backs() const { return write_backs_; }
-  std::array<std::uint64_t, kSegmentCount> segment_sums_ps() const;
+  std::array<Wide, kSegmentCount> segment_sums_ps() const;
   /// By target node; a cache hit counts for the requester itself.
   const RequestStatistics* of_target(NodeId node) const;
   std::uint64_t hops() const { return hops_; }

@@ -42,6 +42,7 @@ const std::vector<MeasureDefinition>& measure_definitions() {
       {"completed", "", "whether every request was answered"},
       {"truncated", "", "whether the run was stopped before its end: the measures cover what there was"},
       {"stop_reason", "", "why the run ended"},
+      {"notes", "", "what the user should know of the run, a sentence each"},
       {"seed", "", "of all random streams"},
       {"events", "", "events of the simulation kernel, warm-up and drain included"},
   };
@@ -63,7 +64,7 @@ Value latency_of(const LatencyDistribution& latency) {
                     {"max", latency.maximum().ns()}};
 }
 
-Value breakdown_of(const std::array<std::uint64_t, kSegmentCount>& sums_ps, std::uint64_t requests) {
+Value breakdown_of(const std::array<Wide, kSegmentCount>& sums_ps, std::uint64_t requests) {
   Value::Map breakdown;
   for (const Segment segment : kPathOrder) {
     const auto i = static_cast<std::size_t>(segment);
@@ -118,6 +119,21 @@ Value links_of(const Simulation& simulation, double length) {
                                              {link.backward->name(), direction(*link.backward, length)}});
   }
   return links;
+}
+
+// What makes the measures less than they seem.
+Value notes_of(const Simulation& simulation, const Collector& collector, double length) {
+  constexpr double kShort = 3.0;  // mean latencies
+  Value::List notes;
+  for (const std::string& note : simulation.notes()) notes.emplace_back(note);
+  const LatencyDistribution& latency = collector.all().latency;
+  if (latency.count() > 1 && length < kShort * latency.mean_ns()) {
+    notes.emplace_back(
+        "the measured window is shorter than three mean latencies: its bandwidth says how requests came and "
+        "went, not "
+        "what the system sustains; measure more requests");
+  }
+  return notes;
 }
 
 }  // namespace
@@ -178,6 +194,7 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
       {"completed", finished},
       {"truncated", !finished},
       {"stop_reason", simulation.stop_reason()},
+      {"notes", notes_of(simulation, collector, length)},
       {"seed", number(simulation.spec().run.seed)},
       {"events", number(simulation.kernel().events())},
   };

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
+
 #include "device/accelerator.hpp"
 #include "device/bus.hpp"
 #include "device/host.hpp"
@@ -38,7 +40,7 @@ void share_symbols() {
 
 void load_plugin(const std::string& path, Registry& registry) {
   share_symbols();
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     throw InputError({"the plug-in cannot be loaded", std::string(dlerror()), "a shared library", {}});
   using Register = void (*)(Registry&);

@@ -12,6 +12,9 @@ namespace cxloom {
 
 namespace {
 
+// Simulated time ends here (53 days): what a parameter adds still fits into 64 bits of picoseconds.
+constexpr Time kLatest{Time::max().ps() / 2};
+
 std::string indexed(const std::string& key, std::size_t index) {
   return key + "[" + std::to_string(index) + "]";
 }
@@ -176,10 +179,7 @@ void Simulation::make_link(std::size_t index) {
     static_cast<QueuedLinkEnd&>(end_ba).set_opposite(static_cast<QueuedLinkEnd&>(end_ab));
   }
   std::string name = link.a + "-" + link.b;
-  const auto same =
-      std::count_if(spec_.links.begin(), spec_.links.begin() + static_cast<std::ptrdiff_t>(index),
-                    [&](const Spec::Link& other) { return other.a == link.a && other.b == link.b; });
-  if (same > 0) name += "#" + std::to_string(same + 1);
+  if (const int uses = ++link_names_[name]; uses > 1) name += "#" + std::to_string(uses);
   links_.push_back({std::move(name), &end_ab, &end_ba, shared});
 }
 
@@ -331,11 +331,16 @@ void Simulation::close_feeds() {
 
 bool Simulation::advance(Time limit, std::uint64_t max_events) {
   if (state_ != State::kRunning) return true;
+  if (std::none_of(requesters_.begin(), requesters_.end(),
+                   [](const Requester* each) { return each->has_work(); })) {
+    throw InputError({"nobody makes requests", {}, "an entry for a host or an accelerator", {}}, "workload");
+  }
   do {
     const std::uint64_t slice =
         std::min(max_events, spec_.run.livelock_events);  // a livelock would never come back
     const std::uint64_t ran = kernel_.run(limit, slice);
     max_events -= ran;
+    if (kernel_.now() > kLatest) throw SimulationError(diagnosis("simulated time runs out of its 64 bits"));
     if (completed_ > completed_seen_) {
       completed_seen_ = completed_;
       events_at_progress_ = kernel_.events();
@@ -364,6 +369,12 @@ void Simulation::finish() {
   if (window_ == Window::kOpen) close_window(kernel_.now());
   state_ = State::kFinished;
   stop_reason_ = "finished: every request was answered";
+  for (const Requester* requester : requesters_) {
+    const auto wanted = requester->expected();
+    if (!wanted || requester->issued() >= *wanted || !requester->has_work()) continue;
+    notes_.push_back("workload." + requester->name() + " ended after " + std::to_string(requester->issued()) +
+                     " of " + std::to_string(*wanted) + " requests, warm-up included: its trace has no more");
+  }
 }
 
 void Simulation::stop(const std::string& reason) {

@@ -80,6 +80,8 @@ class Simulation final : private RequestObserver {
 
   State state() const { return state_; }
   const std::string& stop_reason() const { return stop_reason_; }
+  /// What the user should know of the run, a sentence each.
+  const std::vector<std::string>& notes() const { return notes_; }
   Progress progress() const;
 
   /// Shows every event from now on to `watcher`; null ends it.
@@ -134,6 +136,7 @@ class Simulation final : private RequestObserver {
   Fabric fabric_;
   Topology topology_;
   std::map<std::string, NodeId> ids_;
+  std::map<std::string, int> link_names_;  // links that would have this name
   std::vector<std::unique_ptr<Component>> components_;
   std::vector<Requester*> requesters_;
   std::vector<std::unique_ptr<Wire>> wires_;
@@ -147,6 +150,7 @@ class Simulation final : private RequestObserver {
 
   State state_ = State::kRunning;
   std::string stop_reason_;
+  std::vector<std::string> notes_;
   Window window_ = Window::kBefore;
   Time window_start_;
   Time window_end_;

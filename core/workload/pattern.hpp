@@ -35,7 +35,9 @@ struct PatternParams {
     schema.field("footprint", &Params::footprint)
         .min(Bytes{64})
         .doc("Bytes of the address range that is accessed.");
-    schema.field("base", &Params::base).doc("First address of the range.");
+    schema.field("base", &Params::base)
+        .where([](const Address& base) { return base.value() % kLineBytes == 0; }, "a multiple of 64")
+        .doc("First address of the range.");
     schema.field("size", &Params::size).min(Bytes{1}).max(Bytes{4096}).doc("Bytes of an access.");
     schema.rule("the footprint is smaller than one access",
                 [](const Params& params) { return !(params.footprint < params.size); });

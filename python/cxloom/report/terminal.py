@@ -145,8 +145,9 @@ def _busiest(summary: Values, limit: int, blocks: str) -> Table | None:
 def _provenance(summary: Values) -> Text:
     cost = summary["cost"]
     speed = summary["events"] / cost["wall_seconds"] if cost["wall_seconds"] else 0.0
+    notes = "".join(f"note: {note}\n" for note in summary.get("notes", []))
     return Text(
-        f"seed {summary['seed']}, spec {summary['spec_hash']}, cxloom {summary['version']}\n"
+        f"{notes}seed {summary['seed']}, spec {summary['spec_hash']}, cxloom {summary['version']}\n"
         f"{summary['events']:,} events in {cost['wall_seconds']:.2f} s ({speed / 1e6:.2f} million a second), "
         f"{size(cost['peak_memory_bytes'])}",
         style="dim",

@@ -1,0 +1,88 @@
+"""What is too large, too little or not lined up is refused, or said; nothing is silently wrong."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cxloom as cx
+
+
+def spec(**host: Any) -> cx.System:
+    system = cx.System()
+    system.host("host", **host)
+    system.memory("mem", capacity="1GiB")
+    system.connect("host", "mem")
+    system.map(to="mem")
+    return system
+
+
+def work(system: cx.System, **params: Any) -> cx.System:
+    system.workload("host", **({"pattern": "random", "requests": 1000, "footprint": "1MiB"} | params))
+    return system
+
+
+@pytest.mark.parametrize(
+    ("host", "params", "path"),
+    [
+        ({"process_time": "3601s"}, {}, "devices.host.process_time"),
+        ({"instruction_time": "2us"}, {}, "devices.host.instruction_time"),
+        ({}, {"base": "0x1001"}, "workload.host.base"),
+    ],
+)
+def test_refused(host: dict[str, str], params: dict[str, str], path: str) -> None:
+    with pytest.raises(cx.InputError) as refused:
+        cx.run(work(spec(**host), **params))
+    assert refused.value.path == path
+
+
+def test_more_credits_than_a_link_can_have_are_refused() -> None:
+    system = cx.System()
+    system.host("host")
+    system.memory("mem", capacity="1GiB")
+    system.connect("host", "mem", credits=65537)
+    system.map(to="mem")
+    with pytest.raises(cx.InputError, match="at most 65536"):
+        cx.run(work(system))
+
+
+def test_a_run_needs_somebody_who_makes_requests() -> None:
+    with pytest.raises(cx.InputError, match="nobody makes requests"):
+        cx.run(spec())
+
+
+def test_sums_of_long_latencies_do_not_wrap() -> None:
+    # 20000 requests of 3600 s are 7.2e19 ps, beyond 64 bits; all start at once, so that simulated time stays short.
+    system = work(spec(queue=20000, process_time="3600s"), requests=20000)
+    result = cx.run(system)
+    assert result.latency.min == result.latency.max == result.latency.mean == 3600e9 + 40 + 45
+    assert sum(result.breakdown.values()) == pytest.approx(result.latency.mean, rel=1e-12)
+
+
+def test_a_short_window_is_noted() -> None:
+    assert any("three mean latencies" in note for note in cx.run(work(spec(), requests=10))["notes"])
+    assert cx.run(work(spec(), requests=10_000))["notes"] == []
+
+
+def test_a_trace_that_ends_early_is_noted(tmp_path: Path) -> None:
+    trace = tmp_path / "short.txt"
+    trace.write_text("".join(f"0x{64 * i:x} R {i}\n" for i in range(100)))
+    system = spec()
+    system.workload("host", trace=str(trace), requests=1000)
+    notes = cx.run(system)["notes"]
+    assert any("ended after 100 of 1000" in note for note in notes)
+
+
+def test_links_whose_names_would_be_the_same_are_told_apart() -> None:
+    system = cx.System()
+    for name in ("a", "a-b", "b-c", "c"):
+        system.switch(name)
+    system.host("h")
+    system.memory("m", capacity="1GiB")
+    for ends in (("a", "b-c"), ("a-b", "c"), ("b-c", "a-b"), ("h", "a"), ("c", "m")):
+        system.connect(*ends)
+    system.map(to="m")
+    system.workload("h", pattern="random", requests=10, footprint="1MiB")
+    links = cx.run(system)["per_link"]
+    assert len(links) == 5
+    assert {"a-b-c", "a-b-c#2"} <= set(links)

@@ -24,7 +24,7 @@ MemoryController::MemoryController(const MemoryControllerParams& params, const M
       queue_limit_(params.queue),
       slots_(kernel, "a queue slot of the memory controller", owner) {
   set_owner(owner);
-  MediaContext context{kernel, owner, *this, seed};
+  MediaContext context{kernel, owner, *this, params.capacity, seed};
   try {
     media_ = media_kinds.make(params.media, context);
   } catch (const InputError& error) {

@@ -27,6 +27,7 @@ struct MediaContext {
   Kernel& kernel;
   const Component& owner;
   MediaClient& client;
+  Bytes capacity;  ///< of the memory in front of it
   std::uint64_t seed = 0;
 };
 

@@ -10,6 +10,21 @@
 
 namespace cxloom {
 
+/// Data behind a message's header.
+struct DataShape {
+  std::uint8_t chunks = 4;  ///< of 16 B: 4, or 2 for a half transfer (68B, not M2S)
+  bool trailer = false;     ///< byte enables: one slot more
+
+  std::uint8_t slots() const { return static_cast<std::uint8_t>(chunks + (trailer ? 1 : 0)); }
+  bool operator==(const DataShape&) const = default;
+};
+
+/// Whether messages of a class carry data behind their header.
+constexpr bool is_data_class(Channel channel) {
+  return channel == Channel::kM2SRwD || channel == Channel::kS2MDRS || channel == Channel::kD2HData ||
+         channel == Channel::kH2DData;
+}
+
 enum class SlotKind : std::uint8_t {
   kEmpty,    ///< sent, and carries nothing
   kHeader,   ///< messages in one of the slot formats
@@ -30,8 +45,8 @@ enum class FlitKind : std::uint8_t {
   kControl,   ///< link layer control: credits, retry; needs no credit itself
 };
 
-/// Most messages of a flit: no slot takes more than five, and the largest counts of 128 B bound two halves.
-inline constexpr std::size_t kMostMessagesOfFlit = kMostSlots * kMostMessagesOfSlot;
+/// Most messages of a flit: four in each of fifteen slots (256B), or five in each of four (68B).
+inline constexpr std::size_t kMostMessagesOfFlit = 60;
 /// Most transfers that end in a flit: one begun before it, and one for every two chunks behind.
 inline constexpr std::size_t kMostEndsOfFlit = 8;
 
@@ -44,6 +59,7 @@ struct Flit {
   struct Placement {
     Channel channel;
     std::uint8_t slot;
+    DataShape data;  ///< that follows the header; no chunks for a message without data
   };
 
   FlitMode mode = FlitMode::k68B;
@@ -61,7 +77,8 @@ struct Flit {
   std::uint16_t io_begun = 0;
   std::uint16_t io_ended = 0;
 
-  unsigned count(SlotKind of) const { return slots_of[static_cast<std::size_t>(of)]; }
+  std::uint8_t& count(SlotKind of) { return slots_of[static_cast<std::size_t>(of)]; }
+  std::uint8_t count(SlotKind of) const { return slots_of[static_cast<std::size_t>(of)]; }
   bool carries_credits() const { return kind != FlitKind::kAllData && kind != FlitKind::kIo; }
 };
 

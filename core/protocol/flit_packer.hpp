@@ -14,61 +14,51 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "base/error.hpp"
 #include "protocol/flit.hpp"
 #include "protocol/flit_format.hpp"
+#include "protocol/slot_tables.hpp"
 
 namespace cxloom {
-
-/// Data behind a message's header.
-struct DataShape {
-  std::uint8_t chunks = 4;  ///< of 16 B: 4, or 2 for a half transfer (68B, not M2S)
-  bool trailer = false;     ///< byte enables: one slot more
-
-  std::uint8_t slots() const { return static_cast<std::uint8_t>(chunks + (trailer ? 1 : 0)); }
-};
-
-/// Whether messages of a class carry data behind their header.
-constexpr bool is_data_class(Channel channel) {
-  return channel == Channel::kM2SRwD || channel == Channel::kS2MDRS || channel == Channel::kD2HData ||
-         channel == Channel::kH2DData;
-}
 
 /// What may go into the next flit: how many messages of each class, and the data of each. It may be kept from flit to
 /// flit and brought up to date where queues change.
 class Offer {
  public:
-  /// More of a class than this may wait, but no flit takes more.
-  static constexpr unsigned kMost = 8;
+  /// More of a class than this may wait, but no flit takes more: twice the largest count of 128 B.
+  static constexpr unsigned kMost = 12;
+  /// The same of a class with data: the messages whose data are to be described.
+  static constexpr unsigned kMostWithData = 8;
 
   void set(Channel channel, std::size_t count) {
-    const auto index = static_cast<std::size_t>(channel);
-    counts_[index] = static_cast<std::uint8_t>(std::min<std::size_t>(count, kMost));
-    const std::uint32_t bit = 1U << index;
-    classes_ = count > 0 ? classes_ | bit : classes_ & ~bit;
+    counts_ = (counts_ & ~nibble_of(channel, 15)) | nibble_of(channel, std::min<std::size_t>(count, kMost));
   }
-  /// The data of the k-th message of a class; 64 B without a trailer unless said otherwise. Stays until said anew.
+  /// The data of the k-th message of a class, k < kMostWithData; 64 B without a trailer unless said otherwise. Stays
+  /// until said anew.
   void set_data(Channel channel, std::size_t k, DataShape shape) {
     std::uint32_t& all = shapes_[static_cast<std::size_t>(channel)];
     const unsigned shift = static_cast<unsigned>(k) * 4;
-    all = (all & ~(0xFU << shift)) | ((shape.chunks | (shape.trailer ? kTrailer : 0U)) << shift);
+    all = (all & ~(15U << shift)) | ((shape.chunks | (shape.trailer ? kTrailer : 0U)) << shift);
   }
 
-  bool empty() const { return classes_ == 0; }
-  std::uint32_t classes() const { return classes_; }  ///< a bit for each class that has messages
-  unsigned count(Channel channel) const { return counts_[static_cast<std::size_t>(channel)]; }
-  DataShape data(Channel channel, std::size_t k) const {
-    const std::uint32_t code = shapes_[static_cast<std::size_t>(channel)] >> (k * 4) & 0xFU;
-    return {static_cast<std::uint8_t>(code & 7U), (code & kTrailer) != 0};
-  }
+  bool empty() const { return counts_ == 0; }
+  unsigned count(Channel channel) const { return nibble_at(counts_, channel); }
+  DataShape data(Channel channel, std::size_t k) const { return decode(shapes(channel) >> (k * 4)); }
 
  private:
+  friend class FlitPacker;
   static constexpr std::uint32_t kTrailer = 8;
-  static constexpr std::uint32_t kWholeLines = 0x44444444;  // four bits a message
+  static constexpr std::uint32_t kWholeLines = 0x44444444;
 
-  std::uint32_t classes_ = 0;
-  std::array<std::uint8_t, kChannelCount> counts_{};
+  static DataShape decode(std::uint32_t code) {
+    return {static_cast<std::uint8_t>(code & 7U), (code & kTrailer) != 0};
+  }
+  std::uint32_t shapes(Channel channel) const { return shapes_[static_cast<std::size_t>(channel)]; }
+
+  ClassNibbles counts_ = 0;
+  // Four bits a message: chunks, and whether a trailer follows.
   std::array<std::uint32_t, kChannelCount> shapes_{
       kWholeLines, kWholeLines, kWholeLines, kWholeLines, kWholeLines, kWholeLines, kWholeLines,
       kWholeLines, kWholeLines, kWholeLines, kWholeLines, kWholeLines, kWholeLines};
@@ -88,11 +78,12 @@ class FlitPacker {
   explicit FlitPacker(const FlitPacking& packing);
 
   /// Fills the next flit: data under way first, then messages of the offer, as many as the format takes; the rest of
-  /// the slots stay empty. Classes take turns. Throws InternalError for what the format cannot carry (BISnp and BIRsp
-  /// in 68B, a half transfer in 256B or of M2S data).
+  /// the slots stay empty. Classes take turns. With nothing to send it gives a control flit (pack_control). Throws
+  /// InternalError for what the format cannot carry: BISnp and BIRsp in 68B, half transfers in 256B or of M2S data.
   void pack(const Offer& offer, Flit& flit);
 
-  /// A flit without messages or data, for credits (an LLCRD flit; an empty 256B flit); a MAC that is due goes along.
+  /// A flit without messages, for credits (68B: an LLCRD flit; 256B: an empty flit). Flits that no MAC covers yet get
+  /// theirs in it. Not while data is under way: an all-data flit may be due.
   void pack_control(Flit& flit);
 
   /// Data or a MAC is under way, so that a flit must follow even if nothing new is offered.
@@ -105,21 +96,46 @@ class FlitPacker {
   FlitMode mode() const { return packing_.mode; }
 
  private:
+  /// What is still to be placed in the flit that is being filled.
+  struct Filling;
+
+  void pack_68b(const Offer& offer, Flit& flit);
+  void pack_256b(const Offer& offer, Flit& flit);
+  void start(Flit& flit) const;
+  bool place_mac(Flit& flit);
+  bool place_messages(Filling& filling, unsigned slot, SlotType type, ClassNibbles allowed);
+  unsigned usable(const Filling& filling, const SlotFormat::Part& part) const;
+  void place_part(Filling& filling, unsigned slot, Channel channel, unsigned count);
+  unsigned place_data(Flit& flit, unsigned slot, unsigned end);
+  void push_transfer(DataShape shape);
+  void count_for_mac(const Flit& flit);
+
   FlitPacking packing_;
+  const SlotTables* tables_;
+  ClassNibbles last_group_ = 0;  // messages of each class in the last slots of the flit before (256B)
+  unsigned turn_ = 0;            // the class after the one served last
   unsigned data_waiting_ = 0;
   unsigned unchecked_flits_ = 0;
   bool mac_due_ = false;
+  // Transfers of data under way, oldest first: slots left of each, and whether the last one is a trailer.
+  static constexpr unsigned kMostTransfers = 32;
+  std::array<std::uint8_t, kMostTransfers> transfers_{};
+  unsigned first_transfer_ = 0;
+  unsigned transfer_count_ = 0;
 };
 
-/// Credits travel by group: a flit returns those of one class of each group.
+/// Credits travel by group: a flit that carries_credits() returns those of one class of each group (68B: three counts in
+/// the flit header; 256B: three 5-bit fields of the 2 B credit field, and one bit to spare).
 enum class CreditGroup : std::uint8_t { kRequest, kData, kResponse };
 inline constexpr std::size_t kCreditGroupCount = 3;
 
-/// The group of a class. CXL.io has credits of its own (PCIe's), and no group.
+/// The group of a class. CXL.io has credits of its own (PCIe's) and no group: InternalError.
 CreditGroup credit_group(Channel channel);
 
-/// How many of `pending` credits of a class the field of its group can return in one flit: the largest count that the
-/// field encodes (68B: 0, 1, 2, 4 ... 64; 256B: 0, 1, 4, 8, 12, 16).
+/// The counts that the field of a group encodes, ascending: 68B 0, 1, 2, 4 ... 64; 256B 0, 1, 4, 8, 12, 16.
+std::span<const std::uint8_t> credit_return_counts(FlitMode mode);
+
+/// How many of `pending` credits of a class one flit can return: the largest count of its field that is not above.
 unsigned largest_credit_return(FlitMode mode, unsigned pending);
 
 }  // namespace cxloom

@@ -1,0 +1,54 @@
+// 256B flits: an H-slot, and generic slots in which data follow their headers without a gap; the latency-optimised flit
+// has a second header slot amid them.
+#include "protocol/packer_filling.hpp"
+
+namespace cxloom {
+namespace {
+
+constexpr unsigned kSlots = 15;
+constexpr unsigned kGroups = 4;  // of four slots, 64 B; two in a row share a largest count
+constexpr unsigned kMostDataAtHeader =
+    16;  // data slots to send beside which a header slot may bring data headers
+constexpr unsigned kSlotOfTwoGroups = 7;  // 256B-lo: it lies in both halves, and counts in both groups
+
+}  // namespace
+
+void FlitPacker::pack_256b(const Offer& offer, Flit& flit) {
+  const bool halves = packing_.mode == FlitMode::k256BLo;
+  const unsigned second_header = halves ? 8 : kSlots;
+  Filling filling{
+      .offer = offer, .flit = flit, .left = offer.counts_, .room = tables_->largest - last_group_};
+  unsigned group = 0;
+  ClassNibbles last = last_group_;  // messages of the group before this one
+  ClassNibbles straddling = 0;      // messages of the slot that counts in two groups
+  const auto enter = [&](unsigned slot) {
+    for (; group < slot / kGroups; ++group) {
+      last = filling.group - straddling;
+      filling.group = straddling;
+      straddling = 0;
+      filling.room = tables_->largest - last - filling.group;
+    }
+  };
+  const auto header = [&](unsigned slot, SlotType type) {
+    place_messages(filling, slot, type, data_waiting_ > kMostDataAtHeader ? ~kDataClasses : ~ClassNibbles{0});
+  };
+
+  if (!place_mac(flit)) header(0, SlotType::kHeader);
+  for (unsigned slot = 1; slot < kSlots;) {
+    enter(slot);
+    if (slot == second_header) {
+      header(slot++, SlotType::kSecondHeader);
+    } else if (data_waiting_ > 0) {
+      slot = place_data(flit, slot, slot < second_header ? std::min(second_header, kSlots) : kSlots);
+    } else {
+      const ClassNibbles before = filling.group;
+      place_messages(filling, slot, SlotType::kGeneric, ~ClassNibbles{0});
+      if (halves && slot == kSlotOfTwoGroups) straddling = filling.group - before;
+      ++slot;
+    }
+  }
+  enter(kSlots);
+  last_group_ = filling.group;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,52 @@
+#include "protocol/slot_tables.hpp"
+
+namespace cxloom {
+namespace {
+
+SlotTables::ForSlot make_slot(FlitMode mode, SlotType type, bool zero_extended) {
+  SlotTables::ForSlot table;
+  table.formats = slot_formats(mode, type);
+  for (std::size_t i = 0; i < table.formats.size(); ++i) {
+    const SlotFormat& format = table.formats[i];
+    if (format.zero_extended && !zero_extended) continue;
+    for (const SlotFormat::Part& part : format.parts) {
+      if (part.most == 0) continue;
+      const auto channel = static_cast<std::size_t>(part.channel);
+      table.classes |= nibble_of(part.channel, 1);
+      table.of_class[channel][table.format_count[channel]++] = static_cast<std::uint8_t>(i);
+    }
+  }
+  return table;
+}
+
+SlotTables make_tables(FlitMode mode, bool zero_extended) {
+  SlotTables tables;
+  for (const SlotType type : {SlotType::kHeader, SlotType::kGeneric, SlotType::kSecondHeader})
+    tables.slot[static_cast<std::size_t>(type)] = make_slot(mode, type, zero_extended);
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    const auto channel = static_cast<Channel>(i);
+    tables.largest |= nibble_of(channel, largest_count(mode, channel));
+  }
+  for (std::size_t i = 0; i < kMostSlots; ++i) tables.group[i] = static_cast<std::uint8_t>(i / 4);
+  return tables;
+}
+
+using ByOption = std::array<std::array<SlotTables, 2>, kFlitModeCount>;
+
+ByOption make_all() {
+  ByOption all;
+  for (std::size_t mode = 0; mode < kFlitModeCount; ++mode) {
+    for (std::size_t option = 0; option < 2; ++option)
+      all[mode][option] = make_tables(static_cast<FlitMode>(mode), option == 1);
+  }
+  return all;
+}
+
+}  // namespace
+
+const SlotTables& slot_tables(FlitMode mode, bool zero_extended) {
+  static const ByOption all = make_all();
+  return all[static_cast<std::size_t>(mode)][zero_extended ? 1 : 0];
+}
+
+}  // namespace cxloom

@@ -1,0 +1,51 @@
+// The slot formats of a flit format by class: which formats carry a class, and which classes a type of slot carries.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "protocol/flit_format.hpp"
+
+namespace cxloom {
+
+/// Four bits a class: small counts, or a set of classes (their lowest bits), so that a packer looks at all at once.
+using ClassNibbles = std::uint64_t;
+
+constexpr unsigned nibble_shift(Channel channel) { return static_cast<unsigned>(channel) * 4; }
+constexpr ClassNibbles nibble_of(Channel channel, std::uint64_t value) {
+  return value << nibble_shift(channel);
+}
+constexpr unsigned nibble_at(ClassNibbles all, Channel channel) { return all >> nibble_shift(channel) & 15U; }
+/// The set of classes whose count is not zero.
+constexpr ClassNibbles nonzero_classes(ClassNibbles all) {
+  return (all | all >> 1 | all >> 2 | all >> 3) & 0x1111'1111'1111'1111ULL;
+}
+
+inline constexpr ClassNibbles kDataClasses = nibble_of(Channel::kM2SRwD, 1) | nibble_of(Channel::kS2MDRS, 1) |
+                                             nibble_of(Channel::kD2HData, 1) |
+                                             nibble_of(Channel::kH2DData, 1);
+
+struct SlotTables {
+  /// Most formats of a type of slot that carry the same class.
+  static constexpr std::size_t kMostFormats = 4;
+
+  struct ForSlot {
+    std::span<const SlotFormat> formats;
+    ClassNibbles classes = 0;                                                      ///< that it carries at all
+    std::array<std::array<std::uint8_t, kMostFormats>, kChannelCount> of_class{};  ///< places in `formats`
+    std::array<std::uint8_t, kChannelCount> format_count{};
+  };
+
+  std::array<ForSlot, 3> slot;  ///< by SlotType
+  ClassNibbles largest = 0;     ///< largest counts, of a flit (68B) or of a rolling 128 B (256B)
+  /// The slots whose messages count together: those of 64 B (256B).
+  std::array<std::uint8_t, kMostSlots> group{};
+
+  const ForSlot& of(SlotType type) const { return slot[static_cast<std::size_t>(type)]; }
+};
+
+/// The tables of a flit format, without the formats that cut off reserved bits unless those are allowed.
+const SlotTables& slot_tables(FlitMode mode, bool zero_extended);
+
+}  // namespace cxloom

@@ -1,6 +1,5 @@
 #include "memory/fixed_media.hpp"
 
-#include <algorithm>
 #include <bit>
 
 namespace cxloom {
@@ -49,7 +48,7 @@ FixedMedia::FixedMedia(const FixedMediaParams& params, const MediaContext& conte
       write_latency_(params.write_latency.value_or(params.latency)),
       bank_bits_(static_cast<unsigned>(std::countr_zero(params.bank_interleave.count()))),
       in_order_(latency_ == write_latency_),
-      data_path_(params.bandwidth.rate) {
+      data_path_(params.bandwidth) {
   for (std::uint32_t i = 0; i < params.banks.value_or(0); ++i) {
     banks_.push_back(std::make_unique<Bank>(context.kernel, context.owner));
   }
@@ -57,20 +56,13 @@ FixedMedia::FixedMedia(const FixedMediaParams& params, const MediaContext& conte
 
 FixedMedia::~FixedMedia() = default;
 
-Time FixedMedia::enter_data_path(const Message& message, Time ready) {
-  const Time start = std::max(ready, data_path_free_);
-  if (start > data_path_free_) data_path_.restart();
-  data_path_free_ = start + data_path_.advance(message.size);
-  return start;
-}
-
 void FixedMedia::access(Message& message, Address address, Time ready) {
   if (!banks_.empty()) {
     message.port = static_cast<std::uint16_t>((address.value() >> bank_bits_) % banks_.size());
     kernel_.schedule(ready, source_, *this, kReady, reinterpret_cast<std::uintptr_t>(&message));
     return;
   }
-  const Time start = enter_data_path(message, ready);
+  const Time start = data_path_.enter(ready, message.size);
   const Time done = start + latency_of(message);
   message.charge(Segment::kMediaQueue, start);
   message.charge(Segment::kMedia, done);
@@ -83,7 +75,7 @@ void FixedMedia::access(Message& message, Address address, Time ready) {
 
 void FixedMedia::begin(Bank& bank, Message& message) {
   bank.busy = true;
-  const Time start = enter_data_path(message, kernel_.now());
+  const Time start = data_path_.enter(kernel_.now(), message.size);
   const Time done = start + latency_of(message);
   message.charge(Segment::kMediaQueue, start);
   message.charge(Segment::kMedia, done);

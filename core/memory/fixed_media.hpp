@@ -9,6 +9,7 @@
 #include "base/schema.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/wait_list.hpp"
+#include "memory/data_path.hpp"
 #include "memory/media.hpp"
 #include "protocol/message_queue.hpp"
 
@@ -43,8 +44,6 @@ class FixedMedia final : public Media {
   Time latency_of(const Message& message) const {
     return message.opcode == Opcode::kMemWr ? write_latency_ : latency_;
   }
-  /// Passes the data path, in the order of the calls; returns when the access itself starts.
-  Time enter_data_path(const Message& message, Time ready);
   void begin(Bank& bank, Message& message);
 
   Kernel& kernel_;
@@ -54,8 +53,7 @@ class FixedMedia final : public Media {
   Time write_latency_;
   unsigned bank_bits_;
   bool in_order_;  // accesses end in the order in which they begin
-  RateMeter data_path_;
-  Time data_path_free_;
+  DataPath data_path_;
   std::vector<std::unique_ptr<Bank>> banks_;  // none: unlimited
   LevelMonitor waiting_;
 };

@@ -10,6 +10,7 @@
 #include "device/memory.hpp"
 #include "device/switch.hpp"
 #include "memory/fixed_media.hpp"
+#include "memory/nvm_media.hpp"
 
 namespace cxloom {
 
@@ -21,6 +22,7 @@ Registry builtin_registry() {
   registry.devices.add<Switch>("switch");
   registry.devices.add<Memory>("memory");
   registry.media.add<FixedMedia>("fixed");
+  registry.media.add<NvmMedia>("nvm");
   register_patterns(registry.patterns);
   register_shapes(registry.shapes);
   return registry;

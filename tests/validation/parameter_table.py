@@ -219,6 +219,39 @@ def media_rows() -> Iterator[Turn]:
     )
 
 
+def measured(name: str) -> Measure:
+    """A measure of the memory `mem`."""
+    return lambda outcome: float(outcome.summary["per_memory"]["mem"][name])
+
+
+def nvm_rows() -> Iterator[Turn]:
+    """Non-volatile media."""
+    at = "devices.mem.media"
+    wide = {"kind": "nvm", "block": "256B"}
+    base = direct(memory={"media": {"kind": "nvm"}})
+    blocks = direct(memory={"media": wide}, work={"pattern": "sequential"})
+    writes = direct(memory={"media": {"kind": "nvm", "banks": 4}}, work={"reads": 0.0})
+    again = direct(memory={"media": {**wide, "hold": 32}}, work={"footprint": "8KiB"})
+
+    def turn(key: str, base: Spec, values: tuple[Any, Any], effect: Any, measure: Measure) -> Turn:
+        return Turn(f"media.nvm.{key}", base, f"{at}.{key}", values, effect, measure)
+
+    yield turn("preset", base, ("nvm-100-200", "optane-dcpmm"), RISES, latency)
+    yield turn("read_latency", base, ("100ns", "300ns"), RISES, latency)
+    yield turn("write_latency", writes, ("200ns", "400ns"), FALLS, bandwidth)
+    yield turn("banks", base, (16, 2), FALLS, bandwidth)
+    yield turn("block", base, ("64B", "256B"), RISES, measured("write_amplification"))
+    yield turn("write_buffer", writes, (64, 4), RISES, measured("media_queue_mean"))
+    yield turn("hold", again, (0, 32), RISES, measured("merged_writes"))
+    yield turn("read_buffer", blocks, (0, 64), FALLS, measured("read_amplification"))
+    yield turn("buffer_write_latency", base, ("10ns", "90ns"), RISES, latency)
+    yield turn("buffer_read_latency", again, ("10ns", "90ns"), RISES, latency)
+    yield turn("read_bandwidth", base, ("unlimited", "1GB/s"), FALLS, bandwidth)
+    yield turn("write_bandwidth", writes, ("unlimited", "0.5GB/s"), FALLS, bandwidth)
+    yield turn("wear_region", base, ("64B", "64KiB"), FALLS, measured("wear_max"))
+    yield turn("endurance", base, (..., 1), RISES, measured("worn_lines"))
+
+
 def hot_part(outcome: Run) -> float:
     """Share of the accesses that go to the first tenth of a MiB."""
     return float((addresses(outcome) < 2**20 // 10).mean())
@@ -416,6 +449,7 @@ def all_rows() -> Iterator[Turn]:
     yield from switch_rows()
     yield from memory_rows("devices.memory", "devices.mem0", two_memories(), "mem0")
     yield from media_rows()
+    yield from nvm_rows()
     yield from pattern_rows()
     yield from topology_rows()
     yield from link_rows()

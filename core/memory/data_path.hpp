@@ -1,0 +1,28 @@
+// A path of limited bandwidth: what passes it starts no faster than its bytes take, in the order of the calls.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/units.hpp"
+
+namespace cxloom {
+
+class DataPath {
+ public:
+  explicit DataPath(const Bandwidth& bandwidth) : meter_(bandwidth.rate) {}
+
+  /// Takes `bytes` that are ready at `ready`; returns when they start.
+  Time enter(Time ready, std::uint64_t bytes) {
+    const Time start = std::max(ready, free_);
+    if (start > free_) meter_.restart();
+    free_ = start + meter_.advance(bytes);
+    return start;
+  }
+
+ private:
+  RateMeter meter_;
+  Time free_;
+};
+
+}  // namespace cxloom

@@ -26,7 +26,8 @@ constexpr std::array<DirectionMeasures, 2> kDirections{{
 }};
 constexpr MeasureInfo kUtility{"utilization", "",
                                "bus utility: busy time / time, the mean of the directions"};
-constexpr MeasureInfo kEfficiency{"efficiency", "", "transmission efficiency: payload time / busy time"};
+constexpr MeasureInfo kEfficiency{"efficiency", "",
+                                  "transmission efficiency: payload bytes / bytes on the wire"};
 
 }  // namespace
 
@@ -154,12 +155,13 @@ void Bus::report(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
   if (length <= 0.0) return;
   double busy = 0.0;
-  double payload_time = 0.0;
+  WireTotals both;
   for (std::size_t i = 0; i < kDirections.size(); ++i) {
     const WireTotals& totals = monitors_[i].closed_totals();
     const LevelMonitor& queue = monitors_[i].queue();
     busy += totals.busy.ns();
-    payload_time += totals.payload_time.ns();
+    both.bytes += totals.bytes;
+    both.payload += totals.payload;
     sink.add(kDirections[i].utilization, totals.busy.ns() / length);
     sink.add(kDirections[i].payload, static_cast<double>(totals.payload) / length);
     sink.add(kDirections[i].queue_mean, queue.mean());
@@ -167,7 +169,7 @@ void Bus::report(MeasureSink& sink) const {
     sink.add(kDirections[i].queue_max, queue.maximum());
   }
   sink.add(kUtility, busy / length / (shared_ ? 1.0 : 2.0));
-  sink.add(kEfficiency, busy > 0.0 ? payload_time / busy : 0.0);
+  sink.add(kEfficiency, both.efficiency());
 }
 
 }  // namespace cxloom

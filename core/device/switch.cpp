@@ -120,7 +120,10 @@ Switch::Switch(const SwitchParams& params, const DeviceContext& context)
 Switch::~Switch() = default;
 
 void Switch::start() {
-  for (std::size_t i = 0; i < port_count(); ++i) ends_.push_back(&dynamic_cast<LinkEnd&>(port(i)));
+  for (std::size_t i = 0; i < port_count(); ++i) {
+    ends_.push_back(&dynamic_cast<LinkEnd&>(port(i)));
+    releases_ |= port(i).returns_credits();
+  }
   if (!arbitrates()) return;
   for (std::size_t i = 0; i < port_count(); ++i) {
     auto* end = dynamic_cast<QueuedLinkEnd*>(&port(i));
@@ -147,7 +150,7 @@ void Switch::receive(Message& message) {
   if (arbitrates()) {
     queue_of(message, output).push(message, output);
   } else {
-    port(message.port).release(message, now());
+    if (releases_) port(message.port).release(message, now());
     port(output).send(message, now());
   }
 }

@@ -63,6 +63,7 @@ class Switch final : public Component {
 
   SwitchParams params_;
   Fabric& fabric_;
+  bool releases_ = false;                // some link into it counts credits
   std::vector<LinkEnd*> ends_;           // the ports
   std::vector<QueuedLinkEnd*> outputs_;  // the same, if this switch arbitrates
   Time opened_;

@@ -4,9 +4,9 @@ namespace cxloom {
 
 LinkEnd::LinkEnd(Kernel& kernel, const LinkEndSetup& setup)
     : kernel_(kernel),
-      owner_(setup.owner),
       receiver_(setup.receiver),
-      wire_(setup.wire),
+      wire_(setup.shares_wire ? setup.shares_wire->wire_ : &own_wire_),
+      own_wire_(setup.wire),
       port_delays_(setup.port_delays),
       delay_(setup.delay),
       pipeline_(setup.receiver.pipeline()),
@@ -16,17 +16,18 @@ LinkEnd::LinkEnd(Kernel& kernel, const LinkEndSetup& setup)
       receiver_port_(setup.receiver_port),
       queue_segment_(setup.queue_segment),
       direction_(static_cast<std::uint8_t>(setup.direction)),
-      to_head_taker_(setup.receiver.takes_heads()) {}
+      to_head_taker_(setup.receiver.takes_heads()),
+      owner_(setup.owner) {}
 
 Time LinkEnd::depart(Message& message, Time ready) {
   Wire::Use use{ready, ready + message.tail};
   const std::uint64_t payload = message.payload();
   const std::uint64_t bytes = message_bytes(payload);
-  if (!wire_.unlimited()) use = wire_.carry(bytes, ready, use.end, direction_);
+  if (!wire_->unlimited()) use = wire_->carry(bytes, ready, use.end, direction_);
   Passage passage{ready, use.start, use.end, static_cast<std::uint32_t>(bytes),
                   static_cast<std::uint32_t>(payload)};
   // A wire without a limit is never busy: messages pass it side by side, in any order, and count at once.
-  if (wire_.unlimited()) passage.ready = passage.start = passage.end = kernel_.now();
+  if (wire_->unlimited()) passage.ready = passage.start = passage.end = kernel_.now();
   monitor_.book(passage, kernel_.now());
 
   message.tail = use.end - use.start;

@@ -16,17 +16,20 @@
 
 namespace cxloom {
 
+class LinkEnd;
+
 /// What a link end needs to know of the two components it joins.
 struct LinkEndSetup {
   Component& owner;  ///< sends here
   Component& receiver;
   std::uint16_t receiver_port = 0;
-  Wire& wire;
+  Wire wire;               ///< as the end finds it, idle
   unsigned direction = 0;  ///< on the wire
   Time port_delays;        ///< of both ends together
   Time delay;              ///< time of flight in this direction
   MessageCost cost;
   Segment queue_segment = Segment::kLinkQueue;  ///< what waiting for this wire is called
+  LinkEnd* shares_wire = nullptr;               ///< half duplex: the wire is that of this end instead
 };
 
 class LinkEnd : public Port, public EventHandler {
@@ -37,8 +40,8 @@ class LinkEnd : public Port, public EventHandler {
   std::string name() const { return owner_.name() + "->" + receiver_.name(); }
   const Component& owner() const { return owner_; }
   const Component& receiver() const { return receiver_; }
-  bool unlimited() const { return wire_.unlimited(); }
-  const Rate& rate() const { return wire_.rate(); }
+  bool unlimited() const { return wire_->unlimited(); }
+  const Rate& rate() const { return wire_->rate(); }
   /// From the first byte leaving until `receive` is called for it, without waiting, serialisation or pipeline.
   Time flight() const { return port_delays_ + delay_; }
   std::uint64_t message_bytes(std::uint64_t payload) const {
@@ -58,16 +61,17 @@ class LinkEnd : public Port, public EventHandler {
   Time depart(Message& message, Time ready);
 
   Kernel& kernel() { return kernel_; }
-  Wire& wire() { return wire_; }
-  const Wire& wire() const { return wire_; }
+  Wire& wire() { return *wire_; }
+  const Wire& wire() const { return *wire_; }
   unsigned direction() const { return direction_; }
   EventSource& source() { return source_; }
 
  private:
+  // What every message touches lies together: a hop is paid for in cache lines.
   Kernel& kernel_;
-  Component& owner_;
   Component& receiver_;
-  Wire& wire_;
+  Wire* wire_;
+  Wire own_wire_;
   Time port_delays_;
   Time delay_;
   Time pipeline_;
@@ -79,6 +83,7 @@ class LinkEnd : public Port, public EventHandler {
   std::uint8_t direction_;
   bool to_head_taker_;
   WireMonitor monitor_;
+  Component& owner_;
 };
 
 /// Transmits in the order of arrival and never runs out of room at the other end: the departure is known on arrival, so

@@ -4,15 +4,6 @@
 
 namespace cxloom {
 
-namespace {
-
-Time payload_share(const Passage& passage, Time busy) {
-  if (passage.bytes == 0) return Time{};
-  return Time{busy.ps() * static_cast<std::int64_t>(passage.payload) / passage.bytes};
-}
-
-}  // namespace
-
 void WireMonitor::grow() {
   std::vector<Passage> larger(std::max<std::size_t>(4, ring_.size() * 2));
   for (std::uint32_t i = ended_; i != tail_; ++i) larger[i & (larger.size() - 1)] = at(i);
@@ -40,12 +31,10 @@ void WireMonitor::settle(Time now) {
   while (ended_ != started_ && at(ended_).end <= now) {
     const Passage& passage = at(ended_++);
     if (queue_.closed()) continue;
-    const Time busy = passage.end - std::max(passage.start, queue_.opened());
-    totals_.busy += busy;
+    totals_.busy += passage.end - std::max(passage.start, queue_.opened());
     ++totals_.messages;
     totals_.bytes += passage.bytes;
     totals_.payload += passage.payload;
-    totals_.payload_time += payload_share(passage, busy);
   }
 }
 
@@ -66,9 +55,7 @@ WireTotals WireMonitor::totals(Time now) {
   WireTotals result = totals_;
   if (!queue_.closed() && ended_ != started_) {  // the passage under way
     const Passage& passage = at(ended_);
-    const Time busy = std::min(now, passage.end) - std::max(passage.start, queue_.opened());
-    result.busy += busy;
-    result.payload_time += payload_share(passage, busy);
+    result.busy += std::min(now, passage.end) - std::max(passage.start, queue_.opened());
   }
   return result;
 }

@@ -21,10 +21,14 @@ struct Passage {
 /// Totals of one measured window.
 struct WireTotals {
   Time busy;
-  Time payload_time;  ///< of the busy time, the payload's share
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
   std::uint64_t payload = 0;
+
+  /// Transmission efficiency: of the bytes on the wire, the payload's share.
+  double efficiency() const {
+    return bytes > 0 ? static_cast<double>(payload) / static_cast<double>(bytes) : 0.0;
+  }
 };
 
 class WireMonitor {

@@ -33,7 +33,7 @@ struct ComponentContext {
 class Component : public EventHandler {
  public:
   explicit Component(const ComponentContext& context)
-      : kernel_(context.kernel), name_(context.name), id_(context.id), source_(context.kernel.new_source()) {}
+      : kernel_(context.kernel), id_(context.id), source_(context.kernel.new_source()), name_(context.name) {}
 
   const std::string& name() const { return name_; }
   NodeId id() const { return id_; }
@@ -89,11 +89,12 @@ class Component : public EventHandler {
   }
 
  private:
+  // First what every message touches.
   Kernel& kernel_;
-  std::string name_;
+  std::vector<Port*> ports_;
   NodeId id_;
   EventSource source_;
-  std::vector<Port*> ports_;
+  std::string name_;
 };
 
 }  // namespace cxloom

@@ -1,6 +1,8 @@
 // Objects that come and go by the million: taken from slabs, given back to a free list, counted.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -35,15 +37,23 @@ class Pool {
  private:
   static constexpr std::size_t kSlab = 256;
 
+  /// A cache line apart: at a stride of a power of two the hot lines of all objects would share a part of the cache's sets,
+  /// and thousands of them would push each other out.
+  struct Slot {
+    T object;
+    std::array<std::byte, 64> apart;
+  };
+
   void grow() {
-    slabs_.push_back(std::make_unique<T[]>(kSlab));
+    slabs_.push_back(std::make_unique<Slot[]>(kSlab));
     for (std::size_t i = kSlab; i-- > 0;) {
-      slabs_.back()[i].next = free_;
-      free_ = &slabs_.back()[i];
+      T& object = slabs_.back()[i].object;
+      object.next = free_;
+      free_ = &object;
     }
   }
 
-  std::vector<std::unique_ptr<T[]>> slabs_;
+  std::vector<std::unique_ptr<Slot[]>> slabs_;
   T* free_ = nullptr;
   std::uint64_t live_ = 0;
 };

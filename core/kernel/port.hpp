@@ -22,6 +22,8 @@ class Port {
   /// It may have to queue what is sent: its wire has a limit, or flow control.
   virtual bool queues() const = 0;
 
+  /// Somebody counts the messages that come in here: `release` does something.
+  bool returns_credits() const { return returns_credits_; }
   /// Says that the receive buffer which `message` took when it came in through this port is free from time `at` on.
   /// Receivers call it once for every message; without flow control it costs nothing.
   void release(const Message& message, Time at) {

@@ -14,7 +14,7 @@ enum class AccessKind : std::uint8_t { kRead, kWrite };
 
 /// The order of the members is that of use: a hop touches the message, the mark and the first segments, which are two
 /// cache lines side by side.
-struct alignas(128) Request {
+struct alignas(64) Request {
   Message message;  ///< carries it there and the answer back
   Time mark;        ///< up to when its time is accounted for
   std::array<Time, kSegmentCount> segments{};

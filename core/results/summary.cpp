@@ -101,7 +101,7 @@ Value direction(const LinkEnd& end, double length) {
   const LevelMonitor& queue = end.monitor().queue();
   const double busy = totals.busy.ns();
   return Value::Map{{"utilization", length > 0.0 ? busy / length : 0.0},
-                    {"efficiency", busy > 0.0 ? totals.payload_time.ns() / busy : 0.0},
+                    {"efficiency", totals.efficiency()},
                     {"messages", number(totals.messages)},
                     {"bytes", number(totals.bytes)},
                     {"payload_gb_per_s", rate(totals.payload, length)},

@@ -140,10 +140,6 @@ void Simulation::make_link(std::size_t index) {
   const Bandwidth ports = slower(a.port_bandwidth(), b.port_bandwidth());
   const Bandwidth forward = slower(params.bandwidth, ports);
   const Bandwidth backward = slower(params.reverse.bandwidth.value_or(params.bandwidth), ports);
-  wires_.push_back(std::make_unique<Wire>(forward.rate, params.turnaround));
-  Wire& wire_ab = *wires_.back();
-  if (!shared) wires_.push_back(std::make_unique<Wire>(backward.rate));
-  Wire& wire_ba = *wires_.back();
 
   const Time port_delays = params.port_delay ? *params.port_delay * 2 : a.port_delay() + b.port_delay();
   const Time delay_ab = params.delay;
@@ -155,8 +151,11 @@ void Simulation::make_link(std::size_t index) {
   const auto segment = [](const Component& owner) {
     return owner.is_switch() ? Segment::kSwitchQueue : Segment::kLinkQueue;
   };
-  const LinkEndSetup setup_ab{a, b, port_b, wire_ab, 0, port_delays, delay_ab, params.cost(), segment(a)};
-  const LinkEndSetup setup_ba{b, a, port_a, wire_ba, 1, port_delays, delay_ba, params.cost(), segment(b)};
+  const LinkEndSetup setup_ab{a,         b,           port_b,   Wire(forward.rate, params.turnaround),
+                              0,         port_delays, delay_ab, params.cost(),
+                              segment(a)};
+  LinkEndSetup setup_ba{b,           a,        port_a,        Wire(backward.rate), 1,
+                        port_delays, delay_ba, params.cost(), segment(b)};
   // Credits, and turns on a wire that both directions share, need a queue at both ends.
   const bool both = params.credits.has_value() || (shared && !forward.rate.unlimited());
   const bool queued_ab = both || a.arbitrates();
@@ -173,6 +172,7 @@ void Simulation::make_link(std::size_t index) {
     return *link_ends_.back();
   };
   LinkEnd& end_ab = make_end(queued_ab, setup_ab, delay_ba);
+  if (shared) setup_ba.shares_wire = &end_ab;
   LinkEnd& end_ba = make_end(queued_ba, setup_ba, delay_ab);
   if (queued_ab && queued_ba) {
     static_cast<QueuedLinkEnd&>(end_ab).set_opposite(static_cast<QueuedLinkEnd&>(end_ba));

@@ -139,7 +139,6 @@ class Simulation final : private RequestObserver {
   std::map<std::string, int> link_names_;  // links that would have this name
   std::vector<std::unique_ptr<Component>> components_;
   std::vector<Requester*> requesters_;
-  std::vector<std::unique_ptr<Wire>> wires_;
   std::vector<std::unique_ptr<LinkEnd>> link_ends_;
   std::vector<LinkView> links_;
   PageMap pages_;

@@ -14,7 +14,6 @@ using namespace literals;
 
 struct Expected {
   std::int64_t busy = 0;
-  double payload_time = 0.0;
   double queue_integral = 0.0;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
@@ -29,9 +28,7 @@ std::int64_t overlap(Time from, Time to, Time open, Time close) {
 Expected by_hand(const std::vector<Passage>& passages, Time open, Time close) {
   Expected sum;
   for (const Passage& each : passages) {
-    const std::int64_t busy = overlap(each.start, each.end, open, close);
-    sum.busy += busy;
-    if (each.bytes > 0) sum.payload_time += static_cast<double>(busy) * each.payload / each.bytes;
+    sum.busy += overlap(each.start, each.end, open, close);
     sum.queue_integral += static_cast<double>(overlap(each.ready, each.start, open, close));
     if (each.end > open && each.end <= close) {
       ++sum.messages;
@@ -44,8 +41,6 @@ Expected by_hand(const std::vector<Passage>& passages, Time open, Time close) {
 
 void expect_same(const WireTotals& got, const Expected& wanted) {
   EXPECT_EQ(got.busy.ps(), wanted.busy);
-  EXPECT_NEAR(static_cast<double>(got.payload_time.ps()), wanted.payload_time,
-              static_cast<double>(wanted.messages) + 2.0);
   EXPECT_EQ(got.messages, wanted.messages);
   EXPECT_EQ(got.bytes, wanted.bytes);
   EXPECT_EQ(got.payload, wanted.payload);
@@ -62,7 +57,7 @@ TEST(WireMonitor, AWindowThatOpensAndClosesInTheMiddleOfPassages) {
   EXPECT_EQ(totals.messages, 2U);  // those whose end lies in the window
   EXPECT_EQ(totals.bytes, 160U);
   EXPECT_EQ(totals.payload, 128U);
-  EXPECT_EQ(totals.payload_time, 140_ps);  // 64/80 of the busy time, of the passage under way as well
+  EXPECT_EQ(totals.efficiency(), 0.8);
   // Waiting: two until 100 ps, one until 200 ps, none after.
   EXPECT_EQ(monitor.queue().integral(), 2.0 * 50 + 1.0 * 100);
   EXPECT_EQ(monitor.queue().maximum(), 2.0);
@@ -75,7 +70,7 @@ TEST(WireMonitor, OnePassageLongerThanTheWindow) {
   EXPECT_EQ(monitor.totals(500_ps).busy, 100_ps);
   monitor.close(700_ps);
   EXPECT_EQ(monitor.closed_totals().busy, 300_ps);
-  EXPECT_EQ(monitor.closed_totals().payload_time, 150_ps);
+  EXPECT_EQ(monitor.closed_totals().efficiency(), 0.0);
   EXPECT_EQ(monitor.closed_totals().messages, 0U);
   monitor.settle(2000_ps);  // its end after the close counts no more
   EXPECT_EQ(monitor.closed_totals().busy, 300_ps);

@@ -23,7 +23,8 @@ using test::Probe;
 /// The media behind a controller that only writes down when each access is done.
 class Bench final : public MediaClient {
  public:
-  explicit Bench(const FixedMediaParams& params) : media_(params, MediaContext{kernel_, owner_, *this, Bytes{1ULL << 30U}, 1}) {}
+  explicit Bench(const FixedMediaParams& params)
+      : media_(params, MediaContext{kernel_, owner_, *this, Bytes{1ULL << 30U}, 1}) {}
   void media_done(Message& message, Time at) override {
     EXPECT_GE(at, kernel_.now());
     EXPECT_GE(at, last_) << "not in the order of completion";

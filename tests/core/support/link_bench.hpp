@@ -59,10 +59,8 @@ struct LinkOf {
 class QueuedLink {
  public:
   QueuedLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link)
-      : there_(link.bandwidth.rate, link.turnaround),
-        back_(link.bandwidth.rate),
-        a_to_b(kernel, setup(link, a, b, there_, 0)),
-        b_to_a(kernel, setup(link, b, a, link.shared ? there_ : back_, 1)) {
+      : a_to_b(kernel, setup(link, a, b, 0, nullptr)),
+        b_to_a(kernel, setup(link, b, a, 1, link.shared ? &a_to_b : nullptr)) {
     a_to_b.set_opposite(b_to_a);
     b_to_a.set_opposite(a_to_b);
     a.attach(a_to_b);
@@ -70,14 +68,13 @@ class QueuedLink {
   }
 
  private:
-  static QueuedLinkEnd::Setup setup(const LinkOf& link, Probe& from, Probe& to, Wire& wire,
-                                    unsigned direction) {
+  static QueuedLinkEnd::Setup setup(const LinkOf& link, Probe& from, Probe& to, unsigned direction,
+                                    LinkEnd* shares_wire) {
+    const Wire wire(link.bandwidth.rate, link.turnaround);
     return {LinkEndSetup{from, to, 0, wire, direction, link.port_delays, link.delay, link.cost,
-                         Segment::kLinkQueue},
+                         Segment::kLinkQueue, shares_wire},
             link.credits, link.arbitration, link.port_delays + link.delay};
   }
-  Wire there_;
-  Wire back_;
 
  public:
   QueuedLinkEnd a_to_b;
@@ -88,16 +85,11 @@ class QueuedLink {
 class FifoLink {
  public:
   FifoLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link)
-      : wire_(link.bandwidth.rate, link.turnaround),
-        end(kernel,
-            LinkEndSetup{a, b, 0, wire_, 0, link.port_delays, link.delay, link.cost, Segment::kLinkQueue}) {
+      : end(kernel, LinkEndSetup{a, b, 0, Wire(link.bandwidth.rate, link.turnaround), 0, link.port_delays,
+                                 link.delay, link.cost, Segment::kLinkQueue}) {
     a.attach(end);
   }
 
- private:
-  Wire wire_;
-
- public:
   FifoLinkEnd end;
 };
 

@@ -38,8 +38,9 @@ inline constexpr Time kLongestTime{3'600'000'000'000'000};
 /// What is declared of one parameter, without its C++ type.
 struct FieldInfo {
   std::string name;
-  std::string type;  ///< time, bytes, bandwidth, frequency, fraction, integer, real, boolean, text, address,
-                     ///< choice, map (see `fields`), kind (see `category`), list (see `item`), any
+  std::string
+      type;  ///< time, bytes, bandwidth, frequency, fraction, integer, real, boolean, text, file, address,
+             ///< choice, map (see `fields`), kind (see `category`), list (see `item`), any
   std::string doc;
   std::string source;        ///< spec section or table the default comes from, may be empty
   std::string default_text;  ///< as a person would write it; empty if there is none
@@ -194,6 +195,8 @@ class Schema {
     Field& default_text(std::string text) { return entry_.info.default_text = std::move(text), *this; }
     /// Of a Kinded parameter: the registry that lists the kinds.
     Field& category(std::string name) { return entry_.info.category = std::move(name), *this; }
+    /// Of a text: the path of a file, which the front end finds relative to the spec's folder and makes absolute.
+    Field& file() { return entry_.info.type = "file", *this; }
     /// Of a real number: it lies in [0, 1] and may be written as a percentage.
     Field& fraction() {
       entry_.info.type = "fraction";

@@ -9,6 +9,7 @@
 #include "device/host.hpp"
 #include "device/memory.hpp"
 #include "device/switch.hpp"
+#include "memory/curve_media.hpp"
 #include "memory/fixed_media.hpp"
 #include "memory/nvm_media.hpp"
 
@@ -23,6 +24,7 @@ Registry builtin_registry() {
   registry.devices.add<Memory>("memory");
   registry.media.add<FixedMedia>("fixed");
   registry.media.add<NvmMedia>("nvm");
+  registry.media.add<CurveMedia>("curve");
   register_patterns(registry.patterns);
   register_shapes(registry.shapes);
   return registry;

@@ -5,7 +5,9 @@ A row says: in this system, with this value and then that one, this measure rise
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -252,6 +254,43 @@ def nvm_rows() -> Iterator[Turn]:
     yield turn("endurance", base, (..., 1), RISES, measured("worn_lines"))
 
 
+def curve(reads: float = 1.0, bandwidth: str = "8GB/s", latency: str = "200ns") -> list[Spec]:
+    """A curve of two points for each of two read shares; the arguments are of its last."""
+    return [
+        {"reads": 0.0, "bandwidth": "1GB/s", "latency": "150ns"},
+        {"reads": 0.0, "bandwidth": "6GB/s", "latency": "300ns"},
+        {"reads": reads, "bandwidth": "1GB/s", "latency": "100ns"},
+        {"reads": reads, "bandwidth": bandwidth, "latency": latency},
+    ]
+
+
+def curve_file(latency_ns: int) -> str:
+    """A table in a file."""
+    path = Path(tempfile.mkdtemp()) / "curve.csv"
+    path.write_text(f"bandwidth_gb_per_s,latency_ns\n1,100\n10,{latency_ns}\n", encoding="utf-8")
+    return str(path)
+
+
+def curve_rows() -> Iterator[Turn]:
+    """Media that follow a measured curve."""
+    at = "devices.mem.media"
+    base = direct(memory={"media": {"kind": "curve", "points": curve()}})
+    file = direct(memory={"media": {"kind": "curve", "file": curve_file(200)}})
+    open_loop = changed(base, ("workload.host.rate", "60M/s"))  # 3.84 GB/s
+    bursts = changed(open_loop, ("workload.host.arrivals", "poisson"))
+    slower = curve(), curve(latency="400ns")
+    name = "media.curve.points"
+    yield Turn(name, open_loop, f"{at}.points", slower, RISES, latency)
+    yield Turn(f"{name}.reads", base, f"{at}.points", (curve(), curve(0.6)), FALLS, latency)
+    yield Turn(
+        f"{name}.bandwidth", base, f"{at}.points", (curve(), curve(bandwidth="20GB/s")), RISES, bandwidth
+    )
+    yield Turn(f"{name}.latency", open_loop, f"{at}.points", slower, RISES, latency)
+    yield Turn("media.curve.file", file, f"{at}.file", (curve_file(200), curve_file(800)), RISES, latency)
+    yield Turn("media.curve.elsewhere", base, f"{at}.elsewhere", ("0ns", "60ns"), FALLS, latency)
+    yield Turn("media.curve.window", bursts, f"{at}.window", (4, 256), FALLS, worst)
+
+
 def hot_part(outcome: Run) -> float:
     """Share of the accesses that go to the first tenth of a MiB."""
     return float((addresses(outcome) < 2**20 // 10).mean())
@@ -450,6 +489,7 @@ def all_rows() -> Iterator[Turn]:
     yield from memory_rows("devices.memory", "devices.mem0", two_memories(), "mem0")
     yield from media_rows()
     yield from nvm_rows()
+    yield from curve_rows()
     yield from pattern_rows()
     yield from topology_rows()
     yield from link_rows()

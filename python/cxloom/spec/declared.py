@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from cxloom import _core
@@ -58,6 +58,25 @@ def workload_fields(entry: Node) -> Fields:
     """The fields of a workload entry: those of its pattern, and those that all entries have."""
     pattern = entry.get("pattern")
     return {**fields(declarations()["workload"]), **kind_fields("patterns", pattern and pattern.value)}
+
+
+def files(root: Node) -> Iterator[tuple[Path, Node]]:
+    """The files that parameters of devices name: their paths in the spec, and the nodes with their names."""
+    devices = root.get("devices")
+    for name, device in devices.map().items() if devices is not None else ():
+        yield from _files(("devices", name), device, kind_fields("devices", _kind(device)))
+
+
+def _files(path: Path, node: Node, declared: Fields) -> Iterator[tuple[Path, Node]]:
+    entries = node.value if isinstance(node.value, dict) else {}
+    for key, value in entries.items():
+        field = declared.get(key)
+        if field is None:
+            continue
+        if field["type"] == "file" and isinstance(value.value, str):
+            yield (*path, key), value
+        else:
+            yield from _files((*path, key), value, _inside(field, value))
 
 
 def fields_at(root: Node, path: Path) -> Fields:

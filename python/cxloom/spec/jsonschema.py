@@ -223,7 +223,7 @@ def _type(kind: str, field: declared.Field) -> Schema:
         }
     if kind == "any":
         return _section(str(field["category"])) if field["category"] else {}
-    return {"type": {"boolean": "boolean", "text": "string"}[kind]}
+    return {"type": {"boolean": "boolean", "text": "string", "file": "string"}[kind]}
 
 
 def _maximum(field: declared.Field) -> Schema:

@@ -127,6 +127,7 @@ def _item_type(kind: str, field: declared.Field) -> Any:
         "integer": StrictInt,
         "boolean": StrictBool,
         "text": StrictStr,
+        "file": StrictStr,
         "address": Annotated[Any, AfterValidator(_one_of("a hexadecimal address such as 0x1000", int, str))],
         "fraction": Annotated[
             Any, AfterValidator(_one_of("a number, or a percentage such as 67%", int, float, str))

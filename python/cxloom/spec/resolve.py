@@ -18,6 +18,7 @@ from cxloom.errors import InputError
 from cxloom.spec import declared, merge, paths
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Node, Origin, from_plain
+from cxloom.spec.node import Path as SpecPath
 from cxloom.spec.presets import layers_of
 from cxloom.spec.reader import read_value
 
@@ -61,11 +62,19 @@ class Resolved:
         entries = workload.map() if workload is not None else {}
         return {name: trace for name, entry in entries.items() if (trace := entry.get("trace")) is not None}
 
+    def files(self) -> dict[SpecPath, Node]:
+        """The files that the spec names, traces included, by where in the spec each is named."""
+        traces = {("workload", name, "trace"): trace for name, trace in self.traces().items()}
+        return traces | dict(declared.files(self.root))
+
     def hash(self) -> str:
-        """A stable hash of the spec, 16 hexadecimal digits; of traces it takes the contents, not where they lie."""
-        plain = self.plain()
-        for name, trace in self.traces().items():
-            plain["workload"][name]["trace"] = _digest(Path(trace.text()))
+        """A stable hash of the spec, 16 hexadecimal digits; of files it takes the contents, not where they lie."""
+        plain: Any = self.plain()
+        for (*parents, key), file in self.files().items():
+            entries = plain
+            for step in parents:
+                entries = entries[step]
+            entries[key] = _digest(Path(file.text()))
         text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -111,7 +120,7 @@ def resolve(top: Node, overrides: Sequence[Override] = ()) -> Resolved:
     }
     root = Node({key: node for key, node in sections.items() if node is not None}, place)
     late = [override for override in overrides if not _is_early(override)]
-    return Resolved(_with_absolute_traces(_apply(root, late, _numbered(links))))
+    return Resolved(_with_absolute_files(_apply(root, late, _numbered(links))))
 
 
 def _is_early(override: Override) -> bool:
@@ -184,13 +193,12 @@ def _numbered(links: merge.LinkGroups) -> list[list[int]]:
     return groups
 
 
-def _with_absolute_traces(root: Node) -> Node:
-    """Traces are found from the place that names them; the resolved spec may be stored elsewhere."""
-    for name, trace in Resolved(root).traces().items():
-        if isinstance(trace.value, str):
-            file = str((Path(trace.origin.folder) / trace.value).resolve())
-            absolute = Node(file, trace.origin, trace.key)
-            root = paths.assign(root, ("workload", name, "trace"), absolute)
+def _with_absolute_files(root: Node) -> Node:
+    """Files are found from the place that names them; the resolved spec may be stored elsewhere."""
+    for path, file in Resolved(root).files().items():
+        if isinstance(file.value, str):
+            absolute = str((Path(file.origin.folder) / file.value).resolve())
+            root = paths.assign(root, path, Node(absolute, file.origin, file.key))
     return root
 
 

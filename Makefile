@@ -10,7 +10,7 @@ SHELL := /bin/bash
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
 .PHONY: help demo test build cxx-tests python-tests lint lint-format lint-tidy lint-python format sanitize bench \
-  package clean constraints FORCE
+  fuzz package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
@@ -33,6 +33,7 @@ help:
 	@echo "make lint      clang-format, clang-tidy, ruff, mypy"
 	@echo "make format    rewrite C++ and Python files in the project's style"
 	@echo "make sanitize  C++ tests under the address and undefined-behaviour sanitizers"
+	@echo "make fuzz      random messages through the flit packers and back, for FUZZ_SECONDS"
 	@echo "make bench     C++ micro-benchmarks and benchmarks/run.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried"
 	@echo "make clean     remove build/ and .venv/"
@@ -92,6 +93,13 @@ cxx-tests: build build/.configured-tests
 sanitize: build/sanitize/.configured
 	@$(CMAKE) --build build/sanitize
 	@export UBSAN_OPTIONS=print_stacktrace=1; $(call CTEST,build/sanitize)
+
+# Under the sanitizers, so that a wrong index is found where it is used.
+FUZZ_SECONDS ?= 60
+FUZZ_SEED ?= 0
+fuzz: build/sanitize/.configured
+	@$(CMAKE) --build build/sanitize --target cxloom_fuzz_flits
+	@build/sanitize/tests/fuzz/cxloom_fuzz_flits $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 python-tests: build .venv/.installed-dev
 	$(BIN)/python -m pytest -n $(JOBS)

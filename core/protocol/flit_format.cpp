@@ -133,7 +133,8 @@ const FlitGeometry& geometry(FlitMode mode) { return kGeometries[static_cast<std
 std::span<const SlotFormat> slot_formats(FlitMode mode, SlotType type) {
   if (mode == FlitMode::k68B) {
     if (type == SlotType::kGeneric) return k68BGeneric;
-    return k68BHeader;
+    if (type == SlotType::kHeader) return k68BHeader;
+    return {};
   }
   const bool pbr = mode == FlitMode::k256BPbr;
   switch (type) {

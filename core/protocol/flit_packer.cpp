@@ -68,6 +68,31 @@ void FlitPacker::count_for_mac(const Flit& flit) {
   mac_due_ = true;
 }
 
+/// Whose messages decide the format of a slot: the class with most messages waiting, so that queues of classes that need
+/// each other (reads and writes of one window) drain in step; but every fourth time the next class in turn whatever its
+/// length, so that none starves. Equal lengths take turns. Which time is the fourth follows the golden ratio, which no
+/// pattern of slots and flits is in step with.
+unsigned FlitPacker::lead_class(const Filling& filling, ClassNibbles ready) {
+  if ((ready & (ready - 1)) == 0) return static_cast<unsigned>(std::countr_zero(ready)) / 4;
+  constexpr std::uint32_t kGoldenRatio = 0x9E37'79B9;  // of 2^32
+  constexpr std::uint32_t kFourth = std::uint32_t{1} << 30;
+  beat_ += kGoldenRatio;
+  const ClassNibbles from_turn = ready >> (turn_ * 4) << (turn_ * 4);
+  unsigned lead = 0;
+  unsigned longest = 0;
+  for (ClassNibbles part : {from_turn, ready ^ from_turn}) {
+    for (; part != 0; part &= part - 1) {
+      const auto shift = static_cast<unsigned>(std::countr_zero(part));
+      const unsigned waiting = filling.left >> shift & 15U;
+      if (waiting <= longest) continue;
+      longest = beat_ < kFourth ? Offer::kMost : waiting;
+      lead = shift / 4;
+    }
+  }
+  turn_ = lead + 1;
+  return lead;
+}
+
 /// How many messages of this part of a format could go now.
 unsigned FlitPacker::usable(const Filling& filling, const SlotFormat::Part& part) const {
   const unsigned room = std::min<unsigned>(filling.available(part.channel), part.most);
@@ -90,9 +115,7 @@ bool FlitPacker::place_messages(Filling& filling, unsigned slot, SlotType type, 
     ++flit.count(SlotKind::kEmpty);
     return false;
   }
-  const ClassNibbles after = ready >> (turn_ * 4) << (turn_ * 4);
-  const auto lead = static_cast<unsigned>(std::countr_zero(after != 0 ? after : ready)) / 4;
-  turn_ = lead + 1;
+  const unsigned lead = lead_class(filling, ready);
 
   const auto& candidates = table.of_class[lead];
   unsigned chosen = candidates[0];
@@ -116,7 +139,11 @@ bool FlitPacker::place_messages(Filling& filling, unsigned slot, SlotType type, 
   flit.slot[slot] = {SlotKind::kHeader, static_cast<std::uint8_t>(chosen)};
   ++flit.count(SlotKind::kHeader);
   for (std::size_t part = 0; part < kMostPartsOfSlot; ++part) {
-    if (counts[part] > 0) place_part(filling, slot, table.formats[chosen].parts[part].channel, counts[part]);
+    if (counts[part] == 0) continue;
+    const Channel channel = table.formats[chosen].parts[part].channel;
+    if (slot == 0 && counts[part] > 1 && is_data_class(channel))
+      counts[part] = well_placed(filling, channel, counts[part]);
+    place_part(filling, slot, channel, counts[part]);
   }
   return true;
 }

@@ -104,8 +104,10 @@ class FlitPacker {
   void start(Flit& flit) const;
   bool place_mac(Flit& flit);
   bool place_messages(Filling& filling, unsigned slot, SlotType type, ClassNibbles allowed);
+  unsigned lead_class(const Filling& filling, ClassNibbles ready);
   unsigned usable(const Filling& filling, const SlotFormat::Part& part) const;
   void place_part(Filling& filling, unsigned slot, Channel channel, unsigned count);
+  unsigned well_placed(const Filling& filling, Channel channel, unsigned count) const;
   unsigned place_data(Flit& flit, unsigned slot, unsigned end);
   void push_transfer(DataShape shape);
   void count_for_mac(const Flit& flit);
@@ -114,6 +116,7 @@ class FlitPacker {
   const SlotTables* tables_;
   ClassNibbles last_group_ = 0;  // messages of each class in the last slots of the flit before (256B)
   unsigned turn_ = 0;            // the class after the one served last
+  std::uint32_t beat_ = 0;       // decides between turns and lengths
   unsigned data_waiting_ = 0;
   unsigned unchecked_flits_ = 0;
   bool mac_due_ = false;

@@ -7,11 +7,25 @@ namespace {
 
 constexpr unsigned kSlots = 15;
 constexpr unsigned kGroups = 4;  // of four slots, 64 B; two in a row share a largest count
+constexpr unsigned kLastGroup = 3;
 constexpr unsigned kMostDataAtHeader =
     16;  // data slots to send beside which a header slot may bring data headers
 constexpr unsigned kSlotOfTwoGroups = 7;  // 256B-lo: it lies in both halves, and counts in both groups
 
 }  // namespace
+
+/// How many of `count` data headers the H-slot should take. Their data fill the flit, or end before it does; the next
+/// headers then go into the generic slot behind. In the last group they would use up the count that the H-slot of the
+/// next flit shares with it: one header fewer ends the data a group earlier, and both slots can be full. Only where
+/// more of the class are waiting, so that no message is kept back for nothing.
+unsigned FlitPacker::well_placed(const Filling& filling, Channel channel, unsigned count) const {
+  if (packing_.mode == FlitMode::k68B || packing_.mode == FlitMode::k256BLo) return count;
+  if (nibble_at(filling.left, channel) <= count) return count;
+  unsigned next = 1 + data_waiting_;  // the slot behind the data
+  for (unsigned i = 0; i < count; ++i)
+    next += filling.offer.data(channel, filling.taken(channel) + i).slots();
+  return next / kGroups == kLastGroup && next < kSlots ? count - 1 : count;
+}
 
 void FlitPacker::pack_256b(const Offer& offer, Flit& flit) {
   const bool halves = packing_.mode == FlitMode::k256BLo;

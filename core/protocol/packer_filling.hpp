@@ -18,7 +18,7 @@ struct FlitPacker::Filling {
 
   ClassNibbles ready() const { return nonzero_classes(left) & nonzero_classes(room) & allowed; }
   unsigned available(Channel channel) const {
-    if (nibble_at(allowed, channel) == 0) return 0;
+    if ((nibble_at(allowed, channel) & 1U) == 0) return 0;
     return std::min(nibble_at(left, channel), nibble_at(room, channel));
   }
   unsigned taken(Channel channel) const { return nibble_at(offer.counts_ - left, channel); }

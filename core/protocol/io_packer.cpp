@@ -1,0 +1,38 @@
+#include "protocol/io_packer.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace cxloom {
+
+std::uint32_t io_packet_bytes(FlitMode mode, std::uint32_t header_bytes, std::uint32_t payload_bytes) {
+  constexpr std::uint32_t kFraming = 4 + 4;  // framing token, link CRC
+  const std::uint32_t packet = (header_bytes + payload_bytes + 3) / 4 * 4;
+  return mode == FlitMode::k68B ? packet + kFraming : packet;
+}
+
+void IoPacker::pack(std::span<const std::uint32_t> waiting, Flit& flit) {
+  flit.mode = mode_;
+  flit.kind = FlitKind::kIo;
+  flit.slots = flit.message_count = flit.end_count = 0;
+  flit.slots_of = {};
+  flit.io_begun = flit.io_ended = 0;
+  std::uint32_t room = geometry(mode_).io_bytes;
+  std::size_t next = 0;
+  while (room > 0) {
+    if (bytes_left_ == 0) {
+      if (next == waiting.size()) break;
+      bytes_left_ = waiting[next++];
+      ensure(bytes_left_ > 0, "a CXL.io packet without bytes");
+      ++flit.io_begun;
+    }
+    const std::uint32_t take = std::min(bytes_left_, room);
+    bytes_left_ -= take;
+    room -= take;
+    if (bytes_left_ == 0) ++flit.io_ended;
+  }
+  flit.io_bytes = static_cast<std::uint16_t>(geometry(mode_).io_bytes - room);
+}
+
+}  // namespace cxloom

@@ -6,6 +6,15 @@
 #include "protocol/packer_filling.hpp"
 
 namespace cxloom {
+namespace {
+
+constexpr auto kAllData = [] {
+  std::array<Flit::Slot, kMostSlots> slots{};
+  for (Flit::Slot& slot : slots) slot = {SlotKind::kData, 0};
+  return slots;
+}();
+
+}  // namespace
 
 FlitPacker::FlitPacker(const FlitPacking& packing)
     : packing_(packing), tables_(&slot_tables(packing.mode, packing.zero_extended)) {}
@@ -49,6 +58,7 @@ void FlitPacker::start(Flit& flit) const {
   flit.end_count = 0;
   flit.slots_of = {};
   flit.io_bytes = flit.io_begun = flit.io_ended = 0;
+  flit.slot = kAllData;
 }
 
 /// Puts a MAC that is due into slot 0. True if it did.
@@ -93,77 +103,72 @@ unsigned FlitPacker::lead_class(const Filling& filling, ClassNibbles ready) {
   return lead;
 }
 
-/// How many messages of this part of a format could go now.
-unsigned FlitPacker::usable(const Filling& filling, const SlotFormat::Part& part) const {
-  const unsigned room = std::min<unsigned>(filling.available(part.channel), part.most);
-  if (room == 0 || packing_.mode != FlitMode::k68B || !is_data_class(part.channel)) return room;
-  // 68B: one data header a flit, unless a multi-data header slot brings two or more whole lines.
-  if (part.most == 1) return room;
-  const unsigned whole = std::min(filling.whole_lines(part.channel), room);
-  return whole < 2 ? 0 : whole;
-}
-
-/// Fills a slot with messages of the classes in `allowed`: a class whose turn it is, in the format that carries most.
-/// False, and an empty slot, if no message can go.
+/// Fills a slot with messages of the classes in `allowed`, in the format with the leading class that carries most. False,
+/// and an empty slot, if no message can go.
 bool FlitPacker::place_messages(Filling& filling, unsigned slot, SlotType type, ClassNibbles allowed) {
   const SlotTables::ForSlot& table = tables_->of(type);
-  filling.allowed = allowed;
-  const ClassNibbles ready = filling.ready() & table.classes;
+  const ClassNibbles available = filling.available(allowed & table.classes);
   Flit& flit = filling.flit;
-  if (ready == 0) {
+  if (available == 0) {
     flit.slot[slot] = {SlotKind::kEmpty, 0};
     ++flit.count(SlotKind::kEmpty);
     return false;
   }
-  const unsigned lead = lead_class(filling, ready);
-
+  const unsigned lead = lead_class(filling, nonzero_classes(available));
   const auto& candidates = table.of_class[lead];
   unsigned chosen = candidates[0];
-  std::array<unsigned, kMostPartsOfSlot> counts{};
+  ClassNibbles counts = 0;
   unsigned most = 0;
   for (unsigned i = 0; i < table.format_count[lead]; ++i) {
-    const SlotFormat& format = table.formats[candidates[i]];
-    std::array<unsigned, kMostPartsOfSlot> fits{};
-    unsigned sum = 0;
-    bool leads = false;
-    for (std::size_t part = 0; part < kMostPartsOfSlot && format.parts[part].most > 0; ++part) {
-      fits[part] = usable(filling, format.parts[part]);
-      sum += fits[part];
-      leads |= fits[part] > 0 && static_cast<unsigned>(format.parts[part].channel) == lead;
-    }
-    if (!leads || sum <= most) continue;
+    const SlotTables::Format& format = table.formats[candidates[i]];
+    ClassNibbles fits = least(available, format.most);
+    if (format.several_data) fits = without_single(filling, format.several, fits);
+    const unsigned sum = sum_of(fits);
+    if (sum <= most || (fits >> (lead * 4) & 15U) == 0) continue;
     most = sum;
     chosen = candidates[i];
     counts = fits;
   }
   flit.slot[slot] = {SlotKind::kHeader, static_cast<std::uint8_t>(chosen)};
   ++flit.count(SlotKind::kHeader);
-  for (std::size_t part = 0; part < kMostPartsOfSlot; ++part) {
-    if (counts[part] == 0) continue;
-    const Channel channel = table.formats[chosen].parts[part].channel;
-    if (slot == 0 && counts[part] > 1 && is_data_class(channel))
-      counts[part] = well_placed(filling, channel, counts[part]);
-    place_part(filling, slot, channel, counts[part]);
+  const SlotTables::Format& format = table.formats[chosen];
+  for (unsigned i = 0; i < format.part_count; ++i) {
+    const Channel channel = format.parts[i];
+    const unsigned count = nibble_at(counts, channel);
+    if (count == 0) continue;
+    if (is_data_class(channel)) place_data_headers(filling, slot, channel, count);
+    else place_headers(filling, slot, channel, count);
   }
   return true;
 }
 
-void FlitPacker::place_part(Filling& filling, unsigned slot, Channel channel, unsigned count) {
+/// 68B: what fits a slot for several data headers, which are of whole lines and two at least.
+ClassNibbles FlitPacker::without_single(const Filling& filling, Channel channel, ClassNibbles fits) {
+  const unsigned count = nibble_at(fits, channel);
+  const unsigned whole = std::min(filling.whole_lines(channel), count);
+  return fits - nibble_of(channel, whole < 2 ? count : count - whole);
+}
+
+void FlitPacker::place_headers(Filling& filling, unsigned slot, Channel channel, unsigned count) {
   Flit& flit = filling.flit;
-  if (!is_data_class(channel)) {
-    for (unsigned i = 0; i < count; ++i)
-      flit.message[flit.message_count++] = {channel, static_cast<std::uint8_t>(slot), {0, false}};
-  } else {
-    for (unsigned i = 0; i < count; ++i) {
-      const DataShape shape = filling.offer.data(channel, filling.taken(channel) + i);
-      ensure(shape.chunks == 4 ||
-                 (shape.chunks == 2 && packing_.mode == FlitMode::k68B && channel != Channel::kM2SRwD),
-             "data of a length that the flit format does not carry");
-      flit.message[flit.message_count++] = {channel, static_cast<std::uint8_t>(slot), shape};
-      push_transfer(shape);
-    }
-    filling.data_headers = true;
+  for (unsigned i = 0; i < count; ++i)
+    flit.message[flit.message_count++] = {channel, static_cast<std::uint8_t>(slot), {0, false}};
+  filling.take(channel, count);
+}
+
+void FlitPacker::place_data_headers(Filling& filling, unsigned slot, Channel channel, unsigned count) {
+  Flit& flit = filling.flit;
+  if (slot == 0 && count > 1) count = well_placed(filling, channel, count);
+  const unsigned first = filling.taken(channel);
+  for (unsigned i = 0; i < count; ++i) {
+    const DataShape shape = filling.offer.data(channel, first + i);
+    ensure(shape.chunks == 4 ||
+               (shape.chunks == 2 && packing_.mode == FlitMode::k68B && channel != Channel::kM2SRwD),
+           "data of a length that the flit format does not carry");
+    flit.message[flit.message_count++] = {channel, static_cast<std::uint8_t>(slot), shape};
+    push_transfer(shape);
   }
+  filling.data_headers = true;
   filling.take(channel, count);
 }
 
@@ -174,7 +179,8 @@ void FlitPacker::push_transfer(DataShape shape) {
   data_waiting_ += shape.slots();
 }
 
-/// Puts data under way into the slots from `slot` up to `end`. Returns the slot behind the last one used.
+/// Puts data under way into the slots from `slot` up to `end`, which start() has made data slots. Returns the slot
+/// behind the last one used.
 unsigned FlitPacker::place_data(Flit& flit, unsigned slot, unsigned end) {
   const unsigned stop = std::min(end, slot + data_waiting_);
   data_waiting_ -= stop - slot;
@@ -184,7 +190,6 @@ unsigned FlitPacker::place_data(Flit& flit, unsigned slot, unsigned end) {
     std::uint8_t& transfer = transfers_[first_transfer_];
     const unsigned left = transfer & kSlotsMask;
     const unsigned take = std::min(left, stop - slot);
-    for (unsigned i = 0; i < take; ++i) flit.slot[slot + i] = {SlotKind::kData, 0};
     slot += take;
     if (take < left) {
       transfer = static_cast<std::uint8_t>(transfer - take);

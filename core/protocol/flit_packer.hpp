@@ -105,8 +105,9 @@ class FlitPacker {
   bool place_mac(Flit& flit);
   bool place_messages(Filling& filling, unsigned slot, SlotType type, ClassNibbles allowed);
   unsigned lead_class(const Filling& filling, ClassNibbles ready);
-  unsigned usable(const Filling& filling, const SlotFormat::Part& part) const;
-  void place_part(Filling& filling, unsigned slot, Channel channel, unsigned count);
+  static ClassNibbles without_single(const Filling& filling, Channel channel, ClassNibbles fits);
+  static void place_headers(Filling& filling, unsigned slot, Channel channel, unsigned count);
+  void place_data_headers(Filling& filling, unsigned slot, Channel channel, unsigned count);
   unsigned well_placed(const Filling& filling, Channel channel, unsigned count) const;
   unsigned place_data(Flit& flit, unsigned slot, unsigned end);
   void push_transfer(DataShape shape);

@@ -44,7 +44,7 @@ void FlitPacker::pack_256b(const Offer& offer, Flit& flit) {
     }
   };
   const auto header = [&](unsigned slot, SlotType type) {
-    place_messages(filling, slot, type, data_waiting_ > kMostDataAtHeader ? ~kDataClasses : ~ClassNibbles{0});
+    place_messages(filling, slot, type, data_waiting_ > kMostDataAtHeader ? kOnes ^ kDataClasses : kOnes);
   };
 
   if (!place_mac(flit)) header(0, SlotType::kHeader);
@@ -56,9 +56,17 @@ void FlitPacker::pack_256b(const Offer& offer, Flit& flit) {
       slot = place_data(flit, slot, slot < second_header ? std::min(second_header, kSlots) : kSlots);
     } else {
       const ClassNibbles before = filling.group;
-      place_messages(filling, slot, SlotType::kGeneric, ~ClassNibbles{0});
+      const bool placed = place_messages(filling, slot, SlotType::kGeneric, kOnes);
       if (halves && slot == kSlotOfTwoGroups) straddling = filling.group - before;
       ++slot;
+      if (placed) continue;
+      // What could not go into this slot cannot go into another of its group.
+      const unsigned next =
+          filling.left == 0 ? kSlots : std::min((slot + kGroups - 1) / kGroups * kGroups, kSlots);
+      for (; slot < next; ++slot) {
+        flit.slot[slot] = {SlotKind::kEmpty, 0};
+        ++flit.count(SlotKind::kEmpty);
+      }
     }
   }
   enter(kSlots);

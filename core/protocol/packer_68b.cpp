@@ -13,7 +13,7 @@ void FlitPacker::pack_68b(const Offer& offer, Flit& flit) {
   }
   Filling filling{.offer = offer, .flit = flit, .left = offer.counts_, .room = tables_->largest};
   // At most one slot with data headers a flit.
-  const auto allowed = [&] { return filling.data_headers ? ~kDataClasses : ~ClassNibbles{0}; };
+  const auto allowed = [&] { return filling.data_headers ? kOnes ^ kDataClasses : kOnes; };
   if (!place_mac(flit)) place_messages(filling, 0, SlotType::kHeader, allowed());
   for (unsigned slot = 1; slot < kSlots;) {
     if (data_waiting_ > 0) slot = place_data(flit, slot, kSlots);

@@ -12,17 +12,13 @@ struct FlitPacker::Filling {
   Flit& flit;
   ClassNibbles left;          ///< messages of the offer that are not placed yet
   ClassNibbles room;          ///< messages that the largest counts still allow
-  ClassNibbles allowed = 0;   ///< classes that may go into the slot at hand
   ClassNibbles group = 0;     ///< messages placed since the last step of the rolling counts (256B)
   bool data_headers = false;  ///< placed in this flit
 
-  ClassNibbles ready() const { return nonzero_classes(left) & nonzero_classes(room) & allowed; }
-  unsigned available(Channel channel) const {
-    if ((nibble_at(allowed, channel) & 1U) == 0) return 0;
-    return std::min(nibble_at(left, channel), nibble_at(room, channel));
-  }
+  /// Messages of each class that could go into a slot (up to 7), of the classes in `allowed`.
+  ClassNibbles available(ClassNibbles allowed) const { return least(at_most_7(left), room) & allowed * 15; }
   unsigned taken(Channel channel) const { return nibble_at(offer.counts_ - left, channel); }
-  /// How many of the next messages of a class bring 64 B without a trailer.
+  /// How many of the next messages of a class, of those described, bring 64 B without a trailer.
   unsigned whole_lines(Channel channel) const {
     const std::uint64_t others = (offer.shapes(channel) ^ Offer::kWholeLines) | std::uint64_t{1} << 32;
     return static_cast<unsigned>(std::countr_zero(others >> (taken(channel) * 4))) / 4;

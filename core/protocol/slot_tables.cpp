@@ -1,16 +1,25 @@
 #include "protocol/slot_tables.hpp"
 
+#include "protocol/flit.hpp"
+
 namespace cxloom {
 namespace {
 
 SlotTables::ForSlot make_slot(FlitMode mode, SlotType type, bool zero_extended) {
   SlotTables::ForSlot table;
-  table.formats = slot_formats(mode, type);
-  for (std::size_t i = 0; i < table.formats.size(); ++i) {
-    const SlotFormat& format = table.formats[i];
+  const auto formats = slot_formats(mode, type);
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    const SlotFormat& format = formats[i];
+    SlotTables::Format& row = table.formats[i];
     if (format.zero_extended && !zero_extended) continue;
     for (const SlotFormat::Part& part : format.parts) {
       if (part.most == 0) continue;
+      row.most |= nibble_of(part.channel, part.most);
+      row.parts[row.part_count++] = part.channel;
+      if (mode == FlitMode::k68B && is_data_class(part.channel) && part.most > 1) {
+        row.several_data = true;
+        row.several = part.channel;
+      }
       const auto channel = static_cast<std::size_t>(part.channel);
       table.classes |= nibble_of(part.channel, 1);
       table.of_class[channel][table.format_count[channel]++] = static_cast<std::uint8_t>(i);

@@ -19,8 +19,20 @@ constexpr ClassNibbles nibble_of(Channel channel, std::uint64_t value) {
 constexpr unsigned nibble_at(ClassNibbles all, Channel channel) { return all >> nibble_shift(channel) & 15U; }
 /// The set of classes whose count is not zero.
 constexpr ClassNibbles nonzero_classes(ClassNibbles all) {
-  return (all | all >> 1 | all >> 2 | all >> 3) & 0x1111'1111'1111'1111ULL;
+  return (all | all >> 1 | all >> 2 | all >> 3) & 0x1111'1111'1111'1111;
 }
+
+inline constexpr ClassNibbles kOnes = 0x1111'1111'1111'1111;
+/// The smaller count of each class; all counts below 8.
+constexpr ClassNibbles least(ClassNibbles a, ClassNibbles b) {
+  const ClassNibbles not_less = ((a | kOnes << 3) - b) & kOnes << 3;  // in the highest bit, where a >= b
+  const ClassNibbles take_b = not_less - (not_less >> 3);
+  return (b & take_b) | (a & ~take_b);
+}
+/// Counts above 7 taken as 7.
+constexpr ClassNibbles at_most_7(ClassNibbles all) { return (all | (all >> 3 & kOnes) * 7) & kOnes * 7; }
+/// The counts of all classes together, below 16.
+constexpr unsigned sum_of(ClassNibbles all) { return static_cast<unsigned>(all * kOnes >> 60); }
 
 inline constexpr ClassNibbles kDataClasses = nibble_of(Channel::kM2SRwD, 1) | nibble_of(Channel::kS2MDRS, 1) |
                                              nibble_of(Channel::kD2HData, 1) |
@@ -30,9 +42,18 @@ struct SlotTables {
   /// Most formats of a type of slot that carry the same class.
   static constexpr std::size_t kMostFormats = 4;
 
+  struct Format {
+    ClassNibbles most = 0;  ///< messages of each class
+    std::array<Channel, kMostPartsOfSlot> parts{};
+    std::uint8_t part_count = 0;
+    bool several_data = false;       ///< 68B: a slot for several data headers ...
+    Channel several = Channel::kIo;  ///< ... of this class
+  };
+  static constexpr std::size_t kMostFormatsOfSlot = 12;
+
   struct ForSlot {
-    std::span<const SlotFormat> formats;
-    ClassNibbles classes = 0;                                                      ///< that it carries at all
+    std::array<Format, kMostFormatsOfSlot> formats{};  ///< in the order of slot_formats()
+    ClassNibbles classes = 0;                          ///< that it carries at all
     std::array<std::array<std::uint8_t, kMostFormats>, kChannelCount> of_class{};  ///< places in `formats`
     std::array<std::uint8_t, kChannelCount> format_count{};
   };

@@ -1,5 +1,6 @@
-// A packed flit: what each slot carries, which messages it brings in which order, and which transfers of data end in it.
-// It holds classes and counts; the two ends of a link keep the messages themselves in queues beside it.
+// A packed flit: what each slot carries, which messages it brings in which order, and which transfers of data
+// end in it. It holds classes and counts; the two ends of a link keep the messages themselves in queues
+// beside it.
 #pragma once
 
 #include <array>
@@ -64,21 +65,22 @@ struct Flit {
 
   FlitMode mode = FlitMode::k68B;
   FlitKind kind = FlitKind::kControl;
-  std::uint8_t slots = 0;                               ///< valid entries of `slot`
-  std::uint8_t message_count = 0;                       ///< valid entries of `message`
-  std::uint8_t end_count = 0;                           ///< valid entries of `end`
-  std::array<std::uint8_t, kSlotKindCount> slots_of{};  ///< slots by kind: their sum is `slots`
+  std::uint16_t slots = 0;                               ///< valid entries of `slot`
+  std::uint16_t message_count = 0;                       ///< valid entries of `message`
+  std::uint16_t end_count = 0;                           ///< valid entries of `end`
+  std::array<std::uint16_t, kSlotKindCount> slots_of{};  ///< slots by kind: their sum is `slots`
   std::array<Slot, kMostSlots> slot;
   std::array<Placement, kMostMessagesOfFlit> message;  ///< in the order on the wire
-  /// The slots in which transfers of data are complete, trailers included; in the order of their headers, over flits.
+  /// The slots in which transfers of data are complete, trailers included; in the order of their headers,
+  /// over flits.
   std::array<std::uint8_t, kMostEndsOfFlit> end;
   /// CXL.io: bytes of packets in it; packets that begin and that end in it.
   std::uint16_t io_bytes = 0;
   std::uint16_t io_begun = 0;
   std::uint16_t io_ended = 0;
 
-  std::uint8_t& count(SlotKind of) { return slots_of[static_cast<std::size_t>(of)]; }
-  std::uint8_t count(SlotKind of) const { return slots_of[static_cast<std::size_t>(of)]; }
+  std::uint16_t& count(SlotKind of) { return slots_of[static_cast<std::size_t>(of)]; }
+  std::uint16_t count(SlotKind of) const { return slots_of[static_cast<std::size_t>(of)]; }
   bool carries_credits() const { return kind != FlitKind::kAllData && kind != FlitKind::kIo; }
 };
 

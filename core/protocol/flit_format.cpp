@@ -5,7 +5,7 @@ namespace {
 
 using enum Channel;
 
-// --- geometry -------------------------------------------------------------------------------------------------------
+// --- geometry --------------------------------------------------------------------------------------
 
 constexpr FlitGeometry make_68b() {
   FlitGeometry flit{.bytes = 68, .slots = 4, .io_bytes = 64};
@@ -23,8 +23,9 @@ constexpr FlitGeometry make_256b() {
   return flit;
 }
 
-// Two halves of 128 B. The first: 2 B header, the H-slot, slots 1 to 6, 10 B of slot 7, 6 B CRC. The second: 6 B of slot
-// 7, the 12 B HS-slot, slots 9 to 14, 2 B of credits, 6 B FEC, 6 B CRC. So slot 7 ends in the second half.
+// Two halves of 128 B. The first: 2 B header, the H-slot, slots 1 to 6, 10 B of slot 7, 6 B CRC. The second:
+// 6 B of slot 7, the 12 B HS-slot, slots 9 to 14, 2 B of credits, 6 B FEC, 6 B CRC. So slot 7 ends in the
+// second half.
 constexpr FlitGeometry make_256b_lo() {
   FlitGeometry flit{.bytes = 256, .slots = 15, .io_bytes = 232, .second_header = 8};
   for (std::size_t i = 0; i < 7; ++i) flit.slot_end[i] = static_cast<std::uint16_t>(16 * (i + 1));
@@ -40,7 +41,7 @@ constexpr FlitGeometry make_256b_lo() {
 constexpr std::array<FlitGeometry, kFlitModeCount> kGeometries{make_68b(), make_256b(), make_256b_lo(),
                                                                make_256b()};
 
-// --- slot formats ---------------------------------------------------------------------------------------------------
+// --- slot formats ---------------------------------------------------------------------------------
 // Down (H2D, M2S) and up (D2H, S2M) together: the direction of a wire says whose formats a code means, and
 // peer-to-peer traffic brings each class into either.
 
@@ -116,8 +117,9 @@ constexpr SlotFormat kPbrGeneric[] = {
     {"G13", {{{kD2HData, 3}}}}, {"G14", {{{kM2SRwD, 1}}}}, {"G15", {{{kS2MDRS, 2}}}},
 };
 
-// --- counts and sizes, in the order of Channel: M2S Req, RwD, BIRsp; S2M NDR, DRS, BISnp; D2H Req, Rsp, Data; H2D Req,
-// Rsp, Data; IO --------------------------------------------------------------------------------------------------------
+// --- counts and sizes ------------------------------------------------------------------------------
+// In the order of Channel: M2S Req, RwD, BIRsp; S2M NDR, DRS, BISnp; D2H Req, Rsp, Data; H2D Req, Rsp,
+// Data; IO.
 
 using ByChannel = std::array<std::uint8_t, kChannelCount>;
 constexpr ByChannel kLargest68B{2, 1, 0, 2, 3, 0, 4, 2, 4, 2, 4, 4, 0};

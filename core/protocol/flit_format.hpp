@@ -1,5 +1,5 @@
-// The four flit formats: geometry, slot formats and largest message counts, as data. docs/model/flit.md names the
-// source of each number, and what was chosen where the sources are silent.
+// The four flit formats: geometry, slot formats and largest message counts, as data. docs/model/flit.md names
+// the source of each number, and what was chosen where the sources are silent.
 #pragma once
 
 #include <array>
@@ -36,7 +36,8 @@ struct FlitGeometry {
   unsigned second_header = 0;
   /// First byte on the wire behind each slot: when it has arrived, the slot has.
   std::array<std::uint16_t, kMostSlots> slot_end{};
-  /// The part of the flit (0 or 1) whose CRC covers the end of the slot: a slot is usable when its part is checked.
+  /// The part of the flit (0 or 1) whose CRC covers the end of the slot: a slot is usable when its part is
+  /// checked.
   std::array<std::uint8_t, kMostSlots> half{};
   /// First byte on the wire behind each half; the same twice where the flit is checked as a whole.
   std::array<std::uint16_t, 2> half_end{};
@@ -67,7 +68,8 @@ enum class SlotType : std::uint8_t { kHeader, kGeneric, kSecondHeader };
 /// The slot formats of a flit format that carry messages; data, trailers, MACs and control have none.
 std::span<const SlotFormat> slot_formats(FlitMode mode, SlotType type);
 
-/// Largest count of messages of a class in a flit (68B) or in a rolling 128 B (256B); 0 where the class does not exist.
+/// Largest count of messages of a class in a flit (68B) or in a rolling 128 B (256B); 0 where the class does
+/// not exist.
 unsigned largest_count(FlitMode mode, Channel channel);
 
 /// Bits of a message's header, without data; 0 where the class does not exist.

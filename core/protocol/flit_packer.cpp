@@ -70,7 +70,8 @@ bool FlitPacker::place_mac(Flit& flit) {
   return true;
 }
 
-/// A flit that carries something joins the aggregation, whose MAC goes into the next header slot once it is full.
+/// A flit that carries something joins the aggregation, whose MAC goes into the next header slot once it is
+/// full.
 void FlitPacker::count_for_mac(const Flit& flit) {
   if (flit.message_count == 0 && flit.count(SlotKind::kData) + flit.count(SlotKind::kTrailer) == 0) return;
   if (++unchecked_flits_ < packing_.mac_every) return;
@@ -78,10 +79,10 @@ void FlitPacker::count_for_mac(const Flit& flit) {
   mac_due_ = true;
 }
 
-/// Whose messages decide the format of a slot: the class with most messages waiting, so that queues of classes that need
-/// each other (reads and writes of one window) drain in step; but every fourth time the next class in turn whatever its
-/// length, so that none starves. Equal lengths take turns. Which time is the fourth follows the golden ratio, which no
-/// pattern of slots and flits is in step with.
+/// Whose messages decide the format of a slot: the class with most messages waiting, so that queues of
+/// classes that need each other (reads and writes of one window) drain in step; but every fourth time the
+/// next class in turn whatever its length, so that none starves. Equal lengths take turns. Which time is the
+/// fourth follows the golden ratio, which no pattern of slots and flits is in step with.
 unsigned FlitPacker::lead_class(const Filling& filling, ClassNibbles ready) {
   if ((ready & (ready - 1)) == 0) return static_cast<unsigned>(std::countr_zero(ready)) / 4;
   constexpr std::uint32_t kGoldenRatio = 0x9E37'79B9;  // of 2^32
@@ -103,8 +104,8 @@ unsigned FlitPacker::lead_class(const Filling& filling, ClassNibbles ready) {
   return lead;
 }
 
-/// Fills a slot with messages of the classes in `allowed`, in the format with the leading class that carries most. False,
-/// and an empty slot, if no message can go.
+/// Fills a slot with messages of the classes in `allowed`, in the format with the leading class that carries
+/// most. False, and an empty slot, if no message can go.
 bool FlitPacker::place_messages(Filling& filling, unsigned slot, SlotType type, ClassNibbles allowed) {
   const SlotTables::ForSlot& table = tables_->of(type);
   const ClassNibbles available = filling.available(allowed & table.classes);
@@ -179,8 +180,8 @@ void FlitPacker::push_transfer(DataShape shape) {
   data_waiting_ += shape.slots();
 }
 
-/// Puts data under way into the slots from `slot` up to `end`, which start() has made data slots. Returns the slot
-/// behind the last one used.
+/// Puts data under way into the slots from `slot` up to `end`, which start() has made data slots. Returns the
+/// slot behind the last one used.
 unsigned FlitPacker::place_data(Flit& flit, unsigned slot, unsigned end) {
   const unsigned stop = std::min(end, slot + data_waiting_);
   data_waiting_ -= stop - slot;
@@ -204,8 +205,8 @@ unsigned FlitPacker::place_data(Flit& flit, unsigned slot, unsigned end) {
     --transfer_count_;
   }
   flit.count(SlotKind::kData) =
-      static_cast<std::uint8_t>(flit.count(SlotKind::kData) + stop - begin - trailers);
-  flit.count(SlotKind::kTrailer) = static_cast<std::uint8_t>(flit.count(SlotKind::kTrailer) + trailers);
+      static_cast<std::uint16_t>(flit.count(SlotKind::kData) + stop - begin - trailers);
+  flit.count(SlotKind::kTrailer) = static_cast<std::uint16_t>(flit.count(SlotKind::kTrailer) + trailers);
   return stop;
 }
 

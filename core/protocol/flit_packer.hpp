@@ -1,12 +1,13 @@
-// Packs the messages of the twelve CXL.cache and CXL.mem classes into flits, by the rules of docs/model/flit.md.
+// Packs the messages of the twelve CXL.cache and CXL.mem classes into flits, by the rules of
+// docs/model/flit.md.
 //
-// The packer knows counts, not messages. Whoever drives it keeps a queue of messages a class, and one of the messages
-// whose data is under way:
+// The packer knows counts, not messages. Whoever drives it keeps a queue of messages a class, and one of the
+// messages whose data is under way:
 //
 //   offer.set(channel, queue.size());       for each class that may go now (credits!)
 //   packer.pack(offer, flit);
-//   for each of flit.message:  take the head of that class's queue; if the class has data, put it behind the others
-//   for each of flit.end:      the first of those with data under way is complete
+//   for each of flit.message:  take the head of that class's queue; with data, it joins those under way
+//   for each of flit.end:      the first of those under way is complete
 //
 // and goes on as long as something is offered or `must_continue()`.
 #pragma once
@@ -23,8 +24,8 @@
 
 namespace cxloom {
 
-/// What may go into the next flit: how many messages of each class, and the data of each. It may be kept from flit to
-/// flit and brought up to date where queues change.
+/// What may go into the next flit: how many messages of each class, and the data of each. It may be kept from
+/// flit to flit and brought up to date where queues change.
 class Offer {
  public:
   /// More of a class than this may wait, but no flit takes more: twice the largest count of 128 B.
@@ -35,8 +36,8 @@ class Offer {
   void set(Channel channel, std::size_t count) {
     counts_ = (counts_ & ~nibble_of(channel, 15)) | nibble_of(channel, std::min<std::size_t>(count, kMost));
   }
-  /// The data of the k-th message of a class, k < kMostWithData; 64 B without a trailer unless said otherwise. Stays
-  /// until said anew.
+  /// The data of the k-th message of a class, k < kMostWithData; 64 B without a trailer unless said
+  /// otherwise. Stays until said anew.
   void set_data(Channel channel, std::size_t k, DataShape shape) {
     std::uint32_t& all = shapes_[static_cast<std::size_t>(channel)];
     const unsigned shift = static_cast<unsigned>(k) * 4;
@@ -67,7 +68,8 @@ class Offer {
 /// A flit format and its options.
 struct FlitPacking {
   FlitMode mode = FlitMode::k68B;
-  /// Flits whose integrity check (IDE) shares one MAC slot; 0: no integrity checks. The specification's are 5 (68B) and 2.
+  /// Flits whose integrity check (IDE) shares one MAC slot; 0: no integrity checks. The specification's are 5
+  /// (68B) and 2.
   std::uint8_t mac_every = 0;
   /// Allow the formats that cut off a message's last, reserved, bits (H4 and H14 of PBR messages, HS4, HS14).
   bool zero_extended = true;
@@ -77,13 +79,14 @@ class FlitPacker {
  public:
   explicit FlitPacker(const FlitPacking& packing);
 
-  /// Fills the next flit: data under way first, then messages of the offer, as many as the format takes; the rest of
-  /// the slots stay empty. Classes take turns. With nothing to send it gives a control flit (pack_control). Throws
-  /// InternalError for what the format cannot carry: BISnp and BIRsp in 68B, half transfers in 256B or of M2S data.
+  /// Fills the next flit: data under way first, then messages of the offer, as many as the format takes; the
+  /// rest of the slots stay empty. Classes take turns. With nothing to send it gives a control flit
+  /// (pack_control). Throws InternalError for what the format cannot carry: BISnp and BIRsp in 68B, half
+  /// transfers in 256B or of M2S data.
   void pack(const Offer& offer, Flit& flit);
 
-  /// A flit without messages, for credits (68B: an LLCRD flit; 256B: an empty flit). Flits that no MAC covers yet get
-  /// theirs in it. Not while data is under way: an all-data flit may be due.
+  /// A flit without messages, for credits (68B: an LLCRD flit; 256B: an empty flit). Flits that no MAC covers
+  /// yet get theirs in it. Not while data is under way: an all-data flit may be due.
   void pack_control(Flit& flit);
 
   /// Data or a MAC is under way, so that a flit must follow even if nothing new is offered.
@@ -128,8 +131,8 @@ class FlitPacker {
   unsigned transfer_count_ = 0;
 };
 
-/// Credits travel by group: a flit that carries_credits() returns those of one class of each group (68B: three counts in
-/// the flit header; 256B: three 5-bit fields of the 2 B credit field, and one bit to spare).
+/// Credits travel by group: a flit that carries_credits() returns those of one class of each group (68B:
+/// three counts in the flit header; 256B: three 5-bit fields of the 2 B credit field, and one bit to spare).
 enum class CreditGroup : std::uint8_t { kRequest, kData, kResponse };
 inline constexpr std::size_t kCreditGroupCount = 3;
 
@@ -139,7 +142,8 @@ CreditGroup credit_group(Channel channel);
 /// The counts that the field of a group encodes, ascending: 68B 0, 1, 2, 4 ... 64; 256B 0, 1, 4, 8, 12, 16.
 std::span<const std::uint8_t> credit_return_counts(FlitMode mode);
 
-/// How many of `pending` credits of a class one flit can return: the largest count of its field that is not above.
+/// How many of `pending` credits of a class one flit can return: the largest count of its field that is not
+/// above.
 unsigned largest_credit_return(FlitMode mode, unsigned pending);
 
 }  // namespace cxloom

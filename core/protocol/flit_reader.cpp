@@ -130,7 +130,8 @@ void FlitReader::check_header_counts(const Flit& flit) const {
   }
 }
 
-/// Slots 0-3, 4-7, 8-11, 12-14: any two neighbours together, over flits. In halves, slot 7 counts with both sides.
+/// Slots 0-3, 4-7, 8-11, 12-14: any two neighbours together, over flits. In halves, slot 7 counts with both
+/// sides.
 void FlitReader::check_rolling_counts(const Flit& flit) {
   std::array<Counts, 5> groups{last_group_};
   Counts in_both{};

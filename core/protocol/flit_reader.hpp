@@ -1,5 +1,6 @@
-// Reads flits slot by slot, as the receiving end does, and gives back the messages with their data. It shares with the
-// packers only the tables of formats, checks every rule that a sender has to keep, and is what they are tested with.
+// Reads flits slot by slot, as the receiving end does, and gives back the messages with their data. It shares
+// with the packers only the tables of formats, checks every rule that a sender has to keep, and is what they
+// are tested with.
 #pragma once
 
 #include <array>
@@ -26,8 +27,8 @@ class FlitReader {
 
   explicit FlitReader(FlitMode mode) : mode_(mode) {}
 
-  /// Reads the next flit of the link. Returns the messages that are complete with it, in the order in which they are.
-  /// Throws InternalError naming the first rule that the flit breaks.
+  /// Reads the next flit of the link. Returns the messages that are complete with it, in the order in which
+  /// they are. Throws InternalError naming the first rule that the flit breaks.
   std::vector<Arrival> read(const Flit& flit);
 
   /// Data slots that must still come.

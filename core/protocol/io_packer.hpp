@@ -1,4 +1,5 @@
-// CXL.io in flits of its own: transaction layer packets (TLPs) one behind the other, over flits, as PCIe sends them.
+// CXL.io in flits of its own: transaction layer packets (TLPs) one behind the other, over flits, as PCIe
+// sends them.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +9,18 @@
 
 namespace cxloom {
 
-/// Bytes of a TLP on the wire: header (12 or 16 B) and payload, rounded up to 4 B; with 68B flits, which carry PCIe's
-/// non-flit framing, also the 4 B framing token with the sequence number and the 4 B link CRC.
+/// Bytes of a TLP on the wire: header (12 or 16 B) and payload, rounded up to 4 B; with 68B flits, which
+/// carry PCIe's non-flit framing, also the 4 B framing token with the sequence number and the 4 B link CRC.
 std::uint32_t io_packet_bytes(FlitMode mode, std::uint32_t header_bytes, std::uint32_t payload_bytes);
 
 class IoPacker {
  public:
   explicit IoPacker(FlitMode mode) : mode_(mode) {}
 
-  /// Fills the next flit with the packet under way and then with the packets that wait, whose bytes on the wire are
-  /// `waiting`, oldest first. Takes as many of them as fit or begin: `flit.io_begun` of them are gone from the queue,
-  /// and `flit.io_ended`, the oldest ones under way, are complete with this flit. Packets that follow at once share a
-  /// flit; otherwise the rest of it is padding.
+  /// Fills the next flit with the packet under way and then with the packets that wait, whose bytes on the
+  /// wire are `waiting`, oldest first. Takes as many of them as fit or begin: `flit.io_begun` of them are
+  /// gone from the queue, and `flit.io_ended`, the oldest ones under way, are complete with this flit.
+  /// Packets that follow at once share a flit; otherwise the rest of it is padding.
   void pack(std::span<const std::uint32_t> waiting, Flit& flit);
 
   /// A packet is under way, so that another flit must follow.

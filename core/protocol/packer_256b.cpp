@@ -1,5 +1,5 @@
-// 256B flits: an H-slot, and generic slots in which data follow their headers without a gap; the latency-optimised flit
-// has a second header slot amid them.
+// 256B flits: an H-slot, and generic slots in which data follow their headers without a gap; the
+// latency-optimised flit has a second header slot amid them.
 #include "protocol/packer_filling.hpp"
 
 namespace cxloom {
@@ -14,10 +14,10 @@ constexpr unsigned kSlotOfTwoGroups = 7;  // 256B-lo: it lies in both halves, an
 
 }  // namespace
 
-/// How many of `count` data headers the H-slot should take. Their data fill the flit, or end before it does; the next
-/// headers then go into the generic slot behind. In the last group they would use up the count that the H-slot of the
-/// next flit shares with it: one header fewer ends the data a group earlier, and both slots can be full. Only where
-/// more of the class are waiting, so that no message is kept back for nothing.
+/// How many of `count` data headers the H-slot should take. Their data fill the flit, or end before it does;
+/// the next headers then go into the generic slot behind. In the last group they would use up the count that
+/// the H-slot of the next flit shares with it: one header fewer ends the data a group earlier, and both slots
+/// can be full. Only where more of the class are waiting, so that no message is kept back for nothing.
 unsigned FlitPacker::well_placed(const Filling& filling, Channel channel, unsigned count) const {
   if (packing_.mode == FlitMode::k68B || packing_.mode == FlitMode::k256BLo) return count;
   if (nibble_at(filling.left, channel) <= count) return count;

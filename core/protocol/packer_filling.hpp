@@ -11,8 +11,8 @@ struct FlitPacker::Filling {
   const Offer& offer;
   Flit& flit;
   ClassNibbles left;          ///< messages of the offer that are not placed yet
-  ClassNibbles room;          ///< messages that the largest counts still allow
   ClassNibbles group = 0;     ///< messages placed since the last step of the rolling counts (256B)
+  ClassNibbles room;          ///< messages that the largest counts still allow
   bool data_headers = false;  ///< placed in this flit
 
   /// Messages of each class that could go into a slot (up to 7), of the classes in `allowed`.

@@ -1,4 +1,5 @@
-// The slot formats of a flit format by class: which formats carry a class, and which classes a type of slot carries.
+// The slot formats of a flit format by class: which formats carry a class, and which classes a type of slot
+// carries.
 #pragma once
 
 #include <array>
@@ -9,7 +10,8 @@
 
 namespace cxloom {
 
-/// Four bits a class: small counts, or a set of classes (their lowest bits), so that a packer looks at all at once.
+/// Four bits a class: small counts, or a set of classes (their lowest bits), so that a packer looks at all at
+/// once.
 using ClassNibbles = std::uint64_t;
 
 constexpr unsigned nibble_shift(Channel channel) { return static_cast<unsigned>(channel) * 4; }

@@ -1,5 +1,5 @@
-// Random message mixes through every packer and back, for as long as asked: `cxloom_fuzz_flits [SECONDS] [FIRST_SEED]`.
-// A failure names the format and the seed with which to play it again.
+// Random message mixes through every packer and back, for as long as asked: `cxloom_fuzz_flits [SECONDS]
+// [FIRST_SEED]`. A failure names the format and the seed with which to play it again.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

@@ -33,7 +33,8 @@ double saturated(const FlitPacking& packing, Channel channel, DataShape data = {
   return static_cast<double>(messages) / kFlits;
 }
 
-/// 10^9 B/s of 64 B lines over x16: 68B flits at 32 GT/s with 128b/130b, 256B flits at 64 GT/s, which contain their code.
+/// 10^9 B/s of 64 B lines over x16: 68B flits at 32 GT/s with 128b/130b, 256B flits at 64 GT/s, which contain
+/// their code.
 double gigabytes(FlitMode mode, double lines_a_flit) {
   const double wire = mode == FlitMode::k68B ? 64.0 * 128 / 130 : 128.0;
   return lines_a_flit * 64 / geometry(mode).bytes * wire;
@@ -80,7 +81,8 @@ TEST(FlitBounds, RequestsAndResponsesWithoutDataReachTheLargestCounts) {
 }
 
 TEST(FlitBounds, ByteEnablesCostASlotAWrite) {
-  // 256B: five slots of data and trailer a write, and one for its header but for the H-slot's: 5 w + (w - 1) = 14.
+  // 256B: five slots of data and trailer a write, and one for its header but for the H-slot's: 5 w + (w - 1)
+  // = 14.
   EXPECT_NEAR(saturated({.mode = FlitMode::k256B}, kM2SRwD, {.chunks = 4, .trailer = true}), 15.0 / 6,
               0.0025);
   // 68B: six slots a write.
@@ -99,8 +101,8 @@ TEST(FlitBounds, IntegrityChecksCostASlotAnAggregation) {
   EXPECT_NEAR(saturated({.mode = FlitMode::k256B, .mac_every = 2}, kM2SRwD), 2.9, 2.9 * kTolerance);
 }
 
-/// Accesses a flit in one direction, if `share` of them (in 16ths) are reads: reads bring `read`, writes `write`, and 64
-/// of both together are waiting.
+/// Accesses a flit in one direction, if `share` of them (in 16ths) are reads: reads bring `read`, writes
+/// `write`, and 64 of both together are waiting.
 double mixed(FlitMode mode, Channel read, Channel write, unsigned share) {
   FlitTraffic traffic({.mode = mode});
   unsigned phase = 0;
@@ -152,7 +154,8 @@ TEST(FlitBounds, MixedReadsAndWritesPeakWhereBothDirectionsAreFull) {
       const double got =
           std::min(mixed(peak.mode, kM2SReq, kM2SRwD, share), mixed(peak.mode, kS2MDRS, kS2MNDR, share));
       const double bound = mixed_bound(peak.mode, reads);
-      // Where reads prevail, the rolling counts of read data keep 256B flits below what their slots alone would allow.
+      // Where reads prevail, the rolling counts of read data keep 256B flits below what their slots alone
+      // would allow.
       const bool rolling =
           peak.mode != FlitMode::k68B && peak.mode != FlitMode::k256BLo && reads > peak.reads - 0.02;
       const double slack = !rolling ? kTolerance : peak.mode == FlitMode::k256B ? 0.016 : 0.029;
@@ -164,9 +167,9 @@ TEST(FlitBounds, MixedReadsAndWritesPeakWhereBothDirectionsAreFull) {
   }
 }
 
-/// The best that any packer could do with one class of data in 256B flits: all ways to fill header slots and generic
-/// slots by the rules, the highest mean over long runs. Data follow their headers without a gap, so that the state
-/// between flits is the data under way and the headers in the last group of slots.
+/// The best that any packer could do with one class of data in 256B flits: all ways to fill header slots and
+/// generic slots by the rules, the highest mean over long runs. Data follow their headers without a gap, so
+/// that the state between flits is the data under way and the headers in the last group of slots.
 class BestPacking {
  public:
   BestPacking(FlitMode mode, Channel channel) : mode_(mode), limit_(largest_count(mode, channel)) {

@@ -153,7 +153,8 @@ TEST(FlitPacker, DataNeverGoIntoAHeaderSlot) {
   FlitTraffic halves({.mode = FlitMode::k256BLo});
   add(halves, kS2MDRS, 2);
   EXPECT_EQ(kinds(halves.step()), "HDDDDDDD_D_____");
-  // By default a write header fits the 12 B of slot 8 with its reserved bits cut off; else it waits for a generic slot.
+  // By default a write header fits the 12 B of slot 8 with its reserved bits cut off; else it waits for a
+  // generic slot.
   for (const bool zero_extended : {true, false}) {
     FlitTraffic writes({.mode = FlitMode::k256BLo, .zero_extended = zero_extended});
     add(writes, kM2SRwD, 3);

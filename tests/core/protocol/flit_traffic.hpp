@@ -1,4 +1,5 @@
-// Drives a packer as a link end does, and reads its flits back: what the tests of packers and the fuzzer share.
+// Drives a packer as a link end does, and reads its flits back: what the tests of packers and the fuzzer
+// share.
 #pragma once
 
 #include <array>
@@ -13,8 +14,9 @@
 
 namespace cxloom::test {
 
-/// Queues of messages a class, a packer and a reader. Whatever goes in must come out: step() throws InternalError if a
-/// message is lost, comes twice, out of order, with other data, or in slots other than those that the flit says.
+/// Queues of messages a class, a packer and a reader. Whatever goes in must come out: step() throws
+/// InternalError if a message is lost, comes twice, out of order, with other data, or in slots other than
+/// those that the flit says.
 class FlitTraffic {
  public:
   explicit FlitTraffic(const FlitPacking& packing) : packer_(packing), reader_(packing.mode) {}
@@ -131,8 +133,8 @@ class FlitTraffic {
   std::uint64_t flits_ = 0;
 };
 
-/// One random life of a link: classes in a random mix, bursts, classes that stop for want of credits; then it drains.
-/// Throws InternalError if a rule or a message breaks.
+/// One random life of a link: classes in a random mix, bursts, classes that stop for want of credits; then it
+/// drains. Throws InternalError if a rule or a message breaks.
 inline void fuzz_flits(FlitMode mode, std::uint64_t seed, unsigned steps) {
   RandomStream random(seed, "fuzz", std::string(kFlitModeNames[static_cast<std::size_t>(mode)]));
   FlitPacking packing{.mode = mode};

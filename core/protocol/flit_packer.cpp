@@ -79,28 +79,30 @@ void FlitPacker::count_for_mac(const Flit& flit) {
   mac_due_ = true;
 }
 
-/// Whose messages decide the format of a slot: the class with most messages waiting, so that queues of
-/// classes that need each other (reads and writes of one window) drain in step; but every fourth time the
-/// next class in turn whatever its length, so that none starves. Equal lengths take turns. Which time is the
-/// fourth follows the golden ratio, which no pattern of slots and flits is in step with.
+/// Whose messages decide the format of a slot: the class with most messages waiting, so that queues of classes
+/// that need each other (reads and writes of one window) drain in step, and classes of equal length in turn. But
+/// every eighth time it is the next class in a round of all, whatever its length, so that none starves. Which time
+/// is the eighth follows the golden ratio, which no pattern of slots and flits is in step with.
 unsigned FlitPacker::lead_class(const Filling& filling, ClassNibbles ready) {
   if ((ready & (ready - 1)) == 0) return static_cast<unsigned>(std::countr_zero(ready)) / 4;
   constexpr std::uint32_t kGoldenRatio = 0x9E37'79B9;  // of 2^32
-  constexpr std::uint32_t kFourth = std::uint32_t{1} << 30;
+  constexpr std::uint32_t kEighth = std::uint32_t{1} << 29;
   beat_ += kGoldenRatio;
-  const ClassNibbles from_turn = ready >> (turn_ * 4) << (turn_ * 4);
+  const bool in_round = beat_ < kEighth;
+  unsigned& turn = in_round ? round_ : turn_;
+  const ClassNibbles from_turn = ready >> (turn * 4) << (turn * 4);
   unsigned lead = 0;
-  unsigned longest = 0;
+  ClassNibbles longest = 0;
   for (ClassNibbles part : {from_turn, ready ^ from_turn}) {
     for (; part != 0; part &= part - 1) {
       const auto shift = static_cast<unsigned>(std::countr_zero(part));
-      const unsigned waiting = filling.left >> shift & 15U;
+      const ClassNibbles waiting = in_round ? 1 : filling.left >> shift & 15U;
       if (waiting <= longest) continue;
-      longest = beat_ < kFourth ? Offer::kMost : waiting;
+      longest = waiting;
       lead = shift / 4;
     }
   }
-  turn_ = lead + 1;
+  turn = lead + 1;
   return lead;
 }
 

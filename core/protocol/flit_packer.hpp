@@ -119,8 +119,9 @@ class FlitPacker {
   FlitPacking packing_;
   const SlotTables* tables_;
   ClassNibbles last_group_ = 0;  // messages of each class in the last slots of the flit before (256B)
-  unsigned turn_ = 0;            // the class after the one served last
-  std::uint32_t beat_ = 0;       // decides between turns and lengths
+  unsigned turn_ = 0;            // the class after the one that led last by its length
+  unsigned round_ = 0;           // ... and by the round of all classes
+  std::uint32_t beat_ = 0;       // decides between lengths and the round
   unsigned data_waiting_ = 0;
   unsigned unchecked_flits_ = 0;
   bool mac_due_ = false;

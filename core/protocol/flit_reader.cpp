@@ -81,6 +81,7 @@ void FlitReader::read_header(const Flit& flit, std::size_t slot) {
          "a slot of messages without one");
   const unsigned outstanding = data_expected();
   for (const SlotFormat::Part& part : format.parts) {
+    const std::size_t first = next_message_;
     for (unsigned i = 0; i < part.most && next_message_ < flit.message_count; ++i) {
       const Flit::Placement& message = flit.message[next_message_];
       if (message.slot != slot || message.channel != part.channel) break;
@@ -102,6 +103,9 @@ void FlitReader::read_header(const Flit& flit, std::size_t slot) {
              "a data header in a header slot at more than 16 data slots");
       expected_.push_back({arrival, message.data.slots()});
     }
+    ensure(mode_ != FlitMode::k68B || !is_data_class(part.channel) || part.most == 1 ||
+               next_message_ != first + 1,
+           "a slot for several data headers with one");
   }
   ensure(next_message_ == flit.message_count || flit.message[next_message_].slot != slot,
          "messages that their slot's format does not carry, or out of its order");

@@ -158,7 +158,7 @@ TEST(FlitBounds, MixedReadsAndWritesPeakWhereBothDirectionsAreFull) {
       // would allow.
       const bool rolling =
           peak.mode != FlitMode::k68B && peak.mode != FlitMode::k256BLo && reads > peak.reads - 0.02;
-      const double slack = !rolling ? kTolerance : peak.mode == FlitMode::k256B ? 0.016 : 0.029;
+      const double slack = !rolling ? kTolerance : peak.mode == FlitMode::k256B ? 0.0075 : 0.029;
       EXPECT_GE(got, bound * (1 - slack)) << name << ", reads " << reads;
       EXPECT_LE(got, bound * 1.0005) << name << ", reads " << reads;
       if (got > best) best = got, best_reads = reads;

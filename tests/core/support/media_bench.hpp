@@ -15,8 +15,8 @@ namespace cxloom::test {
 template <class Medium>
 class MediaBench final : public MediaClient {
  public:
-  explicit MediaBench(const typename Medium::Params& params)
-      : media_(params, MediaContext{kernel_, owner_, *this, Bytes{1ULL << 40U}, 1}) {}
+  explicit MediaBench(const typename Medium::Params& params, Bytes capacity = Bytes{1ULL << 30U})
+      : media_(params, MediaContext{kernel_, owner_, *this, capacity, 1}) {}
 
   void media_done(Message& message, Time at) override {
     EXPECT_GE(at, kernel_.now());

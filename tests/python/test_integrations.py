@@ -1,0 +1,96 @@
+"""The adapters as plug-ins, built against stand-ins of their libraries."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cxloom
+
+ROOT = Path(__file__).parents[2]
+SPEC = """
+devices:
+  host: {{kind: host, queue: 1, process_time: 0ns}}
+  mem: {{kind: memory, capacity: 1GiB, controller_time: 0ns, media: {{kind: {kind}, config: config/of.it}}}}
+links:
+  - {{between: [host, mem]}}
+address_map:
+  - {{to: mem}}
+workload:
+  host: {{pattern: random, reads: 100%, requests: 100}}
+"""
+CONFIG = {
+    "dramsim3": "[dram_structure]\nprotocol = DDR4\n[timing]\ntCK = 0.416\n[system]\nchannel_size = 8192\n",
+    "ramulator2": (
+        "frontend.impl: External\nmemory_system.impl: GenericDRAM\n"
+        "memory_system.controllers.0.dram.channel_width: 32\n"
+        "memory_system.controllers.0.dram.org.count.0: 536870912\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=sorted(CONFIG))
+def adapter(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """The name of a kind and its plug-in."""
+    kind = str(request.param)
+    compiler = shutil.which("g++") or shutil.which("c++")
+    assert compiler, "the build needs a C++ compiler, so it is here"
+    out = tmp_path_factory.mktemp(kind) / f"lib{kind}.so"
+    include = [f"-I{cxloom.include_dir()}", f"-I{ROOT / 'tests' / 'integrations' / 'standin'}"]
+    source = str(ROOT / "integrations" / kind / "plugin.cpp")
+    command = [
+        compiler,
+        "-std=c++20",
+        "-O0",
+        "-shared",
+        "-fPIC",
+        "-Wno-psabi",
+        *include,
+        source,
+        "-o",
+        str(out),
+    ]
+    subprocess.run(command, check=True)
+    return kind, out
+
+
+def run(folder: Path, plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cxloom", "run", str(folder / "spec.yaml"), "--plugin", str(plugin)]
+    return subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, cwd="/")
+
+
+def test_a_run_uses_the_library(adapter: tuple[str, Path], tmp_path: Path) -> None:
+    kind, plugin = adapter
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "of.it").write_text(CONFIG[kind])
+    (tmp_path / "spec.yaml").write_text(SPEC.format(kind=kind))
+    done = run(tmp_path, plugin, "--json")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    # 48 cycles of 0.416 ns; a request comes a cycle after the last at most
+    assert 48 * 0.416 <= summary["latency_ns"]["mean"] <= 49 * 0.416
+    assert summary["per_memory"]["mem"]["library_cycles"] > 0
+
+
+def test_a_missing_configuration_is_refused(adapter: tuple[str, Path], tmp_path: Path) -> None:
+    kind, plugin = adapter
+    (tmp_path / "spec.yaml").write_text(SPEC.format(kind=kind))
+    refused = run(tmp_path, plugin)
+    assert refused.returncode == 2
+    text = " ".join(refused.stderr.split())
+    assert "spec.yaml:4" in text
+    assert "of.it: the configuration cannot be read" in text
+
+
+def test_without_the_plugin_there_is_no_trace_of_it(adapter: tuple[str, Path], tmp_path: Path) -> None:
+    kind, _ = adapter
+    (tmp_path / "spec.yaml").write_text(SPEC.format(kind=kind))
+    command = [sys.executable, "-m", "cxloom", "check", str(tmp_path / "spec.yaml")]
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert f"unknown media kind '{kind}'" in refused.stderr

@@ -41,3 +41,13 @@ def test_the_validation_preset_has_the_latency_of_its_parts() -> None:
     system.set("devices.bus.bandwidth", "unlimited").set("devices.mem[*].media.bandwidth", "unlimited")
     # Table III: 10 process, 4 x 25 ports, 2 x 1 bus, 40 controller; and the media's 45
     assert cx.run(system).latency.mean == pytest.approx(10 + 4 * 25 + 2 * 1 + 40 + 45)
+
+
+def test_local_remote_and_cxl_memory_have_their_published_latencies() -> None:
+    system = cx.load("memory/local-remote-cxl").set("devices.host.queue", 1)
+    for phase in range(3):
+        system.set(f"workload.host.phases[{phase}].reads", 1.0)
+    memories = cx.run(system).per_memory
+    for name, published in {"local": 114, "remote": 191, "cxl": 214}.items():
+        assert memories[name]["requests"] == 4000
+        assert memories[name].latency.mean == pytest.approx(published, abs=3.1)

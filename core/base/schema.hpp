@@ -135,6 +135,7 @@ std::string type_name() {
   else if constexpr (std::is_same_v<T, std::string>) return "text";
   else if constexpr (std::is_same_v<T, Kinded>) return "kind";
   else if constexpr (std::is_same_v<T, Value>) return "any";
+  else if constexpr (requires { T::kSchemaType; }) return std::string(T::kSchemaType);
   else if constexpr (IsVector<T>::value) return "list";
   else if constexpr (IsOptional<T>::value) return type_name<typename T::value_type>();
   else return "map";

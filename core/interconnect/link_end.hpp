@@ -52,8 +52,14 @@ class LinkEnd : public Port, public EventHandler {
   virtual void close_window(Time now) { monitor_.close(now); }
   WireMonitor& monitor() { return monitor_; }
   const WireMonitor& monitor() const { return monitor_; }
-  /// Time in the window in which messages waited for credits, summed over the classes; zero without credits.
-  virtual Time credit_blocked() const { return Time{}; }
+  /// Time in the window in which messages of a class waited for credits; zero without credits.
+  virtual Time credit_blocked(Channel /*channel*/) const { return Time{}; }
+  /// The same, summed over the classes.
+  Time total_credit_blocked() const {
+    Time total;
+    for (std::size_t i = 0; i < kChannelCount; ++i) total += credit_blocked(static_cast<Channel>(i));
+    return total;
+  }
 
  protected:
   /// Puts the message on the wire, whose head has been ready since `ready` and may start now or later; charges the

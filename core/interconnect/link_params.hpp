@@ -6,6 +6,7 @@
 
 #include "base/schema.hpp"
 #include "base/units.hpp"
+#include "interconnect/class_credits.hpp"
 
 namespace cxloom {
 
@@ -58,7 +59,7 @@ struct LinkParams {
   Time turnaround;
   Bytes header{16};
   Bytes data_header{16};
-  std::optional<std::uint32_t> credits;
+  ClassCredits credits;
   ReverseParams reverse;
 
   MessageCost cost() const { return {header, data_header}; }
@@ -80,13 +81,11 @@ struct LinkParams {
         .doc("Of a half-duplex link: the wire's idle time when the direction changes.");
     MessageCost::describe_in(schema, &LinkParams::header, &LinkParams::data_header);
     schema.field("credits", &LinkParams::credits)
-        .min(1)
-        .max(65536)
         .default_text("unlimited")
         .doc(
-            "Messages of one class that the receiver can buffer; a sender without a credit waits. A credit "
-            "comes "
-            "back over the link when the receiver has drained the buffer.");
+            "Messages of each class that the receiver can buffer, one number (1 to 65536) or a table by class "
+            "such as {M2S Req: 32, M2S RwD: 16}; a sender without a credit waits. A credit comes back over the "
+            "link when the receiver has drained the buffer.");
     schema.field("reverse", &LinkParams::reverse).doc("What differs from the second device to the first.");
     schema.rule("a full-duplex link has no turnaround: set duplex: half", [](const LinkParams& link) {
       return link.duplex == Duplex::kHalf || link.turnaround == Time{};

@@ -1,85 +1,88 @@
-// A link end with flow control: a queue a message class, credits for the receiver's buffers, and arbitration among the
-// queues whose head wants this wire. Switches bring queues of their own; other components push into the end's.
+// A link end with flow control: a queue a message class, credits for the receiver's buffers, and turns among the queues
+// whose head wants this wire. Switches bring queues of their own; other components push into the end's. What a turn on
+// the wire is, the kinds of link end say: a message (MessageLinkEnd) or a flit (FlitLinkEnd).
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
+#include "interconnect/class_credits.hpp"
 #include "interconnect/link_end.hpp"
-#include "kernel/wait_list.hpp"
+#include "interconnect/virtual_channel.hpp"
 
 namespace cxloom {
 
-/// A queue whose head waits for a port.
-class Feeder : public Waiter {
- public:
-  virtual ~Feeder() = default;
-  virtual Message& head() = 0;
-  /// The head is on the wire until `end`: take it out, free its buffer then, and ask for the next one.
-  virtual void taken(Time end) = 0;
-};
-
-class QueuedLinkEnd final : public LinkEnd {
+class QueuedLinkEnd : public LinkEnd {
  public:
   struct Setup {
     LinkEndSetup link;
-    std::optional<std::uint32_t> credits;  ///< a class; none: the receiver's buffers are unbounded
+    ClassCredits credits;
     Arbitration arbitration = Arbitration::kRoundRobin;
     Time credit_delay;  ///< from the receiver's end of the link to this one
   };
 
   QueuedLinkEnd(Kernel& kernel, const Setup& setup);
-  ~QueuedLinkEnd() override;
   /// The end at the other side, whose credits this one returns.
-  void set_opposite(QueuedLinkEnd& opposite);
+  virtual void set_opposite(QueuedLinkEnd& opposite);
 
-  void send(Message& message, Time ready) override;
   bool queues() const override { return true; }
   /// Asks for the wire on behalf of a queue whose head is of the given class.
   void ask(Feeder& feeder, Channel channel);
   /// Starts the account of a message's wait for this port.
-  void stamp(Message& message);
+  void stamp(Message& message) { stamp(message, kernel().now()); }
 
   void wake(std::uint8_t kind, std::uint64_t payload) override;
-  void settle() override;
   void open_window(Time now) override;
   void close_window(Time now) override;
-  Time credit_blocked() const override { return blocked_in_window_; }
+  Time credit_blocked(Channel channel) const override {
+    return blocked_in_window_[static_cast<std::size_t>(channel)];
+  }
 
  protected:
-  void return_credit(const Message& message, Time at) override;
+  /// Kinds of events; those of the classes below begin at kOwnWakes.
+  enum Wake : std::uint8_t { kCredit, kOwnWakes };
 
- private:
-  class VirtualChannel;
-  enum Wake : std::uint8_t { kReady, kWireFree, kCredit };
+  /// Something may be able to go: sees to it that somebody's turn comes, at the end of this instant or later.
+  virtual void arrange() = 0;
 
   VirtualChannel& channel(Channel which) {
     VirtualChannel* known = channels_[static_cast<std::size_t>(which)].get();
     return known ? *known : make_channel(which);
   }
-  VirtualChannel& make_channel(Channel which);
-  void credit_comes(Channel which, Time at);
-  void watch_for_credit(VirtualChannel& starving, Channel which);
-  void arrange();  // something may be able to go: at the end of this instant, or when the wire is free
-  Feeder* pick();  // whose turn it is, taken out of its wait list; none if nobody can go
-  void enqueue(Message& message);
-  bool should_yield() const;  // on a wire that both directions share
-  Time starved_clock(Time now);
+  /// The classes that have both messages and credits, a bit each.
+  std::uint32_t can_go() const { return can_go_; }
+  /// Whose turn it is, taken out of its wait list; none if nobody can go.
+  Feeder* pick();
+  /// The same within a class that can go.
+  Feeder* pick_of(Channel which);
+  /// The feeder's head is to leave: uses a credit and charges the wait for it. Its tail has kept coming in.
+  void use_credit(Message& message, Time now);
+  /// Its head has left: whether the class can still go.
+  void left(Channel which);
 
-  std::optional<std::uint32_t> credits_;
+  void enqueue(Message& message, Time since);
+  void stamp(Message& message, Time since);
+  /// A credit of this end's is under way, and arrives at `at`.
+  void credit_comes(Channel which, Time at);
+  void return_credit(const Message& message, Time at) override;
+  QueuedLinkEnd* opposite() { return opposite_; }
+  Time credit_delay() const { return credit_delay_; }
+
+ private:
+  VirtualChannel& make_channel(Channel which);
+  void watch_for_credit(VirtualChannel& starving, Channel which);
+  Time starved_clock(std::size_t channel, Time now);
+
+  ClassCredits credits_;
   Arbitration arbitration_;
   Time credit_delay_;
   QueuedLinkEnd* opposite_ = nullptr;
   std::array<std::unique_ptr<VirtualChannel>, kChannelCount> channels_;
-  std::uint32_t can_go_ = 0;  // the classes that have both messages and credits, a bit each
-  unsigned turn_ = 0;         // the class after the one served last
-  bool settling_ = false;     // asked for the end of this instant
-  bool wire_wake_pending_ = false;
-  bool wants_wire_ = false;  // something could go but for the wire
-  Time starved_when_opened_;
-  Time blocked_in_window_;
+  std::uint32_t can_go_ = 0;
+  unsigned turn_ = 0;  // the class after the one served last
+  std::array<Time, kChannelCount> starved_when_opened_{};
+  std::array<Time, kChannelCount> blocked_in_window_{};
 };
 
 }  // namespace cxloom

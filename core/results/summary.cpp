@@ -109,7 +109,7 @@ Value direction(const LinkEnd& end, double length) {
                     {"queue_p50", queue.quantile(0.5)},
                     {"queue_p99", queue.quantile(0.99)},
                     {"queue_max", queue.maximum()},
-                    {"credit_blocked_ns", end.credit_blocked().ns()}};
+                    {"credit_blocked_ns", end.total_credit_blocked().ns()}};
 }
 
 Value links_of(const Simulation& simulation, double length) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "device/memory_owner.hpp"
-#include "interconnect/queued_link_end.hpp"
+#include "interconnect/message_link_end.hpp"
 #include "kernel/wait_list.hpp"
 #include "workload/phases.hpp"
 
@@ -157,12 +157,12 @@ void Simulation::make_link(std::size_t index) {
   LinkEndSetup setup_ba{b,           a,        port_a,        Wire(backward.rate), 1,
                         port_delays, delay_ba, params.cost(), segment(b)};
   // Credits, and turns on a wire that both directions share, need a queue at both ends.
-  const bool both = params.credits.has_value() || (shared && !forward.rate.unlimited());
+  const bool both = params.credits.any() || (shared && !forward.rate.unlimited());
   const bool queued_ab = both || a.arbitrates();
   const bool queued_ba = both || b.arbitrates();
   const auto make_end = [&](bool queued, const LinkEndSetup& setup, Time back) -> LinkEnd& {
     if (queued) {
-      link_ends_.push_back(std::make_unique<QueuedLinkEnd>(
+      link_ends_.push_back(std::make_unique<MessageLinkEnd>(
           kernel_,
           QueuedLinkEnd::Setup{setup, params.credits, setup.owner.arbitration(), port_delays + back}));
     } else {

@@ -8,7 +8,7 @@
 
 #include "core/support/probe.hpp"
 #include "interconnect/link_end.hpp"
-#include "interconnect/queued_link_end.hpp"
+#include "interconnect/message_link_end.hpp"
 #include "protocol/message.hpp"
 #include "protocol/request.hpp"
 
@@ -50,7 +50,7 @@ struct LinkOf {
   Time delay{};
   Time turnaround{};
   MessageCost cost{};
-  std::optional<std::uint32_t> credits{};
+  ClassCredits credits{};
   Arbitration arbitration = Arbitration::kRoundRobin;
   bool shared = false;  ///< half duplex
 };
@@ -77,8 +77,8 @@ class QueuedLink {
   }
 
  public:
-  QueuedLinkEnd a_to_b;
-  QueuedLinkEnd b_to_a;
+  MessageLinkEnd a_to_b;
+  MessageLinkEnd b_to_a;
 };
 
 /// a -> b with an end that computes departures.

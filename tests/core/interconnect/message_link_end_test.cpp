@@ -1,4 +1,4 @@
-#include "interconnect/queued_link_end.hpp"
+#include "interconnect/message_link_end.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,12 +23,12 @@ using test::QueuedLink;
 
 const Bandwidth kTenPerByte{Rate::per_time(1, 10)};  // 16 B: 160 ps; 80 B: 800 ps
 
-TEST(QueuedLinkEnd, WithoutContentionItIsAsFastAsAPlainOne) {
+TEST(MessageLinkEnd, WithoutContentionItIsAsFastAsAPlainOne) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
   QueuedLink link(kernel, a, b,
-                  {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = 4});
+                  {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = ClassCredits(4)});
   Messages messages;
   Message& write = messages.tracked(Opcode::kMemWr, 2_ns);
   link.a_to_b.send(write, 2_ns);
@@ -41,7 +41,7 @@ TEST(QueuedLinkEnd, WithoutContentionItIsAsFastAsAPlainOne) {
   EXPECT_EQ(Messages::segment(write, Segment::kSerialization), 800_ps);
 }
 
-TEST(QueuedLinkEnd, CreditsLimitTheRateToCreditsPerLoop) {
+TEST(MessageLinkEnd, CreditsLimitTheRateToCreditsPerLoop) {
   // A credit is away from the departure to its return: wire (800 ps), there (57 ns), held (20 ns), back (57 ns).
   // With c credits and a loop longer than c wires, message k leaves at (k / c) loops + (k % c) wires.
   constexpr Time kLoop = 800_ps + 57_ns + 20_ns + 57_ns;
@@ -51,7 +51,7 @@ TEST(QueuedLinkEnd, CreditsLimitTheRateToCreditsPerLoop) {
     Probe b(kernel, "b");
     b.holds(20_ns);
     QueuedLink link(kernel, a, b,
-                    {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = credits});
+                    {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = ClassCredits(credits)});
     Messages messages;
     std::vector<Message*> sent;
     for (int i = 0; i < 100; ++i) {
@@ -74,14 +74,14 @@ TEST(QueuedLinkEnd, CreditsLimitTheRateToCreditsPerLoop) {
   }
 }
 
-TEST(QueuedLinkEnd, EnoughCreditsLeaveTheWireAsTheLimit) {
+TEST(MessageLinkEnd, EnoughCreditsLeaveTheWireAsTheLimit) {
   // 134.8 ns of loop hold 168.5 messages of 800 ps: with 169 credits the wire never stops.
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
   b.holds(20_ns);
   QueuedLink link(kernel, a, b,
-                  {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = 169});
+                  {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = ClassCredits(169)});
   link.a_to_b.open_window(0_ps);
   Messages messages;
   for (int i = 0; i < 1000; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr), 0_ps);
@@ -89,14 +89,14 @@ TEST(QueuedLinkEnd, EnoughCreditsLeaveTheWireAsTheLimit) {
   EXPECT_EQ(b.arrivals.back().time, 57_ns + 800_ps * 1000);
 }
 
-TEST(QueuedLinkEnd, CreditBlockedTimeOfTheWindowIsTheTimeInWhichSomethingStarved) {
+TEST(MessageLinkEnd, CreditBlockedTimeOfTheWindowIsTheTimeInWhichSomethingStarved) {
   // One credit, loop 134.8 ns: the second message starves the whole loop but for nothing; the third as well.
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
   b.holds(20_ns);
   QueuedLink link(kernel, a, b,
-                  {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = 1});
+                  {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = ClassCredits(1)});
   Messages messages;
   for (int i = 0; i < 3; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr), 0_ps);
   test::Actor windows([&](std::uint8_t kind, std::uint64_t) {
@@ -108,16 +108,16 @@ TEST(QueuedLinkEnd, CreditBlockedTimeOfTheWindowIsTheTimeInWhichSomethingStarved
   kernel.schedule(400_ns, source, windows, 1);
   kernel.run(Time::max(), kAllEvents);
   // From 10 ns to the third's departure at 2 loops; afterwards nobody waits, though there is no credit.
-  EXPECT_EQ(link.a_to_b.credit_blocked(), Time{134'800 * 2 - 10'000});
+  EXPECT_EQ(link.a_to_b.total_credit_blocked(), Time{134'800 * 2 - 10'000});
 }
 
-TEST(QueuedLinkEnd, AReceiverThatFreesNothingStopsItsClassAlone) {
+TEST(MessageLinkEnd, AReceiverThatFreesNothingStopsItsClassAlone) {
   // Requests without credits never block responses: each class has its own.
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
   b.hoards();
-  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .credits = 2});
+  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .credits = ClassCredits(2)});
   Messages messages;
   for (int i = 0; i < 10; ++i) link.a_to_b.send(messages.make(Opcode::kMemRd), 0_ps);
   std::vector<Message*> responses;
@@ -153,7 +153,7 @@ class Backlog final : public Feeder {
   MessageQueue queue_;
 };
 
-TEST(QueuedLinkEnd, RoundRobinIsFairAmongFeeders) {
+TEST(MessageLinkEnd, RoundRobinIsFairAmongFeeders) {
   // Four queues with 100 messages each: any 4 in a row are one of each.
   Kernel kernel;
   Probe a(kernel, "a");
@@ -179,7 +179,7 @@ TEST(QueuedLinkEnd, RoundRobinIsFairAmongFeeders) {
   }
 }
 
-TEST(QueuedLinkEnd, RoundRobinIsFairAmongClasses) {
+TEST(MessageLinkEnd, RoundRobinIsFairAmongClasses) {
   // Three classes pushed in blocks leave in turns.
   Kernel kernel;
   Probe a(kernel, "a");
@@ -199,7 +199,7 @@ TEST(QueuedLinkEnd, RoundRobinIsFairAmongClasses) {
   }
 }
 
-TEST(QueuedLinkEnd, AgePicksTheOldestRequestOfAnyQueueAndClass) {
+TEST(MessageLinkEnd, AgePicksTheOldestRequestOfAnyQueueAndClass) {
   // 64 queues join at one instant, the youngest request first; they leave in the order of creation.
   Kernel kernel;
   Probe a(kernel, "a");
@@ -222,7 +222,7 @@ TEST(QueuedLinkEnd, AgePicksTheOldestRequestOfAnyQueueAndClass) {
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(b.arrivals[i].message, youngest_first[63 - i]);
 }
 
-TEST(QueuedLinkEnd, TwoDirectionsOfASharedWireTakeTurns) {
+TEST(MessageLinkEnd, TwoDirectionsOfASharedWireTakeTurns) {
   // Both sides have 50 messages of 80 B ready at once: there, turn, back, turn, ... each period 2 x (800 ps + 3 ns).
   Kernel kernel;
   Probe a(kernel, "a");
@@ -246,25 +246,25 @@ TEST(QueuedLinkEnd, TwoDirectionsOfASharedWireTakeTurns) {
   }
 }
 
-TEST(QueuedLinkEnd, OneDirectionAloneNeverTurns) {
+TEST(MessageLinkEnd, OneDirectionAloneNeverTurns) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
   QueuedLink link(kernel, a, b,
-                  {.bandwidth = kTenPerByte, .turnaround = 3_ns, .credits = 100, .shared = true});
+                  {.bandwidth = kTenPerByte, .turnaround = 3_ns, .credits = ClassCredits(100), .shared = true});
   Messages messages;
   for (int i = 0; i < 50; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr), 0_ps);
   kernel.run(Time::max(), kAllEvents);
   EXPECT_EQ(b.arrivals.back().time, 800_ps * 50);
 }
 
-TEST(QueuedLinkEnd, ADirectionWithoutCreditsDoesNotHoldTheSharedWire) {
+TEST(MessageLinkEnd, ADirectionWithoutCreditsDoesNotHoldTheSharedWire) {
   // b keeps its only buffer: a's second message can never go, and b's all go meanwhile, back to back.
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
   b.hoards();
-  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .turnaround = 3_ns, .credits = 1, .shared = true});
+  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .turnaround = 3_ns, .credits = ClassCredits(1), .shared = true});
   a.holds(0_ps);
   Messages messages;
   for (int i = 0; i < 2; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr), 0_ps);
@@ -279,12 +279,12 @@ class RandomTraffic : public testing::TestWithParam<int> {};
 
 TEST_P(RandomTraffic, NothingIsLostOrReorderedWithinAClassAndNoTwoShareTheWire) {
   const std::vector<LinkOf> links{
-      {.bandwidth = kTenPerByte, .port_delays = 5_ns, .credits = 1},
-      {.bandwidth = kTenPerByte, .port_delays = 5_ns, .credits = 3, .arbitration = Arbitration::kAge},
+      {.bandwidth = kTenPerByte, .port_delays = 5_ns, .credits = ClassCredits(1)},
+      {.bandwidth = kTenPerByte, .port_delays = 5_ns, .credits = ClassCredits(3), .arbitration = Arbitration::kAge},
       {.bandwidth = kTenPerByte, .port_delays = 5_ns, .turnaround = 2_ns, .shared = true},
-      {.bandwidth = kTenPerByte, .port_delays = 5_ns, .turnaround = 2_ns, .credits = 2, .shared = true},
-      {.bandwidth = {}, .port_delays = 5_ns, .credits = 2},
-      {.bandwidth = kTenPerByte, .cost = {Bytes{0}, Bytes{0}}, .credits = 2, .shared = true},
+      {.bandwidth = kTenPerByte, .port_delays = 5_ns, .turnaround = 2_ns, .credits = ClassCredits(2), .shared = true},
+      {.bandwidth = {}, .port_delays = 5_ns, .credits = ClassCredits(2)},
+      {.bandwidth = kTenPerByte, .cost = {Bytes{0}, Bytes{0}}, .credits = ClassCredits(2), .shared = true},
   };
   const LinkOf& of = links[static_cast<std::size_t>(GetParam())];
   Kernel kernel;

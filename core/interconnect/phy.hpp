@@ -1,0 +1,33 @@
+// The physical layer of a link: PCIe generation and lanes, `pcie5-x16`.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/units.hpp"
+#include "base/value.hpp"
+#include "protocol/flit_format.hpp"
+
+namespace cxloom {
+
+struct Phy {
+  static constexpr std::string_view kSchemaType = "text";
+
+  unsigned generation = 5;  ///< 3 to 7
+  unsigned lanes = 16;      ///< 1, 2, 4, 8 or 16
+
+  /// 10^9 transfers a second of each lane: 8, 16, 32, 64, 128.
+  unsigned gigatransfers() const { return 1U << generation; }
+  /// Bytes a second in each direction. Up to 32 GT/s, 128b/130b encoding takes 2 bits of 130, with 256 B flits too;
+  /// from 64 GT/s on there is none (PCIe 6.0: 1b/1b).
+  Rate rate() const;
+  /// 68 B flits end at 32 GT/s; from 64 GT/s on the link is always in flit mode, with 256 B flits.
+  bool carries(FlitMode mode) const { return mode != FlitMode::k68B || generation <= 5; }
+  FlitMode default_flit() const { return generation <= 5 ? FlitMode::k68B : FlitMode::k256B; }
+};
+
+std::string to_text(const Phy& phy);
+/// Throws InputError for what is not `pcieG-xN`.
+void read_value(const Value& value, Phy& out);
+
+}  // namespace cxloom

@@ -143,7 +143,7 @@ def test_an_unknown_study_is_refused(cxloom: Call) -> None:
 
 def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
     listed = cxloom("study", "list").out
-    assert {"esf/full_duplex", "esf/topologies"} <= set(names())
+    assert {"esf/full_duplex", "esf/topologies", "memory/optane"} <= set(names())
     for name in names():
         assert name in listed
         study = read(find(name))
@@ -203,3 +203,66 @@ def test_a_measure_is_found_by_its_path() -> None:
     for path in ("latency_ns.men", "latency_ns", "stop_reason", "latency_ns.mean.x"):
         with pytest.raises(InputError):
             measured(summary, path)
+
+
+TABLE = """\
+title: A line for each queue
+system:
+  preset: esf/validation
+  workload: {host: {requests: 200}}
+  run: {warmup: 0}
+sweep:
+  devices.host.queue: [1, 2]
+  "devices.mem[*].media.latency": [45ns, 145ns]
+table: {queue: devices.host.queue, media: "devices.mem[*].media.latency", latency_ns: latency_ns.mean}
+plot: {x: media, y: latency_ns, lines: queue}
+"""
+
+
+def test_a_table_is_shown_written_and_drawn(tmp_path: Path, cxloom: Call) -> None:
+    (tmp_path / "study.yaml").write_text(TABLE)
+    outcome = cxloom("study", "run", tmp_path / "study.yaml", "--out", tmp_path / "out")
+    assert outcome.code == 0
+    assert "latency_ns" in outcome.out
+    rows = (tmp_path / "out" / "table.csv").read_text().splitlines()
+    assert rows[0] == "queue,media,latency_ns"
+    assert [row.split(",")[:2] for row in rows[1:]] == [
+        ["1", "45ns"],
+        ["1", "145ns"],
+        ["2", "45ns"],
+        ["2", "145ns"],
+    ]
+    first, second = (float(row.split(",")[2]) for row in rows[1:3])
+    assert second - first == pytest.approx(100, abs=1)
+    assert (tmp_path / "out" / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_values_can_be_set_at_all_points(tmp_path: Path, cxloom: Call) -> None:
+    (tmp_path / "study.yaml").write_text(TABLE)
+    set_to = ("--set", "devices.host.process_time=110ns", "--json", "--out", tmp_path)
+    rows = [
+        json.loads(cxloom("study", "run", tmp_path / "study.yaml", *arguments).out)["table"]
+        for arguments in (("--json", "--out", tmp_path), set_to)
+    ]
+    for before, after in zip(*rows, strict=True):
+        assert after["latency_ns"] - before["latency_ns"] == pytest.approx(100, abs=5)
+
+
+@pytest.mark.parametrize(
+    ("was", "wrong", "says"),
+    [
+        ("y: latency_ns,", "y: latency,", "the table has no column 'latency'"),
+        ("x: media, ", "", "'x' of the plot is missing"),
+        ("lines: queue", "line: queue", "unknown key 'line'"),
+        ("latency_ns: latency_ns.mean", "latency_ns: latency_ns.men", "no measure 'latency_ns.men'"),
+    ],
+)
+def test_a_wrong_table_or_plot_is_refused(
+    tmp_path: Path, cxloom: Call, was: str, wrong: str, says: str
+) -> None:
+    assert was in TABLE
+    (tmp_path / "study.yaml").write_text(TABLE.replace(was, wrong))
+    outcome = cxloom("study", "run", tmp_path / "study.yaml", "--out", tmp_path / "out")
+    assert outcome.code == 2
+    assert says in " ".join(outcome.err.split())
+    assert not (tmp_path / "out").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from cxloom.errors import InputError
 from cxloom.report.study import show_outcome
+from cxloom.spec.resolve import Override
 from cxloom.study import names, read, run_study
 from cxloom.study.runner import Outcome
 from cxloom.study.shipped import find
@@ -40,6 +43,18 @@ def run(
         int | None,
         typer.Option("--jobs", min=1, metavar="N", help="Runs at a time; by default one a processor."),
     ] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Set a value at all points; may be repeated."),
+    ] = None,
+    out_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Where the table and the picture go, of a study that has them; by default build/studies/NAME.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")] = False,
 ) -> None:
@@ -47,7 +62,7 @@ def run(
 
     Exit code 0: every expectation is met. 1: one is not, or a run could not finish. 2: the input is wrong.
     """
-    study = read(find(name))
+    study = read(find(name), [Override.parse(text) for text in sets or ()])
     out = Console(stderr=True)
     with Progress(
         TextColumn("running"),
@@ -64,8 +79,28 @@ def run(
         print(json.dumps(_as_json(outcome), indent=2, allow_nan=False))
     elif not quiet:
         show_outcome(outcome)
+    if study.columns:
+        written = _write(outcome, out_dir or Path("build/studies") / Path(name).with_suffix(""))
+        if not quiet and not as_json:
+            print(f"\nThe table is in {written[0]}" + "".join(f", the picture in {p}" for p in written[1:]))
     if not outcome.passed:
         raise typer.Exit(1)
+
+
+def _write(outcome: Outcome, folder: Path) -> list[Path]:
+    """Writes the table and, if the study has one, the picture."""
+    from cxloom.report.curves import draw_lines, write_table  # Matplotlib takes a second to load
+
+    rows, study = outcome.table, outcome.study
+    try:
+        written = [write_table(rows, folder / "table.csv")]
+        if study.plot is not None:
+            written.append(draw_lines(rows, study.plot, study.title, folder / "plot.png"))
+    except OSError as error:
+        raise InputError(
+            f"cannot be written: {(error.strerror or str(error)).lower()}", file=folder
+        ) from None
+    return written
 
 
 def _as_json(outcome: Outcome) -> dict[str, object]:
@@ -89,4 +124,5 @@ def _as_json(outcome: Outcome) -> dict[str, object]:
             }
             for comparison in outcome.comparisons
         ],
+        "table": outcome.table,
     }

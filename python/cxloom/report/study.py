@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -21,6 +22,8 @@ def show_outcome(outcome: Outcome) -> None:
         out.print(Text(study.source))
     if study.about:
         out.print(Text(f"\n{study.about}"))
+    if outcome.study.columns:
+        out.print(_table(outcome.table))
     for measure, comparisons in itertools.groupby(outcome.comparisons, _measure):
         table = Table(
             title=f"\n{measure}", title_justify="left", title_style="bold", box=None, header_style="dim"
@@ -34,6 +37,8 @@ def show_outcome(outcome: Outcome) -> None:
         for comparison in comparisons:
             table.add_row(*(str(comparison.point[axis]) for axis in axes), *_row(comparison))
         out.print(table)
+    if not outcome.comparisons:
+        return
     out.print()
     for source in dict.fromkeys(_source(comparison) for comparison in outcome.comparisons):
         out.print(Text(f"expected: {source}", style="dim"))
@@ -42,6 +47,16 @@ def show_outcome(outcome: Outcome) -> None:
         out.print(Text(f"{failed} of {len(outcome.comparisons)} expectations failed", style="bold red"))
     else:
         out.print(Text(f"All {len(outcome.comparisons)} expectations are met", style="green"))
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, header_style="dim")
+    for name in rows[0]:
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        cells = row.values()
+        table.add_row(*(significant(cell, 4) if isinstance(cell, float) else str(cell) for cell in cells))
+    return table
 
 
 def _row(comparison: Comparison) -> list[Text | str]:

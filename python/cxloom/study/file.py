@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +28,14 @@ _KEYS = {
     "zip": "True: the n-th values of all paths make the n-th point, instead of every combination.",
     "defaults": "What all of `expect` have in common, such as a tolerance.",
     "expect": "What should come out.",
+    "table": "Columns by name, each an axis or a measure: a row for each point.",
+    "plot": "A picture of the table: its columns `x` and `y`, a line for each value of `lines`.",
 }
 _EXPECTATION_KEYS = ("at", "relative_to", "measure", "value", "tolerance", "source", "derived")
 _TOLERANCE = re.compile(r"([0-9]*\.?[0-9]+)\s*(%|[A-Za-z/]*)")
 _UNITS = {"_ns": "ns", "_gb_per_s": "GB/s"}
+
+_PLOT_KEYS = ("x", "y", "lines")
 
 Point = Mapping[str, Any]
 """The value of each axis: a path of `sweep`, or ``case``."""
@@ -61,6 +65,16 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
+class Plot:
+    """A picture of a table, by the names of its columns."""
+
+    x: str
+    y: str
+    lines: str
+    """A line for each value of this column."""
+
+
+@dataclass(frozen=True, slots=True)
 class Study:
     """A system, the points at which it is run, and what should come out."""
 
@@ -71,19 +85,25 @@ class Study:
     specs: list[Resolved]
     """The resolved spec of each point."""
     expectations: list[Expectation]
+    columns: dict[str, str]
+    """Of the table: each an axis or a measure, by its name in the table."""
+    plot: Plot | None
 
 
-def read(path: str | os.PathLike[str]) -> Study:
-    """The study in a file, all its points resolved. Raises InputError, with file and line, for what is wrong in it."""
+def read(path: str | os.PathLike[str], overrides: Sequence[Override] = ()) -> Study:
+    """The study in a file, all its points resolved, with values set from outside for all of them.
+
+    Raises InputError, with file and line, for what is wrong in it.
+    """
     top = read_file(path)
     entries = top.map()
     _refuse_unknown(top, list(_KEYS))
     system = _system(top)
     common = [Override(key, node) for key, node in _map(entries.get("set")).items()]
     points, specs = [], []
-    for point, overrides in _points(entries):
+    for point, own in _points(entries):
         points.append(point)
-        specs.append(resolve(system, [*common, *overrides]))
+        specs.append(resolve(system, [*common, *overrides, *own]))
     expect = entries.get("expect")
     defaults = _map(entries.get("defaults"))
     expectations = [
@@ -93,7 +113,27 @@ def read(path: str | os.PathLike[str]) -> Study:
     text = {
         key: entries[key].text().strip() if key in entries else "" for key in ("title", "source", "about")
     }
-    return Study(text["title"] or os.fspath(path), text["source"], text["about"], points, specs, expectations)
+    columns = {name: column.text() for name, column in _map(entries.get("table")).items()}
+    plot = _plot(entries["plot"], columns) if "plot" in entries else None
+    title = text["title"] or os.fspath(path)
+    return Study(title, text["source"], text["about"], points, specs, expectations, columns, plot)
+
+
+def _plot(node: Node, columns: Mapping[str, str]) -> Plot:
+    _refuse_unknown(node, list(_PLOT_KEYS))
+    chosen = {}
+    for key in _PLOT_KEYS:
+        column = node.get(key)
+        if column is None:
+            raise node.place.error(f"'{key}' of the plot is missing", allowed=listed(_PLOT_KEYS))
+        name = column.text()
+        if name not in columns:
+            known = list(columns)
+            raise column.place.error(
+                f"the table has no column '{name}'", allowed=listed(known), suggestion=nearest(name, known)
+            )
+        chosen[key] = name
+    return Plot(**chosen)
 
 
 def _system(top: Node) -> Node:

@@ -51,6 +51,17 @@ class Outcome:
     comparisons: list[Comparison]
 
     @property
+    def table(self) -> list[dict[str, Any]]:
+        """The columns that the study asks for, a row for each point."""
+        rows = []
+        for point, summary in zip(self.study.points, self.summaries, strict=True):
+            cells = self.study.columns.items()
+            rows.append(
+                {name: point[what] if what in point else measured(summary, what) for name, what in cells}
+            )
+        return rows
+
+    @property
     def passed(self) -> bool:
         """True if every expectation is met."""
         return all(comparison.passed for comparison in self.comparisons)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from validation.dram_rows import dram_rows
 from validation.systems import (
     FREE,
     Run,
@@ -490,6 +491,7 @@ def all_rows() -> Iterator[Turn]:
     yield from media_rows()
     yield from nvm_rows()
     yield from curve_rows()
+    yield from dram_rows()
     yield from pattern_rows()
     yield from topology_rows()
     yield from link_rows()

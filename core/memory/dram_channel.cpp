@@ -1,0 +1,290 @@
+#include "memory/dram_channel.hpp"
+
+#include <algorithm>
+
+namespace cxloom {
+
+namespace {
+
+constexpr Clock kForwarding = 1;  // clocks to answer a read from the write queue
+constexpr std::size_t kFilter = 1024;
+
+}  // namespace
+
+DramChannel::DramChannel(const DramConfig& config, std::uint32_t index)
+    : config_(config),
+      timing_(config_.device.timing),
+      burst_(config.device.organisation.burst_clocks),
+      banks_in_rank_(config.device.organisation.banks_in_rank()),
+      split_bus_(config.device.split_command_bus),
+      index_(index),
+      timers_(config.device.organisation, config.device.timing),
+      queue_(banks_in_rank_ * config.device.organisation.ranks, config.read_queue + config.write_queue),
+      rows_(config, banks_in_rank_ * config.device.organisation.ranks),
+      ranks_(config.device.organisation.ranks),
+      blocked_(std::size_t{banks_in_rank_} * ranks_.size()),
+      unused_(blocked_.size()),
+      filter_(kFilter) {
+  for (auto& candidates : candidates_) candidates.resize(blocked_.size());
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    next_due_ = std::min(next_due_, refresh_.emplace_back(config, rank).due());
+  }
+}
+
+Clock DramChannel::arrive(const DramBurst& burst, Clock ready) {
+  const Clock rest = burst.write ? 0 : shortest(burst, ready);
+  const bool first = arrivals_[burst.write].empty();
+  arrivals_[burst.write].push_back({burst, ready, order_++, rest});
+  if (burst.write) {
+    ++filter_[hash(burst)];
+    if (!config_.posted_writes) return ready + timing_.CWL + burst_;
+    // Behind others that wait it needs nothing of its own: when they are through, its turn is looked at.
+    return first ? ready : kNeverClock;
+  }
+  if (rest == kForwarding) ++forwardable_;
+  return ready + rest;
+}
+
+// A read takes at least so long; exactly so long in a sub-channel with nothing else to do.
+Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
+  if (filter_[hash(burst)] != 0) return kForwarding;
+  const Clock hit = timing_.CL + burst_;
+  const DramTimers::Bank& bank = timers_.bank(burst.bank);
+  const bool alone = idle() && arrivals_[0].empty() && arrivals_[1].empty();
+  if (!alone || bank.row == burst.row) return hit;
+  // Other rows may be closed before it comes, by a refresh or a timeout, but its own is not opened.
+  const bool closed =
+      bank.row == DramTimers::kClosed || drains_ != 0 || next_due_ <= ready || rows_.times_out();
+  return hit + timing_.tRCD + (closed ? 0 : timing_.tRP);
+}
+
+bool DramChannel::idle() const { return queue_.count(false) + queue_.count(true) == 0; }
+
+std::uint32_t DramChannel::waiting() const {
+  return queue_.count(false) + queue_.count(true) +
+         static_cast<std::uint32_t>(arrivals_[0].size() + arrivals_[1].size());
+}
+
+// --- time ------------------------------------------------------------------------------------------------------------
+
+void DramChannel::advance(Clock limit) {
+  for (;;) {
+    free_written();
+    const Admission admission = next_admission();
+    if (admission.at <= floor_) {
+      admit(admission.write);
+      continue;
+    }
+    if (floor_ >= limit) return;
+    if (idle() && next_due_ < limit) skip_idle(std::min(limit, admission.at));
+    const Clock command = choose().at;
+    const Clock next = std::min({admission.at, next_due_, command, limit});
+    floor_ = std::max(floor_, next);
+    if (next == admission.at || next == limit) continue;
+    if (next == next_due_) {
+      for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+        if (refresh_[rank].due() == next) refresh_falls_due(rank, next);
+      }
+    } else {
+      issue(choice_);
+    }
+  }
+}
+
+// No read command goes out before this clock, unless something new arrives.
+Clock DramChannel::read_command_bound() const {
+  if (drains_ != 0 || (writing_ && !opened_[0].empty())) return floor_;
+  if (writing_) {  // all writes above the low mark go first
+    const std::uint32_t writes = queue_.count(true);
+    return floor_ + (writes > config_.write_low ? writes - config_.write_low - 1 : 0) * timing_.tCCD_S;
+  }
+  Clock bound = kNeverClock;
+  for (const std::uint32_t bank : queue_.busy_banks(false)) {
+    const Step step = candidates_[0][bank].step;
+    if (step == Step::kNothing) return floor_;  // it waits for a write to use the row
+    const Clock rest = step == Step::kColumn     ? 0
+                       : step == Step::kActivate ? timing_.tRCD
+                                                 : timing_.tRP + timing_.tRCD;
+    bound = std::min(bound, choice_of(bank, false).at + rest);
+  }
+  return bound;
+}
+
+Clock DramChannel::next_done_bound() const {
+  if (!done_.empty() && done_.front().at <= floor_) return floor_;
+  Clock bound = kNeverClock;
+  if (!done_.empty()) {  // what is on its way comes before what has no command yet
+    bound = done_.front().at;
+  } else if (queue_.count(false) != 0) {
+    bound = read_command_bound() + timing_.CL + burst_;
+  }
+  const Clock write = timing_.CWL + burst_;
+  if (!arrivals_[0].empty()) {
+    const Arrival& head = arrivals_[0].front();
+    const Clock rest = arrivals_[0].size() == 1 ? head.rest
+                       : forwardable_ != 0      ? kForwarding
+                                                : timing_.CL + burst_;
+    const bool room = queue_.count(false) < config_.read_queue;
+    bound = std::min(bound, std::max(room ? floor_ : read_command_bound(), head.ready) + rest);
+  }
+  if (!config_.posted_writes) {
+    if (queue_.count(true) != 0) bound = std::min(bound, floor_ + write);
+    if (!arrivals_[1].empty()) bound = std::min(bound, std::max(floor_, arrivals_[1].front().ready) + write);
+  } else if (!arrivals_[1].empty()) {
+    const Clock ready = std::max(floor_, arrivals_[1].front().ready);
+    const bool room = held_writes_ < config_.write_queue;
+    bound = std::min(bound, room               ? ready
+                            : written_.empty() ? std::max(ready, floor_ + write)
+                                               : std::max(ready, written_.front()));
+  }
+  return bound;
+}
+
+bool DramChannel::take_done(Clock now, Done& done) {
+  if (done_.empty() || done_.front().at > now) return false;
+  done = done_.front();
+  done_.pop_front();
+  return true;
+}
+
+void DramChannel::finish(Clock at, Clock first, std::uint32_t access) {
+  auto place = done_.end();
+  while (place != done_.begin() && std::prev(place)->at > at) --place;
+  done_.insert(place, {at, first, access});
+}
+
+// --- admission -------------------------------------------------------------------------------------------------------
+
+DramChannel::Admission DramChannel::next_admission() const {
+  Admission next;
+  if (!arrivals_[0].empty() && queue_.count(false) < config_.read_queue) next.at = arrivals_[0].front().ready;
+  if (arrivals_[1].empty()) return next;
+  const Arrival& head = arrivals_[1].front();
+  Clock at = kNeverClock;
+  if (held_writes_ < config_.write_queue) {
+    at = head.ready;
+  } else if (!written_.empty()) {
+    at = std::max(head.ready, written_.front());
+  }
+  if (at < next.at || (at == next.at && at != kNeverClock && head.order < arrivals_[0].front().order))
+    next = {at, true};
+  return next;
+}
+
+void DramChannel::free_written() {
+  while (!written_.empty() && written_.front() <= floor_) {
+    counters_.write_queue.change(written_.front(), -1);
+    --held_writes_;
+    written_.pop_front();
+  }
+}
+
+void DramChannel::admit(bool write) {
+  const Arrival arrival = arrivals_[write].front();
+  arrivals_[write].pop_front();
+  if (!write && arrival.rest == kForwarding) --forwardable_;
+  const DramBurst& burst = arrival.burst;
+  const DramQueue::Slot earlier = filter_[hash(burst)] != 0 ? queue_.write_to(burst) : DramQueue::kNone;
+  // A read that waited outside may find a write that came after it: that one is not its business.
+  const bool queued = earlier != DramQueue::kNone && queue_.at(earlier).order < arrival.order;
+  if (queued && !write) {
+    ++counters_.forwarded;
+    finish(floor_ + kForwarding, floor_ + kForwarding, burst.access);
+    return;
+  }
+  if (write && config_.posted_writes) finish(floor_, floor_, burst.access);
+  if (queued && write && config_.posted_writes) {
+    ++counters_.merged;
+    --filter_[hash(burst)];
+    return;
+  }
+  const std::uint32_t rank = timers_.bank(burst.bank).rank;
+  if (ranks_[rank].pending++ == 0 && !refresh_[rank].draining()) power_up(rank, floor_);
+  ranks_[rank].idle_from = kNeverClock;
+  queue_.add(burst, arrival.ready, arrival.order);
+  (write ? counters_.write_queue : counters_.read_queue).change(floor_, +1);
+  if (write) ++held_writes_;
+  const Choice before = choice_;
+  const bool known =
+      chosen_ && !config_.power_down && (before.target != burst.bank || before.step == Step::kRefresh);
+  const bool direction = writing_;
+  reconsider(burst.bank);
+  choose_direction();
+  if (known && direction == writing_) {
+    choice_ = before;
+    chosen_ = true;
+    if (write == writing_) {
+      const Choice mine = choice_of(burst.bank, write);
+      if (mine.before(choice_)) choice_ = mine;
+    }
+  }
+}
+
+void DramChannel::choose_direction() {
+  const std::uint32_t reads = queue_.count(false);
+  const std::uint32_t writes = queue_.count(true);
+  const bool before = writing_;
+  if (writing_) {
+    if (writes == 0 || (reads != 0 && writes <= config_.write_low)) writing_ = false;
+  } else if (writes >= config_.write_high || (reads == 0 && writes != 0)) {
+    writing_ = true;
+  }
+  if (before != writing_) chosen_ = false;
+}
+
+// --- power-down and idle time ----------------------------------------------------------------------------------------
+
+void DramChannel::account_open(std::uint32_t rank, Clock now) {
+  RankState& state = ranks_[rank];
+  counters_.open += timers_.open_banks(rank) * (now - state.settled);
+  state.settled = now;
+}
+
+void DramChannel::power_up(std::uint32_t rank, Clock now) {
+  RankState& state = ranks_[rank];
+  if (!config_.power_down || state.idle_from == kNeverClock) return;
+  const Clock entry = state.idle_from + *config_.power_down;
+  if (entry >= now) return;
+  const Clock exit = std::max(now, entry + timing_.tPD);
+  const std::uint32_t open = timers_.open_banks(rank);
+  (open != 0 ? counters_.asleep_open : counters_.asleep_closed) += exit - entry;
+  counters_.open -= open * (exit - entry);
+  timers_.power_up(rank, exit);
+  tell(DramCommand::kPowerDown, rank, 0, entry);
+  tell(DramCommand::kPowerUp, rank, 0, exit);
+}
+
+void DramChannel::skip_idle(Clock limit) {
+  if (log_) return;  // who reads along wants to see every refresh
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    DramRefresh& refresh = refresh_[rank];
+    if (refresh.draining() || refresh.wanted(false) || timers_.open_banks(rank) != 0) continue;
+    // The first is done in full, for the account of the time before it, and the last, for the state that it leaves.
+    const Clock count = (limit - refresh.due()) / refresh.interval() - 1;
+    if (count <= 0 || ranks_[rank].idle_from < refresh.due() - refresh.interval()) continue;
+    refresh.skip(count);
+    counters_.refreshes += static_cast<std::uint64_t>(count);
+    if (config_.power_down) {
+      const Clock refreshing = refresh.all_banks() ? timing_.tRFC : timing_.tRFC_SB;
+      const Clock awake = timing_.tXP + refreshing + *config_.power_down;
+      if (refresh.interval() > awake) counters_.asleep_closed += count * (refresh.interval() - awake);
+      ranks_[rank].idle_from = refresh.due() - refresh.interval() + timing_.tXP + refreshing;
+    }
+  }
+  next_due_ = kNeverClock;
+  for (const DramRefresh& refresh : refresh_) next_due_ = std::min(next_due_, refresh.due());
+}
+
+const DramCounters& DramChannel::counters() {
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) account_open(rank, floor_);
+  counters_.read_queue.settle(floor_);
+  counters_.write_queue.settle(floor_);
+  return counters_;
+}
+
+void DramChannel::restart_levels() {
+  counters_.read_queue.restart();
+  counters_.write_queue.restart();
+}
+
+}  // namespace cxloom

@@ -1,0 +1,165 @@
+// A sub-channel of DRAM and its scheduler: FR-FCFS over the bursts in its queues, refresh, power-down.
+//
+// It has no events of its own. It is a simulation by itself that is caught up with when somebody needs to know: each
+// command goes out at the first clock at which it may, given everything that had arrived by then, and between two
+// commands nothing is computed. So an idle sub-channel costs nothing, and a busy one per command.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "memory/dram_command.hpp"
+#include "memory/dram_counters.hpp"
+#include "memory/dram_params.hpp"
+#include "memory/dram_queue.hpp"
+#include "memory/dram_refresh.hpp"
+#include "memory/dram_row_policy.hpp"
+#include "memory/dram_timers.hpp"
+
+namespace cxloom {
+
+class DramChannel {
+ public:
+  /// A burst is done for the one who asked.
+  struct Done {
+    Clock at = 0;
+    Clock first = 0;  ///< its first command; `at` if it needed none
+    std::uint32_t access = 0;
+  };
+
+  DramChannel(const DramConfig& config, std::uint32_t index);
+
+  /// Shows every command from now on to `log`.
+  void watch(DramCommandLog* log) { log_ = log; }
+
+  /// A burst arrives at `ready`; calls come in the order of `ready`. Returns a clock before which it is not done.
+  Clock arrive(const DramBurst& burst, Clock ready);
+  /// Everything before `limit` happens. Nothing may arrive before it any more.
+  void advance(Clock limit);
+  /// As of the last `advance`: nothing is done before this clock, unless something new arrives, so that until then
+  /// there is no need to advance.
+  Clock next_done_bound() const;
+  /// The next burst that is done, in the order of time; false if none is known.
+  bool take_done(Clock now, Done& done);
+
+  /// As of the last `advance`, to which they are settled.
+  const DramCounters& counters();
+  void restart_levels();
+  bool idle() const;
+  std::uint32_t waiting() const;
+
+ private:
+  // What goes first among commands that may go out at the same clock. An activate holds up others of its rank, a
+  // precharge only its bank.
+  enum class Step : std::uint8_t { kRefresh, kActivate, kColumn, kPrecharge, kTimeout, kNothing };
+  struct Candidate {  // what a bank needs next in one direction
+    Step step = Step::kNothing;
+    bool rmw = false;
+    DramQueue::Slot slot = DramQueue::kNone;
+    std::uint64_t order = 0;
+  };
+  struct Choice {
+    Clock at = kNeverClock;
+    Step step = Step::kNothing;
+    bool write = false;
+    std::uint32_t target = 0;  ///< a bank; of kRefresh a rank
+    std::uint64_t order = 0;
+    bool before(const Choice& other) const {
+      if (at != other.at) return at < other.at;
+      return step != other.step ? step < other.step : order < other.order;
+    }
+  };
+  struct Arrival {
+    DramBurst burst;
+    Clock ready;
+    std::uint64_t order;
+    Clock rest;  ///< it takes at least so long from then on
+  };
+  struct Admission {
+    Clock at = kNeverClock;
+    bool write = false;
+  };
+  struct RankState {
+    std::uint32_t pending = 0;  ///< bursts queued for it
+    Clock idle_from = 0;        ///< since then it has nothing to do; kNeverClock: it has
+    Clock settled = 0;          ///< the account of open rows goes up to here
+  };
+
+  // Admission.
+  Admission next_admission() const;
+  Clock shortest(const DramBurst& burst, Clock ready) const;
+  Clock read_command_bound() const;
+  void admit(bool write);
+  void free_written();
+
+  // Choice.
+  void reconsider(std::uint32_t bank);
+  Candidate candidate_of(std::uint32_t bank, bool write) const;
+  Choice choice_of(std::uint32_t bank, bool write) const;
+  Choice refresh_choice(std::uint32_t rank) const;
+  Choice timeout_choice() const;
+  const Choice& choose();
+  void choose_direction();
+
+  // Effects.
+  void issue(const Choice& choice);
+  void issue_row(std::uint32_t bank, const Candidate& candidate, Clock now);
+  void issue_column(std::uint32_t bank, const Candidate& candidate, Clock now);
+  void issue_refresh(std::uint32_t rank, Clock now);
+  void close_idle(std::uint32_t bank, Clock now);
+  void refresh_falls_due(std::uint32_t rank, Clock now);
+  void start_drain(std::uint32_t rank, Clock now);
+  void skip_idle(Clock limit);
+  void power_up(std::uint32_t rank, Clock now);
+  void account_open(std::uint32_t rank, Clock now);
+  void hold_bus(DramCommand command, Clock now);
+  void finish(Clock at, Clock first, std::uint32_t access);
+  void tell(DramCommand command, std::uint32_t rank, std::uint32_t bank, Clock now,
+            const DramBurst* burst = nullptr);
+
+  static std::uint8_t opener(bool write) { return write ? 2 : 1; }
+  Clock bus_free(bool column) const { return bus_[column && split_bus_]; }
+  std::size_t hash(const DramBurst& burst) const {
+    return (burst.row * 0x9e3779b1U ^ burst.bank * 0x85ebca6bU ^ burst.column * 0xc2b2ae35U) % filter_.size();
+  }
+
+  const DramConfig config_;
+  const DramTiming& timing_;
+  const Clock burst_;
+  const std::uint32_t banks_in_rank_;
+  const bool split_bus_;
+  const std::uint32_t index_;
+  DramTimers timers_;
+  DramQueue queue_;
+  DramRowPolicy rows_;
+  std::vector<DramRefresh> refresh_;
+  std::vector<RankState> ranks_;
+  DramCommandLog* log_ = nullptr;
+
+  Clock floor_ = 0;  ///< everything before it has happened
+  bool writing_ = false;
+  std::array<Clock, 2> bus_{};  ///< free from then on: commands to rows (or all), commands to columns
+  std::array<std::vector<Candidate>, 2> candidates_;  ///< by bank
+  Choice choice_;
+  bool chosen_ = false;  ///< choice_ is up to date
+  Clock next_due_ = kNeverClock;
+  std::uint32_t drains_ = 0;  ///< ranks that drain
+
+  std::vector<std::uint8_t> blocked_;  ///< by bank: waits for its refresh
+  std::vector<std::uint8_t>
+      unused_;  ///< by bank: its row was opened for a read (1) or write (2) and not used yet
+  std::array<std::vector<std::uint32_t>, 2> opened_;  ///< these banks, by direction
+
+  std::array<std::deque<Arrival>, 2> arrivals_;  ///< not in a queue yet: in the future, or waiting for room
+  std::deque<Clock> written_;          ///< when the data of writes leave their place in the write queue
+  std::uint32_t held_writes_ = 0;      ///< places of the write queue that are taken
+  std::vector<std::uint32_t> filter_;  ///< how many writes, arriving or queued, share a hash
+  std::deque<Done> done_;
+  std::uint32_t forwardable_ = 0;  ///< reads arriving that may be answered by a write
+  std::uint64_t order_ = 0;
+  DramCounters counters_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,109 @@
+// What a DRAM is: its organisation, the constraints between its commands, and its currents. Plain data; presets are
+// filled in from standards and data sheets (dram_presets.cpp).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/units.hpp"
+
+namespace cxloom {
+
+/// A number of cycles of the command clock, or a point in time counted in them.
+using Clock = std::int64_t;
+
+/// How a channel is built of devices. A channel has one or more independent sub-channels (DDR5: two of a DIMM; HBM: two
+/// pseudo channels), each with data and command bus of its own.
+struct DramOrganisation {
+  std::uint32_t sub_channels = 1;
+  std::uint32_t width = 64;        ///< data bits of a sub-channel
+  std::uint32_t device_width = 8;  ///< data bits of a device
+  std::uint32_t ranks = 1;
+  std::uint32_t bank_groups = 4;
+  std::uint32_t banks = 4;  ///< of a bank group
+  std::uint32_t rows = 1U << 16U;
+  std::uint32_t columns = 1U << 10U;  ///< of a row, each as wide as the device
+  std::uint32_t burst_length = 8;     ///< transfers on a data pin per read or write
+  std::uint32_t burst_clocks = 4;     ///< clocks of the command clock that they take
+
+  std::uint32_t burst_bytes() const { return width / 8 * burst_length; }
+  std::uint32_t bursts_in_row() const { return columns / burst_length; }
+  std::uint32_t banks_in_rank() const { return bank_groups * banks; }
+  std::uint32_t devices_in_rank() const { return width / device_width; }
+  /// Bytes of a sub-channel, all ranks.
+  std::uint64_t sub_channel_bytes() const {
+    return std::uint64_t{ranks} * banks_in_rank() * rows * columns * (width / 8);
+  }
+};
+
+/// Constraints between commands, in clocks, by their JEDEC names. A rank obeys all of them by itself.
+struct DramTiming {
+  Clock CL = 0;       ///< read command to first data
+  Clock CWL = 0;      ///< write command to first data
+  Clock tRCD = 0;     ///< activate to read
+  Clock tRCD_WR = 0;  ///< activate to write
+  Clock tRP = 0;      ///< precharge to activate
+  Clock tRAS = 0;     ///< activate to precharge
+  Clock tRTP = 0;     ///< read to precharge
+  Clock tWR = 0;      ///< end of write data to precharge
+  Clock tCCD_S = 0;   ///< read to read, or write to write, in different bank groups
+  Clock tCCD_L = 0;   ///< read to read in one bank group
+  Clock tCCD_L_WR =
+      0;  ///< write to write in one bank group, where the second needs a read-modify-write for ECC
+  Clock tCCD_L_WR2 = 0;  ///< write to write in one bank group, where it needs none
+  Clock tRTW = 0;        ///< read to write in one rank
+  Clock tWTR_S = 0;      ///< end of write data to read in another bank group of the rank
+  Clock tWTR_L = 0;      ///< end of write data to read in the same bank group
+  Clock tRRD_S = 0;      ///< activate to activate in different bank groups
+  Clock tRRD_L = 0;      ///< activate to activate in one bank group
+  Clock tFAW = 0;        ///< window that holds no more than four activates
+  Clock tPPD = 0;        ///< precharge to precharge
+  Clock tCS = 0;         ///< idle clocks of the data bus between bursts of different ranks
+  Clock tRFC = 0;        ///< all-bank refresh to activate
+  Clock tREFI = 0;       ///< between all-bank refreshes, on average
+  Clock tRFC_SB = 0;     ///< same-bank (per-bank) refresh to activate in the banks refreshed
+  Clock tREFI_SB = 0;    ///< between same-bank refreshes of a rank, on average; 0: the device has none
+  Clock tREFSB_ACT = 0;  ///< same-bank refresh to activate in other banks of the rank
+  Clock tXP = 0;         ///< exit of power-down to any command
+  Clock tPD = 0;         ///< entry into power-down to its exit, at least
+};
+
+/// Currents of one device in milliamperes, as in the tables of data sheets; all zero where none are published.
+struct DramCurrents {
+  double VDD = 0;     ///< volts
+  double IDD0 = 0;    ///< activate and precharge one bank, a row each tRC
+  double IDD2N = 0;   ///< precharge standby
+  double IDD2P = 0;   ///< precharge power-down
+  double IDD3N = 0;   ///< active standby
+  double IDD3P = 0;   ///< active power-down
+  double IDD4R = 0;   ///< reading without a pause
+  double IDD4W = 0;   ///< writing without a pause
+  double IDD5B = 0;   ///< all-bank refresh without a pause
+  double IDD5SB = 0;  ///< same-bank refresh without a pause
+};
+
+/// What one same-bank refresh command refreshes.
+enum class RefreshSet : std::uint8_t {
+  kBankOfEveryGroup,  ///< DDR5 REFsb
+  kOneBank,           ///< LPDDR5 and HBM REFpb
+};
+
+struct DramDevice {
+  std::string_view name;
+  std::string_view source;  ///< of organisation and timing
+  Rate clock;               ///< picoseconds a cycle of the command clock, exact
+  DramOrganisation organisation;
+  DramTiming timing;
+  DramCurrents currents;
+  std::string_view currents_source;
+  RefreshSet refresh_set = RefreshSet::kOneBank;
+  bool same_bank_refresh = false;   ///< what is usual for it: same-bank instead of all-bank refresh
+  bool two_cycle_commands = false;  ///< activate, read and write hold the command bus for two clocks
+  bool split_command_bus = false;   ///< commands to rows and to columns have a bus each
+};
+
+/// Every preset, test configurations last.
+std::span<const DramDevice> dram_presets();
+
+}  // namespace cxloom

@@ -1,0 +1,108 @@
+#include "memory/dram_mapping.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cctype>
+#include <optional>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace cxloom {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kNames{"ro", "ch", "ra", "ba", "bg", "co"};
+constexpr std::string_view kAllowed =
+    "fields from the top of the address: ro (row), ch (channel), ra (rank), ba (bank), bg (bank group), co "
+    "(column), each once, or in parts with a number of bits such as co3";
+
+unsigned bits_of(std::uint32_t count) { return static_cast<unsigned>(std::countr_zero(count)); }
+
+struct Written {
+  std::size_t field;
+  std::optional<unsigned> bits;  // none: the rest of the field
+};
+
+InputError wrong(const std::string& problem, const std::string& text) {
+  return InputError({problem, "'" + text + "'", std::string(kAllowed), {}}, "mapping");
+}
+
+std::vector<Written> parse(const std::string& text) {
+  std::vector<Written> written;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '_' || text[at] == '-' || text[at] == ' ') {
+      ++at;
+      continue;
+    }
+    const auto name = std::find(kNames.begin(), kNames.end(), std::string_view(text).substr(at, 2));
+    if (name == kNames.end()) throw wrong("no field of an address: '" + text.substr(at, 2) + "'", text);
+    Written& part =
+        written.emplace_back(Written{static_cast<std::size_t>(name - kNames.begin()), std::nullopt});
+    for (at += 2; at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0; ++at) {
+      part.bits = std::min(part.bits.value_or(0) * 10 + static_cast<unsigned>(text[at] - '0'), 64U);
+    }
+  }
+  return written;
+}
+
+}  // namespace
+
+DramMapping::DramMapping(const std::string& fields, const DramOrganisation& organisation,
+                         std::uint32_t channels, bool hash)
+    : group_bits_(bits_of(organisation.bank_groups)), bank_bits_(bits_of(organisation.banks)), hash_(hash) {
+  const std::array<unsigned, kFields> wanted{bits_of(organisation.rows),
+                                             bits_of(channels),
+                                             bits_of(organisation.ranks),
+                                             bank_bits_,
+                                             group_bits_,
+                                             bits_of(organisation.bursts_in_row())};
+  std::vector<Written> written = parse(fields);
+  std::array<unsigned, kFields> given{};
+  std::array<unsigned, kFields> rests{};
+  for (const Written& part : written) {
+    given[part.field] += part.bits.value_or(0);
+    if (!part.bits) ++rests[part.field];
+  }
+  for (std::size_t f = 0; f < kFields; ++f) {
+    const std::string name(kNames[f]);
+    if (rests[f] > 1)
+      throw wrong("the field '" + name + "' stands there twice without a number of bits", fields);
+    if (given[f] > wanted[f] || (rests[f] == 0 && given[f] != wanted[f])) {
+      throw wrong("the mapping gives " + std::to_string(given[f]) + " bits to '" + name + "', which has " +
+                      std::to_string(wanted[f]) + " in this organisation",
+                  fields);
+    }
+  }
+  unsigned shift = 0;
+  std::array<unsigned, kFields> to{};
+  for (auto part = written.rbegin(); part != written.rend(); ++part) {
+    const unsigned bits = part->bits.value_or(wanted[part->field] - given[part->field]);
+    if (bits == 0) continue;
+    parts_.push_back({static_cast<Field>(part->field), shift, to[part->field], (1ULL << bits) - 1});
+    shift += bits;
+    to[part->field] += bits;
+  }
+}
+
+DramPlace DramMapping::place(std::uint64_t burst) const {
+  std::array<std::uint32_t, kFields> value{};
+  for (const Part& part : parts_) {
+    value[part.field] |= static_cast<std::uint32_t>(((burst >> part.shift) & part.mask) << part.to);
+  }
+  DramPlace place{value[kChannel], value[kRank], value[kGroup], value[kBank], value[kRow], value[kColumn]};
+  if (hash_) {
+    place.group ^= place.row & ((1U << group_bits_) - 1);
+    place.bank ^= (place.row >> group_bits_) & ((1U << bank_bits_) - 1);
+  }
+  return place;
+}
+
+std::string DramMapping::usual(const DramOrganisation& organisation) {
+  const auto bursts_of_line = static_cast<std::uint32_t>(kLineBytes / organisation.burst_bytes());
+  const std::string rest = bursts_of_line > 1 ? "co" + std::to_string(bits_of(bursts_of_line)) : "";
+  return "rorabacobgch" + rest;
+}
+
+}  // namespace cxloom

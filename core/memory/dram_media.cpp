@@ -1,0 +1,204 @@
+#include "memory/dram_media.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "memory/dram_energy.hpp"
+
+namespace cxloom {
+
+namespace {
+
+constexpr MeasureInfo kHits{"row_hits", "", "bursts that found their row open"};
+constexpr MeasureInfo kMisses{"row_misses", "", "bursts that found their bank closed"};
+constexpr MeasureInfo kConflicts{"row_conflicts", "", "bursts that found another row open"};
+constexpr MeasureInfo kHitRate{"row_hit_rate", "", "row hits / bursts"};
+constexpr MeasureInfo kReadRate{"dram_read_gb_per_s", "GB/s", "bytes of read bursts / length of the window"};
+constexpr MeasureInfo kWriteRate{"dram_write_gb_per_s", "GB/s",
+                                 "bytes of write bursts / length of the window"};
+constexpr MeasureInfo kBus{"data_bus_utilisation", "", "share of time that the data buses move data, mean"};
+constexpr MeasureInfo kReadQueue{"read_queue_mean", "",
+                                 "bursts in a read queue, mean over time and sub-channels"};
+constexpr MeasureInfo kReadQueueMax{"read_queue_max", "", "the same, largest number in one"};
+constexpr MeasureInfo kWriteQueue{"write_queue_mean", "",
+                                  "bursts in a write queue, mean over time and sub-channels"};
+constexpr MeasureInfo kWriteQueueMax{"write_queue_max", "", "the same, largest number in one"};
+constexpr MeasureInfo kForwarded{"forwarded_reads", "", "read bursts answered from a write queue"};
+constexpr MeasureInfo kMerged{"merged_writes", "", "write bursts merged into a queued one"};
+constexpr MeasureInfo kActivates{"activates", "", "activate commands"};
+constexpr MeasureInfo kRefreshes{"refreshes", "", "refresh commands"};
+constexpr MeasureInfo kRefreshShare{"refresh_share", "",
+                                    "share of time that a bank is being refreshed, mean"};
+constexpr MeasureInfo kPowerDownShare{"power_down_share", "",
+                                      "share of time that a rank is in power-down, mean"};
+constexpr MeasureInfo kEnergy{"energy_uj", "uJ", "energy of the devices, if their currents are known"};
+constexpr MeasureInfo kBackground{"energy_background_uj", "uJ", "of it standby and power-down"};
+constexpr MeasureInfo kActivate{"energy_activate_uj", "uJ", "of it activate and precharge"};
+constexpr MeasureInfo kRead{"energy_read_uj", "uJ", "of it reading"};
+constexpr MeasureInfo kWrite{"energy_write_uj", "uJ", "of it writing"};
+constexpr MeasureInfo kRefresh{"energy_refresh_uj", "uJ", "of it refresh"};
+constexpr MeasureInfo kPower{"power_mw", "mW", "energy / length of the window"};
+
+}  // namespace
+
+DramMedia::DramMedia(const DramParams& params, const MediaContext& context)
+    : kernel_(context.kernel),
+      client_(context.client),
+      source_(context.kernel.new_source()),
+      config_(resolve(params, context.capacity)),
+      clock_(config_.device.clock),
+      mapping_(config_.mapping, config_.device.organisation, config_.sub_channels, config_.hash),
+      burst_bytes_(config_.device.organisation.burst_bytes()),
+      // The ECC word of a DDR5 device is 128 bits: a burst of 16 on 4 pins is half of it.
+      always_rmw_(config_.device.organisation.device_width == 4 &&
+                  config_.device.organisation.burst_length == 16) {
+  for (std::uint32_t i = 0; i < config_.sub_channels; ++i) {
+    lanes_.push_back({std::make_unique<DramChannel>(config_, i), {}});
+  }
+}
+
+void DramMedia::watch(DramCommandLog* log) {
+  for (Lane& lane : lanes_) lane.channel->watch(log);
+}
+
+std::uint32_t DramMedia::new_access(Message& message, std::uint32_t bursts) {
+  std::uint32_t index = static_cast<std::uint32_t>(accesses_.size());
+  if (free_.empty()) {
+    accesses_.emplace_back();
+  } else {
+    index = free_.back();
+    free_.pop_back();
+  }
+  accesses_[index] = {&message, bursts, kNeverClock};
+  return index;
+}
+
+void DramMedia::access(Message& message, Address address, Time ready) {
+  const std::uint64_t begin = address.value();
+  const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
+  const std::uint64_t first = begin / burst_bytes_;
+  const std::uint64_t last = (end - 1) / burst_bytes_;
+  const Clock clock = clock_.edge_at(ready);
+  const DramOrganisation& organisation = config_.device.organisation;
+  DramBurst burst;
+  burst.access = new_access(message, static_cast<std::uint32_t>(last - first + 1));
+  burst.write = message.opcode == Opcode::kMemWr;
+  for (std::uint64_t i = first; i <= last; ++i) {
+    const DramPlace place = mapping_.place(i);
+    burst.bank = (place.rank * organisation.bank_groups + place.group) * organisation.banks + place.bank;
+    burst.row = place.row;
+    burst.column = place.column;
+    const bool whole = i * burst_bytes_ >= begin && (i + 1) * burst_bytes_ <= end;
+    burst.rmw = burst.write && (always_rmw_ || !whole);
+    Lane& lane = lanes_[place.channel];
+    wake_by(lane, place.channel, lane.channel->arrive(burst, clock));
+  }
+}
+
+void DramMedia::wake_by(Lane& lane, std::uint64_t index, Clock clock) {
+  if (clock == kNeverClock) return;
+  const Time at = std::max(clock_.at(clock), kernel_.now());
+  if (!lane.wakes.empty() && lane.wakes.back() <= at) return;
+  lane.wakes.push_back(at);
+  kernel_.schedule(at, source_, *this, 0, index);
+}
+
+void DramMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
+  Lane& lane = lanes_[payload];
+  lane.wakes.pop_back();
+  const Clock now = clock_.edge_at(kernel_.now());
+  lane.channel->advance(now);
+  DramChannel::Done done;
+  while (lane.channel->take_done(now, done)) {
+    ensure(done.at == now, "a burst of the DRAM was done and nobody was told");
+    finish(done);
+  }
+  wake_by(lane, payload, lane.channel->next_done_bound());
+}
+
+void DramMedia::finish(const DramChannel::Done& done) {
+  Access& access = accesses_[done.access];
+  access.first = std::min(access.first, done.first);
+  if (--access.bursts != 0) return;
+  free_.push_back(done.access);
+  Message& message = *access.message;
+  message.charge(Segment::kMediaQueue, clock_.at(access.first));
+  message.charge(Segment::kMedia, kernel_.now());
+  client_.media_done(message, kernel_.now());
+}
+
+DramCounters DramMedia::counted(Time now) {
+  DramCounters sum;
+  for (Lane& lane : lanes_) {
+    lane.channel->advance(clock_.edge_at(now));
+    sum += lane.channel->counters();
+  }
+  return sum;
+}
+
+void DramMedia::open_window(Time now) {
+  opened_ = now;
+  before_ = counted(now);
+  for (Lane& lane : lanes_) lane.channel->restart_levels();
+}
+
+void DramMedia::close_window(Time now) {
+  closed_ = now;
+  window_ = counted(now).since(before_);
+}
+
+std::vector<MeasureInfo> DramMedia::measures() {
+  return {kHits,       kMisses,    kConflicts,    kHitRate,      kReadRate,       kWriteRate,
+          kBus,        kReadQueue, kReadQueueMax, kWriteQueue,   kWriteQueueMax,  kForwarded,
+          kMerged,     kActivates, kRefreshes,    kRefreshShare, kPowerDownShare, kEnergy,
+          kBackground, kActivate,  kRead,         kWrite,        kRefresh,        kPower};
+}
+
+void DramMedia::report(MeasureSink& sink) const {
+  const DramCounters& n = window_;
+  const double nanoseconds = (closed_ - opened_).ns();
+  const Clock clocks = clock_.edge_at(closed_) - clock_.edge_at(opened_);
+  const double lane_clocks = static_cast<double>(clocks) * config_.sub_channels;
+  const DramOrganisation& organisation = config_.device.organisation;
+  const auto share = [](auto part, double whole) {
+    return whole > 0 ? static_cast<double>(part) / whole : 0.0;
+  };
+  const auto bytes = [&](std::uint64_t bursts) { return bursts * burst_bytes_; };
+
+  sink.count(kHits, n.hits);
+  sink.count(kMisses, n.misses);
+  sink.count(kConflicts, n.conflicts);
+  sink.add(kHitRate, share(n.hits, static_cast<double>(n.reads + n.writes)));
+  sink.add(kReadRate, share(bytes(n.reads), nanoseconds));
+  sink.add(kWriteRate, share(bytes(n.writes), nanoseconds));
+  sink.add(kBus, share((n.reads + n.writes) * organisation.burst_clocks, lane_clocks));
+  sink.add(kReadQueue, share(n.read_queue.integral, lane_clocks));
+  sink.count(kReadQueueMax, n.read_queue.largest);
+  sink.add(kWriteQueue, share(n.write_queue.integral, lane_clocks));
+  sink.count(kWriteQueueMax, n.write_queue.largest);
+  sink.count(kForwarded, n.forwarded);
+  sink.count(kMerged, n.merged);
+  sink.count(kActivates, n.activates);
+  sink.count(kRefreshes, n.refreshes);
+  const DramTiming& timing = config_.device.timing;
+  const double rank_clocks = lane_clocks * organisation.ranks;
+  const double refreshing =
+      config_.refresh == RefreshMode::kSameBank
+          ? static_cast<double>(timing.tRFC_SB) / (config_.device.refresh_set == RefreshSet::kBankOfEveryGroup
+                                                       ? organisation.banks
+                                                       : organisation.banks_in_rank())
+          : static_cast<double>(timing.tRFC);
+  sink.add(kRefreshShare, share(static_cast<double>(n.refreshes) * refreshing, rank_clocks));
+  sink.add(kPowerDownShare, share(n.asleep_closed + n.asleep_open, rank_clocks));
+  if (config_.device.currents.VDD == 0) return;
+  const DramEnergy energy = dram_energy(config_, n, clocks);
+  sink.add(kEnergy, energy.total());
+  sink.add(kBackground, energy.background);
+  sink.add(kActivate, energy.activate);
+  sink.add(kRead, energy.read);
+  sink.add(kWrite, energy.write);
+  sink.add(kRefresh, energy.refresh);
+  sink.add(kPower, share(energy.total() * 1e6, nanoseconds));
+}
+
+}  // namespace cxloom

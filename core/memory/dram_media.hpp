@@ -1,0 +1,67 @@
+// Media of DRAM: cuts accesses into bursts, hands them to the sub-channels, and tells when they are done.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+#include "memory/dram_channel.hpp"
+#include "memory/dram_mapping.hpp"
+#include "memory/dram_params.hpp"
+#include "memory/media.hpp"
+
+namespace cxloom {
+
+class DramMedia final : public Media {
+ public:
+  using Params = DramParams;
+  DramMedia(const DramParams& params, const MediaContext& context);
+
+  void access(Message& message, Address address, Time ready) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void open_window(Time now) override;
+  void close_window(Time now) override;
+  void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
+
+  const DramConfig& config() const { return config_; }
+  /// Shows every command from now on to `log`.
+  void watch(DramCommandLog* log);
+
+ private:
+  /// A sub-channel and the wake-ups it has coming, the next one last.
+  struct Lane {
+    std::unique_ptr<DramChannel> channel;
+    std::vector<Time> wakes;
+  };
+  /// An access whose bursts are on their way.
+  struct Access {
+    Message* message = nullptr;
+    std::uint32_t bursts = 0;
+    Clock first = 0;
+  };
+
+  std::uint32_t new_access(Message& message, std::uint32_t bursts);
+  void wake_by(Lane& lane, std::uint64_t index, Clock clock);
+  void finish(const DramChannel::Done& done);
+  DramCounters counted(Time now);
+
+  Kernel& kernel_;
+  MediaClient& client_;
+  EventSource source_;
+  DramConfig config_;
+  DramClock clock_;
+  DramMapping mapping_;
+  std::uint64_t burst_bytes_;
+  bool always_rmw_;
+  std::vector<Lane> lanes_;
+  std::vector<Access> accesses_;
+  std::vector<std::uint32_t> free_;
+  Time opened_;
+  Time closed_;
+  DramCounters before_;
+  DramCounters window_;
+};
+
+}  // namespace cxloom

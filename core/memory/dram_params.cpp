@@ -1,0 +1,298 @@
+#include "memory/dram_params.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct TimingRow {
+  std::string_view name;
+  DramTimingParams::Override DramTimingParams::* given;
+  Clock DramTiming::* value;
+  std::string_view doc;
+};
+
+using P = DramTimingParams;
+using T = DramTiming;
+constexpr std::array kTimings{
+    TimingRow{"CL", &P::CL, &T::CL, "Read command to its first data."},
+    TimingRow{"CWL", &P::CWL, &T::CWL, "Write command to its first data."},
+    TimingRow{"tRCD", &P::tRCD, &T::tRCD, "Activate to read."},
+    TimingRow{"tRCD_WR", &P::tRCD_WR, &T::tRCD_WR, "Activate to write."},
+    TimingRow{"tRP", &P::tRP, &T::tRP, "Precharge to activate."},
+    TimingRow{"tRAS", &P::tRAS, &T::tRAS, "Activate to precharge."},
+    TimingRow{"tRTP", &P::tRTP, &T::tRTP, "Read to precharge."},
+    TimingRow{"tWR", &P::tWR, &T::tWR, "End of write data to precharge."},
+    TimingRow{"tCCD_S", &P::tCCD_S, &T::tCCD_S, "Read to read, or write to write, in different bank groups."},
+    TimingRow{"tCCD_L", &P::tCCD_L, &T::tCCD_L, "Read to read in one bank group."},
+    TimingRow{
+        "tCCD_L_WR", &P::tCCD_L_WR, &T::tCCD_L_WR,
+        "Write to write in one bank group if the second needs a read-modify-write for the ECC of the device: "
+        "one that does not fill its burst, and any write to devices of 4 bits with bursts of 16 (DDR5)."},
+    TimingRow{"tCCD_L_WR2", &P::tCCD_L_WR2, &T::tCCD_L_WR2,
+              "Write to write in one bank group if the second needs no read-modify-write."},
+    TimingRow{"tRTW", &P::tRTW, &T::tRTW, "Read to write in one rank."},
+    TimingRow{"tWTR_S", &P::tWTR_S, &T::tWTR_S,
+              "End of write data to read in another bank group of the rank."},
+    TimingRow{"tWTR_L", &P::tWTR_L, &T::tWTR_L, "End of write data to read in the same bank group."},
+    TimingRow{"tRRD_S", &P::tRRD_S, &T::tRRD_S, "Activate to activate in different bank groups."},
+    TimingRow{"tRRD_L", &P::tRRD_L, &T::tRRD_L, "Activate to activate in one bank group."},
+    TimingRow{"tFAW", &P::tFAW, &T::tFAW, "Window that holds no more than four activates of a rank."},
+    TimingRow{"tPPD", &P::tPPD, &T::tPPD, "Precharge to precharge of a rank."},
+    TimingRow{"tCS", &P::tCS, &T::tCS, "Idle clocks of the data bus between bursts of different ranks."},
+    TimingRow{"tRFC", &P::tRFC, &T::tRFC, "All-bank refresh to the next activate of the rank."},
+    TimingRow{"tREFI", &P::tREFI, &T::tREFI, "Between all-bank refreshes, on average."},
+    TimingRow{
+        "tRFC_SB", &P::tRFC_SB, &T::tRFC_SB,
+        "Same-bank refresh (LPDDR5, HBM: per-bank) to the next activate of the banks that it refreshes."},
+    TimingRow{"tREFI_SB", &P::tREFI_SB, &T::tREFI_SB, "Between same-bank refreshes of a rank, on average."},
+    TimingRow{"tREFSB_ACT", &P::tREFSB_ACT, &T::tREFSB_ACT, "Same-bank refresh to activate in other banks."},
+    TimingRow{"tXP", &P::tXP, &T::tXP, "Exit of power-down to any command."},
+    TimingRow{"tPD", &P::tPD, &T::tPD, "Shortest stay in power-down."},
+};
+
+struct CurrentRow {
+  std::string_view name;
+  DramCurrentParams::Override DramCurrentParams::* given;
+  double DramCurrents::* value;
+  std::string_view doc;
+};
+
+using Q = DramCurrentParams;
+using I = DramCurrents;
+constexpr std::array kCurrents{
+    CurrentRow{"VDD", &Q::VDD, &I::VDD, "Supply voltage, in volts."},
+    CurrentRow{"IDD0", &Q::IDD0, &I::IDD0,
+               "Activating and precharging one bank, a row each tRAS + tRP, in mA."},
+    CurrentRow{"IDD2N", &Q::IDD2N, &I::IDD2N, "Standby with all banks precharged, in mA."},
+    CurrentRow{"IDD2P", &Q::IDD2P, &I::IDD2P, "Power-down with all banks precharged, in mA."},
+    CurrentRow{"IDD3N", &Q::IDD3N, &I::IDD3N, "Standby with a row open, in mA."},
+    CurrentRow{"IDD3P", &Q::IDD3P, &I::IDD3P, "Power-down with a row open, in mA."},
+    CurrentRow{"IDD4R", &Q::IDD4R, &I::IDD4R, "Reading without a pause, in mA."},
+    CurrentRow{"IDD4W", &Q::IDD4W, &I::IDD4W, "Writing without a pause, in mA."},
+    CurrentRow{"IDD5B", &Q::IDD5B, &I::IDD5B, "All-bank refreshes without a pause, in mA."},
+    CurrentRow{"IDD5SB", &Q::IDD5SB, &I::IDD5SB, "Same-bank refreshes without a pause, in mA."},
+};
+
+const DramDevice& preset_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const DramDevice& device : dram_presets()) {
+    if (device.name == name) return device;
+    names.emplace_back(device.name);
+  }
+  throw InputError({"unknown DRAM preset '" + name + "'", {}, list_names(names), nearest_name(name, names)},
+                   "preset");
+}
+
+void check(const DramConfig& config) {
+  const DramTiming& t = config.device.timing;
+  const Clock burst = config.device.organisation.burst_clocks;
+  const auto text = [](std::string_view name, Clock value) {
+    return std::string(name) + " = " + std::to_string(value);
+  };
+  const auto refuse = [](const std::string& problem, const std::string& found, const std::string& allowed) {
+    throw InputError({problem, found, allowed, {}}, "timing");
+  };
+  const auto at_least = [&](std::string_view a, Clock left, std::string_view b, Clock right) {
+    if (left < right) {
+      refuse("timings contradict each other: " + std::string(a) + " is less than " + std::string(b),
+             text(a, left) + ", " + text(b, right), std::string(a) + " at least " + std::to_string(right));
+    }
+  };
+  at_least("tCCD_S", t.tCCD_S, "the clocks of a burst", burst);
+  at_least("tCCD_L", t.tCCD_L, "tCCD_S", t.tCCD_S);
+  at_least("tCCD_L_WR2", t.tCCD_L_WR2, "tCCD_S", t.tCCD_S);
+  at_least("tCCD_L_WR", t.tCCD_L_WR, "tCCD_L_WR2", t.tCCD_L_WR2);
+  at_least("tRRD_L", t.tRRD_L, "tRRD_S", t.tRRD_S);
+  at_least("tFAW", t.tFAW, "tRRD_S", t.tRRD_S);
+  at_least("tWTR_L", t.tWTR_L, "tWTR_S", t.tWTR_S);
+  at_least("tRAS", t.tRAS, "tRCD", t.tRCD);
+  at_least("CL + the clocks of a burst", t.CL + burst, "CWL", t.CWL);
+  at_least("CWL + tRTW", t.CWL + t.tRTW, "CL + the clocks of a burst", t.CL + burst);
+  if (config.refresh == RefreshMode::kAllBank) {
+    at_least("tREFI", t.tREFI, "tRFC + tRP + tRAS + 1", t.tRFC + t.tRP + t.tRAS + 1);
+  }
+  if (config.refresh == RefreshMode::kSameBank) {
+    if (t.tREFI_SB == 0 || t.tRFC_SB == 0) {
+      throw InputError(
+          {"'" + std::string(config.device.name) + "' has no same-bank refresh", {}, "all-bank or off", {}},
+          "refresh");
+    }
+    at_least("tREFI_SB", t.tREFI_SB, "tRFC_SB + 1", t.tRFC_SB + 1);
+  }
+}
+
+}  // namespace
+
+void DramTimingParams::describe(Schema<DramTimingParams>& schema) {
+  schema.doc(
+      "Timings that differ from the preset's, in whole clocks of the command clock (a data sheet's time / "
+      "tCK, "
+      "rounded up).");
+  schema.field("tCK", &DramTimingParams::tCK)
+      .min(Time{100})
+      .default_text("that of the preset")
+      .doc("Cycle of the command clock.");
+  for (const TimingRow& row : kTimings) {
+    schema.field(std::string(row.name), row.given)
+        .max(10'000'000)
+        .default_text("that of the preset")
+        .doc(std::string(row.doc));
+  }
+}
+
+void DramCurrentParams::describe(Schema<DramCurrentParams>& schema) {
+  schema.doc("Supply voltage and currents of one device that differ from the preset's.");
+  for (const CurrentRow& row : kCurrents) {
+    schema.field(std::string(row.name), row.given)
+        .min(0.0)
+        .max(100'000.0)
+        .default_text("that of the preset")
+        .doc(std::string(row.doc));
+  }
+}
+
+void DramParams::describe(Schema<DramParams>& schema) {
+  schema.doc(
+      "DRAM and its controller: banks, rows, refresh and the constraints between commands; FR-FCFS "
+      "scheduling.");
+  std::vector<std::string> names;
+  for (const DramDevice& device : dram_presets()) names.emplace_back(device.name);
+  schema.field("preset", &DramParams::preset)
+      .required()
+      .doc("Organisation, timing and currents: " + list_names(names) +
+           ". docs/model/dram.md has the sources.");
+  schema.field("channels", &DramParams::channels)
+      .min(1)
+      .max(64)
+      .where([](const std::uint32_t& n) { return std::has_single_bit(n); }, "a power of two")
+      .doc("Channels side by side. One of DDR5 has two sub-channels, one of HBM two pseudo channels.");
+  schema.field("ranks", &DramParams::ranks)
+      .min(1)
+      .max(8)
+      .where([](const std::uint32_t& n) { return std::has_single_bit(n); }, "a power of two")
+      .default_text("that of the preset")
+      .doc("Ranks that share a channel.");
+  schema.field("mapping", &DramParams::mapping)
+      .default_text("rorabacobgch, lines of 64 bytes kept together")
+      .doc(
+          "Fields of an address from the top: ro (row), ch (channel), ra (rank), ba (bank), bg (bank group), "
+          "co "
+          "(column), each once, or in parts with a number of bits (co3).");
+  schema.choice("bank_hash", &DramParams::bank_hash, {{"none", BankHash::kNone}, {"xor", BankHash::kXor}})
+      .doc("Whether bank group and bank are XORed with the lowest bits of the row.")
+      .source("Zhang et al., MICRO-33 (permutation-based page interleaving)");
+  schema
+      .choice("row_policy", &DramParams::row_policy,
+              {{"open", RowPolicy::kOpen},
+               {"closed", RowPolicy::kClosed},
+               {"adaptive", RowPolicy::kAdaptive},
+               {"timeout", RowPolicy::kTimeout}})
+      .doc(
+          "When a row is closed: when another is wanted; after its last waiting access; as a two-bit counter "
+          "of the "
+          "bank predicts from its last rows; after `row_timeout` without an access.");
+  schema.field("row_timeout", &DramParams::row_timeout).doc("For `row_policy: timeout`.");
+  schema.field("age_cap", &DramParams::age_cap)
+      .doc("An access that has waited longer goes before younger ones that hit the open row of its bank.");
+  schema.field("read_queue", &DramParams::read_queue)
+      .min(1)
+      .max(4096)
+      .doc("Reads that a sub-channel chooses from, in bursts; more wait outside, in order.");
+  schema.field("write_queue", &DramParams::write_queue)
+      .min(1)
+      .max(4096)
+      .doc("Writes that a sub-channel holds, in bursts; more wait outside, in order.");
+  schema.field("write_high", &DramParams::write_high)
+      .fraction()
+      .doc("Share of the write queue at which writes go first.");
+  schema.field("write_low", &DramParams::write_low)
+      .fraction()
+      .doc("Share of the write queue at which reads go first again.");
+  schema.field("posted_writes", &DramParams::posted_writes)
+      .doc(
+          "Whether a write is done when it is in the write queue, and not only when its data are in the "
+          "device.");
+  schema
+      .choice("refresh", &DramParams::refresh,
+              {{"usual", RefreshMode::kUsual},
+               {"all-bank", RefreshMode::kAllBank},
+               {"same-bank", RefreshMode::kSameBank},
+               {"off", RefreshMode::kOff}})
+      .doc(
+          "What a refresh command refreshes. Usual are same-bank refreshes for DDR5 and LPDDR5, all-bank "
+          "otherwise.");
+  schema.field("refresh_postpone", &DramParams::refresh_postpone)
+      .max(8)
+      .doc("Refreshes that may be put off while accesses to their rank wait.")
+      .source("JESD79-4: 8; JESD79-5: 4");
+  schema.field("power_down", &DramParams::power_down)
+      .default_text("never")
+      .doc("A rank without work for this long goes into power-down.");
+  schema.field("two_cycle_commands", &DramParams::two_cycle_commands)
+      .default_text("that of the preset")
+      .doc("Whether activate, read and write hold the command bus for two clocks.");
+  schema.field("timing", &DramParams::timing).doc("Timings that differ from the preset's.");
+  schema.field("currents", &DramParams::currents).doc("Currents that differ from the preset's.");
+  schema.rule("write_low must be below write_high",
+              [](const DramParams& params) { return params.write_low < params.write_high; });
+}
+
+DramConfig resolve(const DramParams& params, Bytes capacity) {
+  DramConfig config;
+  config.device = preset_named(params.preset);
+  DramDevice& device = config.device;
+  if (params.timing.tCK)
+    device.clock = Rate::per_time(1, static_cast<std::uint64_t>(params.timing.tCK->ps()));
+  for (const TimingRow& row : kTimings) {
+    if (const auto& given = params.timing.*row.given) device.timing.*row.value = *given;
+  }
+  for (const CurrentRow& row : kCurrents) {
+    if (const auto& given = params.currents.*row.given) device.currents.*row.value = *given;
+  }
+  device.two_cycle_commands = params.two_cycle_commands.value_or(device.two_cycle_commands);
+  device.organisation.ranks = params.ranks.value_or(device.organisation.ranks);
+
+  const DramClock clock(device.clock);
+  config.sub_channels = params.channels * device.organisation.sub_channels;
+  config.mapping = params.mapping.value_or(DramMapping::usual(device.organisation));
+  config.hash = params.bank_hash == BankHash::kXor;
+  config.row_policy = params.row_policy;
+  config.row_timeout = clock.edge_at(params.row_timeout);
+  config.age_cap = clock.edge_at(params.age_cap);
+  config.read_queue = params.read_queue;
+  config.write_queue = params.write_queue;
+  const auto share = [&](double fraction) {
+    return static_cast<std::uint32_t>(std::floor(fraction * static_cast<double>(params.write_queue)));
+  };
+  config.write_high = std::max(share(params.write_high), 1U);
+  config.write_low = std::min(share(params.write_low), config.write_high - 1);
+  config.posted_writes = params.posted_writes;
+  config.refresh = params.refresh != RefreshMode::kUsual ? params.refresh
+                   : device.same_bank_refresh            ? RefreshMode::kSameBank
+                                                         : RefreshMode::kAllBank;
+  config.refresh_postpone = params.refresh_postpone;
+  if (params.power_down) config.power_down = clock.edge_at(*params.power_down);
+
+  check(config);
+  DramMapping(config.mapping, device.organisation, config.sub_channels, config.hash);
+  if (capacity.count() > config.capacity()) {
+    throw InputError({"the memory is larger than its DRAM",
+                      to_text(capacity),
+                      "at most " + to_text(Bytes{config.capacity()}) + " with " +
+                          std::to_string(params.channels) + " x " + std::string(device.name) +
+                          " (more channels or ranks hold more)",
+                      {}});
+  }
+  return config;
+}
+
+}  // namespace cxloom

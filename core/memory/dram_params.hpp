@@ -1,0 +1,89 @@
+// The parameters of `kind: dram` as a person writes them, and the complete configuration that they give with a preset.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/schema.hpp"
+#include "memory/dram_clock.hpp"
+#include "memory/dram_device.hpp"
+#include "memory/dram_mapping.hpp"
+
+namespace cxloom {
+
+enum class RowPolicy : std::uint8_t { kOpen, kClosed, kAdaptive, kTimeout };
+enum class RefreshMode : std::uint8_t { kUsual, kAllBank, kSameBank, kOff };
+enum class BankHash : std::uint8_t { kNone, kXor };
+
+/// Timings that differ from the preset's: DramTiming by the same names, in clocks, and the clock itself.
+struct DramTimingParams {
+  using Override = std::optional<std::uint32_t>;
+  std::optional<Time> tCK;
+  Override CL, CWL, tRCD, tRCD_WR, tRP, tRAS, tRTP, tWR, tCCD_S, tCCD_L, tCCD_L_WR, tCCD_L_WR2, tRTW, tWTR_S,
+      tWTR_L, tRRD_S, tRRD_L, tFAW, tPPD, tCS, tRFC, tREFI, tRFC_SB, tREFI_SB, tREFSB_ACT, tXP, tPD;
+
+  static void describe(Schema<DramTimingParams>& schema);
+};
+
+/// Currents that differ from the preset's: DramCurrents by the same names.
+struct DramCurrentParams {
+  using Override = std::optional<double>;
+  Override VDD, IDD0, IDD2N, IDD2P, IDD3N, IDD3P, IDD4R, IDD4W, IDD5B, IDD5SB;
+
+  static void describe(Schema<DramCurrentParams>& schema);
+};
+
+struct DramParams {
+  std::string preset;
+  std::uint32_t channels = 1;
+  std::optional<std::uint32_t> ranks;
+  std::optional<std::string> mapping;
+  BankHash bank_hash = BankHash::kNone;
+  RowPolicy row_policy = RowPolicy::kOpen;
+  Time row_timeout{100'000};
+  Time age_cap{1'000'000};
+  std::uint32_t read_queue = 64;
+  std::uint32_t write_queue = 64;
+  double write_high = 0.75;
+  double write_low = 0.25;
+  bool posted_writes = true;
+  RefreshMode refresh = RefreshMode::kUsual;
+  std::uint32_t refresh_postpone = 0;
+  std::optional<Time> power_down;
+  std::optional<bool> two_cycle_commands;
+  DramTimingParams timing;
+  DramCurrentParams currents;
+
+  static void describe(Schema<DramParams>& schema);
+};
+
+/// Everything decided: a device with its overrides, and policies in clocks.
+struct DramConfig {
+  DramDevice device;
+  std::uint32_t sub_channels = 1;  ///< of all channels together
+  std::string mapping;
+  bool hash = false;
+  RowPolicy row_policy = RowPolicy::kOpen;
+  Clock row_timeout = 0;
+  Clock age_cap = 0;
+  std::uint32_t read_queue = 0;
+  std::uint32_t write_queue = 0;
+  std::uint32_t write_high = 0;  ///< writes waiting at which a drain begins
+  std::uint32_t write_low = 0;   ///< and ends, if reads wait
+  bool posted_writes = true;
+  RefreshMode refresh = RefreshMode::kAllBank;  ///< never kUsual
+  std::uint32_t refresh_postpone = 0;
+  std::optional<Clock> power_down;
+
+  Clock refresh_interval() const {
+    return refresh == RefreshMode::kSameBank ? device.timing.tREFI_SB : device.timing.tREFI;
+  }
+  std::uint64_t capacity() const { return device.organisation.sub_channel_bytes() * sub_channels; }
+};
+
+/// Throws InputError if the preset is unknown, timings contradict each other, the mapping does not fit, or the memory is
+/// larger than the organisation.
+DramConfig resolve(const DramParams& params, Bytes capacity);
+
+}  // namespace cxloom

@@ -1,0 +1,85 @@
+// The bursts that a sub-channel chooses from: a list for each bank and direction, oldest first, in slots of fixed number.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "memory/dram_device.hpp"
+#include "memory/dram_mapping.hpp"
+
+namespace cxloom {
+
+/// A burst on its way into, or in, a queue.
+struct DramBurst {
+  std::uint32_t access = 0;  ///< the media's number of the access that it belongs to
+  std::uint32_t bank = 0;    ///< in the sub-channel, all ranks
+  std::uint32_t row = 0;
+  std::uint32_t column = 0;
+  bool write = false;
+  bool rmw = false;  ///< of a write: it needs a read-modify-write in the device
+};
+
+/// What a queued burst has needed so far.
+enum class RowOutcome : std::uint8_t { kHit, kMiss, kConflict };
+
+class DramQueue {
+ public:
+  using Slot = std::uint32_t;
+  static constexpr Slot kNone = 0xffffffffU;
+
+  struct Entry {
+    DramBurst burst;
+    Clock arrival = 0;
+    std::uint64_t order = 0;   ///< of arrival
+    Clock first = kUntouched;  ///< its first command
+    RowOutcome outcome = RowOutcome::kHit;
+    Slot next = kNone;
+  };
+  static constexpr Clock kUntouched = -1;
+
+  DramQueue(std::uint32_t banks, std::uint32_t slots) : lists_(std::size_t{banks} * 2) {
+    entries_.reserve(slots);
+  }
+
+  const Entry& at(Slot slot) const { return entries_[slot]; }
+  Entry& at(Slot slot) { return entries_[slot]; }
+  std::uint32_t count(bool write) const { return counts_[write]; }
+
+  /// The oldest of a bank, or kNone.
+  Slot oldest(std::uint32_t bank, bool write) const { return lists_[bank * 2 + write].first; }
+  /// The oldest of a bank that goes to `row`, or kNone.
+  Slot oldest_to(std::uint32_t bank, bool write, std::int64_t row) const {
+    Slot slot = oldest(bank, write);
+    while (slot != kNone && entries_[slot].burst.row != row) slot = entries_[slot].next;
+    return slot;
+  }
+  /// The write to exactly this burst, or kNone.
+  Slot write_to(const DramBurst& burst) const {
+    Slot slot = oldest_to(burst.bank, true, burst.row);
+    while (slot != kNone &&
+           (entries_[slot].burst.row != burst.row || entries_[slot].burst.column != burst.column)) {
+      slot = entries_[slot].next;
+    }
+    return slot;
+  }
+  /// Banks with bursts of this direction, in no order.
+  const std::vector<std::uint32_t>& busy_banks(bool write) const { return busy_[write]; }
+
+  void add(const DramBurst& burst, Clock arrival, std::uint64_t order);
+  void remove(Slot slot);
+
+ private:
+  struct List {
+    Slot first = kNone;
+    Slot last = kNone;
+    std::uint32_t place = 0;  ///< in busy_
+  };
+
+  std::vector<Entry> entries_;
+  std::vector<Slot> free_;
+  std::vector<List> lists_;
+  std::vector<std::uint32_t> busy_[2];
+  std::uint32_t counts_[2] = {0, 0};
+};
+
+}  // namespace cxloom

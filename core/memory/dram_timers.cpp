@@ -1,0 +1,104 @@
+#include "memory/dram_timers.hpp"
+
+namespace cxloom {
+
+namespace {
+
+void push(Clock& time, Clock to) { time = std::max(time, to); }
+
+}  // namespace
+
+DramTimers::DramTimers(const DramOrganisation& organisation, const DramTiming& timing)
+    : timing_(timing),
+      burst_(organisation.burst_clocks),
+      banks_in_rank_(organisation.banks_in_rank()),
+      banks_(std::size_t{organisation.ranks} * organisation.banks_in_rank()),
+      groups_(std::size_t{organisation.ranks} * organisation.bank_groups),
+      ranks_(organisation.ranks) {
+  for (std::uint32_t i = 0; i < banks_.size(); ++i) {
+    banks_[i].group = i / organisation.banks;
+    banks_[i].rank = i / banks_in_rank_;
+  }
+  for (Rank& rank : ranks_) rank.activates.fill(-timing.tFAW);
+}
+
+Clock DramTimers::precharge_all_at(std::uint32_t rank) const {
+  Clock at = std::max(ranks_[rank].precharge, ranks_[rank].awake);
+  for (std::uint32_t i = rank * banks_in_rank_; i < (rank + 1) * banks_in_rank_; ++i) {
+    if (banks_[i].row != kClosed) at = std::max(at, banks_[i].precharge);
+  }
+  return at;
+}
+
+Clock DramTimers::refresh_at(std::uint32_t rank, const std::vector<std::uint32_t>& banks) const {
+  Clock at = std::max(ranks_[rank].refresh, ranks_[rank].awake);
+  for (const std::uint32_t bank : banks) at = std::max(at, banks_[bank].activate);
+  return at;
+}
+
+void DramTimers::activate(std::uint32_t index, std::int64_t row, Clock now) {
+  Bank& bank = banks_[index];
+  Rank& rank = ranks_[bank.rank];
+  bank.row = row;
+  bank.precharge = now + timing_.tRAS;
+  bank.column = {now + timing_.tRCD, now + timing_.tRCD_WR};
+  push(groups_[bank.group].activate, now + timing_.tRRD_L);
+  rank.activates[rank.oldest] = now;
+  rank.oldest = (rank.oldest + 1) % 4;
+  push(rank.activate, std::max(now + timing_.tRRD_S, rank.activates[rank.oldest] + timing_.tFAW));
+  push(rank.refresh, now + timing_.tRRD_L);
+  ++rank.open;
+}
+
+void DramTimers::precharge(std::uint32_t index, Clock now) {
+  Bank& bank = banks_[index];
+  close(bank, now + timing_.tRP);
+  push(ranks_[bank.rank].precharge, now + timing_.tPPD);
+}
+
+void DramTimers::precharge_all(std::uint32_t rank, Clock now) {
+  for (std::uint32_t i = rank * banks_in_rank_; i < (rank + 1) * banks_in_rank_; ++i) {
+    if (banks_[i].row != kClosed) close(banks_[i], now + timing_.tRP);
+  }
+  push(ranks_[rank].precharge, now + timing_.tPPD);
+}
+
+void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Clock now) {
+  Bank& bank = banks_[index];
+  Group& group = groups_[bank.group];
+  const Clock end = now + (write ? timing_.CWL : timing_.CL) + burst_;  // of its data
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    Rank& rank = ranks_[r];
+    if (r == bank.rank) {
+      push(rank.column[write], now + timing_.tCCD_S);
+      push(rank.column[!write], write ? end + timing_.tWTR_S : now + timing_.tRTW);
+    } else {  // the data bus is one, and needs a pause between ranks
+      push(rank.column[0], end + timing_.tCS - timing_.CL);
+      push(rank.column[1], end + timing_.tCS - timing_.CWL);
+    }
+  }
+  if (write) {
+    push(group.column[1], now + timing_.tCCD_L_WR2);
+    push(group.rmw, now + timing_.tCCD_L_WR);
+    push(group.column[0], end + timing_.tWTR_L);
+    push(bank.precharge, end + timing_.tWR);
+  } else {
+    push(group.column[0], now + timing_.tCCD_L);
+    push(bank.precharge, now + timing_.tRTP);
+  }
+  if (auto_precharge) close(bank, bank.precharge + timing_.tRP);
+}
+
+void DramTimers::refresh_all(std::uint32_t rank, Clock now) {
+  for (std::uint32_t i = rank * banks_in_rank_; i < (rank + 1) * banks_in_rank_; ++i) {
+    push(banks_[i].activate, now + timing_.tRFC);
+  }
+}
+
+void DramTimers::refresh_same(std::uint32_t rank, const std::vector<std::uint32_t>& banks, Clock now) {
+  for (const std::uint32_t bank : banks) push(banks_[bank].activate, now + timing_.tRFC_SB);
+  push(ranks_[rank].activate, now + timing_.tREFSB_ACT);
+  push(ranks_[rank].refresh, now + timing_.tRFC_SB);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,94 @@
+// From when on each command may go to each bank: the constraints between commands, kept as next-ready times that every
+// command pushes forward. Nothing here chooses; it only knows what is allowed.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "memory/dram_device.hpp"
+
+namespace cxloom {
+
+inline constexpr Clock kNeverClock = Clock{1} << 62U;
+
+class DramTimers {
+ public:
+  static constexpr std::int64_t kClosed = -1;
+
+  struct Bank {
+    std::int64_t row = kClosed;
+    Clock activate = 0;
+    Clock precharge = 0;
+    std::array<Clock, 2> column{};  ///< read, write
+    std::uint32_t group = 0;
+    std::uint32_t rank = 0;
+  };
+
+  DramTimers(const DramOrganisation& organisation, const DramTiming& timing);
+
+  const Bank& bank(std::uint32_t index) const { return banks_[index]; }
+  std::uint32_t open_banks(std::uint32_t rank) const { return ranks_[rank].open; }
+
+  /// The first clock at which the command may go out, the command bus aside.
+  Clock activate_at(const Bank& bank) const {
+    return std::max(
+        {bank.activate, groups_[bank.group].activate, ranks_[bank.rank].activate, ranks_[bank.rank].awake});
+  }
+  Clock precharge_at(const Bank& bank) const {
+    return std::max({bank.precharge, ranks_[bank.rank].precharge, ranks_[bank.rank].awake});
+  }
+  Clock column_at(const Bank& bank, bool write, bool rmw) const {
+    const Group& group = groups_[bank.group];
+    return std::max({bank.column[write], rmw ? group.rmw : group.column[write],
+                     ranks_[bank.rank].column[write], ranks_[bank.rank].awake});
+  }
+  Clock precharge_all_at(std::uint32_t rank) const;
+  /// For a refresh of `banks` (by index), all of them closed.
+  Clock refresh_at(std::uint32_t rank, const std::vector<std::uint32_t>& banks) const;
+
+  // What each command does to the times of the others.
+
+  void activate(std::uint32_t index, std::int64_t row, Clock now);
+  void precharge(std::uint32_t index, Clock now);
+  void precharge_all(std::uint32_t rank, Clock now);
+  /// `close`: with auto-precharge.
+  void column(std::uint32_t index, bool write, bool close, Clock now);
+  void refresh_all(std::uint32_t rank, Clock now);
+  void refresh_same(std::uint32_t rank, const std::vector<std::uint32_t>& banks, Clock now);
+  /// The rank leaves power-down.
+  void power_up(std::uint32_t rank, Clock now) { ranks_[rank].awake = now + timing_.tXP; }
+
+ private:
+  struct Group {
+    Clock activate = 0;
+    std::array<Clock, 2> column{};
+    Clock rmw = 0;  ///< a write that needs a read-modify-write
+  };
+  struct Rank {
+    Clock activate = 0;
+    std::array<Clock, 2> column{};
+    Clock precharge = 0;
+    Clock refresh = 0;
+    Clock awake = 0;
+    std::array<Clock, 4> activates{};  ///< the last four, a ring
+    std::uint32_t oldest = 0;
+    std::uint32_t open = 0;
+  };
+
+  void close(Bank& bank, Clock activate) {
+    bank.row = kClosed;
+    bank.activate = std::max(bank.activate, activate);
+    --ranks_[bank.rank].open;
+  }
+
+  DramTiming timing_;
+  Clock burst_;
+  std::uint32_t banks_in_rank_;
+  std::vector<Bank> banks_;
+  std::vector<Group> groups_;
+  std::vector<Rank> ranks_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,141 @@
+// No constraint between commands is ever violated: random traffic over random configurations, every command checked.
+// CXLOOM_DRAM_COMMANDS sets how many commands are checked in all (make dram-check: a hundred million).
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "core/support/dram_bench.hpp"
+#include "core/support/dram_checker.hpp"
+
+namespace cxloom {
+namespace {
+
+using test::DramBench;
+using test::DramCheckers;
+
+std::uint64_t commands_wanted() {
+  const char* const text = std::getenv("CXLOOM_DRAM_COMMANDS");
+  return text ? std::strtoull(text, nullptr, 10) : 600'000;
+}
+
+DramParams random_params(const DramDevice& device, RandomStream& random) {
+  DramParams params = DramBench::preset(std::string(device.name));
+  params.channels = random.chance(0.3) ? 2 : 1;
+  params.ranks = 1U << random.below(3);
+  const char* const mappings[] = {"rochrababgco", "robarabgcoch", "rocorababgch"};
+  if (random.chance(0.6)) params.mapping = mappings[random.below(3)];
+  params.bank_hash = random.chance(0.5) ? BankHash::kXor : BankHash::kNone;
+  const RowPolicy policies[] = {RowPolicy::kOpen, RowPolicy::kClosed, RowPolicy::kAdaptive,
+                                RowPolicy::kTimeout};
+  params.row_policy = policies[random.below(4)];
+  params.row_timeout = Time{static_cast<std::int64_t>(random.below(400'000))};
+  params.age_cap = Time{static_cast<std::int64_t>(random.below(2'000'000))};
+  params.read_queue = static_cast<std::uint32_t>(1 + random.below(80));
+  params.write_queue = static_cast<std::uint32_t>(1 + random.below(80));
+  params.posted_writes = random.chance(0.7);
+  const RefreshMode modes[] = {RefreshMode::kAllBank, RefreshMode::kOff, RefreshMode::kUsual,
+                               RefreshMode::kSameBank};
+  params.refresh = modes[random.below(device.timing.tREFI_SB != 0 ? 4 : 3)];
+  params.refresh_postpone = random.chance(0.5) ? static_cast<std::uint32_t>(random.below(9)) : 0;
+  if (random.chance(0.4)) params.power_down = Time{static_cast<std::int64_t>(random.below(500'000))};
+  if (random.chance(0.3)) params.two_cycle_commands = random.chance(0.5);
+  return params;
+}
+
+/// Bursts of accesses with pauses between them, to few or many rows, of all sizes; returns the commands checked.
+std::uint64_t drive(DramBench& bench, DramCheckers& checkers, RandomStream& random, std::uint64_t accesses) {
+  bench.media.watch(&checkers);
+  const std::uint64_t span = 1ULL << (12 + random.below(18));
+  const double reads = static_cast<double>(random.below(5)) / 4;
+  const double sequential = random.chance(0.5) ? 0.8 : 0.1;
+  const std::uint64_t pace = 1 + random.below(60'000);
+  std::uint64_t address = 0;
+  Time now;
+  Time ready;
+  for (std::uint64_t i = 0; i < accesses; ++i) {
+    now += Time{static_cast<std::int64_t>(random.below(random.chance(0.01) ? 40'000'000 : pace))};
+    bench.kernel.run(now, ~std::uint64_t{0});
+    address = random.chance(sequential) ? (address + 64) % span : random.below(span / 64) * 64;
+    test::DramAccess access{address, !random.chance(reads), 64};
+    if (random.chance(0.05)) {
+      access.size = static_cast<std::uint16_t>(1 + random.below(300));
+      access.address += random.below(64);
+    }
+    ready = std::max(ready, now + Time{random.chance(0.5) ? 40'000 : 0});
+    bench.access(access, ready);
+  }
+  bench.run();
+  for (const Time done : bench.done_at) EXPECT_GE(done, Time{}) << "an access was never answered";
+  return checkers.count();
+}
+
+TEST(DramConstraints, HoldForRandomTrafficOverRandomConfigurations) {
+  std::uint64_t checked = 0;
+  for (std::uint64_t seed = 0; checked < commands_wanted(); ++seed) {
+    RandomStream random(seed, "dram", "constraints");
+    const auto presets = dram_presets();
+    const DramDevice& device = presets[random.below(presets.size())];
+    const DramParams params = random_params(device, random);
+    DramBench bench(params);
+    DramCheckers checkers(bench.media.config());
+    checked += drive(bench, checkers, random, 2000 + random.below(4000));
+    ASSERT_EQ(checkers.report(), "") << device.name << ", seed " << seed;
+    ASSERT_FALSE(testing::Test::HasFailure()) << device.name << ", seed " << seed;
+  }
+}
+
+// The other way round: each constraint binds somewhere, so that a checker that wants one clock more finds violations.
+// This shows that the checker sees, and that the controller wastes no clock.
+TEST(DramConstraints, BindToTheClock) {
+  struct Bound {
+    const char* name;
+    Clock DramTiming::* value;
+  };
+  const std::vector<Bound> bounds{{"tRCD", &DramTiming::tRCD},
+                                  {"tRCD_WR", &DramTiming::tRCD_WR},
+                                  {"tRP", &DramTiming::tRP},
+                                  {"tRAS", &DramTiming::tRAS},
+                                  {"tRTP", &DramTiming::tRTP},
+                                  {"tWR", &DramTiming::tWR},
+                                  {"tCCD_S", &DramTiming::tCCD_S},
+                                  {"tCCD_L", &DramTiming::tCCD_L},
+                                  {"tCCD_L_WR", &DramTiming::tCCD_L_WR},
+                                  {"tCCD_L_WR2", &DramTiming::tCCD_L_WR2},
+                                  {"tRTW", &DramTiming::tRTW},
+                                  {"tWTR_S", &DramTiming::tWTR_S},
+                                  {"tWTR_L", &DramTiming::tWTR_L},
+                                  {"tRRD_S", &DramTiming::tRRD_S},
+                                  {"tRRD_L", &DramTiming::tRRD_L},
+                                  {"tFAW", &DramTiming::tFAW},
+                                  {"tPPD", &DramTiming::tPPD},
+                                  {"tCS", &DramTiming::tCS},
+                                  {"tRFC_SB", &DramTiming::tRFC_SB},
+                                  {"tREFSB_ACT", &DramTiming::tREFSB_ACT},
+                                  {"tXP", &DramTiming::tXP}};
+  for (const Bound& bound : bounds) {
+    bool found = false;
+    for (std::uint64_t seed = 0; seed < 40 && !found; ++seed) {
+      RandomStream random(seed, "dram", "tight");
+      DramParams params = DramBench::preset("DDR5-4800");
+      params.ranks = 2;
+      params.two_cycle_commands = false;
+      if (bound.value == &DramTiming::tXP) params.power_down = Time{50'000};
+      if (bound.value == &DramTiming::tRRD_S)
+        params.timing.tFAW = 24;  // otherwise four activates take longer
+      DramBench bench(params);
+      DramTiming timing = bench.media.config().device.timing;
+      timing.*bound.value += 1;
+      DramCheckers checkers(bench.media.config(), timing);
+      drive(bench, checkers, random, 3000);
+      found = !checkers.report().empty();
+    }
+    EXPECT_TRUE(found) << bound.name << " never binds";
+  }
+}
+
+}  // namespace
+}  // namespace cxloom

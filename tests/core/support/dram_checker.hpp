@@ -1,0 +1,260 @@
+// Checks a trace of DRAM commands against the constraints of the standard, from the table of timings alone: it shares
+// nothing with the controller. For every pair of commands that the standard separates there is one rule: not sooner than
+// so many clocks after the last such command to the same bank, bank group or rank.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "memory/dram_command.hpp"
+#include "memory/dram_params.hpp"
+
+namespace cxloom::test {
+
+/// Checks one sub-channel.
+class DramChecker {
+ public:
+  DramChecker(const DramDevice& device, RefreshMode refresh, std::uint32_t postpone = 0)
+      : o_(device.organisation),
+        t_(device.timing),
+        device_(device),
+        refresh_(refresh),
+        postpone_(postpone),
+        ranks_(o_.ranks) {
+    for (Rank& rank : ranks_) {
+      rank.banks.resize(o_.bank_groups * o_.banks);
+      rank.groups.resize(o_.bank_groups);
+    }
+  }
+
+  void command(const DramCommandRecord& r) {
+    ++count_;
+    Rank& rank = ranks_[r.rank];
+    if (rank.asleep) need(r, r.command == DramCommand::kPowerUp, "a command to a rank in power-down");
+    if (r.command == DramCommand::kPowerDown || r.command == DramCommand::kPowerUp) {
+      power(r, rank);
+      return;
+    }
+    apart(r, rank.last_power_up, t_.tXP, "tXP");
+    command_bus(r);
+    need(r, r.clock >= rank.last_command, "commands of a rank out of order");
+    rank.last_command = r.clock;
+    switch (r.command) {
+      case DramCommand::kActivate: activate(r, rank); break;
+      case DramCommand::kPrecharge:
+        precharge(r, rank, rank.banks[r.bank]);
+        precharges(r, rank);
+        break;
+      case DramCommand::kPrechargeAll:
+        for (Bank& bank : rank.banks) {
+          if (bank.open) precharge(r, rank, bank);
+        }
+        precharges(r, rank);
+        break;
+      case DramCommand::kRefreshAll:
+      case DramCommand::kRefreshSame: refresh(r, rank); break;
+      default: column(r, rank);
+    }
+  }
+
+  std::uint64_t count() const { return count_; }
+  /// What was violated, and how often: empty if nothing was.
+  const std::map<std::string, std::uint64_t>& violations() const { return violations_; }
+  std::string report() const {
+    std::string text;
+    for (const auto& [rule, times] : violations_) {
+      text += rule + ": " + std::to_string(times) + " times, first at clock " +
+              std::to_string(first_.at(rule)) + "\n";
+    }
+    return text;
+  }
+
+ private:
+  static constexpr Clock kLongAgo = -(Clock{1} << 40U);
+  struct Bank {
+    bool open = false;
+    std::uint32_t row = 0;
+    Clock activate = kLongAgo, precharge = kLongAgo, read = kLongAgo, write = kLongAgo, refresh = kLongAgo;
+  };
+  struct Group {
+    Clock activate = kLongAgo, read = kLongAgo, write = kLongAgo;
+  };
+  struct Rank {
+    std::vector<Bank> banks;
+    std::vector<Group> groups;
+    std::vector<Clock> activates;
+    Clock activate = kLongAgo, precharge = kLongAgo, read = kLongAgo, write = kLongAgo, refresh = kLongAgo;
+    Clock last_command = kLongAgo, last_power_up = kLongAgo, last_power_down = kLongAgo;
+    Clock last_refresh = 0;
+    bool asleep = false;
+  };
+
+  void need(const DramCommandRecord& r, bool holds, const char* rule) {
+    if (holds) return;
+    ++violations_[rule];
+    first_.emplace(rule, r.clock);
+  }
+  void apart(const DramCommandRecord& r, Clock before, Clock distance, const char* rule) {
+    need(r, r.clock - before >= distance, rule);
+  }
+  Clock write_end(Clock write) const { return write + t_.CWL + o_.burst_clocks; }
+
+  void command_bus(const DramCommandRecord& r) {
+    const bool to_column = r.command == DramCommand::kRead || r.command == DramCommand::kReadPrecharge ||
+                           r.command == DramCommand::kWrite || r.command == DramCommand::kWritePrecharge;
+    const bool two = device_.two_cycle_commands && (to_column || r.command == DramCommand::kActivate);
+    Clock& free = bus_free_[to_column && device_.split_command_bus];
+    need(r, r.clock >= free, "two commands on the command bus");
+    free = r.clock + (two ? 2 : 1);
+  }
+
+  void activate(const DramCommandRecord& r, Rank& rank) {
+    Bank& bank = rank.banks[r.bank];
+    Group& group = rank.groups[r.bank / o_.banks];
+    need(r, !bank.open, "ACT to an open bank");
+    apart(r, bank.precharge, t_.tRP, "tRP");
+    apart(r, bank.activate, t_.tRAS + t_.tRP, "tRC");
+    apart(r, bank.refresh, refresh_ == RefreshMode::kSameBank ? t_.tRFC_SB : t_.tRFC, "tRFC");
+    apart(r, group.activate, t_.tRRD_L, "tRRD_L");
+    apart(r, rank.activate, t_.tRRD_S, "tRRD_S");
+    if (refresh_ == RefreshMode::kSameBank) apart(r, rank.refresh, t_.tREFSB_ACT, "tREFSB_ACT");
+    if (rank.activates.size() >= 4) apart(r, rank.activates[rank.activates.size() - 4], t_.tFAW, "tFAW");
+    rank.activates.push_back(r.clock);
+    if (rank.activates.size() > 64) rank.activates.erase(rank.activates.begin(), rank.activates.end() - 4);
+    bank.open = true;
+    bank.row = r.row;
+    bank.activate = group.activate = rank.activate = r.clock;
+  }
+
+  void precharge(const DramCommandRecord& r, Rank&, Bank& bank) {
+    need(r, bank.open, "PRE to a closed bank");
+    apart(r, bank.activate, t_.tRAS, "tRAS");
+    apart(r, bank.read, t_.tRTP, "tRTP");
+    apart(r, write_end(bank.write), t_.tWR, "tWR");
+    bank.open = false;
+    bank.precharge = r.clock;
+  }
+  void precharges(const DramCommandRecord& r, Rank& rank) {
+    apart(r, rank.precharge, t_.tPPD, "tPPD");
+    rank.precharge = r.clock;
+  }
+
+  void column(const DramCommandRecord& r, Rank& rank) {
+    const bool write = r.command == DramCommand::kWrite || r.command == DramCommand::kWritePrecharge;
+    const bool closes = r.command == DramCommand::kReadPrecharge || r.command == DramCommand::kWritePrecharge;
+    Bank& bank = rank.banks[r.bank];
+    Group& group = rank.groups[r.bank / o_.banks];
+    need(r, bank.open && bank.row == r.row, "RD or WR to a row that is not open");
+    if (write) {
+      apart(r, bank.activate, t_.tRCD_WR, "tRCD_WR");
+      apart(r, group.write, r.rmw ? t_.tCCD_L_WR : t_.tCCD_L_WR2, "tCCD_L_WR");
+      apart(r, rank.write, t_.tCCD_S, "tCCD_S");
+      apart(r, rank.read, t_.tRTW, "tRTW");
+      bank.write = group.write = rank.write = r.clock;
+    } else {
+      apart(r, bank.activate, t_.tRCD, "tRCD");
+      apart(r, group.read, t_.tCCD_L, "tCCD_L");
+      apart(r, rank.read, t_.tCCD_S, "tCCD_S");
+      apart(r, write_end(group.write), t_.tWTR_L, "tWTR_L");
+      apart(r, write_end(rank.write), t_.tWTR_S, "tWTR_S");
+      bank.read = group.read = rank.read = r.clock;
+    }
+    const Clock data = r.clock + (write ? t_.CWL : t_.CL);
+    need(r, data >= data_end_ + (data_rank_ == r.rank ? 0 : t_.tCS), "two bursts on the data bus");
+    data_end_ = data + o_.burst_clocks;
+    data_rank_ = r.rank;
+    if (closes) {
+      const Clock at =
+          std::max({bank.activate + t_.tRAS, bank.read + t_.tRTP, write_end(bank.write) + t_.tWR});
+      bank.open = false;
+      bank.precharge = at;
+    }
+  }
+
+  void refresh(const DramCommandRecord& r, Rank& rank) {
+    const bool all = r.command == DramCommand::kRefreshAll;
+    need(r, refresh_ == (all ? RefreshMode::kAllBank : RefreshMode::kSameBank), "the wrong kind of refresh");
+    const bool every_group = device_.refresh_set == RefreshSet::kBankOfEveryGroup;
+    for (std::uint32_t i = 0; i < rank.banks.size(); ++i) {
+      if (!all && (every_group ? i % o_.banks : i) != r.bank) continue;
+      Bank& bank = rank.banks[i];
+      need(r, !bank.open, "REF with an open bank");
+      apart(r, bank.precharge, t_.tRP, "tRP before REF");
+      apart(r, bank.refresh, all ? t_.tRFC : t_.tRFC_SB, "REF to REF");
+      bank.refresh = r.clock;
+    }
+    if (!all) {
+      apart(r, rank.refresh, t_.tRFC_SB, "REF to REF");
+      apart(r, rank.activate, t_.tRRD_L, "ACT to REF of other banks");
+    }
+    const Clock interval = all ? t_.tREFI : t_.tREFI_SB;
+    // Put off by no more than is allowed, and the time to close the banks.
+    const Clock closing = 2 * (t_.tRAS + t_.tRP + t_.tRFC + t_.CWL + t_.tWR + t_.tXP);
+    need(r, r.clock - rank.last_refresh <= (postpone_ + 2) * interval + closing, "a refresh too late");
+    rank.refresh = rank.last_refresh = r.clock;
+  }
+
+  void power(const DramCommandRecord& r, Rank& rank) {
+    if (r.command == DramCommand::kPowerDown) {
+      need(r, !rank.asleep, "PDE twice");
+      need(r, r.clock >= rank.last_command, "PDE before the last command");
+      apart(r, rank.read, t_.CL + o_.burst_clocks, "PDE during a read");
+      apart(r, write_end(rank.write), t_.tWR, "PDE during a write");
+      rank.last_power_down = r.clock;
+    } else {
+      need(r, rank.asleep, "PDX without PDE");
+      apart(r, rank.last_power_down, t_.tPD, "tPD");
+      rank.last_power_up = r.clock;
+    }
+    rank.asleep = r.command == DramCommand::kPowerDown;
+  }
+
+  DramOrganisation o_;
+  DramTiming t_;
+  DramDevice device_;
+  RefreshMode refresh_;
+  Clock postpone_;
+  std::vector<Rank> ranks_;
+  std::array<Clock, 2> bus_free_{};
+  Clock data_end_ = kLongAgo;
+  std::uint32_t data_rank_ = 0;
+  std::uint64_t count_ = 0;
+  std::map<std::string, std::uint64_t> violations_;
+  std::map<std::string, Clock> first_;
+};
+
+/// A checker for every sub-channel.
+class DramCheckers final : public DramCommandLog {
+ public:
+  explicit DramCheckers(const DramConfig& config)
+      : checkers_(config.sub_channels, DramChecker(config.device, config.refresh, config.refresh_postpone)) {}
+  /// The same with timings of the test's own choice.
+  DramCheckers(const DramConfig& config, const DramTiming& timing) {
+    DramDevice device = config.device;
+    device.timing = timing;
+    checkers_.assign(config.sub_channels, DramChecker(device, config.refresh, config.refresh_postpone));
+  }
+  void command(std::uint32_t sub_channel, const DramCommandRecord& record) override {
+    checkers_[sub_channel].command(record);
+  }
+  std::uint64_t count() const {
+    std::uint64_t sum = 0;
+    for (const DramChecker& checker : checkers_) sum += checker.count();
+    return sum;
+  }
+  std::string report() const {
+    std::string text;
+    for (const DramChecker& checker : checkers_) text += checker.report();
+    return text;
+  }
+
+ private:
+  std::vector<DramChecker> checkers_;
+};
+
+}  // namespace cxloom::test

@@ -1,0 +1,165 @@
+"""The parameters of `kind: dram` in the table: one system, a turn of each knob, and what that must do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from validation.systems import Run, Spec, changed, host_and_memory
+from validation.turns import FALLS, RISES, Measure, Turn, bandwidth, latency
+
+AT = "devices.mem.media"
+
+
+def dram(work: Spec | None = None, **media: Any) -> Spec:
+    """A host that keeps one DDR5-4800 channel busy with random accesses."""
+    return host_and_memory(
+        memory={"media": {"kind": "dram", "preset": "DDR5-4800", **media}},
+        host={"queue": 128},
+        work={"requests": 3000, "reads": 0.6, "footprint": "1GiB", **(work or {})},
+    )
+
+
+def of_memory(name: str) -> Measure:
+    """A measure of the memory."""
+
+    def measure(outcome: Run) -> float:
+        return float(outcome.summary["per_memory"]["mem"][name])
+
+    return measure
+
+
+def segment(name: str) -> Measure:
+    """Mean of a segment of the latency."""
+    return lambda outcome: outcome.segment(name)
+
+
+def timing_rows() -> Iterator[Turn]:
+    """Each constraint, made so long that it binds."""
+    busy = dram()
+    writes = dram({"reads": 0.0}, posted_writes=False)
+    partial = dram({"reads": 0.0, "pattern": "sequential", "size": "32B"}, posted_writes=False)
+    full = dram({"reads": 0.0, "pattern": "sequential"}, posted_writes=False)
+    in_row = dram({"reads": 1.0, "pattern": "sequential"})
+    reads = dram({"reads": 1.0})
+    slow = dram({"reads": 1.0, "rate": "10M/s"})
+    ranks = dram(ranks=2)
+    idle = dram({"rate": "2M/s", "reads": 1.0}, power_down="50ns")
+    all_bank = dram(refresh="all-bank")
+    turns: list[tuple[str, Spec, int, int]] = [
+        ("CL", slow, 40, 44),
+        ("CWL", writes, 36, 47),
+        ("tRCD", slow, 39, 77),
+        ("tRCD_WR", writes, 39, 300),
+        ("tRP", reads, 39, 300),
+        ("tRAS", reads, 77, 600),
+        ("tRTP", reads, 18, 600),
+        ("tWR", writes, 72, 900),
+        ("tCCD_S", in_row, 8, 12),
+        ("tCCD_L", in_row, 12, 100),
+        ("tCCD_L_WR", partial, 48, 480),
+        ("tCCD_L_WR2", full, 24, 48),
+        ("tRTW", busy, 14, 200),
+        ("tWTR_S", busy, 6, 24),
+        ("tWTR_L", busy, 24, 400),
+        ("tRRD_S", reads, 8, 12),
+        ("tRRD_L", reads, 12, 200),
+        ("tFAW", reads, 32, 200),
+        ("tPPD", reads, 2, 50),
+        ("tCS", ranks, 2, 40),
+        ("tRFC", all_bank, 700, 4000),
+        ("tREFI", all_bank, 9360, 1200),
+        ("tRFC_SB", reads, 312, 1100),
+        ("tREFI_SB", reads, 1170, 330),
+        ("tREFSB_ACT", reads, 72, 600),
+        ("tXP", idle, 18, 180),
+        ("tPD", idle, 18, 5000),
+    ]
+    for name, base, short, long in turns:
+        yield Turn(f"media.dram.timing.{name}", base, f"{AT}.timing.{name}", (short, long), RISES, latency)
+    yield Turn("media.dram.timing.tCK", busy, f"{AT}.timing.tCK", ("416ps", "832ps"), FALLS, bandwidth)
+    yield Turn("media.dram.timing", busy, f"{AT}.timing", ({}, {"tFAW": 200}), FALLS, bandwidth)
+
+
+def current_rows() -> Iterator[Turn]:
+    """Each current, doubled."""
+    busy = dram()
+    all_bank = dram(refresh="all-bank")
+    slow = {"rate": "5M/s"}
+    closed_asleep = dram(slow, power_down="20ns", row_policy="closed")
+    open_asleep = dram(slow, power_down="20ns")
+    turns: list[tuple[str, Spec, float, float, str]] = [
+        ("VDD", busy, 1.1, 1.2, "energy_uj"),
+        ("IDD0", busy, 122.0, 244.0, "energy_activate_uj"),
+        ("IDD2N", dram(slow, row_policy="closed"), 92.0, 184.0, "energy_background_uj"),
+        ("IDD2P", closed_asleep, 88.0, 176.0, "energy_background_uj"),
+        ("IDD3N", busy, 142.0, 284.0, "energy_background_uj"),
+        ("IDD3P", open_asleep, 140.0, 280.0, "energy_background_uj"),
+        ("IDD4R", busy, 530.0, 1060.0, "energy_read_uj"),
+        ("IDD4W", busy, 479.0, 958.0, "energy_write_uj"),
+        ("IDD5B", all_bank, 277.0, 554.0, "energy_refresh_uj"),
+        ("IDD5SB", busy, 135.0, 270.0, "energy_refresh_uj"),
+    ]
+    for name, base, low, high, measure in turns:
+        yield Turn(
+            f"media.dram.currents.{name}",
+            base,
+            f"{AT}.currents.{name}",
+            (low, high),
+            RISES,
+            of_memory(measure),
+        )
+    yield Turn(
+        "media.dram.currents", busy, f"{AT}.currents", ({}, {"IDD0": 244.0}), RISES, of_memory("energy_uj")
+    )
+
+
+def dram_rows() -> Iterator[Turn]:
+    """All of them."""
+    busy = dram()
+    reads = dram({"reads": 1.0})
+    writes = dram({"reads": 0.0}, posted_writes=False)
+    stream = {"reads": 1.0, "pattern": "sequential"}
+    slow_stream = dram({**stream, "rate": "5M/s"}, row_policy="timeout", refresh="off")
+    slow = dram({"reads": 1.0, "rate": "10M/s"})
+    slow_writes = changed(slow, ("workload.host.reads", 0.0))
+    hits = dram({"pattern": "hot-cold", "hot_footprint": 0.0001, "hot_requests": 0.95, "reads": 1.0})
+    # Rows that lie a power of two apart fall on one bank, unless hashed.
+    conflicts = dram({"pattern": "strided", "stride": "1MiB", "reads": 1.0, "footprint": "4GiB"})
+    mixed = dram({"reads": 0.5, "rate": "100M/s"})
+    all_bank = dram({"reads": 1.0}, refresh="all-bank")
+    name = "media.dram"
+    yield Turn(f"{name}.preset", reads, f"{AT}.preset", ("DDR5-4800", "DDR5-5600"), RISES, bandwidth)
+    yield Turn(f"{name}.channels", reads, f"{AT}.channels", (1, 2), RISES, bandwidth)
+    yield Turn(f"{name}.ranks", reads, f"{AT}.ranks", (1, 2), RISES, bandwidth)
+    yield Turn(
+        f"{name}.mapping", dram(stream), f"{AT}.mapping", ("rorabacobgch", "chrabgbacoro"), FALLS, bandwidth
+    )
+    yield Turn(f"{name}.bank_hash", conflicts, f"{AT}.bank_hash", ("none", "xor"), RISES, bandwidth)
+    yield Turn(f"{name}.row_policy", slow, f"{AT}.row_policy", ("open", "closed"), FALLS, latency)
+    yield Turn(f"{name}.row_timeout", slow_stream, f"{AT}.row_timeout", ("50ns", "50us"), FALLS, latency)
+    yield Turn(f"{name}.age_cap", hits, f"{AT}.age_cap", ("0ns", "100us"), RISES, of_memory("row_hit_rate"))
+    yield Turn(f"{name}.read_queue", reads, f"{AT}.read_queue", (1, 64), RISES, bandwidth)
+    yield Turn(f"{name}.write_queue", writes, f"{AT}.write_queue", (2, 64), RISES, bandwidth)
+    high = changed(mixed, (f"{AT}.write_low", 0.0))
+    yield Turn(
+        f"{name}.write_high", high, f"{AT}.write_high", (0.1, 0.9), RISES, of_memory("write_queue_mean")
+    )
+    yield Turn(
+        f"{name}.write_low", mixed, f"{AT}.write_low", (0.0, 0.7), RISES, of_memory("write_queue_mean")
+    )
+    yield Turn(f"{name}.posted_writes", slow_writes, f"{AT}.posted_writes", (True, False), RISES, latency)
+    yield Turn(f"{name}.refresh", busy, f"{AT}.refresh", ("off", "all-bank"), FALLS, bandwidth)
+    yield Turn(
+        f"{name}.refresh_postpone", all_bank, f"{AT}.refresh_postpone", (0, 4), FALLS, of_memory("refreshes")
+    )
+    yield Turn(
+        f"{name}.power_down", slow, f"{AT}.power_down", (..., "30ns"), RISES, of_memory("power_down_share")
+    )
+    tight = dram({"reads": 1.0}, preset="LPDDR5-6400")
+    tight = changed(tight, ("devices.mem.capacity", "2GiB"))
+    yield Turn(
+        f"{name}.two_cycle_commands", tight, f"{AT}.two_cycle_commands", (False, True), FALLS, bandwidth
+    )
+    yield from timing_rows()
+    yield from current_rows()

@@ -13,8 +13,8 @@ constexpr MeasureInfo kHits{"row_hits", "", "bursts that found their row open"};
 constexpr MeasureInfo kMisses{"row_misses", "", "bursts that found their bank closed"};
 constexpr MeasureInfo kConflicts{"row_conflicts", "", "bursts that found another row open"};
 constexpr MeasureInfo kHitRate{"row_hit_rate", "", "row hits / bursts"};
-constexpr MeasureInfo kReadRate{"dram_read_gb_per_s", "GB/s", "bytes of read bursts / length of the window"};
-constexpr MeasureInfo kWriteRate{"dram_write_gb_per_s", "GB/s",
+constexpr MeasureInfo kReadRate{"media_read_gb_per_s", "GB/s", "bytes of read bursts / length of the window"};
+constexpr MeasureInfo kWriteRate{"media_write_gb_per_s", "GB/s",
                                  "bytes of write bursts / length of the window"};
 constexpr MeasureInfo kBus{"data_bus_utilisation", "", "share of time that the data buses move data, mean"};
 constexpr MeasureInfo kReadQueue{"read_queue_mean", "",

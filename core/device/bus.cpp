@@ -77,7 +77,7 @@ void Bus::pass(Message& message, Direction direction, Time ready) {
   if (!wires_[0].unlimited()) use = wire(direction).carry(bytes, ready, use.end, direction);
   const Time free = wires_[0].unlimited() ? use.start : use.end;  // without a limit it is never busy
   monitors_[direction].book(
-      {ready, use.start, free, static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(payload)},
+      {ready, use.start, free, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
       now());
   message.tail = use.end - use.start;
   message.charge(Segment::kBusQueue, use.start);

@@ -241,9 +241,7 @@ void Requester::receive(Message& message) {
 void Requester::answered(Message& message) {
   Request* request = message.parent;
   const LineAddress line = LineAddress::of(message.address);
-  if (request) {
-    request->hops = message.hops;
-  } else {
+  if (!request) {
     --write_backs_;
     if (window_open_) payload_ += message.size;
     observer_->written_back(id(), message.source, message.size);
@@ -261,7 +259,7 @@ void Requester::answered(Message& message) {
 
 void Requester::fill(LineAddress line, const Request& first) {
   const NodeId target = first.target;
-  const std::uint16_t hops = first.hops;
+  const std::uint16_t hops = first.message.hops;
   Request* waiting = misses_.take(line);
   bool dirty = false;
   for (Request* request = waiting; request; request = request->next)
@@ -278,7 +276,7 @@ void Requester::fill(LineAddress line, const Request& first) {
     Request& request = *waiting;
     waiting = request.next;
     request.target = target;
-    request.hops = hops;
+    request.message.hops = hops;
     if (request.mark > now()) {  // its own lookup is still going on
       wake_at(request.mark, kAnswered, reinterpret_cast<std::uintptr_t>(&request));
     } else {

@@ -14,6 +14,7 @@ LinkEnd::LinkEnd(Kernel& kernel, const LinkEndSetup& setup)
       header_(static_cast<std::uint16_t>(setup.cost.header.count())),
       data_header_(static_cast<std::uint16_t>(setup.cost.data_header.count())),
       receiver_port_(setup.receiver_port),
+      owner_port_(setup.owner_port),
       queue_segment_(setup.queue_segment),
       direction_(static_cast<std::uint8_t>(setup.direction)),
       to_head_taker_(setup.receiver.takes_heads()),
@@ -25,7 +26,7 @@ Time LinkEnd::depart(Message& message, Time ready) {
   const std::uint64_t bytes = message_bytes(payload);
   if (!wire_->unlimited()) use = wire_->carry(bytes, ready, use.end, direction_);
   Passage passage{ready, use.start, use.end, static_cast<std::uint32_t>(bytes),
-                  static_cast<std::uint32_t>(payload)};
+                  static_cast<std::uint16_t>(payload)};
   // A wire without a limit is never busy: messages pass it side by side, in any order, and count at once.
   if (wire_->unlimited()) passage.ready = passage.start = passage.end = kernel_.now();
   monitor_.book(passage, kernel_.now());
@@ -46,6 +47,24 @@ Time LinkEnd::depart(Message& message, Time ready) {
   message.port = receiver_port_;
   kernel_.deliver(arrival + pipeline_, source_, receiver_, message);
   return use.end;
+}
+
+void LinkEnd::return_to_owner(Message& message) {
+  message.port = owner_port_;
+  kernel_.deliver(kernel_.now() + owner_.pipeline(), source_, owner_, message);
+}
+
+void LinkEnd::hand_over(Message& message, Time sent) {
+  message.tail = Time{};
+  const Time arrival = sent + port_delays_ + delay_;
+  if (Request* request = message.parent) {
+    request->charge(Segment::kSerialization, sent);
+    request->charge(Segment::kPortDelay, sent + port_delays_);
+    request->charge(Segment::kPropagation, arrival);
+  }
+  ++message.hops;
+  message.port = receiver_port_;
+  kernel_.deliver(arrival + pipeline_, source_, receiver_, message);
 }
 
 }  // namespace cxloom

@@ -16,6 +16,7 @@
 
 namespace cxloom {
 
+class FlitMonitor;
 class LinkEnd;
 
 /// What a link end needs to know of the two components it joins.
@@ -23,6 +24,7 @@ struct LinkEndSetup {
   Component& owner;  ///< sends here
   Component& receiver;
   std::uint16_t receiver_port = 0;
+  std::uint16_t owner_port = 0;
   Wire wire;               ///< as the end finds it, idle
   unsigned direction = 0;  ///< on the wire
   Time port_delays;        ///< of both ends together
@@ -50,6 +52,8 @@ class LinkEnd : public Port, public EventHandler {
 
   virtual void open_window(Time now) { monitor_.open(now); }
   virtual void close_window(Time now) { monitor_.close(now); }
+  /// What the flits carry; none on a wire without flits.
+  virtual const FlitMonitor* flits() const { return nullptr; }
   WireMonitor& monitor() { return monitor_; }
   const WireMonitor& monitor() const { return monitor_; }
   /// Time in the window in which messages of a class waited for credits; zero without credits.
@@ -65,6 +69,12 @@ class LinkEnd : public Port, public EventHandler {
   /// Puts the message on the wire, whose head has been ready since `ready` and may start now or later; charges the
   /// time until it is with the receiver. Returns when its last byte leaves.
   Time depart(Message& message, Time ready);
+  /// For a wire of flits: the last part of the message that the receiver needs is sent at `sent`. Charges what is left
+  /// until it is with the receiver.
+  void hand_over(Message& message, Time sent);
+  /// For a message that turns back here: the owner gets it as if it had come in through this port.
+  void return_to_owner(Message& message);
+  Segment queue_segment() const { return queue_segment_; }
 
   Kernel& kernel() { return kernel_; }
   Wire& wire() { return *wire_; }
@@ -85,6 +95,7 @@ class LinkEnd : public Port, public EventHandler {
   std::uint16_t header_;  // bytes, as in MessageCost
   std::uint16_t data_header_;
   std::uint16_t receiver_port_;
+  std::uint16_t owner_port_;
   Segment queue_segment_;
   std::uint8_t direction_;
   bool to_head_taker_;

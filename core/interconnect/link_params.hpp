@@ -7,6 +7,8 @@
 #include "base/schema.hpp"
 #include "base/units.hpp"
 #include "interconnect/class_credits.hpp"
+#include "interconnect/flit_params.hpp"
+#include "interconnect/phy.hpp"
 
 namespace cxloom {
 
@@ -61,39 +63,18 @@ struct LinkParams {
   Bytes data_header{16};
   ClassCredits credits;
   ReverseParams reverse;
+  std::optional<Phy> phy;
+  FlitChoice flit = FlitChoice::kByGeneration;
+  LinkErrorParams errors;
+  IdeParams ide;
+  OutageParams outage;
+  DegradedParams degraded;
 
   MessageCost cost() const { return {header, data_header}; }
+  /// Of a link with a physical layer.
+  FlitMode flit_mode() const;
 
-  static void describe(Schema<LinkParams>& schema) {
-    schema.doc(
-        "A connection between two devices. It runs at the slowest of its own bandwidth and those of its "
-        "ports.");
-    schema.field("bandwidth", &LinkParams::bandwidth)
-        .doc("Bytes a second in each direction; a half-duplex link shares it between the two.");
-    schema.field("delay", &LinkParams::delay).doc("Time of flight from end to end.");
-    schema.field("port_delay", &LinkParams::port_delay)
-        .default_text("that of each device")
-        .doc("Time to cross the port, paid at each end of the link.")
-        .source("ESF, Table III: 25 ns for a PCIe port");
-    schema.choice("duplex", &LinkParams::duplex, {{"full", Duplex::kFull}, {"half", Duplex::kHalf}})
-        .doc("Whether the two directions have a wire each or share one.");
-    schema.field("turnaround", &LinkParams::turnaround)
-        .doc("Of a half-duplex link: the wire's idle time when the direction changes.");
-    MessageCost::describe_in(schema, &LinkParams::header, &LinkParams::data_header);
-    schema.field("credits", &LinkParams::credits)
-        .default_text("unlimited")
-        .doc(
-            "Messages of each class that the receiver can buffer, one number (1 to 65536) or a table by class "
-            "such as {M2S Req: 32, M2S RwD: 16}; a sender without a credit waits. A credit comes back over the "
-            "link when the receiver has drained the buffer.");
-    schema.field("reverse", &LinkParams::reverse).doc("What differs from the second device to the first.");
-    schema.rule("a full-duplex link has no turnaround: set duplex: half", [](const LinkParams& link) {
-      return link.duplex == Duplex::kHalf || link.turnaround == Time{};
-    });
-    schema.rule(
-        "a half-duplex link has one bandwidth: leave out reverse.bandwidth",
-        [](const LinkParams& link) { return link.duplex == Duplex::kFull || !link.reverse.bandwidth; });
-  }
+  static void describe(Schema<LinkParams>& schema);
 };
 
 }  // namespace cxloom

@@ -53,6 +53,7 @@ void MessageLinkEnd::settle() {
   Message& message = feeder->head();
   const Channel which = message.channel;
   use_credit(message, now);
+  monitor().queue().change(now, -1);
   const Time end = depart(message, now);
   left(which);
   feeder->taken(end);

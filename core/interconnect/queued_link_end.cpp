@@ -53,7 +53,7 @@ void QueuedLinkEnd::stamp(Message& message, Time since) {
     wanted.update(kernel().now());
     message.blocked = wanted.blocked_clock(kernel().now());
   }
-  monitor().queue().change(kernel().now(), +1);
+  monitor().queue().change(since, +1);
 }
 
 void QueuedLinkEnd::ask(Feeder& feeder, Channel which) {
@@ -134,7 +134,6 @@ void QueuedLinkEnd::use_credit(Message& message, Time now) {
   }
   const Time waited = now - message.since;
   message.tail = message.tail > waited ? message.tail - waited : Time{};
-  monitor().queue().change(now, -1);
 }
 
 void QueuedLinkEnd::left(Channel which) {

@@ -29,6 +29,8 @@ class QueuedLinkEnd : public LinkEnd {
   bool queues() const override { return true; }
   /// Asks for the wire on behalf of a queue whose head is of the given class.
   void ask(Feeder& feeder, Channel channel);
+  /// A credit of this end's is under way, and arrives at `at`.
+  void credit_comes(Channel which, Time at);
   /// Starts the account of a message's wait for this port.
   void stamp(Message& message) { stamp(message, kernel().now()); }
 
@@ -63,9 +65,9 @@ class QueuedLinkEnd : public LinkEnd {
 
   void enqueue(Message& message, Time since);
   void stamp(Message& message, Time since);
-  /// A credit of this end's is under way, and arrives at `at`.
-  void credit_comes(Channel which, Time at);
   void return_credit(const Message& message, Time at) override;
+  /// The receiver's buffers for a class are limited.
+  bool limits(Channel which) const { return credits_.of(which).has_value(); }
   QueuedLinkEnd* opposite() { return opposite_; }
   Time credit_delay() const { return credit_delay_; }
 

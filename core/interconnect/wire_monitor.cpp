@@ -32,7 +32,7 @@ void WireMonitor::settle(Time now) {
     const Passage& passage = at(ended_++);
     if (queue_.closed()) continue;
     totals_.busy += passage.end - std::max(passage.start, queue_.opened());
-    ++totals_.messages;
+    totals_.messages += passage.messages;
     totals_.bytes += passage.bytes;
     totals_.payload += passage.payload;
   }

@@ -14,8 +14,9 @@ struct Passage {
   Time ready;  ///< when it could have started
   Time start;
   Time end;
-  std::uint32_t bytes = 0;    ///< on the wire
-  std::uint32_t payload = 0;  ///< of these, payload
+  std::uint32_t bytes = 0;     ///< on the wire
+  std::uint16_t payload = 0;   ///< of these, payload
+  std::uint16_t messages = 1;  ///< complete with it; a flit may bring several, or none
 };
 
 /// Totals of one measured window.

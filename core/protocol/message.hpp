@@ -25,7 +25,7 @@ struct alignas(64) Message {
   std::uint16_t port = 0;  ///< the receiver's port at which it came in; the receiver's own once released
   Opcode opcode = Opcode::kMemRd;
   Channel channel = Channel::kM2SReq;
-  std::uint16_t hops = 0;  ///< links crossed so far
+  std::uint16_t hops = 0;  ///< links crossed so far, there and back
 
   /// Charges the waiting request, if there is one. (Defined beside Request.)
   void charge(Segment segment, Time until);

@@ -9,6 +9,8 @@ class MessageQueue {
  public:
   bool empty() const { return first_ == nullptr; }
   Message& front() const { return *first_; }
+  /// The same, or null if it is empty.
+  const Message* first() const { return first_; }
   void push(Message& message) {
     message.next = nullptr;
     (last_ ? last_->next : first_) = &message;

@@ -38,13 +38,15 @@ enum class Opcode : std::uint8_t {
   kMemWr,    ///< M2S RwD: write a line
   kMemData,  ///< S2M DRS: the data of a read
   kCmp,      ///< S2M NDR: a write is complete
+  kMemDataNxm,  ///< S2M DRS: the answer to a read that reached no memory
 };
 
 constexpr Channel channel_of(Opcode opcode) {
   switch (opcode) {
     case Opcode::kMemRd: return Channel::kM2SReq;
     case Opcode::kMemWr: return Channel::kM2SRwD;
-    case Opcode::kMemData: return Channel::kS2MDRS;
+    case Opcode::kMemData:
+    case Opcode::kMemDataNxm: return Channel::kS2MDRS;
     case Opcode::kCmp: return Channel::kS2MNDR;
   }
   return Channel::kIo;

@@ -26,8 +26,8 @@ struct alignas(64) Request {
   NodeId target;  ///< the device that serves it; the requester itself for a cache hit
   std::uint32_t thread = 0;
   std::uint16_t size = 0;  ///< bytes
-  std::uint16_t hops = 0;  ///< links crossed, there and back
   AccessKind kind = AccessKind::kRead;
+  bool failed = false;  ///< answered with an error
 
   /// Accounts for the time from the mark up to `until`, and moves the mark there.
   void charge(Segment segment, Time until) {

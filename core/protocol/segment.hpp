@@ -27,9 +27,10 @@ enum class Segment : std::uint8_t {
   kController,
   kMediaQueue,
   kMedia,
+  kRetry,
 };
 
-inline constexpr std::size_t kSegmentCount = 16;
+inline constexpr std::size_t kSegmentCount = 17;
 
 struct SegmentInfo {
   std::string_view name;
@@ -55,14 +56,16 @@ inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
     {"controller", "the device controller's processing"},
     {"media_queue", "waiting for a bank or the data path of the media"},
     {"media", "the access in the media"},
+    {"retry", "flits sent again after an error on the wire"},
 }};
 
 /// The order in which people read them: along the way of a request.
 inline constexpr std::array<Segment, kSegmentCount> kPathOrder{
     Segment::kRequesterQueue, Segment::kProcess,    Segment::kCache,         Segment::kMshr,
     Segment::kLinkQueue,      Segment::kCredit,     Segment::kSerialization, Segment::kPortDelay,
-    Segment::kPropagation,    Segment::kBusQueue,   Segment::kBus,           Segment::kSwitchQueue,
-    Segment::kSwitching,      Segment::kController, Segment::kMediaQueue,    Segment::kMedia,
+    Segment::kPropagation,    Segment::kRetry,      Segment::kBusQueue,      Segment::kBus,
+    Segment::kSwitchQueue,    Segment::kSwitching,  Segment::kController,    Segment::kMediaQueue,
+    Segment::kMedia,
 };
 
 }  // namespace cxloom

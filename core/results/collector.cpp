@@ -10,12 +10,13 @@ void Collector::completed(const Request& request, Time now) {
   if (request.target.index() >= targets_.size()) targets_.resize(request.target.index() + 1);
   RequestStatistics& target = targets_[request.target.index()];
   // A cache hit moves nothing, nor does a miss that waits for the line of another; a miss moves a line.
-  const std::uint64_t moved = request.message.size;
+  const std::uint64_t moved = request.failed ? 0 : request.message.size;
+  if (request.failed) ++failed_;
   all_.latency.add(latency);
   all_.payload += moved;
   kind.add(request, latency, moved);
   if (moved > 0) target.add(request, latency, moved);  // the others were served by no memory
-  hops_ += request.hops;
+  hops_ += request.message.hops;
   if (keep_requests_) keep(request, now);
 }
 
@@ -32,7 +33,7 @@ void Collector::keep(const Request& request, Time now) {
   table_.requester.push_back(request.requester.index());
   table_.target.push_back(request.target.index());
   table_.thread.push_back(request.thread);
-  table_.hops.push_back(request.hops);
+  table_.hops.push_back(request.message.hops);
   table_.address.push_back(request.address.value());
   table_.kind.push_back(request.kind == AccessKind::kRead ? 0 : 1);
   table_.size.push_back(request.size);

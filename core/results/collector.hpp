@@ -62,6 +62,8 @@ class Collector final : public RequestObserver {
   std::array<Wide, kSegmentCount> segment_sums_ps() const;
   /// By target node; a cache hit counts for the requester itself.
   const RequestStatistics* of_target(NodeId node) const;
+  /// Requests answered with an error: they moved nothing.
+  std::uint64_t failed() const { return failed_; }
   std::uint64_t hops() const { return hops_; }
   RequestTable take_requests();
 
@@ -76,6 +78,7 @@ class Collector final : public RequestObserver {
   RequestStatistics writes_{kPrecision};
   std::vector<RequestStatistics> targets_;
   std::uint64_t hops_ = 0;
+  std::uint64_t failed_ = 0;
   std::uint64_t write_backs_ = 0;
   RequestTable table_;
 };

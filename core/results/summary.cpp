@@ -6,6 +6,7 @@
 
 #include "base/measure.hpp"
 #include "device/memory_owner.hpp"
+#include "interconnect/flit_monitor.hpp"
 #include "interconnect/link_end.hpp"
 
 namespace cxloom {
@@ -96,11 +97,39 @@ class ValueSink final : public MeasureSink {
   Value::Map& map_;
 };
 
+template <class Counts, class Names>
+Value table_of(const Names& names, const Counts& counts) {
+  Value::Map table;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (counts[i] != 0) table.emplace_back(std::string(names[i]), static_cast<double>(counts[i]));
+  }
+  return table;
+}
+
+Value flits_of(const FlitTotals& totals, double length) {
+  constexpr std::array<std::string_view, 4> kFlitKinds{"protocol", "all-data", "io", "control"};
+  Value::List fill;
+  for (const std::uint64_t flits : totals.fill) fill.emplace_back(number(flits));
+  return Value::Map{{"flits", table_of(kFlitKinds, totals.flits)},
+                    {"slots", table_of(kSlotKindNames, totals.slots)},
+                    {"slots_by_class", table_of(kChannelNames, totals.slots_of_class)},
+                    {"messages_by_class", table_of(kChannelNames, totals.messages)},
+                    {"flits_by_fill", std::move(fill)},
+                    {"io_bytes", number(totals.io_bytes)},
+                    {"errors", number(totals.errors)},
+                    {"retry_share", length > 0.0 ? totals.retry_time.ns() / length : 0.0}};
+}
+
 Value direction(const LinkEnd& end, double length) {
   const WireTotals& totals = end.monitor().closed_totals();
   const LevelMonitor& queue = end.monitor().queue();
   const double busy = totals.busy.ns();
-  return Value::Map{{"utilization", length > 0.0 ? busy / length : 0.0},
+  Value::Map blocked;
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    const Time time = end.credit_blocked(static_cast<Channel>(i));
+    if (time > Time{}) blocked.emplace_back(std::string(kChannelNames[i]), time.ns());
+  }
+  Value::Map direction{{"utilization", length > 0.0 ? busy / length : 0.0},
                     {"efficiency", totals.efficiency()},
                     {"messages", number(totals.messages)},
                     {"bytes", number(totals.bytes)},
@@ -109,7 +138,10 @@ Value direction(const LinkEnd& end, double length) {
                     {"queue_p50", queue.quantile(0.5)},
                     {"queue_p99", queue.quantile(0.99)},
                     {"queue_max", queue.maximum()},
-                    {"credit_blocked_ns", end.total_credit_blocked().ns()}};
+                    {"credit_blocked_ns", end.total_credit_blocked().ns()},
+                    {"credit_blocked_ns_by_class", std::move(blocked)}};
+  if (const FlitMonitor* flits = end.flits()) direction.emplace_back("flits", flits_of(flits->totals(), length));
+  return direction;
 }
 
 Value links_of(const Simulation& simulation, double length) {
@@ -179,6 +211,7 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
       {"reads", number(collector.reads().latency.count())},
       {"writes", number(collector.writes().latency.count())},
       {"write_backs", number(collector.write_backs())},
+      {"failed", number(collector.failed())},
       {"simulated_time_ns", length},
       {"bandwidth_gb_per_s", rate(all.payload, length)},
       {"latency_ns", latency_of(all.latency)},

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "device/memory_owner.hpp"
+#include "interconnect/flit_link_end.hpp"
 #include "interconnect/message_link_end.hpp"
 #include "kernel/wait_list.hpp"
 #include "workload/phases.hpp"
@@ -131,6 +132,23 @@ void Simulation::make_links() {
                                make_routing_strategy(spec_.run.routing, spec_.run.seed, std::move(ranks)));
 }
 
+std::unique_ptr<LinkEnd> Simulation::make_flit_end(const LinkParams& params, const LinkEndSetup& link,
+                                                   Time credit_delay) {
+  FlitLinkEnd::Setup setup{{link, params.credits, link.owner.arbitration(), credit_delay}};
+  setup.packing.mode = params.flit_mode();
+  if (params.ide.mode != IdeMode::kOff) {
+    const std::uint32_t usual = setup.packing.mode == FlitMode::k68B ? 5 : 2;
+    setup.packing.mac_every = static_cast<std::uint8_t>(params.ide.aggregation.value_or(usual));
+  }
+  setup.containment = params.ide.mode == IdeMode::kContainment;
+  setup.errors = params.errors;
+  setup.outage = params.outage;
+  setup.degraded_at = params.degraded.at;
+  if (params.degraded.phy) setup.degraded_rate = params.degraded.phy->rate();
+  setup.seed = spec_.run.seed;
+  return std::make_unique<FlitLinkEnd>(kernel_, setup);
+}
+
 void Simulation::make_link(std::size_t index) {
   const Spec::Link& link = spec_.links[index];
   const LinkParams& params = link.params;
@@ -138,8 +156,9 @@ void Simulation::make_link(std::size_t index) {
   Component& b = component(link.b);
   const bool shared = params.duplex == Duplex::kHalf;
   const Bandwidth ports = slower(a.port_bandwidth(), b.port_bandwidth());
-  const Bandwidth forward = slower(params.bandwidth, ports);
-  const Bandwidth backward = slower(params.reverse.bandwidth.value_or(params.bandwidth), ports);
+  const Bandwidth own = params.phy ? Bandwidth{params.phy->rate()} : params.bandwidth;
+  const Bandwidth forward = slower(own, ports);
+  const Bandwidth backward = slower(params.reverse.bandwidth.value_or(own), ports);
 
   const Time port_delays = params.port_delay ? *params.port_delay * 2 : a.port_delay() + b.port_delay();
   const Time delay_ab = params.delay;
@@ -151,17 +170,19 @@ void Simulation::make_link(std::size_t index) {
   const auto segment = [](const Component& owner) {
     return owner.is_switch() ? Segment::kSwitchQueue : Segment::kLinkQueue;
   };
-  const LinkEndSetup setup_ab{a,         b,           port_b,   Wire(forward.rate, params.turnaround),
+  const LinkEndSetup setup_ab{a, b, port_b, port_a, Wire(forward.rate, params.turnaround),
                               0,         port_delays, delay_ab, params.cost(),
                               segment(a)};
-  LinkEndSetup setup_ba{b,           a,        port_a,        Wire(backward.rate), 1,
+  LinkEndSetup setup_ba{b, a, port_a, port_b, Wire(backward.rate), 1,
                         port_delays, delay_ba, params.cost(), segment(b)};
   // Credits, and turns on a wire that both directions share, need a queue at both ends.
-  const bool both = params.credits.any() || (shared && !forward.rate.unlimited());
+  const bool both = params.phy || params.credits.any() || (shared && !forward.rate.unlimited());
   const bool queued_ab = both || a.arbitrates();
   const bool queued_ba = both || b.arbitrates();
   const auto make_end = [&](bool queued, const LinkEndSetup& setup, Time back) -> LinkEnd& {
-    if (queued) {
+    if (params.phy) {
+      link_ends_.push_back(make_flit_end(params, setup, port_delays + back));
+    } else if (queued) {
       link_ends_.push_back(std::make_unique<MessageLinkEnd>(
           kernel_,
           QueuedLinkEnd::Setup{setup, params.credits, setup.owner.arbitration(), port_delays + back}));

@@ -25,6 +25,7 @@ COLOURS = {
     "serialization": "#e8b04a",
     "port_delay": "#5aa469",
     "propagation": "#a8d5a2",
+    "retry": "#7a1f1f",
     "bus_queue": "#e4572e",
     "bus": "#f6c28b",
     "switch_queue": "#c0392b",

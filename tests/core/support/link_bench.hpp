@@ -71,7 +71,7 @@ class QueuedLink {
   static QueuedLinkEnd::Setup setup(const LinkOf& link, Probe& from, Probe& to, unsigned direction,
                                     LinkEnd* shares_wire) {
     const Wire wire(link.bandwidth.rate, link.turnaround);
-    return {LinkEndSetup{from, to, 0, wire, direction, link.port_delays, link.delay, link.cost,
+    return {LinkEndSetup{from, to, 0, 0, wire, direction, link.port_delays, link.delay, link.cost,
                          Segment::kLinkQueue, shares_wire},
             link.credits, link.arbitration, link.port_delays + link.delay};
   }
@@ -85,7 +85,7 @@ class QueuedLink {
 class FifoLink {
  public:
   FifoLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link)
-      : end(kernel, LinkEndSetup{a, b, 0, Wire(link.bandwidth.rate, link.turnaround), 0, link.port_delays,
+      : end(kernel, LinkEndSetup{a, b, 0, 0, Wire(link.bandwidth.rate, link.turnaround), 0, link.port_delays,
                                  link.delay, link.cost, Segment::kLinkQueue}) {
     a.attach(end);
   }

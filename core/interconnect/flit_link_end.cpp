@@ -1,0 +1,475 @@
+#include "interconnect/flit_link_end.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace cxloom {
+
+namespace {
+
+/// Lines that a class keeps ready for the next flits: no flit takes more.
+constexpr std::uint32_t kAhead = Offer::kMost;
+
+/// Flits of link control that ask for a retry, and that announce it. 68B (link layer retry): five RETRY.Frame flits
+/// before RETRY.Req and before RETRY.Ack. 256B (physical layer replay): a Nak, and the flits come again at once.
+/// CXL 3.x, sections 4.2.8 and 6.2, recalled.
+constexpr unsigned asking_flits(FlitMode mode) { return mode == FlitMode::k68B ? 6 : 1; }
+constexpr unsigned answering_flits(FlitMode mode) { return mode == FlitMode::k68B ? 6 : 0; }
+
+/// TLP headers with 64-bit addresses are of 16 B, completions' of 12 B (PCIe 5.0, section 2.2).
+constexpr std::uint32_t kIoRequestHeader = 16;
+
+std::uint32_t lines_of(const Message& message) {
+  return std::max(1U, static_cast<std::uint32_t>((message.size + kLineBytes - 1) / kLineBytes));
+}
+
+/// A write of less than its lines carries byte enables.
+bool is_partial(const Message& message) {
+  return message.opcode == Opcode::kMemWr && message.size % kLineBytes != 0;
+}
+
+template <class T>
+void push_ring(std::vector<T>& ring, std::uint32_t head, std::uint32_t& tail, const T& item) {
+  if (tail - head == static_cast<std::uint32_t>(ring.size())) {
+    std::vector<T> larger(std::max<std::size_t>(16, ring.size() * 2));
+    for (std::uint32_t i = head; i != tail; ++i) larger[i & (larger.size() - 1)] = ring[i & (ring.size() - 1)];
+    ring = std::move(larger);
+  }
+  ring[tail++ & (ring.size() - 1)] = item;
+}
+
+}  // namespace
+
+FlitLinkEnd::FlitLinkEnd(Kernel& kernel, const Setup& setup)
+    : QueuedLinkEnd(kernel, setup.queued),
+      packer_(setup.packing),
+      io_(setup.packing.mode),
+      geometry_(geometry(setup.packing.mode)),
+      containment_(setup.containment),
+      macs_(setup.packing.mac_every > 0),
+      errors_(setup.errors, setup.packing.mode, setup.seed, name()),
+      outage_(setup.outage),
+      degraded_rate_(setup.degraded_rate) {
+  if (outage_.at) this->kernel().schedule_background(*outage_.at, source(), *this, kDown);
+  if (setup.degraded_at) this->kernel().schedule_background(*setup.degraded_at, source(), *this, kDegrade);
+}
+
+void FlitLinkEnd::set_opposite(QueuedLinkEnd& opposite) {
+  QueuedLinkEnd::set_opposite(opposite);
+  far_ = static_cast<FlitLinkEnd*>(&opposite);
+}
+
+Time FlitLinkEnd::flit_time() const { return RateMeter(rate()).advance(geometry_.bytes); }
+
+// --- What comes to this end ---
+
+void FlitLinkEnd::send(Message& message, Time ready) {
+  if (message.tail > Time{}) {  // the data are packed into flits once they are here
+    ready += message.tail;
+    message.tail = Time{};
+    message.charge(Segment::kSerialization, ready);
+  }
+  const Time now = kernel().now();
+  admit_coming(now);
+  if (ready <= now) {
+    admit(message, ready);
+    return;
+  }
+  push_ring(coming_, coming_head_, coming_tail_, {&message, ready});
+  const auto at = [&](std::uint32_t index) -> Coming& { return coming_[index & (coming_.size() - 1)]; };
+  for (std::uint32_t i = coming_tail_ - 1; i != coming_head_ && at(i).ready < at(i - 1).ready; --i) {
+    std::swap(at(i), at(i - 1));
+  }
+  wake_by(std::max({at(coming_head_).ready, wire().free_at(), up_at_}));
+}
+
+void FlitLinkEnd::admit_coming(Time now) {
+  while (coming_head_ != coming_tail_) {
+    const Coming& first = coming_[coming_head_ & (coming_.size() - 1)];
+    if (first.ready > now) return;
+    ++coming_head_;
+    admit(*first.message, first.ready);
+  }
+}
+
+void FlitLinkEnd::admit(Message& message, Time since) {
+  VirtualChannel& own = channel(message.channel);
+  const Time now = kernel().now();
+  own.update(now);
+  const bool at_once =
+      own.waits.empty() && own.has_credit() && stage_of(message.channel).lines < kAhead && up_at_ <= now;
+  if (!at_once) {
+    enqueue(message, since);
+    return;
+  }
+  stamp(message, since);
+  use_credit(message, now);
+  stage(message);
+  arrange();
+}
+
+void FlitLinkEnd::stage(Message& message) {
+  Stage& stage = stage_of(message.channel);
+  message.blocked = kernel().now() + message.tail;  // its last byte is here then
+  const std::uint32_t lines = lines_of(message);
+  if (stage.messages.empty()) stage.lines_of_head = lines;
+  stage.messages.push(message);
+  stage.lines += lines;
+  if (message.channel == Channel::kIo) return;
+  staged_lines_ += lines;
+  if (is_partial(message)) stage.has_partial = true;
+  offer_.set(message.channel, stage.lines);
+}
+
+void FlitLinkEnd::fill_stages(Time now) {
+  for (std::uint32_t left_over = can_go(); left_over != 0; left_over &= left_over - 1) {
+    const auto index = static_cast<unsigned>(std::countr_zero(left_over));
+    const auto which = static_cast<Channel>(index);
+    while ((can_go() >> index & 1U) != 0 && stage_of(which).lines < kAhead) {
+      Feeder* feeder = pick_of(which);
+      Message& message = feeder->head();
+      use_credit(message, now);
+      left(which);
+      feeder->taken(now);
+      stage(message);
+    }
+  }
+}
+
+// While the link is down: requests that want to cross it are answered here, by the device in front of it.
+void FlitLinkEnd::fail_requests(Time now) {
+  for (const Channel which : {Channel::kM2SReq, Channel::kM2SRwD}) {
+    const auto index = static_cast<unsigned>(which);
+    while ((can_go() >> index & 1U) != 0) {
+      Feeder* feeder = pick_of(which);
+      Message& message = feeder->head();
+      left(which);
+      feeder->taken(now);
+      monitor().queue().change(now, -1);
+      message.charge(queue_segment(), now);
+      message.tail = Time{};
+      message.opcode = message.opcode == Opcode::kMemRd ? Opcode::kMemDataNxm : Opcode::kCmp;
+      message.channel = channel_of(message.opcode);
+      if (message.parent) message.parent->failed = true;
+      std::swap(message.source, message.destination);
+      ++not_from_far_[static_cast<std::size_t>(message.channel)];
+      return_to_owner(message);
+    }
+  }
+}
+
+// --- Turns on the wire ---
+
+bool FlitLinkEnd::work_waits() const {
+  return staged_lines_ > 0 || packer_.must_continue() || control_due_ > 0 || io_waits() ||
+         (macs_ && packer_.unchecked_flits() > 0);
+}
+
+bool FlitLinkEnd::io_waits() const {
+  return io_.must_continue() || !stages_[static_cast<std::size_t>(Channel::kIo)].messages.empty();
+}
+
+void FlitLinkEnd::wake_by(Time at) {
+  if (wake_at_ && *wake_at_ <= at) return;
+  wake_at_ = at;
+  kernel().schedule(at, source(), *this, kTurn);
+}
+
+void FlitLinkEnd::arrange() {
+  if (settling_ || in_turn_) return;
+  const Time now = kernel().now();
+  const Time free = outage_.fail ? wire().free_at() : std::max(wire().free_at(), up_at_);
+  if (free > now) {
+    wake_by(free);
+  } else {
+    settling_ = true;
+    kernel().at_end_of_instant(*this);
+  }
+}
+
+void FlitLinkEnd::wake(std::uint8_t kind, std::uint64_t payload) {
+  const Time now = kernel().now();
+  switch (kind) {
+    case kTurn:
+      if (wake_at_ && *wake_at_ <= now) wake_at_.reset();
+      arrange();
+      return;
+    case kDown: up_at_ = now + outage_.length; return;
+    case kDegrade: wire().change_rate(degraded_rate_); return;
+    default: QueuedLinkEnd::wake(kind, payload);
+  }
+}
+
+void FlitLinkEnd::settle() {
+  settling_ = false;
+  const Time now = kernel().now();
+  in_turn_ = true;
+  admit_coming(now);
+  if (up_at_ > now) {
+    if (outage_.fail) fail_requests(now);
+    in_turn_ = false;
+    if (work_waits() || can_go() != 0 || coming_head_ != coming_tail_) wake_by(up_at_);
+    return;
+  }
+  if (wire().free_at() > now) {
+    in_turn_ = false;
+    wake_by(wire().free_at());
+    return;
+  }
+  fill_stages(now);
+  take_turn(now);
+  in_turn_ = false;
+  const Time free = wire().free_at();
+  if (work_waits()) {
+    wake_by(control_due_ > 0 && only_control_waits() ? std::max(free, control_from_) : free);
+    return;
+  }
+  give_all_credits(free);
+  if (coming_head_ != coming_tail_) {
+    wake_by(std::max(coming_[coming_head_ & (coming_.size() - 1)].ready, free));
+  }
+}
+
+bool FlitLinkEnd::only_control_waits() const {
+  return staged_lines_ == 0 && !packer_.must_continue() && !io_waits() &&
+         !(macs_ && packer_.unchecked_flits() > 0);
+}
+
+// Link control first; flits of CXL.io and of the other protocols alternate, except where an all-data flit is due.
+void FlitLinkEnd::take_turn(Time now) {
+  if (control_due_ > 0 && control_from_ <= now) {
+    send_control(now);
+    return;
+  }
+  const bool protocol = staged_lines_ > 0 || packer_.must_continue() || (macs_ && packer_.unchecked_flits() > 0);
+  const bool all_data_due = packer_.mode() == FlitMode::k68B && packer_.data_waiting() > 3;
+  if (io_waits() && !all_data_due && !(protocol && io_went_last_)) {
+    send_io_flit(now);
+    io_went_last_ = true;
+  } else if (protocol) {
+    send_flit(now);
+    io_went_last_ = false;
+  }
+}
+
+void FlitLinkEnd::send_control(Time now) {
+  wire().carry(std::uint64_t{control_due_} * geometry_.bytes, now, now, direction());
+  flits_.count_control(control_due_);
+  control_due_ = 0;
+}
+
+void FlitLinkEnd::expect_control(unsigned flits, Time at) {
+  control_from_ = control_due_ > 0 ? std::min(control_from_, at) : at;
+  control_due_ += flits;
+  wake_by(std::max({at, wire().free_at(), up_at_}));
+}
+
+FlitLinkEnd::Passed FlitLinkEnd::pass_wire(Time now) {
+  Wire::Use use = wire().carry(geometry_.bytes, now, now, direction());
+  Passed passed{use.start, use.start, use.end};
+  if (!errors_.possible() || !errors_.corrupts()) return passed;
+  // The receiver sees it when the flit is in, and asks for it; what was sent meanwhile is sent again as well.
+  const unsigned asking = asking_flits(packer_.mode());
+  do {
+    const Time seen = passed.end + flight();
+    far_->expect_control(asking, seen);
+    const Time asked = seen + far_->flit_time() * asking + far_->flight();
+    const unsigned answering = answering_flits(packer_.mode());
+    if (answering > 0) {
+      wire().carry(std::uint64_t{answering} * geometry_.bytes, asked, asked, direction());
+      flits_.count_control(answering);
+    }
+    use = wire().carry(geometry_.bytes, asked, asked, direction());
+    flits_.count_retry(use.start - passed.start);
+    passed.start = use.start;
+    passed.end = use.end;
+  } while (errors_.corrupts_again());
+  for (std::uint32_t i = lines_head_; i != lines_tail_; ++i) {
+    Message& waiting = *lines_[i & (lines_.size() - 1)].message;
+    if (!waiting.parent) continue;
+    waiting.charge(Segment::kSerialization, std::max(waiting.parent->mark, passed.first_start));
+    waiting.charge(Segment::kRetry, std::max(waiting.parent->mark, passed.start));
+  }
+  return passed;
+}
+
+void FlitLinkEnd::send_flit(Time now) {
+  for (const Channel data : {Channel::kM2SRwD, Channel::kS2MDRS, Channel::kD2HData, Channel::kH2DData}) {
+    if (stage_of(data).has_partial) describe_data(data);
+  }
+  packer_.pack(offer_, flit_);
+  const Passed passed = pass_wire(now);
+  flits_.count(flit_);
+  std::array<Time, 2> sent{};  // when the last byte of each half is
+  for (std::size_t half = 0; half < sent.size(); ++half) {
+    const auto length = static_cast<std::uint64_t>((passed.end - passed.start).ps());
+    sent[half] = passed.start + Time{static_cast<std::int64_t>(length * geometry_.half_end[half] / geometry_.bytes)};
+  }
+  if (flit_.count(SlotKind::kMac) > 0) {
+    while (!unchecked_.empty()) hand_over(unchecked_.pop(), sent[0]);
+  }
+  Done done;
+  for (std::size_t i = 0; i < flit_.message_count; ++i) {
+    const Flit::Placement& placed = flit_.message[i];
+    place(placed.channel, passed, sent[geometry_.half[placed.slot]], done);
+  }
+  for (std::size_t i = 0; i < flit_.end_count; ++i) {
+    const Line& line = lines_[lines_head_++ & (lines_.size() - 1)];
+    if (line.last) complete(*line.message, sent[geometry_.half[flit_.end[i]]], done);
+  }
+  monitor().book({passed.first_start, passed.first_start, passed.end, geometry_.bytes, done.payload, done.messages},
+                 now);
+  if (flit_.carries_credits()) give_credits(passed.end);
+}
+
+// The next line of a class is in the flit.
+void FlitLinkEnd::place(Channel which, const Passed& passed, Time sent, Done& done) {
+  Stage& stage = stage_of(which);
+  Message& message = stage.messages.front();
+  if (stage.lines_of_head == lines_of(message)) start(message, passed);
+  --stage.lines;
+  --staged_lines_;
+  offer_.set(which, stage.lines);
+  const bool last = --stage.lines_of_head == 0;
+  if (last) {
+    stage.messages.pop();
+    if (!stage.messages.empty()) stage.lines_of_head = lines_of(stage.messages.front());
+  }
+  if (is_data_class(which)) {
+    push_ring(lines_, lines_head_, lines_tail_, {&message, last});
+  } else if (last) {
+    complete(message, sent, done);
+  }
+}
+
+/// The wire takes the first part of a message: its wait is over.
+void FlitLinkEnd::start(Message& message, const Passed& passed) {
+  monitor().queue().change(passed.first_start, -1);
+  message.charge(queue_segment(), passed.first_start);
+  if (passed.start > passed.first_start) message.charge(Segment::kRetry, passed.start);
+}
+
+void FlitLinkEnd::complete(Message& message, Time sent, Done& done) {
+  ++done.messages;
+  done.payload = static_cast<std::uint16_t>(done.payload + message.payload());
+  if (containment_) {
+    unchecked_.push(message);
+  } else {
+    hand_over(message, std::max(sent, message.blocked));
+  }
+}
+
+/// Byte enables among the lines that may go next.
+void FlitLinkEnd::describe_data(Channel which) {
+  Stage& stage = stage_of(which);
+  stage.has_partial = false;
+  std::size_t k = 0;
+  std::uint32_t lines = stage.lines_of_head;
+  for (const Message* message = stage.messages.first(); message && k < Offer::kMostWithData;
+       message = message->next, lines = message ? lines_of(*message) : 0) {
+    for (; lines > 0 && k < Offer::kMostWithData; --lines, ++k) {
+      const bool trailer = lines == 1 && is_partial(*message);
+      stage.has_partial |= trailer;
+      offer_.set_data(which, k, {4, trailer});
+    }
+  }
+  for (; k < Offer::kMostWithData; ++k) offer_.set_data(which, k, {4, false});
+  // Those further back are described when they come nearer.
+  stage.has_partial |= stage.lines > Offer::kMostWithData;
+}
+
+void FlitLinkEnd::send_io_flit(Time now) {
+  Stage& stage = stage_of(Channel::kIo);
+  io_bytes_.clear();
+  std::uint32_t bytes = 0;
+  for (const Message* message = stage.messages.first(); message && bytes < geometry_.io_bytes;
+       message = message->next) {
+    io_bytes_.push_back(io_packet_bytes(packer_.mode(), kIoRequestHeader, static_cast<std::uint32_t>(message->payload())));
+    bytes += io_bytes_.back();
+  }
+  io_.pack(io_bytes_, flit_);
+  const Passed passed = pass_wire(now);
+  flits_.count(flit_);
+  for (unsigned i = 0; i < flit_.io_begun; ++i) {
+    Message& message = stage.messages.pop();
+    stage.lines -= lines_of(message);
+    start(message, passed);
+    io_under_way_.push(message);
+  }
+  Done done;
+  for (unsigned i = 0; i < flit_.io_ended; ++i) {
+    Message& message = io_under_way_.pop();
+    ++done.messages;
+    done.payload = static_cast<std::uint16_t>(done.payload + message.payload());
+    hand_over(message, std::max(passed.end, message.blocked));
+  }
+  monitor().book({passed.first_start, passed.first_start, passed.end, geometry_.bytes, done.payload, done.messages},
+                 now);
+}
+
+// --- Credits that ride on this end's flits ---
+
+void FlitLinkEnd::return_credit(const Message& message, Time at) {
+  const auto index = static_cast<std::size_t>(message.channel);
+  if (not_from_far_[index] > 0) {
+    --not_from_far_[index];
+    return;
+  }
+  if (!far_->limits(message.channel)) return;
+  // A wire with nothing to send carries empty flits, of which the next one takes it; CXL.io has credits of its own.
+  if (message.channel == Channel::kIo || !work_waits()) {
+    const Time from = std::max({at, wire().free_at(), up_at_});
+    far_->credit_comes(message.channel, from + flit_time() + far_->credit_delay());
+    return;
+  }
+  auto& waiting = credits_to_give_[index];
+  waiting.insert(std::upper_bound(waiting.begin(), waiting.end(), at), at);
+  credits_pending_ |= 1U << index;
+}
+
+/// One class of each group, in turns, as many as the group's field can say.
+void FlitLinkEnd::give_credits(Time end) {
+  if (credits_pending_ == 0) return;
+  const Time now = kernel().now();
+  unsigned groups = 0;
+  for (unsigned step = 0; step < kChannelCount && groups != 7U; ++step) {
+    const unsigned index = (credit_turn_ + step) % kChannelCount;
+    if ((credits_pending_ >> index & 1U) == 0) continue;
+    const auto which = static_cast<Channel>(index);
+    const unsigned group = 1U << static_cast<unsigned>(credit_group(which));
+    if ((groups & group) != 0) continue;
+    auto& waiting = credits_to_give_[index];
+    const auto free = static_cast<unsigned>(std::upper_bound(waiting.begin(), waiting.end(), now) - waiting.begin());
+    const unsigned count = largest_credit_return(packer_.mode(), free);
+    if (count == 0) continue;
+    groups |= group;
+    for (unsigned i = 0; i < count; ++i) far_->credit_comes(which, end + far_->credit_delay());
+    waiting.erase(waiting.begin(), waiting.begin() + count);
+    if (waiting.empty()) credits_pending_ &= ~(1U << index);
+  }
+  credit_turn_ = (credit_turn_ + 1) % kChannelCount;
+}
+
+/// Nothing is left to send: empty flits take the credits, from `from` on.
+void FlitLinkEnd::give_all_credits(Time from) {
+  for (std::uint32_t left_over = credits_pending_; left_over != 0; left_over &= left_over - 1) {
+    const auto index = static_cast<std::size_t>(std::countr_zero(left_over));
+    for (const Time at : credits_to_give_[index]) {
+      far_->credit_comes(static_cast<Channel>(index), std::max(at, from) + flit_time() + far_->credit_delay());
+    }
+    credits_to_give_[index].clear();
+  }
+  credits_pending_ = 0;
+}
+
+void FlitLinkEnd::open_window(Time now) {
+  QueuedLinkEnd::open_window(now);
+  flits_.open();
+}
+
+void FlitLinkEnd::close_window(Time now) {
+  QueuedLinkEnd::close_window(now);
+  flits_.close();
+}
+
+}  // namespace cxloom

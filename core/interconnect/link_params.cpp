@@ -1,0 +1,80 @@
+#include "interconnect/link_params.hpp"
+
+namespace cxloom {
+
+FlitMode LinkParams::flit_mode() const {
+  if (flit == FlitChoice::kByGeneration) return phy->default_flit();
+  return static_cast<FlitMode>(static_cast<int>(flit) - 1);  // in the same order
+}
+
+void LinkParams::describe(Schema<LinkParams>& schema) {
+  schema.doc(
+      "A connection between two devices. It runs at the slowest of its own bandwidth and those of its "
+      "ports.");
+  schema.field("bandwidth", &LinkParams::bandwidth)
+      .doc("Bytes a second in each direction; a half-duplex link shares it between the two.");
+  schema.field("delay", &LinkParams::delay).doc("Time of flight from end to end.");
+  schema.field("port_delay", &LinkParams::port_delay)
+      .default_text("that of each device")
+      .doc("Time to cross the port, paid at each end of the link.")
+      .source("ESF, Table III: 25 ns for a PCIe port");
+  schema.choice("duplex", &LinkParams::duplex, {{"full", Duplex::kFull}, {"half", Duplex::kHalf}})
+      .doc("Whether the two directions have a wire each or share one.");
+  schema.field("turnaround", &LinkParams::turnaround)
+      .doc("Of a half-duplex link: the wire's idle time when the direction changes.");
+  MessageCost::describe_in(schema, &LinkParams::header, &LinkParams::data_header);
+  schema.field("credits", &LinkParams::credits)
+      .default_text("unlimited")
+      .doc(
+          "Messages of each class that the receiver can buffer, one number (1 to 65536) or a table by class "
+          "such as {M2S Req: 32, M2S RwD: 16}; a sender without a credit waits. A credit comes back over the "
+          "link when the receiver has drained the buffer.");
+  schema.field("reverse", &LinkParams::reverse).doc("What differs from the second device to the first.");
+  schema.rule("a full-duplex link has no turnaround: set duplex: half", [](const LinkParams& link) {
+    return link.duplex == Duplex::kHalf || link.turnaround == Time{};
+  });
+  schema.rule(
+      "a half-duplex link has one bandwidth: leave out reverse.bandwidth",
+      [](const LinkParams& link) { return link.duplex == Duplex::kFull || !link.reverse.bandwidth; });
+  schema.field("phy", &LinkParams::phy)
+      .default_text("")
+      .doc("The physical layer, instead of a bandwidth: PCIe generation (3 to 7) and lanes. Messages then share flits.")
+      .source("8 to 128 GT/s a lane: CXL 3.x, chapter 4; 128b/130b encoding up to 32 GT/s");
+  schema
+      .choice("flit", &LinkParams::flit,
+              {{"by-generation", FlitChoice::kByGeneration},
+               {"68B", FlitChoice::k68B},
+               {"256B", FlitChoice::k256B},
+               {"256B-lo", FlitChoice::k256BLo},
+               {"256B-pbr", FlitChoice::k256BPbr}})
+      .doc("The flit format of a physical link. by-generation: 68B up to 32 GT/s, 256B above.");
+  schema.field("errors", &LinkParams::errors).doc("Of a physical link: errors on the wire.");
+  schema.field("ide", &LinkParams::ide).doc("Of a physical link: integrity checks.");
+  schema.field("outage", &LinkParams::outage).doc("Of a physical link: a time in which it is down.");
+  schema.field("degraded", &LinkParams::degraded).doc("Of a physical link: a time from which it is slower.");
+
+  schema.rule("a physical link (phy) has its bandwidth from its lanes: leave out bandwidth", [](const LinkParams& link) {
+    return !link.phy || (link.bandwidth == Bandwidth{} && !link.reverse.bandwidth);
+  });
+  schema.rule("a physical link (phy) is full duplex",
+              [](const LinkParams& link) { return !link.phy || link.duplex == Duplex::kFull; });
+  schema.rule("a physical link (phy) has the message costs of its flits: leave out header and data_header",
+              [](const LinkParams& link) {
+                const MessageCost usual;
+                return !link.phy || (link.header == usual.header && link.data_header == usual.data_header);
+              });
+  schema.rule("flit, errors, ide, outage and degraded are of a physical link: set phy", [](const LinkParams& link) {
+    return link.phy || (link.flit == FlitChoice::kByGeneration && link.errors.bit_error_rate == 0.0 &&
+                        !link.errors.every && link.ide.mode == IdeMode::kOff && !link.ide.aggregation &&
+                        !link.outage.at && !link.degraded.at);
+  });
+  schema.rule("68B flits end at 32 GT/s (pcie5): set flit: 256B", [](const LinkParams& link) {
+    return !link.phy || (link.phy->carries(link.flit_mode()) &&
+                         (!link.degraded.phy || link.degraded.phy->carries(link.flit_mode())));
+  });
+  schema.rule("a degraded link has fewer lanes or a lower speed, not more", [](const LinkParams& link) {
+    return !link.degraded.phy || !link.phy || link.degraded.phy->rate().slower_than(link.phy->rate());
+  });
+}
+
+}  // namespace cxloom

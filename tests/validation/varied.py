@@ -7,6 +7,13 @@ from validation.systems import Spec, changed, generated, host_and_memory, host_b
 _WORK = {"reads": 0.6, "requests": 3000}
 _CACHE = {"size": "16KiB", "access_time": "4ns"}
 
+_CURVE = [
+    {"reads": 0.0, "bandwidth": "1GB/s", "latency": "120.3ns"},
+    {"reads": 0.0, "bandwidth": "5GB/s", "latency": "300ns"},
+    {"reads": 1.0, "bandwidth": "2GB/s", "latency": "90ns"},
+    {"reads": 1.0, "bandwidth": "10.1GB/s", "latency": "250ns"},
+]
+
 
 def _peers() -> Spec:
     """Accelerators and a host that use each other's memory, through switches with credits."""
@@ -103,6 +110,18 @@ VARIED: dict[str, Spec] = {
         edge_link={"bandwidth": "16GB/s", "credits": 2},
     ),
     "peers": _peers(),
+    "non-volatile": host_and_memory(
+        {"bandwidth": "12.3GB/s"},
+        {"queue": 40, "media": {"kind": "nvm", "preset": "optane-dcpmm", "write_buffer": 8, "hold": 4}},
+        work={**_WORK, "size": "200B", "footprint": "1MiB"},
+        warmup=200,
+    ),
+    "measured curve": host_and_memory(
+        {"bandwidth": "12.3GB/s"},
+        {"media": {"kind": "curve", "points": _CURVE}},
+        work={**_WORK, "rate": "60M/s", "arrivals": "poisson"},
+        warmup=200,
+    ),
 }
 VARIED = {
     name: changed(spec, ("outputs.requests", True), ("outputs.series", "500ns"))

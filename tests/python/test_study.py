@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from cxloom.errors import InputError
-from cxloom.study import names, read
+from cxloom.spec.resolve import Override
+from cxloom.study import names, read, run_study
 from cxloom.study.runner import measured
 from cxloom.study.shipped import find
 
@@ -143,7 +144,7 @@ def test_an_unknown_study_is_refused(cxloom: Call) -> None:
 
 def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
     listed = cxloom("study", "list").out
-    assert {"esf/full_duplex", "esf/topologies", "memory/optane"} <= set(names())
+    assert {"esf/full_duplex", "esf/topologies", "memory/curves", "memory/optane"} <= set(names())
     for name in names():
         assert name in listed
         study = read(find(name))
@@ -266,3 +267,23 @@ def test_a_wrong_table_or_plot_is_refused(
     assert outcome.code == 2
     assert says in " ".join(outcome.err.split())
     assert not (tmp_path / "out").exists()
+
+
+def test_curves_of_a_memory_rise_with_the_load_and_fall_with_the_writes() -> None:
+    study = read(
+        find("memory/curves"), [Override.of("workload.load.requests", 10_000), Override.of("run.warmup", 200)]
+    )
+    delays = ("200ns", "10ns", "4ns", "1ns")
+    chosen = [i for i, point in enumerate(study.points) if point["devices.load.issue_interval"] in delays]
+    study.points[:], study.specs[:] = [study.points[i] for i in chosen], [study.specs[i] for i in chosen]
+    rows = run_study(study).table
+    assert len(rows) == 16
+    curves = [rows[start : start + 4] for start in range(0, 16, 4)]
+    for curve in curves:
+        for column in ("bandwidth_gb_per_s", "latency_ns"):
+            values = [row[column] for row in curve]
+            assert values == sorted(values)
+        assert 46 < curve[0]["latency_ns"] < 62
+        assert 25 < curve[-1]["bandwidth_gb_per_s"] < 38.4
+    saturated = [curve[-1]["bandwidth_gb_per_s"] for curve in curves]
+    assert saturated == sorted(saturated, reverse=True), "the more writes, the less bandwidth"

@@ -45,7 +45,7 @@ def draw_lines(rows: list[dict[str, Any]], plot: Plot, title: str, path: Path) -
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(title=plot.lines, frameon=False)
+    axes.legend(title=plot.lines, frameon=False, loc="upper left")
     axes.set_title(title, loc="left", fontweight="bold")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")

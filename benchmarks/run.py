@@ -30,6 +30,7 @@ class System:
 
 SYSTEMS = [
     System("bus", 5_000_000, 4.6e6, "host + bus + 4 memories"),
+    System("bus-flits", 3_000_000, None, "the same, links of 68 B flits"),
     System("chain-output", 20_000, 0.46e6, "chain of 64, unbounded FIFO ports"),
     System("chain-voq", 10_000, 0.21e6, "chain of 64, virtual output queues"),
     System("chain-credits", 10_000, 0.17e6, "chain of 64, virtual output queues and 64 credits"),

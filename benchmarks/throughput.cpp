@@ -21,16 +21,21 @@ const Value kMemory(Value::Map{{"kind", "memory"},
                                {"capacity", "16GiB"},
                                {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
 
-// host + bus + 4 memories: the example of the README.
-Value bus_system() {
+// host + bus + 4 memories: the example of the README. With flits: its links are of PCIe 5.0 x16.
+Value bus_system(bool flits) {
   Value::Map devices{{"host", Value::Map{{"kind", "host"}, {"queue", 64}}},
                      {"bus", Value::Map{{"kind", "bus"}, {"bandwidth", "64GB/s"}}}};
   Value::List links{Value::Map{{"between", Value::List{"host", "bus"}}, {"port_delay", "25ns"}}};
+  const auto physical = [&] {
+    if (flits) links.back().set("phy", "pcie5-x16");
+  };
+  physical();
   Value::List memories;
   for (int i = 0; i < 4; ++i) {
     const std::string name = "mem" + std::to_string(i);
     devices.emplace_back(name, kMemory);
     links.emplace_back(Value::Map{{"between", Value::List{"bus", name}}});
+    physical();
     memories.emplace_back(name);
   }
   return Value::Map{{"devices", std::move(devices)},
@@ -52,9 +57,10 @@ Value generated(const std::string& kind, Value::Map shape, const std::string& qu
   return registry.shapes.make({kind, Value(std::move(shape))}, context)->spec();
 }
 
-// NAME is bus, or chain|spine-leaf|edge4096 with -output, -voq or -credits.
+// NAME is bus, bus-flits, or chain|spine-leaf|edge4096 with -output, -voq or -credits.
 Value system_named(const std::string& name, const Registry& registry) {
-  if (name == "bus") return bus_system();
+  if (name == "bus") return bus_system(false);
+  if (name == "bus-flits") return bus_system(true);
   const std::size_t dash = name.rfind('-');
   const std::string shape = name.substr(0, dash);
   const std::string flow = name.substr(dash + 1);

@@ -11,8 +11,10 @@ std::uint32_t read_credits(const Value& value) {
   std::uint32_t credits = 0;
   read_value(value, credits);
   if (credits < 1 || credits > ClassCredits::kMost) {
-    throw InputError({"credits out of range", value.described(),
-                      "at least 1, at most " + std::to_string(ClassCredits::kMost), {}});
+    throw InputError({"credits out of range",
+                      value.described(),
+                      "at least 1, at most " + std::to_string(ClassCredits::kMost),
+                      {}});
   }
   return credits;
 }
@@ -31,8 +33,8 @@ void read_value(const Value& value, ClassCredits& out) {
   for (const auto& [name, credits] : *table) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      throw InputError({"unknown message class", "'" + name + "'", list_names(names), nearest_name(name, names)},
-                       name);
+      throw InputError(
+          {"unknown message class", "'" + name + "'", list_names(names), nearest_name(name, names)}, name);
     }
     try {
       out.set(static_cast<Channel>(found - names.begin()), read_credits(credits));

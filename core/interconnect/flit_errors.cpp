@@ -31,7 +31,8 @@ double flit_error_probability(FlitMode mode, double bit_error_rate) {
   return longest + (1.0 - longest) * any_of(two_of(byte, 85), 2);
 }
 
-FlitErrors::FlitErrors(const LinkErrorParams& params, FlitMode mode, std::uint64_t seed, std::string_view link)
+FlitErrors::FlitErrors(const LinkErrorParams& params, FlitMode mode, std::uint64_t seed,
+                       std::string_view link)
     : probability_(flit_error_probability(mode, params.bit_error_rate)),
       every_(params.every.value_or(0)),
       random_(seed, link, "flit errors") {}

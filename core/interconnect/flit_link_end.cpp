@@ -32,7 +32,8 @@ template <class T>
 void push_ring(std::vector<T>& ring, std::uint32_t head, std::uint32_t& tail, const T& item) {
   if (tail - head == static_cast<std::uint32_t>(ring.size())) {
     std::vector<T> larger(std::max<std::size_t>(16, ring.size() * 2));
-    for (std::uint32_t i = head; i != tail; ++i) larger[i & (larger.size() - 1)] = ring[i & (ring.size() - 1)];
+    for (std::uint32_t i = head; i != tail; ++i)
+      larger[i & (larger.size() - 1)] = ring[i & (ring.size() - 1)];
     ring = std::move(larger);
   }
   ring[tail++ & (ring.size() - 1)] = item;
@@ -57,6 +58,11 @@ FlitLinkEnd::FlitLinkEnd(Kernel& kernel, const Setup& setup)
 void FlitLinkEnd::set_opposite(QueuedLinkEnd& opposite) {
   QueuedLinkEnd::set_opposite(opposite);
   far_ = static_cast<FlitLinkEnd*>(&opposite);
+  const std::uint64_t first_part = geometry_.half_end[0];
+  if (packer_.mode() == FlitMode::k68B) data_slack_ = flit_time();
+  slack_ = flight() + RateMeter(rate()).advance(first_part) - Time{1};
+  defers_ = !owner().arbitrates() && !limits_any() && !far_->limits_any() && !errors_.possible() && !macs_ &&
+            !outage_.at && degraded_rate_.unlimited() && slack_ > Time{};
 }
 
 Time FlitLinkEnd::flit_time() const { return RateMeter(rate()).advance(geometry_.bytes); }
@@ -70,17 +76,24 @@ void FlitLinkEnd::send(Message& message, Time ready) {
     message.charge(Segment::kSerialization, ready);
   }
   const Time now = kernel().now();
-  admit_coming(now);
-  if (ready <= now) {
-    admit(message, ready);
-    return;
+  if (!defers_) {
+    admit_coming(now);
+    if (ready <= now) {
+      admit(message, ready);
+      return;
+    }
   }
   push_ring(coming_, coming_head_, coming_tail_, {&message, ready});
   const auto at = [&](std::uint32_t index) -> Coming& { return coming_[index & (coming_.size() - 1)]; };
   for (std::uint32_t i = coming_tail_ - 1; i != coming_head_ && at(i).ready < at(i - 1).ready; --i) {
     std::swap(at(i), at(i - 1));
   }
-  wake_by(std::max({at(coming_head_).ready, wire().free_at(), up_at_}));
+  if (defers_) {
+    wake_by(std::max(ready, wire().free_at()) + slack_ +
+            (is_data_class(message.channel) ? data_slack_ : Time{}));
+  } else {
+    wake_by(std::max({at(coming_head_).ready, wire().free_at(), up_at_}));
+  }
 }
 
 void FlitLinkEnd::admit_coming(Time now) {
@@ -93,6 +106,11 @@ void FlitLinkEnd::admit_coming(Time now) {
 }
 
 void FlitLinkEnd::admit(Message& message, Time since) {
+  if (defers_) {
+    stamp(message, since);
+    stage(message);
+    return;
+  }
   VirtualChannel& own = channel(message.channel);
   const Time now = kernel().now();
   own.update(now);
@@ -110,7 +128,8 @@ void FlitLinkEnd::admit(Message& message, Time since) {
 
 void FlitLinkEnd::stage(Message& message) {
   Stage& stage = stage_of(message.channel);
-  message.blocked = kernel().now() + message.tail;  // its last byte is here then
+  // When its last byte is here.
+  message.blocked = message.tail > Time{} ? kernel().now() + message.tail : Time{};
   const std::uint32_t lines = lines_of(message);
   if (stage.messages.empty()) stage.lines_of_head = lines;
   stage.messages.push(message);
@@ -192,7 +211,11 @@ void FlitLinkEnd::wake(std::uint8_t kind, std::uint64_t payload) {
   switch (kind) {
     case kTurn:
       if (wake_at_ && *wake_at_ <= now) wake_at_.reset();
-      arrange();
+      if (defers_) {
+        work_off(now);
+      } else {
+        arrange();
+      }
       return;
     case kDown: up_at_ = now + outage_.length; return;
     case kDegrade: wire().change_rate(degraded_rate_); return;
@@ -230,6 +253,29 @@ void FlitLinkEnd::settle() {
   }
 }
 
+/// When the next flit starts, if there is something to send.
+Time FlitLinkEnd::first_turn() const {
+  if (work_waits()) return wire().free_at();
+  return std::max(coming_[coming_head_ & (coming_.size() - 1)].ready, wire().free_at());
+}
+
+/// Takes the turns that have happened by now.
+void FlitLinkEnd::work_off(Time now) {
+  while (work_waits() || coming_head_ != coming_tail_) {
+    const Time turn = first_turn();
+    if (turn > now) {
+      wake_by(turn + slack_);
+      return;
+    }
+    admit_coming(turn);
+    take_turn(turn);
+  }
+}
+
+void FlitLinkEnd::catch_up(Time now) {
+  if (defers_) work_off(now);
+}
+
 bool FlitLinkEnd::only_control_waits() const {
   return staged_lines_ == 0 && !packer_.must_continue() && !io_waits() &&
          !(macs_ && packer_.unchecked_flits() > 0);
@@ -241,7 +287,8 @@ void FlitLinkEnd::take_turn(Time now) {
     send_control(now);
     return;
   }
-  const bool protocol = staged_lines_ > 0 || packer_.must_continue() || (macs_ && packer_.unchecked_flits() > 0);
+  const bool protocol =
+      staged_lines_ > 0 || packer_.must_continue() || (macs_ && packer_.unchecked_flits() > 0);
   const bool all_data_due = packer_.mode() == FlitMode::k68B && packer_.data_waiting() > 3;
   if (io_waits() && !all_data_due && !(protocol && io_went_last_)) {
     send_io_flit(now);
@@ -303,7 +350,8 @@ void FlitLinkEnd::send_flit(Time now) {
   std::array<Time, 2> sent{};  // when the last byte of each half is
   for (std::size_t half = 0; half < sent.size(); ++half) {
     const auto length = static_cast<std::uint64_t>((passed.end - passed.start).ps());
-    sent[half] = passed.start + Time{static_cast<std::int64_t>(length * geometry_.half_end[half] / geometry_.bytes)};
+    sent[half] =
+        passed.start + Time{static_cast<std::int64_t>(length * geometry_.half_end[half] / geometry_.bytes)};
   }
   if (flit_.count(SlotKind::kMac) > 0) {
     while (!unchecked_.empty()) hand_over(unchecked_.pop(), sent[0]);
@@ -317,8 +365,9 @@ void FlitLinkEnd::send_flit(Time now) {
     const Line& line = lines_[lines_head_++ & (lines_.size() - 1)];
     if (line.last) complete(*line.message, sent[geometry_.half[flit_.end[i]]], done);
   }
-  monitor().book({passed.first_start, passed.first_start, passed.end, geometry_.bytes, done.payload, done.messages},
-                 now);
+  monitor().book(
+      {passed.first_start, passed.first_start, passed.end, geometry_.bytes, done.payload, done.messages},
+      now);
   if (flit_.carries_credits()) give_credits(passed.end);
 }
 
@@ -384,7 +433,8 @@ void FlitLinkEnd::send_io_flit(Time now) {
   std::uint32_t bytes = 0;
   for (const Message* message = stage.messages.first(); message && bytes < geometry_.io_bytes;
        message = message->next) {
-    io_bytes_.push_back(io_packet_bytes(packer_.mode(), kIoRequestHeader, static_cast<std::uint32_t>(message->payload())));
+    io_bytes_.push_back(
+        io_packet_bytes(packer_.mode(), kIoRequestHeader, static_cast<std::uint32_t>(message->payload())));
     bytes += io_bytes_.back();
   }
   io_.pack(io_bytes_, flit_);
@@ -403,8 +453,9 @@ void FlitLinkEnd::send_io_flit(Time now) {
     done.payload = static_cast<std::uint16_t>(done.payload + message.payload());
     hand_over(message, std::max(passed.end, message.blocked));
   }
-  monitor().book({passed.first_start, passed.first_start, passed.end, geometry_.bytes, done.payload, done.messages},
-                 now);
+  monitor().book(
+      {passed.first_start, passed.first_start, passed.end, geometry_.bytes, done.payload, done.messages},
+      now);
 }
 
 // --- Credits that ride on this end's flits ---
@@ -439,7 +490,8 @@ void FlitLinkEnd::give_credits(Time end) {
     const unsigned group = 1U << static_cast<unsigned>(credit_group(which));
     if ((groups & group) != 0) continue;
     auto& waiting = credits_to_give_[index];
-    const auto free = static_cast<unsigned>(std::upper_bound(waiting.begin(), waiting.end(), now) - waiting.begin());
+    const auto free =
+        static_cast<unsigned>(std::upper_bound(waiting.begin(), waiting.end(), now) - waiting.begin());
     const unsigned count = largest_credit_return(packer_.mode(), free);
     if (count == 0) continue;
     groups |= group;
@@ -455,7 +507,8 @@ void FlitLinkEnd::give_all_credits(Time from) {
   for (std::uint32_t left_over = credits_pending_; left_over != 0; left_over &= left_over - 1) {
     const auto index = static_cast<std::size_t>(std::countr_zero(left_over));
     for (const Time at : credits_to_give_[index]) {
-      far_->credit_comes(static_cast<Channel>(index), std::max(at, from) + flit_time() + far_->credit_delay());
+      far_->credit_comes(static_cast<Channel>(index),
+                         std::max(at, from) + flit_time() + far_->credit_delay());
     }
     credits_to_give_[index].clear();
   }
@@ -463,11 +516,13 @@ void FlitLinkEnd::give_all_credits(Time from) {
 }
 
 void FlitLinkEnd::open_window(Time now) {
+  catch_up(now);
   QueuedLinkEnd::open_window(now);
   flits_.open();
 }
 
 void FlitLinkEnd::close_window(Time now) {
+  catch_up(now);
   QueuedLinkEnd::close_window(now);
   flits_.close();
 }

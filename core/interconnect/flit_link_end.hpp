@@ -35,6 +35,7 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   void send(Message& message, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
+  void catch_up(Time now) override;
   void open_window(Time now) override;
   void close_window(Time now) override;
   const FlitMonitor* flits() const override { return &flits_; }
@@ -86,6 +87,8 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   bool only_control_waits() const;
   bool io_waits() const;
   void wake_by(Time at);
+  Time first_turn() const;
+  void work_off(Time now);
   void take_turn(Time now);
   Passed pass_wire(Time now);
   void send_flit(Time now);
@@ -109,6 +112,11 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   Rate degraded_rate_;
   FlitMonitor flits_;
   FlitLinkEnd* far_ = nullptr;
+  // Where nothing but the arrival of messages depends on a turn (no credits, no queues of a switch, no errors), turns are
+  // worked off in batches, so much later than they happen as leaves the first arrival in time: few of them need an event.
+  bool defers_ = false;
+  Time slack_;
+  Time data_slack_;  // a line and its header do not fit one flit of 68 B
 
   std::vector<Coming> coming_;  // a ring
   std::uint32_t coming_head_ = 0;
@@ -125,17 +133,19 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   MessageQueue io_under_way_;
   bool io_went_last_ = false;
 
-  std::array<std::vector<Time>, kChannelCount> credits_to_give_{};  // for which a flit is awaited: free from when
-  std::uint32_t credits_pending_ = 0;                               // the classes that have some, a bit each
+  std::array<std::vector<Time>, kChannelCount>
+      credits_to_give_{};              // for which a flit is awaited: free from when
+  std::uint32_t credits_pending_ = 0;  // the classes that have some, a bit each
   unsigned credit_turn_ = 0;
   unsigned control_due_ = 0;  // flits of link control to send, not before `control_from_`
   Time control_from_;
 
-  Time up_at_;               // the link is down until then
+  Time up_at_;  // the link is down until then
   std::optional<Time> wake_at_;
   bool settling_ = false;  // asked for the end of this instant
   bool in_turn_ = false;   // choosing what goes next
-  std::array<std::uint32_t, kChannelCount> not_from_far_{};  // answers of this end's own, which took no buffer
+  std::array<std::uint32_t, kChannelCount>
+      not_from_far_{};  // answers of this end's own, which took no buffer
 };
 
 }  // namespace cxloom

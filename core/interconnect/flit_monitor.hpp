@@ -17,10 +17,11 @@ struct FlitTotals {
   std::array<std::uint64_t, kChannelCount> messages{};  ///< headers, by class
   /// Slots by class: data and trailers, and of each header slot the share of its messages.
   std::array<double, kChannelCount> slots_of_class{};
-  std::array<std::uint64_t, kMostSlots + 1> fill{};  ///< flits of CXL.cache and CXL.mem by slots that are not empty
-  std::uint64_t io_bytes = 0;                        ///< of CXL.io packets
-  std::uint64_t errors = 0;                          ///< flits corrupted beyond correction, each sent again
-  Time retry_time;                                   ///< in which retries kept the wire from anything else
+  std::array<std::uint64_t, kMostSlots + 1>
+      fill{};                  ///< flits of CXL.cache and CXL.mem by slots that are not empty
+  std::uint64_t io_bytes = 0;  ///< of CXL.io packets
+  std::uint64_t errors = 0;    ///< flits corrupted beyond correction, each sent again
+  Time retry_time;             ///< in which retries kept the wire from anything else
 };
 
 class FlitMonitor {

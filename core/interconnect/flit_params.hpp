@@ -21,8 +21,10 @@ struct LinkErrorParams {
     schema.doc("Errors on the wire. What they cost: a retry, and all that was sent meanwhile.");
     schema.field("bit_error_rate", &LinkErrorParams::bit_error_rate)
         .where([](double rate) { return rate >= 0.0 && rate < 1.0; }, "at least 0, below 1")
-        .doc("Probability that a bit arrives wrong, each for itself. 256 B flits correct a wrong byte in each of "
-             "three interleaved groups (FEC); what is left makes a retry.")
+        .doc(
+            "Probability that a bit arrives wrong, each for itself. 256 B flits correct a wrong byte in each "
+            "of "
+            "three interleaved groups (FEC); what is left makes a retry.")
         .source("PCIe: below 1e-12 up to 32 GT/s, 1e-6 before correction from 64 GT/s on");
     schema.field("every", &LinkErrorParams::every)
         .min(1)
@@ -58,11 +60,14 @@ struct OutageParams {
   bool fail = false;
 
   static void describe(Schema<OutageParams>& schema) {
-    schema.doc("A time in which the link is down, in both directions. What waits goes on when it is up again.");
+    schema.doc(
+        "A time in which the link is down, in both directions. What waits goes on when it is up again.");
     schema.field("at", &OutageParams::at).default_text("never").doc("When the link goes down.");
     schema.field("length", &OutageParams::length).min(Time{1}).doc("For how long.");
     schema.field("fail", &OutageParams::fail)
-        .doc("Requests that would cross the link while it is down fail with an error response, instead of waiting.");
+        .doc(
+            "Requests that would cross the link while it is down fail with an error response, instead of "
+            "waiting.");
   }
 };
 
@@ -73,7 +78,9 @@ struct DegradedParams {
   static void describe(Schema<DegradedParams>& schema) {
     schema.doc("From a time on, fewer lanes or a lower speed, in both directions.");
     schema.field("at", &DegradedParams::at).default_text("never").doc("When the link degrades.");
-    schema.field("phy", &DegradedParams::phy).default_text("").doc("What it is from then on: pcie5-x4, pcie4-x16.");
+    schema.field("phy", &DegradedParams::phy)
+        .default_text("")
+        .doc("What it is from then on: pcie5-x4, pcie4-x16.");
     schema.rule("degraded needs both at and phy",
                 [](const DegradedParams& params) { return params.at.has_value() == params.phy.has_value(); });
   }

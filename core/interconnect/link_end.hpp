@@ -50,6 +50,8 @@ class LinkEnd : public Port, public EventHandler {
     return payload > 0 ? payload + data_header_ : header_;
   }
 
+  /// Brings the monitors up to `now`, where turns are worked off later than they happen.
+  virtual void catch_up(Time /*now*/) {}
   virtual void open_window(Time now) { monitor_.open(now); }
   virtual void close_window(Time now) { monitor_.close(now); }
   /// What the flits carry; none on a wire without flits.

@@ -33,12 +33,13 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
   schema.rule("a full-duplex link has no turnaround: set duplex: half", [](const LinkParams& link) {
     return link.duplex == Duplex::kHalf || link.turnaround == Time{};
   });
-  schema.rule(
-      "a half-duplex link has one bandwidth: leave out reverse.bandwidth",
-      [](const LinkParams& link) { return link.duplex == Duplex::kFull || !link.reverse.bandwidth; });
+  schema.rule("a half-duplex link has one bandwidth: leave out reverse.bandwidth",
+              [](const LinkParams& link) { return link.duplex == Duplex::kFull || !link.reverse.bandwidth; });
   schema.field("phy", &LinkParams::phy)
       .default_text("")
-      .doc("The physical layer, instead of a bandwidth: PCIe generation (3 to 7) and lanes. Messages then share flits.")
+      .doc(
+          "The physical layer, instead of a bandwidth: PCIe generation (3 to 7) and lanes. Messages then "
+          "share flits.")
       .source("8 to 128 GT/s a lane: CXL 3.x, chapter 4; 128b/130b encoding up to 32 GT/s");
   schema
       .choice("flit", &LinkParams::flit,
@@ -53,9 +54,10 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
   schema.field("outage", &LinkParams::outage).doc("Of a physical link: a time in which it is down.");
   schema.field("degraded", &LinkParams::degraded).doc("Of a physical link: a time from which it is slower.");
 
-  schema.rule("a physical link (phy) has its bandwidth from its lanes: leave out bandwidth", [](const LinkParams& link) {
-    return !link.phy || (link.bandwidth == Bandwidth{} && !link.reverse.bandwidth);
-  });
+  schema.rule("a physical link (phy) has its bandwidth from its lanes: leave out bandwidth",
+              [](const LinkParams& link) {
+                return !link.phy || (link.bandwidth == Bandwidth{} && !link.reverse.bandwidth);
+              });
   schema.rule("a physical link (phy) is full duplex",
               [](const LinkParams& link) { return !link.phy || link.duplex == Duplex::kFull; });
   schema.rule("a physical link (phy) has the message costs of its flits: leave out header and data_header",
@@ -63,11 +65,12 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
                 const MessageCost usual;
                 return !link.phy || (link.header == usual.header && link.data_header == usual.data_header);
               });
-  schema.rule("flit, errors, ide, outage and degraded are of a physical link: set phy", [](const LinkParams& link) {
-    return link.phy || (link.flit == FlitChoice::kByGeneration && link.errors.bit_error_rate == 0.0 &&
-                        !link.errors.every && link.ide.mode == IdeMode::kOff && !link.ide.aggregation &&
-                        !link.outage.at && !link.degraded.at);
-  });
+  schema.rule(
+      "flit, errors, ide, outage and degraded are of a physical link: set phy", [](const LinkParams& link) {
+        return link.phy || (link.flit == FlitChoice::kByGeneration && link.errors.bit_error_rate == 0.0 &&
+                            !link.errors.every && link.ide.mode == IdeMode::kOff && !link.ide.aggregation &&
+                            !link.outage.at && !link.degraded.at);
+      });
   schema.rule("68B flits end at 32 GT/s (pcie5): set flit: 256B", [](const LinkParams& link) {
     return !link.phy || (link.phy->carries(link.flit_mode()) &&
                          (!link.degraded.phy || link.degraded.phy->carries(link.flit_mode())));

@@ -30,7 +30,8 @@ void read_value(const Value& value, Phy& out) {
       }
     }
   }
-  throw InputError({"not a physical layer", value.described(), "pcie3 to pcie7, x1, x2, x4, x8 or x16: pcie5-x16",
+  throw InputError({"not a physical layer", value.described(),
+                    "pcie3 to pcie7, x1, x2, x4, x8 or x16: pcie5-x16",
                     value.as_text() ? nearest_name(*value.as_text(), names) : ""});
 }
 

@@ -96,8 +96,7 @@ Feeder* oldest_of(WaitList& waits) {
 Feeder* QueuedLinkEnd::pick_of(Channel which) {
   WaitList& waits = channels_[static_cast<std::size_t>(which)]->waits;
   // In turns: who asked first, for each queue asks again after its turn.
-  Feeder* chosen =
-      arbitration_ == Arbitration::kAge ? oldest_of(waits) : static_cast<Feeder*>(waits.first());
+  Feeder* chosen = arbitration_ == Arbitration::kAge ? oldest_of(waits) : static_cast<Feeder*>(waits.first());
   waits.leave(*chosen);
   return chosen;
 }

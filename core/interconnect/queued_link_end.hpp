@@ -68,6 +68,7 @@ class QueuedLinkEnd : public LinkEnd {
   void return_credit(const Message& message, Time at) override;
   /// The receiver's buffers for a class are limited.
   bool limits(Channel which) const { return credits_.of(which).has_value(); }
+  bool limits_any() const { return credits_.any(); }
   QueuedLinkEnd* opposite() { return opposite_; }
   Time credit_delay() const { return credit_delay_; }
 

@@ -34,10 +34,10 @@ inline constexpr std::array<std::string_view, kChannelCount> kChannelNames{
 
 /// Opcodes in use (CXL 3.x specification, chapter 3).
 enum class Opcode : std::uint8_t {
-  kMemRd,    ///< M2S Req: read a line
-  kMemWr,    ///< M2S RwD: write a line
-  kMemData,  ///< S2M DRS: the data of a read
-  kCmp,      ///< S2M NDR: a write is complete
+  kMemRd,       ///< M2S Req: read a line
+  kMemWr,       ///< M2S RwD: write a line
+  kMemData,     ///< S2M DRS: the data of a read
+  kCmp,         ///< S2M NDR: a write is complete
   kMemDataNxm,  ///< S2M DRS: the answer to a read that reached no memory
 };
 

@@ -61,10 +61,10 @@ inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
 
 /// The order in which people read them: along the way of a request.
 inline constexpr std::array<Segment, kSegmentCount> kPathOrder{
-    Segment::kRequesterQueue, Segment::kProcess,    Segment::kCache,         Segment::kMshr,
-    Segment::kLinkQueue,      Segment::kCredit,     Segment::kSerialization, Segment::kPortDelay,
-    Segment::kPropagation,    Segment::kRetry,      Segment::kBusQueue,      Segment::kBus,
-    Segment::kSwitchQueue,    Segment::kSwitching,  Segment::kController,    Segment::kMediaQueue,
+    Segment::kRequesterQueue, Segment::kProcess,   Segment::kCache,         Segment::kMshr,
+    Segment::kLinkQueue,      Segment::kCredit,    Segment::kSerialization, Segment::kPortDelay,
+    Segment::kPropagation,    Segment::kRetry,     Segment::kBusQueue,      Segment::kBus,
+    Segment::kSwitchQueue,    Segment::kSwitching, Segment::kController,    Segment::kMediaQueue,
     Segment::kMedia,
 };
 

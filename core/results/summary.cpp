@@ -130,17 +130,18 @@ Value direction(const LinkEnd& end, double length) {
     if (time > Time{}) blocked.emplace_back(std::string(kChannelNames[i]), time.ns());
   }
   Value::Map direction{{"utilization", length > 0.0 ? busy / length : 0.0},
-                    {"efficiency", totals.efficiency()},
-                    {"messages", number(totals.messages)},
-                    {"bytes", number(totals.bytes)},
-                    {"payload_gb_per_s", rate(totals.payload, length)},
-                    {"queue_mean", queue.mean()},
-                    {"queue_p50", queue.quantile(0.5)},
-                    {"queue_p99", queue.quantile(0.99)},
-                    {"queue_max", queue.maximum()},
-                    {"credit_blocked_ns", end.total_credit_blocked().ns()},
-                    {"credit_blocked_ns_by_class", std::move(blocked)}};
-  if (const FlitMonitor* flits = end.flits()) direction.emplace_back("flits", flits_of(flits->totals(), length));
+                       {"efficiency", totals.efficiency()},
+                       {"messages", number(totals.messages)},
+                       {"bytes", number(totals.bytes)},
+                       {"payload_gb_per_s", rate(totals.payload, length)},
+                       {"queue_mean", queue.mean()},
+                       {"queue_p50", queue.quantile(0.5)},
+                       {"queue_p99", queue.quantile(0.99)},
+                       {"queue_max", queue.maximum()},
+                       {"credit_blocked_ns", end.total_credit_blocked().ns()},
+                       {"credit_blocked_ns_by_class", std::move(blocked)}};
+  if (const FlitMonitor* flits = end.flits())
+    direction.emplace_back("flits", flits_of(flits->totals(), length));
   return direction;
 }
 

@@ -18,6 +18,7 @@ void Sampler::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
   if (!open_) return;
   const Time now = kernel_.now();
   for (std::size_t i = 0; i < ends_.size(); ++i) {
+    ends_[i]->catch_up(now);
     WireMonitor& monitor = ends_[i]->monitor();
     const Time busy = monitor.totals(now).busy;
     monitor.queue().advance(now);

@@ -170,11 +170,10 @@ void Simulation::make_link(std::size_t index) {
   const auto segment = [](const Component& owner) {
     return owner.is_switch() ? Segment::kSwitchQueue : Segment::kLinkQueue;
   };
-  const LinkEndSetup setup_ab{a, b, port_b, port_a, Wire(forward.rate, params.turnaround),
-                              0,         port_delays, delay_ab, params.cost(),
-                              segment(a)};
-  LinkEndSetup setup_ba{b, a, port_a, port_b, Wire(backward.rate), 1,
-                        port_delays, delay_ba, params.cost(), segment(b)};
+  const LinkEndSetup setup_ab{a, b,           port_b,   port_a,        Wire(forward.rate, params.turnaround),
+                              0, port_delays, delay_ab, params.cost(), segment(a)};
+  LinkEndSetup setup_ba{b, a,           port_a,   port_b,        Wire(backward.rate),
+                        1, port_delays, delay_ba, params.cost(), segment(b)};
   // Credits, and turns on a wire that both directions share, need a queue at both ends.
   const bool both = params.phy || params.credits.any() || (shared && !forward.rate.unlimited());
   const bool queued_ab = both || a.arbitrates();

@@ -110,7 +110,8 @@ class Simulation final : private RequestObserver {
   void make_address_map();
   void make_links();
   void make_link(std::size_t index);
-  std::unique_ptr<LinkEnd> make_flit_end(const LinkParams& params, const LinkEndSetup& link, Time credit_delay);
+  std::unique_ptr<LinkEnd> make_flit_end(const LinkParams& params, const LinkEndSetup& link,
+                                         Time credit_delay);
   void check_reachability() const;
   void give_work(const TraceOpener& open_trace);
   std::unique_ptr<AccessStream> make_stream(const Spec::Workload& workload, const TraceOpener& open_trace,

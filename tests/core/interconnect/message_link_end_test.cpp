@@ -27,8 +27,9 @@ TEST(MessageLinkEnd, WithoutContentionItIsAsFastAsAPlainOne) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
-  QueuedLink link(kernel, a, b,
-                  {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = ClassCredits(4)});
+  QueuedLink link(
+      kernel, a, b,
+      {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = ClassCredits(4)});
   Messages messages;
   Message& write = messages.tracked(Opcode::kMemWr, 2_ns);
   link.a_to_b.send(write, 2_ns);
@@ -50,8 +51,9 @@ TEST(MessageLinkEnd, CreditsLimitTheRateToCreditsPerLoop) {
     Probe a(kernel, "a");
     Probe b(kernel, "b");
     b.holds(20_ns);
-    QueuedLink link(kernel, a, b,
-                    {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = ClassCredits(credits)});
+    QueuedLink link(
+        kernel, a, b,
+        {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = ClassCredits(credits)});
     Messages messages;
     std::vector<Message*> sent;
     for (int i = 0; i < 100; ++i) {
@@ -80,8 +82,9 @@ TEST(MessageLinkEnd, EnoughCreditsLeaveTheWireAsTheLimit) {
   Probe a(kernel, "a");
   Probe b(kernel, "b");
   b.holds(20_ns);
-  QueuedLink link(kernel, a, b,
-                  {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = ClassCredits(169)});
+  QueuedLink link(
+      kernel, a, b,
+      {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = ClassCredits(169)});
   link.a_to_b.open_window(0_ps);
   Messages messages;
   for (int i = 0; i < 1000; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr), 0_ps);
@@ -95,8 +98,9 @@ TEST(MessageLinkEnd, CreditBlockedTimeOfTheWindowIsTheTimeInWhichSomethingStarve
   Probe a(kernel, "a");
   Probe b(kernel, "b");
   b.holds(20_ns);
-  QueuedLink link(kernel, a, b,
-                  {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = ClassCredits(1)});
+  QueuedLink link(
+      kernel, a, b,
+      {.bandwidth = kTenPerByte, .port_delays = 50_ns, .delay = 7_ns, .credits = ClassCredits(1)});
   Messages messages;
   for (int i = 0; i < 3; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr), 0_ps);
   test::Actor windows([&](std::uint8_t kind, std::uint64_t) {
@@ -250,8 +254,9 @@ TEST(MessageLinkEnd, OneDirectionAloneNeverTurns) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
-  QueuedLink link(kernel, a, b,
-                  {.bandwidth = kTenPerByte, .turnaround = 3_ns, .credits = ClassCredits(100), .shared = true});
+  QueuedLink link(
+      kernel, a, b,
+      {.bandwidth = kTenPerByte, .turnaround = 3_ns, .credits = ClassCredits(100), .shared = true});
   Messages messages;
   for (int i = 0; i < 50; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr), 0_ps);
   kernel.run(Time::max(), kAllEvents);
@@ -264,7 +269,8 @@ TEST(MessageLinkEnd, ADirectionWithoutCreditsDoesNotHoldTheSharedWire) {
   Probe a(kernel, "a");
   Probe b(kernel, "b");
   b.hoards();
-  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .turnaround = 3_ns, .credits = ClassCredits(1), .shared = true});
+  QueuedLink link(kernel, a, b,
+                  {.bandwidth = kTenPerByte, .turnaround = 3_ns, .credits = ClassCredits(1), .shared = true});
   a.holds(0_ps);
   Messages messages;
   for (int i = 0; i < 2; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr), 0_ps);
@@ -280,9 +286,16 @@ class RandomTraffic : public testing::TestWithParam<int> {};
 TEST_P(RandomTraffic, NothingIsLostOrReorderedWithinAClassAndNoTwoShareTheWire) {
   const std::vector<LinkOf> links{
       {.bandwidth = kTenPerByte, .port_delays = 5_ns, .credits = ClassCredits(1)},
-      {.bandwidth = kTenPerByte, .port_delays = 5_ns, .credits = ClassCredits(3), .arbitration = Arbitration::kAge},
+      {.bandwidth = kTenPerByte,
+       .port_delays = 5_ns,
+       .credits = ClassCredits(3),
+       .arbitration = Arbitration::kAge},
       {.bandwidth = kTenPerByte, .port_delays = 5_ns, .turnaround = 2_ns, .shared = true},
-      {.bandwidth = kTenPerByte, .port_delays = 5_ns, .turnaround = 2_ns, .credits = ClassCredits(2), .shared = true},
+      {.bandwidth = kTenPerByte,
+       .port_delays = 5_ns,
+       .turnaround = 2_ns,
+       .credits = ClassCredits(2),
+       .shared = true},
       {.bandwidth = {}, .port_delays = 5_ns, .credits = ClassCredits(2)},
       {.bandwidth = kTenPerByte, .cost = {Bytes{0}, Bytes{0}}, .credits = ClassCredits(2), .shared = true},
   };

@@ -108,7 +108,7 @@ TEST(WireMonitor, MatchesBruteForceForAnyPassagesAndWindow) {
       const auto bytes = static_cast<std::uint32_t>(random.below(150));
       free = start + Time{static_cast<std::int64_t>(bytes + random.below(2) * random.below(50))};
       const auto payload = static_cast<std::uint32_t>(random.below(bytes + 1));
-      passages.push_back({ready, start, free, bytes, payload});
+      passages.push_back({ready, start, free, bytes, static_cast<std::uint16_t>(payload)});
       monitor.book(passages.back(), now);
     }
     look(Time::max());

@@ -14,7 +14,7 @@ void FlitMonitor::add(const Flit& flit) {
   for (std::size_t i = 0; i < flit.message_count;) {
     std::size_t end = i + 1;
     while (end < flit.message_count && flit.message[end].slot == flit.message[i].slot) ++end;
-    const double share = 1.0 / static_cast<double>(end - i);
+    const double share = end - i == 1 ? 1.0 : 1.0 / static_cast<double>(end - i);
     for (; i < end; ++i) {
       const auto channel = static_cast<std::size_t>(flit.message[i].channel);
       ++totals_.messages[channel];

@@ -16,8 +16,14 @@ void FlitPacker::pack_68b(const Offer& offer, Flit& flit) {
   const auto allowed = [&] { return filling.data_headers ? kOnes ^ kDataClasses : kOnes; };
   if (!place_mac(flit)) place_messages(filling, 0, SlotType::kHeader, allowed());
   for (unsigned slot = 1; slot < kSlots;) {
-    if (data_waiting_ > 0) slot = place_data(flit, slot, kSlots);
-    else place_messages(filling, slot++, SlotType::kGeneric, allowed());
+    if (data_waiting_ > 0) {
+      slot = place_data(flit, slot, kSlots);
+    } else if (filling.left != 0) {
+      place_messages(filling, slot++, SlotType::kGeneric, allowed());
+    } else {
+      flit.slot[slot++] = {SlotKind::kEmpty, 0};
+      ++flit.count(SlotKind::kEmpty);
+    }
   }
 }
 

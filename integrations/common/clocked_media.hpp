@@ -15,13 +15,15 @@
 
 #include <cxloom/cxloom.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
-#include <type_traits>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 namespace cxloom::integrations {

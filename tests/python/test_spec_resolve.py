@@ -146,7 +146,8 @@ def test_a_file_may_start_from_a_file(tmp_path: Path) -> None:
     [
         (
             "esf/validatoin",
-            "unknown preset 'esf/validatoin'; allowed: esf/validation; did you mean 'esf/validation'?",
+            "unknown preset 'esf/validatoin'; allowed: esf/validation or memory/local-remote-cxl; "
+            "did you mean 'esf/validation'?",
         ),
         ("nowhere.yaml", "no such file"),
         ("top.yaml", "a preset that starts from itself"),

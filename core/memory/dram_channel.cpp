@@ -24,8 +24,10 @@ DramChannel::DramChannel(const DramConfig& config, std::uint32_t index)
       ranks_(config.device.organisation.ranks),
       blocked_(std::size_t{banks_in_rank_} * ranks_.size()),
       unused_(blocked_.size()),
-      filter_(kFilter) {
+      filter_(kFilter),
+      load_(blocked_.size()) {
   for (auto& candidates : candidates_) candidates.resize(blocked_.size());
+  for (auto& ready : ready_) ready.resize(ranks_.size());
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     next_due_ = std::min(next_due_, refresh_.emplace_back(config, rank).due());
   }
@@ -35,6 +37,7 @@ Clock DramChannel::arrive(const DramBurst& burst, Clock ready) {
   const Clock rest = burst.write ? 0 : shortest(burst, ready);
   const bool first = arrivals_[burst.write].empty();
   arrivals_[burst.write].push_back({burst, ready, order_++, rest});
+  ++load_[burst.bank];
   if (burst.write) {
     ++filter_[hash(burst)];
     if (!config_.posted_writes) return ready + timing_.CWL + burst_;
@@ -50,9 +53,8 @@ Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
   if (filter_[hash(burst)] != 0) return kForwarding;
   const Clock hit = timing_.CL + burst_;
   const DramTimers::Bank& bank = timers_.bank(burst.bank);
-  const bool alone = idle() && arrivals_[0].empty() && arrivals_[1].empty();
-  if (!alone || bank.row == burst.row) return hit;
-  // Other rows may be closed before it comes, by a refresh or a timeout, but its own is not opened.
+  if (load_[burst.bank] != 0 || bank.row == burst.row) return hit;
+  // The row of a bank that nobody else wants may be closed before it comes, by a refresh or a timeout, but not opened.
   const bool closed =
       bank.row == DramTimers::kClosed || drains_ != 0 || next_due_ <= ready || rows_.times_out();
   return hit + timing_.tRCD + (closed ? 0 : timing_.tRP);
@@ -91,25 +93,6 @@ void DramChannel::advance(Clock limit) {
   }
 }
 
-// No read command goes out before this clock, unless something new arrives.
-Clock DramChannel::read_command_bound() const {
-  if (drains_ != 0 || (writing_ && !opened_[0].empty())) return floor_;
-  if (writing_) {  // all writes above the low mark go first
-    const std::uint32_t writes = queue_.count(true);
-    return floor_ + (writes > config_.write_low ? writes - config_.write_low - 1 : 0) * timing_.tCCD_S;
-  }
-  Clock bound = kNeverClock;
-  for (const std::uint32_t bank : queue_.busy_banks(false)) {
-    const Step step = candidates_[0][bank].step;
-    if (step == Step::kNothing) return floor_;  // it waits for a write to use the row
-    const Clock rest = step == Step::kColumn     ? 0
-                       : step == Step::kActivate ? timing_.tRCD
-                                                 : timing_.tRP + timing_.tRCD;
-    bound = std::min(bound, choice_of(bank, false).at + rest);
-  }
-  return bound;
-}
-
 Clock DramChannel::next_done_bound() const {
   if (!done_.empty() && done_.front().at <= floor_) return floor_;
   Clock bound = kNeverClock;
@@ -120,12 +103,14 @@ Clock DramChannel::next_done_bound() const {
   }
   const Clock write = timing_.CWL + burst_;
   if (!arrivals_[0].empty()) {
-    const Arrival& head = arrivals_[0].front();
-    const Clock rest = arrivals_[0].size() == 1 ? head.rest
-                       : forwardable_ != 0      ? kForwarding
-                                                : timing_.CL + burst_;
-    const bool room = queue_.count(false) < config_.read_queue;
-    bound = std::min(bound, std::max(room ? floor_ : read_command_bound(), head.ready) + rest);
+    const Clock room = queue_.count(false) < config_.read_queue ? floor_ : read_command_bound();
+    const std::size_t few = std::min<std::size_t>(arrivals_[0].size(), 4);
+    for (std::size_t i = 0; i < few; ++i)
+      bound = std::min(bound, std::max(room, arrivals_[0][i].ready) + arrivals_[0][i].rest);
+    if (few != arrivals_[0].size()) {
+      const Clock rest = forwardable_ != 0 ? kForwarding : timing_.CL + burst_;
+      bound = std::min(bound, std::max(room, arrivals_[0][few].ready) + rest);
+    }
   }
   if (!config_.posted_writes) {
     if (queue_.count(true) != 0) bound = std::min(bound, floor_ + write);
@@ -148,9 +133,7 @@ bool DramChannel::take_done(Clock now, Done& done) {
 }
 
 void DramChannel::finish(Clock at, Clock first, std::uint32_t access) {
-  auto place = done_.end();
-  while (place != done_.begin() && std::prev(place)->at > at) --place;
-  done_.insert(place, {at, first, access});
+  done_.insert({at, first, access}, [](const Done& a, const Done& b) { return a.at < b.at; });
 }
 
 // --- admission -------------------------------------------------------------------------------------------------------
@@ -182,19 +165,21 @@ void DramChannel::free_written() {
 void DramChannel::admit(bool write) {
   const Arrival arrival = arrivals_[write].front();
   arrivals_[write].pop_front();
-  if (!write && arrival.rest == kForwarding) --forwardable_;
   const DramBurst& burst = arrival.burst;
+  if (!write && arrival.rest == kForwarding) --forwardable_;
   const DramQueue::Slot earlier = filter_[hash(burst)] != 0 ? queue_.write_to(burst) : DramQueue::kNone;
   // A read that waited outside may find a write that came after it: that one is not its business.
   const bool queued = earlier != DramQueue::kNone && queue_.at(earlier).order < arrival.order;
   if (queued && !write) {
     ++counters_.forwarded;
+    --load_[burst.bank];
     finish(floor_ + kForwarding, floor_ + kForwarding, burst.access);
     return;
   }
   if (write && config_.posted_writes) finish(floor_, floor_, burst.access);
   if (queued && write && config_.posted_writes) {
     ++counters_.merged;
+    --load_[burst.bank];
     --filter_[hash(burst)];
     return;
   }

@@ -7,16 +7,17 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "memory/dram_command.hpp"
 #include "memory/dram_counters.hpp"
 #include "memory/dram_params.hpp"
 #include "memory/dram_queue.hpp"
+#include "memory/dram_ready.hpp"
 #include "memory/dram_refresh.hpp"
 #include "memory/dram_row_policy.hpp"
 #include "memory/dram_timers.hpp"
+#include "memory/ring.hpp"
 
 namespace cxloom {
 
@@ -51,12 +52,9 @@ class DramChannel {
   std::uint32_t waiting() const;
 
  private:
-  // What goes first among commands that may go out at the same clock. An activate holds up others of its rank, a
-  // precharge only its bank.
-  enum class Step : std::uint8_t { kRefresh, kActivate, kColumn, kPrecharge, kTimeout, kNothing };
+  using Step = DramStep;
   struct Candidate {  // what a bank needs next in one direction
     Step step = Step::kNothing;
-    bool rmw = false;
     DramQueue::Slot slot = DramQueue::kNone;
     std::uint64_t order = 0;
   };
@@ -70,6 +68,11 @@ class DramChannel {
       if (at != other.at) return at < other.at;
       return step != other.step ? step < other.step : order < other.order;
     }
+  };
+  struct Ready {
+    DramReadyList activate;
+    DramReadyList column;
+    DramReadyList precharge;
   };
   struct Arrival {
     DramBurst burst;
@@ -96,6 +99,10 @@ class DramChannel {
 
   // Choice.
   void reconsider(std::uint32_t bank);
+  void reconsider(std::uint32_t bank, bool write);
+  DramReadyList& ready(std::uint32_t bank, bool write, Step step);
+  template <class Take>
+  void for_each_first(bool write, Take take) const;
   Candidate candidate_of(std::uint32_t bank, bool write) const;
   Choice choice_of(std::uint32_t bank, bool write) const;
   Choice refresh_choice(std::uint32_t rank) const;
@@ -106,6 +113,7 @@ class DramChannel {
   // Effects.
   void issue(const Choice& choice);
   void issue_row(std::uint32_t bank, const Candidate& candidate, Clock now);
+  void forget_opener(std::uint32_t bank);
   void issue_column(std::uint32_t bank, const Candidate& candidate, Clock now);
   void issue_refresh(std::uint32_t rank, Clock now);
   void close_idle(std::uint32_t bank, Clock now);
@@ -142,6 +150,7 @@ class DramChannel {
   bool writing_ = false;
   std::array<Clock, 2> bus_{};  ///< free from then on: commands to rows (or all), commands to columns
   std::array<std::vector<Candidate>, 2> candidates_;  ///< by bank
+  std::array<std::vector<Ready>, 2> ready_;           ///< by rank: the same, sorted
   Choice choice_;
   bool chosen_ = false;  ///< choice_ is up to date
   Clock next_due_ = kNeverClock;
@@ -152,12 +161,13 @@ class DramChannel {
       unused_;  ///< by bank: its row was opened for a read (1) or write (2) and not used yet
   std::array<std::vector<std::uint32_t>, 2> opened_;  ///< these banks, by direction
 
-  std::array<std::deque<Arrival>, 2> arrivals_;  ///< not in a queue yet: in the future, or waiting for room
-  std::deque<Clock> written_;          ///< when the data of writes leave their place in the write queue
-  std::uint32_t held_writes_ = 0;      ///< places of the write queue that are taken
-  std::vector<std::uint32_t> filter_;  ///< how many writes, arriving or queued, share a hash
-  std::deque<Done> done_;
-  std::uint32_t forwardable_ = 0;  ///< reads arriving that may be answered by a write
+  std::array<Ring<Arrival>, 2> arrivals_;  ///< not in a queue yet: in the future, or waiting for room
+  Ring<Clock> written_;                    ///< when the data of writes leave their place in the write queue
+  std::uint32_t held_writes_ = 0;          ///< places of the write queue that are taken
+  std::vector<std::uint32_t> filter_;      ///< how many writes, arriving or queued, share a hash
+  Ring<Done> done_;
+  std::uint32_t forwardable_ = 0;    ///< reads arriving that a write may answer
+  std::vector<std::uint32_t> load_;  ///< by bank: bursts arriving or queued
   std::uint64_t order_ = 0;
   DramCounters counters_;
 };

@@ -13,8 +13,6 @@ void DramQueue::add(const DramBurst& burst, Clock arrival, std::uint64_t order) 
   entries_[slot] = {burst, arrival, order};
   List& list = lists_[burst.bank * 2 + burst.write];
   if (list.first == kNone) {
-    list.place = static_cast<std::uint32_t>(busy_[burst.write].size());
-    busy_[burst.write].push_back(burst.bank);
     list.first = slot;
   } else {
     entries_[list.last].next = slot;
@@ -33,13 +31,6 @@ void DramQueue::remove(Slot slot) {
     while (entries_[before].next != slot) before = entries_[before].next;
     entries_[before].next = entries_[slot].next;
     if (list.last == slot) list.last = before;
-  }
-  if (list.first == kNone) {
-    auto& busy = busy_[burst.write];
-    const std::uint32_t moved = busy.back();
-    busy[list.place] = moved;
-    lists_[moved * 2 + burst.write].place = list.place;
-    busy.pop_back();
   }
   --counts_[burst.write];
   free_.push_back(slot);

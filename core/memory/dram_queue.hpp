@@ -62,9 +62,6 @@ class DramQueue {
     }
     return slot;
   }
-  /// Banks with bursts of this direction, in no order.
-  const std::vector<std::uint32_t>& busy_banks(bool write) const { return busy_[write]; }
-
   void add(const DramBurst& burst, Clock arrival, std::uint64_t order);
   void remove(Slot slot);
 
@@ -72,13 +69,11 @@ class DramQueue {
   struct List {
     Slot first = kNone;
     Slot last = kNone;
-    std::uint32_t place = 0;  ///< in busy_
   };
 
   std::vector<Entry> entries_;
   std::vector<Slot> free_;
   std::vector<List> lists_;
-  std::vector<std::uint32_t> busy_[2];
   std::uint32_t counts_[2] = {0, 0};
 };
 

@@ -11,15 +11,12 @@ DramChannel::Candidate DramChannel::candidate_of(std::uint32_t bank, bool write)
   const DramQueue::Slot oldest = queue_.oldest(bank, write);
   if (oldest == DramQueue::kNone) return {};
   const auto with = [&](Step step, DramQueue::Slot slot) {
-    const DramQueue::Entry& entry = queue_.at(slot);
-    return Candidate{step, entry.burst.rmw, slot, entry.order};
+    return Candidate{step, slot, queue_.at(slot).order};
   };
   const std::int64_t row = timers_.bank(bank).row;
   if (row == DramTimers::kClosed) return blocked_[bank] != 0 ? Candidate{} : with(Step::kActivate, oldest);
   const DramQueue::Slot hit = queue_.oldest_to(bank, write, row);
-  if (unused_[bank] != 0) {  // whoever it was opened for uses it first, whatever else is wanted by now
-    return unused_[bank] == opener(write) ? with(Step::kColumn, hit) : Candidate{};
-  }
+  if (unused_[bank] == opener(write)) return with(Step::kColumn, hit);  // that is what it was opened for
   if (blocked_[bank] != 0) return {};
   if (hit != DramQueue::kNone && (hit == oldest || floor_ - queue_.at(oldest).arrival <= config_.age_cap)) {
     return with(Step::kColumn, hit);
@@ -27,25 +24,93 @@ DramChannel::Candidate DramChannel::candidate_of(std::uint32_t bank, bool write)
   return with(Step::kPrecharge, oldest);
 }
 
+DramReadyList& DramChannel::ready(std::uint32_t bank, bool write, Step step) {
+  Ready& ready = ready_[write][timers_.bank(bank).rank];
+  return step == Step::kActivate ? ready.activate : step == Step::kColumn ? ready.column : ready.precharge;
+}
+
 void DramChannel::reconsider(std::uint32_t bank) {
-  candidates_[0][bank] = candidate_of(bank, false);
-  candidates_[1][bank] = candidate_of(bank, true);
+  reconsider(bank, false);
+  reconsider(bank, true);
   chosen_ = false;
+}
+
+void DramChannel::reconsider(std::uint32_t bank, bool write) {
+  Candidate& candidate = candidates_[write][bank];
+  if (candidate.step == Step::kNothing && queue_.oldest(bank, write) == DramQueue::kNone) return;
+  const Candidate next = candidate_of(bank, write);
+  if (next.step == candidate.step && next.order == candidate.order) return;
+  if (candidate.step != Step::kNothing) ready(bank, write, candidate.step).remove(candidate.order);
+  if (next.step != Step::kNothing)
+    ready(bank, write, next.step).add({next.order, bank, queue_.at(next.slot).burst.rmw});
+  candidate = next;
 }
 
 DramChannel::Choice DramChannel::choice_of(std::uint32_t bank, bool write) const {
   const Candidate& candidate = candidates_[write][bank];
   if (candidate.step == Step::kNothing) return {};
   const DramTimers::Bank& state = timers_.bank(bank);
-  Clock at = bus_free(candidate.step == Step::kColumn);
+  Clock at = std::max(bus_free(candidate.step == Step::kColumn), floor_);
   if (candidate.step == Step::kColumn) {
-    at = std::max(at, timers_.column_at(state, write, candidate.rmw));
+    const bool rmw = queue_.at(candidate.slot).burst.rmw;
+    at = std::max({at, timers_.column_at(state, write, rmw), timers_.rank_column_at(state.rank, write)});
   } else if (candidate.step == Step::kActivate) {
-    at = std::max(at, timers_.activate_at(state));
+    at = std::max({at, timers_.activate_at(state), timers_.rank_activate_at(state.rank)});
   } else {
-    at = std::max(at, timers_.precharge_at(state));
+    at = std::max({at, timers_.precharge_at(state), timers_.rank_precharge_at(state.rank)});
   }
-  return {std::max(at, floor_), candidate.step, write, bank, candidate.order};
+  return {at, candidate.step, write, bank, candidate.order};
+}
+
+// The first of each rank and kind of command, in one direction.
+template <class Take>
+void DramChannel::for_each_first(bool write, Take take) const {
+  const Clock row_bus = std::max(floor_, bus_free(false));
+  const Clock column_bus = std::max(floor_, bus_free(true));
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    const Ready& ready = ready_[write][rank];
+    const auto found = [&](const DramReadyList::Found& first, Step step) {
+      if (first.at != kNeverClock) take(Choice{first.at, step, write, first.entry.bank, first.entry.order});
+    };
+    if (!ready.activate.empty()) {
+      found(ready.activate.first(
+                std::max(row_bus, timers_.rank_activate_at(rank)),
+                [&](const auto& entry) { return timers_.activate_at(timers_.bank(entry.bank)); }),
+            Step::kActivate);
+    }
+    if (!ready.column.empty()) {
+      found(ready.column.first(std::max(column_bus, timers_.rank_column_at(rank, write)),
+                               [&](const auto& entry) {
+                                 return timers_.column_at(timers_.bank(entry.bank), write, entry.rmw);
+                               }),
+            Step::kColumn);
+    }
+    if (!ready.precharge.empty()) {
+      found(ready.precharge.first(
+                std::max(row_bus, timers_.rank_precharge_at(rank)),
+                [&](const auto& entry) { return timers_.precharge_at(timers_.bank(entry.bank)); }),
+            Step::kPrecharge);
+    }
+  }
+}
+
+// No read command goes out before this clock, unless something new arrives.
+Clock DramChannel::read_command_bound() const {
+  if (drains_ != 0) return floor_;
+  if (writing_) {  // all writes above the low mark go first, except where a row was opened for a read
+    const std::uint32_t writes = queue_.count(true);
+    Clock bound = floor_ + (writes > config_.write_low ? writes - config_.write_low - 1 : 0) * timing_.tCCD_S;
+    for (const std::uint32_t bank : opened_[0]) bound = std::min(bound, choice_of(bank, false).at);
+    return bound;
+  }
+  Clock bound = kNeverClock;
+  for_each_first(false, [&](const Choice& choice) {
+    const Clock rest = choice.step == Step::kColumn     ? 0
+                       : choice.step == Step::kActivate ? timing_.tRCD
+                                                        : timing_.tRP + timing_.tRCD;
+    bound = std::min(bound, choice.at + rest);
+  });
+  return bound;
 }
 
 DramChannel::Choice DramChannel::refresh_choice(std::uint32_t rank) const {
@@ -56,11 +121,12 @@ DramChannel::Choice DramChannel::refresh_choice(std::uint32_t rank) const {
     const DramTimers::Bank& state = timers_.bank(bank);
     if (state.row == DramTimers::kClosed) continue;
     open = true;
-    if (unused_[bank] != 0) {
-      if (refresh.all_banks()) return {};  // the row is used first
+    if (unused_[bank] == opener(writing_)) {  // the row is used first
+      if (refresh.all_banks()) return {};
       continue;
     }
-    if (!refresh.all_banks()) at = std::min(at, timers_.precharge_at(state));
+    if (!refresh.all_banks())
+      at = std::min(at, std::max(timers_.precharge_at(state), timers_.rank_precharge_at(rank)));
   }
   if (open && refresh.all_banks()) at = timers_.precharge_all_at(rank);
   if (!open) at = timers_.refresh_at(rank, refresh.banks());
@@ -75,7 +141,8 @@ DramChannel::Choice DramChannel::timeout_choice() const {
     if (state.row == DramTimers::kClosed || blocked_[bank] != 0) continue;
     if (queue_.oldest(bank, false) != DramQueue::kNone || queue_.oldest(bank, true) != DramQueue::kNone)
       continue;
-    const Clock at = std::max({rows_.close_at(bank), timers_.precharge_at(state), floor_, bus_free(false)});
+    const Clock at = std::max({rows_.close_at(bank), timers_.precharge_at(state),
+                               timers_.rank_precharge_at(state.rank), floor_, bus_free(false)});
     const Clock idle = ranks_[state.rank].idle_from;
     if (config_.power_down && idle != kNeverClock && at >= idle + *config_.power_down)
       continue;  // asleep by then
@@ -88,10 +155,9 @@ DramChannel::Choice DramChannel::timeout_choice() const {
 const DramChannel::Choice& DramChannel::choose() {
   if (chosen_) return choice_;
   choice_ = {};
-  for (const std::uint32_t bank : queue_.busy_banks(writing_)) {
-    const Choice choice = choice_of(bank, writing_);
+  for_each_first(writing_, [&](const Choice& choice) {
     if (choice.before(choice_)) choice_ = choice;
-  }
+  });
   for (const std::uint32_t bank : opened_[!writing_]) {
     const Choice choice = choice_of(bank, !writing_);
     if (choice.before(choice_)) choice_ = choice;
@@ -148,6 +214,12 @@ void DramChannel::issue(const Choice& choice) {
   }
 }
 
+void DramChannel::forget_opener(std::uint32_t bank) {
+  if (unused_[bank] == 0) return;
+  std::erase(opened_[unused_[bank] == opener(true)], bank);
+  unused_[bank] = 0;
+}
+
 void DramChannel::issue_row(std::uint32_t bank, const Candidate& candidate, Clock now) {
   const DramTimers::Bank& state = timers_.bank(bank);
   DramQueue::Entry& entry = queue_.at(candidate.slot);
@@ -164,6 +236,7 @@ void DramChannel::issue_row(std::uint32_t bank, const Candidate& candidate, Cloc
     tell(DramCommand::kActivate, state.rank, bank - state.rank * banks_in_rank_, now, &entry.burst);
   } else {
     entry.outcome = RowOutcome::kConflict;
+    forget_opener(bank);
     timers_.precharge(bank, now);
     hold_bus(DramCommand::kPrecharge, now);
     tell(DramCommand::kPrecharge, state.rank, bank - state.rank * banks_in_rank_, now);
@@ -178,10 +251,7 @@ void DramChannel::issue_column(std::uint32_t bank, const Candidate& candidate, C
   const DramBurst& burst = entry.burst;
   queue_.remove(candidate.slot);
   const bool first_use = unused_[bank] != 0;
-  if (first_use) {
-    unused_[bank] = 0;
-    std::erase(opened_[burst.write], bank);
-  }
+  forget_opener(bank);
   rows_.used(bank, !first_use, now);
   const bool close = rows_.closes(bank) && queue_.oldest_to(bank, false, burst.row) == DramQueue::kNone &&
                      queue_.oldest_to(bank, true, burst.row) == DramQueue::kNone;
@@ -190,6 +260,7 @@ void DramChannel::issue_column(std::uint32_t bank, const Candidate& candidate, C
 
   const Clock end = now + (burst.write ? timing_.CWL : timing_.CL) + burst_;
   const Clock first = entry.first == DramQueue::kUntouched ? now : entry.first;
+  --load_[bank];
   if (burst.write) {
     ++counters_.writes;
     --filter_[hash(burst)];
@@ -257,7 +328,7 @@ void DramChannel::issue_refresh(std::uint32_t rank, Clock now) {
   std::uint32_t first_open = DramQueue::kNone;
   for (const std::uint32_t bank : refresh.banks()) {
     const DramTimers::Bank& state = timers_.bank(bank);
-    if (state.row == DramTimers::kClosed || unused_[bank] != 0) continue;
+    if (state.row == DramTimers::kClosed || unused_[bank] == opener(writing_)) continue;
     if (first_open == DramQueue::kNone ||
         timers_.precharge_at(state) < timers_.precharge_at(timers_.bank(first_open))) {
       first_open = bank;
@@ -267,8 +338,10 @@ void DramChannel::issue_refresh(std::uint32_t rank, Clock now) {
     const bool all = refresh.all_banks();
     const DramCommand command = all ? DramCommand::kPrechargeAll : DramCommand::kPrecharge;
     if (all) {
+      for (const std::uint32_t bank : refresh.banks()) forget_opener(bank);
       timers_.precharge_all(rank, now);
     } else {
+      forget_opener(first_open);
       timers_.precharge(first_open, now);
     }
     hold_bus(command, now);

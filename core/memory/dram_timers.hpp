@@ -31,18 +31,23 @@ class DramTimers {
   const Bank& bank(std::uint32_t index) const { return banks_[index]; }
   std::uint32_t open_banks(std::uint32_t rank) const { return ranks_[rank].open; }
 
-  /// The first clock at which the command may go out, the command bus aside.
-  Clock activate_at(const Bank& bank) const {
-    return std::max(
-        {bank.activate, groups_[bank.group].activate, ranks_[bank.rank].activate, ranks_[bank.rank].awake});
-  }
-  Clock precharge_at(const Bank& bank) const {
-    return std::max({bank.precharge, ranks_[bank.rank].precharge, ranks_[bank.rank].awake});
-  }
+  // The first clock at which a command may go out, the command bus aside: what the bank and its group allow, and what
+  // the rank allows.
+
+  Clock activate_at(const Bank& bank) const { return std::max(bank.activate, groups_[bank.group].activate); }
+  Clock precharge_at(const Bank& bank) const { return bank.precharge; }
   Clock column_at(const Bank& bank, bool write, bool rmw) const {
     const Group& group = groups_[bank.group];
-    return std::max({bank.column[write], rmw ? group.rmw : group.column[write],
-                     ranks_[bank.rank].column[write], ranks_[bank.rank].awake});
+    return std::max(bank.column[write], rmw ? group.rmw : group.column[write]);
+  }
+  Clock rank_activate_at(std::uint32_t rank) const {
+    return std::max(ranks_[rank].activate, ranks_[rank].awake);
+  }
+  Clock rank_precharge_at(std::uint32_t rank) const {
+    return std::max(ranks_[rank].precharge, ranks_[rank].awake);
+  }
+  Clock rank_column_at(std::uint32_t rank, bool write) const {
+    return std::max(ranks_[rank].column[write], ranks_[rank].awake);
   }
   Clock precharge_all_at(std::uint32_t rank) const;
   /// For a refresh of `banks` (by index), all of them closed.

@@ -135,5 +135,238 @@ TEST(DramMedia, MeetsTheAnchorsOfTheTestConfiguration) {
   EXPECT_NEAR(run("seq_w"), 17.8, 0.03 * 17.8);
 }
 
+// --- behaviour -------------------------------------------------------------------------------------------------------
+
+/// test-D5 without refresh: everything can be counted by hand.
+DramParams quiet() {
+  DramParams params = DramBench::preset("test-D5");
+  params.mapping = "rochrababgco";
+  params.refresh = RefreshMode::kOff;
+  return params;
+}
+constexpr std::uint64_t kRow = 1ULL << 17U;  // to the next row of the same bank
+Time clocks(std::int64_t n) { return Time{416} * n; }
+
+TEST(DramMedia, AReadOfAQueuedWriteIsForwarded) {
+  DramBench bench(quiet());
+  bench.media.open_window(Time{});
+  bench.access({0, true}, Time{});
+  const std::size_t read = bench.access({0, false}, Time{});
+  bench.access({0, true}, Time{});  // merged
+  bench.run();
+  bench.media.close_window(bench.kernel.now());
+  EXPECT_EQ(bench.latency(read), clocks(1));
+  EXPECT_EQ(bench.measure("forwarded_reads"), 1);
+  EXPECT_EQ(bench.measure("merged_writes"), 1);
+}
+
+TEST(DramMedia, APostedWriteIsDoneInTheQueueAnotherInTheDevice) {
+  DramBench posted(quiet());
+  const std::size_t first = posted.access({0, true}, clocks(10));
+  posted.run();
+  EXPECT_EQ(posted.latency(first), Time{});
+  DramParams params = quiet();
+  params.posted_writes = false;
+  DramBench written(params);
+  const std::size_t second = written.access({0, true}, clocks(10));
+  written.run();
+  EXPECT_EQ(written.latency(second), clocks(39 + 38 + 8));  // tRCD_WR, CWL, BL/2
+}
+
+TEST(DramMedia, WritesBeyondTheQueueWaitForAPlace) {
+  DramParams params = quiet();
+  params.write_queue = 1;
+  DramBench bench(params);
+  const std::size_t first = bench.access({0, true}, Time{});
+  const std::size_t second = bench.access({64, true}, Time{});
+  bench.run();
+  EXPECT_EQ(bench.latency(first), Time{});
+  EXPECT_EQ(bench.latency(second), clocks(39 + 38 + 8));  // until the first's data are in the device
+  EXPECT_EQ(bench.segment(second, Segment::kMediaQueue), bench.latency(second));
+}
+
+TEST(DramMedia, RowsThatHitGoBeforeOlderOnesUntilTheAgeCap) {
+  const auto order = [](Time cap) {
+    DramParams params = quiet();
+    params.age_cap = cap;
+    DramBench bench(params);
+    bench.access({0, false}, Time{});
+    const std::size_t other = bench.access({kRow, false}, clocks(1));
+    std::size_t last = 0;
+    for (int i = 1; i < 32; ++i) last = bench.access({static_cast<std::uint64_t>(i) * 64, false}, clocks(2));
+    bench.run();
+    return bench.done_at[other] > bench.done_at[last];
+  };
+  EXPECT_TRUE(order(Time{1'000'000'000}));
+  EXPECT_FALSE(order(clocks(100)));
+}
+
+TEST(DramMedia, PoliciesCloseRows) {
+  // Two accesses to a row far apart, then one to another row of the bank.
+  const auto latencies = [](RowPolicy policy) {
+    DramParams params = quiet();
+    params.row_policy = policy;
+    params.row_timeout = clocks(1000);
+    DramBench bench(params);
+    bench.access({0, false}, Time{});
+    const std::size_t near = bench.access({64, false}, clocks(500));
+    const std::size_t far = bench.access({128, false}, clocks(5000));
+    const std::size_t other = bench.access({kRow, false}, clocks(5500));
+    bench.run();
+    return std::vector<std::int64_t>{bench.latency(near).ps() / 416, bench.latency(far).ps() / 416,
+                                     bench.latency(other).ps() / 416};
+  };
+  constexpr std::int64_t kHit = 48;
+  constexpr std::int64_t kMiss = 87;
+  constexpr std::int64_t kConflict = 126;
+  EXPECT_EQ(latencies(RowPolicy::kOpen), (std::vector{kHit, kHit, kConflict}));
+  EXPECT_EQ(latencies(RowPolicy::kClosed), (std::vector{kMiss, kMiss, kMiss}));
+  EXPECT_EQ(latencies(RowPolicy::kTimeout), (std::vector{kHit, kMiss, kConflict}));
+}
+
+TEST(DramMedia, ThePredictorLearnsWhetherRowsAreUsedAgain) {
+  const auto last_latency = [](bool reuse) {
+    DramParams params = quiet();
+    params.row_policy = RowPolicy::kAdaptive;
+    DramBench bench(params);
+    std::size_t last = 0;
+    for (std::uint64_t i = 0; i < 20; ++i)
+      last = bench.access({reuse ? i * 64 : i * kRow, false}, clocks(1000 * static_cast<std::int64_t>(i)));
+    bench.run();
+    return bench.latency(last).ps() / 416;
+  };
+  EXPECT_EQ(last_latency(true), 48);   // open
+  EXPECT_EQ(last_latency(false), 87);  // closed in time
+}
+
+TEST(DramMedia, RefreshTakesItsShareAndIdleTimeCostsNoEvents) {
+  DramParams params = DramBench::preset("test-D5");
+  DramBench bench(params);
+  bench.media.open_window(Time{});
+  bench.access({0, false}, Time{});
+  bench.run();
+  const std::uint64_t events = bench.kernel.events();
+  bench.access({0, false}, Time{1'000'000'000'000});  // a second later
+  bench.run();
+  EXPECT_LE(bench.kernel.events() - events, 3U);
+  bench.media.close_window(bench.kernel.now());
+  EXPECT_NEAR(bench.measure("refreshes"), 1e12 / 416 / 9375, 2);
+  EXPECT_NEAR(bench.measure("refresh_share"), 710.0 / 9375, 1e-4);
+}
+
+TEST(DramMedia, PostponedRefreshesAreMadeUpForWhenIdle) {
+  DramParams params = DramBench::preset("test-D5");
+  params.refresh_postpone = 4;
+  DramBench bench(params);
+  bench.media.open_window(Time{});
+  for (int i = 0; i < 1000; ++i) bench.access({static_cast<std::uint64_t>(i) * 64, false}, clocks(32 * i));
+  bench.run();
+  bench.media.close_window(bench.kernel.now());
+  EXPECT_LT(bench.measure("refreshes"), 4);
+  bench.kernel.run(clocks(9375 * 20), ~std::uint64_t{0});
+  bench.media.close_window(clocks(9375 * 20 + 5000));
+  EXPECT_EQ(bench.measure("refreshes"), 20);
+}
+
+TEST(DramMedia, PowerDownCostsItsExit) {
+  DramParams params = quiet();
+  params.power_down = clocks(100);
+  params.row_policy = RowPolicy::kClosed;
+  DramBench bench(params);
+  bench.media.open_window(Time{});
+  const std::size_t access = bench.access({0, false}, clocks(10'000));
+  bench.run();
+  bench.media.close_window(bench.kernel.now());
+  EXPECT_EQ(bench.latency(access), clocks(18 + 87));  // tXP
+  EXPECT_NEAR(bench.measure("power_down_share"), 9900.0 / 10'105, 1e-3);
+}
+
+TEST(DramMedia, EnergyIsThatOfTheCountedCommands) {
+  // One row opened and read twice in 10,000 clocks, without refresh; four devices.
+  DramBench bench(quiet());
+  bench.media.open_window(Time{});
+  bench.access({0, false}, Time{});
+  bench.access({64, false}, clocks(200));
+  bench.run();
+  bench.media.close_window(clocks(10'000));
+  const double scale = 1.1 * 0.416 * 4 * 1e-6;  // V x ns x devices, of mA to uJ
+  const double open = (142.0 - 92.0) / 32;      // one bank of 32
+  EXPECT_NEAR(bench.measure("energy_read_uj"), scale * 2 * (530 - 142) * 8, 1e-9);
+  EXPECT_NEAR(bench.measure("energy_activate_uj"), scale * ((122 - 92) * 116 - open * 77), 1e-9);
+  EXPECT_NEAR(bench.measure("energy_background_uj"), scale * (92.0 * 10'000 + open * 10'000), 1e-6);
+  EXPECT_EQ(bench.measure("energy_refresh_uj"), 0);
+  EXPECT_NEAR(bench.measure("power_mw"), bench.measure("energy_uj") * 1e6 / 4160, 1e-6);
+}
+
+TEST(DramMedia, AnAccessOfAnySizeIsDoneWithItsLastBurst) {
+  DramBench bench(quiet());
+  const std::size_t whole = bench.access({0, false, 256}, Time{});
+  bench.run();
+  EXPECT_EQ(bench.latency(whole), clocks(39 + 3 * 12 + 40 + 8));  // tRCD, three times tCCD_L, CL, BL/2
+  const std::size_t astride = bench.access({32 + 1024, false, 64}, clocks(10'000));
+  bench.run();
+  EXPECT_EQ(bench.latency(astride), clocks(12 + 40 + 8));
+}
+
+TEST(DramMedia, WritesInOneBankGroupAreAsFarApartAsTheyMust) {
+  const auto rate = [](std::uint32_t wr2) {
+    DramParams params = DramBench::preset("test-D5");
+    params.mapping = "rochrababgco";
+    params.timing.tCCD_L_WR2 = wr2;
+    params.write_queue = 32;
+    DramBench bench(params, Bytes{8ULL << 30U});
+    return bench.closed_loop(DramPattern("seq_w"), 20'000, 128).gb_per_s;
+  };
+  // A queue of 32 spans up to two rows of a stream, and so one or two bank groups.
+  const double group = 64 / (48 * 0.416) * (1 - 710.0 / 9375);
+  EXPECT_GT(rate(48), 1.7 * group);
+  EXPECT_LT(rate(48), 2.0 * group);
+  EXPECT_GT(rate(12), 15.0);
+}
+
+// --- other simulators ------------------------------------------------------------------------------------------------
+
+/// A row of the comparison: mean read latencies in DRAMsim3 and Ramulator 2, at one access each `gap` clocks, with queues
+/// of 32 as they have by default.
+struct Peers {
+  const char* pattern;
+  int gap;
+  double dramsim3;
+  double ramulator2;
+  double row_hit_rate;
+};
+
+DramRun as_peers(const Peers& row) {
+  DramParams params = DramBench::preset("test-D5");
+  params.mapping = "rochrababgco";
+  params.read_queue = params.write_queue = 32;
+  DramBench bench(params, Bytes{8ULL << 30U});
+  return bench.open_loop(DramPattern(row.pattern), 50'000, clocks(row.gap));
+}
+
+TEST(DramPeers, ReadsTakeAsLongAsInBothSimulators) {
+  for (const Peers& row : std::vector<Peers>{{"seq_r", 64, 37.8, 37.26, 0.978},
+                                             {"seq_r", 16, 54.52, 55.9, 0.983},
+                                             {"seq_r", 12, 87.49, 92.4, 0.983},
+                                             {"rand_r", 64, 70.69, 67.89, 0.0},
+                                             {"rand_r", 20, 97.54, 94.59, 0.0}}) {
+    const DramRun run = as_peers(row);
+    EXPECT_NEAR(run.read_ns / row.dramsim3, 1.0, 0.06) << row.pattern << " " << row.gap;
+    EXPECT_NEAR(run.read_ns / row.ramulator2, 1.0, 0.06) << row.pattern << " " << row.gap;
+    EXPECT_NEAR(run.row_hit_rate, row.row_hit_rate, 0.02) << row.pattern << " " << row.gap;
+  }
+}
+
+TEST(DramPeers, MixedTrafficLiesBetweenTheTwo) {
+  for (const Peers& row : std::vector<Peers>{{"rand_mix21", 64, 74.26, 69.95, 0.0},
+                                             {"rand_mix21", 32, 90.68, 79.2, 0.0},
+                                             {"rand_mix21", 20, 145.35, 113.79, 0.0}}) {
+    const DramRun run = as_peers(row);
+    EXPECT_GE(run.read_ns, row.ramulator2 - 0.416) << row.gap;  // to one clock
+    EXPECT_LE(run.read_ns, row.dramsim3 + 0.416) << row.gap;
+    EXPECT_NEAR(run.row_hit_rate, 0.0, 0.02);
+  }
+}
+
 }  // namespace
 }  // namespace cxloom

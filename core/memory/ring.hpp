@@ -1,0 +1,49 @@
+// A queue in a ring that grows to the size it needs and then allocates no more.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace cxloom {
+
+template <class T>
+class Ring {
+ public:
+  bool empty() const { return head_ == tail_; }
+  std::size_t size() const { return tail_ - head_; }
+  const T& front() const { return items_[head_ & (items_.size() - 1)]; }
+  /// The i-th from the front.
+  const T& operator[](std::size_t i) const { return items_[(head_ + i) & (items_.size() - 1)]; }
+  void pop_front() { ++head_; }
+  void push_back(const T& item) {
+    if (size() == items_.size()) grow();
+    items_[tail_++ & (items_.size() - 1)] = item;
+  }
+  /// Puts `item` behind the last for which `before(item, that)` does not hold; all are in such an order.
+  template <class Before>
+  void insert(const T& item, Before before) {
+    push_back(item);
+    for (std::size_t i = tail_ - 1; i != head_; --i) {
+      T& mine = items_[i & (items_.size() - 1)];
+      T& previous = items_[(i - 1) & (items_.size() - 1)];
+      if (!before(mine, previous)) return;
+      std::swap(mine, previous);
+    }
+  }
+
+ private:
+  void grow() {
+    std::vector<T> items(items_.empty() ? 16 : items_.size() * 2);
+    for (std::size_t i = 0; i < size(); ++i) items[i] = (*this)[i];
+    tail_ = size();
+    head_ = 0;
+    items_.swap(items);
+  }
+
+  std::vector<T> items_;  // a power of two
+  std::size_t head_ = 0;
+  std::size_t tail_ = 0;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,85 @@
+#include "memory/dram_mapping.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "core/support/errors.hpp"
+
+namespace cxloom {
+namespace {
+
+using test::contains;
+using test::input_error;
+
+const DramOrganisation kSmall{.sub_channels = 1,
+                              .width = 32,
+                              .device_width = 8,
+                              .ranks = 2,
+                              .bank_groups = 4,
+                              .banks = 2,
+                              .rows = 16,
+                              .columns = 64,
+                              .burst_length = 16,
+                              .burst_clocks = 8};
+
+TEST(DramMapping, FieldsStandFromTheTopOfTheAddress) {
+  const DramMapping mapping("rochrababgco", kSmall, 2, false);
+  // Column: 64 / 16 = 4 bursts, 2 bits; bank group 2, bank 1, rank 1, channel 1, row 4.
+  const DramPlace place = mapping.place(0b1010'1'0'1'10'11);
+  EXPECT_EQ(place.column, 0b11U);
+  EXPECT_EQ(place.group, 0b10U);
+  EXPECT_EQ(place.bank, 1U);
+  EXPECT_EQ(place.rank, 0U);
+  EXPECT_EQ(place.channel, 1U);
+  EXPECT_EQ(place.row, 0b1010U);
+}
+
+TEST(DramMapping, AFieldMayBeCut) {
+  const DramMapping mapping("ro-ra-ba-co-bg-ch-co1", kSmall, 2, false);
+  EXPECT_EQ(mapping.place(0b1).column, 0b1U);
+  EXPECT_EQ(mapping.place(0b10).channel, 1U);
+  EXPECT_EQ(mapping.place(0b10000).column, 0b10U);
+}
+
+TEST(DramMapping, EveryBurstHasAPlaceOfItsOwn) {
+  for (const char* fields : {"rochrababgco", "corabgbachro", "rorabacobgchco1", "ro2chbarabgro2co"}) {
+    for (const bool hash : {false, true}) {
+      const DramMapping mapping(fields, kSmall, 2, hash);
+      std::set<std::tuple<unsigned, unsigned, unsigned, unsigned, unsigned, unsigned>> places;
+      for (std::uint64_t burst = 0; burst < 2048; ++burst) {
+        const DramPlace p = mapping.place(burst);
+        places.insert({p.channel, p.rank, p.group, p.bank, p.row, p.column});
+      }
+      EXPECT_EQ(places.size(), 2048U) << fields;
+    }
+  }
+}
+
+TEST(DramMapping, HashedRowsOfOneBankLieInDifferentBanks) {
+  const DramMapping mapping("rorabachbgco", kSmall, 2, true);
+  std::set<std::pair<unsigned, unsigned>> banks;
+  for (std::uint64_t row = 0; row < 8; ++row) {
+    const DramPlace place = mapping.place(row << 7U);
+    banks.insert({place.group, place.bank});
+  }
+  EXPECT_EQ(banks.size(), 8U);
+}
+
+TEST(DramMapping, RefusesWhatDoesNotCoverTheAddress) {
+  const auto refused = [](const std::string& fields) {
+    return input_error([&] { DramMapping(fields, kSmall, 2, false); });
+  };
+  EXPECT_TRUE(contains(refused("rochrabaco").what(), "gives 0 bits to 'bg', which has 2"));
+  EXPECT_TRUE(contains(refused("rochrababgco1").what(), "gives 1 bits to 'co', which has 2"));
+  EXPECT_TRUE(contains(refused("rochrababgco3").what(), "gives 3 bits to 'co'"));
+  EXPECT_TRUE(contains(refused("rochrababgcoco").what(), "twice"));
+  EXPECT_TRUE(contains(refused("rochxxbabgco").what(), "no field of an address: 'xx'"));
+  EXPECT_TRUE(contains(refused("").what(), "gives 0 bits"));
+  EXPECT_EQ(refused("").path(), "mapping");
+}
+
+}  // namespace
+}  // namespace cxloom

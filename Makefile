@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests python-tests lint lint-format lint-tidy lint-python format sanitize bench \
+.PHONY: help demo test build cxx-tests dram-check python-tests lint lint-format lint-tidy lint-python format sanitize bench \
   fuzz package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -34,6 +34,7 @@ help:
 	@echo "make format    rewrite C++ and Python files in the project's style"
 	@echo "make sanitize  C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make fuzz      random messages through the flit packers and back, for FUZZ_SECONDS"
+	@echo "make dram-check  a hundred million DRAM commands against the table of timings"
 	@echo "make bench     C++ micro-benchmarks and benchmarks/run.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried"
 	@echo "make clean     remove build/ and .venv/"
@@ -89,6 +90,11 @@ build: build/.configured
 cxx-tests: build build/.configured-tests
 	@$(CMAKE) --build build
 	@$(call CTEST,build)
+
+# The test of every run of the tests, longer: a hundred million commands of random traffic over random configurations.
+dram-check: build build/.configured-tests
+	@$(CMAKE) --build build --target cxloom_tests
+	CXLOOM_DRAM_COMMANDS=100000000 build/tests/cxloom_tests --gtest_filter='DramConstraints.Hold*'
 
 sanitize: build/sanitize/.configured
 	@$(CMAKE) --build build/sanitize

@@ -37,6 +37,9 @@ SYSTEMS = [
     System("spine-leaf-output", 60_000, 1.0e6, "spine-leaf 64+64, unbounded FIFO ports"),
     System("spine-leaf-voq", 40_000, None, "spine-leaf 64+64, virtual output queues"),
     System("spine-leaf-credits", 40_000, None, "spine-leaf 64+64, virtual output queues and 64 credits"),
+    System("dram-saturated", 1_000_000, 1.5e6, "DRAM alone, saturated, random, two reads to a write"),
+    System("dram-83ns", 3_000_000, None, "DRAM alone, one such access each 83 ns"),
+    System("bus-dram", 500_000, None, "host + bus + 4 memories of DRAM"),
     System("edge4096-output", 1, None, "4096 edge ports, spine-leaf: building alone"),
 ]
 

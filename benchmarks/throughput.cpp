@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "dram_drive.hpp"
 #include "results/collector.hpp"
 #include "system/simulation.hpp"
 
@@ -21,8 +22,12 @@ const Value kMemory(Value::Map{{"kind", "memory"},
                                {"capacity", "16GiB"},
                                {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
 
+const Value kDram(Value::Map{{"kind", "memory"},
+                             {"capacity", "8GiB"},
+                             {"media", Value::Map{{"kind", "dram"}, {"preset", "test-D5"}}}});
+
 // host + bus + 4 memories: the example of the README. With flits: its links are of PCIe 5.0 x16.
-Value bus_system(bool flits) {
+Value bus_system(bool flits, const Value& memory = kMemory) {
   Value::Map devices{{"host", Value::Map{{"kind", "host"}, {"queue", 64}}},
                      {"bus", Value::Map{{"kind", "bus"}, {"bandwidth", "64GB/s"}}}};
   Value::List links{Value::Map{{"between", Value::List{"host", "bus"}}, {"port_delay", "25ns"}}};
@@ -33,7 +38,7 @@ Value bus_system(bool flits) {
   Value::List memories;
   for (int i = 0; i < 4; ++i) {
     const std::string name = "mem" + std::to_string(i);
-    devices.emplace_back(name, kMemory);
+    devices.emplace_back(name, memory);
     links.emplace_back(Value::Map{{"between", Value::List{"bus", name}}});
     physical();
     memories.emplace_back(name);
@@ -57,10 +62,11 @@ Value generated(const std::string& kind, Value::Map shape, const std::string& qu
   return registry.shapes.make({kind, Value(std::move(shape))}, context)->spec();
 }
 
-// NAME is bus, bus-flits, or chain|spine-leaf|edge4096 with -output, -voq or -credits.
+// NAME is bus, bus-flits, bus-dram, or chain|spine-leaf|edge4096 with -output, -voq or -credits.
 Value system_named(const std::string& name, const Registry& registry) {
   if (name == "bus") return bus_system(false);
   if (name == "bus-flits") return bus_system(true);
+  if (name == "bus-dram") return bus_system(false, kDram);
   const std::size_t dash = name.rfind('-');
   const std::string shape = name.substr(0, dash);
   const std::string flow = name.substr(dash + 1);
@@ -82,7 +88,24 @@ Value system_named(const std::string& name, const Registry& registry) {
   throw InputError({"unknown system '" + name + "'", {}, {}, {}});
 }
 
+int tell(std::uint64_t requests, std::uint64_t events) {
+  std::printf("{\"requests\": %llu, \"events\": %llu}\n", static_cast<unsigned long long>(requests),
+              static_cast<unsigned long long>(events));
+  return 0;
+}
+
+// Media of DRAM by themselves: dram-saturated and dram-83ns.
+int run_dram(const std::string& name, std::int64_t requests) {
+  DramParams params;
+  params.preset = "test-D5";
+  DramDrive drive(params);
+  const auto counts =
+      drive.run(static_cast<std::uint64_t>(requests), name == "dram-83ns" ? Time{83'000} : Time{});
+  return tell(counts.requests, counts.events);
+}
+
 int run(const std::string& name, std::int64_t requests) {
+  if (name == "dram-saturated" || name == "dram-83ns") return run_dram(name, requests);
   const Registry registry = builtin_registry();
   Value system = system_named(name, registry);
   Value::Map work;
@@ -95,9 +118,7 @@ int run(const std::string& name, std::int64_t requests) {
   while (requests > 1 && !simulation.advance(Time::max(), 1'000'000)) {
   }
   const auto progress = simulation.progress();
-  std::printf("{\"requests\": %llu, \"events\": %llu}\n", static_cast<unsigned long long>(progress.completed),
-              static_cast<unsigned long long>(progress.events));
-  return 0;
+  return tell(progress.completed, progress.events);
 }
 
 }  // namespace

@@ -341,17 +341,16 @@ FlitLinkEnd::Passed FlitLinkEnd::pass_wire(Time now) {
 }
 
 void FlitLinkEnd::send_flit(Time now) {
-  for (const Channel data : {Channel::kM2SRwD, Channel::kS2MDRS, Channel::kD2HData, Channel::kH2DData}) {
-    if (stage_of(data).has_partial) describe_data(data);
-  }
+  if (stage_of(Channel::kM2SRwD).has_partial)
+    describe_data(Channel::kM2SRwD);  // writes alone have byte enables
   packer_.pack(offer_, flit_);
   const Passed passed = pass_wire(now);
   flits_.count(flit_);
-  std::array<Time, 2> sent{};  // when the last byte of each half is
-  for (std::size_t half = 0; half < sent.size(); ++half) {
+  std::array<Time, 2> sent{passed.end, passed.end};  // when the last byte of each half is
+  if (geometry_.half_end[0] < geometry_.bytes) {
     const auto length = static_cast<std::uint64_t>((passed.end - passed.start).ps());
-    sent[half] =
-        passed.start + Time{static_cast<std::int64_t>(length * geometry_.half_end[half] / geometry_.bytes)};
+    sent[0] =
+        passed.start + Time{static_cast<std::int64_t>(length * geometry_.half_end[0] / geometry_.bytes)};
   }
   if (flit_.count(SlotKind::kMac) > 0) {
     while (!unchecked_.empty()) hand_over(unchecked_.pop(), sent[0]);

@@ -33,6 +33,8 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   void set_opposite(QueuedLinkEnd& opposite) override;
 
   void send(Message& message, Time ready) override;
+  /// Messages wait until they are ready, in the order in which they are.
+  bool queues() const override { return false; }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
   void catch_up(Time now) override;

@@ -92,7 +92,7 @@ void FlitLinkEnd::send(Message& message, Time ready) {
     wake_by(std::max(ready, wire().free_at()) + slack_ +
             (is_data_class(message.channel) ? data_slack_ : Time{}));
   } else {
-    wake_by(std::max({at(coming_head_).ready, wire().free_at(), up_at_}));
+    wake_by(std::max({first_ready(), wire().free_at(), outage_.fail ? Time{} : up_at_}));
   }
 }
 
@@ -231,7 +231,8 @@ void FlitLinkEnd::settle() {
   if (up_at_ > now) {
     if (outage_.fail) fail_requests(now);
     in_turn_ = false;
-    if (work_waits() || can_go() != 0 || coming_head_ != coming_tail_) wake_by(up_at_);
+    if (work_waits() || can_go() != 0) wake_by(up_at_);
+    if (coming_head_ != coming_tail_) wake_by(outage_.fail ? first_ready() : up_at_);
     return;
   }
   if (wire().free_at() > now) {
@@ -243,20 +244,27 @@ void FlitLinkEnd::settle() {
   take_turn(now);
   in_turn_ = false;
   const Time free = wire().free_at();
+  // A flit may take all that was staged (twelve completions), and leave others waiting to be.
+  if (can_go() != 0) {
+    wake_by(free);
+    return;
+  }
   if (work_waits()) {
-    wake_by(control_due_ > 0 && only_control_waits() ? std::max(free, control_from_) : free);
+    const bool control_alone = control_due_ > 0 && only_control_waits();
+    wake_by(control_alone ? std::max(free, control_from_) : free);
+    if (control_alone && coming_head_ != coming_tail_) wake_by(std::max(first_ready(), free));
     return;
   }
   give_all_credits(free);
   if (coming_head_ != coming_tail_) {
-    wake_by(std::max(coming_[coming_head_ & (coming_.size() - 1)].ready, free));
+    wake_by(std::max(first_ready(), free));
   }
 }
 
 /// When the next flit starts, if there is something to send.
 Time FlitLinkEnd::first_turn() const {
   if (work_waits()) return wire().free_at();
-  return std::max(coming_[coming_head_ & (coming_.size() - 1)].ready, wire().free_at());
+  return std::max(first_ready(), wire().free_at());
 }
 
 /// Takes the turns that have happened by now.
@@ -287,8 +295,9 @@ void FlitLinkEnd::take_turn(Time now) {
     send_control(now);
     return;
   }
-  const bool protocol =
-      staged_lines_ > 0 || packer_.must_continue() || (macs_ && packer_.unchecked_flits() > 0);
+  // Flits of CXL.io carry no credits: between them, a flit of the other protocols takes those that are due.
+  const bool protocol = staged_lines_ > 0 || packer_.must_continue() || credits_due(now) ||
+                        (macs_ && packer_.unchecked_flits() > 0);
   const bool all_data_due = packer_.mode() == FlitMode::k68B && packer_.data_waiting() > 3;
   if (io_waits() && !all_data_due && !(protocol && io_went_last_)) {
     send_io_flit(now);
@@ -341,16 +350,17 @@ FlitLinkEnd::Passed FlitLinkEnd::pass_wire(Time now) {
 }
 
 void FlitLinkEnd::send_flit(Time now) {
-  if (stage_of(Channel::kM2SRwD).has_partial)
-    describe_data(Channel::kM2SRwD);  // writes alone have byte enables
+  for (const Channel data : {Channel::kM2SRwD, Channel::kS2MDRS, Channel::kD2HData, Channel::kH2DData}) {
+    if (stage_of(data).has_partial) describe_data(data);
+  }
   packer_.pack(offer_, flit_);
   const Passed passed = pass_wire(now);
   flits_.count(flit_);
-  std::array<Time, 2> sent{passed.end, passed.end};  // when the last byte of each half is
-  if (geometry_.half_end[0] < geometry_.bytes) {
+  std::array<Time, 2> sent{};  // when the last byte of each half is
+  for (std::size_t half = 0; half < sent.size(); ++half) {
     const auto length = static_cast<std::uint64_t>((passed.end - passed.start).ps());
-    sent[0] =
-        passed.start + Time{static_cast<std::int64_t>(length * geometry_.half_end[0] / geometry_.bytes)};
+    sent[half] =
+        passed.start + Time{static_cast<std::int64_t>(length * geometry_.half_end[half] / geometry_.bytes)};
   }
   if (flit_.count(SlotKind::kMac) > 0) {
     while (!unchecked_.empty()) hand_over(unchecked_.pop(), sent[0]);
@@ -475,6 +485,13 @@ void FlitLinkEnd::return_credit(const Message& message, Time at) {
   auto& waiting = credits_to_give_[index];
   waiting.insert(std::upper_bound(waiting.begin(), waiting.end(), at), at);
   credits_pending_ |= 1U << index;
+}
+
+bool FlitLinkEnd::credits_due(Time now) const {
+  for (std::uint32_t left_over = credits_pending_; left_over != 0; left_over &= left_over - 1) {
+    if (credits_to_give_[static_cast<std::size_t>(std::countr_zero(left_over))].front() <= now) return true;
+  }
+  return false;
 }
 
 /// One class of each group, in turns, as many as the group's field can say.

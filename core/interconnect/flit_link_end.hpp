@@ -33,8 +33,6 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   void set_opposite(QueuedLinkEnd& opposite) override;
 
   void send(Message& message, Time ready) override;
-  /// Messages wait until they are ready, in the order in which they are.
-  bool queues() const override { return false; }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
   void catch_up(Time now) override;
@@ -90,6 +88,8 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   bool io_waits() const;
   void wake_by(Time at);
   Time first_turn() const;
+  /// Of those that are not ready yet, the first; there is one.
+  Time first_ready() const { return coming_[coming_head_ & (coming_.size() - 1)].ready; }
   void work_off(Time now);
   void take_turn(Time now);
   Passed pass_wire(Time now);
@@ -100,6 +100,7 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   void start(Message& message, const Passed& passed);
   void complete(Message& message, Time sent, Done& done);
   Time flit_time() const;
+  bool credits_due(Time now) const;
   void give_credits(Time end);
   void give_all_credits(Time from);
   void expect_control(unsigned flits, Time at);

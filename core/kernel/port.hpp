@@ -19,8 +19,7 @@ class Port {
   /// from one call to the next: a component whose latencies vary schedules an event of its own instead.
   virtual void send(Message& message, Time ready) = 0;
 
-  /// It may have to queue what is sent (its wire has a limit, or flow control), and does so in the order of the calls: who
-  /// shares it hands over what is ready now.
+  /// It may have to queue what is sent: its wire has a limit, or flow control.
   virtual bool queues() const = 0;
 
   /// Somebody counts the messages that come in here: `release` does something.

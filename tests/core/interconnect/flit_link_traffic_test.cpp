@@ -1,0 +1,180 @@
+// Random traffic over links of flits, both directions and all classes: nothing is lost, duplicated or reordered, every
+// picosecond is accounted for, and working off turns in batches changes nothing.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "core/support/flit_bench.hpp"
+
+namespace cxloom {
+namespace {
+
+using namespace literals;
+using test::FlitLink;
+using test::FlitLinkOf;
+using test::kAllEvents;
+using test::Messages;
+using test::Probe;
+
+ClassCredits for_io_alone() {
+  ClassCredits table;
+  table.set(Channel::kIo, 60000);
+  return table;
+}
+
+struct Arrived {
+  std::size_t number;
+  Time time;
+  bool operator==(const Arrived&) const = default;
+};
+
+/// Plays `count` random messages over the link, and checks what must hold for all traffic. Returns the arrivals.
+std::array<std::vector<Arrived>, 2> play(const FlitLinkOf& of, int count, std::uint64_t mean_gap_ps,
+                                         bool with_io) {
+  Kernel kernel;
+  Probe a(kernel, "a");
+  Probe b(kernel, "b");
+  a.holds(3_ns);
+  b.holds(11_ns);
+  FlitLink link(kernel, a, b, of);
+  link.open(0_ps);
+  Messages messages;
+  RandomStream random(of.seed, "traffic", "messages");
+  struct Side {
+    FlitLinkEnd* end;
+    Probe* receiver;
+    std::map<Channel, std::vector<const Message*>> sent;
+  };
+  std::vector<Side> sides{{&link.a_to_b, &b, {}}, {&link.b_to_a, &a, {}}};
+  struct Known {
+    std::size_t number;
+    Time ready;
+  };
+  std::map<const Message*, Known> known;
+  EventSource source = kernel.new_source();
+  std::size_t number = 0;
+  test::Actor sender([&](std::uint8_t, std::uint64_t) {
+    // Now and then a burst of one class into one direction.
+    const std::uint64_t burst = random.below(8) == 0 ? 1 + random.below(40) : 1;
+    Side& side = sides[random.below(2)];
+    const Opcode opcode =
+        std::array{Opcode::kMemRd, Opcode::kMemWr, Opcode::kMemData, Opcode::kCmp}[random.below(4)];
+    const bool io = with_io && random.below(10) == 0;
+    for (std::uint64_t i = 0; i < burst; ++i) {
+      const auto size = std::array<std::uint16_t, 4>{64, 64, 40, 256}[random.below(4)];
+      Message& message = messages.tracked(opcode, kernel.now(), size);
+      if (io) message.channel = Channel::kIo;
+      side.sent[message.channel].push_back(&message);
+      known[&message] = {number++, kernel.now()};
+      side.end->send(message, kernel.now());
+    }
+    if (number < static_cast<std::size_t>(count)) {
+      const Time gap{static_cast<std::int64_t>(random.below(2 * mean_gap_ps))};
+      kernel.schedule(kernel.now() + gap, source, sender, 0);
+    }
+  });
+  kernel.schedule(0_ps, source, sender, 0);
+  kernel.run(Time::max(), kAllEvents);
+  link.close(kernel.now());
+  std::array<std::vector<Arrived>, 2> arrived;
+  for (std::size_t s = 0; s < 2; ++s) {
+    std::map<Channel, std::vector<const Message*>> came;
+    for (const auto& arrival : sides[s].receiver->arrivals) {
+      const Message& message = *arrival.message;
+      came[message.channel].push_back(&message);
+      arrived[s].push_back({known[&message].number, arrival.time});
+      Time sum;
+      for (const Time part : message.parent->segments) {
+        EXPECT_GE(part, 0_ps);
+        sum += part;
+      }
+      EXPECT_EQ(sum, arrival.time - known[&message].ready);
+    }
+    EXPECT_EQ(came, sides[s].sent) << "lost, duplicated or out of order in direction " << s;
+    const FlitTotals& totals = sides[s].end->flits()->totals();
+    EXPECT_EQ(sides[s].end->monitor().closed_totals().messages, sides[s].receiver->arrivals.size());
+    std::uint64_t headers = 0;  // one for each line
+    for (const auto& [channel, order] : sides[s].sent) {
+      if (channel == Channel::kIo) continue;
+      for (const Message* message : order) headers += (message->size + 63U) / 64U;
+    }
+    std::uint64_t counted = 0;
+    for (const std::uint64_t each : totals.messages) counted += each;
+    EXPECT_EQ(counted, headers);
+  }
+  return arrived;
+}
+
+struct Case {
+  std::string name;
+  FlitLinkOf of;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const FlitMode mode : test::kFlitModes) {
+    const std::string name{kFlitModeNames[static_cast<std::size_t>(mode)]};
+    const FlitLinkOf plain{.mode = mode, .port_delays = 5_ns};
+    all.push_back({name + " plain", plain});
+    for (const std::uint32_t credits : {1U, 3U, 20U}) {
+      FlitLinkOf of = plain;
+      of.credits = ClassCredits(credits);
+      all.push_back({name + " credits " + std::to_string(credits), of});
+    }
+    FlitLinkOf errors = plain;
+    errors.errors.every = 7;
+    all.push_back({name + " every seventh", errors});
+    errors.credits = ClassCredits(4);
+    errors.errors.bit_error_rate = mode == FlitMode::k68B ? 1e-4 : 1e-3;
+    all.push_back({name + " errors and credits", errors});
+    for (const bool containment : {false, true}) {
+      FlitLinkOf ide = plain;
+      ide.mac_every = mode == FlitMode::k68B ? 5 : 2;
+      ide.containment = containment;
+      all.push_back({name + (containment ? " containment" : " skid"), ide});
+      ide.credits = ClassCredits(2);
+      ide.errors.every = 11;
+      all.push_back({name + (containment ? " containment" : " skid") + " and errors", ide});
+    }
+    FlitLinkOf down = plain;
+    down.outage = {.at = 500_ns, .length = 700_ns};
+    down.degraded_at = 1500_ns;
+    down.degraded_rate = Rate::per_time(1, 23);
+    down.credits = ClassCredits(5);
+    all.push_back({name + " bad times", down});
+  }
+  return all;
+}
+
+TEST(FlitLinkTraffic, NothingIsLostDuplicatedOrReordered) {
+  for (const Case& each : cases()) {
+    for (const std::uint64_t mean_gap :
+         {100U, 1500U}) {  // far above what the wire takes, and about what it does
+      SCOPED_TRACE(each.name + ", gap " + std::to_string(mean_gap));
+      play(each.of, 3000, mean_gap, true);
+    }
+  }
+}
+
+TEST(FlitLinkTraffic, BatchesOfTurnsChangeNothing) {
+  // Credits for a class that never runs out make every turn an event of its own.
+  for (const FlitMode mode : test::kFlitModes) {
+    for (const Time flight : {1_ns, 5_ns, 60_ns}) {
+      for (const std::uint64_t mean_gap : {100U, 1500U, 20000U}) {
+        SCOPED_TRACE(std::string(kFlitModeNames[static_cast<std::size_t>(mode)]) + " gap " +
+                     std::to_string(mean_gap));
+        FlitLinkOf of{.mode = mode, .rate = Rate::per_time(63, 1000), .port_delays = flight};
+        const auto batched = play(of, 4000, mean_gap, false);
+        of.credits = for_io_alone();
+        const auto eager = play(of, 4000, mean_gap, false);
+        ASSERT_EQ(batched, eager);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cxloom

@@ -8,8 +8,8 @@ namespace {
 
 /// What a preset says, as a person would write it.
 const Value::Map& values_of(NvmPreset preset) {
-  // The asymmetric memory that studies of non-volatile main memory assume: 100 ns to read, 200 ns to write a line.
-  // Everything else is a choice, so that its latencies show undisturbed: lines as blocks, a small buffer, no limits.
+  // The asymmetric memory of gem5's NVMInterface, src/mem/NVMInterface.py: tREAD 100 ns, tWRITE 200 ns by default. The rest is a
+  // choice, so that its latencies show undisturbed: lines as blocks, a small buffer, no limits.
   static const Value::Map kNvm100;  // the members' own values
 
   // Intel Optane DC Persistent Memory, first generation, one DIMM.
@@ -28,8 +28,8 @@ const Value::Map& values_of(NvmPreset preset) {
       {"read_latency", "250ns"},
       {"buffer_read_latency", "69ns"},
       {"buffer_write_latency", "35ns"},
-      // No measurement sees a single write of the media. 500 ns is tWRITE of gem5's NVM_2400_1x64; with 16 partitions (a
-      // choice) it allows 8.2 GB/s, so that the measured limit below is what counts.
+      // No measurement sees a single write of the media. 500 ns and 16 banks are those of gem5's
+      // NVM_2400_1x64 (the same file); they allow 8.2 GB/s, so that the measured limit below is what counts.
       {"write_latency", "500ns"},
       {"banks", 16},
       {"block", "256B"},              // [Y], 2.1: the XPLine
@@ -62,7 +62,9 @@ void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
           "A published device: the values of what is not written here. nvm-100-200: 100 ns to read, 200 ns "
           "to "
           "write. optane-dcpmm: one DIMM of Intel Optane DC Persistent Memory.")
-      .source("Izraelevitz et al., arXiv:1903.05714; Yang et al., FAST 2020; Wang et al., MICRO 2020");
+      .source(
+          "gem5, NVMInterface.py; Izraelevitz et al., arXiv:1903.05714; Yang et al., FAST 2020; Wang et al., "
+          "MICRO 2020");
   schema.field("read_latency", &NvmMediaParams::read_latency).doc("Time that a bank takes to read a block.");
   schema.field("write_latency", &NvmMediaParams::write_latency)
       .doc("Time that a bank takes to write a block.");

@@ -116,6 +116,15 @@ VARIED: dict[str, Spec] = {
         work={**_WORK, "size": "200B", "footprint": "1MiB"},
         warmup=200,
     ),
+    "DRAM": host_and_memory(
+        {"bandwidth": "12.3GB/s"},
+        {
+            "queue": 40,
+            "media": {"kind": "dram", "preset": "DDR5-4800", "write_queue": 8, "power_down": "200ns"},
+        },
+        work={**_WORK, "size": "200B", "footprint": "1GiB"},
+        warmup=200,
+    ),
     "measured curve": host_and_memory(
         {"bandwidth": "12.3GB/s"},
         {"media": {"kind": "curve", "points": _CURVE}},

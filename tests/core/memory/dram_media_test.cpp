@@ -14,7 +14,6 @@
 namespace cxloom {
 namespace {
 
-using test::DramAccess;
 using test::DramBench;
 using test::DramPattern;
 using test::DramRun;

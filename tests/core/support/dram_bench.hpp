@@ -92,7 +92,7 @@ class DramBench final : public MediaClient, public EventHandler {
     message.parent = &request;
     message.opcode = access.write ? Opcode::kMemWr : Opcode::kMemRd;
     message.size = access.size;
-    done_at.push_back(Time{-1});
+    done_at.emplace_back(-1);
     media.access(message, Address{access.address}, ready);
     return number;
   }

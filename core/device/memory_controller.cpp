@@ -22,6 +22,7 @@ MemoryController::MemoryController(const MemoryControllerParams& params, const M
       capacity_(params.capacity),
       controller_time_(params.controller_time),
       queue_limit_(params.queue),
+      credit_release_(params.credit_release),
       slots_(kernel, "a queue slot of the memory controller", owner) {
   set_owner(owner);
   MediaContext context{kernel, owner, *this, params.capacity, seed};
@@ -45,7 +46,11 @@ void MemoryController::serve(Message& message) {
 void MemoryController::admit(Message& message) {
   const Time now = kernel_.now();
   if (queue_limit_) ++admitted_;
-  device_.admitted(message, now);
+  if (credit_release_ == CreditRelease::kDrain) {
+    device_.admitted(message, now);
+  } else {
+    message.blocked = Time{message.port};  // the media may use `port`
+  }
   in_service_.join(now);
   const bool write = message.opcode == Opcode::kMemWr;
   if (measuring_) {
@@ -62,6 +67,10 @@ void MemoryController::admit(Message& message) {
 void MemoryController::media_done(Message& message, Time at) {
   in_service_.leave_at(at, kernel_.now());
   if (queue_limit_) kernel_.schedule(at, source_, *this, 0);
+  if (credit_release_ == CreditRelease::kCompletion) {
+    message.port = static_cast<std::uint16_t>(message.blocked.ps());
+    device_.admitted(message, at);
+  }
   const bool write = message.opcode == Opcode::kMemWr;
   message.opcode = write ? Opcode::kCmp : Opcode::kMemData;
   message.channel = channel_of(message.opcode);

@@ -18,7 +18,7 @@ struct alignas(64) Message {
   Address address;
   Time tail;     ///< after its head, its last byte arrives this much later
   Time since;    ///< when it joined the queue it waits in
-  Time blocked;  ///< the queue's clock of credit-blocked time when it joined
+  Time blocked;  ///< the queue's clock of credit-blocked time when it joined; the device's own once received
   NodeId source;
   NodeId destination;
   std::uint16_t size = 0;  ///< payload bytes of the access

@@ -18,7 +18,8 @@ const std::vector<MeasureDefinition>& measure_definitions() {
       {"writes", "", "of these, writes"},
       {"write_backs", "",
        "dirty lines written back to memory in the window; they are messages, not requests"},
-      {"failed", "", "of the requests, those answered with an error because a link was down; they move nothing"},
+      {"failed", "",
+       "of the requests, those answered with an error because a link was down; they move nothing"},
       {"simulated_time_ns", "ns",
        "length of the measured window. It opens when the first requester issues its first request after the "
        "warm-up and "

@@ -124,6 +124,9 @@ def memory_rows(name: str, at: str, base: Spec, device: str) -> Iterator[Turn]:
     yield Turn(f"{name}.queue", base, f"{at}.queue", (..., 1), FALLS, bandwidth)
     media = {"kind": "fixed", "latency": "45ns"}, {"kind": "fixed", "latency": "90ns"}
     yield Turn(f"{name}.media", base, f"{at}.media", media, RISES, latency)
+    buffers = changed(base, ("links.1.credits", 2), ("links.2.credits", 2))
+    release = "drain", "completion"
+    yield Turn(f"{name}.credit_release", buffers, f"{at}.credit_release", release, FALLS, bandwidth)
 
 
 def accelerator_rows() -> Iterator[Turn]:

@@ -58,7 +58,7 @@ Bus::Bus(const BusParams& params, const DeviceContext& context)
 }
 
 void Bus::receive(Message& message) {
-  const Direction direction = is_downstream(message.channel) ? kDownstream : kUpstream;
+  const Direction direction = fabric_.goes_downstream(message) ? kDownstream : kUpstream;
   if (!shared_ || wires_[0].unlimited()) {
     pass(message, direction, now());  // first come, first served: its turn is known at once
     return;

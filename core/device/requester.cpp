@@ -233,8 +233,20 @@ void Requester::transmit(Message& message, Time ready) {
   }
 }
 
+void Requester::expect_io() {
+  share_ports();
+  if (!io_) {
+    io_ = std::make_unique<IoCompleter>(kernel(), fabric_, static_cast<IoCompleter::Device&>(*this),
+                                        params_.io_time);
+  }
+}
+
 void Requester::receive(Message& message) {
   port(message.port).release(message, now());
+  if (message.channel == Channel::kIo) [[unlikely]] {
+    io_->serve(message);
+    return;
+  }
   answered(message);
 }
 

@@ -12,6 +12,7 @@
 #include "base/schema.hpp"
 #include "coherence/cache_array.hpp"
 #include "device/device_context.hpp"
+#include "device/io_completer.hpp"
 #include "device/miss_table.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/wait_list.hpp"
@@ -26,6 +27,7 @@ struct RequesterParams {
   Time issue_interval;
   Time instruction_time;
   std::optional<CacheParams> cache;
+  Time io_time = kDefaultIoTime;
 
   /// Declares these in the schema of a device that derives from them.
   template <class Params>
@@ -44,6 +46,7 @@ struct RequesterParams {
             "A write-back, write-allocate cache in front of the memory: hits end there, misses fetch a line, "
             "dirty "
             "victims are written back.");
+    describe_io_time(schema, &Params::io_time);
   }
 };
 
@@ -60,7 +63,7 @@ struct Work {
   std::string name;         ///< how the user calls it, for errors: "workload.host"
 };
 
-class Requester : public Component, private Waiter {
+class Requester : public Component, public IoTarget, private Waiter, private IoCompleter::Device {
  public:
   Requester(const RequesterParams& params, const DeviceContext& context);
 
@@ -83,6 +86,7 @@ class Requester : public Component, private Waiter {
   void report(MeasureSink& sink) const override;
   std::string activity() const override;
   static std::vector<MeasureInfo> measures();
+  void expect_io() override;
 
   /// Of the requests completed in the window.
   const LatencyDistribution& latency() const { return latency_; }
@@ -109,6 +113,8 @@ class Requester : public Component, private Waiter {
 
  private:
   enum Wake : std::uint8_t { kIssue, kAnswered, kTransmit };
+
+  void complete_io(Message& message) override { transmit(message, now()); }
 
   bool open_loop() const { return work_.timestamps || !work_.rate.unlimited(); }
 
@@ -143,6 +149,7 @@ class Requester : public Component, private Waiter {
   Pool<Request> requests_;
   std::unique_ptr<CacheArray> cache_;
   MissTable misses_;
+  std::unique_ptr<IoCompleter> io_;  // none: no CXL.io comes here
 
   // The access to be issued next.
   Access next_;

@@ -1,4 +1,4 @@
-// CXL.mem message classes and opcodes, by the specification's names. CXL.cache and CXL.io have their classes here, so
+// Message classes and opcodes of CXL.mem and CXL.io, by the specifications' names. CXL.cache has its classes here, so
 // that every queue index has room for them.
 #pragma once
 
@@ -32,13 +32,18 @@ inline constexpr std::array<std::string_view, kChannelCount> kChannelNames{
     "M2S Req", "M2S RwD",  "M2S BIRsp", "S2M NDR", "S2M DRS",  "S2M BISnp", "D2H Req",
     "D2H Rsp", "D2H Data", "H2D Req",   "H2D Rsp", "H2D Data", "IO"};
 
-/// Opcodes in use (CXL 3.x specification, chapter 3).
+/// Opcodes in use: of CXL.mem (CXL 3.x specification, chapter 3), and of CXL.io, which are packets of PCIe (PCI Express
+/// Base Specification, section 2.2).
 enum class Opcode : std::uint8_t {
   kMemRd,       ///< M2S Req: read a line
   kMemWr,       ///< M2S RwD: write a line
   kMemData,     ///< S2M DRS: the data of a read
   kCmp,         ///< S2M NDR: a write is complete
   kMemDataNxm,  ///< S2M DRS: the answer to a read that reached no memory
+  kMRd,         ///< IO: memory read request
+  kMWr,         ///< IO: memory write, posted: nothing answers it
+  kCfgRd,       ///< IO: configuration read request
+  kCplD,        ///< IO: completion with the data of a read
 };
 
 constexpr Channel channel_of(Opcode opcode) {
@@ -48,11 +53,16 @@ constexpr Channel channel_of(Opcode opcode) {
     case Opcode::kMemData:
     case Opcode::kMemDataNxm: return Channel::kS2MDRS;
     case Opcode::kCmp: return Channel::kS2MNDR;
+    case Opcode::kMRd:
+    case Opcode::kMWr:
+    case Opcode::kCfgRd:
+    case Opcode::kCplD: break;
   }
   return Channel::kIo;
 }
 
-/// Host to device or peer to peer (M2S, H2D), as opposed to the way back.
+/// Host to device or peer to peer (M2S, H2D), as opposed to the way back. Of CXL.io the class does not say: see
+/// Fabric::goes_downstream.
 constexpr bool is_downstream(Channel channel) {
   switch (channel) {
     case Channel::kM2SReq:
@@ -65,6 +75,9 @@ constexpr bool is_downstream(Channel channel) {
   }
 }
 
-constexpr bool carries_data(Opcode opcode) { return opcode == Opcode::kMemWr || opcode == Opcode::kMemData; }
+constexpr bool carries_data(Opcode opcode) {
+  return opcode == Opcode::kMemWr || opcode == Opcode::kMemData || opcode == Opcode::kMWr ||
+         opcode == Opcode::kCplD;
+}
 
 }  // namespace cxloom

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/measure.hpp"
+#include "device/io_engine.hpp"
 #include "device/memory_owner.hpp"
 #include "interconnect/flit_monitor.hpp"
 #include "interconnect/link_end.hpp"
@@ -39,6 +40,8 @@ const std::vector<MeasureDefinition>& measure_definitions() {
       {"mean_hops", "", "links crossed by a request and its answer, mean"},
       {"per_requester", "", "measures of each host and accelerator with work"},
       {"per_memory", "", "measures of each memory, and the latency of the requests it served"},
+      {"per_io", "",
+       "measures of each I/O engine, whose payload counts in no other bandwidth but those of wires"},
       {"per_link", "", "measures of each direction of each link"},
       {"per_switch", "", "measures of each switch and bus"},
       {"coherence", "", "measures of coherence; empty: nothing here is coherent yet"},
@@ -156,6 +159,19 @@ Value links_of(const Simulation& simulation, double length) {
   return links;
 }
 
+Value io_of(const Simulation& simulation) {
+  Value::Map engines;
+  for (const IoEngine* engine : simulation.io_engines()) {
+    Value::Map own;
+    ValueSink sink(own);
+    engine->report(sink);
+    own.emplace_back("latency_ns", latency_of(engine->latency()));
+    own.emplace_back("breakdown_ns", breakdown_of(engine->segment_sums_ps(), engine->latency().count()));
+    engines.emplace_back(engine->name(), std::move(own));
+  }
+  return engines;
+}
+
 // What makes the measures less than they seem.
 Value notes_of(const Simulation& simulation, const Collector& collector, double length) {
   constexpr double kShort = 3.0;  // mean latencies
@@ -224,6 +240,7 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
       {"write", kind_summary(collector.writes(), length)},
       {"per_requester", std::move(requesters)},
       {"per_memory", std::move(memories)},
+      {"per_io", io_of(simulation)},
       {"per_link", links_of(simulation, length)},
       {"per_switch", std::move(switches)},
       {"coherence", Value::Map{}},

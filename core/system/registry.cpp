@@ -7,6 +7,7 @@
 #include "device/accelerator.hpp"
 #include "device/bus.hpp"
 #include "device/host.hpp"
+#include "device/io_engine.hpp"
 #include "device/memory.hpp"
 #include "device/switch.hpp"
 #include "memory/curve_media.hpp"
@@ -23,6 +24,7 @@ Registry builtin_registry() {
   registry.devices.add<Bus>("bus");
   registry.devices.add<Switch>("switch");
   registry.devices.add<Memory>("memory");
+  registry.devices.add<IoEngine>("io-engine");
   registry.media.add<FixedMedia>("fixed");
   registry.media.add<NvmMedia>("nvm");
   registry.media.add<CurveMedia>("curve");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/host.hpp"
+#include "device/io_engine.hpp"
 #include "device/memory_owner.hpp"
 #include "interconnect/flit_link_end.hpp"
 #include "interconnect/message_link_end.hpp"
@@ -28,6 +30,7 @@ Simulation::Simulation(const Registry& registry, const Spec& spec, const TraceOp
                        RequestObserver& observer)
     : registry_(registry), spec_(spec), observer_(observer) {
   make_components();
+  aim_io_engines();
   make_address_map();
   make_links();
   give_work(open_trace);
@@ -53,6 +56,18 @@ void Simulation::make_components() {
     topology_.add_node({device.name, made.forwards(), made.is_switch(), made.transit_time()});
     ids_.emplace(device.name, id);
     if (auto* requester = dynamic_cast<Requester*>(&made)) requesters_.push_back(requester);
+    auto* engine = dynamic_cast<IoEngine*>(&made);
+    if (engine) io_engines_.push_back(engine);
+    fabric_.io_sources.push_back(engine);
+    fabric_.io_upstream.push_back(dynamic_cast<Host*>(&made) || (engine && engine->is_root()));
+  }
+}
+
+void Simulation::aim_io_engines() {
+  for (IoEngine* engine : io_engines_) {
+    below("devices", [&] {
+      below(engine->name(), [&] { below("target", [&] { engine->aim(component(engine->target())); }); });
+    });
   }
 }
 
@@ -224,20 +239,21 @@ void Simulation::check_reachability() const {
                        "devices." + components_[i]->name());
     }
   }
+  const auto check = [this](const Component& from, NodeId to) {
+    if (routes().distance(from.id().index(), to.index()) != RouteTable::kUnreachable) return;
+    throw InputError({"'" + from.name() + "' cannot reach '" + components_[to.index()]->name() +
+                          "': only buses and switches pass messages on",
+                      {},
+                      {},
+                      {}},
+                     "links");
+  };
   const std::vector<NodeId> targets = fabric_.map.targets();
   for (const Requester* requester : requesters_) {
     if (!requester->has_work()) continue;
-    for (const NodeId target : targets) {
-      if (routes().distance(requester->id().index(), target.index()) == RouteTable::kUnreachable) {
-        throw InputError({"'" + requester->name() + "' cannot reach '" + components_[target.index()]->name() +
-                              "': only buses and switches pass messages on",
-                          {},
-                          {},
-                          {}},
-                         "links");
-      }
-    }
+    for (const NodeId target : targets) check(*requester, target);
   }
+  for (const IoEngine* engine : io_engines_) check(*engine, find_device(engine->target()));
 }
 
 std::unique_ptr<AccessStream> Simulation::make_pattern(const std::string& device, const std::string& kind,
@@ -347,6 +363,7 @@ void Simulation::close_feeds() {
     driven.second->close();
     driven.first->resume();
   }
+  end_io_with_work();
 }
 
 bool Simulation::advance(Time limit, std::uint64_t max_events) {
@@ -386,6 +403,7 @@ void Simulation::finish() {
     }
   }
   ensure(fabric_.messages.live() == 0, "a message was lost");
+  for (const IoEngine* engine : io_engines_) ensure(engine->outstanding() == 0, "a packet was lost");
   if (window_ == Window::kOpen) close_window(kernel_.now());
   state_ = State::kFinished;
   stop_reason_ = "finished: every request was answered";
@@ -442,10 +460,26 @@ void Simulation::work_ends(Time now) {
 void Simulation::completed(const Request& request, Time now) {
   ++completed_;
   if (window_ == Window::kOpen) observer_.completed(request, now);
+  end_io_with_work();
 }
 
 void Simulation::written_back(NodeId requester, NodeId target, std::uint64_t bytes) {
   if (window_ == Window::kOpen) observer_.written_back(requester, target, bytes);
+  end_io_with_work();
+}
+
+// CXL.io is the background of the work: it ends with the last answer, and what is under way then is let through.
+void Simulation::end_io_with_work() {
+  if (io_engines_.empty()) [[likely]]
+    return;
+  if (std::all_of(requesters_.begin(), requesters_.end(),
+                  [](const Requester* each) { return !each->has_work() || each->finished(); })) {
+    cease_io();
+  }
+}
+
+void Simulation::cease_io() {
+  for (IoEngine* engine : io_engines_) engine->cease();
 }
 
 void Simulation::open_window(Time now) {

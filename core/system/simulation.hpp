@@ -24,6 +24,7 @@
 
 namespace cxloom {
 
+class IoEngine;
 class QueuedLinkEnd;
 class MemoryOwner;
 
@@ -95,6 +96,7 @@ class Simulation final : private RequestObserver {
   const AddressMap& address_map() const { return fabric_.map; }
   const std::vector<std::unique_ptr<Component>>& components() const { return components_; }
   const std::vector<Requester*>& requesters() const { return requesters_; }
+  const std::vector<IoEngine*>& io_engines() const { return io_engines_; }
   const std::vector<LinkView>& links() const { return links_; }
   const Spec& spec() const { return spec_; }
   bool window_opened() const { return window_ != Window::kBefore; }
@@ -107,6 +109,7 @@ class Simulation final : private RequestObserver {
   enum class Window : std::uint8_t { kBefore, kOpen, kAfter };
 
   void make_components();
+  void aim_io_engines();
   void make_address_map();
   void make_links();
   void make_link(std::size_t index);
@@ -128,6 +131,8 @@ class Simulation final : private RequestObserver {
 
   void open_window(Time now);
   void close_window(Time now);
+  void end_io_with_work();
+  void cease_io();
   void finish();
   std::string diagnosis(const std::string& problem) const;
 
@@ -141,6 +146,7 @@ class Simulation final : private RequestObserver {
   std::map<std::string, int> link_names_;  // links that would have this name
   std::vector<std::unique_ptr<Component>> components_;
   std::vector<Requester*> requesters_;
+  std::vector<IoEngine*> io_engines_;
   std::vector<std::unique_ptr<LinkEnd>> link_ends_;
   std::vector<LinkView> links_;
   PageMap pages_;

@@ -145,6 +145,11 @@ class Result(Measures):
         return self._parts("per_memory")
 
     @property
+    def per_io(self) -> dict[str, Measures]:
+        """The measures by I/O engine; packets instead of requests."""
+        return self._parts("per_io")
+
+    @property
     def per_link(self) -> dict[str, Measures]:
         """Utilisation and more by link."""
         return self._parts("per_link")

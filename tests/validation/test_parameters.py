@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from validation.io_rows import io_rows
 from validation.parameter_table import all_rows
 from validation.turns import Turn, declared
 
-TABLE = list(all_rows())
+TABLE = [*all_rows(), *io_rows()]
 
 
 def test_every_declared_parameter_has_a_row() -> None:
     rows = {turn.parameter for turn in TABLE}
-    assert sorted(set(declared()) - rows) == [], "parameters without a row in parameter_table.py"
-    assert sorted(rows - set(declared())) == [], (
-        "rows in parameter_table.py for parameters that there are not"
-    )
+    assert sorted(set(declared()) - rows) == [], "parameters without a row in the table"
+    assert sorted(rows - set(declared())) == [], "rows for parameters that there are not"
 
 
 @pytest.mark.parametrize("turn", TABLE, ids=lambda turn: turn.parameter)

@@ -48,14 +48,16 @@ def _report(summary: Values, blocks: str) -> RenderableType:
     if not summary["requests"]:
         return Group(_headline(summary), "", _provenance(summary))
     breakdown, segments = _breakdown(summary, blocks)
-    requesters, memories = summary["per_requester"], summary["per_memory"]
-    tables = [("requester", requesters, "in_flight_mean")] if len(requesters) > 1 else []
-    tables.append(("memory", memories, "queue_mean"))
+    requesters, memories, io = summary["per_requester"], summary["per_memory"], summary.get("per_io", {})
+    tables = [("requester", requesters, "requests", "in_flight_mean")] if len(requesters) > 1 else []
+    tables.append(("memory", memories, "requests", "queue_mean"))
+    if io:
+        tables.append(("I/O engine", io, "packets", "in_flight_mean"))
     # What is left of the screen is shared by these and the busiest links; each takes three lines besides its rows.
     rows = max(2, min(_ROWS, (LINES - 13 - segments) // (len(tables) + 1) - 3))
     parts: list[RenderableType] = [_headline(summary), "", _performance(summary), "", breakdown]
-    for title, devices, occupancy in tables:
-        parts += ["", _devices(title, devices, occupancy, rows)]
+    for title, devices, counted, occupancy in tables:
+        parts += ["", _devices(title, devices, counted, occupancy, rows)]
     busiest = _busiest(summary, min(rows, _BUSIEST), blocks)
     if busiest is not None:
         parts += ["", busiest]
@@ -83,9 +85,9 @@ def _performance(summary: Values) -> Table:
     return table
 
 
-def _measures(part: Values, *keys: str) -> list[str]:
+def _measures(part: Values, *keys: str, counted: str = "requests") -> list[str]:
     latency = [significant(part["latency_ns"][key], 4) for key in keys]
-    return [f"{part['requests']:,}", f"{part['bandwidth_gb_per_s']:.2f}", *latency]
+    return [f"{part[counted]:,}", f"{part['bandwidth_gb_per_s']:.2f}", *latency]
 
 
 def _breakdown(summary: Values, blocks: str) -> tuple[Table, int]:
@@ -100,15 +102,19 @@ def _breakdown(summary: Values, blocks: str) -> tuple[Table, int]:
     return table, len(segments)
 
 
-def _devices(title: str, devices: Values, occupancy: str, limit: int) -> Table:
-    """A row for each device with requests, or for those with the most; `occupancy` is the key of its queue's mean."""
-    active = {name: values for name, values in devices.items() if values.get("requests")}
-    table = _table(title, "requests", "GB/s", "mean ns", "p99", "max", occupancy.replace("_", " "))
+def _devices(title: str, devices: Values, counted: str, occupancy: str, limit: int) -> Table:
+    """A row for each device with requests (or whatever is `counted`), or for those with the most.
+
+    `occupancy` is the key of its queue's mean.
+    """
+    active = {name: values for name, values in devices.items() if values.get(counted)}
+    table = _table(title, counted, "GB/s", "mean ns", "p99", "max", occupancy.replace("_", " "))
     shown = active
     if len(active) > limit:
-        shown = dict(sorted(active.items(), key=lambda item: -item[1]["requests"])[: limit - 1])
+        shown = dict(sorted(active.items(), key=lambda item: -item[1][counted])[: limit - 1])
     for name, values in shown.items():
-        table.add_row(name, *_measures(values, "mean", "p99", "max"), significant(values[occupancy], 3))
+        measures = _measures(values, "mean", "p99", "max", counted=counted)
+        table.add_row(name, *measures, significant(values[occupancy], 3))
     if len(active) > limit:
         table.add_row(Text(f"and {len(active) - len(shown)} more", style="dim"))
     return table

@@ -1,0 +1,184 @@
+#include "device/io_engine.hpp"
+
+namespace cxloom {
+
+namespace {
+
+constexpr MeasureInfo kPackets{"packets", "",
+                               "writes that reached the target, or reads that were completed, in the window"};
+constexpr MeasureInfo kBandwidth{"bandwidth_gb_per_s", "GB/s",
+                                 "their payload bytes / length of the window; 10^9 bytes per second"};
+constexpr MeasureInfo kInFlight{"in_flight_mean", "",
+                                "writes under way, or reads without a completion, mean over time"};
+
+constexpr Bytes kDefaultSize{256};
+constexpr std::uint16_t kRegister = 4;  // bytes of a configuration read: one double word
+constexpr std::uint32_t kDefaultTags = 32;
+
+}  // namespace
+
+void IoEngineParams::describe(Schema<IoEngineParams>& schema) {
+  schema.doc("An I/O engine: makes CXL.io traffic in the background of the workload.");
+  schema.field("target", &IoEngineParams::target)
+      .required()
+      .doc("Name of the host, accelerator or memory that it sends to.");
+  schema
+      .choice("traffic", &IoEngineParams::traffic,
+              {{"dma-write", IoTraffic::kDmaWrite},
+               {"dma-read", IoTraffic::kDmaRead},
+               {"config-read", IoTraffic::kConfigRead}})
+      .doc(
+          "dma-write: posted memory writes, which nothing answers. dma-read: memory reads, completed with "
+          "their "
+          "data. config-read: configuration reads of 4 bytes.");
+  schema.field("rate", &IoEngineParams::rate)
+      .doc(
+          "Payload bytes a second, in packets at equal intervals; what the wire delays is made up for. "
+          "unlimited: the next packet as soon as the wire takes it (dma-write) or a tag is free (reads).");
+  schema.field("size", &IoEngineParams::size)
+      .min(Bytes{1})
+      .max(Bytes{4096})
+      .default_text(to_text(kDefaultSize) + "; 4B for config-read")
+      .doc("Payload bytes of a packet.")
+      .source("PCI Express Base Specification: a payload is at most 4096 B; 256 B is common");
+  schema.field("outstanding", &IoEngineParams::outstanding)
+      .min(1)
+      .max(16384)
+      .default_text(std::to_string(kDefaultTags) + "; 1 for config-read")
+      .doc("Of reads: tags, that is, reads without a completion at the same time.")
+      .source("PCI Express Base Specification: tags of 5 bits, extended ones of up to 14");
+  schema.field("start", &IoEngineParams::start).doc("Simulated time of the first packet.");
+  schema.field("stop", &IoEngineParams::stop)
+      .default_text("never")
+      .doc("Simulated time from which on it makes no more packets.");
+  schema.rule("posted writes hold no tags: leave out outstanding", [](const IoEngineParams& params) {
+    return params.traffic != IoTraffic::kDmaWrite || !params.outstanding;
+  });
+  schema.rule("a configuration read is of 4 bytes: leave out size", [](const IoEngineParams& params) {
+    return params.traffic != IoTraffic::kConfigRead || !params.size;
+  });
+  schema.rule("it stops before it starts: stop must be later than start",
+              [](const IoEngineParams& params) { return !params.stop || *params.stop > params.start; });
+}
+
+IoEngine::IoEngine(const IoEngineParams& params, const DeviceContext& context)
+    : Component(context),
+      params_(params),
+      size_(is_root() ? kRegister : static_cast<std::uint16_t>(params.size.value_or(kDefaultSize).count())),
+      tags_(params.outstanding.value_or(is_root() ? 1 : kDefaultTags)),
+      pace_(params.rate.rate),
+      due_(params.start) {
+  set_owner(*this);
+}
+
+void IoEngine::aim(Component& target) {
+  auto* answering = dynamic_cast<IoTarget*>(&target);
+  if (!answering) {
+    throw InputError(
+        {&target == this ? "an I/O engine that sends to itself" : "a device that answers no CXL.io",
+         "'" + target.name() + "'",
+         "a host, an accelerator or a memory",
+         {}});
+  }
+  destination_ = target.id();
+  answering->expect_io();
+}
+
+void IoEngine::start() {
+  wire_ = dynamic_cast<QueuedLinkEnd*>(&port(0));
+  ensure(wire_ != nullptr, "an I/O engine needs a port that takes messages when it can");
+  if (params_.traffic == IoTraffic::kDmaWrite && pace_.rate().unlimited() && wire_->unlimited()) {
+    throw InputError({"nothing limits these writes", {}, "a rate, or a link with a bandwidth", {}},
+                     "devices." + name() + ".rate");
+  }
+  offer();
+}
+
+// Offers the next packet to the wire if it is due, the one before has left, and a read has a tag.
+void IoEngine::offer() {
+  const bool posted = params_.traffic == IoTraffic::kDmaWrite;
+  if (ceased_ || offered_ || (!posted && outstanding() == tags_)) return;
+  if (due_ > now()) {
+    if (wake_pending_) return;
+    wake_pending_ = true;
+    kernel().schedule_background(due_, source(), *this, 0);
+    return;
+  }
+  if (params_.stop && now() >= *params_.stop) return;
+  Request& packet = packets_.take();
+  packet.created = packet.mark = now();
+  packet.requester = id();
+  packet.target = destination_;
+  packet.kind = posted ? AccessKind::kWrite : AccessKind::kRead;
+  packet.size = size_;
+  Message& message = packet.message;
+  message.opcode = posted ? Opcode::kMWr : is_root() ? Opcode::kCfgRd : Opcode::kMRd;
+  message.channel = channel_of(message.opcode);
+  message.size = size_;
+  message.parent = &packet;
+  message.source = id();
+  message.destination = destination_;
+  under_way_.change(now(), +1);
+  due_ += pace_.advance(size_);
+  offered_ = &message;
+  wire_->stamp(message);
+  wire_->ask(*this, message.channel);
+}
+
+void IoEngine::taken(Time /*end*/) {
+  offered_ = nullptr;
+  offer();
+}
+
+void IoEngine::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
+  wake_pending_ = false;
+  // Late only if the simulation slept, with nobody there to interfere with: nothing to make up for.
+  due_ = now();
+  offer();
+}
+
+void IoEngine::receive(Message& message) {
+  port(0).release(message, now());
+  finish(message);
+  offer();
+}
+
+void IoEngine::finish(Message& message) {
+  Request& packet = *message.parent;
+  ensure(packet.mark == now(), "a packet whose time is not accounted for");
+  under_way_.change(now(), -1);
+  if (window_open_) {
+    latency_.add(now() - packet.created);
+    for (std::size_t i = 0; i < kSegmentCount; ++i)
+      segment_sums_ps_[i] += static_cast<std::uint64_t>(packet.segments[i].ps());
+  }
+  packets_.give_back(packet);
+}
+
+void IoEngine::open_window(Time at) {
+  window_open_ = true;
+  opened_ = at;
+  under_way_.open(at);
+}
+
+void IoEngine::close_window(Time at) {
+  window_open_ = false;
+  closed_ = at;
+  under_way_.close(at);
+}
+
+std::vector<MeasureInfo> IoEngine::measures() { return {kPackets, kBandwidth, kInFlight}; }
+
+void IoEngine::report(MeasureSink& sink) const {
+  const double length = (closed_ - opened_).ns();
+  const double payload = static_cast<double>(latency_.count()) * static_cast<double>(size_);
+  sink.count(kPackets, latency_.count());
+  sink.add(kBandwidth, length > 0.0 ? payload / length : 0.0);
+  sink.add(kInFlight, under_way_.mean());
+}
+
+std::string IoEngine::activity() const {
+  return outstanding() == 0 ? std::string() : std::to_string(outstanding()) + " CXL.io packets under way";
+}
+
+}  // namespace cxloom

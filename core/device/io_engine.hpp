@@ -1,0 +1,95 @@
+// An I/O engine: makes CXL.io traffic in the background of the workload, so that its interference can be studied.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/schema.hpp"
+#include "device/device_context.hpp"
+#include "device/io_completer.hpp"
+#include "interconnect/queued_link_end.hpp"
+#include "kernel/distribution.hpp"
+
+namespace cxloom {
+
+enum class IoTraffic : std::uint8_t {
+  kDmaWrite,    ///< posted memory writes of `size` bytes
+  kDmaRead,     ///< memory reads, completed with `size` bytes
+  kConfigRead,  ///< configuration reads of a register of 4 bytes, as a host's root complex makes them
+};
+
+struct IoEngineParams {
+  std::string target;
+  IoTraffic traffic = IoTraffic::kDmaWrite;
+  Bandwidth rate;
+  std::optional<Bytes> size;
+  std::optional<std::uint32_t> outstanding;
+  Time start;
+  std::optional<Time> stop;
+
+  static void describe(Schema<IoEngineParams>& schema);
+};
+
+/// Hands packets to its link one at a time, each when it is due and the one before has left: what the wire cannot take
+/// is never made, so that an engine faster than its wire costs no memory.
+class IoEngine final : public Component, public IoSource, private Feeder {
+ public:
+  using Params = IoEngineParams;
+  IoEngine(const IoEngineParams& params, const DeviceContext& context);
+
+  const std::string& target() const { return params_.target; }
+  /// Sends to `target` from now on. Throws InputError if that does not answer CXL.io.
+  void aim(Component& target);
+  /// It makes what a root complex makes: answers to it go upstream.
+  bool is_root() const { return params_.traffic == IoTraffic::kConfigRead; }
+  /// Makes no more packets; those under way go on to their end.
+  void cease() { ceased_ = true; }
+  /// Packets under way.
+  std::uint64_t outstanding() const { return packets_.live(); }
+
+  bool arbitrates() const override { return true; }
+  void start() override;
+  void receive(Message& message) override;
+  void delivered(Message& message) override { finish(message); }
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void open_window(Time at) override;
+  void close_window(Time at) override;
+  void report(MeasureSink& sink) const override;
+  std::string activity() const override;
+  static std::vector<MeasureInfo> measures();
+
+  // Of the packets that ended in the window.
+  const LatencyDistribution& latency() const { return latency_; }
+  const std::array<Wide, kSegmentCount>& segment_sums_ps() const { return segment_sums_ps_; }
+
+ private:
+  Message& head() override { return *offered_; }
+  void taken(Time end) override;
+  void offer();
+  void finish(Message& message);
+
+  IoEngineParams params_;
+  std::uint16_t size_;
+  std::uint32_t tags_;  // reads without a completion at the same time
+  RateMeter pace_;
+  NodeId destination_;
+  QueuedLinkEnd* wire_ = nullptr;
+  Pool<Request> packets_;
+  Message* offered_ = nullptr;  // to the wire, which has not taken it yet
+  Time due_;                    // the next packet, not before
+  bool wake_pending_ = false;
+  bool ceased_ = false;
+
+  // Measuring.
+  bool window_open_ = false;
+  Time opened_;
+  Time closed_;
+  LatencyDistribution latency_;
+  std::array<Wide, kSegmentCount> segment_sums_ps_{};
+  LevelMonitor under_way_;
+};
+
+}  // namespace cxloom

@@ -55,17 +55,12 @@ Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
   const DramTimers::Bank& bank = timers_.bank(burst.bank);
   if (load_[burst.bank] != 0 || bank.row == burst.row) return hit;
   // The row of a bank that nobody else wants may be closed before it comes, by a refresh or a timeout, but not opened.
-  const bool closed =
-      bank.row == DramTimers::kClosed || drains_ != 0 || next_due_ <= ready || rows_.times_out();
+  const bool closed = bank.row == DramTimers::kClosed || drains_ != 0 || next_due_ <= ready ||
+                      refresh_[bank.rank].wanted(false) || rows_.times_out();
   return hit + timing_.tRCD + (closed ? 0 : timing_.tRP);
 }
 
 bool DramChannel::idle() const { return queue_.count(false) + queue_.count(true) == 0; }
-
-std::uint32_t DramChannel::waiting() const {
-  return queue_.count(false) + queue_.count(true) +
-         static_cast<std::uint32_t>(arrivals_[0].size() + arrivals_[1].size());
-}
 
 // --- time ------------------------------------------------------------------------------------------------------------
 

@@ -49,7 +49,6 @@ class DramChannel {
   const DramCounters& counters();
   void restart_levels();
   bool idle() const;
-  std::uint32_t waiting() const;
 
  private:
   using Step = DramStep;
@@ -157,8 +156,7 @@ class DramChannel {
   std::uint32_t drains_ = 0;  ///< ranks that drain
 
   std::vector<std::uint8_t> blocked_;  ///< by bank: waits for its refresh
-  std::vector<std::uint8_t>
-      unused_;  ///< by bank: its row was opened for a read (1) or write (2) and not used yet
+  std::vector<std::uint8_t> unused_;   ///< by bank: opened for a read (1) or write (2), and not used yet
   std::array<std::vector<std::uint32_t>, 2> opened_;  ///< these banks, by direction
 
   std::array<Ring<Arrival>, 2> arrivals_;  ///< not in a queue yet: in the future, or waiting for room

@@ -53,6 +53,7 @@ std::uint64_t drive(DramBench& bench, DramCheckers& checkers, RandomStream& rand
   const double reads = static_cast<double>(random.below(5)) / 4;
   const double sequential = random.chance(0.5) ? 0.8 : 0.1;
   const std::uint64_t pace = 1 + random.below(60'000);
+  const std::int64_t ahead = random.chance(0.8) ? 40'000 : 3'000'000;  // told so long before it comes
   std::uint64_t address = 0;
   Time now;
   Time ready;
@@ -65,7 +66,7 @@ std::uint64_t drive(DramBench& bench, DramCheckers& checkers, RandomStream& rand
       access.size = static_cast<std::uint16_t>(1 + random.below(300));
       access.address += random.below(64);
     }
-    ready = std::max(ready, now + Time{random.chance(0.5) ? 40'000 : 0});
+    ready = std::max(ready, now + Time{random.chance(0.5) ? ahead : 0});
     bench.access(access, ready);
   }
   bench.run();

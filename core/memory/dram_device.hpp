@@ -37,6 +37,9 @@ struct DramOrganisation {
   }
 };
 
+// The names are those of the standards.
+// NOLINTBEGIN(readability-identifier-naming)
+
 /// Constraints between commands, in clocks, by their JEDEC names. A rank obeys all of them by itself.
 struct DramTiming {
   Clock CL = 0;       ///< read command to first data
@@ -82,6 +85,8 @@ struct DramCurrents {
   double IDD5B = 0;   ///< all-bank refresh without a pause
   double IDD5SB = 0;  ///< same-bank refresh without a pause
 };
+
+// NOLINTEND(readability-identifier-naming)
 
 /// What one same-bank refresh command refreshes.
 enum class RefreshSet : std::uint8_t {

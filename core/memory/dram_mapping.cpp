@@ -5,6 +5,7 @@
 #include <bit>
 #include <cctype>
 #include <optional>
+#include <ranges>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -77,12 +78,12 @@ DramMapping::DramMapping(const std::string& fields, const DramOrganisation& orga
   }
   unsigned shift = 0;
   std::array<unsigned, kFields> to{};
-  for (auto part = written.rbegin(); part != written.rend(); ++part) {
-    const unsigned bits = part->bits.value_or(wanted[part->field] - given[part->field]);
+  for (const Written& part : std::views::reverse(written)) {
+    const unsigned bits = part.bits.value_or(wanted[part.field] - given[part.field]);
     if (bits == 0) continue;
-    parts_.push_back({static_cast<Field>(part->field), shift, to[part->field], (1ULL << bits) - 1});
+    parts_.push_back({static_cast<Field>(part.field), shift, to[part.field], (1ULL << bits) - 1});
     shift += bits;
-    to[part->field] += bits;
+    to[part.field] += bits;
   }
 }
 

@@ -283,7 +283,8 @@ DramConfig resolve(const DramParams& params, Bytes capacity) {
   if (params.power_down) config.power_down = clock.edge_at(*params.power_down);
 
   check(config);
-  DramMapping(config.mapping, device.organisation, config.sub_channels, config.hash);
+  [[maybe_unused]] const DramMapping fits(config.mapping, device.organisation, config.sub_channels,
+                                          config.hash);
   if (capacity.count() > config.capacity()) {
     throw InputError({"the memory is larger than its DRAM",
                       to_text(capacity),

@@ -16,6 +16,8 @@ enum class RowPolicy : std::uint8_t { kOpen, kClosed, kAdaptive, kTimeout };
 enum class RefreshMode : std::uint8_t { kUsual, kAllBank, kSameBank, kOff };
 enum class BankHash : std::uint8_t { kNone, kXor };
 
+// NOLINTBEGIN(readability-identifier-naming): the names are those of the standards
+
 /// Timings that differ from the preset's: DramTiming by the same names, in clocks, and the clock itself.
 struct DramTimingParams {
   using Override = std::optional<std::uint32_t>;
@@ -33,6 +35,8 @@ struct DramCurrentParams {
 
   static void describe(Schema<DramCurrentParams>& schema);
 };
+
+// NOLINTEND(readability-identifier-naming)
 
 struct DramParams {
   std::string preset;

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <memory>
@@ -127,7 +128,14 @@ class RunningSystem {
     if (!feeds.contains(device.c_str())) {
       throw InputError({"no feed for the trace of '" + device + "'", {}, "an entry in `feeds`", {}});
     }
-    return {refill_from(nb::object(feeds[device.c_str()])), std::nullopt};
+    nb::object feed(feeds[device.c_str()]);
+    std::optional<std::uint64_t> length;
+    if (nb::isinstance<nb::tuple>(feed)) {
+      const auto pair = nb::cast<std::pair<nb::object, std::optional<std::uint64_t>>>(feed);
+      feed = pair.first;
+      length = pair.second;
+    }
+    return {refill_from(std::move(feed)), length};
   }
 
   Spec spec_;
@@ -138,7 +146,10 @@ class RunningSystem {
 }  // namespace
 
 void bind_simulation(nb::module_& m) {
-  nb::class_<RunningSystem>(m, "Simulation", "A system at work; see the package's documentation of the spec.")
+  nb::class_<RunningSystem>(m, "Simulation",
+                            "A system at work; see the package's documentation of the spec. A feed gives the "
+                            "next columns of a trace, or None "
+                            "at its end; with its length, where that is known, it is a pair.")
       .def(nb::init<nb::handle, nb::dict>(), "spec"_a, "feeds"_a)
       .def("advance", &RunningSystem::advance, "max_events"_a, "until_ns"_a = nb::none(),
            "Runs at most so many events, up to and including a simulated time; True when the run is over. "

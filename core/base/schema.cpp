@@ -24,7 +24,12 @@ void read_quantity(const Value& value, T& out, T (*parse)(std::string_view), con
 }
 
 std::uint64_t read_natural(const Value& value, std::uint64_t maximum) {
-  const std::int64_t* number = value.as_integer();
+  constexpr double kExact = 9007199254740992.0;  // 2^53: up to here a real number holds any whole one
+  const double* real = value.as_real();
+  const bool whole = real && std::trunc(*real) == *real && std::abs(*real) <= kExact;
+  const std::int64_t from_real =
+      whole ? static_cast<std::int64_t>(*real) : 0;  // YAML reads 1e9 as a real number
+  const std::int64_t* number = whole ? &from_real : value.as_integer();
   if (!number) wrong_type(value, "not a whole number", "a whole number without unit");
   if (*number < 0) wrong_type(value, "a negative number", "zero or more");
   if (static_cast<std::uint64_t>(*number) > maximum)

@@ -36,8 +36,8 @@ def errors_placed(resolved: Resolved) -> Iterator[None]:
         raise resolved.placed(error) from None
 
 
-Feed: TypeAlias = Callable[[], dict[str, NDArray[Any]] | None]
-"""What the core calls for the next accesses of a trace: their columns, or None at the end."""
+Feed: TypeAlias = tuple[Callable[[], dict[str, NDArray[Any]] | None], int | None]
+"""What the core calls for the next accesses of a trace: their columns, or None at the end. And how many there are."""
 
 
 def _feeds(resolved: Resolved) -> dict[str, Feed]:
@@ -64,4 +64,4 @@ def _feed(trace: TraceReader) -> Feed:
         batch = next(batches, None)
         return None if batch is None else batch.columns()
 
-    return next_columns
+    return next_columns, trace.length

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 import cxloom as cx
+from cxloom.building import build
+from cxloom.trace import convert
 
 
 def spec(**host: Any) -> cx.System:
@@ -86,3 +88,35 @@ def test_links_whose_names_would_be_the_same_are_told_apart() -> None:
     links = cx.run(system)["per_link"]
     assert len(links) == 5
     assert {"a-b-c", "a-b-c#2"} <= set(links)
+
+
+def test_a_whole_number_may_be_written_with_an_exponent() -> None:
+    def requests(text: str) -> int:
+        yaml = work(spec(), requests=7).to_yaml().replace("requests: 7", f"requests: {text}")
+        return int(cx.run(cx.System.from_yaml(yaml))["requests"])
+
+    assert requests("1e3") == 1000
+    for text, problem in (("1000.5", "not a whole number"), ("-1e3", "negative"), ("1e300", "not a whole")):
+        with pytest.raises(cx.InputError, match=problem):
+            requests(text)
+
+
+def test_a_footprint_below_the_map_is_told_its_base() -> None:
+    system = cx.System()
+    system.host("host").memory("mem", capacity="1GiB").connect("host", "mem").map(
+        to="mem", base="0x100000000"
+    )
+    with pytest.raises(cx.InputError) as refused:
+        cx.run(work(system))
+    assert refused.value.path == "workload.host.base"
+    assert refused.value.allowed.endswith("set base: 0x100000000")
+    assert cx.run(work(system, base="0x100000000"))["completed"]
+
+
+def test_a_traces_length_is_known_beforehand(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("".join(f"{64 * i:#x} R {i}\n" for i in range(100)))
+    convert(tmp_path / "t.txt", tmp_path / "t.parquet")
+    system = spec()
+    system.workload("host", trace=str(tmp_path / "t.parquet"))
+    assert build(system.resolve()).progress()["expected"] == 100
+    assert cx.run(system)["requests"] == 100

@@ -134,9 +134,8 @@ void Switch::start() {
 
 Switch::InputQueue& Switch::queue_of(const Message& message, std::uint16_t output) {
   const bool virtual_output = params_.queueing == Queueing::kVirtualOutput;
-  auto& queues = queues_[static_cast<std::size_t>(message.channel)];
-  if (queues.empty()) queues.resize(virtual_output ? port_count() * port_count() : port_count());
-  InputQueue*& queue = queues[virtual_output ? message.port * port_count() + output : message.port];
+  InputQueue*& queue = queues_.at(message.port, virtual_output ? output : std::uint16_t{0},
+                                  static_cast<std::uint8_t>(message.channel));
   if (!queue) {
     all_queues_.push_back(std::make_unique<InputQueue>(*this, message.port, message.channel));
     queue = all_queues_.back().get();

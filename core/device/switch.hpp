@@ -8,6 +8,7 @@
 
 #include "base/schema.hpp"
 #include "device/device_context.hpp"
+#include "device/pair_table.hpp"
 #include "interconnect/queued_link_end.hpp"
 
 namespace cxloom {
@@ -68,7 +69,7 @@ class Switch final : public Component {
   std::vector<QueuedLinkEnd*> outputs_;  // the same, if this switch arbitrates
   Time opened_;
   Time closed_;
-  std::array<std::vector<InputQueue*>, kChannelCount> queues_;  // by input (and output), of each class in use
+  PairTable<InputQueue> queues_;  // by input (and output) and class, those in use
   std::vector<std::unique_ptr<InputQueue>> all_queues_;
 };
 

@@ -71,12 +71,6 @@ void Accelerator::close_window(Time at) {
   if (controller_) controller_->close_window(at);
 }
 
-std::vector<MeasureInfo> Accelerator::measures() {
-  std::vector<MeasureInfo> all = Requester::measures();
-  for (const MeasureInfo& measure : MemoryController::measures()) all.push_back(measure);
-  return all;
-}
-
 void Accelerator::report_memory(MeasureSink& sink) const {
   if (controller_) controller_->report(sink);
 }

@@ -28,7 +28,6 @@ class Accelerator final : public Requester, public MemoryOwner, private MemoryCo
   void report(MeasureSink& sink) const override { Requester::report(sink); }
   void report_memory(MeasureSink& sink) const override;
   std::string activity() const override;
-  static std::vector<MeasureInfo> measures();
   Bytes memory_capacity() const override { return controller_ ? controller_->capacity() : Bytes{}; }
 
  private:

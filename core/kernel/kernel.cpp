@@ -34,8 +34,9 @@ void Kernel::dispatch(const Event& event) {
 
 std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {
   paused_ = false;
-  std::uint64_t count = 0;
-  while (count < max_events && !paused_) {
+  const std::uint64_t before = events_;
+  const std::uint64_t enough = max_events < ~before ? before + max_events : ~std::uint64_t{0};
+  while (events_ < enough && !paused_) {
     if (queue_.size() == background_) {
       if (settling_.empty()) break;  // what is left goes on by itself for ever
       if (queue_.empty()) {
@@ -54,10 +55,10 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {
     }
     const Event event = next;
     queue_.pop();
-    ++count;
+    ++events_;
     dispatch(event);
   }
-  events_ += count;
+  const std::uint64_t count = events_ - before;
   if (count < max_events && !paused_ && limit != Time::max() && limit > now_) now_ = limit;
   return count;
 }

@@ -22,6 +22,7 @@ class EventWatcher {
 class Kernel {
  public:
   Time now() const { return now_; }
+  /// Events so far, the one at hand included.
   std::uint64_t events() const { return events_; }
 
   /// A new identity for something that sends events.

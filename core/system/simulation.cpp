@@ -264,11 +264,13 @@ std::unique_ptr<AccessStream> Simulation::make_pattern(const std::string& device
     const std::uint64_t start = pattern->base().value() - fabric_.map.base().value();
     const std::uint64_t mapped = fabric_.map.contiguous_bytes();
     if (pattern->base() < fabric_.map.base() || start > mapped || pattern->footprint() > mapped - start) {
+      const bool misplaced = pattern->base() < fabric_.map.base();
       throw InputError({"the footprint runs out of the address map",
                         to_text(pattern->base()) + " + " + to_text(Bytes{pattern->footprint()}),
-                        "addresses in " + fabric_.map.described(),
+                        "addresses in " + fabric_.map.described() +
+                            (misplaced ? "; set base: " + to_text(fabric_.map.base()) : std::string()),
                         {}},
-                       "footprint");
+                       misplaced ? "base" : "footprint");
     }
   }
   return stream;
@@ -373,18 +375,13 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
     throw InputError({"nobody makes requests", {}, "an entry for a host or an accelerator", {}}, "workload");
   }
   do {
-    const std::uint64_t slice =
-        std::min(max_events, spec_.run.livelock_events);  // a livelock would never come back
+    // Never past the event with which a livelock is certain: whether there is one does not depend on the slices.
+    const std::uint64_t allowed = events_at_progress_ + spec_.run.livelock_events - kernel_.events();
+    const std::uint64_t slice = std::min(max_events, allowed);
     const std::uint64_t ran = kernel_.run(limit, slice);
     max_events -= ran;
     if (kernel_.now() > kLatest) throw SimulationError(diagnosis("simulated time runs out of its 64 bits"));
-    if (completed_ > completed_seen_) {
-      completed_seen_ = completed_;
-      events_at_progress_ = kernel_.events();
-    } else if (kernel_.events() - events_at_progress_ > spec_.run.livelock_events) {
-      throw SimulationError(diagnosis("livelock: no request has completed in " +
-                                      std::to_string(kernel_.events() - events_at_progress_) + " events"));
-    }
+    if (kernel_.events() - events_at_progress_ >= spec_.run.livelock_events) look_for_livelock();
     if (!kernel_.idle() && (ran < slice || max_events == 0)) return false;
   } while (!kernel_.idle());
   if (std::any_of(requesters_.begin(), requesters_.end(),
@@ -393,6 +390,23 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
   }
   finish();
   return true;
+}
+
+// As many events as a livelock takes have happened since the last answer.
+void Simulation::look_for_livelock() {
+  const bool waiting = std::any_of(requesters_.begin(), requesters_.end(),
+                                   [](const Requester* each) { return each->outstanding() > 0; });
+  events_at_progress_ = kernel_.events();
+  if (!waiting || kernel_.idle()) return;  // nobody asks for anything, or all is over
+  const std::string problem =
+      "no request has completed in " + std::to_string(spec_.run.livelock_events) + " events";
+  if (!io_engines_.empty()) {
+    // Behind CXL.io, which goes on whatever happens, a deadlock looks alike: without it nothing is left to happen.
+    cease_io();
+    kernel_.run(Time::max(), spec_.run.livelock_events);
+    if (kernel_.idle()) throw SimulationError(diagnosis("deadlock: " + problem + ", those of CXL.io aside"));
+  }
+  throw SimulationError(diagnosis("livelock: " + problem));
 }
 
 void Simulation::finish() {
@@ -417,6 +431,7 @@ void Simulation::finish() {
 
 void Simulation::stop(const std::string& reason) {
   if (state_ != State::kRunning) return;
+  if (window_ == Window::kBefore) open_window(kernel_.now());  // an empty one: nothing was measured
   if (window_ == Window::kOpen) close_window(kernel_.now());
   state_ = State::kStopped;
   stop_reason_ = "stopped: " + reason;
@@ -459,6 +474,7 @@ void Simulation::work_ends(Time now) {
 
 void Simulation::completed(const Request& request, Time now) {
   ++completed_;
+  events_at_progress_ = kernel_.events();
   if (window_ == Window::kOpen) observer_.completed(request, now);
   end_io_with_work();
 }

@@ -133,6 +133,7 @@ class Simulation final : private RequestObserver {
   void close_window(Time now);
   void end_io_with_work();
   void cease_io();
+  void look_for_livelock();
   void finish();
   std::string diagnosis(const std::string& problem) const;
 
@@ -162,8 +163,7 @@ class Simulation final : private RequestObserver {
   Time window_start_;
   Time window_end_;
   std::uint64_t completed_ = 0;
-  std::uint64_t completed_seen_ = 0;      // the last time there was progress, and
-  std::uint64_t events_at_progress_ = 0;  // the number of events then
+  std::uint64_t events_at_progress_ = 0;  // when the last request completed
 };
 
 }  // namespace cxloom

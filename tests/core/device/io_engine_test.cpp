@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <vector>
+#include <utility>
 
 #include "core/support/errors.hpp"
 #include "core/support/system.hpp"
@@ -100,7 +99,9 @@ TEST(IoEngine, ConfigurationReadsAreOfOneDoubleWordAndOneAtATime) {
 // A host that writes to a memory as fast as it can, through a switch of 10 GB/s, and an engine that writes there too.
 double host_bandwidth_beside(Value::Map engine, const char* queueing = "voq") {
   System system;
-  system.device("host", "host", {{"queue", 256}}).device("mem", "memory").device("nic", "io-engine", engine);
+  system.device("host", "host", {{"queue", 256}})
+      .device("mem", "memory")
+      .device("nic", "io-engine", std::move(engine));
   system.device("sw", "switch", {{"queueing", queueing}, {"port_bandwidth", "10GB/s"}});
   system.link("host", "sw").link("sw", "mem").link("nic", "sw").region({"mem"});
   system.work("host", {{"pattern", "random"}, {"reads", 0.0}, {"requests", 20'000}, {"footprint", "1MiB"}});

@@ -102,6 +102,47 @@ TEST(Simulation, ALivelockIsGivenUpEvenInOneLongRun) {
   EXPECT_EQ(failure_of(fine), "");
 }
 
+// The number of events after which a run of ten reads, one at a time, is given up; 0 if it is not.
+std::uint64_t given_up_after(int limit, std::uint64_t slice) {
+  System system;
+  system.device("host", "host", {{"queue", 1}}).device("sw", "switch").device("mem", "memory");
+  system.link("host", "sw").link("sw", "mem").region({"mem"});
+  system.work("host", {{"pattern", "random"}, {"requests", 10}, {"footprint", "4KiB"}});
+  Running run(system.run_with({{"livelock_events", limit}}));
+  try {
+    while (!run.simulation().advance(Time::max(), slice)) {
+    }
+  } catch (const SimulationError&) {
+    return run.simulation().kernel().events();
+  }
+  return 0;
+}
+
+TEST(Simulation, WhatIsALivelockDoesNotDependOnSlices) {
+  // The least limit with which every answer comes in time: a request's events.
+  int enough = 1;
+  while (given_up_after(enough, 1'000'000) != 0) ++enough;
+  EXPECT_GT(enough, 3);
+  EXPECT_LT(enough, 12);
+  for (const std::uint64_t slice : {1, 2, 3, 7, 1000}) {
+    EXPECT_EQ(given_up_after(enough, slice), 0U) << slice;
+    EXPECT_EQ(given_up_after(enough - 1, slice), given_up_after(enough - 1, 1'000'000)) << slice;
+  }
+}
+
+TEST(Simulation, ARunStoppedInItsWarmUpHasNoLevels) {
+  System system = plain();
+  Running run(system.run_with({{"warmup", 100}}));
+  EXPECT_FALSE(run.simulation().run_until(50_ns));
+  run.simulation().stop("too early");
+  EXPECT_EQ(run.number({"simulated_time_ns"}), 0.0);
+  for (const char* measure : {"requests", "in_flight_mean"}) {
+    EXPECT_EQ(run.number({"per_requester", "host", measure}), 0.0) << measure;
+  }
+  EXPECT_EQ(run.number({"per_memory", "mem0", "queue_max"}), 0.0);
+  EXPECT_EQ(run.number({"per_link", "host-sw", "host->sw", "queue_mean"}), 0.0);
+}
+
 TEST(Simulation, StopClosesTheWindowWithWhatThereIs) {
   Running run(plain());
   EXPECT_FALSE(run.simulation().run_until(5_us));

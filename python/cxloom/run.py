@@ -6,7 +6,7 @@ import math
 import os
 import resource
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,7 +18,6 @@ from cxloom.records import MemorySink, ParquetSink, Sink
 from cxloom.report.numbers import duration
 from cxloom.results import Result, Table
 from cxloom.spec import paths
-from cxloom.spec.node import Node
 from cxloom.spec.resolve import Override, Resolved
 from cxloom.spec.writer import to_yaml
 from cxloom.system import System
@@ -102,8 +101,7 @@ def simulate(
     Raises UnfinishedError if it deadlocks, after writing what there is; InputError for a trace that turns out bad.
     """
     started = time.perf_counter(), time.thread_time()
-    outputs = resolved.root.get("outputs")
-    sinks = _Sinks(outputs.map() if outputs is not None else {}, simulation, directory)
+    sinks = _Sinks(asked_tables(resolved), simulation, directory)
     diagnosis = ""
     try:
         with errors_placed(resolved):
@@ -125,6 +123,13 @@ def simulate(
     if diagnosis:
         raise UnfinishedError(diagnosis, result)
     return result
+
+
+def asked_tables(resolved: Resolved) -> list[str]:
+    """The tables that the `outputs` of a spec ask for: "requests", "series"."""
+    outputs = resolved.root.get("outputs")
+    asked = outputs.map() if outputs is not None else {}
+    return [name for name in FILES if name in asked and asked[name].value not in (None, False)]
 
 
 def replay_requests(resolved: Resolved) -> Table:
@@ -170,7 +175,7 @@ class _Sinks:
     """Where the rows of a run go: the tables that its `outputs` ask for, in its directory or in memory."""
 
     def __init__(
-        self, outputs: Mapping[str, Node], simulation: _core.Simulation, directory: OutputDirectory | None
+        self, outputs: Sequence[str], simulation: _core.Simulation, directory: OutputDirectory | None
     ) -> None:
         self._directory = directory
         self._sinks: dict[str, Sink] = {}
@@ -179,14 +184,12 @@ class _Sinks:
             "requests": {"requester": nodes, "target": nodes, "kind": ["read", "write"]},
             "series": {"link": simulation.link_names()},
         }
-        for output, file in FILES.items():
-            asked = outputs.get(output)
-            if asked is not None and asked.value not in (None, False):
-                self._sinks[output] = (
-                    MemorySink(names[output])
-                    if directory is None
-                    else ParquetSink(directory.temporary(file), names[output])
-                )
+        for output in outputs:
+            self._sinks[output] = (
+                MemorySink(names[output])
+                if directory is None
+                else ParquetSink(directory.temporary(FILES[output]), names[output])
+            )
 
     def take(self, simulation: _core.Simulation) -> None:
         """Moves the rows since the last time out of the simulation."""

@@ -60,6 +60,13 @@ class System:
         """The system of a spec file, or of a shipped preset by its name. Raises InputError if it cannot be read."""
         name = os.fspath(path)
         shipped = presets.path_of(name) if not Path(name).exists() else None
+        if shipped is None and not Path(name).exists() and (near := nearest(name, presets.names())):
+            raise InputError(
+                "no such file, and no preset of this name",
+                allowed=f"a file, or {listed(presets.names())}",
+                suggestion=near,
+                file=name,
+            )
         return cls._of(read_file(shipped or path))
 
     @classmethod

@@ -187,3 +187,41 @@ def test_the_demonstration_draws_a_picture(tmp_path: Path, cxloom: Call) -> None
     assert str(picture) in outcome.out
     assert picture.read_bytes().startswith(b"\x89PNG\r\n")
     assert cx.Result.load(tmp_path / "demo").count == 700_000
+
+
+def test_a_misspelt_preset_is_told_its_name(cxloom: Call) -> None:
+    outcome = cxloom("run", "esf/validatoin")
+    assert outcome.code == 2
+    assert "did you mean 'esf/validation'" in outcome.err
+
+
+def test_tables_without_a_directory_are_noted(spec_file: Path, tmp_path: Path, cxloom: Call) -> None:
+    sets = ("--set", "outputs.requests=true", "--set", "outputs.series=1us")
+    note = "outputs.requests and outputs.series would go into a file: give --out DIR"
+    assert note in cxloom("run", spec_file, *sets).err
+    assert note not in cxloom("run", spec_file, *sets, "--out", tmp_path / "out").err
+    assert note not in cxloom("run", spec_file).err
+
+
+def test_a_rule_broken_from_the_command_line_names_what_was_set(spec_file: Path, cxloom: Call) -> None:
+    outcome = cxloom(
+        "run", spec_file, "--set", "devices.bus.turnaround=1ns", "--set", "devices.bus.bandwidth=1GB/s"
+    )
+    assert outcome.code == 2
+    assert "from --set devices.bus.turnaround=1ns" in outcome.err
+    assert "from --set devices.bus.bandwidth=1GB/s" in outcome.err
+
+
+def test_huge_numbers_leave_names_whole(tmp_path: Path, cxloom: Call) -> None:
+    spec = tmp_path / "s.yaml"
+    spec.write_text(
+        "devices: {host: {kind: host, process_time: 999s}, a_memory_of_twenty: {kind: memory}}\n"
+        "links: [{between: [host, a_memory_of_twenty]}]\n"
+        "address_map: [{to: a_memory_of_twenty}]\n"
+        "workload: {host: {pattern: random, requests: 100, footprint: 1MiB}}\n"
+    )
+    outcome = cxloom("run", spec)
+    assert outcome.code == 0, outcome.err
+    assert "a_memory_of_twenty" in outcome.out
+    assert "9.990e11" in outcome.out
+    assert max(len(line) for line in outcome.out.splitlines()) <= 80

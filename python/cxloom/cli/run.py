@@ -16,7 +16,7 @@ from cxloom.cli.messages import console
 from cxloom.cli.progress import ProgressBar
 from cxloom.outdir import OutputDirectory
 from cxloom.results import Result
-from cxloom.run import Progress, UnfinishedError, nanoseconds, simulate
+from cxloom.run import Progress, UnfinishedError, asked_tables, nanoseconds, simulate
 from cxloom.spec.plugins import load_plugin
 from cxloom.spec.resolve import Override, Resolved
 from cxloom.system import System
@@ -57,6 +57,9 @@ def run(
     """
     limit = None if max_time is None else nanoseconds(max_time, "--max-time")
     resolved = resolve(spec, sets, plugins, seed)
+    if out is None and not quiet and (tables := asked_tables(resolved)):
+        names = " and ".join(f"outputs.{name}" for name in tables)
+        console().print(Text(f"note: {names} would go into a file: give --out DIR", style="dim"))
     result, failure = execute(resolved, out, quiet, limit)
     if as_json:
         print(result.to_json())

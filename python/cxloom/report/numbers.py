@@ -14,6 +14,11 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:.{max(0, digits - magnitude)}f}"
 
 
+def narrow(value: float, digits: int = 3) -> str:
+    """As `significant`, but never wider than eight columns: with an exponent from ten million on."""
+    return significant(value, digits) if abs(value) < 1e7 else f"{value:.{digits - 1}e}".replace("e+", "e")
+
+
 def duration(nanoseconds: float) -> str:
     """A time with the unit that suits it: 812 ns, 17.3 us."""
     for scale, unit in _TIMES:

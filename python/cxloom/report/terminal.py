@@ -11,7 +11,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cxloom.report.numbers import duration, percent, significant, size
+from cxloom.report.numbers import duration, narrow, percent, size
 
 LINES = 45
 """The most lines that the table takes."""
@@ -86,7 +86,7 @@ def _performance(summary: Values) -> Table:
 
 
 def _measures(part: Values, *keys: str, counted: str = "requests") -> list[str]:
-    latency = [significant(part["latency_ns"][key], 4) for key in keys]
+    latency = [narrow(part["latency_ns"][key], 4) for key in keys]
     return [f"{part[counted]:,}", f"{part['bandwidth_gb_per_s']:.2f}", *latency]
 
 
@@ -98,7 +98,7 @@ def _breakdown(summary: Values, blocks: str) -> tuple[Table, int]:
     largest = max(segments.values(), default=1.0)
     for name, value in segments.items():
         bar = Text(_bar(value / largest, blocks), style="cyan")
-        table.add_row(name, significant(value, 4), percent(value / mean), bar)
+        table.add_row(name, narrow(value, 4), percent(value / mean), bar)
     return table, len(segments)
 
 
@@ -114,7 +114,7 @@ def _devices(title: str, devices: Values, counted: str, occupancy: str, limit: i
         shown = dict(sorted(active.items(), key=lambda item: -item[1][counted])[: limit - 1])
     for name, values in shown.items():
         measures = _measures(values, "mean", "p99", "max", counted=counted)
-        table.add_row(name, *measures, significant(values[occupancy], 3))
+        table.add_row(name, *measures, narrow(values[occupancy], 3))
     if len(active) > limit:
         table.add_row(Text(f"and {len(active) - len(shown)} more", style="dim"))
     return table
@@ -144,7 +144,7 @@ def _busiest(summary: Values, limit: int, blocks: str) -> Table | None:
     table.add_column(no_wrap=True)
     for name, utilization, payload, queue in found:
         bar = Text(_bar(utilization, blocks), style="yellow" if utilization < 0.9 else "red")
-        table.add_row(name, f"{payload:.2f}", significant(queue, 3), percent(utilization), bar)
+        table.add_row(name, f"{payload:.2f}", narrow(queue, 3), percent(utilization), bar)
     return table
 
 

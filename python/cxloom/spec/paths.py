@@ -63,7 +63,16 @@ def placed(root: Node, error: InputError) -> SpecError:
     problem = error.problem
     if section in ("devices", "workload") and name in root.map()[section].map() and origin.path != error.path:
         problem = f"{problem} ('{name}')"  # one of those that a range or glob stands for
+    if not rest and not origin.note and (notes := _notes_below(node)):
+        problem = f"{problem} ({', '.join(notes)})"  # a rule between keys, some of them set from outside
     return origin.error(problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion)
+
+
+def _notes_below(node: Node) -> list[str]:
+    """How the entries of a map came to be, where they were set from outside of the file."""
+    entries = node.value.values() if isinstance(node.value, dict) else ()
+    notes = (entry.origin.note for entry in entries)
+    return list(dict.fromkeys(note for note in notes if note.startswith("from ")))
 
 
 @dataclass

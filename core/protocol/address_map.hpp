@@ -59,6 +59,12 @@ class AddressMap {
   bool empty() const { return regions_.empty(); }
   /// Every device that a region leads to, once, in the order of their identities.
   std::vector<NodeId> targets() const;
+  /// Bytes of a target's memory that its regions take.
+  std::uint64_t mapped_bytes(NodeId target) const {
+    std::uint64_t mapped = 0;
+    for (const auto& [id, bytes] : used_) mapped += id == target ? bytes : 0;
+    return mapped;
+  }
   /// The first address of the first region, and how many bytes follow it without a gap.
   Address base() const { return Address{regions_.empty() ? 0 : regions_.front().base}; }
   std::uint64_t contiguous_bytes() const;

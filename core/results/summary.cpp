@@ -265,9 +265,15 @@ Value describe_system(const Simulation& simulation) {
   Value::List links;
   for (const Simulation::LinkView& link : simulation.links()) {
     const auto way = [](const LinkEnd& end) {
-      return Value::Map{{"name", end.name()},
-                        {"bandwidth", to_text(Bandwidth{end.rate()})},
-                        {"flight", to_text(end.flight())}};
+      Value::Map described{{"name", end.name()},
+                           {"bandwidth", to_text(Bandwidth{end.rate()})},
+                           {"flight", to_text(end.flight())}};
+      if (!end.unlimited() && !end.flits()) {
+        const double share =
+            static_cast<double>(kLineBytes) / static_cast<double>(end.message_bytes(kLineBytes));
+        described.emplace_back("lines_gb_per_s", end.rate().per_second() * share / 1e9);
+      }
+      return described;
     };
     links.emplace_back(Value::Map{{"name", link.name},
                                   {"duplex", link.shared ? "half" : "full"},
@@ -297,7 +303,25 @@ Value describe_system(const Simulation& simulation) {
                                    {"mean", static_cast<double>(sum) / static_cast<double>(reached)},
                                    {"farthest", number(farthest)}});
   }
+  // Memory that no address leads to.
+  Value::List unmapped;
+  for (const NodeId target : targets) {
+    const Component& memory = *simulation.components()[target.index()];
+    const Bytes capacity = dynamic_cast<const MemoryOwner&>(memory).memory_capacity();
+    const Bytes mapped{simulation.address_map().mapped_bytes(target)};
+    if (mapped >= capacity) continue;
+    const bool shared = std::any_of(
+        simulation.spec().regions.begin(), simulation.spec().regions.end(), [&](const RegionParams& region) {
+          return region.policy == InterleavePolicy::kCxl && region.to.size() > 1 && !region.size &&
+                 std::find(region.to.begin(), region.to.end(), memory.name()) != region.to.end();
+        });
+    unmapped.emplace_back(Value::Map{{"memory", memory.name()},
+                                     {"capacity", to_text(capacity)},
+                                     {"mapped", to_text(mapped)},
+                                     {"equal_shares", shared}});
+  }
   return Value::Map{{"devices", std::move(devices)},
+                    {"unmapped", std::move(unmapped)},
                     {"links", std::move(links)},
                     {"routes", std::move(routes)},
                     {"pbr_ids", number(simulation.pbr_ids())},

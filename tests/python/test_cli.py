@@ -225,3 +225,21 @@ def test_huge_numbers_leave_names_whole(tmp_path: Path, cxloom: Call) -> None:
     assert "a_memory_of_twenty" in outcome.out
     assert "9.990e11" in outcome.out
     assert max(len(line) for line in outcome.out.splitlines()) <= 80
+
+
+def test_check_says_what_links_carry_and_what_memory_is_left_out(tmp_path: Path, cxloom: Call) -> None:
+    spec = tmp_path / "s.yaml"
+    spec.write_text(
+        "devices: {host: {kind: host}, m0: {kind: memory, capacity: 1GiB}, m1: {kind: memory, capacity: 4GiB}}\n"
+        "links: [{between: [host, m0], bandwidth: 10GB/s}, {between: [host, m1]}]\n"
+        "address_map: [{to: [m0, m1]}]\n"
+    )
+    description = json.loads(cxloom("check", spec, "--json").out)
+    assert [end.get("lines_gb_per_s") for link in description["links"] for end in link["ends"]] == [
+        8.0, 8.0, None, None,
+    ]  # fmt: skip
+    assert [memory["memory"] for memory in description["unmapped"]] == ["m1"]
+    out = cxloom("check", spec).out
+    assert "of m1 1GiB of 4GiB are in the address map; policy: capacity" in out
+    assert "8.00" in out
+    assert "note" not in cxloom("check", spec, "--set", "address_map[0].policy=capacity").out

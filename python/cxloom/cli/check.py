@@ -48,12 +48,17 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
     out.print(Text(f"addresses: {description['addresses'] or 'none'}"))
     if description["pbr_ids"]:
         out.print(Text(f"PBR identities: {description['pbr_ids']} of 4096"))
-    table = _table("link", "bandwidth", "flight", "duplex")
+    for memory in description["unmapped"][:_ROWS]:
+        hint = "; policy: capacity shares by capacity" if memory["equal_shares"] else ""
+        text = f"{memory['mapped']} of {memory['capacity']} are in the address map{hint}"
+        out.print(Text(f"note: of {memory['memory']} {text}"), soft_wrap=True)
+    table = _table("link", "bandwidth", "lines GB/s at most", "flight", "duplex")
     for link in links[:_ROWS]:
         forward, backward = link["ends"]
         table.add_row(
             Text(link["name"]),
             _both(forward["bandwidth"], backward["bandwidth"]),
+            _both(_lines(forward), _lines(backward)),
             _both(forward["flight"], backward["flight"]),
             link["duplex"],
         )
@@ -64,6 +69,11 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
             route["requester"], str(route["nearest"]), f"{route['mean']:.2f}", str(route["farthest"])
         )
     _print(out, table, len(description["routes"]))
+
+
+def _lines(end: Mapping[str, Any]) -> str:
+    """The largest bandwidth of 64-byte lines in one direction, where the cost of a message says it."""
+    return f"{end['lines_gb_per_s']:.2f}" if "lines_gb_per_s" in end else "-"
 
 
 def _both(forward: str, backward: str) -> str:

@@ -267,11 +267,11 @@ Time FlitLinkEnd::first_turn() const {
   return std::max(first_ready(), wire().free_at());
 }
 
-/// Takes the turns that have happened by now.
+/// Takes the turns before this instant: of this one, not all that takes part in it may be here yet.
 void FlitLinkEnd::work_off(Time now) {
   while (work_waits() || coming_head_ != coming_tail_) {
     const Time turn = first_turn();
-    if (turn > now) {
+    if (turn >= now) {
       wake_by(turn + slack_);
       return;
     }
@@ -281,7 +281,9 @@ void FlitLinkEnd::work_off(Time now) {
 }
 
 void FlitLinkEnd::catch_up(Time now) {
-  if (defers_) work_off(now);
+  if (!defers_) return;
+  work_off(now);
+  admit_coming(now - Time{1});  // they wait for a flit that is on the wire
 }
 
 bool FlitLinkEnd::only_control_waits() const {

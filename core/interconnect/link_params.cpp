@@ -75,6 +75,14 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
     return !link.phy || (link.phy->carries(link.flit_mode()) &&
                          (!link.degraded.phy || link.degraded.phy->carries(link.flit_mode())));
   });
+  schema.rule("68B flits carry no M2S BIRsp and no S2M BISnp: leave out their credits",
+              [](const LinkParams& link) {
+                const bool back_invalidation =
+                    link.credits.of(Channel::kM2SBIRsp) || link.credits.of(Channel::kS2MBISnp);
+                // One number for all classes is for those that there are.
+                return !link.phy || link.flit_mode() != FlitMode::k68B || !back_invalidation ||
+                       link.credits.of(Channel::kIo);
+              });
   schema.rule("a degraded link has fewer lanes or a lower speed, not more", [](const LinkParams& link) {
     return !link.degraded.phy || !link.phy || link.degraded.phy->rate().slower_than(link.phy->rate());
   });

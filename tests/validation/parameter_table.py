@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from validation.dram_rows import dram_rows
+from validation.flit_rows import flit_rows
 from validation.systems import (
     FREE,
     Run,
@@ -498,6 +499,7 @@ def all_rows() -> Iterator[Turn]:
     yield from pattern_rows()
     yield from topology_rows()
     yield from link_rows()
+    yield from flit_rows()
     yield from region_rows()
     yield from run_rows()
     yield from workload_rows()

@@ -159,6 +159,26 @@ TEST(FlitLinkTraffic, NothingIsLostDuplicatedOrReordered) {
   }
 }
 
+TEST(FlitLinkTraffic, ABatchEndsBeforeTheInstantInWhichItIsWorkedOff) {
+  // With this flight the batch of the first turn is worked off when the third begins: between two messages that come at
+  // that instant and share its flit.
+  Kernel kernel;
+  Probe a(kernel, "a");
+  Probe b(kernel, "b");
+  EventSource before = kernel.new_source();
+  const FlitLinkOf of{.delay = 2561_ps};
+  FlitLink link(kernel, a, b, of);
+  EventSource behind = kernel.new_source();
+  Messages messages;
+  test::Actor sender(
+      [&](std::uint8_t, std::uint64_t) { link.a_to_b.send(messages.make(Opcode::kMemRd), kernel.now()); });
+  for (const Time at : {0_ps, 100_ps, of.flit() * 2}) kernel.schedule(at, before, sender, 0);
+  kernel.schedule(of.flit() * 2, behind, sender, 0);
+  kernel.run(Time::max(), kAllEvents);
+  ASSERT_EQ(b.arrivals.size(), 4U);
+  for (const std::size_t i : {2U, 3U}) EXPECT_EQ(b.arrivals[i].time, of.flit() * 3 + of.delay) << i;
+}
+
 TEST(FlitLinkTraffic, BatchesOfTurnsChangeNothing) {
   // Credits for a class that never runs out make every turn an event of its own.
   for (const FlitMode mode : test::kFlitModes) {

@@ -50,7 +50,8 @@ FlitLinkEnd::FlitLinkEnd(Kernel& kernel, const Setup& setup)
       macs_(setup.packing.mac_every > 0),
       errors_(setup.errors, setup.packing.mode, setup.seed, name()),
       outage_(setup.outage),
-      degraded_rate_(setup.degraded_rate) {
+      degraded_rate_(setup.degraded_rate),
+      flits_(setup.packing.mode) {
   if (outage_.at) this->kernel().schedule_background(*outage_.at, source(), *this, kDown);
   if (setup.degraded_at) this->kernel().schedule_background(*setup.degraded_at, source(), *this, kDegrade);
 }

@@ -26,6 +26,8 @@ struct FlitTotals {
 
 class FlitMonitor {
  public:
+  explicit FlitMonitor(FlitMode mode) : mode_(mode) {}
+  FlitMode mode() const { return mode_; }
   void open() {
     totals_ = {};
     measuring_ = true;
@@ -49,6 +51,7 @@ class FlitMonitor {
  private:
   void add(const Flit& flit);
 
+  FlitMode mode_;
   FlitTotals totals_;
   bool measuring_ = false;
 };

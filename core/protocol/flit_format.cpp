@@ -8,7 +8,7 @@ using enum Channel;
 // --- geometry --------------------------------------------------------------------------------------
 
 constexpr FlitGeometry make_68b() {
-  FlitGeometry flit{.bytes = 68, .slots = 4, .io_bytes = 64};
+  FlitGeometry flit{.bytes = 68, .slots = 4, .slot_bytes = 64, .io_bytes = 64};
   for (std::size_t i = 0; i < flit.slots; ++i)
     flit.slot_end[i] = static_cast<std::uint16_t>(2 + 16 * (i + 1));
   flit.half_end = {68, 68};
@@ -17,7 +17,7 @@ constexpr FlitGeometry make_68b() {
 
 // 2 B header, a 14 B H-slot, 14 G-slots, 2 B of credits, 8 B CRC, 6 B FEC.
 constexpr FlitGeometry make_256b() {
-  FlitGeometry flit{.bytes = 256, .slots = 15, .io_bytes = 236};
+  FlitGeometry flit{.bytes = 256, .slots = 15, .slot_bytes = 14 + 14 * 16, .io_bytes = 236};
   for (std::size_t i = 0; i < flit.slots; ++i) flit.slot_end[i] = static_cast<std::uint16_t>(16 * (i + 1));
   flit.half_end = {256, 256};
   return flit;
@@ -27,7 +27,8 @@ constexpr FlitGeometry make_256b() {
 // 6 B of slot 7, the 12 B HS-slot, slots 9 to 14, 2 B of credits, 6 B FEC, 6 B CRC. So slot 7 ends in the
 // second half.
 constexpr FlitGeometry make_256b_lo() {
-  FlitGeometry flit{.bytes = 256, .slots = 15, .io_bytes = 232, .second_header = 8};
+  FlitGeometry flit{
+      .bytes = 256, .slots = 15, .slot_bytes = 14 + 12 + 13 * 16, .io_bytes = 232, .second_header = 8};
   for (std::size_t i = 0; i < 7; ++i) flit.slot_end[i] = static_cast<std::uint16_t>(16 * (i + 1));
   flit.slot_end[7] = 128 + 6;
   flit.slot_end[8] = 128 + 18;

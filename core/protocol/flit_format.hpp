@@ -29,9 +29,10 @@ inline constexpr std::size_t kMostSlots = 15;
 inline constexpr unsigned kChunkBytes = 16;
 
 struct FlitGeometry {
-  unsigned bytes = 0;     ///< on the wire
-  unsigned slots = 0;     ///< slot 0 is the header slot
-  unsigned io_bytes = 0;  ///< of CXL.io packets in a flit of theirs
+  unsigned bytes = 0;       ///< on the wire
+  unsigned slots = 0;       ///< slot 0 is the header slot
+  unsigned slot_bytes = 0;  ///< of all slots together
+  unsigned io_bytes = 0;    ///< of CXL.io packets in a flit of theirs
   /// A second header slot (the HS-slot of the latency-optimised flit), or 0.
   unsigned second_header = 0;
   /// First byte on the wire behind each slot: when it has arrived, the slot has.

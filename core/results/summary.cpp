@@ -111,15 +111,51 @@ Value table_of(const Names& names, const Counts& counts) {
   return table;
 }
 
-Value flits_of(const FlitTotals& totals, double length) {
+// Of the bytes of all flits, the shares that each use has; they sum to 1. Data and trailers take 16 B a slot, and what is
+// left of the slots' bytes goes to the other uses by their slots, for header slots are a little shorter.
+Value byte_shares_of(const FlitTotals& totals, FlitMode mode) {
+  const FlitGeometry& flit = geometry(mode);
+  const auto slots_of = [&](SlotKind kind) {
+    return static_cast<double>(totals.slots[static_cast<std::size_t>(kind)]);
+  };
+  const auto flits_of = [&](FlitKind kind) {
+    return static_cast<double>(totals.flits[static_cast<std::size_t>(kind)]);
+  };
+  double slots = 0.0;
+  for (const std::uint64_t each : totals.slots) slots += static_cast<double>(each);
+  double flits = 0.0;
+  for (const std::uint64_t each : totals.flits) flits += static_cast<double>(each);
+  const double with_slots = slots / flit.slots;
+  const double data = kChunkBytes * slots_of(SlotKind::kData);
+  const double trailers = kChunkBytes * slots_of(SlotKind::kTrailer);
+  const double others = slots - slots_of(SlotKind::kData) - slots_of(SlotKind::kTrailer);
+  const double of_other = others > 0.0 ? (with_slots * flit.slot_bytes - data - trailers) / others : 0.0;
+  const double all = flits * flit.bytes;
+  const auto io = static_cast<double>(totals.io_bytes);
+  const double retry = (flits - with_slots - flits_of(FlitKind::kIo)) * flit.bytes;
+  const double overhead = all - with_slots * flit.slot_bytes - io - retry;
+  const auto share = [&](double bytes) { return all > 0.0 ? bytes / all : 0.0; };
+  return Value::Map{{"data", share(data)},
+                    {"headers", share(of_other * slots_of(SlotKind::kHeader))},
+                    {"trailers", share(trailers)},
+                    {"mac", share(of_other * slots_of(SlotKind::kMac))},
+                    {"empty", share(of_other * (slots_of(SlotKind::kEmpty) + slots_of(SlotKind::kControl)))},
+                    {"io", share(io)},
+                    {"retry", share(retry)},
+                    {"overhead", share(overhead)}};
+}
+
+Value flits_of(const FlitMonitor& flits, double length) {
+  const FlitTotals& totals = flits.totals();
   constexpr std::array<std::string_view, 4> kFlitKinds{"protocol", "all-data", "io", "control"};
   Value::List fill;
-  for (const std::uint64_t flits : totals.fill) fill.emplace_back(number(flits));
+  for (const std::uint64_t each : totals.fill) fill.emplace_back(number(each));
   return Value::Map{{"flits", table_of(kFlitKinds, totals.flits)},
                     {"slots", table_of(kSlotKindNames, totals.slots)},
                     {"slots_by_class", table_of(kChannelNames, totals.slots_of_class)},
                     {"messages_by_class", table_of(kChannelNames, totals.messages)},
                     {"flits_by_fill", std::move(fill)},
+                    {"byte_shares", byte_shares_of(totals, flits.mode())},
                     {"io_bytes", number(totals.io_bytes)},
                     {"errors", number(totals.errors)},
                     {"retry_share", length > 0.0 ? totals.retry_time.ns() / length : 0.0}};
@@ -145,8 +181,7 @@ Value direction(const LinkEnd& end, double length) {
                        {"queue_max", queue.maximum()},
                        {"credit_blocked_ns", end.total_credit_blocked().ns()},
                        {"credit_blocked_ns_by_class", std::move(blocked)}};
-  if (const FlitMonitor* flits = end.flits())
-    direction.emplace_back("flits", flits_of(flits->totals(), length));
+  if (const FlitMonitor* flits = end.flits()) direction.emplace_back("flits", flits_of(*flits, length));
   return direction;
 }
 
@@ -172,11 +207,31 @@ Value io_of(const Simulation& simulation) {
   return engines;
 }
 
+// Links that were not what they usually are, in the part of the run that has been played.
+void add_link_notes(const Simulation& simulation, Value::List& notes) {
+  const Time now = simulation.kernel().now();
+  for (std::size_t i = 0; i < simulation.links().size(); ++i) {
+    const LinkParams& link = simulation.spec().links[i].params;
+    const std::string name = "the link " + simulation.links()[i].name;
+    if (link.outage.at && *link.outage.at <= now) {
+      notes.emplace_back(
+          name + " was down for " + to_text(link.outage.length) + " from " + to_text(*link.outage.at) +
+          " on: " +
+          (link.outage.fail ? "requests that came meanwhile failed" : "what came meanwhile waited"));
+    }
+    if (link.degraded.at && *link.degraded.at <= now) {
+      notes.emplace_back(name + " was degraded to " + to_text(*link.degraded.phy) + " from " +
+                         to_text(*link.degraded.at) + " on");
+    }
+  }
+}
+
 // What makes the measures less than they seem.
 Value notes_of(const Simulation& simulation, const Collector& collector, double length) {
   constexpr double kShort = 3.0;  // mean latencies
   Value::List notes;
   for (const std::string& note : simulation.notes()) notes.emplace_back(note);
+  add_link_notes(simulation, notes);
   const LatencyDistribution& latency = collector.all().latency;
   if (latency.count() > 1 && length < kShort * latency.mean_ns()) {
     notes.emplace_back(

@@ -146,7 +146,7 @@ def test_a_file_may_start_from_a_file(tmp_path: Path) -> None:
     [
         (
             "esf/validatoin",
-            "unknown preset 'esf/validatoin'; allowed: esf/validation or memory/local-remote-cxl; "
+            "unknown preset 'esf/validatoin'; allowed: cxl/pins-x16-64, esf/validation or memory/local-remote-cxl; "
             "did you mean 'esf/validation'?",
         ),
         ("nowhere.yaml", "no such file"),

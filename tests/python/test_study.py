@@ -144,7 +144,14 @@ def test_an_unknown_study_is_refused(cxloom: Call) -> None:
 
 def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
     listed = cxloom("study", "list").out
-    assert {"esf/full_duplex", "esf/topologies", "memory/curves", "memory/optane"} <= set(names())
+    assert {
+        "cxl/flit_bandwidth",
+        "cxl/slot_budget",
+        "esf/full_duplex",
+        "esf/topologies",
+        "memory/curves",
+        "memory/optane",
+    } <= set(names())
     for name in names():
         assert name in listed
         study = read(find(name))
@@ -236,6 +243,26 @@ def test_a_table_is_shown_written_and_drawn(tmp_path: Path, cxloom: Call) -> Non
     first, second = (float(row.split(",")[2]) for row in rows[1:3])
     assert second - first == pytest.approx(100, abs=1)
     assert (tmp_path / "out" / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+BARS = "plot: {x: media, stack: [latency_ns, max_ns], panels: queue}\n"
+
+
+def test_columns_can_be_drawn_as_bars(tmp_path: Path, cxloom: Call) -> None:
+    text = TABLE.replace("latency_ns.mean}", "latency_ns.mean, max_ns: latency_ns.max}")
+    text = text[: text.index("plot:")] + BARS
+    (tmp_path / "study.yaml").write_text(text)
+    assert cxloom("study", "run", tmp_path / "study.yaml", "--out", tmp_path / "out").code == 0
+    assert (tmp_path / "out" / "plot.png").read_bytes().startswith(b"\x89PNG")
+    for was, wrong, says in (
+        ("latency_ns, max_ns]", "latency_ns, maxns]", "no column 'maxns'"),
+        (", panels: queue", "", "'panels' of the plot is missing"),
+        ("x: media", "y: media", "unknown key 'y'"),
+    ):
+        (tmp_path / "study.yaml").write_text(text.replace(was, wrong))
+        outcome = cxloom("study", "run", tmp_path / "study.yaml", "--out", tmp_path / "none")
+        assert outcome.code == 2
+        assert says in " ".join(outcome.err.split())
 
 
 def test_values_can_be_set_at_all_points(tmp_path: Path, cxloom: Call) -> None:

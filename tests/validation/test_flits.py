@@ -146,8 +146,8 @@ def test_credits_limit_to_credits_per_loop(flit: str, kind: str) -> None:
 
 @pytest.mark.parametrize("flit", FLIT_BYTES)
 def test_retries_limit(flit: str) -> None:
-    # Every hundredth flit of each direction is sent twice. The wire to the memory loses a flit, two flights and the flits of
-    # link control for each of its own, and what asks for a retry for each of the other direction.
+    # Every hundredth flit of each direction is sent twice. The wire to the memory loses a flit, two flights and the
+    # flits of link control for each of its own, and what asks for a retry for each of the other direction.
     every, flight = 100, 20.0
     outcome = run(system(0.0, phy=FASTEST[flit], flit=flit, delay=f"{flight}ns", errors={"every": every}))
     asking, answering = (6, 6) if flit == "68B" else (1, 0)

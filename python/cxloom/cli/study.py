@@ -89,13 +89,13 @@ def run(
 
 def _write(outcome: Outcome, folder: Path) -> list[Path]:
     """Writes the table and, if the study has one, the picture."""
-    from cxloom.report.curves import draw_lines, write_table  # Matplotlib takes a second to load
+    from cxloom.report.curves import draw, write_table  # Matplotlib takes a second to load
 
     rows, study = outcome.table, outcome.study
     try:
         written = [write_table(rows, folder / "table.csv")]
         if study.plot is not None:
-            written.append(draw_lines(rows, study.plot, study.title, folder / "plot.png"))
+            written.append(draw(rows, study.plot, study.title, folder / "plot.png"))
     except OSError as error:
         raise InputError(
             f"cannot be written: {(error.strerror or str(error)).lower()}", file=folder

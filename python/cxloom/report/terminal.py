@@ -19,6 +19,9 @@ LINES = 45
 _BAR = 24
 _ROWS = 8
 _BUSIEST = 6
+_TROUBLES = 4
+_NOTABLE = 0.01
+"""Waiting for credits is worth a line from this share of the time on."""
 
 Values = Mapping[str, Any]
 
@@ -48,20 +51,21 @@ def _report(summary: Values, blocks: str) -> RenderableType:
     if not summary["requests"]:
         return Group(_headline(summary), "", _provenance(summary))
     breakdown, segments = _breakdown(summary, blocks)
+    troubles = _troubles(summary)
     requesters, memories, io = summary["per_requester"], summary["per_memory"], summary.get("per_io", {})
     tables = [("requester", requesters, "requests", "in_flight_mean")] if len(requesters) > 1 else []
     tables.append(("memory", memories, "requests", "queue_mean"))
     if io:
         tables.append(("I/O engine", io, "packets", "in_flight_mean"))
     # What is left of the screen is shared by these and the busiest links; each takes three lines besides its rows.
-    rows = max(2, min(_ROWS, (LINES - 13 - segments) // (len(tables) + 1) - 3))
+    rows = max(2, min(_ROWS, (LINES - 13 - segments - len(troubles)) // (len(tables) + 1) - 3))
     parts: list[RenderableType] = [_headline(summary), "", _performance(summary), "", breakdown]
     for title, devices, counted, occupancy in tables:
         parts += ["", _devices(title, devices, counted, occupancy, rows)]
     busiest = _busiest(summary, min(rows, _BUSIEST), blocks)
     if busiest is not None:
         parts += ["", busiest]
-    return Group(*parts, "", _provenance(summary))
+    return Group(*parts, *troubles, "", _provenance(summary))
 
 
 def _headline(summary: Values) -> Text:
@@ -146,6 +150,29 @@ def _busiest(summary: Values, limit: int, blocks: str) -> Table | None:
         bar = Text(_bar(utilization, blocks), style="yellow" if utilization < 0.9 else "red")
         table.add_row(name, f"{payload:.2f}", narrow(queue, 3), percent(utilization), bar)
     return table
+
+
+def _troubles(summary: Values) -> list[Text]:
+    """What kept links from being used: credits, retries, failed requests. The worst directions, a line each."""
+    length = summary["simulated_time_ns"]
+    if not length:
+        return []
+    ways = [(name, values) for link in summary["per_link"].values() for name, values in link.items()]
+    found = [
+        (share, f"credits: {name} waited {percent(share)} of the time for those of {kind}")
+        for name, values in ways
+        for kind, time in values["credit_blocked_ns_by_class"].items()
+        if (share := time / length) >= _NOTABLE
+    ]
+    for name, values in ways:
+        flits = values.get("flits", {})
+        if flits.get("errors"):
+            again, share = flits["errors"], flits["retry_share"]
+            found.append((share, f"retries: {name} sent {again:,} flits again, {percent(share)} of the time"))
+    lines = [line for _, line in sorted(found, reverse=True)[:_TROUBLES]]
+    if summary["failed"]:
+        lines.insert(0, f"failed: {summary['failed']:,} requests were answered with an error")
+    return [Text(line, style="yellow") for line in lines]
 
 
 def _provenance(summary: Values) -> Text:

@@ -29,13 +29,15 @@ _KEYS = {
     "defaults": "What all of `expect` have in common, such as a tolerance.",
     "expect": "What should come out.",
     "table": "Columns by name, each an axis or a measure: a row for each point.",
-    "plot": "A picture of the table: its columns `x` and `y`, a line for each value of `lines`.",
+    "plot": "A picture of the table: its columns `x` and `y`, a line for each value of `lines`; or, with `stack` and "
+    "`panels`, bars over `x` of the columns in `stack`, a panel for each value of `panels`.",
 }
 _EXPECTATION_KEYS = ("at", "relative_to", "measure", "value", "tolerance", "source", "derived")
 _TOLERANCE = re.compile(r"([0-9]*\.?[0-9]+)\s*(%|[A-Za-z/]*)")
 _UNITS = {"_ns": "ns", "_gb_per_s": "GB/s"}
 
 _PLOT_KEYS = ("x", "y", "lines")
+_STACK_KEYS = ("x", "stack", "panels")
 
 Point = Mapping[str, Any]
 """The value of each axis: a path of `sweep`, or ``case``."""
@@ -75,6 +77,16 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True)
+class Stack:
+    """A picture of a table, by the names of its columns: bars over `x`, piled up from several columns."""
+
+    x: str
+    stack: tuple[str, ...]
+    panels: str
+    """A panel for each value of this column."""
+
+
+@dataclass(frozen=True, slots=True)
 class Study:
     """A system, the points at which it is run, and what should come out."""
 
@@ -87,7 +99,7 @@ class Study:
     expectations: list[Expectation]
     columns: dict[str, str]
     """Of the table: each an axis or a measure, by its name in the table."""
-    plot: Plot | None
+    plot: Plot | Stack | None
 
 
 def read(path: str | os.PathLike[str], overrides: Sequence[Override] = ()) -> Study:
@@ -119,21 +131,28 @@ def read(path: str | os.PathLike[str], overrides: Sequence[Override] = ()) -> St
     return Study(title, text["source"], text["about"], points, specs, expectations, columns, plot)
 
 
-def _plot(node: Node, columns: Mapping[str, str]) -> Plot:
-    _refuse_unknown(node, list(_PLOT_KEYS))
-    chosen = {}
-    for key in _PLOT_KEYS:
+def _plot(node: Node, columns: Mapping[str, str]) -> Plot | Stack:
+    keys = _STACK_KEYS if node.get("stack") is not None else _PLOT_KEYS
+    _refuse_unknown(node, list(keys))
+    chosen: dict[str, list[str]] = {}
+    for key in keys:
         column = node.get(key)
         if column is None:
-            raise node.place.error(f"'{key}' of the plot is missing", allowed=listed(_PLOT_KEYS))
-        name = column.text()
-        if name not in columns:
-            known = list(columns)
-            raise column.place.error(
-                f"the table has no column '{name}'", allowed=listed(known), suggestion=nearest(name, known)
-            )
-        chosen[key] = name
-    return Plot(**chosen)
+            raise node.place.error(f"'{key}' of the plot is missing", allowed=listed(keys))
+        chosen[key] = [_column(each, columns) for each in (column.list() if key == "stack" else [column])]
+    if keys is _STACK_KEYS:
+        return Stack(chosen["x"][0], tuple(chosen["stack"]), chosen["panels"][0])
+    return Plot(*(chosen[key][0] for key in keys))
+
+
+def _column(node: Node, columns: Mapping[str, str]) -> str:
+    name = node.text()
+    if name not in columns:
+        known = list(columns)
+        raise node.place.error(
+            f"the table has no column '{name}'", allowed=listed(known), suggestion=nearest(name, known)
+        )
+    return name
 
 
 def _system(top: Node) -> Node:

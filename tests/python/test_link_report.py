@@ -54,10 +54,10 @@ def test_retries_are_counted_and_shown() -> None:
 
 @pytest.mark.parametrize(("fail", "words"), [(False, "came meanwhile waited"), (True, "meanwhile failed")])
 def test_an_outage_is_told(fail: bool, words: str) -> None:
-    result = run(outage={"at": "10us", "length": "1us", "fail": fail})
+    result = run(outage={"at": "1us", "length": "300ns", "fail": fail})
     assert (result["failed"] > 0) == fail
     [note] = result["notes"]
-    assert note.startswith("the link host-mem was down for 1us from 10us on")
+    assert note.startswith("the link host-mem was down for 300ns from 1us on")
     assert note.endswith(words)
     text = to_text(result.summary)
     assert ("failed: " in text) == fail
@@ -69,8 +69,8 @@ def test_an_outage_that_never_came_is_not_told() -> None:
 
 
 def test_a_degraded_link_is_told() -> None:
-    assert run(degraded={"at": "10us", "phy": "pcie6-x4"})["notes"] == [
-        "the link host-mem was degraded to pcie6-x4 from 10us on"
+    assert run(degraded={"at": "1us", "phy": "pcie6-x4"})["notes"] == [
+        "the link host-mem was degraded to pcie6-x4 from 1us on"
     ]
 
 
@@ -88,7 +88,7 @@ def test_all_troubles_at_once_stay_on_one_screen() -> None:
     result = run(
         credits=2,
         errors={"every": 10},
-        outage={"at": "10us", "fail": True},
-        degraded={"at": "20us", "phy": "pcie6-x4"},
+        outage={"at": "1us", "fail": True},
+        degraded={"at": "2us", "phy": "pcie6-x4"},
     )
     assert len(to_text(result.summary).splitlines()) <= LINES

@@ -159,23 +159,50 @@ void FlitLinkEnd::fill_stages(Time now) {
 // While the link is down: requests that want to cross it are answered here, by the device in front of it.
 void FlitLinkEnd::fail_requests(Time now) {
   for (const Channel which : {Channel::kM2SReq, Channel::kM2SRwD}) {
-    const auto index = static_cast<unsigned>(which);
-    while ((can_go() >> index & 1U) != 0) {
+    while (!channel(which).waits.empty()) {
       Feeder* feeder = pick_of(which);
       Message& message = feeder->head();
       left(which);
       feeder->taken(now);
-      monitor().queue().change(now, -1);
-      message.charge(queue_segment(), now);
-      message.tail = Time{};
-      message.opcode = message.opcode == Opcode::kMemRd ? Opcode::kMemDataNxm : Opcode::kCmp;
-      message.channel = channel_of(message.opcode);
-      if (message.parent) message.parent->failed = true;
-      std::swap(message.source, message.destination);
-      ++not_from_far_[static_cast<std::size_t>(message.channel)];
-      return_to_owner(message);
+      fail(message, now);
     }
   }
+}
+
+// The link has just gone down: requests that have not begun to cross it give their credits back.
+void FlitLinkEnd::fail_staged_requests(Time now) {
+  for (const Channel which : {Channel::kM2SReq, Channel::kM2SRwD}) {
+    Stage& stage = stage_of(which);
+    MessageQueue kept;
+    while (!stage.messages.empty()) {
+      const bool begun = stage.lines_of_head != lines_of(stage.messages.front());
+      Message& message = stage.messages.pop();
+      if (begun) {
+        kept.push(message);
+      } else {
+        stage.lines -= stage.lines_of_head;
+        staged_lines_ -= stage.lines_of_head;
+        if (limits(which)) credit_comes(which, now);
+        fail(message, now);
+      }
+      if (!stage.messages.empty()) stage.lines_of_head = lines_of(stage.messages.front());
+    }
+    stage.messages = kept;
+    if (!kept.empty()) stage.lines_of_head = stage.lines;
+    offer_.set(which, stage.lines);
+  }
+}
+
+void FlitLinkEnd::fail(Message& message, Time now) {
+  monitor().queue().change(now, -1);
+  message.charge(queue_segment(), now);
+  message.tail = Time{};
+  message.opcode = message.opcode == Opcode::kMemRd ? Opcode::kMemDataNxm : Opcode::kCmp;
+  message.channel = channel_of(message.opcode);
+  if (message.parent) message.parent->failed = true;
+  std::swap(message.source, message.destination);
+  ++not_from_far_[static_cast<std::size_t>(message.channel)];
+  return_to_owner(message);
 }
 
 // --- Turns on the wire ---
@@ -218,7 +245,13 @@ void FlitLinkEnd::wake(std::uint8_t kind, std::uint64_t payload) {
         arrange();
       }
       return;
-    case kDown: up_at_ = now + outage_.length; return;
+    case kDown:
+      up_at_ = now + outage_.length;
+      if (outage_.fail) {
+        fail_staged_requests(now);
+        arrange();
+      }
+      return;
     case kDegrade: wire().change_rate(degraded_rate_); return;
     default: QueuedLinkEnd::wake(kind, payload);
   }
@@ -312,7 +345,9 @@ void FlitLinkEnd::take_turn(Time now) {
 }
 
 void FlitLinkEnd::send_control(Time now) {
-  wire().carry(std::uint64_t{control_due_} * geometry_.bytes, now, now, direction());
+  const std::uint32_t bytes = control_due_ * geometry_.bytes;
+  const Wire::Use use = wire().carry(bytes, now, now, direction());
+  monitor().book({use.start, use.start, use.end, bytes, 0, 0}, now);
   flits_.count_control(control_due_);
   control_due_ = 0;
 }
@@ -325,7 +360,7 @@ void FlitLinkEnd::expect_control(unsigned flits, Time at) {
 
 FlitLinkEnd::Passed FlitLinkEnd::pass_wire(Time now) {
   Wire::Use use = wire().carry(geometry_.bytes, now, now, direction());
-  Passed passed{use.start, use.start, use.end};
+  Passed passed{use.start, use.start, use.end, geometry_.bytes};
   if (!errors_.possible() || !errors_.corrupts()) return passed;
   // The receiver sees it when the flit is in, and asks for it; what was sent meanwhile is sent again as well.
   const unsigned asking = asking_flits(packer_.mode());
@@ -340,6 +375,7 @@ FlitLinkEnd::Passed FlitLinkEnd::pass_wire(Time now) {
     }
     use = wire().carry(geometry_.bytes, asked, asked, direction());
     flits_.count_retry(use.start - passed.start);
+    passed.bytes += (1 + answering) * geometry_.bytes;
     passed.start = use.start;
     passed.end = use.end;
   } while (errors_.corrupts_again());
@@ -353,20 +389,22 @@ FlitLinkEnd::Passed FlitLinkEnd::pass_wire(Time now) {
 }
 
 void FlitLinkEnd::send_flit(Time now) {
-  for (const Channel data : {Channel::kM2SRwD, Channel::kS2MDRS, Channel::kD2HData, Channel::kH2DData}) {
-    if (stage_of(data).has_partial) describe_data(data);
-  }
+  // Writes alone have byte enables.
+  if (stage_of(Channel::kM2SRwD).has_partial) describe_data(Channel::kM2SRwD);
   packer_.pack(offer_, flit_);
   const Passed passed = pass_wire(now);
   flits_.count(flit_);
-  std::array<Time, 2> sent{};  // when the last byte of each half is
-  for (std::size_t half = 0; half < sent.size(); ++half) {
+  std::array<Time, 2> sent{passed.end, passed.end};  // when the last byte of each half is
+  if (geometry_.half_end[0] < geometry_.bytes) {
     const auto length = static_cast<std::uint64_t>((passed.end - passed.start).ps());
-    sent[half] =
-        passed.start + Time{static_cast<std::int64_t>(length * geometry_.half_end[half] / geometry_.bytes)};
+    sent[0] =
+        passed.start + Time{static_cast<std::int64_t>(length * geometry_.half_end[0] / geometry_.bytes)};
   }
   if (flit_.count(SlotKind::kMac) > 0) {
-    while (!unchecked_.empty()) hand_over(unchecked_.pop(), sent[0]);
+    while (!unchecked_.empty()) {
+      Message& checked = unchecked_.pop();
+      hand_over(checked, std::max(sent[0], checked.blocked));
+    }
   }
   Done done;
   for (std::size_t i = 0; i < flit_.message_count; ++i) {
@@ -378,8 +416,7 @@ void FlitLinkEnd::send_flit(Time now) {
     if (line.last) complete(*line.message, sent[geometry_.half[flit_.end[i]]], done);
   }
   monitor().book(
-      {passed.first_start, passed.first_start, passed.end, geometry_.bytes, done.payload, done.messages},
-      now);
+      {passed.first_start, passed.first_start, passed.end, passed.bytes, done.payload, done.messages}, now);
   if (flit_.carries_credits()) give_credits(passed.end);
 }
 
@@ -466,8 +503,7 @@ void FlitLinkEnd::send_io_flit(Time now) {
     hand_over(message, std::max(passed.end, message.blocked));
   }
   monitor().book(
-      {passed.first_start, passed.first_start, passed.end, geometry_.bytes, done.payload, done.messages},
-      now);
+      {passed.first_start, passed.first_start, passed.end, passed.bytes, done.payload, done.messages}, now);
 }
 
 // --- Credits that ride on this end's flits ---

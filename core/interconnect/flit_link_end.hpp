@@ -33,6 +33,8 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   void set_opposite(QueuedLinkEnd& opposite) override;
 
   void send(Message& message, Time ready) override;
+  /// Messages wait until they are ready, in the order in which they are.
+  bool queues() const override { return false; }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
   void catch_up(Time now) override;
@@ -42,6 +44,7 @@ class FlitLinkEnd final : public QueuedLinkEnd {
 
  protected:
   void arrange() override;
+  bool turns_back() const override { return outage_.fail && up_at_ > kernel().now(); }
   void return_credit(const Message& message, Time at) override;
 
  private:
@@ -62,6 +65,7 @@ class FlitLinkEnd final : public QueuedLinkEnd {
     Time first_start;
     Time start;
     Time end;
+    std::uint32_t bytes;  ///< on the wire in all
   };
   /// Messages that are complete with a flit.
   struct Done {
@@ -83,6 +87,8 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   void fill_stages(Time now);
   void describe_data(Channel channel);
   void fail_requests(Time now);
+  void fail_staged_requests(Time now);
+  void fail(Message& message, Time now);
   bool work_waits() const;
   bool only_control_waits() const;
   bool io_waits() const;

@@ -51,6 +51,8 @@ struct IdeParams {
         .default_text("5 (68B) or 2 (256B)")
         .doc("Flits that share a MAC.")
         .source("CXL 3.x, chapter 11: five 68 B flits, two 256 B flits");
+    schema.rule("an aggregation needs integrity checks: set mode: containment or skid",
+                [](const IdeParams& ide) { return ide.mode != IdeMode::kOff || !ide.aggregation; });
   }
 };
 

@@ -79,6 +79,7 @@ class LinkEnd : public Port, public EventHandler {
   Segment queue_segment() const { return queue_segment_; }
 
   Kernel& kernel() { return kernel_; }
+  const Kernel& kernel() const { return kernel_; }
   Wire& wire() { return *wire_; }
   const Wire& wire() const { return *wire_; }
   unsigned direction() const { return direction_; }

@@ -1,5 +1,7 @@
 #include "interconnect/link_params.hpp"
 
+#include "interconnect/flit_errors.hpp"
+
 namespace cxloom {
 
 FlitMode LinkParams::flit_mode() const {
@@ -71,6 +73,9 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
                             !link.errors.every && link.ide.mode == IdeMode::kOff && !link.ide.aggregation &&
                             !link.outage.at && !link.degraded.at);
       });
+  schema.rule("a degraded link has fewer lanes or a lower speed, not more", [](const LinkParams& link) {
+    return !link.degraded.phy || !link.phy || link.degraded.phy->rate().slower_than(link.phy->rate());
+  });
   schema.rule("68B flits end at 32 GT/s (pcie5): set flit: 256B", [](const LinkParams& link) {
     return !link.phy || (link.phy->carries(link.flit_mode()) &&
                          (!link.degraded.phy || link.degraded.phy->carries(link.flit_mode())));
@@ -83,9 +88,11 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
                 return !link.phy || link.flit_mode() != FlitMode::k68B || !back_invalidation ||
                        link.credits.of(Channel::kIo);
               });
-  schema.rule("a degraded link has fewer lanes or a lower speed, not more", [](const LinkParams& link) {
-    return !link.degraded.phy || !link.phy || link.degraded.phy->rate().slower_than(link.phy->rate());
-  });
+  schema.rule(
+      "with so many errors hardly a flit passes: lower errors.bit_error_rate", [](const LinkParams& link) {
+        constexpr double kHopeless = 0.9;  // of the flits
+        return !link.phy || flit_error_probability(link.flit_mode(), link.errors.bit_error_rate) <= kHopeless;
+      });
 }
 
 }  // namespace cxloom

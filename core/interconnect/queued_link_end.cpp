@@ -66,6 +66,7 @@ void QueuedLinkEnd::ask(Feeder& feeder, Channel which) {
     arrange();
   } else {
     watch_for_credit(wanted, which);
+    if (turns_back()) arrange();
   }
 }
 

@@ -47,6 +47,8 @@ class QueuedLinkEnd : public LinkEnd {
 
   /// Something may be able to go: sees to it that somebody's turn comes, at the end of this instant or later.
   virtual void arrange() = 0;
+  /// What waits is turned back, with credits or without.
+  virtual bool turns_back() const { return false; }
 
   VirtualChannel& channel(Channel which) {
     VirtualChannel* known = channels_[static_cast<std::size_t>(which)].get();

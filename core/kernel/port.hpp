@@ -19,7 +19,8 @@ class Port {
   /// from one call to the next: a component whose latencies vary schedules an event of its own instead.
   virtual void send(Message& message, Time ready) = 0;
 
-  /// It may have to queue what is sent: its wire has a limit, or flow control.
+  /// It may have to queue what is sent (its wire has a limit, or flow control), and does so in the order of the calls: who
+  /// shares it hands over what is ready now.
   virtual bool queues() const = 0;
 
   /// Somebody counts the messages that come in here: `release` does something.

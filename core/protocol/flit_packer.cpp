@@ -24,12 +24,53 @@ void FlitPacker::pack(const Offer& offer, Flit& flit) {
     pack_control(flit);
     return;
   }
+  const bool lone = is_lone(offer);
+  if (lone && pack_lone(offer, flit)) return;
   ensure((nonzero_classes(offer.counts_) & ~nonzero_classes(tables_->largest)) == 0,
          "messages of a class that the flit format does not have (CXL.io; BISnp and BIRsp in 68B)");
   start(flit);
   if (packing_.mode == FlitMode::k68B) pack_68b(offer, flit);
   else pack_256b(offer, flit);
   if (packing_.mac_every > 0) count_for_mac(flit);
+  if (lone) remember_lone(offer, flit);
+}
+
+/// One message of 64 B or without data, and nothing before it that its flit depends on.
+bool FlitPacker::is_lone(const Offer& offer) const {
+  const ClassNibbles counts = offer.counts_;
+  if ((counts & (counts - 1)) != 0 || (counts & kOnes) == 0) return false;
+  const auto channel = static_cast<std::size_t>(std::countr_zero(counts)) / 4;
+  return data_waiting_ == 0 && last_group_ == 0 && packing_.mac_every == 0 &&
+         (offer.shapes_[channel] & 15U) == (Offer::kWholeLines & 15U);
+}
+
+bool FlitPacker::pack_lone(const Offer& offer, Flit& flit) {
+  const Lone& lone = lone_[static_cast<std::size_t>(std::countr_zero(offer.counts_)) / 4];
+  if (!lone.known) return false;
+  flit.mode = lone.flit.mode;
+  flit.kind = lone.flit.kind;
+  flit.slots = lone.flit.slots;
+  flit.slots_of = lone.flit.slots_of;
+  flit.slot = lone.flit.slot;
+  flit.message_count = 1;
+  flit.message[0] = lone.flit.message[0];
+  flit.end_count = lone.flit.end_count;
+  flit.end[0] = lone.flit.end[0];
+  flit.io_bytes = flit.io_begun = flit.io_ended = 0;
+  if (lone.transfer > 0) {
+    transfers_[first_transfer_] = lone.transfer;
+    transfer_count_ = 1;
+    data_waiting_ = lone.transfer;
+  }
+  return true;
+}
+
+void FlitPacker::remember_lone(const Offer& offer, const Flit& flit) {
+  if (flit.message_count != 1 || last_group_ != 0) return;
+  Lone& lone = lone_[static_cast<std::size_t>(std::countr_zero(offer.counts_)) / 4];
+  lone.flit = flit;
+  lone.transfer = static_cast<std::uint8_t>(data_waiting_);
+  lone.known = true;
 }
 
 void FlitPacker::pack_control(Flit& flit) {

@@ -102,6 +102,16 @@ class FlitPacker {
   /// What is still to be placed in the flit that is being filled.
   struct Filling;
 
+  /// The flit of a message that goes alone, and what is left of its data behind it. It is always the same.
+  struct Lone {
+    Flit flit;
+    std::uint8_t transfer = 0;
+    bool known = false;
+  };
+
+  bool is_lone(const Offer& offer) const;
+  bool pack_lone(const Offer& offer, Flit& flit);
+  void remember_lone(const Offer& offer, const Flit& flit);
   void pack_68b(const Offer& offer, Flit& flit);
   void pack_256b(const Offer& offer, Flit& flit);
   void start(Flit& flit) const;
@@ -130,6 +140,7 @@ class FlitPacker {
   std::array<std::uint8_t, kMostTransfers> transfers_{};
   unsigned first_transfer_ = 0;
   unsigned transfer_count_ = 0;
+  std::array<Lone, kChannelCount> lone_{};
 };
 
 /// Credits travel by group: a flit that carries_credits() returns those of one class of each group (68B:

@@ -28,7 +28,7 @@ export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/build/cache/hypothesis
 
 help:
 	@echo "make demo      build, then run the demonstration"
-	@echo "make test      everything that must pass: C++ and Python tests, lint, sanitized tests"
+	@echo "make test      C++ and Python tests, linters, type checks"
 	@echo "make build     the environment and the extension; afterwards .venv/bin/cxloom works"
 	@echo "make lint      clang-format, clang-tidy, ruff, mypy"
 	@echo "make format    rewrite C++ and Python files in the project's style"
@@ -43,7 +43,7 @@ demo: build
 	$(BIN)/python -m cxloom demo
 
 # The Python tests come last, so that a run ends with their summary.
-test: cxx-tests lint sanitize python-tests
+test: cxx-tests lint python-tests
 
 # --- environment -----------------------------------------------------------------------------------------------------
 # What the goal will need later is asked for at once, so that a user who has to install it hears of it in one line.

@@ -28,17 +28,6 @@ bool is_partial(const Message& message) {
   return message.opcode == Opcode::kMemWr && message.size % kLineBytes != 0;
 }
 
-template <class T>
-void push_ring(std::vector<T>& ring, std::uint32_t head, std::uint32_t& tail, const T& item) {
-  if (tail - head == static_cast<std::uint32_t>(ring.size())) {
-    std::vector<T> larger(std::max<std::size_t>(16, ring.size() * 2));
-    for (std::uint32_t i = head; i != tail; ++i)
-      larger[i & (larger.size() - 1)] = ring[i & (ring.size() - 1)];
-    ring = std::move(larger);
-  }
-  ring[tail++ & (ring.size() - 1)] = item;
-}
-
 }  // namespace
 
 FlitLinkEnd::FlitLinkEnd(Kernel& kernel, const Setup& setup)
@@ -51,7 +40,8 @@ FlitLinkEnd::FlitLinkEnd(Kernel& kernel, const Setup& setup)
       errors_(setup.errors, setup.packing.mode, setup.seed, name()),
       outage_(setup.outage),
       degraded_rate_(setup.degraded_rate),
-      flits_(setup.packing.mode) {
+      flits_(setup.packing.mode),
+      returns_(setup.packing.mode) {
   if (outage_.at) this->kernel().schedule_background(*outage_.at, source(), *this, kDown);
   if (setup.degraded_at) this->kernel().schedule_background(*setup.degraded_at, source(), *this, kDegrade);
 }
@@ -84,24 +74,19 @@ void FlitLinkEnd::send(Message& message, Time ready) {
       return;
     }
   }
-  push_ring(coming_, coming_head_, coming_tail_, {&message, ready});
-  const auto at = [&](std::uint32_t index) -> Coming& { return coming_[index & (coming_.size() - 1)]; };
-  for (std::uint32_t i = coming_tail_ - 1; i != coming_head_ && at(i).ready < at(i - 1).ready; --i) {
-    std::swap(at(i), at(i - 1));
-  }
+  coming_.insert({&message, ready}, [](const Coming& a, const Coming& b) { return a.ready < b.ready; });
   if (defers_) {
     wake_by(std::max(ready, wire().free_at()) + slack_ +
             (is_data_class(message.channel) ? data_slack_ : Time{}));
   } else {
-    wake_by(std::max({first_ready(), wire().free_at(), outage_.fail ? Time{} : up_at_}));
+    wake_by(std::max({coming_.front().ready, wire().free_at(), outage_.fail ? Time{} : up_at_}));
   }
 }
 
 void FlitLinkEnd::admit_coming(Time now) {
-  while (coming_head_ != coming_tail_) {
-    const Coming& first = coming_[coming_head_ & (coming_.size() - 1)];
-    if (first.ready > now) return;
-    ++coming_head_;
+  while (!coming_.empty() && coming_.front().ready <= now) {
+    const Coming first = coming_.front();
+    coming_.pop_front();
     admit(*first.message, first.ready);
   }
 }
@@ -266,7 +251,7 @@ void FlitLinkEnd::settle() {
     if (outage_.fail) fail_requests(now);
     in_turn_ = false;
     if (work_waits() || can_go() != 0) wake_by(up_at_);
-    if (coming_head_ != coming_tail_) wake_by(outage_.fail ? first_ready() : up_at_);
+    if (!coming_.empty()) wake_by(outage_.fail ? coming_.front().ready : up_at_);
     return;
   }
   if (wire().free_at() > now) {
@@ -286,24 +271,24 @@ void FlitLinkEnd::settle() {
   if (work_waits()) {
     const bool control_alone = control_due_ > 0 && only_control_waits();
     wake_by(control_alone ? std::max(free, control_from_) : free);
-    if (control_alone && coming_head_ != coming_tail_) wake_by(std::max(first_ready(), free));
+    if (control_alone && !coming_.empty()) wake_by(std::max(coming_.front().ready, free));
     return;
   }
   give_all_credits(free);
-  if (coming_head_ != coming_tail_) {
-    wake_by(std::max(first_ready(), free));
+  if (!coming_.empty()) {
+    wake_by(std::max(coming_.front().ready, free));
   }
 }
 
 /// When the next flit starts, if there is something to send.
 Time FlitLinkEnd::first_turn() const {
   if (work_waits()) return wire().free_at();
-  return std::max(first_ready(), wire().free_at());
+  return std::max(coming_.front().ready, wire().free_at());
 }
 
 /// Takes the turns before this instant: of this one, not all that takes part in it may be here yet.
 void FlitLinkEnd::work_off(Time now) {
-  while (work_waits() || coming_head_ != coming_tail_) {
+  while (work_waits() || !coming_.empty()) {
     const Time turn = first_turn();
     if (turn >= now) {
       wake_by(turn + slack_);
@@ -332,7 +317,7 @@ void FlitLinkEnd::take_turn(Time now) {
     return;
   }
   // Flits of CXL.io carry no credits: between them, a flit of the other protocols takes those that are due.
-  const bool protocol = staged_lines_ > 0 || packer_.must_continue() || credits_due(now) ||
+  const bool protocol = staged_lines_ > 0 || packer_.must_continue() || returns_.due(now) ||
                         (macs_ && packer_.unchecked_flits() > 0);
   const bool all_data_due = packer_.mode() == FlitMode::k68B && packer_.data_waiting() > 3;
   if (io_waits() && !all_data_due && !(protocol && io_went_last_)) {
@@ -379,8 +364,8 @@ FlitLinkEnd::Passed FlitLinkEnd::pass_wire(Time now) {
     passed.start = use.start;
     passed.end = use.end;
   } while (errors_.corrupts_again());
-  for (std::uint32_t i = lines_head_; i != lines_tail_; ++i) {
-    Message& waiting = *lines_[i & (lines_.size() - 1)].message;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    Message& waiting = *lines_[i].message;
     if (!waiting.parent) continue;
     waiting.charge(Segment::kSerialization, std::max(waiting.parent->mark, passed.first_start));
     waiting.charge(Segment::kRetry, std::max(waiting.parent->mark, passed.start));
@@ -412,7 +397,8 @@ void FlitLinkEnd::send_flit(Time now) {
     place(placed.channel, passed, sent[geometry_.half[placed.slot]], done);
   }
   for (std::size_t i = 0; i < flit_.end_count; ++i) {
-    const Line& line = lines_[lines_head_++ & (lines_.size() - 1)];
+    const Line line = lines_.front();
+    lines_.pop_front();
     if (line.last) complete(*line.message, sent[geometry_.half[flit_.end[i]]], done);
   }
   monitor().book(
@@ -434,7 +420,7 @@ void FlitLinkEnd::place(Channel which, const Passed& passed, Time sent, Done& do
     if (!stage.messages.empty()) stage.lines_of_head = lines_of(stage.messages.front());
   }
   if (is_data_class(which)) {
-    push_ring(lines_, lines_head_, lines_tail_, {&message, last});
+    lines_.push_back({&message, last});
   } else if (last) {
     complete(message, sent, done);
   }
@@ -521,53 +507,20 @@ void FlitLinkEnd::return_credit(const Message& message, Time at) {
     far_->credit_comes(message.channel, from + flit_time() + far_->credit_delay());
     return;
   }
-  auto& waiting = credits_to_give_[index];
-  waiting.insert(std::upper_bound(waiting.begin(), waiting.end(), at), at);
-  credits_pending_ |= 1U << index;
+  returns_.add(message.channel, at);
 }
 
-bool FlitLinkEnd::credits_due(Time now) const {
-  for (std::uint32_t left_over = credits_pending_; left_over != 0; left_over &= left_over - 1) {
-    if (credits_to_give_[static_cast<std::size_t>(std::countr_zero(left_over))].front() <= now) return true;
-  }
-  return false;
-}
-
-/// One class of each group, in turns, as many as the group's field can say.
 void FlitLinkEnd::give_credits(Time end) {
-  if (credits_pending_ == 0) return;
-  const Time now = kernel().now();
-  unsigned groups = 0;
-  for (unsigned step = 0; step < kChannelCount && groups != 7U; ++step) {
-    const unsigned index = (credit_turn_ + step) % kChannelCount;
-    if ((credits_pending_ >> index & 1U) == 0) continue;
-    const auto which = static_cast<Channel>(index);
-    const unsigned group = 1U << static_cast<unsigned>(credit_group(which));
-    if ((groups & group) != 0) continue;
-    auto& waiting = credits_to_give_[index];
-    const auto free =
-        static_cast<unsigned>(std::upper_bound(waiting.begin(), waiting.end(), now) - waiting.begin());
-    const unsigned count = largest_credit_return(packer_.mode(), free);
-    if (count == 0) continue;
-    groups |= group;
+  returns_.take(kernel().now(), [&](Channel which, unsigned count) {
     for (unsigned i = 0; i < count; ++i) far_->credit_comes(which, end + far_->credit_delay());
-    waiting.erase(waiting.begin(), waiting.begin() + count);
-    if (waiting.empty()) credits_pending_ &= ~(1U << index);
-  }
-  credit_turn_ = (credit_turn_ + 1) % kChannelCount;
+  });
 }
 
 /// Nothing is left to send: empty flits take the credits, from `from` on.
 void FlitLinkEnd::give_all_credits(Time from) {
-  for (std::uint32_t left_over = credits_pending_; left_over != 0; left_over &= left_over - 1) {
-    const auto index = static_cast<std::size_t>(std::countr_zero(left_over));
-    for (const Time at : credits_to_give_[index]) {
-      far_->credit_comes(static_cast<Channel>(index),
-                         std::max(at, from) + flit_time() + far_->credit_delay());
-    }
-    credits_to_give_[index].clear();
-  }
-  credits_pending_ = 0;
+  returns_.take_all([&](Channel which, Time at) {
+    far_->credit_comes(which, std::max(at, from) + flit_time() + far_->credit_delay());
+  });
 }
 
 void FlitLinkEnd::open_window(Time now) {

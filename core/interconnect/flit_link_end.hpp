@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/ring.hpp"
+#include "interconnect/credit_returns.hpp"
 #include "interconnect/flit_errors.hpp"
 #include "interconnect/flit_monitor.hpp"
 #include "interconnect/flit_params.hpp"
@@ -94,8 +96,6 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   bool io_waits() const;
   void wake_by(Time at);
   Time first_turn() const;
-  /// Of those that are not ready yet, the first; there is one.
-  Time first_ready() const { return coming_[coming_head_ & (coming_.size() - 1)].ready; }
   void work_off(Time now);
   void take_turn(Time now);
   Passed pass_wire(Time now);
@@ -106,7 +106,6 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   void start(Message& message, const Passed& passed);
   void complete(Message& message, Time sent, Done& done);
   Time flit_time() const;
-  bool credits_due(Time now) const;
   void give_credits(Time end);
   void give_all_credits(Time from);
   void expect_control(unsigned flits, Time at);
@@ -127,25 +126,18 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   Time slack_;
   Time data_slack_;  // a line and its header do not fit one flit of 68 B
 
-  std::vector<Coming> coming_;  // a ring
-  std::uint32_t coming_head_ = 0;
-  std::uint32_t coming_tail_ = 0;
+  Ring<Coming> coming_;  // soonest first
   std::array<Stage, kChannelCount> stages_{};
   std::uint32_t staged_lines_ = 0;  // of all classes but CXL.io
   Offer offer_;
   Flit flit_;
-  std::vector<Line> lines_;  // a ring: data under way, in the order of their headers
-  std::uint32_t lines_head_ = 0;
-  std::uint32_t lines_tail_ = 0;
+  Ring<Line> lines_;        // data under way, in the order of their headers
   MessageQueue unchecked_;  // complete, waiting for their MAC
   std::vector<std::uint32_t> io_bytes_;
   MessageQueue io_under_way_;
   bool io_went_last_ = false;
 
-  std::array<std::vector<Time>, kChannelCount>
-      credits_to_give_{};              // for which a flit is awaited: free from when
-  std::uint32_t credits_pending_ = 0;  // the classes that have some, a bit each
-  unsigned credit_turn_ = 0;
+  CreditReturns returns_;     // for which a flit is awaited
   unsigned control_due_ = 0;  // flits of link control to send, not before `control_from_`
   Time control_from_;
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/ring.hpp"
 #include "memory/dram_command.hpp"
 #include "memory/dram_counters.hpp"
 #include "memory/dram_params.hpp"
@@ -17,7 +18,6 @@
 #include "memory/dram_refresh.hpp"
 #include "memory/dram_row_policy.hpp"
 #include "memory/dram_timers.hpp"
-#include "memory/ring.hpp"
 
 namespace cxloom {
 

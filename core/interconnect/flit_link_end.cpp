@@ -16,8 +16,8 @@ constexpr std::uint32_t kAhead = Offer::kMost;
 constexpr unsigned asking_flits(FlitMode mode) { return mode == FlitMode::k68B ? 6 : 1; }
 constexpr unsigned answering_flits(FlitMode mode) { return mode == FlitMode::k68B ? 6 : 0; }
 
-/// TLP headers with 64-bit addresses are of 16 B, completions' of 12 B (PCIe 5.0, section 2.2).
-constexpr std::uint32_t kIoRequestHeader = 16;
+/// Of every TLP: that of a request with a 64-bit address (PCIe 5.0, section 2.2; a completion's is 4 B shorter).
+constexpr std::uint32_t kIoHeader = 16;
 
 std::uint32_t lines_of(const Message& message) {
   return std::max(1U, static_cast<std::uint32_t>((message.size + kLineBytes - 1) / kLineBytes));
@@ -192,14 +192,15 @@ void FlitLinkEnd::fail(Message& message, Time now) {
 
 // --- Turns on the wire ---
 
-bool FlitLinkEnd::work_waits() const {
-  return staged_lines_ > 0 || packer_.must_continue() || control_due_ > 0 || io_waits() ||
-         (macs_ && packer_.unchecked_flits() > 0);
+bool FlitLinkEnd::protocol_waits() const {
+  return staged_lines_ > 0 || packer_.must_continue() || packer_.unchecked_flits() > 0;
 }
 
 bool FlitLinkEnd::io_waits() const {
   return io_.must_continue() || !stages_[static_cast<std::size_t>(Channel::kIo)].messages.empty();
 }
+
+bool FlitLinkEnd::work_waits() const { return protocol_waits() || io_waits() || control_due_ > 0; }
 
 void FlitLinkEnd::wake_by(Time at) {
   if (wake_at_ && *wake_at_ <= at) return;
@@ -269,7 +270,7 @@ void FlitLinkEnd::settle() {
     return;
   }
   if (work_waits()) {
-    const bool control_alone = control_due_ > 0 && only_control_waits();
+    const bool control_alone = !protocol_waits() && !io_waits();
     wake_by(control_alone ? std::max(free, control_from_) : free);
     if (control_alone && !coming_.empty()) wake_by(std::max(coming_.front().ready, free));
     return;
@@ -305,11 +306,6 @@ void FlitLinkEnd::catch_up(Time now) {
   admit_coming(now - Time{1});  // they wait for a flit that is on the wire
 }
 
-bool FlitLinkEnd::only_control_waits() const {
-  return staged_lines_ == 0 && !packer_.must_continue() && !io_waits() &&
-         !(macs_ && packer_.unchecked_flits() > 0);
-}
-
 // Link control first; flits of CXL.io and of the other protocols alternate, except where an all-data flit is due.
 void FlitLinkEnd::take_turn(Time now) {
   if (control_due_ > 0 && control_from_ <= now) {
@@ -317,8 +313,7 @@ void FlitLinkEnd::take_turn(Time now) {
     return;
   }
   // Flits of CXL.io carry no credits: between them, a flit of the other protocols takes those that are due.
-  const bool protocol = staged_lines_ > 0 || packer_.must_continue() || returns_.due(now) ||
-                        (macs_ && packer_.unchecked_flits() > 0);
+  const bool protocol = protocol_waits() || returns_.due(now);
   const bool all_data_due = packer_.mode() == FlitMode::k68B && packer_.data_waiting() > 3;
   if (io_waits() && !all_data_due && !(protocol && io_went_last_)) {
     send_io_flit(now);
@@ -469,7 +464,7 @@ void FlitLinkEnd::send_io_flit(Time now) {
   for (const Message* message = stage.messages.first(); message && bytes < geometry_.io_bytes;
        message = message->next) {
     io_bytes_.push_back(
-        io_packet_bytes(packer_.mode(), kIoRequestHeader, static_cast<std::uint32_t>(message->payload())));
+        io_packet_bytes(packer_.mode(), kIoHeader, static_cast<std::uint32_t>(message->payload())));
     bytes += io_bytes_.back();
   }
   io_.pack(io_bytes_, flit_);

@@ -91,9 +91,9 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   void fail_requests(Time now);
   void fail_staged_requests(Time now);
   void fail(Message& message, Time now);
-  bool work_waits() const;
-  bool only_control_waits() const;
+  bool protocol_waits() const;
   bool io_waits() const;
+  bool work_waits() const;
   void wake_by(Time at);
   Time first_turn() const;
   void work_off(Time now);

@@ -16,7 +16,7 @@ constexpr MeasureInfo kHitRate{"row_hit_rate", "", "row hits / bursts"};
 constexpr MeasureInfo kReadRate{"media_read_gb_per_s", "GB/s", "bytes of read bursts / length of the window"};
 constexpr MeasureInfo kWriteRate{"media_write_gb_per_s", "GB/s",
                                  "bytes of write bursts / length of the window"};
-constexpr MeasureInfo kBus{"data_bus_utilisation", "", "share of time that the data buses move data, mean"};
+constexpr MeasureInfo kBus{"data_bus_utilization", "", "share of time that the data buses move data, mean"};
 constexpr MeasureInfo kReadQueue{"read_queue_mean", "",
                                  "bursts in a read queue, mean over time and sub-channels"};
 constexpr MeasureInfo kReadQueueMax{"read_queue_max", "", "the same, largest number in one"};

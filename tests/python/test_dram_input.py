@@ -47,6 +47,6 @@ def test_what_it_reports_is_declared_and_adds_up() -> None:
     assert memory["energy_uj"] == pytest.approx(parts)
     bursts = memory["row_hits"] + memory["row_misses"] + memory["row_conflicts"]
     moved = memory["media_read_gb_per_s"] + memory["media_write_gb_per_s"]
-    assert memory["data_bus_utilisation"] == pytest.approx(moved / (2 * 38.4), rel=1e-3)
+    assert memory["data_bus_utilization"] == pytest.approx(moved / (2 * 38.4), rel=1e-3)
     assert memory["row_hit_rate"] == pytest.approx(memory["row_hits"] / bursts)
     assert memory["media_read_gb_per_s"] == pytest.approx(memory["read_gb_per_s"], rel=0.02)

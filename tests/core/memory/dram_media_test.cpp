@@ -65,7 +65,7 @@ TEST_P(DramClosedForms, OfSequentialReadsIsThePeakWithoutRefresh) {
   const DramRun run =
       bench.closed_loop(DramPattern("seq_r", 1ULL << 30U), 40'000, 64 * bench.media.config().sub_channels);
   EXPECT_NEAR(run.gb_per_s / (channels * forms.sequential()), 1.0, 0.03);
-  EXPECT_NEAR(bench.measure("data_bus_utilisation"), run.gb_per_s / channels / forms.peak(), 0.02);
+  EXPECT_NEAR(bench.measure("data_bus_utilization"), run.gb_per_s / channels / forms.peak(), 0.02);
   EXPECT_GT(run.row_hit_rate, 0.95);
 }
 

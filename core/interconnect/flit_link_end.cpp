@@ -19,28 +19,18 @@ constexpr unsigned answering_flits(FlitMode mode) { return mode == FlitMode::k68
 /// Of every TLP: that of a request with a 64-bit address (PCIe 5.0, section 2.2; a completion's is 4 B shorter).
 constexpr std::uint32_t kIoHeader = 16;
 
-std::uint32_t lines_of(const Message& message) {
-  return std::max(1U, static_cast<std::uint32_t>((message.size + kLineBytes - 1) / kLineBytes));
-}
-
-/// A write of less than its lines carries byte enables.
-bool is_partial(const Message& message) {
-  return message.opcode == Opcode::kMemWr && message.size % kLineBytes != 0;
-}
-
 }  // namespace
 
 FlitLinkEnd::FlitLinkEnd(Kernel& kernel, const Setup& setup)
     : QueuedLinkEnd(kernel, setup.queued),
+      flits_(setup.packing),
       packer_(setup.packing),
       io_(setup.packing.mode),
       geometry_(geometry(setup.packing.mode)),
       containment_(setup.containment),
-      macs_(setup.packing.mac_every > 0),
       errors_(setup.errors, setup.packing.mode, setup.seed, name()),
       outage_(setup.outage),
       degraded_rate_(setup.degraded_rate),
-      flits_(setup.packing.mode),
       returns_(setup.packing.mode) {
   if (outage_.at) this->kernel().schedule_background(*outage_.at, source(), *this, kDown);
   if (setup.degraded_at) this->kernel().schedule_background(*setup.degraded_at, source(), *this, kDegrade);
@@ -49,38 +39,26 @@ FlitLinkEnd::FlitLinkEnd(Kernel& kernel, const Setup& setup)
 void FlitLinkEnd::set_opposite(QueuedLinkEnd& opposite) {
   QueuedLinkEnd::set_opposite(opposite);
   far_ = static_cast<FlitLinkEnd*>(&opposite);
-  const std::uint64_t first_part = geometry_.half_end[0];
-  if (packer_.mode() == FlitMode::k68B) data_slack_ = flit_time();
-  slack_ = flight() + RateMeter(rate()).advance(first_part) - Time{1};
-  defers_ = !owner().arbitrates() && !limits_any() && !far_->limits_any() && !errors_.possible() && !macs_ &&
-            !outage_.at && degraded_rate_.unlimited() && slack_ > Time{};
 }
 
 Time FlitLinkEnd::flit_time() const { return RateMeter(rate()).advance(geometry_.bytes); }
 
 // --- What comes to this end ---
 
-void FlitLinkEnd::send(Message& message, Time ready) {
-  if (message.tail > Time{}) {  // the data are packed into flits once they are here
-    ready += message.tail;
-    message.tail = Time{};
-    message.charge(Segment::kSerialization, ready);
-  }
-  const Time now = kernel().now();
-  if (!defers_) {
-    admit_coming(now);
-    if (ready <= now) {
-      admit(message, ready);
-      return;
-    }
-  }
+void FlitLinkEnd::expect(Message& message, Time ready) {
   coming_.insert({&message, ready}, [](const Coming& a, const Coming& b) { return a.ready < b.ready; });
-  if (defers_) {
-    wake_by(std::max(ready, wire().free_at()) + slack_ +
-            (is_data_class(message.channel) ? data_slack_ : Time{}));
-  } else {
-    wake_by(std::max({coming_.front().ready, wire().free_at(), outage_.fail ? Time{} : up_at_}));
+}
+
+void FlitLinkEnd::send(Message& message, Time ready) {
+  ready = with_tail(message, ready);
+  const Time now = kernel().now();
+  admit_coming(now);
+  if (ready <= now) {
+    admit(message, ready);
+    return;
   }
+  expect(message, ready);
+  wake_by(std::max({coming_.front().ready, wire().free_at(), outage_.fail ? Time{} : up_at_}));
 }
 
 void FlitLinkEnd::admit_coming(Time now) {
@@ -92,16 +70,11 @@ void FlitLinkEnd::admit_coming(Time now) {
 }
 
 void FlitLinkEnd::admit(Message& message, Time since) {
-  if (defers_) {
-    stamp(message, since);
-    stage(message);
-    return;
-  }
   VirtualChannel& own = channel(message.channel);
   const Time now = kernel().now();
   own.update(now);
   const bool at_once =
-      own.waits.empty() && own.has_credit() && stage_of(message.channel).lines < kAhead && up_at_ <= now;
+      own.waits.empty() && own.has_credit() && staging_.lines(message.channel) < kAhead && up_at_ <= now;
   if (!at_once) {
     enqueue(message, since);
     return;
@@ -113,24 +86,16 @@ void FlitLinkEnd::admit(Message& message, Time since) {
 }
 
 void FlitLinkEnd::stage(Message& message) {
-  Stage& stage = stage_of(message.channel);
   // When its last byte is here.
   message.blocked = message.tail > Time{} ? kernel().now() + message.tail : Time{};
-  const std::uint32_t lines = lines_of(message);
-  if (stage.messages.empty()) stage.lines_of_head = lines;
-  stage.messages.push(message);
-  stage.lines += lines;
-  if (message.channel == Channel::kIo) return;
-  staged_lines_ += lines;
-  if (is_partial(message)) stage.has_partial = true;
-  offer_.set(message.channel, stage.lines);
+  staging_.add(message);
 }
 
 void FlitLinkEnd::fill_stages(Time now) {
   for (std::uint32_t left_over = can_go(); left_over != 0; left_over &= left_over - 1) {
     const auto index = static_cast<unsigned>(std::countr_zero(left_over));
     const auto which = static_cast<Channel>(index);
-    while ((can_go() >> index & 1U) != 0 && stage_of(which).lines < kAhead) {
+    while ((can_go() >> index & 1U) != 0 && staging_.lines(which) < kAhead) {
       Feeder* feeder = pick_of(which);
       Message& message = feeder->head();
       use_credit(message, now);
@@ -157,24 +122,10 @@ void FlitLinkEnd::fail_requests(Time now) {
 // The link has just gone down: requests that have not begun to cross it give their credits back.
 void FlitLinkEnd::fail_staged_requests(Time now) {
   for (const Channel which : {Channel::kM2SReq, Channel::kM2SRwD}) {
-    Stage& stage = stage_of(which);
-    MessageQueue kept;
-    while (!stage.messages.empty()) {
-      const bool begun = stage.lines_of_head != lines_of(stage.messages.front());
-      Message& message = stage.messages.pop();
-      if (begun) {
-        kept.push(message);
-      } else {
-        stage.lines -= stage.lines_of_head;
-        staged_lines_ -= stage.lines_of_head;
-        if (limits(which)) credit_comes(which, now);
-        fail(message, now);
-      }
-      if (!stage.messages.empty()) stage.lines_of_head = lines_of(stage.messages.front());
-    }
-    stage.messages = kept;
-    if (!kept.empty()) stage.lines_of_head = stage.lines;
-    offer_.set(which, stage.lines);
+    staging_.remove_untouched(which, [&](Message& message) {
+      if (limits(which)) credit_comes(which, now);
+      fail(message, now);
+    });
   }
 }
 
@@ -193,14 +144,10 @@ void FlitLinkEnd::fail(Message& message, Time now) {
 // --- Turns on the wire ---
 
 bool FlitLinkEnd::protocol_waits() const {
-  return staged_lines_ > 0 || packer_.must_continue() || packer_.unchecked_flits() > 0;
+  return staging_.lines() > 0 || packer_.must_continue() || packer_.unchecked_flits() > 0;
 }
 
-bool FlitLinkEnd::io_waits() const {
-  return io_.must_continue() || !stages_[static_cast<std::size_t>(Channel::kIo)].messages.empty();
-}
-
-bool FlitLinkEnd::work_waits() const { return protocol_waits() || io_waits() || control_due_ > 0; }
+bool FlitLinkEnd::io_waits() const { return io_.must_continue() || !staging_.io().empty(); }
 
 void FlitLinkEnd::wake_by(Time at) {
   if (wake_at_ && *wake_at_ <= at) return;
@@ -224,12 +171,8 @@ void FlitLinkEnd::wake(std::uint8_t kind, std::uint64_t payload) {
   const Time now = kernel().now();
   switch (kind) {
     case kTurn:
-      if (wake_at_ && *wake_at_ <= now) wake_at_.reset();
-      if (defers_) {
-        work_off(now);
-      } else {
-        arrange();
-      }
+      woken(now);
+      arrange();
       return;
     case kDown:
       up_at_ = now + outage_.length;
@@ -279,31 +222,6 @@ void FlitLinkEnd::settle() {
   if (!coming_.empty()) {
     wake_by(std::max(coming_.front().ready, free));
   }
-}
-
-/// When the next flit starts, if there is something to send.
-Time FlitLinkEnd::first_turn() const {
-  if (work_waits()) return wire().free_at();
-  return std::max(coming_.front().ready, wire().free_at());
-}
-
-/// Takes the turns before this instant: of this one, not all that takes part in it may be here yet.
-void FlitLinkEnd::work_off(Time now) {
-  while (work_waits() || !coming_.empty()) {
-    const Time turn = first_turn();
-    if (turn >= now) {
-      wake_by(turn + slack_);
-      return;
-    }
-    admit_coming(turn);
-    take_turn(turn);
-  }
-}
-
-void FlitLinkEnd::catch_up(Time now) {
-  if (!defers_) return;
-  work_off(now);
-  admit_coming(now - Time{1});  // they wait for a flit that is on the wire
 }
 
 // Link control first; flits of CXL.io and of the other protocols alternate, except where an all-data flit is due.
@@ -368,18 +286,18 @@ FlitLinkEnd::Passed FlitLinkEnd::pass_wire(Time now) {
   return passed;
 }
 
+/// When the last byte of each half of a flit is sent.
+std::array<Time, 2> FlitLinkEnd::halves_of(Time start, Time end) const {
+  if (geometry_.half_end[0] >= geometry_.bytes) return {end, end};
+  const auto length = static_cast<std::uint64_t>((end - start).ps());
+  return {start + Time{static_cast<std::int64_t>(length * geometry_.half_end[0] / geometry_.bytes)}, end};
+}
+
 void FlitLinkEnd::send_flit(Time now) {
-  // Writes alone have byte enables.
-  if (stage_of(Channel::kM2SRwD).has_partial) describe_data(Channel::kM2SRwD);
-  packer_.pack(offer_, flit_);
+  packer_.pack(staging_.offer(), flit_);
   const Passed passed = pass_wire(now);
   flits_.count(flit_);
-  std::array<Time, 2> sent{passed.end, passed.end};  // when the last byte of each half is
-  if (geometry_.half_end[0] < geometry_.bytes) {
-    const auto length = static_cast<std::uint64_t>((passed.end - passed.start).ps());
-    sent[0] =
-        passed.start + Time{static_cast<std::int64_t>(length * geometry_.half_end[0] / geometry_.bytes)};
-  }
+  const std::array<Time, 2> sent = halves_of(passed.start, passed.end);
   if (flit_.count(SlotKind::kMac) > 0) {
     while (!unchecked_.empty()) {
       Message& checked = unchecked_.pop();
@@ -403,21 +321,12 @@ void FlitLinkEnd::send_flit(Time now) {
 
 // The next line of a class is in the flit.
 void FlitLinkEnd::place(Channel which, const Passed& passed, Time sent, Done& done) {
-  Stage& stage = stage_of(which);
-  Message& message = stage.messages.front();
-  if (stage.lines_of_head == lines_of(message)) start(message, passed);
-  --stage.lines;
-  --staged_lines_;
-  offer_.set(which, stage.lines);
-  const bool last = --stage.lines_of_head == 0;
-  if (last) {
-    stage.messages.pop();
-    if (!stage.messages.empty()) stage.lines_of_head = lines_of(stage.messages.front());
-  }
+  const FlitStaging::Line line = staging_.take(which);
+  if (line.first) start(*line.message, passed);
   if (is_data_class(which)) {
-    lines_.push_back({&message, last});
-  } else if (last) {
-    complete(message, sent, done);
+    lines_.push_back({line.message, line.last});
+  } else if (line.last) {
+    complete(*line.message, sent, done);
   }
 }
 
@@ -438,30 +347,10 @@ void FlitLinkEnd::complete(Message& message, Time sent, Done& done) {
   }
 }
 
-/// Byte enables among the lines that may go next.
-void FlitLinkEnd::describe_data(Channel which) {
-  Stage& stage = stage_of(which);
-  stage.has_partial = false;
-  std::size_t k = 0;
-  std::uint32_t lines = stage.lines_of_head;
-  for (const Message* message = stage.messages.first(); message && k < Offer::kMostWithData;
-       message = message->next, lines = message ? lines_of(*message) : 0) {
-    for (; lines > 0 && k < Offer::kMostWithData; --lines, ++k) {
-      const bool trailer = lines == 1 && is_partial(*message);
-      stage.has_partial |= trailer;
-      offer_.set_data(which, k, {4, trailer});
-    }
-  }
-  for (; k < Offer::kMostWithData; ++k) offer_.set_data(which, k, {4, false});
-  // Those further back are described when they come nearer.
-  stage.has_partial |= stage.lines > Offer::kMostWithData;
-}
-
 void FlitLinkEnd::send_io_flit(Time now) {
-  Stage& stage = stage_of(Channel::kIo);
   io_bytes_.clear();
   std::uint32_t bytes = 0;
-  for (const Message* message = stage.messages.first(); message && bytes < geometry_.io_bytes;
+  for (const Message* message = staging_.io().first(); message && bytes < geometry_.io_bytes;
        message = message->next) {
     io_bytes_.push_back(
         io_packet_bytes(packer_.mode(), kIoHeader, static_cast<std::uint32_t>(message->payload())));
@@ -471,8 +360,7 @@ void FlitLinkEnd::send_io_flit(Time now) {
   const Passed passed = pass_wire(now);
   flits_.count(flit_);
   for (unsigned i = 0; i < flit_.io_begun; ++i) {
-    Message& message = stage.messages.pop();
-    stage.lines -= lines_of(message);
+    Message& message = staging_.take_io();
     start(message, passed);
     io_under_way_.push(message);
   }

@@ -12,13 +12,14 @@
 #include "interconnect/flit_errors.hpp"
 #include "interconnect/flit_monitor.hpp"
 #include "interconnect/flit_params.hpp"
+#include "interconnect/flit_staging.hpp"
 #include "interconnect/queued_link_end.hpp"
 #include "protocol/flit_packer.hpp"
 #include "protocol/io_packer.hpp"
 
 namespace cxloom {
 
-class FlitLinkEnd final : public QueuedLinkEnd {
+class FlitLinkEnd : public QueuedLinkEnd {
  public:
   struct Setup {
     QueuedLinkEnd::Setup queued;
@@ -39,17 +40,11 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   bool queues() const override { return false; }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
-  void catch_up(Time now) override;
   void open_window(Time now) override;
   void close_window(Time now) override;
   const FlitMonitor* flits() const override { return &flits_; }
 
  protected:
-  void arrange() override;
-  bool turns_back() const override { return outage_.fail && up_at_ > kernel().now(); }
-  void return_credit(const Message& message, Time at) override;
-
- private:
   enum Wake : std::uint8_t { kTurn = QueuedLinkEnd::kOwnWakes, kDown, kDegrade };
 
   /// A message that is not ready yet.
@@ -57,6 +52,39 @@ class FlitLinkEnd final : public QueuedLinkEnd {
     Message* message;
     Time ready;
   };
+
+  void arrange() override;
+  bool turns_back() const override { return outage_.fail && up_at_ > kernel().now(); }
+  void return_credit(const Message& message, Time at) override;
+
+  /// Data are packed into flits once they are here: the tail that is still to come delays the message.
+  static Time with_tail(Message& message, Time ready) {
+    if (message.tail == Time{}) return ready;
+    ready += message.tail;
+    message.tail = Time{};
+    message.charge(Segment::kSerialization, ready);
+    return ready;
+  }
+  void expect(Message& message, Time ready);
+  void stage(Message& message);
+  bool work_waits() const { return protocol_waits() || io_waits() || control_due_ > 0; }
+  /// Nothing waits, and no flit before the next one matters to it.
+  bool starts_afresh() const { return packer_.fresh() && !io_went_last_ && !work_waits(); }
+  /// Asks for an event of kind kTurn by `at`.
+  void wake_by(Time at);
+  /// That event has come.
+  void woken(Time now) {
+    if (wake_at_ && *wake_at_ <= now) wake_at_.reset();
+  }
+  /// Sends a flit with what is staged.
+  void take_turn(Time now);
+  std::array<Time, 2> halves_of(Time start, Time end) const;
+  const FlitGeometry& flit() const { return geometry_; }
+  FlitMonitor& flit_monitor() { return flits_; }
+
+  Ring<Coming> coming_;  // soonest first
+
+ private:
   /// A line of a message whose data are under way; the message is complete with its last one.
   struct Line {
     Message* message;
@@ -74,30 +102,15 @@ class FlitLinkEnd final : public QueuedLinkEnd {
     std::uint16_t messages = 0;
     std::uint16_t payload = 0;
   };
-  /// What may go into the next flits, credits in hand: lines of 64 B, of which a message has one or more.
-  struct Stage {
-    MessageQueue messages;
-    std::uint32_t lines = 0;
-    std::uint32_t lines_of_head = 0;  ///< not placed yet
-    bool has_partial = false;         ///< some line has byte enables
-  };
 
-  Stage& stage_of(Channel channel) { return stages_[static_cast<std::size_t>(channel)]; }
   void admit_coming(Time now);
   void admit(Message& message, Time since);
-  void stage(Message& message);
   void fill_stages(Time now);
-  void describe_data(Channel channel);
   void fail_requests(Time now);
   void fail_staged_requests(Time now);
   void fail(Message& message, Time now);
   bool protocol_waits() const;
   bool io_waits() const;
-  bool work_waits() const;
-  void wake_by(Time at);
-  Time first_turn() const;
-  void work_off(Time now);
-  void take_turn(Time now);
   Passed pass_wire(Time now);
   void send_flit(Time now);
   void send_io_flit(Time now);
@@ -110,28 +123,20 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   void give_all_credits(Time from);
   void expect_control(unsigned flits, Time at);
 
+  std::optional<Time> wake_at_;
+  FlitMonitor flits_;
+  FlitStaging staging_;
+  Ring<Line> lines_;  // data under way, in the order of their headers
   FlitPacker packer_;
   IoPacker io_;
   const FlitGeometry& geometry_;
+  Flit flit_;
   bool containment_;
-  bool macs_;
   FlitErrors errors_;
   OutageParams outage_;
   Rate degraded_rate_;
-  FlitMonitor flits_;
   FlitLinkEnd* far_ = nullptr;
-  // Where nothing but the arrival of messages depends on a turn (no credits, no queues of a switch, no errors), turns are
-  // worked off in batches, so much later than they happen as leaves the first arrival in time: few of them need an event.
-  bool defers_ = false;
-  Time slack_;
-  Time data_slack_;  // a line and its header do not fit one flit of 68 B
 
-  Ring<Coming> coming_;  // soonest first
-  std::array<Stage, kChannelCount> stages_{};
-  std::uint32_t staged_lines_ = 0;  // of all classes but CXL.io
-  Offer offer_;
-  Flit flit_;
-  Ring<Line> lines_;        // data under way, in the order of their headers
   MessageQueue unchecked_;  // complete, waiting for their MAC
   std::vector<std::uint32_t> io_bytes_;
   MessageQueue io_under_way_;
@@ -141,8 +146,7 @@ class FlitLinkEnd final : public QueuedLinkEnd {
   unsigned control_due_ = 0;  // flits of link control to send, not before `control_from_`
   Time control_from_;
 
-  Time up_at_;  // the link is down until then
-  std::optional<Time> wake_at_;
+  Time up_at_;             // the link is down until then
   bool settling_ = false;  // asked for the end of this instant
   bool in_turn_ = false;   // choosing what goes next
   std::array<std::uint32_t, kChannelCount>

@@ -1,15 +1,26 @@
 #include "interconnect/flit_monitor.hpp"
 
+#include "protocol/lone_flits.hpp"
+
 namespace cxloom {
+namespace {
+
+/// Counts a flit so many times, its messages and their slots aside.
+void count_slots(FlitTotals& totals, const Flit& flit, std::uint64_t times) {
+  totals.flits[static_cast<std::size_t>(flit.kind)] += times;
+  for (std::size_t i = 0; i < kSlotKindCount; ++i) totals.slots[i] += flit.slots_of[i] * times;
+  totals.fill[flit.slots - flit.count(SlotKind::kEmpty)] += times;
+}
+
+}  // namespace
 
 void FlitMonitor::add(const Flit& flit) {
-  ++totals_.flits[static_cast<std::size_t>(flit.kind)];
   if (flit.kind == FlitKind::kIo) {
+    ++totals_.flits[static_cast<std::size_t>(flit.kind)];
     totals_.io_bytes += flit.io_bytes;
     return;
   }
-  for (std::size_t i = 0; i < kSlotKindCount; ++i) totals_.slots[i] += flit.slots_of[i];
-  ++totals_.fill[flit.slots - flit.count(SlotKind::kEmpty)];
+  count_slots(totals_, flit, 1);
   // The messages of a slot lie side by side.
   for (std::size_t i = 0; i < flit.message_count;) {
     std::size_t end = i + 1;
@@ -18,8 +29,20 @@ void FlitMonitor::add(const Flit& flit) {
     for (; i < end; ++i) {
       const auto channel = static_cast<std::size_t>(flit.message[i].channel);
       ++totals_.messages[channel];
-      totals_.slots_of_class[channel] += share + flit.message[i].data.slots();
+      of_class_[channel].slots += share + flit.message[i].data.slots();
     }
+  }
+}
+
+void FlitMonitor::close() {
+  if (!measuring_) return;
+  measuring_ = false;
+  const auto& lone = lone_flits(packing_.mode, packing_.zero_extended);
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    const OfClass& own = of_class_[i];
+    totals_.slots_of_class[i] = own.slots;
+    totals_.messages[i] += own.lone;
+    for (std::size_t k = 0; k < lone[i].count; ++k) count_slots(totals_, lone[i].flit[k], own.lone);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/units.hpp"
 #include "protocol/flit.hpp"
+#include "protocol/lone_flits.hpp"
 #include "protocol/opcode.hpp"
 
 namespace cxloom {
@@ -22,21 +23,32 @@ struct FlitTotals {
   std::uint64_t io_bytes = 0;  ///< of CXL.io packets
   std::uint64_t errors = 0;    ///< flits corrupted beyond correction, each sent again
   Time retry_time;             ///< in which retries kept the wire from anything else
+
+  bool operator==(const FlitTotals&) const = default;
 };
 
 class FlitMonitor {
  public:
-  explicit FlitMonitor(FlitMode mode) : mode_(mode) {}
-  FlitMode mode() const { return mode_; }
+  explicit FlitMonitor(const FlitPacking& packing) : packing_(packing) {}
+  FlitMode mode() const { return packing_.mode; }
   void open() {
     totals_ = {};
+    of_class_ = {};
     measuring_ = true;
   }
-  void close() { measuring_ = false; }
+  void close();
+  /// Of the window that was closed.
   const FlitTotals& totals() const { return totals_; }
 
   void count(const Flit& flit) {
     if (measuring_) add(flit);
+  }
+  /// All the flits of a message that goes alone, in which it takes so many slots.
+  void count_lone(Channel channel, unsigned slots) {
+    if (!measuring_) return;
+    OfClass& own = of_class_[static_cast<std::size_t>(channel)];
+    ++own.lone;
+    own.slots += slots;
   }
   /// Flits of link control: retry requests and their answers.
   void count_control(unsigned flits) {
@@ -49,11 +61,16 @@ class FlitMonitor {
   }
 
  private:
+  struct OfClass {
+    std::uint64_t lone = 0;  // messages that went alone, whose flits `totals_` does not have until the end
+    double slots = 0.0;      // of all flits, in their order, on which the last bit of a sum depends
+  };
   void add(const Flit& flit);
 
-  FlitMode mode_;
-  FlitTotals totals_;
+  FlitPacking packing_;
   bool measuring_ = false;
+  std::array<OfClass, kChannelCount> of_class_{};
+  FlitTotals totals_;
 };
 
 }  // namespace cxloom

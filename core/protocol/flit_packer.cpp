@@ -40,8 +40,7 @@ bool FlitPacker::is_lone(const Offer& offer) const {
   const ClassNibbles counts = offer.counts_;
   if ((counts & (counts - 1)) != 0 || (counts & kOnes) == 0) return false;
   const auto channel = static_cast<std::size_t>(std::countr_zero(counts)) / 4;
-  return data_waiting_ == 0 && last_group_ == 0 && packing_.mac_every == 0 &&
-         (offer.shapes_[channel] & 15U) == (Offer::kWholeLines & 15U);
+  return fresh() && (offer.shapes_[channel] & 15U) == (Offer::kWholeLines & 15U);
 }
 
 bool FlitPacker::pack_lone(const Offer& offer, Flit& flit) {

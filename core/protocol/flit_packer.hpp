@@ -96,6 +96,9 @@ class FlitPacker {
   /// Flits since the last MAC, which no MAC covers yet; an idle end sends it early (pack_control).
   unsigned unchecked_flits() const { return unchecked_flits_; }
 
+  /// Nothing that went before matters to the next flit: a message that goes alone takes its lone_flits().
+  bool fresh() const { return data_waiting_ == 0 && last_group_ == 0 && packing_.mac_every == 0; }
+
   FlitMode mode() const { return packing_.mode; }
 
  private:

@@ -6,7 +6,7 @@
 #include "device/host.hpp"
 #include "device/io_engine.hpp"
 #include "device/memory_owner.hpp"
-#include "interconnect/flit_link_end.hpp"
+#include "interconnect/batched_flit_link_end.hpp"
 #include "interconnect/message_link_end.hpp"
 #include "kernel/wait_list.hpp"
 #include "workload/phases.hpp"
@@ -161,7 +161,7 @@ std::unique_ptr<LinkEnd> Simulation::make_flit_end(const LinkParams& params, con
   setup.degraded_at = params.degraded.at;
   if (params.degraded.phy) setup.degraded_rate = params.degraded.phy->rate();
   setup.seed = spec_.run.seed;
-  return std::make_unique<FlitLinkEnd>(kernel_, setup);
+  return make_flit_link_end(kernel_, setup);
 }
 
 void Simulation::make_link(std::size_t index) {

@@ -1,10 +1,12 @@
 // Two probes joined by a link of flits.
 #pragma once
 
+#include <array>
+#include <memory>
 #include <optional>
 
 #include "core/support/link_bench.hpp"
-#include "interconnect/flit_link_end.hpp"
+#include "interconnect/batched_flit_link_end.hpp"
 
 namespace cxloom::test {
 
@@ -35,7 +37,10 @@ struct FlitLinkOf {
 class FlitLink {
  public:
   FlitLink(Kernel& kernel, Probe& a, Probe& b, const FlitLinkOf& link)
-      : a_to_b(kernel, setup(link, a, b, 0)), b_to_a(kernel, setup(link, b, a, 1)) {
+      : ends_{make_flit_link_end(kernel, setup(link, a, b, 0)),
+              make_flit_link_end(kernel, setup(link, b, a, 1))},
+        a_to_b(*ends_[0]),
+        b_to_a(*ends_[1]) {
     a_to_b.set_opposite(b_to_a);
     b_to_a.set_opposite(a_to_b);
     a.attach(a_to_b);
@@ -67,9 +72,11 @@ class FlitLink {
     return setup;
   }
 
+  std::array<std::unique_ptr<FlitLinkEnd>, 2> ends_;
+
  public:
-  FlitLinkEnd a_to_b;
-  FlitLinkEnd b_to_a;
+  FlitLinkEnd& a_to_b;
+  FlitLinkEnd& b_to_a;
 };
 
 }  // namespace cxloom::test

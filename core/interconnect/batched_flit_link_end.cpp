@@ -1,0 +1,149 @@
+#include "interconnect/batched_flit_link_end.hpp"
+
+#include <algorithm>
+
+#include "protocol/lone_flits.hpp"
+
+namespace cxloom {
+
+BatchedFlitLinkEnd::BatchedFlitLinkEnd(Kernel& kernel, const Setup& setup)
+    : FlitLinkEnd(kernel, setup),
+      receiver_port_(setup.queued.link.receiver_port),
+      receiver_(setup.queued.link.receiver),
+      port_delays_(setup.queued.link.port_delays),
+      delay_(setup.queued.link.delay),
+      pipeline_(receiver_.pipeline()) {
+  const auto time_of = [&](std::uint64_t bytes) { return RateMeter(rate()).advance(bytes); };
+  reach_ = time_of(flit().half_end[0]) + flight() + pipeline_;
+  reach_with_data_ = reach_;
+  const auto& all = lone_flits(setup.packing.mode, setup.packing.zero_extended);
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    const LoneFlits& flits = all[i];
+    if (flits.count == 0) continue;
+    // A remainder carried along may make a flit a picosecond longer.
+    const Time before_last = (time_of(flit().bytes) + Time{1}) * (flits.count - 1);
+    lone_[i] = {before_last, flits.count, flit().half[flits.end_slot], flits.slots};
+    if (flits.count > 1)
+      reach_with_data_ = time_of(std::uint64_t{flit().bytes} * flits.count) + flight() + pipeline_;
+  }
+}
+
+bool BatchedFlitLinkEnd::possible(const Setup& setup) {
+  const LinkEndSetup& link = setup.queued.link;
+  return !link.owner.arbitrates() && !setup.queued.credits.any() && !setup.errors.every &&
+         setup.errors.bit_error_rate == 0.0 && setup.packing.mac_every == 0 && !setup.outage.at &&
+         !setup.degraded_at;
+}
+
+void BatchedFlitLinkEnd::send(Message& message, Time ready) {
+  ready = with_tail(message, ready);
+  expect(message, ready);
+  wake_by(std::max(ready, wire().free_at()) + reach(message));
+}
+
+void BatchedFlitLinkEnd::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind != kTurn) {
+    FlitLinkEnd::wake(kind, payload);
+    return;
+  }
+  const Time now = kernel().now();
+  woken(now);
+  if (Message* message = work_off(now)) receiver_.receive(*message);
+}
+
+/// Takes the turns before this instant: of this one, not all that takes part in it may be here yet. Returns the message
+/// that is with the receiver at this very instant, if one is that went alone: no other event need tell of it.
+Message* BatchedFlitLinkEnd::work_off(Time now) {
+  Message* arrived = nullptr;
+  while (packing_ || !coming_.empty()) {
+    const Time free = wire().free_at();
+    const Time turn = packing_ ? free : std::max(coming_.front().ready, free);
+    if (turn >= now) {
+      wake_by(turn + reach_);
+      break;
+    }
+    if (fresh_) {
+      const Coming first = coming_.front();
+      if (const Lone* lone = goes_alone(first, turn, now)) {
+        coming_.pop_front();
+        const Time arrival = pass_alone(first, *lone, turn);
+        if (arrival == now) {
+          arrived = first.message;
+        } else {
+          kernel().deliver(arrival, source(), receiver_, *first.message);
+        }
+        continue;
+      }
+    }
+    admit_until(turn);
+    take_turn(turn);
+    packing_ = work_waits();
+    fresh_ = starts_afresh();
+  }
+  return arrived;
+}
+
+/// How the first of those that come goes by itself, its turn being at `turn`; null if others join its flits, or still may.
+const BatchedFlitLinkEnd::Lone* BatchedFlitLinkEnd::goes_alone(const Coming& first, Time turn,
+                                                               Time now) const {
+  const Message& message = *first.message;
+  const Lone& lone = lone_[static_cast<std::size_t>(message.channel)];
+  if (lone.flits == 0 || message.size > kLineBytes || has_byte_enables(message)) return nullptr;
+  const Time last_starts = turn + lone.last_starts;
+  if (last_starts >= now || (coming_.size() > 1 && coming_[1].ready <= last_starts)) return nullptr;
+  return &lone;
+}
+
+/// Accounts for the message and its flits. Returns when it is with the receiver.
+Time BatchedFlitLinkEnd::pass_alone(const Coming& coming, const Lone& lone, Time turn) {
+  Message& message = *coming.message;
+  if (coming.ready < turn) {
+    monitor().queue().change(coming.ready, +1);
+    monitor().queue().change(turn, -1);
+  }
+  Wire::Use use{};
+  for (unsigned left = lone.flits; left > 0; --left) {
+    use = wire().carry(flit().bytes, turn, turn, direction());
+    Passage passage{use.start, use.start, use.end, flit().bytes, 0, 0};
+    if (left == 1) {
+      passage.payload = static_cast<std::uint16_t>(message.payload());
+      passage.messages = 1;
+    }
+    monitor().book(passage, use.start);
+  }
+  flit_monitor().count_lone(message.channel, lone.slots);
+  const Time sent = halves_of(use.start, use.end)[lone.half];
+  const Time arrival = sent + port_delays_ + delay_;
+  if (Request* request = message.parent) {
+    request->charge(queue_segment(), turn);
+    request->charge(Segment::kSerialization, sent);
+    request->charge(Segment::kPortDelay, sent + port_delays_);
+    request->charge(Segment::kPropagation, arrival);
+  }
+  ++message.hops;
+  message.port = receiver_port_;
+  return arrival + pipeline_;
+}
+
+void BatchedFlitLinkEnd::admit_until(Time until) {
+  while (!coming_.empty() && coming_.front().ready <= until) {
+    const Coming first = coming_.front();
+    coming_.pop_front();
+    monitor().queue().change(first.ready, +1);
+    stage(*first.message);
+    packing_ = true;
+    fresh_ = false;
+  }
+}
+
+void BatchedFlitLinkEnd::catch_up(Time now) {
+  if (Message* message = work_off(now)) kernel().deliver(now, source(), receiver_, *message);
+  admit_until(now - Time{1});  // they wait for a flit that is on the wire
+}
+
+std::unique_ptr<FlitLinkEnd> make_flit_link_end(Kernel& kernel, const FlitLinkEnd::Setup& setup) {
+  if (BatchedFlitLinkEnd::possible(setup)) return std::make_unique<BatchedFlitLinkEnd>(kernel, setup);
+  return std::make_unique<FlitLinkEnd>(kernel, setup);
+}
+
+}  // namespace cxloom

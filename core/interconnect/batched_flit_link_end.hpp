@@ -1,0 +1,56 @@
+// A link end of flits where nothing but the arrival of messages depends on when a turn on the wire is taken: no credits, no
+// errors, no checks, no queues of a switch. Turns are worked off in batches, as late as the first arrival allows: when
+// the next turn is taken, it is known whether anything joins the flit, and a message that goes alone is never packed.
+#pragma once
+
+#include <memory>
+
+#include "interconnect/flit_link_end.hpp"
+
+namespace cxloom {
+
+class BatchedFlitLinkEnd final : public FlitLinkEnd {
+ public:
+  BatchedFlitLinkEnd(Kernel& kernel, const Setup& setup);
+  /// Whether turns may be taken in batches, with a far end that is set up alike.
+  static bool possible(const Setup& setup);
+
+  void send(Message& message, Time ready) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void catch_up(Time now) override;
+
+ private:
+  /// The flits of a message of a class that goes alone.
+  struct Lone {
+    Time last_starts;  ///< so long at most after the first one: what is ready by then may join it
+    std::uint8_t flits = 0;
+    std::uint8_t half = 0;  ///< of the last one, in which the message ends
+    std::uint8_t slots = 0;
+  };
+
+  /// From the start of its flit to its arrival, a message takes at least so long.
+  Time reach(const Message& message) const {
+    return is_data_class(message.channel) ? reach_with_data_ : reach_;
+  }
+  const Lone* goes_alone(const Coming& first, Time turn, Time now) const;
+  Time pass_alone(const Coming& coming, const Lone& lone, Time turn);
+  Message* work_off(Time now);
+  void admit_until(Time until);
+
+  // What a lone message touches.
+  bool packing_ = false;  // something is staged, or under way in the packer
+  bool fresh_ = true;     // the packer is as if nothing had ever gone
+  std::uint16_t receiver_port_;
+  Component& receiver_;
+  Time port_delays_;
+  Time delay_;
+  Time pipeline_;
+  Time reach_;
+  Time reach_with_data_;
+  std::array<Lone, kChannelCount> lone_{};
+};
+
+/// The kind of link end that the setup allows, which must be that of both ends.
+std::unique_ptr<FlitLinkEnd> make_flit_link_end(Kernel& kernel, const FlitLinkEnd::Setup& setup);
+
+}  // namespace cxloom

@@ -1,0 +1,87 @@
+// What may go into the next flits of a link: messages with their credits in hand, a queue a class, counted in lines of
+// 64 B of which a message has one or more.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "protocol/flit_packer.hpp"
+#include "protocol/message_queue.hpp"
+
+namespace cxloom {
+
+/// Lines of a message in flits, each with a header of its own; a message without data has one.
+inline std::uint32_t lines_of(const Message& message) {
+  return std::max(1U, static_cast<std::uint32_t>((message.size + kLineBytes - 1) / kLineBytes));
+}
+
+/// A write of less than its lines carries byte enables.
+inline bool has_byte_enables(const Message& message) {
+  return message.opcode == Opcode::kMemWr && message.size % kLineBytes != 0;
+}
+
+class FlitStaging {
+ public:
+  /// A line on its way into a flit.
+  struct Line {
+    Message* message;
+    bool first;  ///< of its message
+    bool last;
+  };
+
+  void add(Message& message);
+  /// The next line of a class; one must be there.
+  Line take(Channel channel);
+  /// Takes out the messages of a class of which no line has been taken, and calls `gone(message)` for each.
+  template <class Gone>
+  void remove_untouched(Channel channel, Gone gone) {
+    Stage& stage = stage_of(channel);
+    if (stage.messages.empty()) return;
+    Message* touched = nullptr;
+    if (stage.lines_of_head != lines_of(stage.messages.front())) touched = &stage.messages.pop();
+    const std::uint32_t kept = touched ? stage.lines_of_head : 0;
+    lines_ -= stage.lines - kept;
+    set_lines(channel, kept);
+    while (!stage.messages.empty()) {
+      Message& message = stage.messages.pop();
+      gone(message);
+    }
+    if (touched) stage.messages.push(*touched);
+  }
+
+  /// Lines of a class.
+  std::uint32_t lines(Channel channel) const { return stages_[static_cast<std::size_t>(channel)].lines; }
+  /// Lines of all classes but CXL.io.
+  std::uint32_t lines() const { return lines_; }
+  /// The same to a packer, with the byte enables that the lines have.
+  const Offer& offer() {
+    // Writes alone have byte enables.
+    if (stage_of(Channel::kM2SRwD).has_byte_enables) describe_data(Channel::kM2SRwD);
+    return offer_;
+  }
+  /// Messages of CXL.io, which go in flits of their own.
+  const MessageQueue& io() const { return stages_[static_cast<std::size_t>(Channel::kIo)].messages; }
+  Message& take_io();
+
+ private:
+  struct Stage {
+    MessageQueue messages;
+    std::uint32_t lines = 0;
+    std::uint32_t lines_of_head = 0;  // not taken yet
+    bool has_byte_enables = false;    // some line has
+  };
+
+  Stage& stage_of(Channel channel) { return stages_[static_cast<std::size_t>(channel)]; }
+  void set_lines(Channel channel, std::uint32_t lines) {
+    stage_of(channel).lines = lines;
+    if (channel != Channel::kIo) offer_.set(channel, lines);
+  }
+  void describe_data(Channel channel);
+
+  std::uint32_t lines_ = 0;
+  Offer offer_;
+  std::array<Stage, kChannelCount> stages_{};
+};
+
+}  // namespace cxloom

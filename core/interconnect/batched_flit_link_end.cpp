@@ -48,31 +48,40 @@ void BatchedFlitLinkEnd::wake(std::uint8_t kind, std::uint64_t payload) {
   }
   const Time now = kernel().now();
   woken(now);
-  if (Message* message = work_off(now)) receiver_.receive(*message);
+  if (Message* message = work_off(now, Upto::kArrivals)) receiver_.receive(*message);
 }
 
 /// Takes the turns before this instant: of this one, not all that takes part in it may be here yet. Returns the message
 /// that is with the receiver at this very instant, if one is that went alone: no other event need tell of it.
-Message* BatchedFlitLinkEnd::work_off(Time now) {
+Message* BatchedFlitLinkEnd::work_off(Time now, Upto upto) {
   Message* arrived = nullptr;
   while (packing_ || !coming_.empty()) {
     const Time free = wire().free_at();
     const Time turn = packing_ ? free : std::max(coming_.front().ready, free);
     if (turn >= now) {
-      wake_by(turn + reach_);
+      wake_by(packing_ ? turn + reach_ : first_arrival(turn));
       break;
     }
     if (fresh_) {
       const Coming first = coming_.front();
-      if (const Lone* lone = goes_alone(first, turn, now)) {
-        coming_.pop_front();
-        const Time arrival = pass_alone(first, *lone, turn);
-        if (arrival == now) {
-          arrived = first.message;
-        } else {
-          kernel().deliver(arrival, source(), receiver_, *first.message);
+      const Lone& lone = lone_[static_cast<std::size_t>(first.message->channel)];
+      const Time last_starts = turn + lone.last_starts;
+      const bool alone = coming_.size() == 1 || coming_[1].ready > last_starts;
+      if (alone && lone.takes(*first.message)) {
+        if (last_starts < now) {
+          coming_.pop_front();
+          const Time arrival = pass_alone(first, lone, turn);
+          if (arrival == now) {
+            arrived = first.message;
+          } else {
+            kernel().deliver(arrival, source(), receiver_, *first.message);
+          }
+          continue;
         }
-        continue;
+        if (upto == Upto::kArrivals) {  // something may join its last flit
+          wake_by(first_arrival(turn));
+          break;
+        }
       }
     }
     admit_until(turn);
@@ -83,15 +92,10 @@ Message* BatchedFlitLinkEnd::work_off(Time now) {
   return arrived;
 }
 
-/// How the first of those that come goes by itself, its turn being at `turn`; null if others join its flits, or still may.
-const BatchedFlitLinkEnd::Lone* BatchedFlitLinkEnd::goes_alone(const Coming& first, Time turn,
-                                                               Time now) const {
-  const Message& message = *first.message;
-  const Lone& lone = lone_[static_cast<std::size_t>(message.channel)];
-  if (lone.flits == 0 || message.size > kLineBytes || has_byte_enables(message)) return nullptr;
-  const Time last_starts = turn + lone.last_starts;
-  if (last_starts >= now || (coming_.size() > 1 && coming_[1].ready <= last_starts)) return nullptr;
-  return &lone;
+/// The earliest time at which one of those that come may be with the receiver, the next flit being at `turn`.
+Time BatchedFlitLinkEnd::first_arrival(Time turn) const {
+  const Time first = turn + reach(*coming_.front().message);
+  return coming_.size() == 1 ? first : std::min(first, std::max(coming_[1].ready, turn) + reach_);
 }
 
 /// Accounts for the message and its flits. Returns when it is with the receiver.
@@ -137,7 +141,7 @@ void BatchedFlitLinkEnd::admit_until(Time until) {
 }
 
 void BatchedFlitLinkEnd::catch_up(Time now) {
-  if (Message* message = work_off(now)) kernel().deliver(now, source(), receiver_, *message);
+  if (Message* message = work_off(now, Upto::kNow)) kernel().deliver(now, source(), receiver_, *message);
   admit_until(now - Time{1});  // they wait for a flit that is on the wire
 }
 

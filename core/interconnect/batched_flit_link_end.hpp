@@ -26,15 +26,22 @@ class BatchedFlitLinkEnd final : public FlitLinkEnd {
     std::uint8_t flits = 0;
     std::uint8_t half = 0;  ///< of the last one, in which the message ends
     std::uint8_t slots = 0;
+
+    /// Whether they are this message's too.
+    bool takes(const Message& message) const {
+      return flits > 0 && message.size <= kLineBytes && !has_byte_enables(message);
+    }
   };
+  /// Which turns are to be taken: all, or those without which a message would arrive too late.
+  enum class Upto : std::uint8_t { kNow, kArrivals };
 
   /// From the start of its flit to its arrival, a message takes at least so long.
   Time reach(const Message& message) const {
     return is_data_class(message.channel) ? reach_with_data_ : reach_;
   }
-  const Lone* goes_alone(const Coming& first, Time turn, Time now) const;
   Time pass_alone(const Coming& coming, const Lone& lone, Time turn);
-  Message* work_off(Time now);
+  Message* work_off(Time now, Upto upto);
+  Time first_arrival(Time turn) const;
   void admit_until(Time until);
 
   // What a lone message touches.

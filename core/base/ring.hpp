@@ -12,21 +12,21 @@ class Ring {
  public:
   bool empty() const { return head_ == tail_; }
   std::size_t size() const { return tail_ - head_; }
-  const T& front() const { return items_[head_ & (items_.size() - 1)]; }
+  const T& front() const { return items_[head_ & mask_]; }
   /// The i-th from the front.
-  const T& operator[](std::size_t i) const { return items_[(head_ + i) & (items_.size() - 1)]; }
+  const T& operator[](std::size_t i) const { return items_[(head_ + i) & mask_]; }
   void pop_front() { ++head_; }
   void push_back(const T& item) {
     if (size() == items_.size()) grow();
-    items_[tail_++ & (items_.size() - 1)] = item;
+    items_[tail_++ & mask_] = item;
   }
   /// Puts `item` behind the last for which `before(item, that)` does not hold; all are in such an order.
   template <class Before>
   void insert(const T& item, Before before) {
     push_back(item);
     for (std::size_t i = tail_ - 1; i != head_; --i) {
-      T& mine = items_[i & (items_.size() - 1)];
-      T& previous = items_[(i - 1) & (items_.size() - 1)];
+      T& mine = items_[i & mask_];
+      T& previous = items_[(i - 1) & mask_];
       if (!before(mine, previous)) return;
       std::swap(mine, previous);
     }
@@ -39,9 +39,11 @@ class Ring {
     tail_ = size();
     head_ = 0;
     items_.swap(items);
+    mask_ = items_.size() - 1;
   }
 
   std::vector<T> items_;  // a power of two
+  std::size_t mask_ = 0;
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
 };

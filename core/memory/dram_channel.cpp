@@ -7,7 +7,6 @@ namespace cxloom {
 namespace {
 
 constexpr Clock kForwarding = 1;  // clocks to answer a read from the write queue
-constexpr std::size_t kFilter = 1024;
 
 }  // namespace
 
@@ -24,8 +23,8 @@ DramChannel::DramChannel(const DramConfig& config, std::uint32_t index)
       ranks_(config.device.organisation.ranks),
       blocked_(std::size_t{banks_in_rank_} * ranks_.size()),
       unused_(blocked_.size()),
-      filter_(kFilter),
-      load_(blocked_.size()) {
+      load_(blocked_.size()),
+      may_be_alone_(!rows_.times_out() && config.read_queue > 1 && config.write_queue > 1) {
   for (auto& candidates : candidates_) candidates.resize(blocked_.size());
   for (auto& ready : ready_) ready.resize(ranks_.size());
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -60,8 +59,6 @@ Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
   return hit + timing_.tRCD + (closed ? 0 : timing_.tRP);
 }
 
-bool DramChannel::idle() const { return queue_.count(false) + queue_.count(true) == 0; }
-
 // --- time ------------------------------------------------------------------------------------------------------------
 
 void DramChannel::advance(Clock limit) {
@@ -72,13 +69,22 @@ void DramChannel::advance(Clock limit) {
       admit(admission.write);
       continue;
     }
+    if (alone_ != DramQueue::kNone) {
+      const Clock before = std::min({admission.at, next_due_, limit});
+      if (!serve_alone(before) && before == next_due_) join();
+    }
     if (floor_ >= limit) return;
-    if (idle() && next_due_ < limit) skip_idle(std::min(limit, admission.at));
+    if (next_due_ < limit && idle()) skip_idle(std::min(limit, admission.at));
     const Clock command = choose().at;
     const Clock next = std::min({admission.at, next_due_, command, limit});
     floor_ = std::max(floor_, next);
-    if (next == admission.at || next == limit) continue;
-    if (next == next_due_) {
+    if (next == admission.at) {
+      free_written();
+      admit(admission.write);
+    } else if (next == limit) {
+      free_written();
+      return;
+    } else if (next == next_due_) {
       for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
         if (refresh_[rank].due() == next) refresh_falls_due(rank, next);
       }
@@ -149,14 +155,6 @@ DramChannel::Admission DramChannel::next_admission() const {
   return next;
 }
 
-void DramChannel::free_written() {
-  while (!written_.empty() && written_.front() <= floor_) {
-    counters_.write_queue.change(written_.front(), -1);
-    --held_writes_;
-    written_.pop_front();
-  }
-}
-
 void DramChannel::admit(bool write) {
   const Arrival arrival = arrivals_[write].front();
   arrivals_[write].pop_front();
@@ -178,12 +176,18 @@ void DramChannel::admit(bool write) {
     --filter_[hash(burst)];
     return;
   }
+  if (alone_ != DramQueue::kNone) join();
+  const bool alone = may_be_alone_ && idle() && drains_ == 0;
   const std::uint32_t rank = timers_.bank(burst.bank).rank;
   if (ranks_[rank].pending++ == 0 && !refresh_[rank].draining()) power_up(rank, floor_);
   ranks_[rank].idle_from = kNeverClock;
-  queue_.add(burst, arrival.ready, arrival.order);
+  const DramQueue::Slot slot = queue_.add(burst, arrival.ready, arrival.order);
   (write ? counters_.write_queue : counters_.read_queue).change(floor_, +1);
   if (write) ++held_writes_;
+  if (alone) {
+    alone_ = slot;
+    return;
+  }
   const Choice before = choice_;
   const bool known =
       chosen_ && !config_.power_down && (before.target != burst.bank || before.step == Step::kRefresh);
@@ -213,12 +217,6 @@ void DramChannel::choose_direction() {
 }
 
 // --- power-down and idle time ----------------------------------------------------------------------------------------
-
-void DramChannel::account_open(std::uint32_t rank, Clock now) {
-  RankState& state = ranks_[rank];
-  counters_.open += timers_.open_banks(rank) * (now - state.settled);
-  state.settled = now;
-}
 
 void DramChannel::power_up(std::uint32_t rank, Clock now) {
   RankState& state = ranks_[rank];

@@ -48,9 +48,10 @@ class DramChannel {
   /// As of the last `advance`, to which they are settled.
   const DramCounters& counters();
   void restart_levels();
-  bool idle() const;
+  bool idle() const { return queue_.count(false) + queue_.count(true) == 0; }
 
  private:
+  static constexpr std::size_t kFilter = 1024;
   using Step = DramStep;
   struct Candidate {  // what a bank needs next in one direction
     Step step = Step::kNothing;
@@ -94,42 +95,71 @@ class DramChannel {
   Clock shortest(const DramBurst& burst, Clock ready) const;
   Clock read_command_bound() const;
   void admit(bool write);
-  void free_written();
+  void free_written() {
+    while (!written_.empty() && written_.front() <= floor_) {
+      counters_.write_queue.change(written_.front(), -1);
+      --held_writes_;
+      written_.pop_front();
+    }
+  }
 
   // Choice.
   void reconsider(std::uint32_t bank);
   void reconsider(std::uint32_t bank, bool write);
   DramReadyList& ready(std::uint32_t bank, bool write, Step step);
+  Clock ready_at(Step step, const DramBurst& burst) const;
   template <class Take>
   void for_each_first(bool write, Take take) const;
   Candidate candidate_of(std::uint32_t bank, bool write) const;
   Choice choice_of(std::uint32_t bank, bool write) const;
-  Choice refresh_choice(std::uint32_t rank) const;
   Choice timeout_choice() const;
-  const Choice& choose();
+  const Choice& choose() {
+    if (!chosen_) choose_again();
+    return choice_;
+  }
+  void choose_again();
   void choose_direction();
+
+  // A burst alone.
+  Step alone_step(const DramBurst& burst) const;
+  bool serve_alone(Clock before);
+  void join();
 
   // Effects.
   void issue(const Choice& choice);
-  void issue_row(std::uint32_t bank, const Candidate& candidate, Clock now);
+  void send_row(DramQueue::Slot slot, Clock now);
   void forget_opener(std::uint32_t bank);
-  void issue_column(std::uint32_t bank, const Candidate& candidate, Clock now);
-  void issue_refresh(std::uint32_t rank, Clock now);
+  void send_column(DramQueue::Slot slot, Clock now);
   void close_idle(std::uint32_t bank, Clock now);
-  void refresh_falls_due(std::uint32_t rank, Clock now);
-  void start_drain(std::uint32_t rank, Clock now);
   void skip_idle(Clock limit);
   void power_up(std::uint32_t rank, Clock now);
-  void account_open(std::uint32_t rank, Clock now);
+  void account_open(std::uint32_t rank, Clock now) {
+    RankState& state = ranks_[rank];
+    counters_.open += timers_.open_banks(rank) * (now - state.settled);
+    state.settled = now;
+  }
   void hold_bus(DramCommand command, Clock now);
   void finish(Clock at, Clock first, std::uint32_t access);
   void tell(DramCommand command, std::uint32_t rank, std::uint32_t bank, Clock now,
-            const DramBurst* burst = nullptr);
+            const DramBurst* burst = nullptr) {
+    if (log_) tell_log(command, rank, bank, now, burst);
+  }
+  void tell_log(DramCommand command, std::uint32_t rank, std::uint32_t bank, Clock now,
+                const DramBurst* burst);
+
+  // Refresh.
+  void refresh_falls_due(std::uint32_t rank, Clock now);
+  void start_drain(std::uint32_t rank, Clock now);
+  void reconsider_set(std::uint32_t rank);
+  Choice refresh_choice(std::uint32_t rank) const;
+  void issue_refresh(std::uint32_t rank, Clock now);
+  bool precharge_all(std::uint32_t rank, Clock now);
+  bool precharge_one(std::uint32_t rank, Clock now);
 
   static std::uint8_t opener(bool write) { return write ? 2 : 1; }
   Clock bus_free(bool column) const { return bus_[column && split_bus_]; }
   std::size_t hash(const DramBurst& burst) const {
-    return (burst.row * 0x9e3779b1U ^ burst.bank * 0x85ebca6bU ^ burst.column * 0xc2b2ae35U) % filter_.size();
+    return (burst.row * 0x9e3779b1U ^ burst.bank * 0x85ebca6bU ^ burst.column * 0xc2b2ae35U) % kFilter;
   }
 
   const DramConfig config_;
@@ -151,7 +181,8 @@ class DramChannel {
   std::array<std::vector<Candidate>, 2> candidates_;  ///< by bank
   std::array<std::vector<Ready>, 2> ready_;           ///< by rank: the same, sorted
   Choice choice_;
-  bool chosen_ = false;  ///< choice_ is up to date
+  bool chosen_ = false;                       ///< choice_ is up to date
+  DramQueue::Slot alone_ = DramQueue::kNone;  ///< the only burst queued, and not among the candidates
   Clock next_due_ = kNeverClock;
   std::uint32_t drains_ = 0;  ///< ranks that drain
 
@@ -162,11 +193,13 @@ class DramChannel {
   std::array<Ring<Arrival>, 2> arrivals_;  ///< not in a queue yet: in the future, or waiting for room
   Ring<Clock> written_;                    ///< when the data of writes leave their place in the write queue
   std::uint32_t held_writes_ = 0;          ///< places of the write queue that are taken
-  std::vector<std::uint32_t> filter_;      ///< how many writes, arriving or queued, share a hash
+  std::array<std::uint32_t, kFilter> filter_{};  ///< how many writes, arriving or queued, share a hash
   Ring<Done> done_;
   std::uint32_t forwardable_ = 0;    ///< reads arriving that a write may answer
   std::vector<std::uint32_t> load_;  ///< by bank: bursts arriving or queued
   std::uint64_t order_ = 0;
+  const bool
+      may_be_alone_;  ///< a burst by itself needs no choice: no row times out, no queue is full with it
   DramCounters counters_;
 };
 

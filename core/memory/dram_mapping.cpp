@@ -19,6 +19,9 @@ constexpr std::string_view kAllowed =
     "fields from the top of the address: ro (row), ch (channel), ra (rank), ba (bank), bg (bank group), co "
     "(column), each once, or in parts with a number of bits such as co3";
 
+constexpr std::array kMembers{&DramPlace::row,  &DramPlace::channel, &DramPlace::rank,
+                              &DramPlace::bank, &DramPlace::group,   &DramPlace::column};
+
 unsigned bits_of(std::uint32_t count) { return static_cast<unsigned>(std::countr_zero(count)); }
 
 struct Written {
@@ -81,18 +84,22 @@ DramMapping::DramMapping(const std::string& fields, const DramOrganisation& orga
   for (const Written& part : std::views::reverse(written)) {
     const unsigned bits = part.bits.value_or(wanted[part.field] - given[part.field]);
     if (bits == 0) continue;
-    parts_.push_back({static_cast<Field>(part.field), shift, to[part.field], (1ULL << bits) - 1});
+    const Part placed{shift, to[part.field], (1ULL << bits) - 1};
+    if (to[part.field] == 0) {
+      lowest_[part.field] = placed;
+    } else {
+      higher_.emplace_back(static_cast<Field>(part.field), placed);
+    }
     shift += bits;
     to[part.field] += bits;
   }
 }
 
 DramPlace DramMapping::place(std::uint64_t burst) const {
-  std::array<std::uint32_t, kFields> value{};
-  for (const Part& part : parts_) {
-    value[part.field] |= static_cast<std::uint32_t>(((burst >> part.shift) & part.mask) << part.to);
-  }
-  DramPlace place{value[kChannel], value[kRank], value[kGroup], value[kBank], value[kRow], value[kColumn]};
+  const auto lowest = [&](Field field) { return lowest_[field].of(burst); };
+  DramPlace place{lowest(kChannel), lowest(kRank), lowest(kGroup),
+                  lowest(kBank),    lowest(kRow),  lowest(kColumn)};
+  for (const auto& [field, part] : higher_) place.*kMembers[field] |= part.of(burst);
   if (hash_) {
     place.group ^= place.row & ((1U << group_bits_) - 1);
     place.bank ^= (place.row >> group_bits_) & ((1U << bank_bits_) - 1);

@@ -5,8 +5,10 @@
 // the column, and the rest of the column lies above the bank group. `_`, `-` and spaces may stand between fields.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "memory/dram_device.hpp"
@@ -39,14 +41,18 @@ class DramMapping {
 
  private:
   enum Field : std::uint8_t { kRow, kChannel, kRank, kBank, kGroup, kColumn, kFields };
-  struct Part {  // from the bottom
-    Field field;
-    unsigned shift;  // of the address
-    unsigned to;     // of the field
-    std::uint64_t mask;
+  struct Part {
+    unsigned shift = 0;  // of the address
+    unsigned to = 0;     // of the field
+    std::uint64_t mask = 0;
+
+    std::uint32_t of(std::uint64_t burst) const {
+      return static_cast<std::uint32_t>(((burst >> shift) & mask) << to);
+    }
   };
 
-  std::vector<Part> parts_;
+  std::array<Part, kFields> lowest_;            ///< of each field; few fields have more than one
+  std::vector<std::pair<Field, Part>> higher_;  ///< the rest
   unsigned group_bits_ = 0;
   unsigned bank_bits_ = 0;
   bool hash_;

@@ -1,6 +1,7 @@
 #include "memory/dram_media.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.hpp"
 #include "memory/dram_energy.hpp"
@@ -49,6 +50,7 @@ DramMedia::DramMedia(const DramParams& params, const MediaContext& context)
       clock_(config_.device.clock),
       mapping_(config_.mapping, config_.device.organisation, config_.sub_channels, config_.hash),
       burst_bytes_(config_.device.organisation.burst_bytes()),
+      burst_bits_(static_cast<unsigned>(std::countr_zero(burst_bytes_))),
       // The ECC word of a DDR5 device is 128 bits: a burst of 16 on 4 pins is half of it.
       always_rmw_(config_.device.organisation.device_width == 4 &&
                   config_.device.organisation.burst_length == 16) {
@@ -76,8 +78,8 @@ std::uint32_t DramMedia::new_access(Message& message, std::uint32_t bursts) {
 void DramMedia::access(Message& message, Address address, Time ready) {
   const std::uint64_t begin = address.value();
   const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
-  const std::uint64_t first = begin / burst_bytes_;
-  const std::uint64_t last = (end - 1) / burst_bytes_;
+  const std::uint64_t first = begin >> burst_bits_;
+  const std::uint64_t last = (end - 1) >> burst_bits_;
   const Clock clock = clock_.edge_at(ready);
   const DramOrganisation& organisation = config_.device.organisation;
   DramBurst burst;

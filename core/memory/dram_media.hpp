@@ -53,7 +53,8 @@ class DramMedia final : public Media {
   DramConfig config_;
   DramClock clock_;
   DramMapping mapping_;
-  std::uint64_t burst_bytes_;
+  std::uint64_t burst_bytes_;  ///< a power of two
+  unsigned burst_bits_;
   bool always_rmw_;
   std::vector<Lane> lanes_;
   std::vector<Access> accesses_;

@@ -2,7 +2,7 @@
 
 namespace cxloom {
 
-void DramQueue::add(const DramBurst& burst, Clock arrival, std::uint64_t order) {
+DramQueue::Slot DramQueue::add(const DramBurst& burst, Clock arrival, std::uint64_t order) {
   Slot slot = static_cast<Slot>(entries_.size());
   if (free_.empty()) {
     entries_.emplace_back();
@@ -19,6 +19,7 @@ void DramQueue::add(const DramBurst& burst, Clock arrival, std::uint64_t order) 
   }
   list.last = slot;
   ++counts_[burst.write];
+  return slot;
 }
 
 void DramQueue::remove(Slot slot) {

@@ -62,7 +62,7 @@ class DramQueue {
     }
     return slot;
   }
-  void add(const DramBurst& burst, Clock arrival, std::uint64_t order);
+  Slot add(const DramBurst& burst, Clock arrival, std::uint64_t order);
   void remove(Slot slot);
 
  private:

@@ -1,5 +1,6 @@
-// The half of DramChannel that chooses commands and sends them.
+// The part of DramChannel that chooses commands and sends them.
 #include <algorithm>
+#include <utility>
 
 #include "memory/dram_channel.hpp"
 
@@ -46,19 +47,23 @@ void DramChannel::reconsider(std::uint32_t bank, bool write) {
   candidate = next;
 }
 
+// The first clock at which what a burst needs next may go out.
+inline Clock DramChannel::ready_at(Step step, const DramBurst& burst) const {
+  const DramTimers::Bank& bank = timers_.bank(burst.bank);
+  const Clock free = std::max(bus_free(step == Step::kColumn), floor_);
+  if (step == Step::kColumn) {
+    return std::max({free, timers_.column_at(bank, burst.write, burst.rmw),
+                     timers_.rank_column_at(bank.rank, burst.write)});
+  }
+  if (step == Step::kActivate)
+    return std::max({free, timers_.activate_at(bank), timers_.rank_activate_at(bank.rank)});
+  return std::max({free, timers_.precharge_at(bank), timers_.rank_precharge_at(bank.rank)});
+}
+
 DramChannel::Choice DramChannel::choice_of(std::uint32_t bank, bool write) const {
   const Candidate& candidate = candidates_[write][bank];
   if (candidate.step == Step::kNothing) return {};
-  const DramTimers::Bank& state = timers_.bank(bank);
-  Clock at = std::max(bus_free(candidate.step == Step::kColumn), floor_);
-  if (candidate.step == Step::kColumn) {
-    const bool rmw = queue_.at(candidate.slot).burst.rmw;
-    at = std::max({at, timers_.column_at(state, write, rmw), timers_.rank_column_at(state.rank, write)});
-  } else if (candidate.step == Step::kActivate) {
-    at = std::max({at, timers_.activate_at(state), timers_.rank_activate_at(state.rank)});
-  } else {
-    at = std::max({at, timers_.precharge_at(state), timers_.rank_precharge_at(state.rank)});
-  }
+  const Clock at = ready_at(candidate.step, queue_.at(candidate.slot).burst);
   return {at, candidate.step, write, bank, candidate.order};
 }
 
@@ -103,35 +108,18 @@ Clock DramChannel::read_command_bound() const {
     for (const std::uint32_t bank : opened_[0]) bound = std::min(bound, choice_of(bank, false).at);
     return bound;
   }
-  Clock bound = kNeverClock;
-  for_each_first(false, [&](const Choice& choice) {
-    const Clock rest = choice.step == Step::kColumn     ? 0
-                       : choice.step == Step::kActivate ? timing_.tRCD
-                                                        : timing_.tRP + timing_.tRCD;
-    bound = std::min(bound, choice.at + rest);
-  });
-  return bound;
-}
-
-DramChannel::Choice DramChannel::refresh_choice(std::uint32_t rank) const {
-  const DramRefresh& refresh = refresh_[rank];
-  Clock at = kNeverClock;
-  bool open = false;
-  for (const std::uint32_t bank : refresh.banks()) {
-    const DramTimers::Bank& state = timers_.bank(bank);
-    if (state.row == DramTimers::kClosed) continue;
-    open = true;
-    if (unused_[bank] == opener(writing_)) {  // the row is used first
-      if (refresh.all_banks()) return {};
-      continue;
-    }
-    if (!refresh.all_banks())
-      at = std::min(at, std::max(timers_.precharge_at(state), timers_.rank_precharge_at(rank)));
+  const auto rest = [&](Step step) {
+    return step == Step::kColumn ? 0 : step == Step::kActivate ? timing_.tRCD : timing_.tRP + timing_.tRCD;
+  };
+  if (alone_ != DramQueue::kNone) {
+    const DramBurst& burst = queue_.at(alone_).burst;
+    const Step step = alone_step(burst);
+    return ready_at(step, burst) + rest(step);
   }
-  if (open && refresh.all_banks()) at = timers_.precharge_all_at(rank);
-  if (!open) at = timers_.refresh_at(rank, refresh.banks());
-  if (at == kNeverClock) return {};
-  return {std::max({at, floor_, bus_free(false)}), Step::kRefresh, false, rank, 0};
+  Clock bound = kNeverClock;
+  for_each_first(false,
+                 [&](const Choice& choice) { bound = std::min(bound, choice.at + rest(choice.step)); });
+  return bound;
 }
 
 DramChannel::Choice DramChannel::timeout_choice() const {
@@ -152,9 +140,10 @@ DramChannel::Choice DramChannel::timeout_choice() const {
   return best;
 }
 
-const DramChannel::Choice& DramChannel::choose() {
-  if (chosen_) return choice_;
+void DramChannel::choose_again() {
   choice_ = {};
+  chosen_ = true;
+  if ((idle() || alone_ != DramQueue::kNone) && drains_ == 0 && !rows_.times_out()) return;
   for_each_first(writing_, [&](const Choice& choice) {
     if (choice.before(choice_)) choice_ = choice;
   });
@@ -173,8 +162,6 @@ const DramChannel::Choice& DramChannel::choose() {
     const Choice choice = timeout_choice();
     if (choice.before(choice_)) choice_ = choice;
   }
-  chosen_ = true;
-  return choice_;
 }
 
 // --- effects ---------------------------------------------------------------------------------------------------------
@@ -185,9 +172,8 @@ void DramChannel::hold_bus(DramCommand command, Clock now) {
   bus_[column && split_bus_] = now + (two ? 2 : 1);
 }
 
-void DramChannel::tell(DramCommand command, std::uint32_t rank, std::uint32_t bank, Clock now,
-                       const DramBurst* burst) {
-  if (!log_) return;
+void DramChannel::tell_log(DramCommand command, std::uint32_t rank, std::uint32_t bank, Clock now,
+                           const DramBurst* burst) {
   DramCommandRecord record{now, command, false, rank, bank, 0, 0};
   if (burst) {
     record.rmw = burst->rmw;
@@ -202,11 +188,14 @@ void DramChannel::issue(const Choice& choice) {
   const Choice chosen = choice;  // `choice` may be choice_, which changes
   switch (chosen.step) {
     case Step::kColumn:
-      issue_column(chosen.target, candidates_[chosen.write][chosen.target], chosen.at);
+      send_column(candidates_[chosen.write][chosen.target].slot, chosen.at);
+      reconsider(chosen.target);
+      choose_direction();
       break;
     case Step::kActivate:
     case Step::kPrecharge:
-      issue_row(chosen.target, candidates_[chosen.write][chosen.target], chosen.at);
+      send_row(candidates_[chosen.write][chosen.target].slot, chosen.at);
+      reconsider(chosen.target);
       break;
     case Step::kRefresh: issue_refresh(chosen.target, chosen.at); break;
     case Step::kTimeout: close_idle(chosen.target, chosen.at); break;
@@ -216,13 +205,20 @@ void DramChannel::issue(const Choice& choice) {
 
 void DramChannel::forget_opener(std::uint32_t bank) {
   if (unused_[bank] == 0) return;
-  std::erase(opened_[unused_[bank] == opener(true)], bank);
+  std::vector<std::uint32_t>& opened = opened_[unused_[bank] == opener(true)];
+  if (opened.back() == bank) {
+    opened.pop_back();
+  } else {
+    std::erase(opened, bank);
+  }
   unused_[bank] = 0;
 }
 
-void DramChannel::issue_row(std::uint32_t bank, const Candidate& candidate, Clock now) {
+// Opens the row of a burst, or closes the one that is open instead.
+void DramChannel::send_row(DramQueue::Slot slot, Clock now) {
+  DramQueue::Entry& entry = queue_.at(slot);
+  const std::uint32_t bank = entry.burst.bank;
   const DramTimers::Bank& state = timers_.bank(bank);
-  DramQueue::Entry& entry = queue_.at(candidate.slot);
   if (entry.first == DramQueue::kUntouched) entry.first = now;
   account_open(state.rank, now);
   if (state.row == DramTimers::kClosed) {
@@ -241,15 +237,15 @@ void DramChannel::issue_row(std::uint32_t bank, const Candidate& candidate, Cloc
     hold_bus(DramCommand::kPrecharge, now);
     tell(DramCommand::kPrecharge, state.rank, bank - state.rank * banks_in_rank_, now);
   }
-  reconsider(bank);
 }
 
-void DramChannel::issue_column(std::uint32_t bank, const Candidate& candidate, Clock now) {
-  const DramTimers::Bank& state = timers_.bank(bank);
-  const std::uint32_t rank = state.rank;
-  const DramQueue::Entry entry = queue_.at(candidate.slot);
+// Reads or writes a burst, which leaves the queue.
+void DramChannel::send_column(DramQueue::Slot slot, Clock now) {
+  const DramQueue::Entry entry = queue_.at(slot);
   const DramBurst& burst = entry.burst;
-  queue_.remove(candidate.slot);
+  const std::uint32_t bank = burst.bank;
+  const std::uint32_t rank = timers_.bank(bank).rank;
+  queue_.remove(slot);
   const bool first_use = unused_[bank] != 0;
   forget_opener(bank);
   rows_.used(bank, !first_use, now);
@@ -284,6 +280,47 @@ void DramChannel::issue_column(std::uint32_t bank, const Candidate& candidate, C
     ranks_[rank].idle_from = end + timing_.tWR + timing_.tRP;
     if (refresh_[rank].wanted(false) && !refresh_[rank].draining()) start_drain(rank, now);
   }
+}
+
+// --- a burst alone ---------------------------------------------------------------------------------------------------
+//
+// In idle time a burst is the only one in the queues. What it needs follows from the timers, until another comes or a
+// refresh falls due; so long it is not put among the candidates, and nothing is chosen. With a row that may time out there
+// is always a choice.
+
+// What the only burst in the queues needs next.
+DramChannel::Step DramChannel::alone_step(const DramBurst& burst) const {
+  const std::int64_t row = timers_.bank(burst.bank).row;
+  return row == burst.row ? Step::kColumn : row == DramTimers::kClosed ? Step::kActivate : Step::kPrecharge;
+}
+
+// Sends it, one command after the other, as long as that is before `before`, when something else may come. Returns
+// whether the burst is through.
+bool DramChannel::serve_alone(Clock before) {
+  const DramBurst& burst = queue_.at(alone_).burst;
+  const DramTimers::Bank& bank = timers_.bank(burst.bank);
+  const auto may = [&](Step step) {
+    const Clock at = ready_at(step, burst);
+    if (at >= before) return false;
+    floor_ = at;
+    return true;
+  };
+  if (bank.row != burst.row) {
+    if (bank.row != DramTimers::kClosed) {
+      if (!may(Step::kPrecharge)) return false;
+      send_row(alone_, floor_);
+    }
+    if (!may(Step::kActivate)) return false;
+    send_row(alone_, floor_);
+  }
+  if (!may(Step::kColumn)) return false;
+  send_column(std::exchange(alone_, DramQueue::kNone), floor_);
+  return true;
+}
+
+// It is not by itself any more: among the candidates with it.
+void DramChannel::join() {
+  const std::uint32_t bank = queue_.at(std::exchange(alone_, DramQueue::kNone)).burst.bank;
   reconsider(bank);
   choose_direction();
 }
@@ -297,76 +334,6 @@ void DramChannel::close_idle(std::uint32_t bank, Clock now) {
   RankState& state = ranks_[rank];
   if (state.idle_from != kNeverClock) state.idle_from = std::max(state.idle_from, now + timing_.tRP);
   reconsider(bank);
-}
-
-// --- refresh ---------------------------------------------------------------------------------------------------------
-
-void DramChannel::refresh_falls_due(std::uint32_t rank, Clock now) {
-  DramRefresh& refresh = refresh_[rank];
-  refresh.fall_due();
-  next_due_ = kNeverClock;
-  for (const DramRefresh& other : refresh_) next_due_ = std::min(next_due_, other.due());
-  if (!refresh.draining() && refresh.wanted(ranks_[rank].pending != 0)) start_drain(rank, now);
-}
-
-void DramChannel::start_drain(std::uint32_t rank, Clock now) {
-  power_up(rank, now);
-  ranks_[rank].idle_from = kNeverClock;
-  refresh_[rank].drain();
-  ++drains_;
-  for (const std::uint32_t bank : refresh_[rank].banks()) {
-    blocked_[bank] = 1;
-    reconsider(bank);
-  }
-  chosen_ = false;
-}
-
-void DramChannel::issue_refresh(std::uint32_t rank, Clock now) {
-  DramRefresh& refresh = refresh_[rank];
-  account_open(rank, now);
-  const std::uint32_t base = rank * banks_in_rank_;
-  std::uint32_t first_open = DramQueue::kNone;
-  for (const std::uint32_t bank : refresh.banks()) {
-    const DramTimers::Bank& state = timers_.bank(bank);
-    if (state.row == DramTimers::kClosed || unused_[bank] == opener(writing_)) continue;
-    if (first_open == DramQueue::kNone ||
-        timers_.precharge_at(state) < timers_.precharge_at(timers_.bank(first_open))) {
-      first_open = bank;
-    }
-  }
-  if (first_open != DramQueue::kNone) {
-    const bool all = refresh.all_banks();
-    const DramCommand command = all ? DramCommand::kPrechargeAll : DramCommand::kPrecharge;
-    if (all) {
-      for (const std::uint32_t bank : refresh.banks()) forget_opener(bank);
-      timers_.precharge_all(rank, now);
-    } else {
-      forget_opener(first_open);
-      timers_.precharge(first_open, now);
-    }
-    hold_bus(command, now);
-    tell(command, rank, all ? 0 : first_open - base, now);
-    for (const std::uint32_t bank : refresh.banks()) reconsider(bank);
-    return;
-  }
-  const bool all = refresh.all_banks();
-  if (all) {
-    timers_.refresh_all(rank, now);
-  } else {
-    timers_.refresh_same(rank, refresh.banks(), now);
-  }
-  const DramCommand command = all ? DramCommand::kRefreshAll : DramCommand::kRefreshSame;
-  hold_bus(command, now);
-  tell(command, rank, refresh.set(), now);
-  ++counters_.refreshes;
-  for (const std::uint32_t bank : refresh.banks()) {
-    blocked_[bank] = 0;
-    reconsider(bank);
-  }
-  refresh.issued();
-  --drains_;
-  if (ranks_[rank].pending == 0) ranks_[rank].idle_from = now + (all ? timing_.tRFC : timing_.tRFC_SB);
-  if (refresh.wanted(ranks_[rank].pending != 0)) start_drain(rank, now);
 }
 
 }  // namespace cxloom

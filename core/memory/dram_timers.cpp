@@ -2,12 +2,6 @@
 
 namespace cxloom {
 
-namespace {
-
-void push(Clock& time, Clock to) { time = std::max(time, to); }
-
-}  // namespace
-
 DramTimers::DramTimers(const DramOrganisation& organisation, const DramTiming& timing)
     : timing_(timing),
       burst_(organisation.burst_clocks),
@@ -22,11 +16,19 @@ DramTimers::DramTimers(const DramOrganisation& organisation, const DramTiming& t
   for (Rank& rank : ranks_) rank.activates.fill(-timing.tFAW);
 }
 
+// The loops over the banks of a rank have no branches, as nobody can foretell which of them are open.
+
 Clock DramTimers::precharge_all_at(std::uint32_t rank) const {
-  Clock at = std::max(ranks_[rank].precharge, ranks_[rank].awake);
-  for (std::uint32_t i = rank * banks_in_rank_; i < (rank + 1) * banks_in_rank_; ++i) {
-    if (banks_[i].row != kClosed) at = std::max(at, banks_[i].precharge);
+  Clock at = rank_precharge_at(rank);
+  for (const Bank& bank : banks_of(rank)) {
+    at = std::max(at, static_cast<Clock>(bank.row != kClosed) * bank.precharge);
   }
+  return at;
+}
+
+Clock DramTimers::refresh_all_at(std::uint32_t rank) const {
+  Clock at = std::max(ranks_[rank].refresh, ranks_[rank].awake);
+  for (const Bank& bank : banks_of(rank)) at = std::max(at, bank.activate);
   return at;
 }
 
@@ -34,6 +36,15 @@ Clock DramTimers::refresh_at(std::uint32_t rank, const std::vector<std::uint32_t
   Clock at = std::max(ranks_[rank].refresh, ranks_[rank].awake);
   for (const std::uint32_t bank : banks) at = std::max(at, banks_[bank].activate);
   return at;
+}
+
+void DramTimers::precharge_all(std::uint32_t rank, Clock now) {
+  for (Bank& bank : banks_of(rank)) {
+    push(bank.activate, static_cast<Clock>(bank.row != kClosed) * (now + timing_.tRP));
+    bank.row = kClosed;
+  }
+  ranks_[rank].open = 0;
+  push(ranks_[rank].precharge, now + timing_.tPPD);
 }
 
 void DramTimers::activate(std::uint32_t index, std::int64_t row, Clock now) {
@@ -56,26 +67,17 @@ void DramTimers::precharge(std::uint32_t index, Clock now) {
   push(ranks_[bank.rank].precharge, now + timing_.tPPD);
 }
 
-void DramTimers::precharge_all(std::uint32_t rank, Clock now) {
-  for (std::uint32_t i = rank * banks_in_rank_; i < (rank + 1) * banks_in_rank_; ++i) {
-    if (banks_[i].row != kClosed) close(banks_[i], now + timing_.tRP);
-  }
-  push(ranks_[rank].precharge, now + timing_.tPPD);
-}
-
 void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Clock now) {
   Bank& bank = banks_[index];
   Group& group = groups_[bank.group];
   const Clock end = now + (write ? timing_.CWL : timing_.CL) + burst_;  // of its data
-  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-    Rank& rank = ranks_[r];
-    if (r == bank.rank) {
-      push(rank.column[write], now + timing_.tCCD_S);
-      push(rank.column[!write], write ? end + timing_.tWTR_S : now + timing_.tRTW);
-    } else {  // the data bus is one, and needs a pause between ranks
-      push(rank.column[0], end + timing_.tCS - timing_.CL);
-      push(rank.column[1], end + timing_.tCS - timing_.CWL);
-    }
+  Rank& own = ranks_[bank.rank];
+  push(own.column[write], now + timing_.tCCD_S);
+  push(own.column[!write], write ? end + timing_.tWTR_S : now + timing_.tRTW);
+  for (Rank& rank : ranks_) {  // the data bus is one, and needs a pause between ranks
+    if (&rank == &own) continue;
+    push(rank.column[0], end + timing_.tCS - timing_.CL);
+    push(rank.column[1], end + timing_.tCS - timing_.CWL);
   }
   if (write) {
     push(group.column[1], now + timing_.tCCD_L_WR2);
@@ -90,9 +92,7 @@ void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Cl
 }
 
 void DramTimers::refresh_all(std::uint32_t rank, Clock now) {
-  for (std::uint32_t i = rank * banks_in_rank_; i < (rank + 1) * banks_in_rank_; ++i) {
-    push(banks_[i].activate, now + timing_.tRFC);
-  }
+  for (Bank& bank : banks_of(rank)) push(bank.activate, now + timing_.tRFC);
 }
 
 void DramTimers::refresh_same(std::uint32_t rank, const std::vector<std::uint32_t>& banks, Clock now) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "memory/dram_device.hpp"
@@ -50,7 +51,8 @@ class DramTimers {
     return std::max(ranks_[rank].column[write], ranks_[rank].awake);
   }
   Clock precharge_all_at(std::uint32_t rank) const;
-  /// For a refresh of `banks` (by index), all of them closed.
+  /// For a refresh of the rank, or of `banks` (by index), all of them closed.
+  Clock refresh_all_at(std::uint32_t rank) const;
   Clock refresh_at(std::uint32_t rank, const std::vector<std::uint32_t>& banks) const;
 
   // What each command does to the times of the others.
@@ -82,6 +84,13 @@ class DramTimers {
     std::uint32_t open = 0;
   };
 
+  std::span<Bank> banks_of(std::uint32_t rank) {
+    return std::span(banks_).subspan(std::size_t{rank} * banks_in_rank_, banks_in_rank_);
+  }
+  std::span<const Bank> banks_of(std::uint32_t rank) const {
+    return std::span(banks_).subspan(std::size_t{rank} * banks_in_rank_, banks_in_rank_);
+  }
+  static void push(Clock& time, Clock to) { time = std::max(time, to); }
   void close(Bank& bank, Clock activate) {
     bank.row = kClosed;
     bank.activate = std::max(bank.activate, activate);

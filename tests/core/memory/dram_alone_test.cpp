@@ -1,0 +1,73 @@
+// A burst that is alone in its sub-channel is served without the scheduler. Its commands must be those that the scheduler
+// would have sent. A row timeout that never comes keeps it on the scheduler's way, and changes nothing else.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "core/support/dram_bench.hpp"
+
+namespace cxloom {
+namespace {
+
+using test::DramBench;
+
+struct Commands final : DramCommandLog {
+  void command(std::uint32_t sub_channel, const DramCommandRecord& record) override {
+    if (sub_channel >= of.size()) of.resize(sub_channel + 1);
+    of[sub_channel].push_back(std::to_string(record.clock) + " " + std::string(to_text(record.command)) +
+                              " " + std::to_string(record.rank) + " " + std::to_string(record.bank) + " " +
+                              std::to_string(record.row) + " " + std::to_string(record.column));
+  }
+  std::vector<std::vector<std::string>> of;  ///< by sub-channel: the order between them has no meaning
+};
+
+struct Trace {
+  Commands commands;
+  std::vector<Time> done;
+};
+
+/// Accesses `gap_ps` apart at most, now and then two at once; the same for the same seed.
+Trace trace_of(const DramParams& params, std::uint64_t seed, std::uint64_t gap_ps) {
+  DramBench bench(params);
+  Trace trace;
+  bench.media.watch(&trace.commands);
+  RandomStream random(seed, "dram", "alone");
+  Time now;
+  for (int i = 0; i < 2000; ++i) {
+    if (!random.chance(0.1)) now += Time{static_cast<std::int64_t>(random.below(gap_ps))};
+    bench.kernel.run(now, ~std::uint64_t{0});
+    bench.access({random.below(1U << 20U) * 64, random.chance(0.4), 64}, now);
+  }
+  bench.run();
+  bench.media.close_window(bench.kernel.now());  // what is still queued then does not go out
+  trace.done = bench.done_at;
+  return trace;
+}
+
+TEST(DramAlone, SendsTheCommandsOfTheScheduler) {
+  RandomStream random(1, "dram", "alone");
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const auto presets = dram_presets();
+    DramParams params = DramBench::preset(std::string(presets[random.below(presets.size())].name));
+    params.ranks = 1U << random.below(2);
+    params.posted_writes = random.chance(0.7);
+    params.write_queue = static_cast<std::uint32_t>(1 + random.below(4));
+    params.read_queue = static_cast<std::uint32_t>(1 + random.below(4));
+    params.refresh_postpone = static_cast<std::uint32_t>(random.below(3));
+    if (random.chance(0.5)) params.power_down = Time{static_cast<std::int64_t>(random.below(200'000))};
+    const std::uint64_t gap_ps = 20'000U << random.below(5);
+    DramParams scheduled = params;
+    scheduled.row_policy = RowPolicy::kTimeout;
+    scheduled.row_timeout = Time{1'000'000'000'000};
+    const Trace alone = trace_of(params, seed, gap_ps);
+    const Trace expected = trace_of(scheduled, seed, gap_ps);
+    ASSERT_EQ(alone.commands.of, expected.commands.of) << params.preset << ", seed " << seed;
+    ASSERT_EQ(alone.done, expected.done) << params.preset << ", seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace cxloom

@@ -14,17 +14,23 @@ BatchedFlitLinkEnd::BatchedFlitLinkEnd(Kernel& kernel, const Setup& setup)
       delay_(setup.queued.link.delay),
       pipeline_(receiver_.pipeline()) {
   const auto time_of = [&](std::uint64_t bytes) { return RateMeter(rate()).advance(bytes); };
-  reach_ = time_of(flit().half_end[0]) + flight() + pipeline_;
-  reach_with_data_ = reach_;
+  const Time behind = flight() + pipeline_;
+  reach_ = time_of(flit().half_end[0]) + behind;
   const auto& all = lone_flits(setup.packing.mode, setup.packing.zero_extended);
   for (std::size_t i = 0; i < kChannelCount; ++i) {
     const LoneFlits& flits = all[i];
+    Lone& lone = lone_[i];
+    lone.reach = reach_;
     if (flits.count == 0) continue;
+    lone.bytes = static_cast<std::uint16_t>(flit().bytes * flits.count);
+    lone.time = time_of(lone.bytes);
+    lone.flits = flits.count;
+    lone.slots = flits.slots;
+    lone.first_half = flit().half[flits.end_slot] == 0 && flit().half_end[0] < flit().bytes;
+    ensure(flits.count == 1 || !lone.first_half, "halves are those of the only flit");
     // A remainder carried along may make a flit a picosecond longer.
-    const Time before_last = (time_of(flit().bytes) + Time{1}) * (flits.count - 1);
-    lone_[i] = {before_last, flits.count, flit().half[flits.end_slot], flits.slots};
-    if (flits.count > 1)
-      reach_with_data_ = time_of(std::uint64_t{flit().bytes} * flits.count) + flight() + pipeline_;
+    lone.last_starts = (time_of(flit().bytes) + Time{1}) * (flits.count - 1);
+    if (flits.count > 1) lone.reach = lone.time + behind;
   }
 }
 
@@ -38,7 +44,7 @@ bool BatchedFlitLinkEnd::possible(const Setup& setup) {
 void BatchedFlitLinkEnd::send(Message& message, Time ready) {
   ready = with_tail(message, ready);
   expect(message, ready);
-  wake_by(std::max(ready, wire().free_at()) + reach(message));
+  wake_by(std::max(ready, wire().free_at()) + lone_of(message).reach);
 }
 
 void BatchedFlitLinkEnd::wake(std::uint8_t kind, std::uint64_t payload) {
@@ -64,13 +70,13 @@ Message* BatchedFlitLinkEnd::work_off(Time now, Upto upto) {
     }
     if (fresh_) {
       const Coming first = coming_.front();
-      const Lone& lone = lone_[static_cast<std::size_t>(first.message->channel)];
+      const Lone& lone = lone_of(*first.message);
       const Time last_starts = turn + lone.last_starts;
       const bool alone = coming_.size() == 1 || coming_[1].ready > last_starts;
       if (alone && lone.takes(*first.message)) {
         if (last_starts < now) {
           coming_.pop_front();
-          const Time arrival = pass_alone(first, lone, turn);
+          const Time arrival = pass_alone(first, lone, turn, now);
           if (arrival == now) {
             arrived = first.message;
           } else {
@@ -94,29 +100,35 @@ Message* BatchedFlitLinkEnd::work_off(Time now, Upto upto) {
 
 /// The earliest time at which one of those that come may be with the receiver, the next flit being at `turn`.
 Time BatchedFlitLinkEnd::first_arrival(Time turn) const {
-  const Time first = turn + reach(*coming_.front().message);
+  const Time first = turn + lone_of(*coming_.front().message).reach;
   return coming_.size() == 1 ? first : std::min(first, std::max(coming_[1].ready, turn) + reach_);
 }
 
 /// Accounts for the message and its flits. Returns when it is with the receiver.
-Time BatchedFlitLinkEnd::pass_alone(const Coming& coming, const Lone& lone, Time turn) {
+Time BatchedFlitLinkEnd::pass_alone(const Coming& coming, const Lone& lone, Time turn, Time now) {
   Message& message = *coming.message;
   if (coming.ready < turn) {
     monitor().queue().change(coming.ready, +1);
     monitor().queue().change(turn, -1);
   }
+  const auto payload = static_cast<std::uint16_t>(message.payload());
   Wire::Use use{};
-  for (unsigned left = lone.flits; left > 0; --left) {
-    use = wire().carry(flit().bytes, turn, turn, direction());
-    Passage passage{use.start, use.start, use.end, flit().bytes, 0, 0};
-    if (left == 1) {
-      passage.payload = static_cast<std::uint16_t>(message.payload());
-      passage.messages = 1;
+  // Flits that have all gone are one passage: no window opens or closes between them.
+  const Time longest = lone.time + (turn > wire().free_at() ? Time{} : Time{1});
+  if (turn + longest <= now) {
+    use = wire().carry(lone.bytes, turn, turn, direction());
+    monitor().book({use.start, use.start, use.end, lone.bytes, payload, 1}, turn);
+  } else {
+    for (unsigned left = lone.flits; left > 0; --left) {
+      use = wire().carry(flit().bytes, turn, turn, direction());
+      const bool last = left == 1;
+      monitor().book({use.start, use.start, use.end, flit().bytes, last ? payload : std::uint16_t{0},
+                      last ? std::uint16_t{1} : std::uint16_t{0}},
+                     use.start);
     }
-    monitor().book(passage, use.start);
   }
   flit_monitor().count_lone(message.channel, lone.slots);
-  const Time sent = halves_of(use.start, use.end)[lone.half];
+  const Time sent = lone.first_half ? halves_of(use.start, use.end)[0] : use.end;
   const Time arrival = sent + port_delays_ + delay_;
   if (Request* request = message.parent) {
     request->charge(queue_segment(), turn);

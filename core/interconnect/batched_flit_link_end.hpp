@@ -20,12 +20,15 @@ class BatchedFlitLinkEnd final : public FlitLinkEnd {
   void catch_up(Time now) override;
 
  private:
-  /// The flits of a message of a class that goes alone.
+  /// The flits of a message of a class that goes alone, one behind the other.
   struct Lone {
+    Time reach;        ///< from the start of the first one to the arrival it takes at least so long, alone or not
     Time last_starts;  ///< so long at most after the first one: what is ready by then may join it
-    std::uint8_t flits = 0;
-    std::uint8_t half = 0;  ///< of the last one, in which the message ends
+    Time time;         ///< of all, to the picosecond below
+    std::uint16_t bytes = 0;
+    std::uint8_t flits = 0;  ///< none: the class never goes alone
     std::uint8_t slots = 0;
+    bool first_half = false;  ///< the message ends in the first half of its only flit
 
     /// Whether they are this message's too.
     bool takes(const Message& message) const {
@@ -35,11 +38,10 @@ class BatchedFlitLinkEnd final : public FlitLinkEnd {
   /// Which turns are to be taken: all, or those without which a message would arrive too late.
   enum class Upto : std::uint8_t { kNow, kArrivals };
 
-  /// From the start of its flit to its arrival, a message takes at least so long.
-  Time reach(const Message& message) const {
-    return is_data_class(message.channel) ? reach_with_data_ : reach_;
+  const Lone& lone_of(const Message& message) const {
+    return lone_[static_cast<std::size_t>(message.channel)];
   }
-  Time pass_alone(const Coming& coming, const Lone& lone, Time turn);
+  Time pass_alone(const Coming& coming, const Lone& lone, Time turn, Time now);
   Message* work_off(Time now, Upto upto);
   Time first_arrival(Time turn) const;
   void admit_until(Time until);
@@ -52,8 +54,7 @@ class BatchedFlitLinkEnd final : public FlitLinkEnd {
   Time port_delays_;
   Time delay_;
   Time pipeline_;
-  Time reach_;
-  Time reach_with_data_;
+  Time reach_;  // of any message
   std::array<Lone, kChannelCount> lone_{};
 };
 

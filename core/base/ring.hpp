@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 namespace cxloom {
@@ -18,21 +17,19 @@ class Ring {
   void pop_front() { ++head_; }
   void push_back(const T& item) {
     if (size() == items_.size()) grow();
-    items_[tail_++ & mask_] = item;
+    at(tail_++) = item;
   }
   /// Puts `item` behind the last for which `before(item, that)` does not hold; all are in such an order.
   template <class Before>
   void insert(const T& item, Before before) {
-    push_back(item);
-    for (std::size_t i = tail_ - 1; i != head_; --i) {
-      T& mine = items_[i & mask_];
-      T& previous = items_[(i - 1) & mask_];
-      if (!before(mine, previous)) return;
-      std::swap(mine, previous);
-    }
+    if (size() == items_.size()) grow();
+    std::size_t place = tail_++;
+    for (; place != head_ && before(item, at(place - 1)); --place) at(place) = at(place - 1);
+    at(place) = item;
   }
 
  private:
+  T& at(std::size_t i) { return items_[i & mask_]; }
   void grow() {
     std::vector<T> items(items_.empty() ? 16 : items_.size() * 2);
     for (std::size_t i = 0; i < size(); ++i) items[i] = (*this)[i];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "protocol/lone_flits.hpp"
 
 namespace cxloom {
@@ -41,6 +42,11 @@ bool BatchedFlitLinkEnd::possible(const Setup& setup) {
          !setup.degraded_at;
 }
 
+void BatchedFlitLinkEnd::set_opposite(QueuedLinkEnd& opposite) {
+  FlitLinkEnd::set_opposite(opposite);
+  ensure(!returns_credits(), "a far end whose credits ride on flits that are sent in batches");
+}
+
 void BatchedFlitLinkEnd::send(Message& message, Time ready) {
   ready = with_tail(message, ready);
   expect(message, ready);
@@ -69,25 +75,25 @@ Message* BatchedFlitLinkEnd::work_off(Time now, Upto upto) {
       break;
     }
     if (fresh_) {
-      const Coming first = coming_.front();
+      const Coming& first = coming_.front();
       const Lone& lone = lone_of(*first.message);
       const Time last_starts = turn + lone.last_starts;
-      const bool alone = coming_.size() == 1 || coming_[1].ready > last_starts;
-      if (alone && lone.takes(*first.message)) {
-        if (last_starts < now) {
-          coming_.pop_front();
-          const Time arrival = pass_alone(first, lone, turn, now);
-          if (arrival == now) {
-            arrived = first.message;
-          } else {
-            kernel().deliver(arrival, source(), receiver_, *first.message);
-          }
-          continue;
+      const bool alone =
+          (coming_.size() == 1 || coming_[1].ready > last_starts) && lone.takes(*first.message);
+      if (alone && last_starts < now) {
+        Message& message = *first.message;
+        const Time arrival = pass_alone(first, lone, turn, now);
+        coming_.pop_front();
+        if (arrival == now) {
+          arrived = &message;
+        } else {
+          kernel().deliver(arrival, source(), receiver_, message);
         }
-        if (upto == Upto::kArrivals) {  // something may join its last flit
-          wake_by(first_arrival(turn));
-          break;
-        }
+        continue;
+      }
+      if (alone && upto == Upto::kArrivals) {  // so far: something may join its last flit
+        wake_by(first_arrival(turn));
+        break;
       }
     }
     admit_until(turn);

@@ -14,6 +14,7 @@ class BatchedFlitLinkEnd final : public FlitLinkEnd {
   BatchedFlitLinkEnd(Kernel& kernel, const Setup& setup);
   /// Whether turns may be taken in batches, with a far end that is set up alike.
   static bool possible(const Setup& setup);
+  void set_opposite(QueuedLinkEnd& opposite) override;
 
   void send(Message& message, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -22,7 +23,7 @@ class BatchedFlitLinkEnd final : public FlitLinkEnd {
  private:
   /// The flits of a message of a class that goes alone, one behind the other.
   struct Lone {
-    Time reach;        ///< from the start of the first one to the arrival it takes at least so long, alone or not
+    Time reach;  ///< from the start of the first one to the arrival it takes at least so long, alone or not
     Time last_starts;  ///< so long at most after the first one: what is ready by then may join it
     Time time;         ///< of all, to the picosecond below
     std::uint16_t bytes = 0;

@@ -45,10 +45,6 @@ Time FlitLinkEnd::flit_time() const { return RateMeter(rate()).advance(geometry_
 
 // --- What comes to this end ---
 
-void FlitLinkEnd::expect(Message& message, Time ready) {
-  coming_.insert({&message, ready}, [](const Coming& a, const Coming& b) { return a.ready < b.ready; });
-}
-
 void FlitLinkEnd::send(Message& message, Time ready) {
   ready = with_tail(message, ready);
   const Time now = kernel().now();

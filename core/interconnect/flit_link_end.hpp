@@ -65,7 +65,9 @@ class FlitLinkEnd : public QueuedLinkEnd {
     message.charge(Segment::kSerialization, ready);
     return ready;
   }
-  void expect(Message& message, Time ready);
+  void expect(Message& message, Time ready) {
+    coming_.insert({&message, ready}, [](const Coming& a, const Coming& b) { return a.ready < b.ready; });
+  }
   void stage(Message& message);
   bool work_waits() const { return protocol_waits() || io_waits() || control_due_ > 0; }
   /// Nothing waits, and no flit before the next one matters to it.

@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "protocol/lone_flits.hpp"
 #include "protocol/packer_filling.hpp"
 
 namespace cxloom {
@@ -17,22 +18,28 @@ constexpr auto kAllData = [] {
 }  // namespace
 
 FlitPacker::FlitPacker(const FlitPacking& packing)
-    : packing_(packing), tables_(&slot_tables(packing.mode, packing.zero_extended)) {}
+    : packing_(packing), tables_(&slot_tables(packing.mode, packing.zero_extended)) {
+  if (packing.mac_every == 0) lone_ = &lone_flits(packing.mode, packing.zero_extended);
+}
 
 void FlitPacker::pack(const Offer& offer, Flit& flit) {
   if (offer.empty() && !must_continue()) {
     pack_control(flit);
     return;
   }
-  const bool lone = is_lone(offer);
-  if (lone && pack_lone(offer, flit)) return;
+  if (is_lone(offer)) {
+    const LoneFlits& lone = (*lone_)[static_cast<std::size_t>(std::countr_zero(offer.counts_)) / 4];
+    if (lone.count > 0) {
+      pack_lone(lone, flit);
+      return;
+    }
+  }
   ensure((nonzero_classes(offer.counts_) & ~nonzero_classes(tables_->largest)) == 0,
          "messages of a class that the flit format does not have (CXL.io; BISnp and BIRsp in 68B)");
   start(flit);
   if (packing_.mode == FlitMode::k68B) pack_68b(offer, flit);
   else pack_256b(offer, flit);
   if (packing_.mac_every > 0) count_for_mac(flit);
-  if (lone) remember_lone(offer, flit);
 }
 
 /// One message of 64 B or without data, and nothing before it that its flit depends on.
@@ -43,33 +50,23 @@ bool FlitPacker::is_lone(const Offer& offer) const {
   return fresh() && (offer.shapes_[channel] & 15U) == (Offer::kWholeLines & 15U);
 }
 
-bool FlitPacker::pack_lone(const Offer& offer, Flit& flit) {
-  const Lone& lone = lone_[static_cast<std::size_t>(std::countr_zero(offer.counts_)) / 4];
-  if (!lone.known) return false;
-  flit.mode = lone.flit.mode;
-  flit.kind = lone.flit.kind;
-  flit.slots = lone.flit.slots;
-  flit.slots_of = lone.flit.slots_of;
-  flit.slot = lone.flit.slot;
+void FlitPacker::pack_lone(const LoneFlits& lone, Flit& flit) {
+  const Flit& known = lone.flit[0];
+  flit.mode = known.mode;
+  flit.kind = known.kind;
+  flit.slots = known.slots;
+  flit.slots_of = known.slots_of;
+  flit.slot = known.slot;
   flit.message_count = 1;
-  flit.message[0] = lone.flit.message[0];
-  flit.end_count = lone.flit.end_count;
-  flit.end[0] = lone.flit.end[0];
+  flit.message[0] = known.message[0];
+  flit.end_count = known.end_count;
+  flit.end[0] = known.end[0];
   flit.io_bytes = flit.io_begun = flit.io_ended = 0;
-  if (lone.transfer > 0) {
-    transfers_[first_transfer_] = lone.transfer;
+  if (lone.slots_left > 0) {
+    transfers_[first_transfer_] = lone.slots_left;
     transfer_count_ = 1;
-    data_waiting_ = lone.transfer;
+    data_waiting_ = lone.slots_left;
   }
-  return true;
-}
-
-void FlitPacker::remember_lone(const Offer& offer, const Flit& flit) {
-  if (flit.message_count != 1 || last_group_ != 0) return;
-  Lone& lone = lone_[static_cast<std::size_t>(std::countr_zero(offer.counts_)) / 4];
-  lone.flit = flit;
-  lone.transfer = static_cast<std::uint8_t>(data_waiting_);
-  lone.known = true;
 }
 
 void FlitPacker::pack_control(Flit& flit) {

@@ -24,6 +24,8 @@
 
 namespace cxloom {
 
+struct LoneFlits;
+
 /// What may go into the next flit: how many messages of each class, and the data of each. It may be kept from
 /// flit to flit and brought up to date where queues change.
 class Offer {
@@ -105,16 +107,8 @@ class FlitPacker {
   /// What is still to be placed in the flit that is being filled.
   struct Filling;
 
-  /// The flit of a message that goes alone, and what is left of its data behind it. It is always the same.
-  struct Lone {
-    Flit flit;
-    std::uint8_t transfer = 0;
-    bool known = false;
-  };
-
   bool is_lone(const Offer& offer) const;
-  bool pack_lone(const Offer& offer, Flit& flit);
-  void remember_lone(const Offer& offer, const Flit& flit);
+  void pack_lone(const LoneFlits& lone, Flit& flit);
   void pack_68b(const Offer& offer, Flit& flit);
   void pack_256b(const Offer& offer, Flit& flit);
   void start(Flit& flit) const;
@@ -131,6 +125,7 @@ class FlitPacker {
 
   FlitPacking packing_;
   const SlotTables* tables_;
+  const std::array<LoneFlits, kChannelCount>* lone_ = nullptr;  // none with integrity checks
   ClassNibbles last_group_ = 0;  // messages of each class in the last slots of the flit before (256B)
   unsigned turn_ = 0;            // the class after the one that led last by its length
   unsigned round_ = 0;           // ... and by the round of all classes
@@ -143,7 +138,6 @@ class FlitPacker {
   std::array<std::uint8_t, kMostTransfers> transfers_{};
   unsigned first_transfer_ = 0;
   unsigned transfer_count_ = 0;
-  std::array<Lone, kChannelCount> lone_{};
 };
 
 /// Credits travel by group: a flit that carries_credits() returns those of one class of each group (68B:

@@ -8,7 +8,8 @@ using ByClass = std::array<LoneFlits, kChannelCount>;
 LoneFlits pack_alone(FlitMode mode, bool zero_extended, Channel channel) {
   LoneFlits lone;
   if (largest_count(mode, channel) == 0) return lone;
-  FlitPacker packer({.mode = mode, .zero_extended = zero_extended});
+  // One that checks integrity, after more flits than these: the others take lone messages from this very table.
+  FlitPacker packer({.mode = mode, .mac_every = 255, .zero_extended = zero_extended});
   Offer offer;
   offer.set(channel, 1);
   do {
@@ -16,6 +17,7 @@ LoneFlits pack_alone(FlitMode mode, bool zero_extended, Channel channel) {
     packer.pack(offer, flit);
     offer.set(channel, 0);
     lone.slots = static_cast<std::uint8_t>(lone.slots + flit.slots - flit.count(SlotKind::kEmpty));
+    if (lone.count == 1) lone.slots_left = static_cast<std::uint8_t>(packer.data_waiting());
   } while (packer.must_continue());
   const Flit& last = lone.flit.at(lone.count - 1U);
   lone.end_slot = is_data_class(channel) ? last.end[0] : last.message[0].slot;

@@ -10,10 +10,11 @@
 namespace cxloom {
 
 struct LoneFlits {
-  std::uint8_t count = 0;     ///< none: the format does not have the class
-  std::uint8_t end_slot = 0;  ///< of the last one: the slot with which the message is complete
-  std::array<Flit, 2> flit;   ///< a line and its header do not fit one of 68 B
-  std::uint8_t slots = 0;     ///< of the message, in all of them
+  std::uint8_t count = 0;       ///< none: the format does not have the class
+  std::uint8_t slots = 0;       ///< of the message, in all of them
+  std::uint8_t slots_left = 0;  ///< of these, behind the first one
+  std::uint8_t end_slot = 0;    ///< of the last one: the slot with which the message is complete
+  std::array<Flit, 2> flit;     ///< a line and its header do not fit one of 68 B
 };
 
 /// By class: of a message without data, or with a line of 64 B without byte enables. Without integrity checks.

@@ -1,5 +1,5 @@
 // A link end whose wire takes flits: messages of all classes share them by the packing rules, credits ride on them, and
-// a corrupted one is sent again. docs/model/flit_link.md says what is modelled.
+// a corrupted one is sent again (flit_link_faults.cpp). docs/model/flit_link.md says what is modelled.
 #pragma once
 
 #include <array>
@@ -114,6 +114,7 @@ class FlitLinkEnd : public QueuedLinkEnd {
   bool protocol_waits() const;
   bool io_waits() const;
   Passed pass_wire(Time now);
+  void retry(Passed& passed);
   void send_flit(Time now);
   void send_io_flit(Time now);
   void send_control(Time now);

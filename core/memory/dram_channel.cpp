@@ -224,40 +224,66 @@ void DramChannel::power_up(std::uint32_t rank, Clock now) {
   const Clock entry = state.idle_from + *config_.power_down;
   if (entry >= now) return;
   const Clock exit = std::max(now, entry + timing_.tPD);
-  const std::uint32_t open = timers_.open_banks(rank);
-  (open != 0 ? counters_.asleep_open : counters_.asleep_closed) += exit - entry;
-  counters_.open -= open * (exit - entry);
+  sleep(counters_, rank, exit);
   timers_.power_up(rank, exit);
   tell(DramCommand::kPowerDown, rank, 0, entry);
   tell(DramCommand::kPowerUp, rank, 0, exit);
 }
 
+// Refreshes in idle time follow each other at equal intervals, once there has been one that nothing delayed.
 void DramChannel::skip_idle(Clock limit) {
   if (log_) return;  // who reads along wants to see every refresh
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (!refreshes_steadily(rank)) return;
+  }
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     DramRefresh& refresh = refresh_[rank];
-    if (refresh.draining() || refresh.wanted(false) || timers_.open_banks(rank) != 0) continue;
-    // The first is done in full, for the account of the time before it, and the last, for the state that it leaves.
+    // The last is done in full, for the state that it leaves.
     const Clock count = (limit - refresh.due()) / refresh.interval() - 1;
-    if (count <= 0 || ranks_[rank].idle_from < refresh.due() - refresh.interval()) continue;
+    if (count <= 0) continue;
+    const Clock awake = ranks_[rank].idle_from - (refresh.due() - refresh.interval());
     refresh.skip(count);
+    ranks_[rank].idle_from += count * refresh.interval();
     counters_.refreshes += static_cast<std::uint64_t>(count);
-    if (config_.power_down) {
-      const Clock refreshing = refresh.all_banks() ? timing_.tRFC : timing_.tRFC_SB;
-      const Clock awake = timing_.tXP + refreshing + *config_.power_down;
-      if (refresh.interval() > awake) counters_.asleep_closed += count * (refresh.interval() - awake);
-      ranks_[rank].idle_from = refresh.due() - refresh.interval() + timing_.tXP + refreshing;
-    }
+    if (!config_.power_down) continue;
+    const Clock asleep = refresh.interval() - awake - *config_.power_down;
+    if (asleep > 0) counters_.asleep_closed += count * asleep;
   }
   next_due_ = kNeverClock;
   for (const DramRefresh& refresh : refresh_) next_due_ = std::min(next_due_, refresh.due());
 }
 
-const DramCounters& DramChannel::counters() {
+// The last refresh of an idle rank went out when it was due, all is as it was before it, and so it will be with the next.
+bool DramChannel::refreshes_steadily(std::uint32_t rank) const {
+  const DramRefresh& refresh = refresh_[rank];
+  if (refresh.draining() || refresh.wanted(false) || timers_.open_banks(rank) != 0) return false;
+  if (timers_.refresh_all_at(rank) > refresh.due()) return false;
+  const Clock awake = ranks_[rank].idle_from - (refresh.due() - refresh.interval());
+  const Clock refreshing = refresh.all_banks() ? timing_.tRFC : timing_.tRFC_SB;
+  if (!config_.power_down) return awake == refreshing;
+  const Clock asleep = refresh.interval() - awake - *config_.power_down;  // before the next
+  return asleep <= 0 ? awake == refreshing : awake == timing_.tXP + refreshing && asleep >= timing_.tPD;
+}
+
+DramCounters DramChannel::counters() {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) account_open(rank, floor_);
   counters_.read_queue.settle(floor_);
   counters_.write_queue.settle(floor_);
-  return counters_;
+  DramCounters counted = counters_;
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (ranks_[rank].idle_from != kNeverClock) sleep(counted, rank, floor_);
+  }
+  return counted;
+}
+
+// Accounts for the power-down that a rank is in, if it is, up to `until`.
+void DramChannel::sleep(DramCounters& counters, std::uint32_t rank, Clock until) const {
+  if (!config_.power_down) return;
+  const Clock asleep = until - ranks_[rank].idle_from - *config_.power_down;
+  if (asleep <= 0) return;
+  const std::uint32_t open = timers_.open_banks(rank);
+  (open != 0 ? counters.asleep_open : counters.asleep_closed) += asleep;
+  counters.open -= open * asleep;
 }
 
 void DramChannel::restart_levels() {

@@ -45,8 +45,8 @@ class DramChannel {
   /// The next burst that is done, in the order of time; false if none is known.
   bool take_done(Clock now, Done& done);
 
-  /// As of the last `advance`, to which they are settled.
-  const DramCounters& counters();
+  /// As of the last `advance`.
+  DramCounters counters();
   void restart_levels();
   bool idle() const { return queue_.count(false) + queue_.count(true) == 0; }
 
@@ -132,6 +132,8 @@ class DramChannel {
   void send_column(DramQueue::Slot slot, Clock now);
   void close_idle(std::uint32_t bank, Clock now);
   void skip_idle(Clock limit);
+  bool refreshes_steadily(std::uint32_t rank) const;
+  void sleep(DramCounters& counters, std::uint32_t rank, Clock until) const;
   void power_up(std::uint32_t rank, Clock now);
   void account_open(std::uint32_t rank, Clock now) {
     RankState& state = ranks_[rank];

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.hpp"
 #include "core/support/dram_bench.hpp"
 #include "core/support/errors.hpp"
 #include "memory/dram_clock.hpp"
@@ -278,6 +279,54 @@ TEST(DramMedia, PowerDownCostsItsExit) {
   bench.media.close_window(bench.kernel.now());
   EXPECT_EQ(bench.latency(access), clocks(18 + 87));  // tXP
   EXPECT_NEAR(bench.measure("power_down_share"), 9900.0 / 10'105, 1e-3);
+}
+
+TEST(DramMedia, PowerDownIsCountedToTheEdgesOfTheWindow) {
+  DramParams params = quiet();
+  params.power_down = clocks(100);
+  DramBench bench(params);
+  bench.media.open_window(Time{});
+  bench.media.close_window(clocks(10'000));
+  EXPECT_NEAR(bench.measure("power_down_share"), 0.99, 1e-9);
+  bench.media.open_window(clocks(15'000));
+  bench.media.close_window(clocks(20'000));
+  EXPECT_NEAR(bench.measure("power_down_share"), 1, 1e-9);
+}
+
+// Refreshes that go by in idle time are not simulated one by one, unless somebody sees them.
+TEST(DramMedia, IsTheSameWhetherWatchedOrNot) {
+  struct Blind final : DramCommandLog {
+    void command(std::uint32_t, const DramCommandRecord&) override {}
+  } blind;
+  for (const DramDevice& device : dram_presets()) {
+    for (const bool sleepy : {false, true}) {
+      DramParams params = DramBench::preset(std::string(device.name));
+      params.ranks = 2;
+      params.row_policy = RowPolicy::kAdaptive;
+      if (sleepy) params.power_down = Time{150'000};
+      std::vector<std::vector<double>> measured;
+      for (DramCommandLog* const log :
+           {static_cast<DramCommandLog*>(nullptr), static_cast<DramCommandLog*>(&blind)}) {
+        DramBench bench(params);
+        bench.media.watch(log);
+        bench.media.open_window(Time{});
+        RandomStream random(1, "dram", "idle");
+        Time now;
+        for (int i = 0; i < 100; ++i) {  // a few accesses, then nothing for some refreshes
+          now += Time{static_cast<std::int64_t>(random.below(i % 4 == 0 ? 40'000'000 : 100'000))};
+          bench.kernel.run(now, ~std::uint64_t{0});
+          bench.access({random.below(1U << 20U) * 64, random.chance(0.3), 64}, now);
+        }
+        bench.run();
+        bench.media.close_window(now + Time{30'000'000});
+        std::vector<double>& all = measured.emplace_back();
+        for (const MeasureInfo& measure : DramMedia::measures())
+          all.push_back(bench.measure(std::string(measure.name)));
+        for (const Time done : bench.done_at) all.push_back(done.ns());
+      }
+      EXPECT_EQ(measured[0], measured[1]) << device.name << (sleepy ? ", with power-down" : "");
+    }
+  }
 }
 
 TEST(DramMedia, EnergyIsThatOfTheCountedCommands) {

@@ -107,6 +107,25 @@ class RunningSystem {
     return columns;
   }
 
+  nb::dict take_commands() {
+    CommandTable table = simulation_.commands() ? simulation_.commands()->take() : CommandTable{};
+    nb::dict columns;
+    columns["time_ps"] = column(std::move(table.time_ps));
+    columns["clock"] = column(std::move(table.clock));
+    columns["memory"] = column(std::move(table.memory));
+    columns["channel"] = column(std::move(table.channel));
+    columns["sub_channel"] = column(std::move(table.sub_channel));
+    columns["rank"] = column(std::move(table.rank));
+    columns["command"] = column(std::move(table.command));
+    columns["bank_group"] = column(std::move(table.bank_group));
+    columns["bank"] = column(std::move(table.bank));
+    columns["row"] = column(std::move(table.row));
+    columns["column"] = column(std::move(table.column));
+    columns["rmw"] = column(std::move(table.rmw));
+    columns["part"] = column(std::move(table.part));
+    return columns;
+  }
+
   /// Names of the nodes and of the link ends, by the numbers that the tables have.
   nb::list node_names() const {
     nb::list names;
@@ -119,6 +138,12 @@ class RunningSystem {
       names.append(link.forward->name());
       names.append(link.backward->name());
     }
+    return names;
+  }
+  static nb::list command_names() {
+    nb::list names;
+    for (int i = 0; i <= static_cast<int>(DramCommand::kPowerUp); ++i)
+      names.append(std::string(to_text(static_cast<DramCommand>(i))));
     return names;
   }
   nb::object description() const { return to_python(describe_system(simulation_)); }
@@ -163,6 +188,10 @@ void bind_simulation(nb::module_& m) {
       .def("take_requests", &RunningSystem::take_requests,
            "Columns of the requests measured since the last call.")
       .def("take_series", &RunningSystem::take_series, "Columns of the samples taken since the last call.")
+      .def("take_commands", &RunningSystem::take_commands,
+           "Columns of the commands of DRAM since the last call; -1 stands for a coordinate that there is "
+           "not.")
+      .def_static("command_names", &RunningSystem::command_names)
       .def("node_names", &RunningSystem::node_names)
       .def("link_names", &RunningSystem::link_names);
   m.def(

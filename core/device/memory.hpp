@@ -55,6 +55,7 @@ class Memory final : public Component,
   std::string activity() const override { return controller_.activity(); }
   Bytes memory_capacity() const override { return controller_.capacity(); }
   void report_memory(MeasureSink& sink) const override { controller_.report(sink); }
+  Media* media() override { return &controller_.media(); }
 
  private:
   void reply(Message& message, Time ready) override {

@@ -80,6 +80,7 @@ class MemoryController final : public EventHandler, public MediaClient, public W
 
   void set_address_map(const AddressMap& map) { map_ = &map; }
   Bytes capacity() const { return capacity_; }
+  Media& media() { return *media_; }
 
   void serve(Message& message);
   void media_done(Message& message, Time at) override;

@@ -6,12 +6,16 @@
 
 namespace cxloom {
 
+class Media;
+
 class MemoryOwner {
  public:
   /// Zero: it could have memory, and has none.
   virtual Bytes memory_capacity() const = 0;
   /// Gives the measures of its memory by name.
   virtual void report_memory(MeasureSink& sink) const = 0;
+  /// What stores its bytes; null if it has no memory.
+  virtual Media* media() = 0;
 
  protected:
   ~MemoryOwner() = default;

@@ -94,6 +94,10 @@ void DramChannel::advance(Clock limit) {
   }
 }
 
+void DramChannel::drain() {
+  while (!idle() || !arrivals_[0].empty() || !arrivals_[1].empty()) advance(floor_ + burst_);
+}
+
 Clock DramChannel::next_done_bound() const {
   if (!done_.empty() && done_.front().at <= floor_) return floor_;
   Clock bound = kNeverClock;

@@ -39,6 +39,8 @@ class DramChannel {
   Clock arrive(const DramBurst& burst, Clock ready);
   /// Everything before `limit` happens. Nothing may arrive before it any more.
   void advance(Clock limit);
+  /// Everything that waits happens; nothing may arrive any more.
+  void drain();
   /// As of the last `advance`: nothing is done before this clock, unless something new arrives, so that until then
   /// there is no need to advance.
   Clock next_done_bound() const;

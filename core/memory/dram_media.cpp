@@ -63,6 +63,14 @@ void DramMedia::watch(DramCommandLog* log) {
   for (Lane& lane : lanes_) lane.channel->watch(log);
 }
 
+void DramMedia::catch_up(Time now) {
+  for (Lane& lane : lanes_) lane.channel->advance(clock_.edge_at(now));
+}
+
+void DramMedia::drain() {
+  for (Lane& lane : lanes_) lane.channel->drain();
+}
+
 std::uint32_t DramMedia::new_access(Message& message, std::uint32_t bursts) {
   std::uint32_t index = static_cast<std::uint32_t>(accesses_.size());
   if (free_.empty()) {
@@ -130,11 +138,9 @@ void DramMedia::finish(const DramChannel::Done& done) {
 }
 
 DramCounters DramMedia::counted(Time now) {
+  catch_up(now);
   DramCounters sum;
-  for (Lane& lane : lanes_) {
-    lane.channel->advance(clock_.edge_at(now));
-    sum += lane.channel->counters();
-  }
+  for (Lane& lane : lanes_) sum += lane.channel->counters();
   return sum;
 }
 

@@ -9,6 +9,7 @@
 #include "interconnect/batched_flit_link_end.hpp"
 #include "interconnect/message_link_end.hpp"
 #include "kernel/wait_list.hpp"
+#include "memory/dram_media.hpp"
 #include "workload/phases.hpp"
 
 namespace cxloom {
@@ -41,9 +42,26 @@ Simulation::Simulation(const Registry& registry, const Spec& spec, const TraceOp
     for (const auto& end : link_ends_) ends.push_back(end.get());
     sampler_ = std::make_unique<Sampler>(kernel_, std::move(ends), *spec_.outputs.series);
   }
+  if (spec_.outputs.commands) record_commands();
 }
 
 Simulation::~Simulation() = default;
+
+void Simulation::record_commands() {
+  commands_ = std::make_unique<CommandRecorder>();
+  for (const auto& each : components_) {
+    auto* owner = dynamic_cast<MemoryOwner*>(each.get());
+    if (auto* dram = owner ? dynamic_cast<DramMedia*>(owner->media()) : nullptr)
+      commands_->add(each->id(), *dram);
+  }
+  if (commands_->empty()) {
+    throw InputError({"there are no commands to record: no memory of this system has media of kind dram",
+                      {},
+                      "a memory with media: {kind: dram, preset: ...}; other media have no commands",
+                      {}},
+                     "outputs.commands");
+  }
+}
 
 void Simulation::make_components() {
   for (const Spec::Device& device : spec_.devices) {
@@ -419,6 +437,7 @@ void Simulation::finish() {
   ensure(fabric_.messages.live() == 0, "a message was lost");
   for (const IoEngine* engine : io_engines_) ensure(engine->outstanding() == 0, "a packet was lost");
   if (window_ == Window::kOpen) close_window(kernel_.now());
+  if (commands_) commands_->finish(kernel_.now());
   state_ = State::kFinished;
   stop_reason_ = "finished: every request was answered";
   for (const Requester* requester : requesters_) {
@@ -433,6 +452,7 @@ void Simulation::stop(const std::string& reason) {
   if (state_ != State::kRunning) return;
   if (window_ == Window::kBefore) open_window(kernel_.now());  // an empty one: nothing was measured
   if (window_ == Window::kOpen) close_window(kernel_.now());
+  if (commands_) commands_->stop(kernel_.now());
   state_ = State::kStopped;
   stop_reason_ = "stopped: " + reason;
 }
@@ -504,6 +524,7 @@ void Simulation::open_window(Time now) {
   for (const auto& each : components_) each->open_window(now);
   for (const auto& end : link_ends_) end->open_window(now);
   if (sampler_) sampler_->open_window(now);
+  if (commands_) commands_->open_window(now);
   observer_.measuring_begins(now);
 }
 
@@ -513,6 +534,7 @@ void Simulation::close_window(Time now) {
   for (const auto& each : components_) each->close_window(now);
   for (const auto& end : link_ends_) end->close_window(now);
   if (sampler_) sampler_->close_window();
+  if (commands_) commands_->close_window(now);
   observer_.work_ends(now);
 }
 

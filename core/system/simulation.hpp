@@ -16,6 +16,7 @@
 #include "kernel/kernel.hpp"
 #include "memory/byte_store.hpp"
 #include "protocol/request_observer.hpp"
+#include "system/command_recorder.hpp"
 #include "system/sampler.hpp"
 #include "system/spec.hpp"
 #include "workload/external_feed.hpp"
@@ -104,6 +105,8 @@ class Simulation final : private RequestObserver {
   Time window_end() const { return window_end_; }
   std::size_t pbr_ids() const { return pbr_ids_; }
   Sampler* sampler() { return sampler_.get(); }
+  /// Null unless the outputs ask for commands.
+  CommandRecorder* commands() { return commands_.get(); }
 
  private:
   enum class Window : std::uint8_t { kBefore, kOpen, kAfter };
@@ -116,6 +119,7 @@ class Simulation final : private RequestObserver {
   std::unique_ptr<LinkEnd> make_flit_end(const LinkParams& params, const LinkEndSetup& link,
                                          Time credit_delay);
   void check_reachability() const;
+  void record_commands();
   void give_work(const TraceOpener& open_trace);
   std::unique_ptr<AccessStream> make_stream(const Spec::Workload& workload, const TraceOpener& open_trace,
                                             Work& work);
@@ -155,6 +159,7 @@ class Simulation final : private RequestObserver {
   std::map<std::string, std::pair<Requester*, ExternalFeed*>> driven_;
   std::size_t pbr_ids_ = 0;
   std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<CommandRecorder> commands_;
 
   State state_ = State::kRunning;
   std::string stop_reason_;

@@ -35,6 +35,11 @@ void OutputParams::describe(Schema<OutputParams>& schema) {
       .min(Time{1000})
       .default_text("none")
       .doc("Interval of the utilisation and queue occupancy of each link over time: series.parquet.");
+  schema.field("commands", &OutputParams::commands)
+      .doc(
+          "A row for every command of the DRAM of all memories, from the beginning of the run: "
+          "commands.parquet. At "
+          "least one memory must have media of kind dram.");
 }
 
 void WorkloadParams::describe(Schema<WorkloadParams>& schema) {

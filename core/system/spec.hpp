@@ -30,6 +30,7 @@ struct RunParams {
 struct OutputParams {
   bool requests = false;
   std::optional<Time> series;
+  bool commands = false;
 
   static void describe(Schema<OutputParams>& schema);
 };

@@ -1,9 +1,9 @@
 """The directory that a run's results go into: refused before the run if it cannot be written, filled at its end.
 
-``summary.json`` and ``spec.yaml`` always, ``requests.parquet`` and ``series.parquet`` if they are recorded. Each is
+``summary.json`` and ``spec.yaml`` always, and a Parquet file for each table that is recorded. Each is
 written under a temporary name and renamed when all are complete, the summary last: a directory with a summary holds the
-whole of one run. A directory of an earlier run may be used again: its four files are replaced, anything else in it is
-left alone. A directory where one of these names belongs to something else is refused.
+whole of one run. A directory of an earlier run may be used again: these files of it are replaced, anything else
+in it is left alone. A directory where one of these names belongs to something else is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cxloom.errors import InputError
 
 SUMMARY = "summary.json"
 SPEC = "spec.yaml"
-FILES = {"requests": "requests.parquet", "series": "series.parquet"}
+FILES = {"requests": "requests.parquet", "series": "series.parquet", "commands": "commands.parquet"}
 """The tables, by the key of `outputs` that asks for each."""
 NAMES = (SPEC, *FILES.values(), SUMMARY)
 """The files of a result, in the order in which they take their names."""

@@ -1,4 +1,4 @@
-"""Rows that a running simulation hands over (requests, series): to a Parquet file as they come, or kept in memory."""
+"""Rows that a running simulation hands over (requests, ...): to a Parquet file as they come, or kept in memory."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Result(Measures):
     """The results of one run.
 
     `summary` holds everything by the keys that ``cxloom run --json`` prints; the attributes are shorthands for the
-    common ones. `requests()` and `series()` are tables.
+    common ones. `requests()`, `series()` and `commands()` are tables.
     """
 
     def __init__(
@@ -188,6 +188,15 @@ class Result(Measures):
         if "series" not in self.tables:
             raise InputError("this run recorded no series", allowed="outputs: {series: ...} in the spec")
         return _frame(self.tables["series"])
+
+    def commands(self) -> pl.DataFrame:
+        """The commands of all DRAM, one row a command. Raises InputError if they were not recorded.
+
+        Those of one rank are in the order of time. `docs/model/dram.md` describes the columns.
+        """
+        if "commands" not in self.tables:
+            raise InputError("this run recorded no commands", allowed="outputs: {commands: true} in the spec")
+        return _frame(self.tables["commands"])
 
     def to_json(self) -> str:
         """The summary as ``cxloom run --json`` prints it."""

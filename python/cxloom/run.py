@@ -6,9 +6,11 @@ import math
 import os
 import resource
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+import numpy as np
 
 from cxloom import _core
 from cxloom.building import build, errors_placed
@@ -23,6 +25,9 @@ from cxloom.spec.writer import to_yaml
 from cxloom.system import System
 
 _NANOSECONDS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+PARTS = ["warm-up", "window", "drain"]
+"""The parts of a run, as the table of commands counts them."""
 
 SLICE_SECONDS = 0.05
 """Wall time that one slice of a simulation aims at: the most that Ctrl-C and the progress bar wait."""
@@ -126,7 +131,7 @@ def simulate(
 
 
 def asked_tables(resolved: Resolved) -> list[str]:
-    """The tables that the `outputs` of a spec ask for: "requests", "series"."""
+    """The tables that the `outputs` of a spec ask for: "requests", "series", "commands"."""
     outputs = resolved.root.get("outputs")
     asked = outputs.map() if outputs is not None else {}
     return [name for name in FILES if name in asked and asked[name].value not in (None, False)]
@@ -183,6 +188,7 @@ class _Sinks:
         names = {
             "requests": {"requester": nodes, "target": nodes, "kind": ["read", "write"]},
             "series": {"link": simulation.link_names()},
+            "commands": {"memory": nodes, "command": simulation.command_names(), "part": PARTS},
         }
         for output in outputs:
             self._sinks[output] = (
@@ -193,7 +199,11 @@ class _Sinks:
 
     def take(self, simulation: _core.Simulation) -> None:
         """Moves the rows since the last time out of the simulation."""
-        take = {"requests": simulation.take_requests, "series": simulation.take_series}
+        take: dict[str, Callable[[], _core.Columns]] = {
+            "requests": simulation.take_requests,
+            "series": simulation.take_series,
+            "commands": lambda: _commands(simulation.take_commands()),
+        }
         for output, sink in self._sinks.items():
             sink.add(take[output]())
 
@@ -212,6 +222,13 @@ class _Sinks:
         if self._directory is None:
             return {output: sink for output, sink in self._sinks.items() if isinstance(sink, MemorySink)}
         return {output: self._directory.path / FILES[output] for output in self._sinks}
+
+
+def _commands(columns: _core.Columns) -> _core.Columns:
+    """Coordinates that a command does not have as gaps, and a yes or no as such."""
+    gaps = ("bank_group", "bank", "row", "column")
+    masked = {name: np.ma.MaskedArray(columns[name], mask=columns[name] == -1) for name in gaps}
+    return columns | masked | {"rmw": columns["rmw"].view(np.bool_)}
 
 
 def _cost(wall_started: float, cpu_started: float) -> dict[str, float | int]:

@@ -201,6 +201,15 @@ def test_tables_without_a_directory_are_noted(spec_file: Path, tmp_path: Path, c
     assert note in cxloom("run", spec_file, *sets).err
     assert note not in cxloom("run", spec_file, *sets, "--out", tmp_path / "out").err
     assert note not in cxloom("run", spec_file).err
+    sets = (
+        *sets,
+        "--set",
+        "outputs.commands=true",
+        "--set",
+        "devices.mem0.media={kind: dram, preset: DDR5-4800}",
+    )
+    note = "outputs.requests, outputs.series and outputs.commands would go into a file: give --out DIR"
+    assert note in cxloom("run", spec_file, *sets).err
 
 
 def test_a_rule_broken_from_the_command_line_names_what_was_set(spec_file: Path, cxloom: Call) -> None:

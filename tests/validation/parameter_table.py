@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from validation.dram_rows import dram_rows
+from validation.dram_rows import dram, dram_rows
 from validation.flit_rows import flit_rows
 from validation.systems import (
     FREE,
@@ -454,6 +454,8 @@ def run_rows() -> Iterator[Turn]:
         RISES,
         lambda o: len(o.series["time_ps"]),
     )
+    commands = lambda o: len(o.commands["clock"])  # noqa: E731
+    yield Turn("outputs.commands", dram(), "outputs.commands", (False, True), RISES, commands)
 
 
 def workload_rows() -> Iterator[Turn]:

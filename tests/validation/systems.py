@@ -25,6 +25,7 @@ class Run:
     summary: Spec
     requests: dict[str, np.ndarray]
     series: dict[str, np.ndarray]
+    commands: dict[str, np.ndarray]
     nodes: list[str]
     links: list[str]
     end_ns: float
@@ -55,10 +56,15 @@ class Run:
         """The measures of every direction of every link, by `from->to`."""
         return {way: m for link in self.summary["per_link"].values() for way, m in link.items()}
 
+    @property
+    def tables(self) -> tuple[dict[str, np.ndarray], ...]:
+        """What it recorded."""
+        return self.requests, self.series, self.commands
+
     def canonical(self) -> bytes:
         """Everything that two equal runs must have in common, as bytes."""
         text = json.dumps([self.summary, self.nodes, self.links], sort_keys=True).encode()
-        tables = [table[key].tobytes() for table in (self.requests, self.series) for key in sorted(table)]
+        tables = [table[key].tobytes() for table in self.tables for key in sorted(table)]
         return b"\0".join([text, *tables])
 
 
@@ -72,6 +78,7 @@ def run(spec: Spec, feeds: Mapping[str, Any] | None = None, slice_events: int = 
         summary=simulation.summary(),
         requests=simulation.take_requests(),
         series=simulation.take_series(),
+        commands=simulation.take_commands(),
         nodes=list(simulation.node_names()),
         links=list(simulation.link_names()),
         end_ns=progress["time_ns"],

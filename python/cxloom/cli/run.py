@@ -58,7 +58,8 @@ def run(
     limit = None if max_time is None else nanoseconds(max_time, "--max-time")
     resolved = resolve(spec, sets, plugins, seed)
     if out is None and not quiet and (tables := asked_tables(resolved)):
-        names = " and ".join(f"outputs.{name}" for name in tables)
+        *others, last = [f"outputs.{name}" for name in tables]
+        names = " and ".join([", ".join(others), last] if others else [last])
         console().print(Text(f"note: {names} would go into a file: give --out DIR", style="dim"))
     result, failure = execute(resolved, out, quiet, limit)
     if as_json:

@@ -115,7 +115,10 @@ class Switch::InputQueue final : public Feeder {
 };
 
 Switch::Switch(const SwitchParams& params, const DeviceContext& context)
-    : Component(context), params_(params), fabric_(context.fabric) {}
+    : Component(context),
+      arbitrates_(params.queueing != Queueing::kOutput),
+      fabric_(context.fabric),
+      params_(params) {}
 
 Switch::~Switch() = default;
 
@@ -124,7 +127,12 @@ void Switch::start() {
     ends_.push_back(&dynamic_cast<LinkEnd&>(port(i)));
     releases_ |= port(i).returns_credits();
   }
-  if (!arbitrates()) return;
+  fixed_ports_ = fabric_.router->fixed_ports(id());
+  if (!arbitrates()) {
+    for (const std::uint16_t way : fixed_ports_)
+      ways_.push_back(way == Router::kVaries ? nullptr : &port(way));
+    return;
+  }
   for (std::size_t i = 0; i < port_count(); ++i) {
     auto* end = dynamic_cast<QueuedLinkEnd*>(&port(i));
     ensure(end != nullptr, "a switch with queues at its inputs needs ports with arbitration");
@@ -143,15 +151,22 @@ Switch::InputQueue& Switch::queue_of(const Message& message, std::uint16_t outpu
   return *queue;
 }
 
+std::uint16_t Switch::output_of(const Message& message) {
+  const std::uint16_t fixed = fixed_ports_[message.destination.index()];
+  return fixed != Router::kVaries ? fixed : fabric_.router->port(message, id());
+}
+
 void Switch::receive(Message& message) {
   message.charge(Segment::kSwitching, now());
-  const std::uint16_t output = fabric_.router->port(message, id());
-  if (arbitrates()) {
+  if (arbitrates_) {
+    const std::uint16_t output = output_of(message);
     queue_of(message, output).push(message, output);
-  } else {
-    if (releases_) port(message.port).release(message, now());
-    port(output).send(message, now());
+    return;
   }
+  if (releases_) port(message.port).release(message, now());
+  Port* way = ways_[message.destination.index()];
+  if (!way) way = &port(output_of(message));
+  way->send(message, now());
 }
 
 void Switch::wake(std::uint8_t /*kind*/, std::uint64_t payload) {

@@ -40,7 +40,7 @@ class Switch final : public Component {
 
   bool forwards() const override { return true; }
   bool is_switch() const override { return true; }
-  bool arbitrates() const override { return params_.queueing != Queueing::kOutput; }
+  bool arbitrates() const override { return arbitrates_; }
   Arbitration arbitration() const override { return params_.arbitration; }
   bool takes_heads() const override { return params_.forwarding == Forwarding::kCutThrough; }
   Time pipeline() const override { return params_.switching_time; }
@@ -60,11 +60,15 @@ class Switch final : public Component {
  private:
   class InputQueue;
 
+  std::uint16_t output_of(const Message& message);
   InputQueue& queue_of(const Message& message, std::uint16_t output);
 
-  SwitchParams params_;
+  std::vector<Port*> ways_;  // without queues: by destination, its fixed port or null
+  bool arbitrates_;
+  bool releases_ = false;  // some link into it counts credits
   Fabric& fabric_;
-  bool releases_ = false;                // some link into it counts credits
+  std::vector<std::uint16_t> fixed_ports_;  // by destination, or Router::kVaries
+  SwitchParams params_;
   std::vector<LinkEnd*> ends_;           // the ports
   std::vector<QueuedLinkEnd*> outputs_;  // the same, if this switch arbitrates
   Time opened_;

@@ -6,18 +6,18 @@ LinkEnd::LinkEnd(Kernel& kernel, const LinkEndSetup& setup)
     : kernel_(kernel),
       receiver_(setup.receiver),
       wire_(setup.shares_wire ? setup.shares_wire->wire_ : &own_wire_),
-      own_wire_(setup.wire),
-      port_delays_(setup.port_delays),
-      delay_(setup.delay),
-      pipeline_(setup.receiver.pipeline()),
       source_(kernel.new_source()),
+      port_delays_(setup.port_delays),
       header_(static_cast<std::uint16_t>(setup.cost.header.count())),
       data_header_(static_cast<std::uint16_t>(setup.cost.data_header.count())),
       receiver_port_(setup.receiver_port),
-      owner_port_(setup.owner_port),
       queue_segment_(setup.queue_segment),
       direction_(static_cast<std::uint8_t>(setup.direction)),
+      delay_(setup.delay),
+      pipeline_(setup.receiver.pipeline()),
+      own_wire_(setup.wire),
       to_head_taker_(setup.receiver.takes_heads()),
+      owner_port_(setup.owner_port),
       owner_(setup.owner) {}
 
 Time LinkEnd::depart(Message& message, Time ready) {

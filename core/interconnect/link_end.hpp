@@ -34,7 +34,7 @@ struct LinkEndSetup {
   LinkEnd* shares_wire = nullptr;               ///< half duplex: the wire is that of this end instead
 };
 
-class LinkEnd : public Port, public EventHandler {
+class alignas(64) LinkEnd : public Port, public EventHandler {
  public:
   LinkEnd(Kernel& kernel, const LinkEndSetup& setup);
 
@@ -90,18 +90,18 @@ class LinkEnd : public Port, public EventHandler {
   Kernel& kernel_;
   Component& receiver_;
   Wire* wire_;
-  Wire own_wire_;
-  Time port_delays_;
-  Time delay_;
-  Time pipeline_;
   EventSource source_;
+  Time port_delays_;
   std::uint16_t header_;  // bytes, as in MessageCost
   std::uint16_t data_header_;
   std::uint16_t receiver_port_;
-  std::uint16_t owner_port_;
   Segment queue_segment_;
   std::uint8_t direction_;
+  Time delay_;
+  Time pipeline_;
+  Wire own_wire_;
   bool to_head_taker_;
+  std::uint16_t owner_port_;
   WireMonitor monitor_;
   Component& owner_;
 };

@@ -19,6 +19,7 @@ class DeterministicRouting final : public RoutingStrategy {
   std::size_t choose(const Message& message, std::uint32_t /*node*/, std::size_t choices) override {
     return ranks_[message.destination.index()] % choices;
   }
+  bool goes_by_destination() const override { return true; }
 
  private:
   std::vector<std::uint32_t> ranks_;
@@ -165,6 +166,20 @@ std::uint32_t RouteTable::distance(std::uint32_t from, std::uint32_t to) const {
   const std::uint16_t links = distances_[row_[from] + targets_[to].group];
   if (links == kFarAway) return kUnreachable;
   return links + (targets_[to].attachment == kNone ? 0U : 1U);
+}
+
+std::vector<std::uint16_t> Router::fixed_ports(NodeId node) {
+  std::vector<std::uint16_t> ports(table_.size(), kVaries);
+  Message probe;
+  for (std::uint32_t destination = 0; destination < ports.size(); ++destination) {
+    if (destination == node.index()) continue;
+    const auto hops = table_.next_hops(node.index(), destination);
+    probe.destination = NodeId{destination};
+    if (hops.size() == 1 || (hops.size() > 1 && strategy_->goes_by_destination())) {
+      ports[destination] = port(probe, node);
+    }
+  }
+  return ports;
 }
 
 }  // namespace cxloom

@@ -30,6 +30,8 @@ class RoutingStrategy {
   virtual ~RoutingStrategy() = default;
   /// An index below `choices`, which is at least two. `node` is where the message is.
   virtual std::size_t choose(const Message& message, std::uint32_t node, std::size_t choices) = 0;
+  /// At one node, nothing but the destination decides, and always in the same way.
+  virtual bool goes_by_destination() const { return false; }
 };
 
 enum class RoutingKind : std::uint8_t {
@@ -55,6 +57,7 @@ class RouteTable {
     if (entry.count <= 1) return {&entry.port, entry.count};
     return {pool_.data() + entry.first, entry.count};
   }
+  std::size_t size() const { return targets_.size(); }
   /// Links on a shortest way between two nodes; kUnreachable if there is none through forwarding nodes.
   std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
   static constexpr std::uint32_t kUnreachable = 0xffffffffU;
@@ -99,6 +102,9 @@ class Router {
       return hops[0];
     return hops[strategy_->choose(message, node.index(), hops.size())];
   }
+  /// By destination, the port by which every message to it leaves `node`; kVaries if that depends on more.
+  std::vector<std::uint16_t> fixed_ports(NodeId node);
+  static constexpr std::uint16_t kVaries = 0xffffU;
   const RouteTable& table() const { return table_; }
   RoutingStrategy& strategy() { return *strategy_; }
 

@@ -4,12 +4,15 @@
 
 namespace cxloom {
 
-void WireMonitor::grow() {
-  std::vector<Passage> larger(std::max<std::size_t>(4, ring_.size() * 2));
+void WireMonitor::make_room(Time now) {
+  settle(now);
+  if (tail_ - ended_ < ring_.size() / 2) return;
+  std::vector<Passage> larger(std::max<std::size_t>(16, ring_.size() * 2));
   for (std::uint32_t i = ended_; i != tail_; ++i) larger[i & (larger.size() - 1)] = at(i);
   ring_ = std::move(larger);
 }
 
+/// Accounts for everything up to `now`.
 void WireMonitor::settle(Time now) {
   // Joins and starts in the order of time; a passage that starts when it is ready was never in the queue.
   while (true) {

@@ -36,12 +36,10 @@ class WireMonitor {
  public:
   /// Books a passage; `ready`, `start` and `end` never decrease from one to the next, and `end` is not before `now`.
   void book(const Passage& passage, Time now) {
-    settle(now);
-    if (tail_ - ended_ == static_cast<std::uint32_t>(ring_.size())) grow();
+    if (tail_ - ended_ == static_cast<std::uint32_t>(ring_.size())) [[unlikely]]
+      make_room(now);
     at(tail_++) = passage;
   }
-  /// Accounts for everything up to `now`. Cheap when nothing happened.
-  void settle(Time now);
 
   void open(Time now);
   void close(Time now);
@@ -49,14 +47,16 @@ class WireMonitor {
   WireTotals totals(Time now);
   /// Totals of the window that was closed.
   const WireTotals& closed_totals() const { return totals_; }
+  /// Messages waiting for the wire; up to date after `totals` and once the window is closed.
   const LevelMonitor& queue() const { return queue_; }
   LevelMonitor& queue() { return queue_; }
 
  private:
   Passage& at(std::uint32_t index) { return ring_[index & (ring_.size() - 1)]; }
-  void grow();
+  void make_room(Time now);
+  void settle(Time now);
 
-  // Passages [ended_, tail_) are kept; of these [joined_, tail_) have not joined the queue yet at the time up to which
+  // Passages are worked off many at a time, which costs less than one by one. [ended_, tail_) are kept; of these [joined_, tail_) have not joined the queue yet at the time up to which
   // the account goes, and [started_, tail_) have not started. The numbers wrap around.
   std::uint32_t ended_ = 0;
   std::uint32_t started_ = 0;

@@ -1,8 +1,9 @@
-// The pending events, earliest first: a wheel of buckets of 64 ps, the open bucket sorted, and a heap for what lies
-// beyond the wheel's horizon. Insert and remove cost O(1) for events within 2 us, O(log n) beyond.
+// The pending events, earliest first: a wheel of buckets of 64 ps, a finer wheel of the open bucket's picoseconds, and a
+// heap for what lies beyond the horizon. Insert and remove cost O(1) for events within 2 us, O(log n) beyond.
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -11,11 +12,26 @@
 
 namespace cxloom {
 
-/// The order of simultaneous events, given by their sender: its identity, then its own count. No global counter takes
+/// Who sends events. It gives simultaneous ones their order: its identity, then its own count. No global counter takes
 /// part, so the order does not depend on how the work is divided among threads.
-struct EventSource {
-  std::uint32_t identity = 0;  ///< unique in the simulation, below 2^24
-  std::uint32_t sequence = 0;  ///< events sent so far
+class EventSource {
+ public:
+  /// `identity` is unique in the simulation, below 2^24.
+  explicit EventSource(std::uint32_t identity = 0) : next_(std::uint64_t{identity} << kIdentityShift) {}
+
+  std::uint32_t identity() const { return static_cast<std::uint32_t>(next_ >> kIdentityShift); }
+  /// The order of its next event, which is of this kind.
+  std::uint64_t next(std::uint8_t kind) {
+    const std::uint64_t order = next_ | kind;
+    next_ += std::uint64_t{1} << kSequenceShift;
+    return order;
+  }
+
+  static constexpr unsigned kSequenceShift = 8;
+  static constexpr unsigned kIdentityShift = 40;
+
+ private:
+  std::uint64_t next_;
 };
 
 struct alignas(32) Event {
@@ -25,7 +41,7 @@ struct alignas(32) Event {
       0x80;  ///< set in the kind of events that keep no simulation alive
 
   Time time;
-  std::uint64_t order = 0;  ///< source identity (24 bits), its sequence (32), kind (8)
+  std::uint64_t order = 0;  ///< identity of the source (24 bits), its count (32), kind (8)
   EventHandler* handler = nullptr;
   std::uint64_t payload = 0;
 
@@ -45,86 +61,112 @@ class EventQueue {
   void push(const Event& event) { push(event.time, event.order, event.handler, event.payload); }
   void push(Time time, std::uint64_t order, EventHandler* handler, std::uint64_t payload) {
     ++size_;
-    const std::int64_t bucket = bucket_of(time);
-    if (bucket <= open_) {
-      push_late({time, order, handler, payload});
-    } else if (bucket - open_ < kBuckets) {
-      const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
-      const std::uint32_t node = take_node();
-      Event& event = events_[node];
-      event.time = time;
-      event.order = order;
-      event.handler = handler;
-      event.payload = payload;
-      next_[node] = heads_[slot];
-      heads_[slot] = node;
-      words_[slot >> 6U] |= 1ULL << (slot & 63U);
-      summary_[slot >> 12U] |= 1ULL << ((slot >> 6U) & 63U);
+    const std::uint32_t node = free_;  // there is always one
+    free_ = next_[node];
+    Event& event = events_[node];
+    event.time = time;
+    event.order = order;
+    event.handler = handler;
+    event.payload = payload;
+    const std::int64_t ahead = bucket_of(time) - open_;
+    if (ahead > 0 && ahead < kBuckets) [[likely]] {
+      link_in_bucket(node, time);
+      if (free_ == kNone) [[unlikely]]
+        grow();
     } else {
-      push_far({time, order, handler, payload});
+      link_elsewhere(node);
     }
   }
 
   /// The earliest event; the queue must not be empty.
   const Event& top() {
-    if (sorted_.empty() && late_.empty()) open_next_bucket();
-    return top_is_late() ? late_.front() : events_[sorted_.back()];
+    if (!before_.empty()) [[unlikely]]
+      return events_[before_.front()];
+    if (at_instant_.empty()) open_next_instant();
+    return events_[at_instant_.back()];
   }
 
   /// Removes what `top` gave.
   void pop() {
     --size_;
-    if (top_is_late()) {
-      pop_late();
-    } else {
-      give_node(sorted_.back());
-      sorted_.pop_back();
-      if (!sorted_
-               .empty()) {  // the next event will touch these: its handler, its message and what lies behind it
-        const Event& next = events_[sorted_.back()];
-        __builtin_prefetch(next.handler);
-        __builtin_prefetch(reinterpret_cast<const char*>(next.payload));
-        __builtin_prefetch(reinterpret_cast<const char*>(next.payload) + 64);
-      }
+    if (!before_.empty()) [[unlikely]] {
+      give_node(take_first(before_));
+      return;
+    }
+    give_node(at_instant_.back());
+    at_instant_.pop_back();
+    if (!at_instant_.empty()) {
+      prefetch(at_instant_.back());
+    } else if (filled_instants_ != 0) {
+      prefetch(instants_[static_cast<std::size_t>(std::countr_zero(filled_instants_))]);
     }
   }
 
  private:
-  static constexpr std::int64_t kBuckets = 32768;  // times 64 ps: a horizon of 2.1 us
-  static constexpr unsigned kBucketBits = 6;
-  static constexpr std::uint32_t kNone = 0xffffffffU;
+  using Nodes = std::vector<std::uint32_t>;
+  /// Sorts nodes so that the earliest is the last, and heaps so that it is the first.
+  struct Later {
+    const std::vector<Event>& events;
+    bool operator()(std::uint32_t a, std::uint32_t b) const { return events[b].before(events[a]); }
+  };
 
-  static std::int64_t bucket_of(Time time) { return time.ps() >> kBucketBits; }
-  bool top_is_late() const {
-    return !late_.empty() && (sorted_.empty() || late_.front().before(events_[sorted_.back()]));
+  static constexpr unsigned kFineBits = 6;  // a bucket of 64 ps: its instants are the bits of a word
+  static constexpr std::uint32_t kFineMask = (1U << kFineBits) - 1;
+  static constexpr std::int64_t kBuckets = 32768;  // a horizon of 2.1 us
+  static constexpr std::uint32_t kNone = 0xffffffffU;
+  static constexpr std::size_t kMostNodes = std::size_t{1} << (31 - kFineBits);
+
+  static std::int64_t bucket_of(Time time) { return time.ps() >> kFineBits; }
+  static std::uint32_t fine_of(Time time) { return static_cast<std::uint32_t>(time.ps()) & kFineMask; }
+
+  // Lists of a bucket hold each node with the picosecond of its event within the bucket, so that spreading them over the
+  // instants does not touch the events.
+  void link_in_bucket(std::uint32_t node, Time time) {
+    const auto slot = static_cast<std::size_t>(bucket_of(time) & (kBuckets - 1));
+    next_[node] = buckets_[slot];
+    buckets_[slot] = node << kFineBits | fine_of(time);
+    words_[slot >> 6U] |= 1ULL << (slot & 63U);
+    summary_[slot >> 12U] |= 1ULL << ((slot >> 6U) & 63U);
+  }
+  void link_in_open_bucket(std::uint32_t node, std::uint32_t fine) {
+    const std::uint64_t bit = 1ULL << fine;
+    next_[node] = (filled_instants_ & bit) != 0 ? instants_[fine] : kNone;
+    instants_[fine] = node;
+    filled_instants_ |= bit;
   }
   void give_node(std::uint32_t node) {
     next_[node] = free_;
     free_ = node;
   }
-  std::uint32_t take_node() {
-    if (free_ == kNone) grow();
-    const std::uint32_t node = free_;
-    free_ = next_[node];
-    return node;
+  // What comes next will touch these: its handler, its message and what lies behind it.
+  void prefetch(std::uint32_t node) const {
+    const Event& next = events_[node];
+    __builtin_prefetch(next.handler);
+    __builtin_prefetch(reinterpret_cast<const char*>(next.payload));
+    __builtin_prefetch(reinterpret_cast<const char*>(next.payload) + 64);
   }
   void grow();
-  void push_late(const Event& event);
-  void pop_late();
-  void push_far(const Event& event);
+  void link_elsewhere(std::uint32_t node);
+  void insert_at_instant(std::uint32_t node);
+  void push_heap(Nodes& heap, std::uint32_t node);
+  std::uint32_t take_first(Nodes& heap);
+  void open_next_instant();
+  void order_instant();
   void open_next_bucket();
   std::int64_t next_filled_bucket() const;
 
   std::size_t size_ = 0;
-  std::int64_t open_ = -1;             // number of the bucket that `sorted_` and `late_` hold
-  std::vector<std::uint32_t> sorted_;  // nodes of the open bucket, latest first
-  std::vector<Event> late_;            // heap: events that joined the open bucket after it was sorted
-  std::vector<Event> far_;             // heap: events that were beyond the horizon when they were pushed
+  Time instant_{-1};                   // of the events in `at_instant_`, or of the last one that was
+  std::int64_t open_ = -1;             // number of the open bucket
+  Nodes at_instant_;                   // the next events, of one time, last first
+  std::uint64_t filled_instants_ = 0;  // of the open bucket, those that hold something
+  std::array<std::uint32_t, 1U << kFineBits> instants_{};  // a list of nodes each
+  Nodes before_;  // heap: before `instant_`, pushed after a look ahead had opened it
+  Nodes far_;     // heap: events that were beyond the horizon when they were pushed
   std::uint32_t free_ = kNone;
   std::vector<Event> events_;  // by node
-  std::vector<std::uint32_t>
-      next_;  // by node: apart from the events, so that lists are walked in few cache lines
-  std::vector<std::uint32_t> heads_;                         // one list of nodes a bucket
+  Nodes next_;                 // by node: apart from the events, so that lists are walked in few cache lines
+  Nodes buckets_;              // a list each
   std::array<std::uint64_t, kBuckets / 64> words_{};         // which buckets hold something
   std::array<std::uint64_t, kBuckets / 64 / 64> summary_{};  // which words are not zero
 };

@@ -20,24 +20,12 @@ void Kernel::end_instant() {
   settling_now_.clear();
 }
 
-void Kernel::dispatch(const Event& event) {
-  if (watcher_) [[unlikely]]
-    watcher_->before(event);
-  const std::uint8_t kind = event.kind();
-  if (kind == Event::kArrival) {
-    event.handler->receive(*reinterpret_cast<Message*>(event.payload));
-    return;
-  }
-  if ((kind & Event::kBackground) != 0) --background_;
-  event.handler->wake(kind & 0x7fU, event.payload);
-}
-
 std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {
   paused_ = false;
   const std::uint64_t before = events_;
   const std::uint64_t enough = max_events < ~before ? before + max_events : ~std::uint64_t{0};
   while (events_ < enough && !paused_) {
-    if (queue_.size() == background_) {
+    if (queue_.size() == background_) [[unlikely]] {
       if (settling_.empty()) break;  // what is left goes on by itself for ever
       if (queue_.empty()) {
         end_instant();
@@ -53,10 +41,19 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {
       if (next.time > limit) break;
       now_ = next.time;
     }
-    const Event event = next;
+    if (watcher_) [[unlikely]]
+      watcher_->before(next);
+    EventHandler& handler = *next.handler;
+    const std::uint64_t payload = next.payload;
+    const std::uint8_t kind = next.kind();
     queue_.pop();
     ++events_;
-    dispatch(event);
+    if (kind == Event::kArrival) {
+      handler.receive(*reinterpret_cast<Message*>(payload));
+    } else {
+      if ((kind & Event::kBackground) != 0) --background_;
+      handler.wake(kind & 0x7fU, payload);
+    }
   }
   const std::uint64_t count = events_ - before;
   if (count < max_events && !paused_ && limit != Time::max() && limit > now_) now_ = limit;

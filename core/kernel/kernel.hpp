@@ -26,7 +26,7 @@ class Kernel {
   std::uint64_t events() const { return events_; }
 
   /// A new identity for something that sends events.
-  EventSource new_source() { return {next_identity_++, 0}; }
+  EventSource new_source() { return EventSource(next_identity_++); }
 
   /// Calls `handler.wake(kind, payload)` at `at`, not before now.
   void schedule(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
@@ -63,12 +63,9 @@ class Kernel {
  private:
   void push(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind, std::uint64_t payload) {
     ensure(at >= now_, "an event before now");
-    const std::uint64_t order =
-        (std::uint64_t{source.identity} << 40U) | (std::uint64_t{source.sequence++} << 8U) | kind;
-    queue_.push(at, order, &handler, payload);
+    queue_.push(at, source.next(kind), &handler, payload);
   }
   void end_instant();
-  void dispatch(const Event& event);
 
   Time now_;
   EventQueue queue_;

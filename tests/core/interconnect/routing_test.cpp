@@ -185,6 +185,30 @@ Message message_to(std::uint32_t source, std::uint32_t destination, std::uint64_
   return message;
 }
 
+TEST(Router, FixedPortsAreThoseOfEveryMessageToADestination) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Topology topology = random_graph(seed, false);
+    std::vector<std::uint32_t> ranks(topology.size());
+    for (std::uint32_t i = 0; i < ranks.size(); ++i) ranks[i] = i;
+    for (const RoutingKind kind :
+         {RoutingKind::kDeterministic, RoutingKind::kFlowHash, RoutingKind::kRandom}) {
+      Router router(topology, RouteMetric::kHops, make_routing_strategy(kind, seed, ranks));
+      for (std::uint32_t node = 0; node < topology.size(); ++node) {
+        if (!topology.node(node).forwards) continue;
+        const std::vector<std::uint16_t> ports = router.fixed_ports(NodeId{node});
+        for (std::uint32_t to = 0; to < topology.size(); ++to) {
+          if (to == node) continue;
+          const bool tie = router.table().next_hops(node, to).size() > 1;
+          EXPECT_EQ(ports[to] == Router::kVaries, tie && kind != RoutingKind::kDeterministic);
+          if (ports[to] != Router::kVaries) {
+            EXPECT_EQ(router.port(message_to(0, to, 64 * to), NodeId{node}), ports[to]);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(RoutingStrategy, DeterministicSpreadsDestinationsEvenly) {
   std::vector<std::uint32_t> ranks(16);
   for (std::uint32_t i = 0; i < 16; ++i) ranks[i] = i;

@@ -72,7 +72,7 @@ TEST(WireMonitor, OnePassageLongerThanTheWindow) {
   EXPECT_EQ(monitor.closed_totals().busy, 300_ps);
   EXPECT_EQ(monitor.closed_totals().efficiency(), 0.0);
   EXPECT_EQ(monitor.closed_totals().messages, 0U);
-  monitor.settle(2000_ps);  // its end after the close counts no more
+  monitor.totals(2000_ps);  // its end after the close counts no more
   EXPECT_EQ(monitor.closed_totals().busy, 300_ps);
   EXPECT_EQ(monitor.closed_totals().messages, 0U);
 }

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -80,6 +82,32 @@ TEST(EventQueue, ManyEventsInOneBucketAndAtOneInstant) {
   compare_on([](RandomStream& random) { return static_cast<std::int64_t>(random.below(3)); }, 5000, 200'000,
              2);
   compare_on([](RandomStream&) { return std::int64_t{0}; }, 300, 20'000, 3);
+}
+
+TEST(EventQueue, EventsOfAnInstantComeByTheirSourcesAndThenAsSent) {
+  // From 1 to 100 events at one time, from far more or far fewer sources than that, pushed in any order.
+  RandomStream random(7, "event_queue", "instants");
+  for (std::uint64_t count = 1; count <= 100; ++count) {
+    for (const std::uint64_t sources : {std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{1} << 24U}) {
+      std::vector<EventSource> senders;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        senders.emplace_back(static_cast<std::uint32_t>(random.below(sources)));
+      }
+      std::vector<std::uint64_t> orders;
+      EventQueue queue;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        orders.push_back(senders[random.below(count)].next(static_cast<std::uint8_t>(i)));
+      }
+      std::sort(orders.begin(), orders.end());
+      std::vector<std::uint64_t> shuffled = orders;
+      for (std::size_t i = shuffled.size(); i > 1; --i) std::swap(shuffled[i - 1], shuffled[random.below(i)]);
+      for (const std::uint64_t order : shuffled) queue.push({Time{777}, order, nullptr, 0});
+      for (const std::uint64_t order : orders) {
+        ASSERT_EQ(queue.top().order, order) << count << " events of " << sources << " sources";
+        queue.pop();
+      }
+    }
+  }
 }
 
 TEST(EventQueue, EventsAroundTheHorizon) {

@@ -38,7 +38,7 @@ TEST(Kernel, SimultaneousEventsComeBySourceThenSequence) {
   Log log(kernel);
   EventSource first = kernel.new_source();
   EventSource second = kernel.new_source();
-  EXPECT_LT(first.identity, second.identity);
+  EXPECT_LT(first.identity(), second.identity());
   kernel.schedule(10_ps, second, log, 2, 0);
   kernel.schedule(10_ps, first, log, 1, 0);
   kernel.schedule(10_ps, second, log, 2, 1);

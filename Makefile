@@ -21,7 +21,7 @@ CTEST = { $(BIN)/ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure --
   tail -n 3 $(1)/ctest.log
 
 # The environment is .venv and nothing else that the caller happens to have active.
-unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_USER PIP_TARGET PIP_PREFIX
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV PIP_USER PIP_TARGET PIP_PREFIX
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/build/cache/hypothesis

@@ -129,12 +129,12 @@ class RunningSystem {
   /// Names of the nodes and of the link ends, by the numbers that the tables have.
   nb::list node_names() const {
     nb::list names;
-    for (const auto& component : simulation_.components()) names.append(component->name());
+    for (const auto& component : simulation_.system().components()) names.append(component->name());
     return names;
   }
   nb::list link_names() const {
     nb::list names;
-    for (const auto& link : simulation_.links()) {
+    for (const auto& link : simulation_.system().links()) {
       names.append(link.forward->name());
       names.append(link.backward->name());
     }

@@ -187,7 +187,7 @@ Value direction(const LinkEnd& end, double length) {
 
 Value links_of(const Simulation& simulation, double length) {
   Value::Map links;
-  for (const Simulation::LinkView& link : simulation.links()) {
+  for (const System::LinkView& link : simulation.system().links()) {
     links.emplace_back(link.name, Value::Map{{link.forward->name(), direction(*link.forward, length)},
                                              {link.backward->name(), direction(*link.backward, length)}});
   }
@@ -196,7 +196,7 @@ Value links_of(const Simulation& simulation, double length) {
 
 Value io_of(const Simulation& simulation) {
   Value::Map engines;
-  for (const IoEngine* engine : simulation.io_engines()) {
+  for (const IoEngine* engine : simulation.system().io_engines()) {
     Value::Map own;
     ValueSink sink(own);
     engine->report(sink);
@@ -210,9 +210,9 @@ Value io_of(const Simulation& simulation) {
 // Links that were not what they usually are, in the part of the run that has been played.
 void add_link_notes(const Simulation& simulation, Value::List& notes) {
   const Time now = simulation.kernel().now();
-  for (std::size_t i = 0; i < simulation.links().size(); ++i) {
+  for (std::size_t i = 0; i < simulation.system().links().size(); ++i) {
     const LinkParams& link = simulation.spec().links[i].params;
-    const std::string name = "the link " + simulation.links()[i].name;
+    const std::string name = "the link " + simulation.system().links()[i].name;
     if (link.outage.at && *link.outage.at <= now) {
       notes.emplace_back(
           name + " was down for " + to_text(link.outage.length) + " from " + to_text(*link.outage.at) +
@@ -252,7 +252,7 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
   Value::Map requesters;
   Value::Map memories;
   Value::Map switches;
-  for (const auto& component : simulation.components()) {
+  for (const auto& component : simulation.system().components()) {
     const auto* requester = dynamic_cast<const Requester*>(component.get());
     Value::Map own;
     ValueSink sink(own);
@@ -310,15 +310,15 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
 
 Value describe_system(const Simulation& simulation) {
   Value::List devices;
-  for (std::size_t i = 0; i < simulation.components().size(); ++i) {
-    const Component& component = *simulation.components()[i];
-    devices.emplace_back(
-        Value::Map{{"name", component.name()},
-                   {"kind", simulation.spec().devices[i].kinded.kind},
-                   {"links", number(simulation.topology().hops(static_cast<std::uint32_t>(i)).size())}});
+  for (std::size_t i = 0; i < simulation.system().components().size(); ++i) {
+    const Component& component = *simulation.system().components()[i];
+    devices.emplace_back(Value::Map{
+        {"name", component.name()},
+        {"kind", simulation.spec().devices[i].kinded.kind},
+        {"links", number(simulation.system().topology().hops(static_cast<std::uint32_t>(i)).size())}});
   }
   Value::List links;
-  for (const Simulation::LinkView& link : simulation.links()) {
+  for (const System::LinkView& link : simulation.system().links()) {
     const auto way = [](const LinkEnd& end) {
       Value::Map described{{"name", end.name()},
                            {"bandwidth", to_text(Bandwidth{end.rate()})},
@@ -336,8 +336,8 @@ Value describe_system(const Simulation& simulation) {
   }
   // Links from each requester to each memory: how far apart they are.
   Value::List routes;
-  const auto targets = simulation.address_map().targets();
-  for (const Requester* requester : simulation.requesters()) {
+  const auto targets = simulation.system().address_map().targets();
+  for (const Requester* requester : simulation.system().requesters()) {
     if (targets.empty()) break;
     std::uint64_t sum = 0;
     std::uint32_t nearest = RouteTable::kUnreachable;
@@ -345,7 +345,7 @@ Value describe_system(const Simulation& simulation) {
     std::uint64_t reached = 0;
     for (const NodeId target : targets) {
       const std::uint32_t links_between =
-          simulation.routes().distance(requester->id().index(), target.index());
+          simulation.system().routes().distance(requester->id().index(), target.index());
       if (links_between == RouteTable::kUnreachable) continue;
       ++reached;
       sum += links_between;
@@ -361,9 +361,9 @@ Value describe_system(const Simulation& simulation) {
   // Memory that no address leads to.
   Value::List unmapped;
   for (const NodeId target : targets) {
-    const Component& memory = *simulation.components()[target.index()];
+    const Component& memory = *simulation.system().components()[target.index()];
     const Bytes capacity = dynamic_cast<const MemoryOwner&>(memory).memory_capacity();
-    const Bytes mapped{simulation.address_map().mapped_bytes(target)};
+    const Bytes mapped{simulation.system().address_map().mapped_bytes(target)};
     if (mapped >= capacity) continue;
     const bool shared = std::any_of(
         simulation.spec().regions.begin(), simulation.spec().regions.end(), [&](const RegionParams& region) {
@@ -379,8 +379,8 @@ Value describe_system(const Simulation& simulation) {
                     {"unmapped", std::move(unmapped)},
                     {"links", std::move(links)},
                     {"routes", std::move(routes)},
-                    {"pbr_ids", number(simulation.pbr_ids())},
-                    {"addresses", simulation.address_map().described()}};
+                    {"pbr_ids", number(simulation.system().pbr_ids())},
+                    {"addresses", simulation.system().address_map().described()}};
 }
 
 }  // namespace cxloom

@@ -110,10 +110,6 @@ const Value::List& list_of(const Value& value, const std::string& key) {
   return *found->as_list();
 }
 
-std::string indexed(const std::string& key, std::size_t index) {
-  return key + "[" + std::to_string(index) + "]";
-}
-
 Spec::Link read_link(const Value& value) {
   const Value* between = value.find("between");
   const Value::List* ends = between ? between->as_list() : nullptr;
@@ -136,6 +132,10 @@ std::vector<std::string> field_names(const SchemaInfo& info) {
 }
 
 }  // namespace
+
+std::string indexed(const std::string& key, std::size_t index) {
+  return key + "[" + std::to_string(index) + "]";
+}
 
 Spec::Workload read_workload(const std::string& device, const Value& value, const Registry& registry) {
   const Value::Map* map = value.as_map();

@@ -79,6 +79,9 @@ struct Spec {
   static Spec read(const Value& value, const Registry& registry);
 };
 
+/// "links[3]".
+std::string indexed(const std::string& key, std::size_t index);
+
 /// Runs `action`; an InputError from it gets `parent` in front of its path.
 template <class Action>
 auto below(const std::string& parent, Action action) {

@@ -164,7 +164,7 @@ TEST(IoEngine, TheRunEndsWithTheWorkAndNothingIsLost) {
     Running run(beside_a_host(engine, "sw", {{"bandwidth", "10GB/s"}}));
     run.to_end();
     EXPECT_EQ(run.simulation().state(), Simulation::State::kFinished);
-    for (const IoEngine* each : run.simulation().io_engines()) EXPECT_EQ(each->outstanding(), 0U);
+    for (const IoEngine* each : run.simulation().system().io_engines()) EXPECT_EQ(each->outstanding(), 0U);
     EXPECT_EQ(run.number({"requests"}), 1000.0);
     // What was under way is let through: at most all tags of it, 0.41 us each.
     EXPECT_LT((run.simulation().kernel().now() - run.simulation().window_end()).ns(), 32.0 * 420.0 + 200.0);
@@ -219,7 +219,7 @@ TEST(IoEngine, FillsFlitsOfItsOwn) {
       const Value::Map engine{{"target", "host"}, {"traffic", traffic}, {"size", "1024B"}};
       Running run(beside_a_host(engine, "host", {{"phy", "pcie5-x4"}, {"flit", name}}));
       run.to_end();
-      const double wire = run.simulation().links().back().forward->rate().per_second() / 1e9;
+      const double wire = run.simulation().system().links().back().forward->rate().per_second() / 1e9;
       const FlitGeometry& flit = geometry(mode);
       const double share = static_cast<double>(flit.io_bytes) / static_cast<double>(flit.bytes);
       EXPECT_NEAR(of(run, "bandwidth_gb_per_s"), wire * share * 1024.0 / io_packet_bytes(mode, 16, 1024),

@@ -134,7 +134,7 @@ TEST(Builder, NoMoreThan4096EdgePorts) {
     return system;
   };
   Running full(star(4095));
-  EXPECT_EQ(full.simulation().pbr_ids(), 4096U);
+  EXPECT_EQ(full.simulation().system().pbr_ids(), 4096U);
   EXPECT_EQ(build_error(star(4096)).path(), "links");
 }
 
@@ -149,7 +149,7 @@ TEST(Builder, ALinkRunsAtTheSlowestOfItselfAndItsPorts) {
                {"delay", "2ns"}});
   system.link("sw", "mem", {{"port_delay", "5ns"}}).region({"mem"});
   Running run(system);
-  const auto& links = run.simulation().links();
+  const auto& links = run.simulation().system().links();
   EXPECT_EQ(links[0].forward->rate(), parse_bandwidth("32GB/s").rate);
   EXPECT_EQ(links[0].backward->rate(), parse_bandwidth("16GB/s").rate);
   EXPECT_EQ(links[0].forward->flight(), 9_ns);    // the switch's port and 2 ns

@@ -1,0 +1,27 @@
+// A link between two components: two ends, of the kind that its parameters call for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "interconnect/link_end.hpp"
+#include "interconnect/link_params.hpp"
+
+namespace cxloom {
+
+struct Link {
+  std::unique_ptr<LinkEnd> forward;  ///< sends from the first component to the second
+  std::unique_ptr<LinkEnd> backward;
+};
+
+/// One side of a link to be made.
+struct LinkSide {
+  Component& component;
+  std::uint16_t port;  ///< its number there: of the links made before
+};
+
+/// Makes a link and attaches it to both components. `seed` is that of the errors on it.
+Link make_link(Kernel& kernel, const LinkParams& params, const LinkSide& first, const LinkSide& second,
+               std::uint64_t seed);
+
+}  // namespace cxloom

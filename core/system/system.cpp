@@ -1,0 +1,178 @@
+#include "system/system.hpp"
+
+#include <utility>
+
+#include "device/host.hpp"
+#include "device/io_engine.hpp"
+#include "device/memory_owner.hpp"
+#include "interconnect/link.hpp"
+
+namespace cxloom {
+
+System::System(Kernel& kernel, const Registry& registry, const Spec& spec)
+    : kernel_(kernel), registry_(registry), spec_(spec) {
+  make_components();
+  aim_io_engines();
+  make_address_map();
+  make_links();
+}
+
+System::~System() = default;
+
+void System::make_components() {
+  for (const Spec::Device& device : spec_.devices) {
+    const NodeId id{static_cast<std::uint32_t>(components_.size())};
+    DeviceContext context{{kernel_, device.name, id, spec_.run.seed}, fabric_, registry_.media};
+    below("devices", [&] {
+      below(device.name, [&] { components_.push_back(registry_.devices.make(device.kinded, context)); });
+    });
+    Component& made = *components_.back();
+    topology_.add_node({device.name, made.forwards(), made.is_switch(), made.transit_time()});
+    ids_.emplace(device.name, id);
+    if (auto* requester = dynamic_cast<Requester*>(&made)) requesters_.push_back(requester);
+    auto* engine = dynamic_cast<IoEngine*>(&made);
+    if (engine) io_engines_.push_back(engine);
+    fabric_.io_sources.push_back(engine);
+    fabric_.io_upstream.push_back(dynamic_cast<Host*>(&made) || (engine && engine->is_root()));
+  }
+}
+
+void System::aim_io_engines() {
+  for (IoEngine* engine : io_engines_) {
+    below("devices", [&] {
+      below(engine->name(), [&] { below("target", [&] { engine->aim(component(engine->target())); }); });
+    });
+  }
+}
+
+NodeId System::find_device(const std::string& name) const {
+  const auto found = ids_.find(name);
+  if (found != ids_.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, id] : ids_) names.push_back(known);
+  constexpr std::size_t kMaxListed = 20;
+  const std::string nearest = nearest_name(name, names);
+  if (names.size() > kMaxListed) names.resize(kMaxListed), names.emplace_back("...");
+  throw InputError({"unknown device", "'" + name + "'", list_names(names), nearest});
+}
+
+Component& System::component(const std::string& name) const {
+  return *components_[find_device(name).index()];
+}
+
+void System::make_address_map() {
+  for (std::size_t i = 0; i < spec_.regions.size(); ++i) {
+    below(indexed("address_map", i), [&] {
+      const RegionParams& region = spec_.regions[i];
+      std::vector<MemoryTargetInfo> targets;
+      for (std::size_t t = 0; t < region.to.size(); ++t) {
+        below(indexed("to", t), [&] {
+          Component& target = component(region.to[t]);
+          const auto* owner = dynamic_cast<const MemoryOwner*>(&target);
+          if (!owner || owner->memory_capacity() == Bytes{}) {
+            throw InputError({"a device without memory",
+                              "'" + target.name() + "'",
+                              "memories, and accelerators with memory",
+                              {}});
+          }
+          targets.push_back({target.name(), target.id(), owner->memory_capacity()});
+        });
+      }
+      fabric_.map.add_region(region, targets);
+    });
+  }
+}
+
+void System::make_links() {
+  std::vector<std::size_t> ports(components_.size(), 0);
+  for (std::size_t i = 0; i < spec_.links.size(); ++i) {
+    below(indexed("links", i), [&] {
+      const Spec::Link& link = spec_.links[i];
+      const NodeId a = below("between[0]", [&] { return find_device(link.a); });
+      const NodeId b = below("between[1]", [&] { return find_device(link.b); });
+      if (a == b)
+        throw InputError({"a device linked to itself", "'" + link.a + "'", "two devices", {}}, "between");
+      for (const NodeId end : {a, b}) {
+        const Component& device = *components_[end.index()];
+        if (device.max_ports() != 0 && ++ports[end.index()] > device.max_ports()) {
+          throw InputError({"'" + device.name() + "' has more links than ports",
+                            std::to_string(ports[end.index()]),
+                            std::to_string(device.max_ports()) + "; put a bus or a switch between",
+                            {}},
+                           "between");
+        }
+      }
+      make_link(link);
+    });
+  }
+  pbr_ids_ = topology_.edge_port_count();
+  if (pbr_ids_ > PbrId::kCount) {
+    throw InputError({"too many edge ports for 12-bit PBR identities",
+                      std::to_string(pbr_ids_),
+                      "at most " + std::to_string(PbrId::kCount) + " ports of switches that lead to devices",
+                      {}},
+                     "links");
+  }
+  std::vector<std::uint32_t> ranks;
+  std::map<std::string, std::uint32_t> counts;
+  for (const Spec::Device& device : spec_.devices) ranks.push_back(counts[device.kinded.kind]++);
+  fabric_.router =
+      std::make_unique<Router>(topology_, spec_.run.route_by,
+                               make_routing_strategy(spec_.run.routing, spec_.run.seed, std::move(ranks)));
+}
+
+void System::make_link(const Spec::Link& link) {
+  Component& a = component(link.a);
+  Component& b = component(link.b);
+  const auto next_port = [this](const Component& device) {
+    return static_cast<std::uint16_t>(topology_.hops(device.id().index()).size());
+  };
+  Link made = cxloom::make_link(kernel_, link.params, {a, next_port(a)}, {b, next_port(b)}, spec_.run.seed);
+  topology_.connect(a.id(), b.id(), made.forward->flight(), made.backward->flight());
+  std::string name = link.a + "-" + link.b;
+  if (const int uses = ++link_names_[name]; uses > 1) name += "#" + std::to_string(uses);
+  links_.push_back(
+      {std::move(name), made.forward.get(), made.backward.get(), link.params.duplex == Duplex::kHalf});
+  link_ends_.push_back(std::move(made.forward));
+  link_ends_.push_back(std::move(made.backward));
+}
+
+void System::check_reachability() const {
+  std::vector<bool> reached(components_.size(), false);
+  std::vector<std::uint32_t> frontier{0};
+  reached[0] = true;
+  while (!frontier.empty()) {
+    const std::uint32_t node = frontier.back();
+    frontier.pop_back();
+    for (const Topology::Hop& hop : topology_.hops(node)) {
+      if (!reached[hop.to]) frontier.push_back(hop.to);
+      reached[hop.to] = true;
+    }
+  }
+  for (std::size_t i = 0; i < components_.size(); ++i) {
+    if (!reached[i]) {
+      throw InputError({"no links lead from '" + components_[0]->name() + "' to this device",
+                        {},
+                        "one connected system",
+                        {}},
+                       "devices." + components_[i]->name());
+    }
+  }
+  const auto check = [this](const Component& from, NodeId to) {
+    if (routes().distance(from.id().index(), to.index()) != RouteTable::kUnreachable) return;
+    throw InputError({"'" + from.name() + "' cannot reach '" + components_[to.index()]->name() +
+                          "': only buses and switches pass messages on",
+                      {},
+                      {},
+                      {}},
+                     "links");
+  };
+  const std::vector<NodeId> targets = fabric_.map.targets();
+  for (const Requester* requester : requesters_) {
+    if (!requester->has_work()) continue;
+    for (const NodeId target : targets) check(*requester, target);
+  }
+  for (const IoEngine* engine : io_engines_) check(*engine, find_device(engine->target()));
+}
+
+}  // namespace cxloom

@@ -1,0 +1,73 @@
+// A system as built from its description: components, the links between them, addresses and routes.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device_context.hpp"
+#include "interconnect/link_end.hpp"
+#include "interconnect/topology.hpp"
+#include "system/spec.hpp"
+
+namespace cxloom {
+
+class IoEngine;
+
+class System {
+ public:
+  struct LinkView {
+    std::string name;  ///< "host-bus"
+    LinkEnd* forward;
+    LinkEnd* backward;
+    bool shared;  ///< half duplex
+  };
+
+  /// Throws InputError with the path of what is wrong. `spec` must outlive it.
+  System(Kernel& kernel, const Registry& registry, const Spec& spec);
+  ~System();
+
+  /// Throws InputError if there is no such device.
+  Component& component(const std::string& name) const;
+  /// Whoever has work must be able to reach all memories that have addresses. Throws InputError.
+  void check_reachability() const;
+
+  Fabric& fabric() { return fabric_; }
+  const Topology& topology() const { return topology_; }
+  const RouteTable& routes() const { return fabric_.router->table(); }
+  const AddressMap& address_map() const { return fabric_.map; }
+  const std::vector<std::unique_ptr<Component>>& components() const { return components_; }
+  const std::vector<Requester*>& requesters() const { return requesters_; }
+  const std::vector<IoEngine*>& io_engines() const { return io_engines_; }
+  const std::vector<LinkView>& links() const { return links_; }
+  /// Of each link one after the other: its forward end, its backward end.
+  const std::vector<std::unique_ptr<LinkEnd>>& link_ends() const { return link_ends_; }
+  /// Edge ports, which have PBR identities.
+  std::size_t pbr_ids() const { return pbr_ids_; }
+
+ private:
+  void make_components();
+  void aim_io_engines();
+  void make_address_map();
+  void make_links();
+  void make_link(const Spec::Link& link);
+  NodeId find_device(const std::string& name) const;
+
+  Kernel& kernel_;
+  const Registry& registry_;
+  const Spec& spec_;
+  Fabric fabric_;
+  Topology topology_;
+  std::map<std::string, NodeId> ids_;
+  std::map<std::string, int> link_names_;  // links that would have this name
+  std::vector<std::unique_ptr<Component>> components_;
+  std::vector<Requester*> requesters_;
+  std::vector<IoEngine*> io_engines_;
+  std::vector<std::unique_ptr<LinkEnd>> link_ends_;
+  std::vector<LinkView> links_;
+  std::size_t pbr_ids_ = 0;
+};
+
+}  // namespace cxloom

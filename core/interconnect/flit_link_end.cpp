@@ -5,19 +5,10 @@
 
 namespace cxloom {
 
-namespace {
-
-/// Lines that a class keeps ready for the next flits: no flit takes more.
-constexpr std::uint32_t kAhead = Offer::kMost;
-
-/// Of every TLP: that of a request with a 64-bit address (PCIe 5.0, section 2.2; a completion's is 4 B shorter).
-constexpr std::uint32_t kIoHeader = 16;
-
-}  // namespace
-
 FlitLinkEnd::FlitLinkEnd(Kernel& kernel, const Setup& setup)
     : QueuedLinkEnd(kernel, setup.queued),
       flits_(setup.packing),
+      staging_(setup.packing.mode),
       packer_(setup.packing),
       io_(setup.packing.mode),
       geometry_(geometry(setup.packing.mode)),
@@ -64,7 +55,7 @@ void FlitLinkEnd::admit(Message& message, Time since) {
   const Time now = kernel().now();
   own.update(now);
   const bool at_once =
-      own.waits.empty() && own.has_credit() && staging_.lines(message.channel) < kAhead && up_at_ <= now;
+      own.waits.empty() && own.has_credit() && !staging_.full(message.channel) && up_at_ <= now;
   if (!at_once) {
     enqueue(message, since);
     return;
@@ -85,7 +76,7 @@ void FlitLinkEnd::fill_stages(Time now) {
   for (std::uint32_t left_over = can_go(); left_over != 0; left_over &= left_over - 1) {
     const auto index = static_cast<unsigned>(std::countr_zero(left_over));
     const auto which = static_cast<Channel>(index);
-    while ((can_go() >> index & 1U) != 0 && staging_.lines(which) < kAhead) {
+    while ((can_go() >> index & 1U) != 0 && !staging_.full(which)) {
       Feeder* feeder = pick_of(which);
       Message& message = feeder->head();
       use_credit(message, now);
@@ -270,8 +261,7 @@ void FlitLinkEnd::send_io_flit(Time now) {
   std::uint32_t bytes = 0;
   for (const Message* message = staging_.io().first(); message && bytes < geometry_.io_bytes;
        message = message->next) {
-    io_bytes_.push_back(
-        io_packet_bytes(packer_.mode(), kIoHeader, static_cast<std::uint32_t>(message->payload())));
+    io_bytes_.push_back(staging_.bytes_of_io(*message));
     bytes += io_bytes_.back();
   }
   io_.pack(io_bytes_, flit_);

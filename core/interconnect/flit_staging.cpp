@@ -4,11 +4,15 @@ namespace cxloom {
 
 void FlitStaging::add(Message& message) {
   Stage& stage = stage_of(message.channel);
+  if (message.channel == Channel::kIo) {
+    stage.messages.push(message);
+    io_bytes_ += bytes_of_io(message);
+    return;
+  }
   const std::uint32_t lines = lines_of(message);
   if (stage.messages.empty()) stage.lines_of_head = lines;
   stage.messages.push(message);
   set_lines(message.channel, stage.lines + lines);
-  if (message.channel == Channel::kIo) return;
   lines_ += lines;
   if (cxloom::has_byte_enables(message)) stage.has_byte_enables = true;
 }
@@ -28,9 +32,8 @@ FlitStaging::Line FlitStaging::take(Channel channel) {
 }
 
 Message& FlitStaging::take_io() {
-  Stage& stage = stage_of(Channel::kIo);
-  Message& message = stage.messages.pop();
-  stage.lines -= lines_of(message);
+  Message& message = stage_of(Channel::kIo).messages.pop();
+  io_bytes_ -= bytes_of_io(message);
   return message;
 }
 

@@ -1,5 +1,5 @@
 // What may go into the next flits of a link: messages with their credits in hand, a queue a class, counted in lines of
-// 64 B of which a message has one or more.
+// 64 B of which a message has one or more. Packets of CXL.io, which go in flits of their own, are counted in bytes.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "protocol/flit_packer.hpp"
+#include "protocol/io_packer.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
@@ -30,6 +31,8 @@ class FlitStaging {
     bool last;
   };
 
+  explicit FlitStaging(FlitMode mode) : mode_(mode), io_room_(geometry(mode).io_bytes) {}
+
   void add(Message& message);
   /// The next line of a class; one must be there.
   Line take(Channel channel);
@@ -50,7 +53,11 @@ class FlitStaging {
     if (touched) stage.messages.push(*touched);
   }
 
-  /// Lines of a class.
+  /// The next flit cannot take more of a class than is staged.
+  bool full(Channel channel) const {
+    return channel == Channel::kIo ? io_bytes_ >= io_room_ : lines(channel) >= Offer::kMost;
+  }
+  /// Lines of a class, CXL.io aside.
   std::uint32_t lines(Channel channel) const { return stages_[static_cast<std::size_t>(channel)].lines; }
   /// Lines of all classes but CXL.io.
   std::uint32_t lines() const { return lines_; }
@@ -60,8 +67,13 @@ class FlitStaging {
     if (stage_of(Channel::kM2SRwD).has_byte_enables) describe_data(Channel::kM2SRwD);
     return offer_;
   }
-  /// Messages of CXL.io, which go in flits of their own.
   const MessageQueue& io() const { return stages_[static_cast<std::size_t>(Channel::kIo)].messages; }
+  /// Of a packet of CXL.io, on the wire.
+  std::uint32_t bytes_of_io(const Message& message) const {
+    return io_packet_bytes(mode_, message.opcode, static_cast<std::uint32_t>(message.payload()));
+  }
+  /// Bytes of all of them.
+  std::uint32_t io_bytes() const { return io_bytes_; }
   Message& take_io();
 
  private:
@@ -75,10 +87,13 @@ class FlitStaging {
   Stage& stage_of(Channel channel) { return stages_[static_cast<std::size_t>(channel)]; }
   void set_lines(Channel channel, std::uint32_t lines) {
     stage_of(channel).lines = lines;
-    if (channel != Channel::kIo) offer_.set(channel, lines);
+    offer_.set(channel, lines);
   }
   void describe_data(Channel channel);
 
+  FlitMode mode_;
+  std::uint32_t io_room_;  // bytes of packets that a flit takes
+  std::uint32_t io_bytes_ = 0;
   std::uint32_t lines_ = 0;
   Offer offer_;
   std::array<Stage, kChannelCount> stages_{};

@@ -6,9 +6,20 @@
 
 namespace cxloom {
 
-std::uint32_t io_packet_bytes(FlitMode mode, std::uint32_t header_bytes, std::uint32_t payload_bytes) {
+std::uint32_t io_header_bytes(Opcode opcode) {
+  constexpr std::uint32_t kDoubleWord = 4;
+  switch (opcode) {
+    case Opcode::kMRd:
+    case Opcode::kMWr: return 4 * kDoubleWord;
+    case Opcode::kCfgRd:
+    case Opcode::kCplD: return 3 * kDoubleWord;
+    default: throw InternalError("a packet of CXL.io that is none");
+  }
+}
+
+std::uint32_t io_packet_bytes(FlitMode mode, Opcode opcode, std::uint32_t payload_bytes) {
   constexpr std::uint32_t kFraming = 4 + 4;  // framing token, link CRC
-  const std::uint32_t packet = (header_bytes + payload_bytes + 3) / 4 * 4;
+  const std::uint32_t packet = (io_header_bytes(opcode) + payload_bytes + 3) / 4 * 4;
   return mode == FlitMode::k68B ? packet + kFraming : packet;
 }
 

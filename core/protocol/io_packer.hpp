@@ -6,12 +6,17 @@
 #include <span>
 
 #include "protocol/flit.hpp"
+#include "protocol/opcode.hpp"
 
 namespace cxloom {
 
-/// Bytes of a TLP on the wire: header (12 or 16 B) and payload, rounded up to 4 B; with 68B flits, which
-/// carry PCIe's non-flit framing, also the 4 B framing token with the sequence number and the 4 B link CRC.
-std::uint32_t io_packet_bytes(FlitMode mode, std::uint32_t header_bytes, std::uint32_t payload_bytes);
+/// Bytes of a TLP's header (PCI Express Base 5.0, section 2.2): memory requests with 64-bit addresses four double
+/// words, configuration requests and completions three. Throws InternalError for what is not of CXL.io.
+std::uint32_t io_header_bytes(Opcode opcode);
+
+/// Bytes of a TLP on the wire: header and payload, rounded up to 4 B; with 68B flits, which carry PCIe's non-flit
+/// framing, also the 4 B framing token with the sequence number and the 4 B link CRC.
+std::uint32_t io_packet_bytes(FlitMode mode, Opcode opcode, std::uint32_t payload_bytes);
 
 class IoPacker {
  public:

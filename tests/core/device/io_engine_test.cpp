@@ -215,14 +215,15 @@ TEST(IoEngine, CreditsHoldItBack) {
 
 TEST(IoEngine, FillsFlitsOfItsOwn) {
   for (const auto& [name, mode] : {std::pair("68B", FlitMode::k68B), std::pair("256B", FlitMode::k256B)}) {
-    for (const char* traffic : {"dma-write", "dma-read"}) {
+    for (const auto& [traffic, packet] :
+         {std::pair("dma-write", Opcode::kMWr), std::pair("dma-read", Opcode::kCplD)}) {
       const Value::Map engine{{"target", "host"}, {"traffic", traffic}, {"size", "1024B"}};
       Running run(beside_a_host(engine, "host", {{"phy", "pcie5-x4"}, {"flit", name}}));
       run.to_end();
       const double wire = run.simulation().system().links().back().forward->rate().per_second() / 1e9;
       const FlitGeometry& flit = geometry(mode);
       const double share = static_cast<double>(flit.io_bytes) / static_cast<double>(flit.bytes);
-      EXPECT_NEAR(of(run, "bandwidth_gb_per_s"), wire * share * 1024.0 / io_packet_bytes(mode, 16, 1024),
+      EXPECT_NEAR(of(run, "bandwidth_gb_per_s"), wire * share * 1024.0 / io_packet_bytes(mode, packet, 1024),
                   0.15)
           << name << " " << traffic;
     }

@@ -208,11 +208,7 @@ TEST(FlitLinkCredits, AStreamOfIoDoesNotStarveTheCreditsOfTheOtherDirection) {
   const FlitLinkOf of{.delay = 20_ns, .credits = only(Channel::kM2SReq, 1)};
   FlitLink link(kernel, a, b, of);
   Messages messages;
-  for (int i = 0; i < 10000; ++i) {
-    Message& message = messages.make(Opcode::kMemWr, 256);
-    message.channel = Channel::kIo;
-    link.b_to_a.send(message, 0_ps);
-  }
+  for (int i = 0; i < 10000; ++i) link.b_to_a.send(messages.make(Opcode::kMWr, 256), 0_ps);
   for (int i = 0; i < 20; ++i) link.a_to_b.send(messages.make(Opcode::kMemRd), 0_ps);
   kernel.run(Time::max(), kAllEvents);
   ASSERT_EQ(b.arrivals.size(), 20U);

@@ -43,7 +43,7 @@ struct Window {
 
 /// Plays `count` random messages over the link, and checks what must hold for all traffic.
 std::array<Played, 2> play(const FlitLinkOf& of, int count, std::uint64_t mean_gap_ps,
-                           const Window& window = {}, bool all_io = true) {
+                           const Window& window = {}) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
@@ -76,12 +76,12 @@ std::array<Played, 2> play(const FlitLinkOf& of, int count, std::uint64_t mean_g
     const std::uint64_t burst = random.below(8) == 0 ? 1 + random.below(40) : 1;
     Side& side = sides[random.below(2)];
     const Opcode opcode =
-        std::array{Opcode::kMemRd, Opcode::kMemWr, Opcode::kMemData, Opcode::kCmp}[random.below(4)];
-    const bool io = random.below(10) == 0 && (all_io || carries_data(opcode));
+        random.below(10) == 0
+            ? std::array{Opcode::kMRd, Opcode::kMWr, Opcode::kCplD, Opcode::kCfgRd}[random.below(4)]
+            : std::array{Opcode::kMemRd, Opcode::kMemWr, Opcode::kMemData, Opcode::kCmp}[random.below(4)];
     for (std::uint64_t i = 0; i < burst; ++i) {
       const auto size = std::array<std::uint16_t, 4>{64, 64, 40, 256}[random.below(4)];
       Message& message = messages.tracked(opcode, kernel.now(), size);
-      if (io) message.channel = Channel::kIo;
       side.sent[message.channel].push_back(&message);
       known[&message] = {number++, kernel.now()};
       side.end->send(message, kernel.now());
@@ -206,8 +206,7 @@ TEST(FlitLinkTraffic, ABatchEndsBeforeTheInstantInWhichItIsWorkedOff) {
 }
 
 TEST(FlitLinkTraffic, BatchesOfTurnsChangeNothing) {
-  // Where errors are possible, and even if none ever happens, every turn is an event of its own. Such an end looks at
-  // fewer messages ahead, too few of CXL.io without data to fill a flit.
+  // Where errors are possible, and even if none ever happens, every turn is an event of its own.
   const Window windows[] = {{}, {1'000'123_ps, 2'345'678_ps}, {777'777_ps, 3'000'001_ps}};
   for (const FlitMode mode : test::kFlitModes) {
     for (const Time flight : {1_ns, 5_ns, 60_ns}) {
@@ -216,9 +215,9 @@ TEST(FlitLinkTraffic, BatchesOfTurnsChangeNothing) {
           SCOPED_TRACE(std::string(kFlitModeNames[static_cast<std::size_t>(mode)]) + " gap " +
                        std::to_string(mean_gap) + " window " + std::to_string(window.opens.ps()));
           FlitLinkOf of{.mode = mode, .rate = Rate::per_time(63, 1000), .port_delays = flight};
-          const auto batched = play(of, 4000, mean_gap, window, false);
+          const auto batched = play(of, 4000, mean_gap, window);
           of.errors.every = 1'000'000'000;
-          const auto eager = play(of, 4000, mean_gap, window, false);
+          const auto eager = play(of, 4000, mean_gap, window);
           for (std::size_t way = 0; way < 2; ++way) {
             ASSERT_TRUE(batched[way].arrived == eager[way].arrived);
             ASSERT_TRUE(batched[way].flits == eager[way].flits);
@@ -226,6 +225,40 @@ TEST(FlitLinkTraffic, BatchesOfTurnsChangeNothing) {
             ASSERT_TRUE(batched[way].busy == eager[way].busy);
             ASSERT_TRUE(batched[way].queue == eager[way].queue);
           }
+        }
+      }
+    }
+  }
+}
+
+TEST(FlitLinkTraffic, PacketsOfIoShareAFlitByTheirBytes) {
+  // 68B: 64 B a flit, of which a read request takes 16 B and 8 B of framing: eight in three flits. 256B: 236 B, 59 reads
+  // in four flits. 256B-lo: 232 B, 29 in two. Configuration reads and completions have headers 4 B shorter.
+  struct Packet {
+    Opcode opcode;
+    std::uint16_t size;
+    std::int64_t bytes;
+  };
+  for (const Packet& each :
+       {Packet{Opcode::kMRd, 4096, 16}, {Opcode::kCfgRd, 4, 12}, {Opcode::kCplD, 64, 76}}) {
+    for (const FlitMode mode : test::kFlitModes) {
+      const std::int64_t bytes = each.bytes + (mode == FlitMode::k68B ? 8 : 0);
+      const auto room = static_cast<std::int64_t>(geometry(mode).io_bytes);
+      for (const std::uint32_t every : {0U, 1'000'000U}) {  // in batches, and one by one
+        Kernel kernel;
+        Probe a(kernel, "a");
+        Probe b(kernel, "b");
+        FlitLinkOf of{.mode = mode, .delay = 20_ns};
+        if (every > 0) of.errors.every = every;
+        FlitLink link(kernel, a, b, of);
+        Messages messages;
+        for (int i = 0; i < 200; ++i) link.a_to_b.send(messages.make(each.opcode, each.size), 0_ps);
+        kernel.run(Time::max(), kAllEvents);
+        ASSERT_EQ(b.arrivals.size(), 200U);
+        for (std::int64_t k = 0; k < 200; ++k) {
+          const std::int64_t flits = ((k + 1) * bytes + room - 1) / room;
+          ASSERT_EQ(b.arrivals[static_cast<std::size_t>(k)].time, of.flit() * flits + 20_ns)
+              << kFlitModeNames[static_cast<std::size_t>(mode)] << ", " << bytes << " B, packet " << k;
         }
       }
     }

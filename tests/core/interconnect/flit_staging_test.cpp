@@ -16,7 +16,7 @@ using test::Messages;
 
 TEST(FlitStaging, LinesComeInTheOrderOfTheirMessages) {
   Messages messages;
-  FlitStaging staging;
+  FlitStaging staging(FlitMode::k256B);
   Message& four = messages.make(Opcode::kMemWr, 256);
   Message& one = messages.make(Opcode::kMemWr, 64);
   Message& read = messages.make(Opcode::kMemRd, 64);
@@ -39,7 +39,7 @@ TEST(FlitStaging, LinesComeInTheOrderOfTheirMessages) {
 
 TEST(FlitStaging, ByteEnablesAreThoseOfTheLinesThatMayGoNext) {
   Messages messages;
-  FlitStaging staging;
+  FlitStaging staging(FlitMode::k256B);
   // Lines 0 to 7: whole, whole, partial (of 100 B), whole ... and a partial one behind those that a packer looks at.
   for (const std::uint16_t size : std::array<std::uint16_t, 4>{64, 100, 256, 64})
     staging.add(messages.make(Opcode::kMemWr, size));
@@ -62,7 +62,7 @@ TEST(FlitStaging, ByteEnablesAreThoseOfTheLinesThatMayGoNext) {
 
 TEST(FlitStaging, OnlyWhatHasNotBegunIsTakenBack) {
   Messages messages;
-  FlitStaging staging;
+  FlitStaging staging(FlitMode::k256B);
   std::vector<Message*> sent;
   for (int i = 0; i < 3; ++i) staging.add(*sent.emplace_back(&messages.make(Opcode::kMemWr, 128)));
   staging.add(messages.make(Opcode::kMemRd));
@@ -87,18 +87,37 @@ TEST(FlitStaging, OnlyWhatHasNotBegunIsTakenBack) {
   EXPECT_TRUE(staging.take(Channel::kM2SRwD).first);
 }
 
-TEST(FlitStaging, MessagesOfIoAreKeptApart) {
+TEST(FlitStaging, MessagesOfIoAreKeptApartAndCountedInBytes) {
   Messages messages;
-  FlitStaging staging;
-  Message& packet = messages.make(Opcode::kMemWr, 256);
-  packet.channel = Channel::kIo;
+  FlitStaging staging(FlitMode::k256B);
+  Message& packet = messages.make(Opcode::kMWr, 208);
+  Message& read = messages.make(Opcode::kMRd, 4096);  // without the data
+  Message& answer = messages.make(Opcode::kCplD, 64);
+  EXPECT_EQ(staging.io_bytes(), 0U);
   staging.add(packet);
+  EXPECT_EQ(staging.io_bytes(), 16U + 208U);
+  EXPECT_FALSE(staging.full(Channel::kIo));  // 236 B
+  staging.add(read);
+  EXPECT_EQ(staging.io_bytes(), 240U);
+  EXPECT_TRUE(staging.full(Channel::kIo));
+  staging.add(answer);
+  EXPECT_EQ(staging.io_bytes(), 240U + 12U + 64U);
   EXPECT_EQ(staging.lines(), 0U);
-  EXPECT_EQ(staging.lines(Channel::kIo), 4U);
   EXPECT_TRUE(staging.offer().empty());
-  EXPECT_EQ(&staging.take_io(), &packet);
+  for (Message* message : {&packet, &read, &answer}) EXPECT_EQ(&staging.take_io(), message);
   EXPECT_TRUE(staging.io().empty());
-  EXPECT_EQ(staging.lines(Channel::kIo), 0U);
+  EXPECT_EQ(staging.io_bytes(), 0U);
+}
+
+TEST(FlitStaging, AClassIsFullWithWhatNoFlitCanTakeMoreOf) {
+  Messages messages;
+  FlitStaging staging(FlitMode::k256B);
+  for (unsigned i = 0; i < Offer::kMost; ++i) {
+    EXPECT_FALSE(staging.full(Channel::kS2MNDR)) << i;
+    staging.add(messages.make(Opcode::kCmp));
+  }
+  EXPECT_TRUE(staging.full(Channel::kS2MNDR));
+  EXPECT_FALSE(staging.full(Channel::kM2SReq));
 }
 
 }  // namespace

@@ -12,10 +12,15 @@ namespace cxloom {
 namespace {
 
 TEST(IoPacker, PacketsHaveTheirBytesOnTheWire) {
-  // A memory write of 64 B with a 16 B header; non-flit framing costs 8 B, flit mode none.
-  EXPECT_EQ(io_packet_bytes(FlitMode::k68B, 16, 64), 88U);
-  EXPECT_EQ(io_packet_bytes(FlitMode::k256B, 16, 64), 80U);
-  EXPECT_EQ(io_packet_bytes(FlitMode::k256B, 12, 1), 16U);  // whole double words
+  // Four double words of header with a 64-bit address, three without; non-flit framing costs 8 B, flit mode none.
+  EXPECT_EQ(io_packet_bytes(FlitMode::k68B, Opcode::kMWr, 64), 88U);
+  EXPECT_EQ(io_packet_bytes(FlitMode::k256B, Opcode::kMWr, 64), 80U);
+  EXPECT_EQ(io_packet_bytes(FlitMode::k256B, Opcode::kMRd, 0), 16U);
+  EXPECT_EQ(io_packet_bytes(FlitMode::k68B, Opcode::kCfgRd, 0), 20U);
+  EXPECT_EQ(io_packet_bytes(FlitMode::k256B, Opcode::kCfgRd, 0), 12U);
+  EXPECT_EQ(io_packet_bytes(FlitMode::k256B, Opcode::kCplD, 64), 76U);
+  EXPECT_EQ(io_packet_bytes(FlitMode::k256B, Opcode::kCplD, 1), 16U);  // whole double words
+  EXPECT_THROW(io_packet_bytes(FlitMode::k256B, Opcode::kMemRd, 0), InternalError);
 }
 
 TEST(IoPacker, PacketsRunOnOverFlits) {

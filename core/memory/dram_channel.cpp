@@ -61,6 +61,22 @@ Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
 
 // --- time ------------------------------------------------------------------------------------------------------------
 
+inline DramChannel::Admission DramChannel::next_admission() const {
+  Admission next;
+  if (!arrivals_[0].empty() && queue_.count(false) < config_.read_queue) next.at = arrivals_[0].front().ready;
+  if (arrivals_[1].empty()) return next;
+  const Arrival& head = arrivals_[1].front();
+  Clock at = kNeverClock;
+  if (held_writes_ < config_.write_queue) {
+    at = head.ready;
+  } else if (!written_.empty()) {
+    at = std::max(head.ready, written_.front());
+  }
+  if (at < next.at || (at == next.at && at != kNeverClock && head.order < arrivals_[0].front().order))
+    next = {at, true};
+  return next;
+}
+
 void DramChannel::advance(Clock limit) {
   for (;;) {
     free_written();
@@ -130,34 +146,11 @@ Clock DramChannel::next_done_bound() const {
   return bound;
 }
 
-bool DramChannel::take_done(Clock now, Done& done) {
-  if (done_.empty() || done_.front().at > now) return false;
-  done = done_.front();
-  done_.pop_front();
-  return true;
-}
-
 void DramChannel::finish(Clock at, Clock first, std::uint32_t access) {
   done_.insert({at, first, access}, [](const Done& a, const Done& b) { return a.at < b.at; });
 }
 
 // --- admission -------------------------------------------------------------------------------------------------------
-
-DramChannel::Admission DramChannel::next_admission() const {
-  Admission next;
-  if (!arrivals_[0].empty() && queue_.count(false) < config_.read_queue) next.at = arrivals_[0].front().ready;
-  if (arrivals_[1].empty()) return next;
-  const Arrival& head = arrivals_[1].front();
-  Clock at = kNeverClock;
-  if (held_writes_ < config_.write_queue) {
-    at = head.ready;
-  } else if (!written_.empty()) {
-    at = std::max(head.ready, written_.front());
-  }
-  if (at < next.at || (at == next.at && at != kNeverClock && head.order < arrivals_[0].front().order))
-    next = {at, true};
-  return next;
-}
 
 void DramChannel::admit(bool write) {
   const Arrival arrival = arrivals_[write].front();
@@ -222,9 +215,9 @@ void DramChannel::choose_direction() {
 
 // --- power-down and idle time ----------------------------------------------------------------------------------------
 
-void DramChannel::power_up(std::uint32_t rank, Clock now) {
+void DramChannel::wake_up(std::uint32_t rank, Clock now) {
   RankState& state = ranks_[rank];
-  if (!config_.power_down || state.idle_from == kNeverClock) return;
+  if (state.idle_from == kNeverClock) return;
   const Clock entry = state.idle_from + *config_.power_down;
   if (entry >= now) return;
   const Clock exit = std::max(now, entry + timing_.tPD);

@@ -45,7 +45,12 @@ class DramChannel {
   /// there is no need to advance.
   Clock next_done_bound() const;
   /// The next burst that is done, in the order of time; false if none is known.
-  bool take_done(Clock now, Done& done);
+  bool take_done(Clock now, Done& done) {
+    if (done_.empty() || done_.front().at > now) return false;
+    done = done_.front();
+    done_.pop_front();
+    return true;
+  }
 
   /// As of the last `advance`.
   DramCounters counters();
@@ -136,7 +141,10 @@ class DramChannel {
   void skip_idle(Clock limit);
   bool refreshes_steadily(std::uint32_t rank) const;
   void sleep(DramCounters& counters, std::uint32_t rank, Clock until) const;
-  void power_up(std::uint32_t rank, Clock now);
+  void power_up(std::uint32_t rank, Clock now) {
+    if (config_.power_down) wake_up(rank, now);
+  }
+  void wake_up(std::uint32_t rank, Clock now);
   void account_open(std::uint32_t rank, Clock now) {
     RankState& state = ranks_[rank];
     counters_.open += timers_.open_banks(rank) * (now - state.settled);

@@ -71,7 +71,7 @@ void DramMedia::drain() {
   for (Lane& lane : lanes_) lane.channel->drain();
 }
 
-std::uint32_t DramMedia::new_access(Message& message, std::uint32_t bursts) {
+inline std::uint32_t DramMedia::new_access(Message& message, std::uint32_t bursts) {
   std::uint32_t index = static_cast<std::uint32_t>(accesses_.size());
   if (free_.empty()) {
     accesses_.emplace_back();

@@ -12,6 +12,7 @@ void EventQueue::grow() {
   ensure(old < kMostNodes, "more pending events than the queue can number");
   events_.resize(std::max<std::size_t>(256, old * 2));
   next_.resize(events_.size());
+  at_instant_.resize(events_.size());
   for (std::size_t i = events_.size(); i-- > old;) give_node(static_cast<std::uint32_t>(i));
 }
 
@@ -43,7 +44,11 @@ void EventQueue::link_elsewhere(std::uint32_t node) {
 }
 
 void EventQueue::insert_at_instant(std::uint32_t node) {
-  at_instant_.insert(std::lower_bound(at_instant_.begin(), at_instant_.end(), node, Later{events_}), node);
+  const auto end = at_instant_.begin() + static_cast<std::ptrdiff_t>(left_);
+  const auto place = std::lower_bound(at_instant_.begin(), end, node, Later{events_});
+  std::copy_backward(place, end, end + 1);
+  *place = node;
+  ++left_;
 }
 
 std::int64_t EventQueue::next_filled_bucket() const {
@@ -73,11 +78,12 @@ std::int64_t EventQueue::next_filled_bucket() const {
 
 void EventQueue::open_next_instant() {
   if (filled_instants_ == 0) open_next_bucket();
+  if (left_ != 0) return;  // the bucket held but one event
   const auto fine = static_cast<std::size_t>(std::countr_zero(filled_instants_));
   filled_instants_ &= filled_instants_ - 1;
   instant_ = Time{(open_ << kFineBits) + static_cast<std::int64_t>(fine)};
-  for (std::uint32_t node = instants_[fine]; node != kNone; node = next_[node]) at_instant_.push_back(node);
-  if (at_instant_.size() > 1) order_instant();
+  for (std::uint32_t node = instants_[fine]; node != kNone; node = next_[node]) at_instant_[left_++] = node;
+  if (left_ > 1) order_instant();
 }
 
 // In large systems many events share an instant. A sort spends most of its time on mispredicted branches; here the place of
@@ -87,9 +93,11 @@ void EventQueue::order_instant() {
   constexpr std::size_t kMost = 64;
   constexpr std::size_t kBlock = 16;
   const Later goes_later{events_};
-  const std::size_t count = at_instant_.size();
+  const auto begin = at_instant_.begin();
+  const auto end = begin + static_cast<std::ptrdiff_t>(left_);
+  const std::size_t count = left_;
   if (count < kFewest || count > kMost) {
-    std::sort(at_instant_.begin(), at_instant_.end(), goes_later);
+    std::sort(begin, end, goes_later);
     return;
   }
   // Unlike keys of 31 bits: the source, and the place in the list for events of one source.
@@ -114,31 +122,37 @@ void EventQueue::order_instant() {
     }
   }
   // Few sources send two events to one instant.
-  if (!std::is_sorted(at_instant_.begin(), at_instant_.end(), goes_later)) {
-    std::sort(at_instant_.begin(), at_instant_.end(), goes_later);
-  }
+  if (!std::is_sorted(begin, end, goes_later)) std::sort(begin, end, goes_later);
 }
 
 void EventQueue::open_next_bucket() {
   std::int64_t bucket = next_filled_bucket();
+  bool far = false;
   if (!far_.empty()) {
-    const std::int64_t far = bucket_of(events_[far_.front()].time);
-    if (bucket < 0 || far < bucket) bucket = far;
+    const std::int64_t first_far = bucket_of(events_[far_.front()].time);
+    far = bucket < 0 || first_far <= bucket;
+    if (far) bucket = first_far;
   }
   const std::int64_t before = open_;
   open_ = bucket;
   if (bucket - before < kBuckets) {  // a bucket further away has come from the heap alone
     const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
-    for (std::uint32_t link = buckets_[slot]; link != kNone;) {
+    std::uint32_t link = buckets_[slot];
+    buckets_[slot] = kNone;
+    words_[slot >> 6U] &= ~(1ULL << (slot & 63U));
+    if (words_[slot >> 6U] == 0) summary_[slot >> 12U] &= ~(1ULL << ((slot >> 6U) & 63U));
+    if (!far && next_[link >> kFineBits] == kNone) {
+      at_instant_[left_++] = link >> kFineBits;
+      instant_ = Time{(bucket << kFineBits) + (link & kFineMask)};
+      return;
+    }
+    while (link != kNone) {
       const std::uint32_t node = link >> kFineBits;
       const std::uint32_t fine = link & kFineMask;
       link = next_[node];
       __builtin_prefetch(&events_[node]);
       link_in_open_bucket(node, fine);
     }
-    buckets_[slot] = kNone;
-    words_[slot >> 6U] &= ~(1ULL << (slot & 63U));
-    if (words_[slot >> 6U] == 0) summary_[slot >> 12U] &= ~(1ULL << ((slot >> 6U) & 63U));
   }
   while (!far_.empty() && bucket_of(events_[far_.front()].time) == bucket) {
     const std::uint32_t node = take_first(far_);

@@ -82,8 +82,8 @@ class EventQueue {
   const Event& top() {
     if (!before_.empty()) [[unlikely]]
       return events_[before_.front()];
-    if (at_instant_.empty()) open_next_instant();
-    return events_[at_instant_.back()];
+    if (left_ == 0) open_next_instant();
+    return events_[at_instant_[left_ - 1]];
   }
 
   /// Removes what `top` gave.
@@ -93,10 +93,9 @@ class EventQueue {
       give_node(take_first(before_));
       return;
     }
-    give_node(at_instant_.back());
-    at_instant_.pop_back();
-    if (!at_instant_.empty()) {
-      prefetch(at_instant_.back());
+    give_node(at_instant_[--left_]);
+    if (left_ != 0) {
+      prefetch(at_instant_[left_ - 1]);
     } else if (filled_instants_ != 0) {
       prefetch(instants_[static_cast<std::size_t>(std::countr_zero(filled_instants_))]);
     }
@@ -158,7 +157,8 @@ class EventQueue {
   std::size_t size_ = 0;
   Time instant_{-1};                   // of the events in `at_instant_`, or of the last one that was
   std::int64_t open_ = -1;             // number of the open bucket
-  Nodes at_instant_;                   // the next events, of one time, last first
+  Nodes at_instant_;                   // the next events, of one time, last first; room for all nodes
+  std::size_t left_ = 0;               // of these
   std::uint64_t filled_instants_ = 0;  // of the open bucket, those that hold something
   std::array<std::uint32_t, 1U << kFineBits> instants_{};  // a list of nodes each
   Nodes before_;  // heap: before `instant_`, pushed after a look ahead had opened it

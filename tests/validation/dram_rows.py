@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validation.systems import Run, Spec, changed, host_and_memory
-from validation.turns import FALLS, RISES, Measure, Turn, bandwidth, latency
+from validation.systems import Spec, changed, host_and_memory
+from validation.turns import FALLS, RISES, Measure, Turn, bandwidth, latency, of_memory
 
 AT = "devices.mem.media"
 
@@ -18,15 +18,6 @@ def dram(work: Spec | None = None, **media: Any) -> Spec:
         host={"queue": 128},
         work={"requests": 3000, "reads": 0.6, "footprint": "1GiB", **(work or {})},
     )
-
-
-def of_memory(name: str) -> Measure:
-    """A measure of the memory."""
-
-    def measure(outcome: Run) -> float:
-        return float(outcome.summary["per_memory"]["mem"][name])
-
-    return measure
 
 
 def segment(name: str) -> Measure:

@@ -5,23 +5,24 @@ A row says: in this system, with this value and then that one, this measure rise
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from validation.dram_rows import dram, dram_rows
 from validation.flit_rows import flit_rows
+from validation.media_rows import curve_rows, media_rows, nvm_rows
 from validation.systems import (
     FREE,
+    WORK,
     Run,
     Spec,
     changed,
+    direct,
     feed,
     generated,
-    host_and_memory,
     host_bus_memories,
+    rows,
     run,
 )
 from validation.turns import (
@@ -47,19 +48,6 @@ from cxloom import _core
 from cxloom.errors import SimulationError
 
 # --- systems ---------------------------------------------------------------------------------------------------------
-
-WORK = {"requests": 2000, "reads": 0.5, "footprint": "1MiB"}
-
-
-def rows(spec: Spec) -> Spec:
-    """The same, with a row for each request."""
-    return changed(spec, ("outputs.requests", True))
-
-
-def direct(**more: Any) -> Spec:
-    """A host and a memory."""
-    work = {**WORK, **more.get("work", {})}
-    return rows(host_and_memory(more.get("link"), more.get("memory"), more.get("host"), work))
 
 
 def bus(**more: Any) -> Spec:
@@ -208,92 +196,6 @@ def switch_rows() -> Iterator[Turn]:
     others = tuple((f"devices.{n}.arbitration", "age") for n in names[1:])
     path, values = f"devices.{names[0]}.arbitration", ("round-robin", "age")
     yield Turn("devices.switch.arbitration", chain, path, values, FALLS, worst, others)
-
-
-def media_rows() -> Iterator[Turn]:
-    """Media of fixed latency."""
-    base = direct()
-    at = "devices.mem.media"
-    kind = ("devices.mem.media", {"kind": "fixed", "latency": "45ns"})
-    base = changed(base, kind)
-    in_line = changed(base, ("workload.host.pattern", "sequential"), (f"{at}.banks", 4))
-    yield Turn("media.fixed.latency", base, f"{at}.latency", ("45ns", "90ns"), RISES, latency)
-    yield Turn("media.fixed.write_latency", base, f"{at}.write_latency", (..., "150ns"), RISES, latency)
-    yield Turn("media.fixed.bandwidth", base, f"{at}.bandwidth", ("unlimited", "4GB/s"), FALLS, bandwidth)
-    yield Turn("media.fixed.banks", base, f"{at}.banks", (..., 2), FALLS, bandwidth)
-    yield Turn(
-        "media.fixed.bank_interleave", in_line, f"{at}.bank_interleave", ("64B", "64KiB"), FALLS, bandwidth
-    )
-
-
-def measured(name: str) -> Measure:
-    """A measure of the memory `mem`."""
-    return lambda outcome: float(outcome.summary["per_memory"]["mem"][name])
-
-
-def nvm_rows() -> Iterator[Turn]:
-    """Non-volatile media."""
-    at = "devices.mem.media"
-    wide = {"kind": "nvm", "block": "256B"}
-    base = direct(memory={"media": {"kind": "nvm"}})
-    blocks = direct(memory={"media": wide}, work={"pattern": "sequential"})
-    writes = direct(memory={"media": {"kind": "nvm", "banks": 4}}, work={"reads": 0.0})
-    again = direct(memory={"media": {**wide, "hold": 32}}, work={"footprint": "8KiB"})
-
-    def turn(key: str, base: Spec, values: tuple[Any, Any], effect: Any, measure: Measure) -> Turn:
-        return Turn(f"media.nvm.{key}", base, f"{at}.{key}", values, effect, measure)
-
-    yield turn("preset", base, ("nvm-100-200", "optane-dcpmm"), RISES, latency)
-    yield turn("read_latency", base, ("100ns", "300ns"), RISES, latency)
-    yield turn("write_latency", writes, ("200ns", "400ns"), FALLS, bandwidth)
-    yield turn("banks", base, (16, 2), FALLS, bandwidth)
-    yield turn("block", base, ("64B", "256B"), RISES, measured("write_amplification"))
-    yield turn("write_buffer", writes, (64, 4), RISES, measured("media_queue_mean"))
-    yield turn("hold", again, (0, 32), RISES, measured("merged_writes"))
-    yield turn("read_buffer", blocks, (0, 64), FALLS, measured("read_amplification"))
-    yield turn("buffer_write_latency", base, ("10ns", "90ns"), RISES, latency)
-    yield turn("buffer_read_latency", again, ("10ns", "90ns"), RISES, latency)
-    yield turn("read_bandwidth", base, ("unlimited", "1GB/s"), FALLS, bandwidth)
-    yield turn("write_bandwidth", writes, ("unlimited", "0.5GB/s"), FALLS, bandwidth)
-    yield turn("wear_region", base, ("64B", "64KiB"), FALLS, measured("wear_max"))
-    yield turn("endurance", base, (..., 1), RISES, measured("worn_lines"))
-
-
-def curve(reads: float = 1.0, bandwidth: str = "8GB/s", latency: str = "200ns") -> list[Spec]:
-    """A curve of two points for each of two read shares; the arguments are of its last."""
-    return [
-        {"reads": 0.0, "bandwidth": "1GB/s", "latency": "150ns"},
-        {"reads": 0.0, "bandwidth": "6GB/s", "latency": "300ns"},
-        {"reads": reads, "bandwidth": "1GB/s", "latency": "100ns"},
-        {"reads": reads, "bandwidth": bandwidth, "latency": latency},
-    ]
-
-
-def curve_file(latency_ns: int) -> str:
-    """A table in a file."""
-    path = Path(tempfile.mkdtemp()) / "curve.csv"
-    path.write_text(f"bandwidth_gb_per_s,latency_ns\n1,100\n10,{latency_ns}\n", encoding="utf-8")
-    return str(path)
-
-
-def curve_rows() -> Iterator[Turn]:
-    """Media that follow a measured curve."""
-    at = "devices.mem.media"
-    base = direct(memory={"media": {"kind": "curve", "points": curve()}})
-    file = direct(memory={"media": {"kind": "curve", "file": curve_file(200)}})
-    open_loop = changed(base, ("workload.host.rate", "60M/s"))  # 3.84 GB/s
-    bursts = changed(open_loop, ("workload.host.arrivals", "poisson"))
-    slower = curve(), curve(latency="400ns")
-    name = "media.curve.points"
-    yield Turn(name, open_loop, f"{at}.points", slower, RISES, latency)
-    yield Turn(f"{name}.reads", base, f"{at}.points", (curve(), curve(0.6)), FALLS, latency)
-    yield Turn(
-        f"{name}.bandwidth", base, f"{at}.points", (curve(), curve(bandwidth="20GB/s")), RISES, bandwidth
-    )
-    yield Turn(f"{name}.latency", open_loop, f"{at}.points", slower, RISES, latency)
-    yield Turn("media.curve.file", file, f"{at}.file", (curve_file(200), curve_file(800)), RISES, latency)
-    yield Turn("media.curve.elsewhere", base, f"{at}.elsewhere", ("0ns", "60ns"), FALLS, latency)
-    yield Turn("media.curve.window", bursts, f"{at}.window", (4, 256), FALLS, worst)
 
 
 def hot_part(outcome: Run) -> float:

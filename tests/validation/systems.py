@@ -180,3 +180,17 @@ def feed(addresses: Iterable[int], **columns: Any) -> Callable[[], Spec | None]:
         batch[name] = np.broadcast_to(np.asarray(columns.get(name, value), dtype=dtype), at.shape).copy()
     batches = iter([batch])
     return lambda: next(batches, None)
+
+
+WORK = {"requests": 2000, "reads": 0.5, "footprint": "1MiB"}
+
+
+def rows(spec: Spec) -> Spec:
+    """The same, with a row for each request."""
+    return changed(spec, ("outputs.requests", True))
+
+
+def direct(**more: Any) -> Spec:
+    """A host and a memory."""
+    work = {**WORK, **more.get("work", {})}
+    return rows(host_and_memory(more.get("link"), more.get("memory"), more.get("host"), work))

@@ -111,3 +111,12 @@ def lowest(outcome: Run) -> int:
 def distinct(outcome: Run) -> int:
     """How many different addresses."""
     return len(np.unique(addresses(outcome)))
+
+
+def of_memory(name: str) -> Measure:
+    """A measure of the memory `mem`."""
+
+    def measure(outcome: Run) -> float:
+        return float(outcome.summary["per_memory"]["mem"][name])
+
+    return measure

@@ -1,6 +1,7 @@
 // What goes wrong on a link of flits: corrupted flits are sent again, and while the link is down requests may fail.
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "interconnect/flit_link_end.hpp"
 
 namespace cxloom {
@@ -84,6 +85,8 @@ void FlitLinkEnd::fail_staged_requests(Time now) {
 }
 
 void FlitLinkEnd::fail(Message& message, Time now) {
+  ensure(message.opcode == Opcode::kMemRd || message.opcode == Opcode::kMemWr,
+         "an outage answers reads and writes alone");
   monitor().queue().change(now, -1);
   message.charge(queue_segment(), now);
   message.tail = Time{};

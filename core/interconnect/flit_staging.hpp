@@ -12,8 +12,9 @@
 
 namespace cxloom {
 
-/// Lines of a message in flits, each with a header of its own; a message without data has one.
+/// Lines of a message in flits, each with a header of its own. A snoop of a block is one message, whatever its size.
 inline std::uint32_t lines_of(const Message& message) {
+  if (message.channel == Channel::kS2MBISnp || message.channel == Channel::kM2SBIRsp) return 1;
   return std::max(1U, static_cast<std::uint32_t>((message.size + kLineBytes - 1) / kLineBytes));
 }
 

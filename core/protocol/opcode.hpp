@@ -33,26 +33,68 @@ inline constexpr std::array<std::string_view, kChannelCount> kChannelNames{
     "D2H Rsp", "D2H Data", "H2D Req",   "H2D Rsp", "H2D Data", "IO"};
 
 /// Opcodes in use: of CXL.mem (CXL 3.x specification, chapter 3), and of CXL.io, which are packets of PCIe (PCI Express
-/// Base Specification, section 2.2).
+/// Base Specification, section 2.2). Those of back-invalidation are for links so far: no device sends them yet.
 enum class Opcode : std::uint8_t {
   kMemRd,       ///< M2S Req: read a line
   kMemWr,       ///< M2S RwD: write a line
   kMemData,     ///< S2M DRS: the data of a read
   kCmp,         ///< S2M NDR: a write is complete
   kMemDataNxm,  ///< S2M DRS: the answer to a read that reached no memory
-  kMRd,         ///< IO: memory read request
-  kMWr,         ///< IO: memory write, posted: nothing answers it
-  kCfgRd,       ///< IO: configuration read request
-  kCplD,        ///< IO: completion with the data of a read
+
+  // Back-invalidation: a device asks the host about a line (Blk: two or four lines of an aligned 256 B) before it
+  // changes its state.
+  kBISnpCur,      ///< S2M BISnp: for the current value, any state may stay
+  kBISnpData,     ///< S2M BISnp: for a shared or exclusive copy
+  kBISnpInv,      ///< S2M BISnp: for an exclusive copy, the host's becomes invalid
+  kBISnpCurBlk,   ///< S2M BISnp
+  kBISnpDataBlk,  ///< S2M BISnp
+  kBISnpInvBlk,   ///< S2M BISnp
+  kBIRspI,        ///< M2S BIRsp: the host holds no copy
+  kBIRspS,        ///< M2S BIRsp: it may hold a shared copy
+  kBIRspE,        ///< M2S BIRsp: it may hold an exclusive copy
+  kBIRspIBlk,     ///< M2S BIRsp
+  kBIRspSBlk,     ///< M2S BIRsp
+  kBIRspEBlk,     ///< M2S BIRsp
+  /// M2S RwD: the host has a request of its own to the line under way, and asks whether it was served already.
+  kBIConflict,
+  /// S2M NDR: the answer, behind the Cmp of whatever was served before.
+  kBIConflictAck,
+
+  kMRd,    ///< IO: memory read request
+  kMWr,    ///< IO: memory write, posted: nothing answers it
+  kCfgRd,  ///< IO: configuration read request
+  kCplD,   ///< IO: completion with the data of a read
 };
+
+inline constexpr std::size_t kOpcodeCount = 23;
+
+inline constexpr std::array<std::string_view, kOpcodeCount> kOpcodeNames{
+    "MemRd",          "MemWr",    "MemData",     "Cmp",          "MemData-NXM", "BISnpCur",
+    "BISnpData",      "BISnpInv", "BISnpCurBlk", "BISnpDataBlk", "BISnpInvBlk", "BIRspI",
+    "BIRspS",         "BIRspE",   "BIRspIBlk",   "BIRspSBlk",    "BIRspEBlk",   "BIConflict",
+    "BI-ConflictAck", "MRd",      "MWr",         "CfgRd",        "CplD"};
 
 constexpr Channel channel_of(Opcode opcode) {
   switch (opcode) {
     case Opcode::kMemRd: return Channel::kM2SReq;
-    case Opcode::kMemWr: return Channel::kM2SRwD;
+    case Opcode::kMemWr:
+    case Opcode::kBIConflict: return Channel::kM2SRwD;
     case Opcode::kMemData:
     case Opcode::kMemDataNxm: return Channel::kS2MDRS;
-    case Opcode::kCmp: return Channel::kS2MNDR;
+    case Opcode::kCmp:
+    case Opcode::kBIConflictAck: return Channel::kS2MNDR;
+    case Opcode::kBISnpCur:
+    case Opcode::kBISnpData:
+    case Opcode::kBISnpInv:
+    case Opcode::kBISnpCurBlk:
+    case Opcode::kBISnpDataBlk:
+    case Opcode::kBISnpInvBlk: return Channel::kS2MBISnp;
+    case Opcode::kBIRspI:
+    case Opcode::kBIRspS:
+    case Opcode::kBIRspE:
+    case Opcode::kBIRspIBlk:
+    case Opcode::kBIRspSBlk:
+    case Opcode::kBIRspEBlk: return Channel::kM2SBIRsp;
     case Opcode::kMRd:
     case Opcode::kMWr:
     case Opcode::kCfgRd:
@@ -75,6 +117,7 @@ constexpr bool is_downstream(Channel channel) {
   }
 }
 
+/// A line or other payload follows the header. That of a BIConflict is reserved, and so none: docs/model/flit.md.
 constexpr bool carries_data(Opcode opcode) {
   return opcode == Opcode::kMemWr || opcode == Opcode::kMemData || opcode == Opcode::kMWr ||
          opcode == Opcode::kCplD;

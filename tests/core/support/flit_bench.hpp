@@ -1,4 +1,4 @@
-// Two probes joined by a link of flits.
+// Two components, probes as a rule, joined by a link of flits.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct FlitLinkOf {
 
 class FlitLink {
  public:
-  FlitLink(Kernel& kernel, Probe& a, Probe& b, const FlitLinkOf& link)
+  FlitLink(Kernel& kernel, Component& a, Component& b, const FlitLinkOf& link)
       : ends_{make_flit_link_end(kernel, setup(link, a, b, 0)),
               make_flit_link_end(kernel, setup(link, b, a, 1))},
         a_to_b(*ends_[0]),
@@ -56,7 +56,8 @@ class FlitLink {
   }
 
  private:
-  static FlitLinkEnd::Setup setup(const FlitLinkOf& link, Probe& from, Probe& to, unsigned direction) {
+  static FlitLinkEnd::Setup setup(const FlitLinkOf& link, Component& from, Component& to,
+                                  unsigned direction) {
     const LinkEndSetup ends{
         from, to, 0, 0, Wire(link.rate), direction, link.port_delays, link.delay, {}, Segment::kLinkQueue};
     FlitLinkEnd::Setup setup{

@@ -39,7 +39,7 @@ void FlitLinkEnd::send(Message& message, Time ready) {
     return;
   }
   expect(message, ready);
-  wake_by(std::max({coming_.front().ready, wire().free_at(), outage_.fail ? Time{} : up_at_}));
+  wake_by(std::max(coming_.front().ready, may_act_at()));
 }
 
 void FlitLinkEnd::admit_coming(Time now) {
@@ -104,9 +104,9 @@ void FlitLinkEnd::wake_by(Time at) {
 void FlitLinkEnd::arrange() {
   if (settling_ || in_turn_) return;
   const Time now = kernel().now();
-  const Time free = outage_.fail ? wire().free_at() : std::max(wire().free_at(), up_at_);
-  if (free > now) {
-    wake_by(free);
+  const Time at = may_act_at();
+  if (at > now) {
+    wake_by(at);
   } else {
     settling_ = true;
     kernel().at_end_of_instant(*this);

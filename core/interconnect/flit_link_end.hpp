@@ -2,6 +2,7 @@
 // a corrupted one is sent again (flit_link_faults.cpp). docs/model/flit_link.md says what is modelled.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -105,6 +106,8 @@ class FlitLinkEnd : public QueuedLinkEnd {
     std::uint16_t payload = 0;
   };
 
+  /// When there may be something to do: the wire is free and up, or what waits is turned back, which takes no wire.
+  Time may_act_at() const { return FlitLinkEnd::turns_back() ? Time{} : std::max(wire().free_at(), up_at_); }
   void admit_coming(Time now);
   void admit(Message& message, Time since);
   void fill_stages(Time now);
@@ -115,6 +118,7 @@ class FlitLinkEnd : public QueuedLinkEnd {
   bool io_waits() const;
   Passed pass_wire(Time now);
   void retry(Passed& passed);
+  Time when_up(Time at) const;
   void send_flit(Time now);
   void send_io_flit(Time now);
   void send_control(Time now);

@@ -18,20 +18,21 @@ constexpr unsigned answering_flits(FlitMode mode) { return mode == FlitMode::k68
 
 // --- Retries ---
 
-/// Sends a corrupted flit until it arrives whole.
+/// Sends a corrupted flit until it arrives whole. What would start while the link is down starts when it is up again.
 void FlitLinkEnd::retry(Passed& passed) {
   // The receiver sees it when the flit is in, and asks for it; what was sent meanwhile is sent again as well.
   const unsigned asking = asking_flits(packer_.mode());
   do {
-    const Time seen = passed.end + flight();
+    const Time seen = when_up(passed.end + flight());
     far_->expect_control(asking, seen);
-    const Time asked = seen + far_->flit_time() * asking + far_->flight();
+    Time next = when_up(seen + far_->flit_time() * asking + far_->flight());
     const unsigned answering = answering_flits(packer_.mode());
     if (answering > 0) {
-      wire().carry(std::uint64_t{answering} * geometry_.bytes, asked, asked, direction());
+      const std::uint64_t bytes = std::uint64_t{answering} * geometry_.bytes;
+      next = when_up(wire().carry(bytes, next, next, direction()).end);
       flits_.count_control(answering);
     }
-    const Wire::Use use = wire().carry(geometry_.bytes, asked, asked, direction());
+    const Wire::Use use = wire().carry(geometry_.bytes, next, next, direction());
     flits_.count_retry(use.start - passed.start);
     passed.bytes += (1 + answering) * geometry_.bytes;
     passed.start = use.start;
@@ -43,6 +44,12 @@ void FlitLinkEnd::retry(Passed& passed) {
     waiting.charge(Segment::kSerialization, std::max(waiting.parent->mark, passed.first_start));
     waiting.charge(Segment::kRetry, std::max(waiting.parent->mark, passed.start));
   }
+}
+
+/// When a flit that could start at `at` may, of an outage that has begun or will have by then.
+Time FlitLinkEnd::when_up(Time at) const {
+  const bool down = outage_.at && at >= *outage_.at && at < *outage_.at + outage_.length;
+  return down ? *outage_.at + outage_.length : at;
 }
 
 void FlitLinkEnd::send_control(Time now) {

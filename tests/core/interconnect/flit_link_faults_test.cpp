@@ -223,6 +223,53 @@ TEST(FlitLinkOutage, WhatWaitsGoesOnWhenTheLinkIsUpAgain) {
   EXPECT_EQ(a.arrivals[0].time, 1500_ns + of.flit() + 20_ns);
 }
 
+TEST(FlitLinkOutage, ARetryWaitsForItsEnd) {
+  // Each second flit is corrupted. The outage begins when the retry has not been asked for, when it has been, and in 68B
+  // between the flits that announce it and the flit itself.
+  struct Case {
+    FlitMode mode;
+    Time begins;
+    Time after;  // from the end of the outage to the start of the second transmission
+  };
+  constexpr Time kSent = 100_ns;
+  for (const Case& each : {Case{FlitMode::k256B, 10_ns, 2560_ps + 20_ns},
+                           {FlitMode::k256B, 30_ns, 0_ps},
+                           {FlitMode::k68B, 10_ns, 680_ps * 12 + 20_ns},
+                           {FlitMode::k68B, 30_ns, 680_ps * 6},
+                           {FlitMode::k68B, 46_ns, 0_ps}}) {
+    for (const bool fail : {false, true}) {
+      SCOPED_TRACE(std::to_string(each.begins.ns()) + (fail ? " fail" : ""));
+      FlitLinkOf of{.mode = each.mode, .delay = 20_ns};
+      of.errors.every = 2;
+      of.outage = {.at = kSent + each.begins, .length = 500_ns, .fail = fail};
+      const Time up = *of.outage.at + of.outage.length;
+      Kernel kernel;
+      Probe a(kernel, "a");
+      Probe b(kernel, "b");
+      FlitLink link(kernel, a, b, of);
+      Messages messages;
+      EventSource source = kernel.new_source();
+      std::vector<Message*> reads;
+      for (const Time at : {0_ns, kSent, 300_ns}) reads.push_back(&messages.tracked(Opcode::kMemRd, at));
+      test::Actor sender(
+          [&](std::uint8_t, std::uint64_t which) { link.a_to_b.send(*reads[which], kernel.now()); });
+      for (std::size_t i = 0; i < reads.size(); ++i)
+        kernel.schedule(reads[i]->parent->created, source, sender, 0, i);
+      kernel.run(Time::max(), kAllEvents);
+      EXPECT_EQ(b.arrivals.at(1).time, up + each.after + of.flit() + 20_ns);
+      EXPECT_EQ(Messages::segment(*reads[1], Segment::kRetry), up + each.after - kSent);
+      EXPECT_FALSE(reads[1]->parent->failed);
+      // What comes while the link is down follows, or fails at once, although the wire is taken.
+      EXPECT_EQ(reads[2]->parent->failed, fail);
+      if (fail) {
+        EXPECT_EQ(a.arrivals.at(0).time, 300_ns);
+      } else {
+        EXPECT_EQ(b.arrivals.at(2).time, up + each.after + of.flit() * 2 + 20_ns);
+      }
+    }
+  }
+}
+
 TEST(FlitLinkOutage, RequestsFailIfAskedToAnswersWait) {
   FlitLinkOf of{.delay = 20_ns, .credits = ClassCredits(4)};
   of.outage = {.at = 1_us, .length = 500_ns, .fail = true};

@@ -171,6 +171,8 @@ std::vector<Case> cases() {
     down.degraded_rate = Rate::per_time(1, 23);
     down.credits = ClassCredits(5);
     all.push_back({name + " bad times", down});
+    down.errors.every = 9;
+    all.push_back({name + " bad times and errors", down});
   }
   return all;
 }

@@ -7,15 +7,9 @@
 
 namespace cxloom {
 
-BatchedFlitLinkEnd::BatchedFlitLinkEnd(Kernel& kernel, const Setup& setup)
-    : FlitLinkEnd(kernel, setup),
-      receiver_port_(setup.queued.link.receiver_port),
-      receiver_(setup.queued.link.receiver),
-      port_delays_(setup.queued.link.port_delays),
-      delay_(setup.queued.link.delay),
-      pipeline_(receiver_.pipeline()) {
+BatchedFlitLinkEnd::BatchedFlitLinkEnd(Kernel& kernel, const Setup& setup) : FlitLinkEnd(kernel, setup) {
   const auto time_of = [&](std::uint64_t bytes) { return RateMeter(rate()).advance(bytes); };
-  const Time behind = flight() + pipeline_;
+  const Time behind = flight() + pipeline();
   reach_ = time_of(flit().half_end[0]) + behind;
   const auto& all = lone_flits(setup.packing.mode, setup.packing.zero_extended);
   for (std::size_t i = 0; i < kChannelCount; ++i) {
@@ -60,7 +54,7 @@ void BatchedFlitLinkEnd::wake(std::uint8_t kind, std::uint64_t payload) {
   }
   const Time now = kernel().now();
   woken(now);
-  if (Message* message = work_off(now, Upto::kArrivals)) receiver_.receive(*message);
+  if (Message* message = work_off(now, Upto::kArrivals)) deliver_now(*message);
 }
 
 /// Takes the turns before this instant: of this one, not all that takes part in it may be here yet. Returns the message
@@ -87,7 +81,7 @@ Message* BatchedFlitLinkEnd::work_off(Time now, Upto upto) {
         if (arrival == now) {
           arrived = &message;
         } else {
-          kernel().deliver(arrival, source(), receiver_, message);
+          deliver(message, arrival);
         }
         continue;
       }
@@ -135,16 +129,8 @@ Time BatchedFlitLinkEnd::pass_alone(const Coming& coming, const Lone& lone, Time
   }
   flit_monitor().count_lone(message.channel, lone.slots);
   const Time sent = lone.first_half ? halves_of(use.start, use.end)[0] : use.end;
-  const Time arrival = sent + port_delays_ + delay_;
-  if (Request* request = message.parent) {
-    request->charge(queue_segment(), turn);
-    request->charge(Segment::kSerialization, sent);
-    request->charge(Segment::kPortDelay, sent + port_delays_);
-    request->charge(Segment::kPropagation, arrival);
-  }
-  ++message.hops;
-  message.port = receiver_port_;
-  return arrival + pipeline_;
+  message.charge(queue_segment(), turn);
+  return account_arrival(message, sent);
 }
 
 void BatchedFlitLinkEnd::admit_until(Time until) {
@@ -159,7 +145,7 @@ void BatchedFlitLinkEnd::admit_until(Time until) {
 }
 
 void BatchedFlitLinkEnd::catch_up(Time now) {
-  if (Message* message = work_off(now, Upto::kNow)) kernel().deliver(now, source(), receiver_, *message);
+  if (Message* message = work_off(now, Upto::kNow)) deliver(*message, now);
   admit_until(now - Time{1});  // they wait for a flit that is on the wire
 }
 

@@ -47,15 +47,9 @@ class BatchedFlitLinkEnd final : public FlitLinkEnd {
   Time first_arrival(Time turn) const;
   void admit_until(Time until);
 
-  // What a lone message touches.
   bool packing_ = false;  // something is staged, or under way in the packer
   bool fresh_ = true;     // the packer is as if nothing had ever gone
-  std::uint16_t receiver_port_;
-  Component& receiver_;
-  Time port_delays_;
-  Time delay_;
-  Time pipeline_;
-  Time reach_;  // of any message
+  Time reach_;            // of any message
   std::array<Lone, kChannelCount> lone_{};
 };
 

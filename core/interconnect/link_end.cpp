@@ -54,17 +54,4 @@ void LinkEnd::return_to_owner(Message& message) {
   kernel_.deliver(kernel_.now() + owner_.pipeline(), source_, owner_, message);
 }
 
-void LinkEnd::hand_over(Message& message, Time sent) {
-  message.tail = Time{};
-  const Time arrival = sent + port_delays_ + delay_;
-  if (Request* request = message.parent) {
-    request->charge(Segment::kSerialization, sent);
-    request->charge(Segment::kPortDelay, sent + port_delays_);
-    request->charge(Segment::kPropagation, arrival);
-  }
-  ++message.hops;
-  message.port = receiver_port_;
-  kernel_.deliver(arrival + pipeline_, source_, receiver_, message);
-}
-
 }  // namespace cxloom

@@ -44,8 +44,10 @@ class alignas(64) LinkEnd : public Port, public EventHandler {
   const Component& receiver() const { return receiver_; }
   bool unlimited() const { return wire_->unlimited(); }
   const Rate& rate() const { return wire_->rate(); }
-  /// From the first byte leaving until `receive` is called for it, without waiting, serialisation or pipeline.
+  /// From the first byte leaving until it is at the receiver, without waiting and serialisation.
   Time flight() const { return port_delays_ + delay_; }
+  /// The receiver's, from there until `receive` is called for the message.
+  Time pipeline() const { return pipeline_; }
   std::uint64_t message_bytes(std::uint64_t payload) const {
     return payload > 0 ? payload + data_header_ : header_;
   }
@@ -72,8 +74,23 @@ class alignas(64) LinkEnd : public Port, public EventHandler {
   /// time until it is with the receiver. Returns when its last byte leaves.
   Time depart(Message& message, Time ready);
   /// For a wire of flits: the last part of the message that the receiver needs is sent at `sent`. Charges what is left
-  /// until it is with the receiver.
-  void hand_over(Message& message, Time sent);
+  /// until it is with the receiver, and returns when that is.
+  Time account_arrival(Message& message, Time sent) {
+    message.tail = Time{};
+    const Time arrival = sent + port_delays_ + delay_;
+    if (Request* request = message.parent) {
+      request->charge(Segment::kSerialization, sent);
+      request->charge(Segment::kPortDelay, sent + port_delays_);
+      request->charge(Segment::kPropagation, arrival);
+    }
+    ++message.hops;
+    message.port = receiver_port_;
+    return arrival + pipeline_;
+  }
+  /// Gives an accounted message to the receiver: at a time of this event or a later one, or within this event.
+  void deliver(Message& message, Time at) { kernel_.deliver(at, source_, receiver_, message); }
+  void deliver_now(Message& message) { receiver_.receive(message); }
+  void hand_over(Message& message, Time sent) { deliver(message, account_arrival(message, sent)); }
   /// For a message that turns back here: the owner gets it as if it had come in through this port.
   void return_to_owner(Message& message);
   Segment queue_segment() const { return queue_segment_; }

@@ -13,6 +13,7 @@
 
 #include "core_bindings.hpp"
 #include "results/collector.hpp"
+#include "results/description.hpp"
 #include "results/summary.hpp"
 #include "system/simulation.hpp"
 #include "trace_columns.hpp"
@@ -146,7 +147,7 @@ class RunningSystem {
       names.append(std::string(to_text(static_cast<DramCommand>(i))));
     return names;
   }
-  nb::object description() const { return to_python(describe_system(simulation_)); }
+  nb::object description() const { return to_python(describe_system(registry(), simulation_)); }
 
  private:
   static TraceFeed open(const nb::dict& feeds, const std::string& device) {

@@ -44,4 +44,7 @@ class Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Map> data_;
 };
 
+/// A count, which has no sign.
+inline Value number(std::uint64_t count) { return {static_cast<std::int64_t>(count)}; }
+
 }  // namespace cxloom

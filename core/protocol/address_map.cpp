@@ -171,6 +171,19 @@ std::vector<NodeId> AddressMap::targets() const {
   return targets;
 }
 
+Address AddressMap::first_address(NodeId target) const {
+  std::uint64_t first = ~std::uint64_t{0};
+  for (const Region& region : regions_) {
+    const auto slot = std::find_if(region.slots.begin(), region.slots.end(),
+                                   [&](const Slot& each) { return each.target == target; });
+    if (slot == region.slots.end()) continue;
+    const auto chunk = static_cast<std::uint64_t>(slot - region.slots.begin());
+    first = std::min(first, region.base + (chunk << region.chunk_bits));
+  }
+  ensure(first != ~std::uint64_t{0}, "the first address of something without any");
+  return Address{first};
+}
+
 std::uint64_t AddressMap::contiguous_bytes() const {
   if (regions_.empty()) return 0;
   std::uint64_t end = regions_.front().base + regions_.front().size;

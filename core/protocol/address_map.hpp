@@ -59,6 +59,8 @@ class AddressMap {
   bool empty() const { return regions_.empty(); }
   /// Every device that a region leads to, once, in the order of their identities.
   std::vector<NodeId> targets() const;
+  /// The lowest address that leads to one of these.
+  Address first_address(NodeId target) const;
   /// Bytes of a target's memory that its regions take.
   std::uint64_t mapped_bytes(NodeId target) const {
     std::uint64_t mapped = 0;

@@ -57,8 +57,6 @@ const std::vector<MeasureDefinition>& measure_definitions() {
 
 namespace {
 
-Value number(std::uint64_t value) { return Value(static_cast<std::int64_t>(value)); }
-
 double rate(std::uint64_t bytes, double nanoseconds) {
   return nanoseconds > 0.0 ? static_cast<double>(bytes) / nanoseconds : 0.0;
 }
@@ -306,81 +304,6 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
       {"seed", number(simulation.spec().run.seed)},
       {"events", number(simulation.kernel().events())},
   };
-}
-
-Value describe_system(const Simulation& simulation) {
-  Value::List devices;
-  for (std::size_t i = 0; i < simulation.system().components().size(); ++i) {
-    const Component& component = *simulation.system().components()[i];
-    devices.emplace_back(Value::Map{
-        {"name", component.name()},
-        {"kind", simulation.spec().devices[i].kinded.kind},
-        {"links", number(simulation.system().topology().hops(static_cast<std::uint32_t>(i)).size())}});
-  }
-  Value::List links;
-  for (const System::LinkView& link : simulation.system().links()) {
-    const auto way = [](const LinkEnd& end) {
-      Value::Map described{{"name", end.name()},
-                           {"bandwidth", to_text(Bandwidth{end.rate()})},
-                           {"flight", to_text(end.flight())}};
-      if (!end.unlimited() && !end.flits()) {
-        const double share =
-            static_cast<double>(kLineBytes) / static_cast<double>(end.message_bytes(kLineBytes));
-        described.emplace_back("lines_gb_per_s", end.rate().per_second() * share / 1e9);
-      }
-      return described;
-    };
-    links.emplace_back(Value::Map{{"name", link.name},
-                                  {"duplex", link.shared ? "half" : "full"},
-                                  {"ends", Value::List{way(*link.forward), way(*link.backward)}}});
-  }
-  // Links from each requester to each memory: how far apart they are.
-  Value::List routes;
-  const auto targets = simulation.system().address_map().targets();
-  for (const Requester* requester : simulation.system().requesters()) {
-    if (targets.empty()) break;
-    std::uint64_t sum = 0;
-    std::uint32_t nearest = RouteTable::kUnreachable;
-    std::uint32_t farthest = 0;
-    std::uint64_t reached = 0;
-    for (const NodeId target : targets) {
-      const std::uint32_t links_between =
-          simulation.system().routes().distance(requester->id().index(), target.index());
-      if (links_between == RouteTable::kUnreachable) continue;
-      ++reached;
-      sum += links_between;
-      nearest = std::min(nearest, links_between);
-      farthest = std::max(farthest, links_between);
-    }
-    if (reached == 0) continue;
-    routes.emplace_back(Value::Map{{"requester", requester->name()},
-                                   {"nearest", number(nearest)},
-                                   {"mean", static_cast<double>(sum) / static_cast<double>(reached)},
-                                   {"farthest", number(farthest)}});
-  }
-  // Memory that no address leads to.
-  Value::List unmapped;
-  for (const NodeId target : targets) {
-    const Component& memory = *simulation.system().components()[target.index()];
-    const Bytes capacity = dynamic_cast<const MemoryOwner&>(memory).memory_capacity();
-    const Bytes mapped{simulation.system().address_map().mapped_bytes(target)};
-    if (mapped >= capacity) continue;
-    const bool shared = std::any_of(
-        simulation.spec().regions.begin(), simulation.spec().regions.end(), [&](const RegionParams& region) {
-          return region.policy == InterleavePolicy::kCxl && region.to.size() > 1 && !region.size &&
-                 std::find(region.to.begin(), region.to.end(), memory.name()) != region.to.end();
-        });
-    unmapped.emplace_back(Value::Map{{"memory", memory.name()},
-                                     {"capacity", to_text(capacity)},
-                                     {"mapped", to_text(mapped)},
-                                     {"equal_shares", shared}});
-  }
-  return Value::Map{{"devices", std::move(devices)},
-                    {"unmapped", std::move(unmapped)},
-                    {"links", std::move(links)},
-                    {"routes", std::move(routes)},
-                    {"pbr_ids", number(simulation.system().pbr_ids())},
-                    {"addresses", simulation.system().address_map().described()}};
 }
 
 }  // namespace cxloom

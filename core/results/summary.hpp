@@ -22,7 +22,4 @@ const std::vector<MeasureDefinition>& measure_definitions();
 /// The summary of a finished or stopped simulation, as a map with the keys of `measure_definitions`.
 Value summarize(const Simulation& simulation, const Collector& collector);
 
-/// What a spec describes, without running it: devices, links, routes, PBR identities, and bounds.
-Value describe_system(const Simulation& simulation);
-
 }  // namespace cxloom

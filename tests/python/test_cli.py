@@ -135,7 +135,41 @@ def test_check_describes_a_system(spec_file: Path, cxloom: Call) -> None:
         "mem2",
         "mem3",
     ]
-    assert description["routes"] == [{"requester": "host", "nearest": 2, "mean": 2.0, "farthest": 2}]
+    (route,) = description["routes"]
+    idle = route.pop("idle_read_ns")
+    assert route == {"requester": "host", "nearest": 2, "mean": 2.0, "farthest": 2}
+    assert idle["least"] == idle["mean"] == idle["most"]
+
+
+def test_check_says_how_long_an_idle_read_takes(tmp_path: Path, cxloom: Call) -> None:
+    # Two memories of different media and distance: what runs of one read at a time, by either, find.
+    spec = tmp_path / "s.yaml"
+    spec.write_text(
+        "devices:\n"
+        "  host: {kind: host, queue: 1}\n"
+        "  sw:   {kind: switch}\n"
+        "  near: {kind: memory, capacity: 1GiB}\n"
+        "  far:  {kind: memory, capacity: 1GiB, media: {kind: fixed, latency: 100ns}}\n"
+        "links:\n"
+        "  - {between: [host, sw], bandwidth: 32GB/s}\n"
+        "  - {between: [sw, near]}\n"
+        "  - {between: [sw, far], delay: 7ns, errors: {every: 1}, phy: pcie5-x4}\n"
+        "address_map:\n"
+        "  - {to: [near]}\n"
+        "  - {to: [far]}\n"
+        "workload:\n"
+        "  host: {pattern: random, reads: 100%, requests: 50, footprint: 1GiB}\n"
+    )
+    (route,) = json.loads(cxloom("check", spec, "--json").out)["routes"]
+    idle = route["idle_read_ns"]
+    clean = ("--json", "--quiet", "--set", "links[2].errors={}")
+    near = json.loads(cxloom("run", spec, *clean).out)["latency_ns"]
+    far = json.loads(cxloom("run", spec, *clean, "--set", "workload.host.base=0x40000000").out)["latency_ns"]
+    assert near["min"] == near["max"] == idle["least"]
+    assert far["min"] == far["max"] == idle["most"] > idle["least"] + 55
+    assert idle["mean"] == (idle["least"] + idle["most"]) / 2
+    table = cxloom("check", spec).out
+    assert f"{idle['least']:.1f} to {idle['most']:.1f}, mean {idle['mean']:.1f}" in table
 
 
 def test_check_of_a_large_system_fits_a_screen(tmp_path: Path, cxloom: Call) -> None:

@@ -28,7 +28,8 @@ def check(
 ) -> None:
     """Check SPEC without running it.
 
-    Says what it describes: devices, links, routes, addresses.
+    Says what it describes: devices, links, addresses, and how far the memories are: in links, and in time for
+    one read with nothing else about.
 
     Exit code 0: it is. 2: it is not, and why.
     """
@@ -63,17 +64,25 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
             link["duplex"],
         )
     _print(out, table, len(links))
-    table = _table("requester", "links to the nearest memory", "mean", "to the farthest")
+    table = _table("requester", "links to its memories", "an idle read of them, ns")
     for route in description["routes"][:_ROWS]:
-        table.add_row(
-            route["requester"], str(route["nearest"]), f"{route['mean']:.2f}", str(route["farthest"])
-        )
+        links = _spread(route["nearest"], route["mean"], route["farthest"], ".0f")
+        idle = route.get("idle_read_ns")
+        reads = _spread(idle["least"], idle["mean"], idle["most"], ".1f") if idle else "-"
+        table.add_row(route["requester"], links, reads)
     _print(out, table, len(description["routes"]))
 
 
 def _lines(end: Mapping[str, Any]) -> str:
     """The largest bandwidth of 64-byte lines in one direction, where the cost of a message says it."""
     return f"{end['lines_gb_per_s']:.2f}" if "lines_gb_per_s" in end else "-"
+
+
+def _spread(least: float, mean: float, most: float, form: str) -> str:
+    """One number if all are alike: 4, or 2 to 6, mean 3.5."""
+    if least == most:
+        return f"{least:{form}}"
+    return f"{least:{form}} to {most:{form}}, mean {mean:.1f}"
 
 
 def _both(forward: str, backward: str) -> str:

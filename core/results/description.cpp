@@ -1,0 +1,164 @@
+#include "results/description.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "device/io_engine.hpp"
+#include "device/memory_owner.hpp"
+#include "interconnect/link_end.hpp"
+
+namespace cxloom {
+
+namespace {
+
+class Nobody final : public RequestObserver {
+ public:
+  void measuring_begins(Time /*now*/) override {}
+  void work_ends(Time /*now*/) override {}
+  void completed(const Request& /*request*/, Time /*now*/) override {}
+  void written_back(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
+};
+
+// One read of each memory, or of this many of them, by one requester, one after the other in an idle system.
+Value idle_read_latency(const Registry& registry, Spec spec, const std::string& requester) {
+  constexpr std::size_t kMost = 64;
+  constexpr Time kRest{1'000'000};
+  spec.workloads.clear();
+  spec.outputs = {};
+  for (Spec::Link& link : spec.links) {
+    link.params.errors = {};
+    link.params.outage = {};
+    link.params.degraded = {};
+  }
+  Nobody nobody;
+  Simulation simulation(registry, spec, {}, nobody);
+  for (IoEngine* engine : simulation.system().io_engines()) engine->cease();
+  simulation.drive(requester);
+  const AddressMap& map = simulation.system().address_map();
+  const std::vector<NodeId> targets = map.targets();
+  const std::size_t count = std::min(targets.size(), kMost);
+  Time least = Time::max();
+  Time most;
+  Time sum;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Time issued = simulation.kernel().now();
+    bool answered = false;
+    const auto remember = [&](const Request& /*request*/, Time now) {
+      answered = true;
+      least = std::min(least, now - issued);
+      most = std::max(most, now - issued);
+      sum += now - issued;
+    };
+    simulation.inject(requester, {.address = map.first_address(targets[i * targets.size() / count])},
+                      remember);
+    while (!answered) {
+      const Time next = simulation.next_event_time();
+      ensure(next != Time::max(), "a read in an idle system that nothing answers");
+      simulation.run_until(next);
+    }
+    simulation.run_until(simulation.kernel().now() + kRest);
+  }
+  return Value::Map{
+      {"least", least.ns()}, {"mean", sum.ns() / static_cast<double>(count)}, {"most", most.ns()}};
+}
+
+Value devices_of(const System& system, const Spec& spec) {
+  Value::List devices;
+  for (std::size_t i = 0; i < system.components().size(); ++i) {
+    const Component& component = *system.components()[i];
+    devices.emplace_back(
+        Value::Map{{"name", component.name()},
+                   {"kind", spec.devices[i].kinded.kind},
+                   {"links", number(system.topology().hops(static_cast<std::uint32_t>(i)).size())}});
+  }
+  return devices;
+}
+
+Value links_of(const System& system) {
+  Value::List links;
+  for (const System::LinkView& link : system.links()) {
+    const auto way = [](const LinkEnd& end) {
+      Value::Map described{{"name", end.name()},
+                           {"bandwidth", to_text(Bandwidth{end.rate()})},
+                           {"flight", to_text(end.flight())}};
+      if (!end.unlimited() && !end.flits()) {
+        const double share =
+            static_cast<double>(kLineBytes) / static_cast<double>(end.message_bytes(kLineBytes));
+        described.emplace_back("lines_gb_per_s", end.rate().per_second() * share / 1e9);
+      }
+      return described;
+    };
+    links.emplace_back(Value::Map{{"name", link.name},
+                                  {"duplex", link.shared ? "half" : "full"},
+                                  {"ends", Value::List{way(*link.forward), way(*link.backward)}}});
+  }
+  return links;
+}
+
+// How far requesters and memories are apart: in links, and in time for the first of them.
+Value routes_of(const Registry& registry, const System& system, const Spec& spec) {
+  // In a large system each takes as long as building it.
+  const std::size_t timed = std::clamp<std::size_t>(4096 / system.components().size(), 1, 16);
+  Value::List routes;
+  const auto targets = system.address_map().targets();
+  for (const Requester* requester : system.requesters()) {
+    if (targets.empty()) break;
+    std::uint64_t sum = 0;
+    std::uint32_t nearest = RouteTable::kUnreachable;
+    std::uint32_t farthest = 0;
+    std::uint64_t reached = 0;
+    for (const NodeId target : targets) {
+      const std::uint32_t links_between = system.routes().distance(requester->id().index(), target.index());
+      if (links_between == RouteTable::kUnreachable) continue;
+      ++reached;
+      sum += links_between;
+      nearest = std::min(nearest, links_between);
+      farthest = std::max(farthest, links_between);
+    }
+    if (reached == 0) continue;
+    Value::Map route{{"requester", requester->name()},
+                     {"nearest", number(nearest)},
+                     {"mean", static_cast<double>(sum) / static_cast<double>(reached)},
+                     {"farthest", number(farthest)}};
+    if (reached == targets.size() && routes.size() < timed) {
+      route.emplace_back("idle_read_ns", idle_read_latency(registry, spec, requester->name()));
+    }
+    routes.emplace_back(std::move(route));
+  }
+  return routes;
+}
+
+// Memory that no address leads to.
+Value unmapped_of(const System& system, const Spec& spec) {
+  Value::List unmapped;
+  const auto targets = system.address_map().targets();
+  for (const NodeId target : targets) {
+    const Component& memory = *system.components()[target.index()];
+    const Bytes capacity = dynamic_cast<const MemoryOwner&>(memory).memory_capacity();
+    const Bytes mapped{system.address_map().mapped_bytes(target)};
+    if (mapped >= capacity) continue;
+    const bool shared =
+        std::any_of(spec.regions.begin(), spec.regions.end(), [&](const RegionParams& region) {
+          return region.policy == InterleavePolicy::kCxl && region.to.size() > 1 && !region.size &&
+                 std::find(region.to.begin(), region.to.end(), memory.name()) != region.to.end();
+        });
+    unmapped.emplace_back(Value::Map{{"memory", memory.name()},
+                                     {"capacity", to_text(capacity)},
+                                     {"mapped", to_text(mapped)},
+                                     {"equal_shares", shared}});
+  }
+  return unmapped;
+}
+
+}  // namespace
+
+Value describe_system(const Registry& registry, const Simulation& simulation) {
+  const System& system = simulation.system();
+  const Spec& spec = simulation.spec();
+  return Value::Map{{"devices", devices_of(system, spec)}, {"unmapped", unmapped_of(system, spec)},
+                    {"links", links_of(system)},           {"routes", routes_of(registry, system, spec)},
+                    {"pbr_ids", number(system.pbr_ids())}, {"addresses", system.address_map().described()}};
+}
+
+}  // namespace cxloom

@@ -1,0 +1,13 @@
+// What a spec describes, without its work being run: devices, links, routes, how long a read takes when nothing else is
+// about.
+#pragma once
+
+#include "base/value.hpp"
+#include "system/simulation.hpp"
+
+namespace cxloom {
+
+/// Devices, links with bounds, the way from requesters to memories, memory without addresses, PBR identities.
+Value describe_system(const Registry& registry, const Simulation& simulation);
+
+}  // namespace cxloom

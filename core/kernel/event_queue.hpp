@@ -27,6 +27,7 @@ class EventSource {
     return order;
   }
 
+  static constexpr std::uint32_t kMost = 1U << 24U;
   static constexpr unsigned kSequenceShift = 8;
   static constexpr unsigned kIdentityShift = 40;
 

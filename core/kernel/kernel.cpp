@@ -26,7 +26,8 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {
   const std::uint64_t enough = max_events < ~before ? before + max_events : ~std::uint64_t{0};
   while (events_ < enough && !paused_) {
     if (queue_.size() == background_) [[unlikely]] {
-      if (settling_.empty()) break;  // what is left goes on by itself for ever
+      // What is left goes on by itself for ever.
+      if (settling_.empty() && (queue_.empty() || !awake_ || limit == Time::max())) break;
       if (queue_.empty()) {
         end_instant();
         continue;

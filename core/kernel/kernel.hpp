@@ -12,7 +12,8 @@ namespace cxloom {
 
 class WaitList;
 
-/// Sees every event before it happens: for logs and tests.
+/// Sees every event before it happens: for logs and tests. A message that leaves a link end of flits in the event with
+/// which it arrives is not seen as an arrival of its own.
 class EventWatcher {
  public:
   virtual ~EventWatcher() = default;
@@ -26,7 +27,11 @@ class Kernel {
   std::uint64_t events() const { return events_; }
 
   /// A new identity for something that sends events.
-  EventSource new_source() { return EventSource(next_identity_++); }
+  EventSource new_source() {
+    ensure(next_identity_ < EventSource::kMost,
+           "more sources of events than the order of events can tell apart");
+    return EventSource(next_identity_++);
+  }
 
   /// Calls `handler.wake(kind, payload)` at `at`, not before now.
   void schedule(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
@@ -50,6 +55,9 @@ class Kernel {
   bool idle() const { return queue_.size() == background_ && settling_.empty(); }
   /// Time of the next event, Time::max() if there is none.
   Time next_event_time();
+  /// Whether more may come from outside: then background events go on happening up to the limit of `run`, if it has one,
+  /// when nothing else is left.
+  void stay_awake(bool awake) { awake_ = awake; }
   /// Ends `run` after the event at hand.
   void pause() { paused_ = true; }
 
@@ -75,6 +83,7 @@ class Kernel {
   std::uint64_t background_ = 0;
   std::uint32_t next_identity_ = 0;
   bool paused_ = false;
+  bool awake_ = false;
   EventWatcher* watcher_ = nullptr;
   std::vector<const WaitList*> wait_lists_;
 };

@@ -81,6 +81,7 @@ ExternalFeed& Simulation::drive(const std::string& device) {
   work.stream = std::move(feed);
   requester->assign(std::move(work), *this);
   driven_[device] = {requester, &driven};
+  kernel_.stay_awake(true);
   system_.check_reachability();
   return driven;
 }
@@ -99,6 +100,7 @@ void Simulation::close_feeds() {
     driven.second->close();
     driven.first->resume();
   }
+  kernel_.stay_awake(false);
   end_io_with_work();
 }
 

@@ -59,6 +59,30 @@ TEST_F(Driven, AnswersComeByCallbackAtTheirTime) {
   EXPECT_EQ(collector_.all().latency.count(), 4U);
 }
 
+TEST(DrivenInSlices, WhatGoesOnByItselfHappensInItsTime) {
+  // A link that is down from 1 to 11 us, and a driver that comes at 30 us: nothing happens in between but that.
+  const Registry registry = builtin_registry();
+  const auto answered_at = [&](Value link) {
+    Value system = small_system(1);
+    link.set("between", Value::List{"host", "mem"});
+    link.set("phy", "pcie5-x16");
+    system.set("links", Value::List{std::move(link)});
+    Collector collector(false);
+    Simulation simulation(registry, Spec::read(system, registry), {}, collector);
+    simulation.drive("host");
+    simulation.run_until(Time{30'000'000});
+    EXPECT_EQ(simulation.kernel().now(), Time{30'000'000});
+    Time answered;
+    simulation.inject("host", {}, [&](const Request& /*request*/, Time now) { answered = now; });
+    simulation.run_until(Time{60'000'000});
+    return answered;
+  };
+  const Time usual = answered_at(map({}));
+  EXPECT_GT(usual, Time{30'095'000});
+  EXPECT_EQ(answered_at(map({{"outage", map({{"at", "1us"}, {"length", "10us"}})}})), usual);
+  EXPECT_GT(answered_at(map({{"outage", map({{"at", "1us"}, {"length", "30us"}})}})), Time{31'000'000});
+}
+
 TEST_F(Driven, MistakesAreRefused) {
   EXPECT_THROW(simulation_.drive("mem"), InputError);
   EXPECT_THROW(simulation_.inject("host", {}, {}), InputError);

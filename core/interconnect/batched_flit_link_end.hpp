@@ -53,7 +53,7 @@ class BatchedFlitLinkEnd final : public FlitLinkEnd {
   std::array<Lone, kChannelCount> lone_{};
 };
 
-/// The kind of link end that the setup allows, which must be that of both ends.
+/// The kind of link end that the setup allows; that at the other side may be of the other kind.
 std::unique_ptr<FlitLinkEnd> make_flit_link_end(Kernel& kernel, const FlitLinkEnd::Setup& setup);
 
 }  // namespace cxloom

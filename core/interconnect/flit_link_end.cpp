@@ -35,7 +35,7 @@ void FlitLinkEnd::send(Message& message, Time ready) {
   const Time now = kernel().now();
   admit_coming(now);
   if (ready <= now) {
-    admit(message, ready);
+    admit(message, ready, false);
     return;
   }
   expect(message, ready);
@@ -46,21 +46,30 @@ void FlitLinkEnd::admit_coming(Time now) {
   while (!coming_.empty() && coming_.front().ready <= now) {
     const Coming first = coming_.front();
     coming_.pop_front();
-    admit(*first.message, first.ready);
+    const bool counted = counted_ > 0;
+    if (counted) --counted_;
+    admit(*first.message, first.ready, counted);
   }
 }
 
-void FlitLinkEnd::admit(Message& message, Time since) {
+/// Those that are ready wait, though nobody looks before the next turn. What comes later is ready later, so they stay first.
+void FlitLinkEnd::catch_up(Time now) {
+  while (counted_ < coming_.size() && coming_[counted_].ready < now) {
+    monitor().queue().change(coming_[counted_++].ready, +1);
+  }
+}
+
+void FlitLinkEnd::admit(Message& message, Time since, bool counted) {
   VirtualChannel& own = channel(message.channel);
   const Time now = kernel().now();
   own.update(now);
   const bool at_once =
       own.waits.empty() && own.has_credit() && !staging_.full(message.channel) && up_at_ <= now;
   if (!at_once) {
-    enqueue(message, since);
+    enqueue(message, since, counted);
     return;
   }
-  stamp(message, since);
+  stamp(message, since, counted);
   use_credit(message, now);
   stage(message);
   arrange();

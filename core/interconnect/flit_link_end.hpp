@@ -41,6 +41,7 @@ class FlitLinkEnd : public QueuedLinkEnd {
   bool queues() const override { return false; }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
+  void catch_up(Time now) override;
   void open_window(Time now) override;
   void close_window(Time now) override;
   const FlitMonitor* flits() const override { return &flits_; }
@@ -109,7 +110,7 @@ class FlitLinkEnd : public QueuedLinkEnd {
   /// When there may be something to do: the wire is free and up, or what waits is turned back, which takes no wire.
   Time may_act_at() const { return FlitLinkEnd::turns_back() ? Time{} : std::max(wire().free_at(), up_at_); }
   void admit_coming(Time now);
-  void admit(Message& message, Time since);
+  void admit(Message& message, Time since, bool counted);
   void fill_stages(Time now);
   void fail_requests(Time now);
   void fail_staged_requests(Time now);
@@ -153,9 +154,10 @@ class FlitLinkEnd : public QueuedLinkEnd {
   unsigned control_due_ = 0;  // flits of link control to send, not before `control_from_`
   Time control_from_;
 
-  Time up_at_;             // the link is down until then
-  bool settling_ = false;  // asked for the end of this instant
-  bool in_turn_ = false;   // choosing what goes next
+  std::size_t counted_ = 0;  // of those that come, the first so many wait already, as the monitor has it
+  Time up_at_;               // the link is down until then
+  bool settling_ = false;    // asked for the end of this instant
+  bool in_turn_ = false;     // choosing what goes next
   std::array<std::uint32_t, kChannelCount>
       not_from_far_{};  // answers of this end's own, which took no buffer
 };

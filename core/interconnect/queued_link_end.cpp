@@ -38,22 +38,22 @@ VirtualChannel& QueuedLinkEnd::make_channel(Channel which) {
   return *slot;
 }
 
-void QueuedLinkEnd::enqueue(Message& message, Time since) {
-  stamp(message, since);
+void QueuedLinkEnd::enqueue(Message& message, Time since, bool counted) {
+  stamp(message, since, counted);
   VirtualChannel& own = channel(message.channel);
   const bool first = own.queue.empty();
   own.queue.push(message);
   if (first) ask(own, message.channel);
 }
 
-void QueuedLinkEnd::stamp(Message& message, Time since) {
+void QueuedLinkEnd::stamp(Message& message, Time since, bool counted) {
   message.since = since;
   VirtualChannel& wanted = channel(message.channel);
   if (wanted.limited()) {
     wanted.update(kernel().now());
     message.blocked = wanted.blocked_clock(kernel().now());
   }
-  monitor().queue().change(since, +1);
+  if (!counted) monitor().queue().change(since, +1);
 }
 
 void QueuedLinkEnd::ask(Feeder& feeder, Channel which) {

@@ -65,8 +65,9 @@ class QueuedLinkEnd : public LinkEnd {
   /// Its head has left: whether the class can still go.
   void left(Channel which);
 
-  void enqueue(Message& message, Time since);
-  void stamp(Message& message, Time since);
+  /// `counted`: it is among those that wait, as the monitor has it, already.
+  void enqueue(Message& message, Time since, bool counted = false);
+  void stamp(Message& message, Time since, bool counted = false);
   void return_credit(const Message& message, Time at) override;
   /// The receiver's buffers for a class are limited.
   bool limits(Channel which) const { return credits_.of(which).has_value(); }

@@ -56,8 +56,9 @@ class WireMonitor {
   void make_room(Time now);
   void settle(Time now);
 
-  // Passages are worked off many at a time, which costs less than one by one. [ended_, tail_) are kept; of these [joined_, tail_) have not joined the queue yet at the time up to which
-  // the account goes, and [started_, tail_) have not started. The numbers wrap around.
+  // Passages are worked off many at a time, which costs less than one by one. [ended_, tail_) are kept; of these
+  // [joined_, tail_) have not joined the queue yet at the time up to which the account goes, and [started_, tail_) have
+  // not started. The numbers wrap around.
   std::uint32_t ended_ = 0;
   std::uint32_t started_ = 0;
   std::uint32_t joined_ = 0;

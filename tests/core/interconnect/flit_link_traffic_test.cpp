@@ -267,6 +267,33 @@ TEST(FlitLinkTraffic, PacketsOfIoShareAFlitByTheirBytes) {
   }
 }
 
+TEST(FlitLinkTraffic, ALookAtTheQueueCountsThoseThatHaveBecomeReady) {
+  // A flit of 2560 ps; a message that is ready 500 ps after it began waits for its end, looked at or not.
+  for (const bool one_by_one : {false, true}) {
+    for (const std::int64_t look : {0, 500, 1500, 2559}) {
+      Kernel kernel;
+      Probe a(kernel, "a");
+      Probe b(kernel, "b", 1);
+      FlitLinkOf like;
+      if (one_by_one) like.outage.at = Time{1'000'000'000};
+      FlitLink link(kernel, a, b, like);
+      Messages messages;
+      link.a_to_b.send(messages.make(Opcode::kMemRd), Time{});
+      link.a_to_b.send(messages.make(Opcode::kMemRd), Time{500});
+      kernel.run(Time{look}, kAllEvents);
+      link.a_to_b.catch_up(Time{look});
+      LevelMonitor& queue = link.a_to_b.monitor().queue();
+      queue.advance(Time{look});
+      EXPECT_EQ(queue.integral(), std::max<double>(0.0, static_cast<double>(look - 500))) << look;
+      kernel.run(Time{10'000}, kAllEvents);
+      link.a_to_b.catch_up(Time{10'000});
+      queue.advance(Time{10'000});
+      EXPECT_EQ(queue.integral(), 2560.0 - 500.0) << look;
+      EXPECT_EQ(queue.level(), 0);
+    }
+  }
+}
+
 TEST(FlitLinkTraffic, AMessageThatGoesAloneTakesOneEvent) {
   Kernel kernel;
   Probe a(kernel, "a");

@@ -18,13 +18,15 @@ class ClassCredits {
 
   ClassCredits() = default;
   /// The same number for every class.
-  explicit ClassCredits(std::uint32_t each) { credits_.fill(each); }
+  explicit ClassCredits(std::uint32_t each) : all_alike_(true) { credits_.fill(each); }
 
   /// Of a class; none: the receiver's buffers are unbounded.
   std::optional<std::uint32_t> of(Channel channel) const {
     return credits_[static_cast<std::size_t>(channel)];
   }
   void set(Channel channel, std::uint32_t credits) { credits_[static_cast<std::size_t>(channel)] = credits; }
+  /// One number was said for all classes.
+  bool all_alike() const { return all_alike_; }
   /// Some class is limited.
   bool any() const {
     for (const auto& each : credits_) {
@@ -35,6 +37,7 @@ class ClassCredits {
 
  private:
   std::array<std::optional<std::uint32_t>, kChannelCount> credits_{};
+  bool all_alike_ = false;
 };
 
 /// Throws InputError for a class that does not exist and for a number outside [1, kMost].

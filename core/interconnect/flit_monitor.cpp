@@ -25,11 +25,11 @@ void FlitMonitor::add(const Flit& flit) {
   for (std::size_t i = 0; i < flit.message_count;) {
     std::size_t end = i + 1;
     while (end < flit.message_count && flit.message[end].slot == flit.message[i].slot) ++end;
-    const double share = end - i == 1 ? 1.0 : 1.0 / static_cast<double>(end - i);
+    const std::uint64_t share = kParts / (end - i);
     for (; i < end; ++i) {
       const auto channel = static_cast<std::size_t>(flit.message[i].channel);
       ++totals_.messages[channel];
-      of_class_[channel].slots += share + flit.message[i].data.slots();
+      of_class_[channel].parts += share + kParts * flit.message[i].data.slots();
     }
   }
 }
@@ -40,7 +40,7 @@ void FlitMonitor::close() {
   const auto& lone = lone_flits(packing_.mode, packing_.zero_extended);
   for (std::size_t i = 0; i < kChannelCount; ++i) {
     const OfClass& own = of_class_[i];
-    totals_.slots_of_class[i] = own.slots;
+    totals_.slots_of_class[i] = static_cast<double>(own.parts) / static_cast<double>(kParts);
     totals_.messages[i] += own.lone;
     for (std::size_t k = 0; k < lone[i].count; ++k) count_slots(totals_, lone[i].flit[k], own.lone);
   }

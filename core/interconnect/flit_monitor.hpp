@@ -48,7 +48,7 @@ class FlitMonitor {
     if (!measuring_) return;
     OfClass& own = of_class_[static_cast<std::size_t>(channel)];
     ++own.lone;
-    own.slots += slots;
+    own.parts += kParts * slots;
   }
   /// Flits of link control: retry requests and their answers.
   void count_control(unsigned flits) {
@@ -61,9 +61,11 @@ class FlitMonitor {
   }
 
  private:
+  static constexpr std::uint64_t kParts = 60;  // up to six messages share a slot
+
   struct OfClass {
-    std::uint64_t lone = 0;  // messages that went alone, whose flits `totals_` does not have until the end
-    double slots = 0.0;      // of all flits, in their order, on which the last bit of a sum depends
+    std::uint64_t lone = 0;   // messages that went alone, whose flits `totals_` does not have until the end
+    std::uint64_t parts = 0;  // of slots, kParts each: messages share one
   };
   void add(const Flit& flit);
 

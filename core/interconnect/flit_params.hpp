@@ -61,6 +61,7 @@ struct OutageParams {
   Time length{1'000'000};
   bool fail = false;
 
+  bool operator==(const OutageParams&) const = default;
   static void describe(Schema<OutageParams>& schema) {
     schema.doc(
         "A time in which the link is down, in both directions. What waits goes on when it is up again.");
@@ -70,6 +71,8 @@ struct OutageParams {
         .doc(
             "Requests that would cross the link while it is down fail with an error response, instead of "
             "waiting.");
+    schema.rule("an outage needs a time at which it begins: set at",
+                [](const OutageParams& outage) { return outage.at || outage == OutageParams{}; });
   }
 };
 

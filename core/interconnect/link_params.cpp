@@ -71,7 +71,7 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
       "flit, errors, ide, outage and degraded are of a physical link: set phy", [](const LinkParams& link) {
         return link.phy || (link.flit == FlitChoice::kByGeneration && link.errors.bit_error_rate == 0.0 &&
                             !link.errors.every && link.ide.mode == IdeMode::kOff && !link.ide.aggregation &&
-                            !link.outage.at && !link.degraded.at);
+                            link.outage == OutageParams{} && !link.degraded.at);
       });
   schema.rule("a degraded link has fewer lanes or a lower speed, not more", [](const LinkParams& link) {
     return !link.degraded.phy || !link.phy || link.degraded.phy->rate().slower_than(link.phy->rate());
@@ -86,7 +86,7 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
                     link.credits.of(Channel::kM2SBIRsp) || link.credits.of(Channel::kS2MBISnp);
                 // One number for all classes is for those that there are.
                 return !link.phy || link.flit_mode() != FlitMode::k68B || !back_invalidation ||
-                       link.credits.of(Channel::kIo);
+                       link.credits.all_alike();
               });
   schema.rule(
       "with so many errors hardly a flit passes: lower errors.bit_error_rate", [](const LinkParams& link) {

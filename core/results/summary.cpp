@@ -217,6 +217,12 @@ void add_link_notes(const Simulation& simulation, Value::List& notes) {
           " on: " +
           (link.outage.fail ? "requests that came meanwhile failed" : "what came meanwhile waited"));
     }
+    if (link.outage.at && *link.outage.at > now) {
+      notes.emplace_back(name + " was never down: the run ended before " + to_text(*link.outage.at));
+    }
+    if (link.degraded.at && *link.degraded.at > now) {
+      notes.emplace_back(name + " was never degraded: the run ended before " + to_text(*link.degraded.at));
+    }
     if (link.degraded.at && *link.degraded.at <= now) {
       notes.emplace_back(name + " was degraded to " + to_text(*link.degraded.phy) + " from " +
                          to_text(*link.degraded.at) + " on");

@@ -64,8 +64,11 @@ def test_an_outage_is_told(fail: bool, words: str) -> None:
     assert "note: the link host-mem was down" in text
 
 
-def test_an_outage_that_never_came_is_not_told() -> None:
-    assert run(outage={"at": "1s"})["notes"] == []
+def test_bad_times_that_never_came_are_told() -> None:
+    ended = "the run ended before 1s"
+    assert run(outage={"at": "1s"})["notes"] == [f"the link host-mem was never down: {ended}"]
+    degraded = run(degraded={"at": "1s", "phy": "pcie5-x8"})
+    assert degraded["notes"] == [f"the link host-mem was never degraded: {ended}"]
 
 
 def test_a_degraded_link_is_told() -> None:

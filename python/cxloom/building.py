@@ -17,14 +17,16 @@ from cxloom.trace import TraceReader, open_trace
 
 def build(resolved: Resolved) -> _core.Simulation:
     """The simulation of a spec, ready to run. Raises InputError, at its place in the spec."""
+    feeds = _feeds(resolved)
     with errors_placed(resolved):
-        return _core.Simulation(resolved.plain(), _feeds(resolved))
+        return _core.Simulation(resolved.plain(), feeds)
 
 
 def describe(resolved: Resolved) -> dict[str, Any]:
     """What a spec describes, without running it: devices, links, routes, addresses. Raises InputError."""
+    feeds = _feeds(resolved)
     with errors_placed(resolved):
-        return _core.check(resolved.plain(), _feeds(resolved))
+        return _core.check(resolved.plain(), feeds)
 
 
 @contextmanager

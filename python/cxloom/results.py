@@ -173,10 +173,10 @@ class Result(Measures):
         """One row a request, with its segments. A run that did not record them is played again, which gives the same.
 
         To record them at once: ``cx.run(system, requests=True)``, or ``outputs: {requests: true}`` in the spec. Raises
-        InputError for results that were loaded from a directory without them.
+        InputError for results without them that were loaded from a directory, or are of a truncated run.
         """
         if "requests" not in self.tables:
-            if self._replay is None:
+            if self._replay is None or self.truncated:
                 raise InputError(
                     "this run recorded no requests", allowed="outputs: {requests: true} in the spec"
                 )

@@ -74,6 +74,15 @@ def test_requests_that_were_not_recorded_are_played_again(system: cx.System) -> 
     assert unrecorded.requests().equals(recorded.requests())
 
 
+def test_a_truncated_run_is_not_played_again(system: cx.System) -> None:
+    # The whole run would give requests that the truncated one never answered.
+    result = cx.run(system, max_time="2us")
+    assert result.truncated
+    with pytest.raises(cx.InputError, match="recorded no requests"):
+        result.requests()
+    assert cx.run(system, max_time="2us", requests=True).requests().height == result["requests"]
+
+
 def test_series_are_recorded_on_request(system: cx.System) -> None:
     with pytest.raises(cx.InputError, match="recorded no series"):
         cx.run(system).series()

@@ -200,6 +200,33 @@ def test_ctrl_c_ends_a_study_quietly(study_file: Path) -> None:
     assert "Traceback" not in stderr
 
 
+def alive(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_no_worker_outlives_a_study(number: signal.Signals, study_file: Path) -> None:
+    study_file.write_text("system: {preset: esf/validation}\nset: {workload.host.requests: 100000000}\n")
+    command = [sys.executable, "-m", "cxloom", "study", "run", str(study_file)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while not any(cpu_seconds(child) > 1 for child in children(process.pid)):
+            assert process.poll() is None
+            time.sleep(0.1)
+        workers = children(process.pid)
+        process.send_signal(number)
+        process.wait(timeout=60)
+        until = time.monotonic() + 60
+        while any(alive(worker) for worker in workers) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not any(alive(worker) for worker in workers)
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+    assert process.returncode == (1 if number == signal.SIGTERM else -number)
+
+
 def test_a_measure_is_found_by_its_path() -> None:
     summary = {
         "latency_ns": {"mean": 5.0},

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -32,6 +34,20 @@ class Interrupt:
         for each in _SIGNALS:
             signal.signal(each, _second)
         console().print(f"\n{self.reason}: ending the run; once more to kill it")
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """While it is entered, SIGTERM raises KeyboardInterrupt, as Ctrl-C does."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _second(number: int, _frame: FrameType | None) -> None:

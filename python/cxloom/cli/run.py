@@ -57,10 +57,6 @@ def run(
     """
     limit = None if max_time is None else nanoseconds(max_time, "--max-time")
     resolved = resolve(spec, sets, plugins, seed)
-    if out is None and not quiet and (tables := asked_tables(resolved)):
-        *others, last = [f"outputs.{name}" for name in tables]
-        names = " and ".join([", ".join(others), last] if others else [last])
-        console().print(Text(f"note: {names} would go into a file: give --out DIR", style="dim"))
     result, failure = execute(resolved, out, quiet, limit)
     if as_json:
         print(result.to_json())
@@ -89,6 +85,10 @@ def execute(
 ) -> tuple[Result, str]:
     """Runs with a progress bar, stopping at Ctrl-C; gives the results, and why they are unfinished if they are."""
     simulation = build(resolved)
+    if out is None and not quiet and (tables := asked_tables(resolved)):
+        *others, last = [f"outputs.{name}" for name in tables]
+        names = " and ".join([", ".join(others), last] if others else [last])
+        console().print(Text(f"note: {names} would go into a file: give --out DIR", style="dim"))
     with OutputDirectory.optional(out) as directory, Interrupt() as interrupt, ProgressBar(quiet) as bar:
 
         def watch(progress: Progress) -> str | None:

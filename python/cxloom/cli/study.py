@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from cxloom.cli.interrupt import terminable
 from cxloom.errors import InputError
 from cxloom.report.study import show_outcome
 from cxloom.spec.resolve import Override
@@ -64,15 +65,18 @@ def run(
     """
     study = read(find(name), [Override.parse(text) for text in sets or ()])
     out = Console(stderr=True)
-    with Progress(
-        TextColumn("running"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=out,
-        transient=True,
-        disable=quiet or not out.is_terminal,
-    ) as bar:
+    with (
+        terminable(),
+        Progress(
+            TextColumn("running"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=out,
+            transient=True,
+            disable=quiet or not out.is_terminal,
+        ) as bar,
+    ):
         task = bar.add_task("", total=len(study.points))
         outcome = run_study(study, jobs=jobs, done=lambda count: bar.update(task, completed=count))
     if as_json:

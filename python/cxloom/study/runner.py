@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -85,7 +86,8 @@ def run_study(
     summaries: list[Summary] = [{} for _ in study.specs]
     processes = min(jobs or os.cpu_count() or 1, len(study.specs))
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, initializer=_die_quietly) as pool:
+    others = set(multiprocessing.active_children())
+    with ProcessPoolExecutor(processes, context, initializer=_follow_parent) as pool:
         futures = {pool.submit(_run_point, spec.plain()): index for index, spec in enumerate(study.specs)}
         try:
             for count, future in enumerate(as_completed(futures), 1):
@@ -100,7 +102,10 @@ def run_study(
                     ) from None
                 done(count)
         except BaseException:
+            # Nobody waits for the points under way, which may take hours.
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(multiprocessing.active_children()) - others:
+                worker.terminate()
             raise
     comparisons = [
         Comparison(expectation, point, _value(study, summaries, expectation, index))
@@ -118,9 +123,18 @@ def described_point(point: Point) -> str:
     )
 
 
-def _die_quietly() -> None:
-    """Ctrl-C reaches all processes of a terminal: only the first has something to say about it."""
+def _follow_parent() -> None:
+    """Ends with the process that runs the study, however that ends, and without a word about Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _run_point(plain: dict[str, Any]) -> Summary:

@@ -54,6 +54,11 @@ std::string nearest_name(const std::string& name, const std::vector<std::string>
       best = candidate;
     }
   }
+  if (!best.empty() || name.size() < 3) return best;
+  for (const std::string& candidate : candidates) {  // a part of a name: optane for optane-dcpmm
+    const bool holds = candidate.find(name) != std::string::npos;
+    if (holds && (best.empty() || candidate.size() < best.size())) best = candidate;
+  }
   return best;
 }
 

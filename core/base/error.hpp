@@ -53,7 +53,7 @@ inline void ensure(bool condition, const char* what) {
     throw InternalError(what);
 }
 
-/// The candidate nearest to `name` by edit distance, or an empty string if none is near.
+/// The candidate nearest to `name` by edit distance, else the shortest that it is a part of, else an empty string.
 std::string nearest_name(const std::string& name, const std::vector<std::string>& candidates);
 
 /// "a, b or c": candidates as a sentence lists them.

@@ -21,8 +21,11 @@ _RANGE = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:
-    """The candidate nearest to `name`, or an empty text if none is near."""
-    found = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)
+    """The candidate nearest to `name`, else the shortest that it is a part of, else an empty text."""
+    known = list(candidates)
+    found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    if not found and len(name) >= 3:
+        found = sorted((candidate for candidate in known if name in candidate), key=len)
     return found[0] if found else ""
 
 

@@ -21,6 +21,8 @@ TEST(NearestName, FindsTheTypoAndLeavesStrangersAlone) {
   EXPECT_EQ(nearest_name("qeuue", names), "queue");  // neighbours swapped count as one
   EXPECT_EQ(nearest_name("proces_tme", names), "process_time");
   EXPECT_EQ(nearest_name("cache", names), "cache");
+  EXPECT_EQ(nearest_name("interval", names), "issue_interval");  // a part of it
+  EXPECT_EQ(nearest_name("pr", names), "");
   EXPECT_EQ(nearest_name("bandwidth", names), "");
   EXPECT_EQ(nearest_name("", names), "");
   EXPECT_EQ(nearest_name("x", {}), "");

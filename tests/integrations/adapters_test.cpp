@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "core/support/errors.hpp"
+#include "core/support/files.hpp"
 #include "core/support/media_bench.hpp"
 #include "integrations/dramsim3/dramsim3_media.hpp"
 #include "integrations/ramulator2/ramulator2_media.hpp"
@@ -16,14 +16,9 @@ namespace {
 
 using namespace literals;
 using test::contains;
+using test::write_file;
 
 constexpr auto kWrite = Opcode::kMemWr;
-
-std::string write_file(const std::string& name, const std::string& text) {
-  std::string path = testing::TempDir() + "/" + name;
-  std::ofstream(path) << text;
-  return path;
-}
 
 // --- DRAMsim3 --------------------------------------------------------------------------------------------
 

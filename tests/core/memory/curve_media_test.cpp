@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "base/random.hpp"
 #include "core/support/errors.hpp"
+#include "core/support/files.hpp"
 #include "core/support/media_bench.hpp"
 
 namespace cxloom {
@@ -152,9 +152,7 @@ TEST(CurveMedia, ItsAccountIsTheLatency) {
 class CurveFile : public testing::Test {
  protected:
   std::string write(const std::string& text, const std::string& name = "curve.csv") {
-    const std::string path = testing::TempDir() + "/" + name;
-    std::ofstream(path) << text;
-    return path;
+    return test::write_file(name, text);
   }
   std::string problem(const std::string& text) {
     const std::string path = write(text);

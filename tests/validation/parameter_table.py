@@ -356,8 +356,14 @@ def run_rows() -> Iterator[Turn]:
         RISES,
         lambda o: len(o.series["time_ps"]),
     )
-    commands = lambda o: len(o.commands["clock"])  # noqa: E731
-    yield Turn("outputs.commands", dram(), "outputs.commands", (False, True), RISES, commands)
+    yield Turn(
+        "outputs.commands",
+        dram(),
+        "outputs.commands",
+        (False, True),
+        RISES,
+        lambda o: len(o.commands["clock"]),
+    )
 
 
 def workload_rows() -> Iterator[Turn]:

@@ -70,7 +70,9 @@ class Switch::InputQueue final : public Feeder {
     if (switch_.params_.queueing == Queueing::kVirtualOutput) {
       switch_.outputs_[output]->stamp(message);
     } else {
+      // Behind another one's head it waits for its own port all the same: the port's queue is whoever is to leave by it.
       message.since = switch_.now();
+      switch_.outputs_[output]->count_waiting();
     }
     if (first) ask();
   }
@@ -102,7 +104,7 @@ class Switch::InputQueue final : public Feeder {
       message.charge(Segment::kSwitchQueue, switch_.now());
       const Time waited = switch_.now() - message.since;
       message.tail = message.tail > waited ? message.tail - waited : Time{};
-      output.stamp(message);
+      output.stamp(message, true);
     }
     output.ask(*this, channel_);
   }

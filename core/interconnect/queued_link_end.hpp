@@ -31,8 +31,11 @@ class QueuedLinkEnd : public LinkEnd {
   void ask(Feeder& feeder, Channel channel);
   /// A credit of this end's is under way, and arrives at `at`.
   void credit_comes(Channel which, Time at);
-  /// Starts the account of a message's wait for this port.
-  void stamp(Message& message) { stamp(message, kernel().now()); }
+  /// Starts the account of a message's wait for this port. `counted`: it is among those that wait, as the monitor has it,
+  /// already.
+  void stamp(Message& message, bool counted = false) { stamp(message, kernel().now(), counted); }
+  /// A message that is to leave by this port waits, though another blocks its way there.
+  void count_waiting() { monitor().queue().change(kernel().now(), +1); }
 
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time now) override;
@@ -67,7 +70,7 @@ class QueuedLinkEnd : public LinkEnd {
 
   /// `counted`: it is among those that wait, as the monitor has it, already.
   void enqueue(Message& message, Time since, bool counted = false);
-  void stamp(Message& message, Time since, bool counted = false);
+  void stamp(Message& message, Time since, bool counted);
   void return_credit(const Message& message, Time at) override;
   /// The receiver's buffers for a class are limited.
   bool limits(Channel which) const { return credits_.of(which).has_value(); }

@@ -57,9 +57,8 @@ TEST(Switch, CutThroughAndStoreAndForwardLatencyOfAChain) {
 }
 
 /// Two hosts write through one switch to two memories; a message occupies an output for 800 ps, all else takes no time.
-/// `first` and `second` are what each host writes, in order, at once: 'A' or 'B'. Gives the completion times by host.
-std::vector<std::vector<std::int64_t>> two_by_two(const char* queueing, const std::string& first,
-                                                  const std::string& second) {
+/// `first` and `second` are what each host writes, in order, at once: 'A' or 'B'.
+System two_by_two(const char* queueing, const std::string& first, const std::string& second) {
   System system;
   system.device("h0", "host", kIdealHost).device("h1", "host", kIdealHost);
   system.device("sw", "switch",
@@ -78,6 +77,11 @@ std::vector<std::vector<std::int64_t>> two_by_two(const char* queueing, const st
     return all;
   };
   system.replay("h0", accesses(first)).replay("h1", accesses(second));
+  return system;
+}
+
+/// The completion times, by host.
+std::vector<std::vector<std::int64_t>> completions(const System& system) {
   Running run(system);
   // All that completes counts, whoever finishes first: watch instead of the window.
   struct Watch final : EventWatcher {
@@ -101,22 +105,50 @@ using Times = std::vector<std::int64_t>;
 TEST(Switch, TheHeadOfAFifoBlocksWhatIsBehindIt) {
   // h0: A A, h1: A B. The As go one after the other; fifo holds h1's B behind its A, which goes second: B starts at
   // 1600 ps. A virtual output queue lets B go at once.
-  const auto fifo = two_by_two("fifo", "AA", "AB");
+  const auto fifo = completions(two_by_two("fifo", "AA", "AB"));
   EXPECT_EQ(fifo[0], (Times{800, 2400}));
   EXPECT_EQ(fifo[1], (Times{1600, 2400}));
-  const auto voq = two_by_two("voq", "AA", "AB");
+  const auto voq = completions(two_by_two("voq", "AA", "AB"));
   EXPECT_EQ(voq[0], (Times{800, 2400}));
   EXPECT_EQ(voq[1], (Times{800, 1600}));
   // Ideal output queues give the same as virtual output queues here but for the order of A: by arrival.
-  const auto output = two_by_two("output", "AA", "AB");
+  const auto output = completions(two_by_two("output", "AA", "AB"));
   EXPECT_EQ(output[1][0], 800);
 }
 
 TEST(Switch, DifferentOutputsDoNotDisturbEachOther) {
   for (const char* queueing : {"fifo", "voq", "output"}) {
-    const auto done = two_by_two(queueing, "AAA", "BBB");
+    const auto done = completions(two_by_two(queueing, "AAA", "BBB"));
     EXPECT_EQ(done[0], (Times{800, 1600, 2400})) << queueing;
     EXPECT_EQ(done[1], (Times{800, 1600, 2400})) << queueing;
+  }
+}
+
+TEST(Switch, QueuesHoldWhateverWaitsForThePort) {
+  // As above: for 800 ps each, A's port is waited for by two, then by one, and then, in a fifo's window, by nobody. h1's B waits for its port 1600 ps behind a
+  // fifo's head, and not at all with a virtual output queue. In an output queue, h0's As are first.
+  struct Case {
+    const char* queueing;
+    double waits_for_a;  // ps
+    double waits_for_b;
+  };
+  for (const Case& each : {Case{"fifo", 2400, 1600}, Case{"voq", 2400, 0}, Case{"output", 2400, 0}}) {
+    const System system = two_by_two(each.queueing, "AA", "AB");
+    Running run(system);
+    run.to_end();
+    SCOPED_TRACE(each.queueing);
+    const double length = run.number({"simulated_time_ns"}) * 1000;
+    const auto to_a = [&](const char* key) { return run.number({"per_link", "sw-A", "sw->A", key}); };
+    const auto to_b = [&](const char* key) { return run.number({"per_link", "sw-B", "sw->B", key}); };
+    EXPECT_DOUBLE_EQ(to_a("queue_mean") * length, each.waits_for_a);
+    EXPECT_EQ(to_a("queue_p50"), 1);
+    EXPECT_EQ(to_a("queue_p99"), 2);
+    EXPECT_EQ(to_a("queue_max"), 2);
+    EXPECT_DOUBLE_EQ(to_b("queue_mean") * length, each.waits_for_b);
+    EXPECT_EQ(to_b("queue_max"), each.waits_for_b > 0 ? 1 : 0);
+    EXPECT_DOUBLE_EQ(run.number({"per_switch", "sw", "queue_mean"}) * length,
+                     each.waits_for_a + each.waits_for_b);
+    EXPECT_EQ(run.number({"per_switch", "sw", "queue_p99_worst_port"}), 2);
   }
 }
 

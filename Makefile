@@ -10,7 +10,7 @@ SHELL := /bin/bash
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
 .PHONY: help demo test build cxx-tests dram-check python-tests lint lint-format lint-tidy lint-python format sanitize bench \
-  fuzz package clean constraints FORCE
+  fuzz same-bytes package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
@@ -35,6 +35,7 @@ help:
 	@echo "make sanitize  C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make fuzz      random messages through the flit packers and back, for FUZZ_SECONDS"
 	@echo "make dram-check  a hundred million DRAM commands against the table of timings"
+	@echo "make same-bytes  what changed in the results of some 400 systems since BASE (a commit; default HEAD)"
 	@echo "make bench     C++ micro-benchmarks and benchmarks/run.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried"
 	@echo "make clean     remove build/ and .venv/"
@@ -109,6 +110,20 @@ fuzz: build/sanitize/.configured
 
 python-tests: build .venv/.installed-dev
 	$(BIN)/python -m pytest -n $(JOBS)
+
+# Plays the same systems with the tree as it is and as it was at BASE, and lists every key of the results that differs.
+# EXCEPT has the keys that move by design, as globs: make same-bytes BASE=v1 EXCEPT="notes per_switch.*.queue_*".
+BASE ?= HEAD
+EXCEPT ?=
+same-bytes: build .venv/.installed-dev
+	@base=$$(git rev-parse --short "$(BASE)"); then=build/same-bytes/$$base; now=build/same-bytes/now; \
+	mkdir -p $$then/tree $$now; \
+	if [[ ! -e $$then/tree/Makefile ]]; then git archive "$$base" | tar -x -C $$then/tree; fi; \
+	$(MAKE) --no-print-directory -C $$then/tree build; \
+	$(BIN)/python tests/same_bytes/systems.py $$now/systems.json; \
+	$$then/tree/.venv/bin/python tests/same_bytes/play.py $$now/systems.json $$then/results.json; \
+	$(BIN)/python tests/same_bytes/play.py $$now/systems.json $$now/results.json; \
+	set -f; $(BIN)/python tests/same_bytes/compare.py $$then/results.json $$now/results.json --except $(EXCEPT)
 
 bench: build build/.configured-benchmarks
 	@$(CMAKE) --build build

@@ -59,8 +59,9 @@ class System:
     def load(cls, path: str | os.PathLike[str]) -> System:
         """The system of a spec file, or of a shipped preset by its name. Raises InputError if it cannot be read."""
         name = os.fspath(path)
-        shipped = presets.path_of(name) if not Path(name).exists() else None
-        if shipped is None and not Path(name).exists() and (near := nearest(name, presets.names())):
+        there = os.path.exists(name)  # unlike a Path's, False where nobody can look
+        shipped = None if there else presets.path_of(name)
+        if shipped is None and not there and (near := nearest(name, presets.names())):
             raise InputError(
                 "no such file, and no preset of this name",
                 allowed=f"a file, or {listed(presets.names())}",

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# The helpers beside these tests are imported by their names.
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
 settings.register_profile(
     "cxloom", deadline=None
 )  # how long a case takes depends on what else the machine does

@@ -1,0 +1,164 @@
+"""The worst specs: the example with one thing wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from worst_inputs import RUN, WORKLOAD, Bad, Make, instead
+
+# What is written instead of what in the example; the line of the error, and what it says.
+CASES: list[tuple[str, str, int | None, list[str]]] = [
+    # misspelt keys
+    ("queue: 64", "queu: 64", 3, ["devices.host.queu", "unknown key 'queu'", "did you mean 'queue'?"]),
+    ("latency: 45ns", "latncy: 45ns", 5, ["devices.mem[0-3].media.latncy", "did you mean 'latency'?"]),
+    ("port_delay: 25ns", "port_dealy: 25ns", 7, ["links[0].port_dealy", "did you mean 'port_delay'?"]),
+    ("interleave: 256B", "interlave: 256B", 10, ["address_map[0].interlave", "did you mean 'interleave'?"]),
+    ("reads: 67%", "raeds: 67%", 12, ["workload.host.raeds", "did you mean 'reads'?"]),
+    ("warmup: 200", "warmpu: 200", 13, ["run.warmpu", "did you mean 'warmup'?"]),
+    ("workload:", "wrokload:", 11, ["unknown key 'wrokload'", "did you mean 'workload'?"]),
+    # misspelt kinds and choices
+    ("kind: host", "kind: hots", 3, ["devices.host.kind", "did you mean 'host'?"]),
+    ("kind: fixed", "kind: fixd", 5, ["devices.mem[0-3].media.kind", "did you mean 'fixed'?"]),
+    ("pattern: random", "pattern: randm", 12, ["workload.host.pattern", "did you mean 'random'?"]),
+    (
+        "kind: bus,",
+        "kind: bus, duplex: hlaf,",
+        4,
+        ["devices.bus.duplex", "full or half", "did you mean 'half'?"],
+    ),
+    ("seed: 1", "seed: 1, routing: rndom", 13, ["run.routing", "did you mean 'random'?"]),
+    # units
+    (
+        "process_time: 10ns",
+        "process_time: 10",
+        3,
+        ["devices.host.process_time", "the unit is missing", "10ns"],
+    ),
+    (
+        "process_time: 10ns",
+        "process_time: 10 nanos",
+        3,
+        ["devices.host.process_time", "unknown unit 'nanos'"],
+    ),
+    ("process_time: 10ns", "process_time: 10GiB", 3, ["devices.host.process_time", "unknown unit 'GiB'"]),
+    ("bandwidth: 64GB/s", "bandwidth: 64", 4, ["devices.bus.bandwidth", "the unit is missing"]),
+    ("bandwidth: 64GB/s", "bandwidth: fast", 4, ["devices.bus.bandwidth", "not a quantity"]),
+    ("capacity: 16GiB", "capacity: 16", 5, ["devices.mem[0-3].capacity", "the unit is missing"]),
+    ("port_delay: 25ns", "port_delay: 25", 7, ["links[0].port_delay", "the unit is missing"]),
+    ("footprint: 1GiB", "footprint: 1073741824", 12, ["workload.host.footprint", "the unit is missing"]),
+    # negative, zero, beyond bounds, of the wrong type
+    ("capacity: 16GiB", "capacity: -16GiB", 5, ["devices.mem[0-3].capacity", "a negative quantity"]),
+    ("capacity: 16GiB", "capacity: 0B", 5, ["devices.mem[0-3].capacity", "at least 4KiB"]),
+    ("bandwidth: 64GB/s", "bandwidth: 0GB/s", 4, ["devices.bus.bandwidth", "above zero"]),
+    ("queue: 64", "queue: 0", 3, ["devices.host.queue", "at least 1"]),
+    ("queue: 64", "queue: -1", 3, ["devices.host.queue", "a negative number"]),
+    ("queue: 64", "queue: 6.4", 3, ["devices.host.queue", "not a whole number"]),
+    ("queue: 64", "queue: [64]", 3, ["devices.host.queue", "not a whole number", "a list"]),
+    ("requests: 2000", "requests: 0", 12, ["workload.host.requests", "at least 1"]),
+    ("reads: 67%", "reads: 167%", 12, ["workload.host.reads", "at most 1"]),
+    ("reads: 67%", "reads: -1%", 12, ["workload.host.reads", "at least 0"]),
+    ("interleave: 256B", "interleave: 100B", 10, ["address_map[0].interleave", "power of two"]),
+    ("seed: 1", "seed: yes", 13, ["run.seed", "'yes'"]),
+    (
+        "requests: 2000",
+        "requests: 99999999999999999999",
+        12,
+        ["workload.host.requests", "the number is too large"],
+    ),
+    # what is missing
+    ("kind: host, ", "", 3, ["devices.host", "the kind is missing"]),
+    ("requests: 2000, ", "", 12, ["workload.host", "a pattern needs `requests`"]),
+    ('to: "mem[*]", ', "", 10, ["address_map[0]", "'to' is missing"]),
+    ("between: [host, bus], ", "", 7, ["links[0]", "a link joins two ends"]),
+    # names: duplicate, unknown, of the wrong sort
+    ("  bus: ", "  host: ", 4, ["devices.host", "duplicate key 'host'", "lines 3 and 4"]),
+    (
+        "  bus: ",
+        "  mem2: {kind: memory}\n  bus: ",
+        6,
+        ["devices.mem[0-3]", "'mem2' is declared twice", "line 4"],
+    ),
+    ("warmup: 200", "seed: 2", 13, ["run.seed", "duplicate key 'seed'"]),
+    (
+        "[host, bus]",
+        "[host, buss]",
+        7,
+        ["links[0].between[1]", "unknown device 'buss'", "did you mean 'bus'?"],
+    ),
+    ('[bus, "mem[*]"]', '[bus, "men[*]"]', 8, ["links[1].between[1]", "'men[*]' matches no device"]),
+    ('to: "mem[*]"', 'to: "mem[0-4]"', 10, ["address_map[0].to", "unknown device 'mem4'"]),
+    ('to: "mem[*]"', "to: bus", 10, ["address_map[0].to", "'bus'", "memories"]),
+    ('to: "mem[*]"', "to: [mem0, mem1, mem0]", 10, ["address_map[0].to", "'mem0'", "each device once"]),
+    (
+        "  host: {pattern",
+        "  hots: {pattern",
+        12,
+        ["workload.hots", "unknown device 'hots'", "did you mean 'host'?"],
+    ),
+    ("  host: {pattern", "  mem0: {pattern", 12, ["workload.mem0", "makes no requests"]),
+    ("  bus: ", "  my bus: ", 4, ["devices.my bus", "not a device name"]),
+    ("mem[0-3]: ", "mem[3-0]: ", 5, ["devices.mem[3-0]", "the range runs backwards"]),
+    ("mem[0-3]: ", "mem[0-x]: ", 5, ["devices.mem[0-x]", "not a range"]),
+    # YAML
+    ('[bus, "mem[*]"]', "[bus, mem[*]]", 8, ["mem[*] is not quoted", '"mem[*]"']),
+    ('to: "mem[*]"', "to: mem[0-3]", 10, ["mem[0-3] is not quoted", '"mem[0-3]"']),
+    ('to: "mem[*]"', "to: *", 10, ["* is not quoted"]),
+    ("  host:     {", "\thost:     {", 3, ["a tab"]),
+    ("queue: 64}", "queue: 64", 4, ["not YAML"]),
+    ("queue: 64", "queue:64", 3, ["no space after the ':'"]),
+    # graphs and addresses
+    (
+        '[bus, "mem[*]"]',
+        '[bus, "mem[0-2]"]',
+        5,
+        ["devices.mem[0-3]", "('mem3')", "no links lead from 'host'"],
+    ),
+    ("[host, bus], port", "[mem0, bus], port", None, ["links", "mem0", "more links than ports"]),
+    ("footprint: 1GiB", "footprint: 1TiB", 12, ["workload.host.footprint", "runs out of the address map"]),
+    (
+        "footprint: 1GiB",
+        "footprint: 1GiB, base: 0x1000000000",
+        12,
+        ["workload.host", "runs out of the address map"],
+    ),
+    (
+        'address_map:\n  - {to: "mem[*]", interleave: 256B}\n',
+        "",
+        10,
+        ["workload.host", "no memory to access"],
+    ),
+    # traces that cannot be opened
+    (WORKLOAD, "trace: nowhere.parquet", 12, ["workload.host.trace", "nowhere.parquet", "no such file"]),
+    (WORKLOAD, "trace: .", 12, ["workload.host.trace", "a directory"]),
+    (WORKLOAD, "trace: empty.trace", 12, ["workload.host.trace", "empty.trace: the file is empty"]),
+    (WORKLOAD, "trace: noise.bin", 12, ["workload.host.trace", "noise.bin", "binary"]),
+    (WORKLOAD, "trace: table.parquet", 12, ["workload.host.trace", "table.parquet"]),
+    (WORKLOAD, "trace: 7", 12, ["workload.host.trace", "not a text"]),
+]
+
+
+def beside_traces(make: Make) -> Make:
+    """Makes an input beside the bad traces that it may name."""
+
+    def made(folder: Path) -> None:
+        (folder / "empty.trace").write_bytes(b"")
+        (folder / "noise.bin").write_bytes(bytes(range(256)) * 9)
+        pq.write_table(pa.table({"a": [1, 2]}), folder / "table.parquet")
+        make(folder)
+
+    return made
+
+
+SPECS = [
+    Bad(
+        f"{command}: {new or 'without ' + old}"[:60].strip(),
+        tuple(says),
+        beside_traces(instead(old, new)) if "trace" in new else instead(old, new),
+        arguments,
+        line=line,
+    )
+    for old, new, line, says in CASES
+    for command, arguments in (("run", RUN), ("check", ("check", "bad.yaml")))
+]

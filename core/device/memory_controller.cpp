@@ -4,10 +4,6 @@ namespace cxloom {
 
 namespace {
 
-constexpr MeasureInfo kReads{"reads", "", "read accesses that the memory began in the window"};
-constexpr MeasureInfo kWrites{"writes", "", "write accesses, write-backs included, begun in the window"};
-constexpr MeasureInfo kReadBandwidth{"read_gb_per_s", "GB/s", "bytes read / length of the window"};
-constexpr MeasureInfo kWriteBandwidth{"write_gb_per_s", "GB/s", "bytes written / length of the window"};
 constexpr MeasureInfo kQueueMean{"queue_mean", "", "requests in controller and media, mean over time"};
 constexpr MeasureInfo kQueueP99{"queue_p99", "", "the same, 99th percentile over time"};
 constexpr MeasureInfo kQueueMax{"queue_max", "", "the same, largest number"};
@@ -52,11 +48,6 @@ void MemoryController::admit(Message& message) {
     message.blocked = Time{message.port};  // the media may use `port`
   }
   in_service_.join(now);
-  const bool write = message.opcode == Opcode::kMemWr;
-  if (measuring_) {
-    ++(write ? writes_ : reads_);
-    (write ? write_bytes_ : read_bytes_) += message.size;
-  }
   message.charge(Segment::kMediaQueue, now);
   message.charge(Segment::kController, now + controller_time_);
   const auto place = map_->find(message.address);
@@ -88,32 +79,18 @@ void MemoryController::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
 }
 
 void MemoryController::open_window(Time now) {
-  measuring_ = true;
-  opened_ = now;
   in_service_.open(now);
   media_->open_window(now);
 }
 
 void MemoryController::close_window(Time now) {
-  measuring_ = false;
-  closed_ = now;
   in_service_.close(now);
   media_->close_window(now);
 }
 
-std::vector<MeasureInfo> MemoryController::measures() {
-  return {kReads, kWrites, kReadBandwidth, kWriteBandwidth, kQueueMean, kQueueP99, kQueueMax};
-}
+std::vector<MeasureInfo> MemoryController::measures() { return {kQueueMean, kQueueP99, kQueueMax}; }
 
 void MemoryController::report(MeasureSink& sink) const {
-  const double nanoseconds = (closed_ - opened_).ns();
-  const auto rate = [&](std::uint64_t bytes) {
-    return nanoseconds > 0 ? static_cast<double>(bytes) / nanoseconds : 0.0;
-  };
-  sink.count(kReads, reads_);
-  sink.count(kWrites, writes_);
-  sink.add(kReadBandwidth, rate(read_bytes_));
-  sink.add(kWriteBandwidth, rate(write_bytes_));
   sink.add(kQueueMean, in_service_.monitor().mean());
   sink.add(kQueueP99, in_service_.monitor().quantile(0.99));
   sink.add(kQueueMax, in_service_.monitor().maximum());

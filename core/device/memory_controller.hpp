@@ -109,13 +109,6 @@ class MemoryController final : public EventHandler, public MediaClient, public W
   std::size_t outside_count_ = 0;
   WaitList slots_;
   BookedLevel in_service_;
-  bool measuring_ = false;
-  Time opened_;
-  Time closed_;
-  std::uint64_t reads_ = 0;
-  std::uint64_t writes_ = 0;
-  std::uint64_t read_bytes_ = 0;
-  std::uint64_t write_bytes_ = 0;
 };
 
 }  // namespace cxloom

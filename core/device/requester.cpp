@@ -15,7 +15,8 @@ constexpr MeasureInfo kBandwidth{
 constexpr MeasureInfo kInFlight{"in_flight_mean", "", "requests in flight, mean over time"};
 constexpr MeasureInfo kHitRate{"cache_hit_rate", "",
                                "lookups that hit the cache / all lookups in the window"};
-constexpr MeasureInfo kWriteBacks{"write_backs", "", "dirty lines sent back to memory in the window"};
+constexpr MeasureInfo kWriteBacks{"write_backs", "",
+                                  "dirty lines whose writing back to memory was completed in the window"};
 
 // Dependences reach back at most this many times the queue; see is_outstanding.
 constexpr std::uint64_t kReorderFactor = 16;
@@ -255,7 +256,10 @@ void Requester::answered(Message& message) {
   const LineAddress line = LineAddress::of(message.address);
   if (!request) {
     --write_backs_;
-    if (window_open_) payload_ += message.size;
+    if (window_open_ && message.size > 0) {
+      payload_ += message.size;
+      ++write_backs_completed_;
+    }
     observer_->written_back(id(), message.source, message.size);
     fabric_.messages.give_back(message);
   }
@@ -272,22 +276,14 @@ void Requester::answered(Message& message) {
 void Requester::fill(LineAddress line, const Request& first) {
   const NodeId target = first.target;
   const std::uint16_t hops = first.message.hops;
+  const bool failed = first.failed;
   Request* waiting = misses_.take(line);
-  bool dirty = false;
-  for (Request* request = waiting; request; request = request->next)
-    dirty |= request->kind == AccessKind::kWrite;
-  const auto insertion = cache_->insert(line, dirty ? LineState::kDirty : LineState::kClean);
-  if (insertion.evicted_dirty()) {
-    ++write_backs_;
-    if (window_open_) ++write_backs_sent_;
-    // A write-back passes the pipeline that requests pass, and so keeps its place among them.
-    send(Opcode::kMemWr, insertion.victim.address(), kLineBytes, nullptr,
-         now() + params_.process_time + params_.cache->access_time);
-  }
+  if (!failed) keep_line(line, *waiting);
   while (waiting) {
     Request& request = *waiting;
     waiting = request.next;
     request.target = target;
+    request.failed = failed;
     request.message.hops = hops;
     if (request.mark > now()) {  // its own lookup is still going on
       wake_at(request.mark, kAnswered, reinterpret_cast<std::uintptr_t>(&request));
@@ -295,6 +291,20 @@ void Requester::fill(LineAddress line, const Request& first) {
       request.charge(Segment::kMshr, now());
       complete(request);
     }
+  }
+}
+
+// The line that these requests waited for goes into the cache, and a dirty victim of its back to memory.
+void Requester::keep_line(LineAddress line, const Request& waiting) {
+  bool dirty = false;
+  for (const Request* request = &waiting; request; request = request->next)
+    dirty |= request->kind == AccessKind::kWrite;
+  const auto insertion = cache_->insert(line, dirty ? LineState::kDirty : LineState::kClean);
+  if (insertion.evicted_dirty()) {
+    ++write_backs_;
+    // A write-back passes the pipeline that requests pass, and so keeps its place among them.
+    send(Opcode::kMemWr, insertion.victim.address(), kLineBytes, nullptr,
+         now() + params_.process_time + params_.cache->access_time);
   }
 }
 
@@ -355,7 +365,7 @@ void Requester::report(MeasureSink& sink) const {
   sink.add(kInFlight, in_flight_monitor_.mean());
   if (!cache_) return;
   sink.add(kHitRate, lookups_ > 0 ? static_cast<double>(hits_) / static_cast<double>(lookups_) : 0.0);
-  sink.count(kWriteBacks, write_backs_sent_);
+  sink.count(kWriteBacks, write_backs_completed_);
 }
 
 std::string Requester::activity() const {

@@ -131,6 +131,7 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   void look_up_cache(Request& request);
   void send(Opcode opcode, Address address, std::uint16_t size, Request* parent, Time ready);
   void fill(LineAddress line, const Request& first);
+  void keep_line(LineAddress line, const Request& waiting);
   void end_if_out_of_work();
   void complete(Request& request);
   bool is_outstanding(std::uint64_t id) const {
@@ -179,7 +180,7 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   std::uint64_t payload_ = 0;  // of requests that a device answered, and of write-backs
   std::uint64_t hits_ = 0;
   std::uint64_t lookups_ = 0;
-  std::uint64_t write_backs_sent_ = 0;
+  std::uint64_t write_backs_completed_ = 0;
 
   WaitList slots_;
   WaitList dependences_;

@@ -99,7 +99,11 @@ void FlitLinkEnd::fail(Message& message, Time now) {
   message.tail = Time{};
   message.opcode = message.opcode == Opcode::kMemRd ? Opcode::kMemDataNxm : Opcode::kCmp;
   message.channel = channel_of(message.opcode);
-  if (message.parent) message.parent->failed = true;
+  message.size = 0;  // nothing was moved
+  if (message.parent) {
+    message.parent->failed = true;
+    message.parent->target = owner().id();
+  }
   std::swap(message.source, message.destination);
   ++not_from_far_[static_cast<std::size_t>(message.channel)];
   return_to_owner(message);

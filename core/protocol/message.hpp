@@ -21,7 +21,7 @@ struct alignas(64) Message {
   Time blocked;  ///< the queue's clock of credit-blocked time when it joined; the device's own once received
   NodeId source;
   NodeId destination;
-  std::uint16_t size = 0;  ///< payload bytes of the access
+  std::uint16_t size = 0;  ///< payload bytes of the access; zero once it has failed
   std::uint16_t port = 0;  ///< the receiver's port at which it came in; the receiver's own once released
   Opcode opcode = Opcode::kMemRd;
   Channel channel = Channel::kM2SReq;

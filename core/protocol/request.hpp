@@ -23,7 +23,7 @@ struct alignas(64) Request {
   Time created;             ///< when the clock of its latency started
   Request* next = nullptr;  ///< link of the list it waits in
   NodeId requester;
-  NodeId target;  ///< the device that serves it; the requester itself for a cache hit
+  NodeId target;  ///< the device that serves it, or says that it failed; the requester itself for a cache hit
   std::uint32_t thread = 0;
   std::uint16_t size = 0;  ///< bytes
   AccessKind kind = AccessKind::kRead;

@@ -7,25 +7,34 @@ namespace cxloom {
 void Collector::completed(const Request& request, Time now) {
   const Time latency = now - request.created;
   RequestStatistics& kind = request.kind == AccessKind::kRead ? reads_ : writes_;
-  if (request.target.index() >= targets_.size()) targets_.resize(request.target.index() + 1);
-  RequestStatistics& target = targets_[request.target.index()];
-  // A cache hit moves nothing, nor does a miss that waits for the line of another; a miss moves a line.
-  const std::uint64_t moved = request.failed ? 0 : request.message.size;
+  // A cache hit moves nothing, nor does a miss that waits for the line of another, nor what failed; a miss moves a line.
+  const std::uint64_t moved = request.message.size;
   if (request.failed) ++failed_;
   all_.latency.add(latency);
   all_.payload += moved;
   kind.add(request, latency, moved);
-  if (moved > 0) target.add(request, latency, moved);  // the others were served by no memory
+  if (moved > 0) {  // the others were served by no memory
+    MemoryStatistics& target = memory(request.target);
+    target.add(request, latency, moved);
+    if (request.message.opcode == Opcode::kMemData) {
+      ++target.reads;
+      target.read_payload += moved;
+    }
+  }
   hops_ += request.message.hops;
   if (keep_requests_) keep(request, now);
 }
 
 void Collector::written_back(NodeId /*requester*/, NodeId target, std::uint64_t bytes) {
-  if (target.index() >= targets_.size()) targets_.resize(target.index() + 1);
+  if (bytes == 0) {
+    ++failed_write_backs_;
+    return;
+  }
   ++write_backs_;
   all_.payload += bytes;
   writes_.payload += bytes;
-  targets_[target.index()].payload += bytes;
+  memory(target).payload += bytes;
+  ++memory(target).write_backs;
 }
 
 void Collector::keep(const Request& request, Time now) {
@@ -49,8 +58,9 @@ std::array<Wide, kSegmentCount> Collector::segment_sums_ps() const {
   return sums;
 }
 
-const RequestStatistics* Collector::of_target(NodeId node) const {
-  return node.index() < targets_.size() ? &targets_[node.index()] : nullptr;
+const MemoryStatistics& Collector::of_memory(NodeId node) const {
+  static const MemoryStatistics nothing;
+  return node.index() < memories_.size() ? memories_[node.index()] : nothing;
 }
 
 RequestTable Collector::take_requests() { return std::exchange(table_, {}); }

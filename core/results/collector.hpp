@@ -46,6 +46,15 @@ struct RequestStatistics {
   }
 };
 
+/// What one memory did for the requests and write-backs completed in the window.
+struct MemoryStatistics : RequestStatistics {
+  std::uint64_t reads = 0;  ///< of its accesses; a miss of a cache reads, whatever the request wants
+  std::uint64_t read_payload = 0;
+  std::uint64_t write_backs = 0;
+
+  std::uint64_t accesses() const { return latency.count() + write_backs; }
+};
+
 class Collector final : public RequestObserver {
  public:
   explicit Collector(bool keep_requests) : keep_requests_(keep_requests) {}
@@ -60,25 +69,31 @@ class Collector final : public RequestObserver {
   const RequestStatistics& writes() const { return writes_; }
   std::uint64_t write_backs() const { return write_backs_; }
   std::array<Wide, kSegmentCount> segment_sums_ps() const;
-  /// By target node; a cache hit counts for the requester itself.
-  const RequestStatistics* of_target(NodeId node) const;
+  /// What the memory at a node did.
+  const MemoryStatistics& of_memory(NodeId node) const;
   /// Requests answered with an error: they moved nothing.
   std::uint64_t failed() const { return failed_; }
+  std::uint64_t failed_write_backs() const { return failed_write_backs_; }
   std::uint64_t hops() const { return hops_; }
   RequestTable take_requests();
 
  private:
   static constexpr unsigned kPrecision = 10;  // percentiles of the whole run: to 0.1 %
 
+  MemoryStatistics& memory(NodeId node) {
+    if (node.index() >= memories_.size()) memories_.resize(node.index() + 1);
+    return memories_[node.index()];
+  }
   void keep(const Request& request, Time now);
 
   bool keep_requests_;
   RequestStatistics all_{kPrecision};  // its segments are those of reads and writes together
   RequestStatistics reads_{kPrecision};
   RequestStatistics writes_{kPrecision};
-  std::vector<RequestStatistics> targets_;
+  std::vector<MemoryStatistics> memories_;  // by node
   std::uint64_t hops_ = 0;
   std::uint64_t failed_ = 0;
+  std::uint64_t failed_write_backs_ = 0;
   std::uint64_t write_backs_ = 0;
   RequestTable table_;
 };

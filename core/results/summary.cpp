@@ -21,6 +21,7 @@ const std::vector<MeasureDefinition>& measure_definitions() {
        "dirty lines written back to memory in the window; they are messages, not requests"},
       {"failed", "",
        "of the requests, those answered with an error because a link was down; they move nothing"},
+      {"failed_write_backs", "", "dirty lines that were lost because a link on their way to memory was down"},
       {"simulated_time_ns", "ns",
        "length of the measured window. It opens when the first requester issues its first request after the "
        "warm-up and "
@@ -39,7 +40,12 @@ const std::vector<MeasureDefinition>& measure_definitions() {
       {"breakdown_ns", "ns", "mean of each segment of the latency; they sum to latency_ns.mean"},
       {"mean_hops", "", "links crossed by a request and its answer, mean"},
       {"per_requester", "", "measures of each host and accelerator with work"},
-      {"per_memory", "", "measures of each memory, and the latency of the requests it served"},
+      {"per_memory", "",
+       "measures of each memory. Its requests are those that it served: not hits of a cache, misses that "
+       "waited for the "
+       "line of another, and what failed on the way. Its reads and writes are the accesses completed: those "
+       "of its "
+       "requests (a miss reads a line) and write-backs"},
       {"per_io", "",
        "measures of each I/O engine, whose payload counts in no other bandwidth but those of wires"},
       {"per_link", "", "measures of each direction of each link"},
@@ -61,20 +67,25 @@ double rate(std::uint64_t bytes, double nanoseconds) {
   return nanoseconds > 0.0 ? static_cast<double>(bytes) / nanoseconds : 0.0;
 }
 
+// What there were no requests to tell by is absent: a null, with the same keys.
+Value mean_of(double sum, std::uint64_t count) {
+  return count > 0 ? Value(sum / static_cast<double>(count)) : Value();
+}
+
 Value latency_of(const LatencyDistribution& latency) {
-  return Value::Map{{"mean", latency.mean_ns()},        {"min", latency.minimum().ns()},
-                    {"p50", latency.quantile_ns(0.5)},  {"p90", latency.quantile_ns(0.9)},
-                    {"p99", latency.quantile_ns(0.99)}, {"p999", latency.quantile_ns(0.999)},
-                    {"max", latency.maximum().ns()}};
+  const auto known = [&](double value) { return latency.count() > 0 ? Value(value) : Value(); };
+  return Value::Map{{"mean", known(latency.mean_ns())},        {"min", known(latency.minimum().ns())},
+                    {"p50", known(latency.quantile_ns(0.5))},  {"p90", known(latency.quantile_ns(0.9))},
+                    {"p99", known(latency.quantile_ns(0.99))}, {"p999", known(latency.quantile_ns(0.999))},
+                    {"max", known(latency.maximum().ns())}};
 }
 
 Value breakdown_of(const std::array<Wide, kSegmentCount>& sums_ps, std::uint64_t requests) {
   Value::Map breakdown;
   for (const Segment segment : kPathOrder) {
     const auto i = static_cast<std::size_t>(segment);
-    const double sum = static_cast<double>(sums_ps[i]) / 1000.0;
     breakdown.emplace_back(std::string(kSegments[i].name),
-                           requests > 0 ? sum / static_cast<double>(requests) : 0.0);
+                           mean_of(static_cast<double>(sums_ps[i]) / 1000.0, requests));
   }
   return breakdown;
 }
@@ -183,6 +194,19 @@ Value direction(const LinkEnd& end, double length) {
   return direction;
 }
 
+// Of the requests and write-backs that a memory served.
+void add_served(const MemoryStatistics& served, double length, Value::Map& memory) {
+  memory.emplace_back("requests", number(served.latency.count()));
+  memory.emplace_back("write_backs", number(served.write_backs));
+  memory.emplace_back("reads", number(served.reads));
+  memory.emplace_back("writes", number(served.accesses() - served.reads));
+  memory.emplace_back("bandwidth_gb_per_s", rate(served.payload, length));
+  memory.emplace_back("read_gb_per_s", rate(served.read_payload, length));
+  memory.emplace_back("write_gb_per_s", rate(served.payload - served.read_payload, length));
+  memory.emplace_back("latency_ns", latency_of(served.latency));
+  memory.emplace_back("breakdown_ns", breakdown_of(served.segment_sums_ps, served.latency.count()));
+}
+
 Value links_of(const Simulation& simulation, double length) {
   Value::Map links;
   for (const System::LinkView& link : simulation.system().links()) {
@@ -251,7 +275,6 @@ Value notes_of(const Simulation& simulation, const Collector& collector, double 
 Value summarize(const Simulation& simulation, const Collector& collector) {
   const double length = (simulation.window_end() - simulation.window_start()).ns();
   const RequestStatistics& all = collector.all();
-  const auto requests = static_cast<double>(all.latency.count());
 
   Value::Map requesters;
   Value::Map memories;
@@ -274,12 +297,7 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
       Value::Map memory;
       ValueSink memory_sink(memory);
       owner->report_memory(memory_sink);
-      if (const RequestStatistics* served = collector.of_target(component->id())) {
-        memory.emplace_back("requests", number(served->latency.count()));
-        memory.emplace_back("bandwidth_gb_per_s", rate(served->payload, length));
-        memory.emplace_back("latency_ns", latency_of(served->latency));
-        memory.emplace_back("breakdown_ns", breakdown_of(served->segment_sums_ps, served->latency.count()));
-      }
+      add_served(collector.of_memory(component->id()), length, memory);
       memories.emplace_back(component->name(), memory);
     }
   }
@@ -290,11 +308,12 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
       {"writes", number(collector.writes().latency.count())},
       {"write_backs", number(collector.write_backs())},
       {"failed", number(collector.failed())},
+      {"failed_write_backs", number(collector.failed_write_backs())},
       {"simulated_time_ns", length},
       {"bandwidth_gb_per_s", rate(all.payload, length)},
       {"latency_ns", latency_of(all.latency)},
       {"breakdown_ns", breakdown_of(collector.segment_sums_ps(), all.latency.count())},
-      {"mean_hops", requests > 0.0 ? static_cast<double>(collector.hops()) / requests : 0.0},
+      {"mean_hops", mean_of(static_cast<double>(collector.hops()), all.latency.count())},
       {"read", kind_summary(collector.reads(), length)},
       {"write", kind_summary(collector.writes(), length)},
       {"per_requester", std::move(requesters)},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ Table: TypeAlias = MemorySink | Path
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """The distribution of latencies, in nanoseconds; 0 where there was no request.
+    """The distribution of latencies, in nanoseconds; NaN where there was no request.
 
     The clock starts when the request exists: at its scheduled time in open loop, when it takes its queue slot in closed
     loop. It ends at completion.
@@ -54,12 +55,12 @@ class Measures:
     @property
     def latency(self) -> Latency:
         """Mean, extremes and percentiles of the latency, in ns."""
-        return Latency(**{key: float(self.values["latency_ns"][key]) for key in Latency.__slots__})
+        return Latency(**{key: _known(self.values["latency_ns"][key]) for key in Latency.__slots__})
 
     @property
     def breakdown(self) -> dict[str, float]:
-        """Mean ns of each segment of the latency; they sum to `latency.mean`."""
-        return dict(self.values["breakdown_ns"])
+        """Mean ns of each segment of the latency; they sum to `latency.mean`; NaN where there was no request."""
+        return {segment: _known(value) for segment, value in self.values["breakdown_ns"].items()}
 
     def __getitem__(self, key: str) -> Any:
         """Any value by its key of the summary; `docs/cli.md` lists them."""
@@ -220,6 +221,10 @@ class Result(Measures):
     def __repr__(self) -> str:
         mean = self.latency.mean
         return f"<Result: {self.count} requests, {self.bandwidth:.2f} GB/s, mean latency {mean:.1f} ns>"
+
+
+def _known(value: float | None) -> float:
+    return math.nan if value is None else float(value)
 
 
 def _frame(table: Table) -> pl.DataFrame:

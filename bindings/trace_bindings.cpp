@@ -33,15 +33,13 @@ std::string_view view_of(const nb::bytes& block) {
   return {static_cast<const char*>(block.data()), block.size()};
 }
 
-// Runs `parse(accesses)` without the GIL and gives its accesses as columns.
+// Runs `parse(accesses)` without the GIL and gives its accesses.
 template <class Parse>
-nb::tuple parsed(Parse&& parse) {
-  std::vector<Access> accesses;
-  {
-    const nb::gil_scoped_release release;
-    parse(accesses);
-  }
-  return columns_of(accesses);
+AccessBatch parsed(Parse&& parse) {
+  AccessBatch batch;
+  const nb::gil_scoped_release release;
+  parse(batch.accesses);
+  return batch;
 }
 
 // A level as the command line and the Python side name it: size, ways, victim policy.
@@ -86,6 +84,12 @@ void translate_trace_error(const std::exception_ptr& pointer, void*) {
 void bind_trace(nb::module_& m) {
   nb::register_exception_translator(translate_trace_error);
 
+  nb::class_<AccessBatch>(m, "Accesses", "Consecutive accesses of a trace as the core holds them.")
+      .def("__len__", [](const AccessBatch& batch) { return batch.accesses.size(); })
+      .def(
+          "columns", [](const AccessBatch& batch) { return columns_of(batch.accesses); },
+          "Address, kind, size, thread, instruction gap, dependence, timestamp: an array each.");
+
   nb::class_<TextTraceParser>(m, "TextTraceParser", "Reads the text form of a trace, block by block.")
       .def(
           "__init__",
@@ -98,13 +102,13 @@ void bind_trace(nb::module_& m) {
           [](TextTraceParser& self, const nb::bytes& block) {
             return parsed([&](std::vector<Access>& accesses) { self.feed(view_of(block), accesses); });
           },
-          "block"_a, "The columns of the accesses that the block completes.")
+          "block"_a, "The accesses that the block completes.")
       .def(
           "finish",
           [](TextTraceParser& self) {
             return parsed([&](std::vector<Access>& accesses) { self.finish(accesses); });
           },
-          "The columns of the last access if its line has no end. Raises InputError if there was no access.");
+          "The last access if its line has no end. Raises InputError if there was no access.");
 
   nb::class_<LackeyParser>(m, "LackeyParser", "Reads the output of valgrind --tool=lackey --trace-mem=yes.")
       .def(nb::init<>())
@@ -113,10 +117,10 @@ void bind_trace(nb::module_& m) {
           [](LackeyParser& self, const nb::bytes& block) {
             return parsed([&](std::vector<Access>& accesses) { self.feed(view_of(block), accesses); });
           },
-          "block"_a, "The columns of the accesses that the block completes.")
+          "block"_a, "The accesses that the block completes.")
       .def(
           "finish", [](LackeyParser& self) { return parsed([&](std::vector<Access>&) { self.finish(); }); },
-          "No more columns. Raises InputError if the input ended within a line or had no access.")
+          "No more accesses. Raises InputError if the input ended within a line or had no access.")
       .def_prop_ro("instructions", &LackeyParser::instructions);
 
   nb::class_<CaptureFilter>(
@@ -134,7 +138,7 @@ void bind_trace(nb::module_& m) {
           [](CaptureFilter& self, const nb::bytes& block) {
             return parsed([&](std::vector<Access>& records) { self.feed(view_of(block), records); });
           },
-          "block"_a, "The columns of the records that the block completes.")
+          "block"_a, "The records that the block completes.")
       .def("finish", &CaptureFilter::finish,
            "Raises InputError if the input ended within a line or had no access.")
       .def("set_recording", &CaptureFilter::set_recording, "recording"_a,

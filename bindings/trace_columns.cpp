@@ -52,9 +52,14 @@ TraceStream::Refill refill_from(nb::object feed) {
   });
   return [held](std::vector<Access>& accesses) {
     const nb::gil_scoped_acquire gil;
-    const nb::object columns = (*held)();
-    if (columns.is_none()) return false;
-    append_columns(nb::cast<nb::dict>(columns), accesses);
+    const nb::object next = (*held)();
+    if (next.is_none()) return false;
+    if (nb::isinstance<AccessBatch>(next)) {
+      const std::vector<Access>& batch = nb::cast<const AccessBatch&>(next).accesses;
+      accesses.insert(accesses.end(), batch.begin(), batch.end());
+    } else {
+      append_columns(nb::cast<nb::dict>(next), accesses);
+    }
     return true;
   };
 }

@@ -48,11 +48,16 @@ inline nanobind::tuple columns_of(const std::vector<Access>& accesses) {
       }));
 }
 
+/// Consecutive accesses on their way between a parser, Python and a simulation.
+struct AccessBatch {
+  std::vector<Access> accesses;
+};
+
 /// Appends the accesses of a batch: a dict with one array for each column, by the column's name.
 void append_columns(const nanobind::dict& columns, std::vector<Access>& accesses);
 
-/// Feeds a TraceStream from a Python callable that gives the columns of the next batch, or None at the end. Takes the GIL
-/// for as long as the callable runs, so that the simulation may run without it; what it raises comes out of
+/// Feeds a TraceStream from a Python callable that gives the next batch, as columns or as an AccessBatch, or None at the
+/// end. Takes the GIL for as long as the callable runs, so that the simulation may run without it; what it raises comes out of
 /// TraceStream::next.
 TraceStream::Refill refill_from(nanobind::object feed);
 

@@ -11,18 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 Columns = dict[str, NDArray[Any]]
-Feed = Callable[[], Columns | None] | tuple[Callable[[], Columns | None], int | None]
-"""Gives the next columns of a trace, or None at its end; with its length, where that is known."""
-Accesses = tuple[
-    NDArray[np.uint64],
-    NDArray[np.uint8],
-    NDArray[np.uint16],
-    NDArray[np.uint32],
-    NDArray[np.uint32],
-    NDArray[np.uint32],
-    NDArray[np.int64],
-]
-"""Address, kind, size, thread, instruction gap, dependence, timestamp."""
+
+class Accesses:
+    """Consecutive accesses of a trace as the core holds them."""
+
+    def __len__(self) -> int: ...
+    def columns(
+        self,
+    ) -> tuple[
+        NDArray[np.uint64],
+        NDArray[np.uint8],
+        NDArray[np.uint16],
+        NDArray[np.uint32],
+        NDArray[np.uint32],
+        NDArray[np.uint32],
+        NDArray[np.int64],
+    ]:
+        """Address, kind, size, thread, instruction gap, dependence, timestamp."""
+
+Batch = Columns | Accesses | None
+Feed = Callable[[], Batch] | tuple[Callable[[], Batch], int | None]
+"""Gives the next accesses of a trace, or None at its end; with its length, where that is known."""
 
 __version__: str
 TRACE_VERSION: int

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from cxloom import _core
 from cxloom.errors import InputError
 from cxloom.spec.node import Node
 from cxloom.spec.resolve import Resolved
-from cxloom.trace import TraceReader, open_trace
+
+if TYPE_CHECKING:
+    from cxloom.trace import TraceReader
 
 
 def build(resolved: Resolved) -> _core.Simulation:
@@ -38,15 +38,15 @@ def errors_placed(resolved: Resolved) -> Iterator[None]:
         raise resolved.placed(error) from None
 
 
-Feed: TypeAlias = tuple[Callable[[], dict[str, NDArray[Any]] | None], int | None]
-"""What the core calls for the next accesses of a trace: their columns, or None at the end. And how many there are."""
-
-
-def _feeds(resolved: Resolved) -> dict[str, Feed]:
-    return {name: _feed(_open(trace)) for name, trace in resolved.traces().items()}
+def _feeds(resolved: Resolved) -> dict[str, _core.Feed]:
+    """What the core calls for the next accesses of each trace, and how many there are where that is known."""
+    readers = {name: _open(trace) for name, trace in resolved.traces().items()}
+    return {name: (reader.feed(), reader.length) for name, reader in readers.items()}
 
 
 def _open(trace: Node) -> TraceReader:
+    from cxloom.trace import open_trace
+
     try:
         return open_trace(trace.text())
     except InputError as error:
@@ -57,13 +57,3 @@ def _open(trace: Node) -> TraceReader:
             allowed=error.allowed,
             suggestion=error.suggestion,
         ) from None
-
-
-def _feed(trace: TraceReader) -> Feed:
-    batches = iter(trace)
-
-    def next_columns() -> dict[str, NDArray[Any]] | None:
-        batch = next(batches, None)
-        return None if batch is None else batch.columns()
-
-    return next_columns, trace.length

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 from pathlib import Path
 
 from cxloom.errors import InputError
@@ -32,7 +31,7 @@ class OutputDirectory:
         self.path = Path(path)
         self._made: list[Path] = []
         self._temporary: dict[str, Path] = {}
-        self._mark = f".{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        self._mark = f".{os.getpid()}-{os.urandom(4).hex()}.tmp"
         self._refuse_foreign()
         try:
             for folder in reversed([self.path, *self.path.parents]):

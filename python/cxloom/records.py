@@ -1,4 +1,7 @@
-"""Rows that a running simulation hands over (requests, ...): to a Parquet file as they come, or kept in memory."""
+"""Rows that a running simulation hands over (requests, ...): to a Parquet file as they come, or kept in memory.
+
+Arrow and Polars take longer to load than most runs take, so they are loaded where there are rows.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-from numpy.typing import NDArray
-
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from numpy.typing import NDArray
 
 ROW_GROUP = 1 << 17
 """Rows of a row group of the Parquet file, and the most that wait in memory: a run of any length needs no more."""
 
-Columns: TypeAlias = Mapping[str, NDArray[Any]]
+Columns: TypeAlias = "Mapping[str, NDArray[Any]]"
 Names: TypeAlias = Mapping[str, Sequence[str]]
 """Of columns that hold numbers of things: what these are called."""
 
@@ -56,6 +58,8 @@ class ParquetSink:
 
     def _flush(self) -> None:
         if self._writer is not None and self._waiting:
+            import pyarrow as pa
+
             self._writer.write_table(pa.concat_tables(self._waiting), row_group_size=ROW_GROUP)
         self._waiting, self._rows = [], 0
 
@@ -94,7 +98,8 @@ class MemorySink:
 
     def frame(self) -> pl.DataFrame:
         """All rows."""
-        import polars as pl  # takes a quarter of a second to load, which most runs need not wait for
+        import polars as pl
+        import pyarrow as pa
 
         frame = pl.from_arrow(pa.concat_tables(self._tables))
         assert isinstance(frame, pl.DataFrame)  # a Series only for an array
@@ -103,6 +108,9 @@ class MemorySink:
 
 def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     """Measured on requests: less than half the time and a fifth of the size of the library's defaults."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     names = [field.name for field in schema if pa.types.is_dictionary(field.type)]
     counters = [
         field.name for field in schema if pa.types.is_integer(field.type) and field.type.bit_width == 64
@@ -119,6 +127,8 @@ def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 def _table(columns: Columns, names: Names) -> pa.Table:
     """The columns as an Arrow table, numbers of things as their names."""
+    import pyarrow as pa
+
     arrays = {
         name: pa.DictionaryArray.from_arrays(pa.array(column), list(names[name]))
         if name in names

@@ -214,7 +214,7 @@ class Result(Measures):
         return {name: Measures(values) for name, values in self.values[key].items()}
 
     def __str__(self) -> str:
-        from cxloom.report import to_text
+        from cxloom.report.terminal import to_text
 
         return to_text(self.summary)
 

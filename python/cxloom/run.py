@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from cxloom import _core
 from cxloom.building import build, errors_placed
 from cxloom.errors import InputError, SimulationError
@@ -226,6 +224,8 @@ class _Sinks:
 
 def _commands(columns: _core.Columns) -> _core.Columns:
     """Coordinates that a command does not have as gaps, and a yes or no as such."""
+    import numpy as np
+
     gaps = ("bank_group", "bank", "row", "column")
     masked = {name: np.ma.MaskedArray(columns[name], mask=columns[name] == -1) for name in gaps}
     return columns | masked | {"rmw": columns["rmw"].view(np.bool_)}

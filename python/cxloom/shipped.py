@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 
 def shipped_folder(name: str) -> Path | None:
     """The folder ``studies`` or ``examples``: inside the package when installed, otherwise at the repository's root."""
-    package = Path(str(files("cxloom")))
+    package = Path(__file__).parent
     for folder in (package / name, package.parent.parent / name):
         if folder.is_dir():
             return folder

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from cxloom.building import describe
 from cxloom.errors import InputError
-from cxloom.spec import declared, models, presets
+from cxloom.spec import declared, presets
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Node, Origin, from_plain
 from cxloom.spec.reader import read_file, read_text
@@ -107,7 +107,7 @@ class System:
         """Declares a device, or several by a range of names, of any kind. Raises InputError."""
         where = _caller()
         path = f"devices.{name}"
-        checked = _checked(where, path, lambda: models.check(models.model("devices", kind), params))
+        checked = _checked(where, path, lambda: _models().check(_models().model("devices", kind), params))
         if name in self._entries("devices"):
             raise where.within(path).error(f"device '{name}' is declared twice", allowed="each name once")
         self._add_entry("devices", name, {"kind": kind, **checked}, where)
@@ -137,7 +137,7 @@ class System:
         """
         where = _caller()
         path = f"links[{len(self._items('links'))}]"
-        checked = _checked(where, path, lambda: models.check(models.section_model("link"), link))
+        checked = _checked(where, path, lambda: _models().check(_models().section_model("link"), link))
         extra = {"pairwise": True} if pairwise else {}
         self._append("links", {"between": [a, b], **extra, **checked}, where)
         return self
@@ -148,7 +148,7 @@ class System:
         path = f"address_map[{len(self._items('address_map'))}]"
         targets = [to] if isinstance(to, str) else list(to)
         given = {"to": targets, **region}
-        _checked(where, path, lambda: models.check(models.section_model("region"), given))
+        _checked(where, path, lambda: _models().check(_models().section_model("region"), given))
         self._append("address_map", given, where)
         return self
 
@@ -157,14 +157,16 @@ class System:
         where = _caller()
         path = f"workload.{name}"
         pattern = workload.get("pattern")
-        model = lambda: models.check(models.requester_model(pattern), workload)  # noqa: E731
+        model = lambda: _models().check(_models().requester_model(pattern), workload)  # noqa: E731
         self._add_entry("workload", name, _checked(where, path, model), where)
         return self
 
     def topology(self, kind: str, **params: Any) -> System:
         """Generates devices and links by rule: ``topology("spine-leaf", ...)``; more may be added to them."""
         where = _caller()
-        checked = _checked(where, "topology", lambda: models.check(models.model("topologies", kind), params))
+        checked = _checked(
+            where, "topology", lambda: _models().check(_models().model("topologies", kind), params)
+        )
         self._put("topology", {"kind": kind, **checked}, where)
         return self
 
@@ -199,7 +201,7 @@ class System:
     # --- parts ---------------------------------------------------------------------------------------------------
 
     def _section(self, key: str, given: Mapping[str, Any], where: Origin) -> System:
-        checked = _checked(where, key, lambda: models.check(models.section_model(key), given))
+        checked = _checked(where, key, lambda: _models().check(_models().section_model(key), given))
         for name, value in checked.items():
             self._add_entry(key, name, value, where)
         return self
@@ -233,6 +235,13 @@ def load(path: str | os.PathLike[str]) -> System:
     return System.load(path)
 
 
+def _models() -> ModuleType:
+    """The models of what is built in Python: with pydantic, which a system from a file does not need."""
+    from cxloom.spec import models
+
+    return models
+
+
 def _checked(where: Origin, path: str, check: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What `check` gives; an error of it gets the place in Python and the path in the spec."""
     try:
@@ -243,6 +252,8 @@ def _checked(where: Origin, path: str, check: Callable[[], dict[str, Any]]) -> d
 
 def _constructor(system: System, kind: str) -> Callable[..., System]:
     """The method that declares a device of a kind, with its parameters as signature and documentation."""
+
+    import inspect
 
     def declare(name: str, **params: Any) -> System:
         return system.add(kind, name, **params)

@@ -5,20 +5,52 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from cxloom import __version__
-from cxloom.cli import check, components, demo, run, schema, study
-from cxloom.cli.messages import show_error
 from cxloom.errors import InputError, SimulationError
-from cxloom.trace.cli import app as trace_app
+
+COMMANDS = {
+    "run": ("cxloom.cli.run", "Simulate SPEC; show where the time went."),
+    "check": ("cxloom.cli.check", "Check SPEC without running it."),
+    "components": ("cxloom.cli.components", "List kinds and their parameters."),
+    "schema": ("cxloom.cli.schema", "Print the JSON Schema of specs."),
+    "trace": ("cxloom.trace.cli", "Look at memory traces, convert them, record them."),
+    "study": ("cxloom.cli.study", "Run published experiments."),
+    "demo": ("cxloom.cli.demo", "Show and draw what cxloom does."),
+}
+"""Of each command the module that it is in, and what the list of commands says of it."""
+
+
+class _Command(TyperCommand):
+    """A command whose module is loaded when it is called: nobody waits for the libraries of the others."""
+
+    def __init__(self, name: str) -> None:
+        self._module, about = COMMANDS[name]
+        super().__init__(name, short_help=about)
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        return loaded(self._module, str(self.name)).make_context(info_name, args, parent=parent, **extra)
+
+
+def loaded(module: str, name: str) -> Any:
+    """The command `name` of a module: the module's `app`, or else its function of that name."""
+    found = import_module(module)
+    app = getattr(found, "app", None)
+    if app is None:
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command(name)(getattr(found, name))
+    return typer.main.get_command(app)
 
 
 class _Commands(TyperGroup):
     """Ctrl-C outside of a simulation is an end like any other that the user asked for: code 1, not Typer's 130."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given | {"commands": {name: _Command(name) for name in COMMANDS}})
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -36,17 +68,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
 )
-app.command("run")(run.run)
-app.command("check")(check.check)
-app.command("components")(components.components)
-app.command("schema")(schema.schema)
-app.add_typer(trace_app, name="trace")
-app.add_typer(study.app, name="study")
-app.command("demo")(demo.demo)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from cxloom import __version__
+
         typer.echo(f"cxloom {__version__}")
         raise typer.Exit
 
@@ -66,8 +93,12 @@ def main() -> None:
     try:
         app()
     except InputError as error:
+        from cxloom.cli.messages import show_error
+
         show_error(error)
         raise SystemExit(2) from None
     except SimulationError as error:
+        from cxloom.cli.messages import show_error
+
         show_error(error)
         raise SystemExit(1) from None

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from cxloom import report
 from cxloom.cli.run import execute
 from cxloom.errors import InputError
 from cxloom.shipped import shipped_folder
@@ -32,7 +31,9 @@ def demo(
     result, failure = execute(System.load(examples / "demo.yaml").resolve(), out, quiet=False)
     if failure:
         raise typer.Exit(1)
-    report.show(result.summary)
+    from cxloom.report.terminal import show
+
+    show(result.summary)
     from cxloom.report.picture import draw  # Matplotlib takes a second to load: no other command waits for it
 
     picture = draw(result, out / PICTURE)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from cxloom.errors import CxloomError, InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def console() -> Console:
     """Standard error; lines are left to the terminal to wrap, so that paths stay whole."""
+    from rich.console import Console  # loaded where there is something to say
+
     return Console(stderr=True, soft_wrap=True, highlight=False)
 
 
 def show_error(error: CxloomError) -> None:
     """Prints an error: where, what, the line itself, what was found and what is allowed."""
+    from rich.text import Text
+
     out = console()
     if not isinstance(error, InputError):
         out.print(Text.assemble(("error", "bold red"), f": {error}"))

@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
+import sys
 from types import TracebackType
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from typing import TYPE_CHECKING
 
 from cxloom.report.numbers import duration
 from cxloom.run import Progress as RunProgress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class ProgressBar:
     """Shows completed requests, simulated time and the time left. Nothing is shown for the first half second."""
 
     def __init__(self, quiet: bool) -> None:
-        out = Console(stderr=True)
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeRemainingColumn(compact=True),
-            console=out,
-            transient=True,
-            disable=quiet or not out.is_terminal,
-        )
-        self._task = self._bar.add_task("starting", total=None)
+        self._bar = None if quiet or not sys.stderr.isatty() else _bar()
 
     def update(self, progress: RunProgress) -> None:
         """Shows how far the run is."""
+        if self._bar is None:
+            return
         text = f"{progress.completed:,} requests, {duration(progress.time_ns)} simulated"
-        self._bar.update(self._task, completed=progress.completed, total=progress.expected, description=text)
+        task = self._bar.task_ids[0]
+        self._bar.update(task, completed=progress.completed, total=progress.expected, description=text)
 
     def __enter__(self) -> ProgressBar:
-        self._bar.start()
+        if self._bar is not None:
+            self._bar.start()
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self._bar.stop()
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = [TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()]
+    bar = Progress(*columns, TimeRemainingColumn(compact=True), console=Console(stderr=True), transient=True)
+    bar.add_task("starting", total=None)
+    return bar

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from cxloom import report
 from cxloom.building import build
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.messages import console
@@ -61,11 +59,15 @@ def run(
     if as_json:
         print(result.to_json())
     elif not quiet:
-        report.show(result.summary)
+        from cxloom.report.terminal import show
+
+        show(result.summary)
         if out is not None:
             print(f"\nResults are in {out}")
     sys.stdout.flush()
     if failure:
+        from rich.text import Text
+
         console().print(Text.assemble(("unfinished", "bold yellow"), f": {failure}"))
         raise typer.Exit(1)
 
@@ -88,6 +90,8 @@ def execute(
     if out is None and not quiet and (tables := asked_tables(resolved)):
         *others, last = [f"outputs.{name}" for name in tables]
         names = " and ".join([", ".join(others), last] if others else [last])
+        from rich.text import Text
+
         console().print(Text(f"note: {names} would go into a file: give --out DIR", style="dim"))
     with OutputDirectory.optional(out) as directory, Interrupt() as interrupt, ProgressBar(quiet) as bar:
 

@@ -19,7 +19,9 @@ from cxloom.study import names, read, run_study
 from cxloom.study.runner import Outcome
 from cxloom.study.shipped import find
 
-app = typer.Typer(help="Run published experiments.", no_args_is_help=True)
+app = typer.Typer(
+    help="Run published experiments.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+)
 
 
 @app.command("list")

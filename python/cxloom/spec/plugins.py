@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from cxloom import _core
 from cxloom.errors import InputError
-from cxloom.spec import declared, models
+from cxloom.spec import declared
 
 
 def load_plugin(path: str | os.PathLike[str]) -> None:
@@ -18,7 +19,10 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
         error.file = error.file or os.fspath(path)
         raise
     declared.forget()
-    models.forget()
+    if (
+        models := sys.modules.get("cxloom.spec.models")
+    ) is not None:  # loaded only where systems are built in Python
+        models.forget()
 
 
 def include_dir() -> Path:

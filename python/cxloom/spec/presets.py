@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 from cxloom.spec.names import listed, nearest
@@ -52,4 +51,4 @@ def _resolve(preset: Node) -> Path:
 
 
 def _root() -> Path:
-    return Path(str(files("cxloom"))) / "presets"
+    return Path(__file__).parents[1] / "presets"

@@ -7,15 +7,17 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
-from ruamel.yaml.nodes import Node as YamlNode
+from typing import TYPE_CHECKING, Any
 
 from cxloom.errors import InputError
 from cxloom.spec.names import nearest
 from cxloom.spec.node import Node, Origin, Scalar, SpecError, described
+
+if TYPE_CHECKING:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError
+    from ruamel.yaml.nodes import MappingNode, ScalarNode
+    from ruamel.yaml.nodes import Node as YamlNode
 
 _BRACKETED = re.compile(r"[A-Za-z_][\w-]*(?:\[[\d*,\s-]*\])+")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
@@ -66,6 +68,9 @@ def compose(text: str, origin_at: Callable[[int, int], Origin], path: str = "") 
 
     `origin_at` makes the origin of a line and column, `path` is where in a spec the value stands.
     """
+    from ruamel.yaml import YAML  # loaded with the first spec: most commands of `cxloom` read none
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
     yaml = YAML(typ="safe", pure=True)
     try:
         root = yaml.compose(text)
@@ -83,22 +88,25 @@ class _Converter:
     """Turns ruamel's nodes into ours: values by YAML 1.2's core schema, no key twice."""
 
     def __init__(self, yaml: YAML, origin_at: Callable[[int, int], Origin]) -> None:
+        from ruamel.yaml import nodes
+
+        self._nodes: Any = nodes
         self._constructor = yaml.constructor
         self._origin_at = origin_at
         self._open: set[int] = set()
 
     def convert(self, node: YamlNode, path: str, key: Origin | None) -> Node:
         origin = self._origin(node, path)
-        if isinstance(node, ScalarNode):
+        if isinstance(node, self._nodes.ScalarNode):
             return Node(self._scalar(node, origin), origin, key)
         if id(node) in self._open:
             raise origin.error("an alias inside of what it stands for", allowed="a value without circles")
         self._open.add(id(node))
         try:
-            if isinstance(node, SequenceNode):
+            if isinstance(node, self._nodes.SequenceNode):
                 items = [self.convert(item, f"{path}[{i}]", None) for i, item in enumerate(node.value)]
                 return Node(items, origin, key)
-            if isinstance(node, MappingNode):
+            if isinstance(node, self._nodes.MappingNode):
                 return Node(self._entries(node, path), origin, key)
         finally:
             self._open.discard(id(node))
@@ -109,14 +117,16 @@ class _Converter:
         entries: dict[str, Node] = {}
         for key_node, value_node in node.value:
             here = self._origin(key_node, path)
-            if not isinstance(key_node, ScalarNode):
+            if not isinstance(key_node, self._nodes.ScalarNode):
                 raise here.error(
                     "a key that is not text", allowed='a name; quote one that has brackets: "mem[*]"'
                 )
             name = str(key_node.value)
             here = self._origin(key_node, f"{path}.{name}" if path else name)
             if str(key_node.tag).endswith(":merge"):
-                sources = value_node.value if isinstance(value_node, SequenceNode) else [value_node]
+                sources = (
+                    value_node.value if isinstance(value_node, self._nodes.SequenceNode) else [value_node]
+                )
                 for source in sources:
                     merged = self.convert(source, path, here).map() | merged
                 continue
@@ -127,7 +137,7 @@ class _Converter:
                     f"lines {first.line} and {here.line}" if here.line != first.line else f"line {here.line}"
                 )
                 raise here.error(f"duplicate key '{name}'", found=f"it on {lines}", allowed="each key once")
-            if ":" in name and value_node.value == "" and isinstance(value_node, ScalarNode):
+            if ":" in name and value_node.value == "" and isinstance(value_node, self._nodes.ScalarNode):
                 raise here.error(
                     f"no space after the ':' of '{name}'", allowed=f"'{name.replace(':', ': ', 1)}'"
                 )

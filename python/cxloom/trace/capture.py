@@ -188,7 +188,7 @@ def _records(
         if recording is not None and recording() != on:
             on = not on
             sieve.set_recording(on)
-        batch = TraceBatch(*sieve.feed(block))
+        batch = TraceBatch(*sieve.feed(block).columns())
         if len(batch):
             yield batch
         if watch is not None:

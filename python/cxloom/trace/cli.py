@@ -24,7 +24,10 @@ from cxloom.trace.reader import TraceReader
 from cxloom.trace.writer import convert as rewrite
 
 app = typer.Typer(
-    help="Look at memory traces, convert them, record them.", no_args_is_help=True, rich_markup_mode=None
+    help="Look at memory traces, convert them, record them.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
 )
 
 Tick = Annotated[

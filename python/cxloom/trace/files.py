@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
-
-import pyarrow as pa
 
 from cxloom.errors import InputError
 
@@ -79,7 +78,7 @@ class Source:
     def open(self) -> BinaryIO:
         """The bytes from their start; a pipe has them once only."""
         if self.is_file and self._compression:
-            return cast(BinaryIO, pa.input_stream(self.path, compression=self._compression))
+            return cast(BinaryIO, _Decompressed(self.path, self._compression))
         if self.is_file:
             return Path(self.path).open("rb")
         if self._pipe is None:
@@ -92,6 +91,30 @@ class Source:
         if self._pipe is not None and self.path != "-":
             self._pipe.close()
         self._pipe = None
+
+
+class _Decompressed(io.RawIOBase):
+    """What Arrow decompresses, as any other stream of bytes: a damaged file is an OSError."""
+
+    def __init__(self, path: str, compression: str) -> None:
+        import pyarrow as pa
+
+        self._errors = pa.ArrowException
+        self._stream = pa.input_stream(path, compression=compression)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return bytes(self._stream.read(None if size < 0 else size))
+        except self._errors as error:
+            raise OSError(str(error).strip().splitlines()[0]) from error
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
 
 
 @contextlib.contextmanager

@@ -1,18 +1,25 @@
-"""The columns of a trace, as every reader and writer of this package has them; see docs/trace-format.md."""
+"""The columns of a trace, as every reader and writer of this package has them; see docs/trace-format.md.
+
+NumPy is loaded where arrays are made: a text trace is replayed without it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from typing import TYPE_CHECKING, Any
 
 from cxloom.errors import InputError
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
 VERSION = 1
 """Version of the format that is written, and the only one that is read."""
+
+ROW_GROUP = 1 << 18
+"""Accesses that are written, and compressed, together."""
 
 READ, WRITE = 0, 1
 """Values of the column ``kind``."""
@@ -20,16 +27,16 @@ READ, WRITE = 0, 1
 NO_TIMESTAMP = -1
 """Value of the column ``timestamp`` where none is given."""
 
-DTYPES: dict[str, type[np.integer[Any]]] = {
-    "address": np.uint64,
-    "kind": np.uint8,
-    "size": np.uint16,
-    "thread": np.uint32,
-    "instruction_gap": np.uint32,
-    "dependence": np.uint32,
-    "timestamp": np.int64,
+DTYPES: dict[str, str] = {
+    "address": "uint64",
+    "kind": "uint8",
+    "size": "uint16",
+    "thread": "uint32",
+    "instruction_gap": "uint32",
+    "dependence": "uint32",
+    "timestamp": "int64",
 }
-"""Name and type of each column, in their order."""
+"""Name and type (as NumPy calls it) of each column, in their order."""
 
 REQUIRED = ("address", "kind")
 DEFAULTS = {"size": 64, "thread": 0, "instruction_gap": 0, "dependence": 0, "timestamp": NO_TIMESTAMP}
@@ -82,7 +89,9 @@ class TraceBatch:
 
 
 def _column(name: str, values: ArrayLike, length: int | None) -> NDArray[Any]:
-    dtype = DTYPES[name]
+    import numpy as np
+
+    dtype = np.dtype(DTYPES[name])
     array = np.asarray(values)
     if length is not None and array.ndim == 0:
         array = np.broadcast_to(array, (length,))
@@ -113,6 +122,8 @@ class Checker:
 
     def check(self, batch: TraceBatch) -> TraceBatch:
         """The same batch; raises InputError that names the offending access, counted from zero."""
+        import numpy as np
+
         self._refuse_any("kind", batch.kind, batch.kind > WRITE, "0 (read) or 1 (write)")
         self._refuse_any("size", batch.size, batch.size == 0, "at least 1")
         if batch.dependence.any():
@@ -134,7 +145,7 @@ class Checker:
 
     def _refuse_any(self, name: str, values: NDArray[Any], bad: NDArray[np.bool_], allowed: str) -> None:
         if bad.any():
-            self._refuse(name, values, int(np.argmax(bad)), allowed)
+            self._refuse(name, values, int(bad.argmax()), allowed)
 
     def _refuse(self, name: str, values: NDArray[Any], at: int, allowed: str) -> None:
         raise InputError(f"bad {name} of access {self.count + at}", found=str(values[at]), allowed=allowed)
@@ -161,4 +172,6 @@ def rebatched(batches: Iterator[TraceBatch], rows: int) -> Iterator[TraceBatch]:
 def _joined(batches: list[TraceBatch]) -> TraceBatch:
     if len(batches) == 1:
         return batches[0]
+    import numpy as np
+
     return TraceBatch(*(np.concatenate([getattr(batch, name) for batch in batches]) for name in DTYPES))

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cxloom import _core
 from cxloom.trace.format import NO_TIMESTAMP, READ, TraceBatch
 from cxloom.trace.reader import TraceReader, open_trace
@@ -117,6 +115,8 @@ class _Tally:
         self.footprint = _core.Footprint()
 
     def add(self, batch: TraceBatch) -> None:
+        import numpy as np
+
         self.accesses += len(batch)
         self.reads += int(np.count_nonzero(batch.kind == READ))
         self.bytes += int(batch.size.sum(dtype=np.uint64))

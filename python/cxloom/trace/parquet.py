@@ -15,16 +15,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cxloom.errors import InputError
-from cxloom.trace.format import DEFAULTS, DTYPES, NO_TIMESTAMP, REQUIRED, VERSION, TraceBatch
+from cxloom.trace.format import (
+    DEFAULTS,
+    DTYPES,
+    NO_TIMESTAMP,
+    REQUIRED,
+    ROW_GROUP,
+    VERSION,
+    TraceBatch,
+)
 
-ROW_GROUP = 1 << 18
 BATCH = 1 << 16
 _PREFIX = b"cxloom.trace."
 _MAGIC = b"PAR1"  # the first and last bytes of a file
 
 SCHEMA = pa.schema(
     [
-        pa.field(name, pa.from_numpy_dtype(dtype), nullable=name == "timestamp")
+        pa.field(name, pa.from_numpy_dtype(np.dtype(dtype)), nullable=name == "timestamp")
         for name, dtype in DTYPES.items()
     ]
 )

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from cxloom import _core
 from cxloom.errors import InputError
 from cxloom.trace.files import Source, errors_of
 from cxloom.trace.format import Checker, TraceBatch
-from cxloom.trace.parquet import ParquetFile
-from cxloom.trace.text import looks_binary, looks_like_lackey, parsed, text_metadata
+from cxloom.trace.text import Parser, looks_binary, looks_like_lackey, parsed, text_metadata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -28,17 +31,33 @@ class TraceReader:
     """Number of accesses, where the format knows it beforehand."""
     metadata: Mapping[str, str]
     """What whoever wrote the trace says about it, by name."""
-    _batches: Callable[[], Iterator[TraceBatch]] = field(repr=False)
+    _parts: Callable[[], Iterator[TraceBatch | _core.Accesses]] = field(repr=False)
 
     def __iter__(self) -> Iterator[TraceBatch]:
         checker = Checker()
         with errors_of(self.path):
-            for batch in self._batches():
+            for part in self._parts():
+                batch = part if isinstance(part, TraceBatch) else TraceBatch(*part.columns())
                 yield checker.check(batch)
             if self.length is not None and checker.count != self.length:
                 raise InputError(
                     "the trace is cut off", found=f"{checker.count} accesses", allowed=f"{self.length}"
                 )
+
+    def feed(self) -> Callable[[], _core.Accesses | dict[str, NDArray[Any]] | None]:
+        """What gives the core the next accesses whenever it is called, and None at the end.
+
+        Accesses of a text go to the core as they were parsed, without NumPy, which takes longer to load than most
+        traces take to play.
+        """
+        parts = self._parts() if self.length is None else iter(self)
+
+        def next_part() -> _core.Accesses | dict[str, NDArray[Any]] | None:
+            with errors_of(self.path):
+                part = next(parts, None)
+            return part.columns() if isinstance(part, TraceBatch) else part
+
+        return next_part
 
 
 def open_trace(path: str | os.PathLike[str], *, tick: str = "1ps") -> TraceReader:
@@ -55,6 +74,8 @@ def open_trace(path: str | os.PathLike[str], *, tick: str = "1ps") -> TraceReade
             if not source.is_file:
                 source.close()
                 raise InputError("Parquet through a pipe", allowed="a Parquet file, or text through a pipe")
+            from cxloom.trace.parquet import ParquetFile  # which loads Arrow
+
             file = ParquetFile(path)
             return TraceReader(source.path, "parquet", file.length, file.metadata, file.batches)
         if looks_binary(source.head):
@@ -71,6 +92,6 @@ def open_trace(path: str | os.PathLike[str], *, tick: str = "1ps") -> TraceReade
         )
 
 
-def _stream(source: Source, parser: _core.TextTraceParser | _core.LackeyParser) -> Iterator[TraceBatch]:
+def _stream(source: Source, parser: Parser) -> Iterator[_core.Accesses]:
     with source.open() as stream:
         yield from parsed(stream, parser)

@@ -7,9 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
-
-import pyarrow as pa
+from typing import BinaryIO, TypeAlias
 
 from cxloom import _core
 from cxloom.errors import InputError
@@ -21,18 +19,22 @@ _METADATA = b"# metadata: "
 _LACKEY = (b"==", b"--", b"I  ", b" L ", b" S ", b" M ")
 
 
-def parsed(stream: BinaryIO, parser: _core.TextTraceParser | _core.LackeyParser) -> Iterator[TraceBatch]:
+Parser: TypeAlias = "_core.TextTraceParser | _core.LackeyParser"
+"""What turns text into accesses, each of which keeps the rules of the format."""
+
+
+def parsed(stream: BinaryIO, parser: Parser) -> Iterator[_core.Accesses]:
     """The accesses in a stream of bytes, as they come; raises InputError with the line."""
     try:
         while block := stream.read(BLOCK):
-            batch = TraceBatch(*parser.feed(block))
-            if len(batch):
-                yield batch
-    except (pa.ArrowException, OSError) as error:  # a compressed file that is cut off
+            accesses = parser.feed(block)
+            if len(accesses):
+                yield accesses
+    except OSError as error:  # a compressed file that is cut off
         raise InputError(f"cannot be read: {str(error).strip().splitlines()[0]}") from error
-    batch = TraceBatch(*parser.finish())
-    if len(batch):
-        yield batch
+    accesses = parser.finish()
+    if len(accesses):
+        yield accesses
 
 
 def looks_binary(head: bytes) -> bool:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cxloom.errors import InputError
 from cxloom.trace.files import atomic_path
-from cxloom.trace.format import Checker, TraceBatch, rebatched
-from cxloom.trace.parquet import ROW_GROUP, ParquetWriter
+from cxloom.trace.format import ROW_GROUP, Checker, TraceBatch, rebatched
 from cxloom.trace.reader import TraceReader, open_trace
 from cxloom.trace.text import TextWriter
 
-SUFFIXES: dict[str, type[ParquetWriter] | type[TextWriter]] = {
-    ".parquet": ParquetWriter,
-    ".txt": TextWriter,
-    ".trace": TextWriter,
-}
+if TYPE_CHECKING:
+    from cxloom.trace.parquet import ParquetWriter
+
+SUFFIXES = {".parquet": "parquet", ".txt": "text", ".trace": "text"}
 """Which form each suffix of a file's name asks for."""
 
 
@@ -79,4 +78,8 @@ def _writer_of(path: str | os.PathLike[str]) -> type[ParquetWriter] | type[TextW
     if suffix not in SUFFIXES:
         problem = "a name that does not tell the form of the trace"
         raise InputError(problem, found=repr(suffix), allowed=", ".join(SUFFIXES), file=path)
-    return SUFFIXES[suffix]
+    if SUFFIXES[suffix] == "text":
+        return TextWriter
+    from cxloom.trace.parquet import ParquetWriter  # which loads Arrow
+
+    return ParquetWriter

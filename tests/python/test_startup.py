@@ -1,0 +1,65 @@
+"""What a command loads: libraries that take longer to load than a run takes are loaded only where they are used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cxloom.cli.app import COMMANDS, loaded
+
+SLOW = ["numpy", "pyarrow", "polars", "matplotlib", "cxloom.spec.models"]
+"""What a run does not need: half a second together. (Pydantic comes with Typer, our models of it do not.)"""
+TRACE = "".join(f"{64 * i:#x} {'RW'[i % 2]} {10 * i}\n" for i in range(100))
+REPLAY = """\
+devices: {host: {kind: host}, mem: {kind: memory, capacity: 1GiB}}
+links: [{between: [host, mem], bandwidth: 32GB/s}]
+address_map: [{to: mem}]
+workload: {host: {trace: accesses.txt}}
+"""
+
+PROGRAM = """\
+import json, sys
+from cxloom.cli.app import main
+try:
+    main()
+except SystemExit as end:
+    code = end.code
+print(json.dumps([code or 0, sorted(sys.modules)]))
+"""
+
+
+def modules_after(*arguments: object) -> set[str]:
+    """What a process has loaded once it has run a command well."""
+    command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    code, modules = json.loads(done.stdout.splitlines()[-1])
+    assert code == 0, done.stderr
+    return set(modules)
+
+
+def test_a_run_loads_only_what_it_needs(spec_file: Path) -> None:
+    modules = modules_after("run", spec_file)
+    assert [name for name in [*SLOW, "rich.progress"] if name in modules] == []
+    assert "rich.table" in modules  # of the table: the test sees what is loaded
+    assert "rich" not in modules_after("run", spec_file, "--json")
+
+
+def test_a_text_trace_is_replayed_without_numpy(tmp_path: Path) -> None:
+    (tmp_path / "accesses.txt").write_text(TRACE)
+    (tmp_path / "replay.yaml").write_text(REPLAY)
+    assert [name for name in SLOW if name in modules_after("run", tmp_path / "replay.yaml")] == []
+
+
+def test_help_loads_next_to_nothing() -> None:
+    modules = modules_after("--help")
+    assert [name for name in [*SLOW, "pydantic", "rich", "ruamel.yaml"] if name in modules] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_the_commands_say(name: str) -> None:
+    module, about = COMMANDS[name]
+    assert loaded(module, name).get_short_help_str(limit=80) == about

@@ -6,17 +6,22 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "capture_filter.hpp"
 #include "trace_columns.hpp"
+#include "workload/foreign_trace.hpp"
 #include "workload/lackey_trace.hpp"
 #include "workload/page_map.hpp"
 #include "workload/text_trace.hpp"
@@ -40,6 +45,27 @@ AccessBatch parsed(Parse&& parse) {
   const nb::gil_scoped_release release;
   parse(batch.accesses);
   return batch;
+}
+
+// The forms of other simulators' traces, as the command line and the Python side name them.
+constexpr std::array<std::pair<std::string_view, ForeignForm>, 4> kForeignForms{
+    {{"dramsim3", ForeignForm::kDramsim3},
+     {"ramulator2-load-store", ForeignForm::kRamulatorLoadStore},
+     {"ramulator2-read-write", ForeignForm::kRamulatorReadWrite},
+     {"ramulator2-simple-o3", ForeignForm::kRamulatorSimpleO3}}};
+
+ForeignForm foreign_form(std::string_view name) {
+  const auto* found = std::find_if(kForeignForms.begin(), kForeignForms.end(),
+                                   [&](const auto& entry) { return entry.first == name; });
+  if (found == kForeignForms.end())
+    throw std::invalid_argument("no form of this name");  // a bug of the caller
+  return found->second;
+}
+
+std::optional<std::string> foreign_name_of(std::string_view line) {
+  const std::optional<ForeignForm> form = foreign_form_of(line);
+  if (!form) return std::nullopt;
+  return std::string(kForeignForms[static_cast<std::size_t>(*form)].first);
 }
 
 // A level as the command line and the Python side name it: size, ways, victim policy.
@@ -122,6 +148,33 @@ void bind_trace(nb::module_& m) {
           "finish", [](LackeyParser& self) { return parsed([&](std::vector<Access>&) { self.finish(); }); },
           "No more accesses. Raises InputError if the input ended within a line or had no access.")
       .def_prop_ro("instructions", &LackeyParser::instructions);
+
+  nb::class_<ForeignTraceParser>(m, "ForeignTraceParser",
+                                 "Reads the traces of other memory simulators, block by block.")
+      .def(
+          "__init__",
+          [](ForeignTraceParser* self, const std::string& form, const std::string& tick,
+             std::vector<std::uint64_t> levels) {
+            new (self) ForeignTraceParser(foreign_form(form), parse_time(tick), std::move(levels));
+          },
+          "form"_a, "tick"_a = "1ps", "levels"_a = std::vector<std::uint64_t>())
+      .def(
+          "feed",
+          [](ForeignTraceParser& self, const nb::bytes& block) {
+            return parsed([&](std::vector<Access>& accesses) { self.feed(view_of(block), accesses); });
+          },
+          "block"_a, "The accesses that the block completes.")
+      .def(
+          "finish",
+          [](ForeignTraceParser& self) {
+            return parsed([&](std::vector<Access>& accesses) { self.finish(accesses); });
+          },
+          "The last access if its line has no end. Raises InputError if there was no access.");
+  m.def("foreign_trace_form", &foreign_name_of, "line"_a,
+        "Which other simulator's form of trace a line of text has; None if it is none, or could be another.");
+  nb::list forms;
+  for (const auto& [name, form] : kForeignForms) forms.append(nb::str(name.data(), name.size()));
+  m.attr("FOREIGN_TRACE_FORMS") = nb::tuple(forms);
 
   nb::class_<CaptureFilter>(
       m, "CaptureFilter", "Turns the output of lackey into the records of a trace, through pages and caches.")

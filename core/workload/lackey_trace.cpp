@@ -1,9 +1,7 @@
 #include "workload/lackey_trace.hpp"
 
-#include <charconv>
 #include <limits>
 #include <string>
-#include <system_error>
 
 namespace cxloom {
 
@@ -12,11 +10,6 @@ namespace {
 constexpr char kAllowed[] =
     "a line such as 'I  0401ab70,3', ' L 1fff0758,8', ' S 1fff0750,8' or ' M 04c3a010,4'";
 constexpr std::uint32_t kMostThreads = 1U << 16U;  // valgrind's own limit is far below
-
-bool parse_number(std::string_view text, int base, std::uint64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  return error == std::errc{} && end == text.data() + text.size();
-}
 
 }  // namespace
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 namespace cxloom {
@@ -18,21 +17,6 @@ std::string_view name_of(TraceColumn column) { return kTraceColumnNames[static_c
 template <class T>
 constexpr std::uint64_t largest() {
   return static_cast<std::uint64_t>(std::numeric_limits<T>::max());
-}
-
-// Takes the next word, separated by blanks, off the front of the text; empty at the end.
-std::string_view take_word(std::string_view& text) {
-  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  text.remove_prefix(begin);
-  const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
-  const std::string_view word = text.substr(0, end);
-  text.remove_prefix(end);
-  return word;
-}
-
-bool parse_number(std::string_view text, int base, std::uint64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  return error == std::errc{} && end == text.data() + text.size();
 }
 
 void append_number(std::uint64_t number, int base, std::string& text) {

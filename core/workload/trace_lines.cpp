@@ -1,6 +1,24 @@
 #include "workload/trace_lines.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
 namespace cxloom {
+
+std::string_view take_word(std::string_view& text) {
+  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  text.remove_prefix(begin);
+  const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(end);
+  return word;
+}
+
+bool parse_number(std::string_view text, int base, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  return error == std::errc{} && end == text.data() + text.size();
+}
 
 std::string quoted(std::string_view text) {
   constexpr std::size_t kLongest = 60;

@@ -24,6 +24,11 @@ class TraceError : public InputError {
 /// The text in quotes, as an error message shows it: one line, printable, not too long.
 std::string quoted(std::string_view text);
 
+/// Takes the next word, separated by blanks, off the front of the text; empty at the end.
+std::string_view take_word(std::string_view& text);
+/// Reads the whole text as a number; false if it is none, or none of 64 bits.
+bool parse_number(std::string_view text, int base, std::uint64_t& number);
+
 /// Cuts blocks of bytes into lines, wherever the blocks begin and end.
 class LineSplitter {
  public:

@@ -132,6 +132,33 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
         ":3: the trace is cut off within a line, found ' L 10'",
     ),
     "bad lackey": (text("I  0401,3\nhello\n"), ":2: not a line of a lackey trace, found 'hello'"),
+    "dramsim3 cut within a line": (
+        text("0x40 READ 1\n0x80 REA"),
+        ":2: a line of 2 columns, found '0x80 REA'",
+    ),
+    "dramsim3 of one line that is cut": (text("0x40 READ"), ":1: a line of 2 columns, found '0x40 READ'"),
+    "dramsim3 back in time": (
+        text("0x40 READ 2\n0x40 WRITE 1\n"),
+        ":2: bad cycle, found '1'; allowed: no less than the one before, 2",
+    ),
+    "dramsim3, then ours": (
+        text("0x40 READ 2\n0x40 R 3\n"),
+        ":2: bad kind, found 'R'; allowed: READ or WRITE",
+    ),
+    "ours, then dramsim3": (text("0x40 R 2\n0x40 READ 3\n"), ":2: bad kind, found 'READ'; allowed: R or W"),
+    "dramsim3 beyond 64 bits": (text("0x12345678123456781 READ 2\n"), ":1: bad address"),
+    "ramulator2 loads, then reads": (text("LD 0x40\nR 0x40\n"), ":2: bad kind, found 'R'; allowed: LD or ST"),
+    "ramulator2 load without address": (text("LD 0x40\nST\n"), ":2: a line of 1 columns"),
+    "ramulator2 load of letters": (text("LD 4f\n"), ":1: bad address, found '4f'"),
+    "ramulator2 loads of an O3 core in hexadecimal": (
+        text("3 64\n3 0x40\n"),
+        ":2: bad address, found '0x40'",
+    ),
+    "ramulator2 bubbles below zero": (text("3 64\n-3 64\n"), ":2: bad number of instructions, found '-3'"),
+    "ramulator2 coordinates of nobody knows what": (
+        text("R 0,1,2,3,4,5\n"),
+        "the trace has coordinates in a DRAM, .*--levels",
+    ),
     "cut gzip": (raw(gzip.compress(b"0x40 R 1\n" * 100_000)[:-30]), "cannot be read"),
 }
 

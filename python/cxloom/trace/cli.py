@@ -20,7 +20,7 @@ from cxloom.trace.capture import capture as record
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.info import TraceInfo
 from cxloom.trace.info import info as measure
-from cxloom.trace.reader import TraceReader
+from cxloom.trace.reader import FORMATS, TraceReader
 from cxloom.trace.writer import convert as rewrite
 
 app = typer.Typer(
@@ -33,7 +33,21 @@ app = typer.Typer(
 Tick = Annotated[
     str,
     typer.Option(
-        metavar="T", help="Length of a tick in a text trace without a header; others are in picoseconds."
+        metavar="T",
+        help="Length of a tick in a text trace without a header, or of a cycle of DRAMsim3; others are in picoseconds.",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        metavar="F", help=f"Form of the trace, where its content does not tell: {', '.join(FORMATS)}."
+    ),
+]
+Levels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N,N,...",
+        help="For ramulator2-read-write: how many channels, ranks, bank groups, banks, rows and columns there are.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -45,6 +59,8 @@ def info(
         str, typer.Argument(metavar="TRACE", help="A trace in any form; - for text on standard input.")
     ],
     tick: Tick = "1ps",
+    format: Format = None,
+    levels: Levels = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure TRACE: accesses, footprint, threads, time.
@@ -52,7 +68,7 @@ def info(
     Exit code 2: it cannot be read or is no trace.
     """
     with _terminable():
-        found = measure(path, tick=tick, watch=_progress("reading"))
+        found = measure(path, tick=tick, format=format, levels=_numbers(levels), watch=_progress("reading"))
     if as_json:
         print(json.dumps(found.to_dict(), indent=2))
     else:
@@ -71,13 +87,17 @@ def convert(
         ),
     ],
     tick: Tick = "1ps",
+    format: Format = None,
+    levels: Levels = None,
 ) -> None:
     """Write the trace SOURCE again as TARGET, in the form that its name asks for.
 
     Exit code 2: SOURCE cannot be read or is no trace, or TARGET cannot be written; then TARGET is as it was.
     """
     with _terminable():
-        count = rewrite(source, target, tick=tick, watch=_progress("converting"))
+        count = rewrite(
+            source, target, tick=tick, format=format, levels=_numbers(levels), watch=_progress("converting")
+        )
     print(f"{target}: {count:,} accesses, {_bytes(target.stat().st_size)}")
 
 
@@ -119,6 +139,16 @@ def capture(
     with _terminable():
         result = record(command, out, caches=levels, skip=skip, limit=limit, virtual=virtual, watch=_report())
     _print_rows(_capture_rows(out, result))
+
+
+def _numbers(levels: str | None) -> list[int]:
+    """The numbers of --levels. Raises InputError if they are none."""
+    parts = levels.split(",") if levels is not None else []
+    if not all(part.isascii() and part.isdigit() and len(part) < 20 for part in parts):
+        raise InputError(
+            "not numbers", found=f"'{levels}'", allowed="numbers such as 1,2,8,4,65536,128", path="--levels"
+        )
+    return [int(part) for part in parts]
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,14 +82,17 @@ def info(
     path: str | os.PathLike[str],
     *,
     tick: str = "1ps",
+    format: str | None = None,
+    levels: Sequence[int] = (),
     watch: Callable[[TraceReader, Iterator[TraceBatch]], Iterator[TraceBatch]] | None = None,
 ) -> TraceInfo:
     """Reads a trace to its end and measures it. Memory grows with the pages that the trace touches, about 40 bytes
-    each, not with its length. ``tick`` is as in :func:`open_trace`; ``watch`` may look at the batches on their way.
+    each, not with its length. ``tick``, ``format`` and ``levels`` are as in :func:`open_trace`; ``watch`` may look at
+    the batches on their way.
 
     Raises InputError as :func:`open_trace` and reading the trace do.
     """
-    reader = open_trace(path, tick=tick)
+    reader = open_trace(path, tick=tick, format=format, levels=levels)
     batches = iter(reader)
     tally = _Tally()
     for batch in watch(reader, batches) if watch else batches:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cxloom import _core
 from cxloom.errors import InputError
+from cxloom.spec.names import listed, nearest
 from cxloom.trace.files import Source, errors_of
 from cxloom.trace.format import Checker, TraceBatch
-from cxloom.trace.text import Parser, looks_binary, looks_like_lackey, parsed, text_metadata
+from cxloom.trace.text import Parser, looks_binary, parsed, text_format, text_metadata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +27,7 @@ class TraceReader:
 
     path: str
     format: str
-    """``parquet``, ``text`` or ``lackey``."""
+    """One of `FORMATS`."""
     length: int | None
     """Number of accesses, where the format knows it beforehand."""
     metadata: Mapping[str, str]
@@ -60,17 +61,34 @@ class TraceReader:
         return next_part
 
 
-def open_trace(path: str | os.PathLike[str], *, tick: str = "1ps") -> TraceReader:
-    """Opens a trace in Parquet, in text form or as valgrind's lackey wrote it; which of them, its first bytes tell.
+FORMATS = ("parquet", "text", "lackey", *_core.FOREIGN_TRACE_FORMS)
+"""The forms of a trace: ours in Parquet and text, valgrind's lackey, DRAMsim3, and the three of Ramulator 2."""
+
+
+def open_trace(
+    path: str | os.PathLike[str],
+    *,
+    tick: str = "1ps",
+    format: str | None = None,
+    levels: Sequence[int] = (),
+) -> TraceReader:
+    """Opens a trace in any of `FORMATS`; which of them, its first bytes tell, or ``format``.
     Text may be compressed (gzip, zstd, bzip2) and may come through a pipe; ``-`` is standard input.
 
-    ``tick`` is the length of one tick of the timestamps in a text trace without a header.
+    ``tick`` is the length of one tick of the timestamps in a text trace without a header, or of a cycle of DRAMsim3.
+    ``levels`` are the numbers of channels, ranks, ... and columns that the coordinates of a ``ramulator2-read-write``
+    count.
 
     Raises InputError if the file cannot be read, is empty, is a directory or is no trace.
     """
+    if format is not None and format not in FORMATS:
+        near = nearest(format, FORMATS)
+        raise InputError(
+            f"unknown format '{format}'", allowed=listed(FORMATS), suggestion=near, path="format"
+        )
     with errors_of(path):
         source = Source(path)
-        if source.head.startswith(b"PAR1"):
+        if source.head.startswith(b"PAR1") and format in (None, "parquet"):
             if not source.is_file:
                 source.close()
                 raise InputError("Parquet through a pipe", allowed="a Parquet file, or text through a pipe")
@@ -83,13 +101,20 @@ def open_trace(path: str | os.PathLike[str], *, tick: str = "1ps") -> TraceReade
             raise InputError(
                 "neither Parquet nor text: binary data", found=repr(source.head[:16]), allowed="a trace"
             )
-        if looks_like_lackey(source.head):
-            return TraceReader(source.path, "lackey", None, {}, lambda: _stream(source, _core.LackeyParser()))
-        _core.TextTraceParser(tick)  # a bad tick is an error now, not when the first batch is read
-        metadata = text_metadata(source.head)
-        return TraceReader(
-            source.path, "text", None, metadata, lambda: _stream(source, _core.TextTraceParser(tick))
-        )
+        found = format or text_format(source.head)
+        if found == "parquet":
+            raise InputError("not a Parquet file", allowed="a format that the file has", path="format")
+
+        def parser() -> Parser:
+            if found == "lackey":
+                return _core.LackeyParser()
+            if found == "text":
+                return _core.TextTraceParser(tick)
+            return _core.ForeignTraceParser(found, tick, levels)
+
+        parser()  # a bad tick is an error now, not when the first batch is read
+        metadata = text_metadata(source.head) if found == "text" else {}
+        return TraceReader(source.path, found, None, metadata, lambda: _stream(source, parser()))
 
 
 def _stream(source: Source, parser: Parser) -> Iterator[_core.Accesses]:

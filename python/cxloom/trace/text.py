@@ -1,4 +1,4 @@
-"""The text form of a trace, and the output of valgrind's lackey: parsed in C++, block by block."""
+"""The text form of a trace, the output of valgrind's lackey and the traces of others: parsed in C++, block by block."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _METADATA = b"# metadata: "
 _LACKEY = (b"==", b"--", b"I  ", b" L ", b" S ", b" M ")
 
 
-Parser: TypeAlias = "_core.TextTraceParser | _core.LackeyParser"
+Parser: TypeAlias = "_core.TextTraceParser | _core.LackeyParser | _core.ForeignTraceParser"
 """What turns text into accesses, each of which keeps the rules of the format."""
 
 
@@ -42,10 +42,12 @@ def looks_binary(head: bytes) -> bool:
     return b"\0" in head or any(byte < 9 or byte in (11, 12) or 13 < byte < 32 for byte in head[:4096])
 
 
-def looks_like_lackey(head: bytes) -> bool:
-    """Whether the first bytes of a file are those of lackey's output."""
+def text_format(head: bytes) -> str:
+    """Which form of text the first bytes of a trace have: ours unless they tell another."""
     first = next((line for line in head.splitlines() if line.strip()), b"")
-    return first.startswith(_LACKEY)
+    if first.startswith(_LACKEY):
+        return "lackey"
+    return _core.foreign_trace_form(first.decode(errors="replace")) or "text"
 
 
 def text_metadata(head: bytes) -> dict[str, str]:

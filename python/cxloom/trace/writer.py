@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,15 +60,18 @@ def convert(
     target: str | os.PathLike[str],
     *,
     tick: str = "1ps",
+    format: str | None = None,
+    levels: Sequence[int] = (),
     watch: Callable[[TraceReader, Iterator[TraceBatch]], Iterator[TraceBatch]] | None = None,
 ) -> int:
     """Writes the trace ``source`` again, in the form that the name of ``target`` asks for; gives the number of
-    accesses. ``tick`` is as in :func:`open_trace`; ``watch`` may look at the batches on their way.
+    accesses. ``tick``, ``format`` and ``levels`` are as in :func:`open_trace`; ``watch`` may look at the batches on
+    their way.
 
     Raises InputError as :func:`open_trace` and :func:`write_trace` do.
     """
     check_writable(target)
-    reader = open_trace(source, tick=tick)
+    reader = open_trace(source, tick=tick, format=format, levels=levels)
     batches = iter(reader)
     return write_trace(target, watch(reader, batches) if watch else batches, reader.metadata)
 

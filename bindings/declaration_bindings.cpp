@@ -10,6 +10,7 @@
 #include "interconnect/link_params.hpp"
 #include "protocol/segment.hpp"
 #include "results/summary.hpp"
+#include "system/plugin.hpp"
 #include "system/registry.hpp"
 #include "system/spec.hpp"
 #include "value_conversion.hpp"

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "core_bindings.hpp"
+#include "cxloom_version.hpp"
 #include "trace_bindings.hpp"
 
 namespace nb = nanobind;
@@ -37,7 +38,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The simulator's core; use it through the package cxloom.";
   // Before all others: translators that know more about an error come later and are tried first.
   nb::register_exception_translator(translate_errors);
-  m.attr("__version__") = CXLOOM_VERSION;
+  m.attr("__version__") = cxloom::kVersion;
   cxloom::bind_trace(m);
   cxloom::bind_declarations(m);
   cxloom::bind_simulation(m);

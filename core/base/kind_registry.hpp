@@ -40,8 +40,7 @@ class KindRegistry {
 
   template <class Params, class Make>
   void add_factory(const std::string& kind, Make factory) {
-    if (find(kind))
-      throw InputError({"the " + noun_ + " kind '" + kind + "' is registered twice", {}, {}, {}});
+    if (find(kind)) throw InputError({"the " + noun_ + " kind '" + kind + "' exists already", {}, {}, {}});
     entries_.push_back({kind,
                         Schema<Params>().info(),
                         {},

@@ -1,6 +1,8 @@
-// Every kind of thing that a system can be made of. A new component is a line in `builtin_registry`, or in the function
-// `cxloom_register` of a plug-in.
+// Every kind of thing that a system can be made of. A new component is a line in `builtin_registry`, or in the
+// `CXLOOM_PLUGIN` of a plug-in.
 #pragma once
+
+#include <vector>
 
 #include "device/device_context.hpp"
 #include "interconnect/generators.hpp"
@@ -14,12 +16,10 @@ struct Registry {
   MediaRegistry media{"media"};
   PatternRegistry patterns{"pattern"};
   ShapeRegistry shapes{"topology"};
+  std::vector<const void*> plugins;  ///< the libraries that it points into
 };
 
 /// What comes with cxloom.
 Registry builtin_registry();
-
-/// Adds what the shared library at `path` registers. Throws InputError if it cannot be loaded or is no plug-in.
-void load_plugin(const std::string& path, Registry& registry);
 
 }  // namespace cxloom

@@ -43,4 +43,4 @@ class Retimer final : public Component {
 
 }  // namespace
 
-extern "C" void cxloom_register(cxloom::Registry& registry) { registry.devices.add<Retimer>("retimer"); }
+CXLOOM_PLUGIN(registry) { registry.devices.add<Retimer>("retimer"); }

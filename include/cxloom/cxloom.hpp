@@ -1,10 +1,10 @@
 // The public header: what a component, a medium or an access pattern built outside the tree needs, and what a program
 // needs that drives a simulation itself. Everything is in namespace cxloom.
 //
-// A plug-in is a shared library with one function:
+// A plug-in is a shared library with one entry, which also says for which cxloom it was built:
 //
 //   #include <cxloom/cxloom.hpp>
-//   extern "C" void cxloom_register(cxloom::Registry& registry) { registry.devices.add<MyDevice>("my-device"); }
+//   CXLOOM_PLUGIN(registry) { registry.devices.add<MyDevice>("my-device"); }
 //
 // Compile it with -std=c++20 -shared -fPIC and the include directory that `cxloom.include_dir()` gives in Python, and use
 // it as `cxloom run SPEC --plugin libmine.so`. examples/plugin/ has one.
@@ -16,6 +16,7 @@
 #include "kernel/component.hpp"       // Component
 #include "memory/media.hpp"           // Media
 #include "protocol/request.hpp"       // Request, Message
+#include "system/plugin_stamp.hpp"    // CXLOOM_PLUGIN
 #include "system/registry.hpp"        // where kinds are registered
 #include "system/simulation.hpp"      // a simulation driven from outside
 #include "workload/pattern.hpp"       // Pattern

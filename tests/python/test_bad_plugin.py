@@ -1,0 +1,217 @@
+"""A library that does not fit is refused with the reason, before anything of it can do harm."""
+
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import cxloom
+from cxloom import InputError, _core
+from cxloom.spec.plugins import load_plugin
+
+SOURCE = Path(__file__).parent / "plugins" / "bad.cpp"
+COMPILER = shutil.which("g++") or shutil.which("c++") or ""
+MAGIC = b"cxloom plug-in\0\0"
+VERSION, CXX_LIBRARY, TYPES = 20, 48, 96  # where they stand in a stamp, in all versions
+E_CLASS, E_DATA, E_TYPE, E_MACHINE = 4, 5, 16, 18  # in the header of an ELF file
+
+
+def compiled(*arguments: str) -> None:
+    subprocess.run([COMPILER, *arguments], check=True)
+
+
+@pytest.fixture(scope="module")
+def unlinked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    assert COMPILER, "the build needs a C++ compiler, so it is here"
+    out = tmp_path_factory.mktemp("bad") / "bad.o"
+    flags = ["-std=c++20", "-O0", "-fPIC", f"-I{cxloom.include_dir()}"]
+    compiled(*flags, "-c", str(SOURCE), "-o", str(out))
+    return out
+
+
+@pytest.fixture(scope="module")
+def library(unlinked: Path) -> Path:
+    out = unlinked.with_name("libbad.so")
+    compiled("-shared", str(unlinked), "-o", str(out))
+    return out
+
+
+def components(library: Path | str, how: str = "", twice: bool = False) -> subprocess.CompletedProcess[str]:
+    plugins = ["--plugin", str(library)] * (2 if twice else 1)
+    command = [sys.executable, "-m", "cxloom", "components", "idle", *plugins]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env={"BAD_PLUGIN": how}, timeout=20
+    )
+
+
+def refused(library: Path | str, how: str = "", twice: bool = False) -> str:
+    """What the command says, on one line after the name of the library."""
+    done = components(library, how, twice)
+    assert done.returncode == 2, done
+    first = done.stderr.splitlines()[0]
+    assert first.startswith(f"error: {library}: "), done.stderr
+    assert done.stdout == ""
+    return done.stderr
+
+
+def message(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        load_plugin(path)
+    assert caught.value.file == str(path)
+    return str(caught.value)
+
+
+def test_it_works_when_nothing_is_wrong(library: Path) -> None:
+    done = components(library)
+    assert done.returncode == 0, done.stderr
+    assert "Does nothing." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        ("throws", "fails to register: it throws: no licence"),
+        ("throws a number", "fails to register: it throws what is no std::exception"),
+        ("crashes", "ends the program while it is loaded: Segmentation fault"),
+        ("exits", "ends the program while it is loaded: exit code 0"),
+        ("exists", "fails to register: the device kind 'host' exists already"),
+        ("twice", "fails to register: the device kind 'idle' exists already"),
+        ("initialiser throws", "ends the program while it is loaded: it throws: boom"),
+        ("initialiser throws a number", "it throws what is no std::exception"),
+        ("initialiser crashes", "ends the program while it is loaded: Segmentation fault"),
+        ("initialiser exits", "ends the program while it is loaded: exit code 0"),
+    ],
+)
+def test_one_that_misbehaves_is_refused(
+    library: Path, how: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BAD_PLUGIN", how)
+    before = sorted(_core.declarations()["devices"])
+    assert reason in message(library)
+    assert sorted(_core.declarations()["devices"]) == before
+
+
+def test_the_command_names_the_library_and_the_reason(library: Path) -> None:
+    assert "it throws: boom" in refused(library, "initialiser throws")
+    assert "the plug-in is loaded already" in refused(library, twice=True)
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo.so"
+    subprocess.run(["mkfifo", str(fifo)], check=True)
+    unreadable = tmp_path / "under" / "file.so"
+    (tmp_path / "under").write_text("")
+    for path, reason in [
+        (tmp_path / "nowhere.so", "no such file"),
+        (tmp_path, "a directory, not a file"),
+        (fifo, "not a regular file"),
+        (Path("/dev/zero"), "not a regular file"),
+        (unreadable, "cannot be loaded"),
+    ]:
+        assert reason in message(path)
+
+
+def test_what_is_no_library_is_refused(tmp_path: Path, unlinked: Path) -> None:
+    for content, reason in [
+        (b"", "an empty file"),
+        (b"\x7fEL", "not a shared"),
+        (b"text\n" * 99, "not a shared"),
+    ]:
+        path = tmp_path / "text.so"
+        path.write_bytes(content)
+        assert reason in message(path)
+    assert "an object file, not a shared library" in message(unlinked)
+    assert "not a shared library" in message(Path(sys.executable).resolve())
+
+
+def test_a_library_that_is_cut_off_is_refused_at_every_length(tmp_path: Path, library: Path) -> None:
+    whole = library.read_bytes()
+    (program_headers, section_headers) = struct.unpack_from("<QQ", whole, 32)
+    ends = [program_headers, program_headers + 56, section_headers, section_headers + 64, len(whole)]
+    ends += [4, 16, 64, 4096, 8192, *range(1, len(whole), len(whole) // 64)]
+    path = tmp_path / "libcut.so"
+    for length in sorted({end - back for end in ends for back in (0, 1)} - {0, len(whole)}):
+        path.write_bytes(whole[:length])
+        text = message(path)
+        assert "the file is cut off" in text or (length < 4 and "not a shared library" in text), length
+
+
+def changed(library: Path, tmp_path: Path, change: Callable[[bytearray], None]) -> str:
+    content = bytearray(library.read_bytes())
+    change(content)
+    path = tmp_path / "libchanged.so"
+    path.write_bytes(content)
+    return message(path)
+
+
+def test_one_for_another_machine_is_refused(library: Path, tmp_path: Path) -> None:
+    def put(offset: int, value: int) -> Callable[[bytearray], None]:
+        return lambda content: content.__setitem__(offset, value)
+
+    assert "built for another machine, found 64-bit little-endian, 64-bit ARM" in changed(
+        library, tmp_path, put(E_MACHINE, 183)
+    )
+    assert "found 32-bit little-endian, 32-bit x86" in changed(
+        library, tmp_path, lambda content: (put(E_CLASS, 1)(content), put(E_MACHINE, 3)(content))[0]
+    )
+    assert "found another byte order" in changed(library, tmp_path, put(E_DATA, 2))
+    assert "not a shared library" in changed(library, tmp_path, put(E_TYPE, 2))
+
+
+def test_one_for_another_version_or_layout_is_refused(library: Path, tmp_path: Path) -> None:
+    def put(offset: int, value: bytes) -> Callable[[bytearray], None]:
+        def change(content: bytearray) -> None:
+            stamp = content.index(MAGIC)
+            content[stamp + offset : stamp + offset + len(value)] = value
+
+        return change
+
+    for version in (b"0.0.9\0", b"99.0.0-future\0"):
+        text = changed(library, tmp_path, put(VERSION, version))
+        assert f"built for another version of cxloom, found {version[:-1].decode()}" in text
+        assert f"allowed: {cxloom.__version__}" in text
+    assert "another C++ library, found libc++; allowed: libstdc++" in changed(
+        library, tmp_path, put(CXX_LIBRARY, b"libc++\0")
+    )
+    size = put(TYPES + 24, struct.pack("<I", 1))
+    assert "another layout of a type of cxloom, found Component: 1 bytes" in changed(library, tmp_path, size)
+    assert "stamp of another size" in changed(library, tmp_path, put(16, struct.pack("<I", 8)))
+    assert "does not say what it was built for" in changed(library, tmp_path, put(0, b"other"))
+
+
+def test_the_compilers_options_are_in_the_stamp(tmp_path: Path) -> None:
+    """The C++ library in debug mode has other containers: the compiler itself writes another stamp."""
+    source = tmp_path / "stamp.cpp"
+    source.write_text("#include <cxloom/cxloom.hpp>\nCXLOOM_PLUGIN(registry) {}\n")
+    out = tmp_path / "libdebug.so"
+    flags = ["-std=c++20", "-O0", "-shared", "-fPIC", "-D_GLIBCXX_DEBUG", f"-I{cxloom.include_dir()}"]
+    compiled(*flags, str(source), "-o", str(out))
+    assert "another C++ library, found libstdc++ in debug mode" in message(out)
+
+
+def test_one_without_the_entry_or_the_stamp_is_refused(tmp_path: Path) -> None:
+    source, out = tmp_path / "plain.cpp", tmp_path / "libplain.so"
+    for text, reason in [
+        ("int nothing = 0;", "it has no function cxloom_register"),
+        ('extern "C" void cxloom_register(void*) {}', "does not say what it was built for"),
+    ]:
+        source.write_text(text)
+        compiled("-shared", "-fPIC", str(source), "-o", str(out))
+        assert reason in message(out)
+
+
+def test_one_that_lacks_symbols_is_refused(tmp_path: Path, unlinked: Path) -> None:
+    source, out = tmp_path / "lacks.cpp", tmp_path / "liblacks.so"
+    source.write_text('extern "C" int elsewhere(); int lacking = elsewhere();')
+    compiled("-shared", "-fPIC", str(source), str(unlinked), "-o", str(out))
+    assert "cannot be loaded: undefined symbol: elsewhere" in message(out)
+    other = tmp_path / "libother.so"
+    source.write_text('extern "C" int elsewhere() { return 0; }')
+    compiled("-shared", "-fPIC", str(source), "-o", str(other))
+    compiled("-shared", "-Wl,--no-as-needed", str(unlinked), str(other), "-o", str(out))
+    other.unlink()
+    assert "libother.so: cannot open shared object file" in message(out)

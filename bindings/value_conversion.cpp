@@ -2,6 +2,10 @@
 
 #include <nanobind/stl/string.h>
 
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
 #include "base/error.hpp"
 
 namespace nb = nanobind;
@@ -37,22 +41,42 @@ Value to_value(nb::handle object) {
       {"not plain data", nb::cast<std::string>(nb::repr(object)), "text, numbers, lists and maps", {}});
 }
 
-nb::object to_python(const Value& value) {
+namespace {
+
+// Makes Python's objects; texts that come again and again (keys, names) are one object each.
+class PythonMaker {
+ public:
+  nb::object make(const Value& value);
+
+ private:
+  nb::object text(const std::string& value) {
+    nb::object& known = texts_[value];
+    if (!known.is_valid()) known = nb::str(value.c_str(), value.size());
+    return known;
+  }
+  std::unordered_map<std::string_view, nb::object> texts_;  // of the value that is converted
+};
+
+nb::object PythonMaker::make(const Value& value) {
   if (const bool* flag = value.as_bool()) return nb::bool_(*flag);
   if (const std::int64_t* number = value.as_integer()) return nb::int_(*number);
   if (const double* number = value.as_real()) return nb::float_(*number);
-  if (const std::string* text = value.as_text()) return nb::str(text->c_str(), text->size());
+  if (const std::string* text = value.as_text()) return this->text(*text);
   if (const Value::List* list = value.as_list()) {
     nb::list result;
-    for (const Value& item : *list) result.append(to_python(item));
+    for (const Value& item : *list) result.append(make(item));
     return result;
   }
   if (const Value::Map* map = value.as_map()) {
     nb::dict result;
-    for (const auto& [key, item] : *map) result[nb::str(key.c_str(), key.size())] = to_python(item);
+    for (const auto& [key, item] : *map) result[text(key)] = make(item);
     return result;
   }
   return nb::none();
 }
+
+}  // namespace
+
+nb::object to_python(const Value& value) { return PythonMaker().make(value); }
 
 }  // namespace cxloom

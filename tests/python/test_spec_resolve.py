@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cxloom.errors import InputError
-from cxloom.spec import Override, read_file, read_text, resolve, to_yaml
+from cxloom.spec import Node, Override, read_file, read_text, resolve, to_yaml
 
 
 def resolved(text: str, *sets: str) -> dict[str, Any]:
@@ -322,3 +324,36 @@ def test_a_trace_is_found_beside_its_spec_and_hashed_by_its_contents(tmp_path: P
         assert spec.plain()["workload"]["h"]["trace"] == str(tmp_path / folder / "t.trace")
         hashes.append(spec.hash())
     assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_generated_parts_become_nodes_when_they_are_looked_at() -> None:
+    text = "topology: {kind: fully-connected, switches: 64}\nworkload: {'host*': {pattern: random, requests: 1}}\n"
+    spec = resolve(read_text(text, "big.yaml"))
+    links = spec.root.map()["links"]
+    plain = links.plain()
+    assert isinstance(plain, list)
+    assert len(plain) == 64 * 63 // 2 + 64
+    spec.hash()
+    assert getattr(links, "_nodes") is None  # noqa: B009 - nobody has looked
+    node = links.list()[7]
+    assert node.plain() == plain[7]
+    assert (node.origin.path, node.origin.file, node.origin.line) == ("links[7]", "big.yaml", 1)
+    assert node.map()["between"].list()[1].origin.path == "links[7].between[1]"
+    assert pickle.loads(pickle.dumps(links)).plain() == plain
+
+
+def test_one_override_of_many_devices_copies_what_is_above_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of the devices copied all of them."""
+    copied: list[int] = []
+    copy = Node.with_entries
+
+    def counting(node: Node, entries: Mapping[str, Node]) -> Node:
+        copied.append(len(entries))
+        return copy(node, entries)
+
+    monkeypatch.setattr(Node, "with_entries", counting)
+    spec = resolved(
+        "devices: {'mem[0-299]': {kind: memory, capacity: 1GiB}}", "devices.mem[*].media.latency=60ns"
+    )
+    assert spec["devices"]["mem299"]["media"] == {"kind": "fixed", "latency": "60ns"}
+    assert copied.count(300) == 1

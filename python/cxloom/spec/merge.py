@@ -151,15 +151,28 @@ def _expand_link(entry: Node, devices: Collection[str]) -> list[Node]:
             )
         pairs = list(zip(left, right, strict=True))
     else:
-        unordered = {frozenset((a, b)): (a, b) for a in reversed(left) for b in reversed(right) if a != b}
-        pairs = [(a, b) for a in left for b in right if unordered.get(frozenset((a, b))) == (a, b)]
+        pairs = _all_pairs(left, right)
     if not pairs:
         raise between.place.error("a device cannot be linked to itself", found=f"'{left[0]}' at both ends")
+    near_ends = {name: Node(name, near.origin) for name in left}
+    far_ends = {name: Node(name, far.origin) for name in right}
     links = []
     for a, b in pairs:
-        ends = Node([Node(a, near.origin), Node(b, far.origin)], between.origin, between.key)
+        ends = Node([near_ends[a], far_ends[b]], between.origin, between.key)
         links.append(entry.with_entries({**entries, "between": ends}))
     return links
+
+
+def _all_pairs(left: Sequence[str], right: Sequence[str]) -> list[tuple[str, str]]:
+    """Each of one side with each of the other: no device with itself, and no two twice where the sides overlap."""
+    if set(left).isdisjoint(right):
+        return [(a, b) for a in left for b in right]
+    seen: set[tuple[str, str]] = set()
+    for a in left:
+        for b in right:
+            if a != b and (b, a) not in seen:
+                seen.add((a, b))
+    return [(a, b) for a in left for b in right if (a, b) in seen]
 
 
 def _adjust_link(base: Node, link: Node) -> Node:

@@ -46,7 +46,7 @@ class Origin:
 
     def below(self, step: Step) -> Origin:
         """The same place, one key or index further in."""
-        return replace(self, path=join(self.path, step))
+        return Origin(self.file, self.line, self.column, join(self.path, step), self.note)
 
     def within(self, rest: str) -> Origin:
         """The same place, at a path relative to it: ``media.latency``, ``[1]``, or nothing."""
@@ -123,7 +123,7 @@ class Node:
         return None
 
     def plain(self) -> Plain:
-        """The value without its origins, of Python's own types and shared with no one."""
+        """The value without its origins, of Python's own types; not to be changed, as it may be shared."""
         if isinstance(self.value, dict):
             return {key: node.plain() for key, node in self.value.items()}
         if isinstance(self.value, list):
@@ -132,7 +132,43 @@ class Node:
 
     def with_entries(self, entries: Mapping[str, Node]) -> Node:
         """The same node with other entries."""
-        return replace(self, value=dict(entries))
+        return Node(dict(entries), self.origin, self.key)
+
+
+class GeneratedNode(Node):
+    """Plain data that the core generated, all of it from one place. It becomes nodes, a level at a time, when somebody
+    looks at it: of a hundred thousand links nobody does, unless one of them is wrong."""
+
+    __slots__ = ("_nodes", "_plain")
+    _plain: Plain
+    _nodes: list[Node] | dict[str, Node] | None
+
+    def __init__(self, plain: Plain, origin: Origin) -> None:
+        for name, part in (("_plain", plain), ("_nodes", None), ("origin", origin), ("key", origin)):
+            object.__setattr__(self, name, part)
+
+    @property
+    def value(self) -> Scalar | list[Node] | dict[str, Node]:
+        """As of any node."""
+        plain = self._plain
+        if not isinstance(plain, (dict, list)):
+            return plain
+        if self._nodes is None:
+            object.__setattr__(self, "_nodes", _below(plain, self.origin))
+        return self._nodes
+
+    def plain(self) -> Plain:
+        """What was generated."""
+        return self._plain
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return GeneratedNode, (self._plain, self.origin)
+
+
+def _below(plain: list[Plain] | dict[str, Plain], origin: Origin) -> list[Node] | dict[str, Node]:
+    if isinstance(plain, dict):
+        return {key: GeneratedNode(item, origin.below(key)) for key, item in plain.items()}
+    return [GeneratedNode(item, origin.below(index)) for index, item in enumerate(plain)]
 
 
 def from_plain(value: object, origin: Origin) -> Node:

@@ -40,7 +40,12 @@ def find(root: Node, text: str, link_groups: Sequence[Sequence[int]] = ()) -> li
 
 def assign(root: Node, path: Path, value: Node) -> Node:
     """The tree with another value at `path`; maps on the way are made where they are missing."""
-    return _assign(root, root, (), path, value)
+    return assign_all(root, [path], value)
+
+
+def assign_all(root: Node, found: Sequence[Path], value: Node) -> Node:
+    """As `assign`, at many paths: what is above them is copied once."""
+    return _assign(root, root, (), found, value)
 
 
 def follow(root: Node, text: str) -> tuple[Node, str]:
@@ -174,15 +179,19 @@ class _Search:
         )
 
 
-def _assign(root: Node, node: Node | None, done: Path, left: Path, value: Node) -> Node:
-    if not left:
+def _assign(root: Node, node: Node | None, done: Path, left: Sequence[Path], value: Node) -> Node:
+    if not all(left):
         return value
-    step, rest = left[0], left[1:]
-    if isinstance(step, int):
+    below: dict[Step, list[Path]] = {}
+    for step, *rest in left:
+        below.setdefault(step, []).append(tuple(rest))
+    if isinstance(left[0][0], int):
         assert node is not None  # `find` gives no index that is not there
         assert isinstance(node.value, list)
         items = list(node.value)
-        items[step] = _assign(root, items[step], (*done, step), rest, value)
+        for index, rests in below.items():
+            assert isinstance(index, int)
+            items[index] = _assign(root, items[index], (*done, index), rests, value)
         return Node(items, node.origin, node.key)
     origin = value.origin
     if node is None or node.value is None:
@@ -190,7 +199,9 @@ def _assign(root: Node, node: Node | None, done: Path, left: Path, value: Node) 
     elif isinstance(node.value, str):  # `media: fixed` is short for {kind: fixed}
         node = Node({"kind": node}, node.origin, node.key)
     entries = dict(node.map())
-    entries[step] = _assign(root, entries.get(step), (*done, step), rest, value)
+    for key, rests in below.items():
+        assert isinstance(key, str)
+        entries[key] = _assign(root, entries.get(key), (*done, key), rests, value)
     return node.with_entries(entries)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from cxloom import _core
 from cxloom.errors import InputError
 from cxloom.spec import declared, merge, paths
 from cxloom.spec.names import listed, nearest
-from cxloom.spec.node import Node, Origin, from_plain
+from cxloom.spec.node import GeneratedNode, Node, Origin, Plain, from_plain
 from cxloom.spec.node import Path as SpecPath
 from cxloom.spec.presets import layers_of
 from cxloom.spec.reader import read_value
@@ -70,11 +70,8 @@ class Resolved:
     def hash(self) -> str:
         """A stable hash of the spec, 16 hexadecimal digits; of files it takes the contents, not where they lie."""
         plain: Any = self.plain()
-        for (*parents, key), file in self.files().items():
-            entries = plain
-            for step in parents:
-                entries = entries[step]
-            entries[key] = _digest(Path(file.text()))
+        for path, file in self.files().items():
+            plain = _replaced(plain, path, _digest(Path(file.text())))
         text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -92,13 +89,14 @@ def resolve(top: Node, overrides: Sequence[Override] = ()) -> Resolved:
     for layer in layers:
         _check_top_level(layer)
     early = [override for override in overrides if _is_early(override)]
-    devices, links, regions = _generate(_merged(layers, "topology"), early)
+    generated = _generate(_merged(layers, "topology"), early)
+    devices: dict[str, Node] = generated["devices"].map()
+    regions: Sequence[Node] = generated["address_map"].list()
     for layer in layers:
         if (written := layer.get("devices")) is not None:
             devices = merge.overlay_devices(devices, written)
+    links, groups = _links(generated["links"], layers, devices)
     for layer in layers:
-        if (written := layer.get("links")) is not None:
-            links = merge.overlay_links(links, written, devices)
         if (written := layer.get("address_map")) is not None:
             regions = [merge.expand_region(region, devices) for region in written.list()]
     workload: dict[str, Node] = {}
@@ -110,17 +108,27 @@ def resolve(top: Node, overrides: Sequence[Override] = ()) -> Resolved:
     sections: dict[str, Node | None] = {
         "name": _merged(layers, "name"),
         "devices": Node(devices, place.below("devices"), _key(layers, "devices")),
-        "links": Node(
-            [link for group in links for link in group], place.below("links"), _key(layers, "links")
-        ),
-        "address_map": Node(regions, place.below("address_map"), _key(layers, "address_map")),
+        "links": links,
+        "address_map": Node(list(regions), place.below("address_map"), _key(layers, "address_map")),
         "workload": Node(workload, place.below("workload"), _key(layers, "workload")),
         "run": _merged(layers, "run"),
         "outputs": _merged(layers, "outputs"),
     }
     root = Node({key: node for key, node in sections.items() if node is not None}, place)
     late = [override for override in overrides if not _is_early(override)]
-    return Resolved(_with_absolute_files(_apply(root, late, _numbered(links))))
+    return Resolved(_with_absolute_files(_apply(root, late, groups)))
+
+
+def _links(generated: Node, layers: Sequence[Node], devices: Collection[str]) -> tuple[Node, list[list[int]]]:
+    """All links, and the indices of those that each written entry stands for; of none if each stands for itself."""
+    written = [links for layer in layers if (links := layer.get("links")) is not None]
+    if not written:
+        return generated, []
+    groups: merge.LinkGroups = [[link] for link in generated.list()]
+    for links in written:
+        groups = merge.overlay_links(groups, links, devices)
+    place = Origin(file=layers[-1].origin.file).below("links")
+    return Node([link for group in groups for link in group], place, _key(layers, "links")), _numbered(groups)
 
 
 def _is_early(override: Override) -> bool:
@@ -149,15 +157,14 @@ def _key(layers: Sequence[Node], key: str) -> Origin | None:
     return written[-1] if written else None
 
 
-def _generate(
-    topology: Node | None, overrides: Sequence[Override]
-) -> tuple[dict[str, Node], merge.LinkGroups, list[Node]]:
+def _generate(topology: Node | None, overrides: Sequence[Override]) -> dict[str, Node]:
     """The devices, links and regions that a topology stands for; none of each without one."""
+    sections: dict[str, Plain] = {"devices": {}, "links": [], "address_map": []}
     root = Node({} if topology is None else {"topology": topology}, Origin())
     root = _apply(root, [o for o in overrides if o.path != "preset"], ())
     topology = root.get("topology")
     if topology is None:
-        return {}, [], []
+        return {name: GeneratedNode(none, Origin(path=name)) for name, none in sections.items()}
     if isinstance(topology.value, str):  # `topology: ring` is short for {kind: ring}
         topology = Node({"kind": topology}, topology.origin, topology.key)
     plain = {key: node.plain() for key, node in topology.map().items()}
@@ -168,10 +175,7 @@ def _generate(
         raise paths.placed(root, error) from None
     key = topology.key or topology.origin
     origin = Origin(key.file, key.line, key.column, note="generated by topology")
-    devices = from_plain(generated["devices"], origin.below("devices"))
-    links = from_plain(generated["links"], origin.below("links"))
-    regions = from_plain(generated["address_map"], origin.below("address_map"))
-    return devices.map(), [[link] for link in links.list()], list(regions.list())
+    return {name: GeneratedNode(generated[name], origin.below(name)) for name in sections}
 
 
 def _apply(root: Node, overrides: Sequence[Override], link_groups: Sequence[Sequence[int]]) -> Node:
@@ -180,9 +184,17 @@ def _apply(root: Node, overrides: Sequence[Override], link_groups: Sequence[Sequ
             found = paths.find(root, override.path, link_groups)
         except InputError as error:
             raise replace(override.value.origin, path="").placed(error) from None
-        for path in found:
-            root = paths.assign(root, path, override.value)
+        root = paths.assign_all(root, found, override.value)
     return root
+
+
+def _replaced(plain: Any, path: SpecPath, value: str) -> Any:
+    """Plain data with another value at a path; what is not on the path is shared."""
+    if not path:
+        return value
+    copied = plain.copy()
+    copied[path[0]] = _replaced(plain[path[0]], path[1:], value)
+    return copied
 
 
 def _numbered(links: merge.LinkGroups) -> list[list[int]]:

@@ -65,15 +65,14 @@ void Requester::start() {
 }
 
 std::optional<std::uint64_t> Requester::expected() const {
-  if (work_.requests) return work_.warmup + *work_.requests;
+  if (work_.requests) return issued_before_window() + *work_.requests;
   return has_work() ? work_.stream->length() : std::optional<std::uint64_t>(0);
 }
 
 void Requester::fetch() {
-  const bool enough = work_.requests && issued_ == work_.warmup + *work_.requests;
-  has_next_ = !enough && work_.stream->next(next_);
+  has_next_ = !has_enough() && work_.stream->next(next_);
   exhausted_ = !has_next_ && !work_.stream->open();
-  if (exhausted_ && !began_ && issued_ <= work_.warmup) {
+  if (exhausted_ && !counting_ && issued_ <= work_.warmup) {
     throw InputError({"the work ends during the warm-up",
                       std::to_string(issued_) + " accesses",
                       "more accesses than run.warmup, which is " + std::to_string(work_.warmup),
@@ -162,10 +161,7 @@ void Requester::issue() {
   request.created = request.mark = open_loop() ? next_arrival_ : now();
   request.charge(Segment::kRequesterQueue, now());
   request.charge(Segment::kProcess, now() + params_.process_time);
-  if (issued_ == work_.warmup) {
-    began_ = true;
-    observer_->measuring_begins(now());
-  }
+  if (issued_ == work_.warmup) observer_->measuring_begins(now());
   mark_outstanding(issued_);
   ++issued_;
   ++in_flight_;
@@ -321,14 +317,15 @@ void Requester::complete(Request& request) {
   observer_->completed(request, now());
   if (wants_answers_) work_.stream->answered(request, now());
   requests_.give_back(request);
-  if (began_) ++completed_since_began_;
+  if (counting_) ++completed_since_opening_;
   end_if_out_of_work();
 }
 
-// As many requests have been answered since the first measured one was issued as are measured: what is still on its way
-// has the place of what was on its way then.
+// As many requests have been answered since the window opened as were issued: what is still on its way has the place of
+// what was on its way then.
 void Requester::end_if_out_of_work() {
-  if (!exhausted_ || ended_ || completed_since_began_ < issued_ - work_.warmup) return;
+  if (!exhausted_ || ended_ || !counting_ || completed_since_opening_ < issued_ - issued_before_window_)
+    return;
   ended_ = true;
   observer_->work_ends(now());
 }
@@ -342,8 +339,11 @@ void Requester::wake(std::uint8_t kind, std::uint64_t payload) {
   issue_what_can_be_issued();
 }
 
+// Whoever ran out of work before has no part in how long the window is.
 void Requester::open_window(Time at) {
-  window_open_ = true;
+  window_open_ = counting_ = true;
+  issued_before_window_ = issued_;
+  ended_ = exhausted_;
   opened_ = at;
   in_flight_monitor_.open(at);
 }

@@ -2,6 +2,7 @@
 // them through its queue and cache, sends misses to the devices that serve them and accounts for the answers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -55,7 +56,7 @@ enum class Arrivals : std::uint8_t { kFixed, kPoisson };
 /// The work of one requester.
 struct Work {
   std::unique_ptr<AccessStream> stream;
-  std::uint64_t warmup = 0;               ///< accesses before the measured ones
+  std::uint64_t warmup = 0;               ///< accesses before the measured ones, at least
   std::optional<std::uint64_t> requests;  ///< measured accesses; none: to the end of the stream
   Rate rate;  ///< open loop: accesses become ready at this rate, whatever the answers do
   Arrivals arrivals = Arrivals::kFixed;
@@ -91,9 +92,18 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   /// Of the requests completed in the window.
   const LatencyDistribution& latency() const { return latency_; }
   std::uint64_t issued() const { return issued_; }
+  /// It has made its warm-up requests. While others have not, it goes on.
+  bool warm() const { return issued_ >= work_.warmup; }
+  std::uint64_t warmup() const { return work_.warmup; }
+  /// It has made all requests of its trace, be they as many as it was to make or not.
+  bool trace_ended() const { return exhausted_ && !has_enough() && !wants_answers_; }
+  /// Requests issued before the window opened: its warm-up, and what it made until the others were warm.
+  std::uint64_t issued_before_window() const {
+    return counting_ ? issued_before_window_ : std::max(issued_, work_.warmup);
+  }
   std::uint64_t completed() const { return completed_; }
   std::uint64_t in_flight() const { return in_flight_; }
-  /// Accesses it will make in all, where that is known.
+  /// Accesses it will make in all, where that is known. It grows while a warm requester waits for the window to open.
   std::optional<std::uint64_t> expected() const;
   /// Requests handed out and not yet given back, and write-backs on their way.
   std::uint64_t outstanding() const { return requests_.live() + write_backs_; }
@@ -134,6 +144,9 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   void keep_line(LineAddress line, const Request& waiting);
   void end_if_out_of_work();
   void complete(Request& request);
+  bool has_enough() const {
+    return counting_ && work_.requests && issued_ - issued_before_window_ == *work_.requests;
+  }
   bool is_outstanding(std::uint64_t id) const {
     return ((outstanding_[(id & window_mask_) >> 6U] >> (id & 63U)) & 1U) != 0;
   }
@@ -169,9 +182,10 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   std::uint64_t window_mask_;
 
   // Measuring.
-  bool began_ = false;  // issued the first request after the warm-up
+  bool counting_ = false;  // since the window opened, and after it
   bool ended_ = false;
-  std::uint64_t completed_since_began_ = 0;
+  std::uint64_t issued_before_window_ = 0;
+  std::uint64_t completed_since_opening_ = 0;
   bool window_open_ = false;
   Time opened_;
   Time closed_;

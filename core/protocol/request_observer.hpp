@@ -9,7 +9,7 @@ namespace cxloom {
 class RequestObserver {
  public:
   virtual ~RequestObserver() = default;
-  /// A requester issues its first request after its warm-up: the window opens, if it has not yet.
+  /// A requester is warm: it issues its first request after its warm-up. The window opens when all are.
   virtual void measuring_begins(Time now) = 0;
   /// A requester has run out of work: the window closes, if it has not yet.
   virtual void work_ends(Time now) = 0;

@@ -23,11 +23,11 @@ const std::vector<MeasureDefinition>& measure_definitions() {
        "of the requests, those answered with an error because a link was down; they move nothing"},
       {"failed_write_backs", "", "dirty lines that were lost because a link on their way to memory was down"},
       {"simulated_time_ns", "ns",
-       "length of the measured window. It opens when the first requester issues its first request after the "
-       "warm-up and "
-       "closes when the first requester has run out of work: as many of its requests have completed since it "
-       "began "
-       "measuring as it was to measure"},
+       "length of the measured window. It opens when every requester is warm, that is, when the last one "
+       "issues "
+       "its first request after the warm-up, and closes when the first requester has run out of work: as "
+       "many "
+       "of its requests have completed since the window opened as it was to measure"},
       {"bandwidth_gb_per_s", "GB/s",
        "payload bytes exchanged with memory by the requests and write-backs completed in the window / its "
        "length; 10^9 "

@@ -64,6 +64,7 @@ void Simulation::give_work() {
         if (system_.address_map().empty())
           throw InputError({"there is no memory to access", {}, "address_map: a region or more", {}});
         requester->assign(work_maker_.make(workload), *this);
+        cold_.push_back(requester);
       });
     });
   }
@@ -129,12 +130,15 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
 
 // As many events as a livelock takes have happened since the last answer.
 void Simulation::look_for_livelock() {
-  const bool waiting = std::ranges::any_of(system_.requesters(),
-                                           [](const Requester* each) { return each->outstanding() > 0; });
+  const bool warming_up = !all_warm();
+  const bool waiting = std::ranges::any_of(system_.requesters(), [&](const Requester* each) {
+    return each->outstanding() > 0 && !(warming_up && each->warm());
+  });
   events_at_progress_ = kernel_.events();
   if (!waiting || kernel_.idle()) return;  // nobody asks for anything, or all is over
-  const std::string problem =
-      "no request has completed in " + std::to_string(spec_.run.livelock_events) + " events";
+  const std::string problem = std::string("no ") + (warming_up ? "warm-up " : "") +
+                              "request has completed in " + std::to_string(spec_.run.livelock_events) +
+                              " events";
   if (!system_.io_engines().empty()) {
     // Behind CXL.io, which goes on whatever happens, a deadlock looks alike: without it nothing is left to happen.
     cease_io();
@@ -157,11 +161,26 @@ void Simulation::finish() {
   if (commands_) commands_->finish(kernel_.now());
   state_ = State::kFinished;
   stop_reason_ = "finished: every request was answered";
+  add_notes_on_work();
+}
+
+// What the requesters did otherwise than the spec says.
+void Simulation::add_notes_on_work() {
   for (const Requester* requester : system_.requesters()) {
-    const auto wanted = requester->expected();
-    if (!wanted || requester->issued() >= *wanted || !requester->has_work()) continue;
-    notes_.push_back("workload." + requester->name() + " ended after " + std::to_string(requester->issued()) +
-                     " of " + std::to_string(*wanted) + " requests, warm-up included: its trace has no more");
+    if (!requester->has_work()) continue;
+    const std::string name = "workload." + requester->name();
+    const std::uint64_t issued = requester->issued();
+    const std::uint64_t before = requester->issued_before_window();
+    if (const auto wanted = requester->expected(); wanted && issued < *wanted) {
+      notes_.push_back(name + " ended after " + std::to_string(issued) + " of " + std::to_string(*wanted) +
+                       " requests, warm-up included: its trace has no more");
+    }
+    if (requester->trace_ended() && before > requester->warmup()) {
+      notes_.push_back(name + " made " + std::to_string(before) + " of the " + std::to_string(issued) +
+                       " requests of its trace before all others were warm; " +
+                       std::to_string(issued - before) +
+                       " are left to be measured, more with a shorter run.warmup");
+    }
   }
 }
 
@@ -202,7 +221,12 @@ std::string Simulation::diagnosis(const std::string& problem) const {
 }
 
 void Simulation::measuring_begins(Time now) {
-  if (window_ == Window::kBefore) open_window(now);
+  if (window_ == Window::kBefore && all_warm()) open_window(now);
+}
+
+bool Simulation::all_warm() {
+  while (!cold_.empty() && cold_.back()->warm()) cold_.pop_back();
+  return cold_.empty();
 }
 
 void Simulation::work_ends(Time now) {
@@ -211,7 +235,8 @@ void Simulation::work_ends(Time now) {
 
 void Simulation::completed(const Request& request, Time now) {
   ++completed_;
-  events_at_progress_ = kernel_.events();
+  // Until all are warm the others may go on for ever: it is warm-up requests that bring the window nearer.
+  if (cold_.empty() || request.id < spec_.run.warmup) events_at_progress_ = kernel_.events();
   if (window_ == Window::kOpen) observer_.completed(request, now);
   end_io_with_work();
 }

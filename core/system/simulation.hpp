@@ -81,6 +81,8 @@ class Simulation final : private RequestObserver {
 
   void record_commands();
   void give_work();
+  bool all_warm();
+  void add_notes_on_work();
 
   void measuring_begins(Time now) override;
   void work_ends(Time now) override;
@@ -109,6 +111,7 @@ class Simulation final : private RequestObserver {
   std::string stop_reason_;
   std::vector<std::string> notes_;
   Window window_ = Window::kBefore;
+  std::vector<const Requester*> cold_;  // the last of them is; others may be warm meanwhile
   Time window_start_;
   Time window_end_;
   std::uint64_t completed_ = 0;

@@ -7,7 +7,10 @@ namespace cxloom {
 void RunParams::describe(Schema<RunParams>& schema) {
   schema.doc("How the simulation is run.");
   schema.field("warmup", &RunParams::warmup)
-      .doc("Requests of each requester before the measured ones; they come first and are extra.");
+      .doc(
+          "Requests of each requester before the measured ones; they come first and are extra. Who has made "
+          "them "
+          "goes on until the others have.");
   schema.field("seed", &RunParams::seed).doc("Of all random streams. Same spec and seed: the same results.");
   schema
       .choice("routing", &RunParams::routing,

@@ -132,7 +132,7 @@ class Result(Measures):
 
     @property
     def simulated_time(self) -> float:
-        """Length of the measured window in ns: first measured issue to last measured completion."""
+        """Length of the measured window in ns: from when all are warm to when the first has done its work."""
         return float(self.values["simulated_time_ns"])
 
     @property

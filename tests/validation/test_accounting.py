@@ -33,8 +33,11 @@ def test_segments_sum_to_the_latency_of_every_request(name: str) -> None:
 def test_requests_are_conserved(name: str) -> None:
     outcome = outcome_of(name)
     spec = VARIED[name]
-    wanted = sum(work["requests"] + spec["run"].get("warmup", 0) for work in spec["workload"].values())
-    assert outcome.completed == outcome.expected == wanted
+    # Who is warm before others goes on until they are: its warm-up is longer.
+    warmup = spec["run"].get("warmup", 0)
+    wanted = sum(work["requests"] + warmup for work in spec["workload"].values())
+    assert outcome.completed == outcome.expected >= wanted
+    assert outcome.completed == wanted or (warmup > 0 and len(spec["workload"]) > 1)
     assert outcome.summary["completed"] is True
     assert outcome.summary["truncated"] is False
     rows = outcome.requests
@@ -149,7 +152,8 @@ def stream(outcome: Run, requester: str) -> list[tuple[int, ...]]:
 @ALL
 @pytest.mark.parametrize("first", [True, False], ids=["in front", "behind"])
 def test_another_device_does_not_change_a_stream(name: str, first: bool) -> None:
-    spec = VARIED[name]
+    # Without warm-up: with it the window would open when the stranger is warm too, at other requests of the stream.
+    spec = changed(VARIED[name], ("run.warmup", 0))
     stranger = {"stranger": {"kind": "host"}, "store": {"kind": "memory"}, "between": {"kind": "bus"}}
     hubs = [n for n, d in spec["devices"].items() if d["kind"] in ("switch", "bus")]
     known = hubs[0] if hubs else "host"
@@ -165,7 +169,7 @@ def test_another_device_does_not_change_a_stream(name: str, first: bool) -> None
     )
     if hubs:  # otherwise it reaches no memory, and is just there
         larger["workload"]["stranger"] = {"pattern": "random", "footprint": "64KiB", "requests": 100_000}
-    before, after = outcome_of(name), run(larger)
+    before, after = run(spec), run(larger)
     for requester in spec["workload"]:
         common = min(len(stream(before, requester)), len(stream(after, requester)))
         expected = {row[0]: row for row in stream(before, requester)}

@@ -70,7 +70,7 @@ def test_several_requesters_share_one_window() -> None:
     rows = outcome.requests
     window = outcome.summary["simulated_time_ns"] * 1000
     counts = {host: (rows["requester"] == outcome.nodes.index(host)).sum() for host in spec["workload"]}
-    # Whoever began to measure later than the first has a few of its own warm-up requests in the window.
+    # Who was warm before the last has in the window some of the requests that it issued before.
     assert 1500 <= max(counts.values()) <= 1500 + 64
     assert counts["host0"] < 200
     assert np.ptp(rows["completed_ps"]) <= window

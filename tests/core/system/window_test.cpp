@@ -1,0 +1,191 @@
+// When the measured window opens and closes.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/support/errors.hpp"
+#include "core/support/system.hpp"
+#include "system/simulation.hpp"
+
+namespace cxloom {
+namespace {
+
+using namespace literals;
+using test::access_to;
+using test::contains;
+using test::Running;
+using test::System;
+
+/// Hosts that make one request at a time, around a switch with one memory; a read takes 95 ns and the time that its host
+/// works on it.
+System hosts(const std::vector<std::pair<std::string, const char*>>& process_times) {
+  System system;
+  system.device("sw", "switch", {{"switching_time", "0ns"}, {"port_delay", "0ns"}})
+      .device("mem", "memory",
+              {{"controller_time", "0ns"},
+               {"capacity", "64MiB"},
+               {"media", Value::Map{{"kind", "fixed"}, {"latency", "95ns"}}}})
+      .link("sw", "mem")
+      .region({"mem"});
+  for (const auto& [name, process_time] : process_times) {
+    system.device(name, "host", {{"queue", 1}, {"process_time", process_time}}).link(name, "sw");
+  }
+  return system;
+}
+
+Value::Map patterned(std::int64_t requests) {
+  return {{"pattern", "random"}, {"requests", requests}, {"footprint", "1MiB"}};
+}
+
+std::vector<Access> reads(std::size_t count) { return std::vector<Access>(count, access_to(0)); }
+
+bool has_note(Running& run, const std::string& part) {
+  for (const std::string& note : run.simulation().notes()) {
+    if (contains(note, part)) return true;
+  }
+  return false;
+}
+
+TEST(Window, OpensWhenTheLastIsWarm) {
+  // 100 ns and 1003 ns a request: the slow one is warm at 10.03 us, when the fast one has issued 101. Twenty more of it are
+  // issued up to 12 us, and twenty are answered since then.
+  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  system.work("fast", patterned(20)).work("slow", patterned(20)).run_with({{"warmup", 10}});
+  Running run(system);
+  run.to_end();
+  EXPECT_EQ(run.simulation().window_start(), 10_us + 30_ns);
+  EXPECT_EQ(run.simulation().window_end(), 12_us);
+  EXPECT_EQ(run.number({"per_requester", "fast", "requests"}), 20.0);
+  EXPECT_EQ(run.number({"per_requester", "slow", "requests"}), 1.0);
+  EXPECT_EQ(run.simulation().progress().completed, 121U + 30U);
+  EXPECT_EQ(run.simulation().progress().expected, 121U + 30U);
+  EXPECT_TRUE(run.simulation().notes().empty());
+}
+
+TEST(Window, OpensAtTheFirstRequestWithoutWarmUp) {
+  System system = hosts({{"fast", "5ns"}, {"late", "5ns"}});
+  Access first = access_to(0);
+  first.timed = true;
+  first.timestamp = 3_us;
+  Access last = first;
+  last.timestamp = 9_us;
+  system.replay("late", {first, last}, {{"replay", "timestamps"}});
+  system.work("fast", patterned(20));
+  Running run(system);
+  run.to_end();
+  EXPECT_EQ(run.simulation().window_start(), Time{});
+  EXPECT_EQ(run.simulation().window_end(), 2_us);
+
+  Running alone(hosts({{"late", "5ns"}}).replay("late", {first, last}, {{"replay", "timestamps"}}));
+  alone.to_end();
+  EXPECT_EQ(alone.simulation().window_start(), 3_us);
+}
+
+TEST(Window, ExpectsMoreRequestsWhileSomebodyWaitsForIt) {
+  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  system.work("fast", patterned(20)).work("slow", patterned(20)).run_with({{"warmup", 10}});
+  Running run(system);
+  EXPECT_EQ(run.simulation().progress().expected, 60U);
+  run.simulation().run_until(5_us);
+  EXPECT_FALSE(run.simulation().window_opened());
+  EXPECT_EQ(run.simulation().progress().expected, 51U + 20U + 30U);
+}
+
+TEST(Window, SaysWhatATraceSpentBeforeTheOthersWereWarm) {
+  // Of its 130 accesses the trace has 29 left when the other is warm.
+  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  system.replay("fast", reads(130)).work("slow", patterned(20)).run_with({{"warmup", 10}});
+  Running run(system);
+  run.to_end();
+  EXPECT_EQ(run.simulation().window_start(), 10_us + 30_ns);
+  EXPECT_EQ(run.simulation().window_end(), 13_us - 100_ns);
+  EXPECT_TRUE(has_note(run, "workload.fast made 101 of the 130 requests of its trace before"));
+  EXPECT_TRUE(has_note(run, "29 are left to be measured"));
+}
+
+TEST(Window, ATraceThatEndsBeforeTheOthersAreWarmLeavesThemTheWindow) {
+  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  system.replay("fast", reads(50)).work("slow", patterned(20)).run_with({{"warmup", 10}});
+  Running run(system);
+  run.to_end();
+  EXPECT_EQ(run.simulation().window_start(), 10_us + 30_ns);
+  EXPECT_EQ(run.simulation().window_end(), 30_us + 90_ns);
+  EXPECT_EQ(run.number({"per_requester", "fast", "requests"}), 0.0);
+  EXPECT_EQ(run.number({"per_requester", "slow", "requests"}), 20.0);
+  EXPECT_TRUE(has_note(run, "workload.fast made 50 of the 50 requests of its trace before"));
+}
+
+TEST(Window, OfATraceWithEnoughLeftThereIsNothingToSay) {
+  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  system.replay("fast", reads(130), {{"requests", 20}})
+      .work("slow", patterned(20))
+      .run_with({{"warmup", 10}});
+  Running run(system);
+  run.to_end();
+  EXPECT_EQ(run.simulation().window_end(), 12_us);
+  EXPECT_TRUE(run.simulation().notes().empty());
+}
+
+TEST(Window, WhoIsDrivenFromOutsideIsWarm) {
+  System system = hosts({{"driven", "5ns"}, {"slow", "908ns"}});
+  system.work("slow", patterned(20)).run_with({{"warmup", 10}});
+  Running run(system);
+  run.simulation().drive("driven");
+  int answers = 0;
+  for (int i = 0; i < 5; ++i) {
+    run.simulation().inject("driven", access_to(0), [&](const Request&, Time) { ++answers; });
+  }
+  run.simulation().close_feeds();
+  run.to_end();
+  EXPECT_EQ(answers, 5);
+  EXPECT_EQ(run.simulation().window_start(), 10_us + 30_ns);
+  EXPECT_EQ(run.simulation().window_end(), 30_us + 90_ns);
+  EXPECT_TRUE(run.simulation().notes().empty());
+}
+
+TEST(Window, ARunStoppedBeforeItOpensMeasuresNothing) {
+  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  system.work("fast", patterned(20)).work("slow", patterned(20)).run_with({{"warmup", 10}});
+  Running run(system);
+  EXPECT_FALSE(run.simulation().run_until(9_us));
+  run.simulation().stop("too early");
+  EXPECT_EQ(run.number({"requests"}), 0.0);
+  EXPECT_EQ(run.number({"simulated_time_ns"}), 0.0);
+}
+
+TEST(Window, ADeadlockInTheWarmUpIsFoundThoughOthersGoOn) {
+  // Five switches in a ring, each with an accelerator that writes to the memory two on, with one buffer a link: a deadlock.
+  // A host beside them has a memory of its own and would go on for ever.
+  System system;
+  const auto name = [](const char* kind, int i) { return kind + std::to_string(i % 5); };
+  const Value::Map narrow{{"bandwidth", "32GB/s"}, {"credits", 1}};
+  for (int i = 0; i < 5; ++i) {
+    system.device(name("sw", i), "switch", {{"queueing", "voq"}, {"port_delay", "25ns"}});
+    system.device(name("acc", i), "accelerator", {{"memory", Value::Map{{"capacity", "1MiB"}}}});
+  }
+  system.device("host", "host").device("hub", "switch").device("mem", "memory");
+  for (int i = 0; i < 5; ++i) {
+    system.link(name("acc", i), name("sw", i), narrow).link(name("sw", i), name("sw", i + 1), narrow);
+    system.region({name("acc", i)});
+  }
+  system.link("host", "hub").link("hub", "mem").link("hub", "sw0", narrow).region({"mem"});
+  for (int i = 0; i < 5; ++i) {
+    const auto two_on = static_cast<std::uint64_t>((i + 2) % 5) << 20U;
+    system.replay(name("acc", i), std::vector<Access>(400, access_to(two_on, AccessKind::kWrite)));
+  }
+  system.work("host",
+              {{"pattern", "random"}, {"requests", 100}, {"footprint", "1MiB"}, {"base", "0x40000000"}});
+  system.run_with({{"warmup", 300}, {"livelock_events", 50'000}});
+  Running run(system);
+  try {
+    run.to_end();
+    FAIL() << "it has ended";
+  } catch (const SimulationError& error) {
+    EXPECT_TRUE(contains(error.what(), "no warm-up request has completed")) << error.what();
+    EXPECT_TRUE(contains(error.what(), "circle: ")) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace cxloom

@@ -29,6 +29,7 @@ class Accelerator final : public Requester, public MemoryOwner, private MemoryCo
   void report_memory(MeasureSink& sink) const override;
   std::string activity() const override;
   Bytes memory_capacity() const override { return controller_ ? controller_->capacity() : Bytes{}; }
+  bool memory_unlimited() const override { return controller_ && controller_->unlimited(); }
   Media* media() override { return controller_ ? &controller_->media() : nullptr; }
 
  private:

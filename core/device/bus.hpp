@@ -36,6 +36,8 @@ class Bus final : public Component {
   Time port_delay() const override { return port_delay_; }
   std::size_t max_ports() const override { return 0; }
 
+  bool unlimited() const { return wires_[0].unlimited(); }
+
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;

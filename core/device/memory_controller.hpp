@@ -81,6 +81,8 @@ class MemoryController final : public EventHandler, public MediaClient, public W
   void set_address_map(const AddressMap& map) { map_ = &map; }
   Bytes capacity() const { return capacity_; }
   Media& media() { return *media_; }
+  /// Neither its queue nor the media bound what it serves at once.
+  bool unlimited() const { return !queue_limit_ && media_->unlimited(); }
 
   void serve(Message& message);
   void media_done(Message& message, Time at) override;

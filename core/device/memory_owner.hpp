@@ -12,6 +12,8 @@ class MemoryOwner {
  public:
   /// Zero: it could have memory, and has none.
   virtual Bytes memory_capacity() const = 0;
+  /// It has memory that serves any number of accesses at once, as far as is known.
+  virtual bool memory_unlimited() const = 0;
   /// Gives the measures of its memory by name.
   virtual void report_memory(MeasureSink& sink) const = 0;
   /// What stores its bytes; null if it has no memory.

@@ -282,7 +282,8 @@ Value Shape::spec() const {
         requester ? "host" + std::to_string(hosts++) : "mem" + std::to_string(memories.size());
     device_map.emplace_back(name, device(requester ? common_.requester : common_.memory));
     if (!requester) memories.emplace_back(name);
-    links.push_back(joined(name, plan_.switches[plan_.edges[edge]], common_.edge_link));
+    links.push_back(
+        joined(name, plan_.switches[plan_.edges[edge]], common_.edge_link.value_or(common_.link)));
   };
   const bool paired = common_.placement == Placement::kPaired;
   for (std::size_t edge = 0; edge < plan_.edges.size(); ++edge) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@ struct ShapeParams {
   Kinded memory{"memory", Value(Value::Map{})};
   Kinded switches{"switch", Value(Value::Map{})};
   Value link{Value::Map{}};
-  Value edge_link{Value::Map{}};
+  std::optional<Value> edge_link;
 
   /// Declares these in the schema of a shape that derives from them.
   template <class Params>
@@ -48,8 +49,8 @@ struct ShapeParams {
         .doc("Parameters of the links between switches.");
     schema.field("edge_link", &Params::edge_link)
         .category("link")
-        .default_text("")
-        .doc("Parameters of the links to devices.");
+        .default_text("those of link")
+        .doc("Parameters of the links to devices; {} for the declared defaults.");
   }
 };
 

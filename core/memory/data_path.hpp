@@ -12,6 +12,8 @@ class DataPath {
  public:
   explicit DataPath(const Bandwidth& bandwidth) : meter_(bandwidth.rate) {}
 
+  bool unlimited() const { return meter_.rate().unlimited(); }
+
   /// Takes `bytes` that are ready at `ready`; returns when they start.
   Time enter(Time ready, std::uint64_t bytes) {
     const Time start = std::max(ready, free_);

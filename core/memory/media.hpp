@@ -37,6 +37,9 @@ class Media : public EventHandler {
   /// `ready`. Charges the message for waiting (media_queue) and access (media).
   virtual void access(Message& message, Address address, Time ready) = 0;
 
+  /// It is known to serve any number of accesses at once.
+  virtual bool unlimited() const { return false; }
+
   virtual void open_window(Time /*now*/) {}
   virtual void close_window(Time /*now*/) {}
   virtual void report(MeasureSink& /*sink*/) const {}

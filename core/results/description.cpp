@@ -7,6 +7,7 @@
 #include "device/io_engine.hpp"
 #include "device/memory_owner.hpp"
 #include "interconnect/link_end.hpp"
+#include "results/unlimited.hpp"
 
 namespace cxloom {
 
@@ -156,9 +157,13 @@ Value unmapped_of(const System& system, const Spec& spec) {
 Value describe_system(const Registry& registry, const Simulation& simulation) {
   const System& system = simulation.system();
   const Spec& spec = simulation.spec();
+  const Unlimited unlimited = find_unlimited(system, nullptr);
+  Value::List notes;
+  if (unlimited.any()) notes.emplace_back(unlimited.note());
   return Value::Map{{"devices", devices_of(system, spec)}, {"unmapped", unmapped_of(system, spec)},
                     {"links", links_of(system)},           {"routes", routes_of(registry, system, spec)},
-                    {"pbr_ids", number(system.pbr_ids())}, {"addresses", system.address_map().described()}};
+                    {"pbr_ids", number(system.pbr_ids())}, {"addresses", system.address_map().described()},
+                    {"unlimited", unlimited.to_value()},   {"notes", std::move(notes)}};
 }
 
 }  // namespace cxloom

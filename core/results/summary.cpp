@@ -9,6 +9,7 @@
 #include "device/memory_owner.hpp"
 #include "interconnect/flit_monitor.hpp"
 #include "interconnect/link_end.hpp"
+#include "results/unlimited.hpp"
 
 namespace cxloom {
 
@@ -51,6 +52,8 @@ const std::vector<MeasureDefinition>& measure_definitions() {
       {"per_link", "", "measures of each direction of each link"},
       {"per_switch", "", "measures of each switch and bus"},
       {"coherence", "", "measures of coherence; empty: nothing here is coherent yet"},
+      {"unlimited", "",
+       "what carried messages and had no limit of bandwidth: directions of links, buses, memories"},
       {"completed", "", "whether every request was answered"},
       {"truncated", "", "whether the run was stopped before its end: the measures cover what there was"},
       {"stop_reason", "", "why the run ended"},
@@ -255,7 +258,8 @@ void add_link_notes(const Simulation& simulation, Value::List& notes) {
 }
 
 // What makes the measures less than they seem.
-Value notes_of(const Simulation& simulation, const Collector& collector, double length) {
+Value notes_of(const Simulation& simulation, const Collector& collector, const Unlimited& unlimited,
+               double length) {
   constexpr double kShort = 3.0;  // mean latencies
   Value::List notes;
   for (const std::string& note : simulation.notes()) notes.emplace_back(note);
@@ -267,6 +271,7 @@ Value notes_of(const Simulation& simulation, const Collector& collector, double 
         "went, not "
         "what the system sustains; measure more requests");
   }
+  if (unlimited.any()) notes.emplace_back(unlimited.note());
   return notes;
 }
 
@@ -301,6 +306,7 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
       memories.emplace_back(component->name(), memory);
     }
   }
+  const Unlimited unlimited = find_unlimited(simulation.system(), &collector);
   const bool finished = simulation.state() == Simulation::State::kFinished;
   return Value::Map{
       {"requests", number(all.latency.count())},
@@ -322,10 +328,11 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
       {"per_link", links_of(simulation, length)},
       {"per_switch", std::move(switches)},
       {"coherence", Value::Map{}},
+      {"unlimited", unlimited.to_value()},
       {"completed", finished},
       {"truncated", !finished},
       {"stop_reason", simulation.stop_reason()},
-      {"notes", notes_of(simulation, collector, length)},
+      {"notes", notes_of(simulation, collector, unlimited, length)},
       {"seed", number(simulation.spec().run.seed)},
       {"events", number(simulation.kernel().events())},
   };

@@ -53,6 +53,8 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
         hint = "; policy: capacity shares by capacity" if memory["equal_shares"] else ""
         text = f"{memory['mapped']} of {memory['capacity']} are in the address map{hint}"
         out.print(Text(f"note: of {memory['memory']} {text}"), soft_wrap=True)
+    for note in description["notes"]:
+        out.print(Text(f"note: {note}"), soft_wrap=True)
     table = _table("link", "bandwidth", "lines GB/s at most", "flight", "duplex")
     for link in links[:_ROWS]:
         forward, backward = link["ends"]

@@ -1,0 +1,59 @@
+#include "results/unlimited.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "device/bus.hpp"
+#include "device/memory_owner.hpp"
+#include "interconnect/link_end.hpp"
+
+namespace cxloom {
+
+namespace {
+
+Value list_of(const std::vector<std::string>& names) { return Value::List(names.begin(), names.end()); }
+
+void add_first(const std::string& what, const std::vector<std::string>& names, std::string& text) {
+  constexpr std::size_t kShown = 3;
+  if (names.empty()) return;
+  text += (text.empty() ? "" : "; ") + what + " ";
+  const std::size_t shown = std::min(names.size(), kShown);
+  for (std::size_t i = 0; i < shown; ++i) text += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > shown) text += " and " + std::to_string(names.size() - shown) + " more";
+}
+
+}  // namespace
+
+Value Unlimited::to_value() const {
+  return Value::Map{{"links", list_of(links)}, {"buses", list_of(buses)}, {"memories", list_of(memories)}};
+}
+
+std::string Unlimited::note() const {
+  std::string text;
+  add_first("links", links, text);
+  add_first("buses", buses, text);
+  add_first("memories", memories, text);
+  return "no bandwidth is given, so that nothing ever waits there: " + text;
+}
+
+Unlimited find_unlimited(const System& system, const Collector* collector) {
+  std::vector<bool> sent(system.components().size());  // by its links
+  Unlimited found;
+  for (const auto& end : system.link_ends()) {
+    const bool busy = end->monitor().closed_totals().messages > 0;
+    if (busy) sent[end->owner().id().index()] = true;
+    if (end->unlimited() && (busy || !collector)) found.links.push_back(end->name());
+  }
+  for (const auto& component : system.components()) {
+    const auto* bus = dynamic_cast<const Bus*>(component.get());
+    const auto* owner = dynamic_cast<const MemoryOwner*>(component.get());
+    if (bus && bus->unlimited() && (!collector || sent[bus->id().index()]))
+      found.buses.push_back(bus->name());
+    const bool served = collector && collector->of_memory(component->id()).accesses() > 0;
+    if (owner && owner->memory_unlimited() && (served || !collector))
+      found.memories.push_back(component->name());
+  }
+  return found;
+}
+
+}  // namespace cxloom

@@ -3,7 +3,8 @@
 ``summary.json`` and ``spec.yaml`` always, and a Parquet file for each table that is recorded. Each is
 written under a temporary name and renamed when all are complete, the summary last: a directory with a summary holds the
 whole of one run. A directory of an earlier run may be used again: these files of it are replaced, anything else
-in it is left alone. A directory where one of these names belongs to something else is refused.
+in it is left alone. A directory where one of these names belongs to something else is refused. What a killed run left
+under a temporary name is removed by the next one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 from pathlib import Path
 
 from cxloom.errors import InputError
+from cxloom.temporary import TemporaryFile, abandoned, remove
 
 SUMMARY = "summary.json"
 SPEC = "spec.yaml"
@@ -28,23 +30,23 @@ class OutputDirectory:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Makes the directory, if need be, and makes sure that it can be written. Raises InputError if not."""
+        if not os.fspath(path):
+            raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
         self.path = Path(path)
         self._made: list[Path] = []
-        self._temporary: dict[str, Path] = {}
-        self._mark = f".{os.getpid()}-{os.urandom(4).hex()}.tmp"
-        self._refuse_foreign()
+        self._temporary: dict[str, TemporaryFile] = {}
         try:
+            left = abandoned(self.path, NAMES)
+            self._refuse_foreign(left)
             for folder in reversed([self.path, *self.path.parents]):
                 if not folder.exists():
                     folder.mkdir()
                     self._made.append(folder)
-            self.temporary(SUMMARY).touch(exist_ok=False)
+            self.temporary(SUMMARY)
+            remove(left)
         except OSError as error:
             self.discard()
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(
-                f"results cannot be written here: {reason}", file=self.path, path="--out"
-            ) from None
+            raise unwritable(error, self.path) from None
 
     @classmethod
     def optional(cls, path: str | os.PathLike[str] | None) -> OutputDirectory | contextlib.nullcontext[None]:
@@ -52,8 +54,10 @@ class OutputDirectory:
         return contextlib.nullcontext() if path is None else cls(path)
 
     def temporary(self, name: str) -> Path:
-        """Where to write the file that `commit` will call `name`."""
-        return self._temporary.setdefault(name, self.path / f".{name}{self._mark}")
+        """Where to write the file that `commit` will call `name`. Raises OSError if it cannot be written."""
+        if name not in self._temporary:
+            self._temporary[name] = TemporaryFile(self.path, name)
+        return self._temporary[name].path
 
     def commit(self, summary: str, spec: str) -> None:
         """Writes the summary and the spec, and gives every file its name. Raises OSError if the disk is full."""
@@ -62,18 +66,19 @@ class OutputDirectory:
         (self.path / SUMMARY).unlink(missing_ok=True)  # from here to the end there is no complete result
         for name in NAMES:
             if name in self._temporary:
-                self._temporary.pop(name).replace(self.path / name)
+                self._temporary[name].commit()
+                del self._temporary[name]
             else:
                 (self.path / name).unlink(missing_ok=True)  # of an earlier run that recorded more
 
     def discard(self) -> None:
         """Removes what was written and not committed, and the directories that were made for it."""
+        for file in self._temporary.values():
+            file.discard()
         with contextlib.suppress(OSError):
-            for path in self._temporary.values():
-                path.unlink(missing_ok=True)
             for folder in reversed(self._made):
                 folder.rmdir()  # not if something is in it
-        self._temporary = {}
+        self._temporary, self._made = {}, []
 
     def __enter__(self) -> OutputDirectory:
         return self
@@ -81,13 +86,15 @@ class OutputDirectory:
     def __exit__(self, *_: object) -> None:
         self.discard()
 
-    def _refuse_foreign(self) -> None:
+    def _refuse_foreign(self, left: list[Path]) -> None:
+        """Refuses what is no directory of results; `left` is what a killed run did not get to name."""
         if self.path.exists() and not self.path.is_dir():
             raise InputError(
                 "not a directory", allowed="a directory for results", file=self.path, path="--out"
             )
         present = [name for name in NAMES if (self.path / name).exists()]
-        if present and not self._is_result():
+        # A summary is complete from the instant on at which the first file is named, be it not called so yet.
+        if present and not any(map(_is_summary, [self.path / SUMMARY, *left])):
             raise InputError(
                 f"the directory holds a file '{present[0]}' that is no result of cxloom, and would be overwritten",
                 allowed="an empty or new directory, or one of an earlier run",
@@ -95,8 +102,16 @@ class OutputDirectory:
                 path="--out",
             )
 
-    def _is_result(self) -> bool:
-        with contextlib.suppress(OSError, ValueError):
-            summary = json.loads((self.path / SUMMARY).read_text(encoding="utf-8"))
-            return isinstance(summary, dict) and "spec_hash" in summary
-        return False
+
+def unwritable(error: OSError, path: Path, *, not_written: list[str] | None = None) -> InputError:
+    """The error for results that cannot be written, because of `error`."""
+    reason = (error.strerror or str(error)).lower()
+    files = f"; not written: {', '.join(not_written)}" if not_written else ""
+    return InputError(f"results cannot be written here: {reason}{files}", file=path, path="--out")
+
+
+def _is_summary(path: Path) -> bool:
+    with contextlib.suppress(OSError, ValueError):
+        summary = json.loads(path.read_text(encoding="utf-8"))
+        return isinstance(summary, dict) and "spec_hash" in summary
+    return False

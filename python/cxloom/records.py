@@ -5,7 +5,9 @@ Arrow and Polars take longer to load than most runs take, so they are loaded whe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -37,9 +39,13 @@ class Sink(Protocol):
 
 
 class ParquetSink:
-    """Writes rows to a Parquet file, a row group at a time. Raises OSError if the disk is full."""
+    """Writes rows to a Parquet file, a row group at a time.
+
+    A full disk is no reason to lose the run: `failure` says that the table is not whole, and further rows are dropped.
+    """
 
     def __init__(self, path: Path, names: Names) -> None:
+        self.failure: OSError | None = None
         self._path = path
         self._names = names
         self._writer: pq.ParquetWriter | None = None
@@ -48,13 +54,16 @@ class ParquetSink:
 
     def add(self, columns: Columns) -> None:
         """Takes the next rows; the arrays are not copied."""
-        table = _table(columns, self._names)
-        if self._writer is None:
-            self._writer = _writer(self._path, table.schema)
-        self._waiting.append(table)
-        self._rows += table.num_rows
-        if self._rows >= ROW_GROUP:
-            self._flush()
+        if self.failure is not None:
+            return
+        with self._failing():
+            table = _table(columns, self._names)
+            if self._writer is None:
+                self._writer = _writer(self._path, table.schema)
+            self._waiting.append(table)
+            self._rows += table.num_rows
+            if self._rows >= ROW_GROUP:
+                self._flush()
 
     def _flush(self) -> None:
         if self._writer is not None and self._waiting:
@@ -65,15 +74,46 @@ class ParquetSink:
 
     def close(self) -> None:
         """Writes what waits, and ends the file."""
-        self._flush()
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        with self._failing():
+            self._flush()
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+
+    @contextlib.contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Remembers that the file cannot be written."""
+        try:
+            yield
+        except OSError as error:
+            self.failure = error
+            self.abandon()
 
     def abandon(self) -> None:
         """Ends the file without what waits; the caller removes it."""
-        self._waiting = []
-        self.close()
+        self._waiting, self._rows = [], 0
+        if self._writer is None:
+            return
+        try:
+            self._writer.close()
+        except OSError:
+            self._writer.is_open = False  # it would try again when it is deleted
+        self._writer = None
+        with contextlib.suppress(OSError):
+            os.truncate(self._path, 0)  # gives the disk back what it has not enough of
+
+
+class DroppedSink:
+    """Forgets rows that nobody will look at."""
+
+    def add(self, columns: Columns) -> None:
+        """Takes the next rows."""
+
+    def close(self) -> None:
+        """Nothing is left to do."""
+
+    def abandon(self) -> None:
+        """Nothing is left to do."""
 
 
 class MemorySink:

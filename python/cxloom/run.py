@@ -13,8 +13,8 @@ from typing import Protocol
 from cxloom import _core
 from cxloom.building import build, errors_placed
 from cxloom.errors import InputError, SimulationError
-from cxloom.outdir import FILES, OutputDirectory
-from cxloom.records import MemorySink, ParquetSink, Sink
+from cxloom.outdir import FILES, SPEC, SUMMARY, OutputDirectory, unwritable
+from cxloom.records import DroppedSink, MemorySink, ParquetSink, Sink
 from cxloom.report.numbers import duration
 from cxloom.results import Result, Table
 from cxloom.spec import paths
@@ -61,6 +61,12 @@ class UnfinishedError(SimulationError):
         return SimulationError, self.args  # on its way to another process it leaves the result behind
 
 
+class UnwrittenError(InputError):
+    """The results of a run could not be written: the disk is full, for one. `result` is what was measured."""
+
+    result: Result
+
+
 def run(
     system: System | str | os.PathLike[str],
     *,
@@ -78,7 +84,8 @@ def run(
         max_time: simulated time after which the run ends, such as "1ms"; its results are labelled truncated.
         out: a directory to write the results to, as ``cxloom run --out`` does.
 
-    Raises InputError for a system that cannot be built, UnfinishedError (a SimulationError) for a deadlock or livelock.
+    Raises InputError for a system that cannot be built, UnfinishedError (a SimulationError) for a deadlock or livelock,
+    UnwrittenError (an InputError) if all went well but for the writing.
     """
     if not isinstance(system, System):
         system = System.load(system)
@@ -98,13 +105,17 @@ def simulate(
     *,
     max_time_ns: float | None = None,
     watch: Watch = lambda _progress: None,
+    keep: bool = True,
 ) -> Result:
     """Runs a simulation to its end, or to where a limit or `watch` ends it, and writes the results into a directory.
 
-    Raises UnfinishedError if it deadlocks, after writing what there is; InputError for a trace that turns out bad.
+    Without a directory, rows that are recorded stay in memory for the result's tables, unless `keep` is False.
+
+    Raises UnfinishedError if it deadlocks, after writing what there is; InputError for a trace that turns out bad;
+    UnwrittenError if what there is cannot be written.
     """
     started = time.perf_counter(), time.thread_time()
-    sinks = _Sinks(asked_tables(resolved), simulation, directory)
+    sinks = _Sinks(asked_tables(resolved), simulation, directory, keep)
     diagnosis = ""
     try:
         with errors_placed(resolved):
@@ -122,10 +133,27 @@ def simulate(
     summary |= {"spec_hash": resolved.hash(), "version": _core.__version__, "cost": _cost(*started)}
     result = Result(summary, resolved, sinks.tables(), replay_requests)
     if directory is not None:
-        directory.commit(result.to_json() + "\n", to_yaml(resolved.plain()))
+        _write(result, directory, sinks)
     if diagnosis:
         raise UnfinishedError(diagnosis, result)
     return result
+
+
+def _write(result: Result, directory: OutputDirectory, sinks: _Sinks) -> None:
+    """All of the results, or nothing and an UnwrittenError."""
+    failure = sinks.failure
+    if failure is None:
+        try:
+            directory.commit(result.to_json() + "\n", to_yaml(result.spec.plain()))
+            return
+        except OSError as error:
+            failure = error
+    directory.discard()
+    names = [SUMMARY, SPEC, *(FILES[output] for output in result.tables)]
+    refusal = unwritable(failure, directory.path, not_written=names)
+    unwritten = UnwrittenError(refusal.problem, file=refusal.file, path=refusal.path)
+    unwritten.result = Result(result.summary, result.spec, {}, replay_requests)
+    raise unwritten
 
 
 def asked_tables(resolved: Resolved) -> list[str]:
@@ -178,7 +206,11 @@ class _Sinks:
     """Where the rows of a run go: the tables that its `outputs` ask for, in its directory or in memory."""
 
     def __init__(
-        self, outputs: Sequence[str], simulation: _core.Simulation, directory: OutputDirectory | None
+        self,
+        outputs: Sequence[str],
+        simulation: _core.Simulation,
+        directory: OutputDirectory | None,
+        keep: bool,
     ) -> None:
         self._directory = directory
         self._sinks: dict[str, Sink] = {}
@@ -189,11 +221,10 @@ class _Sinks:
             "commands": {"memory": nodes, "command": simulation.command_names(), "part": PARTS},
         }
         for output in outputs:
-            self._sinks[output] = (
-                MemorySink(names[output])
-                if directory is None
-                else ParquetSink(directory.temporary(FILES[output]), names[output])
-            )
+            if directory is not None:
+                self._sinks[output] = ParquetSink(directory.temporary(FILES[output]), names[output])
+            else:
+                self._sinks[output] = MemorySink(names[output]) if keep else DroppedSink()
 
     def take(self, simulation: _core.Simulation) -> None:
         """Moves the rows since the last time out of the simulation."""
@@ -214,6 +245,12 @@ class _Sinks:
         """Lets go of the tables without ending them well."""
         for sink in self._sinks.values():
             sink.abandon()
+
+    @property
+    def failure(self) -> OSError | None:
+        """Why a table is not whole, if one is not."""
+        failures = (sink.failure for sink in self._sinks.values() if isinstance(sink, ParquetSink))
+        return next((failure for failure in failures if failure is not None), None)
 
     def tables(self) -> dict[str, Table]:
         """The tables by the name of their output, where they are once the directory is committed."""

@@ -197,7 +197,7 @@ def test_an_interrupt_leaves_nothing(
         (["--cache", "L1:33KB:8", "--", "ls"], "multiple of ways x 64 B"),
         (["--", "no-such-program"], "there is no program 'no-such-program'"),
         (["--limit", "0", "--", "ls"], "--limit"),
-        ([], "Missing argument"),
+        ([], "missing argument"),
     ],
 )
 def test_what_cannot_be_captured(

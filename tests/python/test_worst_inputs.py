@@ -60,7 +60,7 @@ def judge(bad: Bad, code: int, out: str, err: str, seconds: float) -> None:
     assert code == bad.code, err
     assert out == ""
     place = "" if bad.line is None else f"bad.yaml:{bad.line}:"
-    assert err.startswith((f"error: {place}", "Usage: ")), err
+    assert err.startswith(f"error: {place}"), err
     for words in [bad.says] if isinstance(bad.says, str) else bad.says:
         assert words in err, err
     assert "Traceback" not in err

@@ -1,5 +1,5 @@
 """The command `cxloom`. `docs/cli.md` describes it."""
 
-from cxloom.cli.app import main
+from cxloom.cli.process import main
 
 __all__ = ["main"]

@@ -1,17 +1,20 @@
 """The command line: its commands put together, and its exit codes.
 
-0 finished; 1 the simulation could not finish; 2 the user's input is wrong. Anything else is a bug, with a traceback.
+0 finished; 1 the simulation could not finish; 2 the user's input is wrong, or its output cannot be written. Anything
+else is a bug, with a traceback.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from cxloom.errors import InputError, SimulationError
+from cxloom.cli.process import Output, UnwritableError, ended_at_once
+from cxloom.errors import CxloomError, InputError, SimulationError
 
 COMMANDS = {
     "run": ("cxloom.cli.run", "Simulate SPEC; show where the time went."),
@@ -38,12 +41,17 @@ class _Command(TyperCommand):
 
 def loaded(module: str, name: str) -> Any:
     """The command `name` of a module: the module's `app`, or else its function of that name."""
-    found = import_module(module)
+    with ended_at_once():
+        found = import_module(module)
     app = getattr(found, "app", None)
     if app is None:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(name)(getattr(found, name))
     return typer.main.get_command(app)
+
+
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+"""What is wrong with the arguments of the command, for which Typer has no public name."""
 
 
 class _Commands(TyperGroup):
@@ -88,17 +96,52 @@ def _common(
     del version
 
 
-def main() -> None:
-    """Runs the command of `sys.argv` and exits with its code."""
+def command(out: Output) -> int:
+    """Runs the command of `sys.argv`, which prints on `out`; gives its exit code."""
     try:
-        app()
-    except InputError as error:
-        from cxloom.cli.messages import show_error
+        code = app(standalone_mode=False)
+        out.flush()
+    except (CxloomError, MemoryError, UnwritableError, _UsageError) as error:
+        return _failed(error, out)
+    except OSError as error:
+        return _failed(InputError(_reason(error), file=error.filename), out)
+    return code if isinstance(code, int) else 0
 
-        show_error(error)
-        raise SystemExit(2) from None
-    except SimulationError as error:
-        from cxloom.cli.messages import show_error
 
+def _failed(error: Exception, out: Output) -> int:
+    """Says what went wrong, after what is known; gives the exit code."""
+    from cxloom.cli.messages import show_error
+
+    if isinstance(error, UnwritableError):
+        if not error.reader_left:
+            show_error(InputError(str(error)))
+        return 1 if error.reader_left else 2
+    try:
+        out.flush()
+    except UnwritableError as unwritten:
+        _failed(unwritten, out)
+    if isinstance(error, MemoryError):
+        show_error(SimulationError("the memory is used up"))
+        return 1
+    if isinstance(error, CxloomError):
         show_error(error)
-        raise SystemExit(1) from None
+        return 2 if isinstance(error, InputError) else 1
+    _show_usage(error)
+    return 2
+
+
+def _reason(error: OSError) -> str:
+    """What the system says went wrong with a file, in lower case as our own messages are."""
+    return (error.strerror or str(error)).lower()
+
+
+def _show_usage(error: Any) -> None:
+    """Prints what is wrong with the arguments, or the help of a command that was given none."""
+    message, context = error.format_message(), error.ctx
+    if message.startswith("Usage:"):
+        print(message, file=sys.stderr)
+        return
+    from cxloom.cli.messages import show_error
+
+    asked = f"see {context.command_path} --help" if context is not None else ""
+    show_error(InputError(message[:1].lower() + message[1:].rstrip("."), allowed=asked))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cxloom.cli.run import execute
+from cxloom.cli.run import execute, finish
 from cxloom.errors import InputError
 from cxloom.shipped import shipped_folder
 from cxloom.system import System
@@ -16,9 +16,7 @@ PICTURE = "demo.png"
 
 
 def demo(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results and picture go.")] = Path(
-        "build/demo"
-    ),
+    out: Annotated[str, typer.Option(metavar="DIR", help="Where results and picture go.")] = "build/demo",
 ) -> None:
     """Show and draw what cxloom does.
 
@@ -29,12 +27,12 @@ def demo(
         raise InputError("the demonstration is not installed: there is no examples/demo.yaml")
     print("Replaying a trace of Redis on one host with four CXL memories (examples/demo.yaml)\n", flush=True)
     result, failure = execute(System.load(examples / "demo.yaml").resolve(), out, quiet=False)
-    if failure:
-        raise typer.Exit(1)
-    from cxloom.report.terminal import show
+    if failure is None or isinstance(failure, InputError):
+        from cxloom.report.terminal import show
 
-    show(result.summary)
+        show(result.summary)
+    finish(failure)
     from cxloom.report.picture import draw  # Matplotlib takes a second to load: no other command waits for it
 
-    picture = draw(result, out / PICTURE)
+    picture = draw(result, Path(out) / PICTURE)
     print(f"\nThe results are in {out}/, the picture in {picture}")

@@ -12,10 +12,13 @@ from cxloom.building import build
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.messages import console
 from cxloom.cli.progress import ProgressBar
+from cxloom.errors import CxloomError, InputError, SimulationError
 from cxloom.outdir import OutputDirectory
 from cxloom.results import Result
-from cxloom.run import Progress, UnfinishedError, asked_tables, nanoseconds, simulate
+from cxloom.run import Progress, UnfinishedError, UnwrittenError, asked_tables, nanoseconds, simulate
+from cxloom.spec.node import Origin
 from cxloom.spec.plugins import load_plugin
+from cxloom.spec.reader import read_value
 from cxloom.spec.resolve import Override, Resolved
 from cxloom.system import System
 
@@ -37,9 +40,9 @@ Plugins = Annotated[
 def run(
     spec: Spec,
     sets: Sets = [],  # noqa: B006 - typer wants a list, and copies it
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the random streams.")] = None,
+    seed: Annotated[str | None, typer.Option(metavar="N", help="Seed of the random streams.")] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the results into this directory.")
+        str | None, typer.Option(metavar="DIR", help="Write the results into this directory.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")] = False,
@@ -62,37 +65,46 @@ def run(
         from cxloom.report.terminal import show
 
         show(result.summary)
-        if out is not None:
+        if out is not None and not isinstance(failure, InputError):
             print(f"\nResults are in {out}")
+    finish(failure)
+
+
+def finish(failure: CxloomError | None) -> None:
+    """Ends a command whose results are printed: with what kept the run from its end, or them from being written."""
     sys.stdout.flush()
-    if failure:
+    if isinstance(failure, InputError):
+        raise failure
+    if failure is not None:
         from rich.text import Text
 
         console().print(Text.assemble(("unfinished", "bold yellow"), f": {failure}"))
         raise typer.Exit(1)
 
 
-def resolve(spec: str, sets: list[str], plugins: list[Path], seed: int | None = None) -> Resolved:
+def resolve(spec: str, sets: list[str], plugins: list[Path], seed: str | None = None) -> Resolved:
     """The spec with what the command line sets. Raises InputError."""
     for plugin in plugins:
         load_plugin(plugin)
     overrides = [Override.parse(text) for text in sets]
     if seed is not None:
-        overrides.append(Override.of("run.seed", seed, f"from --seed {seed}"))
+        origin = Origin(path="run.seed", note=f"from --seed {seed}")
+        overrides.append(Override("run.seed", read_value(seed, origin)))
     return System.load(spec).resolve(overrides)
 
 
 def execute(
-    resolved: Resolved, out: Path | None, quiet: bool, max_time_ns: float | None = None
-) -> tuple[Result, str]:
-    """Runs with a progress bar, stopping at Ctrl-C; gives the results, and why they are unfinished if they are."""
+    resolved: Resolved, out: str | None, quiet: bool, max_time_ns: float | None = None
+) -> tuple[Result, CxloomError | None]:
+    """Runs with a progress bar, stopping at Ctrl-C; gives the results, and why they are unfinished or unwritten."""
     simulation = build(resolved)
     if out is None and not quiet and (tables := asked_tables(resolved)):
         *others, last = [f"outputs.{name}" for name in tables]
         names = " and ".join([", ".join(others), last] if others else [last])
         from rich.text import Text
 
-        console().print(Text(f"note: {names} would go into a file: give --out DIR", style="dim"))
+        note = f"note: {names} would go into a file: give --out DIR; the rows are dropped"
+        console().print(Text(note, style="dim"))
     with OutputDirectory.optional(out) as directory, Interrupt() as interrupt, ProgressBar(quiet) as bar:
 
         def watch(progress: Progress) -> str | None:
@@ -100,7 +112,9 @@ def execute(
             return interrupt.reason
 
         try:
-            result = simulate(resolved, simulation, directory, max_time_ns=max_time_ns, watch=watch)
-        except UnfinishedError as error:
-            return error.result, str(error)
-    return result, result.stop_reason if result.truncated else ""
+            result = simulate(
+                resolved, simulation, directory, max_time_ns=max_time_ns, watch=watch, keep=False
+            )
+        except (UnfinishedError, UnwrittenError) as error:
+            return error.result, error
+    return result, SimulationError(result.stop_reason) if result.truncated else None

@@ -11,6 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from cxloom.study.file import Plot, Stack
+from cxloom.temporary import written_whole
 
 _UNITS = {"_gb_per_s": "GB/s", "_ns": "ns"}
 _COLOURS = ("#33658a", "#f26419", "#2a9d8f", "#8c6bb1", "#e8b04a", "#c0392b", "#5aa469", "#4c6a92")
@@ -19,12 +20,10 @@ _COLOURS = ("#33658a", "#f26419", "#2a9d8f", "#8c6bb1", "#e8b04a", "#c0392b", "#
 def write_table(rows: list[dict[str, Any]], path: Path) -> Path:
     """Writes the rows as CSV, with a header, and gives the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("w", encoding="utf-8", newline="") as file:
+    with written_whole(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    temporary.replace(path)
     return path
 
 
@@ -88,9 +87,8 @@ def draw_lines(rows: list[dict[str, Any]], plot: Plot, title: str, path: Path) -
 
 def _save(figure: Figure, path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
-    figure.savefig(temporary, format="png")
-    temporary.replace(path)
+    with written_whole(path) as temporary:
+        figure.savefig(temporary, format="png")
     return path
 
 

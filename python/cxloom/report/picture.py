@@ -13,6 +13,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from cxloom.report.numbers import duration
 from cxloom.results import Result
+from cxloom.temporary import written_whole
 
 # Neighbours in the stack differ in hue; the same segment has the same colour in every picture.
 COLOURS = {
@@ -59,9 +60,8 @@ def draw(result: Result, path: Path) -> Path:
         fontweight="bold",
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
-    figure.savefig(temporary, format="png")
-    temporary.replace(path)
+    with written_whole(path) as temporary:
+        figure.savefig(temporary, format="png")
     return path
 
 

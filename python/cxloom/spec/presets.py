@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from cxloom.spec.names import listed, nearest
@@ -42,8 +43,8 @@ def _resolve(preset: Node) -> Path:
         return shipped
     if name.endswith((_SUFFIX, ".yml")):
         path = Path(preset.origin.folder) / name
-        if path.is_file():
-            return path.resolve()
+        if os.path.isfile(path):  # unlike a Path's, False where nobody can look
+            return Path(os.path.realpath(path))
         raise preset.origin.error(f"no such file: '{path}'", allowed="a file, or " + listed(names()))
     raise preset.origin.error(
         f"unknown preset '{name}'", allowed=listed(names()), suggestion=nearest(name, names())

@@ -140,7 +140,7 @@ def _follow_parent() -> None:
 def _run_point(plain: dict[str, Any]) -> Summary:
     """Runs in another process, to which only plain data can be sent."""
     spec = Resolved(from_plain(plain, Origin()))
-    return dict(simulate(spec, build(spec)).summary)
+    return dict(simulate(spec, build(spec), keep=False).summary)
 
 
 def _value(study: Study, summaries: list[Summary], expectation: Expectation, index: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from cxloom.errors import InputError
@@ -24,7 +25,7 @@ def find(name: str) -> Path:
     root = shipped_folder("studies")
     if root is not None and name in names():
         return root / f"{name}.yaml"
-    if Path(name).exists() or Path(name).suffix:
+    if os.path.exists(name) or Path(name).suffix:
         return Path(name)
     known = names()
     raise InputError(f"unknown study '{name}'", allowed=listed(known, 20), suggestion=nearest(name, known))

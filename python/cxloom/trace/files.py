@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from cxloom.errors import InputError
+from cxloom.temporary import written_whole
 
 HEAD_BYTES = 1 << 17
 """How much of a file is looked at to find out what it is: more than its longest line."""
@@ -71,6 +72,8 @@ class Source:
             return file.read(HEAD_BYTES)
 
     def _start_of_pipe(self) -> bytes:
+        if self.path == "-" and sys.stdin is None:
+            raise InputError("standard input is closed")
         pipe: Any = sys.stdin.buffer if self.path == "-" else Path(self.path).open("rb", buffering=HEAD_BYTES)
         self._pipe = pipe
         return bytes(pipe.peek(HEAD_BYTES)[:HEAD_BYTES])
@@ -121,15 +124,10 @@ class _Decompressed(io.RawIOBase):
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path in the same folder that takes the name ``path`` if all goes well, and vanishes if not."""
     target = Path(path)
-    if target.is_dir():
-        raise InputError("a directory, not a file to write", file=path)
-    if target.exists() and not target.is_file():
-        raise InputError("not a regular file", allowed="the name of a file to write", file=path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with errors_of(path):
+    with errors_of(path):
+        if target.is_dir():
+            raise InputError("a directory, not a file to write")
+        if target.exists() and not target.is_file():
+            raise InputError("not a regular file", allowed="the name of a file to write")
+        with written_whole(target) as temporary:
             yield temporary
-            temporary.replace(target)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()

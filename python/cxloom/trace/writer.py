@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cxloom.errors import InputError
-from cxloom.trace.files import atomic_path
+from cxloom.trace.files import atomic_path, errors_of
 from cxloom.trace.format import ROW_GROUP, Checker, TraceBatch, rebatched
 from cxloom.trace.reader import TraceReader, open_trace
 from cxloom.trace.text import TextWriter
@@ -24,12 +24,13 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     """Raises InputError if a trace cannot be written under this name, before work has gone into it."""
     _writer_of(path)
     target = Path(path)
-    if target.is_dir():
-        raise InputError("a directory, not a file to write", file=path)
-    if not target.parent.is_dir():
-        raise InputError("no such folder", found=str(target.parent), file=path)
-    if not os.access(target.parent, os.W_OK):
-        raise InputError("nothing can be written in this folder", found=str(target.parent), file=path)
+    with errors_of(path):
+        if target.is_dir():
+            raise InputError("a directory, not a file to write")
+        if not target.parent.is_dir():
+            raise InputError("no such folder", found=str(target.parent))
+        if not os.access(target.parent, os.W_OK):
+            raise InputError("nothing can be written in this folder", found=str(target.parent))
 
 
 def write_trace(

@@ -1,0 +1,135 @@
+"""The command as a process: what holds before its parts are even imported, and when its output cannot be written.
+
+Nothing here imports what takes time, so that Ctrl-C finds somebody to answer from the first instant on.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
+
+
+def main() -> None:
+    """Runs the command of `sys.argv` and exits with its code."""
+    streams = sys.stdout, sys.stderr
+    try:
+        with ended_at_once():
+            from cxloom.cli.app import command
+        out, err = Output(sys.stdout, "standard output"), Messages(sys.stderr)
+        sys.stdout, sys.stderr = out, err
+        code = command(out)
+    except KeyboardInterrupt:
+        code = _interrupted()
+    finally:
+        sys.stdout, sys.stderr = streams
+    raise SystemExit(code)
+
+
+class UnwritableError(Exception):
+    """Standard output does not take what is written to it."""
+
+    def __init__(self, name: str, reason: str, number: int) -> None:
+        super().__init__(f"{name} cannot be written: {reason}")
+        self.reader_left = number == errno.EPIPE
+        """Whoever read it has seen enough, as `head` has: nothing to complain about."""
+
+
+class Output:
+    """A text stream that says in an UnwritableError that it is full, closed, or not read any more."""
+
+    def __init__(self, stream: TextIO | None, name: str) -> None:
+        self._stream = stream  # None if it was closed when the process began
+        self._name = name
+        self._failure: UnwritableError | None = None
+        self.encoding = "utf-8" if stream is None else stream.encoding
+
+    def write(self, text: str) -> int:
+        """Writes text."""
+        with self._told():
+            if self._stream is None:
+                raise OSError(errno.EBADF, "it is closed")
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        """Writes what waits."""
+        with self._told():
+            if self._stream is not None:
+                self._stream.flush()
+
+    def isatty(self) -> bool:
+        """True on a terminal."""
+        return self._stream is not None and self._stream.isatty()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tells of a failure each time, as a library may keep the first one to itself."""
+        if self._failure is not None:
+            raise self._failure
+        try:
+            yield
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            self._failure = UnwritableError(self._name, reason, error.errno or 0)
+            _to_nowhere(self._stream)
+            raise self._failure from None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class Messages(Output):
+    """Standard error, which is written where it can be: nobody could be told that it cannot."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        super().__init__(stream, "standard error")
+
+    def write(self, text: str) -> int:
+        """Writes text, or forgets it."""
+        try:
+            return super().write(text)
+        except UnwritableError:
+            return len(text)
+
+    def flush(self) -> None:
+        """Writes what waits, or forgets it."""
+        try:
+            super().flush()
+        except UnwritableError:
+            return
+
+
+def _to_nowhere(stream: TextIO | None) -> None:
+    """Lets what a stream still holds go where it does no harm when the process ends."""
+    if stream is None:
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+@contextmanager
+def ended_at_once() -> Iterator[None]:
+    """While it is entered, Ctrl-C ends the process: an exception could come out of an import as anything."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield  # ignored, as of a job in the background, or somebody else's
+        return
+
+    def end(_number: int, _frame: object) -> None:
+        os._exit(_interrupted())
+
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _interrupted() -> int:
+    with suppress(OSError):
+        os.write(2, b"error: interrupted\n")
+    return 1

@@ -1,0 +1,90 @@
+"""Files under a temporary name until they are whole: locked by whoever writes them, removed by whoever comes next.
+
+A writer that is killed leaves its file, and the lock is gone with the process. So a file that can be locked belongs to
+nobody: the next one who writes the same name into the folder removes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+
+class TemporaryFile:
+    """A file that will be called `name`; until then `path` is where it is written. Raises OSError."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._target = folder / name
+        while True:
+            self.path = folder / f".{name}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+            self._lock = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            with contextlib.suppress(OSError):  # where nothing can be locked, nothing is removed either
+                fcntl.flock(self._lock, fcntl.LOCK_EX)
+            with contextlib.suppress(
+                FileNotFoundError
+            ):  # somebody took it for abandoned just before it was locked
+                if os.path.samestat(os.stat(self.path), os.fstat(self._lock)):
+                    return
+            os.close(self._lock)
+
+    def commit(self) -> None:
+        """Gives the file its name. Raises OSError."""
+        self.path.replace(self._target)
+        os.close(self._lock)
+
+    def discard(self) -> None:
+        """Removes the file."""
+        with contextlib.suppress(OSError):
+            self.path.unlink(missing_ok=True)
+        os.close(self._lock)
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Where to write a file that is called `path` if all goes well, and vanishes if not. Raises OSError."""
+    left = abandoned(path.parent, [path.name])
+    temporary = TemporaryFile(path.parent, path.name)
+    try:
+        yield temporary.path
+        temporary.commit()
+    except BaseException:
+        temporary.discard()
+        raise
+    remove(left)
+
+
+def abandoned(folder: Path, names: Iterable[str]) -> list[Path]:
+    """The temporary files in a folder, for any of the names, whose writers are gone."""
+    starts = tuple(f".{name}." for name in names)
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return []
+    ours = [entry for entry in entries if entry.name.startswith(starts) and entry.name.endswith(".tmp")]
+    return [Path(entry.path) for entry in ours if _is_free(entry.path)]
+
+
+def remove(paths: Iterable[Path]) -> None:
+    """Removes files, as far as that is possible."""
+    for path in paths:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _is_free(path: str) -> bool:
+    """True if nobody holds the file's lock."""
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    else:
+        return True
+    finally:
+        os.close(file)

@@ -10,12 +10,26 @@
     result.bandwidth, result.latency.p99, result.breakdown, result.requests()
 """
 
-from cxloom._core import __version__
-from cxloom.errors import CxloomError, InputError, SimulationError
-from cxloom.results import Latency, Measures, Result
-from cxloom.run import UnfinishedError, run
-from cxloom.spec.plugins import include_dir
-from cxloom.system import System, load
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cxloom._core import __version__
+    from cxloom.errors import CxloomError, InputError, SimulationError
+    from cxloom.results import Latency, Measures, Result
+    from cxloom.running import UnfinishedError, UnwrittenError, run
+    from cxloom.spec.plugins import include_dir
+    from cxloom.system import System, load
+
+_HOMES = {
+    "_core": ("__version__",),
+    "errors": ("CxloomError", "InputError", "SimulationError"),
+    "results": ("Latency", "Measures", "Result"),
+    "running": ("UnfinishedError", "UnwrittenError", "run"),
+    "spec.plugins": ("include_dir",),
+    "system": ("System", "load"),
+}
+"""The modules by what they give to the package; each is loaded when it is first asked for."""
 
 __all__ = [
     "CxloomError",
@@ -26,8 +40,21 @@ __all__ = [
     "SimulationError",
     "System",
     "UnfinishedError",
+    "UnwrittenError",
     "__version__",
     "include_dir",
     "load",
     "run",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            globals()[name] = value = getattr(import_module(f"cxloom.{home}"), name)
+            return value
+    raise AttributeError(f"the package cxloom has no '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+
+
+def reason_of(error: OSError) -> str:
+    """What the system says went wrong, in lower case as our own messages are and without the words of libraries."""
+    number = re.search(r"(?i)\[errno (\d+)\]", str(error))
+    text = os.strerror(int(number[1])) if number else error.strerror or str(error)
+    return text[:1].lower() + text[1:]
 
 
 class CxloomError(Exception):

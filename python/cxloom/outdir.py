@@ -14,7 +14,7 @@ import json
 import os
 from pathlib import Path
 
-from cxloom.errors import InputError
+from cxloom.errors import InputError, reason_of
 from cxloom.temporary import TemporaryFile, abandoned, remove
 
 SUMMARY = "summary.json"
@@ -105,7 +105,7 @@ class OutputDirectory:
 
 def unwritable(error: OSError, path: Path, *, not_written: list[str] | None = None) -> InputError:
     """The error for results that cannot be written, because of `error`."""
-    reason = (error.strerror or str(error)).lower()
+    reason = reason_of(error)
     files = f"; not written: {', '.join(not_written)}" if not_written else ""
     return InputError(f"results cannot be written here: {reason}{files}", file=path, path="--out")
 

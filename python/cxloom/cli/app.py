@@ -6,6 +6,7 @@ else is a bug, with a traceback.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Annotated, Any
@@ -14,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from cxloom.cli.process import Output, UnwritableError, ended_at_once
-from cxloom.errors import CxloomError, InputError, SimulationError
+from cxloom.errors import CxloomError, InputError, SimulationError, reason_of
 
 COMMANDS = {
     "run": ("cxloom.cli.run", "Simulate SPEC; show where the time went."),
@@ -132,7 +133,9 @@ def _failed(error: Exception, out: Output) -> int:
 
 def _reason(error: OSError) -> str:
     """What the system says went wrong with a file, in lower case as our own messages are."""
-    return (error.strerror or str(error)).lower()
+    if not error.filename and not os.path.exists(os.curdir):
+        return "the working directory is gone"
+    return reason_of(error)
 
 
 def _show_usage(error: Any) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
+from cxloom.errors import reason_of
+
 
 def main() -> None:
     """Runs the command of `sys.argv` and exits with its code."""
@@ -73,7 +75,7 @@ class Output:
         try:
             yield
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
+            reason = reason_of(error)
             self._failure = UnwritableError(self._name, reason, error.errno or 0)
             _to_nowhere(self._stream)
             raise self._failure from None

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from cxloom.report.numbers import duration
-from cxloom.run import Progress as RunProgress
+from cxloom.running import Progress as RunProgress
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -15,7 +15,7 @@ from cxloom.cli.progress import ProgressBar
 from cxloom.errors import CxloomError, InputError, SimulationError
 from cxloom.outdir import OutputDirectory
 from cxloom.results import Result
-from cxloom.run import Progress, UnfinishedError, UnwrittenError, asked_tables, nanoseconds, simulate
+from cxloom.running import Progress, UnfinishedError, UnwrittenError, asked_tables, nanoseconds, simulate
 from cxloom.spec.node import Origin
 from cxloom.spec.plugins import load_plugin
 from cxloom.spec.reader import read_value

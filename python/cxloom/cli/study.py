@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from cxloom.cli.interrupt import terminable
-from cxloom.errors import InputError
+from cxloom.errors import InputError, reason_of
 from cxloom.report.study import show_outcome
 from cxloom.spec.resolve import Override
 from cxloom.study import names, read, run_study
@@ -103,9 +103,7 @@ def _write(outcome: Outcome, folder: Path) -> list[Path]:
         if study.plot is not None:
             written.append(draw(rows, study.plot, study.title, folder / "plot.png"))
     except OSError as error:
-        raise InputError(
-            f"cannot be written: {(error.strerror or str(error)).lower()}", file=folder
-        ) from None
+        raise InputError(f"cannot be written: {reason_of(error)}", file=folder) from None
     return written
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from cxloom import _core
-from cxloom.errors import InputError
+from cxloom.errors import InputError, reason_of
 from cxloom.spec import declared, merge, paths
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import GeneratedNode, Node, Origin, Plain, from_plain
@@ -209,7 +210,10 @@ def _with_absolute_files(root: Node) -> Node:
     """Files are found from the place that names them; the resolved spec may be stored elsewhere."""
     for path, file in Resolved(root).files().items():
         if isinstance(file.value, str):
-            absolute = str((Path(file.origin.folder) / file.value).resolve())
+            try:
+                absolute = os.path.realpath(os.path.join(file.origin.folder, file.value))
+            except OSError:
+                raise file.place.error("the working directory, where this file would be, is gone") from None
             root = paths.assign(root, path, Node(absolute, file.origin, file.key))
     return root
 
@@ -219,4 +223,4 @@ def _digest(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", file=path) from None
+        raise InputError(f"cannot be read: {reason_of(error)}", file=path) from None

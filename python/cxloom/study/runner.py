@@ -14,7 +14,7 @@ from typing import Any
 
 from cxloom.building import build
 from cxloom.errors import InputError, SimulationError
-from cxloom.run import simulate
+from cxloom.running import simulate
 from cxloom.spec.node import Origin, from_plain
 from cxloom.spec.resolve import Resolved
 from cxloom.study.file import Expectation, Point, Study, matches

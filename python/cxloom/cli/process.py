@@ -54,7 +54,7 @@ class Output:
         """Writes text."""
         with self._told():
             if self._stream is None:
-                raise OSError(errno.EBADF, "it is closed")
+                raise OSError(errno.EBADF, os.strerror(errno.EBADF))
             return self._stream.write(text)
 
     def flush(self) -> None:
@@ -75,7 +75,7 @@ class Output:
         try:
             yield
         except OSError as error:
-            reason = reason_of(error)
+            reason = "it is closed" if self._stream is None else reason_of(error)
             self._failure = UnwritableError(self._name, reason, error.errno or 0)
             _to_nowhere(self._stream)
             raise self._failure from None

@@ -37,6 +37,11 @@ nb::object column(std::vector<T>&& values) {
   return nb::cast(ColumnOf<T>(data, {size}, owner));
 }
 
+bool link_is_idle(const Value& direction) {
+  const Value* messages = direction.find("messages");
+  return messages && messages->as_integer() && *messages->as_integer() == 0;
+}
+
 class RunningSystem {
  public:
   RunningSystem(nb::handle spec, const nb::dict& feeds)
@@ -65,7 +70,26 @@ class RunningSystem {
     result["events"] = progress.events;
     return result;
   }
-  nb::object summary() const { return to_python(summarize(simulation_, collector_)); }
+  // Of many links most do nothing: directions with the same measures share one dict.
+  nb::object summary() const {
+    PythonMaker maker;
+    nb::object result = maker.make(summarize_without_links(simulation_, collector_));
+    nb::dict links;
+    nb::object idle = nb::none();
+    for (const System::LinkView& link : simulation_.system().links()) {
+      const Value measures = summarize_link(simulation_, link);
+      nb::dict directions;
+      for (const auto& [name, values] : *measures.as_map()) {
+        nb::object direction = maker.make(values);
+        if (direction.equal(idle)) direction = idle;
+        else if (link_is_idle(values)) idle = direction;
+        directions[name.c_str()] = direction;
+      }
+      links[link.name.c_str()] = directions;
+    }
+    result["per_link"] = links;
+    return result;
+  }
 
   nb::dict take_requests() {
     RequestTable table = collector_.take_requests();

@@ -3,8 +3,6 @@
 #include <nanobind/stl/string.h>
 
 #include <string>
-#include <string_view>
-#include <unordered_map>
 
 #include "base/error.hpp"
 
@@ -41,21 +39,11 @@ Value to_value(nb::handle object) {
       {"not plain data", nb::cast<std::string>(nb::repr(object)), "text, numbers, lists and maps", {}});
 }
 
-namespace {
-
-// Makes Python's objects; texts that come again and again (keys, names) are one object each.
-class PythonMaker {
- public:
-  nb::object make(const Value& value);
-
- private:
-  nb::object text(const std::string& value) {
-    nb::object& known = texts_[value];
-    if (!known.is_valid()) known = nb::str(value.c_str(), value.size());
-    return known;
-  }
-  std::unordered_map<std::string_view, nb::object> texts_;  // of the value that is converted
-};
+nb::object PythonMaker::text(const std::string& value) {
+  nb::object& known = texts_[value];
+  if (!known.is_valid()) known = nb::str(value.c_str(), value.size());
+  return known;
+}
 
 nb::object PythonMaker::make(const Value& value) {
   if (const bool* flag = value.as_bool()) return nb::bool_(*flag);
@@ -74,8 +62,6 @@ nb::object PythonMaker::make(const Value& value) {
   }
   return nb::none();
 }
-
-}  // namespace
 
 nb::object to_python(const Value& value) { return PythonMaker().make(value); }
 

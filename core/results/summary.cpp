@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "base/measure.hpp"
 #include "device/io_engine.hpp"
@@ -65,6 +66,10 @@ const std::vector<MeasureDefinition>& measure_definitions() {
 }
 
 namespace {
+
+double window_length(const Simulation& simulation) {
+  return (simulation.window_end() - simulation.window_start()).ns();
+}
 
 double rate(std::uint64_t bytes, double nanoseconds) {
   return nanoseconds > 0.0 ? static_cast<double>(bytes) / nanoseconds : 0.0;
@@ -210,15 +215,6 @@ void add_served(const MemoryStatistics& served, double length, Value::Map& memor
   memory.emplace_back("breakdown_ns", breakdown_of(served.segment_sums_ps, served.latency.count()));
 }
 
-Value links_of(const Simulation& simulation, double length) {
-  Value::Map links;
-  for (const System::LinkView& link : simulation.system().links()) {
-    links.emplace_back(link.name, Value::Map{{link.forward->name(), direction(*link.forward, length)},
-                                             {link.backward->name(), direction(*link.backward, length)}});
-  }
-  return links;
-}
-
 Value io_of(const Simulation& simulation) {
   Value::Map engines;
   for (const IoEngine* engine : simulation.system().io_engines()) {
@@ -277,8 +273,23 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const U
 
 }  // namespace
 
+Value summarize_link(const Simulation& simulation, const System::LinkView& link) {
+  const double length = window_length(simulation);
+  return Value::Map{{link.forward->name(), direction(*link.forward, length)},
+                    {link.backward->name(), direction(*link.backward, length)}};
+}
+
 Value summarize(const Simulation& simulation, const Collector& collector) {
-  const double length = (simulation.window_end() - simulation.window_start()).ns();
+  Value::Map links;
+  for (const System::LinkView& link : simulation.system().links())
+    links.emplace_back(link.name, summarize_link(simulation, link));
+  Value summary = summarize_without_links(simulation, collector);
+  summary.set("per_link", std::move(links));
+  return summary;
+}
+
+Value summarize_without_links(const Simulation& simulation, const Collector& collector) {
+  const double length = window_length(simulation);
   const RequestStatistics& all = collector.all();
 
   Value::Map requesters;
@@ -325,7 +336,7 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
       {"per_requester", std::move(requesters)},
       {"per_memory", std::move(memories)},
       {"per_io", io_of(simulation)},
-      {"per_link", links_of(simulation, length)},
+      {"per_link", Value::Map{}},
       {"per_switch", std::move(switches)},
       {"coherence", Value::Map{}},
       {"unlimited", unlimited.to_value()},

@@ -21,5 +21,9 @@ const std::vector<MeasureDefinition>& measure_definitions();
 
 /// The summary of a finished or stopped simulation, as a map with the keys of `measure_definitions`.
 Value summarize(const Simulation& simulation, const Collector& collector);
+/// The same with `per_link` empty: where there are very many links, each is summarised when it is needed.
+Value summarize_without_links(const Simulation& simulation, const Collector& collector);
+/// The entry of a link in `per_link`: the measures of its two directions by their names.
+Value summarize_link(const Simulation& simulation, const System::LinkView& link);
 
 }  // namespace cxloom

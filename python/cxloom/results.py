@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cxloom.errors import InputError
+from cxloom.indented import indented
 from cxloom.outdir import FILES, SPEC, SUMMARY, OutputDirectory
 from cxloom.records import MemorySink
 from cxloom.spec.reader import read_file
@@ -102,7 +103,7 @@ class Result(Measures):
 
     @property
     def summary(self) -> Mapping[str, Any]:
-        """All results by the keys of ``cxloom run --json``."""
+        """All results by the keys of ``cxloom run --json``. Not to be changed: equal parts may be one object."""
         return self.values
 
     @property
@@ -201,7 +202,7 @@ class Result(Measures):
 
     def to_json(self) -> str:
         """The summary as ``cxloom run --json`` prints it."""
-        return json.dumps(self.values, indent=2, allow_nan=False)
+        return "".join(indented(self.values))
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Writes the results as ``--out`` does, each file at once or not at all. Raises InputError if it cannot."""

@@ -131,8 +131,7 @@ def _busiest(summary: Values, limit: int, blocks: str) -> Table | None:
     }
     found = [
         (name, values["utilization"], values["payload_gb_per_s"], values["queue_mean"])
-        for link in summary["per_link"].values()
-        for name, values in link.items()
+        for name, values in _used(summary)
         if name.partition("->")[0] not in buses
     ]
     for name, values in buses.items():
@@ -157,7 +156,7 @@ def _troubles(summary: Values) -> list[Text]:
     length = summary["simulated_time_ns"]
     if not length:
         return []
-    ways = [(name, values) for link in summary["per_link"].values() for name, values in link.items()]
+    ways = _used(summary)
     found = [
         (share, f"credits: {name} waited {percent(share)} of the time for those of {kind}")
         for name, values in ways
@@ -173,6 +172,16 @@ def _troubles(summary: Values) -> list[Text]:
     if summary["failed"]:
         lines.insert(0, f"failed: {summary['failed']:,} requests were answered with an error")
     return [Text(line, style="yellow") for line in lines]
+
+
+def _used(summary: Values) -> list[tuple[str, Values]]:
+    """The directions of links that carried something or held something up: of very many, most did not."""
+    return [
+        (name, values)
+        for link in summary["per_link"].values()
+        for name, values in link.items()
+        if values["messages"] or values["credit_blocked_ns"] or "flits" in values
+    ]
 
 
 def _provenance(summary: Values) -> Text:

@@ -24,6 +24,9 @@ QUANTITIES: dict[str, tuple[str, list[str]]] = {
 }
 """Pattern and examples of each type that is written with its unit. The core decides (core/base/units.cpp)."""
 
+_KINDED = ("devices", "media", "topologies")
+"""What is written as a kind, or as a map with a kind and its parameters."""
+
 _NAME = "[A-Za-z_][A-Za-z0-9_-]*"
 _DECLARED = rf"^{_NAME}(\[[0-9, -]+\][A-Za-z0-9_-]*)*$"
 _GLOB = r"^[A-Za-z0-9_*,\[\] -]*\*[A-Za-z0-9_*,\[\] -]*$"
@@ -35,10 +38,10 @@ def schema() -> Schema:
     sections: Schema = {
         "name": {"type": "string"},
         "preset": {"type": "string", "anyOf": [{"enum": presets.names()}, {"pattern": r"\.ya?ml$"}]},
-        "topology": _kinded("topologies"),
-        "devices": _named({_DECLARED: "device", _GLOB: "device"}),
-        "links": {"type": "array", "items": {"$ref": "#/$defs/link"}},
-        "address_map": {"type": "array", "items": {"$ref": "#/$defs/region"}},
+        "topology": _ref("topologies"),
+        "devices": _named({_DECLARED: "one-of-devices", _GLOB: "one-of-devices"}),
+        "links": {"type": "array", "items": _ref("link")},
+        "address_map": {"type": "array", "items": _ref("region")},
         "workload": _named({_NAMES: "requester"}),
         "run": _section("run"),
         "outputs": _section("outputs"),
@@ -62,10 +65,15 @@ def schema() -> Schema:
                 "pattern": _NAMES,
                 "description": "Devices: a name, a range, or a glob.",
             },
-            "device": _by_key("kind", _kind_infos("devices"), {}),
             "link": _link(),
             "region": _region(),
             "requester": _requester(),
+            "phase": _phase(),
+            # What many places take is written once, and may hold itself: media before media.
+            **{category: _kinded(category) for category in _KINDED},
+            **{f"one-of-{category}": _by_key("kind", _kind_infos(category), {}) for category in _KINDED},
+            "link-parameters": _section("link"),
+            **{name: _quantity(name) for name in QUANTITIES},
         },
     }
 
@@ -73,7 +81,7 @@ def schema() -> Schema:
 def _named(patterns: Mapping[str, str]) -> Schema:
     return {
         "type": "object",
-        "patternProperties": {pattern: {"$ref": f"#/$defs/{name}"} for pattern, name in patterns.items()},
+        "patternProperties": {pattern: _ref(name) for pattern, name in patterns.items()},
         "additionalProperties": False,
     }
 
@@ -84,7 +92,7 @@ def _section(name: str) -> Schema:
 
 
 def _link() -> Schema:
-    ends = {"type": "array", "items": {"$ref": "#/$defs/names"}, "minItems": 2, "maxItems": 2}
+    ends = {"type": "array", "items": _ref("names"), "minItems": 2, "maxItems": 2}
     link = _section("link")
     link["properties"] = {
         "between": {"description": "The two ends; ranges and globs give all pairs.", **ends},
@@ -100,7 +108,7 @@ def _link() -> Schema:
 
 def _region() -> Schema:
     region = _section("region")
-    names = {"$ref": "#/$defs/names"}
+    names = _ref("names")
     region["properties"]["to"] = {
         "description": "The devices that hold the region, in their order.",
         "anyOf": [names, {"type": "array", "items": names, "minItems": 1}],
@@ -113,9 +121,17 @@ def _requester() -> Schema:
     info = declared.declarations()["workload"]
     patterns = _kind_infos("patterns")
     common = {key: _field(field) for key, field in declared.fields(info).items() if key != "pattern"}
-    phase = {**_by_key("pattern", patterns, {"requests": common["requests"]}), "required": ["pattern"]}
-    common["phases"] = {**common["phases"], "items": phase}
+    common["phases"] = {**common["phases"], "items": _ref("phase")}
     return {"description": info["doc"], **_by_key("pattern", patterns, common)}
+
+
+def _phase() -> Schema:
+    requests = _field(declared.fields(declared.declarations()["workload"])["requests"])
+    return {**_by_key("pattern", _kind_infos("patterns"), {"requests": requests}), "required": ["pattern"]}
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
 
 
 def _kind_infos(category: str) -> dict[str, tuple[declared.Fields, str]]:
@@ -151,8 +167,7 @@ def _by_key(key: str, kinds: Mapping[str, tuple[declared.Fields, str]], common: 
 
 def _kinded(category: str) -> Schema:
     """A parameter that names one of several kinds: `fixed`, or {kind: fixed, latency: 45ns}."""
-    kinds = _kind_infos(category)
-    return {"anyOf": [{"enum": list(kinds)}, {**_by_key("kind", kinds, {})}]}
+    return {"anyOf": [{"enum": list(declared.kinds(category))}, _ref(f"one-of-{category}")]}
 
 
 def _object(fields: declared.Fields, doc: str, *, complete: bool = True) -> Schema:
@@ -180,6 +195,8 @@ def _field(field: declared.Field) -> Schema:
 
 
 def _or_null(shape: Schema) -> Schema:
+    if "$ref" in shape:
+        return {"anyOf": [shape, {"type": "null"}]}
     if isinstance(shape.get("type"), str):
         return {**shape, "type": [shape["type"], "null"]}
     return {**shape, "anyOf": [*shape["anyOf"], {"type": "null"}]} if "anyOf" in shape else shape
@@ -201,8 +218,7 @@ def _default(field: declared.Field) -> Any:
 
 def _type(kind: str, field: declared.Field) -> Schema:
     if kind in QUANTITIES:
-        pattern, examples = QUANTITIES[kind]
-        return {"type": "string", "pattern": pattern, "examples": examples}
+        return _ref(kind)
     if kind == "integer":
         return {"type": "integer", "minimum": int(field["minimum"] or 0), **_maximum(field)}
     if kind in ("fraction", "real"):
@@ -214,7 +230,7 @@ def _type(kind: str, field: declared.Field) -> Schema:
     if kind == "map":
         return _object(declared.fields(field), str(field["doc"]))
     if kind == "kind":
-        return _kinded(str(field["category"]))
+        return _ref(str(field["category"]))
     if kind == "list":
         return {"type": "array", "items": _type(str(field["item"]), {**field, "minimum": "", "maximum": ""})}
     if kind == "address":
@@ -222,8 +238,13 @@ def _type(kind: str, field: declared.Field) -> Schema:
             "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^0[xX][0-9a-fA-F]+$"}]
         }
     if kind == "any":
-        return _section(str(field["category"])) if field["category"] else {}
+        return _ref(f"{field['category']}-parameters") if field["category"] else {}
     return {"type": {"boolean": "boolean", "text": "string", "file": "string"}[kind]}
+
+
+def _quantity(kind: str) -> Schema:
+    pattern, examples = QUANTITIES[kind]
+    return {"type": "string", "pattern": pattern, "examples": examples}
 
 
 def _maximum(field: declared.Field) -> Schema:

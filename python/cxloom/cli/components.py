@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -33,34 +34,73 @@ SECTIONS = {
 
 def components(
     kind: Annotated[
-        str | None, typer.Argument(metavar="[KIND]", help="A kind, or a section such as link.")
+        str | None,
+        typer.Argument(
+            metavar="[KIND]", help="A kind, a section such as link, or a parameter such as trace."
+        ),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     plugins: Plugins = [],  # noqa: B006 - typer wants a list, and copies it
 ) -> None:
     """List kinds and their parameters.
 
-    Without KIND every kind of component; with it parameters, units, defaults and statistics of that kind.
+    Without KIND every kind of component; with it parameters, units, defaults and statistics of that kind. Of the name of
+    a parameter, what it means wherever it is one.
     """
     for plugin in plugins:
         load_plugin(plugin)
+    found = declared.declarations() if kind is None else _found(kind)
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
     out = Console(highlight=False)
     if kind is None:
         _show_all(out)
         return
-    found = [
-        (name, declared.kinds(category)[kind])
-        for category, name in CATEGORIES.items()
-        if kind in declared.kinds(category)
-    ]
-    if kind in SECTIONS:
-        found.append((SECTIONS[kind], declared.declarations()[kind]))
+    for category, info in found.items():
+        if category in CATEGORIES:
+            _show(out, kind, CATEGORIES[category], info[kind])
+        elif category in SECTIONS:
+            _show(out, kind, SECTIONS[category], info)
+    if "parameters" in found:
+        out.print(Text.assemble((kind, "bold"), "  (a parameter)"))
+        table = _parameter_table("Where it is one")
+        _add_rows(table, "", {"fields": found["parameters"]})
+        out.print(table)
+
+
+def _found(name: str) -> dict[str, Any]:
+    """What has the name: kinds by their category, sections, or failing these the parameters. Raises InputError."""
+    found: dict[str, Any] = {
+        category: {name: declared.kinds(category)[name]}
+        for category in CATEGORIES
+        if name in declared.kinds(category)
+    }
+    if name in SECTIONS:
+        found[name] = declared.declarations()[name]
+    owners = {
+        **{kind: info for category in CATEGORIES for kind, info in declared.kinds(category).items()},
+        **{section: declared.declarations()[section] for section in SECTIONS},
+    }
+    parameters = [field for owner, info in owners.items() for field in _parameters(owner, info)]
     if not found:
-        known = [*(name for category in CATEGORIES for name in declared.kinds(category)), *SECTIONS]
-        raise InputError(
-            f"unknown kind '{kind}'", allowed=listed(known, len(known)), suggestion=nearest(kind, known)
-        )
-    for title, info in found:
-        _show(out, kind, title, info)
+        same = [field for field in parameters if field["name"].endswith(f".{name}")]
+        if not same:
+            known = [*owners]
+            near = nearest(name, known) or nearest(
+                name, {field["name"].split(".")[-1] for field in parameters}
+            )
+            raise InputError(f"unknown kind '{name}'", allowed=listed(known, len(known)), suggestion=near)
+        found["parameters"] = same
+    return found
+
+
+def _parameters(owner: str, info: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The parameters of a kind or section, those within others too, each with its name from the owner on."""
+    for field in info["fields"]:
+        path = f"{owner}.{field['name']}"
+        yield {**field, "name": path}
+        yield from _parameters(path, field)
 
 
 def _show_all(out: Console) -> None:
@@ -84,11 +124,7 @@ def _show(out: Console, kind: str, title: str, info: Mapping[str, Any]) -> None:
     out.print(Text.assemble((kind, "bold"), f"  ({title})"))
     out.print(Text(info["doc"]))
     if info["fields"]:
-        table = _table("Parameters")
-        table.add_column("name", no_wrap=True)
-        table.add_column("type")
-        table.add_column("default")
-        table.add_column("meaning")
+        table = _parameter_table("Parameters")
         _add_rows(table, "", info)
         out.print(table)
     if info.get("statistics"):
@@ -99,6 +135,15 @@ def _show(out: Console, kind: str, title: str, info: Mapping[str, Any]) -> None:
         for statistic in info["statistics"]:
             table.add_row(statistic["name"], statistic["unit"], Text(statistic["doc"]))
         out.print(table)
+
+
+def _parameter_table(title: str) -> Table:
+    table = _table(title)
+    table.add_column("name", no_wrap=True)
+    table.add_column("type")
+    table.add_column("default")
+    table.add_column("meaning")
+    return table
 
 
 def _add_rows(table: Table, prefix: str, info: Mapping[str, Any]) -> None:

@@ -181,6 +181,27 @@ def test_check_of_a_large_system_fits_a_screen(tmp_path: Path, cxloom: Call) -> 
     assert "128 devices" in outcome.out
 
 
+def test_components_tells_of_parameters_where_they_are_some(cxloom: Call) -> None:
+    shown = cxloom("components", "trace")
+    assert shown.code == 0
+    assert "workload.trace" in shown.out
+    assert "A trace file to replay" in " ".join(shown.out.split())
+    assert "host.cache.size" in cxloom("components", "size").out
+    assert "did you mean 'trace'?" in cxloom("components", "traec").err
+    assert "did you mean 'host'?" in cxloom("components", "hots").err
+
+
+def test_components_as_json_are_what_is_declared(cxloom: Call) -> None:
+    everything = json.loads(cxloom("components", "--json").out)
+    assert everything == _core.declarations()
+    for category in ("devices", "media", "patterns", "topologies"):
+        for kind, info in everything[category].items():
+            assert json.loads(cxloom("components", kind, "--json").out)[category] == {kind: info}
+    assert json.loads(cxloom("components", "link", "--json").out) == {"link": everything["link"]}
+    (trace,) = json.loads(cxloom("components", "trace", "--json").out)["parameters"]
+    assert (trace["name"], trace["type"]) == ("workload.trace", "text")
+
+
 def test_components_lists_all_kinds_and_parameters(cxloom: Call) -> None:
     everything = cxloom("components").out
     for category in ("devices", "media", "patterns", "topologies"):

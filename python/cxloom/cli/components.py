@@ -44,8 +44,8 @@ def components(
 ) -> None:
     """List kinds and their parameters.
 
-    Without KIND every kind of component; with it parameters, units, defaults and statistics of that kind. Of the name of
-    a parameter, what it means wherever it is one.
+    Without KIND every kind of component; with it parameters, units, defaults and statistics of that kind. Of the name
+    of a parameter, what it means wherever it is one.
     """
     for plugin in plugins:
         load_plugin(plugin)
@@ -86,11 +86,9 @@ def _found(name: str) -> dict[str, Any]:
     if not found:
         same = [field for field in parameters if field["name"].endswith(f".{name}")]
         if not same:
-            known = [*owners]
-            near = nearest(name, known) or nearest(
-                name, {field["name"].split(".")[-1] for field in parameters}
-            )
-            raise InputError(f"unknown kind '{name}'", allowed=listed(known, len(known)), suggestion=near)
+            names = [field["name"].rpartition(".")[2] for field in parameters]
+            near = nearest(name, dict.fromkeys([*owners, *names]))
+            raise InputError(f"unknown kind '{name}'", allowed=listed(owners, len(owners)), suggestion=near)
         found["parameters"] = same
     return found
 

@@ -45,6 +45,8 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::string nearest_name(const std::string& name, const std::vector<std::string>& candidates) {
+  constexpr std::size_t kLongestCompared = 256;  // names are no longer; comparing takes the square of it
+  if (name.size() > kLongestCompared) return {};
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {

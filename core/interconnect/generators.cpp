@@ -11,6 +11,9 @@ namespace cxloom {
 namespace {
 
 constexpr std::uint32_t kMaxSwitches = 65535;
+constexpr std::uint64_t kMaxLinks = 1'000'000;  // between switches
+constexpr std::uint64_t kMaxDevices = 200'000;  // at their edge
+constexpr const char* kTooManyLinks = "too many links between the switches: at most 1000000";
 
 Value device(const Kinded& kinded) {
   Value::Map map{{"kind", kinded.kind}};
@@ -83,6 +86,9 @@ struct FullyConnectedParams : SwitchesParams {
   static void describe(Schema<FullyConnectedParams>& schema) {
     schema.doc("Every switch linked to every other.");
     describe_row(schema, 1);
+    schema.rule(kTooManyLinks, [](const FullyConnectedParams& params) {
+      return std::uint64_t{params.switches_count} * (params.switches_count - 1) / 2 <= kMaxLinks;
+    });
   }
 };
 
@@ -188,6 +194,12 @@ struct SpineLeafParams : ShapeParams {
         [](const SpineLeafParams& params) {
           return (params.placement == Placement::kPaired ? params.devices_per_leaf : params.leaves) % 2 == 0;
         });
+    schema.rule(kTooManyLinks, [](const SpineLeafParams& params) {
+      return std::uint64_t{params.leaves} * params.spines <= kMaxLinks;
+    });
+    schema.rule("too many devices on the leaves: at most 200000", [](const SpineLeafParams& params) {
+      return std::uint64_t{params.leaves} * params.devices_per_leaf <= kMaxDevices;
+    });
     ShapeParams::describe_in(schema);
   }
 };

@@ -4,15 +4,18 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 namespace cxloom {
 
 namespace {
 
 constexpr double kNanosecondsPerSecond = 1e9;
+constexpr std::uintmax_t kMaxFileBytes = 1U << 20U;  // 30,000 points; measured curves have some hundred
 
 constexpr std::array<std::string_view, 3> kColumns{"reads", "bandwidth_gb_per_s", "latency_ns"};
 enum Column : std::size_t { kReads, kBandwidth, kLatency };
@@ -138,6 +141,15 @@ CurveTable::CurveTable(const std::vector<CurvePoint>& points) {
 }
 
 CurveTable CurveTable::from_file(const std::string& path) {
+  std::error_code problem;
+  if (std::filesystem::exists(path, problem) && !std::filesystem::is_regular_file(path, problem))
+    refuse(path, 0, {"not a file", {}, "a CSV or TSV file", {}});
+  if (const std::uintmax_t size = std::filesystem::file_size(path, problem); !problem && size > kMaxFileBytes)
+    refuse(path, 0,
+           {"the table is too large",
+            std::to_string(size) + " bytes",
+            "at most " + std::to_string(kMaxFileBytes) + " bytes",
+            {}});
   std::ifstream file(path);
   if (!file) refuse(path, 0, {"the table cannot be read", {}, "a CSV or TSV file", {}});
   std::vector<Row> rows;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cxloom import _core
@@ -47,8 +48,13 @@ def _feeds(resolved: Resolved) -> dict[str, _core.Feed]:
 def _open(trace: Node) -> TraceReader:
     from cxloom.trace import open_trace
 
+    path = Path(trace.text())
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise trace.place.error(
+            f"the trace {path}: not a file", allowed="a file; `cxloom trace convert` makes one of a pipe"
+        )
     try:
-        return open_trace(trace.text())
+        return open_trace(path)
     except InputError as error:
         # The spec names it; what is wrong is the file.
         raise trace.place.error(

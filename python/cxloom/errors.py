@@ -5,12 +5,25 @@ from __future__ import annotations
 import os
 import re
 
+from cxloom import limits
+
 
 def reason_of(error: OSError) -> str:
     """What the system says went wrong, in lower case as our own messages are and without the words of libraries."""
     number = re.search(r"(?i)\[errno (\d+)\]", str(error))
     text = os.strerror(int(number[1])) if number else error.strerror or str(error)
     return text[:1].lower() + text[1:]
+
+
+def shown(text: str) -> str:
+    """What a person wrote, as a message repeats it: of bearable length, on one line, printable anywhere."""
+    if not text.isprintable():
+        text = "".join(
+            c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: limits.TEXT]
+        )
+    if len(text) <= limits.SHOWN:
+        return text
+    return f"{text[: limits.SHOWN * 2 // 3]}... ({len(text)} characters)"
 
 
 class CxloomError(Exception):
@@ -53,17 +66,17 @@ class InputError(CxloomError):
     @property
     def where(self) -> str:
         """``file:line: path``, as much of it as is known; empty if nothing is."""
-        place = self.file or ""
+        place = shown(self.file or "")
         if self.line is not None:
             place = f"{place}:{self.line}" if place else f"line {self.line}"
-        return ": ".join(part for part in (place, self.path) if part)
+        return ": ".join(part for part in (place, shown(self.path)) if part)
 
     def __str__(self) -> str:
-        text = f"{self.where}: {self.problem}" if self.where else self.problem
+        text = f"{self.where}: {shown(self.problem)}" if self.where else shown(self.problem)
         if self.found:
-            text += f", found {self.found}"
+            text += f", found {shown(self.found)}"
         if self.allowed:
-            text += f"; allowed: {self.allowed}"
+            text += f"; allowed: {shown(self.allowed)}"
         if self.suggestion:
             text += f"; did you mean '{self.suggestion}'?"
         return text

@@ -1,11 +1,13 @@
 """What is too large, too little or not lined up is refused, or said; nothing is silently wrong."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import cxloom as cx
+from cxloom import limits
 from cxloom.building import build
 from cxloom.trace import convert
 
@@ -121,3 +123,10 @@ def test_a_traces_length_is_known_beforehand(tmp_path: Path) -> None:
     system.workload("host", trace=str(tmp_path / "t.parquet"))
     assert build(system.resolve()).progress()["expected"] == 100
     assert cx.run(system)["requests"] == 100
+
+
+def test_the_documentation_lists_all_limits() -> None:
+    table = (Path(__file__).parents[2] / "docs" / "spec.md").read_text().partition("## Limits")[2]
+    listed = {int(row.replace(" ", "")) for row in re.findall(r"\| ([\d ]+) \|", table)}
+    declared = {value for name, value in vars(limits).items() if name.isupper() and name != "SHOWN"}
+    assert declared <= listed

@@ -128,7 +128,8 @@ OUTPUTS = [
 
 def table() -> list[Bad]:
     """All rows."""
+    from worst_sizes import SIZES
     from worst_specs import SPECS
     from worst_traces import TRACES
 
-    return [*FILES, *OPTIONS, *OUTPUTS, *SPECS, *TRACES]
+    return [*FILES, *OPTIONS, *OUTPUTS, *SIZES, *SPECS, *TRACES]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cxloom.errors import CxloomError, InputError
+from cxloom import limits
+from cxloom.errors import CxloomError, InputError, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,18 +28,18 @@ def show_error(error: CxloomError) -> None:
         out.print(Text.assemble(("error", "bold red"), f": {error}"))
         return
     column = getattr(error, "column", None)
-    place = error.file or ""
+    place = shown(error.file or "")
     if error.line is not None:
         place = f"{place}:{error.line}" if place else f"line {error.line}"
         place = f"{place}:{column}" if column is not None else place
-    where = "".join(f"{part}: " for part in (place, error.path) if part)
-    out.print(Text.assemble(("error", "bold red"), ": ", (where, "bold"), error.problem))
+    where = "".join(f"{part}: " for part in (place, shown(error.path)) if part)
+    out.print(Text.assemble(("error", "bold red"), ": ", (where, "bold"), shown(error.problem)))
     for line in _excerpt(error.file, error.line, column):
         out.print(Text(line, style="dim"))
     if error.found:
-        out.print(Text(f"  found: {error.found}"))
+        out.print(Text(f"  found: {shown(error.found)}"))
     if error.allowed:
-        out.print(Text(f"  allowed: {error.allowed}"))
+        out.print(Text(f"  allowed: {shown(error.allowed)}"))
     if error.suggestion:
         out.print(Text.assemble("  did you mean ", (f"'{error.suggestion}'", "bold green"), "?"))
 
@@ -48,9 +49,14 @@ def _excerpt(file: str | None, line: int | None, column: int | None) -> list[str
     if file is None or line is None or column is None:
         return []
     try:
+        if not Path(file).is_file():  # a pipe, which was read to its end
+            return []
         lines = Path(file).read_text(encoding="utf-8-sig").splitlines()
         text = lines[line - 1].replace("\t", " ")
     except (OSError, UnicodeDecodeError, IndexError):
         return []
+    if len(text) > limits.SHOWN:  # what the error is about, and some of what is before it
+        first = max(0, min(column - 1, len(text)) - limits.SHOWN // 2)
+        text, column = text[first : first + limits.SHOWN], column - first
     number = f"  {line} | "
     return [f"{number}{text}", f"{' ' * (len(number) - 2)}| {' ' * (column - 1)}^"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
+from cxloom import limits
 from cxloom.errors import InputError
 from cxloom.spec import declared, names
 from cxloom.spec.node import Node, Origin
@@ -53,7 +54,12 @@ def overlay_devices(base: Entries, written: Node) -> Entries:
         if not names.is_glob(key)
         for name in placed(_key(node), names.declared, key)
     ]
-    return _overlay_named(base, written, dict.fromkeys([*base, *declared_names]), overlay)
+    known = dict.fromkeys([*base, *declared_names])
+    if len(known) > limits.DEVICES:
+        raise _key(written).error(
+            "too many devices", found=str(len(known)), allowed=f"at most {limits.DEVICES} in a system"
+        )
+    return _overlay_named(base, written, known, overlay)
 
 
 def overlay_workload(base: Entries, written: Node, devices: Collection[str]) -> Entries:
@@ -68,9 +74,10 @@ def overlay_links(base: LinkGroups, written: Node, devices: Collection[str]) -> 
     for g, group in enumerate(base):
         for i, link in enumerate(group):
             index.setdefault(frozenset(_ends(link)), []).append((g, i))
+    count = sum(map(len, groups))
     for entry in written.list():
         added = []
-        for link in _expand_link(entry, devices):
+        for link in _expand_link(entry, devices, limits.LINKS - count):
             same = index.get(frozenset(_ends(link)), [])
             for g, i in same:
                 groups[g][i] = _adjust_link(groups[g][i], link)
@@ -78,6 +85,7 @@ def overlay_links(base: LinkGroups, written: Node, devices: Collection[str]) -> 
                 added.append(link)
         if added:
             groups.append(added)
+            count += len(added)
     return groups
 
 
@@ -90,11 +98,12 @@ def expand_region(region: Node, devices: Collection[str]) -> Node:
             "'to' is missing", allowed='the devices that hold the region, such as to: "mem[*]"'
         )
     written = to.list() if isinstance(to.value, list) else [to]
-    items = [
-        Node(name, node.origin)
-        for node in written
-        for name in placed(node.origin, names.select, node.text(), devices)
-    ]
+    items: list[Node] = []
+    for node in written:
+        selected = placed(node.origin, names.select, node.text(), devices)
+        if len(items) + len(selected) > limits.DEVICES:
+            raise to.place.error("too many devices", allowed=f"at most {limits.DEVICES} for a region")
+        items += [Node(name, node.origin) for name in selected]
     entries["to"] = Node(items, to.origin, to.key)
     return region.with_entries(entries)
 
@@ -129,7 +138,7 @@ def _overlay_named(
     return {name: node for name, node in merged.items() if node is not None}
 
 
-def _expand_link(entry: Node, devices: Collection[str]) -> list[Node]:
+def _expand_link(entry: Node, devices: Collection[str], at_most: int) -> list[Node]:
     """The links that one written entry stands for: every pair of its two sides, or pair by pair if ``pairwise``."""
     entries = dict(entry.map())
     between = entries.get("between")
@@ -144,7 +153,14 @@ def _expand_link(entry: Node, devices: Collection[str]) -> list[Node]:
     if pairwise is not None and not isinstance(pairwise.value, bool):
         raise pairwise.origin.error("not true or false", found=str(pairwise.value), allowed="true or false")
     pairs: Sequence[tuple[str, str]]
-    if pairwise is not None and pairwise.value:
+    is_pairwise = pairwise is not None and bool(pairwise.value)
+    if not is_pairwise and len(left) * len(right) > max(0, at_most):
+        raise between.place.error(
+            "too many links",
+            found=f"{len(left)} x {len(right)}",
+            allowed=f"at most {limits.LINKS} in a system",
+        )
+    if is_pairwise:
         if len(left) != len(right):
             raise between.place.error(
                 "pairwise needs as many devices on either side", found=f"{len(left)} and {len(right)}"

@@ -7,22 +7,23 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from cxloom import limits
 from cxloom.errors import InputError
 
 NAME = r"[A-Za-z_][A-Za-z0-9_-]*"
 """What a device may be called (a regular expression)."""
 
-LIMIT = 100_000
-"""The most names that one range may stand for: a guard against a slip of the finger."""
-
 _NAME = re.compile(NAME)
 _PIECE = re.compile(r"\[([^\[\]]*)\]|\*|[^\[\]*]+|[\[\]]")
-_RANGE = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")
+_RANGE = re.compile(r"\s*(\d{1,18})\s*(?:-\s*(\d{1,18})\s*)?")
+_COMPARED = 5_000  # names that one is compared with
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:
     """The candidate nearest to `name`, else the shortest that it is a part of, else an empty text."""
-    known = list(candidates)
+    if len(name) > limits.NAME:
+        return ""
+    known = list(itertools.islice(candidates, _COMPARED))
     found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     if not found and len(name) >= 3:
         found = sorted((candidate for candidate in known if name in candidate), key=len)
@@ -59,11 +60,14 @@ def declared(text: str) -> list[str]:
         inside = piece.group(1)
         pieces.append([piece.group()] if inside is None else _numbers(text, inside))
         count *= len(pieces[-1])
-        if count > LIMIT:
-            raise InputError(
-                "too many names", found=f"'{text}'", allowed=f"at most {LIMIT} names in one range"
-            )
+        if count > limits.NAMES:
+            raise _too_many(text)
     names = ["".join(parts) for parts in itertools.product(*pieces)]
+    longest = max(map(len, names), default=0)
+    if longest > limits.NAME:
+        raise InputError(
+            "the name is too long", found=f"'{text}'", allowed=f"at most {limits.NAME} characters"
+        )
     for name in names[:1]:
         if not _NAME.fullmatch(name):
             raise InputError(
@@ -96,6 +100,8 @@ def matching(pattern: str, names: Iterable[str]) -> list[str]:
 
     ``[*]`` stands for one number, ``*`` for any characters, ``[0-3]`` for these numbers.
     """
+    if pattern.count("*") > limits.STARS:
+        raise InputError("too many stars", found=f"'{pattern}'", allowed=f"at most {limits.STARS} in a name")
     expression = re.compile("".join(_expression(pattern, piece) for piece in _PIECE.finditer(pattern)))
     return [name for name in names if expression.fullmatch(name)]
 
@@ -112,7 +118,20 @@ def _expression(pattern: str, piece: re.Match[str]) -> str:
         return re.escape(piece.group())
     if piece.group(1).strip() == "*":
         return r"\d+"
-    return f"(?:{'|'.join(_numbers(pattern, piece.group(1)))})"
+    numbers = _numbers(pattern, piece.group(1))
+    if len(numbers) > limits.GLOB_NUMBERS:
+        raise InputError(
+            "too many numbers beside a *",
+            found=f"'{pattern}'",
+            allowed=f"at most {limits.GLOB_NUMBERS} in brackets",
+        )
+    return f"(?:{'|'.join(numbers)})"
+
+
+def _too_many(text: str) -> InputError:
+    return InputError(
+        "too many names", found=f"'{text}'", allowed=f"at most {limits.NAMES} names in one range"
+    )
 
 
 def _numbers(text: str, inside: str) -> list[str]:
@@ -126,10 +145,8 @@ def _numbers(text: str, inside: str) -> list[str]:
         first, last = match.group(1), match.group(2) or match.group(1)
         if int(last) < int(first):
             raise InputError("the range runs backwards", found=f"'{text}'", allowed=f"[{last}-{first}]")
-        if int(last) - int(first) >= LIMIT:
-            raise InputError(
-                "too many names", found=f"'{text}'", allowed=f"at most {LIMIT} names in one range"
-            )
+        if int(last) - int(first) + len(numbers) >= limits.NAMES:
+            raise _too_many(text)
         width = len(first) if first.startswith("0") else 0
         numbers.extend(str(number).zfill(width) for number in range(int(first), int(last) + 1))
     return numbers

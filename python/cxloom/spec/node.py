@@ -7,11 +7,13 @@ the old one, so that four thousand devices from one ``mem[0-4095]`` cost little.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TypeAlias
 
+from cxloom import limits
 from cxloom.errors import InputError
 
 Scalar: TypeAlias = str | int | float | bool | None
@@ -171,20 +173,44 @@ def _below(plain: list[Plain] | dict[str, Plain], origin: Origin) -> list[Node] 
     return [GeneratedNode(item, origin.below(index)) for index, item in enumerate(plain)]
 
 
-def from_plain(value: object, origin: Origin) -> Node:
+def from_plain(value: object, origin: Origin, depth: int = 0) -> Node:
     """A tree from plain data, all of it from one place; only the paths differ. Tuples count as lists."""
-    if isinstance(value, Mapping):
-        entries = {str(key): from_plain(item, origin.below(str(key))) for key, item in value.items()}
-        return Node(entries, origin, origin)
-    if isinstance(value, (list, tuple)):
-        return Node([from_plain(item, origin.below(i)) for i, item in enumerate(value)], origin, origin)
-    if value is None or isinstance(value, (str, bool, int, float)):
+    if isinstance(value, str):
+        return Node(checked_text(value, origin, limits.TEXT), origin, origin)
+    if value is None or isinstance(value, (bool, int, float)):
         return Node(value, origin, origin)
+    if depth >= limits.DEPTH:
+        raise too_deep(origin)
+    if isinstance(value, Mapping):
+        names = [checked_text(str(key), origin, limits.KEY) for key in value]
+        items = [
+            from_plain(item, origin.below(name), depth + 1)
+            for name, item in zip(names, value.values(), strict=True)
+        ]
+        return Node(dict(zip(names, items, strict=True)), origin, origin)
+    if isinstance(value, (list, tuple)):
+        return Node(
+            [from_plain(item, origin.below(i), depth + 1) for i, item in enumerate(value)], origin, origin
+        )
     raise origin.error(
         "not a value for a spec",
         found=f"{value!r} of type {type(value).__name__}",
         allowed="a text, a number, true or false, a list, or a map",
     )
+
+
+def checked_text(text: str, origin: Origin, longest: int) -> str:
+    """A text of a spec, once it is known to be one that can be stored and printed anywhere. Raises SpecError."""
+    if len(text) > longest:
+        raise origin.error("the text is too long", found=text, allowed=f"at most {longest} characters")
+    if not text.isascii() and re.search("[\ud800-\udfff]", text):
+        raise origin.error("half of a character, a surrogate", found=text, allowed="whole characters")
+    return text
+
+
+def too_deep(origin: Origin) -> SpecError:
+    """The error of a value too deep inside of others."""
+    return origin.error("nested too deeply", allowed=f"at most {limits.DEPTH} maps and lists in each other")
 
 
 def join(path: str, step: Step) -> str:

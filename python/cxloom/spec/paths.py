@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cxloom.errors import InputError
+from cxloom.limits import DEPTH, NAMES
 from cxloom.spec import declared
-from cxloom.spec.names import LIMIT, is_glob, is_pattern, listed, matching, nearest
 from cxloom.spec.names import declared as declared_names
+from cxloom.spec.names import is_glob, is_pattern, listed, matching, nearest
 from cxloom.spec.node import Node, Origin, Path, SpecError, Step, to_text
 
-_INDEX = re.compile(r"\[(\d+|\*)\]")
-_SEGMENT = re.compile(r"(?P<name>[^\[\]]+)(?P<indices>(?:\[(?:\d+|\*)\])+)")
+_INDEX = re.compile(r"\[(\d{1,9}|\*)\]")
+_SEGMENT = re.compile(r"(?P<name>[^\[\]]+)(?P<indices>(?:\[(?:\d{1,9}|\*)\])+)")
 
 
 def find(root: Node, text: str, link_groups: Sequence[Sequence[int]] = ()) -> list[Path]:
@@ -27,7 +28,7 @@ def find(root: Node, text: str, link_groups: Sequence[Sequence[int]] = ()) -> li
     if the path matches nothing, with the nearest that does.
     """
     segments = text.split(".")
-    if not all(segments):
+    if not all(segments) or len(segments) > DEPTH:
         raise InputError(
             "not a path", found=f"'{text}'", allowed="names joined by '.', such as devices.host.queue"
         )
@@ -161,7 +162,7 @@ class _Search:
         count = len(items.list()) if items is not None else 0
         if name == "links" and self.link_groups:
             count = len(self.link_groups)
-        return [f"{name}[{i}]" for i in range(min(count, LIMIT))]
+        return [f"{name}[{i}]" for i in range(min(count, NAMES))]
 
     def error(self, text: str) -> InputError:
         segment = self.segments[self.deepest]

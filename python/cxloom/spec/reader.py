@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cxloom import limits
 from cxloom.errors import InputError
 from cxloom.spec.names import nearest
-from cxloom.spec.node import Node, Origin, Scalar, SpecError, described
+from cxloom.spec.node import Node, Origin, Scalar, SpecError, checked_text, described, too_deep
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from ruamel.yaml.nodes import MappingNode, ScalarNode
     from ruamel.yaml.nodes import Node as YamlNode
 
-_BRACKETED = re.compile(r"[A-Za-z_][\w-]*(?:\[[\d*,\s-]*\])+")
+_BRACKETED = re.compile(r"(?<![\w-])[A-Za-z_][\w-]*(?:\[[\d*,\s-]*\])+")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
 _LARGEST = 2**63 - 1
 
@@ -28,11 +30,12 @@ def read_file(path: str | os.PathLike[str]) -> Node:
     """The tree of a YAML file. Raises InputError, with file and line, for anything that is not one."""
     name = os.fspath(path)
     try:
-        data = Path(path).read_bytes()
+        data = _content(path)
     except FileNotFoundError:
         raise InputError("no such file", suggestion=_neighbour(Path(path)), file=name) from None
-    except IsADirectoryError:
-        raise InputError("a directory, not a file", allowed="a YAML file", file=name) from None
+    except InputError as error:
+        error.file = name
+        raise
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read: {reason.lower()}", file=name) from None
@@ -45,6 +48,30 @@ def read_file(path: str | os.PathLike[str]) -> Node:
         found = f"byte 0x{data[error.start]:02x}"
         raise InputError("not UTF-8 text", found=found, allowed="UTF-8", file=name, line=line) from None
     return read_text(text, name)
+
+
+def _content(path: str | os.PathLike[str]) -> bytes:
+    """The content of a file, or of a pipe that somebody writes to."""
+    allowed = "a YAML file"
+    mode = os.stat(path).st_mode
+    is_pipe = stat.S_ISFIFO(mode)
+    if stat.S_ISDIR(mode):
+        raise InputError("a directory, not a file", allowed=allowed)
+    if not stat.S_ISREG(mode) and not is_pipe:
+        raise InputError("a device, not a file", allowed=allowed)
+    # Without waiting for somebody at the other end of a pipe; who is there may take their time.
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        start = file.read(1) if is_pipe else None
+        if start == b"":
+            raise InputError("a pipe that nobody writes to", allowed=allowed)
+        os.set_blocking(file.fileno(), True)
+        data = (start or b"") + file.read(limits.FILE_BYTES + 1)
+        if len(data) > limits.FILE_BYTES:
+            size = "more" if is_pipe else f"{os.stat(path).st_size} bytes"
+            raise InputError(
+                "the file is too large", found=size, allowed=f"at most {limits.FILE_BYTES} bytes"
+            )
+    return data
 
 
 def read_text(text: str, file: str | None = None) -> Node:
@@ -69,11 +96,16 @@ def compose(text: str, origin_at: Callable[[int, int], Origin], path: str = "") 
     `origin_at` makes the origin of a line and column, `path` is where in a spec the value stands.
     """
     from ruamel.yaml import YAML  # loaded with the first spec: most commands of `cxloom` read none
+    from ruamel.yaml.composer import MaxDepthExceededError
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     yaml = YAML(typ="safe", pure=True)
+    yaml.max_depth = limits.DEPTH
     try:
         root = yaml.compose(text)
+    except MaxDepthExceededError as error:
+        mark = error.problem_mark
+        raise too_deep(origin_at(mark.line + 1, mark.column + 1)) from None
     except MarkedYAMLError as error:
         raise _syntax_error(error, text, origin_at) from None
     except YAMLError as error:
@@ -94,13 +126,24 @@ class _Converter:
         self._constructor = yaml.constructor
         self._origin_at = origin_at
         self._open: set[int] = set()
+        self._seen: set[int] = set()
+        self._repeated = 0
 
     def convert(self, node: YamlNode, path: str, key: Origin | None) -> Node:
         origin = self._origin(node, path)
+        if id(node) in self._seen:
+            self._repeated += 1
+            if self._repeated > limits.ALIASED:
+                raise origin.error(
+                    "aliases repeat too much", allowed=f"at most {limits.ALIASED} values by aliases"
+                )
+        self._seen.add(id(node))
         if isinstance(node, self._nodes.ScalarNode):
             return Node(self._scalar(node, origin), origin, key)
         if id(node) in self._open:
             raise origin.error("an alias inside of what it stands for", allowed="a value without circles")
+        if len(self._open) >= limits.DEPTH:
+            raise too_deep(origin)
         self._open.add(id(node))
         try:
             if isinstance(node, self._nodes.SequenceNode):
@@ -121,7 +164,7 @@ class _Converter:
                 raise here.error(
                     "a key that is not text", allowed='a name; quote one that has brackets: "mem[*]"'
                 )
-            name = str(key_node.value)
+            name = checked_text(str(key_node.value), here, limits.KEY)
             here = self._origin(key_node, f"{path}.{name}" if path else name)
             if str(key_node.tag).endswith(":merge"):
                 sources = (
@@ -146,6 +189,11 @@ class _Converter:
 
     def _scalar(self, node: ScalarNode, origin: Origin) -> Scalar:
         kind = str(node.tag).rpartition(":")[2]
+        text = checked_text(str(node.value), origin, limits.TEXT)
+        if kind in ("int", "float") and len(text) > limits.DIGITS:
+            raise origin.error(
+                "the number is too long", found=text, allowed=f"at most {limits.DIGITS} characters"
+            )
         if kind == "null":
             return None
         if kind == "bool":
@@ -160,7 +208,7 @@ class _Converter:
         if kind == "float":
             return float(self._constructor.construct_yaml_float(node))
         if kind in ("str", "timestamp"):  # 2026-01-01 is text to us
-            return str(node.value)
+            return text
         raise origin.error(f"unknown tag '{node.tag}'", allowed="plain values, without tags")
 
     def _origin(self, node: YamlNode, path: str) -> Origin:

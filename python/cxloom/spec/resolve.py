@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cxloom import _core
-from cxloom.errors import InputError, reason_of
+from cxloom.errors import InputError, reason_of, shown
 from cxloom.spec import declared, merge, paths
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import GeneratedNode, Node, Origin, Plain, from_plain
@@ -36,7 +36,7 @@ class Override:
         """From ``PATH=VALUE``, the value in YAML. Raises SpecError if there is no ``=`` or the value is not YAML."""
         path, equals, value = text.partition("=")
         path = path.strip()
-        origin = Origin(path=path, note=f"from --set {text}")
+        origin = Origin(path=path, note=f"from --set {shown(text)}")
         if not equals or not path:
             raise Origin().error("not an override", found=f"--set {text}", allowed="--set PATH=VALUE")
         return cls(path, read_value(value, origin))
@@ -220,6 +220,8 @@ def _with_absolute_files(root: Node) -> Node:
 
 def _digest(path: Path) -> str:
     try:
+        if not path.is_file():  # it was one when the system was built
+            raise InputError("not a file any more", file=path)
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:

@@ -3,51 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from cxloom.report import style
 from cxloom.report.numbers import duration
 from cxloom.results import Result
-from cxloom.temporary import written_whole
 
-# Neighbours in the stack differ in hue; the same segment has the same colour in every picture.
-COLOURS = {
-    "requester_queue": "#9aa5b1",
-    "process": "#4c6a92",
-    "cache": "#7b9cc4",
-    "mshr": "#b6c7dd",
-    "link_queue": "#d95f5f",
-    "credit": "#f0a3a3",
-    "serialization": "#e8b04a",
-    "port_delay": "#5aa469",
-    "propagation": "#a8d5a2",
-    "retry": "#7a1f1f",
-    "bus_queue": "#e4572e",
-    "bus": "#f6c28b",
-    "switch_queue": "#c0392b",
-    "switching": "#8e6c8a",
-    "controller": "#8c6bb1",
-    "media_queue": "#c994c7",
-    "media": "#2a9d8f",
+# The colour says where, hatching that it is waiting; the same segment looks the same in every picture.
+LOOKS: dict[str, tuple[str, str]] = {
+    "requester_queue": (style.BLUE, "//"),
+    "process": (style.BLUE, ""),
+    "cache": (style.SKY, ""),
+    "mshr": (style.SKY, "//"),
+    "link_queue": (style.ORANGE, "//"),
+    "credit": (style.YELLOW, "//"),
+    "serialization": (style.YELLOW, ""),
+    "port_delay": (style.ORANGE, ""),
+    "propagation": ("#f5d58c", ""),
+    "retry": (style.BLACK, ""),
+    "bus_queue": (style.VERMILION, "//"),
+    "bus": (style.VERMILION, ""),
+    "switch_queue": (style.PURPLE, "//"),
+    "switching": (style.PURPLE, ""),
+    "controller": ("#7fcdb8", ""),
+    "media_queue": (style.GREEN, "//"),
+    "media": (style.GREEN, ""),
 }
-_KINDS = {"read": "#33658a", "write": "#f26419"}
-_LINES = ("#33658a", "#f26419", "#2a9d8f", "#8c6bb1")
-_MEMORIES = 8
+_KINDS = {"read": (style.BLUE, "-"), "write": (style.VERMILION, "--")}
+_BUSIEST = 4
+_MEMORIES = 6
+_UNEVEN = 1.05
+"""Memories have bars of their own where the slowest takes so many times as long as the fastest."""
 
 
 def draw(result: Result, path: Path) -> Path:
     """Draws a run that recorded its requests (and, if it did, its series) into a PNG file, and gives its path."""
     with_series = "series" in result.tables
-    layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.10, wspace=0.03, hspace=0.05)
-    figure = Figure(figsize=(13, 7.2), dpi=140, layout=layout)
-    FigureCanvasAgg(figure)
+    figure = style.figure(13, 7.2)
     grid = figure.add_gridspec(2 if with_series else 1, 2, width_ratios=[1.25, 1])
-    requests = result.requests()
+    requests = result.requests().with_columns(
+        pl.col("target", "kind").cast(pl.String),
+        latency=(pl.col("completed_ps") - pl.col("created_ps")) / 1000,
+    )
     _draw_breakdown(figure.add_subplot(grid[:, 0]), requests, list(result.breakdown))
     _draw_histogram(figure.add_subplot(grid[0, 1]), requests)
     if with_series:
@@ -59,94 +60,133 @@ def draw(result: Result, path: Path) -> Path:
         fontsize=14,
         fontweight="bold",
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with written_whole(path) as temporary:
-        figure.savefig(temporary, format="png")
-    return path
+    return style.save(figure, path)
+
+
+def groups(requests: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """The requests that have a bar: reads and writes, the slowest of each, and by memory where these differ."""
+    found: dict[str, pl.DataFrame] = {}
+    for kind in _KINDS:
+        rows = requests.filter(pl.col("kind") == kind)
+        if len(rows):
+            found[f"{kind}s"] = rows
+    for kind, rows in list(found.items()):
+        if len(rows) >= 1000:
+            limit = rows["latency"].quantile(0.99, "higher")
+            found[f"slowest 1 % of {kind}"] = rows.filter(pl.col("latency") >= limit)
+    memories = (
+        requests.group_by("target")
+        .agg(pl.len().alias("count"), pl.col("latency").mean())
+        .sort("count", "target", descending=[True, False])
+    )
+    if memories["latency"].max() > _UNEVEN * memories["latency"].min():  # type: ignore[operator]
+        for target in sorted(memories["target"].head(_MEMORIES)):
+            found[str(target)] = requests.filter(pl.col("target") == target)
+    return found
 
 
 def _draw_breakdown(axes: Axes, requests: pl.DataFrame, segments: list[str]) -> None:
-    """A bar for the reads and one for the writes of each memory, cut up by segment."""
+    """A bar for each group of requests, cut up by segment."""
+    bars = groups(requests)
     columns = [f"{segment}_ps" for segment in segments]
-    mean_ns = [pl.col(column).mean() / 1000 for column in columns]
-    means = requests.group_by("target", "kind").agg(pl.len().alias("count"), *mean_ns)
-    means = means.with_columns(pl.col("target", "kind").cast(pl.String))
-    memories = (
-        means.group_by("target").agg(pl.col("count").sum()).sort("count", "target", descending=[True, False])
-    )
-    shown = sorted(memories["target"].head(_MEMORIES))
-    rows = means.filter(pl.col("target").is_in(shown)).sort("target", "kind", descending=True)
-    labels = [f"{target}  {kind}s" for target, kind in rows.select("target", "kind").iter_rows()]
-    left = np.zeros(len(labels))
-    for segment, column in zip(segments, columns, strict=True):
-        widths = rows[column].to_numpy()
+    means = np.array([rows.select(pl.col(columns).mean()).row(0) for rows in bars.values()]) / 1000
+    totals = means.sum(axis=1)
+    places = np.arange(len(bars))
+    left = np.zeros(len(bars))
+    for segment, widths in zip(segments, means.T, strict=True):
         if widths.max(initial=0) <= 0:
             continue
-        axes.barh(
-            labels, widths, left=left, color=COLOURS[segment], label=segment, edgecolor="white", linewidth=0.6
-        )
-        for y, (start, width) in enumerate(zip(left, widths, strict=True)):
-            if width > 0.045 * float(rows.select(pl.sum_horizontal(columns)).max().item()):
+        colour, hatch = LOOKS.get(segment, (style.BLACK, ""))
+        look: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.6}
+        axes.barh(places, widths, left=left, height=0.7, label=segment.replace("_", " "), **look)
+        for place, (start, width) in enumerate(zip(left, widths, strict=True)):
+            if width > 0.045 * totals.max():
+                box = {"boxstyle": "round,pad=0.15", "facecolor": colour, "edgecolor": "none"}
                 axes.text(
                     start + width / 2,
-                    y,
+                    place,
                     f"{width:.0f}",
                     ha="center",
                     va="center",
-                    color="white",
-                    fontsize=8.5,
+                    color=style.ink(colour),
+                    fontsize=9,
+                    bbox=box if hatch else None,
                 )
         left += widths
-    for y, total in enumerate(left):
-        axes.text(total + 0.01 * left.max(), y, f"{total:.0f} ns", va="center", fontsize=9, fontweight="bold")
-    axes.set_xlim(0, 1.12 * left.max())
-    axes.set_xlabel("mean latency (ns)")
+    for place, total in enumerate(totals):
+        axes.text(
+            total + 0.01 * totals.max(), place, f"{total:.0f} ns", va="center", fontsize=9, fontweight="bold"
+        )
+    axes.set_yticks(places, [f"{name}\n{len(rows):,}" for name, rows in bars.items()])
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.12 * totals.max())
+    axes.set_xlabel("mean latency (ns); hatched: waiting")
     axes.set_title("Where a request's time goes", loc="left")
-    axes.legend(ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.09), frameon=False, fontsize=9)
-    _plain(axes)
+    axes.legend(
+        ncols=4,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.09),
+        frameon=False,
+        fontsize=9,
+        handlelength=2.5,
+        handleheight=1.2,
+    )
+    style.plain(axes)
 
 
 def _draw_histogram(axes: Axes, requests: pl.DataFrame) -> None:
-    latency = (pl.col("completed_ps") - pl.col("created_ps")) / 1000
-    values = requests.select(pl.col("kind").cast(pl.String), latency.alias("ns"))
-    low, high = float(values["ns"].min()), float(values["ns"].quantile(0.9995))  # type: ignore[arg-type]
+    low, high = float(requests["latency"].min()), float(requests["latency"].quantile(0.9995))  # type: ignore[arg-type]
     bins = np.linspace(low, max(high, low + 1), 41).tolist()
-    for kind, colour in _KINDS.items():
-        ns = values.filter(pl.col("kind") == kind)["ns"].to_numpy()
+    for kind, (colour, dashes) in _KINDS.items():
+        ns = requests.filter(pl.col("kind") == kind)["latency"].to_numpy()
         if len(ns):
             label = f"{kind}s: p50 {np.quantile(ns, 0.5):.0f} ns, p99 {np.quantile(ns, 0.99):.0f} ns"
             weights = np.full(len(ns), 100 / len(ns))
-            axes.hist(ns, bins, weights=weights, color=colour, alpha=0.4, label=label, histtype="stepfilled")
-            axes.hist(ns, bins, weights=weights, color=colour, linewidth=1.4, histtype="step")
+            axes.hist(ns, bins, weights=weights, color=colour, alpha=0.2, histtype="stepfilled")
+            look: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.6}
+            axes.hist(ns, bins, weights=weights, histtype="step", label=label, **look)
     axes.set_xlabel("latency (ns)")
     axes.set_ylabel("share of requests (%)")
     axes.set_title("How latencies are distributed", loc="left")
     axes.grid(axis="y", alpha=0.25)
-    axes.legend(frameon=False, fontsize=9)
-    _plain(axes)
+    _legend_below(axes, 2)
 
 
 def _draw_utilization(axes: Axes, series: pl.DataFrame) -> None:
-    """The four busiest directions of links over time."""
-    series = series.with_columns(pl.col("link").cast(pl.String))
+    """The busiest directions of links and buses over time, the busiest first."""
+    series = series.rename({"link": "name"}, strict=False)  # as it was called in earlier results
+    series = series.with_columns(pl.col("name").cast(pl.String)).drop_nulls("utilization")
     busiest = (
-        series.group_by("link").agg(pl.col("utilization").mean()).sort("utilization", "link", descending=True)
+        series.group_by("name")
+        .agg(pl.col("utilization").mean())
+        .filter(pl.col("utilization") > 0)
+        .sort("utilization", "name", descending=[True, False])
     )
     longest = float(series["time_ps"].max() or 0) / 1000  # type: ignore[arg-type]
     unit = duration(longest).split()[1]
     scale = {"ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12}[unit]
-    for link, colour in zip(busiest["link"].head(len(_LINES)), _LINES, strict=False):
-        rows = series.filter(pl.col("link") == link).sort("time_ps")
-        axes.plot(rows["time_ps"] / scale, rows["utilization"] * 100, color=colour, linewidth=1.6, label=link)
+    for index, (name, mean) in enumerate(busiest.head(_BUSIEST).iter_rows()):
+        rows = series.filter(pl.col("name") == name).sort("time_ps")
+        look = style.line(index, markers=False)
+        axes.plot(
+            rows["time_ps"] / scale, rows["utilization"] * 100, label=f"{name} ({100 * mean:.0f} %)", **look
+        )
     axes.set_ylim(0, 105)
     axes.set_xlabel(f"simulated time ({unit})")
     axes.set_ylabel("busy (%)")
-    axes.set_title("How busy the busiest links are", loc="left")
+    axes.set_title("How busy the busiest links and buses are", loc="left")
     axes.grid(axis="y", alpha=0.25)
-    axes.legend(frameon=False, fontsize=9, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.2))
-    _plain(axes)
+    if len(busiest):
+        _legend_below(axes, 2)
 
 
-def _plain(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=9)
+def _legend_below(axes: Axes, columns: int) -> None:
+    axes.legend(
+        frameon=False,
+        fontsize=9,
+        ncols=columns,
+        handlelength=3,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.2),
+    )
+    style.plain(axes)

@@ -1,0 +1,73 @@
+"""How all pictures look: one palette that the colour-blind can tell apart, and never colour alone.
+
+The colours are those of M. Okabe and K. Ito, "Color Universal Design" (2008, https://jfly.uni-koeln.de/color/). Lines
+differ in dashes and markers too, neighbouring parts of a bar in lightness or hatching, so that a grey print is enough.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from cxloom.temporary import written_whole
+
+BLACK, ORANGE, SKY, GREEN = "#000000", "#e69f00", "#56b4e9", "#009e73"
+YELLOW, BLUE, VERMILION, PURPLE = "#f0e442", "#0072b2", "#d55e00", "#cc79a7"
+
+_LINES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)  # yellow lines are lost on white
+_DASHES = ("-", "--", "-.", ":")
+_MARKERS = "osD^vPX*"
+_PARTS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, BLACK)
+_DPI = 140
+
+
+def line(index: int, *, markers: bool = True) -> dict[str, Any]:
+    """How the line of this index is drawn, for `Axes.plot`. No two of the first 28 look alike."""
+    look: dict[str, Any] = {
+        "color": _LINES[index % len(_LINES)],
+        "linestyle": _DASHES[index % len(_DASHES)],
+        "linewidth": 1.6,
+    }
+    if markers:
+        look |= {"marker": _MARKERS[index % len(_MARKERS)], "markersize": 4.5}
+    return look
+
+
+def part(index: int) -> str:
+    """The colour of this part of a bar."""
+    return _PARTS[index % len(_PARTS)]
+
+
+def ink(colour: str) -> str:
+    """Black or white, whichever can be read on a colour (its relative luminance by ITU-R BT.709)."""
+    red, green, blue = to_rgb(colour)
+    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.4 else "white"
+
+
+def figure(width: float, height: float) -> Figure:
+    """An empty figure, in inches, that makes room for what stands outside of its axes."""
+    layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.10, wspace=0.03, hspace=0.05)
+    made = Figure(figsize=(width, height), dpi=_DPI, layout=layout)
+    FigureCanvasAgg(made)
+    return made
+
+
+def plain(axes: Axes) -> None:
+    """No frame but the two axes, and a grid that stays behind the data."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=9)
+    axes.set_axisbelow(True)
+
+
+def save(made: Figure, path: Path) -> Path:
+    """Writes the figure into a PNG file, whole or not at all, and gives its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with written_whole(path) as temporary:
+        made.savefig(temporary, format="png")
+    return path

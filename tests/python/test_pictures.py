@@ -1,0 +1,94 @@
+"""Pictures say what they should: lines that can be told apart, legends beside the data, what is busiest first."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+
+from cxloom import _core
+from cxloom.report import picture, style
+from cxloom.report.curves import lines
+from cxloom.study.file import Plot
+
+PLOT = Plot(x="reads", y="bandwidth_gb_per_s", lines="link")
+
+
+def curves(count: int) -> Figure:
+    rows = [
+        {"link": f"a link with a long name {index}", "reads": share, "bandwidth_gb_per_s": 10.0 * index + at}
+        for index in range(count)
+        for at, share in enumerate(["0%", "25%", "100%"])
+    ]
+    return lines(rows, PLOT, "Curves")
+
+
+def test_lines_can_be_told_apart() -> None:
+    looks = [tuple(sorted(style.line(index).items())) for index in range(28)]
+    assert len(set(looks)) == 28
+    for one, other in itertools.pairwise(looks):  # neighbours differ in everything that can differ
+        assert all(a != b for a, b in zip(one, other, strict=True) if a[0] not in ("linewidth", "markersize"))
+    drawn = curves(9).axes[0].get_lines()
+    assert len({(each.get_color(), each.get_linestyle(), each.get_marker()) for each in drawn}) == 9
+
+
+def test_no_line_is_lost_on_white() -> None:
+    for index in range(7):
+        red, green, blue = style.to_rgb(style.line(index)["color"])
+        assert 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.75
+
+
+def test_the_legend_stands_beside_the_data() -> None:
+    figure = curves(9)
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    assert legend.get_window_extent().x0 >= figure.axes[0].get_window_extent().x1
+    assert legend.get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_shares_are_numbers() -> None:
+    assert list(curves(1).axes[0].get_lines()[0].get_xdata()) == [0, 25, 100]
+    assert curves(1).axes[0].get_xlabel() == "reads (%)"
+
+
+def test_every_segment_has_a_look_of_its_own() -> None:
+    segments = [segment["name"] for segment in _core.declarations()["segments"]]
+    assert set(segments) == set(picture.LOOKS)
+    assert len(set(picture.LOOKS.values())) == len(segments)
+    waiting = {name for name, (_, hatch) in picture.LOOKS.items() if hatch}
+    assert waiting == {name for name in segments if name.endswith("_queue") or name in ("credit", "mshr")}
+
+
+def requests(memories: dict[str, float]) -> pl.DataFrame:
+    """A thousand reads of each memory, of its mean latency, and ten times as many reads as writes."""
+    rows: list[dict[str, Any]] = [
+        {"kind": "write" if index % 11 == 10 else "read", "target": name, "latency": mean + index % 3 - 1}
+        for name, mean in memories.items()
+        for index in range(5500)
+    ]
+    return pl.DataFrame(rows)
+
+
+def test_equal_memories_have_no_bars_of_their_own() -> None:
+    bars = picture.groups(requests({"mem0": 100.0, "mem1": 100.5}))
+    assert list(bars) == ["reads", "writes", "slowest 1 % of reads", "slowest 1 % of writes"]
+    assert len(bars["reads"]) == 10_000
+    assert bars["slowest 1 % of reads"]["latency"].min() == 101.5
+    assert list(picture.groups(requests({"mem0": 100.0, "mem1": 120.0})))[4:] == ["mem0", "mem1"]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_busiest_way_comes_first(order: int) -> None:
+    busy = {"bus upstream": 0.99, "host->bus": 0.4, "idle": 0.0, "mem0": None, "a": 0.1, "b": 0.2, "c": 0.3}
+    rows = [
+        {"time_ps": 1000 * time, "name": name, "utilization": value}
+        for time in range(3)
+        for name, value in list(busy.items())[::order]
+    ]
+    axes = style.figure(4, 4).add_subplot()
+    picture._draw_utilization(axes, pl.DataFrame(rows))
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["bus upstream (99 %)", "host->bus (40 %)", "c (30 %)", "b (20 %)"]

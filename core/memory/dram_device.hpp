@@ -18,8 +18,11 @@ using Clock = std::int64_t;
 struct DramOrganisation {
   std::uint32_t sub_channels = 1;
   std::uint32_t width = 64;        ///< data bits of a sub-channel
+  std::uint32_t ecc_width = 0;     ///< bits beside them, for ECC: devices that hold no data
   std::uint32_t device_width = 8;  ///< data bits of a device
-  std::uint32_t ranks = 1;
+  std::uint32_t density = 8;       ///< Gbit of a die
+  std::uint32_t ranks = 1;         ///< in a stack of dies each die is one, a logical rank
+  std::uint32_t stack = 1;         ///< dies of a device, which consecutive ranks are
   std::uint32_t bank_groups = 4;
   std::uint32_t banks = 4;  ///< of a bank group
   std::uint32_t rows = 1U << 16U;
@@ -30,7 +33,7 @@ struct DramOrganisation {
   std::uint32_t burst_bytes() const { return width / 8 * burst_length; }
   std::uint32_t bursts_in_row() const { return columns / burst_length; }
   std::uint32_t banks_in_rank() const { return bank_groups * banks; }
-  std::uint32_t devices_in_rank() const { return width / device_width; }
+  std::uint32_t devices_in_rank() const { return (width + ecc_width) / device_width; }
   /// Bytes of a sub-channel, all ranks.
   std::uint64_t sub_channel_bytes() const {
     return std::uint64_t{ranks} * banks_in_rank() * rows * columns * (width / 8);
@@ -70,6 +73,12 @@ struct DramTiming {
   Clock tREFSB_ACT = 0;  ///< same-bank refresh to activate in other banks of the rank
   Clock tXP = 0;         ///< exit of power-down to any command
   Clock tPD = 0;         ///< entry into power-down to its exit, at least
+  // Between dies of one stack (DLR: different logical ranks).
+  Clock tCCD_DLR = 0;     ///< read to read, or write to write
+  Clock tRRD_DLR = 0;     ///< activate to activate
+  Clock tFAW_DLR = 0;     ///< window that holds no more than four activates of the stack
+  Clock tRFC_DLR = 0;     ///< all-bank refresh to that of another die
+  Clock tRFC_SB_DLR = 0;  ///< same-bank refresh to that of another die
 };
 
 /// Currents of one device in milliamperes, as in the tables of data sheets; all zero where none are published.
@@ -94,8 +103,12 @@ enum class RefreshSet : std::uint8_t {
   kOneBank,           ///< LPDDR5 and HBM REFpb
 };
 
+/// Whose tables say what other widths and densities of a device are like.
+enum class DramStandard : std::uint8_t { kNone, kDdr4, kDdr5, kLpddr5 };
+
 struct DramDevice {
   std::string_view name;
+  DramStandard standard = DramStandard::kNone;
   std::string_view source;  ///< of organisation and timing
   Rate clock;               ///< picoseconds a cycle of the command clock, exact
   DramOrganisation organisation;

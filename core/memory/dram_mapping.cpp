@@ -22,7 +22,7 @@ constexpr std::string_view kAllowed =
 constexpr std::array kMembers{&DramPlace::row,  &DramPlace::channel, &DramPlace::rank,
                               &DramPlace::bank, &DramPlace::group,   &DramPlace::column};
 
-unsigned bits_of(std::uint32_t count) { return static_cast<unsigned>(std::countr_zero(count)); }
+unsigned bits_of(std::uint32_t count) { return static_cast<unsigned>(std::bit_width(count - 1)); }
 
 struct Written {
   std::size_t field;
@@ -76,6 +76,21 @@ DramMapping::DramMapping(const std::string& fields, const DramOrganisation& orga
     if (given[f] > wanted[f] || (rests[f] == 0 && given[f] != wanted[f])) {
       throw wrong("the mapping gives " + std::to_string(given[f]) + " bits to '" + name + "', which has " +
                       std::to_string(wanted[f]) + " in this organisation",
+                  fields);
+    }
+  }
+  // Rows may be three quarters of what their bits reach: the addresses that there are end before the last quarter, if
+  // those bits are the highest.
+  if (!std::has_single_bit(organisation.rows)) {
+    const unsigned below = static_cast<unsigned>(std::countr_zero(organisation.rows));
+    const auto bits = [&](const Written& part) {
+      return part.bits.value_or(wanted[part.field] - given[part.field]);
+    };
+    const auto top = std::ranges::find_if(written, [&](const Written& part) { return bits(part) != 0; });
+    if (top->field != kRow || bits(*top) + below < wanted[kRow]) {
+      throw wrong("devices of " + std::to_string(organisation.density) +
+                      "Gb have rows that are no power of two: 'ro' stands first, with " +
+                      std::to_string(wanted[kRow] - below) + " bits or more",
                   fields);
     }
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "memory/dram_standard.hpp"
 
 namespace cxloom {
 
@@ -57,6 +58,15 @@ constexpr std::array kTimings{
     TimingRow{"tREFSB_ACT", &P::tREFSB_ACT, &T::tREFSB_ACT, "Same-bank refresh to activate in other banks."},
     TimingRow{"tXP", &P::tXP, &T::tXP, "Exit of power-down to any command."},
     TimingRow{"tPD", &P::tPD, &T::tPD, "Shortest stay in power-down."},
+    TimingRow{"tCCD_DLR", &P::tCCD_DLR, &T::tCCD_DLR,
+              "Read to read, or write to write, in different dies of a stack."},
+    TimingRow{"tRRD_DLR", &P::tRRD_DLR, &T::tRRD_DLR, "Activate to activate in different dies of a stack."},
+    TimingRow{"tFAW_DLR", &P::tFAW_DLR, &T::tFAW_DLR,
+              "Window that holds no more than four activates of a stack."},
+    TimingRow{"tRFC_DLR", &P::tRFC_DLR, &T::tRFC_DLR,
+              "All-bank refresh to that of another die of the stack."},
+    TimingRow{"tRFC_SB_DLR", &P::tRFC_SB_DLR, &T::tRFC_SB_DLR,
+              "Same-bank refresh to that of another die of the stack."},
 };
 
 struct CurrentRow {
@@ -114,11 +124,14 @@ void check(const DramConfig& config) {
   at_least("tRRD_L", t.tRRD_L, "tRRD_S", t.tRRD_S);
   at_least("tFAW", t.tFAW, "tRRD_S", t.tRRD_S);
   at_least("tWTR_L", t.tWTR_L, "tWTR_S", t.tWTR_S);
+  const Clock stack = config.device.organisation.stack;
+  if (stack > 1) at_least("tCCD_DLR", t.tCCD_DLR, "tCCD_S", t.tCCD_S);
   at_least("tRAS", t.tRAS, "tRCD", t.tRCD);
   at_least("CL + the clocks of a burst", t.CL + burst, "CWL", t.CWL);
   at_least("CWL + tRTW", t.CWL + t.tRTW, "CL + the clocks of a burst", t.CL + burst);
   if (config.refresh == RefreshMode::kAllBank) {
     at_least("tREFI", t.tREFI, "tRFC + tRP + tRAS + 1", t.tRFC + t.tRP + t.tRAS + 1);
+    at_least("tREFI", t.tREFI, "tRFC_DLR for each die of a stack", stack * t.tRFC_DLR);
   }
   if (config.refresh == RefreshMode::kSameBank) {
     if (t.tREFI_SB == 0 || t.tRFC_SB == 0) {
@@ -127,7 +140,29 @@ void check(const DramConfig& config) {
           "refresh");
     }
     at_least("tREFI_SB", t.tREFI_SB, "tRFC_SB + 1", t.tRFC_SB + 1);
+    at_least("tREFI_SB", t.tREFI_SB, "tRFC_SB_DLR for each die of a stack", stack * t.tRFC_SB_DLR);
   }
+}
+
+// As many ranks as are written; otherwise as many as the capacity of the memory needs.
+void set_ranks(DramConfig& config, const DramParams& params, std::optional<Bytes> capacity) {
+  constexpr std::uint32_t kMostRanks = 8;
+  DramOrganisation& organisation = config.device.organisation;
+  organisation.ranks = organisation.stack;
+  const Bytes rank{config.capacity()};  // of all channels
+  std::uint32_t ranks = params.ranks.value_or(1);
+  if (capacity && !params.ranks && config.device.standard != DramStandard::kNone) {
+    while (ranks < kMostRanks && *capacity > rank * ranks) ranks *= 2;
+  }
+  organisation.ranks *= ranks;
+  if (!capacity || capacity->count() <= config.capacity()) return;
+  const std::string modules = std::to_string(params.channels) + " x " + std::string(config.device.name);
+  throw InputError({"the memory is larger than its DRAM",
+                    to_text(*capacity),
+                    "at most " + to_text(Bytes{config.capacity()}) + " with " + modules +
+                        " and ranks: " + std::to_string(ranks) + ", each " + to_text(rank) +
+                        " (more channels or ranks, or denser or stacked devices hold more)",
+                    {}});
 }
 
 }  // namespace
@@ -179,8 +214,31 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .min(1)
       .max(8)
       .where([](const std::uint32_t& n) { return std::has_single_bit(n); }, "a power of two")
-      .default_text("that of the preset")
+      .default_text("as many as the memory's capacity needs, or 1")
       .doc("Ranks that share a channel.");
+  schema.choice("device_width", &DramParams::device_width, {{"x4", 4}, {"x8", 8}, {"x16", 16}})
+      .default_text("that of the preset")
+      .doc(
+          "Data pins of a device: how many devices a rank has, their bank groups, and the size of a page "
+          "with its "
+          "tRRD and tFAW.")
+      .source("JESD79-4, JESD79-5");
+  schema
+      .choice("density", &DramParams::density,
+              {{"8Gb", 8}, {"12Gb", 12}, {"16Gb", 16}, {"24Gb", 24}, {"32Gb", 32}})
+      .default_text("that of the preset")
+      .doc("Size of a die: its rows, the banks of a DDR5 group, and how long a refresh takes.")
+      .source("JESD79-4, JESD79-5, JESD209-5B");
+  schema.field("stack", &DramParams::stack)
+      .min(1)
+      .max(8)
+      .where([](const std::uint32_t& n) { return std::has_single_bit(n); }, "a power of two")
+      .doc("Dies of a device (3DS): each is a rank by itself, and they share the pins.");
+  schema.field("ecc_width", &DramParams::ecc_width)
+      .doc(
+          "ECC bits of a sub-channel beside its data (8 of a 72-bit or 80-bit module): more devices that "
+          "take energy "
+          "for the same bytes.");
   schema.field("mapping", &DramParams::mapping)
       .default_text("rorabacobgch, lines of 64 bytes kept together")
       .doc(
@@ -246,10 +304,11 @@ void DramParams::describe(Schema<DramParams>& schema) {
               [](const DramParams& params) { return params.write_low < params.write_high; });
 }
 
-DramConfig resolve(const DramParams& params, Bytes capacity) {
+DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   DramConfig config;
   config.device = preset_named(params.preset);
   DramDevice& device = config.device;
+  choose_devices(device, {params.device_width, params.density, params.stack, params.ecc_width});
   if (params.timing.tCK)
     device.clock = Rate::per_time(1, static_cast<std::uint64_t>(params.timing.tCK->ps()));
   for (const TimingRow& row : kTimings) {
@@ -258,11 +317,22 @@ DramConfig resolve(const DramParams& params, Bytes capacity) {
   for (const CurrentRow& row : kCurrents) {
     if (const auto& given = params.currents.*row.given) device.currents.*row.value = *given;
   }
+  if (device.organisation.stack == 1) {
+    for (const TimingRow& row : kTimings) {
+      if (row.name.ends_with("_DLR") && params.timing.*row.given) {
+        throw InputError({"there is no stack of dies whose commands it would keep apart",
+                          {},
+                          "no such key, or stack: 2 or more",
+                          {}},
+                         "timing." + std::string(row.name));
+      }
+    }
+  }
   device.two_cycle_commands = params.two_cycle_commands.value_or(device.two_cycle_commands);
-  device.organisation.ranks = params.ranks.value_or(device.organisation.ranks);
 
   const DramClock clock(device.clock);
   config.sub_channels = params.channels * device.organisation.sub_channels;
+  set_ranks(config, params, capacity);
   config.mapping = params.mapping.value_or(DramMapping::usual(device.organisation));
   config.hash = params.bank_hash == BankHash::kXor;
   config.row_policy = params.row_policy;
@@ -285,14 +355,6 @@ DramConfig resolve(const DramParams& params, Bytes capacity) {
   check(config);
   [[maybe_unused]] const DramMapping fits(config.mapping, device.organisation, config.sub_channels,
                                           config.hash);
-  if (capacity.count() > config.capacity()) {
-    throw InputError({"the memory is larger than its DRAM",
-                      to_text(capacity),
-                      "at most " + to_text(Bytes{config.capacity()}) + " with " +
-                          std::to_string(params.channels) + " x " + std::string(device.name) +
-                          " (more channels or ranks hold more)",
-                      {}});
-  }
   return config;
 }
 

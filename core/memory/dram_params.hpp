@@ -23,7 +23,8 @@ struct DramTimingParams {
   using Override = std::optional<std::uint32_t>;
   std::optional<Time> tCK;
   Override CL, CWL, tRCD, tRCD_WR, tRP, tRAS, tRTP, tWR, tCCD_S, tCCD_L, tCCD_L_WR, tCCD_L_WR2, tRTW, tWTR_S,
-      tWTR_L, tRRD_S, tRRD_L, tFAW, tPPD, tCS, tRFC, tREFI, tRFC_SB, tREFI_SB, tREFSB_ACT, tXP, tPD;
+      tWTR_L, tRRD_S, tRRD_L, tFAW, tPPD, tCS, tRFC, tREFI, tRFC_SB, tREFI_SB, tREFSB_ACT, tXP, tPD, tCCD_DLR,
+      tRRD_DLR, tFAW_DLR, tRFC_DLR, tRFC_SB_DLR;
 
   static void describe(Schema<DramTimingParams>& schema);
 };
@@ -42,6 +43,10 @@ struct DramParams {
   std::string preset;
   std::uint32_t channels = 1;
   std::optional<std::uint32_t> ranks;
+  std::optional<std::uint32_t> device_width;
+  std::optional<std::uint32_t> density;
+  std::uint32_t stack = 1;
+  std::uint32_t ecc_width = 0;
   std::optional<std::string> mapping;
   BankHash bank_hash = BankHash::kNone;
   RowPolicy row_policy = RowPolicy::kOpen;
@@ -86,8 +91,9 @@ struct DramConfig {
   std::uint64_t capacity() const { return device.organisation.sub_channel_bytes() * sub_channels; }
 };
 
-/// Throws InputError if the preset is unknown, timings contradict each other, the mapping does not fit, or the memory is
-/// larger than the organisation.
-DramConfig resolve(const DramParams& params, Bytes capacity);
+/// `capacity` is that of the memory, if somebody wrote it: where nobody says how many ranks there are, there are enough
+/// for it. Throws InputError if the preset is unknown, there are no such devices, timings contradict each other, the
+/// mapping does not fit, or the memory is larger than the organisation.
+DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity);
 
 }  // namespace cxloom

@@ -13,7 +13,13 @@ DramTimers::DramTimers(const DramOrganisation& organisation, const DramTiming& t
     banks_[i].group = i / organisation.banks;
     banks_[i].rank = i / banks_in_rank_;
   }
-  for (Rank& rank : ranks_) rank.activates.fill(-timing.tFAW);
+  for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
+    ranks_[i].activates.at.fill(-timing.tFAW);
+    ranks_[i].stack = i / organisation.stack;
+  }
+  if (organisation.stack == 1) return;
+  stacks_.resize(organisation.ranks / organisation.stack);
+  for (FourActivates& stack : stacks_) stack.at.fill(-timing.tFAW_DLR);
 }
 
 // The loops over the banks of a rank have no branches, as nobody can foretell which of them are open.
@@ -54,11 +60,25 @@ void DramTimers::activate(std::uint32_t index, std::int64_t row, Clock now) {
   bank.precharge = now + timing_.tRAS;
   bank.column = {now + timing_.tRCD, now + timing_.tRCD_WR};
   push(groups_[bank.group].activate, now + timing_.tRRD_L);
-  rank.activates[rank.oldest] = now;
-  rank.oldest = (rank.oldest + 1) % 4;
-  push(rank.activate, std::max(now + timing_.tRRD_S, rank.activates[rank.oldest] + timing_.tFAW));
+  push(rank.activate, std::max(now + timing_.tRRD_S, rank.activates.add(now) + timing_.tFAW));
   push(rank.refresh, now + timing_.tRRD_L);
   ++rank.open;
+  if (!stacks_.empty()) [[unlikely]]
+    activate_in_stack(rank, now);
+}
+
+void DramTimers::activate_in_stack(const Rank& own, Clock now) {
+  const Clock fourth = stacks_[own.stack].add(now) + timing_.tFAW_DLR;
+  for (Rank& rank : ranks_) {
+    if (rank.stack == own.stack)
+      push(rank.activate, &rank == &own ? fourth : std::max(now + timing_.tRRD_DLR, fourth));
+  }
+}
+
+void DramTimers::refresh_in_stack(const Rank& own, Clock until) {
+  for (Rank& rank : ranks_) {
+    if (rank.stack == own.stack && &rank != &own) push(rank.refresh, until);
+  }
 }
 
 void DramTimers::precharge(std::uint32_t index, Clock now) {
@@ -76,6 +96,11 @@ void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Cl
   push(own.column[!write], write ? end + timing_.tWTR_S : now + timing_.tRTW);
   for (Rank& rank : ranks_) {  // the data bus is one, and needs a pause between ranks
     if (&rank == &own) continue;
+    if (rank.stack == own.stack) {  // unless they are dies behind the same pins
+      push(rank.column[write], now + timing_.tCCD_DLR);
+      push(rank.column[!write], write ? end + timing_.tWTR_S : now + timing_.tRTW);
+      continue;
+    }
     push(rank.column[0], end + timing_.tCS - timing_.CL);
     push(rank.column[1], end + timing_.tCS - timing_.CWL);
   }
@@ -93,12 +118,14 @@ void DramTimers::column(std::uint32_t index, bool write, bool auto_precharge, Cl
 
 void DramTimers::refresh_all(std::uint32_t rank, Clock now) {
   for (Bank& bank : banks_of(rank)) push(bank.activate, now + timing_.tRFC);
+  refresh_in_stack(ranks_[rank], now + timing_.tRFC_DLR);
 }
 
 void DramTimers::refresh_same(std::uint32_t rank, const std::vector<std::uint32_t>& banks, Clock now) {
   for (const std::uint32_t bank : banks) push(banks_[bank].activate, now + timing_.tRFC_SB);
   push(ranks_[rank].activate, now + timing_.tREFSB_ACT);
   push(ranks_[rank].refresh, now + timing_.tRFC_SB);
+  refresh_in_stack(ranks_[rank], now + timing_.tRFC_SB_DLR);
 }
 
 }  // namespace cxloom

@@ -73,15 +73,27 @@ class DramTimers {
     std::array<Clock, 2> column{};
     Clock rmw = 0;  ///< a write that needs a read-modify-write
   };
+  /// The last four, a ring.
+  struct FourActivates {
+    std::array<Clock, 4> at{};
+    std::uint32_t oldest = 0;
+
+    /// One more goes out; returns when the first of the last four did.
+    Clock add(Clock now) {
+      at[oldest] = now;
+      oldest = (oldest + 1) % 4;
+      return at[oldest];
+    }
+  };
   struct Rank {
     Clock activate = 0;
     std::array<Clock, 2> column{};
     Clock precharge = 0;
     Clock refresh = 0;
     Clock awake = 0;
-    std::array<Clock, 4> activates{};  ///< the last four, a ring
-    std::uint32_t oldest = 0;
+    FourActivates activates;
     std::uint32_t open = 0;
+    std::uint32_t stack = 0;  ///< which it is a die of
   };
 
   std::span<Bank> banks_of(std::uint32_t rank) {
@@ -90,6 +102,9 @@ class DramTimers {
   std::span<const Bank> banks_of(std::uint32_t rank) const {
     return std::span(banks_).subspan(std::size_t{rank} * banks_in_rank_, banks_in_rank_);
   }
+  // What a command to a die does to the others of its stack.
+  void activate_in_stack(const Rank& own, Clock now);
+  void refresh_in_stack(const Rank& own, Clock until);
   static void push(Clock& time, Clock to) { time = std::max(time, to); }
   void close(Bank& bank, Clock activate) {
     bank.row = kClosed;
@@ -103,6 +118,7 @@ class DramTimers {
   std::vector<Bank> banks_;
   std::vector<Group> groups_;
   std::vector<Rank> ranks_;
+  std::vector<FourActivates> stacks_;  ///< none: each device is a die by itself
 };
 
 }  // namespace cxloom

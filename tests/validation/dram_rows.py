@@ -66,6 +66,17 @@ def timing_rows() -> Iterator[Turn]:
         ("tXP", idle, 18, 180),
         ("tPD", idle, 18, 5000),
     ]
+    stacked = dram({"reads": 1.0}, stack=4)
+    # Dies of two ranks take turns, so that refreshes of one stack are due close to each other.
+    refreshed = dram({"reads": 1.0}, stack=4, ranks=2)
+    refreshed_whole = dram({"reads": 1.0}, stack=4, ranks=2, refresh="all-bank")
+    turns += [
+        ("tCCD_DLR", stacked, 8, 40),
+        ("tRRD_DLR", stacked, 4, 40),
+        ("tFAW_DLR", stacked, 16, 160),
+        ("tRFC_DLR", refreshed_whole, 238, 2300),
+        ("tRFC_SB_DLR", refreshed, 106, 290),
+    ]
     for name, base, short, long in turns:
         yield Turn(f"media.dram.timing.{name}", base, f"{AT}.timing.{name}", (short, long), RISES, latency)
     yield Turn("media.dram.timing.tCK", busy, f"{AT}.timing.tCK", ("416ps", "832ps"), FALLS, bandwidth)
@@ -105,6 +116,19 @@ def current_rows() -> Iterator[Turn]:
     )
 
 
+def device_rows() -> Iterator[Turn]:
+    """What the devices are."""
+    name = "media.dram"
+    reads = changed(dram({"reads": 1.0}, ranks=1), ("devices.mem.capacity", "8GiB"))
+    all_bank = dram({"reads": 1.0}, ranks=1, refresh="all-bank")
+    # Two bank groups fewer, and fewer activates of a larger page.
+    yield Turn(f"{name}.device_width", reads, f"{AT}.device_width", ("x8", "x16"), FALLS, bandwidth)
+    refreshing = of_memory("refresh_share")
+    yield Turn(f"{name}.density", all_bank, f"{AT}.density", ("16Gb", "32Gb"), RISES, refreshing)
+    yield Turn(f"{name}.stack", reads, f"{AT}.stack", (1, 4), RISES, bandwidth)
+    yield Turn(f"{name}.ecc_width", reads, f"{AT}.ecc_width", (0, 8), RISES, of_memory("energy_uj"))
+
+
 def dram_rows() -> Iterator[Turn]:
     """All of them."""
     busy = dram()
@@ -122,6 +146,7 @@ def dram_rows() -> Iterator[Turn]:
     name = "media.dram"
     yield Turn(f"{name}.preset", reads, f"{AT}.preset", ("DDR5-4800", "DDR5-5600"), RISES, bandwidth)
     yield Turn(f"{name}.channels", reads, f"{AT}.channels", (1, 2), RISES, bandwidth)
+    yield from device_rows()
     yield Turn(f"{name}.ranks", reads, f"{AT}.ranks", (1, 2), RISES, bandwidth)
     yield Turn(
         f"{name}.mapping", dram(stream), f"{AT}.mapping", ("rorabacobgch", "chrabgbacoro"), FALLS, bandwidth

@@ -26,8 +26,15 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
   DramParams params = DramBench::preset(std::string(device.name));
   params.channels = random.chance(0.3) ? 2 : 1;
   params.ranks = 1U << random.below(3);
+  if (device.standard != DramStandard::kNone && random.chance(0.5)) {
+    const bool wide = device.standard == DramStandard::kLpddr5;
+    params.device_width = wide ? 16 : 4U << random.below(3);
+    params.density = 8U << random.below(2);
+    if (device.standard == DramStandard::kDdr5 && random.chance(0.3)) params.density = 24;
+    if (!wide && random.chance(0.5)) params.stack = 2U << random.below(2);
+  }
   const char* const mappings[] = {"rochrababgco", "robarabgcoch", "rocorababgch"};
-  if (random.chance(0.6)) params.mapping = mappings[random.below(3)];
+  if (random.chance(0.6) && params.density != 24) params.mapping = mappings[random.below(3)];
   params.bank_hash = random.chance(0.5) ? BankHash::kXor : BankHash::kNone;
   const RowPolicy policies[] = {RowPolicy::kOpen, RowPolicy::kClosed, RowPolicy::kAdaptive,
                                 RowPolicy::kTimeout};
@@ -116,7 +123,12 @@ TEST(DramConstraints, BindToTheClock) {
                                   {"tCS", &DramTiming::tCS},
                                   {"tRFC_SB", &DramTiming::tRFC_SB},
                                   {"tREFSB_ACT", &DramTiming::tREFSB_ACT},
-                                  {"tXP", &DramTiming::tXP}};
+                                  {"tXP", &DramTiming::tXP},
+                                  {"tCCD_DLR", &DramTiming::tCCD_DLR},
+                                  {"tRRD_DLR", &DramTiming::tRRD_DLR},
+                                  {"tFAW_DLR", &DramTiming::tFAW_DLR},
+                                  {"tRFC_DLR", &DramTiming::tRFC_DLR},
+                                  {"tRFC_SB_DLR", &DramTiming::tRFC_SB_DLR}};
   for (const Bound& bound : bounds) {
     bool found = false;
     for (std::uint64_t seed = 0; seed < 40 && !found; ++seed) {
@@ -125,6 +137,14 @@ TEST(DramConstraints, BindToTheClock) {
       params.ranks = 2;
       params.two_cycle_commands = false;
       if (bound.value == &DramTiming::tXP) params.power_down = Time{50'000};
+      const std::string name = bound.name;
+      if (name.ends_with("_DLR")) params.stack = 4;
+      if (bound.value == &DramTiming::tRFC_DLR || bound.value == &DramTiming::tRFC_SB_DLR) {
+        params.ranks = 1;  // refreshes that come as close to each other as they may
+        params.refresh_postpone = 8;
+        params.refresh =
+            bound.value == &DramTiming::tRFC_DLR ? RefreshMode::kAllBank : RefreshMode::kSameBank;
+      }
       if (bound.value == &DramTiming::tRRD_S)
         params.timing.tFAW = 24;  // otherwise four activates take longer
       DramBench bench(params);

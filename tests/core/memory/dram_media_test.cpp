@@ -346,6 +346,63 @@ TEST(DramMedia, EnergyIsThatOfTheCountedCommands) {
   EXPECT_NEAR(bench.measure("power_mw"), bench.measure("energy_uj") * 1e6 / 4160, 1e-6);
 }
 
+TEST(DramMedia, DevicesForEccTakeEnergyAndMoveNothing) {
+  const auto energy = [](std::uint32_t ecc_width) {
+    DramParams params = DramBench::preset("DDR5-4800");
+    params.ecc_width = ecc_width;
+    DramBench bench(params);
+    const DramRun run = bench.closed_loop(DramPattern("rand_mix21", 1ULL << 30U), 4000, 64);
+    return std::pair{bench.measure("energy_uj"), run.gb_per_s};
+  };
+  const auto [plain, without] = energy(0);
+  const auto [ecc, with] = energy(8);  // five devices of x8 instead of four
+  EXPECT_NEAR(ecc / plain, 5.0 / 4.0, 1e-9);
+  EXPECT_EQ(with, without);
+}
+
+// The larger page of x16 allows fewer activates, in the form of random reads as in the simulation.
+TEST(DramMedia, ThePageOfADeviceLimitsItsActivates) {
+  for (const char* preset : {"DDR4-3200", "DDR5-4800", "DDR5-5600"}) {
+    double narrower = 1e9;
+    for (const std::uint32_t width : {4U, 8U, 16U}) {
+      DramParams params = one_channel(preset);
+      params.device_width = width;
+      params.read_queue = 512;
+      DramBench bench(params);
+      const Forms forms(bench.media.config());
+      const std::uint32_t channels = bench.media.config().sub_channels;
+      const DramRun run = bench.closed_loop(DramPattern("rand_r", 1ULL << 30U), 30'000, 600 * channels);
+      const double form = channels * std::min(forms.random(), forms.sequential());
+      EXPECT_LE(run.gb_per_s, narrower * 1.01) << preset << " x" << width;
+      narrower = run.gb_per_s;
+      if (forms.t.tFAW == 16) {         // DDR4 x4
+        EXPECT_LT(run.gb_per_s, form);  // its sixteen banks are not free that often
+        continue;
+      }
+      EXPECT_NEAR(run.gb_per_s / form, 1.0, 0.04) << preset << " x" << width;
+    }
+  }
+}
+
+// Reads that alternate between two dies follow each other as those of one do; between two ranks the bus takes a pause.
+TEST(DramMedia, DiesOfAStackShareTheBusWithoutAPause) {
+  const auto apart = [](std::uint32_t ranks, std::uint32_t stack) {
+    DramParams params = DramBench::preset("DDR5-4800");
+    params.ranks = ranks;
+    params.stack = stack;
+    params.refresh = RefreshMode::kOff;
+    params.mapping = "robabgchcora";  // line by line
+    DramBench bench(params);
+    for (const std::uint64_t line : {0U, 1U}) bench.access({line * 64, false}, Time{});  // opens the rows
+    const std::size_t first = bench.access({0, false}, Time{1'000'000});
+    const std::size_t second = bench.access({64, false}, Time{1'000'000});
+    bench.run();
+    return DramClock(bench.media.config().device.clock).edge_at(bench.done_at[second] - bench.done_at[first]);
+  };
+  EXPECT_EQ(apart(1, 2), 8);      // tCCD_DLR
+  EXPECT_EQ(apart(2, 1), 8 + 2);  // the burst and tCS
+}
+
 TEST(DramMedia, AnAccessOfAnySizeIsDoneWithItsLastBurst) {
   DramBench bench(quiet());
   const std::size_t whole = bench.access({0, false, 256}, Time{});

@@ -85,6 +85,144 @@ TEST(DramParams, AMemoryLargerThanItsDramIsRefused) {
   EXPECT_EQ(resolve(two, Bytes{16ULL << 30U}).capacity(), 16ULL << 30U);
 }
 
+// --- devices -----------------------------------------------------------------------------------------------------------
+
+DramParams devices_of(const std::string& preset, std::uint32_t width, std::uint32_t density) {
+  DramParams params = of(preset);
+  params.device_width = width;
+  params.density = density;
+  return params;
+}
+
+TEST(DramParams, TheDevicesOfAPresetAreThoseOfItsStandard) {
+  // Written out, its own width and density change nothing: the tables of the standards and the presets agree.
+  for (const DramDevice& device : dram_presets()) {
+    const DramOrganisation& own = device.organisation;
+    EXPECT_EQ((std::uint64_t{own.density} << 30U),
+              std::uint64_t{own.banks_in_rank()} * own.rows * own.columns * own.device_width)
+        << device.name;
+    if (device.standard == DramStandard::kNone) continue;
+    const DramDevice chosen =
+        resolve(devices_of(std::string(device.name), own.device_width, own.density), {}).device;
+    EXPECT_EQ(chosen.organisation.bank_groups, own.bank_groups) << device.name;
+    EXPECT_EQ(chosen.organisation.banks, own.banks) << device.name;
+    EXPECT_EQ(chosen.organisation.rows, own.rows) << device.name;
+    EXPECT_EQ(chosen.organisation.columns, own.columns) << device.name;
+    EXPECT_EQ(chosen.timing.tRFC, device.timing.tRFC) << device.name;
+    EXPECT_EQ(chosen.timing.tRFC_SB, device.timing.tRFC_SB) << device.name;
+    EXPECT_EQ(chosen.timing.tREFI_SB, device.timing.tREFI_SB) << device.name;
+    EXPECT_EQ(chosen.currents.IDD4R, device.currents.IDD4R) << device.name;
+  }
+}
+
+TEST(DramParams, WidthAndDensityChangeWhatTheStandardSays) {
+  struct Row {
+    const char* preset;
+    std::uint32_t width, density;
+    std::uint32_t groups, banks, rows, columns, devices;
+    Clock tRRD_S, tRRD_L, tFAW, tRFC, tRFC_SB, tREFI_SB;
+    std::uint64_t gibibytes;  // of a channel, one rank
+  };
+  const std::vector<Row> rows{
+      {"DDR4-3200", 4, 8, 4, 4, 1U << 17U, 1024, 16, 4, 8, 16, 560, 0, 0, 16},
+      {"DDR4-3200", 16, 8, 2, 4, 1U << 16U, 1024, 4, 9, 11, 48, 560, 0, 0, 4},
+      {"DDR4-3200", 8, 16, 4, 4, 1U << 17U, 1024, 8, 4, 8, 34, 880, 0, 0, 16},
+      {"DDR4-2400", 16, 16, 2, 4, 1U << 17U, 1024, 4, 7, 8, 36, 660, 0, 0, 8},
+      {"DDR5-4800", 8, 8, 8, 2, 1U << 16U, 1024, 4, 8, 12, 32, 468, 276, 2340, 8},
+      {"DDR5-4800", 4, 16, 8, 4, 1U << 16U, 2048, 8, 8, 12, 32, 708, 312, 1170, 32},
+      {"DDR5-4800", 16, 16, 4, 4, 1U << 16U, 1024, 2, 8, 12, 40, 708, 312, 1170, 8},
+      {"DDR5-4800", 8, 24, 8, 4, 3U << 15U, 1024, 4, 8, 12, 32, 984, 456, 1170, 24},
+      {"DDR5-5600", 4, 32, 8, 4, 1U << 17U, 2048, 8, 8, 14, 32, 1148, 532, 1365, 64},
+      {"LPDDR5-6400", 16, 8, 4, 4, 1U << 15U, 1024, 1, 4, 4, 16, 168, 96, 195, 1},
+      {"LPDDR5-6400", 16, 32, 4, 4, 1U << 17U, 1024, 1, 4, 4, 16, 304, 152, 195, 4},
+  };
+  for (const Row& row : rows) {
+    const std::string what =
+        std::string(row.preset) + " x" + std::to_string(row.width) + " " + std::to_string(row.density) + "Gb";
+    const DramConfig config = resolve(devices_of(row.preset, row.width, row.density), {});
+    const DramOrganisation& o = config.device.organisation;
+    const DramTiming& t = config.device.timing;
+    EXPECT_EQ(o.bank_groups, row.groups) << what;
+    EXPECT_EQ(o.banks, row.banks) << what;
+    EXPECT_EQ(o.rows, row.rows) << what;
+    EXPECT_EQ(o.columns, row.columns) << what;
+    EXPECT_EQ(o.devices_in_rank(), row.devices) << what;
+    EXPECT_EQ(t.tRRD_S, row.tRRD_S) << what;
+    EXPECT_EQ(t.tRRD_L, row.tRRD_L) << what;
+    EXPECT_EQ(t.tFAW, row.tFAW) << what;
+    EXPECT_EQ(t.tRFC, row.tRFC) << what;
+    EXPECT_EQ(t.tRFC_SB, row.tRFC_SB) << what;
+    EXPECT_EQ(t.tREFI_SB, row.tREFI_SB) << what;
+    EXPECT_EQ(config.capacity(), row.gibibytes << 30U) << what;
+  }
+}
+
+TEST(DramParams, DevicesThatThereAreNotAreRefused) {
+  EXPECT_EQ(refused(devices_of("DDR4-3200", 8, 24)).path(), "density");
+  EXPECT_TRUE(contains(refused(devices_of("DDR4-3200", 8, 32)).detail().allowed, "8Gb or 16Gb"));
+  EXPECT_EQ(refused(devices_of("LPDDR5-6400", 8, 16)).path(), "device_width");
+  EXPECT_EQ(refused(devices_of("HBM3-6400", 8, 16)).path(), "device_width");
+  DramParams stacked = of("LPDDR5-6400");
+  stacked.stack = 2;
+  EXPECT_EQ(refused(stacked).path(), "stack");
+  DramParams ecc = of("DDR5-4800");
+  ecc.ecc_width = 4;  // half a device
+  EXPECT_EQ(refused(ecc).path(), "ecc_width");
+  ecc.ecc_width = 16;
+  EXPECT_EQ(refused(ecc).path(), "ecc_width");
+  DramParams alone = of("DDR5-4800");
+  alone.timing.tRRD_DLR = 8;
+  EXPECT_EQ(refused(alone).path(), "timing.tRRD_DLR");
+  DramParams three_quarters = devices_of("DDR5-4800", 8, 24);
+  three_quarters.mapping = "rarobabgchco";
+  EXPECT_EQ(resolve(three_quarters, {}).capacity(), 24ULL << 30U);  // one rank takes no bit
+  three_quarters.mapping = "chrorababgco";
+  EXPECT_TRUE(contains(refused(three_quarters).what(), "no power of two"));
+  three_quarters.mapping = "ro1chrababgcoro";
+  EXPECT_TRUE(contains(refused(three_quarters).what(), "2 bits or more"));
+}
+
+TEST(DramParams, EccDevicesHoldNoData) {
+  DramParams params = of("DDR5-4800");
+  params.ecc_width = 8;  // 80 bits a module
+  const DramConfig config = resolve(params, {});
+  EXPECT_EQ(config.device.organisation.devices_in_rank(), 5U);
+  EXPECT_EQ(config.capacity(), 16ULL << 30U);
+}
+
+TEST(DramParams, AStackIsARankForEachDie) {
+  DramParams params = of("DDR4-3200");
+  params.stack = 4;
+  params.ranks = 2;
+  const DramConfig config = resolve(params, {});
+  EXPECT_EQ(config.device.organisation.ranks, 8U);
+  EXPECT_EQ(config.capacity(), 64ULL << 30U);
+  EXPECT_EQ(config.device.timing.tRFC_DLR, 192);  // 120 ns
+  EXPECT_EQ(config.device.timing.tFAW_DLR, 16);
+  params.timing.tRFC_DLR = 4000;  // four of them take longer than a refresh interval
+  EXPECT_TRUE(contains(refused(params).what(), "tRFC_DLR for each die"));
+}
+
+TEST(DramParams, RanksFollowFromTheCapacity) {
+  const auto ranks = [](std::uint64_t gibibytes, std::uint32_t channels) {
+    DramParams params = of("DDR5-4800");
+    params.channels = channels;
+    return resolve(params, Bytes{gibibytes << 30U}).device.organisation.ranks;
+  };
+  EXPECT_EQ(ranks(1, 1), 1U);
+  EXPECT_EQ(ranks(16, 1), 1U);
+  EXPECT_EQ(ranks(32, 1), 2U);
+  EXPECT_EQ(ranks(48, 1), 4U);
+  EXPECT_EQ(ranks(48, 4), 1U);
+  EXPECT_EQ(ranks(128, 1), 8U);
+  DramParams one = of("DDR5-4800");
+  one.ranks = 1;
+  const InputError both = refused(one, Bytes{32ULL << 30U});
+  EXPECT_TRUE(contains(both.detail().allowed, "at most 16GiB"));
+  EXPECT_TRUE(contains(both.detail().allowed, "ranks: 1, each 16GiB"));
+  EXPECT_TRUE(contains(refused(of("DDR5-4800"), Bytes{256ULL << 30U}).detail().allowed, "at most 128GiB"));
+}
+
 TEST(DramParams, NumbersThatAreNoPowersOfTwoOrZeroAreRefused) {
   for (const std::int64_t channels : {0, 3, 128}) {
     const Value value(Value::Map{{"preset", "test-D5"}, {"channels", channels}});

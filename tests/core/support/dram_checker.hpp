@@ -125,10 +125,26 @@ class DramChecker {
     if (refresh_ == RefreshMode::kSameBank) apart(r, rank.refresh, t_.tREFSB_ACT, "tREFSB_ACT");
     if (rank.activates.size() >= 4) apart(r, rank.activates[rank.activates.size() - 4], t_.tFAW, "tFAW");
     rank.activates.push_back(r.clock);
+    stack_activates(r);
     if (rank.activates.size() > 64) rank.activates.erase(rank.activates.begin(), rank.activates.end() - 4);
     bank.open = true;
     bank.row = r.row;
     bank.activate = group.activate = rank.activate = r.clock;
+  }
+
+  // The dies of a stack: other ranks of the same one.
+  template <class Look>
+  void other_dies(const DramCommandRecord& r, Look look) {
+    for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
+      if (i != r.rank && i / o_.stack == r.rank / o_.stack) look(ranks_[i]);
+    }
+  }
+  void stack_activates(const DramCommandRecord& r) {
+    if (o_.stack == 1) return;
+    other_dies(r, [&](const Rank& die) { apart(r, die.activate, t_.tRRD_DLR, "tRRD_DLR"); });
+    std::vector<Clock>& all = stack_activates_[r.rank / o_.stack];
+    if (all.size() >= 4) apart(r, all[all.size() - 4], t_.tFAW_DLR, "tFAW_DLR");
+    all.push_back(r.clock);
   }
 
   void precharge(const DramCommandRecord& r, Rank&, Bank& bank) {
@@ -164,8 +180,14 @@ class DramChecker {
       apart(r, write_end(rank.write), t_.tWTR_S, "tWTR_S");
       bank.read = group.read = rank.read = r.clock;
     }
+    other_dies(r, [&](const Rank& die) {
+      apart(r, write ? die.write : die.read, t_.tCCD_DLR, "tCCD_DLR");
+      if (write) apart(r, die.read, t_.tRTW, "tRTW of another die");
+      if (!write) apart(r, write_end(die.write), t_.tWTR_S, "tWTR_S of another die");
+    });
     const Clock data = r.clock + (write ? t_.CWL : t_.CL);
-    need(r, data >= data_end_ + (data_rank_ == r.rank ? 0 : t_.tCS), "two bursts on the data bus");
+    const bool same_stack = data_rank_ / o_.stack == r.rank / o_.stack;
+    need(r, data >= data_end_ + (same_stack ? 0 : t_.tCS), "two bursts on the data bus");
     data_end_ = data + o_.burst_clocks;
     data_rank_ = r.rank;
     if (closes) {
@@ -192,6 +214,9 @@ class DramChecker {
       apart(r, rank.refresh, t_.tRFC_SB, "REF to REF");
       apart(r, rank.activate, t_.tRRD_L, "ACT to REF of other banks");
     }
+    other_dies(r, [&](const Rank& die) {
+      apart(r, die.refresh, all ? t_.tRFC_DLR : t_.tRFC_SB_DLR, "REF to REF of another die");
+    });
     const Clock interval = all ? t_.tREFI : t_.tREFI_SB;
     // Put off by no more than is allowed, and the time to close the banks.
     const Clock closing = 2 * (t_.tRAS + t_.tRP + t_.tRFC + t_.CWL + t_.tWR + t_.tXP);
@@ -220,6 +245,7 @@ class DramChecker {
   RefreshMode refresh_;
   Clock postpone_;
   std::vector<Rank> ranks_;
+  std::map<std::uint32_t, std::vector<Clock>> stack_activates_;
   std::array<Clock, 2> bus_free_{};
   Clock data_end_ = kLongAgo;
   std::uint32_t data_rank_ = 0;

@@ -15,7 +15,6 @@ MemoryController::MemoryController(const MemoryControllerParams& params, const M
     : kernel_(kernel),
       source_(kernel.new_source()),
       device_(device),
-      capacity_(params.capacity),
       controller_time_(params.controller_time),
       queue_limit_(params.queue),
       credit_release_(params.credit_release),
@@ -27,6 +26,7 @@ MemoryController::MemoryController(const MemoryControllerParams& params, const M
   } catch (const InputError& error) {
     throw error.below("media");
   }
+  capacity_ = params.capacity.value_or(media_->capacity().value_or(MemoryControllerParams::kCapacity));
 }
 
 void MemoryController::serve(Message& message) {

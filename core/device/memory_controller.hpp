@@ -25,7 +25,9 @@ enum class CreditRelease : std::uint8_t {
 };
 
 struct MemoryControllerParams {
-  Bytes capacity{16ULL << 30U};
+  static constexpr Bytes kCapacity{16ULL << 30U};  ///< where neither it nor the media say
+
+  std::optional<Bytes> capacity;
   Time controller_time{40'000};
   std::optional<std::uint32_t> queue;
   CreditRelease credit_release = CreditRelease::kDrain;
@@ -38,7 +40,10 @@ struct MemoryControllerParams {
   /// Declares these parameters in the schema of a device that derives from them.
   template <class Params>
   static void describe_in(Schema<Params>& schema) {
-    schema.field("capacity", &Params::capacity).min(Bytes{4096}).doc("Bytes of memory.");
+    schema.field("capacity", &Params::capacity)
+        .min(Bytes{4096})
+        .default_text("that of the media if they have one (dram), otherwise " + to_text(kCapacity))
+        .doc("Bytes of memory. Media of more bytes are used in part; media of fewer are refused.");
     schema.field("controller_time", &Params::controller_time)
         .doc("Time that the controller works on each request, in a pipeline.")
         .source("ESF, Table III");

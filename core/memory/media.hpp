@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/kind_registry.hpp"
@@ -27,7 +28,7 @@ struct MediaContext {
   Kernel& kernel;
   const Component& owner;
   MediaClient& client;
-  Bytes capacity;  ///< of the memory in front of it
+  std::optional<Bytes> capacity;  ///< as written for the memory in front of it
   std::uint64_t seed = 0;
 };
 
@@ -39,6 +40,8 @@ class Media : public EventHandler {
 
   /// It is known to serve any number of accesses at once.
   virtual bool unlimited() const { return false; }
+  /// Bytes that it holds; none: it is as large as the memory in front of it.
+  virtual std::optional<Bytes> capacity() const { return std::nullopt; }
 
   virtual void open_window(Time /*now*/) {}
   virtual void close_window(Time /*now*/) {}

@@ -159,6 +159,7 @@ Value describe_system(const Registry& registry, const Simulation& simulation) {
   const Spec& spec = simulation.spec();
   const Unlimited unlimited = find_unlimited(system, nullptr);
   Value::List notes;
+  for (const std::string& note : simulation.notes()) notes.emplace_back(note);
   if (unlimited.any()) notes.emplace_back(unlimited.note());
   return Value::Map{{"devices", devices_of(system, spec)}, {"unmapped", unmapped_of(system, spec)},
                     {"links", links_of(system)},           {"routes", routes_of(registry, system, spec)},

@@ -26,6 +26,7 @@ Simulation::Simulation(const Registry& registry, const Spec& spec, const TraceOp
   give_work();
   system_.check_reachability();
   for (const auto& each : system_.components()) each->start();
+  note_unused_media();
   if (spec_.outputs.series) {
     std::vector<LinkEnd*> ends;
     for (const auto& end : system_.link_ends()) ends.push_back(end.get());
@@ -35,6 +36,17 @@ Simulation::Simulation(const Registry& registry, const Spec& spec, const TraceOp
 }
 
 Simulation::~Simulation() = default;
+
+void Simulation::note_unused_media() {
+  for (const auto& each : system_.components()) {
+    auto* owner = dynamic_cast<MemoryOwner*>(each.get());
+    const Media* media = owner ? owner->media() : nullptr;
+    const auto held = media ? media->capacity() : std::nullopt;
+    if (!held || *held <= owner->memory_capacity()) continue;
+    notes_.push_back(each->name() + " uses " + to_text(owner->memory_capacity()) + " of the " +
+                     to_text(*held) + " that its media hold");
+  }
+}
 
 void Simulation::record_commands() {
   commands_ = std::make_unique<CommandRecorder>();

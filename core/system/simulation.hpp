@@ -79,6 +79,7 @@ class Simulation final : private RequestObserver {
  private:
   enum class Window : std::uint8_t { kBefore, kOpen, kAfter };
 
+  void note_unused_media();
   void record_commands();
   void give_work();
   bool all_warm();

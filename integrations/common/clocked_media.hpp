@@ -102,15 +102,17 @@ class ClockedMedia final : public Media {
         library_(make(params)),
         period_(library_->period()),
         idle_period_(params.idle_period.value_or(library_->idle_period())) {
-    if (library_->capacity() < context.capacity.count()) {
+    if (context.capacity && library_->capacity() < context.capacity->count()) {
       throw InputError({std::string("the memory is larger than what ") + Library::kName + " simulates",
-                        to_text(context.capacity),
+                        to_text(*context.capacity),
                         "a `capacity` of at most " + to_text(Bytes{library_->capacity()}),
                         {}},
                        "config");
     }
     library_->done = [this](std::uint64_t tag) { completed(tag); };
   }
+
+  std::optional<Bytes> capacity() const override { return Bytes{library_->capacity()}; }
 
   void access(Message& message, Address address, Time ready) override {
     const std::uint64_t tag = take_slot();

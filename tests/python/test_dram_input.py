@@ -8,6 +8,7 @@ import pytest
 
 import cxloom as cx
 from cxloom import _core
+from cxloom.building import describe
 from cxloom.errors import InputError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dram.yaml"
@@ -27,7 +28,17 @@ MEDIA = "devices.mem.media"
         (f"{MEDIA}.timing", {"tRAS": 20}, ["tRAS is less than tRCD"]),
         (f"{MEDIA}.timing", {"tRSA": 20}, ["did you mean 'tRAS'?"]),
         (f"{MEDIA}.row_policy", "opne", ["did you mean 'open'?"]),
-        ("devices.mem.capacity", "64GiB", ["larger than its DRAM", "at most 32GiB"]),
+        (
+            "devices.mem.capacity",
+            "512GiB",
+            ["larger than its DRAM", "at most 256GiB", "ranks: 8, each 32GiB"],
+        ),
+        (f"{MEDIA}.density", "48Gb", ["8Gb, 12Gb, 16Gb, 24Gb or 32Gb"]),
+        (f"{MEDIA}.density", "12Gb", ["media.density", "no such devices", "8Gb, 16Gb, 24Gb or 32Gb"]),
+        (f"{MEDIA}.device_width", "x2", ["x4, x8 or x16"]),
+        (f"{MEDIA}.stack", 3, ["a power of two"]),
+        (f"{MEDIA}.ecc_width", 4, ["media.ecc_width", "a multiple of 8, at most 8"]),
+        (f"{MEDIA}.timing", {"tFAW_DLR": 20}, ["media.timing.tFAW_DLR", "no stack"]),
     ],
 )
 def test_mistakes_are_refused(path: str, value: object, words: list[str]) -> None:
@@ -35,6 +46,44 @@ def test_mistakes_are_refused(path: str, value: object, words: list[str]) -> Non
         cx.run(cx.load(EXAMPLE).set(path, value))
     for each in words:
         assert each in str(caught.value)
+
+
+def described(media: dict[str, object], capacity: str | None = None) -> tuple[str, list[str]]:
+    """What `check` says of a host and a memory of DRAM: its addresses, and what is left over."""
+    description = describe(memory_of(media, capacity).resolve())
+    return description["addresses"], [note for note in description["notes"] if "media hold" in note]
+
+
+def memory_of(media: dict[str, object], capacity: str | None = None) -> cx.System:
+    """A host and a memory of DRAM."""
+    own = {} if capacity is None else {"capacity": capacity}
+    system = cx.System().host("host").memory("mem", media={"kind": "dram", **media}, **own)
+    return system.connect("host", "mem").map("mem").workload("host", pattern="random", requests=10)
+
+
+@pytest.mark.parametrize(
+    ("media", "capacity"),
+    [
+        ({"preset": "DDR5-4800"}, "16GiB"),
+        ({"preset": "DDR4-3200"}, "8GiB"),
+        ({"preset": "DDR5-4800", "channels": 2, "ranks": 2}, "64GiB"),
+        ({"preset": "DDR5-4800", "density": "24Gb"}, "24GiB"),
+        ({"preset": "DDR5-4800", "device_width": "x4", "density": "32Gb", "ranks": 2}, "128GiB"),
+        ({"preset": "DDR4-3200", "device_width": "x4", "stack": 4, "ranks": 2, "ecc_width": 8}, "128GiB"),
+        ({"preset": "HBM3-6400", "channels": 16}, "16GiB"),
+    ],
+)
+def test_a_memory_is_as_large_as_its_dram(media: dict[str, object], capacity: str) -> None:
+    gibibytes = int(capacity.removesuffix("GiB"))
+    for written in (None, capacity):
+        assert described(media, written) == (f"0x0-{hex(gibibytes * 2**30 - 1)}", [])
+
+
+def test_ranks_follow_from_what_is_written_and_the_rest_is_said() -> None:
+    assert described({"preset": "DDR5-4800"}, "64GiB")[1] == []  # four ranks
+    note = "mem uses 48GiB of the 64GiB that its media hold"
+    assert described({"preset": "DDR5-4800"}, "48GiB")[1] == [note]
+    assert note in cx.run(memory_of({"preset": "DDR5-4800"}, "48GiB"))["notes"]
 
 
 def test_what_it_reports_is_declared_and_adds_up() -> None:

@@ -4,9 +4,15 @@ namespace cxloom {
 
 namespace {
 
-constexpr MeasureInfo kQueueMean{"queue_mean", "", "requests in controller and media, mean over time"};
+constexpr MeasureInfo kQueueMean{
+    "queue_mean", "", "requests in controller and media that are not answered yet, mean over time"};
 constexpr MeasureInfo kQueueP99{"queue_p99", "", "the same, 99th percentile over time"};
 constexpr MeasureInfo kQueueMax{"queue_max", "", "the same, largest number"};
+constexpr MeasureInfo kReadsMean{"read_buffer_mean", "", "places of read_buffer taken, mean over time"};
+constexpr MeasureInfo kReadsMax{"read_buffer_max", "", "the same, largest number"};
+constexpr MeasureInfo kWritesMean{"write_buffer_mean", "", "places of write_buffer taken, mean over time"};
+constexpr MeasureInfo kWritesMax{"write_buffer_max", "", "the same, largest number"};
+constexpr MeasureInfo kBufferHits{"buffer_hits", "", "reads answered from write_buffer"};
 
 }  // namespace
 
@@ -16,10 +22,14 @@ MemoryController::MemoryController(const MemoryControllerParams& params, const M
       source_(kernel.new_source()),
       device_(device),
       controller_time_(params.controller_time),
-      queue_limit_(params.queue),
       credit_release_(params.credit_release),
-      slots_(kernel, "a queue slot of the memory controller", owner) {
-  set_owner(owner);
+      requests_(kernel, owner,
+                params.apart() ? "a place in the read buffer" : "a queue slot of the memory controller",
+                params.apart() ? params.read_buffer : params.queue) {
+  if (params.apart()) {
+    writes_ = std::make_unique<Places>(kernel, owner, "a place in the write buffer", params.write_buffer);
+  }
+  if (params.posted_writes) buffered_ = std::make_unique<BufferedWrites>(*params.write_buffer);
   MediaContext context{kernel, owner, *this, params.capacity, seed};
   try {
     media_ = media_kinds.make(params.media, context);
@@ -30,18 +40,23 @@ MemoryController::MemoryController(const MemoryControllerParams& params, const M
 }
 
 void MemoryController::serve(Message& message) {
-  if (queue_limit_ && admitted_ == *queue_limit_) {
-    if (outside_.empty()) slots_.join(*this, kernel_.now());
-    outside_.push(message);
-    ++outside_count_;
+  Places& places = places_of(message);
+  if (places.limit && places.taken == *places.limit) {
+    if (places.outside.empty()) places.wanted.join(places, kernel_.now());
+    places.outside.push(message);
+    ++places.outside_count;
     return;
   }
-  admit(message);
+  admit(message, places);
 }
 
-void MemoryController::admit(Message& message) {
+void MemoryController::admit(Message& message, Places& places) {
   const Time now = kernel_.now();
-  if (queue_limit_) ++admitted_;
+  const Time ready = now + controller_time_;
+  if (places.limit) {
+    ++places.taken;
+    places.level.change(now, +1);
+  }
   if (credit_release_ == CreditRelease::kDrain) {
     device_.admitted(message, now);
   } else {
@@ -49,59 +64,133 @@ void MemoryController::admit(Message& message) {
   }
   in_service_.join(now);
   message.charge(Segment::kMediaQueue, now);
-  message.charge(Segment::kController, now + controller_time_);
+  message.charge(Segment::kController, ready);
   const auto place = map_->find(message.address);
   ensure(place.has_value(), "a request to an address that no region holds");
-  media_->access(message, place->device_address, now + controller_time_);
+  if (buffered_) {
+    if (message.opcode == Opcode::kMemWr) {
+      post(message, place->device_address, ready);
+      return;
+    }
+    if (buffered_->hold(place->device_address, message.size)) {
+      ++buffer_hits_;
+      if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, 0);
+      answer(message, ready);
+      return;
+    }
+  }
+  media_->access(message, place->device_address, ready);
+}
+
+// Another message carries the write to the media, so that its own can be the answer.
+void MemoryController::post(Message& message, Address address, Time ready) {
+  Message& write = posted_.take();
+  write.address = address;
+  write.opcode = message.opcode;
+  write.channel = message.channel;
+  write.source = message.source;
+  write.destination = message.destination;
+  write.size = message.size;
+  buffered_->add(address, write.size);
+  media_->access(write, address, ready);
+  answer(message, ready);
 }
 
 void MemoryController::media_done(Message& message, Time at) {
+  const bool write = message.opcode == Opcode::kMemWr;
+  if (buffered_ && write) {
+    kernel_.schedule(at, source_, *this, kWritten, reinterpret_cast<std::uintptr_t>(&message));
+    return;
+  }
+  if (places_of(message).limit) kernel_.schedule(at, source_, *this, kPlaceFree, write);
+  answer(message, at);
+}
+
+void MemoryController::answer(Message& message, Time at) {
+  // The answers to posted writes overtake those of reads that the media have promised for later.
+  if (buffered_ && at > kernel_.now()) {
+    kernel_.schedule(at, source_, *this, kAnswer, reinterpret_cast<std::uintptr_t>(&message));
+    return;
+  }
   in_service_.leave_at(at, kernel_.now());
-  if (queue_limit_) kernel_.schedule(at, source_, *this, 0);
   if (credit_release_ == CreditRelease::kCompletion) {
     message.port = static_cast<std::uint16_t>(message.blocked.ps());
     device_.admitted(message, at);
   }
-  const bool write = message.opcode == Opcode::kMemWr;
-  message.opcode = write ? Opcode::kCmp : Opcode::kMemData;
+  message.opcode = message.opcode == Opcode::kMemWr ? Opcode::kCmp : Opcode::kMemData;
   message.channel = channel_of(message.opcode);
   std::swap(message.source, message.destination);
   device_.reply(message, at);
 }
 
-void MemoryController::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
-  --admitted_;
-  if (outside_.empty()) return;
-  --outside_count_;
-  Message& next = outside_.pop();
-  if (outside_.empty()) slots_.leave(*this);
-  admit(next);
+void MemoryController::free_place(Places& places) {
+  --places.taken;
+  places.level.change(kernel_.now(), -1);
+  if (places.outside.empty()) return;
+  --places.outside_count;
+  Message& next = places.outside.pop();
+  if (places.outside.empty()) places.wanted.leave(places);
+  admit(next, places);
+}
+
+void MemoryController::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind == kPlaceFree) {
+    free_place(writes_ && payload != 0 ? *writes_ : requests_);
+    return;
+  }
+  Message& message = *reinterpret_cast<Message*>(payload);
+  if (kind == kAnswer) {
+    answer(message, kernel_.now());
+    return;
+  }
+  buffered_->remove(message.address, message.size);
+  posted_.give_back(message);
+  free_place(*writes_);
 }
 
 void MemoryController::open_window(Time now) {
   in_service_.open(now);
+  buffer_hits_ = 0;
+  requests_.level.open(now);
+  if (writes_) writes_->level.open(now);
   media_->open_window(now);
 }
 
 void MemoryController::close_window(Time now) {
   in_service_.close(now);
+  requests_.level.close(now);
+  if (writes_) writes_->level.close(now);
+  hits_of_window_ = buffer_hits_;
   media_->close_window(now);
 }
 
-std::vector<MeasureInfo> MemoryController::measures() { return {kQueueMean, kQueueP99, kQueueMax}; }
+std::vector<MeasureInfo> MemoryController::measures() {
+  return {kQueueMean, kQueueP99, kQueueMax, kReadsMean, kReadsMax, kWritesMean, kWritesMax, kBufferHits};
+}
 
 void MemoryController::report(MeasureSink& sink) const {
   sink.add(kQueueMean, in_service_.monitor().mean());
   sink.add(kQueueP99, in_service_.monitor().quantile(0.99));
   sink.add(kQueueMax, in_service_.monitor().maximum());
+  if (writes_ && requests_.limit) {
+    sink.add(kReadsMean, requests_.level.mean());
+    sink.add(kReadsMax, requests_.level.maximum());
+  }
+  if (writes_ && writes_->limit) {
+    sink.add(kWritesMean, writes_->level.mean());
+    sink.add(kWritesMax, writes_->level.maximum());
+  }
+  if (buffered_) sink.count(kBufferHits, hits_of_window_);
   media_->report(sink);
 }
 
 std::string MemoryController::activity() const {
   const auto in_service = in_service_.monitor().level();
-  if (in_service == 0 && outside_count_ == 0) return {};
-  return std::to_string(in_service) + " requests in service, " + std::to_string(outside_count_) +
-         " waiting outside";
+  const std::size_t outside = requests_.outside_count + (writes_ ? writes_->outside_count : 0);
+  const std::uint64_t posted = posted_.live();
+  if (in_service == 0 && outside == 0 && posted == 0) return {};
+  return std::to_string(in_service) + " requests in service, " + std::to_string(outside) +
+         " waiting outside" + (posted != 0 ? ", " + std::to_string(posted) + " posted writes buffered" : "");
 }
 
 }  // namespace cxloom

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "base/schema.hpp"
+#include "device/buffered_writes.hpp"
 #include "kernel/component.hpp"
 #include "kernel/distribution.hpp"
+#include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/media.hpp"
 #include "protocol/address_map.hpp"
@@ -25,13 +27,20 @@ enum class CreditRelease : std::uint8_t {
 };
 
 struct MemoryControllerParams {
+  static constexpr std::uint32_t kLargestBuffer = 65'536;
   static constexpr Bytes kCapacity{16ULL << 30U};  ///< where neither it nor the media say
 
   std::optional<Bytes> capacity;
   Time controller_time{40'000};
   std::optional<std::uint32_t> queue;
+  std::optional<std::uint32_t> read_buffer;
+  std::optional<std::uint32_t> write_buffer;
+  bool posted_writes = false;
   CreditRelease credit_release = CreditRelease::kDrain;
   Kinded media{"fixed", Value(Value::Map{})};
+
+  /// Reads and writes have places of their own.
+  bool apart() const { return read_buffer || write_buffer; }
 
   static void describe(Schema<MemoryControllerParams>& schema) {
     schema.doc("A memory controller and its media.");
@@ -54,6 +63,29 @@ struct MemoryControllerParams {
             "Requests in the controller and the media at the same time; more wait in the port's receive "
             "buffer and "
             "hold their credits.");
+    schema.field("read_buffer", &Params::read_buffer)
+        .min(1)
+        .max(kLargestBuffer)
+        .default_text("unlimited")
+        .doc(
+            "Reads in the controller and the media at the same time, apart from writes (`queue` counts "
+            "both); more "
+            "wait in the port's receive buffer and hold their credits.");
+    schema.field("write_buffer", &Params::write_buffer)
+        .min(1)
+        .max(kLargestBuffer)
+        .default_text("unlimited")
+        .doc("The same for writes. A write has its place until the media say that it is done.");
+    schema.field("posted_writes", &Params::posted_writes)
+        .doc(
+            "Whether a write is answered once the controller has it in `write_buffer`, and not only when the "
+            "media "
+            "say that it is done. A read of what is in the buffer is answered from there.");
+    schema.rule(
+        "queue counts reads and writes together, read_buffer and write_buffer apart: one or the other",
+        [](const Params& params) { return !params.queue || !params.apart(); });
+    schema.rule("posted_writes need a write_buffer, in which they wait for the media",
+                [](const Params& params) { return !params.posted_writes || params.write_buffer; });
     schema
         .choice("credit_release", &Params::credit_release,
                 {{"drain", CreditRelease::kDrain}, {"completion", CreditRelease::kCompletion}})
@@ -67,7 +99,7 @@ struct MemoryControllerParams {
 };
 
 /// Answers requests: `reply` gets each message, turned into its response, with the time from which it may leave.
-class MemoryController final : public EventHandler, public MediaClient, public Waiter {
+class MemoryController final : public EventHandler, public MediaClient {
  public:
   /// The device around it.
   class Device {
@@ -86,8 +118,8 @@ class MemoryController final : public EventHandler, public MediaClient, public W
   void set_address_map(const AddressMap& map) { map_ = &map; }
   Bytes capacity() const { return capacity_; }
   Media& media() { return *media_; }
-  /// Neither its queue nor the media bound what it serves at once.
-  bool unlimited() const { return !queue_limit_ && media_->unlimited(); }
+  /// Neither its places nor the media bound what it serves at once.
+  bool unlimited() const { return media_->unlimited() && (!requests_.limit || (writes_ && !writes_->limit)); }
 
   void serve(Message& message);
   void media_done(Message& message, Time at) override;
@@ -100,7 +132,30 @@ class MemoryController final : public EventHandler, public MediaClient, public W
   std::string activity() const;
 
  private:
-  void admit(Message& message);
+  enum Wake : std::uint8_t { kPlaceFree, kAnswer, kWritten };
+
+  /// Places for requests in controller and media, and the requests in the receive buffer that wait for one.
+  struct Places final : public Waiter {
+    Places(Kernel& kernel, const Component& owner, const char* resource, std::optional<std::uint32_t> most)
+        : limit(most), wanted(kernel, resource, owner) {
+      set_owner(owner);
+    }
+
+    std::optional<std::uint32_t> limit;  // none: nobody needs to know how many are taken
+    std::uint32_t taken = 0;
+    MessageQueue outside;
+    std::size_t outside_count = 0;
+    WaitList wanted;
+    LevelMonitor level;
+  };
+
+  Places& places_of(const Message& message) {
+    return writes_ && message.opcode == Opcode::kMemWr ? *writes_ : requests_;
+  }
+  void admit(Message& message, Places& places);
+  void post(Message& message, Address address, Time ready);
+  void free_place(Places& places);
+  void answer(Message& message, Time at);
 
   Kernel& kernel_;
   EventSource source_;
@@ -108,13 +163,14 @@ class MemoryController final : public EventHandler, public MediaClient, public W
   const AddressMap* map_ = nullptr;
   Bytes capacity_;
   Time controller_time_;
-  std::optional<std::uint32_t> queue_limit_;
   CreditRelease credit_release_;
   std::unique_ptr<Media> media_;
-  std::uint32_t admitted_ = 0;  // only with a limit: otherwise nobody needs to know when one leaves
-  MessageQueue outside_;        // in the receive buffer, waiting for a slot
-  std::size_t outside_count_ = 0;
-  WaitList slots_;
+  Places requests_;                           // of all, or of reads alone
+  std::unique_ptr<Places> writes_;            // none: with the others
+  std::unique_ptr<BufferedWrites> buffered_;  // none: writes are not posted
+  Pool<Message> posted_;                      // carry those writes to the media
+  std::uint64_t buffer_hits_ = 0;             // since the window opened
+  std::uint64_t hits_of_window_ = 0;
   BookedLevel in_service_;
 };
 

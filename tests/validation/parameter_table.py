@@ -111,6 +111,10 @@ def memory_rows(name: str, at: str, base: Spec, device: str) -> Iterator[Turn]:
     yield Turn(f"{name}.capacity", by_capacity, f"{at}.capacity", ("1MiB", "3MiB"), RISES, served_by(device))
     yield Turn(f"{name}.controller_time", base, f"{at}.controller_time", ("40ns", "80ns"), RISES, latency)
     yield Turn(f"{name}.queue", base, f"{at}.queue", (..., 1), FALLS, bandwidth)
+    yield Turn(f"{name}.read_buffer", base, f"{at}.read_buffer", (..., 1), FALLS, bandwidth)
+    writes = changed(base, ("workload.host.reads", 0.0), (f"{at}.write_buffer", 16))
+    yield Turn(f"{name}.write_buffer", writes, f"{at}.write_buffer", (16, 1), FALLS, bandwidth)
+    yield Turn(f"{name}.posted_writes", writes, f"{at}.posted_writes", (False, True), FALLS, latency)
     media = {"kind": "fixed", "latency": "45ns"}, {"kind": "fixed", "latency": "90ns"}
     yield Turn(f"{name}.media", base, f"{at}.media", media, RISES, latency)
     buffers = changed(base, ("links.1.credits", 2), ("links.2.credits", 2))

@@ -148,7 +148,8 @@ def test_a_file_may_start_from_a_file(tmp_path: Path) -> None:
     [
         (
             "esf/validatoin",
-            "unknown preset 'esf/validatoin'; allowed: cxl/pins-x16-64, esf/validation or memory/local-remote-cxl; "
+            "unknown preset 'esf/validatoin'; allowed: cxl/pins-x16-64, esf/validation, expander/asic-ddr5, "
+            "expander/fpga-ddr4 or memory/local-remote-cxl; "
             "did you mean 'esf/validation'?",
         ),
         ("nowhere.yaml", "no such file"),

@@ -25,7 +25,13 @@ import cxloom as cx  # noqa: E402
 
 Spec = dict[str, Any]
 EXAMPLES = ("system", "fabric", "dram")
-PRESETS = ("esf/validation", "cxl/pins-x16-64", "memory/local-remote-cxl")
+PRESETS = (
+    "esf/validation",
+    "cxl/pins-x16-64",
+    "memory/local-remote-cxl",
+    "expander/asic-ddr5",
+    "expander/fpga-ddr4",
+)
 REQUESTS = 3000  # of each requester of an example or a preset: enough to fill its queues
 
 

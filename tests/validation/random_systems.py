@@ -32,7 +32,17 @@ MEDIA = st.builds(
         bank_interleave=st.sampled_from(["64B", "256B", "4KiB"]),
     ),
 )
-MEMORY = keys(controller_time=time(0, 60), queue=st.integers(1, 20), media=MEDIA)
+PLACES = st.one_of(
+    keys(queue=st.integers(1, 20)),
+    keys(read_buffer=st.integers(1, 20), write_buffer=st.integers(1, 20)),
+    st.fixed_dictionaries(
+        {"write_buffer": st.integers(1, 20), "posted_writes": st.just(True)},
+        optional={"read_buffer": st.integers(1, 20)},
+    ),
+)
+MEMORY = st.builds(
+    lambda places, more: {**places, **more}, PLACES, keys(controller_time=time(0, 60), media=MEDIA)
+)
 CACHE = keys(
     size=st.sampled_from(["1KiB", "4KiB"]),
     ways=st.sampled_from([0, 1, 4]),

@@ -30,6 +30,7 @@ def test_a_plain_host_link_and_memory_are_named() -> None:
     "memory",
     [
         {"queue": 48},
+        {"read_buffer": 48, "write_buffer": 48},
         {"media": {"kind": "fixed", **LIMIT}},
         {"media": {"kind": "fixed", "banks": 8}},
         {"media": {"kind": "dram", "preset": "DDR5-4800"}},

@@ -140,6 +140,8 @@ class Unloaded:
             "controller",
             time_ps(memory.get("controller_time", default("devices", "memory", "controller_time"))),
         )
+        if memory.get("posted_writes"):
+            return  # a write is answered before, and a read may find one in the buffer
         media = memory.get("media", {})
         latency = media.get("latency", default("media", "fixed", "latency"))
         self.add("media", time_ps(media.get("write_latency", latency) if write else latency))

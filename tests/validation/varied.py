@@ -125,6 +125,23 @@ VARIED: dict[str, Spec] = {
         work={**_WORK, "size": "200B", "footprint": "1GiB"},
         warmup=200,
     ),
+    "posted writes": host_and_memory(
+        {"bandwidth": "12.3GB/s", "credits": 8},
+        {
+            "read_buffer": 12,
+            "write_buffer": 6,
+            "posted_writes": True,
+            "media": {
+                "kind": "dram",
+                "preset": "DDR4-3200",
+                "device_width": "x4",
+                "stack": 4,
+                "ecc_width": 8,
+            },
+        },
+        work={**_WORK, "size": "200B", "footprint": "1MiB"},
+        warmup=200,
+    ),
     "measured curve": host_and_memory(
         {"bandwidth": "12.3GB/s"},
         {"media": {"kind": "curve", "points": _CURVE}},

@@ -143,8 +143,23 @@ unsigned FlitPacker::lead_class(const Filling& filling, ClassNibbles ready) {
   return lead;
 }
 
-/// Fills a slot with messages of the classes in `allowed`, in the format with the leading class that carries
-/// most. False, and an empty slot, if no message can go.
+/// The classes of which a message can go, without those of data that could not fill the slot because of the rolling
+/// counts although more of them wait: beside others, they give way, and have a slot of theirs a group later. That is
+/// for PBR flits, where a slot takes two reads' data, and the largest count is three.
+ClassNibbles FlitPacker::leaders(const Filling& filling, const SlotTables::ForSlot& table,
+                                 ClassNibbles available) const {
+  const ClassNibbles ready = nonzero_classes(available);
+  constexpr ClassNibbles kSeveralASlot = kDataClasses ^ nibble_of(Channel::kM2SRwD, 1);
+  const ClassNibbles several = ready & kSeveralASlot;
+  if (packing_.mode != FlitMode::k256BPbr || several == 0 || (ready & (ready - 1)) == 0) return ready;
+  const ClassNibbles fill = least(at_most_7(filling.left), table.most) & several * 15;
+  const ClassNibbles first = ready & ~nonzero_classes(fill - least(available, fill));
+  return first != 0 ? first : ready;
+}
+
+/// Fills a slot with messages of the classes in `allowed`, in the format with the leading class that carries most; of
+/// two that carry as many, that with more of the leading class if a queue of it waits: in 68B, completions then go by
+/// twos, which cost less (place_header_68b). False, and an empty slot, if no message can go.
 bool FlitPacker::place_messages(Filling& filling, unsigned slot, SlotType type, ClassNibbles allowed) {
   const SlotTables::ForSlot& table = tables_->of(type);
   const ClassNibbles available = filling.available(allowed & table.classes);
@@ -154,7 +169,7 @@ bool FlitPacker::place_messages(Filling& filling, unsigned slot, SlotType type, 
     ++flit.count(SlotKind::kEmpty);
     return false;
   }
-  const unsigned lead = lead_class(filling, nonzero_classes(available));
+  const unsigned lead = lead_class(filling, leaders(filling, table, available));
   const auto& candidates = table.of_class[lead];
   unsigned chosen = candidates[0];
   ClassNibbles counts = 0;
@@ -164,7 +179,9 @@ bool FlitPacker::place_messages(Filling& filling, unsigned slot, SlotType type, 
     ClassNibbles fits = least(available, format.most);
     if (format.several_data) fits = without_single(filling, format.several, fits);
     const unsigned sum = sum_of(fits);
-    if (sum <= most || (fits >> (lead * 4) & 15U) == 0) continue;
+    const auto of_lead = [&](ClassNibbles all) { return all >> (lead * 4) & 15U; };
+    if (sum < most || of_lead(fits) == 0) continue;
+    if (sum == most && (of_lead(filling.left) < 3 || of_lead(fits) <= of_lead(counts))) continue;
     most = sum;
     chosen = candidates[i];
     counts = fits;

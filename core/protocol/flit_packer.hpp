@@ -113,7 +113,10 @@ class FlitPacker {
   void pack_256b(const Offer& offer, Flit& flit);
   void start(Flit& flit) const;
   bool place_mac(Flit& flit);
+  void place_header_68b(Filling& filling);
   bool place_messages(Filling& filling, unsigned slot, SlotType type, ClassNibbles allowed);
+  ClassNibbles leaders(const Filling& filling, const SlotTables::ForSlot& table,
+                       ClassNibbles available) const;
   unsigned lead_class(const Filling& filling, ClassNibbles ready);
   static ClassNibbles without_single(const Filling& filling, Channel channel, ClassNibbles fits);
   static void place_headers(Filling& filling, unsigned slot, Channel channel, unsigned count);

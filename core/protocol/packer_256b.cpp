@@ -14,13 +14,17 @@ constexpr unsigned kSlotOfTwoGroups = 7;  // 256B-lo: it lies in both halves, an
 
 }  // namespace
 
-/// How many of `count` data headers the H-slot should take. Their data fill the flit, or end before it does;
-/// the next headers then go into the generic slot behind. In the last group they would use up the count that
-/// the H-slot of the next flit shares with it: one header fewer ends the data a group earlier, and both slots
-/// can be full. Only where more of the class are waiting, so that no message is kept back for nothing.
+/// How many of `count` data headers the H-slot of a standard flit should take. Their data fill the flit, or end before
+/// it does; the next headers then go into the generic slot behind. In the last group they would use up the count that
+/// the H-slot of the next flit shares with it: one header fewer ends the data a group earlier, and both slots can be
+/// full. Only where both would lack more than that one together, and more of the class are waiting, so that no message
+/// is kept back for nothing.
 unsigned FlitPacker::well_placed(const Filling& filling, Channel channel, unsigned count) const {
   if (packing_.mode == FlitMode::k68B || packing_.mode == FlitMode::k256BLo) return count;
   if (nibble_at(filling.left, channel) <= count) return count;
+  const unsigned both = nibble_at(tables_->of(SlotType::kHeader).most, channel) +
+                        nibble_at(tables_->of(SlotType::kGeneric).most, channel);
+  if (both <= nibble_at(tables_->largest, channel) + 1) return count;
   unsigned next = 1 + data_waiting_;  // the slot behind the data
   for (unsigned i = 0; i < count; ++i)
     next += filling.offer.data(channel, filling.taken(channel) + i).slots();

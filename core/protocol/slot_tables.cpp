@@ -22,6 +22,8 @@ SlotTables::ForSlot make_slot(FlitMode mode, SlotType type, bool zero_extended) 
       }
       const auto channel = static_cast<std::size_t>(part.channel);
       table.classes |= nibble_of(part.channel, 1);
+      const unsigned known = nibble_at(table.most, part.channel);
+      if (known < part.most) table.most += nibble_of(part.channel, part.most - known);
       table.of_class[channel][table.format_count[channel]++] = static_cast<std::uint8_t>(i);
     }
   }

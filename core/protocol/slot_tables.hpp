@@ -56,6 +56,7 @@ struct SlotTables {
   struct ForSlot {
     std::array<Format, kMostFormatsOfSlot> formats{};  ///< in the order of slot_formats()
     ClassNibbles classes = 0;                          ///< that it carries at all
+    ClassNibbles most = 0;                             ///< messages of each class in the format with most
     std::array<std::array<std::uint8_t, kMostFormats>, kChannelCount> of_class{};  ///< places in `formats`
     std::array<std::uint8_t, kChannelCount> format_count{};
   };

@@ -55,7 +55,7 @@ void MemoryController::admit(Message& message, Places& places) {
   const Time ready = now + controller_time_;
   if (places.limit) {
     ++places.taken;
-    places.level.change(now, +1);
+    if (writes_) places.level.change(now, +1);
   }
   if (credit_release_ == CreditRelease::kDrain) {
     device_.admitted(message, now);
@@ -125,7 +125,7 @@ void MemoryController::answer(Message& message, Time at) {
 
 void MemoryController::free_place(Places& places) {
   --places.taken;
-  places.level.change(kernel_.now(), -1);
+  if (writes_) places.level.change(kernel_.now(), -1);
   if (places.outside.empty()) return;
   --places.outside_count;
   Message& next = places.outside.pop();

@@ -146,7 +146,7 @@ class MemoryController final : public EventHandler, public MediaClient {
     MessageQueue outside;
     std::size_t outside_count = 0;
     WaitList wanted;
-    LevelMonitor level;
+    LevelMonitor level;  // only of reads and writes apart: `queue` is measured as those in service
   };
 
   Places& places_of(const Message& message) {

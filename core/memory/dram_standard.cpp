@@ -104,16 +104,19 @@ template <class Row>
 const Row& row_of(std::span<const Row> rows, std::uint32_t Row::* key, std::uint32_t wanted,
                   const DramDevice& preset, const char* parameter, const std::string& before,
                   const std::string& after) {
+  const auto text = [&](std::uint32_t value) {
+    std::string name = before;
+    name += std::to_string(value);
+    return name += after;
+  };
   std::vector<std::string> names;
   for (const Row& row : rows) {
     if (row.*key == wanted) return row;
-    names.push_back(before + std::to_string(row.*key) + after);
+    names.push_back(text(row.*key));
   }
-  throw InputError({"'" + std::string(preset.name) + "' has no such devices",
-                    before + std::to_string(wanted) + after,
-                    list_names(names),
-                    {}},
-                   parameter);
+  throw InputError(
+      {"'" + std::string(preset.name) + "' has no such devices", text(wanted), list_names(names), {}},
+      parameter);
 }
 
 const Standard& standard_of(const DramDevice& preset, const char* parameter) {
@@ -163,16 +166,20 @@ void set_density(DramDevice& device, const Density& density) {
 }
 
 void set_ecc(DramOrganisation& organisation, const Standard& standard, std::uint32_t bits) {
-  if (bits > standard.ecc_bits || bits % organisation.device_width != 0) {
-    throw InputError({"no whole devices of x" + std::to_string(organisation.device_width) +
-                          " for the ECC of a sub-channel",
-                      std::to_string(bits) + " bits",
-                      "a multiple of " + std::to_string(organisation.device_width) + ", at most " +
-                          std::to_string(standard.ecc_bits),
-                      {}},
-                     "ecc_width");
+  std::vector<std::string> whole;
+  for (std::uint32_t each = 0; each <= standard.ecc_bits; each += organisation.device_width) {
+    if (each == bits) {
+      organisation.ecc_width = bits;
+      return;
+    }
+    whole.push_back(std::to_string(each));
   }
-  organisation.ecc_width = bits;
+  throw InputError({"these are no whole devices of x" + std::to_string(organisation.device_width) +
+                        " for the ECC of a sub-channel",
+                    std::to_string(bits),
+                    list_names(whole),
+                    {}},
+                   "ecc_width");
 }
 
 }  // namespace

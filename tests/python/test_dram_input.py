@@ -37,7 +37,7 @@ MEDIA = "devices.mem.media"
         (f"{MEDIA}.density", "12Gb", ["media.density", "no such devices", "8Gb, 16Gb, 24Gb or 32Gb"]),
         (f"{MEDIA}.device_width", "x2", ["x4, x8 or x16"]),
         (f"{MEDIA}.stack", 3, ["a power of two"]),
-        (f"{MEDIA}.ecc_width", 4, ["media.ecc_width", "a multiple of 8, at most 8"]),
+        (f"{MEDIA}.ecc_width", 4, ["media.ecc_width", "no whole devices of x8", "allowed: 0 or 8"]),
         (f"{MEDIA}.timing", {"tFAW_DLR": 20}, ["media.timing.tFAW_DLR", "no stack"]),
     ],
 )

@@ -36,7 +36,7 @@ help:
 	@echo "make fuzz      random messages through the flit packers and back, for FUZZ_SECONDS"
 	@echo "make dram-check  a hundred million DRAM commands against the table of timings"
 	@echo "make same-bytes  what changed in the results of some 400 systems since BASE (a commit; default HEAD)"
-	@echo "make bench     C++ micro-benchmarks and benchmarks/run.py"
+	@echo "make bench     C++ micro-benchmarks, benchmarks/run.py and benchmarks/startup.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried"
 	@echo "make clean     remove build/ and .venv/"
 
@@ -129,6 +129,7 @@ bench: build build/.configured-benchmarks
 	@$(CMAKE) --build build
 	@if [[ -x build/benchmarks/cxloom_benchmarks ]]; then build/benchmarks/cxloom_benchmarks; fi
 	@if [[ -f benchmarks/run.py ]]; then $(BIN)/python benchmarks/run.py; fi
+	@$(BIN)/python benchmarks/startup.py
 
 # The wheel as a user's `pip install .` builds it, tried from where it was installed.
 package: build

@@ -27,6 +27,17 @@ def comparable(result: cx.Result) -> dict[str, object]:
     return {key: value for key, value in result.summary.items() if key != "cost"}
 
 
+def test_the_peak_of_memory_is_that_of_the_run_alone(spec_file: Path) -> None:
+    """What the system says of a process includes the peak of its launcher, which exec passes on."""
+    program = (
+        "import subprocess, sys\n"
+        "held = bytearray(b'x' * (512 << 20))\n"
+        f"subprocess.run([sys.executable, '-m', 'cxloom', 'run', {str(spec_file)!r}, '--json'], check=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert 20 << 20 < json.loads(done.stdout)["cost"]["peak_memory_bytes"] < 200 << 20
+
+
 def test_the_results_of_an_idle_system_are_the_sum_of_its_parts(system: cx.System) -> None:
     result = cx.run(system.set("devices.host.queue", 1).set("devices.bus.bandwidth", "unlimited"))
     # 10 process, 2 x 50 ports, 2 x 1 bus, 40 controller, 45 media

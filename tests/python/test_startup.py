@@ -23,7 +23,7 @@ workload: {host: {trace: accesses.txt}}
 
 PROGRAM = """\
 import json, sys
-from cxloom.cli.app import main
+from cxloom.cli import main
 try:
     main()
 except SystemExit as end:

@@ -34,7 +34,7 @@ help:
 	@echo "make format    rewrite C++ and Python files in the project's style"
 	@echo "make sanitize  C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make fuzz      random messages through the flit packers and back, for FUZZ_SECONDS"
-	@echo "make dram-check  a hundred million DRAM commands against the table of timings"
+	@echo "make dram-check  a hundred million DRAM commands against the table of timings; bandwidth at all depths"
 	@echo "make same-bytes  what changed in the results of some 400 systems since BASE (a commit; default HEAD)"
 	@echo "make bench     C++ micro-benchmarks, benchmarks/run.py and benchmarks/startup.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried"
@@ -92,10 +92,12 @@ cxx-tests: build build/.configured-tests
 	@$(CMAKE) --build build
 	@$(call CTEST,build)
 
-# The test of every run of the tests, longer: a hundred million commands of random traffic over random configurations.
+# Tests of every run of the tests, longer: a hundred million commands of random traffic over random configurations, and the
+# bandwidth of every preset and pattern at eleven depths.
 dram-check: build build/.configured-tests
 	@$(CMAKE) --build build --target cxloom_tests
-	CXLOOM_DRAM_COMMANDS=100000000 build/tests/cxloom_tests --gtest_filter='DramConstraints.Hold*'
+	CXLOOM_DRAM_COMMANDS=100000000 CXLOOM_DRAM_DEPTHS=all build/tests/cxloom_tests \
+	  --gtest_filter='DramConstraints.Hold*:DramDepth.*'
 
 sanitize: build/sanitize/.configured
 	@$(CMAKE) --build build/sanitize

@@ -27,6 +27,7 @@ DramChannel::DramChannel(const DramConfig& config, std::uint32_t index)
       may_be_alone_(!rows_.times_out() && config.read_queue > 1 && config.write_queue > 1) {
   for (auto& candidates : candidates_) candidates.resize(blocked_.size());
   for (auto& ready : ready_) ready.resize(ranks_.size());
+  for (auto& passed : passed_) passed.assign(blocked_.size(), kNeverClock);
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     next_due_ = std::min(next_due_, refresh_.emplace_back(config, rank).due());
   }
@@ -178,7 +179,7 @@ void DramChannel::admit(bool write) {
   const std::uint32_t rank = timers_.bank(burst.bank).rank;
   if (ranks_[rank].pending++ == 0 && !refresh_[rank].draining()) power_up(rank, floor_);
   ranks_[rank].idle_from = kNeverClock;
-  const DramQueue::Slot slot = queue_.add(burst, arrival.ready, arrival.order);
+  const DramQueue::Slot slot = queue_.add(burst, arrival.order);
   (write ? counters_.write_queue : counters_.read_queue).change(floor_, +1);
   if (write) ++held_writes_;
   if (alone) {

@@ -117,6 +117,12 @@ class DramChannel {
   Clock ready_at(Step step, const DramBurst& burst) const;
   template <class Take>
   void for_each_first(bool write, Take take) const;
+  /// Whether a hit to the open row may go before an older access of its bank to another row. What counts is how long hits
+  /// have passed that one: how long it has waited for other reasons says nothing, and grows with what waits before it.
+  bool may_pass(std::uint32_t bank, bool write) const {
+    const Clock since = passed_[write][bank];
+    return (since == kNeverClock ? 0 : floor_ - since) < config_.age_cap;
+  }
   Candidate candidate_of(std::uint32_t bank, bool write) const;
   Choice choice_of(std::uint32_t bank, bool write) const;
   Choice timeout_choice() const;
@@ -201,6 +207,7 @@ class DramChannel {
   std::vector<std::uint8_t> blocked_;  ///< by bank: waits for its refresh
   std::vector<std::uint8_t> unused_;   ///< by bank: opened for a read (1) or write (2), and not used yet
   std::array<std::vector<std::uint32_t>, 2> opened_;  ///< these banks, by direction
+  std::array<std::vector<Clock>, 2> passed_;  ///< by bank: since then hits have passed its oldest access
 
   std::array<Ring<Arrival>, 2> arrivals_;  ///< not in a queue yet: in the future, or waiting for room
   Ring<Clock> written_;                    ///< when the data of writes leave their place in the write queue

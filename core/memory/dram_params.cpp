@@ -260,7 +260,9 @@ void DramParams::describe(Schema<DramParams>& schema) {
           "bank predicts from its last rows; after `row_timeout` without an access.");
   schema.field("row_timeout", &DramParams::row_timeout).doc("For `row_policy: timeout`.");
   schema.field("age_cap", &DramParams::age_cap)
-      .doc("An access that has waited longer goes before younger ones that hit the open row of its bank.");
+      .doc(
+          "For so long hits to the open row of a bank go before an older access to another of its rows, "
+          "counted from the first hit that did. 0: never.");
   schema.field("read_queue", &DramParams::read_queue)
       .min(1)
       .max(4096)

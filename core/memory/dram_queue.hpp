@@ -29,7 +29,6 @@ class DramQueue {
 
   struct Entry {
     DramBurst burst;
-    Clock arrival = 0;
     std::uint64_t order = 0;   ///< of arrival
     Clock first = kUntouched;  ///< its first command
     RowOutcome outcome = RowOutcome::kHit;
@@ -62,7 +61,7 @@ class DramQueue {
     }
     return slot;
   }
-  Slot add(const DramBurst& burst, Clock arrival, std::uint64_t order);
+  Slot add(const DramBurst& burst, std::uint64_t order);
   void remove(Slot slot);
 
  private:
@@ -77,7 +76,7 @@ class DramQueue {
   std::uint32_t counts_[2] = {0, 0};
 };
 
-inline DramQueue::Slot DramQueue::add(const DramBurst& burst, Clock arrival, std::uint64_t order) {
+inline DramQueue::Slot DramQueue::add(const DramBurst& burst, std::uint64_t order) {
   Slot slot = static_cast<Slot>(entries_.size());
   if (free_.empty()) {
     entries_.emplace_back();
@@ -85,7 +84,7 @@ inline DramQueue::Slot DramQueue::add(const DramBurst& burst, Clock arrival, std
     slot = free_.back();
     free_.pop_back();
   }
-  entries_[slot] = {burst, arrival, order};
+  entries_[slot] = {burst, order};
   List& list = lists_[burst.bank * 2 + burst.write];
   if (list.first == kNone) {
     list.first = slot;

@@ -19,9 +19,7 @@ DramChannel::Candidate DramChannel::candidate_of(std::uint32_t bank, bool write)
   const DramQueue::Slot hit = queue_.oldest_to(bank, write, row);
   if (unused_[bank] == opener(write)) return with(Step::kColumn, hit);  // that is what it was opened for
   if (blocked_[bank] != 0) return {};
-  if (hit != DramQueue::kNone && (hit == oldest || floor_ - queue_.at(oldest).arrival <= config_.age_cap)) {
-    return with(Step::kColumn, hit);
-  }
+  if (hit != DramQueue::kNone && (hit == oldest || may_pass(bank, write))) return with(Step::kColumn, hit);
   return with(Step::kPrecharge, oldest);
 }
 
@@ -245,6 +243,12 @@ void DramChannel::send_column(DramQueue::Slot slot, Clock now) {
   const DramBurst& burst = entry.burst;
   const std::uint32_t bank = burst.bank;
   const std::uint32_t rank = timers_.bank(bank).rank;
+  Clock& passed = passed_[burst.write][bank];
+  if (slot == queue_.oldest(bank, burst.write)) {
+    passed = kNeverClock;
+  } else if (passed == kNeverClock) {
+    passed = now;
+  }
   queue_.remove(slot);
   const bool first_use = unused_[bank] != 0;
   forget_opener(bank);

@@ -114,11 +114,15 @@ class DramBench final : public MediaClient, public EventHandler {
   }
   /// Closed loop: always so many accesses on their way.
   DramRun closed_loop(DramPattern pattern, std::uint64_t count, std::uint64_t outstanding) {
+    return loop([&pattern] { return pattern.next(); }, count, outstanding);
+  }
+  /// The same with accesses from anywhere.
+  DramRun loop(const std::function<DramAccess()>& pattern, std::uint64_t count, std::uint64_t outstanding) {
     media.open_window(Time{});
-    next_ = [this, pattern, left = count]() mutable {
+    next_ = [this, &pattern, left = count]() mutable {
       if (left == 0) return;
       --left;
-      access(pattern.next(), kernel.now());
+      access(pattern(), kernel.now());
     };
     for (std::uint64_t i = 0; i < outstanding; ++i) next_();
     run();

@@ -21,7 +21,10 @@ def indented(value: Any) -> Iterator[str]:
 class _Writer:
     def __init__(self) -> None:
         self._encoders: dict[int, json.JSONEncoder] = {}
-        self._known: dict[tuple[int, int], str] = {}  # maps that are in several places, by identity and depth
+        # Links that carried nothing share one map, and follow each other.
+        self._latest: Any = None
+        self._depth = 0
+        self._text = ""
 
     def pieces(self, value: Any, depth: int) -> Iterator[str]:
         if not isinstance(value, (Mapping, list, tuple)) or not value:
@@ -42,11 +45,12 @@ class _Writer:
 
     def _flat(self, value: Any, depth: int) -> str:
         """A map or list of which no item is one with anything in it."""
-        place = (id(value), depth)
-        if place not in self._known:
+        if value is not self._latest or depth != self._depth:
             text = self._encoder(depth + 1).encode(value)
-            self._known[place] = f"{text[0]}\n{_STEP * (depth + 1)}{text[1:-1]}\n{_STEP * depth}{text[-1]}"
-        return self._known[place]
+            between = f"\n{_STEP * (depth + 1)}"
+            self._text = f"{text[0]}{between}{text[1:-1]}\n{_STEP * depth}{text[-1]}"
+            self._latest, self._depth = value, depth
+        return self._text
 
     def _key(self, key: Any) -> str:
         return self._encoder(0).encode(key) if isinstance(key, str) else f'"{self._encoder(0).encode(key)}"'
@@ -54,8 +58,14 @@ class _Writer:
     def _encoder(self, depth: int) -> json.JSONEncoder:
         if depth not in self._encoders:
             separators = (f",\n{_STEP * depth}", ": ")
-            self._encoders[depth] = json.JSONEncoder(separators=separators, allow_nan=False)
+            self._encoders[depth] = json.JSONEncoder(separators=separators, allow_nan=False, default=_as_dict)
         return self._encoders[depth]
+
+
+def _as_dict(value: object) -> dict[object, object]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{type(value).__name__} is no plain data")
+    return dict(value)
 
 
 def _is_flat(value: Any) -> bool:

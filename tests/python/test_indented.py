@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -27,6 +28,13 @@ def test_a_part_in_two_places_is_written_in_both() -> None:
     row = {"a": 1, "b": {}}
     value = {"x": row, "y": [row, {"z": row}], "empty": [[], {}]}
     assert "".join(indented(value)) == json.dumps(value, indent=2)
+
+
+def test_a_map_need_not_be_a_dict() -> None:
+    value = MappingProxyType({"a": MappingProxyType({"b": 1, "c": MappingProxyType({})})})
+    assert "".join(indented(value)) == json.dumps({"a": {"b": 1, "c": {}}}, indent=2)
+    with pytest.raises(TypeError, match="set is no plain data"):
+        "".join(indented({"a": {1}}))
 
 
 @pytest.mark.parametrize("value", [float("nan"), {"a": float("inf")}, {"a": [{"b": float("nan")}]}])

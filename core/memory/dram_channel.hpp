@@ -176,6 +176,8 @@ class DramChannel {
 
   static std::uint8_t opener(bool write) { return write ? 2 : 1; }
   Clock bus_free(bool column) const { return bus_[column && split_bus_]; }
+  /// An ACT-1 waits for the ACT-2 before it, which goes in the first clock that no other command takes.
+  Clock activate_bus_free() const { return bus_[0] + static_cast<Clock>(second_half_by_ != kNeverClock); }
   std::size_t hash(const DramBurst& burst) const {
     return (burst.row * 0x9e3779b1U ^ burst.bank * 0x85ebca6bU ^ burst.column * 0xc2b2ae35U) % kFilter;
   }
@@ -195,7 +197,8 @@ class DramChannel {
 
   Clock floor_ = 0;  ///< everything before it has happened
   bool writing_ = false;
-  std::array<Clock, 2> bus_{};  ///< free from then on: commands to rows (or all), commands to columns
+  Clock second_half_by_ = kNeverClock;  ///< an ACT-2 goes in a free clock, by then
+  std::array<Clock, 2> bus_{};          ///< free from then on: commands to rows (or all), commands to columns
   std::array<std::vector<Candidate>, 2> candidates_;  ///< by bank
   std::array<std::vector<Ready>, 2> ready_;           ///< by rank: the same, sorted
   Choice choice_;

@@ -106,6 +106,18 @@ enum class RefreshSet : std::uint8_t {
 /// Whose tables say what other widths and densities of a device are like.
 enum class DramStandard : std::uint8_t { kNone, kDdr4, kDdr5, kLpddr5 };
 
+/// Which commands hold the command bus for two clocks.
+enum class TwoCycleCommands : std::uint8_t {
+  kUsual,          ///< those of the preset
+  kNone,           ///< DDR4
+  kActivate,       ///< HBM
+  kSplitActivate,  ///< LPDDR5: ACT-1 and ACT-2, and other commands may go between them
+  kAll,            ///< activate, read and write: DDR5
+};
+
+/// ACT-2 comes at most so many clocks after ACT-1 (tAAD of JESD209-5).
+inline constexpr Clock kLongestActivate = 8;
+
 struct DramDevice {
   std::string_view name;
   DramStandard standard = DramStandard::kNone;
@@ -116,9 +128,12 @@ struct DramDevice {
   DramCurrents currents;
   std::string_view currents_source;
   RefreshSet refresh_set = RefreshSet::kOneBank;
-  bool same_bank_refresh = false;   ///< what is usual for it: same-bank instead of all-bank refresh
-  bool two_cycle_commands = false;  ///< activate, read and write hold the command bus for two clocks
-  bool split_command_bus = false;   ///< commands to rows and to columns have a bus each
+  bool same_bank_refresh = false;  ///< what is usual for it: same-bank instead of all-bank refresh
+  TwoCycleCommands two_cycle_commands = TwoCycleCommands::kNone;
+  /// Clocks of the command bus that an activate, or a read or write, takes. Every other command takes one.
+  Clock activate_clocks() const { return two_cycle_commands == TwoCycleCommands::kNone ? 1 : 2; }
+  Clock column_clocks() const { return two_cycle_commands == TwoCycleCommands::kAll ? 2 : 1; }
+  bool split_command_bus = false;  ///< commands to rows and to columns have a bus each
 };
 
 /// Every preset, test configurations last.

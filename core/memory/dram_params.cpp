@@ -14,11 +14,43 @@ namespace cxloom {
 
 namespace {
 
+/// What a value must be there for: others would be taken without a word, and change nothing.
+enum class Use : std::uint8_t { kAlways, kAllBank, kSameBank, kRanks, kPowerDown, kStack };
+
+bool in_use(Use use, const DramConfig& config) {
+  switch (use) {
+    case Use::kAlways: return true;
+    case Use::kAllBank: return config.refresh == RefreshMode::kAllBank;
+    case Use::kSameBank: return config.refresh == RefreshMode::kSameBank;
+    case Use::kRanks: return config.device.organisation.ranks > 1;
+    case Use::kPowerDown: return config.power_down.has_value();
+    case Use::kStack: return config.device.organisation.stack > 1;
+  }
+  return true;
+}
+
+std::string_view needs(Use use) {
+  constexpr std::string_view kNeeds[] = {"",
+                                         "refresh: all-bank",
+                                         "refresh: same-bank",
+                                         "ranks: 2 or more",
+                                         "a time for power_down",
+                                         "stack: 2 or more"};
+  return kNeeds[static_cast<std::size_t>(use)];
+}
+
+/// Refuses a value that somebody wrote and nothing will read; `key` is where, `allowed` what it needs.
+[[noreturn]] void refuse_unused(const std::string& key, std::string_view allowed) {
+  const std::string name = key.substr(key.rfind('.') + 1);
+  throw InputError({"'" + name + "' has no effect", {}, "no such key, or " + std::string(allowed), {}}, key);
+}
+
 struct TimingRow {
   std::string_view name;
   DramTimingParams::Override DramTimingParams::* given;
   Clock DramTiming::* value;
   std::string_view doc;
+  Use use = Use::kAlways;
 };
 
 using P = DramTimingParams;
@@ -48,25 +80,31 @@ constexpr std::array kTimings{
     TimingRow{"tRRD_L", &P::tRRD_L, &T::tRRD_L, "Activate to activate in one bank group."},
     TimingRow{"tFAW", &P::tFAW, &T::tFAW, "Window that holds no more than four activates of a rank."},
     TimingRow{"tPPD", &P::tPPD, &T::tPPD, "Precharge to precharge of a rank."},
-    TimingRow{"tCS", &P::tCS, &T::tCS, "Idle clocks of the data bus between bursts of different ranks."},
-    TimingRow{"tRFC", &P::tRFC, &T::tRFC, "All-bank refresh to the next activate of the rank."},
-    TimingRow{"tREFI", &P::tREFI, &T::tREFI, "Between all-bank refreshes, on average."},
+    TimingRow{"tCS", &P::tCS, &T::tCS, "Idle clocks of the data bus between bursts of different ranks.",
+              Use::kRanks},
+    TimingRow{"tRFC", &P::tRFC, &T::tRFC, "All-bank refresh to the next activate of the rank.",
+              Use::kAllBank},
+    TimingRow{"tREFI", &P::tREFI, &T::tREFI, "Between all-bank refreshes, on average.", Use::kAllBank},
     TimingRow{
         "tRFC_SB", &P::tRFC_SB, &T::tRFC_SB,
-        "Same-bank refresh (LPDDR5, HBM: per-bank) to the next activate of the banks that it refreshes."},
-    TimingRow{"tREFI_SB", &P::tREFI_SB, &T::tREFI_SB, "Between same-bank refreshes of a rank, on average."},
-    TimingRow{"tREFSB_ACT", &P::tREFSB_ACT, &T::tREFSB_ACT, "Same-bank refresh to activate in other banks."},
-    TimingRow{"tXP", &P::tXP, &T::tXP, "Exit of power-down to any command."},
-    TimingRow{"tPD", &P::tPD, &T::tPD, "Shortest stay in power-down."},
+        "Same-bank refresh (LPDDR5, HBM: per-bank) to the next activate of the banks that it refreshes.",
+        Use::kSameBank},
+    TimingRow{"tREFI_SB", &P::tREFI_SB, &T::tREFI_SB, "Between same-bank refreshes of a rank, on average.",
+              Use::kSameBank},
+    TimingRow{"tREFSB_ACT", &P::tREFSB_ACT, &T::tREFSB_ACT, "Same-bank refresh to activate in other banks.",
+              Use::kSameBank},
+    TimingRow{"tXP", &P::tXP, &T::tXP, "Exit of power-down to any command.", Use::kPowerDown},
+    TimingRow{"tPD", &P::tPD, &T::tPD, "Shortest stay in power-down.", Use::kPowerDown},
     TimingRow{"tCCD_DLR", &P::tCCD_DLR, &T::tCCD_DLR,
-              "Read to read, or write to write, in different dies of a stack."},
-    TimingRow{"tRRD_DLR", &P::tRRD_DLR, &T::tRRD_DLR, "Activate to activate in different dies of a stack."},
+              "Read to read, or write to write, in different dies of a stack.", Use::kStack},
+    TimingRow{"tRRD_DLR", &P::tRRD_DLR, &T::tRRD_DLR, "Activate to activate in different dies of a stack.",
+              Use::kStack},
     TimingRow{"tFAW_DLR", &P::tFAW_DLR, &T::tFAW_DLR,
-              "Window that holds no more than four activates of a stack."},
-    TimingRow{"tRFC_DLR", &P::tRFC_DLR, &T::tRFC_DLR,
-              "All-bank refresh to that of another die of the stack."},
+              "Window that holds no more than four activates of a stack.", Use::kStack},
+    TimingRow{"tRFC_DLR", &P::tRFC_DLR, &T::tRFC_DLR, "All-bank refresh to that of another die of the stack.",
+              Use::kStack},
     TimingRow{"tRFC_SB_DLR", &P::tRFC_SB_DLR, &T::tRFC_SB_DLR,
-              "Same-bank refresh to that of another die of the stack."},
+              "Same-bank refresh to that of another die of the stack.", Use::kStack},
 };
 
 struct CurrentRow {
@@ -74,6 +112,7 @@ struct CurrentRow {
   DramCurrentParams::Override DramCurrentParams::* given;
   double DramCurrents::* value;
   std::string_view doc;
+  Use use = Use::kAlways;
 };
 
 using Q = DramCurrentParams;
@@ -83,13 +122,15 @@ constexpr std::array kCurrents{
     CurrentRow{"IDD0", &Q::IDD0, &I::IDD0,
                "Activating and precharging one bank, a row each tRAS + tRP, in mA."},
     CurrentRow{"IDD2N", &Q::IDD2N, &I::IDD2N, "Standby with all banks precharged, in mA."},
-    CurrentRow{"IDD2P", &Q::IDD2P, &I::IDD2P, "Power-down with all banks precharged, in mA."},
+    CurrentRow{"IDD2P", &Q::IDD2P, &I::IDD2P, "Power-down with all banks precharged, in mA.",
+               Use::kPowerDown},
     CurrentRow{"IDD3N", &Q::IDD3N, &I::IDD3N, "Standby with a row open, in mA."},
-    CurrentRow{"IDD3P", &Q::IDD3P, &I::IDD3P, "Power-down with a row open, in mA."},
+    CurrentRow{"IDD3P", &Q::IDD3P, &I::IDD3P, "Power-down with a row open, in mA.", Use::kPowerDown},
     CurrentRow{"IDD4R", &Q::IDD4R, &I::IDD4R, "Reading without a pause, in mA."},
     CurrentRow{"IDD4W", &Q::IDD4W, &I::IDD4W, "Writing without a pause, in mA."},
-    CurrentRow{"IDD5B", &Q::IDD5B, &I::IDD5B, "All-bank refreshes without a pause, in mA."},
-    CurrentRow{"IDD5SB", &Q::IDD5SB, &I::IDD5SB, "Same-bank refreshes without a pause, in mA."},
+    CurrentRow{"IDD5B", &Q::IDD5B, &I::IDD5B, "All-bank refreshes without a pause, in mA.", Use::kAllBank},
+    CurrentRow{"IDD5SB", &Q::IDD5SB, &I::IDD5SB, "Same-bank refreshes without a pause, in mA.",
+               Use::kSameBank},
 };
 
 const DramDevice& preset_named(const std::string& name) {
@@ -163,6 +204,23 @@ void set_ranks(DramConfig& config, const DramParams& params, std::optional<Bytes
                         " and ranks: " + std::to_string(ranks) + ", each " + to_text(rank) +
                         " (more channels or ranks, or denser or stacked devices hold more)",
                     {}});
+}
+
+void check_use(const DramParams& params, const DramConfig& config) {
+  for (const TimingRow& row : kTimings) {
+    if (params.timing.*row.given && !in_use(row.use, config))
+      refuse_unused("timing." + std::string(row.name), needs(row.use));
+  }
+  for (const CurrentRow& row : kCurrents) {
+    if (!(params.currents.*row.given)) continue;
+    const std::string key = "currents." + std::string(row.name);
+    if (!in_use(row.use, config)) refuse_unused(key, needs(row.use));
+    if (config.device.currents.VDD == 0) refuse_unused(key, "currents.VDD, which the preset lacks");
+  }
+  if (params.row_timeout && params.row_policy != RowPolicy::kTimeout)
+    refuse_unused("row_timeout", "row_policy: timeout");
+  if (params.refresh_postpone != 0 && config.refresh == RefreshMode::kOff)
+    refuse_unused("refresh_postpone", "a refresh that is not off");
 }
 
 }  // namespace
@@ -258,7 +316,9 @@ void DramParams::describe(Schema<DramParams>& schema) {
           "When a row is closed: when another is wanted; after its last waiting access; as a two-bit counter "
           "of the "
           "bank predicts from its last rows; after `row_timeout` without an access.");
-  schema.field("row_timeout", &DramParams::row_timeout).doc("For `row_policy: timeout`.");
+  schema.field("row_timeout", &DramParams::row_timeout)
+      .default_text(to_text(kRowTimeout))
+      .doc("Only with `row_policy: timeout`: a row without an access for so long is closed.");
   schema.field("age_cap", &DramParams::age_cap)
       .doc(
           "For so long hits to the open row of a bank go before an older access to another of its rows, "
@@ -297,9 +357,19 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.field("power_down", &DramParams::power_down)
       .default_text("never")
       .doc("A rank without work for this long goes into power-down.");
-  schema.field("two_cycle_commands", &DramParams::two_cycle_commands)
-      .default_text("that of the preset")
-      .doc("Whether activate, read and write hold the command bus for two clocks.");
+  schema
+      .choice("two_cycle_commands", &DramParams::two_cycle_commands,
+              {{"usual", TwoCycleCommands::kUsual},
+               {"none", TwoCycleCommands::kNone},
+               {"activate", TwoCycleCommands::kActivate},
+               {"split-activate", TwoCycleCommands::kSplitActivate},
+               {"all", TwoCycleCommands::kAll}})
+      .doc(
+          "Commands that take two clocks of the command bus: activates (activate; split-activate: other "
+          "commands may go "
+          "between their halves), or with them reads and writes (all). Usual is all for DDR5, split-activate "
+          "for LPDDR5, "
+          "activate for HBM, none for DDR4.");
   schema.field("timing", &DramParams::timing).doc("Timings that differ from the preset's.");
   schema.field("currents", &DramParams::currents).doc("Currents that differ from the preset's.");
   schema.rule("write_low must be below write_high",
@@ -319,18 +389,8 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   for (const CurrentRow& row : kCurrents) {
     if (const auto& given = params.currents.*row.given) device.currents.*row.value = *given;
   }
-  if (device.organisation.stack == 1) {
-    for (const TimingRow& row : kTimings) {
-      if (row.name.ends_with("_DLR") && params.timing.*row.given) {
-        throw InputError({"there is no stack of dies whose commands it would keep apart",
-                          {},
-                          "no such key, or stack: 2 or more",
-                          {}},
-                         "timing." + std::string(row.name));
-      }
-    }
-  }
-  device.two_cycle_commands = params.two_cycle_commands.value_or(device.two_cycle_commands);
+  if (params.two_cycle_commands != TwoCycleCommands::kUsual)
+    device.two_cycle_commands = params.two_cycle_commands;
 
   const DramClock clock(device.clock);
   config.sub_channels = params.channels * device.organisation.sub_channels;
@@ -338,7 +398,7 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   config.mapping = params.mapping.value_or(DramMapping::usual(device.organisation));
   config.hash = params.bank_hash == BankHash::kXor;
   config.row_policy = params.row_policy;
-  config.row_timeout = clock.edge_at(params.row_timeout);
+  config.row_timeout = clock.edge_at(params.row_timeout.value_or(kRowTimeout));
   config.age_cap = clock.edge_at(params.age_cap);
   config.read_queue = params.read_queue;
   config.write_queue = params.write_queue;
@@ -355,6 +415,7 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   if (params.power_down) config.power_down = clock.edge_at(*params.power_down);
 
   check(config);
+  check_use(params, config);
   [[maybe_unused]] const DramMapping fits(config.mapping, device.organisation, config.sub_channels,
                                           config.hash);
   return config;

@@ -39,6 +39,9 @@ struct DramCurrentParams {
 
 // NOLINTEND(readability-identifier-naming)
 
+/// After so long without an access the policy `timeout` closes a row.
+inline constexpr Time kRowTimeout{100'000};
+
 struct DramParams {
   std::string preset;
   std::uint32_t channels = 1;
@@ -50,7 +53,7 @@ struct DramParams {
   std::optional<std::string> mapping;
   BankHash bank_hash = BankHash::kNone;
   RowPolicy row_policy = RowPolicy::kOpen;
-  Time row_timeout{100'000};
+  std::optional<Time> row_timeout;  ///< kRowTimeout if nobody says
   Time age_cap{1'000'000};
   std::uint32_t read_queue = 64;
   std::uint32_t write_queue = 64;
@@ -60,7 +63,7 @@ struct DramParams {
   RefreshMode refresh = RefreshMode::kUsual;
   std::uint32_t refresh_postpone = 0;
   std::optional<Time> power_down;
-  std::optional<bool> two_cycle_commands;
+  TwoCycleCommands two_cycle_commands = TwoCycleCommands::kUsual;
   DramTimingParams timing;
   DramCurrentParams currents;
 

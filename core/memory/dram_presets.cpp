@@ -211,7 +211,7 @@ std::span<const DramDevice> dram_presets() {
                  .currents_source = kDdr5Currents,
                  .refresh_set = RefreshSet::kBankOfEveryGroup,
                  .same_bank_refresh = true,
-                 .two_cycle_commands = true},
+                 .two_cycle_commands = TwoCycleCommands::kAll},
       DramDevice{.name = "DDR5-5600",
                  .standard = DramStandard::kDdr5,
                  .source = kDdr5Source,  // bin 5600B: 46-45-45
@@ -248,7 +248,7 @@ std::span<const DramDevice> dram_presets() {
                  .currents_source = kDdr5Currents,
                  .refresh_set = RefreshSet::kBankOfEveryGroup,
                  .same_bank_refresh = true,
-                 .two_cycle_commands = true},
+                 .two_cycle_commands = TwoCycleCommands::kAll},
       DramDevice{
           .name = "LPDDR5-6400",
           .standard = DramStandard::kLpddr5,
@@ -286,7 +286,7 @@ std::span<const DramDevice> dram_presets() {
                      .tXP = 6,
                      .tPD = 6},  // 7 ns
           .same_bank_refresh = true,
-          .two_cycle_commands = true},
+          .two_cycle_commands = TwoCycleCommands::kSplitActivate},
       DramDevice{.name = "HBM2-2000",
                  // One channel of 128 bits as two pseudo channels of 8 Gb together, page of 1 KiB, BL4.
                  .source = "JESD235, recalled; latencies and tCCD as in Ramulator 2 (HBM2_2000Mbps), refresh "
@@ -333,6 +333,7 @@ std::span<const DramDevice> dram_presets() {
                               .IDD5B = 125,
                               .IDD5SB = 0},
                  .currents_source = "DRAMsim3, HBM2_8Gb_x128, halved for a pseudo channel",
+                 .two_cycle_commands = TwoCycleCommands::kActivate,  // on the bus for rows
                  .split_command_bus = true},
       DramDevice{
           .name = "HBM3-5200",
@@ -367,41 +368,43 @@ std::span<const DramDevice> dram_presets() {
                      .tREFSB_ACT = 11,  // tRREFD, 8 ns
                      .tXP = 10,
                      .tPD = 10},
+          .two_cycle_commands = TwoCycleCommands::kActivate,  // one and a half, and half a clock of PRE
           .split_command_bus = true},
-      DramDevice{.name = "HBM3-6400",
-                 .source =
-                     "JESD238, Tables 4 (addressing) and 84 (refresh), recalled; latencies as in Ramulator 2 "
-                     "(HBM3_6400Mbps)",
-                 .clock = megahertz(1600),
-                 .organisation = kHbm3,
-                 .timing = {.CL = 20,
-                            .CWL = 10,
-                            .tRCD = 31,
-                            .tRCD_WR = 15,
-                            .tRP = 26,
-                            .tRAS = 45,
-                            .tRTP = 9,
-                            .tWR = 33,
-                            .tCCD_S = 2,
-                            .tCCD_L = 4,
-                            .tCCD_L_WR = 4,
-                            .tCCD_L_WR2 = 4,
-                            .tRTW = 20,
-                            .tWTR_S = 7,
-                            .tWTR_L = 10,
-                            .tRRD_S = 4,
-                            .tRRD_L = 5,
-                            .tFAW = 24,
-                            .tPPD = 2,
-                            .tCS = 2,
-                            .tRFC = 560,
-                            .tREFI = 6240,  // 350 ns (8 Gb a channel), 3.9 us
-                            .tRFC_SB = 320,
-                            .tREFI_SB = 390,   // 200 ns; tREFI over sixteen banks
-                            .tREFSB_ACT = 13,  // tRREFD, 8 ns
-                            .tXP = 12,
-                            .tPD = 12},
-                 .split_command_bus = true},
+      DramDevice{
+          .name = "HBM3-6400",
+          .source = "JESD238, Tables 4 (addressing) and 84 (refresh), recalled; latencies as in Ramulator 2 "
+                    "(HBM3_6400Mbps)",
+          .clock = megahertz(1600),
+          .organisation = kHbm3,
+          .timing = {.CL = 20,
+                     .CWL = 10,
+                     .tRCD = 31,
+                     .tRCD_WR = 15,
+                     .tRP = 26,
+                     .tRAS = 45,
+                     .tRTP = 9,
+                     .tWR = 33,
+                     .tCCD_S = 2,
+                     .tCCD_L = 4,
+                     .tCCD_L_WR = 4,
+                     .tCCD_L_WR2 = 4,
+                     .tRTW = 20,
+                     .tWTR_S = 7,
+                     .tWTR_L = 10,
+                     .tRRD_S = 4,
+                     .tRRD_L = 5,
+                     .tFAW = 24,
+                     .tPPD = 2,
+                     .tCS = 2,
+                     .tRFC = 560,
+                     .tREFI = 6240,  // 350 ns (8 Gb a channel), 3.9 us
+                     .tRFC_SB = 320,
+                     .tREFI_SB = 390,   // 200 ns; tREFI over sixteen banks
+                     .tREFSB_ACT = 13,  // tRREFD, 8 ns
+                     .tXP = 12,
+                     .tPD = 12},
+          .two_cycle_commands = TwoCycleCommands::kActivate,  // one and a half, and half a clock of PRE
+          .split_command_bus = true},
       DramDevice{.name = "test-D5",
                  .source = "a test configuration for closed forms and comparison with other simulators, not "
                            "a product: one "

@@ -48,7 +48,8 @@ void DramChannel::reconsider(std::uint32_t bank, bool write) {
 // The first clock at which what a burst needs next may go out.
 inline Clock DramChannel::ready_at(Step step, const DramBurst& burst) const {
   const DramTimers::Bank& bank = timers_.bank(burst.bank);
-  const Clock free = std::max(bus_free(step == Step::kColumn), floor_);
+  const Clock free =
+      std::max(step == Step::kActivate ? activate_bus_free() : bus_free(step == Step::kColumn), floor_);
   if (step == Step::kColumn) {
     return std::max({free, timers_.column_at(bank, burst.write, burst.rmw),
                      timers_.rank_column_at(bank.rank, burst.write)});
@@ -77,7 +78,7 @@ void DramChannel::for_each_first(bool write, Take take) const {
     };
     if (!ready.activate.empty()) {
       found(ready.activate.first(
-                std::max(row_bus, timers_.rank_activate_at(rank)),
+                std::max({floor_, activate_bus_free(), timers_.rank_activate_at(rank)}),
                 [&](const auto& entry) { return timers_.activate_at(timers_.bank(entry.bank)); }),
             Step::kActivate);
     }
@@ -166,8 +167,20 @@ void DramChannel::choose_again() {
 
 void DramChannel::hold_bus(DramCommand command, Clock now) {
   const bool column = command >= DramCommand::kRead && command <= DramCommand::kWritePrecharge;
-  const bool two = config_.device.two_cycle_commands && (column || command == DramCommand::kActivate);
-  bus_[column && split_bus_] = now + (two ? 2 : 1);
+  const DramDevice& device = config_.device;
+  const bool activate = command == DramCommand::kActivate;
+  Clock& free = bus_[column && split_bus_];
+  if (now > free) second_half_by_ = kNeverClock;  // it went in the pause
+  if (activate && device.two_cycle_commands == TwoCycleCommands::kSplitActivate) {
+    free = now + 1;
+    second_half_by_ = now + kLongestActivate;
+    return;
+  }
+  free = now + (column ? device.column_clocks() : activate ? device.activate_clocks() : 1);
+  if (free >= second_half_by_) {  // it has to go now
+    second_half_by_ = kNeverClock;
+    ++free;
+  }
 }
 
 void DramChannel::tell_log(DramCommand command, std::uint32_t rank, std::uint32_t bank, Clock now,

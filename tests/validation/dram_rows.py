@@ -174,8 +174,7 @@ def dram_rows() -> Iterator[Turn]:
     )
     tight = dram({"reads": 1.0}, preset="LPDDR5-6400")
     tight = changed(tight, ("devices.mem.capacity", "2GiB"))
-    yield Turn(
-        f"{name}.two_cycle_commands", tight, f"{AT}.two_cycle_commands", (False, True), FALLS, bandwidth
-    )
+    two_cycle = f"{AT}.two_cycle_commands"
+    yield Turn(f"{name}.two_cycle_commands", tight, two_cycle, ("split-activate", "all"), FALLS, bandwidth)
     yield from timing_rows()
     yield from current_rows()

@@ -39,7 +39,8 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
   const RowPolicy policies[] = {RowPolicy::kOpen, RowPolicy::kClosed, RowPolicy::kAdaptive,
                                 RowPolicy::kTimeout};
   params.row_policy = policies[random.below(4)];
-  params.row_timeout = Time{static_cast<std::int64_t>(random.below(400'000))};
+  const Time timeout{static_cast<std::int64_t>(random.below(400'000))};
+  if (params.row_policy == RowPolicy::kTimeout) params.row_timeout = timeout;
   params.age_cap = Time{static_cast<std::int64_t>(random.below(2'000'000))};
   params.read_queue = static_cast<std::uint32_t>(1 + random.below(80));
   params.write_queue = static_cast<std::uint32_t>(1 + random.below(80));
@@ -47,9 +48,12 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
   const RefreshMode modes[] = {RefreshMode::kAllBank, RefreshMode::kOff, RefreshMode::kUsual,
                                RefreshMode::kSameBank};
   params.refresh = modes[random.below(device.timing.tREFI_SB != 0 ? 4 : 3)];
-  params.refresh_postpone = random.chance(0.5) ? static_cast<std::uint32_t>(random.below(9)) : 0;
+  if (params.refresh != RefreshMode::kOff && random.chance(0.5))
+    params.refresh_postpone = static_cast<std::uint32_t>(random.below(9));
   if (random.chance(0.4)) params.power_down = Time{static_cast<std::int64_t>(random.below(500'000))};
-  if (random.chance(0.3)) params.two_cycle_commands = random.chance(0.5);
+  const TwoCycleCommands two_cycle[] = {TwoCycleCommands::kNone, TwoCycleCommands::kActivate,
+                                        TwoCycleCommands::kSplitActivate, TwoCycleCommands::kAll};
+  if (random.chance(0.3)) params.two_cycle_commands = two_cycle[random.below(4)];
   return params;
 }
 
@@ -135,7 +139,7 @@ TEST(DramConstraints, BindToTheClock) {
       RandomStream random(seed, "dram", "tight");
       DramParams params = DramBench::preset("DDR5-4800");
       params.ranks = 2;
-      params.two_cycle_commands = false;
+      params.two_cycle_commands = TwoCycleCommands::kNone;
       if (bound.value == &DramTiming::tXP) params.power_down = Time{50'000};
       const std::string name = bound.name;
       if (name.ends_with("_DLR")) params.stack = 4;

@@ -23,6 +23,7 @@ using test::DramRun;
 struct Forms {
   explicit Forms(const DramConfig& config)
       : t(config.device.timing),
+        device(config.device),
         organisation(config.device.organisation),
         cycle(DramClock(config.device.clock).cycle_ns()),
         bursts(64.0 / organisation.burst_bytes()),
@@ -31,8 +32,14 @@ struct Forms {
   double ns(Clock clocks) const { return static_cast<double>(clocks) * cycle; }
   double peak() const { return organisation.burst_bytes() / ns(organisation.burst_clocks); }
   double sequential() const { return 64.0 / bursts / ns(t.tCCD_S) * available; }
-  /// Limited by activates, or by the bursts of a line in one bank group and its precharge.
-  double random() const { return 4 * 64.0 / ns(std::max(t.tFAW, 4 * t.tRRD_S)) * available; }
+  /// Limited by activates, by the banks, or by the command bus: a line needs an ACT, its bursts and a PRE.
+  double random() const {
+    const auto columns = static_cast<Clock>(bursts) * device.column_clocks();
+    const Clock rows = device.activate_clocks() + 1;
+    const Clock bus = device.split_command_bus ? std::max(rows, columns) : rows + columns;
+    const double by_activates = 4 * 64.0 / ns(std::max({t.tFAW, 4 * t.tRRD_S, 4 * bus})) * available;
+    return std::min(by_activates, organisation.banks_in_rank() * organisation.ranks * one_bank());
+  }
   double one_bank() const {
     const Clock rest = static_cast<Clock>(bursts - 1) * t.tCCD_L;  // of the bursts of a line
     return 64.0 / ns(std::max(t.tRAS, t.tRCD + rest + t.tRTP) + t.tRP) * available;
@@ -43,6 +50,7 @@ struct Forms {
   double conflict() const { return ns(t.tRP + t.tRCD) + hit(); }
 
   DramTiming t;
+  DramDevice device;
   DramOrganisation organisation;
   double cycle;
   double bursts;
@@ -53,7 +61,6 @@ struct Forms {
 DramParams one_channel(const std::string& preset) {
   DramParams params = DramBench::preset(preset);
   params.refresh = RefreshMode::kAllBank;
-  params.two_cycle_commands = false;
   return params;
 }
 
@@ -206,7 +213,7 @@ TEST(DramMedia, PoliciesCloseRows) {
   const auto latencies = [](RowPolicy policy) {
     DramParams params = quiet();
     params.row_policy = policy;
-    params.row_timeout = clocks(1000);
+    if (policy == RowPolicy::kTimeout) params.row_timeout = clocks(1000);
     DramBench bench(params);
     bench.access({0, false}, Time{});
     const std::size_t near = bench.access({64, false}, clocks(500));

@@ -233,6 +233,57 @@ TEST(DramParams, NumbersThatAreNoPowersOfTwoOrZeroAreRefused) {
   EXPECT_TRUE(contains(input_error([] { read_params<DramParams>(Value(Value::Map{})); }).what(), "preset"));
 }
 
+// A value that nothing reads would change nothing, without a word.
+TEST(DramParams, WhatHasNoEffectIsRefused) {
+  const auto key = [](auto set, const char* preset) {
+    DramParams params = of(preset);
+    set(params);
+    const InputError error = refused(params);
+    EXPECT_TRUE(contains(error.what(), "has no effect")) << error.what();
+    EXPECT_FALSE(error.detail().allowed.empty());
+    return error.path();
+  };
+  EXPECT_EQ(key([](DramParams& p) { p.timing.tRFC_SB = 100; }, "DDR4-3200"), "timing.tRFC_SB");
+  EXPECT_EQ(key([](DramParams& p) { p.timing.tREFSB_ACT = 100; }, "DDR4-3200"), "timing.tREFSB_ACT");
+  EXPECT_EQ(key([](DramParams& p) { p.timing.tRFC = 700; }, "DDR5-4800"), "timing.tRFC");
+  EXPECT_EQ(key([](DramParams& p) { p.timing.tREFI = 9000; }, "DDR5-4800"), "timing.tREFI");
+  const auto off = [](DramParams& p) {
+    p.refresh = RefreshMode::kOff;
+    p.timing.tREFI = 9000;
+  };
+  EXPECT_EQ(key(off, "DDR4-3200"), "timing.tREFI");
+  EXPECT_EQ(key([](DramParams& p) { p.timing.tXP = 10; }, "DDR4-3200"), "timing.tXP");
+  EXPECT_EQ(key([](DramParams& p) { p.timing.tCS = 3; }, "DDR4-3200"), "timing.tCS");
+  EXPECT_EQ(key([](DramParams& p) { p.timing.tRRD_DLR = 3; }, "DDR4-3200"), "timing.tRRD_DLR");
+  EXPECT_EQ(key([](DramParams& p) { p.currents.IDD2P = 10; }, "DDR4-3200"), "currents.IDD2P");
+  EXPECT_EQ(key([](DramParams& p) { p.currents.IDD5SB = 10; }, "DDR4-3200"), "currents.IDD5SB");
+  EXPECT_EQ(key([](DramParams& p) { p.currents.IDD0 = 10; }, "HBM3-6400"), "currents.IDD0");
+  EXPECT_EQ(key([](DramParams& p) { p.row_timeout = Time{100'000}; }, "DDR4-3200"), "row_timeout");
+  const auto postponed = [](DramParams& p) {
+    p.refresh = RefreshMode::kOff;
+    p.refresh_postpone = 2;
+  };
+  EXPECT_EQ(key(postponed, "DDR4-3200"), "refresh_postpone");
+}
+
+TEST(DramParams, WhatHasAnEffectIsTaken) {
+  DramParams params = of("DDR5-4800");
+  params.ranks = 2;
+  params.power_down = Time{50'000};
+  params.row_policy = RowPolicy::kTimeout;
+  params.row_timeout = Time{200'000};
+  params.timing.tXP = 20;
+  params.timing.tCS = 3;
+  params.timing.tRFC_SB = 320;
+  params.currents.IDD2P = 90;
+  params.refresh_postpone = 2;
+  EXPECT_EQ(resolve(params, Bytes{1ULL << 30U}).device.timing.tRFC_SB, 320);
+  params.timing.tRFC_SB.reset();
+  params.refresh = RefreshMode::kAllBank;
+  params.timing.tRFC = 720;
+  EXPECT_EQ(resolve(params, Bytes{1ULL << 30U}).device.timing.tRFC, 720);
+}
+
 TEST(DramClock, DoesNotDrift) {
   const DramClock clock(Rate::per_time(2400, 1'000'000));  // 416.67 ps
   EXPECT_EQ(clock.at(3), Time{1250});

@@ -107,9 +107,21 @@ class DramChecker {
   void command_bus(const DramCommandRecord& r) {
     const bool to_column = r.command == DramCommand::kRead || r.command == DramCommand::kReadPrecharge ||
                            r.command == DramCommand::kWrite || r.command == DramCommand::kWritePrecharge;
-    const bool two = device_.two_cycle_commands && (to_column || r.command == DramCommand::kActivate);
+    const bool activate = r.command == DramCommand::kActivate;
+    const TwoCycleCommands two_cycle = device_.two_cycle_commands;
+    const bool two = (two_cycle == TwoCycleCommands::kAll && (to_column || activate)) ||
+                     (two_cycle == TwoCycleCommands::kActivate && activate);
     Clock& free = bus_free_[to_column && device_.split_command_bus];
     need(r, r.clock >= free, "two commands on the command bus");
+    if (two_cycle == TwoCycleCommands::kSplitActivate) {  // the first free clock is that of ACT-2
+      if (r.clock > free) second_half_due_ = false;
+      need(r, !second_half_due_ || r.clock - activated_ < 8, "no clock for ACT-2 within tAAD");
+      need(r, !activate || !second_half_due_, "ACT-1 before the ACT-2 of another");
+      if (activate) {
+        second_half_due_ = true;
+        activated_ = r.clock;
+      }
+    }
     free = r.clock + (two ? 2 : 1);
   }
 
@@ -247,6 +259,8 @@ class DramChecker {
   std::vector<Rank> ranks_;
   std::map<std::uint32_t, std::vector<Clock>> stack_activates_;
   std::array<Clock, 2> bus_free_{};
+  bool second_half_due_ = false;  ///< of LPDDR5's last activate
+  Clock activated_ = kLongAgo;    ///< its ACT-1
   Clock data_end_ = kLongAgo;
   std::uint32_t data_rank_ = 0;
   std::uint64_t count_ = 0;

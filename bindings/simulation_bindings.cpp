@@ -44,11 +44,7 @@ bool link_is_idle(const Value& direction) {
 
 class RunningSystem {
  public:
-  RunningSystem(nb::handle spec, const nb::dict& feeds)
-      : spec_(Spec::read(to_value(spec), registry())),
-        collector_(spec_.outputs.requests),
-        simulation_(
-            registry(), spec_, [&](const std::string& device) { return open(feeds, device); }, collector_) {}
+  RunningSystem(nb::handle spec, const nb::dict& feeds) : RunningSystem(read(spec), feeds) {}
 
   bool advance(std::uint64_t max_events, std::optional<double> until_ns) {
     const Time limit = until_ns ? Time{static_cast<std::int64_t>(*until_ns * 1000.0)} : Time::max();
@@ -174,6 +170,15 @@ class RunningSystem {
   nb::object description() const { return to_python(describe_system(registry(), simulation_)); }
 
  private:
+  RunningSystem(Spec spec, const nb::dict& feeds)
+      : collector_(spec.outputs.requests),
+        simulation_(
+            registry(), std::move(spec), [&](const std::string& device) { return open(feeds, device); },
+            collector_) {}
+
+  // The plain data are gone before the system is built.
+  static Spec read(nb::handle spec) { return Spec::read(to_value(spec), registry()); }
+
   static TraceFeed open(const nb::dict& feeds, const std::string& device) {
     if (!feeds.contains(device.c_str())) {
       throw InputError({"no feed for the trace of '" + device + "'", {}, "an entry in `feeds`", {}});
@@ -188,7 +193,6 @@ class RunningSystem {
     return {refill_from(std::move(feed)), length};
   }
 
-  Spec spec_;
   Collector collector_;
   Simulation simulation_;
 };

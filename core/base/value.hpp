@@ -25,6 +25,8 @@ class Value {
   Value(List value) : data_(std::move(value)) {}           // NOLINT(google-explicit-constructor)
   Value(Map value) : data_(std::move(value)) {}            // NOLINT(google-explicit-constructor)
 
+  bool operator==(const Value& other) const = default;
+
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
   const bool* as_bool() const { return std::get_if<bool>(&data_); }
   const std::int64_t* as_integer() const { return std::get_if<std::int64_t>(&data_); }

@@ -64,6 +64,38 @@ std::unique_ptr<RoutingStrategy> make_routing_strategy(RoutingKind kind, std::ui
   throw InternalError("an unknown routing strategy");
 }
 
+/// What is found on the way from one target outwards. Leaves are left out: their way is that of what they hang on.
+struct RouteTable::Search {
+  static constexpr std::uint32_t kUnseen = 0xffffffffU;
+
+  explicit Search(const Topology& topology)
+      : leaf(topology.size()), forwards(topology.size()), links(topology.size()), ways(topology.size()) {
+    for (std::uint32_t node = 0; node < topology.size(); ++node) {
+      leaf[node] = topology.is_leaf(node) ? 1 : 0;
+      forwards[node] = topology.node(node).forwards ? 1 : 0;
+      if (leaf[node] == 0) ++nodes;
+    }
+  }
+  void clear() {
+    reached.clear();
+    std::fill(links.begin(), links.end(), kUnseen);
+  }
+  void reach(std::uint32_t node, std::uint32_t after) {
+    links[node] = after;
+    ways[node].clear();
+    reached.push_back(node);
+  }
+  bool complete() const { return reached.size() == nodes; }
+
+  std::vector<std::uint8_t> leaf;
+  std::vector<std::uint8_t> forwards;
+  std::vector<std::uint32_t> links;              ///< to the target, or kUnseen
+  std::vector<std::vector<std::uint16_t>> ways;  ///< of the nodes reached: ports of shortest ways
+  std::vector<std::uint32_t> reached;            ///< the target first
+  std::size_t nodes = 0;                         ///< that are no leaves
+  std::map<std::vector<std::uint16_t>, std::uint32_t> lists;  ///< several ways: where they are in the pool
+};
+
 RouteTable::RouteTable(const Topology& topology, RouteMetric metric) {
   const std::size_t nodes = topology.size();
   targets_.resize(nodes);
@@ -89,23 +121,46 @@ RouteTable::RouteTable(const Topology& topology, RouteMetric metric) {
   }
   entries_.resize(rows * group_nodes_.size());
   distances_.assign(rows * group_nodes_.size(), kFarAway);
-  for (std::uint32_t group = 0; group < group_nodes_.size(); ++group) build_group(topology, metric, group);
+  Search search(topology);
+  for (std::uint32_t group = 0; group < group_nodes_.size(); ++group) {
+    if (metric == RouteMetric::kHops) search_hops(topology, group_nodes_[group], search);
+    else search_latency(topology, group_nodes_[group], search);
+    add_group(group, search);
+  }
 }
 
-void RouteTable::build_group(const Topology& topology, RouteMetric metric, std::uint32_t group) {
+// Breadth first. A node knows all of its ways once all nodes that are one link nearer have been looked at, so that the
+// search ends as soon as the nearer ones have reached everybody: at once where all are neighbours.
+void RouteTable::search_hops(const Topology& topology, std::uint32_t target, Search& search) const {
+  search.clear();
+  search.reach(target, 0);
+  std::size_t next = 0;
+  for (std::uint32_t distance = 1; next < search.reached.size() && !search.complete(); ++distance) {
+    for (const std::size_t end = search.reached.size(); next < end; ++next) {
+      const std::uint32_t node = search.reached[next];
+      if (node != target && search.forwards[node] == 0) continue;
+      for (const Topology::Hop& hop : topology.hops(node)) {
+        if (search.leaf[hop.to] != 0) continue;
+        if (search.links[hop.to] == Search::kUnseen) search.reach(hop.to, distance);
+        if (search.links[hop.to] == distance) search.ways[hop.to].push_back(hop.far_port);
+      }
+    }
+  }
+}
+
+// Dijkstra from the target outwards. Only forwarding nodes pass the search on; what a message spends inside one is paid
+// when it goes through, not where it ends.
+void RouteTable::search_latency(const Topology& topology, std::uint32_t target, Search& search) const {
   using Cost = std::int64_t;
   constexpr Cost kFar = std::numeric_limits<Cost>::max();
-  const std::uint32_t target = group_nodes_[group];
+  search.clear();
+  search.reach(target, 0);
   std::vector<Cost> cost(topology.size(), kFar);
-  std::vector<std::uint32_t> links(topology.size(), 0);
-  // Dijkstra from the target outwards. Only forwarding nodes pass the search on; what a message spends inside one is
-  // paid when it goes through, not where it ends.
   using Item = std::pair<Cost, std::uint32_t>;
   std::priority_queue<Item, std::vector<Item>, std::greater<>> frontier;
   cost[target] = 0;
   frontier.emplace(0, target);
   const auto step_cost = [&](const Topology::Hop& hop) {
-    if (metric == RouteMetric::kHops) return Cost{1};
     const Time transit = hop.to == target ? Time{} : topology.node(hop.to).transit;
     return (hop.latency + transit).ps();
   };
@@ -117,41 +172,45 @@ void RouteTable::build_group(const Topology& topology, RouteMetric metric, std::
     const auto [reached, node] = frontier.top();
     frontier.pop();
     if (reached > cost[node]) continue;
-    if (node != target && !topology.node(node).forwards) continue;
+    if (node != target && search.forwards[node] == 0) continue;
     for (const Topology::Hop& hop : topology.hops(node)) {
+      if (search.leaf[hop.to] != 0) continue;
       const Cost total = reached + step_cost(reversed(hop));
       if (total < cost[hop.to]) {
+        if (cost[hop.to] == kFar) search.reach(hop.to, 0);
         cost[hop.to] = total;
-        links[hop.to] = links[node] + 1;
+        search.links[hop.to] = search.links[node] + 1;
         frontier.emplace(total, hop.to);
       }
     }
   }
-  std::map<std::vector<std::uint16_t>, std::uint32_t> known;
-  std::vector<std::uint16_t> ports;
-  for (std::uint32_t node = 0; node < topology.size(); ++node) {
-    if (node == target) {
-      distances_[row_[node] + group] = 0;
-      continue;
-    }
-    if (cost[node] == kFar || topology.is_leaf(node)) continue;
-    ports.clear();
+  for (const std::uint32_t node : search.reached) {
+    if (node == target) continue;
     for (const Topology::Hop& hop : topology.hops(node)) {
-      if (hop.to != target && !topology.node(hop.to).forwards) continue;
+      if (hop.to != target && search.forwards[hop.to] == 0) continue;
       if (cost[hop.to] == kFar || cost[hop.to] + step_cost(hop) != cost[node]) continue;
       // Where a step costs nothing, only links tell which way leads on and which way back.
-      if (cost[hop.to] == cost[node] && links[hop.to] >= links[node]) continue;
-      ports.push_back(hop.port);
+      if (cost[hop.to] == cost[node] && search.links[hop.to] >= search.links[node]) continue;
+      search.ways[node].push_back(hop.port);
     }
-    Entry& entry = entries_[row_[node] + group];
+  }
+}
+
+void RouteTable::add_group(std::uint32_t group, Search& search) {
+  for (const std::uint32_t node : search.reached) {
+    const std::size_t cell = row_[node] + group;
+    distances_[cell] = static_cast<std::uint16_t>(search.links[node]);
+    if (node == group_nodes_[group]) continue;
+    std::vector<std::uint16_t>& ports = search.ways[node];
+    std::sort(ports.begin(), ports.end());
+    Entry& entry = entries_[cell];
     entry.count = static_cast<std::uint16_t>(ports.size());
     entry.port = ports[0];
     if (ports.size() > 1) {
-      const auto [list, fresh] = known.try_emplace(ports, static_cast<std::uint32_t>(pool_.size()));
+      const auto [list, fresh] = search.lists.try_emplace(ports, static_cast<std::uint32_t>(pool_.size()));
       if (fresh) pool_.insert(pool_.end(), ports.begin(), ports.end());
       entry.first = list->second;
     }
-    distances_[row_[node] + group] = static_cast<std::uint16_t>(links[node]);
   }
 }
 

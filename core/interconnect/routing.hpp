@@ -79,7 +79,10 @@ class RouteTable {
     std::uint16_t port = 0;   ///< of a single hop
   };
 
-  void build_group(const Topology& topology, RouteMetric metric, std::uint32_t group);
+  struct Search;
+  void search_hops(const Topology& topology, std::uint32_t target, Search& search) const;
+  void search_latency(const Topology& topology, std::uint32_t target, Search& search) const;
+  void add_group(std::uint32_t group, Search& search);
 
   std::vector<Target> targets_;             // by destination
   std::vector<std::uint32_t> group_nodes_;  // the node that a group's routes lead to

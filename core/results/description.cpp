@@ -28,12 +28,14 @@ Value idle_read_latency(const Registry& registry, Spec spec, const std::string& 
   spec.workloads.clear();
   spec.outputs = {};
   for (Spec::Link& link : spec.links) {
-    link.params.errors = {};
-    link.params.outage = {};
-    link.params.degraded = {};
+    LinkParams sound = *link.params;
+    sound.errors = {};
+    sound.outage = {};
+    sound.degraded = {};
+    link.params = std::make_shared<const LinkParams>(std::move(sound));
   }
   Nobody nobody;
-  Simulation simulation(registry, spec, {}, nobody);
+  Simulation simulation(registry, std::move(spec), {}, nobody);
   for (IoEngine* engine : simulation.system().io_engines()) engine->cease();
   simulation.drive(requester);
   const AddressMap& map = simulation.system().address_map();

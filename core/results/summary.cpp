@@ -232,7 +232,7 @@ Value io_of(const Simulation& simulation) {
 void add_link_notes(const Simulation& simulation, Value::List& notes) {
   const Time now = simulation.kernel().now();
   for (std::size_t i = 0; i < simulation.system().links().size(); ++i) {
-    const LinkParams& link = simulation.spec().links[i].params;
+    const LinkParams& link = *simulation.spec().links[i].params;
     const std::string name = "the link " + simulation.system().links()[i].name;
     if (link.outage.at && *link.outage.at <= now) {
       notes.emplace_back(

@@ -17,9 +17,9 @@ constexpr Time kLatest{Time::max().ps() / 2};
 
 }  // namespace
 
-Simulation::Simulation(const Registry& registry, const Spec& spec, const TraceOpener& open_trace,
+Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace,
                        RequestObserver& observer)
-    : spec_(spec),
+    : spec_(std::move(spec)),
       observer_(observer),
       system_(kernel_, registry, spec_),
       work_maker_(registry, spec_.run, system_.address_map(), open_trace) {

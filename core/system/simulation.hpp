@@ -32,8 +32,7 @@ class Simulation final : private RequestObserver {
 
   /// Builds the system and checks it. Throws InputError with the path of what is wrong. `observer` is told of the
   /// requests that complete inside the measured window.
-  Simulation(const Registry& registry, const Spec& spec, const TraceOpener& open_trace,
-             RequestObserver& observer);
+  Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace, RequestObserver& observer);
   ~Simulation() override;
 
   /// Runs events up to and including `limit`, at most `max_events`; true when the simulation is over. Throws

@@ -113,7 +113,23 @@ const Value::List& list_of(const Value& value, const std::string& key) {
   return *found->as_list();
 }
 
-Spec::Link read_link(const Value& value) {
+/// The parameters of links, read once for all links in a row that are written alike: there may be very many.
+class LinkReader {
+ public:
+  std::shared_ptr<const LinkParams> read(Value written) {
+    if (!params_ || written != written_) {
+      params_ = std::make_shared<const LinkParams>(read_params<LinkParams>(written));
+      written_ = std::move(written);
+    }
+    return params_;
+  }
+
+ private:
+  Value written_;
+  std::shared_ptr<const LinkParams> params_;
+};
+
+Spec::Link read_link(const Value& value, LinkReader& reader) {
   const Value* between = value.find("between");
   const Value::List* ends = between ? between->as_list() : nullptr;
   if (!ends || ends->size() != 2 || !(*ends)[0].as_text() || !(*ends)[1].as_text()) {
@@ -125,7 +141,7 @@ Spec::Link read_link(const Value& value) {
   for (const auto& [key, item] : *value.as_map()) {
     if (key != "between") rest.emplace_back(key, item);
   }
-  return {*(*ends)[0].as_text(), *(*ends)[1].as_text(), read_params<LinkParams>(rest)};
+  return {*(*ends)[0].as_text(), *(*ends)[1].as_text(), reader.read(std::move(rest))};
 }
 
 std::vector<std::string> field_names(const SchemaInfo& info) {
@@ -201,8 +217,10 @@ Spec Spec::read(const Value& value, const Registry& registry) {
   if (spec.devices.empty())
     throw InputError({"the system has no devices", {}, "devices: or topology:", {}}, "devices");
   const Value::List& links = list_of(value, "links");
+  LinkReader link_reader;
+  spec.links.reserve(links.size());
   for (std::size_t i = 0; i < links.size(); ++i) {
-    below(indexed("links", i), [&] { spec.links.push_back(read_link(links[i])); });
+    below(indexed("links", i), [&] { spec.links.push_back(read_link(links[i], link_reader)); });
   }
   const Value::List& regions = list_of(value, "address_map");
   for (std::size_t i = 0; i < regions.size(); ++i) {

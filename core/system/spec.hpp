@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,7 +61,7 @@ struct Spec {
   struct Link {
     std::string a;
     std::string b;
-    LinkParams params;
+    std::shared_ptr<const LinkParams> params;  ///< links that are written alike share them
   };
   struct Workload {
     std::string device;

@@ -1,5 +1,6 @@
 #include "system/system.hpp"
 
+#include <unordered_map>
 #include <utility>
 
 #include "device/host.hpp"
@@ -84,7 +85,11 @@ void System::make_address_map() {
 }
 
 void System::make_links() {
+  constexpr std::size_t kMaxPorts = Router::kVaries - 1;  // of any device: they are numbered in 16 bits
   std::vector<std::size_t> ports(components_.size(), 0);
+  std::unordered_map<std::string, int> names;  // how many links would have this name
+  links_.reserve(spec_.links.size());
+  link_ends_.reserve(2 * spec_.links.size());
   for (std::size_t i = 0; i < spec_.links.size(); ++i) {
     below(indexed("links", i), [&] {
       const Spec::Link& link = spec_.links[i];
@@ -94,17 +99,21 @@ void System::make_links() {
         throw InputError({"a device linked to itself", "'" + link.a + "'", "two devices", {}}, "between");
       for (const NodeId end : {a, b}) {
         const Component& device = *components_[end.index()];
-        if (device.max_ports() != 0 && ++ports[end.index()] > device.max_ports()) {
+        const std::size_t most = device.max_ports() != 0 ? device.max_ports() : kMaxPorts;
+        if (++ports[end.index()] > most) {
           throw InputError({"'" + device.name() + "' has more links than ports",
                             std::to_string(ports[end.index()]),
-                            std::to_string(device.max_ports()) + "; put a bus or a switch between",
+                            std::to_string(most) + "; put a bus or a switch between",
                             {}},
                            "between");
         }
       }
-      make_link(link);
+      std::string name = link.a + "-" + link.b;
+      if (const int uses = ++names[name]; uses > 1) name += "#" + std::to_string(uses);
+      make_link(link, std::move(name));
     });
   }
+  check_connected();
   pbr_ids_ = topology_.edge_port_count();
   if (pbr_ids_ > PbrId::kCount) {
     throw InputError({"too many edge ports for 12-bit PBR identities",
@@ -121,23 +130,22 @@ void System::make_links() {
                                make_routing_strategy(spec_.run.routing, spec_.run.seed, std::move(ranks)));
 }
 
-void System::make_link(const Spec::Link& link) {
+void System::make_link(const Spec::Link& link, std::string name) {
   Component& a = component(link.a);
   Component& b = component(link.b);
   const auto next_port = [this](const Component& device) {
     return static_cast<std::uint16_t>(topology_.hops(device.id().index()).size());
   };
-  Link made = cxloom::make_link(kernel_, link.params, {a, next_port(a)}, {b, next_port(b)}, spec_.run.seed);
+  Link made = cxloom::make_link(kernel_, *link.params, {a, next_port(a)}, {b, next_port(b)}, spec_.run.seed);
   topology_.connect(a.id(), b.id(), made.forward->flight(), made.backward->flight());
-  std::string name = link.a + "-" + link.b;
-  if (const int uses = ++link_names_[name]; uses > 1) name += "#" + std::to_string(uses);
   links_.push_back(
-      {std::move(name), made.forward.get(), made.backward.get(), link.params.duplex == Duplex::kHalf});
+      {std::move(name), made.forward.get(), made.backward.get(), link.params->duplex == Duplex::kHalf});
   link_ends_.push_back(std::move(made.forward));
   link_ends_.push_back(std::move(made.backward));
 }
 
-void System::check_reachability() const {
+// Before there are routes, whose number is the square of that of the devices.
+void System::check_connected() const {
   std::vector<bool> reached(components_.size(), false);
   std::vector<std::uint32_t> frontier{0};
   reached[0] = true;
@@ -158,6 +166,9 @@ void System::check_reachability() const {
                        "devices." + components_[i]->name());
     }
   }
+}
+
+void System::check_reachability() const {
   const auto check = [this](const Component& from, NodeId to) {
     if (routes().distance(from.id().index(), to.index()) != RouteTable::kUnreachable) return;
     throw InputError({"'" + from.name() + "' cannot reach '" + components_[to.index()]->name() +

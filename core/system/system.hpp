@@ -52,7 +52,8 @@ class System {
   void aim_io_engines();
   void make_address_map();
   void make_links();
-  void make_link(const Spec::Link& link);
+  void make_link(const Spec::Link& link, std::string name);
+  void check_connected() const;
   NodeId find_device(const std::string& name) const;
 
   Kernel& kernel_;
@@ -61,7 +62,6 @@ class System {
   Fabric fabric_;
   Topology topology_;
   std::map<std::string, NodeId> ids_;
-  std::map<std::string, int> link_names_;  // links that would have this name
   std::vector<std::unique_ptr<Component>> components_;
   std::vector<Requester*> requesters_;
   std::vector<IoEngine*> io_engines_;

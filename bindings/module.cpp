@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include <exception>
+#include <new>
 
 #include "base/error.hpp"
 #include "core_bindings.hpp"
@@ -29,6 +30,8 @@ void translate_errors(const std::exception_ptr& pointer, void*) {
           "path"_a = error.path().c_str());
   } catch (const cxloom::SimulationError& error) {
     raise("SimulationError", error.what());
+  } catch (const std::bad_alloc&) {
+    raise("SimulationError", "the machine has no more memory");
   }
 }
 

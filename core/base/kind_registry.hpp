@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/measure.hpp"
+#include "base/memory_estimate.hpp"
 #include "base/schema.hpp"
 
 namespace cxloom {
@@ -24,18 +25,27 @@ class KindRegistry {
     SchemaInfo info;
     std::vector<MeasureInfo> measures;  ///< what it reports
     Factory make;
+    /// What one with these parameters takes of the machine's memory; may be empty.
+    std::function<void(const Value& params, MemoryEstimate& memory)> estimate;
   };
 
   explicit KindRegistry(std::string noun) : noun_(std::move(noun)) {}
 
-  /// Registers a kind made as `Kind(params, context)`, where `Kind::Params` declares the parameters and
-  /// `Kind::measures()`, if there is one, what it reports.
+  /// Registers a kind made as `Kind(params, context)`, where `Kind::Params` declares the parameters,
+  /// `Kind::measures()`, if there is one, what it reports, and `Kind::Params::estimate(params, memory)`, if there is one,
+  /// what the parameters take of the machine's memory.
   template <class Kind>
   void add(const std::string& kind) {
     add_factory<typename Kind::Params>(kind, [](const typename Kind::Params& params, Context& context) {
       return std::make_unique<Kind>(params, context);
     });
     if constexpr (requires { Kind::measures(); }) entries_.back().measures = Kind::measures();
+    entries_.back().estimate = [](const Value& value, MemoryEstimate& memory) {
+      using Params = typename Kind::Params;
+      memory.add({}, "a device", 1, sizeof(Kind));
+      if constexpr (requires(const Params& params) { Params::estimate(params, memory); })
+        Params::estimate(read_params<Params>(value), memory);
+    };
   }
 
   template <class Params, class Make>
@@ -46,7 +56,8 @@ class KindRegistry {
                         {},
                         [factory](const Value& value, Context& context) -> std::unique_ptr<Product> {
                           return factory(read_params<Params>(value), context);
-                        }});
+                        },
+                        {}});
   }
 
   const Entry* find(const std::string& kind) const {

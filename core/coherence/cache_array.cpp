@@ -50,6 +50,14 @@ void CacheParams::describe(Schema<CacheParams>& schema) {
   });
 }
 
+void CacheParams::estimate(const CacheParams& params, MemoryEstimate& memory) {
+  constexpr std::uint64_t kSlotBytes = sizeof(std::uint64_t) + sizeof(LineState) + 2 * sizeof(Slot);
+  const std::uint64_t ways = params.ways == 0 ? params.lines() : params.ways;
+  const std::uint64_t sentinels = params.lines() / ways * 2 * sizeof(Slot);
+  const std::uint64_t index = ways > kMostComparedWays ? LineIndex::bytes(params.lines()) : 0;
+  memory.add("size", to_text(params.size), 1, params.lines() * kSlotBytes + sentinels + index);
+}
+
 CacheArray::CacheArray(const CacheParams& params, RandomStream random)
     : ways_(ways_of(params)),
       sets_(static_cast<std::uint32_t>(params.lines() / ways_)),

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/memory_estimate.hpp"
 #include "base/random.hpp"
 #include "base/schema.hpp"
 #include "base/units.hpp"
@@ -21,6 +22,7 @@ struct CacheParams {
 
   std::uint64_t lines() const { return size.count() / kLineBytes; }
   static void describe(Schema<CacheParams>& schema);
+  static void estimate(const CacheParams& params, MemoryEstimate& memory);
 };
 
 /// What a holder knows of a line. A protocol may add states (shared, owned, ...); every state but kInvalid is present.

@@ -18,6 +18,9 @@ class LineIndex {
   explicit LineIndex(std::uint32_t capacity)
       : cells_(std::bit_ceil(std::size_t{capacity} * 2), Cell{kEmpty, kNoSlot}), mask_(cells_.size() - 1) {}
 
+  /// What one of so many lines takes of memory.
+  static std::uint64_t bytes(std::uint64_t capacity) { return std::bit_ceil(capacity * 2) * sizeof(Cell); }
+
   Slot find(LineAddress line) const {
     for (std::size_t at = home(line.number());; at = (at + 1) & mask_) {
       if (cells_[at].line == line.number()) return cells_[at].slot;

@@ -2,6 +2,14 @@
 
 namespace cxloom {
 
+void AcceleratorParams::estimate(const AcceleratorParams& params, MemoryEstimate& memory) {
+  RequesterParams::estimate(params, memory);
+  if (params.memory) {
+    memory.add_below(
+        "memory", [&](MemoryEstimate& inside) { MemoryControllerParams::estimate(*params.memory, inside); });
+  }
+}
+
 void AcceleratorParams::describe(Schema<AcceleratorParams>& schema) {
   schema.doc("An accelerator: makes the requests of its workload and may serve memory of its own.");
   RequesterParams::describe_in(schema);

@@ -12,6 +12,7 @@ struct AcceleratorParams : RequesterParams {
   std::optional<MemoryControllerParams> memory;
 
   static void describe(Schema<AcceleratorParams>& schema);
+  static void estimate(const AcceleratorParams& params, MemoryEstimate& memory);
 };
 
 class Accelerator final : public Requester, public MemoryOwner, private MemoryController::Device {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_estimate.hpp"
 #include "base/schema.hpp"
 #include "device/buffered_writes.hpp"
 #include "kernel/component.hpp"
@@ -45,6 +46,9 @@ struct MemoryControllerParams {
   static void describe(Schema<MemoryControllerParams>& schema) {
     schema.doc("A memory controller and its media.");
     describe_in(schema);
+  }
+  static void estimate(const MemoryControllerParams& params, MemoryEstimate& memory) {
+    memory.add_kind("media", params.media);
   }
   /// Declares these parameters in the schema of a device that derives from them.
   template <class Params>

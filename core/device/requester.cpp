@@ -25,7 +25,19 @@ std::uint64_t reorder_window(std::uint32_t queue) {
   return std::max<std::uint64_t>(1024, std::bit_ceil(queue * kReorderFactor));
 }
 
+// A request in flight, its places in the queues and the event that it waits for. The tables of all of these grow to twice
+// their size when they are full.
+constexpr std::uint64_t kBytesInFlight = 2 * (sizeof(Request) + 128);
+
 }  // namespace
+
+void RequesterParams::estimate(const RequesterParams& params, MemoryEstimate& memory) {
+  const std::uint64_t in_flight = std::min<std::uint64_t>(params.queue, memory.accesses());
+  memory.add("queue", std::to_string(params.queue), 1,
+             in_flight * kBytesInFlight + reorder_window(params.queue) / 8);
+  if (params.cache)
+    memory.add_below("cache", [&](MemoryEstimate& inside) { CacheParams::estimate(*params.cache, inside); });
+}
 
 Requester::Requester(const RequesterParams& params, const DeviceContext& context)
     : Component(context),

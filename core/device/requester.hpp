@@ -30,6 +30,7 @@ struct RequesterParams {
   std::optional<CacheParams> cache;
   Time io_time = kDefaultIoTime;
 
+  static void estimate(const RequesterParams& params, MemoryEstimate& memory);
   /// Declares these in the schema of a device that derives from them.
   template <class Params>
   static void describe_in(Schema<Params>& schema) {

@@ -28,6 +28,13 @@ std::unique_ptr<LinkEnd> make_flit_end(Kernel& kernel, const LinkParams& params,
 
 }  // namespace
 
+std::uint64_t link_bytes(const LinkParams& params) {
+  // Besides the ends: its names, its places in lists, and its hops in the topology.
+  constexpr std::uint64_t kElse = 512;
+  if (params.phy) return kElse + 2 * sizeof(FlitLinkEnd);
+  return kElse + 2 * (params.credits.any() ? sizeof(MessageLinkEnd) : sizeof(FifoLinkEnd));
+}
+
 Link make_link(Kernel& kernel, const LinkParams& params, const LinkSide& first, const LinkSide& second,
                std::uint64_t seed) {
   Component& a = first.component;

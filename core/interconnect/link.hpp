@@ -20,6 +20,9 @@ struct LinkSide {
   std::uint16_t port;  ///< its number there: of the links made before
 };
 
+/// What a link takes of memory.
+std::uint64_t link_bytes(const LinkParams& params);
+
 /// Makes a link and attaches it to both components. `seed` is that of the errors on it.
 Link make_link(Kernel& kernel, const LinkParams& params, const LinkSide& first, const LinkSide& second,
                std::uint64_t seed);

@@ -214,6 +214,18 @@ void RouteTable::add_group(std::uint32_t group, Search& search) {
   }
 }
 
+std::uint64_t RouteTable::bytes(const Topology& topology) {
+  constexpr std::uint64_t kCell = sizeof(Entry) + sizeof(std::uint16_t);
+  constexpr std::uint64_t kInSwitch = sizeof(void*) + sizeof(std::uint16_t);
+  std::uint64_t routed = 0;  // nodes with routes of their own, and as many groups at most
+  std::uint64_t switches = 0;
+  for (std::uint32_t node = 0; node < topology.size(); ++node) {
+    routed += topology.is_leaf(node) ? 0U : 1U;
+    switches += topology.node(node).is_switch ? 1U : 0U;
+  }
+  return routed * routed * kCell + switches * topology.size() * kInSwitch;
+}
+
 std::uint32_t RouteTable::distance(std::uint32_t from, std::uint32_t to) const {
   if (from == to) return 0;
   // A leaf has one link, to the node it hangs on.

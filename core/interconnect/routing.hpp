@@ -48,6 +48,8 @@ std::unique_ptr<RoutingStrategy> make_routing_strategy(RoutingKind kind, std::ui
 class RouteTable {
  public:
   RouteTable(const Topology& topology, RouteMetric metric);
+  /// What the one of a topology takes of memory, with the tables that switches make of it.
+  static std::uint64_t bytes(const Topology& topology);
 
   /// The ports of `node` on shortest ways to `destination`, in the order of the ports.
   std::span<const std::uint16_t> next_hops(std::uint32_t node, std::uint32_t destination) const {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/memory_estimate.hpp"
 #include "base/schema.hpp"
 #include "memory/dram_clock.hpp"
 #include "memory/dram_device.hpp"
@@ -68,6 +69,7 @@ struct DramParams {
   DramCurrentParams currents;
 
   static void describe(Schema<DramParams>& schema);
+  static void estimate(const DramParams& params, MemoryEstimate& memory);
 };
 
 /// Everything decided: a device with its overrides, and policies in clocks.

@@ -40,6 +40,11 @@ void FixedMediaParams::describe(Schema<FixedMediaParams>& schema) {
       .doc("Consecutive bytes on one bank before the next one's turn.");
 }
 
+void FixedMediaParams::estimate(const FixedMediaParams& params, MemoryEstimate& memory) {
+  if (params.banks)
+    memory.add("banks", std::to_string(*params.banks), *params.banks, sizeof(FixedMedia::Bank));
+}
+
 FixedMedia::FixedMedia(const FixedMediaParams& params, const MediaContext& context)
     : kernel_(context.kernel),
       client_(context.client),

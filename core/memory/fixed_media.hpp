@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/memory_estimate.hpp"
 #include "base/schema.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/wait_list.hpp"
@@ -23,6 +24,7 @@ struct FixedMediaParams {
   Bytes bank_interleave{256};
 
   static void describe(Schema<FixedMediaParams>& schema);
+  static void estimate(const FixedMediaParams& params, MemoryEstimate& memory);
 };
 
 class FixedMedia final : public Media {
@@ -39,6 +41,7 @@ class FixedMedia final : public Media {
   void report(MeasureSink& sink) const override;
 
  private:
+  friend struct FixedMediaParams;  // whose estimate counts banks
   struct Bank;
   enum Wake : std::uint8_t { kReady, kBankFree, kDone };
 

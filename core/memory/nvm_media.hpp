@@ -32,10 +32,11 @@ class NvmMedia final : public Media {
   static std::vector<MeasureInfo> measures();
 
  private:
-  struct Access;     // a message, until all its blocks are done
-  struct Piece;      // what an access wants of one block
-  struct Entry;      // a block in the write buffer
-  struct Operation;  // what a bank does for reads of a block, or a write of it
+  struct Access;                 // a message, until all its blocks are done
+  struct Piece;                  // what an access wants of one block
+  struct Entry;                  // a block in the write buffer
+  struct Operation;              // what a bank does for reads of a block, or a write of it
+  friend struct NvmMediaParams;  // whose estimate counts banks
   struct Bank;
   struct Writers;
   template <class T>

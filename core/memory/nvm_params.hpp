@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/memory_estimate.hpp"
 #include "base/schema.hpp"
 
 namespace cxloom {
@@ -29,6 +30,7 @@ struct NvmMediaParams {
   std::optional<std::uint64_t> endurance;
 
   static void describe(Schema<NvmMediaParams>& schema);
+  static void estimate(const NvmMediaParams& params, MemoryEstimate& memory);
 };
 
 /// As written; what is not written comes from the preset.

@@ -163,10 +163,15 @@ Value describe_system(const Registry& registry, const Simulation& simulation) {
   Value::List notes;
   for (const std::string& note : simulation.notes()) notes.emplace_back(note);
   if (unlimited.any()) notes.emplace_back(unlimited.note());
-  return Value::Map{{"devices", devices_of(system, spec)}, {"unmapped", unmapped_of(system, spec)},
-                    {"links", links_of(system)},           {"routes", routes_of(registry, system, spec)},
-                    {"pbr_ids", number(system.pbr_ids())}, {"addresses", system.address_map().described()},
-                    {"unlimited", unlimited.to_value()},   {"notes", std::move(notes)}};
+  return Value::Map{{"devices", devices_of(system, spec)},
+                    {"unmapped", unmapped_of(system, spec)},
+                    {"links", links_of(system)},
+                    {"routes", routes_of(registry, system, spec)},
+                    {"pbr_ids", number(system.pbr_ids())},
+                    {"addresses", system.address_map().described()},
+                    {"unlimited", unlimited.to_value()},
+                    {"notes", std::move(notes)},
+                    {"memory_bytes", number(system.memory_need())}};
 }
 
 }  // namespace cxloom

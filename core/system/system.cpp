@@ -7,11 +7,15 @@
 #include "device/io_engine.hpp"
 #include "device/memory_owner.hpp"
 #include "interconnect/link.hpp"
+#include "system/memory_need.hpp"
 
 namespace cxloom {
 
 System::System(Kernel& kernel, const Registry& registry, const Spec& spec)
     : kernel_(kernel), registry_(registry), spec_(spec) {
+  const MemoryEstimate parts = estimate_memory(registry, spec);
+  check_memory(parts);
+  memory_need_ = parts.bytes();
   make_components();
   aim_io_engines();
   make_address_map();
@@ -122,6 +126,9 @@ void System::make_links() {
                       {}},
                      "links");
   }
+  const MemoryEstimate routes = estimate_routes(topology_);
+  check_memory(routes);
+  memory_need_ += routes.bytes();
   std::vector<std::uint32_t> ranks;
   std::map<std::string, std::uint32_t> counts;
   for (const Spec::Device& device : spec_.devices) ranks.push_back(counts[device.kinded.kind]++);

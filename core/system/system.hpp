@@ -44,6 +44,8 @@ class System {
   const std::vector<LinkView>& links() const { return links_; }
   /// Of each link one after the other: its forward end, its backward end.
   const std::vector<std::unique_ptr<LinkEnd>>& link_ends() const { return link_ends_; }
+  /// What it takes of the machine's memory, as was estimated before it was built.
+  std::uint64_t memory_need() const { return memory_need_; }
   /// Edge ports, which have PBR identities.
   std::size_t pbr_ids() const { return pbr_ids_; }
 
@@ -68,6 +70,7 @@ class System {
   std::vector<std::unique_ptr<LinkEnd>> link_ends_;
   std::vector<LinkView> links_;
   std::size_t pbr_ids_ = 0;
+  std::uint64_t memory_need_ = 0;
 };
 
 }  // namespace cxloom

@@ -160,7 +160,14 @@ TEXTS = [
     Bad("path of 50,000 steps", "not a path", example, setting("a." * 50_000 + "a=1")),
 ]
 
+
+def unlinked(count: int) -> Make:
+    """Makes a spec of memories that nothing leads to."""
+    return raw(f"devices: {{host: {{kind: host}}, 'mem[0-{count - 1}]': {{kind: memory, capacity: 1GiB}}}}\n")
+
+
 MANY = [
+    Bad("20,000 memories without links", "no links lead from 'host' to this device", unlinked(20_000)),
     Bad("a thousand million names", "too many names", devices("mem[0-999999999]"), line=3),
     Bad("a thousand million names by two ranges", "too many names", devices("mem[0-31999][0-31999]")),
     Bad("many ranges in brackets", "too many names", devices(f"mem[{','.join(['0-99999'] * 400)}]")),

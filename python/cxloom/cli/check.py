@@ -47,6 +47,7 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
     summary = f"{len(devices)} devices ({counted}), {len(links)} links"
     out.print(Text.assemble((spec, "bold"), f" is valid: {summary}"), soft_wrap=True)
     out.print(Text(f"addresses: {description['addresses'] or 'none'}"))
+    out.print(Text(f"memory to simulate it: about {_memory(description['memory_bytes'])}"))
     if description["pbr_ids"]:
         out.print(Text(f"PBR identities: {description['pbr_ids']} of 4096"))
     for memory in description["unmapped"][:_ROWS]:
@@ -73,6 +74,10 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
         reads = _spread(idle["least"], idle["mean"], idle["most"], ".1f") if idle else "-"
         table.add_row(route["requester"], links, reads)
     _print(out, table, len(description["routes"]))
+
+
+def _memory(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
 def _lines(end: Mapping[str, Any]) -> str:

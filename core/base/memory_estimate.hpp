@@ -1,0 +1,71 @@
+// What a simulation will take of the machine's memory, added up before anything is built: each kind of component says beside
+// its parameters what these take, once, in `static void estimate(const Params&, MemoryEstimate&)`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/schema.hpp"
+
+namespace cxloom {
+
+class MemoryEstimate {
+ public:
+  /// What one parameter takes.
+  struct Part {
+    std::string key;  ///< of the parameter, such as "devices.host.cache.size"; empty: nobody's in particular
+    std::string value;  ///< as a person would write it
+    std::uint64_t bytes = 0;
+  };
+  /// Adds what a parameter that names a kind takes, such as that of media.
+  using OfKind = std::function<void(const Kinded&, MemoryEstimate&)>;
+
+  explicit MemoryEstimate(OfKind of_kind = {}) : of_kind_(std::move(of_kind)) {}
+
+  /// `count` things of `each` bytes because of the parameter `key`.
+  void add(const std::string& key, const std::string& value, std::uint64_t count, std::uint64_t each);
+  /// The same of what is inside of the parameter `key`: `estimate` adds parts with keys that are relative to it. So are
+  /// those of an InputError that it throws.
+  template <class Estimate>
+  void add_below(const std::string& key, Estimate estimate) {
+    const std::string outside = std::exchange(prefix_, prefix_.empty() ? key : prefix_ + "." + key);
+    try {
+      estimate(*this);
+    } catch (const InputError& error) {
+      throw error.below(key);
+    }
+    prefix_ = outside;
+  }
+  void add_kind(const std::string& key, const Kinded& kinded) {
+    add_below(key, [&](MemoryEstimate& inside) {
+      if (of_kind_) of_kind_(kinded, inside);
+    });
+  }
+
+  /// Accesses that the component at hand makes at most: who has fewer never fills a longer queue.
+  std::uint64_t accesses() const { return accesses_; }
+  void set_accesses(std::uint64_t most) { accesses_ = most; }
+
+  std::uint64_t bytes() const { return bytes_; }
+  /// The parameter that takes most.
+  const Part& largest() const { return largest_; }
+
+ private:
+  OfKind of_kind_;
+  std::string prefix_;
+  std::uint64_t accesses_ = ~std::uint64_t{0};
+  std::uint64_t bytes_ = 0;
+  Part largest_;
+};
+
+/// "12.3 GB", for messages.
+std::string memory_text(std::uint64_t bytes);
+
+/// Bytes that this process can still take: of what the machine has free, its control group and its own limit the least.
+std::uint64_t available_memory();
+
+}  // namespace cxloom

@@ -1,0 +1,65 @@
+#include "system/memory_need.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "interconnect/link.hpp"
+#include "interconnect/routing.hpp"
+
+namespace cxloom {
+
+namespace {
+
+/// Accesses that each device makes at most; a trace of unknown length is as long as can be.
+std::map<std::string, std::uint64_t> accesses_of(const Spec& spec) {
+  std::map<std::string, std::uint64_t> accesses;
+  for (const Spec::Workload& work : spec.workloads) {
+    const std::uint64_t requests = work.params.requests.value_or(~std::uint64_t{0} / 2);
+    accesses[work.device] = requests + std::min(spec.run.warmup, ~std::uint64_t{0} / 2);
+  }
+  return accesses;
+}
+
+}  // namespace
+
+MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec) {
+  MemoryEstimate memory([&](const Kinded& media, MemoryEstimate& inside) {
+    const auto* entry = registry.media.find(media.kind);
+    if (entry && entry->estimate) entry->estimate(media.params, inside);
+  });
+  const auto accesses = accesses_of(spec);
+  for (const Spec::Device& device : spec.devices) {
+    const auto& entry = registry.devices.at(device.kinded.kind);
+    if (!entry.estimate) continue;
+    const auto work = accesses.find(device.name);
+    memory.set_accesses(work == accesses.end() ? 0 : work->second);
+    memory.add_below("devices." + device.name,
+                     [&](MemoryEstimate& inside) { entry.estimate(device.kinded.params, inside); });
+  }
+  std::uint64_t links = 0;
+  for (const Spec::Link& link : spec.links) links += link_bytes(*link.params);
+  memory.add("links", std::to_string(spec.links.size()) + " links", 1, links);
+  return memory;
+}
+
+MemoryEstimate estimate_routes(const Topology& topology) {
+  MemoryEstimate memory;
+  memory.add("links", "routes in a system of " + std::to_string(topology.size()) + " devices", 1,
+             RouteTable::bytes(topology));
+  return memory;
+}
+
+void check_memory(const MemoryEstimate& estimate) {
+  const std::uint64_t available = available_memory();
+  if (estimate.bytes() <= available) return;
+  const MemoryEstimate::Part& largest = estimate.largest();
+  throw InputError({"more than the memory of this machine",
+                    largest.value + ", which takes about " + memory_text(largest.bytes) + " of " +
+                        memory_text(estimate.bytes()) + " in all",
+                    memory_text(available) + " in all",
+                    {}},
+                   largest.key);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,169 @@
+"""Large systems: refused for what is wrong before they take time and memory, and built in little of both."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+GIB = 1 << 30
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended, and what it took."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+    """Of processor time."""
+    peak: int
+    """Bytes of memory."""
+
+
+def command(folder: Path, spec: str, *arguments: str, limit: int = 4 * GIB) -> Ended:
+    """`cxloom` with a spec, as a process of its own that can have so much memory."""
+    (folder / "spec.yaml").write_text(spec)
+    out, err = folder / "out", folder / "err"
+    with out.open("w") as stdout, err.open("w") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cxloom", arguments[0], "spec.yaml", *arguments[1:]],
+            cwd=folder,
+            stdout=stdout,
+            stderr=stderr,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return Ended(
+        process.returncode,
+        out.read_text(),
+        err.read_text(),
+        usage.ru_utime + usage.ru_stime,
+        usage.ru_maxrss * 1024,
+    )
+
+
+def devices(count: int, links: str = "") -> str:
+    """A host and so many memories."""
+    return (
+        f"devices: {{host: {{kind: host}}, bus: {{kind: bus}}, "
+        f"'mem[0-{count - 1}]': {{kind: memory, capacity: 1GiB}}}}\n"
+        f"links: [{{between: [host, bus]}}{links}]\n"
+        "address_map: [{to: mem0}]\n"
+        "workload: {host: {pattern: random, requests: 2, footprint: 1MiB}}\n"
+    )
+
+
+def test_memories_without_links_are_refused_before_there_are_routes(tmp_path: Path) -> None:
+    ended = command(tmp_path, devices(100_000), "check")
+    assert ended.code == 2
+    assert "no links lead from 'host' to this device" in ended.err
+    assert ended.peak < GIB
+    assert ended.seconds < 20  # 10^10 routes would take minutes
+
+
+def test_more_links_than_a_device_can_number_are_refused(tmp_path: Path) -> None:
+    ended = command(tmp_path, devices(70_000, ", {between: [bus, 'mem[*]']}"), "check")
+    assert ended.code == 2
+    assert "'bus' has more links than ports" in ended.err
+    assert "65534" in ended.err
+    assert ended.peak < GIB
+
+
+def test_a_large_fabric_is_built_in_little_time_and_memory(tmp_path: Path) -> None:
+    """32,640 links between 256 switches, and two requests from each of 256 hosts."""
+    ended = command(
+        tmp_path,
+        "topology: {kind: fully-connected, switches: 256, placement: paired}\n"
+        "workload: {'host*': {pattern: random, requests: 2, footprint: 1MiB}}\n",
+        "run",
+        "--json",
+    )
+    assert ended.code == 0, ended.err
+    assert ended.peak < 200 * MIB
+    assert ended.seconds < 5
+
+
+MACHINE = 2 * GIB  # as much as a process of the next tests can have
+
+BASE = """\
+devices:
+  host: {kind: host}
+  acc: {kind: accelerator, memory: {capacity: 1GiB}}
+  mem: {kind: memory, capacity: 1GiB, media: {kind: nvm}}
+links:
+  - {between: [host, mem]}
+  - {between: [host, acc]}
+address_map: [{to: mem}]
+workload: {host: {pattern: random, requests: 100000000, footprint: 1MiB}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("devices.host.cache.size", "64GiB"),
+        ("devices.acc.cache.size", "16GiB"),
+        ("devices.host.queue", "16777216"),
+    ],
+)
+def test_what_the_machine_has_no_memory_for_is_refused_with_the_number(
+    tmp_path: Path, path: str, value: str
+) -> None:
+    ended = command(tmp_path, BASE, "run", "--set", f"{path}={value}", limit=MACHINE)
+    assert ended.code == 2, ended.err
+    assert ended.err.startswith(f"error: {path}: more than the memory of this machine")
+    found = re.search(rf"found: {value}, which takes about ([\d.]+) GB of ([\d.]+) GB in all", ended.err)
+    allowed = re.search(r"allowed: ([\d.]+) GB in all", ended.err)
+    assert found, ended.err
+    assert allowed, ended.err
+    assert float(found[2]) >= float(found[1]) > float(allowed[1])
+    assert float(allowed[1]) < MACHINE / 1e9
+    assert ended.peak < GIB / 4
+
+
+def test_a_queue_that_the_workload_never_fills_is_no_matter(tmp_path: Path) -> None:
+    few = BASE.replace("100000000", "100")
+    ended = command(tmp_path, few, "run", "--set", "devices.host.queue=16777216", limit=MACHINE)
+    assert ended.code == 0, ended.err
+
+
+def test_many_small_things_are_counted_together(tmp_path: Path) -> None:
+    """Each of the memories takes 92 MB for its buffer, which is nothing; 40 take 3.7 GB."""
+    spec = (
+        BASE.replace("  mem:", '  "mem[0-39]":')
+        .replace("host, mem]", 'host, "mem[*]"]')
+        .replace("to: mem", 'to: "mem*"')
+    )
+    spec = spec.replace("{to:", "{policy: capacity, to:")
+    wanted = "devices.mem[*].media.read_buffer=1048576"
+    ended = command(tmp_path, spec, "check", "--set", wanted, limit=MACHINE)
+    assert ended.code == 2, ended.err
+    assert "devices.mem" in ended.err
+    assert ".media.read_buffer: more than the memory of this machine" in ended.err
+
+
+@pytest.mark.parametrize("path", ["devices.host.cache.size=1GiB", "devices.host.queue=500000"])
+def test_the_estimate_is_near_what_a_run_takes(tmp_path: Path, path: str) -> None:
+    """`check` says how much, and a run takes more than half and not more than all of it beyond the smallest."""
+    small = BASE.replace("100000000", "500000")
+    told = []
+    taken = []
+    for setting in ("devices.host.queue=1", path):
+        checked = command(tmp_path, small, "check", "--json", "--set", setting)
+        told.append(json.loads(checked.out)["memory_bytes"])
+        ran = command(tmp_path, small, "run", "--quiet", "--set", setting)
+        assert ran.code == 0, ran.err
+        taken.append(ran.peak)
+    share = (taken[1] - taken[0]) / (told[1] - told[0])
+    assert 0.5 < share < 1.1

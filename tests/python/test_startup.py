@@ -63,3 +63,25 @@ def test_help_loads_next_to_nothing() -> None:
 def test_the_list_of_commands_says_what_the_commands_say(name: str) -> None:
     module, about = COMMANDS[name]
     assert loaded(module, name).get_short_help_str(limit=80) == about
+
+
+def test_memory_grows_with_the_links_and_little_each(tmp_path: Path) -> None:
+    """A link took 11 KB of this command: nodes with places, summaries with nothing in them, and copies of both."""
+    program = (
+        "from cxloom.cli import main\n"
+        "try:\n    main()\nexcept SystemExit: pass\n"
+        "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])\n"
+    )
+
+    def peak_bytes(switches: int) -> int:
+        spec = tmp_path / "switches.yaml"
+        spec.write_text(
+            f"topology: {{kind: fully-connected, switches: {switches}}}\n"
+            "workload: {'host*': {pattern: random, requests: 2}}\n"
+        )
+        command = [sys.executable, "-c", program, "run", str(spec)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return 1024 * int(done.stdout.splitlines()[-1])
+
+    links = (256 * 255 - 64 * 63) // 2 + 256 - 64
+    assert (peak_bytes(256) - peak_bytes(64)) / links < 5000

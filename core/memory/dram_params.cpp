@@ -14,14 +14,15 @@ namespace cxloom {
 
 namespace {
 
-/// What a value must be there for: others would be taken without a word, and change nothing.
+/// What a value must be there for: others would be taken without a word, and change nothing. Where refresh is off, as it may be
+/// for a comparison, values of either kind are left alone.
 enum class Use : std::uint8_t { kAlways, kAllBank, kSameBank, kRanks, kPowerDown, kStack };
 
 bool in_use(Use use, const DramConfig& config) {
   switch (use) {
     case Use::kAlways: return true;
-    case Use::kAllBank: return config.refresh == RefreshMode::kAllBank;
-    case Use::kSameBank: return config.refresh == RefreshMode::kSameBank;
+    case Use::kAllBank: return config.refresh != RefreshMode::kSameBank;
+    case Use::kSameBank: return config.refresh != RefreshMode::kAllBank;
     case Use::kRanks: return config.device.organisation.ranks > 1;
     case Use::kPowerDown: return config.power_down.has_value();
     case Use::kStack: return config.device.organisation.stack > 1;
@@ -219,8 +220,6 @@ void check_use(const DramParams& params, const DramConfig& config) {
   }
   if (params.row_timeout && params.row_policy != RowPolicy::kTimeout)
     refuse_unused("row_timeout", "row_policy: timeout");
-  if (params.refresh_postpone != 0 && config.refresh == RefreshMode::kOff)
-    refuse_unused("refresh_postpone", "a refresh that is not off");
 }
 
 }  // namespace

@@ -38,7 +38,11 @@ MEDIA = "devices.mem.media"
         (f"{MEDIA}.device_width", "x2", ["x4, x8 or x16"]),
         (f"{MEDIA}.stack", 3, ["a power of two"]),
         (f"{MEDIA}.ecc_width", 4, ["media.ecc_width", "no whole devices of x8", "allowed: 0 or 8"]),
-        (f"{MEDIA}.timing", {"tFAW_DLR": 20}, ["media.timing.tFAW_DLR", "no stack"]),
+        (f"{MEDIA}.timing", {"tFAW_DLR": 20}, ["media.timing.tFAW_DLR", "no effect", "stack: 2 or more"]),
+        (f"{MEDIA}.timing", {"tRFC": 700}, ["media.timing.tRFC", "no effect", "refresh: all-bank"]),
+        (f"{MEDIA}.timing", {"tXP": 20}, ["media.timing.tXP", "no effect", "power_down"]),
+        (f"{MEDIA}.row_timeout", "1us", ["media.row_timeout", "no effect", "row_policy: timeout"]),
+        (f"{MEDIA}.two_cycle_commands", "both", ["unknown choice", "split-activate"]),
     ],
 )
 def test_mistakes_are_refused(path: str, value: object, words: list[str]) -> None:

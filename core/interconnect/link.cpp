@@ -21,7 +21,7 @@ std::unique_ptr<LinkEnd> make_flit_end(Kernel& kernel, const LinkParams& params,
   setup.errors = params.errors;
   setup.outage = params.outage;
   setup.degraded_at = params.degraded.at;
-  if (params.degraded.phy) setup.degraded_rate = params.degraded.phy->rate();
+  if (params.degraded.phy) setup.degraded_rate = params.rate_of(*params.degraded.phy);
   setup.seed = seed;
   return make_flit_link_end(kernel, setup);
 }
@@ -41,7 +41,7 @@ Link make_link(Kernel& kernel, const LinkParams& params, const LinkSide& first, 
   Component& b = second.component;
   const bool shared = params.duplex == Duplex::kHalf;
   const Bandwidth ports = slower(a.port_bandwidth(), b.port_bandwidth());
-  const Bandwidth own = params.phy ? Bandwidth{params.phy->rate()} : params.bandwidth;
+  const Bandwidth own = params.phy ? Bandwidth{params.rate_of(*params.phy)} : params.bandwidth;
   const Bandwidth forward = slower(own, ports);
   const Bandwidth backward = slower(params.reverse.bandwidth.value_or(own), ports);
 

@@ -43,6 +43,14 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
           "The physical layer, instead of a bandwidth: PCIe generation (3 to 7) and lanes. Messages then "
           "share flits.")
       .source("8 to 128 GT/s a lane: CXL 3.x, chapter 4; 128b/130b encoding up to 32 GT/s");
+  schema.field("sync_header_bypass", &LinkParams::sync_header_bypass)
+      .doc(
+          "Of a physical link up to 32 GT/s: its ends leave out the sync headers of 128b/130b encoding, 2 "
+          "bits of "
+          "130.")
+      .source(
+          "CXL 3.x, chapter 6: applies at 8, 16 and 32 GT/s, whatever the flits; 64 GT/s has no sync "
+          "headers");
   schema
       .choice("flit", &LinkParams::flit,
               {{"by-generation", FlitChoice::kByGeneration},
@@ -67,15 +75,21 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
                 const MessageCost usual;
                 return !link.phy || (link.header == usual.header && link.data_header == usual.data_header);
               });
-  schema.rule(
-      "flit, errors, ide, outage and degraded are of a physical link: set phy", [](const LinkParams& link) {
-        return link.phy || (link.flit == FlitChoice::kByGeneration && link.errors.bit_error_rate == 0.0 &&
-                            !link.errors.every && link.ide.mode == IdeMode::kOff && !link.ide.aggregation &&
-                            link.outage == OutageParams{} && !link.degraded.at);
-      });
+  schema.rule("sync_header_bypass, flit, errors, ide, outage and degraded are of a physical link: set phy",
+              [](const LinkParams& link) {
+                return link.phy || (!link.sync_header_bypass && link.flit == FlitChoice::kByGeneration &&
+                                    link.errors.bit_error_rate == 0.0 && !link.errors.every &&
+                                    link.ide.mode == IdeMode::kOff && !link.ide.aggregation &&
+                                    link.outage == OutageParams{} && !link.degraded.at);
+              });
   schema.rule("a degraded link has fewer lanes or a lower speed, not more", [](const LinkParams& link) {
-    return !link.degraded.phy || !link.phy || link.degraded.phy->rate().slower_than(link.phy->rate());
+    return !link.degraded.phy || !link.phy ||
+           link.rate_of(*link.degraded.phy).slower_than(link.rate_of(*link.phy));
   });
+  schema.rule("sync headers end at 32 GT/s (pcie5): leave out sync_header_bypass",
+              [](const LinkParams& link) {
+                return !link.sync_header_bypass || !link.phy || link.phy->has_sync_headers();
+              });
   schema.rule("68B flits end at 32 GT/s (pcie5): set flit: 256B", [](const LinkParams& link) {
     return !link.phy || (link.phy->carries(link.flit_mode()) &&
                          (!link.degraded.phy || link.degraded.phy->carries(link.flit_mode())));

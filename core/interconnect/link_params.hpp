@@ -64,6 +64,7 @@ struct LinkParams {
   ClassCredits credits;
   ReverseParams reverse;
   std::optional<Phy> phy;
+  bool sync_header_bypass = false;
   FlitChoice flit = FlitChoice::kByGeneration;
   LinkErrorParams errors;
   IdeParams ide;
@@ -73,6 +74,8 @@ struct LinkParams {
   MessageCost cost() const { return {header, data_header}; }
   /// Of a link with a physical layer.
   FlitMode flit_mode() const;
+  /// Of a physical layer of this link.
+  Rate rate_of(const Phy& layer) const { return layer.rate(sync_header_bypass); }
 
   static void describe(Schema<LinkParams>& schema);
 };

@@ -7,10 +7,11 @@
 
 namespace cxloom {
 
-Rate Phy::rate() const {
+Rate Phy::rate(bool sync_header_bypass) const {
   constexpr unsigned kBitsOfByte = 8;
   const std::uint64_t bytes_in_8ns = std::uint64_t{gigatransfers()} * lanes;
-  if (generation <= 5) return Rate::per_time(bytes_in_8ns * 128, kBitsOfByte * 1000 * 130);
+  if (has_sync_headers() && !sync_header_bypass)
+    return Rate::per_time(bytes_in_8ns * 128, kBitsOfByte * 1000 * 130);
   return Rate::per_time(bytes_in_8ns, kBitsOfByte * 1000);
 }
 

@@ -18,9 +18,11 @@ struct Phy {
 
   /// 10^9 transfers a second of each lane: 8, 16, 32, 64, 128.
   unsigned gigatransfers() const { return 1U << generation; }
-  /// Bytes a second in each direction. Up to 32 GT/s, 128b/130b encoding takes 2 bits of 130, with 256 B flits too;
-  /// from 64 GT/s on there is none (PCIe 6.0: 1b/1b).
-  Rate rate() const;
+  /// Whether 128b/130b encoding puts a sync header of 2 bits before each 128, as it does up to 32 GT/s, with 256 B flits
+  /// too. From 64 GT/s on there is none (PCIe 6.0: 1b/1b).
+  bool has_sync_headers() const { return generation <= 5; }
+  /// Bytes a second in each direction. With `sync_header_bypass`, the ends leave the sync headers out.
+  Rate rate(bool sync_header_bypass = false) const;
   /// 68 B flits end at 32 GT/s; from 64 GT/s on the link is always in flit mode, with 256 B flits.
   bool carries(FlitMode mode) const { return mode != FlitMode::k68B || generation <= 5; }
   FlitMode default_flit() const { return generation <= 5 ? FlitMode::k68B : FlitMode::k256B; }

@@ -309,3 +309,18 @@ def test_check_says_what_links_carry_and_what_memory_is_left_out(tmp_path: Path,
     assert "8.00" in out
     assert "note: of m1" in out
     assert "note: of m1" not in cxloom("check", spec, "--set", "address_map[0].policy=capacity").out
+
+
+@pytest.mark.parametrize(("bypass", "rate"), [("false", 64e9 * 128 / 130), ("true", 64e9)])
+def test_check_says_the_rate_of_a_physical_link(
+    tmp_path: Path, cxloom: Call, bypass: str, rate: float
+) -> None:
+    spec = tmp_path / "s.yaml"
+    spec.write_text(
+        "devices: {host: {kind: host}, mem: {kind: memory, capacity: 1GiB}}\n"
+        f"links: [{{between: [host, mem], phy: pcie5-x16, sync_header_bypass: {bypass}}}]\n"
+        "address_map: [{to: mem}]\n"
+    )
+    (link,) = json.loads(cxloom("check", spec, "--json").out)["links"]
+    for end in link["ends"]:
+        assert float(end["bandwidth"].removesuffix("GB/s")) == pytest.approx(rate / 1e9, rel=1e-3)

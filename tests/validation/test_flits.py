@@ -81,6 +81,14 @@ def test_reads_and_writes_alone(flit: str, phy: str, reads: float) -> None:
     assert outcome.bandwidth == pytest.approx(bound(flit, phy, reads), rel=0.005)
 
 
+@pytest.mark.parametrize(("flit", "phy"), [("68B", "pcie5-x16"), ("68B", "pcie3-x4"), ("256B", "pcie5-x16")])
+@pytest.mark.parametrize("reads", [0.0, 0.67, 1.0])
+def test_without_sync_headers_two_bits_of_130_are_left(flit: str, phy: str, reads: float) -> None:
+    outcome = run(system(reads, phy=phy, flit=flit, sync_header_bypass=True))
+    expected = bound(flit, phy, read_share(outcome)) * 130 / 128
+    assert outcome.bandwidth == pytest.approx(expected, rel=0.005)
+
+
 def test_the_derived_bounds_of_x16() -> None:
     # The closed forms give the figures that are known for them.
     assert bound("68B", "pcie5-x16", 1.0) == pytest.approx(52.72, abs=0.005)

@@ -169,6 +169,18 @@ TEST_P(EveryFormat, SlotsByKindSumToAllSlots) {
   EXPECT_EQ(link.a_to_b.monitor().queue().maximum() > 0, true);
 }
 
+TEST(Phy, SyncHeadersTakeTwoBitsOf130UpTo32GigatransfersUnlessBypassed) {
+  constexpr std::uint64_t kBytes = 1'280'000;
+  const auto picoseconds = [](const Rate& rate) { return RateMeter(rate).advance(kBytes).ps(); };
+  for (unsigned generation = 3; generation <= 7; ++generation) {
+    const Phy phy{generation, 16};
+    // 16 lanes take half a nanosecond for as many bytes as one has gigatransfers.
+    const auto bypassed = static_cast<std::int64_t>(kBytes * 500 / phy.gigatransfers());
+    EXPECT_EQ(picoseconds(phy.rate(true)), bypassed);
+    EXPECT_EQ(picoseconds(phy.rate()), generation <= 5 ? bypassed / 128 * 130 : bypassed);
+  }
+}
+
 TEST(FlitLinkEnd, AMillionFlitsDoNotDrift) {
   // x16 at 32 GT/s: 68 B take 1079.1015625 ps. Messages of 1023 lines fill flits without costing much.
   Kernel kernel;

@@ -51,8 +51,11 @@ TEST(DramAlone, SendsTheCommandsOfTheScheduler) {
   RandomStream random(1, "dram", "alone");
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const auto presets = dram_presets();
-    DramParams params = DramBench::preset(std::string(presets[random.below(presets.size())].name));
+    const DramDevice& device = presets[random.below(presets.size())];
+    DramParams params = DramBench::preset(std::string(device.name));
     params.ranks = 1U << random.below(2);
+    const bool stacks = device.standard == DramStandard::kDdr4 || device.standard == DramStandard::kDdr5;
+    if (stacks && random.chance(0.4)) params.stack = 2U << random.below(2);
     params.posted_writes = random.chance(0.7);
     params.write_queue = static_cast<std::uint32_t>(1 + random.below(4));
     params.read_queue = static_cast<std::uint32_t>(1 + random.below(4));

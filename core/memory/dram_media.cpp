@@ -144,6 +144,20 @@ void DramMedia::finish(const DramChannel::Done& done) {
   client_.media_done(message, kernel_.now());
 }
 
+std::string DramMedia::described() const {
+  const DramOrganisation& organisation = config_.device.organisation;
+  const std::uint32_t ranks = organisation.ranks / organisation.stack;
+  std::string text = std::to_string(config_.sub_channels / organisation.sub_channels) + " x " +
+                     std::string(config_.device.name) + ", " + std::to_string(ranks) +
+                     (ranks == 1 ? " rank" : " ranks");
+  if (config_.device.standard == DramStandard::kNone) return text;
+  text += " of " + std::to_string(organisation.devices_in_rank() * organisation.sub_channels) + " devices, " +
+          std::to_string(organisation.density) + "Gb x" + std::to_string(organisation.device_width);
+  if (organisation.ecc_width != 0) text += ", ECC among them";
+  if (organisation.stack > 1) text += ", stacks of " + std::to_string(organisation.stack);
+  return text;
+}
+
 DramCounters DramMedia::counted(Time now) {
   catch_up(now);
   DramCounters sum;

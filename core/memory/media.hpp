@@ -42,6 +42,8 @@ class Media : public EventHandler {
   virtual bool unlimited() const { return false; }
   /// Bytes that it holds; none: it is as large as the memory in front of it.
   virtual std::optional<Bytes> capacity() const { return std::nullopt; }
+  /// What it is built of, in a few words; empty if that is just what was written.
+  virtual std::string described() const { return {}; }
 
   virtual void open_window(Time /*now*/) {}
   virtual void close_window(Time /*now*/) {}

@@ -7,6 +7,7 @@
 #include "device/io_engine.hpp"
 #include "device/memory_owner.hpp"
 #include "interconnect/link_end.hpp"
+#include "memory/media.hpp"
 #include "results/unlimited.hpp"
 
 namespace cxloom {
@@ -154,6 +155,21 @@ Value unmapped_of(const System& system, const Spec& spec) {
   return unmapped;
 }
 
+// Memories whose media are more than what was written of them.
+Value media_of(const System& system) {
+  Value::List memories;
+  for (const auto& component : system.components()) {
+    auto* owner = dynamic_cast<MemoryOwner*>(component.get());
+    const Media* media = owner ? owner->media() : nullptr;
+    const std::string described = media ? media->described() : std::string();
+    if (described.empty()) continue;
+    memories.emplace_back(Value::Map{{"memory", component->name()},
+                                     {"capacity", to_text(owner->memory_capacity())},
+                                     {"media", described}});
+  }
+  return memories;
+}
+
 }  // namespace
 
 Value describe_system(const Registry& registry, const Simulation& simulation) {
@@ -163,15 +179,11 @@ Value describe_system(const Registry& registry, const Simulation& simulation) {
   Value::List notes;
   for (const std::string& note : simulation.notes()) notes.emplace_back(note);
   if (unlimited.any()) notes.emplace_back(unlimited.note());
-  return Value::Map{{"devices", devices_of(system, spec)},
-                    {"unmapped", unmapped_of(system, spec)},
-                    {"links", links_of(system)},
-                    {"routes", routes_of(registry, system, spec)},
-                    {"pbr_ids", number(system.pbr_ids())},
-                    {"addresses", system.address_map().described()},
-                    {"unlimited", unlimited.to_value()},
-                    {"notes", std::move(notes)},
-                    {"memory_bytes", number(system.memory_need())}};
+  return Value::Map{{"devices", devices_of(system, spec)}, {"unmapped", unmapped_of(system, spec)},
+                    {"links", links_of(system)},           {"routes", routes_of(registry, system, spec)},
+                    {"pbr_ids", number(system.pbr_ids())}, {"addresses", system.address_map().described()},
+                    {"media", media_of(system)},           {"unlimited", unlimited.to_value()},
+                    {"notes", std::move(notes)},           {"memory_bytes", number(system.memory_need())}};
 }
 
 }  // namespace cxloom

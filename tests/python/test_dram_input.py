@@ -90,6 +90,23 @@ def test_ranks_follow_from_what_is_written_and_the_rest_is_said() -> None:
     assert note in cx.run(memory_of({"preset": "DDR5-4800"}, "48GiB"))["notes"]
 
 
+@pytest.mark.parametrize(
+    ("media", "capacity", "built_of"),
+    [
+        ({"preset": "DDR5-4800", "channels": 2}, "128GiB", "2 x DDR5-4800, 4 ranks of 8 devices, 16Gb x8"),
+        (
+            {"preset": "DDR4-3200", "device_width": "x4", "ecc_width": 8, "stack": 2},
+            "32GiB",
+            "1 x DDR4-3200, 1 rank of 18 devices, 8Gb x4, ECC among them, stacks of 2",
+        ),
+        ({"preset": "HBM3-6400", "channels": 8}, "8GiB", "8 x HBM3-6400, 1 rank"),
+    ],
+)
+def test_check_says_what_dram_is_built_of(media: dict[str, object], capacity: str, built_of: str) -> None:
+    description = describe(memory_of(media, capacity).resolve())
+    assert description["media"] == [{"memory": "mem", "capacity": capacity, "media": built_of}]
+
+
 def test_what_it_reports_is_declared_and_adds_up() -> None:
     declared = [each["name"] for each in _core.declarations()["media"]["dram"]["statistics"]]
     memory = cx.run(EXAMPLE)["per_memory"]["mem"]

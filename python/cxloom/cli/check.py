@@ -50,6 +50,8 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
     out.print(Text(f"memory to simulate it: about {_memory(description['memory_bytes'])}"))
     if description["pbr_ids"]:
         out.print(Text(f"PBR identities: {description['pbr_ids']} of 4096"))
+    for memory in description["media"][:_ROWS]:
+        out.print(Text(f"{memory['memory']}: {memory['capacity']} of {memory['media']}"), soft_wrap=True)
     for memory in description["unmapped"][:_ROWS]:
         hint = "; policy: capacity shares by capacity" if memory["equal_shares"] else ""
         text = f"{memory['mapped']} of {memory['capacity']} are in the address map{hint}"

@@ -33,7 +33,7 @@ Value idle_read_latency(const Registry& registry, Spec spec, const std::string& 
     sound.errors = {};
     sound.outage = {};
     sound.degraded = {};
-    link.params = std::make_shared<const LinkParams>(std::move(sound));
+    link.params = std::make_shared<const LinkParams>(sound);
   }
   Nobody nobody;
   Simulation simulation(registry, std::move(spec), {}, nobody);

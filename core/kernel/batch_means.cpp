@@ -1,0 +1,165 @@
+#include "kernel/batch_means.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace cxloom {
+
+namespace {
+
+// Batches count as independent if a one-sided test of their correlation at 20 % says so (as in A. Tafazzoli et al., Skart,
+// INFORMS J. Comput. 23, 2011): the normal quantile of 80 %.
+constexpr double kAcceptable = 0.8416;
+constexpr double kMostCorrelated = 0.95;
+constexpr double kFewestDegrees = 3.0;
+
+// Of the interval: batches to begin with, fewer than; and batches at least.
+constexpr std::size_t kManyBatches = 64;
+constexpr std::size_t kFewBatches = 16;
+
+// Of the test of halves: parts with a level of their own each, and batches in each at least.
+constexpr std::size_t kParts = 8;
+constexpr std::size_t kFewInPart = 16;
+constexpr double kOutlier =
+    10.0;  // a part that scatters so many times more than any other holds a change of level
+constexpr double kWorthSaying = 0.01;  // difference of the halves / mean
+
+void merge_pairs(std::vector<double>& means) {
+  const std::size_t pairs = means.size() / 2;
+  for (std::size_t i = 0; i < pairs; ++i) means[i] = (means[2 * i] + means[2 * i + 1]) / 2.0;
+  means.resize(pairs);
+}
+
+double mean_of(std::span<const double> values) {
+  double sum = 0.0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+/// Squares of the deviations from the mean, and products of neighbouring ones.
+struct Scatter {
+  double squares = 0.0;
+  double products = 0.0;
+};
+
+Scatter scatter_of(std::span<const double> values) {
+  const double mean = mean_of(values);
+  Scatter scatter;
+  double before = 0.0;
+  for (const double value : values) {
+    const double deviation = value - mean;
+    scatter.squares += deviation * deviation;
+    scatter.products += deviation * before;
+    before = deviation;
+  }
+  return scatter;
+}
+
+/// What `batches` of them in groups of `group`, each with a mean of its own, say about the scatter of a mean of many.
+struct Estimate {
+  double variance = 0.0;  ///< of a batch, with what neighbours have in common
+  double degrees = 0.0;   ///< of freedom
+  bool independent = false;
+};
+
+Estimate estimate(const Scatter& scatter, std::size_t batches, std::size_t group) {
+  const auto all = static_cast<double>(batches);
+  const auto each = static_cast<double>(group);
+  const double means = all / each;
+  if (scatter.squares == 0.0) return {0.0, all - means, true};
+  // Deviations from their own mean have a correlation of -1 / group although the batches are independent.
+  const double correlation = scatter.products / scatter.squares + 1.0 / each;
+  Estimate found{scatter.squares / (all - means), all - means, correlation * std::sqrt(all) < kAcceptable};
+  if (found.independent) return found;
+  // As a first-order autoregressive process, whose estimate is too low by 3 / group of itself.
+  const double phi = std::clamp(correlation / (1.0 - 3.0 / each), 0.0, kMostCorrelated);
+  const double excess = (1.0 + phi) / (1.0 - phi);
+  found.variance *= excess;
+  found.degrees = std::max(kFewestDegrees, all / excess - means);
+  return found;
+}
+
+}  // namespace
+
+// Cornish and Fisher's expansion (Abramowitz and Stegun, 26.7.5): within 1 % from three degrees of freedom on, by
+// arithmetic that gives the same bits everywhere.
+double student_t(Confidence confidence, double degrees) {
+  const double z = confidence == Confidence::k95 ? 1.959963984540054 : 2.575829303548901;
+  const double z2 = z * z;
+  const double g1 = (z2 + 1.0) / 4.0;
+  const double g2 = ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
+  const double g3 = (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
+  const double g4 = ((((79.0 * z2 + 776.0) * z2 + 1482.0) * z2 - 1920.0) * z2 - 945.0) / 92160.0;
+  const double d = 1.0 / degrees;
+  return z * (1.0 + d * (g1 + d * (g2 + d * (g3 + d * g4))));
+}
+
+void BatchMeans::close(Wide sum) {
+  sums_.push_back(sum);
+  if (sums_.size() == most_) {
+    for (std::size_t i = 0; i < most_ / 2; ++i) sums_[i] = sums_[2 * i + 1];
+    sums_.resize(most_ / 2);
+    length_ *= 2;
+  }
+  next_ += length_;
+}
+
+std::vector<double> BatchMeans::means() const {
+  std::vector<double> means;
+  means.reserve(sums_.size());
+  Wide before = 0;
+  for (const Wide sum : sums_) {
+    means.push_back(static_cast<double>(sum - before) / static_cast<double>(length_));
+    before = sum;
+  }
+  return means;
+}
+
+std::optional<BatchMeans::Precision> BatchMeans::precision() const {
+  if (sums_.size() * length_ < kFewest) return std::nullopt;
+  std::vector<double> batches = means();
+  while (batches.size() >= kManyBatches) merge_pairs(batches);
+  const auto judged = [&] { return estimate(scatter_of(batches), batches.size(), batches.size()); };
+  Estimate found = judged();
+  while (!found.independent && batches.size() / 2 >= kFewBatches) {
+    merge_pairs(batches);
+    found = judged();
+  }
+  const double of_mean = found.variance / static_cast<double>(batches.size());
+  return Precision{student_t(Confidence::k95, found.degrees) * std::sqrt(of_mean), found.independent};
+}
+
+std::optional<BatchMeans::Halves> BatchMeans::halves() const {
+  if (sums_.size() * length_ < kFewest) return std::nullopt;
+  std::vector<double> batches = means();
+  Halves halves;
+  Estimate found;
+  std::size_t in_part = 0;
+  do {
+    if (in_part > 0) merge_pairs(batches);
+    in_part = batches.size() / kParts;
+    std::vector<Scatter> parts;
+    for (std::size_t i = 0; i < kParts; ++i) {
+      parts.push_back(scatter_of(std::span(batches).subspan(i * in_part, in_part)));
+    }
+    std::ranges::sort(parts, {}, &Scatter::squares);
+    if (parts[kParts - 1].squares > kOutlier * parts[kParts - 2].squares) parts.pop_back();
+    Scatter all;
+    for (const Scatter& part : parts) {
+      all.squares += part.squares;
+      all.products += part.products;
+    }
+    found = estimate(all, parts.size() * in_part, in_part);
+  } while (!found.independent && batches.size() / 2 / kParts >= kFewInPart);
+  const std::size_t half = kParts / 2 * in_part;
+  halves.first = mean_of(std::span(batches).first(half));
+  halves.second = mean_of(std::span(batches).subspan(half, half));
+  const double difference = std::abs(halves.second - halves.first);
+  const double expected = std::sqrt(2.0 * found.variance / static_cast<double>(half));
+  halves.differ = difference > student_t(Confidence::k99, found.degrees) * expected &&
+                  difference > kWorthSaying * mean_of(batches);
+  return halves;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,61 @@
+// How well a mean is known, and whether what it is the mean of kept its level: by the means of batches, in constant memory.
+//
+// Entries that follow each other depend on each other (requests wait in the same queue), so the scatter of single entries
+// says little about that of their mean. The means of long batches of them are nearly independent (A. M. Law, Simulation
+// Modeling and Analysis, ch. 9.5). docs/model/results.md has the method and what was measured of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace cxloom {
+
+/// The upper quantile of Student's t of 97.5 % (for a two-sided 95 %) or 99.5 %, from three degrees of freedom on.
+enum class Confidence : std::uint8_t { k95, k99 };
+double student_t(Confidence confidence, double degrees);
+
+class BatchMeans {
+ public:
+  /// Fewer entries do not tell how they depend on each other.
+  static constexpr std::uint64_t kFewest = 1000;
+
+  /// Batches are of equal length. When there are `most` of them, a power of two, they merge in pairs. 0: no batches at all.
+  explicit BatchMeans(std::size_t most) : most_(most), next_(most > 0 ? 1 : 0) {}
+
+  /// The number of entries with which the next batch is full; zero if there are no batches.
+  std::uint64_t next() const { return next_; }
+  /// A batch is full; `sum` is that of all entries so far.
+  void close(Wide sum);
+
+  /// The mean of all entries lies within `mean +- half_width`, with 95 % confidence.
+  struct Precision {
+    double half_width = 0.0;
+    bool independent =
+        false;  ///< the batches were long enough to be; otherwise it allows for what they have in common
+  };
+  /// None with fewer than `kFewest` entries.
+  std::optional<Precision> precision() const;
+
+  struct Halves {
+    double first = 0.0;
+    double second = 0.0;
+    bool differ =
+        false;  ///< by more than chance explains once in a hundred times, and by more than a hundredth
+  };
+  /// The means of the first and second half. None with fewer than `kFewest` entries.
+  std::optional<Halves> halves() const;
+
+ private:
+  std::vector<double> means() const;
+
+  std::size_t most_;
+  std::uint64_t next_;
+  std::uint64_t length_ = 1;  // entries a batch
+  std::vector<Wide> sums_;    // of all entries up to the end of each batch
+};
+
+}  // namespace cxloom

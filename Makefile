@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests dram-check python-tests lint lint-format lint-tidy lint-python format sanitize bench \
+.PHONY: help demo test build cxx-tests dram-check window-check python-tests lint lint-format lint-tidy lint-python format sanitize bench \
   fuzz same-bytes package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -35,6 +35,7 @@ help:
 	@echo "make sanitize  C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make fuzz      random messages through the flit packers and back, for FUZZ_SECONDS"
 	@echo "make dram-check  a hundred million DRAM commands against the table of timings; bandwidth at all depths"
+	@echo "make window-check  how often intervals cover the true mean, over hundreds of runs"
 	@echo "make same-bytes  what changed in the results of some 400 systems since BASE (a commit; default HEAD)"
 	@echo "make bench     C++ micro-benchmarks, benchmarks/run.py and benchmarks/startup.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried"
@@ -98,6 +99,10 @@ dram-check: build build/.configured-tests
 	@$(CMAKE) --build build --target cxloom_tests
 	CXLOOM_DRAM_COMMANDS=100000000 CXLOOM_DRAM_DEPTHS=all build/tests/cxloom_tests \
 	  --gtest_filter='DramConstraints.Hold*:DramDepth.*'
+
+# How often intervals cover the true mean, and steady windows are flagged: hundreds of runs with known means.
+window-check: build .venv/.installed-dev
+	CXLOOM_SLOW=1 $(BIN)/python -m pytest -s tests/validation/test_precision.py
 
 sanitize: build/sanitize/.configured
 	@$(CMAKE) --build build/sanitize

@@ -173,6 +173,8 @@ std::string to_text(Bytes bytes);
 std::string to_text(const Bandwidth& bandwidth);
 std::string to_text(const Frequency& frequency);
 std::string to_text(Address address);
+/// A share to three digits, for people: "2.5 %".
+std::string percent_text(double share);
 
 namespace literals {
 constexpr Time operator""_ps(unsigned long long n) { return Time{static_cast<std::int64_t>(n)}; }

@@ -69,6 +69,14 @@ void Requester::resume() {
   end_if_out_of_work();
 }
 
+void Requester::cease() {
+  if (!has_work() || work_.stream->open()) return;
+  if (waiting_in_) waiting_in_->leave(*this);
+  waiting_in_ = nullptr;
+  ceased_ = exhausted_ = true;
+  has_next_ = false;
+}
+
 void Requester::start() {
   if (!has_work()) return;
   if (work_.arrivals == Arrivals::kPoisson) next_arrival_ = arrival_after(Time{});
@@ -77,6 +85,7 @@ void Requester::start() {
 }
 
 std::optional<std::uint64_t> Requester::expected() const {
+  if (ceased_) return issued_;
   if (work_.requests) return issued_before_window() + *work_.requests;
   return has_work() ? work_.stream->length() : std::optional<std::uint64_t>(0);
 }
@@ -324,6 +333,8 @@ void Requester::complete(Request& request) {
   in_flight_monitor_.change(now(), -1);
   if (window_open_) {
     latency_.add(now() - request.created);
+    if (latency_.count() == batches_.next()) [[unlikely]]
+      batches_.close(latency_.sum_ps());
     payload_ += request.message.size;
   }
   observer_->completed(request, now());

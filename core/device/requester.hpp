@@ -15,6 +15,7 @@
 #include "device/device_context.hpp"
 #include "device/io_completer.hpp"
 #include "device/miss_table.hpp"
+#include "kernel/batch_means.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/request_observer.hpp"
@@ -77,6 +78,8 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   bool waits_for_outside() const {
     return has_work() && work_.stream->open() && !has_next_ && in_flight_ == 0 && write_backs_ == 0;
   }
+  /// It makes no more requests; those under way go on to their end. Not if they come from outside.
+  void cease();
   /// The outside has changed its stream: goes on with what can be issued.
   void resume();
 
@@ -92,10 +95,13 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
 
   /// Of the requests completed in the window.
   const LatencyDistribution& latency() const { return latency_; }
+  const BatchMeans& batches() const { return batches_; }
   std::uint64_t issued() const { return issued_; }
   /// It has made its warm-up requests. While others have not, it goes on.
   bool warm() const { return issued_ >= work_.warmup; }
   std::uint64_t warmup() const { return work_.warmup; }
+  /// It has nothing more to issue.
+  bool out_of_work() const { return exhausted_; }
   /// It has made all requests of its trace, be they as many as it was to make or not.
   bool trace_ended() const { return exhausted_ && !has_enough() && !wants_answers_; }
   /// Requests issued before the window opened: its warm-up, and what it made until the others were warm.
@@ -146,7 +152,7 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   void end_if_out_of_work();
   void complete(Request& request);
   bool has_enough() const {
-    return counting_ && work_.requests && issued_ - issued_before_window_ == *work_.requests;
+    return ceased_ || (counting_ && work_.requests && issued_ - issued_before_window_ == *work_.requests);
   }
   bool is_outstanding(std::uint64_t id) const {
     return ((outstanding_[(id & window_mask_) >> 6U] >> (id & 63U)) & 1U) != 0;
@@ -170,6 +176,7 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   Access next_;
   bool has_next_ = false;
   bool exhausted_ = false;
+  bool ceased_ = false;
   Time next_arrival_;  // open loop
   Time last_issue_{-1};
   std::uint64_t issued_ = 0;
@@ -191,6 +198,7 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   Time opened_;
   Time closed_;
   LatencyDistribution latency_;
+  BatchMeans batches_{64};  // of the latencies: 1 KiB
   LevelMonitor in_flight_monitor_;
   std::uint64_t payload_ = 0;  // of requests that a device answered, and of write-backs
   std::uint64_t hits_ = 0;

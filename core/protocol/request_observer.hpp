@@ -1,6 +1,8 @@
 // Who is told of each completed request, and of the measured window.
 #pragma once
 
+#include <optional>
+
 #include "base/units.hpp"
 #include "protocol/request.hpp"
 
@@ -17,6 +19,8 @@ class RequestObserver {
   virtual void completed(const Request& request, Time now) = 0;
   /// Payload of a message without a waiting requester (a write-back) has arrived.
   virtual void written_back(NodeId requester, NodeId target, std::uint64_t bytes) = 0;
+  /// How well the mean latency of the requests so far is known: half of its 95 % interval / the mean. None: not at all.
+  virtual std::optional<double> relative_error() const { return std::nullopt; }
 };
 
 }  // namespace cxloom

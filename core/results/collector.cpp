@@ -10,7 +10,7 @@ void Collector::completed(const Request& request, Time now) {
   // A cache hit moves nothing, nor does a miss that waits for the line of another, nor what failed; a miss moves a line.
   const std::uint64_t moved = request.message.size;
   if (request.failed) ++failed_;
-  all_.latency.add(latency);
+  all_.add_latency(latency);
   all_.payload += moved;
   kind.add(request, latency, moved);
   if (moved > 0) {  // the others were served by no memory
@@ -35,6 +35,12 @@ void Collector::written_back(NodeId /*requester*/, NodeId target, std::uint64_t 
   writes_.payload += bytes;
   memory(target).payload += bytes;
   ++memory(target).write_backs;
+}
+
+std::optional<double> Collector::relative_error() const {
+  const auto precision = all_.batches.precision();
+  if (!precision || !precision->independent) return std::nullopt;
+  return precision->half_width / 1000.0 / all_.latency.mean_ns();
 }
 
 void Collector::keep(const Request& request, Time now) {

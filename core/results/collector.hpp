@@ -5,8 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "kernel/batch_means.hpp"
 #include "kernel/distribution.hpp"
 #include "protocol/request_observer.hpp"
 #include "protocol/segment.hpp"
@@ -32,13 +34,20 @@ struct RequestTable {
 
 /// The same measures of one kind of request, or of one device.
 struct RequestStatistics {
-  explicit RequestStatistics(unsigned precision = 7) : latency(precision) {}
+  explicit RequestStatistics(unsigned precision = 7, std::size_t most_batches = 0)
+      : latency(precision), batches(most_batches) {}
   LatencyDistribution latency;
+  BatchMeans batches;         ///< of the latencies, as they completed
   std::uint64_t payload = 0;  ///< bytes exchanged with memory
   std::array<Wide, kSegmentCount> segment_sums_ps{};
 
+  void add_latency(Time value) {
+    latency.add(value);
+    if (latency.count() == batches.next()) [[unlikely]]
+      batches.close(latency.sum_ps());
+  }
   void add(const Request& request, Time latency_of_request, std::uint64_t moved) {
-    latency.add(latency_of_request);
+    add_latency(latency_of_request);
     payload += moved;
     for (std::size_t i = 0; i < kSegmentCount; ++i) {
       segment_sums_ps[i] += static_cast<std::uint64_t>(request.segments[i].ps());
@@ -63,6 +72,7 @@ class Collector final : public RequestObserver {
   void work_ends(Time) override {}
   void completed(const Request& request, Time now) override;
   void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
+  std::optional<double> relative_error() const override;
 
   const RequestStatistics& all() const { return all_; }
   const RequestStatistics& reads() const { return reads_; }
@@ -78,7 +88,8 @@ class Collector final : public RequestObserver {
   RequestTable take_requests();
 
  private:
-  static constexpr unsigned kPrecision = 10;  // percentiles of the whole run: to 0.1 %
+  static constexpr unsigned kPrecision = 10;    // percentiles of the whole run: to 0.1 %
+  static constexpr std::size_t kBatches = 256;  // 4 KiB
 
   MemoryStatistics& memory(NodeId node) {
     if (node.index() >= memories_.size()) memories_.resize(node.index() + 1);
@@ -87,9 +98,9 @@ class Collector final : public RequestObserver {
   void keep(const Request& request, Time now);
 
   bool keep_requests_;
-  RequestStatistics all_{kPrecision};  // its segments are those of reads and writes together
-  RequestStatistics reads_{kPrecision};
-  RequestStatistics writes_{kPrecision};
+  RequestStatistics all_{kPrecision, kBatches};  // its segments are those of reads and writes together
+  RequestStatistics reads_{kPrecision, kBatches};
+  RequestStatistics writes_{kPrecision, kBatches};
   std::vector<MemoryStatistics> memories_;  // by node
   std::uint64_t hops_ = 0;
   std::uint64_t failed_ = 0;

@@ -38,7 +38,9 @@ const std::vector<MeasureDefinition>& measure_definitions() {
        "latency of the requests completed in the window. The clock starts when the request exists: at its "
        "scheduled time in "
        "an open loop, when it takes its queue slot in a closed loop; it stops when the answer is with the "
-       "requester"},
+       "requester. ci95 are the ends of the 95 % interval of the mean, by batch means; null where there are "
+       "too "
+       "few requests to tell"},
       {"breakdown_ns", "ns", "mean of each segment of the latency; they sum to latency_ns.mean"},
       {"mean_hops", "", "links crossed by a request and its answer, mean"},
       {"per_requester", "", "measures of each host and accelerator with work"},
@@ -55,6 +57,10 @@ const std::vector<MeasureDefinition>& measure_definitions() {
       {"coherence", "", "measures of coherence; empty: nothing here is coherent yet"},
       {"unlimited", "",
        "what carried messages and had no limit of bandwidth: directions of links, buses, memories"},
+      {"stationary", "",
+       "whether the mean latencies of the halves of the window agree: differ by less than 1 %, or by less "
+       "than "
+       "chance makes them in 99 of 100 steady runs; null where there are too few requests to tell"},
       {"completed", "", "whether every request was answered"},
       {"truncated", "", "whether the run was stopped before its end: the measures cover what there was"},
       {"stop_reason", "", "why the run ended"},
@@ -88,6 +94,22 @@ Value latency_of(const LatencyDistribution& latency) {
                     {"max", known(latency.maximum().ns())}};
 }
 
+// With the interval of the mean, or a null where it is not known.
+Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches) {
+  Value::Map measures = *latency_of(latency).as_map();
+  Value interval;
+  if (const auto precision = batches.precision()) {
+    const double half_width = precision->half_width / 1000.0;
+    interval = Value::List{std::max(0.0, latency.mean_ns() - half_width), latency.mean_ns() + half_width};
+  }
+  measures.insert(measures.begin() + 1, {"ci95", std::move(interval)});
+  return measures;
+}
+
+Value latency_of(const RequestStatistics& statistics) {
+  return latency_of(statistics.latency, statistics.batches);
+}
+
 Value breakdown_of(const std::array<Wide, kSegmentCount>& sums_ps, std::uint64_t requests) {
   Value::Map breakdown;
   for (const Segment segment : kPathOrder) {
@@ -101,7 +123,7 @@ Value breakdown_of(const std::array<Wide, kSegmentCount>& sums_ps, std::uint64_t
 Value kind_summary(const RequestStatistics& statistics, double length) {
   return Value::Map{{"requests", number(statistics.latency.count())},
                     {"bandwidth_gb_per_s", rate(statistics.payload, length)},
-                    {"latency_ns", latency_of(statistics.latency)},
+                    {"latency_ns", latency_of(statistics)},
                     {"breakdown_ns", breakdown_of(statistics.segment_sums_ps, statistics.latency.count())}};
 }
 
@@ -253,6 +275,15 @@ void add_link_notes(const Simulation& simulation, Value::List& notes) {
   }
 }
 
+std::string not_stationary(const BatchMeans::Halves& halves) {
+  const bool rising = halves.second > halves.first;
+  const double ratio = rising ? halves.second / halves.first : halves.first / halves.second;
+  return "the measured window was not stationary: the mean latency of its " +
+         std::string(rising ? "second half is " : "first half is ") + percent_text(ratio - 1.0) +
+         " higher than that of the other; a longer run.warmup may let it settle" +
+         (rising ? ", unless more is asked for than the system can do" : "");
+}
+
 // What makes the measures less than they seem.
 Value notes_of(const Simulation& simulation, const Collector& collector, const Unlimited& unlimited,
                double length) {
@@ -266,6 +297,9 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const U
         "the measured window is shorter than three mean latencies: its bandwidth says how requests came and "
         "went, not "
         "what the system sustains; measure more requests");
+  }
+  if (const auto halves = collector.all().batches.halves(); halves && halves->differ) {
+    notes.emplace_back(not_stationary(*halves));
   }
   if (unlimited.any()) notes.emplace_back(unlimited.note());
   return notes;
@@ -305,7 +339,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
       continue;
     }
     if (requester && requester->has_work()) {
-      own.emplace_back("latency_ns", latency_of(requester->latency()));
+      own.emplace_back("latency_ns", latency_of(requester->latency(), requester->batches()));
       requesters.emplace_back(component->name(), own);
     }
     const auto* owner = dynamic_cast<const MemoryOwner*>(component.get());
@@ -318,6 +352,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
     }
   }
   const Unlimited unlimited = find_unlimited(simulation.system(), &collector);
+  const auto halves = all.batches.halves();
   const bool finished = simulation.state() == Simulation::State::kFinished;
   return Value::Map{
       {"requests", number(all.latency.count())},
@@ -328,7 +363,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
       {"failed_write_backs", number(collector.failed_write_backs())},
       {"simulated_time_ns", length},
       {"bandwidth_gb_per_s", rate(all.payload, length)},
-      {"latency_ns", latency_of(all.latency)},
+      {"latency_ns", latency_of(all)},
       {"breakdown_ns", breakdown_of(collector.segment_sums_ps(), all.latency.count())},
       {"mean_hops", mean_of(static_cast<double>(collector.hops()), all.latency.count())},
       {"read", kind_summary(collector.reads(), length)},
@@ -340,6 +375,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
       {"per_switch", std::move(switches)},
       {"coherence", Value::Map{}},
       {"unlimited", unlimited.to_value()},
+      {"stationary", halves ? Value(!halves->differ) : Value()},
       {"completed", finished},
       {"truncated", !finished},
       {"stop_reason", simulation.stop_reason()},

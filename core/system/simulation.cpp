@@ -15,7 +15,25 @@ namespace {
 // Simulated time ends here (53 days): what a parameter adds still fits into 64 bits of picoseconds.
 constexpr Time kLatest{Time::max().ps() / 2};
 
+// Measured requests at which a run looks for the first time whether the mean is known well enough: fewer say too little of
+// how they depend on each other.
+constexpr std::uint64_t kFirstLook = 4096;
+
 }  // namespace
+
+/// Opens the window at a given time.
+class Simulation::Opener final : public EventHandler {
+ public:
+  Opener(Kernel& kernel, Simulation& simulation, Time at)
+      : simulation_(simulation), source_(kernel.new_source()) {
+    kernel.schedule_background(at, source_, *this, 0);
+  }
+  void wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) override { simulation_.open_at_given_time(); }
+
+ private:
+  Simulation& simulation_;
+  EventSource source_;
+};
 
 Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace,
                        RequestObserver& observer)
@@ -24,6 +42,8 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
       system_(kernel_, registry, spec_),
       work_maker_(registry, spec_.run, system_.address_map(), open_trace) {
   give_work();
+  if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(kernel_, *this, *spec_.run.warmup_time);
+  if (spec_.run.until.ci) next_look_ = kFirstLook;
   system_.check_reachability();
   for (const auto& each : system_.components()) each->start();
   note_unused_media();
@@ -76,7 +96,7 @@ void Simulation::give_work() {
         if (system_.address_map().empty())
           throw InputError({"there is no memory to access", {}, "address_map: a region or more", {}});
         requester->assign(work_maker_.make(workload), *this);
-        cold_.push_back(requester);
+        if (spec_.run.warmup > 0) cold_.push_back(requester);
       });
     });
   }
@@ -169,11 +189,27 @@ void Simulation::finish() {
   }
   ensure(system_.fabric().messages.live() == 0, "a message was lost");
   for (const IoEngine* engine : system_.io_engines()) ensure(engine->outstanding() == 0, "a packet was lost");
+  if (window_ == Window::kBefore && opener_) end_unmeasured();
   if (window_ == Window::kOpen) close_window(kernel_.now());
   if (commands_) commands_->finish(kernel_.now());
   state_ = State::kFinished;
-  stop_reason_ = "finished: every request was answered";
+  stop_reason_ = known_ ? "finished: the mean latency is known to " + percent_text(*spec_.run.until.ci)
+                        : "finished: every request was answered";
   add_notes_on_work();
+  add_note_on_precision();
+}
+
+// The work has ended before the time at which it was to be measured.
+void Simulation::end_unmeasured() {
+  const std::string time = to_text(*spec_.run.warmup_time);
+  if (driven_.empty()) {
+    throw InputError({"the work ends during the warm-up",
+                      "all answered at " + to_text(kernel_.now()),
+                      "more work, or less than " + time,
+                      {}},
+                     "run.warmup_time");
+  }
+  notes_.push_back("nothing was measured: the run ended before run.warmup_time, which is " + time);
 }
 
 // What the requesters did otherwise than the spec says.
@@ -187,13 +223,22 @@ void Simulation::add_notes_on_work() {
       notes_.push_back(name + " ended after " + std::to_string(issued) + " of " + std::to_string(*wanted) +
                        " requests, warm-up included: its trace has no more");
     }
-    if (requester->trace_ended() && before > requester->warmup()) {
+    if (requester->trace_ended() && (opener_ ? before == issued : before > requester->warmup())) {
       notes_.push_back(name + " made " + std::to_string(before) + " of the " + std::to_string(issued) +
-                       " requests of its trace before all others were warm; " +
-                       std::to_string(issued - before) +
+                       " requests of its trace before the window opened; " + std::to_string(issued - before) +
                        " are left to be measured, more with a shorter run.warmup");
     }
   }
+}
+
+void Simulation::add_note_on_precision() {
+  if (!spec_.run.until.ci || known_) return;
+  const auto error = observer_.relative_error();
+  notes_.push_back("the run ended before the mean latency was known to " + percent_text(*spec_.run.until.ci) +
+                   ": " +
+                   (error ? "it is known to " + percent_text(*error) + " (95 % confidence)"
+                          : "too little was measured to say how well it is known") +
+                   "; measure more requests");
 }
 
 void Simulation::stop(const std::string& reason) {
@@ -203,6 +248,7 @@ void Simulation::stop(const std::string& reason) {
   if (commands_) commands_->stop(kernel_.now());
   state_ = State::kStopped;
   stop_reason_ = "stopped: " + reason;
+  add_note_on_precision();
 }
 
 Simulation::Progress Simulation::progress() const {
@@ -233,7 +279,14 @@ std::string Simulation::diagnosis(const std::string& problem) const {
 }
 
 void Simulation::measuring_begins(Time now) {
-  if (window_ == Window::kBefore && all_warm()) open_window(now);
+  if (window_ == Window::kBefore && !opener_ && all_warm()) open_window(now);
+}
+
+// What is left when all have run out of work is the drain, and not to be measured.
+void Simulation::open_at_given_time() {
+  const bool at_work = std::ranges::any_of(
+      system_.requesters(), [](const Requester* each) { return each->has_work() && !each->out_of_work(); });
+  if (window_ == Window::kBefore && at_work) open_window(kernel_.now());
 }
 
 bool Simulation::all_warm() {
@@ -249,13 +302,28 @@ void Simulation::completed(const Request& request, Time now) {
   ++completed_;
   // Until all are warm the others may go on for ever: it is warm-up requests that bring the window nearer.
   if (cold_.empty() || request.id < spec_.run.warmup) events_at_progress_ = kernel_.events();
-  if (window_ == Window::kOpen) observer_.completed(request, now);
+  if (window_ == Window::kOpen) {
+    observer_.completed(request, now);
+    if (++measured_ == next_look_) [[unlikely]]
+      conclude_if_known();
+  }
   end_io_with_work();
 }
 
 void Simulation::written_back(NodeId requester, NodeId target, std::uint64_t bytes) {
   if (window_ == Window::kOpen) observer_.written_back(requester, target, bytes);
   end_io_with_work();
+}
+
+// At points of the run that depend on nothing but the run, each an eighth of the way further than the one before: who looks
+// too often finds an interval that is narrow by chance.
+void Simulation::conclude_if_known() {
+  next_look_ += next_look_ / 8;
+  const auto error = observer_.relative_error();
+  if (!error || *error > *spec_.run.until.ci) return;
+  known_ = true;
+  close_window(kernel_.now());
+  for (Requester* requester : system_.requesters()) requester->cease();
 }
 
 // CXL.io is the background of the work: it ends with the last answer, and what is under way then is let through.

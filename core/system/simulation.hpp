@@ -81,7 +81,11 @@ class Simulation final : private RequestObserver {
   void note_unused_media();
   void record_commands();
   void give_work();
+  void open_at_given_time();
+  void end_unmeasured();
   bool all_warm();
+  void conclude_if_known();
+  void add_note_on_precision();
   void add_notes_on_work();
 
   void measuring_begins(Time now) override;
@@ -110,11 +114,16 @@ class Simulation final : private RequestObserver {
   State state_ = State::kRunning;
   std::string stop_reason_;
   std::vector<std::string> notes_;
+  class Opener;
+  std::unique_ptr<Opener> opener_;  // none: the window opens when all are warm
   Window window_ = Window::kBefore;
   std::vector<const Requester*> cold_;  // the last of them is; others may be warm meanwhile
   Time window_start_;
   Time window_end_;
   std::uint64_t completed_ = 0;
+  std::uint64_t measured_ = 0;   // of these, in the window
+  std::uint64_t next_look_ = 0;  // at how well the mean is known: when so many are measured; 0: never
+  bool known_ = false;           // well enough
   std::uint64_t events_at_progress_ = 0;  // when the last request completed
 };
 

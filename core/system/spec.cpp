@@ -4,6 +4,18 @@
 
 namespace cxloom {
 
+void UntilParams::describe(Schema<UntilParams>& schema) {
+  schema.doc("When a run ends before its work does.");
+  schema.field("ci", &UntilParams::ci)
+      .fraction()
+      .where([](double ci) { return ci > 0.0; }, "more than 0 %")
+      .default_text("never")
+      .doc(
+          "As soon as the mean latency is known to this share of itself: half of its 95 % interval / the "
+          "mean. "
+          "`requests` are the most that are made.");
+}
+
 void RunParams::describe(Schema<RunParams>& schema) {
   schema.doc("How the simulation is run.");
   schema.field("warmup", &RunParams::warmup)
@@ -11,6 +23,11 @@ void RunParams::describe(Schema<RunParams>& schema) {
           "Requests of each requester before the measured ones; they come first and are extra. Who has made "
           "them "
           "goes on until the others have.");
+  schema.field("warmup_time", &RunParams::warmup_time)
+      .default_text("when all have made their warm-up requests")
+      .doc("Simulated time at which the measured window opens, instead of a number of warm-up requests.");
+  schema.rule("warmup and warmup_time are two ways to say the same: leave one out",
+              [](const RunParams& run) { return run.warmup == 0 || !run.warmup_time; });
   schema.field("seed", &RunParams::seed).doc("Of all random streams. Same spec and seed: the same results.");
   schema
       .choice("routing", &RunParams::routing,
@@ -25,6 +42,9 @@ void RunParams::describe(Schema<RunParams>& schema) {
       .choice("route_by", &RunParams::route_by,
               {{"hops", RouteMetric::kHops}, {"latency", RouteMetric::kLatency}})
       .doc("What makes a way short: fewest links, or least unloaded latency.");
+  schema.field("until", &RunParams::until)
+      .default_text("the end of the work")
+      .doc("When the run ends before its work does.");
   schema.field("livelock_events", &RunParams::livelock_events)
       .min(1)
       .doc("Events without a completed request after which the run is given up as a livelock.");

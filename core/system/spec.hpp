@@ -18,11 +18,20 @@
 
 namespace cxloom {
 
+/// When a run ends before its work does.
+struct UntilParams {
+  std::optional<double> ci;  ///< half of the 95 % interval of the mean latency / the mean
+
+  static void describe(Schema<UntilParams>& schema);
+};
+
 struct RunParams {
   std::uint64_t warmup = 0;
+  std::optional<Time> warmup_time;
   std::uint64_t seed = 1;
   RoutingKind routing = RoutingKind::kDeterministic;
   RouteMetric route_by = RouteMetric::kHops;
+  UntilParams until;
   std::uint64_t livelock_events = 100'000'000;
 
   static void describe(Schema<RunParams>& schema);

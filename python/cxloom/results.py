@@ -40,6 +40,8 @@ class Latency:
     p99: float
     p999: float
     max: float
+    ci95: tuple[float, float] | None = None
+    """The 95 % interval of the mean; None where there were too few requests to tell, or it is not measured."""
 
 
 class Measures:
@@ -56,7 +58,12 @@ class Measures:
     @property
     def latency(self) -> Latency:
         """Mean, extremes and percentiles of the latency, in ns."""
-        return Latency(**{key: _known(self.values["latency_ns"][key]) for key in Latency.__slots__})
+        known = self.values["latency_ns"]
+        interval = known.get("ci95")
+        return Latency(
+            **{key: _known(known[key]) for key in Latency.__slots__ if key != "ci95"},
+            ci95=None if interval is None else (float(interval[0]), float(interval[1])),
+        )
 
     @property
     def breakdown(self) -> dict[str, float]:
@@ -160,6 +167,12 @@ class Result(Measures):
     def per_switch(self) -> dict[str, Measures]:
         """Utilisation and more by switch."""
         return self._parts("per_switch")
+
+    @property
+    def stationary(self) -> bool | None:
+        """False where the halves of the window disagree; a note says by how much. None: too few requests to tell."""
+        known: bool | None = self.values["stationary"]
+        return known
 
     @property
     def truncated(self) -> bool:

@@ -21,15 +21,15 @@ run: {warmup: 500}
 """
 
 
-def run(**link: object) -> cx.Result:
-    system = cx.System.from_yaml(SPEC)
+def run(warmup: int = 500, **link: object) -> cx.Result:
+    system = cx.System.from_yaml(SPEC).set("run.warmup", warmup)
     for key, value in link.items():
         system = system.set(f"links[0].{key}", value)
     return cx.run(system)
 
 
 def test_a_link_without_troubles_says_nothing() -> None:
-    result = run()
+    result = run(warmup=3000)
     text = to_text(result.summary)
     assert not any(word in text for word in ("credits:", "retries:", "failed:", "note:"))
 
@@ -66,15 +66,18 @@ def test_an_outage_is_told(fail: bool, words: str) -> None:
 
 def test_bad_times_that_never_came_are_told() -> None:
     ended = "the run ended before 1s"
-    assert run(outage={"at": "1s"})["notes"] == [f"the link host-mem was never down: {ended}"]
-    degraded = run(degraded={"at": "1s", "phy": "pcie5-x8"})
+    assert run(3000, outage={"at": "1s"})["notes"] == [f"the link host-mem was never down: {ended}"]
+    degraded = run(3000, degraded={"at": "1s", "phy": "pcie5-x8"})
     assert degraded["notes"] == [f"the link host-mem was never degraded: {ended}"]
 
 
 def test_a_degraded_link_is_told() -> None:
-    assert run(degraded={"at": "1us", "phy": "pcie6-x4"})["notes"] == [
-        "the link host-mem was degraded to pcie6-x4 from 1us on"
-    ]
+    result = run(degraded={"at": "1us", "phy": "pcie6-x4"})
+    degraded, unsteady = result["notes"]
+    assert degraded == "the link host-mem was degraded to pcie6-x4 from 1us on"
+    assert "not stationary: the mean latency of its second half" in unsteady
+    assert result.stationary is False
+    assert "not stationary: the halves of the window disagree" in to_text(result.summary)
 
 
 def test_the_bytes_of_the_flits_are_shared_out() -> None:

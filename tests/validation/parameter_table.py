@@ -322,6 +322,14 @@ def run_rows() -> Iterator[Turn]:
     base = direct()
     cached = direct(host={"cache": {"size": "64KiB"}}, work={"footprint": "32KiB"})
     yield Turn("run.warmup", cached, "run.warmup", (0, 3000), RISES, hit_rate)
+    yield Turn("run.warmup_time", cached, "run.warmup_time", ("1ns", "20us"), RISES, hit_rate)
+    precise = changed(base, ("workload.host.requests", 20_000), ("run.until", {"ci": "50%"}))
+    yield Turn(
+        "run.until", precise, "run.until", (..., {"ci": "50%"}), FALLS, lambda o: o.summary["requests"]
+    )
+    yield Turn(
+        "run.until.ci", precise, "run.until.ci", ("50%", "0.001%"), RISES, lambda o: o.summary["requests"]
+    )
     yield Turn("run.seed", base, "run.seed", (1, 2), DIFFERS, lambda o: addresses(o).tolist())
     # Answers to two hosts of even rank meet on one of two spines, unless the way is drawn.
     wire = {"bandwidth": "8GB/s", **FREE}

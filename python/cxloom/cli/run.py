@@ -49,6 +49,9 @@ def run(
     max_time: Annotated[
         str | None, typer.Option(metavar="T", help="End after this simulated time: 1ms.")
     ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="ci=P", help="End when the mean latency is known so well: ci=1%.")
+    ] = None,
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
     """Simulate SPEC; show where the time went.
@@ -57,7 +60,7 @@ def run(
     truncated. 2: the input is wrong, nothing was written.
     """
     limit = None if max_time is None else nanoseconds(max_time, "--max-time")
-    resolved = resolve(spec, sets, plugins, seed)
+    resolved = resolve(spec, sets, plugins, seed, until)
     result, failure = execute(resolved, out, quiet, limit)
     if as_json:
         print(result.to_json())
@@ -82,7 +85,9 @@ def finish(failure: CxloomError | None) -> None:
         raise typer.Exit(1)
 
 
-def resolve(spec: str, sets: list[str], plugins: list[Path], seed: str | None = None) -> Resolved:
+def resolve(
+    spec: str, sets: list[str], plugins: list[Path], seed: str | None = None, until: str | None = None
+) -> Resolved:
     """The spec with what the command line sets. Raises InputError."""
     for plugin in plugins:
         load_plugin(plugin)
@@ -90,6 +95,8 @@ def resolve(spec: str, sets: list[str], plugins: list[Path], seed: str | None = 
     if seed is not None:
         origin = Origin(path="run.seed", note=f"from --seed {seed}")
         overrides.append(Override("run.seed", read_value(seed, origin)))
+    if until is not None:
+        overrides.append(Override.until(until, "from --until "))
     return System.load(spec).resolve(overrides)
 
 

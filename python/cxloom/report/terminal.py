@@ -49,7 +49,7 @@ def _plain(summary: Values, blocks: str) -> str:
 
 def _report(summary: Values, blocks: str) -> RenderableType:
     if not summary["requests"]:
-        return Group(_headline(summary), "", _provenance(summary))
+        return Group(_headline(summary, blocks), "", _provenance(summary))
     breakdown, segments = _breakdown(summary, blocks)
     troubles = _troubles(summary)
     requesters, memories, io = summary["per_requester"], summary["per_memory"], summary.get("per_io", {})
@@ -59,7 +59,7 @@ def _report(summary: Values, blocks: str) -> RenderableType:
         tables.append(("I/O engine", io, "packets", "in_flight_mean"))
     # What is left of the screen is shared by these and the busiest links; each takes three lines besides its rows.
     rows = max(2, min(_ROWS, (LINES - 13 - segments - len(troubles)) // (len(tables) + 1) - 3))
-    parts: list[RenderableType] = [_headline(summary), "", _performance(summary), "", breakdown]
+    parts: list[RenderableType] = [_headline(summary, blocks), "", _performance(summary), "", breakdown]
     for title, devices, counted, occupancy in tables:
         parts += ["", _devices(title, devices, counted, occupancy, rows)]
     busiest = _busiest(summary, min(rows, _BUSIEST), blocks)
@@ -68,7 +68,7 @@ def _report(summary: Values, blocks: str) -> RenderableType:
     return Group(*parts, *troubles, "", _provenance(summary))
 
 
-def _headline(summary: Values) -> Text:
+def _headline(summary: Values, blocks: str) -> Text:
     measured = f"{summary['requests']:,} requests in {duration(summary['simulated_time_ns'])}"
     if summary["truncated"] and not summary["requests"]:
         return Text.assemble(
@@ -78,7 +78,12 @@ def _headline(summary: Values) -> Text:
         return Text.assemble(
             ("TRUNCATED", "bold red"), f" ({summary['stop_reason']}): {measured} measured so far"
         )
-    return Text.assemble(f"{measured} of simulated time")
+    interval = summary["latency_ns"].get("ci95")
+    if interval is None:
+        return Text(f"{measured} of simulated time")
+    mean, sign = summary["latency_ns"]["mean"], "+-" if len(blocks) == 1 else "±"
+    width = narrow(interval[1] - mean, 2)
+    return Text(f"{measured} of simulated time, mean {narrow(mean, 4)} ns {sign} {width} (95 %)")
 
 
 def _performance(summary: Values) -> Table:
@@ -169,6 +174,8 @@ def _troubles(summary: Values) -> list[Text]:
             again, share = flits["errors"], flits["retry_share"]
             found.append((share, f"retries: {name} sent {again:,} flits again, {percent(share)} of the time"))
     lines = [line for _, line in sorted(found, reverse=True)[:_TROUBLES]]
+    if summary.get("stationary") is False:
+        lines.insert(0, "not stationary: the halves of the window disagree, see the note")
     if summary["failed"]:
         lines.insert(0, f"failed: {summary['failed']:,} requests were answered with an error")
     return [Text(line, style="yellow") for line in lines]

@@ -42,6 +42,15 @@ class Override:
         return cls(path, read_value(value, origin))
 
     @classmethod
+    def until(cls, text: str, note: str) -> Override:
+        """From ``ci=1%``: when a run ends before its work does. `note` says where the text is from."""
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise Origin(note=note + text).error("not a condition", found=text, allowed="ci=1%")
+        path = f"run.until.{key.strip()}"
+        return cls(path, read_value(value, Origin(path=path, note=note + text)))
+
+    @classmethod
     def of(cls, path: str, value: object, note: str = "") -> Override:
         """From a value of Python."""
         return cls(path, from_plain(value, Origin(path=path, note=note or f"from setting {path}")))

@@ -154,6 +154,121 @@ TEST(Window, ARunStoppedBeforeItOpensMeasuresNothing) {
   EXPECT_EQ(run.number({"simulated_time_ns"}), 0.0);
 }
 
+TEST(Window, OpensAtAGivenTime) {
+  // 100 ns a request: #100 is issued at 10 us. The window opens 50 ns later, and twenty are measured.
+  System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
+  system.work("fast", patterned(20)).work("slow", patterned(20)).run_with({{"warmup_time", "10050ns"}});
+  Running run(system);
+  run.to_end();
+  EXPECT_EQ(run.simulation().window_start(), 10_us + 50_ns);
+  EXPECT_EQ(run.simulation().window_end(), 12_us);
+  EXPECT_EQ(run.number({"per_requester", "fast", "requests"}), 20.0);
+  EXPECT_EQ(run.simulation().progress().completed, 121U + 31U);
+  EXPECT_TRUE(run.simulation().notes().empty());
+}
+
+TEST(Window, WorkThatEndsBeforeTheGivenTimeIsRefused) {
+  Running run(hosts({{"host", "5ns"}}).replay("host", reads(50)).run_with({{"warmup_time", "10us"}}));
+  try {
+    run.to_end();
+    FAIL() << "it has ended";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.path(), "run.warmup_time");
+    EXPECT_TRUE(contains(error.what(), "the work ends during the warm-up")) << error.what();
+  }
+  // The last answer is under way: what is left is the drain.
+  Running draining(hosts({{"host", "5ns"}}).replay("host", reads(50)).run_with({{"warmup_time", "4950ns"}}));
+  EXPECT_THROW(draining.to_end(), InputError);
+  Running enough(hosts({{"host", "5ns"}}).replay("host", reads(50)).run_with({{"warmup_time", "4850ns"}}));
+  enough.to_end();
+  EXPECT_EQ(enough.number({"requests"}), 1.0);
+}
+
+TEST(Window, WorkFromOutsideThatEndsBeforeTheGivenTimeIsToldInANote) {
+  Running run(hosts({{"driven", "5ns"}}).run_with({{"warmup_time", "10us"}}));
+  run.simulation().drive("driven");
+  run.simulation().inject("driven", access_to(0), [](const Request&, Time) {});
+  run.simulation().close_feeds();
+  run.to_end();
+  EXPECT_EQ(run.simulation().state(), Simulation::State::kFinished);
+  EXPECT_EQ(run.number({"requests"}), 0.0);
+  EXPECT_TRUE(has_note(run, "nothing was measured"));
+}
+
+TEST(Window, OneWayToSayHowLongTheWarmUpIs) {
+  System system = hosts({{"host", "5ns"}});
+  system.work("host", patterned(20)).run_with({{"warmup", 10}, {"warmup_time", "1us"}});
+  EXPECT_THROW(Running{system}, InputError);
+}
+
+// --- until the mean is known ---
+
+/// One server of 1 us, asked at random times at 60 % of what it can do.
+System queue(std::int64_t requests, const char* until, std::int64_t seed = 1) {
+  System system;
+  system.device("host", "host", {{"process_time", "0ns"}, {"queue", 4096}})
+      .device("mem", "memory",
+              {{"controller_time", "0ns"},
+               {"media", Value::Map{{"kind", "fixed"}, {"latency", "1us"}, {"banks", 1}}}})
+      .link("host", "mem")
+      .region({"mem"});
+  Value::Map work = patterned(requests);
+  work.emplace_back("rate", "0.6M/s");
+  work.emplace_back("arrivals", "poisson");
+  return system.work("host", std::move(work))
+      .run_with({{"warmup", 1000}, {"seed", seed}, {"until", Value::Map{{"ci", until}}}});
+}
+
+TEST(Window, ARunEndsWhenTheMeanIsKnown) {
+  Running run(queue(1'000'000, "5%"));
+  run.to_end();
+  EXPECT_EQ(run.simulation().state(), Simulation::State::kFinished);
+  EXPECT_EQ(run.simulation().stop_reason(), "finished: the mean latency is known to 5 %");
+  EXPECT_TRUE(run.simulation().notes().empty());
+  const double measured = run.number({"requests"});
+  EXPECT_GE(measured, 4096.0);
+  EXPECT_LT(measured, 200'000.0);
+  EXPECT_LE(*run.collector().relative_error(), 0.05);
+  const Simulation::Progress progress = run.simulation().progress();
+  EXPECT_EQ(progress.completed, progress.expected);
+  // Whatever the slices.
+  Running sliced(queue(1'000'000, "5%"));
+  while (!sliced.simulation().advance(Time::max(), 777)) {
+  }
+  EXPECT_EQ(sliced.simulation().window_end(), run.simulation().window_end());
+  EXPECT_EQ(sliced.number({"latency_ns", "mean"}), run.number({"latency_ns", "mean"}));
+}
+
+TEST(Window, ABetterKnownMeanTakesMoreRequests) {
+  double before = 0.0;
+  for (const char* until : {"10%", "5%", "2.5%"}) {
+    Running run(queue(1'000'000, until));
+    run.to_end();
+    EXPECT_GE(run.number({"requests"}), before) << until;
+    before = run.number({"requests"});
+  }
+  EXPECT_GT(before, 10'000.0);
+}
+
+TEST(Window, WorkThatEndsBeforeTheMeanIsKnownSaysHowWellItIs) {
+  Running few(queue(500, "5%"));
+  few.to_end();
+  EXPECT_EQ(few.simulation().stop_reason(), "finished: every request was answered");
+  EXPECT_TRUE(has_note(few, "before the mean latency was known to 5 %: too little was measured"));
+  Running more(queue(20'000, "0.1%"));
+  more.to_end();
+  EXPECT_TRUE(has_note(more, "before the mean latency was known to 0.1 %: it is known to "));
+  EXPECT_EQ(more.number({"requests"}), 20'000.0);
+}
+
+TEST(Window, WhatNeverChangesIsKnownAtTheFirstLook) {
+  System system = hosts({{"host", "5ns"}});
+  system.work("host", patterned(100'000)).run_with({{"until", Value::Map{{"ci", "1%"}}}});
+  Running run(system);
+  run.to_end();
+  EXPECT_EQ(run.number({"requests"}), 4096.0);
+}
+
 TEST(Window, ADeadlockInTheWarmUpIsFoundThoughOthersGoOn) {
   // Five switches in a ring, each with an accelerator that writes to the memory two on, with one buffer a link: a deadlock.
   // A host beside them has a memory of its own and would go on for ever.

@@ -323,7 +323,8 @@ def run_rows() -> Iterator[Turn]:
     cached = direct(host={"cache": {"size": "64KiB"}}, work={"footprint": "32KiB"})
     yield Turn("run.warmup", cached, "run.warmup", (0, 3000), RISES, hit_rate)
     yield Turn("run.warmup_time", cached, "run.warmup_time", ("1ns", "20us"), RISES, hit_rate)
-    precise = changed(base, ("workload.host.requests", 20_000), ("run.until", {"ci": "50%"}))
+    queued = direct(link={"bandwidth": "8GB/s"}, work={"reads": 0.0, "rate": "70M/s", "arrivals": "poisson"})
+    precise = changed(queued, ("workload.host.requests", 20_000), ("run.until", {"ci": "50%"}))
     yield Turn(
         "run.until", precise, "run.until", (..., {"ci": "50%"}), FALLS, lambda o: o.summary["requests"]
     )

@@ -83,7 +83,9 @@ def _headline(summary: Values, blocks: str) -> Text:
         return Text(f"{measured} of simulated time")
     mean, sign = summary["latency_ns"]["mean"], "+-" if len(blocks) == 1 else "±"
     width = narrow(interval[1] - mean, 2)
-    return Text(f"{measured} of simulated time, mean {narrow(mean, 4)} ns {sign} {width} (95 %)")
+    known = f"{measured} of simulated time, mean {narrow(mean, 4)} {sign} {width} ns"
+    unsteady = ", not stationary" if summary.get("stationary") is False else ""
+    return Text.assemble(known, (unsteady, "bold yellow"))
 
 
 def _performance(summary: Values) -> Table:
@@ -174,8 +176,6 @@ def _troubles(summary: Values) -> list[Text]:
             again, share = flits["errors"], flits["retry_share"]
             found.append((share, f"retries: {name} sent {again:,} flits again, {percent(share)} of the time"))
     lines = [line for _, line in sorted(found, reverse=True)[:_TROUBLES]]
-    if summary.get("stationary") is False:
-        lines.insert(0, "not stationary: the halves of the window disagree, see the note")
     if summary["failed"]:
         lines.insert(0, f"failed: {summary['failed']:,} requests were answered with an error")
     return [Text(line, style="yellow") for line in lines]

@@ -109,20 +109,20 @@ class RunningSystem {
 
   nb::dict take_series() {
     std::vector<std::int64_t> time;
-    std::vector<std::uint32_t> end;
+    std::vector<std::uint32_t> probe;
     std::vector<float> utilization;
     std::vector<float> queue;
     if (Sampler* sampler = simulation_.sampler()) {
       for (const Sampler::Row& row : sampler->take_rows()) {
         time.push_back(row.time.ps());
-        end.push_back(row.end);
+        probe.push_back(row.probe);
         utilization.push_back(row.utilization);
         queue.push_back(row.queue);
       }
     }
     nb::dict columns;
     columns["time_ps"] = column(std::move(time));
-    columns["link"] = column(std::move(end));
+    columns["name"] = column(std::move(probe));
     columns["utilization"] = column(std::move(utilization));
     columns["queue"] = column(std::move(queue));
     return columns;
@@ -151,6 +151,14 @@ class RunningSystem {
   nb::list node_names() const {
     nb::list names;
     for (const auto& component : simulation_.system().components()) names.append(component->name());
+    return names;
+  }
+  /// Of what is sampled, by the numbers that the series has.
+  nb::list probe_names() {
+    nb::list names;
+    if (const Sampler* sampler = simulation_.sampler()) {
+      for (const auto& probe : sampler->probes()) names.append(probe->name());
+    }
     return names;
   }
   nb::list link_names() const {
@@ -222,6 +230,7 @@ void bind_simulation(nb::module_& m) {
            "not.")
       .def_static("command_names", &RunningSystem::command_names)
       .def("node_names", &RunningSystem::node_names)
+      .def("probe_names", &RunningSystem::probe_names)
       .def("link_names", &RunningSystem::link_names);
   m.def(
       "check",

@@ -30,6 +30,9 @@ class Accelerator final : public Requester, public MemoryOwner, private MemoryCo
   void report_memory(MeasureSink& sink) const override;
   std::string activity() const override;
   Bytes memory_capacity() const override { return controller_ ? controller_->capacity() : Bytes{}; }
+  double memory_queue_integral(Time now) override {
+    return controller_ ? controller_->queue_integral(now) : 0.0;
+  }
   bool memory_unlimited() const override { return controller_ && controller_->unlimited(); }
   Media* media() override { return controller_ ? &controller_->media() : nullptr; }
 

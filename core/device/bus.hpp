@@ -28,6 +28,7 @@ struct BusParams {
 class Bus final : public Component {
  public:
   using Params = BusParams;
+  enum Direction : unsigned { kDownstream, kUpstream };
   Bus(const BusParams& params, const DeviceContext& context);
 
   bool forwards() const override { return true; }
@@ -37,6 +38,7 @@ class Bus final : public Component {
   std::size_t max_ports() const override { return 0; }
 
   bool unlimited() const { return wires_[0].unlimited(); }
+  WireMonitor& monitor(Direction direction) { return monitors_[direction]; }
 
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -47,7 +49,6 @@ class Bus final : public Component {
   static std::vector<MeasureInfo> measures();
 
  private:
-  enum Direction : unsigned { kDownstream, kUpstream };
   enum Wake : std::uint8_t { kForward, kMediumFree };
 
   void pass(Message& message, Direction direction, Time ready);

@@ -54,6 +54,7 @@ class Memory final : public Component,
   static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
   std::string activity() const override { return controller_.activity(); }
   Bytes memory_capacity() const override { return controller_.capacity(); }
+  double memory_queue_integral(Time now) override { return controller_.queue_integral(now); }
   bool memory_unlimited() const override { return controller_.unlimited(); }
   void report_memory(MeasureSink& sink) const override { controller_.report(sink); }
   Media* media() override { return &controller_.media(); }

@@ -122,6 +122,7 @@ class MemoryController final : public EventHandler, public MediaClient {
   void set_address_map(const AddressMap& map) { map_ = &map; }
   Bytes capacity() const { return capacity_; }
   Media& media() { return *media_; }
+  double queue_integral(Time now) { return in_service_.integral(now); }
   /// Neither its places nor the media bound what it serves at once.
   bool unlimited() const { return media_->unlimited() && (!requests_.limit || (writes_ && !writes_->limit)); }
 

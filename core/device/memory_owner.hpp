@@ -16,6 +16,8 @@ class MemoryOwner {
   virtual bool memory_unlimited() const = 0;
   /// Gives the measures of its memory by name.
   virtual void report_memory(MeasureSink& sink) const = 0;
+  /// Requests in it, over the time since the window opened: their number times picoseconds.
+  virtual double memory_queue_integral(Time now) = 0;
   /// What stores its bytes; null if it has no memory.
   virtual Media* media() = 0;
 

@@ -103,6 +103,12 @@ class BookedLevel {
   }
   void open(Time now) { settle(now), monitor_.open(now); }
   void close(Time now) { settle(now), monitor_.close(now); }
+  /// Level times picoseconds from the opening of the window up to `now`.
+  double integral(Time now) {
+    settle(now);
+    monitor_.advance(now);
+    return monitor_.integral();
+  }
   const LevelMonitor& monitor() const { return monitor_; }
 
  private:

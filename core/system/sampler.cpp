@@ -1,33 +1,96 @@
 #include "system/sampler.hpp"
 
+#include <limits>
 #include <utility>
+
+#include "device/bus.hpp"
+#include "device/memory_owner.hpp"
 
 namespace cxloom {
 
-Sampler::Sampler(Kernel& kernel, std::vector<LinkEnd*> ends, Time interval)
-    : kernel_(kernel), source_(kernel.new_source()), ends_(std::move(ends)), interval_(interval) {}
+namespace {
+
+Sampler::Probe::Level level_of(WireMonitor& monitor, Time now) {
+  const Time busy = monitor.totals(now).busy;
+  monitor.queue().advance(now);
+  return {busy, monitor.queue().integral()};
+}
+
+class LinkProbe final : public Sampler::Probe {
+ public:
+  explicit LinkProbe(LinkEnd& end) : end_(end) {}
+  std::string name() const override { return end_.name(); }
+  Level read(Time now) override {
+    end_.catch_up(now);
+    return level_of(end_.monitor(), now);
+  }
+
+ private:
+  LinkEnd& end_;
+};
+
+class BusProbe final : public Sampler::Probe {
+ public:
+  BusProbe(Bus& bus, Bus::Direction direction) : bus_(bus), direction_(direction) {}
+  std::string name() const override {
+    return bus_.name() + (direction_ == Bus::kDownstream ? " downstream" : " upstream");
+  }
+  Level read(Time now) override { return level_of(bus_.monitor(direction_), now); }
+
+ private:
+  Bus& bus_;
+  Bus::Direction direction_;
+};
+
+class MemoryProbe final : public Sampler::Probe {
+ public:
+  MemoryProbe(const Component& component, MemoryOwner& owner) : component_(component), owner_(owner) {}
+  std::string name() const override { return component_.name(); }
+  bool has_wire() const override { return false; }
+  Level read(Time now) override { return {Time{}, owner_.memory_queue_integral(now)}; }
+
+ private:
+  const Component& component_;
+  MemoryOwner& owner_;
+};
+
+}  // namespace
+
+Sampler::Sampler(Kernel& kernel, const System& system, Time interval)
+    : kernel_(kernel), source_(kernel.new_source()), interval_(interval) {
+  for (const auto& end : system.link_ends()) probes_.push_back(std::make_unique<LinkProbe>(*end));
+  for (const auto& component : system.components()) {
+    if (auto* bus = dynamic_cast<Bus*>(component.get())) {
+      probes_.push_back(std::make_unique<BusProbe>(*bus, Bus::kDownstream));
+      probes_.push_back(std::make_unique<BusProbe>(*bus, Bus::kUpstream));
+    }
+    auto* owner = dynamic_cast<MemoryOwner*>(component.get());
+    if (owner && owner->memory_capacity() > Bytes{})
+      probes_.push_back(std::make_unique<MemoryProbe>(*component, *owner));
+  }
+}
+
+Sampler::~Sampler() = default;
 
 void Sampler::open_window(Time now) {
   open_ = true;
   opened_ = now;
-  before_.assign(ends_.size(), {});
+  before_.assign(probes_.size(), {});
   kernel_.schedule_background(now + interval_, source_, *this, 0);
 }
 
 void Sampler::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
   if (!open_) return;
   const Time now = kernel_.now();
-  for (std::size_t i = 0; i < ends_.size(); ++i) {
-    ends_[i]->catch_up(now);
-    WireMonitor& monitor = ends_[i]->monitor();
-    const Time busy = monitor.totals(now).busy;
-    monitor.queue().advance(now);
-    const double integral = monitor.queue().integral();
-    const auto interval = static_cast<double>(interval_.ps());
+  const auto interval = static_cast<double>(interval_.ps());
+  for (std::size_t i = 0; i < probes_.size(); ++i) {
+    const Probe::Level level = probes_[i]->read(now);
+    const auto busy = static_cast<double>((level.busy - before_[i].busy).ps());
     rows_.push_back({now - opened_, static_cast<std::uint32_t>(i),
-                     static_cast<float>(static_cast<double>((busy - before_[i].busy).ps()) / interval),
-                     static_cast<float>((integral - before_[i].queue_integral) / interval)});
-    before_[i] = {busy, integral};
+                     probes_[i]->has_wire() ? static_cast<float>(busy / interval)
+                                            : std::numeric_limits<float>::quiet_NaN(),
+                     static_cast<float>((level.queue_integral - before_[i].queue_integral) / interval)});
+    before_[i] = level;
   }
   kernel_.schedule_background(now + interval_, source_, *this, 0);
 }

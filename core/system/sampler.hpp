@@ -1,45 +1,59 @@
-// Utilisation and queue occupancy of every link over time, sampled at equal intervals inside the measured window.
+// Utilisation and queue occupancy over time, of every direction of links and buses and of every memory, sampled at equal
+// intervals inside the measured window.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
-#include "interconnect/link_end.hpp"
 #include "kernel/kernel.hpp"
+#include "system/system.hpp"
 
 namespace cxloom {
 
 class Sampler final : public EventHandler {
  public:
   struct Row {
-    Time time;              ///< end of the interval, from the opening of the window
-    std::uint32_t end = 0;  ///< index of the link end
-    float utilization = 0;  ///< busy time / length, in the interval
-    float queue = 0;        ///< messages waiting, mean over the interval
+    Time time;                ///< end of the interval, from the opening of the window
+    std::uint32_t probe = 0;  ///< index of what was sampled
+    float utilization = 0;    ///< busy time / length, in the interval; not a number of what has no such thing
+    float queue = 0;          ///< messages waiting (in a memory: requests in it), mean over the interval
   };
 
-  Sampler(Kernel& kernel, std::vector<LinkEnd*> ends, Time interval);
+  /// Something that is sampled.
+  class Probe {
+   public:
+    struct Level {
+      Time busy;
+      double queue_integral = 0.0;  ///< level times picoseconds
+    };
+    virtual ~Probe() = default;
+    virtual std::string name() const = 0;
+    /// Whether it can be busy, or just holds requests.
+    virtual bool has_wire() const { return true; }
+    /// Sums since the window opened, up to `now`.
+    virtual Level read(Time now) = 0;
+  };
+
+  Sampler(Kernel& kernel, const System& system, Time interval);
+  ~Sampler() override;
 
   void open_window(Time now);
   void close_window() { open_ = false; }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   /// Rows since the last call.
   std::vector<Row> take_rows();
-  const std::vector<LinkEnd*>& ends() const { return ends_; }
+  const std::vector<std::unique_ptr<Probe>>& probes() const { return probes_; }
 
  private:
-  struct Level {
-    Time busy;
-    double queue_integral = 0.0;
-  };
-
   Kernel& kernel_;
   EventSource source_;
-  std::vector<LinkEnd*> ends_;
+  std::vector<std::unique_ptr<Probe>> probes_;
   Time interval_;
   bool open_ = false;
   Time opened_;
-  std::vector<Level> before_;
+  std::vector<Probe::Level> before_;
   std::vector<Row> rows_;
 };
 

@@ -47,11 +47,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   system_.check_reachability();
   for (const auto& each : system_.components()) each->start();
   note_unused_media();
-  if (spec_.outputs.series) {
-    std::vector<LinkEnd*> ends;
-    for (const auto& end : system_.link_ends()) ends.push_back(end.get());
-    sampler_ = std::make_unique<Sampler>(kernel_, std::move(ends), *spec_.outputs.series);
-  }
+  if (spec_.outputs.series) sampler_ = std::make_unique<Sampler>(kernel_, system_, *spec_.outputs.series);
   if (spec_.outputs.commands) record_commands();
 }
 

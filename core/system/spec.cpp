@@ -57,7 +57,9 @@ void OutputParams::describe(Schema<OutputParams>& schema) {
   schema.field("series", &OutputParams::series)
       .min(Time{1000})
       .default_text("none")
-      .doc("Interval of the utilisation and queue occupancy of each link over time: series.parquet.");
+      .doc(
+          "Interval of the utilisation and queue occupancy of each link, bus and memory over time: "
+          "series.parquet.");
   schema.field("commands", &OutputParams::commands)
       .doc(
           "A row for every command of the DRAM of all memories, from the beginning of the run: "

@@ -136,7 +136,11 @@ def simulate(
     except BaseException:
         sinks.abandon()
         raise
-    summary |= {"spec_hash": resolved.hash(), "version": _core.__version__, "cost": _cost(*started)}
+    summary |= {
+        "spec_hash": resolved.hash(),
+        "version": _core.__version__,
+        "cost": _cost(*started) | {"requests": simulation.progress()["completed"]},
+    }
     result = Result(summary, resolved, sinks.tables(), replay_requests)
     if directory is not None:
         _write(result, directory, sinks)
@@ -223,7 +227,7 @@ class _Sinks:
         nodes = simulation.node_names()
         names = {
             "requests": {"requester": nodes, "target": nodes, "kind": ["read", "write"]},
-            "series": {"link": simulation.link_names()},
+            "series": {"name": simulation.probe_names()},
             "commands": {"memory": nodes, "command": simulation.command_names(), "part": PARTS},
         }
         for output in outputs:
@@ -236,7 +240,7 @@ class _Sinks:
         """Moves the rows since the last time out of the simulation."""
         take: dict[str, Callable[[], _core.Columns]] = {
             "requests": simulation.take_requests,
-            "series": simulation.take_series,
+            "series": lambda: _series(simulation.take_series()),
             "commands": lambda: _commands(simulation.take_commands()),
         }
         for output, sink in self._sinks.items():
@@ -263,6 +267,12 @@ class _Sinks:
         if self._directory is None:
             return {output: sink for output, sink in self._sinks.items() if isinstance(sink, MemorySink)}
         return {output: self._directory.path / FILES[output] for output in self._sinks}
+
+
+def _series(columns: _core.Columns) -> _core.Columns:
+    """Utilisations of what has none, a memory, as gaps."""
+    utilization = columns["utilization"]
+    return columns | {"utilization": np.ma.MaskedArray(utilization, mask=np.isnan(utilization))}
 
 
 def _commands(columns: _core.Columns) -> _core.Columns:

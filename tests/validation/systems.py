@@ -28,6 +28,7 @@ class Run:
     commands: dict[str, np.ndarray]
     nodes: list[str]
     links: list[str]
+    sampled: list[str]
     end_ns: float
     expected: int
     completed: int
@@ -81,6 +82,7 @@ def run(spec: Spec, feeds: Mapping[str, Any] | None = None, slice_events: int = 
         commands=simulation.take_commands(),
         nodes=list(simulation.node_names()),
         links=list(simulation.link_names()),
+        sampled=list(simulation.probe_names()),
         end_ns=progress["time_ns"],
         expected=-1 if progress["expected"] is None else progress["expected"],
         completed=progress["completed"],

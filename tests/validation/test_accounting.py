@@ -122,14 +122,26 @@ def test_series_agrees_with_the_summary(name: str) -> None:
     interval = 500.0
     window = outcome.summary["simulated_time_ns"]
     steps = int(window // interval)
-    assert len(series["time_ps"]) in (steps * len(outcome.links), (steps - 1) * len(outcome.links))
-    for i, link in enumerate(outcome.links):
-        own = series["link"] == i
+    for hub, bus in outcome.summary["per_switch"].items():
+        for way in ("upstream", "downstream") if "upstream_utilization" in bus else ():
+            ways[f"{hub} {way}"] = {
+                key: bus[f"{way}_{key}"] for key in ("utilization", "queue_mean", "queue_max")
+            }
+    ways |= outcome.summary["per_memory"]
+    assert set(outcome.sampled) == set(ways)
+    assert len(series["time_ps"]) in (steps * len(ways), (steps - 1) * len(ways))
+    for i, sampled in enumerate(outcome.sampled):
+        own = series["name"] == i
         busy = series["utilization"][own].sum() * interval
-        assert busy == pytest.approx(ways[link]["utilization"] * window, rel=0.02, abs=2 * interval)
+        if sampled in outcome.summary["per_memory"]:
+            assert np.isnan(series["utilization"][own]).all()
+        else:
+            assert busy == pytest.approx(ways[sampled]["utilization"] * window, rel=0.02, abs=2 * interval)
         waiting = series["queue"][own].sum() * interval
-        peak = max(ways[link]["queue_max"], 1.0)
-        assert waiting == pytest.approx(ways[link]["queue_mean"] * window, rel=0.02, abs=2 * interval * peak)
+        peak = max(ways[sampled]["queue_max"], 1.0)
+        assert waiting == pytest.approx(
+            ways[sampled]["queue_mean"] * window, rel=0.02, abs=2 * interval * peak
+        )
 
 
 @ALL

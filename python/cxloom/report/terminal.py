@@ -193,11 +193,11 @@ def _used(summary: Values) -> list[tuple[str, Values]]:
 
 def _provenance(summary: Values) -> Text:
     cost = summary["cost"]
-    speed = summary["events"] / cost["wall_seconds"] if cost["wall_seconds"] else 0.0
+    speed = summary["events"] / cost["cpu_seconds"] if cost["cpu_seconds"] else 0.0
     notes = "".join(f"note: {note}\n" for note in summary.get("notes", []))
     return Text(
         f"{notes}seed {summary['seed']}, spec {summary['spec_hash']}, cxloom {summary['version']}\n"
-        f"{summary['events']:,} events in {cost['wall_seconds']:.2f} s ({speed / 1e6:.2f} million a second), "
+        f"{summary['events']:,} events in {cost['wall_seconds']:.2f} s ({speed / 1e6:.2f} million a CPU second), "
         f"{size(cost['peak_memory_bytes'])}",
         style="dim",
     )

@@ -261,11 +261,11 @@ TEST(Simulation, TheSamplerSeesTheWholeWindowAndChangesNothing) {
   const auto rows = sampled.simulation().sampler()->take_rows();
   const auto length = sampled.simulation().window_end() - sampled.simulation().window_start();
   const auto samples = static_cast<std::size_t>(length.ps() / 100'000);
-  ASSERT_EQ(rows.size(), samples * 6);  // six directions of three links
+  ASSERT_EQ(rows.size(), samples * 8);  // six directions of three links, and two memories
   double busy = 0.0;
   for (const auto& row : rows) {
     EXPECT_LE(row.utilization, 1.0F);
-    if (row.end == 1) busy += row.utilization * 100.0;
+    if (row.probe == 1) busy += row.utilization * 100.0;
   }
   // Link end 1 is sw->host: its samples add up to its utilisation but for the last, unfinished interval.
   const double whole = sampled.number({"per_link", "host-sw", "sw->host", "utilization"}) * length.ns();

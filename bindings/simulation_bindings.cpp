@@ -175,7 +175,10 @@ class RunningSystem {
       names.append(std::string(to_text(static_cast<DramCommand>(i))));
     return names;
   }
-  nb::object description() const { return to_python(describe_system(registry(), simulation_)); }
+  nb::object description() {
+    simulation_.read_traces();
+    return to_python(describe_system(registry(), simulation_));
+  }
 
  private:
   RunningSystem(Spec spec, const nb::dict& feeds)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace cxloom {
 
@@ -216,16 +217,27 @@ void Requester::look_up_cache(Request& request) {
   send(Opcode::kMemRd, line.address(), kLineBytes, &request, request.mark);
 }
 
+InputError Requester::no_region(std::uint64_t access, Address address) const {
+  return InputError({"access " + std::to_string(access) + " goes to an address that no region holds",
+                     to_text(address),
+                     fabric_.map.described() + " (addresses: first-touch maps a program's pages there)",
+                     {}},
+                    work_.name);
+}
+
+void Requester::read_through() {
+  const std::uint64_t least =
+      work_.requests ? work_.warmup + *work_.requests : std::numeric_limits<std::uint64_t>::max();
+  for (; has_next_ && issued_ < least; fetch()) {
+    if (!fabric_.map.find(next_.address)) throw no_region(issued_, next_.address);
+    ++issued_;
+  }
+}
+
 void Requester::send(Opcode opcode, Address address, std::uint16_t size, Request* parent, Time ready) {
   const auto place = fabric_.map.find(address);
-  if (!place) [[unlikely]] {
-    throw InputError({"access " + std::to_string(parent ? parent->id : issued_) +
-                          " goes to an address that no region holds",
-                      to_text(address),
-                      fabric_.map.described() + " (addresses: first-touch maps a program's pages there)",
-                      {}},
-                     work_.name);
-  }
+  if (!place) [[unlikely]]
+    throw no_region(parent ? parent->id : issued_, address);
   Message& message = parent ? parent->message : fabric_.messages.take();
   message.opcode = opcode;
   message.channel = channel_of(opcode);

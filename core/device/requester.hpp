@@ -72,6 +72,9 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
 
   /// Gives it something to do; to be called before the simulation starts.
   void assign(Work work, RequestObserver& observer);
+  /// Reads its accesses up to those that it will make at least, and nothing else: the simulation cannot be run after that.
+  /// Throws InputError for what a run would refuse.
+  void read_through();
   bool has_work() const { return work_.stream != nullptr; }
   bool finished() const { return exhausted_ && in_flight_ == 0 && write_backs_ == 0; }
   /// It has nothing to do until the outside gives it more.
@@ -138,6 +141,7 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   // Why the next access cannot be issued now.
   enum class Obstacle : std::uint8_t { kNone, kTime, kSlot, kDependence, kWriteBack };
 
+  InputError no_region(std::uint64_t access, Address address) const;
   void fetch();                       // the next access from the stream
   Time arrival_after(Time previous);  // open loop: when the next access becomes ready
   void issue_what_can_be_issued();

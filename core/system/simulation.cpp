@@ -98,6 +98,12 @@ void Simulation::give_work() {
   }
 }
 
+void Simulation::read_traces() {
+  for (const Spec::Workload& workload : spec_.workloads) {
+    if (workload.params.trace) dynamic_cast<Requester&>(system_.component(workload.device)).read_through();
+  }
+}
+
 ExternalFeed& Simulation::drive(const std::string& device) {
   auto* requester = dynamic_cast<Requester*>(&system_.component(device));
   if (!requester)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,13 @@ def build(resolved: Resolved) -> _core.Simulation:
         return _core.Simulation(resolved.plain(), feeds)
 
 
-def describe(resolved: Resolved) -> dict[str, Any]:
-    """What a spec describes, without running it: devices, links, routes, addresses. Raises InputError."""
-    feeds = _feeds(resolved)
+def describe(resolved: Resolved, watch: Callable[[int], None] = lambda _accesses: None) -> dict[str, Any]:
+    """What a spec describes, without running it: devices, links, routes, addresses. Raises InputError.
+
+    Its traces are read, as far as a run would; `watch` is told of how many more accesses each time.
+    """
+    readers = {name: _open(trace) for name, trace in resolved.traces().items()}
+    feeds = {name: (_watched(reader.feed(), watch), reader.length) for name, reader in readers.items()}
     with errors_placed(resolved):
         return _core.check(resolved.plain(), feeds)
 
@@ -43,6 +47,18 @@ def _feeds(resolved: Resolved) -> dict[str, _core.Feed]:
     """What the core calls for the next accesses of each trace, and how many there are where that is known."""
     readers = {name: _open(trace) for name, trace in resolved.traces().items()}
     return {name: (reader.feed(), reader.length) for name, reader in readers.items()}
+
+
+def _watched(feed: Callable[[], _core.Batch], watch: Callable[[int], None]) -> Callable[[], _core.Batch]:
+    """A feed that tells of what passes."""
+
+    def next_part() -> _core.Batch:
+        part = feed()
+        if part is not None:
+            watch(len(part if isinstance(part, _core.Accesses) else part["address"]))
+        return part
+
+    return next_part
 
 
 def _open(trace: Node) -> TraceReader:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import Outcome
 
 from cxloom.errors import InputError
 from cxloom.trace import READ, TraceBatch, convert, info, open_trace, write_trace
@@ -259,3 +260,37 @@ def test_a_file_that_cannot_be_opened_twice_is_still_refused_by_name(tmp_path: P
     with pytest.raises(InputError, match=r"gone\.txt: no such file") as caught:
         list(reader)
     assert caught.value.file == str(path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "work", "problem"),
+    [
+        ("0x40 R 0\n0x8000000000 R 1\n", "", "access 1 goes to an address that no region holds"),
+        ("0x40 R 0\n0x80 R 1\n", "replay: timestamps, ", "access 1 has no timestamp"),
+        ("0x40 R 0\n", "", "the work ends during the warm-up"),
+    ],
+    ids=["outside", "untimed", "short"],
+)
+def test_check_reads_the_trace_and_refuses_what_run_refuses(
+    lines: str, work: str, problem: str, tmp_path: Path, cxloom: Callable[..., Outcome]
+) -> None:
+    (tmp_path / "trace.txt").write_text(lines)
+    if "timestamps" in work:
+        batch = TraceBatch.of(np.array([64, 128], dtype=np.uint64), READ, timestamp=np.array([5, -1]))
+        write_trace(tmp_path / "trace.parquet", [batch])
+    name = "trace.parquet" if "timestamps" in work else "trace.txt"
+    warmup = 5 if "warm-up" in problem else 0
+    (tmp_path / "system.yaml").write_text(f"""\
+devices: {{host: {{kind: host}}, mem: {{kind: memory, capacity: 1GiB}}}}
+links: [{{between: [host, mem]}}]
+address_map: [{{to: mem}}]
+workload:
+  host: {{{work}trace: {name}}}
+run: {{warmup: {warmup}}}
+""")
+    run, check = (cxloom(command, tmp_path / "system.yaml") for command in ("run", "check"))
+    assert run.code == check.code == 2
+    assert problem in run.err
+    assert "system.yaml:5" in run.err
+    assert "workload.host" in run.err
+    assert check.err == run.err

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cxloom.building import describe
+from cxloom.cli.progress import ReadingBar
 from cxloom.cli.run import Plugins, Sets, Spec, resolve
 
 _ROWS = 16
@@ -29,11 +30,13 @@ def check(
     """Check SPEC without running it.
 
     Says what it describes: devices, links, addresses, and how far the memories are: in links, and in time for
-    one read with nothing else about.
+    one read with nothing else about. Traces are read, so that what they hold is checked, too.
 
     Exit code 0: it is. 2: it is not, and why.
     """
-    description = describe(resolve(spec, sets, plugins))
+    resolved = resolve(spec, sets, plugins)
+    with ReadingBar() as bar:
+        description = describe(resolved, bar.update)
     if as_json:
         print(json.dumps(description, indent=2))
     else:

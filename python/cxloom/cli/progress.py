@@ -37,6 +37,31 @@ class ProgressBar:
             self._bar.stop()
 
 
+class ReadingBar:
+    """Shows how many accesses of traces were read."""
+
+    def __init__(self) -> None:
+        self._bar = _bar() if sys.stderr.isatty() else None
+        self._accesses = 0
+
+    def update(self, accesses: int) -> None:
+        """So many more were read."""
+        self._accesses += accesses
+        if self._bar is not None:
+            self._bar.update(
+                self._bar.task_ids[0], description=f"reading traces: {self._accesses:,} accesses"
+            )
+
+    def __enter__(self) -> ReadingBar:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
 def _bar() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn

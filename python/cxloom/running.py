@@ -271,6 +271,8 @@ class _Sinks:
 
 def _series(columns: _core.Columns) -> _core.Columns:
     """Utilisations of what has none, a memory, as gaps."""
+    import numpy as np  # a run without tables needs none of it
+
     utilization = columns["utilization"]
     return columns | {"utilization": np.ma.MaskedArray(utilization, mask=np.isnan(utilization))}
 

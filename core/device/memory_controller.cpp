@@ -8,10 +8,10 @@ constexpr MeasureInfo kQueueMean{
     "queue_mean", "", "requests in controller and media that are not answered yet, mean over time"};
 constexpr MeasureInfo kQueueP99{"queue_p99", "", "the same, 99th percentile over time"};
 constexpr MeasureInfo kQueueMax{"queue_max", "", "the same, largest number"};
-constexpr MeasureInfo kReadsMean{"read_buffer_mean", "", "places of read_buffer taken, mean over time"};
-constexpr MeasureInfo kReadsMax{"read_buffer_max", "", "the same, largest number"};
-constexpr MeasureInfo kWritesMean{"write_buffer_mean", "", "places of write_buffer taken, mean over time"};
-constexpr MeasureInfo kWritesMax{"write_buffer_max", "", "the same, largest number"};
+constexpr MeasureInfo kReadsMean{"read_places_mean", "", "places of read_buffer taken, mean over time"};
+constexpr MeasureInfo kReadsMax{"read_places_max", "", "the same, largest number"};
+constexpr MeasureInfo kWritesMean{"write_places_mean", "", "places of write_buffer taken, mean over time"};
+constexpr MeasureInfo kWritesMax{"write_places_max", "", "the same, largest number"};
 constexpr MeasureInfo kBufferHits{"buffer_hits", "", "reads answered from write_buffer"};
 
 }  // namespace

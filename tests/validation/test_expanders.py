@@ -41,8 +41,8 @@ def test_saturated_it_is_as_deep_as_its_buffers(preset: str) -> None:
     result = cx.run(short(preset, 8000).set("workload.host.reads", 1.0))
     memory = result["per_memory"]["cxl"]
     places = PLACES[preset]
-    assert memory["read_buffer_max"] == places
-    assert memory["read_buffer_mean"] == pytest.approx(places, rel=0.01)
+    assert memory["read_places_max"] == places
+    assert memory["read_places_mean"] == pytest.approx(places, rel=0.01)
     # Little's law: the time in the device, waiting for a place left out, is the buffer over the rate.
     rate = result["requests"] / result["simulated_time_ns"]
     in_device = sum(result.breakdown[part] for part in ("controller", "media_queue", "media"))

@@ -74,7 +74,7 @@ TEST(MemoryBuffers, PostedOrNotWritesSaturateAlike) {
         .run_with({{"warmup", 1000}});
     Running run(system);
     run.to_end();
-    EXPECT_NEAR(run.number({"per_memory", "mem", "write_buffer_mean"}), static_cast<double>(places), 0.05);
+    EXPECT_NEAR(run.number({"per_memory", "mem", "write_places_mean"}), static_cast<double>(places), 0.05);
     return run.number({"bandwidth_gb_per_s"});
   };
   for (const std::int64_t places : {1, 4, 16}) {

@@ -1,0 +1,223 @@
+"""What a law can look at: the run, its spec, the rows of its requests."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from validation.systems import LINE, SEGMENTS, Run, Spec
+
+from cxloom import _core
+
+Array = NDArray[Any]
+HUBS = ("bus", "switch")
+
+
+class Look:
+    """A finished run, and sums over it that many laws use."""
+
+    def __init__(self, outcome: Run) -> None:
+        self.outcome = outcome
+        self.spec: Spec = outcome.spec
+        self.summary: Spec = outcome.summary
+        self.rows = outcome.requests
+        self.length = float(outcome.summary["simulated_time_ns"])
+        self.path: tuple[str, ...] = ()
+        self.decisive = False
+
+    # --- What a law says ---
+
+    def equal(self, value: Any, expected: Any, rel: float = 1e-9, abs: float = 1e-9) -> None:
+        """The value is this."""
+        self.decisive = True
+        if isinstance(expected, float | np.floating):
+            expected = pytest.approx(float(expected), rel=rel, abs=abs)
+        assert value == expected, ".".join(self.path)
+
+    def within(self, value: float, low: float, high: float = float("inf")) -> None:
+        """The value lies between these."""
+        slack = 1e-9 * (1 + max(abs(low), abs(value)))
+        assert low - slack <= value <= high + slack, (".".join(self.path), low, value, high)
+
+    # --- What kind of run it is ---
+
+    def device(self, name: str) -> Spec:
+        """A device of the spec."""
+        device: Spec = self.spec["devices"][name]
+        return device
+
+    @cached_property
+    def whole(self) -> bool:
+        """The window is the whole run: one requester, from its first request to its last answer."""
+        return len(self.spec["workload"]) == 1 and self.spec["run"]["warmup"] == 0
+
+    @cached_property
+    def exact(self) -> bool:
+        """All messages are those of the rows: whole, and no write-backs, failures or I/O besides."""
+        cached_writes = any(
+            "cache" in self.device(name) and work.get("reads", 1.0) < 1
+            for name, work in self.spec["workload"].items()
+        )
+        return self.whole and not cached_writes and not self.summary["per_io"] and not self.summary["failed"]
+
+    def link(self, name: str) -> Spec:
+        """A link of the spec by its name in the result."""
+        index = list(self.summary["per_link"]).index(name)
+        link: Spec = self.spec["links"][index]
+        return link
+
+    @cached_property
+    def _described(self) -> Spec:
+        description: Spec = _core.check(self.spec)
+        return description
+
+    def ns_per_byte(self, link: str, way: str) -> float:
+        """Of one direction of a link; 0 if it has no limit."""
+        index = list(self.summary["per_link"]).index(link)
+        [end] = [end for end in self._described["links"][index]["ends"] if end["name"] == way]
+        return _ns_per_byte(end["bandwidth"])
+
+    # --- Sums over what it measured ---
+
+    @cached_property
+    def ways(self) -> list[tuple[str, str, Spec]]:
+        """Sender, receiver and measures of every direction of every link."""
+        return [
+            (*name.split("->"), measures)  # type: ignore[misc]
+            for link in self.summary["per_link"].values()
+            for name, measures in link.items()
+        ]
+
+    def leaving(self, node: str, key: str) -> float:
+        """The sum of a measure over the directions that leave a node."""
+        return float(sum(measures[key] for sender, _, measures in self.ways if sender == node))
+
+    def entering(self, node: str, key: str) -> float:
+        """The sum of a measure over the directions that lead to a node."""
+        return float(sum(measures[key] for _, receiver, measures in self.ways if receiver == node))
+
+    def over(self, part: str, key: str) -> float:
+        """The sum of a measure over all components of a part of the summary."""
+        return float(sum(measures.get(key, 0) for measures in self.summary[part].values()))
+
+    # --- The rows ---
+
+    def ns(self, *segments: str, of: Array | None = None) -> float:
+        """The sum of segments over requests, those of a mask or all, in ns."""
+        total = sum(self.rows[f"{segment}_ps"][... if of is None else of].sum() for segment in segments)
+        return float(total) / 1000
+
+    @cached_property
+    def latency(self) -> Array:
+        """Of each request, in ns."""
+        return (self.rows["completed_ps"] - self.rows["created_ps"]) / 1000
+
+    @cached_property
+    def served(self) -> Array:
+        """The requests that a memory served."""
+        return self.rows["controller_ps"] > 0 if self.controllers_take_time else self.rows["media_ps"] >= 0
+
+    @cached_property
+    def controllers_take_time(self) -> bool:
+        """So that a row tells whether its request has been with one."""
+        owners = [
+            d.get("memory", d)
+            for d in self.spec["devices"].values()
+            if d["kind"] == "memory" or "memory" in d
+        ]
+        return all(owner.get("controller_time") not in ("0ns", "0ps") for owner in owners)
+
+    @cached_property
+    def cached(self) -> Array:
+        """The requests of requesters with a cache."""
+        nodes = [
+            self.outcome.nodes.index(n) for n, device in self.spec["devices"].items() if "cache" in device
+        ]
+        return np.isin(self.rows["requester"], nodes)
+
+    @cached_property
+    def size(self) -> Array:
+        """What each request moved if a memory served it: a line behind a cache."""
+        return np.where(self.cached, LINE, self.rows["size"])
+
+    @cached_property
+    def memory_reads(self) -> Array:
+        """The requests that read memory: behind a cache all."""
+        return self.cached | (self.rows["kind"] == 0)
+
+    @cached_property
+    def payload(self) -> int | None:
+        """The payload of every message with data, if they have one in common."""
+        sizes = {
+            LINE if "cache" in self.device(name) else int(work["size"].removesuffix("B"))
+            for name, work in self.spec["workload"].items()
+        }
+        return sizes.pop() if len(sizes) == 1 and not self.summary["per_io"] else None
+
+    def of(self, column: str, name: str) -> Array:
+        """The requests whose requester or target this is."""
+        return np.asarray(self.rows[column] == self.outcome.nodes.index(name))
+
+    def commands(self, memory: str, *names: str) -> int:
+        """DRAM commands of a memory in the window, of these names."""
+        table, known = self.outcome.commands, list(_core.Simulation.command_names())
+        wanted = [i for i, name in enumerate(known) if name in names]
+        own = table["memory"] == self.outcome.nodes.index(memory)
+        return int((own & (table["part"] == 1) & np.isin(table["command"], wanted)).sum())
+
+    def check_latency(self, value: Spec, of: Array, precision: float, key: str) -> None:
+        """One key of a latency, over the requests of a mask."""
+        latency = np.sort(self.latency[of])
+        if not len(latency):
+            self.equal(value, None)
+        elif key in ("mean", "min", "max"):
+            self.equal(value, float(getattr(latency, key)()))
+        else:
+            share = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}[key]
+            exact = latency[max(int(np.ceil(share * len(latency) - 1e-9)) - 1, 0)]
+            self.equal(value, float(exact), rel=precision, abs=0.001)
+
+    def check_breakdown(self, value: float | None, of: Array, segment: str) -> None:
+        """The mean of a segment over the requests of a mask."""
+        assert segment in SEGMENTS
+        count = int(of.sum())
+        self.equal(value, self.ns(segment, of=of) / count if count else None)
+
+    def check_levels(self, measures: Spec, mean: str, *quantiles: str) -> None:
+        """Mean, percentiles and largest height of one level over time bound each other.
+
+        Heights from 16 on are told to one part in eight.
+        """
+        *heights, top = (measures[key] for key in quantiles)
+        assert [*heights, top] == sorted([*heights, top]), self.path
+        shares = [_SHARES[key.rsplit("_", 1)[1]] for key in quantiles[:-1]]
+        # At least so long the level is at each height or above, and at most so long above it.
+        low = max(
+            ((1 - share) * 0.93 * height for share, height in zip(shares, heights, strict=True)), default=0.0
+        )
+        high, below = 0.0, 0.0
+        for share, height in zip(shares, heights, strict=True):
+            high, below = high + (share - below) * 1.07 * height, share
+        self.within(measures[mean], low, high + (1 - below) * top)
+
+
+_SHARES = {"p50": 0.5, "p99": 0.99}
+
+
+def _ns_per_byte(text: str) -> float:
+    if text == "unlimited":
+        return 0.0
+    for unit, scale in (
+        ("TB/s", 1e3),
+        ("GB/s", 1.0),
+        ("MB/s", 1e-3),
+        ("kB/s", 1e-6),
+        ("KB/s", 1e-6),
+        ("B/s", 1e-9),
+    ):
+        if text.endswith(unit):
+            return 1.0 / (float(text.removesuffix(unit)) * scale)
+    raise AssertionError(text)

@@ -1,0 +1,201 @@
+"""Laws of what is measured of requests: they are those of the rows, and the parts make up the whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from validation.laws import law
+from validation.laws.look import HUBS, Look
+from validation.systems import LINE, Spec
+
+RUN = 1e-3
+"""Percentiles of all requests are right to this."""
+PART = 1e-2
+"""Those of single components and kinds."""
+
+
+def moved(look: Look, of: Any) -> float:
+    """Bytes that memories exchanged for the requests of a mask."""
+    return float(look.size[of & look.served].sum())
+
+
+@law("requests", "reads", "writes", "read.requests", "write.requests")
+def counts(look: Look, value: int) -> None:
+    wanted = {"requests": slice(None), "reads": 0, "writes": 1, "read": 0, "write": 1}[look.path[0]]
+    kind = look.rows["kind"]
+    look.equal(value, len(kind) if isinstance(wanted, slice) else int((kind == wanted).sum()))
+
+
+@law("write_backs")
+def write_backs(look: Look, value: int) -> None:
+    look.equal(value, look.over("per_memory", "write_backs"))
+    look.equal(value, look.over("per_requester", "write_backs"))
+    if not look.cached.any() and look.whole:
+        look.equal(value, 0)
+
+
+@law("failed")
+def failed(look: Look, value: int) -> None:
+    # Whoever was not served, and did not have its answer or its share of one from a cache.
+    if not any("cache" in device for device in look.spec["devices"].values()) and look.controllers_take_time:
+        look.equal(value, int((~look.served).sum()))
+    hubs = [i for i, name in enumerate(look.outcome.nodes) if look.device(name)["kind"] in HUBS]
+    look.within(value, int(np.isin(look.rows["target"], hubs).sum()), len(look.rows["id"]))
+
+
+@law("failed_write_backs")
+def failed_write_backs(look: Look, value: int) -> None:
+    if not any(link.get("outage", {}).get("fail") for link in look.spec["links"]):
+        look.equal(value, 0)
+    look.within(value, 0, look.summary["requests"] + look.summary["write_backs"] + value)
+
+
+@law("simulated_time_ns")
+def length(look: Look, value: float) -> None:
+    completed = look.rows["completed_ps"]
+    if look.whole:
+        opened = (look.rows["created_ps"] + look.rows["requester_queue_ps"]).min()
+        look.equal(value, float(completed.max() - opened) / 1000)
+    elif len(completed):
+        look.within(value, float(completed.max() - completed.min()) / 1000, look.outcome.end_ns)
+
+
+@law("bandwidth_gb_per_s", "read.bandwidth_gb_per_s", "write.bandwidth_gb_per_s")
+def bandwidth(look: Look, value: float) -> None:
+    kind = {"read": look.rows["kind"] == 0, "write": look.rows["kind"] == 1}.get(
+        look.path[0], look.served | True
+    )
+    back = 0 if look.path[0] == "read" else LINE * look.summary["write_backs"]
+    look.equal(value * look.length, moved(look, kind) + back)
+
+
+@law("latency_ns.*", "read.latency_ns.*", "write.latency_ns.*")
+def latency(look: Look, value: float | None, key: str) -> None:
+    if key == "ci95":
+        return confidence(look, value)
+    kind = {"read": look.rows["kind"] == 0, "write": look.rows["kind"] == 1}.get(look.path[0])
+    everybody = np.ones(len(look.rows["id"]), dtype=bool)
+    look.check_latency(value, everybody if kind is None else kind, RUN if kind is None else PART, key)
+    return None
+
+
+def confidence(look: Look, value: float | None) -> None:
+    """Half an interval is no longer than the distance of the extremes, which is where all batches lie."""
+    if value is not None:
+        look.within(value, 0.0)
+
+
+@law("breakdown_ns.*", "read.breakdown_ns.*", "write.breakdown_ns.*")
+def breakdown(look: Look, value: float | None, segment: str) -> None:
+    kind = {"read": look.rows["kind"] == 0, "write": look.rows["kind"] == 1}.get(look.path[0])
+    look.check_breakdown(value, np.ones(len(look.rows["id"]), dtype=bool) if kind is None else kind, segment)
+
+
+@law("mean_hops")
+def mean_hops(look: Look, value: float | None) -> None:
+    hops = look.rows["hops"]
+    look.equal(value, float(hops.mean()) if len(hops) else None)
+
+
+# --- By requester ---
+
+
+@law("per_requester.*.requests")
+def requester_requests(look: Look, value: int, name: str) -> None:
+    look.equal(value, int(look.of("requester", name).sum()))
+
+
+@law("per_requester.*.bandwidth_gb_per_s")
+def requester_bandwidth(look: Look, value: float, name: str) -> None:
+    back = LINE * look.summary["per_requester"][name].get("write_backs", 0)
+    look.equal(value * look.length, moved(look, look.of("requester", name)) + back)
+
+
+@law("per_requester.*.in_flight_mean")
+def in_flight(look: Look, value: float, name: str) -> None:
+    own = look.of("requester", name)
+    if look.whole:
+        held = look.latency[own].sum() - look.ns("requester_queue", of=own)
+        look.equal(value * look.length, float(held))
+    look.within(value, 0, look.device(name).get("queue", 64))
+
+
+@law("per_requester.*.cache_hit_rate")
+def hit_rate(look: Look, value: float, name: str) -> None:
+    own = look.of("requester", name)
+    # A hit crosses no link; whoever waits for the line of another has that one's hops, unless the line is at home.
+    hits = own & (look.rows["hops"] == 0) & (look.rows["mshr_ps"] == 0)
+    if look.whole and not look.device(name).get("memory") and not look.summary["failed"]:
+        look.equal(value * own.sum(), float(hits.sum()))
+    look.within(value, 0, 1)
+
+
+@law("per_requester.*.write_backs")
+def requester_write_backs(look: Look, value: int, name: str) -> None:
+    look.equal(look.over("per_requester", "write_backs"), look.summary["write_backs"])
+    look.within(value, 0, look.summary["write_backs"])
+
+
+@law("per_requester.*.latency_ns.*")
+def requester_latency(look: Look, value: float | None, name: str, key: str) -> None:
+    if key == "ci95":
+        return confidence(look, value)
+    look.check_latency(value, look.of("requester", name), PART, key)
+    return None
+
+
+# --- Of the run itself ---
+
+
+@law("completed", "truncated", "stop_reason", "seed", "events", "notes", "coherence")
+def of_the_run(look: Look, value: Any) -> None:
+    key = look.path[0]
+    ended = {"completed": True, "truncated": False, "stop_reason": "finished: every request was answered"}
+    ended |= {"seed": look.spec["run"]["seed"], "coherence": {}}
+    if key in ended:
+        look.equal(value, ended[key])
+    elif key == "events":
+        look.within(value, len(look.rows["id"]))
+    else:
+        assert all(isinstance(note, str) for note in value)
+
+
+@law("per_io", "per_switch")
+def nothing_there(look: Look, value: Spec) -> None:
+    kinds = ("io-engine",) if look.path == ("per_io",) else HUBS
+    look.equal(value, {})
+    look.equal([name for name, device in look.spec["devices"].items() if device["kind"] in kinds], [])
+
+
+@law("unlimited.*")
+def unlimited(look: Look, value: list[str], part: str) -> None:
+    summary: Spec = look.summary
+    if part == "links":
+        found = [
+            way
+            for link, ways in summary["per_link"].items()
+            for way, measures in ways.items()
+            if measures["messages"] and look.ns_per_byte(link, way) == 0
+        ]
+        look.equal(sorted(value), sorted(found))
+    elif part == "buses":
+        free = [
+            n for n in summary["per_switch"] if look.device(n).get("bandwidth", "unlimited") == "unlimited"
+        ]
+        look.equal(
+            value, [n for n in free if look.device(n)["kind"] == "bus" and look.leaving(n, "messages")]
+        )
+    else:
+        look.equal(
+            value, [name for name, measures in summary["per_memory"].items() if _free(look, name, measures)]
+        )
+
+
+def _free(look: Look, name: str, measures: Spec) -> bool:
+    owner = look.device(name).get("memory", look.device(name))
+    media = owner.get("media", {})
+    places = "queue" in owner or {"read_buffer", "write_buffer"} <= owner.keys()
+    bounded = places or "banks" in media or media.get("bandwidth", "unlimited") != "unlimited"
+    used = measures["requests"] + measures["write_backs"] > 0
+    return used and not bounded and media.get("kind", "fixed") == "fixed"

@@ -1,0 +1,83 @@
+"""Every statistic of a result obeys its law, in random systems. One without a law fails."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from validation.laws import LAWS, Path, check, law_of
+from validation.random_systems import may_deadlock
+from validation.rich_systems import CURVE, rich_systems
+from validation.systems import Spec, host_and_memory, host_bus_memories, run
+
+from cxloom.errors import SimulationError
+
+BOUNDED = {
+    # What tells of the run rather than of the system.
+    *("completed", "truncated", "stop_reason", "seed", "events", "notes", "coherence", "failed_write_backs"),
+    # Heights of a level and what depends on the order of things inside a device: their neighbours bound them.
+    *("per_link.*.*.queue_p50", "per_memory.*.write_buffer_mean", "per_memory.*.write_buffer_max"),
+    *(f"per_memory.*.{kind}_queue_{what}" for kind in ("read", "write") for what in ("mean", "max")),
+    *("per_memory.*.merged_writes", "per_memory.*.forwarded_reads", "per_memory.*.read_buffer_hits"),
+    *("per_memory.*.power_down_share", "per_memory.*.wear_max", "per_memory.*.worn_lines"),
+    *("per_memory.*.curve_load", "per_memory.*.throttled", "per_io.*.in_flight_mean"),
+    *(f"per_switch.*.{way}_queue_p99" for way in ("downstream", "upstream")),
+    # Maps without an entry.
+    *("per_io", "per_switch", "per_link.*.*.credit_blocked_ns_by_class"),
+    *(f"per_link.*.*.flits.{table}" for table in ("flits", "slots", "slots_by_class", "messages_by_class")),
+}
+"""Statistics of which a law gives bounds, or says only when they are 0."""
+
+
+def lossy() -> Spec:
+    """Dirty lines that are lost at a dead link."""
+    cache = {"size": "4KiB", "access_time": "4ns"}
+    spec = host_bus_memories(memories=2, host={"queue": 16, "cache": cache})
+    spec["workload"]["host"] |= {"requests": 4000, "reads": 0.5, "footprint": "64KiB", "size": "64B"}
+    spec["links"][-1] |= {"phy": "pcie5-x16", "outage": {"at": "2us", "length": "3us", "fail": True}}
+    spec["run"] |= {"warmup": 0, "seed": 1}
+    return {**spec, "outputs": {"requests": True}}
+
+
+def alone(medium: Spec, reads: float, **memory: object) -> Spec:
+    """A host and a memory with this medium, and nothing that hides what it does."""
+    work = {"requests": 300, "reads": reads, "footprint": "64KiB", "size": "64B"}
+    spec = host_and_memory({"bandwidth": "16GB/s"}, {**memory, "media": medium}, work=work, warmup=0, seed=1)
+    return {**spec, "outputs": {"requests": True}}
+
+
+EXAMPLES = [
+    lossy(),
+    *(alone({"kind": "nvm"}, reads) for reads in (0.0, 0.5)),
+    *(alone({"kind": "fixed", "latency": "100ns", "banks": banks}, 0.5) for banks in (1, 2)),
+    alone({"kind": "curve", "points": CURVE}, 1.0),
+    *(alone({"kind": "fixed"}, 0.5, write_buffer=places, posted_writes=True) for places in (4, 20)),
+]
+"""Systems in which the laws say what drawn ones seldom let them say."""
+
+
+def test_every_statistic_obeys_its_law_in_random_systems() -> None:
+    decided: Counter[Path] = Counter()
+
+    @settings(max_examples=200)
+    @given(rich_systems())
+    def play(spec: Spec) -> None:
+        try:
+            outcome = run(spec)
+        except SimulationError:
+            assert may_deadlock(spec)
+            return
+        check(outcome, decided)
+
+    for each in EXAMPLES:
+        check(run(each), decided)
+    play()
+    undecided = {".".join(pattern) for pattern in LAWS if not decided[pattern]}
+    assert undecided <= BOUNDED, f"laws that never said what a value must be: {sorted(undecided - BOUNDED)}"
+
+
+def test_a_statistic_without_a_law_is_found() -> None:
+    law_of(("per_memory", "mem", "requests"))
+    with pytest.raises(LookupError, match=r"no law for the statistic per_memory\.mem\.new"):
+        law_of(("per_memory", "mem", "new"))

@@ -264,7 +264,7 @@ TEST(Simulation, TheSamplerSeesTheWholeWindowAndChangesNothing) {
   ASSERT_EQ(rows.size(), samples * 8);  // six directions of three links, and two memories
   double busy = 0.0;
   for (const auto& row : rows) {
-    EXPECT_LE(row.utilization, 1.0F);
+    EXPECT_FALSE(row.utilization > 1.0F);  // of a memory it is not a number
     if (row.probe == 1) busy += row.utilization * 100.0;
   }
   // Link end 1 is sw->host: its samples add up to its utilisation but for the last, unfinished interval.

@@ -30,10 +30,9 @@ BOUNDED = {
 """Statistics of which a law gives bounds, or says only when they are 0."""
 
 
-def lossy() -> Spec:
-    """Dirty lines that are lost at a dead link."""
-    cache = {"size": "4KiB", "access_time": "4ns"}
-    spec = host_bus_memories(memories=2, host={"queue": 16, "cache": cache})
+def lossy(**host: object) -> Spec:
+    """Requests that fail, and with a cache dirty lines that are lost, at a dead link."""
+    spec = host_bus_memories(memories=2, host={"queue": 16, **host})
     spec["workload"]["host"] |= {"requests": 4000, "reads": 0.5, "footprint": "64KiB", "size": "64B"}
     spec["links"][-1] |= {"phy": "pcie5-x16", "outage": {"at": "2us", "length": "3us", "fail": True}}
     spec["run"] |= {"warmup": 0, "seed": 1}
@@ -47,8 +46,20 @@ def alone(medium: Spec, reads: float, **memory: object) -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
+def beside_io() -> Spec:
+    """CXL.io on a link of flits."""
+    spec = host_bus_memories(memories=1)
+    spec["devices"]["nic"] = {"kind": "io-engine", "target": "mem0", "traffic": "dma-write", "rate": "1GB/s"}
+    spec["links"].append({"between": ["nic", "bus"], "phy": "pcie5-x16"})
+    spec["workload"]["host"] |= {"reads": 0.5, "size": "64B"}
+    spec["run"] |= {"warmup": 0, "seed": 1}
+    return {**spec, "outputs": {"requests": True}}
+
+
 EXAMPLES = [
     lossy(),
+    lossy(cache={"size": "4KiB", "access_time": "4ns"}),
+    beside_io(),
     *(alone({"kind": "nvm"}, reads) for reads in (0.0, 0.5)),
     *(alone({"kind": "fixed", "latency": "100ns", "banks": banks}, 0.5) for banks in (1, 2)),
     alone({"kind": "curve", "points": CURVE}, 1.0),
@@ -60,7 +71,7 @@ EXAMPLES = [
 def test_every_statistic_obeys_its_law_in_random_systems() -> None:
     decided: Counter[Path] = Counter()
 
-    @settings(max_examples=200)
+    @settings(max_examples=150)
     @given(rich_systems())
     def play(spec: Spec) -> None:
         try:

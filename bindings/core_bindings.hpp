@@ -3,6 +3,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <vector>
+
+#include "base/error.hpp"
 #include "system/registry.hpp"
 
 namespace cxloom {
@@ -12,5 +15,8 @@ Registry& registry();
 
 void bind_declarations(nanobind::module_& m);
 void bind_simulation(nanobind::module_& m);
+
+/// Errors of the core as InputErrors of cxloom.errors.
+nanobind::list to_python_errors(const std::vector<InputError>& errors);
 
 }  // namespace cxloom

@@ -14,28 +14,40 @@ using namespace nb::literals;
 
 namespace {
 
+void raise(const char* name, const nb::object& argument) {
+  const nb::object type = nb::module_::import_("cxloom.errors").attr(name);
+  const nb::object exception = type(argument);
+  PyErr_SetObject(type.ptr(), exception.ptr());
+}
+
 // The core's exceptions as those of cxloom.errors.
 void translate_errors(const std::exception_ptr& pointer, void*) {
-  const auto raise = [](const char* name, const auto&... fields) {
-    const nb::object type = nb::module_::import_("cxloom.errors").attr(name);
-    const nb::object exception = type(fields...);
-    PyErr_SetObject(type.ptr(), exception.ptr());
-  };
   try {
     std::rethrow_exception(pointer);
   } catch (const cxloom::InputError& error) {
-    const cxloom::InputError::Detail& detail = error.detail();
-    raise("InputError", detail.problem.c_str(), "found"_a = detail.found.c_str(),
-          "allowed"_a = detail.allowed.c_str(), "suggestion"_a = detail.suggestion.c_str(),
-          "path"_a = error.path().c_str());
+    const nb::list errors = cxloom::to_python_errors(error.all());
+    if (errors.size() == 1) PyErr_SetObject(errors[0].type().ptr(), nb::object(errors[0]).ptr());
+    else raise("InputErrors", errors);
   } catch (const cxloom::SimulationError& error) {
-    raise("SimulationError", error.what());
+    raise("SimulationError", nb::str(error.what()));
   } catch (const std::bad_alloc&) {
-    raise("SimulationError", "the machine has no more memory");
+    raise("SimulationError", nb::str("the machine has no more memory"));
   }
 }
 
 }  // namespace
+
+nb::list cxloom::to_python_errors(const std::vector<InputError>& errors) {
+  const nb::object type = nb::module_::import_("cxloom.errors").attr("InputError");
+  nb::list result;
+  for (const InputError& error : errors) {
+    const InputError::Detail& detail = error.detail();
+    result.append(type(detail.problem.c_str(), "found"_a = detail.found.c_str(),
+                       "allowed"_a = detail.allowed.c_str(), "suggestion"_a = detail.suggestion.c_str(),
+                       "path"_a = error.path().c_str()));
+  }
+  return result;
+}
 
 NB_MODULE(_core, m) {
   m.doc() = "The simulator's core; use it through the package cxloom.";

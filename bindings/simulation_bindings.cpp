@@ -16,6 +16,7 @@
 #include "results/description.hpp"
 #include "results/summary.hpp"
 #include "system/simulation.hpp"
+#include "system/spec_errors.hpp"
 #include "trace_columns.hpp"
 #include "value_conversion.hpp"
 
@@ -44,7 +45,10 @@ bool link_is_idle(const Value& direction) {
 
 class RunningSystem {
  public:
-  RunningSystem(nb::handle spec, const nb::dict& feeds) : RunningSystem(read(spec), feeds) {}
+  RunningSystem(nb::handle spec, const nb::dict& feeds) try : RunningSystem(read(spec), feeds) {
+  } catch (const InputError& error) {
+    throw_with_spec_errors(error, to_value(spec), registry());
+  }
 
   bool advance(std::uint64_t max_events, std::optional<double> until_ns) {
     const Time limit = until_ns ? Time{static_cast<std::int64_t>(*until_ns * 1000.0)} : Time::max();
@@ -235,6 +239,11 @@ void bind_simulation(nb::module_& m) {
       .def("node_names", &RunningSystem::node_names)
       .def("probe_names", &RunningSystem::probe_names)
       .def("link_names", &RunningSystem::link_names);
+  m.def(
+      "spec_errors",
+      [](nb::handle spec) { return to_python_errors(spec_errors(to_value(spec), registry()).errors()); },
+      "spec"_a,
+      "The InputErrors of the entries of a spec, each looked at by itself; the spec need not be whole.");
   m.def(
       "check",
       [](nb::handle spec, const nb::dict& feeds) { return RunningSystem(spec, feeds).description(); },

@@ -5,10 +5,31 @@
 
 namespace cxloom {
 
+InputError InputError::joined(const std::vector<InputError>& errors) {
+  InputError first = errors.front();
+  for (std::size_t i = 1; i < errors.size(); ++i) {
+    const std::vector<InputError> more = errors[i].all();
+    first.others_.insert(first.others_.end(), more.begin(), more.end());
+  }
+  return first;
+}
+
+std::vector<InputError> InputError::all() const {
+  std::vector<InputError> errors{InputError(detail_, path_)};
+  errors.insert(errors.end(), others_.begin(), others_.end());
+  return errors;
+}
+
 InputError InputError::below(const std::string& parent) const {
-  if (path_.empty()) return InputError(detail_, parent);
-  const bool index = path_.front() == '[';
-  return InputError(detail_, parent + (index ? "" : ".") + path_);
+  const bool index = !path_.empty() && path_.front() == '[';
+  InputError error(detail_, path_.empty() ? parent : parent + (index ? "" : ".") + path_);
+  for (const InputError& other : others_) error.others_.push_back(other.below(parent));
+  return error;
+}
+
+void ErrorList::add(const InputError& error) {
+  const std::vector<InputError> found = error.all();
+  errors_.insert(errors_.end(), found.begin(), found.end());
 }
 
 std::string InputError::compose(const Detail& detail, const std::string& path) {

@@ -23,8 +23,13 @@ class InputError : public std::runtime_error {
   explicit InputError(Detail detail, std::string path = {})
       : std::runtime_error(compose(detail, path)), detail_(std::move(detail)), path_(std::move(path)) {}
 
+  /// Several errors as one: the first of them, with the others behind it. There is at least one.
+  static InputError joined(const std::vector<InputError>& errors);
+
   const Detail& detail() const { return detail_; }
   const std::string& path() const { return path_; }
+  /// This one, and those that were found along with it.
+  std::vector<InputError> all() const;
   /// The same error seen from one level further out: `parent` is a key, or an index such as "[3]".
   InputError below(const std::string& parent) const;
 
@@ -33,6 +38,31 @@ class InputError : public std::runtime_error {
 
   Detail detail_;
   std::string path_;
+  std::vector<InputError> others_;  // without others of their own
+};
+
+/// Gathers errors, so that a person hears of all of them at once.
+class ErrorList {
+ public:
+  /// Runs `action`, and keeps an InputError from it.
+  template <class Action>
+  void attempt(Action&& action) {
+    try {
+      std::forward<Action>(action)();
+    } catch (const InputError& error) {
+      add(error);
+    }
+  }
+  void add(const InputError& error);
+  bool empty() const { return errors_.empty(); }
+  const std::vector<InputError>& errors() const { return errors_; }
+  /// Throws all of them as one, if there are any.
+  void raise() const {
+    if (!errors_.empty()) throw InputError::joined(errors_);
+  }
+
+ private:
+  std::vector<InputError> errors_;
 };
 
 /// The simulation could not finish: a deadlock, a livelock or a limit that the user set. `what()` is the diagnosis.

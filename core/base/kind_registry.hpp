@@ -27,6 +27,7 @@ class KindRegistry {
     Factory make;
     /// What one with these parameters takes of the machine's memory; may be empty.
     std::function<void(const Value& params, MemoryEstimate& memory)> estimate;
+    std::function<void(const Value& params)> check;  ///< throws InputError for all that is wrong with them
   };
 
   explicit KindRegistry(std::string noun) : noun_(std::move(noun)) {}
@@ -57,7 +58,8 @@ class KindRegistry {
                         [factory](const Value& value, Context& context) -> std::unique_ptr<Product> {
                           return factory(read_params<Params>(value), context);
                         },
-                        {}});
+                        {},
+                        [](const Value& value) { static_cast<void>(read_params<Params>(value)); }});
   }
 
   const Entry* find(const std::string& kind) const {

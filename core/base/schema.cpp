@@ -50,7 +50,7 @@ void read_value(const Value& value, Address& out) {
   } else if (const std::int64_t* number = value.as_integer(); number && *number >= 0) {
     out = Address{static_cast<std::uint64_t>(*number)};  // YAML reads 0x1000 as a number
   } else {
-    wrong_type(value, "not an address", "a hexadecimal address such as 0x1000");
+    wrong_type(value, "not an address", "a hexadecimal address such as 0x1000, or a size such as 64GiB");
   }
 }
 
@@ -103,7 +103,7 @@ void read_value(const Value& value, Kinded& out) {
 }
 
 void read_map(const Value& value, const std::vector<FieldInfo>& fields,
-              const std::function<void(std::size_t field, const Value& value)>& read) {
+              const std::function<void(std::size_t field, const Value& value)>& read, ErrorList& errors) {
   const Value::Map* map = value.as_map();
   if (!map && !value.is_null()) wrong_type(value, "not a map of parameters", "key: value pairs");
   std::vector<std::string> names;
@@ -113,19 +113,20 @@ void read_map(const Value& value, const std::vector<FieldInfo>& fields,
     const auto found = std::find(names.begin(), names.end(), key);
     if (found == names.end()) {
       const std::string allowed = names.empty() ? "no parameters here" : list_names(names);
-      throw InputError({"unknown key '" + key + "'", {}, allowed, nearest_name(key, names)}, key);
+      errors.add(InputError({"unknown key '" + key + "'", {}, allowed, nearest_name(key, names)}, key));
+      continue;
     }
     const auto index = static_cast<std::size_t>(found - names.begin());
     given[index] = true;
     try {
       read(index, item);
     } catch (const InputError& error) {
-      throw error.below(key);
+      errors.add(error.below(key));
     }
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields[i].required && !given[i]) {
-      throw InputError({"'" + fields[i].name + "' is missing", {}, "", {}});
+      errors.add(InputError({"'" + fields[i].name + "' is missing", {}, "", {}}));
     }
   }
 }

@@ -15,6 +15,7 @@
 // The default of a parameter is its member initialiser.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -156,10 +157,10 @@ std::string value_text(const T& value) {
   else return {};
 }
 
-/// Refuses a value that is no map and keys that are not declared (with the nearest name); gives each of the others to
-/// `read`, by the index of its field; refuses when a required one is missing.
+/// Refuses a value that is no map. Gives each declared key to `read`, by the index of its field, and adds to `errors`
+/// what that throws, the keys that are not declared (with the nearest name), and the required ones that are missing.
 void read_map(const Value& value, const std::vector<FieldInfo>& fields,
-              const std::function<void(std::size_t field, const Value& value)>& read);
+              const std::function<void(std::size_t field, const Value& value)>& read, ErrorList& errors);
 
 /// The error for a value outside its bounds.
 InputError out_of_bounds(const FieldInfo& field, const std::string& found, const std::string& allowed);
@@ -304,23 +305,31 @@ class Schema {
 
   const SchemaInfo& info() const { return info_; }
 
+  /// Throws InputError for all that is wrong: keys, values and bounds, or else the rules between them.
   Params read(const Value& value) const {
     Params params{};
-    read_map(value, info_.fields, [&](std::size_t i, const Value& item) { entries_[i].read(item, params); });
-    check(params);
+    ErrorList errors;
+    std::vector<bool> unread(entries_.size());  // what is there instead need not be within bounds
+    for (std::size_t i = 0; i < entries_.size(); ++i) unread[i] = entries_[i].info.required;
+    const auto read_one = [&](std::size_t i, const Value& item) {
+      unread[i] = true;
+      entries_[i].read(item, params);
+      unread[i] = false;
+    };
+    read_map(value, info_.fields, read_one, errors);
+    check_bounds(params, unread, errors);
+    errors.raise();
+    check_rules(params, errors);
+    errors.raise();
     return params;
   }
 
   /// Throws InputError if a bound or rule is broken: for parameters that were set from C++ as well.
   void check(const Params& params) const {
-    for (const Entry& entry : entries_) {
-      for (const Check& check : entry.checks) {
-        if (!check.holds(params)) throw out_of_bounds(entry.info, check.found(params), check.allowed);
-      }
-    }
-    for (const Rule& rule : rules_) {
-      if (!rule.holds(params)) throw InputError({rule.problem, {}, {}, {}});
-    }
+    ErrorList errors;
+    check_bounds(params, std::vector<bool>(entries_.size()), errors);
+    check_rules(params, errors);
+    errors.raise();
   }
 
  private:
@@ -330,6 +339,23 @@ class Schema {
       return std::make_shared<const SchemaInfo>(Schema<T>().info());
     } else {
       return nullptr;
+    }
+  }
+
+  void check_bounds(const Params& params, const std::vector<bool>& unread, ErrorList& errors) const {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const std::vector<Check>& checks = entries_[i].checks;
+      const auto broken = unread[i] ? checks.end()
+                                    : std::find_if(checks.begin(), checks.end(),
+                                                   [&](const Check& check) { return !check.holds(params); });
+      if (broken != checks.end())
+        errors.add(out_of_bounds(entries_[i].info, broken->found(params), broken->allowed));
+    }
+  }
+
+  void check_rules(const Params& params, ErrorList& errors) const {
+    for (const Rule& rule : rules_) {
+      if (!rule.holds(params)) errors.add(InputError({rule.problem, {}, {}, {}}));
     }
   }
 

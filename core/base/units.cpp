@@ -228,7 +228,10 @@ Address parse_address(std::string_view text) {
     const auto [stop, error] = std::from_chars(text.data() + 2, end, value, 16);
     if (error == std::errc{} && stop == end) return Address{value};
   }
-  throw InputError({"not an address", quoted(text), "a hexadecimal address such as 0x1000", {}});
+  if (!prefixed && text.size() > 1 && text.front() >= '0' && text.front() <= '9' && text.back() == 'B')
+    return Address{parse_bytes(text).count()};
+  throw InputError(
+      {"not an address", quoted(text), "a hexadecimal address such as 0x1000, or a size such as 64GiB", {}});
 }
 
 double parse_fraction(std::string_view text) {

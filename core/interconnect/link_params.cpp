@@ -15,6 +15,12 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
       "ports.");
   schema.field("bandwidth", &LinkParams::bandwidth)
       .doc("Bytes a second in each direction; a half-duplex link shares it between the two.");
+  schema.field("count", &LinkParams::count)
+      .min(1)
+      .max(kMostParallelLinks)
+      .doc(
+          "Parallel links that this entry stands for, each with the bandwidth of one; `routing` shares them "
+          "out. Where it is written, other entries may join the same two devices too.");
   schema.field("delay", &LinkParams::delay).doc("Time of flight from end to end.");
   schema.field("port_delay", &LinkParams::port_delay)
       .default_text("that of each device")

@@ -53,8 +53,12 @@ struct ReverseParams {
   }
 };
 
+/// More would be a slip of the finger.
+inline constexpr std::uint32_t kMostParallelLinks = 1024;
+
 struct LinkParams {
   Bandwidth bandwidth;
+  std::uint32_t count = 1;
   Time delay;
   std::optional<Time> port_delay;
   Duplex duplex = Duplex::kFull;

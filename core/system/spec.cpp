@@ -135,6 +135,12 @@ const Value::List& list_of(const Value& value, const std::string& key) {
   return *found->as_list();
 }
 
+std::vector<std::string> field_names(const SchemaInfo& info) {
+  std::vector<std::string> names;
+  for (const FieldInfo& field : info.fields) names.push_back(field.name);
+  return names;
+}
+
 /// The parameters of links, read once for all links in a row that are written alike: there may be very many.
 class LinkReader {
  public:
@@ -166,13 +172,12 @@ Spec::Link read_link(const Value& value, LinkReader& reader) {
   return {*(*ends)[0].as_text(), *(*ends)[1].as_text(), reader.read(std::move(rest))};
 }
 
-std::vector<std::string> field_names(const SchemaInfo& info) {
-  std::vector<std::string> names;
-  for (const FieldInfo& field : info.fields) names.push_back(field.name);
-  return names;
-}
-
 }  // namespace
+
+Spec::Link read_link(const Value& value) {
+  LinkReader reader;
+  return read_link(value, reader);
+}
 
 std::string indexed(const std::string& key, std::size_t index) {
   return key + "[" + std::to_string(index) + "]";
@@ -189,29 +194,32 @@ Spec::Workload read_workload(const std::string& device, const Value& value, cons
   for (const auto& entry : *map) {
     (std::find(common.begin(), common.end(), entry.first) != common.end() ? own : rest).push_back(entry);
   }
-  Spec::Workload workload{device, read_params<WorkloadParams>(own), Value(rest)};
+  ErrorList errors;
+  Spec::Workload workload{device, {}, Value(rest)};
+  errors.attempt([&] { workload.params = read_params<WorkloadParams>(own); });
+  const Value* pattern = value.find("pattern");  // its keys are known, whatever is wrong with the others
+  const std::string* kind = pattern ? pattern->as_text() : nullptr;
   std::vector<std::string> allowed = common;
   std::string owner = "this workload";
-  if (workload.params.pattern) {
-    const auto& entry = below("pattern", [&]() -> const auto& {
-      try {
-        return registry.patterns.at(*workload.params.pattern);
-      } catch (const InputError& error) {
-        throw InputError(error.detail());  // the key is `pattern` itself, not a `kind` below it
-      }
-    });
-    const std::vector<std::string> of_pattern = field_names(entry.info);
+  if (kind) {
+    const auto* entry = registry.patterns.find(*kind);
+    if (!entry) {
+      const std::vector<std::string> known = registry.patterns.names();
+      const std::string problem = "unknown pattern kind '" + *kind + "'";
+      errors.add(InputError({problem, {}, list_names(known), nearest_name(*kind, known)}, "pattern"));
+      errors.raise();
+    }
+    const std::vector<std::string> of_pattern = field_names(entry->info);
     allowed.insert(allowed.end(), of_pattern.begin(), of_pattern.end());
-    owner = "pattern " + *workload.params.pattern;
+    owner = "pattern " + *kind;
   }
-  const auto unknown = std::find_if(rest.begin(), rest.end(), [&](const auto& entry) {
-    return std::find(allowed.begin(), allowed.end(), entry.first) == allowed.end();
-  });
-  if (unknown != rest.end()) {
-    const std::string& key = unknown->first;
-    throw InputError(
-        {"unknown key '" + key + "' for " + owner, {}, list_names(allowed), nearest_name(key, allowed)}, key);
+  for (const auto& [key, item] : rest) {
+    if (std::find(allowed.begin(), allowed.end(), key) != allowed.end()) continue;
+    errors.add(InputError(
+        {"unknown key '" + key + "' for " + owner, {}, list_names(allowed), nearest_name(key, allowed)},
+        key));
   }
+  errors.raise();
   return workload;
 }
 

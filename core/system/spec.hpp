@@ -102,6 +102,8 @@ auto below(const std::string& parent, Action action) {
   }
 }
 
+Spec::Link read_link(const Value& value);
+
 /// Stricter than reading the parameters: a key of a workload must belong to the workload or to its pattern.
 Spec::Workload read_workload(const std::string& device, const Value& value, const Registry& registry);
 

@@ -88,8 +88,22 @@ void System::make_address_map() {
   }
 }
 
-void System::make_links() {
+namespace {
+
+void take_port(const Component& device, std::size_t& taken) {
   constexpr std::size_t kMaxPorts = Router::kVaries - 1;  // of any device: they are numbered in 16 bits
+  const std::size_t most = device.max_ports() != 0 ? device.max_ports() : kMaxPorts;
+  if (++taken <= most) return;
+  throw InputError({"'" + device.name() + "' has more links than ports",
+                    std::to_string(taken),
+                    std::to_string(most) + "; put a bus or a switch between",
+                    {}},
+                   "between");
+}
+
+}  // namespace
+
+void System::make_links() {
   std::vector<std::size_t> ports(components_.size(), 0);
   std::unordered_map<std::string, int> names;  // how many links would have this name
   links_.reserve(spec_.links.size());
@@ -101,20 +115,12 @@ void System::make_links() {
       const NodeId b = below("between[1]", [&] { return find_device(link.b); });
       if (a == b)
         throw InputError({"a device linked to itself", "'" + link.a + "'", "two devices", {}}, "between");
-      for (const NodeId end : {a, b}) {
-        const Component& device = *components_[end.index()];
-        const std::size_t most = device.max_ports() != 0 ? device.max_ports() : kMaxPorts;
-        if (++ports[end.index()] > most) {
-          throw InputError({"'" + device.name() + "' has more links than ports",
-                            std::to_string(ports[end.index()]),
-                            std::to_string(most) + "; put a bus or a switch between",
-                            {}},
-                           "between");
-        }
+      for (std::uint32_t copy = 0; copy < link.params->count; ++copy) {
+        for (const NodeId end : {a, b}) take_port(*components_[end.index()], ports[end.index()]);
+        std::string name = link.a + "-" + link.b;
+        if (const int uses = ++names[name]; uses > 1) name += "#" + std::to_string(uses);
+        make_link(link, std::move(name));
       }
-      std::string name = link.a + "-" + link.b;
-      if (const int uses = ++names[name]; uses > 1) name += "#" + std::to_string(uses);
-      make_link(link, std::move(name));
     });
   }
   check_connected();

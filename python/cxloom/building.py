@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cxloom import _core
-from cxloom.errors import InputError
+from cxloom.errors import Gathered, InputError
 from cxloom.spec.node import Node
 from cxloom.spec.resolve import Resolved
 
@@ -45,7 +45,14 @@ def errors_placed(resolved: Resolved) -> Iterator[None]:
 
 def _feeds(resolved: Resolved) -> dict[str, _core.Feed]:
     """What the core calls for the next accesses of each trace, and how many there are where that is known."""
-    readers = {name: _open(trace) for name, trace in resolved.traces().items()}
+    errors = Gathered()
+    readers: dict[str, TraceReader] = {}
+    for name, trace in resolved.traces().items():
+        with errors.one():
+            readers[name] = _open(trace)
+    if errors.errors:
+        errors.errors += resolved.errors()
+        errors.raise_any()
     return {name: (reader.feed(), reader.length) for name, reader in readers.items()}
 
 

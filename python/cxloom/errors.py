@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from cxloom import limits
 
@@ -90,6 +92,72 @@ def _rebuild_input_error(problem: str, fields: dict[str, object]) -> InputError:
     error = InputError(problem)
     error.__dict__.update(fields)
     return error
+
+
+MOST_SHOWN = 20
+"""So many of several errors are shown; of the others there is a count."""
+
+
+class InputErrors(InputError):
+    """Several things that a person wrote are wrong: `errors`, in the order of their places. Itself it is the first."""
+
+    def __init__(self, errors: Iterable[InputError]) -> None:
+        every = [each for error in errors for each in getattr(error, "errors", (error,))]
+        unique = {str(each): each for each in sorted(every, key=_order)}
+        self.errors = tuple(unique.values())
+        first = self.errors[0]
+        super().__init__(first.problem)
+        self.__dict__.update(first.__dict__)
+
+    @property
+    def more(self) -> str:
+        """How many there are beyond those that are shown, as a sentence; empty if there are none."""
+        count = len(self.errors) - MOST_SHOWN
+        return f"and {count:,} more error{'s' if count > 1 else ''}" if count > 0 else ""
+
+    def __str__(self) -> str:
+        lines = [InputError.__str__(each) for each in self.errors[:MOST_SHOWN]]
+        return "\n".join([*lines, self.more] if self.more else lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (InputErrors, (self.errors,))
+
+
+def _order(error: InputError) -> tuple[object, ...]:
+    """The place: by file, line and column; what has none comes last, in the order in which it was found."""
+    column = getattr(error, "column", None)
+    return (error.file is None, error.file or "", error.line or 0, column or 0)
+
+
+class Gathered:
+    """Errors that are gathered, so that a person hears of all of them at once.
+
+    ::
+
+        errors = Gathered()
+        for entry in entries:
+            with errors.one():
+                read(entry)
+        errors.raise_any()
+    """
+
+    def __init__(self) -> None:
+        self.errors: list[InputError] = []
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Keeps an InputError from what is done within it."""
+        try:
+            yield
+        except InputError as error:
+            self.errors.append(error)
+
+    def raise_any(self) -> None:
+        """Raises what was gathered, if anything was."""
+        if len(self.errors) == 1:
+            raise self.errors[0]
+        if self.errors:
+            raise InputErrors(self.errors)
 
 
 class SimulationError(CxloomError):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cxloom.errors import InputError
+from cxloom.errors import InputError, InputErrors
 from cxloom.spec import read_file, read_text, to_yaml
 from cxloom.spec.node import Origin
 from cxloom.spec.reader import compose
@@ -80,7 +80,7 @@ def test_anchors_and_merge_keys_work() -> None:
         ("a:\n\tb: 1\n", 2, "a tab"),
         ("a: {queue:64}\n", 1, "no space after the ':'"),
         ("a: 1\n---\nb: 2\n", 2, "a second document"),
-        ("a: !!python/name:os.system x\n", 1, "unknown tag"),
+        ("a: !!python/name:os.system x\n", 1, "a tag"),
         ("a: &a [*a]\n", 1, "an alias inside of what it stands for"),
         ("a: 99999999999999999999\n", 1, "the number is too large"),
         ("a: [1\nb: 2\n", 2, "not YAML"),
@@ -96,6 +96,48 @@ def test_what_is_wrong_is_named_with_its_line(text: str, line: int, words: str) 
         read_text(text, "s.yaml")
     assert words in str(error.value)
     assert (error.value.file, error.value.line) == ("s.yaml", line)
+
+
+def test_all_that_is_wrong_is_said_in_order() -> None:
+    text = "a: {b: 1, b: 2}\nc: [!x 1, 99999999999999999999]\nd: {e: !!str 3, f: ok, f: 4}\na: 5\n"
+    with pytest.raises(InputErrors) as caught:
+        read_text(text, "s.yaml")
+    found = [(each.line, each.path, each.problem) for each in caught.value.errors]
+    assert found == [
+        (1, "a.b", "duplicate key 'b'"),
+        (2, "c[0]", "a tag"),
+        (2, "c[1]", "the number is too large"),
+        (3, "d.e", "a tag"),
+        (3, "d.f", "duplicate key 'f'"),
+        (4, "a", "duplicate key 'a'"),
+    ]
+    assert (caught.value.problem, caught.value.line) == ("duplicate key 'b'", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: [1\nb: 2\n", "a ',' or the closing ']' is missing"),
+        ("a: {b: 1\nc: 2\n", "a ',' or the closing '}' is missing"),
+        ("a: 'x\nb: 1\n", "a quote is not closed"),
+        ("a: b: c\n", "a second ': ' in one entry"),
+        ("a:\n  b: 1\n c: 2\n", "indented otherwise"),
+        ("a: %x\n", "a character that begins nothing"),
+        ('a: "\\q"\n', "single quotes take it as it is"),
+        ("a: -\n  b\n- c\n", "'-' where no list can begin"),
+        ("a: 1\nb\nc: 2\n", "an entry without ':'"),
+        ("a: |x\n", "a text after '|' or '>'"),
+        ("%YAML 9.x\n---\na: 1\n", "begins with '%'"),
+        ("a: {b: 1}}\n", "not YAML"),
+        ("a: \x07\n", "a control character"),
+    ],
+)
+def test_no_word_of_the_yaml_library_is_heard(text: str, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_text(text, "s.yaml")
+    assert words in str(caught.value)
+    for foreign in ("while ", "expected", "token", "node", "mapping", "sequence", "<", "scalar", "block"):
+        assert foreign not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n"])

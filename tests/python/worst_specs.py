@@ -115,7 +115,25 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
         5,
         ["devices.mem[0-3]", "('mem3')", "no links lead from 'host'"],
     ),
-    ("[host, bus], port", "[mem0, bus], port", None, ["links", "mem0", "more links than ports"]),
+    (
+        "[host, bus], port",
+        "[mem0, bus], port",
+        8,
+        ["links[1]", "'bus' and 'mem0' are linked twice", "count: 2"],
+    ),
+    ('"mem[*]"]}\naddress', '"mem[*]"], count: 2}\naddress', 8, ["'mem0' has more links than ports"]),
+    ("port_delay: 25ns", "port_delay: 25ns, count: 0", 7, ["links[0].count", "at least 1"]),
+    ("port_delay: 25ns", "port_delay: 25ns, count: 1025", 7, ["links[0].count", "at most 1024"]),
+    # tags
+    ("queue: 64", "queue: !!int 64", 3, ["devices.host.queue", "a tag", "'!!int'"]),
+    ("kind: host,", "kind: !mine host,", 3, ["devices.host.kind", "a tag", "'!mine'"]),
+    ("{kind: bus,", "!!map {kind: bus,", 4, ["devices.bus", "a tag", "'!!map'"]),
+    ("[host, bus]", "!!seq [host, bus]", 7, ["links[0].between", "a tag", "'!!seq'"]),
+    ("[host, bus]", "! &a [host, bus]", 7, ["links[0].between", "a tag"]),
+    ("queue: 64", "!!str queue: 64", 3, ["devices.host", "a tag", "'!!str'"]),
+    # sizes of addresses
+    ("interleave: 256B", "base: 64GB/s", 10, ["address_map[0].base", "not an address", "64GiB"]),
+    ("interleave: 256B", "base: -64GiB", 10, ["address_map[0].base", "not an address"]),
     ("footprint: 1GiB", "footprint: 1TiB", 12, ["workload.host.footprint", "runs out of the address map"]),
     (
         "footprint: 1GiB",

@@ -158,6 +158,8 @@ def link_rows() -> Iterator[Turn]:
     at = "links.0"
     base = direct(link={"bandwidth": "16GB/s"})
     yield from wire_rows("link", base, at)
+    wire = changed(two_memories(), ("links.0.bandwidth", "4GB/s"), ("run", {"routing": "random"}))
+    yield Turn("link.count", wire, f"{at}.count", (..., 2), RISES, bandwidth)
     yield Turn("link.delay", base, f"{at}.delay", ("0ns", "25ns"), RISES, latency)
     long = changed(base, (f"{at}.delay", "25ns"))
     yield Turn("link.credits", long, f"{at}.credits", (..., 1), FALLS, bandwidth)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cxloom import limits
-from cxloom.errors import CxloomError, InputError, shown
+from cxloom.errors import MOST_SHOWN, CxloomError, InputError, InputErrors, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,10 +20,16 @@ def console() -> Console:
 
 
 def show_error(error: CxloomError) -> None:
-    """Prints an error: where, what, the line itself, what was found and what is allowed."""
+    """Prints an error, or each of several: where, what, the line itself, what was found and what is allowed."""
     from rich.text import Text
 
     out = console()
+    if isinstance(error, InputErrors):
+        for each in error.errors[:MOST_SHOWN]:
+            show_error(each)
+        if error.more:
+            out.print(error.more)
+        return
     if not isinstance(error, InputError):
         out.print(Text.assemble(("error", "bold red"), f": {error}"))
         return

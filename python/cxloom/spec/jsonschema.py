@@ -234,9 +234,9 @@ def _type(kind: str, field: declared.Field) -> Schema:
     if kind == "list":
         return {"type": "array", "items": _type(str(field["item"]), {**field, "minimum": "", "maximum": ""})}
     if kind == "address":
-        return {
-            "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^0[xX][0-9a-fA-F]+$"}]
-        }
+        size = QUANTITIES["bytes"][0].strip("^$")
+        pattern = f"^(0[xX][0-9a-fA-F]+|{size})$"
+        return {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": pattern}]}
     if kind == "any":
         return _ref(f"{field['category']}-parameters") if field["category"] else {}
     return {"type": {"boolean": "boolean", "text": "string", "file": "string"}[kind]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from cxloom import limits
-from cxloom.errors import InputError
+from cxloom.errors import Gathered, InputError
 from cxloom.spec import declared, names
 from cxloom.spec.node import Node, Origin
 
@@ -42,47 +42,55 @@ def overlay_requester(base: Node | None, top: Node) -> Node:
     return overlay(base, top)
 
 
-def overlay_devices(base: Entries, written: Node) -> Entries:
+def overlay_devices(base: Entries, written: Node, errors: Gathered) -> Entries:
     """The devices of a layer over those it starts from, each by its own name.
 
     A plain name or a range declares devices, or adjusts those of `base`; a glob sets parameters of all it matches,
-    which their own entries may override. Raises SpecError for a name that is declared twice.
+    which their own entries may override. A name that is declared twice is an error.
     """
-    declared_names = [
-        name
-        for key, node in written.map().items()
-        if not names.is_glob(key)
-        for name in placed(_key(node), names.declared, key)
-    ]
+    declared_names: list[str] = []
+    for key, node in written.map().items():
+        if not names.is_glob(key):
+            with errors.one():
+                declared_names += placed(_key(node), names.declared, key)
     known = dict.fromkeys([*base, *declared_names])
     if len(known) > limits.DEVICES:
         raise _key(written).error(
             "too many devices", found=str(len(known)), allowed=f"at most {limits.DEVICES} in a system"
         )
-    return _overlay_named(base, written, known, overlay)
+    return _overlay_named(base, written, known, overlay, errors)
 
 
-def overlay_workload(base: Entries, written: Node, devices: Collection[str]) -> Entries:
+def overlay_workload(base: Entries, written: Node, devices: Collection[str], errors: Gathered) -> Entries:
     """The workload of a layer over that it starts from, one entry a requester."""
-    return _overlay_named(base, written, devices, overlay_requester)
+    return _overlay_named(base, written, devices, overlay_requester, errors)
 
 
-def overlay_links(base: LinkGroups, written: Node, devices: Collection[str]) -> LinkGroups:
-    """The links of a layer over those it starts from: one between the same two devices adjusts it, others are added."""
+def overlay_links(base: LinkGroups, written: Node, devices: Collection[str], errors: Gathered) -> LinkGroups:
+    """The links of a layer over those it starts from: one between the same two devices adjusts it, others are added.
+
+    Two entries of a layer for the same two devices are an error, unless the later says by its `count` that it is meant.
+    """
     groups = [list(group) for group in base]
     index: dict[frozenset[str], list[tuple[int, int]]] = {}
     for g, group in enumerate(base):
         for i, link in enumerate(group):
             index.setdefault(frozenset(_ends(link)), []).append((g, i))
     count = sum(map(len, groups))
+    here: dict[frozenset[str], Node] = {}
     for entry in written.list():
         added = []
-        for link in _expand_link(entry, devices, limits.LINKS - count):
-            same = index.get(frozenset(_ends(link)), [])
-            for g, i in same:
-                groups[g][i] = _adjust_link(groups[g][i], link)
-            if not same:
-                added.append(link)
+        with errors.one():
+            for link in _expand_link(entry, devices, limits.LINKS - count):
+                ends = frozenset(_ends(link))
+                if link.get("count") is None and ends in here:
+                    raise _linked_twice(here[ends], link)
+                here.setdefault(ends, link)
+                same = index.get(ends, [])
+                for g, i in same:
+                    groups[g][i] = _adjust_link(groups[g][i], link)
+                if not same:
+                    added.append(link)
         if added:
             groups.append(added)
             count += len(added)
@@ -117,7 +125,11 @@ def placed(origin: Origin, function: Callable[..., list[str]], *arguments: objec
 
 
 def _overlay_named(
-    base: Entries, written: Node, known: Iterable[str], combine: Callable[[Node | None, Node], Node]
+    base: Entries,
+    written: Node,
+    known: Iterable[str],
+    combine: Callable[[Node | None, Node], Node],
+    errors: Gathered,
 ) -> Entries:
     """Lays written entries, whose keys may be globs or ranges of the `known` names, over entries by plain name."""
     known = list(known)
@@ -125,16 +137,18 @@ def _overlay_named(
     globs: list[tuple[str, Node]] = []
     own: dict[str, Node] = {}
     for key, node in written.map().items():
-        if names.is_glob(key):
-            globs += [(name, node) for name in placed(_key(node), names.select, key, known)]
-            continue
-        for name in placed(_key(node), names.select, key, index):
-            if name in own:
-                raise _twice(name, own[name], node)
-            own[name] = node
+        with errors.one():
+            if names.is_glob(key):
+                globs += [(name, node) for name in placed(_key(node), names.select, key, known)]
+                continue
+            for name in placed(_key(node), names.select, key, index):
+                if name in own:
+                    raise _twice(name, own[name], node)
+                own[name] = node
     merged: dict[str, Node | None] = {name: base.get(name) for name in known}
     for name, node in [*globs, *own.items()]:
-        merged[name] = combine(merged[name], node)
+        with errors.one():
+            merged[name] = combine(merged[name], node)
     return {name: node for name, node in merged.items() if node is not None}
 
 
@@ -215,6 +229,16 @@ def _changes(key: str, base: Node, top: Node) -> bool:
 
 def _key(node: Node) -> Origin:
     return node.key or node.origin
+
+
+def _linked_twice(first: Node, second: Node) -> InputError:
+    near, far = _ends(second)
+    line = f" on line {first.place.line}" if first.place.line else ""
+    return second.place.error(
+        f"'{near}' and '{far}' are linked twice",
+        found=f"a link between them in '{first.place.path}'{line} too",
+        allowed="one entry a pair; for parallel links count: 2 on one entry, or a count on the second",
+    )
 
 
 def _twice(name: str, first: Node, second: Node) -> InputError:

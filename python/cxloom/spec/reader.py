@@ -11,19 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cxloom import limits
-from cxloom.errors import InputError
+from cxloom.errors import Gathered, InputError
 from cxloom.spec.names import nearest
-from cxloom.spec.node import Node, Origin, Scalar, SpecError, checked_text, described, too_deep
+from cxloom.spec.node import Node, Origin, Scalar, checked_text, described, too_deep
+from cxloom.spec.syntax import syntax_error
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError
     from ruamel.yaml.nodes import MappingNode, ScalarNode
     from ruamel.yaml.nodes import Node as YamlNode
 
-_BRACKETED = re.compile(r"(?<![\w-])[A-Za-z_][\w-]*(?:\[[\d*,\s-]*\])+")
-_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
 _LARGEST = 2**63 - 1
+_TAG = re.compile(r"(&\S+\s+)?!")
+_TAG_BEFORE = re.compile(r"(^|[\s,\[{:-])!\S*\s+$")
+_LONGEST_TAG = 200
 
 
 def read_file(path: str | os.PathLike[str]) -> Node:
@@ -107,30 +108,42 @@ def compose(text: str, origin_at: Callable[[int, int], Origin], path: str = "") 
         mark = error.problem_mark
         raise too_deep(origin_at(mark.line + 1, mark.column + 1)) from None
     except MarkedYAMLError as error:
-        raise _syntax_error(error, text, origin_at) from None
+        raise syntax_error(error, text, origin_at) from None
     except YAMLError as error:
         position = getattr(error, "position", None)
         line = text.count("\n", 0, position) + 1 if position is not None else None
-        reason = getattr(error, "reason", "")
-        raise origin_at(line or 1, 1).error("not YAML", found=reason) from None
-    return None if root is None else _Converter(yaml, origin_at).convert(root, path, None)
+        raise origin_at(line or 1, 1).error("not YAML: a control character", allowed="text") from None
+    return None if root is None else _Converter(yaml, text, origin_at).document(root, path)
 
 
 class _Converter:
     """Turns ruamel's nodes into ours: values by YAML 1.2's core schema, no key twice."""
 
-    def __init__(self, yaml: YAML, origin_at: Callable[[int, int], Origin]) -> None:
+    def __init__(self, yaml: YAML, text: str, origin_at: Callable[[int, int], Origin]) -> None:
         from ruamel.yaml import nodes
 
         self._nodes: Any = nodes
         self._constructor = yaml.constructor
+        self._text = text
         self._origin_at = origin_at
+        self._errors = Gathered()
         self._open: set[int] = set()
         self._seen: set[int] = set()
         self._repeated = 0
 
+    def document(self, root: YamlNode, path: str) -> Node:
+        """The whole tree. Raises InputError for all that is wrong with it."""
+        converted = Node(None, self._origin(root, path))
+        with self._errors.one():
+            converted = self.convert(root, path, None)
+        self._errors.raise_any()
+        return converted
+
     def convert(self, node: YamlNode, path: str, key: Origin | None) -> Node:
+        """One value; what is wrong with those inside of it is gathered."""
         origin = self._origin(node, path)
+        if _is_tagged(self._text, node.start_mark.index):
+            raise origin.error("a tag", found=_tag(node), allowed="plain values, without tags")
         if id(node) in self._seen:
             self._repeated += 1
             if self._repeated > limits.ALIASED:
@@ -147,7 +160,10 @@ class _Converter:
         self._open.add(id(node))
         try:
             if isinstance(node, self._nodes.SequenceNode):
-                items = [self.convert(item, f"{path}[{i}]", None) for i, item in enumerate(node.value)]
+                items = []
+                for i, item in enumerate(node.value):
+                    with self._errors.one():
+                        items.append(self.convert(item, f"{path}[{i}]", None))
                 return Node(items, origin, key)
             if isinstance(node, self._nodes.MappingNode):
                 return Node(self._entries(node, path), origin, key)
@@ -159,33 +175,44 @@ class _Converter:
         merged: dict[str, Node] = {}
         entries: dict[str, Node] = {}
         for key_node, value_node in node.value:
-            here = self._origin(key_node, path)
-            if not isinstance(key_node, self._nodes.ScalarNode):
-                raise here.error(
-                    "a key that is not text", allowed='a name; quote one that has brackets: "mem[*]"'
-                )
-            name = checked_text(str(key_node.value), here, limits.KEY)
-            here = self._origin(key_node, f"{path}.{name}" if path else name)
-            if str(key_node.tag).endswith(":merge"):
-                sources = (
-                    value_node.value if isinstance(value_node, self._nodes.SequenceNode) else [value_node]
-                )
-                for source in sources:
-                    merged = self.convert(source, path, here).map() | merged
-                continue
-            if name in entries:
-                first = entries[name].key
-                assert first is not None  # an entry of a map always has its key
-                lines = (
-                    f"lines {first.line} and {here.line}" if here.line != first.line else f"line {here.line}"
-                )
-                raise here.error(f"duplicate key '{name}'", found=f"it on {lines}", allowed="each key once")
-            if ":" in name and value_node.value == "" and isinstance(value_node, self._nodes.ScalarNode):
-                raise here.error(
-                    f"no space after the ':' of '{name}'", allowed=f"'{name.replace(':', ': ', 1)}'"
-                )
-            entries[name] = self.convert(value_node, here.path, here)
+            with self._errors.one():
+                if str(key_node.tag).endswith(":merge"):
+                    here = self._origin(key_node, path)
+                    for source in self._sources(value_node):
+                        merged = self.convert(source, path, here).map() | merged
+                else:
+                    name, here = self._name(key_node, path)
+                    self._check_entry(name, here, entries, value_node)
+                    entries[name] = Node(
+                        None, here, here
+                    )  # the name is taken, whatever is wrong with the value
+                    entries[name] = self.convert(value_node, here.path, here)
         return merged | entries
+
+    def _sources(self, node: YamlNode) -> list[YamlNode]:
+        """The maps that a merge key takes entries from."""
+        return list(node.value) if isinstance(node, self._nodes.SequenceNode) else [node]
+
+    def _name(self, node: YamlNode, path: str) -> tuple[str, Origin]:
+        """The name of a key, and its place."""
+        here = self._origin(node, path)
+        if not isinstance(node, self._nodes.ScalarNode):
+            raise here.error(
+                "a key that is not text", allowed='a name; quote one that has brackets: "mem[*]"'
+            )
+        if _is_tagged(self._text, node.start_mark.index):
+            raise here.error("a tag", found=_tag(node), allowed="plain names, without tags")
+        name = checked_text(str(node.value), here, limits.KEY)
+        return name, self._origin(node, f"{path}.{name}" if path else name)
+
+    def _check_entry(self, name: str, here: Origin, entries: dict[str, Node], value: YamlNode) -> None:
+        if name in entries:
+            first = entries[name].key
+            assert first is not None  # an entry of a map always has its key
+            lines = f"lines {first.line} and {here.line}" if here.line != first.line else f"line {here.line}"
+            raise here.error(f"duplicate key '{name}'", found=f"it on {lines}", allowed="each key once")
+        if ":" in name and value.value == "" and isinstance(value, self._nodes.ScalarNode):
+            raise here.error(f"no space after the ':' of '{name}'", allowed=f"'{name.replace(':', ': ', 1)}'")
 
     def _scalar(self, node: ScalarNode, origin: Origin) -> Scalar:
         kind = str(node.tag).rpartition(":")[2]
@@ -209,49 +236,23 @@ class _Converter:
             return float(self._constructor.construct_yaml_float(node))
         if kind in ("str", "timestamp"):  # 2026-01-01 is text to us
             return text
-        raise origin.error(f"unknown tag '{node.tag}'", allowed="plain values, without tags")
+        raise origin.error("a tag", found=_tag(node), allowed="plain values, without tags")
 
     def _origin(self, node: YamlNode, path: str) -> Origin:
         mark = node.start_mark
         return replace(self._origin_at(mark.line + 1, mark.column + 1), path=path)
 
 
-def _syntax_error(error: MarkedYAMLError, text: str, origin_at: Callable[[int, int], Origin]) -> SpecError:
-    problem = " ".join(str(error.problem or error).split())
-    at_the_end = "stream end" in problem or "end of stream" in problem
-    mark = (
-        error.context_mark if at_the_end and error.context_mark else error.problem_mark or error.context_mark
-    )
-    row, column = (mark.line, mark.column) if mark else (0, 0)
-    lines = text.splitlines() or [""]
-    row = min(row, len(lines) - 1)
-    origin = origin_at(row + 1, column + 1)
-    bracketed = _unquoted(lines[row], column)
-    if bracketed:
-        return origin.error(
-            f"{bracketed} is not quoted",
-            allowed=f'"{bracketed}": YAML gives brackets and * a meaning of their own',
-        )
-    if "'\\t'" in problem:
-        return origin.error("a tab", allowed="spaces: YAML does not indent with tabs")
-    if error.context == "expected a single document in the stream":
-        return origin.error("a second document", found="'---'", allowed="one spec in a file")
-    context = f" {error.context}" if error.context else ""
-    return origin.error(f"not YAML: {problem}{context}")
+def _is_tagged(text: str, index: int | None) -> bool:
+    """True if the value that begins at `index` has a tag, which tells a program what it shall make of it."""
+    if index is None:
+        return False
+    before = text[max(0, index - _LONGEST_TAG) : index]
+    return _TAG.match(text, index) is not None or _TAG_BEFORE.search(before) is not None
 
 
-def _unquoted(line: str, column: int) -> str:
-    """The name with brackets or ``*`` that YAML stumbled over at `column`, if it did."""
-    blanked = _QUOTED.sub(lambda match: "_" * len(match.group()), line)
-    for match in _BRACKETED.finditer(blanked):
-        is_block_key = not blanked[: match.start()].strip() and blanked[match.end() :].startswith(":")
-        if match.start() <= column <= match.end() and not is_block_key:
-            return match.group()
-    star = blanked.rfind("*", 0, column + 2)
-    if star >= 0 and column - star <= 1:
-        name = re.match(r"\*[\w-]*", blanked[star:])
-        return name.group() if name else ""
-    return ""
+def _tag(node: YamlNode) -> str:
+    return f"'{str(node.tag).replace('tag:yaml.org,2002:', '!!')}'"
 
 
 def _neighbour(path: Path) -> str:

@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from cxloom import _core
-from cxloom.errors import InputError, reason_of, shown
+from cxloom.errors import Gathered, InputError, InputErrors, reason_of, shown
 from cxloom.spec import declared, merge, paths
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import GeneratedNode, Node, Origin, Plain, from_plain
 from cxloom.spec.node import Path as SpecPath
 from cxloom.spec.presets import layers_of
 from cxloom.spec.reader import read_value
+
+LOOKED_AT = 10_000
+"""So many devices, links and other entries at most are all looked at, once one of them is found to be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,19 @@ class Resolved:
 
     def placed(self, error: InputError) -> InputError:
         """What the core found wrong, at the place where it was written; an error that knows its file stays as it is."""
+        if isinstance(error, InputErrors):
+            return InputErrors(self.placed(each) for each in error.errors)
         return error if error.file else paths.placed(self.root, error)
+
+    def errors(self) -> list[InputError]:
+        """What is wrong with the entries, each looked at by itself, at their places.
+
+        Nothing is looked at in a spec so large that nobody would want to wait for it.
+        """
+        sections = [node.value for node in self.root.map().values()]
+        if sum(len(section) for section in sections if isinstance(section, (dict, list))) > LOOKED_AT:
+            return []
+        return [self.placed(error) for error in _core.spec_errors(self.plain())]
 
 
 def resolve(top: Node, overrides: Sequence[Override] = ()) -> Resolved:
@@ -96,23 +111,31 @@ def resolve(top: Node, overrides: Sequence[Override] = ()) -> Resolved:
         if override.path == "preset":
             top = paths.assign(top, ("preset",), override.value)
     layers = layers_of(top)
+    errors = Gathered()
     for layer in layers:
-        _check_top_level(layer)
+        _check_top_level(layer, errors)
+    misspelt = len(errors.errors)
     early = [override for override in overrides if _is_early(override)]
-    generated = _generate(_merged(layers, "topology"), early)
-    devices: dict[str, Node] = generated["devices"].map()
-    regions: Sequence[Node] = generated["address_map"].list()
-    for layer in layers:
-        if (written := layer.get("devices")) is not None:
-            devices = merge.overlay_devices(devices, written)
-    links, groups = _links(generated["links"], layers, devices)
-    for layer in layers:
-        if (written := layer.get("address_map")) is not None:
-            regions = [merge.expand_region(region, devices) for region in written.list()]
+    devices: dict[str, Node] = {}
+    links, groups = Node([], Origin(path="links")), list[list[int]]()
+    regions: Sequence[Node] = []
     workload: dict[str, Node] = {}
-    for layer in layers:
-        if (written := layer.get("workload")) is not None:
-            workload = merge.overlay_workload(workload, written, devices)
+    with errors.one():
+        generated = _generate(_merged(layers, "topology"), early)
+        devices = generated["devices"].map()
+        for written in _sections(layers, "devices"):
+            devices = merge.overlay_devices(devices, written, errors)
+    # Devices that are not declared well are not found either: nothing is said of who names them.
+    if len(errors.errors) == misspelt and (devices or not misspelt):
+        with errors.one():
+            links, groups = _links(generated["links"], layers, devices, errors)
+        with errors.one():
+            regions = generated["address_map"].list()
+            for written in _sections(layers, "address_map"):
+                regions = _regions(written, devices, errors)
+        with errors.one():
+            for written in _sections(layers, "workload"):
+                workload = merge.overlay_workload(workload, written, devices, errors)
 
     place = Origin(file=top.origin.file)
     sections: dict[str, Node | None] = {
@@ -125,18 +148,36 @@ def resolve(top: Node, overrides: Sequence[Override] = ()) -> Resolved:
         "outputs": _merged(layers, "outputs"),
     }
     root = Node({key: node for key, node in sections.items() if node is not None}, place)
+    if errors.errors:  # what there is of the spec may have more, which the core finds
+        errors.errors += Resolved(root).errors()
+        errors.raise_any()
     late = [override for override in overrides if not _is_early(override)]
     return Resolved(_with_absolute_files(_apply(root, late, groups)))
 
 
-def _links(generated: Node, layers: Sequence[Node], devices: Collection[str]) -> tuple[Node, list[list[int]]]:
+def _sections(layers: Sequence[Node], key: str) -> list[Node]:
+    """The section of each layer that writes it."""
+    return [written for layer in layers if (written := layer.get(key)) is not None]
+
+
+def _regions(written: Node, devices: Collection[str], errors: Gathered) -> list[Node]:
+    regions = []
+    for region in written.list():
+        with errors.one():
+            regions.append(merge.expand_region(region, devices))
+    return regions
+
+
+def _links(
+    generated: Node, layers: Sequence[Node], devices: Collection[str], errors: Gathered
+) -> tuple[Node, list[list[int]]]:
     """All links, and the indices of those that each written entry stands for; of none if each stands for itself."""
-    written = [links for layer in layers if (links := layer.get("links")) is not None]
+    written = _sections(layers, "links")
     if not written:
         return generated, []
     groups: merge.LinkGroups = [[link] for link in generated.list()]
     for links in written:
-        groups = merge.overlay_links(groups, links, devices)
+        groups = merge.overlay_links(groups, links, devices, errors)
     place = Origin(file=layers[-1].origin.file).below("links")
     return Node([link for group in groups for link in group], place, _key(layers, "links")), _numbered(groups)
 
@@ -145,13 +186,14 @@ def _is_early(override: Override) -> bool:
     return override.path.split(".")[0] in ("preset", "topology")
 
 
-def _check_top_level(layer: Node) -> None:
+def _check_top_level(layer: Node, errors: Gathered) -> None:
+    known = list(declared.TOP_LEVEL)
     for key, node in layer.map().items():
-        if key not in declared.TOP_LEVEL:
-            known = list(declared.TOP_LEVEL)
-            raise (node.key or node.origin).error(
-                f"unknown key '{key}'", allowed=listed(known), suggestion=nearest(key, known)
-            )
+        with errors.one():
+            if key not in declared.TOP_LEVEL:
+                raise (node.key or node.origin).error(
+                    f"unknown key '{key}'", allowed=listed(known), suggestion=nearest(key, known)
+                )
 
 
 def _merged(layers: Sequence[Node], key: str) -> Node | None:
@@ -189,12 +231,15 @@ def _generate(topology: Node | None, overrides: Sequence[Override]) -> dict[str,
 
 
 def _apply(root: Node, overrides: Sequence[Override], link_groups: Sequence[Sequence[int]]) -> Node:
+    errors = Gathered()
     for override in overrides:
-        try:
-            found = paths.find(root, override.path, link_groups)
-        except InputError as error:
-            raise replace(override.value.origin, path="").placed(error) from None
-        root = paths.assign_all(root, found, override.value)
+        with errors.one():
+            try:
+                found = paths.find(root, override.path, link_groups)
+            except InputError as error:
+                raise replace(override.value.origin, path="").placed(error) from None
+            root = paths.assign_all(root, found, override.value)
+    errors.raise_any()
     return root
 
 

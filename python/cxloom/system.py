@@ -59,6 +59,8 @@ class System:
     def load(cls, path: str | os.PathLike[str]) -> System:
         """The system of a spec file, or of a shipped preset by its name. Raises InputError if it cannot be read."""
         name = os.fspath(path)
+        if not name:
+            raise InputError("no file is named", allowed="a spec file, or the name of a preset")
         there = os.path.exists(name)  # unlike a Path's, False where nobody can look
         shipped = None if there else presets.path_of(name)
         if shipped is None and not there and (near := nearest(name, presets.names())):

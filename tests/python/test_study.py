@@ -310,6 +310,9 @@ def test_values_can_be_set_at_all_points(tmp_path: Path, cxloom: Call) -> None:
         ("x: media, ", "", "'x' of the plot is missing"),
         ("lines: queue", "line: queue", "unknown key 'line'"),
         ("latency_ns: latency_ns.mean", "latency_ns: latency_ns.men", "no measure 'latency_ns.men'"),
+        ("latency_ns: latency_ns.mean", "latency_ns: latency_ns.men", "study.yaml:9:"),
+        ("latency_ns: latency_ns.mean", "latency_ns: latency_ns", "'latency_ns' is no number"),
+        ("latency_ns: latency_ns.mean", "latency_ns: per_memory.mem9.requests", "did you mean 'mem3'"),
     ],
 )
 def test_a_wrong_table_or_plot_is_refused(
@@ -321,6 +324,53 @@ def test_a_wrong_table_or_plot_is_refused(
     assert outcome.code == 2
     assert says in " ".join(outcome.err.split())
     assert not (tmp_path / "out").exists()
+
+
+def test_measures_are_looked_for_before_the_first_point_runs(
+    study_file: Path, cxloom: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import cxloom.study.runner
+
+    monkeypatch.setattr(cxloom.study.runner, "ProcessPoolExecutor", None)  # no point can be run
+    text = STUDY.replace("measure: latency_ns.mean", "measure: latency_ns.men")
+    study_file.write_text(text.replace("value: 297,", "value: 297, measure: bandwidth_gbps,"))
+    outcome = cxloom("study", "run", study_file)
+    assert outcome.code == 2
+    for words in (
+        f"error: {study_file}:11:21: expect[0].measure: no measure 'latency_ns.men'",
+        "did you mean 'mean'?",
+        f"error: {study_file}:14:82: expect[1].measure: no measure 'bandwidth_gbps'",
+        "did you mean 'bandwidth_gb_per_s'?",
+    ):
+        assert words in outcome.err
+
+
+def test_a_sweep_alone_has_a_table(study_file: Path, tmp_path: Path, cxloom: Call) -> None:
+    study_file.write_text(STUDY.partition("defaults:")[0])
+    outcome = cxloom("study", "run", study_file, "--out", tmp_path / "out")
+    assert outcome.code == 0, outcome.err
+    rows = (tmp_path / "out" / "table.csv").read_text().splitlines()
+    assert rows[0] == "latency,seed,requests,gb_per_s,mean_ns,p99_ns"
+    assert [row.split(",")[:2] for row in rows[1:]] == [
+        ["45ns", "1"], ["45ns", "2"], ["145ns", "1"], ["145ns", "2"],
+    ]  # fmt: skip
+    assert {row.split(",")[4] for row in rows[1:]} == {"197.0", "297.0"}
+    assert all(name in outcome.out for name in rows[0].split(","))
+
+
+def test_too_many_points_are_refused_before_they_are_made(study_file: Path, cxloom: Call) -> None:
+    axes = "".join(f'  "devices.mem{i}.queue": [{", ".join(map(str, range(1, 101)))}]\n' for i in range(4))
+    cases = "cases: {a: {}, b: {}}\n"
+    study_file.write_text(
+        f"system: {{preset: esf/validation}}\n{cases}sweep:\n{axes}  run.seed: [1, 2, 3, 4, 5]\n"
+    )
+    outcome = cxloom("study", "run", study_file)
+    assert outcome.code == 2
+    assert f"error: {study_file}:3:1: sweep: the study has too many points" in outcome.err
+    assert "found: 1,000,000,000" in outcome.err
+    study_file.write_text(STUDY)
+    assert "found: 4" in cxloom("study", "run", study_file, "--max-points", "3").err
+    assert "not a whole number from 1 on" in cxloom("study", "run", study_file, "--max-points", "-1").err
 
 
 def test_curves_of_a_memory_rise_with_the_load_and_fall_with_the_writes() -> None:

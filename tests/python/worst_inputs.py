@@ -110,10 +110,21 @@ OPTIONS = [
     Bad("no spec", "missing argument 'SPEC'", command=("run",)),
     Bad("unknown kind", "unknown kind 'memroy'", command=("components", "memroy")),
     Bad("unknown study", "unknown study 'esf/topologeis'", command=("study", "run", "esf/topologeis")),
+    Bad("no processes", "not a whole number from 1 on", command=("study", "run", "x", "--jobs", "0")),
+    Bad("processes by a word", "not a whole number", command=("study", "run", "x", "--jobs", "many")),
+    Bad("a study without a file", "unknown study ''", command=("study", "run", "")),
     Bad("study without points", "'system' is missing", raw("title: x\n"), ("study", "run", "bad.yaml")),
 ]
 
 OUTPUTS = [
+    Bad("--out is nothing", "the name of the directory is empty", example, ("run", "bad.yaml", "--out", "")),
+    Bad("--out of a demo is nothing", "name of the directory is empty", command=("demo", "--out", "")),
+    Bad(
+        "--out of a study is nothing",
+        "the name of the directory is empty",
+        command=("study", "run", "esf/topologies", "--out", ""),
+    ),
+    Bad("a spec without a name", "no file is named", command=("run", "")),
     Bad("--out is a file", "not a directory", example, ("run", "bad.yaml", "--out", "bad.yaml")),
     Bad("--out below a file", "cannot be written", example, ("run", "bad.yaml", "--out", "bad.yaml/below")),
     Bad("--out in /proc", "cannot be written", example, ("run", "bad.yaml", "--out", "/proc/cxloom")),

@@ -11,13 +11,19 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from cxloom.cli.arguments import whole_number
 from cxloom.cli.interrupt import terminable
+from cxloom.cli.messages import console
 from cxloom.errors import InputError, reason_of
 from cxloom.report.study import show_outcome
 from cxloom.spec.resolve import Override
 from cxloom.study import names, read, run_study
+from cxloom.study.file import MOST_POINTS
 from cxloom.study.runner import Outcome
 from cxloom.study.shipped import find
+
+_MANY = 100
+"""So many runs are worth a line before they begin."""
 
 app = typer.Typer(
     help="Run published experiments.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
@@ -44,14 +50,22 @@ def run(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A shipped study, or the file of one.")],
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, metavar="N", help="Runs at a time; by default one a processor."),
+        typer.Option(
+            "--jobs", parser=whole_number(1), metavar="N", help="Runs at a time; by default one a processor."
+        ),
     ] = None,
+    most_points: Annotated[
+        int,
+        typer.Option(
+            "--max-points", parser=whole_number(1), metavar="N", help="Refuse a study of more points."
+        ),
+    ] = MOST_POINTS,
     sets: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Set a value at all points; may be repeated."),
     ] = None,
     out_dir: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--out",
             metavar="DIR",
@@ -65,7 +79,12 @@ def run(
 
     Exit code 0: every expectation is met. 1: one is not, or a run could not finish. 2: the input is wrong.
     """
-    study = read(find(name), [Override.parse(text) for text in sets or ()])
+    if out_dir == "":
+        raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
+    folder = Path("build/studies") / Path(name).with_suffix("") if out_dir is None else Path(out_dir)
+    study = read(find(name), [Override.parse(text) for text in sets or ()], most_points=most_points)
+    if len(study.points) >= _MANY and not quiet:
+        console().print(f"{len(study.points):,} runs")
     out = Console(stderr=True)
     with (
         terminable(),
@@ -86,7 +105,7 @@ def run(
     elif not quiet:
         show_outcome(outcome)
     if study.columns:
-        written = _write(outcome, out_dir or Path("build/studies") / Path(name).with_suffix(""))
+        written = _write(outcome, folder)
         if not quiet and not as_json:
             print(f"\nThe table is in {written[0]}" + "".join(f", the picture in {p}" for p in written[1:]))
     if not outcome.passed:

@@ -55,8 +55,14 @@ def _table(rows: list[dict[str, Any]]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         cells = row.values()
-        table.add_row(*(significant(cell, 4) if isinstance(cell, float) else str(cell) for cell in cells))
+        table.add_row(*map(_cell, cells))
     return table
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return significant(value, 4) if isinstance(value, float) else str(value)
 
 
 def _row(comparison: Comparison) -> list[Text | str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cxloom.spec.names import listed, nearest
-from cxloom.spec.node import Node, Plain, described
+from cxloom.spec.node import Node, Origin, Plain, described
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Override, Resolved, resolve
 
@@ -36,6 +37,17 @@ _EXPECTATION_KEYS = ("at", "relative_to", "measure", "value", "tolerance", "sour
 _TOLERANCE = re.compile(r"([0-9]*\.?[0-9]+)\s*(%|[A-Za-z/]*)")
 _UNITS = {"_ns": "ns", "_gb_per_s": "GB/s"}
 
+MOST_POINTS = 10_000
+"""More points are refused unless they are asked for: a list too many in a sweep is easily written."""
+
+DEFAULT_COLUMNS = {
+    "requests": "requests",
+    "gb_per_s": "bandwidth_gb_per_s",
+    "mean_ns": "latency_ns.mean",
+    "p99_ns": "latency_ns.p99",
+}
+"""What a study shows that asks for nothing, besides its axes."""
+
 _PLOT_KEYS = ("x", "y", "lines")
 _STACK_KEYS = ("x", "stack", "panels")
 
@@ -59,6 +71,8 @@ class Expectation:
     source: str
     derived: str
     """How the value follows, where it is not printed in the source itself."""
+    place: Origin
+    """Where the measure is written."""
 
     def accepts(self, simulated: float) -> bool:
         """True if the value is as near as it should be."""
@@ -99,11 +113,17 @@ class Study:
     expectations: list[Expectation]
     columns: dict[str, str]
     """Of the table: each an axis or a measure, by its name in the table."""
+    places: dict[str, Origin]
+    """Where each column is written; of none that is not."""
     plot: Plot | Stack | None
 
 
-def read(path: str | os.PathLike[str], overrides: Sequence[Override] = ()) -> Study:
+def read(
+    path: str | os.PathLike[str], overrides: Sequence[Override] = (), *, most_points: int = MOST_POINTS
+) -> Study:
     """The study in a file, all its points resolved, with values set from outside for all of them.
+
+    A study that shows nothing, neither what it expects nor a table, has a table of a few measures.
 
     Raises InputError, with file and line, for what is wrong in it.
     """
@@ -113,7 +133,7 @@ def read(path: str | os.PathLike[str], overrides: Sequence[Override] = ()) -> St
     system = _system(top)
     common = [Override(key, node) for key, node in _map(entries.get("set")).items()]
     points, specs = [], []
-    for point, own in _points(entries):
+    for point, own in _points(top, most_points):
         points.append(point)
         specs.append(resolve(system, [*common, *overrides, *own]))
     expect = entries.get("expect")
@@ -125,10 +145,21 @@ def read(path: str | os.PathLike[str], overrides: Sequence[Override] = ()) -> St
     text = {
         key: entries[key].text().strip() if key in entries else "" for key in ("title", "source", "about")
     }
-    columns = {name: column.text() for name, column in _map(entries.get("table")).items()}
+    table = _map(entries.get("table"))
+    columns = {name: column.text() for name, column in table.items()}
+    if not columns and not expectations:
+        columns = {name: axis for axis, name in _short(list(points[0])).items()} | DEFAULT_COLUMNS
     plot = _plot(entries["plot"], columns) if "plot" in entries else None
     title = text["title"] or os.fspath(path)
-    return Study(title, text["source"], text["about"], points, specs, expectations, columns, plot)
+    places = {name: column.place for name, column in table.items()}
+    return Study(title, text["source"], text["about"], points, specs, expectations, columns, places, plot)
+
+
+def _short(axes: list[str]) -> dict[str, str]:
+    """The last word of each path, where no other has the same."""
+    short = {axis: axis.rpartition(".")[2] for axis in axes}
+    taken = [*short.values(), *DEFAULT_COLUMNS]
+    return {axis: name if taken.count(name) == 1 else axis for axis, name in short.items()}
 
 
 def _plot(node: Node, columns: Mapping[str, str]) -> Plot | Stack:
@@ -165,22 +196,31 @@ def _system(top: Node) -> Node:
     return system
 
 
-def _points(entries: Mapping[str, Node]) -> list[tuple[dict[str, Any], list[Override]]]:
+def _points(top: Node, most: int) -> list[tuple[dict[str, Any], list[Override]]]:
     """The value of each axis at each point, and the overrides that make it."""
+    entries = top.map()
     cases = _map(entries.get("cases"))
     sweep = {path: node.list() for path, node in _map(entries.get("sweep")).items()}
     for path, node in _map(entries.get("sweep")).items():
         if not sweep[path]:
             raise node.place.error("no values to sweep", allowed="a list of at least one")
     zipped = entries.get("zip")
-    if zipped is not None and zipped.value is True:
-        lengths = {path: len(values) for path, values in sweep.items()}
-        if len(set(lengths.values())) > 1:
-            found = ", ".join(f"{path}: {length}" for path, length in lengths.items())
-            raise zipped.place.error("zip needs lists of one length", found=found)
-        combinations = list(zip(*sweep.values(), strict=True)) or [()]
-    else:
-        combinations = list(itertools.product(*sweep.values()))
+    is_zipped = zipped is not None and zipped.value is True
+    lengths = {path: len(values) for path, values in sweep.items()}
+    if zipped is not None and is_zipped and len(set(lengths.values())) > 1:
+        found = ", ".join(f"{path}: {length}" for path, length in lengths.items())
+        raise zipped.place.error("zip needs lists of one length", found=found)
+    each = max(lengths.values(), default=1) if is_zipped else math.prod(lengths.values())
+    count = each * max(1, len(cases))
+    if count > most:
+        place = entries["sweep"].place if "sweep" in entries else top.origin
+        raise place.error(
+            "the study has too many points",
+            found=f"{count:,}",
+            allowed=f"at most {most:,}; to run them all: --max-points {count}",
+        )
+    combine = zip if is_zipped and sweep else itertools.product
+    combinations = list(combine(*sweep.values()))
     points = []
     for name, case in cases.items() or {"": None}.items():
         for combination in combinations:
@@ -218,6 +258,7 @@ def _expectation(node: Node, points: list[dict[str, Any]]) -> Expectation:
         relative=relative,
         source=entries["source"].text() if "source" in entries else "",
         derived=str(entries["derived"].value) if "derived" in entries else "",
+        place=entries["measure"].place,
     )
 
 

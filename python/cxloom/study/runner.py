@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from cxloom.building import build
-from cxloom.errors import InputError, SimulationError
+from cxloom.errors import Gathered, InputError, SimulationError
 from cxloom.running import simulate
+from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Origin, from_plain
 from cxloom.spec.resolve import Resolved
 from cxloom.study.file import Expectation, Point, Study, matches
 
 Summary = dict[str, Any]
+_GROWING = re.compile("_by_|_wait")
+"""Measures whose keys are those of what has happened: more come while a system runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +83,17 @@ def run_study(
         jobs: processes at the same time; by default one a processor.
         done: is told how many points have ended, each time one has.
 
-    Raises InputError for a point that cannot be built, before any is run, or a measure that a summary does not have;
+    Raises InputError for a point that cannot be built or a measure that there is not, before any is run;
     SimulationError for a point that cannot finish.
     """
-    for spec in study.specs:
-        build(spec)
+    _check(study)
     summaries: list[Summary] = [{} for _ in study.specs]
     processes = min(jobs or os.cpu_count() or 1, len(study.specs))
     context = multiprocessing.get_context("spawn")
     others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(processes, context, initializer=_follow_parent) as pool:
-        futures = {pool.submit(_run_point, spec.plain()): index for index, spec in enumerate(study.specs)}
+        with _interrupts_held():  # which a process that begins would answer with a traceback
+            futures = {pool.submit(_run_point, spec.plain()): index for index, spec in enumerate(study.specs)}
         try:
             for count, future in enumerate(as_completed(futures), 1):
                 index = futures[future]
@@ -123,6 +128,16 @@ def described_point(point: Point) -> str:
     )
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C comes when it is left, and never to the processes that are begun within it: their parent ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _follow_parent() -> None:
     """Ends with the process that runs the study, however that ends, and without a word about Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -143,25 +158,67 @@ def _run_point(plain: dict[str, Any]) -> Summary:
     return dict(simulate(spec, build(spec), keep=False).summary)
 
 
+def _check(study: Study) -> None:
+    """Builds every point, and looks for every measure in what each would tell if it ended before it began."""
+    errors = Gathered()
+    for point, spec in zip(study.points, study.specs, strict=True):
+        summary = build(spec).summary() | dict.fromkeys(("spec_hash", "version", "cost"))
+        wanted = [(each.measure, each.place) for each in study.expectations if matches(point, each.at)]
+        wanted += [(what, study.places[name]) for name, what in study.columns.items() if name in study.places]
+        for measure, place in wanted:
+            if measure not in point:
+                with errors.one():
+                    _look_for(summary, measure, place, point)
+    errors.raise_any()
+
+
+def _look_for(summary: Summary, measure: str, place: Origin, point: Point) -> None:
+    """Raises InputError if a summary can have no such measure."""
+    here: Any = summary
+    for step in measure.split("."):
+        if isinstance(here, dict) and not here:
+            return  # filled as the run goes on
+        if not isinstance(here, dict) or (step not in here and not _GROWING.search(measure)):
+            known = list(here if isinstance(here, dict) else point)
+            raise place.error(
+                f"no measure '{measure}': no '{step}'", allowed=listed(known), suggestion=nearest(step, known)
+            )
+        here = here.get(step, {})
+    if isinstance(here, (str, bool, dict, list)):
+        below = listed([f"{measure}.{step}" for step in here] if isinstance(here, dict) else [])
+        raise place.error(f"the measure '{measure}' is no number", allowed=below or "a number")
+
+
 def _value(study: Study, summaries: list[Summary], expectation: Expectation, index: int) -> float:
-    value = measured(summaries[index], expectation.measure)
+    value = _number(summaries[index], expectation)
     if expectation.relative_to is None:
         return value
     reference = {**study.points[index], **expectation.relative_to}
     at = next((i for i, point in enumerate(study.points) if matches(point, reference)), None)
     if at is None:
         raise InputError(f"no point to relate to: {described_point(reference)}", path="relative_to")
-    return value / measured(summaries[at], expectation.measure)
+    return value / _number(summaries[at], expectation)
 
 
-def measured(summary: Summary, path: str) -> float:
-    """The number at a dotted path of a summary. Raises InputError if there is none."""
+def _number(summary: Summary, expectation: Expectation) -> float:
+    value = measured(summary, expectation.measure)
+    if value is None:
+        raise expectation.place.error(
+            f"the measure '{expectation.measure}' has no value: nothing of it happened at one of its points"
+        )
+    return value
+
+
+def measured(summary: Summary, path: str) -> float | None:
+    """The number at a dotted path of a summary, None where nothing happened. Raises InputError if there is none."""
     here: Any = summary
     for step in path.split("."):
         if not isinstance(here, dict) or step not in here:
             known = ", ".join(here) if isinstance(here, dict) else "nothing below it"
             raise InputError(f"no measure '{path}': no '{step}'", allowed=known, path="measure")
         here = here[step]
+    if here is None:
+        return None
     if not isinstance(here, (int, float)):
         raise InputError(f"the measure '{path}' is no number", path="measure")
     return float(here)

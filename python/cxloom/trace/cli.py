@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from cxloom.cli.arguments import whole_number
 from cxloom.errors import InputError
 from cxloom.trace.capture import CacheLevel, CaptureResult
 from cxloom.trace.capture import capture as record
@@ -114,10 +115,14 @@ def capture(
         ),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
     skip: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Leave out the first N accesses; caches warm up.")
+        int,
+        typer.Option(
+            parser=whole_number(0), metavar="N", help="Leave out the first N accesses; caches warm up."
+        ),
     ] = 0,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="End the program after N accesses.")
+        int | None,
+        typer.Option(parser=whole_number(1), metavar="N", help="End the program after N accesses."),
     ] = None,
     virtual: Annotated[
         bool,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from cxloom import limits
@@ -123,6 +123,11 @@ class InputErrors(InputError):
         return (InputErrors, (self.errors,))
 
 
+def together(errors: Sequence[InputError]) -> InputError:
+    """One error for one or several."""
+    return errors[0] if len(errors) == 1 else InputErrors(errors)
+
+
 def _order(error: InputError) -> tuple[object, ...]:
     """The place: by file, line and column; what has none comes last, in the order in which it was found."""
     column = getattr(error, "column", None)
@@ -154,10 +159,8 @@ class Gathered:
 
     def raise_any(self) -> None:
         """Raises what was gathered, if anything was."""
-        if len(self.errors) == 1:
-            raise self.errors[0]
         if self.errors:
-            raise InputErrors(self.errors)
+            raise together(self.errors)
 
 
 class SimulationError(CxloomError):

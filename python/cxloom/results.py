@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -10,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cxloom.errors import InputError
+from cxloom.errors import InputError, reason_of
+from cxloom.frozen import frozen
 from cxloom.indented import indented
 from cxloom.outdir import FILES, SPEC, SUMMARY, OutputDirectory
 from cxloom.records import MemorySink
+from cxloom.spec.node import described
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Resolved, resolve
 from cxloom.spec.writer import to_yaml
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
 
 Table: TypeAlias = MemorySink | Path
 """Rows in memory, or the Parquet file that holds them."""
+
+
+_ALWAYS = ("requests", "latency_ns", "bandwidth_gb_per_s", "per_memory", "truncated", "spec_hash", "version")
+"""Keys of every summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +54,32 @@ class Latency:
 class Measures:
     """Bandwidth and latency of all requests, or of a part of them (reads, one requester, one memory)."""
 
+    _given: Mapping[str, Any]
+
     def __init__(self, values: Mapping[str, Any]) -> None:
-        self.values = values
+        vars(self)["_given"] = values
+
+    @functools.cached_property
+    def values(self) -> Mapping[str, Any]:
+        """All measures by the keys of the summary. They do not change."""
+        values: Mapping[str, Any] = frozen(self._given)
+        return values
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"results do not change: '{name}' cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"results do not change: '{name}' cannot be deleted")
+
+    def __eq__(self, other: object) -> bool:
+        """True if all measures are equal; what a run cost is none."""
+        return isinstance(other, type(self)) and self._measured() == other._measured()
+
+    def __hash__(self) -> int:
+        return hash(tuple((key, value) for key, value in self._measured().items() if _is_plain(value)))
+
+    def _measured(self) -> dict[str, Any]:
+        return {key: value for key, value in self._given.items() if key != "cost"}
 
     @property
     def bandwidth(self) -> float:
@@ -79,8 +110,14 @@ class Result(Measures):
     """The results of one run.
 
     `summary` holds everything by the keys that ``cxloom run --json`` prints; the attributes are shorthands for the
-    common ones. `requests()`, `series()` and `commands()` are tables.
+    common ones. `requests()`, `series()` and `commands()` are tables. A result does not change, and is equal to any
+    other of the same measures, whatever each of the runs cost.
     """
+
+    spec: Resolved
+    """The system and its work, resolved."""
+    _tables: dict[str, Table]
+    _replay: Callable[[Resolved], Table] | None
 
     def __init__(
         self,
@@ -91,9 +128,7 @@ class Result(Measures):
     ) -> None:
         """`replay` plays the run once more for the rows of `requests()`, where the run recorded none."""
         super().__init__(summary)
-        self.spec = spec
-        self.tables = dict(tables or {})
-        self._replay = replay
+        vars(self).update(spec=spec, _tables=dict(tables or {}), _replay=replay)
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Result:
@@ -101,12 +136,28 @@ class Result(Measures):
         folder = Path(directory)
         try:
             summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-        except OSError:
+        except FileNotFoundError:
             raise InputError(f"no results here: there is no {SUMMARY}", file=folder) from None
-        except ValueError as error:
-            raise InputError("not a summary", found=str(error), file=folder / SUMMARY) from None
+        except OSError as error:
+            raise InputError(f"cannot be read: {reason_of(error)}", file=folder / SUMMARY) from None
+        except ValueError:
+            raise InputError("not a summary: it is no JSON", file=folder / SUMMARY) from None
+        if not isinstance(summary, dict):
+            raise InputError("not a summary", found=described(summary), file=folder / SUMMARY)
+        missing = [key for key in _ALWAYS if key not in summary]
+        if missing:
+            raise InputError(
+                f"not the summary of a run: no '{missing[0]}'",
+                allowed="what `cxloom run --out` writes",
+                file=folder / SUMMARY,
+            )
         tables = {output: folder / name for output, name in FILES.items() if (folder / name).exists()}
         return cls(summary, resolve(read_file(folder / SPEC)), tables)
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables that there are, by the key of `outputs` that asks for each."""
+        return dict(self._tables)
 
     @property
     def summary(self) -> Mapping[str, Any]:
@@ -190,32 +241,32 @@ class Result(Measures):
         To record them at once: ``cx.run(system, requests=True)``, or ``outputs: {requests: true}`` in the spec. Raises
         InputError for results without them that were loaded from a directory, or are of a truncated run.
         """
-        if "requests" not in self.tables:
+        if "requests" not in self._tables:
             if self._replay is None or self.truncated:
                 raise InputError(
                     "this run recorded no requests", allowed="outputs: {requests: true} in the spec"
                 )
-            self.tables["requests"] = self._replay(self.spec)
-        return _frame(self.tables["requests"])
+            self._tables["requests"] = self._replay(self.spec)
+        return _frame(self._tables["requests"])
 
     def series(self) -> pl.DataFrame:
         """Utilisations and occupancies over time, one row a sample. Raises InputError if they were not recorded."""
-        if "series" not in self.tables:
+        if "series" not in self._tables:
             raise InputError("this run recorded no series", allowed="outputs: {series: ...} in the spec")
-        return _frame(self.tables["series"])
+        return _frame(self._tables["series"])
 
     def commands(self) -> pl.DataFrame:
         """The commands of all DRAM, one row a command. Raises InputError if they were not recorded.
 
         Those of one rank are in the order of time. `docs/model/dram.md` describes the columns.
         """
-        if "commands" not in self.tables:
+        if "commands" not in self._tables:
             raise InputError("this run recorded no commands", allowed="outputs: {commands: true} in the spec")
-        return _frame(self.tables["commands"])
+        return _frame(self._tables["commands"])
 
     def to_json(self) -> str:
         """The summary as ``cxloom run --json`` prints it."""
-        return "".join(indented(self.values))
+        return "".join(indented(self._given))
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Writes the results as ``--out`` does, each file at once or not at all. Raises InputError if it cannot."""
@@ -226,6 +277,11 @@ class Result(Measures):
 
     def _parts(self, key: str) -> dict[str, Measures]:
         return {name: Measures(values) for name, values in self.values[key].items()}
+
+    def _repr_html_(self) -> str:
+        from cxloom.report.html import to_html
+
+        return to_html(self.summary)
 
     def __str__(self) -> str:
         from cxloom.report.terminal import to_text
@@ -239,6 +295,10 @@ class Result(Measures):
 
 def _known(value: float | None) -> float:
     return math.nan if value is None else float(value)
+
+
+def _is_plain(value: object) -> bool:
+    return not isinstance(value, (dict, list))
 
 
 def _frame(table: Table) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from cxloom.building import describe
-from cxloom.errors import InputError
+from cxloom.errors import InputError, InputErrors
 from cxloom.spec import declared, presets
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Node, Origin, from_plain
@@ -248,6 +248,8 @@ def _checked(where: Origin, path: str, check: Callable[[], dict[str, Any]]) -> d
     """What `check` gives; an error of it gets the place in Python and the path in the spec."""
     try:
         return check()
+    except InputErrors as errors:
+        raise InputErrors(where.within(path).placed(each) for each in errors.errors) from None
     except InputError as error:
         raise where.within(path).placed(error) from None
 

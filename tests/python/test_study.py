@@ -329,9 +329,7 @@ def test_a_wrong_table_or_plot_is_refused(
 def test_measures_are_looked_for_before_the_first_point_runs(
     study_file: Path, cxloom: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import cxloom.study.runner
-
-    monkeypatch.setattr(cxloom.study.runner, "ProcessPoolExecutor", None)  # no point can be run
+    monkeypatch.setattr("cxloom.study.runner.ProcessPoolExecutor", None)  # no point can be run
     text = STUDY.replace("measure: latency_ns.mean", "measure: latency_ns.men")
     study_file.write_text(text.replace("value: 297,", "value: 297, measure: bandwidth_gbps,"))
     outcome = cxloom("study", "run", study_file)

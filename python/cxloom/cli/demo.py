@@ -25,6 +25,8 @@ def demo(
     examples = shipped_folder("examples")
     if examples is None or not (examples / "demo.yaml").exists():
         raise InputError("the demonstration is not installed: there is no examples/demo.yaml")
+    if not out:
+        raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
     print("Replaying a trace of Redis on one host with four CXL memories (examples/demo.yaml)\n", flush=True)
     result, failure = execute(System.load(examples / "demo.yaml").resolve(), out, quiet=False)
     if failure is None or isinstance(failure, InputError):

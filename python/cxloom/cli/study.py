@@ -81,7 +81,6 @@ def run(
     """
     if out_dir == "":
         raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
-    folder = Path("build/studies") / Path(name).with_suffix("") if out_dir is None else Path(out_dir)
     study = read(find(name), [Override.parse(text) for text in sets or ()], most_points=most_points)
     if len(study.points) >= _MANY and not quiet:
         console().print(f"{len(study.points):,} runs")
@@ -105,6 +104,7 @@ def run(
     elif not quiet:
         show_outcome(outcome)
     if study.columns:
+        folder = Path("build/studies") / Path(name).with_suffix("") if out_dir is None else Path(out_dir)
         written = _write(outcome, folder)
         if not quiet and not as_json:
             print(f"\nThe table is in {written[0]}" + "".join(f", the picture in {p}" for p in written[1:]))

@@ -147,8 +147,10 @@ def _overlay_named(
                 own[name] = node
     merged: dict[str, Node | None] = {name: base.get(name) for name in known}
     for name, node in [*globs, *own.items()]:
-        with errors.one():
+        try:  # there may be very many
             merged[name] = combine(merged[name], node)
+        except InputError as error:
+            errors.errors.append(error)
     return {name: node for name, node in merged.items() if node is not None}
 
 

@@ -6,30 +6,27 @@ The core stays the judge of every value; a model refuses early, in the line of P
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    StrictBool,
-    StrictInt,
-    StrictStr,
     ValidationError,
     create_model,
 )
 from pydantic import Field as PydanticField
 
 from cxloom import _core
-from cxloom.errors import InputError
+from cxloom.errors import InputError, together
 from cxloom.spec import declared
 from cxloom.spec.names import listed, nearest
-from cxloom.spec.node import described, join
+from cxloom.spec.node import described, join, python_value
 
-QUANTITIES = ("time", "bytes", "bandwidth", "frequency")
-"""The types that are written as text with a unit."""
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 
 class _WrongError(ValueError):
@@ -77,6 +74,13 @@ def requester_model(pattern: str | None) -> type[BaseModel]:
     return _model("workload", "What a requester does.", {**common, **own})
 
 
+def named(value: object, path: str) -> str:
+    """The name of a kind or pattern. Raises InputError for what is no text."""
+    if not isinstance(value, str):
+        raise InputError("not a text", found=described(value), allowed="a text", path=path)
+    return value
+
+
 def forget() -> None:
     """Make the models anew next time: a plug-in may have registered more kinds."""
     for cached in (model, section_model, requester_model):
@@ -84,11 +88,13 @@ def forget() -> None:
 
 
 def check(model_type: type[BaseModel], params: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters as given, once the model accepts them. Raises InputError with the path of the first wrong one."""
+    """The parameters as given, once the model accepts them. Raises InputError with the paths of the wrong ones."""
     try:
-        checked = model_type.model_validate(dict(params)).model_dump(exclude_unset=True)
+        plain = {name: python_value(value) for name, value in params.items()}
+        checked = model_type.model_validate(plain).model_dump(exclude_unset=True)
     except ValidationError as error:
-        raise _translated(error, model_type) from None
+        found = error.errors(include_url=False)
+        raise together([_translated(each, model_type) for each in found]) from None
     return {name: checked[name] for name in params}  # in the order given
 
 
@@ -112,37 +118,39 @@ def _type(field: declared.Field) -> Any:
 
 
 def _item_type(kind: str, field: declared.Field) -> Any:
-    if kind in QUANTITIES:
-        return Annotated[str, BeforeValidator(_quantity(kind))]
+    if kind == "any":
+        return Any
     if kind == "choice":
-        return Literal[tuple(field["choices"])]
+        return Annotated[Any, BeforeValidator(_choice(field["choices"]))]
     if kind == "map":
-        return _model(field["name"], field["doc"], declared.fields(field))
+        return Annotated[
+            _model(field["name"], field["doc"], declared.fields(field)), BeforeValidator(_as_map)
+        ]
     if kind == "kind":
         return Annotated[Any, AfterValidator(_kinded(field["category"]))]
     if kind == "list":
         return Annotated[list[_item_type(field["item"], field)], BeforeValidator(_as_list)]  # type: ignore[misc]
-    simple: dict[str, Any] = {
-        "any": Any,
-        "integer": StrictInt,
-        "boolean": StrictBool,
-        "text": StrictStr,
-        "file": StrictStr,
-        "address": Annotated[Any, AfterValidator(_one_of("a hexadecimal address such as 0x1000", int, str))],
-        "fraction": Annotated[
-            Any, AfterValidator(_one_of("a number, or a percentage such as 67%", int, float, str))
-        ],
-        "real": Annotated[Any, AfterValidator(_one_of("a number", int, float))],
-    }
-    return simple[kind]
+    return Annotated[Any, BeforeValidator(_judged("text" if kind == "file" else kind))]
 
 
-def _quantity(kind: str) -> Callable[[object], object]:
+def _judged(kind: str) -> Callable[[object], object]:
+    """What asks the core, and says what the core says."""
+
     def checked(value: object) -> object:
         try:
             _core.parse(kind, value)
         except InputError as error:
             raise _WrongError(error) from None
+        return value
+
+    return checked
+
+
+def _choice(choices: Sequence[str]) -> Callable[[object], object]:
+    def checked(value: object) -> object:
+        if value not in choices:
+            near = nearest(value, choices) if isinstance(value, str) else ""
+            raise _wrong("unknown choice", value, listed(choices, len(choices)), near)
         return value
 
     return checked
@@ -165,44 +173,50 @@ def _kinded(category: str) -> Callable[[object], object]:
     return checked
 
 
-def _one_of(allowed: str, *types: type) -> Callable[[object], object]:
-    def checked(value: object) -> object:
-        if not isinstance(value, types) or isinstance(value, bool):
-            raise _WrongError(InputError("a wrong value", found=described(value), allowed=allowed))
-        return value
-
-    return checked
-
-
 def _as_list(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else [value] if isinstance(value, str) else value
+    if isinstance(value, (tuple, str)):
+        return [value] if isinstance(value, str) else list(value)
+    if not isinstance(value, list):
+        raise _wrong("not a list", value, "a list such as [a, b]")
+    return value
 
 
-def _translated(error: ValidationError, model_type: type[BaseModel]) -> InputError:
-    first = error.errors(include_url=False)[0]
+def _as_map(value: object) -> object:
+    if not isinstance(value, (Mapping, BaseModel)):
+        raise _wrong("not a map of parameters", value, "key: value pairs")
+    return value
+
+
+def _wrong(problem: str, value: object, allowed: str, suggestion: str = "") -> _WrongError:
+    return _WrongError(InputError(problem, found=described(value), allowed=allowed, suggestion=suggestion))
+
+
+def _translated(found: ErrorDetails, model_type: type[BaseModel]) -> InputError:
     path = ""
-    for step in first["loc"]:
+    for step in found["loc"]:
         path = join(path, step)
-    if first["type"] == "extra_forbidden":
-        known = _known(model_type, first["loc"])
-        name = str(first["loc"][-1])
+    if found["type"] == "extra_forbidden":
+        known = _known(model_type, found["loc"])
+        name = str(found["loc"][-1])
         return InputError(
             f"unknown key '{name}'", allowed=listed(known), suggestion=nearest(name, known), path=path
         )
-    if first["type"] == "missing":
-        return InputError(f"'{first['loc'][-1]}' is missing", path=path.rpartition(".")[0])
-    wrong = first.get("ctx", {}).get("error")
-    if isinstance(wrong, _WrongError):
-        inner = wrong.error
-        full = path if not inner.path else f"{path}.{inner.path}"
-        return InputError(
-            inner.problem, found=inner.found, allowed=inner.allowed, suggestion=inner.suggestion, path=full
+    if found["type"] == "missing":
+        return InputError(f"'{found['loc'][-1]}' is missing", path=path.rpartition(".")[0])
+    wrong = found.get("ctx", {}).get("error")
+    if not isinstance(wrong, _WrongError):
+        return InputError("a wrong value", found=described(found["input"]), path=path)
+    inner = [
+        InputError(
+            each.problem,
+            found=each.found,
+            allowed=each.allowed,
+            suggestion=each.suggestion,
+            path=f"{path}.{each.path}" if each.path else path,
         )
-    expected = str(first.get("ctx", {}).get("expected", "")) or str(first["msg"])
-    near = nearest(str(first["input"]), expected.replace("'", "").replace(" or ", ", ").split(", "))
-    return InputError(
-        "a wrong value", found=described(first["input"]), allowed=expected, suggestion=near, path=path
-    )
+        for each in getattr(wrong.error, "errors", (wrong.error,))
+    ]
+    return together(inner)
 
 
 def _known(model_type: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
@@ -210,6 +224,7 @@ def _known(model_type: type[BaseModel], location: tuple[int | str, ...]) -> list
     here = model_type
     for step in location[:-1]:
         annotation = here.model_fields[str(step)].annotation
-        nested = [t for t in getattr(annotation, "__args__", [annotation]) if isinstance(t, type)]
+        parts = [getattr(t, "__origin__", t) for t in getattr(annotation, "__args__", [annotation])]
+        nested = [t for t in parts if isinstance(t, type)]
         here = next((t for t in nested if issubclass(t, BaseModel)), here)
     return list(here.model_fields)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike, fspath
 from pathlib import PurePath
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from cxloom import limits
 from cxloom.errors import InputError
@@ -173,8 +174,26 @@ def _below(plain: list[Plain] | dict[str, Plain], origin: Origin) -> list[Node] 
     return [GeneratedNode(item, origin.below(index)) for index, item in enumerate(plain)]
 
 
+def python_value(value: Any) -> Any:
+    """A value of Python's own types: what NumPy's numbers and arrays, and paths of files, stand for."""
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, PathLike):
+        return fspath(value)
+    if isinstance(value, Mapping):
+        return {key: python_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [python_value(item) for item in value]
+    return value
+
+
 def from_plain(value: object, origin: Origin, depth: int = 0) -> Node:
-    """A tree from plain data, all of it from one place; only the paths differ. Tuples count as lists."""
+    """A tree from plain data, all of it from one place; only the paths differ.
+
+    Tuples count as lists, NumPy's numbers as Python's, and paths as texts.
+    """
+    if isinstance(value, PathLike) or hasattr(value, "dtype"):
+        value = python_value(value)
     if isinstance(value, str):
         return Node(checked_text(value, origin, limits.TEXT), origin, origin)
     if value is None or isinstance(value, (bool, int, float)):

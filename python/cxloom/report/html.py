@@ -1,0 +1,44 @@
+"""A result as a notebook shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from cxloom.report.numbers import duration, percent, significant
+
+_COLUMNS = ("mean", "p50", "p99", "p999", "max")
+
+
+def to_html(summary: Mapping[str, Any]) -> str:
+    """The measures of all requests, reads and writes as a table, and where the time of a request went as another."""
+    measured = (
+        f"{summary['requests']:,} requests in {duration(summary['simulated_time_ns'])} of simulated time"
+    )
+    if summary["truncated"]:
+        measured = f"TRUNCATED ({summary['stop_reason']}): {measured}"
+    rows = [
+        [name, f"{part['requests']:,}", _number(part["bandwidth_gb_per_s"])]
+        + [_number(part["latency_ns"][key]) for key in _COLUMNS]
+        for name, part in (("all", summary), ("read", summary["read"]), ("write", summary["write"]))
+    ]
+    parts = [f"<p>{escape(measured)}</p>"]
+    parts.append(_table(["", "requests", "GB/s", *(f"{key} ns" for key in _COLUMNS)], rows))
+    mean = summary["latency_ns"]["mean"]
+    segments = [(name, value) for name, value in summary["breakdown_ns"].items() if value]
+    if segments and mean:
+        shares = [[name, _number(value), percent(value / mean)] for name, value in segments]
+        parts.append(_table(["where a request's time went", "mean ns", "share"], shares))
+    parts += [f"<p>note: {escape(note)}</p>" for note in summary.get("notes", [])]
+    return "\n".join(parts)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else significant(value, 4)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"<tr>{''.join(f'<th>{escape(name)}</th>' for name in head)}</tr>"]
+    lines += [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows]
+    return "<table>\n" + "\n".join(lines) + "\n</table>"

@@ -37,9 +37,13 @@ class _WrongError(ValueError):
         self.error = error
 
 
-@functools.cache
 def model(category: str, kind: str) -> type[BaseModel]:
     """The model of a kind's parameters, such as ``model("devices", "host")``. Raises InputError for an unknown kind."""
+    return _kind_model(category, _named(kind, "kind"))
+
+
+@functools.cache
+def _kind_model(category: str, kind: str) -> type[BaseModel]:
     known = declared.kinds(category)
     if kind not in known:
         raise InputError(
@@ -55,12 +59,16 @@ def section_model(section: str) -> type[BaseModel]:
     return _model(section, info["doc"], declared.fields(info))
 
 
-@functools.cache
 def requester_model(pattern: str | None) -> type[BaseModel]:
     """The model of a requester's workload with a pattern; None for a part of a workload, or one without a pattern.
 
     Raises InputError for an unknown pattern.
     """
+    return _pattern_model(None if pattern is None else _named(pattern, "pattern"))
+
+
+@functools.cache
+def _pattern_model(pattern: str | None) -> type[BaseModel]:
     known = declared.kinds("patterns")
     if pattern is not None and pattern not in known:
         near = nearest(pattern, known)
@@ -74,7 +82,7 @@ def requester_model(pattern: str | None) -> type[BaseModel]:
     return _model("workload", "What a requester does.", {**common, **own})
 
 
-def named(value: object, path: str) -> str:
+def _named(value: object, path: str) -> str:
     """The name of a kind or pattern. Raises InputError for what is no text."""
     if not isinstance(value, str):
         raise InputError("not a text", found=described(value), allowed="a text", path=path)
@@ -83,7 +91,7 @@ def named(value: object, path: str) -> str:
 
 def forget() -> None:
     """Make the models anew next time: a plug-in may have registered more kinds."""
-    for cached in (model, section_model, requester_model):
+    for cached in (_kind_model, section_model, _pattern_model):
         cached.cache_clear()
 
 

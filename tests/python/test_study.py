@@ -331,7 +331,7 @@ def test_measures_are_looked_for_before_the_first_point_runs(
 ) -> None:
     monkeypatch.setattr("cxloom.study.runner.ProcessPoolExecutor", None)  # no point can be run
     text = STUDY.replace("measure: latency_ns.mean", "measure: latency_ns.men")
-    study_file.write_text(text.replace("value: 297,", "value: 297, measure: bandwidth_gbps,"))
+    study_file.write_text(text.replace("value: 297, tolerance: 0.5ns", "value: 297, measure: bandwidth_gbps"))
     outcome = cxloom("study", "run", study_file)
     assert outcome.code == 2
     for words in (

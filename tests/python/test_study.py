@@ -335,9 +335,9 @@ def test_measures_are_looked_for_before_the_first_point_runs(
     outcome = cxloom("study", "run", study_file)
     assert outcome.code == 2
     for words in (
-        f"error: {study_file}:11:21: expect[0].measure: no measure 'latency_ns.men'",
+        f"error: {study_file}:11:21: defaults.measure: no measure 'latency_ns.men'",
         "did you mean 'mean'?",
-        f"error: {study_file}:14:82: expect[1].measure: no measure 'bandwidth_gbps'",
+        "expect[1].measure: no measure 'bandwidth_gbps'",
         "did you mean 'bandwidth_gb_per_s'?",
     ):
         assert words in outcome.err

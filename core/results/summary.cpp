@@ -253,9 +253,9 @@ Value io_of(const Simulation& simulation) {
 // Links that were not what they usually are, in the part of the run that has been played.
 void add_link_notes(const Simulation& simulation, Value::List& notes) {
   const Time now = simulation.kernel().now();
-  for (std::size_t i = 0; i < simulation.system().links().size(); ++i) {
-    const LinkParams& link = *simulation.spec().links[i].params;
-    const std::string name = "the link " + simulation.system().links()[i].name;
+  for (const System::LinkView& view : simulation.system().links()) {
+    const LinkParams& link = *view.params;
+    const std::string name = "the link " + view.name;
     if (link.outage.at && *link.outage.at <= now) {
       notes.emplace_back(
           name + " was down for " + to_text(link.outage.length) + " from " + to_text(*link.outage.at) +

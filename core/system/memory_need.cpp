@@ -38,8 +38,12 @@ MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec) {
                      [&](MemoryEstimate& inside) { entry.estimate(device.kinded.params, inside); });
   }
   std::uint64_t links = 0;
-  for (const Spec::Link& link : spec.links) links += link_bytes(*link.params);
-  memory.add("links", std::to_string(spec.links.size()) + " links", 1, links);
+  std::uint64_t count = 0;
+  for (const Spec::Link& link : spec.links) {
+    links += link.params->count * link_bytes(*link.params);
+    count += link.params->count;
+  }
+  memory.add("links", std::to_string(count) + " links", 1, links);
   return memory;
 }
 

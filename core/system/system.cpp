@@ -151,8 +151,8 @@ void System::make_link(const Spec::Link& link, std::string name) {
   };
   Link made = cxloom::make_link(kernel_, *link.params, {a, next_port(a)}, {b, next_port(b)}, spec_.run.seed);
   topology_.connect(a.id(), b.id(), made.forward->flight(), made.backward->flight());
-  links_.push_back(
-      {std::move(name), made.forward.get(), made.backward.get(), link.params->duplex == Duplex::kHalf});
+  links_.push_back({std::move(name), made.forward.get(), made.backward.get(),
+                    link.params->duplex == Duplex::kHalf, link.params.get()});
   link_ends_.push_back(std::move(made.forward));
   link_ends_.push_back(std::move(made.backward));
 }

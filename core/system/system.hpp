@@ -23,6 +23,7 @@ class System {
     LinkEnd* forward;
     LinkEnd* backward;
     bool shared;  ///< half duplex
+    const LinkParams* params = nullptr;
   };
 
   /// Throws InputError with the path of what is wrong. `spec` must outlive it.

@@ -17,6 +17,18 @@ GIB = 1 << 30
 MIB = 1 << 20
 
 
+# A process counts its own peak: what the system tells whoever waits for it includes that of its launcher.
+PROGRAM = """\
+import sys
+from cxloom.cli import main
+try:
+    main()
+finally:
+    with open("/proc/self/status") as status, open("peak", "w") as peak:
+        peak.write(next(line for line in status if line.startswith("VmHWM")).split()[1])
+"""
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a process ended, and what it took."""
@@ -36,7 +48,7 @@ def command(folder: Path, spec: str, *arguments: str, limit: int = 4 * GIB) -> E
     out, err = folder / "out", folder / "err"
     with out.open("w") as stdout, err.open("w") as stderr:
         process = subprocess.Popen(
-            [sys.executable, "-m", "cxloom", arguments[0], "spec.yaml", *arguments[1:]],
+            [sys.executable, "-c", PROGRAM, arguments[0], "spec.yaml", *arguments[1:]],
             cwd=folder,
             stdout=stdout,
             stderr=stderr,
@@ -49,7 +61,7 @@ def command(folder: Path, spec: str, *arguments: str, limit: int = 4 * GIB) -> E
         out.read_text(),
         err.read_text(),
         usage.ru_utime + usage.ru_stime,
-        usage.ru_maxrss * 1024,
+        int((folder / "peak").read_text()) * 1024,
     )
 
 

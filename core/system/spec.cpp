@@ -215,9 +215,8 @@ Spec::Workload read_workload(const std::string& device, const Value& value, cons
   }
   for (const auto& [key, item] : rest) {
     if (std::find(allowed.begin(), allowed.end(), key) != allowed.end()) continue;
-    errors.add(InputError(
-        {"unknown key '" + key + "' for " + owner, {}, list_names(allowed), nearest_name(key, allowed)},
-        key));
+    const std::string problem = "unknown key '" + key + "' for " + owner;
+    errors.add(InputError({problem, {}, list_names(allowed), nearest_name(key, allowed)}, key));
   }
   errors.raise();
   return workload;

@@ -29,11 +29,17 @@ class FrozenList(list[Any]):
 
 
 def frozen(value: Any) -> Any:
-    """Plain data that does not change, at any depth."""
-    if isinstance(value, (FrozenDict, FrozenList)):
+    """Plain data that does not change, at any depth. What is one object in two places stays one."""
+    return _frozen(value, {})
+
+
+def _frozen(value: Any, done: dict[int, Any]) -> Any:
+    if isinstance(value, (FrozenDict, FrozenList)) or not isinstance(value, (dict, list)):
         return value
-    if isinstance(value, dict):
-        return FrozenDict({key: frozen(item) for key, item in value.items()})
-    if isinstance(value, list):
-        return FrozenList(map(frozen, value))
-    return value
+    if id(value) not in done:
+        done[id(value)] = (
+            FrozenDict({key: _frozen(item, done) for key, item in value.items()})
+            if isinstance(value, dict)
+            else FrozenList(_frozen(item, done) for item in value)
+        )
+    return done[id(value)]

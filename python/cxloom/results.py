@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from cxloom.errors import InputError, reason_of
 from cxloom.frozen import frozen
@@ -267,6 +267,11 @@ class Result(Measures):
     def to_json(self) -> str:
         """The summary as ``cxloom run --json`` prints it."""
         return "".join(indented(self._given))
+
+    def write_json(self, to: TextIO) -> None:
+        """Writes the text of `to_json`, and a line's end, without holding it whole: it is large in large systems."""
+        to.writelines(indented(self._given))
+        to.write("\n")
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Writes the results as ``--out`` does, each file at once or not at all. Raises InputError if it cannot."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import pickle
 import re
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import cxloom as cx
+from cxloom.frozen import frozen
 
 
 def system(**host: object) -> cx.System:
@@ -165,3 +167,19 @@ def test_a_wrong_summary_is_blamed_itself(tmp_path: Path, content: str | None, s
 def test_what_is_stored_is_equal_to_what_was_run(spec: cx.System, tmp_path: Path) -> None:
     result = cx.run(spec, out=tmp_path / "out")
     assert cx.Result.load(tmp_path / "out") == result
+
+
+def test_frozen_data_share_what_they_shared_before() -> None:
+    row = {"utilization": 0.0, "levels": [1, 2]}
+    summary = frozen({"a": row, "b": [row, dict(row)]})
+    assert summary == {"a": row, "b": [row, row]}
+    assert summary["a"] is summary["b"][0]
+    assert summary["a"] is not summary["b"][1]
+    assert summary["b"][1]["levels"] is summary["a"]["levels"]
+
+
+def test_json_is_the_same_whole_and_piece_by_piece() -> None:
+    result = cx.run(system().workload("host", pattern="random", requests=100, footprint="1MiB"))
+    text = io.StringIO()
+    result.write_json(text)
+    assert text.getvalue() == result.to_json() + "\n"

@@ -63,7 +63,7 @@ def run(
     resolved = resolve(spec, sets, plugins, seed, until)
     result, failure = execute(resolved, out, quiet, limit)
     if as_json:
-        print(result.to_json())
+        result.write_json(sys.stdout)
     elif not quiet:
         from cxloom.report.terminal import show
 

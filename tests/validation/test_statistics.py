@@ -46,6 +46,21 @@ def alone(medium: Spec, reads: float, **memory: object) -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
+def rows_in_turn() -> Spec:
+    """A DRAM whose rows drive each other out."""
+    spec = alone({"kind": "dram", "preset": "DDR4-3200"}, 0.5)
+    spec["workload"]["host"]["footprint"] = "64MiB"
+    return {**spec, "outputs": {"requests": True, "commands": True}}
+
+
+def cached() -> Spec:
+    """A cache that holds half of what is read."""
+    spec = alone({"kind": "fixed"}, 1.0)
+    spec["devices"]["host"]["cache"] = {"size": "32KiB"}
+    spec["workload"]["host"]["requests"] = 2000  # enough for the mean to be known
+    return spec
+
+
 def beside_io() -> Spec:
     """CXL.io on a link of flits."""
     spec = host_bus_memories(memories=1)
@@ -60,6 +75,8 @@ EXAMPLES = [
     lossy(),
     lossy(cache={"size": "4KiB", "access_time": "4ns"}),
     beside_io(),
+    rows_in_turn(),
+    cached(),
     *(alone({"kind": "nvm"}, reads) for reads in (0.0, 0.5)),
     *(alone({"kind": "fixed", "latency": "100ns", "banks": banks}, 0.5) for banks in (1, 2)),
     alone({"kind": "curve", "points": CURVE}, 1.0),

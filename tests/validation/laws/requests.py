@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from validation.laws import law
-from validation.laws.look import HUBS, Look
+from validation.laws.look import HUBS, Array, Look
 from validation.systems import LINE, Spec
 
 RUN = 1e-3
@@ -72,18 +72,43 @@ def bandwidth(look: Look, value: float) -> None:
 
 @law("latency_ns.*", "read.latency_ns.*", "write.latency_ns.*")
 def latency(look: Look, value: float | None, key: str) -> None:
-    if key == "ci95":
-        return confidence(look, value)
     kind = {"read": look.rows["kind"] == 0, "write": look.rows["kind"] == 1}.get(look.path[0])
-    everybody = np.ones(len(look.rows["id"]), dtype=bool)
-    look.check_latency(value, everybody if kind is None else kind, RUN if kind is None else PART, key)
-    return None
+    of = np.ones(len(look.rows["id"]), dtype=bool) if kind is None else kind
+    if key == "ci95":
+        confidence(look, value, of)
+    else:
+        look.check_latency(value, of, RUN if kind is None else PART, key)
 
 
-def confidence(look: Look, value: float | None) -> None:
-    """Half an interval is no longer than the distance of the extremes, which is where all batches lie."""
+FEWEST = 1000
+"""Requests below which nothing is said of how well their mean is known, nor of whether they were steady."""
+BATCH = 16
+"""Only whole batches count; at a thousand requests they are of this many at most."""
+
+
+def told(look: Look, value: Any, of: Array) -> None:
+    """There is a value if there are enough requests, and only then."""
+    count = int(of.sum())
+    if not FEWEST <= count < FEWEST + BATCH:
+        look.equal(value is not None, count >= FEWEST)
+
+
+def confidence(look: Look, value: list[float] | None, of: Array) -> None:
+    """The interval of the mean is around the mean, and below 0 there is no latency."""
+    told(look, value, of)
     if value is not None:
-        look.within(value, 0.0)
+        low, high = value
+        mean = float(look.latency[of].mean())
+        look.within(low, 0, mean)
+        look.equal(low, max(0.0, 2 * mean - high))
+
+
+@law("stationary")
+def stationary(look: Look, value: bool | None) -> None:
+    assert value in (True, False, None)
+    told(look, value, np.ones(len(look.rows["id"]), dtype=bool))
+    noted = any("not stationary" in note for note in look.summary["notes"])
+    look.equal(value is False, noted)
 
 
 @law("breakdown_ns.*", "read.breakdown_ns.*", "write.breakdown_ns.*")
@@ -139,10 +164,11 @@ def requester_write_backs(look: Look, value: int, name: str) -> None:
 
 @law("per_requester.*.latency_ns.*")
 def requester_latency(look: Look, value: float | None, name: str, key: str) -> None:
+    own = look.of("requester", name)
     if key == "ci95":
-        return confidence(look, value)
-    look.check_latency(value, look.of("requester", name), PART, key)
-    return None
+        confidence(look, value, own)
+    else:
+        look.check_latency(value, own, PART, key)
 
 
 # --- Of the run itself ---

@@ -43,11 +43,16 @@ void CacheParams::describe(Schema<CacheParams>& schema) {
       .doc(
           "Which line leaves a full set: the least recently used, the first or last inserted, the most "
           "recently "
-          "used, or any.");
+          "used, or any. Only with two ways or more: of one line there is no choice.");
   schema.rule("size must be a multiple of ways x 64 B", [](const CacheParams& params) {
     const std::uint64_t set_bytes = (params.ways == 0 ? 1 : std::uint64_t{params.ways}) * kLineBytes;
     return params.size.count() % set_bytes == 0;
   });
+  schema.rule("policy has no effect unless a set has two lines to choose from: set ways: 2 or more",
+              [](const CacheParams& params) {
+                const bool choice = params.ways == 0 ? params.lines() > 1 : params.ways > 1;
+                return choice || params.policy == CacheParams{}.policy;
+              });
 }
 
 void CacheParams::estimate(const CacheParams& params, MemoryEstimate& memory) {

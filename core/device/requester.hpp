@@ -42,7 +42,10 @@ struct RequesterParams {
     schema.field("issue_interval", &Params::issue_interval).doc("Least time from one issue to the next.");
     schema.field("instruction_time", &Params::instruction_time)
         .max(Time{1'000'000})
-        .doc("Time an instruction takes: a trace's instruction gaps times this pass between its accesses.");
+        .doc(
+            "Time an instruction takes: a trace's instruction gaps times this pass between its accesses. "
+            "Only "
+            "with a trace.");
     schema.field("cache", &Params::cache)
         .default_text("none")
         .doc(
@@ -76,6 +79,8 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   /// Throws InputError for what a run would refuse.
   void read_through();
   bool has_work() const { return work_.stream != nullptr; }
+  /// Its accesses are spaced by their instruction gaps, if they have any.
+  bool times_instructions() const { return params_.instruction_time > Time{}; }
   bool finished() const { return exhausted_ && in_flight_ == 0 && write_backs_ == 0; }
   /// It has nothing to do until the outside gives it more.
   bool waits_for_outside() const {

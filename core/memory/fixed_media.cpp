@@ -37,7 +37,11 @@ void FixedMediaParams::describe(Schema<FixedMediaParams>& schema) {
       .doc("Accesses at work at the same time: each holds its bank, chosen by address, for its latency.");
   schema.field("bank_interleave", &FixedMediaParams::bank_interleave)
       .where([](const Bytes& value) { return std::has_single_bit(value.count()); }, "a power of two")
-      .doc("Consecutive bytes on one bank before the next one's turn.");
+      .doc("Consecutive bytes on one bank before the next one's turn. Only with `banks`.");
+  schema.rule("bank_interleave has no effect unless there are banks: set banks",
+              [](const FixedMediaParams& params) {
+                return params.banks || params.bank_interleave == FixedMediaParams{}.bank_interleave;
+              });
 }
 
 void FixedMediaParams::estimate(const FixedMediaParams& params, MemoryEstimate& memory) {

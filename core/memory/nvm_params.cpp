@@ -49,6 +49,9 @@ const Schema<NvmMediaParams>& declared() {
   return schema;
 }
 
+/// What a preset says with nothing written beside it: what it brings along is no mistake of the user.
+NvmMediaParams as_published(NvmPreset preset) { return declared().read(values_of(preset)); }
+
 }  // namespace
 
 void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
@@ -89,9 +92,9 @@ void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
       .max(1U << 20U)
       .doc("Blocks read last that the media keep, and answer reads of their other lines from.");
   schema.field("buffer_write_latency", &NvmMediaParams::buffer_write_latency)
-      .doc("Time to put a write into the write buffer.");
+      .doc("Time to put a write into the write buffer. Only with a `write_buffer`.");
   schema.field("buffer_read_latency", &NvmMediaParams::buffer_read_latency)
-      .doc("Time to read from either buffer.");
+      .doc("Time to read from either buffer. Only with a `write_buffer` or a `read_buffer`.");
   schema.field("read_bandwidth", &NvmMediaParams::read_bandwidth)
       .doc("Bytes a second that the media read: blocks start no faster.");
   schema.field("write_bandwidth", &NvmMediaParams::write_bandwidth)
@@ -107,6 +110,18 @@ void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
   schema.rule("`hold` must leave a block of the write buffer free", [](const NvmMediaParams& params) {
     return params.hold == 0 || params.hold < params.write_buffer;
   });
+  schema.rule("buffer_write_latency has no effect unless writes have a buffer: set write_buffer: 1 or more",
+              [](const NvmMediaParams& params) {
+                return params.write_buffer > 0 ||
+                       params.buffer_write_latency == as_published(params.preset).buffer_write_latency;
+              });
+  schema.rule(
+      "buffer_read_latency has no effect unless there is a buffer to read from: set write_buffer or "
+      "read_buffer: 1 or more",
+      [](const NvmMediaParams& params) {
+        return params.write_buffer > 0 || params.read_buffer > 0 ||
+               params.buffer_read_latency == as_published(params.preset).buffer_read_latency;
+      });
   schema.rule("a wear region must hold at least a block", [](const NvmMediaParams& params) {
     return params.wear_region.value_or(params.block) >= params.block;
   });

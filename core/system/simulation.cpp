@@ -95,7 +95,19 @@ void Simulation::give_work() {
         if (spec_.run.warmup > 0) cold_.push_back(requester);
       });
     });
+    check_instruction_time(workload);
   }
+}
+
+// Only traces, and accesses from outside, have instruction gaps; who has a workload gets none from outside.
+void Simulation::check_instruction_time(const Spec::Workload& workload) const {
+  const auto& requester = dynamic_cast<const Requester&>(system_.component(workload.device));
+  if (workload.params.trace || !requester.times_instructions()) return;
+  throw InputError({"instruction_time has no effect unless the workload is a trace, with instruction gaps",
+                    {},
+                    "issue_interval to space the accesses of a pattern",
+                    {}},
+                   "devices." + workload.device + ".instruction_time");
 }
 
 void Simulation::read_traces() {

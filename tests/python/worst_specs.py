@@ -124,6 +124,32 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
     ('"mem[*]"]}\naddress', '"mem[*]"], count: 2}\naddress', 8, ["'mem0' has more links than ports"]),
     ("port_delay: 25ns", "port_delay: 25ns, count: 0", 7, ["links[0].count", "at least 1"]),
     ("port_delay: 25ns", "port_delay: 25ns, count: 1025", 7, ["links[0].count", "at most 1024"]),
+    # what other values leave without effect
+    ("latency: 45ns", "bank_interleave: 64B", 5, ["mem[0-3].media", "bank_interleave has no effect unless"]),
+    (
+        "kind: fixed, latency: 45ns",
+        "kind: nvm, write_buffer: 0, buffer_write_latency: 5ns",
+        5,
+        ["devices.mem[0-3].media", "buffer_write_latency has no effect unless"],
+    ),
+    (
+        "kind: fixed, latency: 45ns",
+        "kind: nvm, write_buffer: 0, buffer_read_latency: 5ns",
+        5,
+        ["devices.mem[0-3].media", "buffer_read_latency has no effect unless"],
+    ),
+    (
+        "queue: 64",
+        "cache: {ways: 1, policy: fifo}",
+        3,
+        ["devices.host.cache", "policy has no effect unless"],
+    ),
+    (
+        "queue: 64",
+        "instruction_time: 1ns",
+        3,
+        ["devices.host.instruction_time", "has no effect unless the workload is a trace"],
+    ),
     # tags
     ("queue: 64", "queue: !!int 64", 3, ["devices.host.queue", "a tag", "'!!int'"]),
     ("kind: host,", "kind: !mine host,", 3, ["devices.host.kind", "a tag", "'!mine'"]),

@@ -20,10 +20,20 @@ def keys(**entries: st.SearchStrategy[Any]) -> st.SearchStrategy[Spec]:
     return st.fixed_dictionaries({}, optional=entries)
 
 
+def effective(media: Spec) -> Spec:
+    """The parameters of fixed media without what the others leave without effect, which is refused."""
+    return {key: value for key, value in media.items() if key != "bank_interleave" or "banks" in media}
+
+
+def choosing(cache: Spec) -> Spec:
+    """The parameters of a cache, with a policy only where it has lines to choose from."""
+    return {key: value for key, value in cache.items() if key != "policy" or cache.get("ways") != 1}
+
+
 SPEEDS = st.sampled_from(["2GB/s", "7.3GB/s", "16GB/s", "63.015GB/s", "unlimited"])
 BYTES = st.sampled_from(["0B", "7B", "16B", "64B"])
 MEDIA = st.builds(
-    lambda more: {"kind": "fixed", **more},
+    lambda more: {"kind": "fixed", **effective(more)},
     keys(
         latency=time(0, 100),
         write_latency=time(0, 200),
@@ -48,7 +58,7 @@ CACHE = keys(
     ways=st.sampled_from([0, 1, 4]),
     access_time=time(0, 20),
     policy=st.sampled_from(["lru", "fifo", "lifo", "mru", "random"]),
-)
+).map(choosing)
 REQUESTER = keys(process_time=time(0, 30), queue=st.integers(1, 70), issue_interval=time(0, 20), cache=CACHE)
 SWITCH = keys(
     port_bandwidth=SPEEDS,

@@ -150,14 +150,16 @@ TEST_P(CacheArrayAgainstReference, AgreesAccessByAccess) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, CacheArrayAgainstReference,
-    testing::Combine(testing::Values(Shape{16, 1, 16},  // direct mapped
-                                     Shape{64, 4, 16},  // the usual
-                                     Shape{60, 5, 12},  // a number of sets that is no power of two
-                                     Shape{96, 48, 2},  // so many ways that an index finds them
-                                     Shape{100, 0, 1},  // fully associative
-                                     Shape{1, 1, 1}),   // as small as can be
+    testing::Combine(testing::Values(Shape{64, 4, 16},   // the usual
+                                     Shape{60, 5, 12},   // a number of sets that is no power of two
+                                     Shape{96, 48, 2},   // so many ways that an index finds them
+                                     Shape{100, 0, 1}),  // fully associative
                      testing::Values(VictimPolicy::kLru, VictimPolicy::kFifo, VictimPolicy::kLifo,
                                      VictimPolicy::kMru)));
+INSTANTIATE_TEST_SUITE_P(OfOneLine, CacheArrayAgainstReference,
+                         testing::Combine(testing::Values(Shape{16, 1, 16},  // direct mapped
+                                                          Shape{1, 1, 1}),   // as small as can be
+                                          testing::Values(VictimPolicy::kLru)));
 
 TEST(CacheArray, SequentialSweepsThroughADirectMappedCacheMissExactlyWhereSetsAreShared) {
   // k lines over s sets, swept twice: the lines of the first k - s sets and their rivals, 2 (k - s), miss again.
@@ -299,6 +301,16 @@ TEST(CacheParams, AreReadAndChecked) {
 TEST(CacheParams, AreCheckedForThoseWhoSetThemInCodeToo) {
   EXPECT_THROW(CacheArray(params(10, 4), stream()), InputError);
   EXPECT_THROW(CacheArray(params(0, 4), stream()), InputError);
+}
+
+TEST(CacheParams, RefuseAPolicyThatHasNothingToChooseFrom) {
+  for (const std::uint32_t ways : {0U, 1U}) {  // 0: fully associative, here in one line
+    EXPECT_THROW(CacheArray(params(1, ways, VictimPolicy::kFifo), stream()), InputError);
+    EXPECT_NO_THROW(CacheArray(params(1, ways), stream()));
+  }
+  EXPECT_THROW(CacheArray(params(8, 1, VictimPolicy::kRandom), stream()), InputError);
+  EXPECT_NO_THROW(CacheArray(params(8, 2, VictimPolicy::kRandom), stream()));
+  EXPECT_NO_THROW(CacheArray(params(8, 0, VictimPolicy::kRandom), stream()));
 }
 
 TEST(LineIndex, FindsWhatAMapFinds) {

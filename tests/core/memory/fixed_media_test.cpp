@@ -141,5 +141,12 @@ TEST(FixedMedia, MatchesANaiveModelOfBanksUnderRandomTraffic) {
   EXPECT_EQ(bench.done, wanted);
 }
 
+TEST(FixedMedia, RefusesAnInterleaveOfBanksThatItDoesNotHave) {
+  const auto read = [](const Value::Map& params) { read_params<FixedMediaParams>(params); };
+  EXPECT_THROW(read({{"bank_interleave", "64B"}}), InputError);
+  EXPECT_NO_THROW(read({{"bank_interleave", "64B"}, {"banks", 1}}));
+  EXPECT_NO_THROW(read({{"bank_interleave", "256B"}}));  // the default
+}
+
 }  // namespace
 }  // namespace cxloom

@@ -358,5 +358,26 @@ TEST(NvmMedia, RefusesWhatCannotBe) {
   EXPECT_TRUE(test::contains(problem({{"endurance", 0}}), "at least 1"));
 }
 
+TEST(NvmMedia, RefusesLatenciesOfBuffersThatItDoesNotHave) {
+  const auto read = [](Value::Map params) { read_params<NvmMediaParams>(params); };
+  const auto problem = [&](Value::Map params) {
+    return std::string(test::input_error([&] { read(std::move(params)); }).what());
+  };
+  EXPECT_TRUE(test::contains(problem({{"write_buffer", 0}, {"buffer_write_latency", "20ns"}}),
+                             "buffer_write_latency has no effect unless"));
+  EXPECT_TRUE(test::contains(problem({{"write_buffer", 0}, {"buffer_read_latency", "20ns"}}),
+                             "buffer_read_latency has no effect unless"));
+  EXPECT_NO_THROW(read({{"write_buffer", 0}, {"read_buffer", 4}, {"buffer_read_latency", "20ns"}}));
+  EXPECT_NO_THROW(read({{"buffer_write_latency", "20ns"}, {"buffer_read_latency", "20ns"}}));
+  // What a preset brings along is no mistake; another value beside it is.
+  const Value::Map bare{{"preset", "optane-dcpmm"}, {"write_buffer", 0}, {"hold", 0}, {"read_buffer", 0}};
+  EXPECT_NO_THROW(read(bare));
+  for (const char* const key : {"buffer_write_latency", "buffer_read_latency"}) {
+    Value::Map params = bare;
+    params.emplace_back(key, "10ns");
+    EXPECT_TRUE(test::contains(problem(params), std::string(key) + " has no effect unless"));
+  }
+}
+
 }  // namespace
 }  // namespace cxloom

@@ -10,7 +10,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
@@ -62,6 +62,11 @@ class Output:
             if self._stream is None:
                 raise OSError(errno.EBADF, os.strerror(errno.EBADF))
             return self._stream.write(text)
+
+    def writelines(self, texts: Iterable[str]) -> None:
+        """Writes texts one behind the other."""
+        for text in texts:
+            self.write(text)
 
     def flush(self) -> None:
         """Writes what waits."""

@@ -81,6 +81,7 @@ EXAMPLES = [
     *(alone({"kind": "fixed", "latency": "100ns", "banks": banks}, 0.5) for banks in (1, 2)),
     alone({"kind": "curve", "points": CURVE}, 1.0),
     *(alone({"kind": "fixed"}, 0.5, write_buffer=places, posted_writes=True) for places in (4, 20)),
+    alone({"kind": "fixed"}, 0.5, read_buffer=100, write_buffer=100),
 ]
 """Systems in which the laws say what drawn ones seldom let them say."""
 

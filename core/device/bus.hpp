@@ -34,6 +34,7 @@ class Bus final : public Component {
   bool forwards() const override { return true; }
   bool takes_heads() const override { return true; }
   Time transit_time() const override { return bus_time_; }
+  Time line_time() const override { return RateMeter(wires_[0].rate()).advance(cost_.bytes(kLineBytes)); }
   Time port_delay() const override { return port_delay_; }
   std::size_t max_ports() const override { return 0; }
 

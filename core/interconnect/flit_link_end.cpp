@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "protocol/lone_flits.hpp"
+
 namespace cxloom {
 
 FlitLinkEnd::FlitLinkEnd(Kernel& kernel, const Setup& setup)
@@ -12,6 +14,7 @@ FlitLinkEnd::FlitLinkEnd(Kernel& kernel, const Setup& setup)
       packer_(setup.packing),
       io_(setup.packing.mode),
       geometry_(geometry(setup.packing.mode)),
+      zero_extended_(setup.packing.zero_extended),
       containment_(setup.containment),
       errors_(setup.errors, setup.packing.mode, setup.seed, name()),
       outage_(setup.outage),
@@ -27,6 +30,18 @@ void FlitLinkEnd::set_opposite(QueuedLinkEnd& opposite) {
 }
 
 Time FlitLinkEnd::flit_time() const { return RateMeter(rate()).advance(geometry_.bytes); }
+
+/// Of the class of data that takes longer, a write's or a read's: nothing says here on which side the memory is.
+Time FlitLinkEnd::line_time() const {
+  unsigned bytes = 0;
+  for (const Channel channel : {Channel::kM2SRwD, Channel::kS2MDRS}) {
+    const LoneFlits& flits = lone_flits(flits_.mode(), zero_extended_).at(static_cast<std::size_t>(channel));
+    bytes = std::max(bytes, geometry_.bytes * (flits.count - 1U) +
+                                geometry_.half_end.at(geometry_.half.at(flits.end_slot)));
+  }
+  if (containment_) bytes += geometry_.bytes;  // the flit with its MAC
+  return RateMeter(rate()).advance(bytes);
+}
 
 // --- What comes to this end ---
 

@@ -45,6 +45,7 @@ class FlitLinkEnd : public QueuedLinkEnd {
   void open_window(Time now) override;
   void close_window(Time now) override;
   const FlitMonitor* flits() const override { return &flits_; }
+  Time line_time() const override;
 
  protected:
   enum Wake : std::uint8_t { kTurn = QueuedLinkEnd::kOwnWakes, kDown, kDegrade };
@@ -139,6 +140,7 @@ class FlitLinkEnd : public QueuedLinkEnd {
   IoPacker io_;
   const FlitGeometry& geometry_;
   Flit flit_;
+  bool zero_extended_;
   bool containment_;
   FlitErrors errors_;
   OutageParams outage_;

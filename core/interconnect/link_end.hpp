@@ -51,6 +51,8 @@ class alignas(64) LinkEnd : public Port, public EventHandler {
   std::uint64_t message_bytes(std::uint64_t payload) const {
     return payload > 0 ? payload + data_header_ : header_;
   }
+  /// The serialisation of a line of data on an idle wire.
+  virtual Time line_time() const { return RateMeter(rate()).advance(message_bytes(kLineBytes)); }
 
   /// Brings the monitors up to `now`, where turns are worked off later than they happen.
   virtual void catch_up(Time /*now*/) {}

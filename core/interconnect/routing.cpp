@@ -1,9 +1,10 @@
 #include "interconnect/routing.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
+#include <optional>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -96,35 +97,71 @@ struct RouteTable::Search {
   std::map<std::vector<std::uint16_t>, std::uint32_t> lists;  ///< several ways: where they are in the pool
 };
 
-RouteTable::RouteTable(const Topology& topology, RouteMetric metric) {
-  const std::size_t nodes = topology.size();
-  targets_.resize(nodes);
-  std::vector<std::uint32_t> group_of(nodes, kNone);
-  for (std::uint32_t node = 0; node < nodes; ++node) {
-    Target& target = targets_[node];
-    std::uint32_t routed_to = node;
+namespace {
+
+/// What is left of the way of a line of data, at the worst of the ways that count as equally good: until its head is at
+/// the end, and until its last byte is. The last byte is never more than the slowest wire's serialisation behind.
+struct Rest {
+  Time head;
+  Time whole;
+};
+
+/// The same from before a link on.
+Rest before(const Topology::Crossing& crossing, const Rest& rest) {
+  const Time head = (crossing.whole ? rest.whole : rest.head) + crossing.latency;
+  const Time whole = std::max(rest.whole + crossing.latency, head + crossing.serialization);
+  return {crossing.whole ? whole : head, whole};
+}
+
+/// The same from before a node on that passes the message on.
+Rest before(const Topology::Node& node, const Rest& rest) {
+  const Time whole = std::max(rest.whole, rest.head + node.serialization) + node.transit;
+  return {node.cut_through ? rest.head + node.transit : whole, whole};
+}
+
+}  // namespace
+
+/// Destinations that hang on the same node share its routes; by latency only if their own links make the same difference
+/// to the ways there, which they do by their serialisation.
+std::vector<RouteTable::Group> RouteTable::group_by_routes(const Topology& topology, RouteMetric metric,
+                                                           std::vector<Target>& targets) {
+  std::vector<Group> groups;
+  std::map<Group, std::uint32_t> known;
+  targets.resize(topology.size());
+  for (std::uint32_t node = 0; node < topology.size(); ++node) {
+    Target& target = targets[node];
+    Group group{node, {}};
     if (topology.is_leaf(node)) {
       const Topology::Hop& up = topology.hops(node)[0];
-      routed_to = target.attachment = up.to;
+      group.node = target.attachment = up.to;
       target.attachment_port = up.far_port;
+      if (metric == RouteMetric::kLatency) {
+        const Topology::Crossing& last = topology.hops(up.to)[up.far_port].crossing;
+        const Rest rest = before(topology.node(up.to), before(last, Rest{}));
+        group.tail = rest.whole - rest.head;
+      }
     }
-    if (group_of[routed_to] == kNone) {
-      group_of[routed_to] = static_cast<std::uint32_t>(group_nodes_.size());
-      group_nodes_.push_back(routed_to);
-    }
-    target.group = group_of[routed_to];
+    const auto [place, fresh] = known.try_emplace(group, static_cast<std::uint32_t>(groups.size()));
+    if (fresh) groups.push_back(group);
+    target.group = place->second;
   }
+  return groups;
+}
+
+RouteTable::RouteTable(const Topology& topology, RouteMetric metric)
+    : groups_(group_by_routes(topology, metric, targets_)) {
+  const std::size_t nodes = topology.size();
   row_.assign(nodes, 0);
   std::size_t rows = 1;
   for (std::uint32_t node = 0; node < nodes; ++node) {
-    if (!topology.is_leaf(node)) row_[node] = rows++ * group_nodes_.size();
+    if (!topology.is_leaf(node)) row_[node] = rows++ * groups_.size();
   }
-  entries_.resize(rows * group_nodes_.size());
-  distances_.assign(rows * group_nodes_.size(), kFarAway);
+  entries_.resize(rows * groups_.size());
+  distances_.assign(rows * groups_.size(), kFarAway);
   Search search(topology);
-  for (std::uint32_t group = 0; group < group_nodes_.size(); ++group) {
-    if (metric == RouteMetric::kHops) search_hops(topology, group_nodes_[group], search);
-    else search_latency(topology, group_nodes_[group], search);
+  for (std::uint32_t group = 0; group < groups_.size(); ++group) {
+    if (metric == RouteMetric::kHops) search_hops(topology, groups_[group].node, search);
+    else search_latency(topology, groups_[group], search);
     add_group(group, search);
   }
 }
@@ -148,50 +185,47 @@ void RouteTable::search_hops(const Topology& topology, std::uint32_t target, Sea
   }
 }
 
-// Dijkstra from the target outwards. Only forwarding nodes pass the search on; what a message spends inside one is paid
-// when it goes through, not where it ends.
-void RouteTable::search_latency(const Topology& topology, std::uint32_t target, Search& search) const {
-  using Cost = std::int64_t;
-  constexpr Cost kFar = std::numeric_limits<Cost>::max();
+// Dijkstra from the target outwards, by the time until the last byte is there and, as a step may cost nothing, then by
+// links. Only forwarding nodes pass the search on; what a message spends inside one is paid when it goes through, not
+// where it ends. A way never gets shorter by a step, so that all the ways that count for a node are known when its turn
+// comes, and with them what it adds to those of its neighbours.
+void RouteTable::search_latency(const Topology& topology, const Group& group, Search& search) const {
+  using Item = std::tuple<Time, std::uint32_t, std::uint32_t>;  // time, links, node
+  std::priority_queue<Item, std::vector<Item>, std::greater<>> frontier;
+  std::vector<Time> cost(topology.size(), Time::max());
+  std::vector<std::optional<Rest>> entered(
+      topology.size());  // from a link's end at the node on; none before its turn
+  const std::uint32_t target = group.node;
+  const auto passes = [&](std::uint32_t node) { return node == target || search.forwards[node] != 0; };
   search.clear();
   search.reach(target, 0);
-  std::vector<Cost> cost(topology.size(), kFar);
-  using Item = std::pair<Cost, std::uint32_t>;
-  std::priority_queue<Item, std::vector<Item>, std::greater<>> frontier;
-  cost[target] = 0;
-  frontier.emplace(0, target);
-  const auto step_cost = [&](const Topology::Hop& hop) {
-    const Time transit = hop.to == target ? Time{} : topology.node(hop.to).transit;
-    return (hop.latency + transit).ps();
-  };
-  // The hop from `hop.to` back to the node it came from.
-  const auto reversed = [&](const Topology::Hop& hop) -> const Topology::Hop& {
-    return topology.hops(hop.to)[hop.far_port];
-  };
+  cost[target] = group.tail;
+  frontier.emplace(group.tail, 0, target);
   while (!frontier.empty()) {
-    const auto [reached, node] = frontier.top();
+    const auto [reached, links, node] = frontier.top();
     frontier.pop();
-    if (reached > cost[node]) continue;
-    if (node != target && search.forwards[node] == 0) continue;
+    if (entered[node]) continue;
+    Rest rest{{}, reached};
     for (const Topology::Hop& hop : topology.hops(node)) {
-      if (search.leaf[hop.to] != 0) continue;
-      const Cost total = reached + step_cost(reversed(hop));
-      if (total < cost[hop.to]) {
-        if (cost[hop.to] == kFar) search.reach(hop.to, 0);
-        cost[hop.to] = total;
-        search.links[hop.to] = search.links[node] + 1;
-        frontier.emplace(total, hop.to);
-      }
-    }
-  }
-  for (const std::uint32_t node : search.reached) {
-    if (node == target) continue;
-    for (const Topology::Hop& hop : topology.hops(node)) {
-      if (hop.to != target && search.forwards[hop.to] == 0) continue;
-      if (cost[hop.to] == kFar || cost[hop.to] + step_cost(hop) != cost[node]) continue;
+      if (node == target || !entered[hop.to] || !passes(hop.to)) continue;
+      const Rest way = before(hop.crossing, *entered[hop.to]);
+      if (way.whole != reached) continue;
       // Where a step costs nothing, only links tell which way leads on and which way back.
-      if (cost[hop.to] == cost[node] && search.links[hop.to] >= search.links[node]) continue;
+      if (cost[hop.to] == reached && search.links[hop.to] >= links) continue;
       search.ways[node].push_back(hop.port);
+      rest.head = std::max(rest.head, way.head);
+    }
+    entered[node] = node == target ? rest : before(topology.node(node), rest);
+    if (!passes(node)) continue;
+    for (const Topology::Hop& hop : topology.hops(node)) {
+      if (search.leaf[hop.to] != 0 || entered[hop.to]) continue;
+      const Topology::Hop& back = topology.hops(hop.to)[hop.far_port];
+      const Time total = before(back.crossing, *entered[node]).whole;
+      if (std::pair(total, links + 1) >= std::pair(cost[hop.to], search.links[hop.to])) continue;
+      if (cost[hop.to] == Time::max()) search.reach(hop.to, links + 1);
+      cost[hop.to] = total;
+      search.links[hop.to] = links + 1;
+      frontier.emplace(total, links + 1, hop.to);
     }
   }
 }
@@ -200,7 +234,7 @@ void RouteTable::add_group(std::uint32_t group, Search& search) {
   for (const std::uint32_t node : search.reached) {
     const std::size_t cell = row_[node] + group;
     distances_[cell] = static_cast<std::uint16_t>(search.links[node]);
-    if (node == group_nodes_[group]) continue;
+    if (node == groups_[group].node) continue;
     std::vector<std::uint16_t>& ports = search.ways[node];
     std::sort(ports.begin(), ports.end());
     Entry& entry = entries_[cell];
@@ -214,16 +248,18 @@ void RouteTable::add_group(std::uint32_t group, Search& search) {
   }
 }
 
-std::uint64_t RouteTable::bytes(const Topology& topology) {
+std::uint64_t RouteTable::bytes(const Topology& topology, RouteMetric metric) {
   constexpr std::uint64_t kCell = sizeof(Entry) + sizeof(std::uint16_t);
   constexpr std::uint64_t kInSwitch = sizeof(void*) + sizeof(std::uint16_t);
-  std::uint64_t routed = 0;  // nodes with routes of their own, and as many groups at most
+  std::vector<Target> targets;
+  const std::uint64_t groups = group_by_routes(topology, metric, targets).size();
+  std::uint64_t routed = 0;  // nodes with routes of their own
   std::uint64_t switches = 0;
   for (std::uint32_t node = 0; node < topology.size(); ++node) {
     routed += topology.is_leaf(node) ? 0U : 1U;
     switches += topology.node(node).is_switch ? 1U : 0U;
   }
-  return routed * routed * kCell + switches * topology.size() * kInSwitch;
+  return routed * groups * kCell + switches * topology.size() * kInSwitch;
 }
 
 std::uint32_t RouteTable::distance(std::uint32_t from, std::uint32_t to) const {

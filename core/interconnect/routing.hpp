@@ -15,7 +15,7 @@ namespace cxloom {
 
 enum class RouteMetric : std::uint8_t {
   kHops,     ///< fewest links
-  kLatency,  ///< least unloaded latency: ports, flight and transit times
+  kLatency,  ///< least unloaded latency of a line of data: ports, flight, transit times and serialisation
 };
 
 /// Chooses one of several equally good next hops.
@@ -49,7 +49,7 @@ class RouteTable {
  public:
   RouteTable(const Topology& topology, RouteMetric metric);
   /// What the one of a topology takes of memory, with the tables that switches make of it.
-  static std::uint64_t bytes(const Topology& topology);
+  static std::uint64_t bytes(const Topology& topology, RouteMetric metric);
 
   /// The ports of `node` on shortest ways to `destination`, in the order of the ports.
   std::span<const std::uint16_t> next_hops(std::uint32_t node, std::uint32_t destination) const {
@@ -81,14 +81,23 @@ class RouteTable {
     std::uint16_t port = 0;   ///< of a single hop
   };
 
+  /// Destinations with the same routes.
+  struct Group {
+    std::uint32_t node = 0;  ///< that the routes lead to
+    Time tail;  ///< by latency: how far, from there on, a message's last byte falls behind its head
+    auto operator<=>(const Group&) const = default;
+  };
+
   struct Search;
+  static std::vector<Group> group_by_routes(const Topology& topology, RouteMetric metric,
+                                            std::vector<Target>& targets);
   void search_hops(const Topology& topology, std::uint32_t target, Search& search) const;
-  void search_latency(const Topology& topology, std::uint32_t target, Search& search) const;
+  void search_latency(const Topology& topology, const Group& group, Search& search) const;
   void add_group(std::uint32_t group, Search& search);
 
-  std::vector<Target> targets_;             // by destination
-  std::vector<std::uint32_t> group_nodes_;  // the node that a group's routes lead to
-  std::vector<std::size_t> row_;            // start of a node's row in entries_; leaves share an unused one
+  std::vector<Target> targets_;  // by destination
+  std::vector<Group> groups_;
+  std::vector<std::size_t> row_;  // start of a node's row in entries_; leaves share an unused one
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> pool_;       // lists of several ports
   std::vector<std::uint16_t> distances_;  // links from each node to each group's node, as entries_

@@ -10,13 +10,13 @@ NodeId Topology::add_node(Node node) {
   return NodeId{static_cast<std::uint32_t>(nodes_.size() - 1)};
 }
 
-std::uint32_t Topology::connect(NodeId a, NodeId b, Time latency_a_to_b, Time latency_b_to_a) {
+std::uint32_t Topology::connect(NodeId a, NodeId b, const Crossing& a_to_b, const Crossing& b_to_a) {
   auto& from_a = hops_[a.index()];
   auto& from_b = hops_[b.index()];
   const auto port_a = static_cast<std::uint16_t>(from_a.size());
   const auto port_b = static_cast<std::uint16_t>(from_b.size());
-  from_a.push_back({b.index(), port_a, port_b, links_, latency_a_to_b});
-  from_b.push_back({a.index(), port_b, port_a, links_, latency_b_to_a});
+  from_a.push_back({b.index(), port_a, port_b, links_, a_to_b});
+  from_b.push_back({a.index(), port_b, port_a, links_, b_to_a});
   return links_++;
 }
 

@@ -14,9 +14,17 @@ class Topology {
  public:
   struct Node {
     std::string name;
-    bool forwards = false;   ///< routes may lead through it
-    bool is_switch = false;  ///< its ports to devices are PBR edge ports
-    Time transit;            ///< what a message spends in it on its way through, unloaded
+    bool forwards = false;     ///< routes may lead through it
+    bool is_switch = false;    ///< its ports to devices are PBR edge ports
+    Time transit;              ///< what a message spends in it on its way through, unloaded
+    bool cut_through = false;  ///< it passes a message on as soon as the head is in, not with the last byte
+    Time serialization;        ///< of a line of data, on a medium of its own (a bus)
+  };
+  /// What a line of data pays for one direction of a link when nobody else is about.
+  struct Crossing {
+    Time latency;        ///< ports and flight
+    Time serialization;  ///< from its head to its last byte
+    bool whole = false;  ///< the link takes it and gives it in whole (flits): no head goes ahead
   };
   /// One direction of a link, seen from the node that it leaves.
   struct Hop {
@@ -24,12 +32,12 @@ class Topology {
     std::uint16_t port = 0;      ///< of the node it leaves
     std::uint16_t far_port = 0;  ///< of the node it reaches
     std::uint32_t link = 0;      ///< index of the link
-    Time latency;                ///< unloaded, ports and flight
+    Crossing crossing;           ///< what it takes
   };
 
   NodeId add_node(Node node);
   /// Joins two nodes; ports are numbered in the order of the links. Returns the link's index.
-  std::uint32_t connect(NodeId a, NodeId b, Time latency_a_to_b, Time latency_b_to_a);
+  std::uint32_t connect(NodeId a, NodeId b, const Crossing& a_to_b, const Crossing& b_to_a);
 
   std::size_t size() const { return nodes_.size(); }
   std::uint32_t link_count() const { return links_; }

@@ -55,6 +55,9 @@ class Component : public EventHandler {
   virtual Time pipeline() const { return Time{}; }
   /// What a message spends here on its way through when nobody else is about: for routes by latency.
   virtual Time transit_time() const { return Time{}; }
+  /// What a line of data takes, from its head to its last byte, on a medium that the component has besides its links:
+  /// for routes by latency.
+  virtual Time line_time() const { return Time{}; }
   /// Properties of its ports, for links that do not say otherwise.
   virtual Time port_delay() const { return Time{}; }
   virtual Bandwidth port_bandwidth() const { return {}; }

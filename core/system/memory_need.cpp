@@ -47,10 +47,10 @@ MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec) {
   return memory;
 }
 
-MemoryEstimate estimate_routes(const Topology& topology) {
+MemoryEstimate estimate_routes(const Topology& topology, RouteMetric metric) {
   MemoryEstimate memory;
   memory.add("links", "routes in a system of " + std::to_string(topology.size()) + " devices", 1,
-             RouteTable::bytes(topology));
+             RouteTable::bytes(topology, metric));
   return memory;
 }
 

@@ -10,7 +10,7 @@ namespace cxloom {
 /// Of the devices and links of a system, at most; not of what a run collects.
 MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec);
 /// Of the routes between them.
-MemoryEstimate estimate_routes(const Topology& topology);
+MemoryEstimate estimate_routes(const Topology& topology, RouteMetric metric);
 /// Throws InputError, with the parameter that takes most, unless the machine has so much left.
 void check_memory(const MemoryEstimate& estimate);
 

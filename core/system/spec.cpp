@@ -41,7 +41,7 @@ void RunParams::describe(Schema<RunParams>& schema) {
   schema
       .choice("route_by", &RunParams::route_by,
               {{"hops", RouteMetric::kHops}, {"latency", RouteMetric::kLatency}})
-      .doc("What makes a way short: fewest links, or least unloaded latency.");
+      .doc("What makes a way short: fewest links, or least unloaded latency of a line of data.");
   schema.field("until", &RunParams::until)
       .default_text("the end of the work")
       .doc("When the run ends before its work does.");

@@ -32,7 +32,8 @@ void System::make_components() {
       below(device.name, [&] { components_.push_back(registry_.devices.make(device.kinded, context)); });
     });
     Component& made = *components_.back();
-    topology_.add_node({device.name, made.forwards(), made.is_switch(), made.transit_time()});
+    topology_.add_node({device.name, made.forwards(), made.is_switch(), made.transit_time(),
+                        made.takes_heads(), made.line_time()});
     ids_.emplace(device.name, id);
     if (auto* requester = dynamic_cast<Requester*>(&made)) requesters_.push_back(requester);
     auto* engine = dynamic_cast<IoEngine*>(&made);
@@ -132,7 +133,7 @@ void System::make_links() {
                       {}},
                      "links");
   }
-  const MemoryEstimate routes = estimate_routes(topology_);
+  const MemoryEstimate routes = estimate_routes(topology_, spec_.run.route_by);
   check_memory(routes);
   memory_need_ += routes.bytes();
   std::vector<std::uint32_t> ranks;
@@ -150,7 +151,10 @@ void System::make_link(const Spec::Link& link, std::string name) {
     return static_cast<std::uint16_t>(topology_.hops(device.id().index()).size());
   };
   Link made = cxloom::make_link(kernel_, *link.params, {a, next_port(a)}, {b, next_port(b)}, spec_.run.seed);
-  topology_.connect(a.id(), b.id(), made.forward->flight(), made.backward->flight());
+  const auto crossing = [](const LinkEnd& end) {
+    return Topology::Crossing{end.flight(), end.line_time(), end.flits() != nullptr};
+  };
+  topology_.connect(a.id(), b.id(), crossing(*made.forward), crossing(*made.backward));
   links_.push_back({std::move(name), made.forward.get(), made.backward.get(),
                     link.params->duplex == Duplex::kHalf, link.params.get()});
   link_ends_.push_back(std::move(made.forward));

@@ -252,6 +252,57 @@ def test_routes_by_latency(seed: int) -> None:
     assert max(gains) > 1.0
 
 
+DIAMOND_BANDWIDTHS = [("4GB/s", "40GB/s"), ("10GB/s", "11GB/s"), ("40GB/s", "2GB/s"), ("8GB/s", "8GB/s")]
+
+
+@pytest.mark.parametrize("forwarding", ["cut-through", "store-and-forward"])
+@pytest.mark.parametrize("bandwidths", DIAMOND_BANDWIDTHS)
+def test_by_latency_an_idle_read_takes_the_faster_of_two_ways(
+    forwarding: str, bandwidths: tuple[str, str]
+) -> None:
+    # Two ways between a host and a memory, each of two links of one bandwidth and delay in both directions. A read
+    # alone takes the time of the one that is faster for its data, as told from the system without the other.
+    for delay in (0, 3, 8, 11, 17, 30, 60):
+        spec: Spec = {
+            "devices": {
+                "host": {"kind": "host"},
+                "mem": MEMORY,
+                **{
+                    name: {"kind": "switch", "forwarding": forwarding} for name in ("a", "left", "right", "b")
+                },
+            },
+            "links": [{"between": ["host", "a"]}, {"between": ["b", "mem"]}],
+            "address_map": [{"to": ["mem"]}],
+            "workload": {"host": {"requests": 4, "pattern": "random", "reads": 1.0}},
+            "run": {"route_by": "latency"},
+        }
+        links = {
+            way: [
+                {"between": ends, "bandwidth": bandwidth, "delay": time} for ends in (["a", way], [way, "b"])
+            ]
+            for way, bandwidth, time in zip(("left", "right"), bandwidths, ("5ns", f"{delay}ns"), strict=True)
+        }
+        alone = {}
+        for way, other in (("left", "right"), ("right", "left")):
+            only = changed(spec, ("links", [*spec["links"], *links[way]]))
+            del only["devices"][other]
+            # The closed form of the data's way back decides; the request of 16 B goes by the same one.
+            wire = int(80 * 1000 / int(bandwidths[way == "right"].removesuffix("GB/s")))
+            data = 4 * 25_000 + 2 * (5 if way == "left" else delay) * 1000
+            data += wire * (1 if forwarding == "cut-through" else 2)
+            alone[way] = data, Unloaded(only).request("host", "mem", write=False)
+        both = changed(
+            spec,
+            ("links", [*spec["links"], *links["left"], *links["right"]]),
+            ("devices.host.queue", 1),
+            ("outputs.requests", True),
+        )
+        rows = run(both).requests
+        _, expected = min(alone.values())
+        for i in range(4):
+            assert rows["completed_ps"][i] - rows["created_ps"][i] == expected, (delay, alone)
+
+
 def test_mean_hops_follow_from_the_graph() -> None:
     spec = generated("torus", {"requests": 2000, "reads": 0.5}, size=[4, 4], placement="paired")
     graph = Graph.of(spec)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property
@@ -104,6 +105,51 @@ class Unloaded:
         """Books time to a segment."""
         self.segments[segment] = self.segments.get(segment, 0) + time
 
+    def takes_whole(self, node: str) -> bool:
+        """Whether it waits for the last byte: all but buses and cut-through switches."""
+        kind = self.spec["devices"][node]["kind"]
+        return kind != "bus" and (kind != "switch" or self.device(node, "forwarding") == "store-and-forward")
+
+    def rest_before(self, a: str, b: str, target: str, rest: tuple[int, int]) -> tuple[int, int]:
+        """How long a line of data takes from a to the target, until its head and until its last byte is there, over the
+        link to b and, unless it ends there, through b, from where the rest takes so long."""
+        head, whole = rest
+        if b != target:
+            if self.spec["devices"][b]["kind"] == "bus":
+                medium = ps_per_byte(self.device(b, "bandwidth")) or 0
+                whole = max(whole, head + int((LINE + bytes_of(self.device(b, "data_header"))) * medium))
+            head, whole = head + self.transit(b), whole + self.transit(b)
+            if self.takes_whole(b):
+                head = whole
+        header = bytes_of(str(self.ends[a, b][0].get("data_header", default("link", "", "data_header"))))
+        wire = int((LINE + header) * (self.rate(a, b) or 0))
+        flight = self.flight(a, b)
+        return head + flight, max(whole, head + wire) + flight
+
+    def route_by_latency(self, source: str, target: str) -> list[str]:
+        """The nodes on the deterministic route that is the shortest, from each node on, for a line of data alone. Among
+        equal ways the head counts that is there last. Every step takes some time."""
+        graph = self.graph
+        found: dict[str, tuple[int, int]] = {}
+        ways: dict[str, list[str]] = {}
+        frontier = [(0, target)]
+        while frontier:
+            cost, node = heapq.heappop(frontier)
+            if node in found:
+                continue
+            onward = [n for n in graph.neighbours[node] if n in found and (n == target or graph.forwards(n))]
+            rests = {n: self.rest_before(node, n, target, found[n]) for n in onward if node != target}
+            ways[node] = [n for n, (_, whole) in rests.items() if whole == cost]
+            found[node] = max((rests[n][0] for n in ways[node]), default=0), cost
+            if node == target or graph.forwards(node):
+                for other in graph.neighbours[node]:
+                    heapq.heappush(frontier, (self.rest_before(other, node, target, found[node])[1], other))
+        path = [source]
+        while path[-1] != target:
+            onward = ways[path[-1]]
+            path.append(onward[graph.rank[target] % len(onward)])
+        return path
+
     def travel(self, path: list[str], payload: int) -> None:
         """Takes a message along a path. Where it is passed on by its head (cut-through), only the slowest wire's
         serialisation shows, once, where the message is next taken in whole."""
@@ -120,10 +166,7 @@ class Unloaded:
             self.add("port_delay", self.port_delays(a, b))
             self.add("propagation", time_ps(self.link_value(a, b, "delay")))
             device = self.spec["devices"][b]
-            whole = device["kind"] not in ("bus", "switch") or (
-                device["kind"] == "switch" and self.device(b, "forwarding") == "store-and-forward"
-            )
-            if whole:
+            if self.takes_whole(b):
                 self.add("serialization", tail)
                 tail = 0
             if device["kind"] == "bus":
@@ -161,17 +204,8 @@ class Unloaded:
         if requester == target:
             self.serve(memory, write)
             return sum(self.segments.values())
-        graph = self.graph
-        routes = {}
-        for source, end in ((requester, target), (target, requester)):
-            hub = graph.end_of_ways(end)
-
-            def cost(a: str, b: str, hub: str = hub) -> int:
-                if not by_latency:
-                    return 1
-                return self.flight(a, b) + (self.transit(b) if b != hub and graph.forwards(b) else 0)
-
-            routes[source] = graph.route(source, end, cost)
+        find = self.route_by_latency if by_latency else self.graph.route
+        routes = {source: find(source, end) for source, end in ((requester, target), (target, requester))}
         self.travel(routes[requester], size if write else 0)
         self.serve(memory, write)
         self.travel(routes[target], 0 if write else size)

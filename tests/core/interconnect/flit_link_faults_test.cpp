@@ -1,6 +1,7 @@
 // What goes wrong on a link of flits, and what guards it: retries, integrity checks, outages, degradation.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -199,6 +200,30 @@ TEST(FlitLinkIde, ContainmentWaitsForTheMacSkidDoesNot) {
       const Time in = mode == FlitMode::k256BLo ? of.half() : of.flit();
       EXPECT_EQ(b.arrivals[0].time, in + (containment ? of.flit() : 0_ps) + 20_ns);
       EXPECT_EQ(Messages::segment(read, Segment::kSerialization), in + (containment ? of.flit() : 0_ps));
+    }
+  }
+}
+
+TEST(FlitLinkIde, TheTimeOfALineForRoutesIsWhatALoneOneTakes) {
+  for (const FlitMode mode : test::kFlitModes) {
+    for (const std::uint8_t mac_every : std::array<std::uint8_t, 3>{0, 2, 5}) {
+      for (const bool containment : {true, false}) {
+        if (containment && mac_every == 0) continue;
+        for (const Opcode opcode : {Opcode::kMemWr, Opcode::kMemData}) {
+          FlitLinkOf of{.mode = mode, .delay = 20_ns};
+          of.mac_every = mac_every;
+          of.containment = containment;
+          Kernel kernel;
+          Probe a(kernel, "a");
+          Probe b(kernel, "b");
+          FlitLink link(kernel, a, b, of);
+          Messages messages;
+          link.a_to_b.send(messages.tracked(opcode), 0_ps);
+          kernel.run(Time::max(), kAllEvents);
+          EXPECT_EQ(b.arrivals[0].time, link.a_to_b.line_time() + 20_ns)
+              << kFlitModeNames.at(static_cast<std::size_t>(mode)) << ", a MAC every " << int{mac_every};
+        }
+      }
     }
   }
 }

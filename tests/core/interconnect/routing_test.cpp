@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,25 +15,32 @@
 namespace cxloom {
 namespace {
 
-constexpr std::int64_t kFar = 1'000'000'000'000;
+using namespace literals;
 
-/// A random connected graph of switches with devices on them; some devices have two links.
-Topology random_graph(std::uint64_t seed, bool free_links) {
+/// A random connected graph of switches with devices on them; some devices have two links. Wires and switches of every
+/// kind, buses among them.
+Topology random_graph(std::uint64_t seed, bool free_links, std::uint64_t most_switches = 12) {
   RandomStream random(seed, "routing", "graph");
   Topology topology;
+  const auto serialization = [&] { return Time{static_cast<std::int64_t>(random.below(4)) * 7'000}; };
   const auto latency = [&] {
     return free_links && random.chance(0.5) ? Time{}
                                             : Time{static_cast<std::int64_t>(random.below(4)) * 10'000};
   };
-  const std::uint64_t switches = 2 + random.below(10);
+  const auto crossing = [&]() -> Topology::Crossing {
+    const Time time = latency();
+    return {time, serialization(), random.chance(0.2)};
+  };
+  const std::uint64_t switches = 2 + random.below(most_switches - 2);
   const std::uint64_t devices = 2 + random.below(8);
   const auto connect = [&](std::uint64_t a, std::uint64_t b) {
-    topology.connect(NodeId{static_cast<std::uint32_t>(a)}, NodeId{static_cast<std::uint32_t>(b)}, latency(),
-                     latency());
+    topology.connect(NodeId{static_cast<std::uint32_t>(a)}, NodeId{static_cast<std::uint32_t>(b)}, crossing(),
+                     crossing());
   };
   for (std::uint64_t i = 0; i < switches; ++i) {
     topology.add_node({"sw" + std::to_string(i), true, true,
-                       free_links ? Time{} : Time{static_cast<std::int64_t>(random.below(3)) * 5'000}});
+                       free_links ? Time{} : Time{static_cast<std::int64_t>(random.below(3)) * 5'000},
+                       random.chance(0.6), random.chance(0.2) ? serialization() : Time{}});
     if (i > 0) connect(random.below(i), i);
   }
   for (std::uint64_t i = 0; i < random.below(12); ++i) {
@@ -48,60 +56,211 @@ Topology random_graph(std::uint64_t seed, bool free_links) {
   return topology;
 }
 
-/// Least costs of ways to `target` by Bellman and Ford: through forwarding nodes only; a step is paid by the node that
-/// makes it, with the transit of the node that it enters unless the way ends there.
-std::vector<std::int64_t> costs_to(const Topology& topology, std::uint32_t target, RouteMetric metric) {
-  std::vector<std::int64_t> cost(topology.size(), kFar);
-  cost[target] = 0;
+std::vector<std::uint16_t> ports(std::span<const std::uint16_t> hops) { return {hops.begin(), hops.end()}; }
+
+/// Links of shortest ways to `target`, through forwarding nodes only, by Bellman and Ford.
+std::vector<std::uint32_t> links_to(const Topology& topology, std::uint32_t target) {
+  std::vector<std::uint32_t> links(topology.size(), RouteTable::kUnreachable);
+  links[target] = 0;
   for (std::size_t round = 0; round < topology.size(); ++round) {
     for (std::uint32_t node = 0; node < topology.size(); ++node) {
       for (const Topology::Hop& hop : topology.hops(node)) {
-        if (node == target || cost[hop.to] == kFar || (hop.to != target && !topology.node(hop.to).forwards))
-          continue;
-        const Time transit = hop.to == target ? Time{} : topology.node(hop.to).transit;
-        const std::int64_t step = metric == RouteMetric::kHops ? 1 : (hop.latency + transit).ps();
-        cost[node] = std::min(cost[node], cost[hop.to] + step);
+        const bool leads_on = hop.to == target || topology.node(hop.to).forwards;
+        if (node != target && leads_on && links[hop.to] != RouteTable::kUnreachable)
+          links[node] = std::min(links[node], links[hop.to] + 1);
       }
     }
   }
-  return cost;
+  return links;
 }
 
-TEST(RouteTable, GivesAllNextHopsOfLeastCostAndNoOthers) {
-  for (const RouteMetric metric : {RouteMetric::kHops, RouteMetric::kLatency}) {
-    for (std::uint64_t seed = 1; seed <= 150; ++seed) {
-      const Topology topology = random_graph(seed, false);
-      const RouteTable routes(topology, metric);
-      for (std::uint32_t to = 0; to < topology.size(); ++to) {
-        const auto cost = costs_to(topology, to, metric);
-        for (std::uint32_t from = 0; from < topology.size(); ++from) {
-          if (metric == RouteMetric::kHops) {
-            ASSERT_EQ(routes.distance(from, to), cost[from] == kFar ? RouteTable::kUnreachable : cost[from]);
-          }
-          if (from == to || topology.is_leaf(from) || cost[from] == kFar) continue;
-          std::vector<std::uint16_t> wanted;
-          bool free_step = false;  // of those only some lead on; see the test below
-          for (const Topology::Hop& hop : topology.hops(from)) {
-            if (cost[hop.to] == kFar || (hop.to != to && !topology.node(hop.to).forwards)) continue;
-            const Time transit = hop.to == to ? Time{} : topology.node(hop.to).transit;
-            const std::int64_t step = metric == RouteMetric::kHops ? 1 : (hop.latency + transit).ps();
-            if (cost[hop.to] + step != cost[from]) continue;
-            wanted.push_back(hop.port);
-            free_step = free_step || step == 0;
-          }
-          const auto got = routes.next_hops(from, to);
-          if (!free_step) {
-            ASSERT_EQ(std::vector<std::uint16_t>(got.begin(), got.end()), wanted)
-                << "seed " << seed << " from " << topology.node(from).name << " to "
-                << topology.node(to).name;
-          } else {
-            for (const std::uint16_t port : got)
-              ASSERT_TRUE(std::find(wanted.begin(), wanted.end(), port) != wanted.end());
+/// A line of data under way, as the simulator moves it: when its head has come in, and how far its last byte is behind.
+struct Line {
+  Time head;
+  Time tail;
+
+  /// Over one link, and through the node behind it unless it ends there.
+  Line over(const Topology::Hop& hop, const Topology& topology, std::uint32_t to) const {
+    Line line = *this;
+    if (hop.crossing.whole) line = {line.head + line.tail + hop.crossing.serialization, Time{}};
+    else line.tail = std::max(line.tail, hop.crossing.serialization);
+    line.head += hop.crossing.latency;
+    const Topology::Node& node = topology.node(hop.to);
+    if (hop.to == to || !node.cut_through) line = {line.head + line.tail, Time{}};
+    if (hop.to == to) return line;
+    return {line.head + node.transit, std::max(line.tail, node.serialization)};
+  }
+};
+
+/// The longest that any walk which the tables leave open takes from `at` on.
+Time worst_walk(const RouteTable& routes, const Topology& topology, const Line& line, std::uint32_t at,
+                std::uint32_t to) {
+  if (at == to) return line.head;
+  Time worst;
+  for (const std::uint16_t port : routes.next_hops(at, to)) {
+    const Topology::Hop& hop = topology.hops(at)[port];
+    worst = std::max(worst, worst_walk(routes, topology, line.over(hop, topology, to), hop.to, to));
+  }
+  return worst;
+}
+
+/// The shortest of all paths that visit no node twice.
+Time best_simple_path(const Topology& topology, const Line& line, std::uint32_t at, std::uint32_t to,
+                      std::vector<bool>& seen) {
+  if (at == to) return line.head;
+  Time best = Time::max();
+  seen[at] = true;
+  for (const Topology::Hop& hop : topology.hops(at)) {
+    if (seen[hop.to] || (hop.to != to && !topology.node(hop.to).forwards)) continue;
+    best = std::min(best, best_simple_path(topology, line.over(hop, topology, to), hop.to, to, seen));
+  }
+  seen[at] = false;
+  return best;
+}
+
+TEST(RouteTable, ByHopsGivesAllShortestWaysAndNoOthers) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    const Topology topology = random_graph(seed, false);
+    const RouteTable routes(topology, RouteMetric::kHops);
+    for (std::uint32_t to = 0; to < topology.size(); ++to) {
+      const auto far = links_to(topology, to);
+      for (std::uint32_t from = 0; from < topology.size(); ++from) {
+        ASSERT_EQ(routes.distance(from, to), far[from]);
+        if (from == to || far[from] == RouteTable::kUnreachable) continue;
+        std::vector<std::uint16_t> wanted;
+        for (const Topology::Hop& hop : topology.hops(from)) {
+          const bool leads_on = hop.to == to || topology.node(hop.to).forwards;
+          if (leads_on && far[hop.to] + 1 == far[from]) wanted.push_back(hop.port);
+        }
+        if (!topology.is_leaf(from)) {
+          ASSERT_EQ(ports(routes.next_hops(from, to)), wanted);
+        }
+      }
+    }
+  }
+}
+
+TEST(RouteTable, ByLatencyTheWorstWayByAPortThatIsGivenBeatsThatByEveryOther) {
+  // By exhaustion: after each port, every way that the tables then leave open is walked with a line of data. The ports
+  // given are those whose worst walk is the shortest; ways back through the same node never are.
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Topology topology = random_graph(seed, false, 7);
+    const RouteTable routes(topology, RouteMetric::kLatency);
+    for (std::uint32_t to = 0; to < topology.size(); ++to) {
+      for (std::uint32_t from = 0; from < topology.size(); ++from) {
+        if (from == to || topology.is_leaf(from) || routes.next_hops(from, to).empty()) continue;
+        std::map<std::uint16_t, Time> worst;
+        Time least = Time::max();
+        for (const Topology::Hop& hop : topology.hops(from)) {
+          if (hop.to != to && (!topology.node(hop.to).forwards || routes.next_hops(hop.to, to).empty()))
+            continue;
+          const Time walked = worst_walk(routes, topology, Line{}.over(hop, topology, to), hop.to, to);
+          worst.emplace(hop.port, walked);
+          least = std::min(least, walked);
+        }
+        for (const std::uint16_t port : routes.next_hops(from, to)) {
+          ASSERT_EQ(worst.at(port), least) << "seed " << seed << " from " << from << " to " << to;
+          worst.erase(port);
+        }
+        for (const auto& [port, walked] : worst) {
+          // A step that costs nothing may lead sideways: it is given if it leads on, which the next test looks at.
+          const Topology::Hop& hop = topology.hops(from)[port];
+          if (walked == least) {
+            ASSERT_EQ(worst_walk(routes, topology, Line{}, hop.to, to), least)
+                << "seed " << seed << " from " << from << " to " << to;
           }
         }
       }
     }
   }
+}
+
+TEST(RouteTable, ByLatencyNoSimplePathBeatsThoseGivenWhereSwitchesTakeMessagesWhole) {
+  // With store-and-forward everywhere what comes before a node never matters, so that the best of all paths is found.
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Topology drawn = random_graph(seed, false, 7);
+    Topology topology;
+    for (std::uint32_t node = 0; node < drawn.size(); ++node) {
+      Topology::Node whole = drawn.node(node);
+      whole.cut_through = false;
+      whole.serialization = Time{};  // a bus passes heads on, and its medium comes before its choice
+      topology.add_node(whole);
+    }
+    for (std::uint32_t node = 0; node < drawn.size(); ++node) {
+      for (const Topology::Hop& hop : drawn.hops(node)) {
+        if (hop.to > node)
+          topology.connect(NodeId{node}, NodeId{hop.to}, hop.crossing,
+                           drawn.hops(hop.to)[hop.far_port].crossing);
+      }
+    }
+    const RouteTable routes(topology, RouteMetric::kLatency);
+    for (std::uint32_t to = 0; to < topology.size(); ++to) {
+      for (std::uint32_t from = 0; from < topology.size(); ++from) {
+        if (from == to || routes.next_hops(from, to).empty()) continue;
+        std::vector<bool> seen(topology.size(), false);
+        const Time best = best_simple_path(topology, Line{}, from, to, seen);
+        ASSERT_EQ(worst_walk(routes, topology, Line{}, from, to), best) << "seed " << seed;
+      }
+    }
+  }
+}
+
+/// Two ways from sw0 to a memory on sw3: by sw1 and by sw2. Returns the node by which it goes, or -1 for both.
+struct Diamond {
+  bool cut_through = true;
+  Topology::Crossing by_1{};  ///< each of its two links
+  Topology::Crossing by_2{};
+  Topology::Crossing last{};  ///< to the memory
+
+  int way() const {
+    Topology topology;
+    for (int i = 0; i < 4; ++i)
+      topology.add_node({"sw" + std::to_string(i), true, true, {}, cut_through, {}});
+    topology.add_node({"mem", false, false, {}, false, {}});
+    const auto connect = [&](std::uint32_t a, std::uint32_t b, const Topology::Crossing& crossing) {
+      topology.connect(NodeId{a}, NodeId{b}, crossing, crossing);
+    };
+    connect(0, 1, by_1);
+    connect(0, 2, by_2);
+    connect(1, 3, by_1);
+    connect(2, 3, by_2);
+    connect(3, 4, last);
+    const RouteTable routes(topology, RouteMetric::kLatency);
+    const auto hops = routes.next_hops(0, 4);
+    return hops.size() == 1 ? static_cast<int>(topology.hops(0)[hops[0]].to) : -1;
+  }
+};
+
+TEST(RouteTable, ByLatencyCountsTheSlowestWireOnceOrEachWhereSwitchesTakeMessagesWhole) {
+  // A slow wire, 10 ns a line and 2 x 1 ns, against a fast one, 1 ns a line and 2 x `flight`.
+  const auto way = [](bool cut_through, Time flight) {
+    return Diamond{.cut_through = cut_through, .by_1 = {1_ns, 10_ns}, .by_2 = {flight, 1_ns}}.way();
+  };
+  // Cut-through: 12 against 2 flights + 1. Whole: 22 against 2 flights + 2.
+  EXPECT_EQ(way(true, 5_ns), 2);
+  EXPECT_EQ(way(true, 5500_ps), -1);
+  EXPECT_EQ(way(true, 6_ns), 1);
+  EXPECT_EQ(way(false, 9_ns), 2);
+  EXPECT_EQ(way(false, 10_ns), -1);
+  EXPECT_EQ(way(false, 11_ns), 1);
+}
+
+TEST(RouteTable, ByLatencyALinkThatTakesMessagesWholePaysItsOwnInFull) {
+  // Flits of 4 ns on both links of the one way, a wire of 7 ns a line on both of the other: 8 against 7 in cut-through.
+  const auto way = [](Time flight) {
+    return Diamond{.by_1 = {1_ns, 4_ns, true}, .by_2 = {flight, 7_ns, false}}.way();
+  };
+  EXPECT_EQ(way(1_ns), 2);
+  EXPECT_EQ(way(1500_ps), -1);
+  EXPECT_EQ(way(2_ns), 1);
+}
+
+TEST(RouteTable, ByLatencyTheLastLinkOfALeafCounts) {
+  // Behind a wire of 20 ns a line it no longer matters which of the ways has the faster wires, only flight does.
+  Diamond diamond{.by_1 = {1_ns, 10_ns}, .by_2 = {3_ns, 1_ns}};
+  EXPECT_EQ(diamond.way(), 2);
+  diamond.last.serialization = 20_ns;
+  EXPECT_EQ(diamond.way(), 1);
 }
 
 TEST(RouteTable, EveryChoiceOfNextHopsArrives) {
@@ -159,7 +318,7 @@ TEST(Topology, LeavesAndEdgePorts) {
   const NodeId bus = topology.add_node({"bus", true, false, {}});
   const NodeId host = topology.add_node({"host", false, false, {}});
   const NodeId memory = topology.add_node({"mem", false, false, {}});
-  EXPECT_EQ(topology.connect(host, sw, Time{1}, Time{2}), 0U);
+  EXPECT_EQ(topology.connect(host, sw, {Time{1}, {}}, {Time{2}, {}}), 0U);
   EXPECT_EQ(topology.connect(sw, bus, {}, {}), 1U);
   EXPECT_EQ(topology.connect(bus, memory, {}, {}), 2U);
   EXPECT_TRUE(topology.is_leaf(host.index()));
@@ -167,8 +326,8 @@ TEST(Topology, LeavesAndEdgePorts) {
   EXPECT_FALSE(topology.is_leaf(sw.index()));
   EXPECT_FALSE(topology.is_leaf(bus.index()));
   EXPECT_EQ(topology.edge_port_count(), 2U);  // of the switch: to the host and to the bus
-  EXPECT_EQ(topology.hops(host.index())[0].latency, Time{1});
-  EXPECT_EQ(topology.hops(sw.index())[0].latency, Time{2});
+  EXPECT_EQ(topology.hops(host.index())[0].crossing.latency, Time{1});
+  EXPECT_EQ(topology.hops(sw.index())[0].crossing.latency, Time{2});
   EXPECT_EQ(topology.hops(sw.index())[1].port, 1U);
   topology.connect(host, sw, {}, {});  // a second link: no leaf any more
   EXPECT_FALSE(topology.is_leaf(host.index()));

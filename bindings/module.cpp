@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <new>
+#include <string>
 
 #include "base/error.hpp"
 #include "core_bindings.hpp"
@@ -18,6 +19,12 @@ void raise(const char* name, const nb::object& argument) {
   const nb::object type = nb::module_::import_("cxloom.errors").attr(name);
   const nb::object exception = type(argument);
   PyErr_SetObject(type.ptr(), exception.ptr());
+}
+
+// Text for Python. What a message repeats of a foreign file need not be UTF-8.
+nb::object text_of(const std::string& bytes) {
+  return nb::steal(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
 }
 
 // The core's exceptions as those of cxloom.errors.
@@ -42,9 +49,9 @@ nb::list cxloom::to_python_errors(const std::vector<InputError>& errors) {
   nb::list result;
   for (const InputError& error : errors) {
     const InputError::Detail& detail = error.detail();
-    result.append(type(detail.problem.c_str(), "found"_a = detail.found.c_str(),
-                       "allowed"_a = detail.allowed.c_str(), "suggestion"_a = detail.suggestion.c_str(),
-                       "path"_a = error.path().c_str()));
+    result.append(type(text_of(detail.problem), "found"_a = text_of(detail.found),
+                       "allowed"_a = text_of(detail.allowed), "suggestion"_a = text_of(detail.suggestion),
+                       "path"_a = text_of(error.path())));
   }
   return result;
 }

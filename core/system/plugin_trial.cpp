@@ -19,8 +19,9 @@ namespace {
 
 // Exit codes of the child; any other is the foreign code's own.
 constexpr int kPassed = 63;
-constexpr int kFailed = 64;  // and the pipe says how
-constexpr char kEnd = '\0';  // after each part of a message
+constexpr int kFailed = 64;           // and the pipe says how
+constexpr unsigned kMostSeconds = 5;  // that loading may take
+constexpr char kEnd = '\0';           // after each part of a message
 
 int report_to = -1;  // in the child: its end of the pipe
 
@@ -71,6 +72,10 @@ InputError failure(int status, const std::string& told) {
     }
     return InputError({parts[0], parts[1], parts[2], parts[3]});
   }
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+    return InputError(
+        {"the plug-in is not loaded after " + std::to_string(kMostSeconds) + " seconds", {}, {}, {}});
+  }
   const std::string how =
       WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit code " + std::to_string(WEXITSTATUS(status));
   return InputError({"the plug-in ends the program while it is loaded: " + how, {}, {}, {}});
@@ -84,6 +89,8 @@ void try_out(const std::function<void()>& action) {
   const pid_t process = fork();
   if (process == 0) {
     report_to = ends[1];
+    std::signal(SIGALRM, SIG_DFL);
+    alarm(kMostSeconds);  // ends this process
     child(action);
   }
   close(ends[1]);

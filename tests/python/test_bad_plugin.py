@@ -76,6 +76,8 @@ def test_it_works_when_nothing_is_wrong(library: Path) -> None:
     [
         ("throws", "fails to register: it throws: no licence"),
         ("throws a number", "fails to register: it throws what is no std::exception"),
+        ("throws bytes", r"fails to register: it throws: \xff\xfe"),
+        ("waits", "is not loaded after 5 seconds"),
         ("crashes", "ends the program while it is loaded: Segmentation fault"),
         ("exits", "ends the program while it is loaded: exit code 0"),
         ("exists", "fails to register: the device kind 'host' exists already"),

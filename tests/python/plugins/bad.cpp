@@ -1,6 +1,8 @@
 // A plug-in that misbehaves as the environment asks.
 #include <cxloom/cxloom.hpp>
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
@@ -40,6 +42,8 @@ CXLOOM_PLUGIN(registry) {
   registry.devices.add<Idle>("idle");
   if (wanted() == "throws") throw std::runtime_error("no licence");
   if (wanted() == "throws a number") throw 42;
+  if (wanted() == "throws bytes") throw std::runtime_error("\xff\xfe");
+  while (wanted() == "waits") pause();
   if (wanted() == "crashes") static_cast<void>(std::raise(SIGSEGV));
   if (wanted() == "exits") std::exit(0);
   if (wanted() == "exists") registry.devices.add<Idle>("host");

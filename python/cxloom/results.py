@@ -6,7 +6,7 @@ import functools
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
@@ -104,6 +104,14 @@ class Measures:
     def __getitem__(self, key: str) -> Any:
         """Any value by its key of the summary; `docs/cli.md` lists them."""
         return self.values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys of the summary."""
+        return iter(self.values)
+
+    def __contains__(self, key: object) -> bool:
+        """Whether the summary has this key."""
+        return key in self.values
 
 
 class Result(Measures):

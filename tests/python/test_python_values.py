@@ -183,3 +183,17 @@ def test_json_is_the_same_whole_and_piece_by_piece() -> None:
     text = io.StringIO()
     result.write_json(text)
     assert text.getvalue() == result.to_json() + "\n"
+
+
+def test_a_result_can_be_looked_through() -> None:
+    result = cx.run(system().workload("host", pattern="random", requests=10, footprint="1MiB"))
+    assert "requests" in result
+    assert "nothing" not in result
+    assert list(result) == list(result.summary)
+
+
+@pytest.mark.parametrize("until", [1, 0.01, {"ci": "1%"}])
+def test_an_end_that_is_no_text_is_an_error(until: object) -> None:
+    work = system().workload("host", pattern="random", requests=10, footprint="1MiB")
+    with pytest.raises(cx.InputError, match="not a condition"):
+        cx.run(work, until=until)  # type: ignore[arg-type]

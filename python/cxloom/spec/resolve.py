@@ -47,9 +47,9 @@ class Override:
     @classmethod
     def until(cls, text: str, note: str) -> Override:
         """From ``ci=1%``: when a run ends before its work does. `note` says where the text is from."""
-        key, equals, value = text.partition("=")
+        key, equals, value = text.partition("=") if isinstance(text, str) else ("", "", "")
         if not equals or not key.strip() or not value.strip():
-            raise Origin(note=note + text).error("not a condition", found=text, allowed="ci=1%")
+            raise Origin(note=f"{note}{text}").error("not a condition", found=f"{text}", allowed="ci=1%")
         path = f"run.until.{key.strip()}"
         return cls(path, read_value(value, Origin(path=path, note=note + text)))
 

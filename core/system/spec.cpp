@@ -215,7 +215,8 @@ Spec::Workload read_workload(const std::string& device, const Value& value, cons
   }
   for (const auto& [key, item] : rest) {
     if (std::find(allowed.begin(), allowed.end(), key) != allowed.end()) continue;
-    const std::string problem = "unknown key '" + key + "' for " + owner;
+    std::string problem = "unknown key '";
+    problem.append(key).append("' for ").append(owner);
     errors.add(InputError({problem, {}, list_names(allowed), nearest_name(key, allowed)}, key));
   }
   errors.raise();

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def build(resolved: Resolved) -> _core.Simulation:
     """The simulation of a spec, ready to run. Raises InputError, at its place in the spec."""
-    feeds = _feeds(resolved)
+    feeds = {name: (reader.feed(), reader.length) for name, reader in _readers(resolved).items()}
     with errors_placed(resolved):
         return _core.Simulation(resolved.plain(), feeds)
 
@@ -28,7 +28,7 @@ def describe(resolved: Resolved, watch: Callable[[int], None] = lambda _accesses
 
     Its traces are read, as far as a run would; `watch` is told of how many more accesses each time.
     """
-    readers = {name: _open(trace) for name, trace in resolved.traces().items()}
+    readers = _readers(resolved)
     feeds = {name: (_watched(reader.feed(), watch), reader.length) for name, reader in readers.items()}
     with errors_placed(resolved):
         return _core.check(resolved.plain(), feeds)
@@ -43,8 +43,8 @@ def errors_placed(resolved: Resolved) -> Iterator[None]:
         raise resolved.placed(error) from None
 
 
-def _feeds(resolved: Resolved) -> dict[str, _core.Feed]:
-    """What the core calls for the next accesses of each trace, and how many there are where that is known."""
+def _readers(resolved: Resolved) -> dict[str, TraceReader]:
+    """The trace of each requester that replays one, opened. Raises InputError for all that cannot be."""
     errors = Gathered()
     readers: dict[str, TraceReader] = {}
     for name, trace in resolved.traces().items():
@@ -53,7 +53,7 @@ def _feeds(resolved: Resolved) -> dict[str, _core.Feed]:
     if errors.errors:
         errors.errors += resolved.errors()
         errors.raise_any()
-    return {name: (reader.feed(), reader.length) for name, reader in readers.items()}
+    return readers
 
 
 def _watched(feed: Callable[[], _core.Batch], watch: Callable[[int], None]) -> Callable[[], _core.Batch]:

@@ -1,10 +1,10 @@
-"""The progress bar of a run, on standard error and only on a terminal."""
+"""The progress bars of the command, on standard error and only on a terminal."""
 
 from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from cxloom.report.numbers import duration
 from cxloom.running import Progress as RunProgress
@@ -13,21 +13,18 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
-class ProgressBar:
-    """Shows completed requests, simulated time and the time left. Nothing is shown for the first half second."""
+class _Bar:
+    """A bar with a text, if somebody looks at it. Nothing is shown for the first half second."""
 
-    def __init__(self, quiet: bool) -> None:
-        self._bar = None if quiet or not sys.stderr.isatty() else _bar()
+    def __init__(self, shown: bool) -> None:
+        self._bar = _bar() if shown else None
 
-    def update(self, progress: RunProgress) -> None:
-        """Shows how far the run is."""
-        if self._bar is None:
-            return
-        text = f"{progress.completed:,} requests, {duration(progress.time_ns)} simulated"
-        task = self._bar.task_ids[0]
-        self._bar.update(task, completed=progress.completed, total=progress.expected, description=text)
+    def show(self, text: str, completed: int | None = None, total: int | None = None) -> None:
+        """Shows this text, and how much of the total is done where that is known."""
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=completed, total=total, description=text)
 
-    def __enter__(self) -> ProgressBar:
+    def __enter__(self) -> Self:
         if self._bar is not None:
             self._bar.start()
         return self
@@ -37,29 +34,29 @@ class ProgressBar:
             self._bar.stop()
 
 
-class ReadingBar:
+class ProgressBar(_Bar):
+    """Shows completed requests, simulated time and the time left."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(not quiet and sys.stderr.isatty())
+
+    def update(self, progress: RunProgress) -> None:
+        """Shows how far the run is."""
+        text = f"{progress.completed:,} requests, {duration(progress.time_ns)} simulated"
+        self.show(text, progress.completed, progress.expected)
+
+
+class ReadingBar(_Bar):
     """Shows how many accesses of traces were read."""
 
     def __init__(self) -> None:
-        self._bar = _bar() if sys.stderr.isatty() else None
+        super().__init__(sys.stderr.isatty())
         self._accesses = 0
 
     def update(self, accesses: int) -> None:
         """So many more were read."""
         self._accesses += accesses
-        if self._bar is not None:
-            self._bar.update(
-                self._bar.task_ids[0], description=f"reading traces: {self._accesses:,} accesses"
-            )
-
-    def __enter__(self) -> ReadingBar:
-        if self._bar is not None:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self.show(f"reading traces: {self._accesses:,} accesses")
 
 
 def _bar() -> Progress:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import heapq
 import itertools
 from collections import defaultdict, deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 Channel = tuple[str, str]
 FORWARDING = ("bus", "switch")
-
-
-def _one(_a: str, _b: str) -> int:
-    return 1
 
 
 @dataclass(frozen=True)
@@ -59,31 +53,14 @@ class Graph:
                     frontier.append(other)
         return distance
 
-    def cost_to(self, target: str, cost: Callable[[str, str], int]) -> dict[str, int]:
-        """Least cost to `target` from everywhere, `cost(a, b)` being that of the step from a to b (Dijkstra)."""
-        best = {target: 0}
-        frontier = [(0, target)]
-        while frontier:
-            reached, node = heapq.heappop(frontier)
-            if reached > best[node] or (node != target and not self.forwards(node)):
-                continue
-            for other in self.neighbours[node]:
-                total = reached + cost(other, node)
-                if total < best.get(other, total + 1):
-                    best[other] = total
-                    heapq.heappush(frontier, (total, other))
-        return best
-
-    def ways(
-        self, node: str, target: str, far: dict[str, int], end: str, step: Callable[[str, str], int]
-    ) -> list[str]:
+    def ways(self, node: str, target: str, far: dict[str, int], end: str) -> list[str]:
         """The next nodes on all shortest ways from `node`, in the order of its ports."""
         if node == end:
             return [target]
         return [
             n
             for n in self.neighbours[node]
-            if (n == end or self.forwards(n)) and n in far and step(node, n) + far[n] == far[node]
+            if (n == end or self.forwards(n)) and n in far and far[n] + 1 == far[node]
         ]
 
     def end_of_ways(self, target: str) -> str:
@@ -92,14 +69,14 @@ class Graph:
         leaf = len(around) == 1 and not self.forwards(target) and self.forwards(around[0])
         return around[0] if leaf else target
 
-    def route(self, source: str, target: str, cost: Callable[[str, str], int] = _one) -> list[str]:
+    def route(self, source: str, target: str) -> list[str]:
         """The nodes on the deterministic route: among equally short ways the one numbered by the target's rank among
         the devices of its kind, modulo how many ways there are."""
         end = self.end_of_ways(target)
-        far = self.cost_to(end, cost)
+        far = self.hops_to(end)
         path = [source]
         while path[-1] != target:
-            ways = self.ways(path[-1], target, far, end, cost)
+            ways = self.ways(path[-1], target, far, end)
             path.append(ways[self.rank[target] % len(ways)])
         return path
 
@@ -113,7 +90,7 @@ class Graph:
         for node in [*(n for n in order if n != end), end]:
             if arriving[node] == 0.0:
                 continue
-            ways = self.ways(node, target, far, end, _one)
+            ways = self.ways(node, target, far, end)
             for way in ways:
                 shares[node, way] += arriving[node] / len(ways)
                 arriving[way] += arriving[node] / len(ways)

@@ -15,6 +15,7 @@ import os
 from pathlib import Path
 
 from cxloom.errors import InputError, reason_of
+from cxloom.filenames import file_name
 from cxloom.temporary import TemporaryFile, abandoned, remove
 
 SUMMARY = "summary.json"
@@ -30,9 +31,10 @@ class OutputDirectory:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Makes the directory, if need be, and makes sure that it can be written. Raises InputError if not."""
-        if not os.fspath(path):
+        name = file_name(path, "a directory", "--out")
+        if not name:
             raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
-        self.path = Path(path)
+        self.path = Path(name)
         self._made: list[Path] = []
         self._temporary: dict[str, TemporaryFile] = {}
         try:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from cxloom.errors import InputError, reason_of
+from cxloom.filenames import file_name
 from cxloom.frozen import frozen
 from cxloom.indented import indented
 from cxloom.outdir import FILES, SPEC, SUMMARY, OutputDirectory
@@ -141,7 +142,7 @@ class Result(Measures):
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Result:
         """The results in a directory that ``--out`` wrote. Raises InputError if it holds none."""
-        folder = Path(directory)
+        folder = Path(file_name(directory, "a directory that `cxloom run --out` wrote"))
         try:
             summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
         except FileNotFoundError:

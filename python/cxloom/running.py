@@ -15,6 +15,7 @@ from typing import Protocol
 from cxloom import _core
 from cxloom.building import build, errors_placed
 from cxloom.errors import InputError, SimulationError
+from cxloom.filenames import file_name
 from cxloom.outdir import FILES, SPEC, SUMMARY, OutputDirectory, unwritable
 from cxloom.records import DroppedSink, MemorySink, ParquetSink, Sink
 from cxloom.report.numbers import duration
@@ -92,7 +93,7 @@ def run(
     UnwrittenError (an InputError) if all went well but for the writing.
     """
     if not isinstance(system, System):
-        system = System.load(system)
+        system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
     limit = None if max_time is None else nanoseconds(max_time, "max_time")
     given = {"run.seed": seed, "outputs.requests": requests}
     overrides = [Override.of(path, value) for path, value in given.items() if value is not None]

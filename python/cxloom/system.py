@@ -10,10 +10,11 @@ from types import ModuleType
 from typing import Any
 
 from cxloom.building import describe
-from cxloom.errors import InputError, InputErrors
+from cxloom.errors import InputError, InputErrors, reason_of
+from cxloom.filenames import file_name
 from cxloom.spec import declared, presets
 from cxloom.spec.names import listed, nearest
-from cxloom.spec.node import Node, Origin, from_plain
+from cxloom.spec.node import Node, Origin, described, from_plain
 from cxloom.spec.reader import read_file, read_text
 from cxloom.spec.resolve import Override, Resolved, resolve
 from cxloom.spec.writer import to_yaml
@@ -58,9 +59,10 @@ class System:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> System:
         """The system of a spec file, or of a shipped preset by its name. Raises InputError if it cannot be read."""
-        name = os.fspath(path)
+        allowed = "a spec file, or the name of a preset"
+        name = file_name(path, allowed)
         if not name:
-            raise InputError("no file is named", allowed="a spec file, or the name of a preset")
+            raise InputError("no file is named", allowed=allowed)
         there = os.path.exists(name)  # unlike a Path's, False where nobody can look
         shipped = None if there else presets.path_of(name)
         if shipped is None and not there and (near := nearest(name, presets.names())):
@@ -70,11 +72,13 @@ class System:
                 suggestion=near,
                 file=name,
             )
-        return cls._of(read_file(shipped or path))
+        return cls._of(read_file(shipped or name))
 
     @classmethod
     def from_yaml(cls, text: str, file: str | None = None) -> System:
         """The system of YAML text; `file` is what errors call it. Raises InputError if it is not a spec."""
+        if not isinstance(text, str):
+            raise InputError("not a text", found=described(text), allowed="a spec in YAML", file=file)
         return cls._of(read_text(text, file))
 
     @classmethod
@@ -88,8 +92,13 @@ class System:
         return to_yaml(self.resolve().plain())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes `to_yaml` to a file."""
-        Path(path).write_text(self.to_yaml(), encoding="utf-8")
+        """Writes `to_yaml` to a file. Raises InputError if it cannot be written."""
+        name = file_name(path, "a file to write to", "path")
+        text = self.to_yaml()
+        try:
+            Path(name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot be written: {reason_of(error)}", file=name) from None
 
     def resolve(self, overrides: Sequence[Override] = ()) -> Resolved:
         """The spec that the core takes, with every range, glob, preset and topology spelt out. Raises InputError.
@@ -148,6 +157,11 @@ class System:
         """Adds a region to the address map, held by the devices `to` (names, ranges, globs); interleave="256B", ..."""
         where = _caller()
         path = f"address_map[{len(self._items('address_map'))}]"
+        if not isinstance(to, (str, Sequence)):
+            allowed = "the name of a device, or a list of names"
+            raise where.within(f"{path}.to").error(
+                "not a text or a list", found=described(to), allowed=allowed
+            )
         targets = [to] if isinstance(to, str) else list(to)
         given = {"to": targets, **region}
         _checked(where, path, lambda: _models().check(_models().section_model("region"), given))
@@ -186,6 +200,9 @@ class System:
         It is applied when the system is resolved; a path that matches nothing raises InputError then.
         """
         where = _caller()
+        if not isinstance(path, str):
+            allowed = "the path of a value, such as devices.host.queue"
+            raise where.error("not a text", found=described(path), allowed=allowed)
         origin = Origin(where.file, where.line, path=path)
         self._overrides.append(Override(path, from_plain(value, origin)))
         return self

@@ -73,6 +73,8 @@ def test_numpys_numbers_are_numbers(tmp_path: Path) -> None:
         (lambda s: s.topology(None), "topology.kind: not a text, found nothing"),
         (lambda s: s.set("run.seed", {1, 2}).resolve(), "not a value for a spec"),
         (lambda s: s.memory("m", media={"kind": 3}), "the kind is missing"),
+        (lambda s: s.map(to=3), "address_map[0].to: not a text or a list, found 3"),
+        (lambda s: s.set(3, 4), "not a text, found 3; allowed: the path of a value"),
     ],
 )
 def test_every_message_is_in_our_words(build: Callable[[cx.System], object], says: str) -> None:
@@ -81,6 +83,41 @@ def test_every_message_is_in_our_words(build: Callable[[cx.System], object], say
     text = str(caught.value)
     assert says in text
     assert not re.search(r"Input should|valid|pydantic|dictionary|instance|literal|type=", text)
+
+
+@pytest.mark.parametrize("given", [None, 3, b"bytes", {}, object(), "a\0b"])
+@pytest.mark.parametrize(
+    ("use", "allowed"),
+    [
+        (cx.load, "a spec file, or the name of a preset"),
+        (cx.run, "a System, a spec file, or the name of a preset"),
+        (cx.Result.load, "a directory that `cxloom run --out` wrote"),
+        (lambda name: system().save(name), "a file to write to"),
+        (lambda name: cx.run(_work(), out=name if name is not None else 0), "a directory"),
+        (lambda name: cx.run(_work()).save(name), "a directory"),
+    ],
+)
+def test_what_names_no_file_is_refused(use: Callable[[object], object], allowed: str, given: object) -> None:
+    with pytest.raises(cx.InputError) as caught:
+        use(given)
+    assert caught.value.problem in ("not a text or a path", "a name with a null character")
+    assert caught.value.found
+    assert caught.value.allowed == allowed
+
+
+def _work() -> cx.System:
+    return system().workload("host", pattern="random", requests=1, footprint="1MiB")
+
+
+@pytest.mark.parametrize("given", [None, 3, b"{}"])
+def test_what_is_no_yaml_text_is_refused(given: object) -> None:
+    with pytest.raises(cx.InputError, match=r"x\.yaml: not a text, found"):
+        cx.System.from_yaml(given, "x.yaml")  # type: ignore[arg-type]
+
+
+def test_a_spec_that_cannot_be_saved_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(cx.InputError, match="cannot be written: no such file or directory"):
+        system().save(tmp_path / "nowhere" / "spec.yaml")
 
 
 def test_all_that_is_wrong_with_a_call_is_said() -> None:

@@ -78,7 +78,7 @@ FILES = [
     Bad("a list of devices", "not a map", raw("devices: [host]\n"), line=1),
     Bad("a directory", "a directory, not a file", lambda folder: (folder / "bad.yaml").mkdir()),
     Bad("a fifo's name that leads nowhere", "no such file", command=("run", "nowhere/bad.yaml")),
-    Bad("a name with a null character", "cannot be read", command=("check", "a\0b")),
+    Bad("a name with a null character", "a name with a null character", command=("check", "a\0b")),
     Bad("a name too long", "cannot be read", command=("check", "x" * 5000)),
     Bad("a link to itself", "cannot be read", lambda folder: (folder / "bad.yaml").symlink_to("bad.yaml")),
     Bad("a misspelt preset", "no such file, and no preset", command=("run", "esf/validatoin")),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from cxloom.errors import InputError, reason_of
 from cxloom.filenames import file_name
-from cxloom.frozen import frozen
+from cxloom.frozen import FrozenDict, frozen
 from cxloom.indented import indented
 from cxloom.outdir import FILES, SPEC, SUMMARY, OutputDirectory
 from cxloom.records import MemorySink
@@ -98,9 +98,9 @@ class Measures:
         )
 
     @property
-    def breakdown(self) -> dict[str, float]:
+    def breakdown(self) -> Mapping[str, float]:
         """Mean ns of each segment of the latency; they sum to `latency.mean`; NaN where there was no request."""
-        return {segment: _known(value) for segment, value in self.values["breakdown_ns"].items()}
+        return FrozenDict((segment, _known(value)) for segment, value in self.values["breakdown_ns"].items())
 
     def __getitem__(self, key: str) -> Any:
         """Any value by its key of the summary; `docs/cli.md` lists them."""
@@ -164,9 +164,9 @@ class Result(Measures):
         return cls(summary, resolve(read_file(folder / SPEC)), tables)
 
     @property
-    def tables(self) -> dict[str, Table]:
+    def tables(self) -> Mapping[str, Table]:
         """The tables that there are, by the key of `outputs` that asks for each."""
-        return dict(self._tables)
+        return FrozenDict(self._tables)
 
     @property
     def summary(self) -> Mapping[str, Any]:
@@ -204,27 +204,27 @@ class Result(Measures):
         return float(self.values["simulated_time_ns"])
 
     @property
-    def per_requester(self) -> dict[str, Measures]:
+    def per_requester(self) -> Mapping[str, Measures]:
         """The measures by requester."""
         return self._parts("per_requester")
 
     @property
-    def per_memory(self) -> dict[str, Measures]:
+    def per_memory(self) -> Mapping[str, Measures]:
         """The measures by memory."""
         return self._parts("per_memory")
 
     @property
-    def per_io(self) -> dict[str, Measures]:
+    def per_io(self) -> Mapping[str, Measures]:
         """The measures by I/O engine; packets instead of requests."""
         return self._parts("per_io")
 
     @property
-    def per_link(self) -> dict[str, Measures]:
+    def per_link(self) -> Mapping[str, Measures]:
         """Utilisation and more by link."""
         return self._parts("per_link")
 
     @property
-    def per_switch(self) -> dict[str, Measures]:
+    def per_switch(self) -> Mapping[str, Measures]:
         """Utilisation and more by switch."""
         return self._parts("per_switch")
 
@@ -289,8 +289,8 @@ class Result(Measures):
                 _frame(table).write_parquet(out.temporary(FILES[output]))
             out.commit(self.to_json() + "\n", to_yaml(self.spec.plain()))
 
-    def _parts(self, key: str) -> dict[str, Measures]:
-        return {name: Measures(values) for name, values in self.values[key].items()}
+    def _parts(self, key: str) -> Mapping[str, Measures]:
+        return FrozenDict((name, Measures(values)) for name, values in self.values[key].items())
 
     def _repr_html_(self) -> str:
         from cxloom.report.html import to_html

@@ -9,6 +9,7 @@ import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -149,6 +150,12 @@ def test_equal_runs_give_equal_results(spec: cx.System) -> None:
     assert pickle.loads(pickle.dumps(first.per_memory["mem"])) == again.per_memory["mem"]
 
 
+def parts_of(result: cx.Result) -> list[Any]:
+    """All that a result tells by name."""
+    parts = [result.per_requester, result.per_memory, result.per_io, result.per_link, result.per_switch]
+    return [*parts, result.tables]
+
+
 def test_results_do_not_change(spec: cx.System) -> None:
     result = cx.run(spec)
     before = result.to_json()
@@ -158,6 +165,9 @@ def test_results_do_not_change(spec: cx.System) -> None:
         lambda: result["notes"].append("x"),
         lambda: result["per_memory"]["mem"].__setitem__("requests", 0),
         lambda: result.read.values.clear(),
+        lambda: result.breakdown.__setitem__("media", 0.0),
+        lambda: result.read.breakdown.clear(),
+        *(lambda part=part: part.update(mem=None) for part in parts_of(result)),
     ):
         with pytest.raises(TypeError, match="results do not change"):
             change()

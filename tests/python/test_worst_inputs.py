@@ -64,6 +64,7 @@ def judge(bad: Bad, code: int, out: str, err: str, seconds: float) -> None:
     for words in [bad.says] if isinstance(bad.says, str) else bad.says:
         assert words in err, err
     assert "Traceback" not in err
+    assert not bad.alone or err.count("error: ") == 1, err
     assert seconds < SECONDS
 
 

@@ -37,6 +37,8 @@ class Bad:
     code: int = 2
     line: int | None = None
     """The line of `bad.yaml` that the message names."""
+    alone: bool = False
+    """The message gives no other reason."""
     apart: bool = False
     """Run it in a process of its own: it is about the process, or might bring it down."""
 

@@ -116,6 +116,14 @@ def compose(text: str, origin_at: Callable[[int, int], Origin], path: str = "") 
     return None if root is None else _Converter(yaml, text, origin_at).document(root, path)
 
 
+class _LimitError(Exception):
+    """A document is larger than any that is meant well: whatever else is wrong with it, nobody wants to hear more."""
+
+    def __init__(self, error: InputError) -> None:
+        super().__init__()
+        self.error = error
+
+
 class _Converter:
     """Turns ruamel's nodes into ours: values by YAML 1.2's core schema, no key twice."""
 
@@ -134,8 +142,11 @@ class _Converter:
     def document(self, root: YamlNode, path: str) -> Node:
         """The whole tree. Raises InputError for all that is wrong with it."""
         converted = Node(None, self._origin(root, path))
-        with self._errors.one():
-            converted = self.convert(root, path, None)
+        try:
+            with self._errors.one():
+                converted = self.convert(root, path, None)
+        except _LimitError as limit:
+            raise limit.error from None
         self._errors.raise_any()
         return converted
 
@@ -147,16 +158,15 @@ class _Converter:
         if id(node) in self._seen:
             self._repeated += 1
             if self._repeated > limits.ALIASED:
-                raise origin.error(
-                    "aliases repeat too much", allowed=f"at most {limits.ALIASED} values by aliases"
-                )
+                allowed = f"at most {limits.ALIASED} values by aliases"
+                raise _LimitError(origin.error("aliases repeat too much", allowed=allowed))
         self._seen.add(id(node))
         if isinstance(node, self._nodes.ScalarNode):
             return Node(self._scalar(node, origin), origin, key)
         if id(node) in self._open:
             raise origin.error("an alias inside of what it stands for", allowed="a value without circles")
         if len(self._open) >= limits.DEPTH:
-            raise too_deep(origin)
+            raise _LimitError(too_deep(origin))
         self._open.add(id(node))
         try:
             if isinstance(node, self._nodes.SequenceNode):

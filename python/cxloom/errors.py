@@ -12,9 +12,23 @@ from cxloom import limits
 
 def reason_of(error: OSError) -> str:
     """What the system says went wrong, in lower case as our own messages are and without the words of libraries."""
+    if isinstance(error, FileNotFoundError) and not os.path.isabs(error.filename or "") and is_nowhere():
+        return NOWHERE
     number = re.search(r"(?i)\[errno (\d+)\]", str(error))
     text = os.strerror(int(number[1])) if number else error.strerror or str(error)
     return text[:1].lower() + text[1:]
+
+
+NOWHERE = "the working directory is gone"
+
+
+def is_nowhere() -> bool:
+    """True if the directory that this process is in was deleted."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def shown(text: str) -> str:

@@ -148,7 +148,7 @@ def test_places_where_nobody_may_look(locked: Path) -> None:
         "run system.yaml --out locked": "locked: --out: results cannot be written here: permission denied",
         "run preset.yaml": "preset.yaml:1:9: preset: no such file: 'locked/system.yaml'",
         "study run locked/system.yaml": "locked/system.yaml: cannot be read: permission denied",
-        "study run study.yaml": "locked/system.yaml: cannot be read: permission denied",
+        "study run study.yaml": "locked/system.yaml': cannot be read: permission denied",
         "trace info locked/trace": "locked/trace: permission denied",
         "trace convert system.yaml locked/trace.txt": "locked/trace.txt: permission denied",
         "demo --out locked/demo": "locked/demo: --out: results cannot be written here: permission denied",
@@ -175,6 +175,12 @@ def test_a_working_directory_that_is_gone(spec_file: Path, tmp_path: Path) -> No
     lines = shell(script, tmp_path).stderr.splitlines()
     assert "Traceback" not in " ".join(lines)
     assert [int(line) for line in lines if line.isdigit()] == list(commands.values())
+    study = tmp_path / "study.yaml"
+    study.write_text(f"system: {spec_file}\n")
+    for arguments in (f"study run {study}", f"run {spec_file} --out out"):
+        done = shell(f"mkdir gone; cd gone; rmdir ../gone; $cxloom {arguments}; echo $? >&2", tmp_path)
+        assert "the working directory is gone" in done.stderr
+        assert done.stderr.endswith("\n2\n")
     system = "s = cx.System(); s.host('h'); s.workload('h', trace='t.txt')"
     code = f"import cxloom as cx; {system}\ntry: s.resolve()\nexcept cx.InputError as e: print(e)"
     done = shell(f'mkdir gone; cd gone; rmdir ../gone; {sys.executable} -c "{code}"', tmp_path)

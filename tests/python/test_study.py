@@ -283,13 +283,66 @@ def test_columns_can_be_drawn_as_bars(tmp_path: Path, cxloom: Call) -> None:
     assert (tmp_path / "out" / "plot.png").read_bytes().startswith(b"\x89PNG")
     for was, wrong, says in (
         ("latency_ns, max_ns]", "latency_ns, maxns]", "no column 'maxns'"),
-        (", panels: queue", "", "'panels' of the plot is missing"),
+        ("x: media, ", "", "'x' of the plot is missing"),
         ("x: media", "y: media", "unknown key 'y'"),
     ):
         (tmp_path / "study.yaml").write_text(text.replace(was, wrong))
         outcome = cxloom("study", "run", tmp_path / "study.yaml", "--out", tmp_path / "none")
         assert outcome.code == 2
         assert says in " ".join(outcome.err.split())
+
+
+@pytest.mark.parametrize("split", [", lines: queue", ", panels: queue"])
+def test_a_picture_need_not_be_split(tmp_path: Path, cxloom: Call, split: str) -> None:
+    text = TABLE if "lines" in split else TABLE[: TABLE.index("plot:")] + BARS.replace(", max_ns", "")
+    assert split in text
+    (tmp_path / "study.yaml").write_text(text.replace(split, ""))
+    outcome = cxloom("study", "run", tmp_path / "study.yaml", "--out", tmp_path / "out")
+    assert outcome.code == 0, outcome.err
+    assert (tmp_path / "out" / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("system: nowhere.yaml", ["'{}/nowhere.yaml': no such file"]),
+        ("system: stduy.yaml", ["'{}/stduy.yaml': no such file", "did you mean 'study.yaml'?"]),
+        ("system: .", ["'{}/.': a directory, not a file"]),
+        ("system: /dev/zero", ["'/dev/zero': a device, not a file"]),
+    ],
+)
+def test_the_file_of_a_system_that_cannot_be_read(
+    tmp_path: Path, cxloom: Call, line: str, words: list[str]
+) -> None:
+    (tmp_path / "study.yaml").write_text(f"title: x\n{line}\n")
+    outcome = cxloom("study", "run", tmp_path / "study.yaml")
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"error: {tmp_path}/study.yaml:2:9: system: the file of the system, ")
+    for word in words:
+        assert word.format(tmp_path) in outcome.err
+
+
+def test_a_mistake_in_the_file_of_a_system_is_named_by_its_own_line(tmp_path: Path, cxloom: Call) -> None:
+    (tmp_path / "study.yaml").write_text("title: x\nsystem: system.yaml\n")
+    (tmp_path / "system.yaml").write_text("name: x\ndevices: [\n")
+    outcome = cxloom("study", "run", tmp_path / "study.yaml")
+    assert outcome.err.startswith(f"error: {tmp_path}/system.yaml:2:")
+
+
+def test_an_expectation_without_a_source(tmp_path: Path, cxloom: Call) -> None:
+    """What is expected may have no source, one, how it was derived, or both."""
+    system = "system: {preset: esf/validation, workload: {host: {requests: 200}}}\n"
+    expect = "expect: [{measure: requests, value: 200, tolerance: 0%MORE}]\n"
+    for more, said in {
+        "": [],
+        ", source: a book": ["expected: a book"],
+        ", derived: by thought": ["expected: derived: by thought"],
+        ", source: a book, derived: by thought": ["expected: a book (derived: by thought)"],
+    }.items():
+        (tmp_path / "study.yaml").write_text(system + expect.replace("MORE", more))
+        outcome = cxloom("study", "run", tmp_path / "study.yaml")
+        assert outcome.code == 0, outcome.err
+        assert [line for line in outcome.out.splitlines() if line.startswith("expected")] == said
 
 
 def test_values_can_be_set_at_all_points(tmp_path: Path, cxloom: Call) -> None:

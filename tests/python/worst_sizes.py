@@ -108,7 +108,9 @@ PLUGINS = [
 
 NESTED = [
     Bad("nine levels of aliases", "aliases repeat too much", bomb("[x, x]", "[ALL]"), alone=True),
-    Bad("nine levels of aliases of maps", "aliases repeat too much", bomb("{x: 1}", "{b: [ALL]}"), alone=True),
+    Bad(
+        "nine levels of aliases of maps", "aliases repeat too much", bomb("{x: 1}", "{b: [ALL]}"), alone=True
+    ),
     Bad("nine levels of merged maps", "aliases repeat too much", bomb("{x: 1}", "{<<: [ALL]}"), alone=True),
     Bad("aliases 500 deep", "nested too deeply", chained(500), alone=True),
     Bad("lists 500 deep", "nested too deeply", raw("a: " + "[" * 500 + "]" * 500 + "\n"), line=1),

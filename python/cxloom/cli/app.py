@@ -6,7 +6,6 @@ else is a bug, with a traceback.
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 from typing import Annotated, Any
@@ -105,7 +104,7 @@ def command(out: Output) -> int:
     except (CxloomError, MemoryError, UnwritableError, _UsageError) as error:
         return _failed(error, out)
     except OSError as error:
-        return _failed(InputError(_reason(error), file=error.filename), out)
+        return _failed(InputError(reason_of(error), file=error.filename), out)
     return code if isinstance(code, int) else 0
 
 
@@ -129,13 +128,6 @@ def _failed(error: Exception, out: Output) -> int:
         return 2 if isinstance(error, InputError) else 1
     _show_usage(error)
     return 2
-
-
-def _reason(error: OSError) -> str:
-    """What the system says went wrong with a file, in lower case as our own messages are."""
-    if not error.filename and not os.path.exists(os.curdir):
-        return "the working directory is gone"
-    return reason_of(error)
 
 
 def _show_usage(error: Any) -> None:

@@ -37,7 +37,7 @@ def bars(rows: list[dict[str, Any]], plot: Stack, title: str) -> Figure:
     """A panel of bars for each value of a column, each bar piled up from several."""
     panels: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        panels.setdefault(str(row[plot.panels]), []).append(row)
+        panels.setdefault("" if plot.panels is None else str(row[plot.panels]), []).append(row)
     across = min(4, math.ceil(math.sqrt(len(panels))))
     down = math.ceil(len(panels) / across)
     figure = style.figure(3.2 * across + 2, 2.9 * down + 0.6)
@@ -66,7 +66,7 @@ def lines(rows: list[dict[str, Any]], plot: Plot, title: str) -> Figure:
     shares = {column: all(_is_share(row[column]) for row in rows) for column in (plot.x, plot.y)}
     by_line: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        by_line.setdefault(str(row[plot.lines]), []).append(row)
+        by_line.setdefault("" if plot.lines is None else str(row[plot.lines]), []).append(row)
     for index, (value, points) in enumerate(by_line.items()):
         xs, ys = (
             [float(point[column].rstrip(" %")) if share else point[column] for point in points]
@@ -79,7 +79,8 @@ def lines(rows: list[dict[str, Any]], plot: Plot, title: str) -> Figure:
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.25)
     style.plain(axes)
-    figure.legend(title=_label(plot.lines), frameon=False, loc="outside right center", handlelength=3.5)
+    if plot.lines is not None:
+        figure.legend(title=_label(plot.lines), frameon=False, loc="outside right center", handlelength=3.5)
     axes.set_title(title, loc="left", fontweight="bold")
     return figure
 

@@ -41,7 +41,8 @@ def show_outcome(outcome: Outcome) -> None:
         return
     out.print()
     for source in dict.fromkeys(_source(comparison) for comparison in outcome.comparisons):
-        out.print(Text(f"expected: {source}", style="dim"))
+        if source:
+            out.print(Text(f"expected: {source}", style="dim"))
     failed = sum(not comparison.passed for comparison in outcome.comparisons)
     if failed:
         out.print(Text(f"{failed} of {len(outcome.comparisons)} expectations failed", style="bold red"))
@@ -89,4 +90,9 @@ def _measure(comparison: Comparison) -> str:
 
 def _source(comparison: Comparison) -> str:
     expectation = comparison.expectation
-    return expectation.source + (f" (derived: {expectation.derived})" if expectation.derived else "")
+    derived = f"derived: {expectation.derived}" if expectation.derived else ""
+    return (
+        f"{expectation.source} ({derived})"
+        if expectation.source and derived
+        else expectation.source or derived
+    )

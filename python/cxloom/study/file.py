@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cxloom.errors import InputError
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Node, Origin, Plain, described
 from cxloom.spec.reader import read_file
@@ -30,8 +31,8 @@ _KEYS = {
     "defaults": "What all of `expect` have in common, such as a tolerance.",
     "expect": "What should come out.",
     "table": "Columns by name, each an axis or a measure: a row for each point.",
-    "plot": "A picture of the table: its columns `x` and `y`, a line for each value of `lines`; or, with `stack` and "
-    "`panels`, bars over `x` of the columns in `stack`, a panel for each value of `panels`.",
+    "plot": "A picture of the table: its columns `x` and `y`, a line for each value of `lines`, if there is one; "
+    "or, with `stack`, bars over `x` of the columns in it, a panel for each value of `panels`, if there is one.",
 }
 _EXPECTATION_KEYS = ("at", "relative_to", "measure", "value", "tolerance", "source", "derived")
 _TOLERANCE = re.compile(r"([0-9]*\.?[0-9]+)\s*(%|[A-Za-z/]*)")
@@ -50,6 +51,8 @@ DEFAULT_COLUMNS = {
 
 _PLOT_KEYS = ("x", "y", "lines")
 _STACK_KEYS = ("x", "stack", "panels")
+_SPLIT_KEYS = ("lines", "panels")
+"""Of these, what may be left out."""
 
 Point = Mapping[str, Any]
 """The value of each axis: a path of `sweep`, or ``case``."""
@@ -86,8 +89,8 @@ class Plot:
 
     x: str
     y: str
-    lines: str
-    """A line for each value of this column."""
+    lines: str | None
+    """A line for each value of this column; one line of all points if None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +99,8 @@ class Stack:
 
     x: str
     stack: tuple[str, ...]
-    panels: str
-    """A panel for each value of this column."""
+    panels: str | None
+    """A panel for each value of this column; one panel of all points if None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +171,13 @@ def _plot(node: Node, columns: Mapping[str, str]) -> Plot | Stack:
     chosen: dict[str, list[str]] = {}
     for key in keys:
         column = node.get(key)
-        if column is None:
+        if column is not None:
+            chosen[key] = [_column(each, columns) for each in (column.list() if key == "stack" else [column])]
+        elif key not in _SPLIT_KEYS:
             raise node.place.error(f"'{key}' of the plot is missing", allowed=listed(keys))
-        chosen[key] = [_column(each, columns) for each in (column.list() if key == "stack" else [column])]
     if keys is _STACK_KEYS:
-        return Stack(chosen["x"][0], tuple(chosen["stack"]), chosen["panels"][0])
-    return Plot(*(chosen[key][0] for key in keys))
+        return Stack(chosen["x"][0], tuple(chosen["stack"]), chosen.get("panels", [None])[0])
+    return Plot(chosen["x"][0], chosen["y"][0], chosen.get("lines", [None])[0])
 
 
 def _column(node: Node, columns: Mapping[str, str]) -> str:
@@ -191,7 +195,18 @@ def _system(top: Node) -> Node:
     if system is None or system.value is None:
         raise top.origin.error("'system' is missing", allowed="a spec, or the file of one")
     if isinstance(system.value, str):
-        return read_file(os.path.join(system.origin.folder, system.value))
+        name = os.path.join(system.origin.folder, system.value)
+        try:
+            return read_file(name)
+        except InputError as error:
+            if error.line is not None:  # it is one, and something is wrong in it
+                raise
+            raise system.place.error(
+                f"the file of the system, '{name}': {error.problem}",
+                found=error.found,
+                allowed=error.allowed,
+                suggestion=error.suggestion,
+            ) from None
     system.map()
     return system
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cxloom.building import build
-from cxloom.errors import Gathered, InputError, SimulationError
+from cxloom.errors import NOWHERE, Gathered, InputError, SimulationError, is_nowhere
 from cxloom.running import simulate
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Origin, from_plain
@@ -83,9 +83,11 @@ def run_study(
         jobs: processes at the same time; by default one a processor.
         done: is told how many points have ended, each time one has.
 
-    Raises InputError for a point that cannot be built or a measure that there is not, before any is run;
-    SimulationError for a point that cannot finish.
+    Raises InputError for a working directory that is gone, a point that cannot be built or a measure that there is not,
+    before any is run; SimulationError for a point that cannot finish.
     """
+    if is_nowhere():
+        raise InputError(NOWHERE, allowed="one that exists: the processes of a study begin in it")
     _check(study)
     summaries: list[Summary] = [{} for _ in study.specs]
     processes = min(jobs or os.cpu_count() or 1, len(study.specs))

@@ -20,7 +20,9 @@
 #include <vector>
 
 #include "capture_filter.hpp"
+#include "system/spec.hpp"
 #include "trace_columns.hpp"
+#include "value_conversion.hpp"
 #include "workload/foreign_trace.hpp"
 #include "workload/lackey_trace.hpp"
 #include "workload/page_map.hpp"
@@ -66,6 +68,16 @@ std::optional<std::string> foreign_name_of(std::string_view line) {
   const std::optional<ForeignForm> form = foreign_form_of(line);
   if (!form) return std::nullopt;
   return std::string(kForeignForms[static_cast<std::size_t>(*form)].first);
+}
+
+// An option of a reader, as the spec's key of that name reads it. Throws InputError.
+template <class T>
+T option(const char* name, nb::handle given) {
+  return below(name, [&] {
+    T value{};
+    read_value(to_value(given), value);
+    return value;
+  });
 }
 
 // A level as the command line and the Python side name it: size, ways, victim policy.
@@ -119,8 +131,8 @@ void bind_trace(nb::module_& m) {
   nb::class_<TextTraceParser>(m, "TextTraceParser", "Reads the text form of a trace, block by block.")
       .def(
           "__init__",
-          [](TextTraceParser* self, const std::string& tick) {
-            new (self) TextTraceParser(parse_time(tick));
+          [](TextTraceParser* self, nb::handle tick) {
+            new (self) TextTraceParser(option<Time>("tick", tick));
           },
           "tick"_a = "1ps")
       .def(
@@ -153,11 +165,11 @@ void bind_trace(nb::module_& m) {
                                  "Reads the traces of other memory simulators, block by block.")
       .def(
           "__init__",
-          [](ForeignTraceParser* self, const std::string& form, const std::string& tick,
-             std::vector<std::uint64_t> levels) {
-            new (self) ForeignTraceParser(foreign_form(form), parse_time(tick), std::move(levels));
+          [](ForeignTraceParser* self, const std::string& form, nb::handle tick, nb::handle levels) {
+            new (self) ForeignTraceParser(foreign_form(form), option<Time>("tick", tick),
+                                          option<std::vector<std::uint64_t>>("levels", levels));
           },
-          "form"_a, "tick"_a = "1ps", "levels"_a = std::vector<std::uint64_t>())
+          "form"_a, "tick"_a = "1ps", "levels"_a = nb::make_tuple())
       .def(
           "feed",
           [](ForeignTraceParser& self, const nb::bytes& block) {

@@ -94,6 +94,19 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
       .choice("replay", &WorkloadParams::replay,
               {{"closed", Replay::kClosed}, {"timestamps", Replay::kTimestamps}})
       .doc("Of a trace: as fast as the queue allows, or each access at its own time.");
+  schema.field("tick", &WorkloadParams::tick)
+      .min(Time{1})
+      .default_text("1ps in a text without a header; none in a trace of DRAMsim3")
+      .doc(
+          "How long a cycle of a trace of DRAMsim3 takes, or a tick of a text without a header: what the "
+          "trace does not "
+          "say.");
+  schema.field("levels", &WorkloadParams::levels)
+      .default_text("")
+      .doc(
+          "Of a trace of Ramulator 2 with coordinates: how many channels, ranks, bank groups, banks, rows "
+          "and columns of "
+          "64 B there are, such as [1, 2, 8, 4, 65536, 128].");
   schema
       .choice("addresses", &WorkloadParams::addresses,
               {{"as-is", Addresses::kAsIs}, {"first-touch", Addresses::kFirstTouch}})
@@ -115,6 +128,10 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
   schema.rule("replay: timestamps needs a trace, and no rate", [](const WorkloadParams& work) {
     return work.replay == Replay::kClosed || (work.trace && !work.rate);
   });
+  schema.rule("a tick has no effect without replay: timestamps",
+              [](const WorkloadParams& work) { return !work.tick || work.replay == Replay::kTimestamps; });
+  schema.rule("levels need a trace",
+              [](const WorkloadParams& work) { return work.levels.empty() || work.trace; });
 }
 
 namespace {

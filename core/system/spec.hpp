@@ -56,6 +56,8 @@ struct WorkloadParams {
   std::optional<Frequency> rate;
   Arrivals arrivals = Arrivals::kFixed;
   Replay replay = Replay::kClosed;
+  std::optional<Time> tick;           ///< of whoever reads the trace, as are the levels
+  std::vector<std::uint64_t> levels;  ///< of the DRAM that the trace's coordinates are of
   Addresses addresses = Addresses::kAsIs;
   std::vector<Value> phases;
 

@@ -60,8 +60,8 @@ ForeignTraceParser::ForeignTraceParser(ForeignForm form, Time tick, std::vector<
   if (needed && levels_.empty()) {
     throw InputError({"the trace has coordinates in a DRAM, whose size only whoever made it knows",
                       {},
-                      "the number of channels, ranks, bank groups, banks, rows and columns of 64 B: "
-                      "--levels 1,2,8,4,65536,128",
+                      "the number of channels, ranks, bank groups, banks, rows and columns of 64 B, such as "
+                      "1,2,8,4,65536,128",
                       {}},
                      "levels");
   }

@@ -34,6 +34,12 @@ def describe(resolved: Resolved, watch: Callable[[int], None] = lambda _accesses
         return _core.check(resolved.plain(), feeds)
 
 
+_LEVELS = (
+    "levels: [1, 2, 8, 4, 65536, 128] beside it, or whatever there is of channels, ranks, bank groups, banks, rows "
+    "and columns of 64 B"
+)
+
+
 @contextmanager
 def errors_placed(resolved: Resolved) -> Iterator[None]:
     """Gives errors of the core the place in the spec that they are about."""
@@ -47,11 +53,12 @@ def _readers(resolved: Resolved) -> dict[str, TraceReader]:
     """The trace of each requester that replays one, opened. Raises InputError for all that cannot be."""
     errors = Gathered()
     readers: dict[str, TraceReader] = {}
-    for name, trace in resolved.traces().items():
+    for name, workload in resolved.traces().items():
         with errors.one():
-            readers[name] = _open(trace)
+            readers[name] = _open(resolved, name, workload)
     if errors.errors:
-        errors.errors += resolved.errors()
+        said = {error.path for error in errors.errors}
+        errors.errors += [error for error in resolved.errors() if error.path not in said]
         errors.raise_any()
     return readers
 
@@ -68,17 +75,27 @@ def _watched(feed: Callable[[], _core.Batch], watch: Callable[[int], None]) -> C
     return next_part
 
 
-def _open(trace: Node) -> TraceReader:
+def _open(resolved: Resolved, name: str, workload: Node) -> TraceReader:
+    """The trace of a requester's workload. Raises InputError, at its place in the spec."""
     from cxloom.trace import open_trace
 
+    entries = workload.map()
+    trace = entries["trace"]
+    given = {key: entries[key].plain() for key in ("tick", "levels") if key in entries}
     path = Path(trace.text())
     if path.exists() and not path.is_file() and not path.is_dir():
         raise trace.place.error(
             f"the trace {path}: not a file", allowed="a file; `cxloom trace convert` makes one of a pipe"
         )
     try:
-        return open_trace(path)
+        reader = open_trace(path, tick=given.get("tick"), levels=given.get("levels") or ())
     except InputError as error:
+        key, bracket, index = error.path.partition("[")
+        if key in given:
+            error.file, error.path = None, f"workload.{name}.{key}{bracket}{index}"
+            raise resolved.placed(error) from None
+        if key == "levels":
+            error.allowed = _LEVELS
         # The spec names it; what is wrong is the file.
         raise trace.place.error(
             f"the trace {error.file}{'' if error.line is None else f':{error.line}'}: {error.problem}",
@@ -86,3 +103,11 @@ def _open(trace: Node) -> TraceReader:
             allowed=error.allowed,
             suggestion=error.suggestion,
         ) from None
+    replay = entries.get("replay")
+    if reader.unknown_cycle and replay is not None and replay.value == "timestamps":
+        raise trace.place.error(
+            f"the trace {path} counts cycles, and does not say how long one takes",
+            found=f"replay: timestamps of a trace in the form {reader.format}",
+            allowed="tick: 625ps beside it, or whatever a cycle takes",
+        )
+    return reader

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cxloom.trace import READ, WRITE, TraceBatch, open_trace
+import cxloom as cx
+from cxloom.errors import InputError
+from cxloom.trace import READ, WRITE, TraceBatch, open_trace, write_trace
 from cxloom.trace.format import DTYPES
 
 FORMS: dict[str, tuple[str, TraceBatch]] = {
@@ -27,6 +29,13 @@ FORMS: dict[str, tuple[str, TraceBatch]] = {
         TraceBatch.of([8000, 16000, 64], [READ, WRITE, READ], instruction_gap=[4, 0, 1]),
     ),
 }
+
+SYSTEM = """\
+devices: {host: {kind: host}, mem: {kind: memory, capacity: 1GiB}}
+links: [{between: [host, mem], bandwidth: 32GB/s}]
+address_map: [{to: mem}]
+"""
+WORK = "workload: {{host: {{trace: {}}}}}\n"
 
 
 def read(path: Path, **options: Any) -> TraceBatch:
@@ -64,14 +73,55 @@ def test_coordinates_become_addresses_by_the_levels(tmp_path: Path, cxloom: Call
 
 
 def test_a_spec_replays_them(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
-    spec = """\
-devices: {host: {kind: host}, mem: {kind: memory, capacity: 1GiB}}
-links: [{between: [host, mem], bandwidth: 32GB/s}]
-address_map: [{to: mem}]
-workload: {host: {trace: given.trc, replay: timestamps}}
-"""
-    (tmp_path / "given.trc").write_text("".join(f"{64 * i:#x} READ {50_000 * i}\n" for i in range(20)))
+    spec = SYSTEM + WORK.format("given.trc, replay: timestamps, tick: 625ps")
+    (tmp_path / "given.trc").write_text("".join(f"{64 * i:#x} READ {1000 * i}\n" for i in range(20)))
     (tmp_path / "spec.yaml").write_text(spec)
     result = json.loads(cxloom("run", tmp_path / "spec.yaml", "--json").out)
     assert (result["requests"], result["reads"]) == (20, 20)
-    assert result["simulated_time_ns"] >= 19 * 50
+    # From the first access to the last one's answer: 19 000 cycles, and a latency.
+    assert result["simulated_time_ns"] == 19_000 * 0.625 + result["latency_ns"]["mean"]
+
+
+def test_a_spec_says_how_large_the_dram_is_whose_coordinates_a_trace_has(tmp_path: Path) -> None:
+    (tmp_path / "given.trc").write_text("R 0,0,3\nW 1,2,3\n")
+    spec = SYSTEM + WORK.format("given.trc, levels: [2, 3, 4]") + "outputs: {requests: true}\n"
+    (tmp_path / "spec.yaml").write_text(spec)
+    rows = cx.run(cx.load(tmp_path / "spec.yaml")).requests()
+    assert sorted(rows["address"].to_list()) == [3 * 64, (1 * 12 + 2 * 4 + 3) * 64]
+
+
+@pytest.mark.parametrize(
+    ("form", "levels"), [*((form, ()) for form in FORMS), ("ramulator2-read-write", (1, 1))]
+)
+def test_options_that_a_form_has_no_use_for_are_refused(
+    form: str, levels: tuple[int, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "given"
+    path.write_text(FORMS[form][0] if form in FORMS else "R 0,0\n")
+    assert open_trace(path, levels=levels).format == form
+    if form != "dramsim3":
+        with pytest.raises(InputError, match="a tick of a trace that has no times") as caught:
+            open_trace(path, tick="1ns", levels=levels)
+        assert caught.value.path == "tick"
+    if not levels:
+        with pytest.raises(InputError, match="levels of a trace that has addresses") as caught:
+            open_trace(path, levels=[2])
+        assert caught.value.path == "levels"
+
+
+def test_our_own_forms_know_their_times(tmp_path: Path) -> None:
+    for name in ("ours.parquet", "ours.txt"):
+        write_trace(tmp_path / name, [FORMS["dramsim3"][1]])
+        with pytest.raises(InputError, match="a tick of a trace whose times are picoseconds"):
+            open_trace(tmp_path / name, tick="1ns")
+
+
+def test_what_a_preset_says_of_its_trace_is_forgotten_with_it(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(
+        SYSTEM + WORK.format("a.trc, replay: timestamps, tick: 1ns, levels: [2]")
+    )
+    over = "preset: ./base.yaml\nworkload: {host: {requests: 5, %s}}\n"
+    for source, kept in [("trace: b.trc", {"replay": "timestamps"}), ("pattern: random", {})]:
+        (tmp_path / "over.yaml").write_text(over % source)
+        work = cx.load(tmp_path / "over.yaml").resolve().plain()["workload"]["host"]
+        assert {key: work[key] for key in ("replay", "tick", "levels") if key in work} == kept

@@ -179,6 +179,35 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
     (WORKLOAD, "trace: empty.trace", 12, ["workload.host.trace", "empty.trace: the file is empty"]),
     (WORKLOAD, "trace: noise.bin", 12, ["workload.host.trace", "noise.bin", "binary"]),
     (WORKLOAD, "trace: table.parquet", 12, ["workload.host.trace", "table.parquet"]),
+    *(
+        (WORKLOAD, f"trace: {work}", 12, [f"workload.host.{key}", *words])
+        for work, key, words in [
+            ("cycles.trace, replay: timestamps", "trace", ["counts cycles", "tick: 625ps beside it"]),
+            ("cycles.trace, replay: timestamps, tick: 625", "tick", ["the unit is missing"]),
+            ("cycles.trace, replay: timestamps, tick: 0ps", "tick", ["at least 1ps"]),
+            ("cycles.trace, replay: timestamps, tick: 9999s", "tick", ["at most 3600s"]),
+            ("cycles.trace, levels: [2, 2]", "levels", ["levels of a trace that has addresses"]),
+            ("table.trace, levels: [2, 2]", "levels", ["levels of a trace that has addresses"]),
+            ("table.trace, replay: timestamps, tick: 1ns", "tick", ["whose times are picoseconds"]),
+            (
+                "bursts.trace",
+                "trace",
+                ["coordinates in a DRAM", "levels: [1, 2, 8, 4, 65536, 128] beside it"],
+            ),
+            ("bursts.trace, levels: [2, x]", "levels[1]", ["not a whole number"]),
+            ("bursts.trace, levels: 2", "levels", ["not a list"]),
+            ("bursts.trace, levels: [2, 0]", "levels", ["of a size that cannot be"]),
+            ("bursts.trace, levels: [2, 2], replay: timestamps, tick: 1ns", "tick", ["that has no times"]),
+        ]
+    ),
+    (
+        WORKLOAD,
+        "trace: cycles.trace, tick: 625ps",
+        12,
+        ["workload.host", "a tick has no effect without replay"],
+    ),
+    (WORKLOAD, f"{WORKLOAD}, tick: 625ps", 12, ["workload.host", "a tick has no effect without replay"]),
+    (WORKLOAD, f"{WORKLOAD}, levels: [2, 2]", 12, ["workload.host", "levels need a trace"]),
     (WORKLOAD, "trace: 7", 12, ["workload.host.trace", "not a text"]),
 ]
 
@@ -188,8 +217,11 @@ def beside_traces(make: Make) -> Make:
 
     def made(folder: Path) -> None:
         (folder / "empty.trace").write_bytes(b"")
+        (folder / "cycles.trace").write_text("0x40 READ 0\n0x80 WRITE 3\n")
+        (folder / "bursts.trace").write_text("R 0,0\nW 1,1\n")
         (folder / "noise.bin").write_bytes(bytes(range(256)) * 9)
         pq.write_table(pa.table({"a": [1, 2]}), folder / "table.parquet")
+        pq.write_table(pa.table({"address": [64, 128], "kind": [0, 1]}), folder / "table.trace")
         make(folder)
 
     return made

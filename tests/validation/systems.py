@@ -71,7 +71,11 @@ class Run:
 
 def run(spec: Spec, feeds: Mapping[str, Any] | None = None, slice_events: int = 1_000_000) -> Run:
     """Plays `spec` to its end."""
-    simulation = _core.Simulation(spec, dict(feeds or {}))
+    return finished(_core.Simulation(spec, dict(feeds or {})), spec, slice_events)
+
+
+def finished(simulation: _core.Simulation, spec: Spec, slice_events: int = 1_000_000) -> Run:
+    """Plays a simulation of `spec` to its end."""
     while not simulation.advance(slice_events):
         pass
     progress = simulation.progress()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from validation.io_rows import io_rows
 from validation.parameter_table import all_rows
+from validation.trace_rows import trace_rows
 from validation.turns import Turn, declared
 
-TABLE = [*all_rows(), *io_rows()]
+TABLE = [*all_rows(), *io_rows(), *trace_rows()]
 
 
 def test_every_declared_parameter_has_a_row() -> None:

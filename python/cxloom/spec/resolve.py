@@ -70,14 +70,14 @@ class Resolved:
         return {key: node.plain() for key, node in self.root.map().items()}
 
     def traces(self) -> dict[str, Node]:
-        """The trace of each requester that replays one: its file, by the requester's name."""
+        """The workload of each requester that replays a trace, by the requester's name."""
         workload = self.root.get("workload")
         entries = workload.map() if workload is not None else {}
-        return {name: trace for name, entry in entries.items() if (trace := entry.get("trace")) is not None}
+        return {name: entry for name, entry in entries.items() if entry.get("trace") is not None}
 
     def files(self) -> dict[SpecPath, Node]:
         """The files that the spec names, traces included, by where in the spec each is named."""
-        traces = {("workload", name, "trace"): trace for name, trace in self.traces().items()}
+        traces = {("workload", name, "trace"): entry.map()["trace"] for name, entry in self.traces().items()}
         return traces | dict(declared.files(self.root))
 
     def hash(self) -> str:

@@ -32,10 +32,10 @@ app = typer.Typer(
 )
 
 Tick = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="T",
-        help="Length of a tick in a text trace without a header, or of a cycle of DRAMsim3; others are in picoseconds.",
+        help="Length of a tick in a text trace without a header, or of a cycle of DRAMsim3; 1ps if nothing is said.",
     ),
 ]
 Format = Annotated[
@@ -59,7 +59,7 @@ def info(
     path: Annotated[
         str, typer.Argument(metavar="TRACE", help="A trace in any form; - for text on standard input.")
     ],
-    tick: Tick = "1ps",
+    tick: Tick = None,
     format: Format = None,
     levels: Levels = None,
     as_json: AsJson = False,
@@ -68,7 +68,7 @@ def info(
 
     Exit code 2: it cannot be read or is no trace.
     """
-    with _terminable():
+    with _terminable(), _options_named():
         found = measure(path, tick=tick, format=format, levels=_numbers(levels), watch=_progress("reading"))
     if as_json:
         print(json.dumps(found.to_dict(), indent=2))
@@ -87,7 +87,7 @@ def convert(
             metavar="TARGET", help="What to write: NAME.parquet, or NAME.txt or NAME.trace for text."
         ),
     ],
-    tick: Tick = "1ps",
+    tick: Tick = None,
     format: Format = None,
     levels: Levels = None,
 ) -> None:
@@ -95,7 +95,7 @@ def convert(
 
     Exit code 2: SOURCE cannot be read or is no trace, or TARGET cannot be written; then TARGET is as it was.
     """
-    with _terminable():
+    with _terminable(), _options_named():
         count = rewrite(
             source, target, tick=tick, format=format, levels=_numbers(levels), watch=_progress("converting")
         )
@@ -154,6 +154,17 @@ def _numbers(levels: str | None) -> list[int]:
             "not numbers", found=f"'{levels}'", allowed="numbers such as 1,2,8,4,65536,128", path="--levels"
         )
     return [int(part) for part in parts]
+
+
+@contextlib.contextmanager
+def _options_named() -> Iterator[None]:
+    """Names the option that an InputError is about as the command line has it."""
+    try:
+        yield
+    except InputError as error:
+        if error.path.partition("[")[0] in ("tick", "format", "levels"):
+            error.path = f"--{error.path}"
+        raise
 
 
 @contextlib.contextmanager

@@ -81,7 +81,7 @@ class TraceInfo:
 def info(
     path: str | os.PathLike[str],
     *,
-    tick: str = "1ps",
+    tick: str | None = None,
     format: str | None = None,
     levels: Sequence[int] = (),
     watch: Callable[[TraceReader, Iterator[TraceBatch]], Iterator[TraceBatch]] | None = None,

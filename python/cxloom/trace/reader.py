@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from cxloom.errors import InputError
 from cxloom.spec.names import listed, nearest
 from cxloom.trace.files import Source, errors_of
 from cxloom.trace.format import Checker, TraceBatch
-from cxloom.trace.text import Parser, looks_binary, parsed, text_format, text_metadata
+from cxloom.trace.text import Parser, has_header, looks_binary, parsed, text_format, text_metadata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +32,8 @@ class TraceReader:
     """Number of accesses, where the format knows it beforehand."""
     metadata: Mapping[str, str]
     """What whoever wrote the trace says about it, by name."""
+    unknown_cycle: bool
+    """Whether its timestamps are cycles and nobody said how long one takes: they are taken for picoseconds."""
     _parts: Callable[[], Iterator[TraceBatch | _core.Accesses]] = field(repr=False)
 
     def __iter__(self) -> Iterator[TraceBatch]:
@@ -68,18 +70,19 @@ FORMATS = ("parquet", "text", "lackey", *_core.FOREIGN_TRACE_FORMS)
 def open_trace(
     path: str | os.PathLike[str],
     *,
-    tick: str = "1ps",
+    tick: object = None,
     format: str | None = None,
-    levels: Sequence[int] = (),
+    levels: object = (),
 ) -> TraceReader:
     """Opens a trace in any of `FORMATS`; which of them, its first bytes tell, or ``format``.
     Text may be compressed (gzip, zstd, bzip2) and may come through a pipe; ``-`` is standard input.
 
-    ``tick`` is the length of one tick of the timestamps in a text trace without a header, or of a cycle of DRAMsim3.
-    ``levels`` are the numbers of channels, ranks, ... and columns that the coordinates of a ``ramulator2-read-write``
-    count.
+    ``tick`` is the length of one tick of the timestamps in a text trace without a header, or of a cycle of DRAMsim3,
+    such as ``"625ps"``; a picosecond if nothing is said. ``levels`` are the numbers of channels, ranks, ... and columns
+    that the coordinates of a ``ramulator2-read-write`` count. Either is refused with a trace that has no use for it.
 
-    Raises InputError if the file cannot be read, is empty, is a directory or is no trace.
+    Raises InputError if the file cannot be read, is empty, is a directory or is no trace; if ``tick``, ``format`` or
+    ``levels`` are wrong, its `path` says which.
     """
     if format is not None and format not in FORMATS:
         near = nearest(format, FORMATS)
@@ -94,8 +97,9 @@ def open_trace(
                 raise InputError("Parquet through a pipe", allowed="a Parquet file, or text through a pipe")
             from cxloom.trace.parquet import ParquetFile  # which loads Arrow
 
+            _refuse_useless("parquet", b"", tick, levels)
             file = ParquetFile(path)
-            return TraceReader(source.path, "parquet", file.length, file.metadata, file.batches)
+            return TraceReader(source.path, "parquet", file.length, file.metadata, False, file.batches)
         if looks_binary(source.head):
             source.close()
             raise InputError(
@@ -105,16 +109,40 @@ def open_trace(
         if found == "parquet":
             raise InputError("not a Parquet file", allowed="a format that the file has", path="format")
 
+        _refuse_useless(found, source.head, tick, levels)
+        picosecond = "1ps" if tick is None else tick
+
         def parser() -> Parser:
             if found == "lackey":
                 return _core.LackeyParser()
             if found == "text":
-                return _core.TextTraceParser(tick)
-            return _core.ForeignTraceParser(found, tick, levels)
+                return _core.TextTraceParser(picosecond)
+            return _core.ForeignTraceParser(found, picosecond, levels)
 
         parser()  # a bad tick is an error now, not when the first batch is read
         metadata = text_metadata(source.head) if found == "text" else {}
-        return TraceReader(source.path, found, None, metadata, lambda: _stream(source, parser()))
+        unknown = found == "dramsim3" and tick is None
+        return TraceReader(source.path, found, None, metadata, unknown, lambda: _stream(source, parser()))
+
+
+def _refuse_useless(form: str, head: bytes, tick: object, levels: object) -> None:
+    """Raises InputError for a tick or levels that a trace of this form has no use for."""
+    if levels and form != "ramulator2-read-write":
+        raise InputError(
+            "levels of a trace that has addresses",
+            found=f"a trace in the form {form}",
+            allowed="levels with ramulator2-read-write",
+            path="levels",
+        )
+    if tick is None or form == "dramsim3" or (form == "text" and not has_header(head)):
+        return
+    reason = "whose times are picoseconds" if form in ("parquet", "text") else "that has no times"
+    raise InputError(
+        f"a tick of a trace {reason}",
+        found=f"a trace in the form {form}",
+        allowed="a tick with dramsim3, and with a text that has no header",
+        path="tick",
+    )
 
 
 def _stream(source: Source, parser: Parser) -> Iterator[_core.Accesses]:

@@ -50,10 +50,15 @@ def text_format(head: bytes) -> str:
     return _core.foreign_trace_form(first.decode(errors="replace")) or "text"
 
 
+def has_header(head: bytes) -> bool:
+    """Whether a text trace names its columns: then its timestamps are picoseconds."""
+    return head.startswith(b"# cxloom-trace ")
+
+
 def text_metadata(head: bytes) -> dict[str, str]:
     """What the second line of a text trace says of it, if it does."""
     lines = head.splitlines()
-    if len(lines) < 2 or not lines[0].startswith(b"# cxloom-trace ") or not lines[1].startswith(_METADATA):
+    if len(lines) < 2 or not has_header(head) or not lines[1].startswith(_METADATA):
         return {}
     try:
         found = json.loads(lines[1][len(_METADATA) :])

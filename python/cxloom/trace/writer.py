@@ -60,7 +60,7 @@ def convert(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
     *,
-    tick: str = "1ps",
+    tick: str | None = None,
     format: str | None = None,
     levels: Sequence[int] = (),
     watch: Callable[[TraceReader, Iterator[TraceBatch]], Iterator[TraceBatch]] | None = None,

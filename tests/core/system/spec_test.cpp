@@ -73,6 +73,11 @@ TEST(Spec, AWorkloadSaysWhichKeysItsPatternHas) {
   EXPECT_TRUE(contains(
       error({{"pattern", "random"}, {"requests", 5}, {"arrivals", "poisson"}}).detail().problem, "poisson"));
   EXPECT_EQ(error({{"trace", "x"}, {"footprint", "1KiB"}}).path(), "workload.host.footprint");
+  EXPECT_EQ(error({{"trace", "x"}, {"tick", "1ns"}}).detail().problem,
+            "a tick has no effect without replay: timestamps");
+  EXPECT_EQ(error({{"trace", "x"}, {"replay", "timestamps"}, {"tick", "0ps"}}).path(), "workload.host.tick");
+  EXPECT_EQ(error({{"pattern", "random"}, {"requests", 5}, {"levels", Value::List{2, 4}}}).detail().problem,
+            "levels need a trace");
 }
 
 TEST(Builder, RefusesWhatCannotBeBuilt) {

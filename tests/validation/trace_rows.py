@@ -1,0 +1,49 @@
+"""What a workload says of a trace that does not say it of itself: turned, with the file read as a run reads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from validation.systems import Run, Spec, changed, direct, finished
+from validation.turns import FALLS, RISES, Turn, bandwidth, highest
+
+import cxloom as cx
+from cxloom.building import build
+
+
+def replaying(trace: str) -> Callable[[Spec, Mapping[str, Any]], Run]:
+    """Plays a spec whose host replays `trace`, the text of a file."""
+
+    def play(spec: Spec, _feeds: Mapping[str, Any]) -> Run:
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "given.trc"
+            file.write_text(trace)
+            whole = changed(spec, ("workload.host.trace", str(file)))
+            return finished(build(cx.System.from_yaml(json.dumps(whole)).resolve()), whole)
+
+    return play
+
+
+def trace_rows() -> Iterator[Turn]:
+    """Cycles of DRAMsim3 and coordinates of Ramulator 2."""
+    at = "workload.host"
+    base = direct()
+    cycles = "".join(f"{64 * i:#x} READ {1000 * i}\n" for i in range(50))
+    timed = changed(base, (at, {"replay": "timestamps"}))
+    yield Turn(
+        "workload.tick", timed, f"{at}.tick", ("625ps", "2500ps"), FALLS, bandwidth, play=replaying(cycles)
+    )
+    bursts = "".join(f"R {i // 4},{i % 4}\n" for i in range(8))
+    yield Turn(
+        "workload.levels",
+        changed(base, (at, {})),
+        f"{at}.levels",
+        ([2, 4], [2, 8]),
+        RISES,
+        highest,
+        play=replaying(bursts),
+    )

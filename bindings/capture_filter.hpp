@@ -26,6 +26,8 @@ class CaptureFilter {
       : first_touch_(first_touch), skip_(skip), limit_(limit) {
     if (!levels.empty()) caches_.emplace(levels);
   }
+  CaptureFilter(const CaptureFilter&) = delete;
+  CaptureFilter& operator=(const CaptureFilter&) = delete;
 
   /// Appends the records of the lines that the block completes.
   void feed(std::string_view block, std::vector<Access>& records) {

@@ -68,8 +68,8 @@ CacheArray::CacheArray(const CacheParams& params, RandomStream random)
       sets_(static_cast<std::uint32_t>(params.lines() / ways_)),
       mask_sets_(std::has_single_bit(sets_)),
       indexed_(ways_ > kMostComparedWays),
-      tags_(params.lines(), kNoLine),
-      states_(params.lines(), LineState::kInvalid),
+      tags_(params.lines()),
+      states_(params.lines()),
       order_(params.policy, sets_, ways_),
       random_(random) {
   if (indexed_) index_ = LineIndex(capacity());
@@ -95,7 +95,7 @@ CacheArray::Insertion CacheArray::insert(LineAddress line, LineState state) {
     if (!room) index_.erase(insertion.victim);
     index_.insert(line, slot);
   }
-  tags_[slot] = line.number();
+  tags_[slot] = tag_of(line);
   states_[slot] = state;
   order_.inserted(set, slot);
   return insertion;

@@ -1,10 +1,11 @@
 // Which line leaves a full set: the order of its slots, kept so that every policy answers in constant time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "base/random.hpp"
+#include "base/zeroed_array.hpp"
 
 namespace cxloom {
 
@@ -21,7 +22,8 @@ enum class VictimPolicy : std::uint8_t {
 };
 
 /// The slots of each set as a doubly linked list: free ones first, then used ones from the oldest to the newest, where
-/// "old" is since insertion or since the last use, as the policy has it. A set's list ends in a sentinel of its own.
+/// "old" is since insertion or since the last use, as the policy has it. A set's list ends in a sentinel of its own. Of the
+/// slots that never held a line only the next one to be taken is in it, so that a large order takes no time to lay out.
 class VictimOrder {
  public:
   VictimOrder(VictimPolicy policy, std::uint32_t sets, std::uint32_t ways)
@@ -29,27 +31,35 @@ class VictimOrder {
         slots_(sets * ways),
         ways_(ways),
         policy_(policy),
-        moves_when_used_(policy == VictimPolicy::kLru || policy == VictimPolicy::kMru) {
-    for (std::uint32_t set = 0; set < sets; ++set) {
-      const std::uint32_t end = sentinel(set);
-      links_[end] = {end, end};
-      for (std::uint32_t way = 0; way < ways; ++way) link_before(end, set * ways + way);
-    }
-  }
+        moves_when_used_(policy == VictimPolicy::kLru || policy == VictimPolicy::kMru) {}
 
   /// True if a use of the slot changes nothing, which is the case of most hits.
   bool settled(Slot slot) const { return !moves_when_used_ || links_[slot].next >= slots_; }
   void used(std::uint32_t set, Slot slot) {
     if (!settled(slot)) move_before(sentinel(set), slot);
   }
-  void inserted(std::uint32_t set, Slot slot) { move_before(sentinel(set), slot); }
+  void inserted(std::uint32_t set, Slot slot) {
+    const std::uint32_t end = sentinel(set);
+    move_before(end, slot);
+    const Slot next = slot + 1;  // of this set, unless that ends here
+    if (!linked(next) && next != (set + 1) * ways_) [[unlikely]]
+      link_before(links_[end].next, next);
+  }
   void freed(std::uint32_t set, Slot slot) {
     unlink(slot);
     link_before(links_[sentinel(set)].next, slot);
   }
 
   /// A free slot, if the set has one.
-  Slot first(std::uint32_t set) const { return links_[sentinel(set)].next; }
+  Slot first(std::uint32_t set) {
+    const std::uint32_t end = sentinel(set);
+    // Of one slot, or of none yet.
+    if (links_[end].next == links_[end].previous) [[unlikely]] {
+      links_[end] = {set * ways_, set * ways_};
+      links_[set * ways_] = {end, end};
+    }
+    return links_[end].next;
+  }
   /// The slot to empty in a set without a free one.
   Slot victim(std::uint32_t set, RandomStream& random) const {
     switch (policy_) {
@@ -69,6 +79,8 @@ class VictimOrder {
   };
 
   std::uint32_t sentinel(std::uint32_t set) const { return slots_ + set; }
+  /// Whether a slot is in the list of its set: one of its neighbours is not slot 0.
+  bool linked(Slot slot) const { return (links_[slot].previous | links_[slot].next) != 0; }
   void unlink(std::uint32_t at) {
     const Links links = links_[at];
     links_[links.previous].next = links.next;
@@ -85,7 +97,7 @@ class VictimOrder {
     link_before(successor, at);
   }
 
-  std::vector<Links> links_;  // of the slots, then of the sentinels
+  ZeroedArray<Links> links_;  // of the slots, then of the sentinels
   std::uint32_t slots_;
   std::uint32_t ways_;
   VictimPolicy policy_;

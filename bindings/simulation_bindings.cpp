@@ -179,20 +179,23 @@ class RunningSystem {
       names.append(std::string(to_text(static_cast<DramCommand>(i))));
     return names;
   }
-  nb::object description() {
-    simulation_.read_traces();
-    return to_python(describe_system(registry(), simulation_));
+  static nb::object description(nb::handle spec, const nb::dict& feeds) try {
+    return to_python(describe_system(registry(), read(spec), opener(feeds)));
+  } catch (const InputError& error) {
+    throw_with_spec_errors(error, to_value(spec), registry());
   }
 
  private:
   RunningSystem(Spec spec, const nb::dict& feeds)
       : collector_(spec.outputs.requests),
-        simulation_(
-            registry(), std::move(spec), [&](const std::string& device) { return open(feeds, device); },
-            collector_) {}
+        simulation_(registry(), std::move(spec), opener(feeds), collector_) {}
 
   // The plain data are gone before the system is built.
   static Spec read(nb::handle spec) { return Spec::read(to_value(spec), registry()); }
+
+  static TraceOpener opener(const nb::dict& feeds) {
+    return [&feeds](const std::string& device) { return open(feeds, device); };
+  }
 
   static TraceFeed open(const nb::dict& feeds, const std::string& device) {
     if (!feeds.contains(device.c_str())) {
@@ -244,10 +247,8 @@ void bind_simulation(nb::module_& m) {
       [](nb::handle spec) { return to_python_errors(spec_errors(to_value(spec), registry()).errors()); },
       "spec"_a,
       "The InputErrors of the entries of a spec, each looked at by itself; the spec need not be whole.");
-  m.def(
-      "check",
-      [](nb::handle spec, const nb::dict& feeds) { return RunningSystem(spec, feeds).description(); },
-      "spec"_a, "feeds"_a = nb::dict(), "What a resolved spec describes; raises InputError if it is wrong.");
+  m.def("check", &RunningSystem::description, "spec"_a, "feeds"_a = nb::dict(),
+        "What a resolved spec describes; raises InputError if it is wrong.");
 }
 
 }  // namespace cxloom

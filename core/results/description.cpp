@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "device/io_engine.hpp"
 #include "device/memory_owner.hpp"
@@ -100,11 +101,15 @@ Value links_of(const System& system) {
   return links;
 }
 
-// How far requesters and memories are apart: in links, and in time for the first of them.
-Value routes_of(const Registry& registry, const System& system, const Spec& spec) {
-  // In a large system each takes as long as building it.
-  const std::size_t timed = std::clamp<std::size_t>(4096 / system.components().size(), 1, 16);
-  Value::List routes;
+// How far a requester and the memories are apart in links.
+struct Route {
+  std::string requester;
+  Value::Map described;
+  bool whole = false;  // it reaches them all
+};
+
+std::vector<Route> routes_of(const System& system) {
+  std::vector<Route> routes;
   const auto targets = system.address_map().targets();
   for (const Requester* requester : system.requesters()) {
     if (targets.empty()) break;
@@ -121,16 +126,28 @@ Value routes_of(const Registry& registry, const System& system, const Spec& spec
       farthest = std::max(farthest, links_between);
     }
     if (reached == 0) continue;
-    Value::Map route{{"requester", requester->name()},
-                     {"nearest", number(nearest)},
-                     {"mean", static_cast<double>(sum) / static_cast<double>(reached)},
-                     {"farthest", number(farthest)}};
-    if (reached == targets.size() && routes.size() < timed) {
-      route.emplace_back("idle_read_ns", idle_read_latency(registry, spec, requester->name()));
-    }
-    routes.emplace_back(std::move(route));
+    routes.push_back({requester->name(),
+                      {{"requester", requester->name()},
+                       {"nearest", number(nearest)},
+                       {"mean", static_cast<double>(sum) / static_cast<double>(reached)},
+                       {"farthest", number(farthest)}},
+                      reached == targets.size()});
   }
   return routes;
+}
+
+// The routes, with the time of an idle read for the first of them.
+Value timed(const Registry& registry, const Spec& spec, std::vector<Route> routes) {
+  // In a large system each takes as long as building it.
+  const std::size_t most = std::clamp<std::size_t>(4096 / spec.devices.size(), 1, 16);
+  Value::List described;
+  for (Route& route : routes) {
+    if (route.whole && described.size() < most) {
+      route.described.emplace_back("idle_read_ns", idle_read_latency(registry, spec, route.requester));
+    }
+    described.emplace_back(std::move(route.described));
+  }
+  return described;
 }
 
 // Memory that no address leads to.
@@ -172,18 +189,29 @@ Value media_of(const System& system) {
 
 }  // namespace
 
-Value describe_system(const Registry& registry, const Simulation& simulation) {
-  const System& system = simulation.system();
-  const Spec& spec = simulation.spec();
-  const Unlimited unlimited = find_unlimited(system, nullptr);
-  Value::List notes;
-  for (const std::string& note : simulation.notes()) notes.emplace_back(note);
-  if (unlimited.any()) notes.emplace_back(unlimited.note());
-  return Value::Map{{"devices", devices_of(system, spec)}, {"unmapped", unmapped_of(system, spec)},
-                    {"links", links_of(system)},           {"routes", routes_of(registry, system, spec)},
-                    {"pbr_ids", number(system.pbr_ids())}, {"addresses", system.address_map().described()},
-                    {"media", media_of(system)},           {"unlimited", unlimited.to_value()},
-                    {"notes", std::move(notes)},           {"memory_bytes", number(system.memory_need())}};
+Value describe_system(const Registry& registry, const Spec& spec, const TraceOpener& open_trace) {
+  std::vector<Route> routes;
+  Value described;
+  {
+    Nobody nobody;
+    Simulation simulation(registry, spec, open_trace, nobody);
+    simulation.read_traces();
+    const System& system = simulation.system();
+    const Unlimited unlimited = find_unlimited(system, nullptr);
+    Value::List notes;
+    for (const std::string& note : simulation.notes()) notes.emplace_back(note);
+    if (unlimited.any()) notes.emplace_back(unlimited.note());
+    routes = routes_of(system);
+    described =
+        Value::Map{{"devices", devices_of(system, spec)}, {"unmapped", unmapped_of(system, spec)},
+                   {"links", links_of(system)},           {"routes", {}},
+                   {"pbr_ids", number(system.pbr_ids())}, {"addresses", system.address_map().described()},
+                   {"media", media_of(system)},           {"unlimited", unlimited.to_value()},
+                   {"notes", std::move(notes)},           {"memory_bytes", number(system.memory_need())}};
+  }
+  // Each read takes a system of its own, and there is never more than one at a time.
+  described.set("routes", timed(registry, spec, std::move(routes)));
+  return described;
 }
 
 }  // namespace cxloom

@@ -7,7 +7,8 @@
 
 namespace cxloom {
 
-/// Devices, links with bounds, the way from requesters to memories, memory without addresses, PBR identities.
-Value describe_system(const Registry& registry, const Simulation& simulation);
+/// Devices, links with bounds, the way from requesters to memories, memory without addresses, PBR identities. Reads the
+/// traces of the workloads. Throws InputError for what a run would refuse.
+Value describe_system(const Registry& registry, const Spec& spec, const TraceOpener& open_trace);
 
 }  // namespace cxloom

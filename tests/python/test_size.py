@@ -150,25 +150,53 @@ def test_a_queue_that_the_workload_never_fills_is_no_matter(tmp_path: Path) -> N
     assert ended.code == 0, ended.err
 
 
+BUFFERS = (
+    BASE.replace("  mem:", '  "mem[0-39]":')
+    .replace("host, mem]", 'host, "mem[*]"]')
+    .replace("{to: mem", '{policy: capacity, to: "mem*"')
+)
+WANTED = "devices.mem[*].media.read_buffer=1048576"
+
+
 def test_many_small_things_are_counted_together(tmp_path: Path) -> None:
     """Each of the memories takes 92 MB for its buffer, which is nothing; 40 take 3.7 GB."""
-    spec = (
-        BASE.replace("  mem:", '  "mem[0-39]":')
-        .replace("host, mem]", 'host, "mem[*]"]')
-        .replace("to: mem", 'to: "mem*"')
-    )
-    spec = spec.replace("{to:", "{policy: capacity, to:")
-    wanted = "devices.mem[*].media.read_buffer=1048576"
-    ended = command(tmp_path, spec, "check", "--set", wanted, limit=MACHINE)
+    ended = command(tmp_path, BUFFERS, "check", "--set", WANTED, limit=MACHINE)
     assert ended.code == 2, ended.err
     assert "devices.mem" in ended.err
     assert ".media.read_buffer: more than the memory of this machine" in ended.err
 
 
+def test_to_check_takes_no_more_than_one_system(tmp_path: Path) -> None:
+    """Each of the 40 memories has 8 MB of buckets from the first moment on."""
+    few = BUFFERS.replace("100000000", "10")
+    checked, ran = (
+        command(tmp_path, few, what, "--json", "--set", WANTED, limit=8 * GIB) for what in ("check", "run")
+    )
+    assert checked.code == ran.code == 0, checked.err + ran.err
+    assert ran.peak > 300 * MIB
+    assert checked.peak < 1.2 * ran.peak
+
+
+@pytest.mark.parametrize("ways", [8, 0])
+@pytest.mark.parametrize("what", ["run", "check"])
+def test_a_large_cache_takes_memory_where_it_holds_lines(tmp_path: Path, what: str, ways: int) -> None:
+    """2 GiB in lines of 64 bytes would be more than half a GB of tags, and seconds of building."""
+    cache = f"devices.host.cache={{size: 2GiB, ways: {ways}}}"
+    few = BASE.replace("100000000", "1000")
+    ended = command(tmp_path, few, what, "--json", "--set", cache, limit=8 * GIB)
+    assert ended.code == 0, ended.err
+    assert ended.peak < 100 * MIB
+    assert ended.seconds < 2
+
+
 @pytest.mark.parametrize("path", ["devices.host.cache.size=1GiB", "devices.host.queue=500000"])
 def test_the_estimate_is_near_what_a_run_takes(tmp_path: Path, path: str) -> None:
-    """`check` says how much, and a run takes more than half and not more than all of it beyond the smallest."""
-    small = BASE.replace("100000000", "500000")
+    """`check` says how much, and a run takes more than half and not more than all of it beyond the smallest.
+
+    Steps of 4 KiB reach every page of the tags of a cache, once it has gone over 128 MiB.
+    """
+    small = BASE.replace("100000000", "500000").replace("random", "strided, stride: 4KiB")
+    small = small.replace("footprint: 1MiB", "footprint: 128MiB")
     told = []
     taken = []
     for setting in ("devices.host.queue=1", path):

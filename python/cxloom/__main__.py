@@ -1,6 +1,6 @@
 """``python -m cxloom``: the command."""
 
-from cxloom.cli import main
+from cxloom.cli import entry
 
 if __name__ == "__main__":
-    main()
+    entry()

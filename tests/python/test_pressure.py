@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from conftest import SPEC
 
 import cxloom as cx
 from cxloom.errors import InputError
@@ -203,9 +206,45 @@ main()
 
 
 @pytest.mark.parametrize(
-    "module", ["cxloom.cli.app", "typer", "cxloom.cli.run", "cxloom._core", "ruamel.yaml", "rich.table"]
+    "module",
+    ["cxloom.cli.app", "typer", "cxloom.cli.run", "cxloom._core", "ruamel.yaml", "rich.table", "pydantic"],
 )
 def test_ctrl_c_while_modules_are_loaded(spec_file: Path, module: str) -> None:
     code = INTERRUPTED.format(module=module, spec=str(spec_file))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "error: interrupted\n")
+
+
+STARTED = """\
+import sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "cxloom.cli.process":
+            print("up", flush=True)
+sys.meta_path.insert(0, Finder())
+sys.argv = ["cxloom", "run", "--quiet", "long.yaml"]
+from cxloom.cli import main
+main()
+"""
+
+
+def test_ctrl_c_at_any_moment_of_the_beginning(tmp_path: Path) -> None:
+    """From the first module of the command on, whatever it does meanwhile, it says one thing and ends with code 1."""
+    (tmp_path / "long.yaml").write_text(SPEC.replace("requests: 2000", "requests: 100000000"))
+    for step in range(16):
+        process = subprocess.Popen(
+            [sys.executable, "-c", STARTED],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        time.sleep(0.02 * step)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out) == (1, ""), err
+        early = err == "error: interrupted\n"
+        assert early or err.startswith("\ninterrupted: ending the run"), err
+        assert "Traceback" not in err

@@ -1,5 +1,21 @@
 """The command `cxloom`. `docs/cli.md` describes it."""
 
-from cxloom.cli.process import main
+import signal
+from typing import Any
 
-__all__ = ["main"]
+from cxloom.cli.at_once import ended_at_once
+
+__all__ = ["entry", "main"]
+
+
+def main(afterwards: Any = signal.default_int_handler) -> None:
+    """Runs the command of `sys.argv` and exits with its code; `afterwards` is the handler of Ctrl-C from then on."""
+    with ended_at_once(afterwards):
+        from cxloom.cli.process import run
+
+        run()
+
+
+def entry() -> None:
+    """The command as a process: once it is done, Ctrl-C has nothing to end any more."""
+    main(signal.SIG_IGN)

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from cxloom.cli.process import Output, UnwritableError, ended_at_once
+from cxloom.cli.at_once import ended_at_once, interruptible
+from cxloom.cli.process import Output, UnwritableError
 from cxloom.errors import CxloomError, InputError, SimulationError, reason_of
 
 COMMANDS = {
@@ -36,13 +37,13 @@ class _Command(TyperCommand):
         super().__init__(name, short_help=about)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        return loaded(self._module, str(self.name)).make_context(info_name, args, parent=parent, **extra)
+        with ended_at_once():  # what reads the arguments is loaded, too
+            return loaded(self._module, str(self.name)).make_context(info_name, args, parent=parent, **extra)
 
 
 def loaded(module: str, name: str) -> Any:
     """The command `name` of a module: the module's `app`, or else its function of that name."""
-    with ended_at_once():
-        found = import_module(module)
+    found = import_module(module)
     app = getattr(found, "app", None)
     if app is None:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -62,7 +63,8 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with interruptible():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             raise SimulationError("interrupted") from None
 

@@ -1,17 +1,13 @@
-"""The command as a process: what holds before its parts are even imported, and when its output cannot be written.
-
-Nothing here imports what takes time, so that Ctrl-C finds somebody to answer from the first instant on.
-"""
+"""The command as a process: its streams, and what becomes of output that cannot be written."""
 
 from __future__ import annotations
 
 import errno
 import gc
 import os
-import signal
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from cxloom.errors import reason_of
@@ -21,18 +17,16 @@ _YOUNG = 200_000
 run, and of a large system's, went into finding none."""
 
 
-def main() -> None:
+def run() -> None:
     """Runs the command of `sys.argv` and exits with its code."""
     streams = sys.stdout, sys.stderr
     gc.set_threshold(_YOUNG)
     try:
-        with ended_at_once():
-            from cxloom.cli.app import command
+        from cxloom.cli.app import command
+
         out, err = Output(sys.stdout, "standard output"), Messages(sys.stderr)
         sys.stdout, sys.stderr = out, err
         code = command(out)
-    except KeyboardInterrupt:
-        code = _interrupted()
     finally:
         sys.stdout, sys.stderr = streams
     raise SystemExit(code)
@@ -123,26 +117,3 @@ def _to_nowhere(stream: TextIO | None) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
-
-
-@contextmanager
-def ended_at_once() -> Iterator[None]:
-    """While it is entered, Ctrl-C ends the process: an exception could come out of an import as anything."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield  # ignored, as of a job in the background, or somebody else's
-        return
-
-    def end(_number: int, _frame: object) -> None:
-        os._exit(_interrupted())
-
-    signal.signal(signal.SIGINT, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _interrupted() -> int:
-    with suppress(OSError):
-        os.write(2, b"error: interrupted\n")
-    return 1

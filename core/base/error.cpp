@@ -1,7 +1,9 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <string_view>
 
 namespace cxloom {
 
@@ -83,6 +85,22 @@ std::string nearest_name(const std::string& name, const std::vector<std::string>
     if (holds && (best.empty() || candidate.size() < best.size())) best = candidate;
   }
   return best;
+}
+
+std::string counted(std::uint64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + (count == 1 ? noun : plural(noun));
+}
+
+std::string plural(const std::string& noun) {
+  if (std::ranges::any_of(std::array{"s", "x", "ch", "sh"},
+                          [&](const char* end) { return noun.ends_with(end); })) {
+    return noun + "es";
+  }
+  constexpr std::string_view kVowels = "aeiou";
+  const bool ends_in_y = noun.size() > 1 && noun.back() == 'y';
+  if (ends_in_y && kVowels.find(noun[noun.size() - 2]) == std::string_view::npos)
+    return noun.substr(0, noun.size() - 1) + "ies";
+  return noun + "s";
 }
 
 std::string list_names(const std::vector<std::string>& names) {

@@ -2,6 +2,7 @@
 // A broken invariant is our own bug and raises InternalError with the state that a maintainer needs.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -85,6 +86,12 @@ inline void ensure(bool condition, const char* what) {
 
 /// The candidate nearest to `name` by edit distance, else the shortest that it is a part of, else an empty string.
 std::string nearest_name(const std::string& name, const std::vector<std::string>& candidates);
+
+/// "1 link", "2 links", "3 accesses": a count of what a regular noun names.
+std::string counted(std::uint64_t count, const std::string& noun);
+
+/// The plural of a regular noun.
+std::string plural(const std::string& noun);
 
 /// "a, b or c": candidates as a sentence lists them.
 std::string list_names(const std::vector<std::string>& names);

@@ -178,7 +178,7 @@ void IoEngine::report(MeasureSink& sink) const {
 }
 
 std::string IoEngine::activity() const {
-  return outstanding() == 0 ? std::string() : std::to_string(outstanding()) + " CXL.io packets under way";
+  return outstanding() == 0 ? std::string() : counted(outstanding(), "CXL.io packet") + " under way";
 }
 
 }  // namespace cxloom

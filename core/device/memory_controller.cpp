@@ -189,8 +189,8 @@ std::string MemoryController::activity() const {
   const std::size_t outside = requests_.outside_count + (writes_ ? writes_->outside_count : 0);
   const std::uint64_t posted = posted_.live();
   if (in_service == 0 && outside == 0 && posted == 0) return {};
-  return std::to_string(in_service) + " requests in service, " + std::to_string(outside) +
-         " waiting outside" + (posted != 0 ? ", " + std::to_string(posted) + " posted writes buffered" : "");
+  return counted(in_service, "request") + " in service, " + std::to_string(outside) + " waiting outside" +
+         (posted != 0 ? ", " + counted(posted, "posted write") + " buffered" : "");
 }
 
 }  // namespace cxloom

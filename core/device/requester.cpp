@@ -96,7 +96,7 @@ void Requester::fetch() {
   exhausted_ = !has_next_ && !work_.stream->open();
   if (exhausted_ && !counting_ && issued_ <= work_.warmup) {
     throw InputError({"the work ends during the warm-up",
-                      std::to_string(issued_) + " accesses",
+                      counted(issued_, "access"),
                       "more accesses than run.warmup, which is " + std::to_string(work_.warmup),
                       {}},
                      work_.name);
@@ -405,8 +405,8 @@ void Requester::report(MeasureSink& sink) const {
 
 std::string Requester::activity() const {
   if (outstanding() == 0) return {};
-  return std::to_string(in_flight_) + " requests and " + std::to_string(write_backs_) +
-         " write-backs without an answer, " + std::to_string(completed_) + " answered";
+  return counted(in_flight_, "request") + " and " + counted(write_backs_, "write-back") +
+         " without an answer, " + std::to_string(completed_) + " answered";
 }
 
 }  // namespace cxloom

@@ -145,11 +145,9 @@ CurveTable CurveTable::from_file(const std::string& path) {
   if (std::filesystem::exists(path, problem) && !std::filesystem::is_regular_file(path, problem))
     refuse(path, 0, {"not a file", {}, "a CSV or TSV file", {}});
   if (const std::uintmax_t size = std::filesystem::file_size(path, problem); !problem && size > kMaxFileBytes)
-    refuse(path, 0,
-           {"the table is too large",
-            std::to_string(size) + " bytes",
-            "at most " + std::to_string(kMaxFileBytes) + " bytes",
-            {}});
+    refuse(
+        path, 0,
+        {"the table is too large", counted(size, "byte"), "at most " + counted(kMaxFileBytes, "byte"), {}});
   std::ifstream file(path);
   if (!file) refuse(path, 0, {"the table cannot be read", {}, "a CSV or TSV file", {}});
   std::vector<Row> rows;
@@ -168,8 +166,8 @@ CurveTable CurveTable::from_file(const std::string& path) {
     if (cells.size() != columns.size()) {
       refuse(path, number,
              {"a row of another length than the header",
-              std::to_string(cells.size()) + " cells",
-              std::to_string(columns.size()) + " cells",
+              counted(cells.size(), "cell"),
+              counted(columns.size(), "cell"),
               {}});
     }
     std::array<double, 3> values{1.0, 0.0, 0.0};

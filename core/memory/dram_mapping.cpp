@@ -74,7 +74,7 @@ DramMapping::DramMapping(const std::string& fields, const DramOrganisation& orga
     if (rests[f] > 1)
       throw wrong("the field '" + name + "' stands there twice without a number of bits", fields);
     if (given[f] > wanted[f] || (rests[f] == 0 && given[f] != wanted[f])) {
-      throw wrong("the mapping gives " + std::to_string(given[f]) + " bits to '" + name + "', which has " +
+      throw wrong("the mapping gives " + counted(given[f], "bit") + " to '" + name + "', which has " +
                       std::to_string(wanted[f]) + " in this organisation",
                   fields);
     }
@@ -90,7 +90,7 @@ DramMapping::DramMapping(const std::string& fields, const DramOrganisation& orga
     if (top->field != kRow || bits(*top) + below < wanted[kRow]) {
       throw wrong("devices of " + std::to_string(organisation.density) +
                       "Gb have rows that are no power of two: 'ro' stands first, with " +
-                      std::to_string(wanted[kRow] - below) + " bits or more",
+                      counted(wanted[kRow] - below, "bit") + " or more",
                   fields);
     }
   }

@@ -148,11 +148,10 @@ std::string DramMedia::described() const {
   const DramOrganisation& organisation = config_.device.organisation;
   const std::uint32_t ranks = organisation.ranks / organisation.stack;
   std::string text = std::to_string(config_.sub_channels / organisation.sub_channels) + " x " +
-                     std::string(config_.device.name) + ", " + std::to_string(ranks) +
-                     (ranks == 1 ? " rank" : " ranks");
+                     std::string(config_.device.name) + ", " + cxloom::counted(ranks, "rank");
   if (config_.device.standard == DramStandard::kNone) return text;
-  text += " of " + std::to_string(organisation.devices_in_rank() * organisation.sub_channels) + " devices, " +
-          std::to_string(organisation.density) + "Gb x" + std::to_string(organisation.device_width);
+  text += " of " + cxloom::counted(organisation.devices_in_rank() * organisation.sub_channels, "device") +
+          ", " + std::to_string(organisation.density) + "Gb x" + std::to_string(organisation.device_width);
   if (organisation.ecc_width != 0) text += ", ECC among them";
   if (organisation.stack > 1) text += ", stacks of " + std::to_string(organisation.stack);
   return text;

@@ -51,7 +51,7 @@ void check_cxl(const RegionParams& params) {
   }
   if (std::find(kCxlWays.begin(), kCxlWays.end(), params.to.size()) == kCxlWays.end()) {
     throw InputError({"a CXL decoder cannot interleave over this many targets",
-                      std::to_string(params.to.size()) + " ways",
+                      counted(params.to.size(), "way"),
                       "1, 2, 3, 4, 6, 8, 12 or 16 ways, or policy: weighted for any number",
                       {}},
                      "to");

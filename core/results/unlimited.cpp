@@ -13,10 +13,10 @@ namespace {
 
 Value list_of(const std::vector<std::string>& names) { return Value::List(names.begin(), names.end()); }
 
-void add_first(const std::string& what, const std::vector<std::string>& names, std::string& text) {
+void add_first(const std::string& noun, const std::vector<std::string>& names, std::string& text) {
   constexpr std::size_t kShown = 3;
   if (names.empty()) return;
-  text += (text.empty() ? "" : "; ") + what + " ";
+  text += (text.empty() ? "" : "; ") + (names.size() == 1 ? noun : plural(noun)) + " ";
   const std::size_t shown = std::min(names.size(), kShown);
   for (std::size_t i = 0; i < shown; ++i) text += (i > 0 ? ", " : "") + names[i];
   if (names.size() > shown) text += " and " + std::to_string(names.size() - shown) + " more";
@@ -30,9 +30,9 @@ Value Unlimited::to_value() const {
 
 std::string Unlimited::note() const {
   std::string text;
-  add_first("links", links, text);
-  add_first("buses", buses, text);
-  add_first("memories", memories, text);
+  add_first("link", links, text);
+  add_first("bus", buses, text);
+  add_first("memory", memories, text);
   return "no bandwidth is given, so that nothing ever waits there: " + text;
 }
 

@@ -43,13 +43,13 @@ MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec) {
     links += link.params->count * link_bytes(*link.params);
     count += link.params->count;
   }
-  memory.add("links", std::to_string(count) + " links", 1, links);
+  memory.add("links", counted(count, "link"), 1, links);
   return memory;
 }
 
 MemoryEstimate estimate_routes(const Topology& topology, RouteMetric metric) {
   MemoryEstimate memory;
-  memory.add("links", "routes in a system of " + std::to_string(topology.size()) + " devices", 1,
+  memory.add("links", "routes in a system of " + counted(topology.size(), "device"), 1,
              RouteTable::bytes(topology, metric));
   return memory;
 }

@@ -23,7 +23,7 @@ std::string text_of(const std::array<char, kSize>& text) {
 }
 
 std::string described(const TypeLayout& type) {
-  return text_of(type.name) + ": " + std::to_string(type.size) + " bytes, aligned to " +
+  return text_of(type.name) + ": " + counted(type.size, "byte") + ", aligned to " +
          std::to_string(type.alignment);
 }
 

@@ -183,8 +183,7 @@ void Simulation::look_for_livelock() {
   events_at_progress_ = kernel_.events();
   if (!waiting || kernel_.idle()) return;  // nobody asks for anything, or all is over
   const std::string problem = std::string("no ") + (warming_up ? "warm-up " : "") +
-                              "request has completed in " + std::to_string(spec_.run.livelock_events) +
-                              " events";
+                              "request has completed in " + counted(spec_.run.livelock_events, "event");
   if (!system_.io_engines().empty()) {
     // Behind CXL.io, which goes on whatever happens, a deadlock looks alike: without it nothing is left to happen.
     cease_io();
@@ -234,13 +233,14 @@ void Simulation::add_notes_on_work() {
     const std::uint64_t issued = requester->issued();
     const std::uint64_t before = requester->issued_before_window();
     if (const auto wanted = requester->expected(); wanted && issued < *wanted) {
-      notes_.push_back(name + " ended after " + std::to_string(issued) + " of " + std::to_string(*wanted) +
-                       " requests, warm-up included: its trace has no more");
+      notes_.push_back(name + " ended after " + std::to_string(issued) + " of " +
+                       counted(*wanted, "request") + ", warm-up included: its trace has no more");
     }
     if (requester->trace_ended() && (opener_ ? before == issued : before > requester->warmup())) {
-      notes_.push_back(name + " made " + std::to_string(before) + " of the " + std::to_string(issued) +
-                       " requests of its trace before the window opened; " + std::to_string(issued - before) +
-                       " are left to be measured, more with a shorter run.warmup");
+      notes_.push_back(name + " made " + std::to_string(before) + " of the " + counted(issued, "request") +
+                       " of its trace before the window opened; " + std::to_string(issued - before) +
+                       (issued - before == 1 ? " is" : " are") +
+                       " left to be measured, more with a shorter run.warmup");
     }
   }
 }
@@ -280,8 +280,8 @@ std::string Simulation::diagnosis(const std::string& problem) const {
   std::uint64_t outstanding = 0;
   for (const Requester* requester : system_.requesters()) outstanding += requester->outstanding();
   std::string text = problem + " (at " + to_text(kernel_.now()) + ", after " +
-                     std::to_string(kernel_.events()) + " events, " + std::to_string(outstanding) +
-                     " requests and write-backs under way)\n";
+                     counted(kernel_.events(), "event") + ", " + counted(outstanding, "request") +
+                     " under way, write-backs among them)\n";
   std::size_t lines = 0;
   for (const auto& each : system_.components()) {
     const std::string activity = each->activity();

@@ -101,7 +101,7 @@ void ForeignTraceParser::parse(std::string_view line, std::vector<Access>& acces
   if (words_.empty()) return;
   const FormInfo& form = kForms[static_cast<std::size_t>(form_)];
   if (words_.size() < form.fewest || words_.size() > form.most) {
-    refuse("a line of " + std::to_string(words_.size()) + " columns", line, std::string(form.line));
+    refuse("a line of " + counted(words_.size(), "column"), line, std::string(form.line));
   }
   Access access;
   switch (form_) {
@@ -176,7 +176,7 @@ std::uint64_t ForeignTraceParser::address_at(std::string_view coordinates) const
     rest.remove_prefix(comma + 1);
   }
   if (level + 1 != levels_.size()) {
-    refuse(std::to_string(level + 1) + " coordinates", coordinates,
+    refuse(counted(level + 1, "coordinate"), coordinates,
            std::to_string(levels_.size()) + ", one for each of the levels");
   }
   return burst * kBurst;

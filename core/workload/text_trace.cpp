@@ -61,9 +61,9 @@ void TextTraceParser::parse(std::string_view line, std::vector<Access>& accesses
   if (given != columns_.size()) {
     std::string names;
     for (const TraceColumn column : columns_) names.append(names.empty() ? "" : " ").append(name_of(column));
-    throw TraceError({"a line of " + std::to_string(given) + " columns",
+    throw TraceError({"a line of " + counted(given, "column"),
                       quoted(line),
-                      std::to_string(columns_.size()) + " columns: " + names,
+                      counted(columns_.size(), "column") + ": " + names,
                       {}},
                      lines_.number());
   }

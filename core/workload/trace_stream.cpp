@@ -39,8 +39,8 @@ void TraceStream::refill() {
   if (!length_ && !refill_) length_ = total;
   if (length_ && (total > *length_ || (!refill_ && total < *length_))) {
     throw InputError({total > *length_ ? "the trace goes on after its stated length" : "the trace is cut off",
-                      std::to_string(total) + " accesses",
-                      std::to_string(*length_) + " accesses",
+                      counted(total, "access"),
+                      counted(*length_, "access"),
                       {}});
   }
 }

@@ -288,11 +288,11 @@ class ClockedMedia final : public Media {
   }
 
   [[noreturn]] void give_up() const {
-    throw SimulationError(std::string(Library::kName) +
-                          " hangs: it has completed nothing and taken nothing for " +
-                          std::to_string(watchdog_) + " of its cycles, with " + std::to_string(outstanding_) +
-                          " transactions in it and " + std::to_string(waiting_.size() - next_waiting_) +
-                          " requests before it (`watchdog` sets the limit)");
+    throw SimulationError(
+        std::string(Library::kName) + " hangs: it has completed nothing and taken nothing for " +
+        std::to_string(watchdog_) + " of its cycles, with " + counted(outstanding_, "transaction") +
+        " in it and " + counted(waiting_.size() - next_waiting_, "request") +
+        " before it (`watchdog` sets the limit)");
   }
 
   Kernel& kernel_;

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from cxloom import limits
+from cxloom.words import counted
 
 
 def reason_of(error: OSError) -> str:
@@ -39,7 +40,7 @@ def shown(text: str) -> str:
         )
     if len(text) <= limits.SHOWN:
         return text
-    return f"{text[: limits.SHOWN * 2 // 3]}... ({len(text)} characters)"
+    return f"{text[: limits.SHOWN * 2 // 3]}... ({counted(len(text), 'character')})"
 
 
 class CxloomError(Exception):
@@ -127,7 +128,7 @@ class InputErrors(InputError):
     def more(self) -> str:
         """How many there are beyond those that are shown, as a sentence; empty if there are none."""
         count = len(self.errors) - MOST_SHOWN
-        return f"and {count:,} more error{'s' if count > 1 else ''}" if count > 0 else ""
+        return f"and {counted(count, 'more error')}" if count > 0 else ""
 
     def __str__(self) -> str:
         lines = [InputError.__str__(each) for each in self.errors[:MOST_SHOWN]]

@@ -21,6 +21,7 @@ from cxloom.spec.node import described
 from cxloom.spec.reader import read_file
 from cxloom.spec.resolve import Resolved, resolve
 from cxloom.spec.writer import to_yaml
+from cxloom.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -304,7 +305,7 @@ class Result(Measures):
 
     def __repr__(self) -> str:
         mean = self.latency.mean
-        return f"<Result: {self.count} requests, {self.bandwidth:.2f} GB/s, mean latency {mean:.1f} ns>"
+        return f"<Result: {counted(self.count, 'request')}, {self.bandwidth:.2f} GB/s, mean latency {mean:.1f} ns>"
 
 
 def _known(value: float | None) -> float:

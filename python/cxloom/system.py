@@ -18,6 +18,7 @@ from cxloom.spec.node import Node, Origin, described, from_plain
 from cxloom.spec.reader import read_file, read_text
 from cxloom.spec.resolve import Override, Resolved, resolve
 from cxloom.spec.writer import to_yaml
+from cxloom.words import counted
 
 _PACKAGE = str(Path(__file__).parent)
 
@@ -215,7 +216,9 @@ class System:
 
     def __repr__(self) -> str:
         counts = {key: len(self._entries(key)) for key in ("devices", "workload")}
-        return f"<System: {counts['devices']} device entries, {len(self._items('links'))} link entries>"
+        devices = counted(counts["devices"], "device entry")
+        links = counted(len(self._items("links")), "link entry")
+        return f"<System: {devices}, {links}>"
 
     # --- parts ---------------------------------------------------------------------------------------------------
 

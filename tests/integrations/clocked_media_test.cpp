@@ -214,7 +214,7 @@ TEST_F(ClockedMediaTest, AHangIsToldByTheLibrarysName) {
     ADD_FAILURE() << "no SimulationError";
   } catch (const SimulationError& error) {
     EXPECT_TRUE(test::contains(error.what(), "the library hangs"));
-    EXPECT_TRUE(test::contains(error.what(), "1 transactions in it"));
+    EXPECT_TRUE(test::contains(error.what(), "1 transaction in it"));
   }
   EXPECT_LE(script.ticks, 1002U);
 }

@@ -121,7 +121,7 @@ def test_check_describes_a_system(spec_file: Path, cxloom: Call) -> None:
     assert outcome.code == 0
     for words in (
         "is valid",
-        "6 devices (1 host, 1 bus, 4 memory)",
+        "6 devices (1 host, 1 bus, 4 memories)",
         "5 links",
         "host-bus",
         "0x0-0xfffffffff",

@@ -253,6 +253,6 @@ def test_a_killed_run_leaves_no_result(spec_file: Path, tmp_path: Path) -> None:
 
 def test_a_result_reads_well(system: cx.System) -> None:
     result = cx.run(system)
-    assert repr(result).startswith("<Result: 2000 requests, ")
+    assert repr(result).startswith("<Result: 2,000 requests, ")
     assert "where a request's time went" in str(result)
     assert json.loads(result.to_json()) == result.summary

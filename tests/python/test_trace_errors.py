@@ -149,7 +149,7 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "ours, then dramsim3": (text("0x40 R 2\n0x40 READ 3\n"), ":2: bad kind, found 'READ'; allowed: R or W"),
     "dramsim3 beyond 64 bits": (text("0x12345678123456781 READ 2\n"), ":1: bad address"),
     "ramulator2 loads, then reads": (text("LD 0x40\nR 0x40\n"), ":2: bad kind, found 'R'; allowed: LD or ST"),
-    "ramulator2 load without address": (text("LD 0x40\nST\n"), ":2: a line of 1 columns"),
+    "ramulator2 load without address": (text("LD 0x40\nST\n"), ":2: a line of 1 column"),
     "ramulator2 load of letters": (text("LD 4f\n"), ":1: bad address, found '4f'"),
     "ramulator2 loads of an O3 core in hexadecimal": (
         text("3 64\n3 0x40\n"),

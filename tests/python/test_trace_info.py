@@ -59,7 +59,7 @@ def test_the_command_says_it_to_people_and_to_programs(tmp_path: Path, cxloom: C
     path.write_text("0x0 R 1000\n0x40 R 2500\n0x80 W 3000\n0xc0 R 3000\n")
     outcome = cxloom("trace", "info", path)
     assert outcome.code == 0
-    assert "4: 3 reads, 1 writes" in outcome.out
+    assert "4: 3 reads, 1 write" in outcome.out
     assert "75.0%" in outcome.out
     assert "1 ns to 3 ns" in outcome.out
     assert "instructions      not given" in outcome.out

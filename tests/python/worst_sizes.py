@@ -69,7 +69,11 @@ FILES = [
     Bad("endless file", "a device, not a file", command=("run", "/dev/zero")),
     Bad("empty device", "a device, not a file", command=("check", "/dev/null")),
     Bad("a pipe that nobody writes to", "a pipe that nobody writes to", fifo(), apart=True),
-    Bad("a file of a terabyte", ("too large", "1099511627776 bytes", "at most 16777216"), sparse(1 << 40)),
+    Bad(
+        "a file of a terabyte",
+        ("too large", "1,099,511,627,776 bytes", "at most 16,777,216 bytes"),
+        sparse(1 << 40),
+    ),
     Bad("a file that reads as an error", "cannot be read", command=("check", "/proc/self/mem")),
     Bad("preset of a device", "no such file", raw("preset: /dev/zero.yaml\n"), line=1),
     *(
@@ -150,7 +154,7 @@ TEXTS = [
         setting("name=\udc80"),
         apart=True,
     ),
-    Bad("long key", ("too long", "(50000 characters)"), raw(f"? {LONG}\n: 1\n"), line=1),
+    Bad("long key", ("too long", "(50,000 characters)"), raw(f"? {LONG}\n: 1\n"), line=1),
     Bad("long key without its mark", "not YAML", raw(f"{LONG}: 1\n"), line=1),
     Bad("long name of a device", "too long", devices(LONG), line=3),
     Bad("long name by a range", "too long", devices("x" * 250 + "[1000000]")),

@@ -15,6 +15,7 @@ from rich.text import Text
 from cxloom.building import describe
 from cxloom.cli.progress import ReadingBar
 from cxloom.cli.run import Plugins, Sets, Spec, resolve
+from cxloom.words import counted
 
 _ROWS = 16
 
@@ -46,8 +47,8 @@ def check(
 def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
     devices, links = description["devices"], description["links"]
     kinds = Counter(device["kind"] for device in devices)
-    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    summary = f"{len(devices)} devices ({counted}), {len(links)} links"
+    of_kinds = ", ".join(counted(count, kind) for kind, count in kinds.items())
+    summary = f"{counted(len(devices), 'device')} ({of_kinds}), {counted(len(links), 'link')}"
     out.print(Text.assemble((spec, "bold"), f" is valid: {summary}"), soft_wrap=True)
     out.print(Text(f"addresses: {description['addresses'] or 'none'}"))
     out.print(Text(f"memory to simulate it: about {_memory(description['memory_bytes'])}"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from cxloom.report.numbers import duration
 from cxloom.running import Progress as RunProgress
+from cxloom.words import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -42,7 +43,7 @@ class ProgressBar(_Bar):
 
     def update(self, progress: RunProgress) -> None:
         """Shows how far the run is."""
-        text = f"{progress.completed:,} requests, {duration(progress.time_ns)} simulated"
+        text = f"{counted(progress.completed, 'request')}, {duration(progress.time_ns)} simulated"
         self.show(text, progress.completed, progress.expected)
 
 
@@ -56,7 +57,7 @@ class ReadingBar(_Bar):
     def update(self, accesses: int) -> None:
         """So many more were read."""
         self._accesses += accesses
-        self.show(f"reading traces: {self._accesses:,} accesses")
+        self.show(f"reading traces: {counted(self._accesses, 'access')}")
 
 
 def _bar() -> Progress:

@@ -21,6 +21,7 @@ from cxloom.study import names, read, run_study
 from cxloom.study.file import MOST_POINTS
 from cxloom.study.runner import Outcome
 from cxloom.study.shipped import find
+from cxloom.words import counted
 
 _MANY = 100
 """So many runs are worth a line before they begin."""
@@ -83,7 +84,7 @@ def run(
         raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
     study = read(find(name), [Override.parse(text) for text in sets or ()], most_points=most_points)
     if len(study.points) >= _MANY and not quiet:
-        console().print(f"{len(study.points):,} runs")
+        console().print(counted(len(study.points), "run"))
     out = Console(stderr=True)
     with (
         terminable(),

@@ -7,15 +7,15 @@ from html import escape
 from typing import Any
 
 from cxloom.report.numbers import duration, percent, significant
+from cxloom.words import counted
 
 _COLUMNS = ("mean", "p50", "p99", "p999", "max")
 
 
 def to_html(summary: Mapping[str, Any]) -> str:
     """The measures of all requests, reads and writes as a table, and where the time of a request went as another."""
-    measured = (
-        f"{summary['requests']:,} requests in {duration(summary['simulated_time_ns'])} of simulated time"
-    )
+    length = duration(summary["simulated_time_ns"])
+    measured = f"{counted(summary['requests'], 'request')} in {length} of simulated time"
     if summary["truncated"]:
         measured = f"TRUNCATED ({summary['stop_reason']}): {measured}"
     rows = [

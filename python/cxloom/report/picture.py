@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from cxloom.report import style
 from cxloom.report.numbers import duration
 from cxloom.results import Result
+from cxloom.words import counted
 
 # The colour says where, hatching that it is waiting; the same segment looks the same in every picture.
 LOOKS: dict[str, tuple[str, str]] = {
@@ -56,7 +57,8 @@ def draw(result: Result, path: Path) -> Path:
     name = result.spec.root.get("name")
     title = str(name.value) if name is not None else "cxloom"
     figure.suptitle(
-        f"{title}: {result.count:,} requests, {result.bandwidth:.1f} GB/s, mean latency {result.latency.mean:.0f} ns",
+        f"{title}: {counted(result.count, 'request')}, {result.bandwidth:.1f} GB/s, "
+        f"mean latency {result.latency.mean:.0f} ns",
         fontsize=14,
         fontweight="bold",
     )

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from cxloom.report.numbers import significant
 from cxloom.study.runner import Comparison, Outcome, described_point
+from cxloom.words import counted
 
 
 def show_outcome(outcome: Outcome) -> None:
@@ -43,11 +44,14 @@ def show_outcome(outcome: Outcome) -> None:
     for source in dict.fromkeys(_source(comparison) for comparison in outcome.comparisons):
         if source:
             out.print(Text(f"expected: {source}", style="dim"))
+    count = len(outcome.comparisons)
+    expectations = counted(count, "expectation")
     failed = sum(not comparison.passed for comparison in outcome.comparisons)
     if failed:
-        out.print(Text(f"{failed} of {len(outcome.comparisons)} expectations failed", style="bold red"))
+        out.print(Text(f"{failed:,} of {expectations} failed", style="bold red"))
     else:
-        out.print(Text(f"All {len(outcome.comparisons)} expectations are met", style="green"))
+        met = f"All {expectations} are met" if count > 1 else "The expectation is met"
+        out.print(Text(met, style="green"))
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

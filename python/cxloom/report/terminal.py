@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cxloom.report.numbers import duration, narrow, percent, size
+from cxloom.words import counted
 
 LINES = 45
 """The most lines that the table takes."""
@@ -60,8 +61,8 @@ def _report(summary: Values, blocks: str) -> RenderableType:
     # What is left of the screen is shared by these and the busiest links; each takes three lines besides its rows.
     rows = max(2, min(_ROWS, (LINES - 13 - segments - len(troubles)) // (len(tables) + 1) - 3))
     parts: list[RenderableType] = [_headline(summary, blocks), "", _performance(summary), "", breakdown]
-    for title, devices, counted, occupancy in tables:
-        parts += ["", _devices(title, devices, counted, occupancy, rows)]
+    for title, devices, column, occupancy in tables:
+        parts += ["", _devices(title, devices, column, occupancy, rows)]
     busiest = _busiest(summary, min(rows, _BUSIEST), blocks)
     if busiest is not None:
         parts += ["", busiest]
@@ -69,7 +70,7 @@ def _report(summary: Values, blocks: str) -> RenderableType:
 
 
 def _headline(summary: Values, blocks: str) -> Text:
-    measured = f"{summary['requests']:,} requests in {duration(summary['simulated_time_ns'])}"
+    measured = f"{counted(summary['requests'], 'request')} in {duration(summary['simulated_time_ns'])}"
     if summary["truncated"] and not summary["requests"]:
         return Text.assemble(
             ("TRUNCATED", "bold red"), f" ({summary['stop_reason']}) before anything was measured"
@@ -96,9 +97,9 @@ def _performance(summary: Values) -> Table:
     return table
 
 
-def _measures(part: Values, *keys: str, counted: str = "requests") -> list[str]:
+def _measures(part: Values, *keys: str, column: str = "requests") -> list[str]:
     latency = [narrow(part["latency_ns"][key], 4) for key in keys]
-    return [f"{part[counted]:,}", f"{part['bandwidth_gb_per_s']:.2f}", *latency]
+    return [f"{part[column]:,}", f"{part['bandwidth_gb_per_s']:.2f}", *latency]
 
 
 def _breakdown(summary: Values, blocks: str) -> tuple[Table, int]:
@@ -113,18 +114,18 @@ def _breakdown(summary: Values, blocks: str) -> tuple[Table, int]:
     return table, len(segments)
 
 
-def _devices(title: str, devices: Values, counted: str, occupancy: str, limit: int) -> Table:
-    """A row for each device with requests (or whatever is `counted`), or for those with the most.
+def _devices(title: str, devices: Values, column: str, occupancy: str, limit: int) -> Table:
+    """A row for each device with requests (or whatever `column` counts), or for those with the most.
 
     `occupancy` is the key of its queue's mean.
     """
-    active = {name: values for name, values in devices.items() if values.get(counted)}
-    table = _table(title, counted, "GB/s", "mean ns", "p99", "max", occupancy.replace("_", " "))
+    active = {name: values for name, values in devices.items() if values.get(column)}
+    table = _table(title, column, "GB/s", "mean ns", "p99", "max", occupancy.replace("_", " "))
     shown = active
     if len(active) > limit:
-        shown = dict(sorted(active.items(), key=lambda item: -item[1][counted])[: limit - 1])
+        shown = dict(sorted(active.items(), key=lambda item: -item[1][column])[: limit - 1])
     for name, values in shown.items():
-        measures = _measures(values, "mean", "p99", "max", counted=counted)
+        measures = _measures(values, "mean", "p99", "max", column=column)
         table.add_row(name, *measures, narrow(values[occupancy], 3))
     if len(active) > limit:
         table.add_row(Text(f"and {len(active) - len(shown)} more", style="dim"))
@@ -174,10 +175,13 @@ def _troubles(summary: Values) -> list[Text]:
         flits = values.get("flits", {})
         if flits.get("errors"):
             again, share = flits["errors"], flits["retry_share"]
-            found.append((share, f"retries: {name} sent {again:,} flits again, {percent(share)} of the time"))
+            found.append(
+                (share, f"retries: {name} sent {counted(again, 'flit')} again, {percent(share)} of the time")
+            )
     lines = [line for _, line in sorted(found, reverse=True)[:_TROUBLES]]
     if summary["failed"]:
-        lines.insert(0, f"failed: {summary['failed']:,} requests were answered with an error")
+        were = "was" if summary["failed"] == 1 else "were"
+        lines.insert(0, f"failed: {counted(summary['failed'], 'request')} {were} answered with an error")
     return [Text(line, style="yellow") for line in lines]
 
 
@@ -197,8 +201,8 @@ def _provenance(summary: Values) -> Text:
     notes = "".join(f"note: {note}\n" for note in summary.get("notes", []))
     return Text(
         f"{notes}seed {summary['seed']}, spec {summary['spec_hash']}, cxloom {summary['version']}\n"
-        f"{summary['events']:,} events in {cost['wall_seconds']:.2f} s ({speed / 1e6:.2f} million a CPU second), "
-        f"{size(cost['peak_memory_bytes'])}",
+        f"{counted(summary['events'], 'event')} in {cost['wall_seconds']:.2f} s "
+        f"({speed / 1e6:.2f} million a CPU second), {size(cost['peak_memory_bytes'])}",
         style="dim",
     )
 

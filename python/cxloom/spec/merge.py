@@ -8,6 +8,7 @@ from cxloom import limits
 from cxloom.errors import Gathered, InputError
 from cxloom.spec import declared, names
 from cxloom.spec.node import Node, Origin
+from cxloom.words import counted
 
 Entries = dict[str, Node]
 LinkGroups = list[list[Node]]
@@ -162,7 +163,7 @@ def _expand_link(entry: Node, devices: Collection[str], at_most: int) -> list[No
     between = entries.get("between")
     if between is None or not isinstance(between.value, list) or len(between.value) != 2:
         where = entry.place if between is None else between.place
-        found = "" if between is None else f"{len(between.list())} ends"
+        found = "" if between is None else counted(len(between.list()), "end")
         raise where.error("a link joins two ends", found=found, allowed="between: [a, b]")
     near, far = between.value
     left = placed(near.origin, names.select, near.text(), devices)

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from cxloom import limits
 from cxloom.errors import InputError
+from cxloom.words import counted
 
 NAME = r"[A-Za-z_][A-Za-z0-9_-]*"
 """What a device may be called (a regular expression)."""
@@ -66,7 +67,7 @@ def declared(text: str) -> list[str]:
     longest = max(map(len, names), default=0)
     if longest > limits.NAME:
         raise InputError(
-            "the name is too long", found=f"'{text}'", allowed=f"at most {limits.NAME} characters"
+            "the name is too long", found=f"'{text}'", allowed=f"at most {counted(limits.NAME, 'character')}"
         )
     for name in names[:1]:
         if not _NAME.fullmatch(name):
@@ -130,7 +131,7 @@ def _expression(pattern: str, piece: re.Match[str]) -> str:
 
 def _too_many(text: str) -> InputError:
     return InputError(
-        "too many names", found=f"'{text}'", allowed=f"at most {limits.NAMES} names in one range"
+        "too many names", found=f"'{text}'", allowed=f"at most {counted(limits.NAMES, 'name')} in one range"
     )
 
 

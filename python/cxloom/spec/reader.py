@@ -15,6 +15,7 @@ from cxloom.errors import Gathered, InputError
 from cxloom.spec.names import nearest
 from cxloom.spec.node import Node, Origin, Scalar, checked_text, described, too_deep
 from cxloom.spec.syntax import syntax_error
+from cxloom.words import counted
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML
@@ -68,9 +69,9 @@ def _content(path: str | os.PathLike[str]) -> bytes:
         os.set_blocking(file.fileno(), True)
         data = (start or b"") + file.read(limits.FILE_BYTES + 1)
         if len(data) > limits.FILE_BYTES:
-            size = "more" if is_pipe else f"{os.stat(path).st_size} bytes"
+            size = "more" if is_pipe else counted(os.stat(path).st_size, "byte")
             raise InputError(
-                "the file is too large", found=size, allowed=f"at most {limits.FILE_BYTES} bytes"
+                "the file is too large", found=size, allowed=f"at most {counted(limits.FILE_BYTES, 'byte')}"
             )
     return data
 
@@ -158,7 +159,7 @@ class _Converter:
         if id(node) in self._seen:
             self._repeated += 1
             if self._repeated > limits.ALIASED:
-                allowed = f"at most {limits.ALIASED} values by aliases"
+                allowed = f"at most {counted(limits.ALIASED, 'value')} by aliases"
                 raise _LimitError(origin.error("aliases repeat too much", allowed=allowed))
         self._seen.add(id(node))
         if isinstance(node, self._nodes.ScalarNode):
@@ -229,7 +230,7 @@ class _Converter:
         text = checked_text(str(node.value), origin, limits.TEXT)
         if kind in ("int", "float") and len(text) > limits.DIGITS:
             raise origin.error(
-                "the number is too long", found=text, allowed=f"at most {limits.DIGITS} characters"
+                "the number is too long", found=text, allowed=f"at most {counted(limits.DIGITS, 'character')}"
             )
         if kind == "null":
             return None

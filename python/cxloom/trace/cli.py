@@ -23,6 +23,7 @@ from cxloom.trace.info import TraceInfo
 from cxloom.trace.info import info as measure
 from cxloom.trace.reader import FORMATS, TraceReader
 from cxloom.trace.writer import convert as rewrite
+from cxloom.words import counted
 
 app = typer.Typer(
     help="Look at memory traces, convert them, record them.",
@@ -99,7 +100,7 @@ def convert(
         count = rewrite(
             source, target, tick=tick, format=format, levels=_numbers(levels), watch=_progress("converting")
         )
-    print(f"{target}: {count:,} accesses, {_bytes(target.stat().st_size)}")
+    print(f"{target}: {counted(count, 'access')}, {_bytes(target.stat().st_size)}")
 
 
 @app.command("capture", context_settings={"allow_interspersed_args": False})
@@ -186,7 +187,7 @@ def _terminable() -> Iterator[None]:
 def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:
     size = "" if found.file_bytes is None else f", {_bytes(found.file_bytes)}"
     yield "trace", f"{found.path} ({found.format}{size})"
-    yield "accesses", f"{found.accesses:,}: {found.reads:,} reads, {found.writes:,} writes"
+    yield "accesses", f"{found.accesses:,}: {counted(found.reads, 'read')}, {counted(found.writes, 'write')}"
     yield "read share", f"{found.read_share:.1%}"
     sizes = (
         f"{found.size_min} B"
@@ -194,7 +195,8 @@ def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:
         else f"{found.size_min} to {found.size_max} B"
     )
     yield "size", f"{sizes} each, {_bytes(found.bytes)} in all"
-    yield "footprint", f"{_bytes(found.footprint_bytes)} in lines of 64 B, {found.pages:,} pages of 4 KiB"
+    pages = counted(found.pages, "page")
+    yield "footprint", f"{_bytes(found.footprint_bytes)} in lines of 64 B, {pages} of 4 KiB"
     yield "addresses", f"{found.lowest_address:#x} to {found.highest_address:#x}"
     each = ", ".join(f"{thread}: {count:,}" for thread, count in list(found.threads.items())[:8])
     yield "threads", f"{len(found.threads)} ({each}{', ...' if len(found.threads) > 8 else ''})"
@@ -208,7 +210,7 @@ def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:
     if found.first_timestamp_ps is None or found.span_ps is None:
         yield "timestamps", "not given"
     else:
-        given = "" if found.timestamps == found.accesses else f" ({found.timestamps:,} accesses)"
+        given = "" if found.timestamps == found.accesses else f" ({counted(found.timestamps, 'access')})"
         last = found.first_timestamp_ps + found.span_ps
         yield "timestamps", f"{_time(found.first_timestamp_ps)} to {_time(last)}{given}"
     yield from sorted(found.metadata.items())
@@ -216,10 +218,11 @@ def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:
 
 def _capture_rows(out: Path, result: CaptureResult) -> Iterator[tuple[str, str]]:
     yield "trace", f"{out} ({_bytes(out.stat().st_size)})"
-    yield "accesses", f"{result.accesses:,} in {result.instructions:,} instructions"
+    yield "accesses", f"{result.accesses:,} in {counted(result.instructions, 'instruction')}"
     for counts in result.levels:
         share = counts.misses / max(1, counts.hits + counts.misses)
-        text = f"{counts.hits:,} hits, {counts.misses:,} misses ({share:.1%}), {counts.write_backs:,} write-backs"
+        text = f"{counted(counts.hits, 'hit')}, {counted(counts.misses, 'miss')} ({share:.1%}), "
+        text += counted(counts.write_backs, "write-back")
         yield str(counts.level), text
     code = result.exit_code
     yield (
@@ -263,7 +266,8 @@ def _report() -> Callable[[int, int], None]:
         if out.is_terminal and time.monotonic() - shown > 5:
             shown = time.monotonic()
             out.print(
-                f"cxloom: {instructions / 1e6:,.0f} million instructions, {records:,} accesses", style="dim"
+                f"cxloom: {instructions / 1e6:,.0f} million instructions, {counted(records, 'access')}",
+                style="dim",
             )
 
     return watch

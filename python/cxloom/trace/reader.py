@@ -13,6 +13,7 @@ from cxloom.spec.names import listed, nearest
 from cxloom.trace.files import Source, errors_of
 from cxloom.trace.format import Checker, TraceBatch
 from cxloom.trace.text import Parser, has_header, looks_binary, parsed, text_format, text_metadata
+from cxloom.words import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +45,9 @@ class TraceReader:
                 yield checker.check(batch)
             if self.length is not None and checker.count != self.length:
                 raise InputError(
-                    "the trace is cut off", found=f"{checker.count} accesses", allowed=f"{self.length}"
+                    "the trace is cut off",
+                    found=counted(checker.count, "access"),
+                    allowed=counted(self.length, "access"),
                 )
 
     def feed(self) -> Callable[[], _core.Accesses | dict[str, NDArray[Any]] | None]:

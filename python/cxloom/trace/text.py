@@ -12,6 +12,7 @@ from typing import BinaryIO, TypeAlias
 from cxloom import _core
 from cxloom.errors import InputError
 from cxloom.trace.format import TraceBatch
+from cxloom.words import counted
 
 BLOCK = 1 << 20
 LONGEST_LINE = 1 << 16
@@ -77,7 +78,7 @@ class TextWriter:
         about = _METADATA + json.dumps(dict(metadata), sort_keys=True).encode() + b"\n" if metadata else b""
         if len(about) > LONGEST_LINE:
             raise InputError(
-                "the metadata are too long", found=f"{len(about)} bytes", allowed=f"{LONGEST_LINE}"
+                "the metadata are too long", found=counted(len(about), "byte"), allowed=f"{LONGEST_LINE}"
             )
         self._file = Path(path).open("wb", buffering=BLOCK)
         self._file.write(_core.trace_text_header().encode() + about)

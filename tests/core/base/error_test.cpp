@@ -28,6 +28,19 @@ TEST(NearestName, FindsTheTypoAndLeavesStrangersAlone) {
   EXPECT_EQ(nearest_name("x", {}), "");
 }
 
+TEST(Counted, HasThePluralOfAllButOne) {
+  EXPECT_EQ(counted(0, "link"), "0 links");
+  EXPECT_EQ(counted(1, "link"), "1 link");
+  EXPECT_EQ(counted(2000, "link"), "2000 links");
+  EXPECT_EQ(counted(1, "access"), "1 access");
+  EXPECT_EQ(counted(2, "access"), "2 accesses");
+  EXPECT_EQ(counted(2, "switch"), "2 switches");
+  EXPECT_EQ(counted(2, "box"), "2 boxes");
+  EXPECT_EQ(counted(2, "memory"), "2 memories");
+  EXPECT_EQ(counted(2, "way"), "2 ways");
+  EXPECT_EQ(counted(2, "CXL.io packet"), "2 CXL.io packets");
+}
+
 TEST(ListNames, ReadsAsASentence) {
   EXPECT_EQ(list_names({}), "");
   EXPECT_EQ(list_names({"a"}), "a");

@@ -73,7 +73,7 @@ TEST(DramMapping, RefusesWhatDoesNotCoverTheAddress) {
     return input_error([&] { DramMapping(fields, kSmall, 2, false); });
   };
   EXPECT_TRUE(contains(refused("rochrabaco").what(), "gives 0 bits to 'bg', which has 2"));
-  EXPECT_TRUE(contains(refused("rochrababgco1").what(), "gives 1 bits to 'co', which has 2"));
+  EXPECT_TRUE(contains(refused("rochrababgco1").what(), "gives 1 bit to 'co', which has 2"));
   EXPECT_TRUE(contains(refused("rochrababgco3").what(), "gives 3 bits to 'co'"));
   EXPECT_TRUE(contains(refused("rochrababgcoco").what(), "twice"));
   EXPECT_TRUE(contains(refused("rochxxbabgco").what(), "no field of an address: 'xx'"));

@@ -111,7 +111,7 @@ TEST(ForeignTrace, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(error(kRamulatorReadWrite, "R 0,1,1", {2, 2}),
             "line 1: 3 coordinates, found '0,1,1'; allowed: 2, one for each of the levels");
   EXPECT_EQ(error(kRamulatorReadWrite, "R 0", {2, 2}),
-            "line 1: 1 coordinates, found '0'; allowed: 2, one for each of the levels");
+            "line 1: 1 coordinate, found '0'; allowed: 2, one for each of the levels");
   EXPECT_EQ(error(kRamulatorReadWrite, "R 0,", {2, 2}),
             "line 1: bad coordinate, found ''; allowed: an integer from 0 to 1");
 }

@@ -116,8 +116,8 @@ std::vector<double> BatchMeans::means() const {
   return means;
 }
 
-std::optional<BatchMeans::Precision> BatchMeans::precision() const {
-  if (sums_.size() * length_ < kFewest) return std::nullopt;
+std::optional<BatchMeans::Precision> BatchMeans::precision(std::uint64_t entries) const {
+  if (entries < kFewest || sums_.empty()) return std::nullopt;
   std::vector<double> batches = means();
   while (batches.size() >= kManyBatches) merge_pairs(batches);
   const auto judged = [&] { return estimate(scatter_of(batches), batches.size(), batches.size()); };
@@ -130,8 +130,8 @@ std::optional<BatchMeans::Precision> BatchMeans::precision() const {
   return Precision{student_t(Confidence::k95, found.degrees) * std::sqrt(of_mean), found.independent};
 }
 
-std::optional<BatchMeans::Halves> BatchMeans::halves() const {
-  if (sums_.size() * length_ < kFewest) return std::nullopt;
+std::optional<BatchMeans::Halves> BatchMeans::halves(std::uint64_t entries) const {
+  if (entries < kFewest || sums_.empty()) return std::nullopt;
   std::vector<double> batches = means();
   Halves halves;
   Estimate found;

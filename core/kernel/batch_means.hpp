@@ -37,8 +37,8 @@ class BatchMeans {
     bool independent =
         false;  ///< the batches were long enough to be; otherwise it allows for what they have in common
   };
-  /// None with fewer than `kFewest` entries.
-  std::optional<Precision> precision() const;
+  /// `entries` is how many there are, those behind the last full batch among them. None with fewer than `kFewest`.
+  std::optional<Precision> precision(std::uint64_t entries) const;
 
   struct Halves {
     double first = 0.0;
@@ -46,8 +46,8 @@ class BatchMeans {
     bool differ =
         false;  ///< by more than chance explains once in a hundred times, and by more than a hundredth
   };
-  /// The means of the first and second half. None with fewer than `kFewest` entries.
-  std::optional<Halves> halves() const;
+  /// The means of the first and second half of so many entries. None with fewer than `kFewest`.
+  std::optional<Halves> halves(std::uint64_t entries) const;
 
  private:
   std::vector<double> means() const;

@@ -38,7 +38,7 @@ void Collector::written_back(NodeId /*requester*/, NodeId target, std::uint64_t 
 }
 
 std::optional<double> Collector::relative_error() const {
-  const auto precision = all_.batches.precision();
+  const auto precision = all_.batches.precision(all_.latency.count());
   if (!precision || !precision->independent) return std::nullopt;
   return precision->half_width / 1000.0 / all_.latency.mean_ns();
 }

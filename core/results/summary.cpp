@@ -98,7 +98,7 @@ Value latency_of(const LatencyDistribution& latency) {
 Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches) {
   Value::Map measures = *latency_of(latency).as_map();
   Value interval;
-  if (const auto precision = batches.precision()) {
+  if (const auto precision = batches.precision(latency.count())) {
     const double half_width = precision->half_width / 1000.0;
     interval = Value::List{std::max(0.0, latency.mean_ns() - half_width), latency.mean_ns() + half_width};
   }
@@ -298,7 +298,8 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const U
         "went, not "
         "what the system sustains; measure more requests");
   }
-  if (const auto halves = collector.all().batches.halves(); halves && halves->differ) {
+  if (const auto halves = collector.all().batches.halves(collector.all().latency.count());
+      halves && halves->differ) {
     notes.emplace_back(not_stationary(*halves));
   }
   if (unlimited.any()) notes.emplace_back(unlimited.note());
@@ -352,7 +353,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
     }
   }
   const Unlimited unlimited = find_unlimited(simulation.system(), &collector);
-  const auto halves = all.batches.halves();
+  const auto halves = all.batches.halves(all.latency.count());
   const bool finished = simulation.state() == Simulation::State::kFinished;
   return Value::Map{
       {"requests", number(all.latency.count())},

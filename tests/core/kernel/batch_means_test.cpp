@@ -72,8 +72,8 @@ Rates rates_of(const std::string& name, int seeds, double truth_ns,
     const Series series = draw(random);
     const BatchMeans means = batches_of(series);
     const double error = std::abs(mean_of(series) - 1000.0 * truth_ns);
-    rates.covered += error <= means.precision()->half_width ? 1.0 / seeds : 0.0;
-    rates.flagged += means.halves()->differ ? 1.0 / seeds : 0.0;
+    rates.covered += error <= means.precision(series.size())->half_width ? 1.0 / seeds : 0.0;
+    rates.flagged += means.halves(series.size())->differ ? 1.0 / seeds : 0.0;
   }
   return rates;
 }
@@ -118,7 +118,7 @@ TEST(BatchMeans, TheIntervalIsThatOfTheBatches) {
   for (const double value : values) mean += value / 48.0;
   double squares = 0.0;
   for (const double value : values) squares += (value - mean) * (value - mean);
-  const auto precision = batches_of(series, 64).precision();
+  const auto precision = batches_of(series, 64).precision(series.size());
   ASSERT_TRUE(precision && precision->independent);
   EXPECT_NEAR(precision->half_width, 2.0117 * std::sqrt(squares / 47.0 / 48.0),
               0.001 * precision->half_width);
@@ -129,18 +129,25 @@ TEST(BatchMeans, TooFewEntriesSayNothing) {
   const auto flat = [](double) { return 100.0; };
   for (const std::size_t count : {0U, 1U, 2U, 100U, 999U}) {
     const BatchMeans means = batches_of(about(random, count, flat));
-    EXPECT_FALSE(means.precision()) << count;
-    EXPECT_FALSE(means.halves()) << count;
+    EXPECT_FALSE(means.precision(count)) << count;
+    EXPECT_FALSE(means.halves(count)) << count;
   }
-  EXPECT_TRUE(batches_of(about(random, 1000, flat)).precision());
-  EXPECT_TRUE(batches_of(about(random, 1000, flat)).halves());
+  EXPECT_TRUE(batches_of(about(random, 1000, flat)).precision(1000));
+  EXPECT_TRUE(batches_of(about(random, 1000, flat)).halves(1000));
+  for (const std::size_t most : {32, 64, 128, 256}) {  // whose last full batch ends before the last entry
+    for (const std::uint64_t count : {1000, 1003, 1007, 1015, 1023}) {
+      const BatchMeans means = batches_of(about(random, count, flat), most);
+      EXPECT_TRUE(means.precision(count)) << most << ", " << count;
+      EXPECT_TRUE(means.halves(count)) << most << ", " << count;
+    }
+  }
 }
 
 TEST(BatchMeans, WhatNeverChangesIsKnownExactly) {
   const BatchMeans means = batches_of(Series(5000, 95'000));
-  EXPECT_EQ(means.precision()->half_width, 0.0);
-  EXPECT_EQ(means.halves()->first, 95'000.0);
-  EXPECT_FALSE(means.halves()->differ);
+  EXPECT_EQ(means.precision(5000)->half_width, 0.0);
+  EXPECT_EQ(means.halves(5000)->first, 95'000.0);
+  EXPECT_FALSE(means.halves(5000)->differ);
 }
 
 // The interval at 95 % must cover the truth in 90 to 98 of a hundred runs, and one in a hundred steady runs may be
@@ -187,7 +194,7 @@ TEST(BatchMeans, ALevelThatChangesIsSeen) {
       int seen = 0;
       for (std::uint64_t seed = 0; seed < 20; ++seed) {
         RandomStream random(seed, name, "latencies");
-        const auto halves = batches_of(about(random, count, level)).halves();
+        const auto halves = batches_of(about(random, count, level)).halves(count);
         if (halves->differ && (halves->second > halves->first)) ++seen;
       }
       EXPECT_GE(seen, 19) << name << ", " << count;
@@ -205,8 +212,8 @@ TEST(BatchMeans, AnOverloadedServerIsSeen) {
       wait = std::max(0.0, wait + 1000.0 - 1000.0 / 1.2 * random.exponential());
     }
     const BatchMeans means = batches_of(times);
-    EXPECT_TRUE(means.halves()->differ);
-    EXPECT_FALSE(means.precision()->independent);
+    EXPECT_TRUE(means.halves(times.size())->differ);
+    EXPECT_FALSE(means.precision(times.size())->independent);
   }
 }
 
@@ -215,7 +222,7 @@ TEST(BatchMeans, ADifferenceBelowAHundredthIsNotWorthSaying) {
   const auto stepped = [&](double step) {
     return batches_of(
                about(random, 100'000, [&](double at) { return at < 0.5 ? 10'000.0 : 10'000.0 + step; }))
-        .halves();
+        .halves(100'000);
   };
   EXPECT_FALSE(stepped(80.0)->differ);
   EXPECT_TRUE(stepped(120.0)->differ);

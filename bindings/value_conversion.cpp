@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <limits>
 #include <string>
 
 #include "base/error.hpp"
@@ -14,10 +15,13 @@ Value to_value(nb::handle object) {
   if (object.is_none()) return {};
   if (nb::isinstance<nb::bool_>(object)) return nb::cast<bool>(object);
   if (nb::isinstance<nb::int_>(object)) {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     std::int64_t number = 0;
     if (!nb::try_cast(object, number)) {
-      throw InputError(
-          {"the number is too large", nb::cast<std::string>(nb::str(object)), "at most 63 bits", {}});
+      throw InputError({"the number is too large",
+                        nb::cast<std::string>(nb::str(object)),
+                        "at most " + std::to_string(most),
+                        {}});
     }
     return number;
   }
@@ -26,13 +30,24 @@ Value to_value(nb::handle object) {
   if (nb::isinstance<nb::dict>(object)) {
     Value::Map map;
     for (const auto& [key, item] : nb::cast<nb::dict>(object)) {
-      map.emplace_back(nb::cast<std::string>(nb::str(key)), to_value(item));
+      const auto name = nb::cast<std::string>(nb::str(key));
+      try {
+        map.emplace_back(name, to_value(item));
+      } catch (const InputError& error) {
+        throw error.below(name);
+      }
     }
     return map;
   }
   if (nb::isinstance<nb::list>(object) || nb::isinstance<nb::tuple>(object)) {
     Value::List list;
-    for (const nb::handle item : object) list.push_back(to_value(item));
+    for (const nb::handle item : object) {
+      try {
+        list.push_back(to_value(item));
+      } catch (const InputError& error) {
+        throw error.below("[" + std::to_string(list.size()) + "]");
+      }
+    }
     return list;
   }
   throw InputError(

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 
 namespace cxloom {
 
@@ -31,6 +32,8 @@ std::string Value::described() const {
   if (const bool* value = as_bool()) return *value ? "true" : "false";
   if (const std::int64_t* value = as_integer()) return std::to_string(*value);
   if (const double* value = as_real()) {
+    if (std::isnan(*value)) return ".nan";  // as YAML has it
+    if (std::isinf(*value)) return *value > 0 ? ".inf" : "-.inf";
     std::array<char, 32> buffer{};
     return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), *value).ptr};
   }

@@ -75,6 +75,12 @@ def test_numpys_numbers_are_numbers(tmp_path: Path) -> None:
         (lambda s: s.set("run.seed", {1, 2}).resolve(), "not a value for a spec"),
         (lambda s: s.memory("m", media={"kind": 3}), "the kind is missing"),
         (lambda s: s.map(to=3), "address_map[0].to: not a text or a list, found 3"),
+        (lambda s: s.set("run.seed", 2**70).check(), "run.seed: the number is too large"),
+        (lambda s: cx.run(s.host("h"), seed=2**70), "run.seed: the number is too large"),
+        (
+            lambda s: cx.run(s.host("h", cache={"size": "4KiB"}).set("devices.h.queue", [2**70])),
+            "queue[0]: the",
+        ),
         (lambda s: s.set(3, 4), "not a text, found 3; allowed: the path of a value"),
     ],
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import stat
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -244,7 +246,11 @@ class _Converter:
                 )
             return number
         if kind == "float":
-            return float(self._constructor.construct_yaml_float(node))
+            real = float(self._constructor.construct_yaml_float(node))
+            if math.isinf(real) and "inf" not in text.lower():
+                allowed = f"at most {sys.float_info.max:.3g}"
+                raise origin.error("the number is too large", found=text, allowed=allowed)
+            return real
         if kind in ("str", "timestamp"):  # 2026-01-01 is text to us
             return text
         raise origin.error("a tag", found=_tag(node), allowed="plain values, without tags")

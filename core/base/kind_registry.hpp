@@ -28,13 +28,15 @@ class KindRegistry {
     /// What one with these parameters takes of the machine's memory; may be empty.
     std::function<void(const Value& params, MemoryEstimate& memory)> estimate;
     std::function<void(const Value& params)> check;  ///< throws InputError for all that is wrong with them
+    std::string plugin = {};                         ///< the library that registered it; empty if none did
   };
 
   explicit KindRegistry(std::string noun) : noun_(std::move(noun)) {}
 
   /// Registers a kind made as `Kind(params, context)`, where `Kind::Params` declares the parameters,
   /// `Kind::measures()`, if there is one, what it reports, and `Kind::Params::estimate(params, memory)`, if there is one,
-  /// what the parameters take of the machine's memory.
+  /// what the parameters take of the machine's memory, and `Kind::Params::check(params)`, if there is one, throws
+  /// InputError for what only the kind finds wrong with them.
   template <class Kind>
   void add(const std::string& kind) {
     add_factory<typename Kind::Params>(kind, [](const typename Kind::Params& params, Context& context) {
@@ -59,7 +61,10 @@ class KindRegistry {
                           return factory(read_params<Params>(value), context);
                         },
                         {},
-                        [](const Value& value) { static_cast<void>(read_params<Params>(value)); }});
+                        [](const Value& value) {
+                          const auto params = read_params<Params>(value);
+                          if constexpr (requires { Params::check(params); }) Params::check(params);
+                        }});
   }
 
   const Entry* find(const std::string& kind) const {
@@ -72,13 +77,26 @@ class KindRegistry {
   /// The entry of `kind`; throws InputError with the nearest name if there is none.
   const Entry& at(const std::string& kind) const {
     if (const Entry* entry = find(kind)) return *entry;
-    throw InputError(
-        {"unknown " + noun_ + " kind '" + kind + "'", {}, list_names(names()), nearest_name(kind, names())},
-        "kind");
+    throw unknown(kind, "kind");
+  }
+
+  /// The error for a kind that there is not; `path` is where it was named.
+  InputError unknown(const std::string& kind, const std::string& path) const {
+    const std::vector<std::string> known = names();
+    const std::string nearest = nearest_name(kind, known);
+    std::string allowed = list_names(known);
+    if (nearest.empty() && !extended_) allowed += "; for a kind of a plug-in: --plugin LIB";
+    return InputError({"unknown " + noun_ + " kind '" + kind + "'", {}, allowed, nearest}, path);
   }
 
   std::unique_ptr<Product> make(const Kinded& kinded, Context& context) const {
     return at(kinded.kind).make(kinded.params, context);
+  }
+
+  /// A plug-in was loaded: the entries from `first` on are of this library.
+  void extended_by(const std::string& library, std::size_t first) {
+    extended_ = true;
+    for (std::size_t i = first; i < entries_.size(); ++i) entries_[i].plugin = library;
   }
 
   std::vector<std::string> names() const {
@@ -91,6 +109,7 @@ class KindRegistry {
  private:
   std::string noun_;
   std::vector<Entry> entries_;  // in order of registration
+  bool extended_ = false;       // by a plug-in
 };
 
 }  // namespace cxloom

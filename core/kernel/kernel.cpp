@@ -16,7 +16,14 @@ Time Kernel::next_event_time() {
 void Kernel::end_instant() {
   // A handler may cause events at this same instant, and these may ask for its end again.
   settling_now_.swap(settling_);
-  for (EventHandler* handler : settling_now_) handler->settle();
+  for (EventHandler* handler : settling_now_) {
+    try {
+      handler->settle();
+    } catch (...) {
+      failed_ = handler;
+      throw;
+    }
+  }
   settling_now_.clear();
 }
 
@@ -49,11 +56,16 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {
     const std::uint8_t kind = next.kind();
     queue_.pop();
     ++events_;
-    if (kind == Event::kArrival) {
-      handler.receive(*reinterpret_cast<Message*>(payload));
-    } else {
-      if ((kind & Event::kBackground) != 0) --background_;
-      handler.wake(kind & 0x7fU, payload);
+    try {
+      if (kind == Event::kArrival) {
+        handler.receive(*reinterpret_cast<Message*>(payload));
+      } else {
+        if ((kind & Event::kBackground) != 0) --background_;
+        handler.wake(kind & 0x7fU, payload);
+      }
+    } catch (...) {
+      failed_ = &handler;
+      throw;
     }
   }
   const std::uint64_t count = events_ - before;

@@ -51,6 +51,8 @@ class Kernel {
 
   /// Runs all events up to and including `limit`, at most `max_events`. Returns how many it ran.
   std::uint64_t run(Time limit, std::uint64_t max_events);
+  /// What was at work when `run` threw; null if it did not.
+  const EventHandler* failed() const { return failed_; }
   /// No event is pending that would bring the simulation forward.
   bool idle() const { return queue_.size() == background_ && settling_.empty(); }
   /// Time of the next event, Time::max() if there is none.
@@ -85,6 +87,7 @@ class Kernel {
   bool paused_ = false;
   bool awake_ = false;
   EventWatcher* watcher_ = nullptr;
+  const EventHandler* failed_ = nullptr;
   std::vector<const WaitList*> wait_lists_;
 };
 

@@ -99,6 +99,10 @@ Registry extended(const std::string& path, const Registry& registry) {
     throw fails("it throws what is no std::exception");
   }
   more.plugins.push_back(library);
+  more.devices.extended_by(path, registry.devices.entries().size());
+  more.media.extended_by(path, registry.media.entries().size());
+  more.patterns.extended_by(path, registry.patterns.entries().size());
+  more.shapes.extended_by(path, registry.shapes.entries().size());
   return more;
 }
 

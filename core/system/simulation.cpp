@@ -7,6 +7,7 @@
 #include "device/memory_owner.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/dram_media.hpp"
+#include "system/plugin_failure.hpp"
 
 namespace cxloom {
 
@@ -37,7 +38,8 @@ class Simulation::Opener final : public EventHandler {
 
 Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace,
                        RequestObserver& observer)
-    : spec_(std::move(spec)),
+    : registry_(registry),
+      spec_(std::move(spec)),
       observer_(observer),
       system_(kernel_, registry, spec_),
       work_maker_(registry, spec_.run, system_.address_map(), open_trace) {
@@ -160,7 +162,7 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
     // Never past the event with which a livelock is certain: whether there is one does not depend on the slices.
     const std::uint64_t allowed = events_at_progress_ + spec_.run.livelock_events - kernel_.events();
     const std::uint64_t slice = std::min(max_events, allowed);
-    const std::uint64_t ran = kernel_.run(limit, slice);
+    const std::uint64_t ran = run_events(limit, slice);
     max_events -= ran;
     if (kernel_.now() > kLatest) throw SimulationError(diagnosis("simulated time runs out of its 64 bits"));
     if (kernel_.events() - events_at_progress_ >= spec_.run.livelock_events) look_for_livelock();
@@ -172,6 +174,29 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
   }
   finish();
   return true;
+}
+
+// What others throw than we do comes from a part of a plug-in, if there is one.
+std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
+  try {
+    return kernel_.run(limit, most);
+  } catch (const InputError&) {
+    throw;
+  } catch (const SimulationError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(error.what());
+  } catch (...) {
+    fail("what is no std::exception");
+  }
+}
+
+void Simulation::fail(const std::string& thrown) const {
+  const std::string failure = plugin_failure(registry_, spec_, system_, kernel_.failed(), thrown);
+  if (failure.empty()) throw;
+  throw SimulationError(failure);
 }
 
 // As many events as a livelock takes have happened since the last answer.

@@ -103,9 +103,13 @@ class Simulation final : private RequestObserver {
   void end_io_with_work();
   void cease_io();
   void look_for_livelock();
+  std::uint64_t run_events(Time limit, std::uint64_t most);
+  [[noreturn]] void fail(const std::string& thrown) const;
+  void check_instruction_gaps() const;
   void finish();
   std::string diagnosis(const std::string& problem) const;
 
+  const Registry& registry_;
   Spec spec_;
   RequestObserver& observer_;
   Kernel kernel_;

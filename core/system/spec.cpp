@@ -221,9 +221,7 @@ Spec::Workload read_workload(const std::string& device, const Value& value, cons
   if (kind) {
     const auto* entry = registry.patterns.find(*kind);
     if (!entry) {
-      const std::vector<std::string> known = registry.patterns.names();
-      const std::string problem = "unknown pattern kind '" + *kind + "'";
-      errors.add(InputError({problem, {}, list_names(known), nearest_name(*kind, known)}, "pattern"));
+      errors.add(registry.patterns.unknown(*kind, "pattern"));
       errors.raise();
     }
     const std::vector<std::string> of_pattern = field_names(entry->info);

@@ -1,5 +1,6 @@
 """A library that does not fit is refused with the reason, before anything of it can do harm."""
 
+import json
 import shutil
 import struct
 import subprocess
@@ -95,6 +96,62 @@ def test_one_that_misbehaves_is_refused(
     before = sorted(_core.declarations()["devices"])
     assert reason in message(library)
     assert sorted(_core.declarations()["devices"]) == before
+
+
+WORKING = """\
+devices:
+  host: {kind: host}
+  way:  {kind: WAY}
+  mem:  {kind: memory, capacity: 1GiB, media: {kind: MEDIA}}
+links: [{between: [host, way]}, {between: [way, mem]}]
+address_map: [{to: mem}]
+workload: {host: {pattern: random, requests: 10, footprint: 1MiB}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "media", "how", "says"),
+    [
+        (
+            "idle",
+            "fixed",
+            "throws at work",
+            "device 'way' (kind 'idle' of LIB) threw during the run: no coffee",
+        ),
+        (
+            "idle",
+            "fixed",
+            "throws a number at work",
+            "device 'way' (kind 'idle' of LIB) threw during the run: what is no std::exception",
+        ),
+        ("bus", "lazy", "", "the media of 'mem' (kind 'lazy' of LIB) threw during the run: no bed"),
+        (
+            "idle",
+            "lazy",
+            "throws at work",
+            "device 'way' (kind 'idle' of LIB) threw during the run: no coffee",
+        ),
+    ],
+)
+def test_one_that_throws_at_work_is_named(
+    library: Path, tmp_path: Path, way: str, media: str, how: str, says: str
+) -> None:
+    (tmp_path / "spec.yaml").write_text(WORKING.replace("WAY", way).replace("MEDIA", media))
+    command = [sys.executable, "-m", "cxloom", "run", "spec.yaml", "--plugin", str(library), "--json"]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"BAD_PLUGIN": how},
+        cwd=tmp_path,
+        timeout=20,
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stderr == f"unfinished: {says.replace('LIB', f'the plug-in {library}')}\n"
+    result = json.loads(done.stdout)
+    assert result["truncated"]
+    assert result["stop_reason"].endswith(says.partition("LIB) ")[2])
 
 
 def test_the_command_names_the_library_and_the_reason(library: Path) -> None:

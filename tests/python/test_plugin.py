@@ -66,6 +66,17 @@ def test_without_the_plugin_the_kind_is_unknown() -> None:
     refused = run("run", str(EXAMPLE / "retimer.yaml"))
     assert refused.returncode == 2
     assert "unknown device kind 'retimer'" in refused.stderr
+    assert "for a kind of a plug-in: --plugin LIB" in refused.stderr
+
+
+def test_with_a_plugin_nobody_is_told_of_plugins(library: Path, tmp_path: Path) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text((EXAMPLE / "retimer.yaml").read_text().replace("kind: retimer", "kind: oracle"))
+    refused = run("run", str(spec), "--plugin", str(library))
+    assert refused.returncode == 2
+    assert "unknown device kind 'oracle'" in refused.stderr
+    assert "io-engine or retimer" in refused.stderr
+    assert "--plugin" not in refused.stderr
 
 
 def test_what_is_no_plugin_is_refused(tmp_path: Path) -> None:

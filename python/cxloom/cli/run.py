@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,7 +31,7 @@ Sets = Annotated[
     ),
 ]
 Plugins = Annotated[
-    list[Path],
+    list[str],
     typer.Option("--plugin", metavar="LIB", help="Load more kinds of components. May be repeated."),
 ]
 
@@ -86,7 +85,7 @@ def finish(failure: CxloomError | None) -> None:
 
 
 def resolve(
-    spec: str, sets: list[str], plugins: list[Path], seed: str | None = None, until: str | None = None
+    spec: str, sets: list[str], plugins: list[str], seed: str | None = None, until: str | None = None
 ) -> Resolved:
     """The spec with what the command line sets. Raises InputError."""
     for plugin in plugins:

@@ -8,15 +8,19 @@ from pathlib import Path
 
 from cxloom import _core
 from cxloom.errors import InputError
+from cxloom.filenames import file_name
 from cxloom.spec import declared
 
 
 def load_plugin(path: str | os.PathLike[str]) -> None:
     """Loads a library built against the public header; its kinds can be used from then on. Raises InputError."""
+    name = file_name(path, "a shared library")
+    if not name:
+        raise InputError("no plug-in is named", allowed="a shared library")
     try:
-        _core.load_plugin(os.fspath(path))
+        _core.load_plugin(name)
     except InputError as error:
-        error.file = error.file or os.fspath(path)
+        error.file = error.file or name
         raise
     declared.forget()
     if (

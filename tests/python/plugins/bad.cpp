@@ -33,13 +33,29 @@ class Idle final : public Component {
     static void describe(Schema<Params>& schema) { schema.doc("Does nothing."); }
   };
   Idle(const Params&, const DeviceContext& context) : Component(context) {}
-  void receive(Message&) override {}
+  bool forwards() const override { return true; }
+  std::size_t max_ports() const override { return 2; }
+  void receive(Message&) override {
+    if (wanted() == "throws at work") throw std::runtime_error("no coffee");
+    if (wanted() == "throws a number at work") throw 42;
+  }
+};
+
+class Lazy final : public Media {
+ public:
+  struct Params {
+    static void describe(Schema<Params>& schema) { schema.doc("Throws at each access."); }
+  };
+  Lazy(const Params&, const MediaContext&) {}
+  void access(Message&, Address, Time) override { throw std::logic_error("no bed"); }
+  void wake(std::uint8_t, std::uint64_t) override {}
 };
 
 }  // namespace
 
 CXLOOM_PLUGIN(registry) {
   registry.devices.add<Idle>("idle");
+  registry.media.add<Lazy>("lazy");
   if (wanted() == "throws") throw std::runtime_error("no licence");
   if (wanted() == "throws a number") throw 42;
   if (wanted() == "throws bytes") throw std::runtime_error("\xff\xfe");

@@ -1,0 +1,80 @@
+#include "system/plugin_failure.hpp"
+
+#include <vector>
+
+#include "device/memory_owner.hpp"
+
+namespace cxloom {
+
+namespace {
+
+/// A part of a system that is of a plug-in.
+struct Part {
+  std::string device;
+  std::string text;
+};
+
+template <class Kinds>
+void add(const Kinds& kinds, const std::string& what, const std::string& device, const Value& named,
+         std::vector<Part>& parts) {
+  const Value* const inside = named.find("kind");
+  const std::string* const kind = inside ? inside->as_text() : named.as_text();
+  const auto* const entry = kind ? kinds.find(*kind) : nullptr;
+  if (!entry || entry->plugin.empty()) return;
+  std::string text = what;
+  text.append(" '").append(device).append("' (kind '").append(*kind).append("' of the plug-in ");
+  parts.push_back({device, text.append(entry->plugin).append(")")});
+}
+
+void add_media(const Registry& registry, const Spec::Device& device, std::vector<Part>& parts) {
+  for (const FieldInfo& field : registry.devices.at(device.kinded.kind).info.fields) {
+    const Value* const media = field.category == "media" ? device.kinded.params.find(field.name) : nullptr;
+    if (media) add(registry.media, "the media of", device.name, *media, parts);
+  }
+}
+
+std::vector<Part> parts_of_plugins(const Registry& registry, const Spec& spec) {
+  std::vector<Part> parts;
+  for (const Spec::Device& device : spec.devices) {
+    add(registry.devices, "device", device.name, device.kinded.kind, parts);
+    add_media(registry, device, parts);
+  }
+  for (const Spec::Workload& workload : spec.workloads) {
+    const std::string what = "the pattern of";
+    if (workload.params.pattern)
+      add(registry.patterns, what, workload.device, *workload.params.pattern, parts);
+    for (const Value& phase : workload.params.phases) {
+      if (const Value* const pattern = phase.find("pattern"))
+        add(registry.patterns, what, workload.device, *pattern, parts);
+    }
+  }
+  return parts;
+}
+
+/// The device that an event woke up, or whose media it did; empty if it was something else, such as the end of a link.
+std::string device_at_work(const System& system, const EventHandler* handler) {
+  for (const auto& component : system.components()) {
+    auto* const owner = dynamic_cast<MemoryOwner*>(component.get());
+    const EventHandler* const media = owner ? owner->media() : nullptr;
+    if (handler && (component.get() == handler || media == handler)) return component->name();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string plugin_failure(const Registry& registry, const Spec& spec, const System& system,
+                           const EventHandler* at_work, const std::string& thrown) {
+  const std::vector<Part> parts = parts_of_plugins(registry, spec);
+  const std::string device = device_at_work(system, at_work);
+  std::string names;
+  std::string suspects;
+  for (const Part& part : parts) {
+    std::string& list = part.device == device ? names : suspects;
+    list.append(list.empty() ? "" : ", or ").append(part.text);
+  }
+  if (parts.empty()) return {};
+  return (names.empty() ? suspects : names) + " threw during the run: " + thrown;
+}
+
+}  // namespace cxloom

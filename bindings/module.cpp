@@ -49,9 +49,12 @@ nb::list cxloom::to_python_errors(const std::vector<InputError>& errors) {
   nb::list result;
   for (const InputError& error : errors) {
     const InputError::Detail& detail = error.detail();
-    result.append(type(text_of(detail.problem), "found"_a = text_of(detail.found),
-                       "allowed"_a = text_of(detail.allowed), "suggestion"_a = text_of(detail.suggestion),
-                       "path"_a = text_of(error.path())));
+    const nb::object made = type(
+        text_of(detail.problem), "found"_a = text_of(detail.found), "allowed"_a = text_of(detail.allowed),
+        "suggestion"_a = text_of(detail.suggestion), "path"_a = text_of(error.path()));
+    made.attr("is_between") = detail.kind != InputError::Kind::kAlone;
+    made.attr("is_idle") = detail.kind == InputError::Kind::kNoEffect;
+    result.append(made);
   }
   return result;
 }

@@ -80,7 +80,7 @@ T option(const char* name, nb::handle given) {
   });
 }
 
-// A level as the command line and the Python side name it: size, ways, victim policy.
+// A level as the command line and the Python side name it: size, ways, victim policy if one is written.
 using Level = std::tuple<std::string, std::uint32_t, std::string>;
 
 std::vector<CacheParams> levels_of(const std::vector<Level>& levels) {
@@ -89,7 +89,7 @@ std::vector<CacheParams> levels_of(const std::vector<Level>& levels) {
     Value value;
     value.set("size", size);
     value.set("ways", static_cast<std::int64_t>(ways));
-    value.set("policy", policy);
+    if (!policy.empty()) value.set("policy", policy);
     result.push_back(read_params<CacheParams>(value));
   }
   return result;

@@ -14,11 +14,18 @@ namespace cxloom {
 /// what was found and what is allowed; the front end adds file and line.
 class InputError : public std::runtime_error {
  public:
+  /// What a mistake has to do with other keys than its own.
+  enum class Kind : std::uint8_t {
+    kAlone,     ///< nothing
+    kBetween,   ///< the key is wrong beside another one
+    kNoEffect,  ///< another one leaves the key without effect
+  };
   struct Detail {
     std::string problem;     ///< one clause: "unknown key 'queu'"
     std::string found;       ///< the offending text, may be empty
     std::string allowed;     ///< what would be right, may be empty
     std::string suggestion;  ///< the nearest valid name, may be empty
+    Kind kind = Kind::kAlone;
   };
 
   explicit InputError(Detail detail, std::string path = {})

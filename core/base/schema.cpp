@@ -131,8 +131,15 @@ void read_map(const Value& value, const std::vector<FieldInfo>& fields,
   }
 }
 
-InputError out_of_bounds(const FieldInfo& field, const std::string& found, const std::string& allowed) {
-  return InputError({"out of bounds", found, allowed, {}}, field.name);
+InputError out_of_bounds(const FieldInfo& field, const Value* written, const std::string& found,
+                         const std::string& allowed) {
+  const std::string* text = written ? written->as_text() : nullptr;
+  return InputError({"out of bounds", text ? *text : found, allowed, {}}, field.name);
+}
+
+InputError without_effect(const std::string& key, const std::string& unless) {
+  const std::string name = key.substr(key.rfind('.') + 1);
+  return InputError({name + " has no effect " + unless, {}, {}, {}, InputError::Kind::kNoEffect}, key);
 }
 
 }  // namespace cxloom

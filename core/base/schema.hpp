@@ -16,6 +16,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -66,6 +67,9 @@ struct Kinded {
   std::string kind;
   Value params;  // the map without `kind`
 };
+
+/// The error for a key that others leave without effect; `unless` says what would give it one.
+InputError without_effect(const std::string& key, const std::string& unless);
 
 template <class Params>
 class Schema;
@@ -162,8 +166,9 @@ std::string value_text(const T& value) {
 void read_map(const Value& value, const std::vector<FieldInfo>& fields,
               const std::function<void(std::size_t field, const Value& value)>& read, ErrorList& errors);
 
-/// The error for a value outside its bounds.
-InputError out_of_bounds(const FieldInfo& field, const std::string& found, const std::string& allowed);
+/// The error for a value outside its bounds; `written` is null where it was set from C++.
+InputError out_of_bounds(const FieldInfo& field, const Value* written, const std::string& found,
+                         const std::string& allowed);
 
 /// The parameters of one component as `Params::describe` declares them: reads, checks and tells about them.
 template <class Params>
@@ -177,10 +182,17 @@ class Schema {
     FieldInfo info;
     std::function<void(const Value&, Params&)> read;
     std::vector<Check> checks;
+    std::function<bool(const Params&)> changed;  // from its default
   };
   struct Rule {
     std::string problem;
     std::function<bool(const Params&)> holds;
+    std::string key;
+  };
+  struct Effect {
+    std::size_t entry;
+    std::function<bool(const Params&)> holds;
+    std::string unless;
   };
 
  public:
@@ -203,6 +215,13 @@ class Schema {
     Field& fraction() {
       entry_.info.type = "fraction";
       return min(T{0}).max(T{1});
+    }
+    /// Of a real number: a share that has other bounds within [0, 1].
+    Field& fraction(std::function<bool(const T&)> holds, std::string allowed) {
+      entry_.info.type = "fraction";
+      entry_.info.minimum = value_text(T{0});
+      entry_.info.maximum = value_text(T{1});
+      return where(std::move(holds), std::move(allowed));
     }
     Field& min(T bound) {
       entry_.info.minimum = value_text(bound);
@@ -264,6 +283,7 @@ class Schema {
       entry.info.fields = nested_info<T>();
     }
     entry.read = [member](const Value& value, Params& params) { read_value(value, params.*member); };
+    entry.changed = change_of(member);
     Field<Member, T> field(entry, member);
     if constexpr (std::is_same_v<T, Time>) field.max(kLongestTime);
     return field;
@@ -295,20 +315,41 @@ class Schema {
       throw InputError(
           {"unknown choice", value.described(), list_names(names), text ? nearest_name(*text, names) : ""});
     };
+    entry.changed = change_of(member);
     return Field<Enum, Enum>(entry, member);
   }
 
-  /// A condition between several parameters; `problem` says what is wrong when it does not hold.
-  void rule(std::string problem, std::function<bool(const Params&)> holds) {
-    rules_.push_back({std::move(problem), std::move(holds)});
+  /// A condition between several parameters; `problem` says what is wrong when it does not hold, and `key` with which
+  /// of them, if one is to blame.
+  void rule(std::string problem, std::function<bool(const Params&)> holds, std::string key = {}) {
+    rules_.push_back({std::move(problem), std::move(holds), std::move(key)});
+  }
+
+  /// When a parameter that was declared has an effect beside the others; `unless` goes on behind "has no effect": "unless
+  /// there are banks: set banks". Where it has none it is refused if somebody wrote it, whatever its value: also that of
+  /// its default. Of parameters that were set from C++ those count as written that are not as they are by default.
+  void effective(const std::string& key, std::function<bool(const Params&)> holds, std::string unless) {
+    const auto entry = std::ranges::find(entries_, key, [](const Entry& each) { return each.info.name; });
+    ensure(entry != entries_.end(), "an effect of a parameter that is not declared");
+    effects_.push_back(
+        {static_cast<std::size_t>(entry - entries_.begin()), std::move(holds), std::move(unless)});
   }
 
   const SchemaInfo& info() const { return info_; }
 
   /// Throws InputError for all that is wrong: keys, values and bounds, or else the rules between them.
-  Params read(const Value& value) const {
+  Params read(const Value& value) const { return read(value, value); }
+
+  /// As `read`, where a person wrote no more than the keys of `written`; others have their values from elsewhere, such as a
+  /// preset among the parameters.
+  Params read(const Value& value, const Value& written) const {
     Params params{};
     ErrorList errors;
+    std::vector<const Value*> items(entries_.size());
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      items[i] = written.find(entries_[i].info.name);
+      if (items[i] && items[i]->is_null()) items[i] = nullptr;
+    }
     std::vector<bool> unread(entries_.size());  // what is there instead need not be within bounds
     for (std::size_t i = 0; i < entries_.size(); ++i) unread[i] = entries_[i].info.required;
     const auto read_one = [&](std::size_t i, const Value& item) {
@@ -317,9 +358,10 @@ class Schema {
       unread[i] = false;
     };
     read_map(value, info_.fields, read_one, errors);
-    check_bounds(params, unread, errors);
+    check_bounds(params, unread, items, errors);
     errors.raise();
     check_rules(params, errors);
+    check_effects(params, [&](std::size_t i) { return items[i] != nullptr; }, errors);
     errors.raise();
     return params;
   }
@@ -327,8 +369,10 @@ class Schema {
   /// Throws InputError if a bound or rule is broken: for parameters that were set from C++ as well.
   void check(const Params& params) const {
     ErrorList errors;
-    check_bounds(params, std::vector<bool>(entries_.size()), errors);
+    check_bounds(params, std::vector<bool>(entries_.size()), std::vector<const Value*>(entries_.size()),
+                 errors);
     check_rules(params, errors);
+    check_effects(params, [&](std::size_t i) { return entries_[i].changed(params); }, errors);
     errors.raise();
   }
 
@@ -342,26 +386,47 @@ class Schema {
     }
   }
 
-  void check_bounds(const Params& params, const std::vector<bool>& unread, ErrorList& errors) const {
+  /// Whether a member is not as it is by default.
+  template <class Member>
+  static std::function<bool(const Params&)> change_of(Member Params::* member) {
+    return [member]([[maybe_unused]] const Params& params) {
+      if constexpr (IsVector<Member>::value) return (params.*member).size() != (Params{}.*member).size();
+      else if constexpr (std::equality_comparable<Member>) return !(params.*member == Params{}.*member);
+      else return false;
+    };
+  }
+
+  void check_bounds(const Params& params, const std::vector<bool>& unread,
+                    const std::vector<const Value*>& written, ErrorList& errors) const {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const std::vector<Check>& checks = entries_[i].checks;
       const auto broken = unread[i] ? checks.end()
                                     : std::find_if(checks.begin(), checks.end(),
                                                    [&](const Check& check) { return !check.holds(params); });
       if (broken != checks.end())
-        errors.add(out_of_bounds(entries_[i].info, broken->found(params), broken->allowed));
+        errors.add(out_of_bounds(entries_[i].info, written[i], broken->found(params), broken->allowed));
     }
   }
 
   void check_rules(const Params& params, ErrorList& errors) const {
     for (const Rule& rule : rules_) {
-      if (!rule.holds(params)) errors.add(InputError({rule.problem, {}, {}, {}}));
+      if (!rule.holds(params))
+        errors.add(InputError({rule.problem, {}, {}, {}, InputError::Kind::kBetween}, rule.key));
+    }
+  }
+
+  template <class IsWritten>
+  void check_effects(const Params& params, IsWritten is_written, ErrorList& errors) const {
+    for (const Effect& effect : effects_) {
+      if (is_written(effect.entry) && !effect.holds(params))
+        errors.add(without_effect(entries_[effect.entry].info.name, effect.unless));
     }
   }
 
   SchemaInfo info_;
   std::deque<Entry> entries_;  // a Field keeps a reference while more are declared
   std::vector<Rule> rules_;
+  std::vector<Effect> effects_;
 };
 
 template <class Params>

@@ -48,11 +48,10 @@ void CacheParams::describe(Schema<CacheParams>& schema) {
     const std::uint64_t set_bytes = (params.ways == 0 ? 1 : std::uint64_t{params.ways}) * kLineBytes;
     return params.size.count() % set_bytes == 0;
   });
-  schema.rule("policy has no effect unless a set has two lines to choose from: set ways: 2 or more",
-              [](const CacheParams& params) {
-                const bool choice = params.ways == 0 ? params.lines() > 1 : params.ways > 1;
-                return choice || params.policy == CacheParams{}.policy;
-              });
+  schema.effective(
+      "policy",
+      [](const CacheParams& params) { return params.ways == 0 ? params.lines() > 1 : params.ways > 1; },
+      "unless a set has two lines to choose from: set ways: 2 or more");
 }
 
 void CacheParams::estimate(const CacheParams& params, MemoryEstimate& memory) {

@@ -43,8 +43,10 @@ void BusParams::describe(Schema<BusParams>& schema) {
   MessageCost::describe_in(schema, &BusParams::header, &BusParams::data_header);
   schema.field("port_delay", &BusParams::port_delay)
       .doc("Time to cross a port of the bus, where the link does not say.");
-  schema.rule("a full-duplex bus has no turnaround: set duplex: half",
-              [](const BusParams& bus) { return bus.duplex == Duplex::kHalf || bus.turnaround == Time{}; });
+  schema.rule(
+      "a full-duplex bus has no turnaround: set duplex: half",
+      [](const BusParams& bus) { return bus.duplex == Duplex::kHalf || bus.turnaround == Time{}; },
+      "turnaround");
 }
 
 Bus::Bus(const BusParams& params, const DeviceContext& context)

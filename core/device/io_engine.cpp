@@ -51,14 +51,19 @@ void IoEngineParams::describe(Schema<IoEngineParams>& schema) {
   schema.field("stop", &IoEngineParams::stop)
       .default_text("never")
       .doc("Simulated time from which on it makes no more packets.");
-  schema.rule("posted writes hold no tags: leave out outstanding", [](const IoEngineParams& params) {
-    return params.traffic != IoTraffic::kDmaWrite || !params.outstanding;
-  });
-  schema.rule("a configuration read is of 4 bytes: leave out size", [](const IoEngineParams& params) {
-    return params.traffic != IoTraffic::kConfigRead || !params.size;
-  });
-  schema.rule("it stops before it starts: stop must be later than start",
-              [](const IoEngineParams& params) { return !params.stop || *params.stop > params.start; });
+  schema.rule(
+      "posted writes hold no tags: leave out outstanding",
+      [](const IoEngineParams& params) {
+        return params.traffic != IoTraffic::kDmaWrite || !params.outstanding;
+      },
+      "outstanding");
+  schema.rule(
+      "a configuration read is of 4 bytes: leave out size",
+      [](const IoEngineParams& params) { return params.traffic != IoTraffic::kConfigRead || !params.size; },
+      "size");
+  schema.rule(
+      "it stops before it starts: stop must be later than start",
+      [](const IoEngineParams& params) { return !params.stop || *params.stop > params.start; }, "stop");
 }
 
 IoEngine::IoEngine(const IoEngineParams& params, const DeviceContext& context)

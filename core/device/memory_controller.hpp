@@ -87,9 +87,10 @@ struct MemoryControllerParams {
             "say that it is done. A read of what is in the buffer is answered from there.");
     schema.rule(
         "queue counts reads and writes together, read_buffer and write_buffer apart: one or the other",
-        [](const Params& params) { return !params.queue || !params.apart(); });
-    schema.rule("posted_writes need a write_buffer, in which they wait for the media",
-                [](const Params& params) { return !params.posted_writes || params.write_buffer; });
+        [](const Params& params) { return !params.queue || !params.apart(); }, "queue");
+    schema.rule(
+        "posted_writes need a write_buffer, in which they wait for the media",
+        [](const Params& params) { return !params.posted_writes || params.write_buffer; }, "posted_writes");
     schema
         .choice("credit_release", &Params::credit_release,
                 {{"drain", CreditRelease::kDrain}, {"completion", CreditRelease::kCompletion}})

@@ -93,6 +93,7 @@ std::optional<std::uint64_t> Requester::expected() const {
 
 void Requester::fetch() {
   has_next_ = !has_enough() && work_.stream->next(next_);
+  has_gaps_ |= next_.instruction_gap != 0;
   exhausted_ = !has_next_ && !work_.stream->open();
   if (exhausted_ && !counting_ && issued_ <= work_.warmup) {
     throw InputError({"the work ends during the warm-up",

@@ -81,6 +81,7 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   bool has_work() const { return work_.stream != nullptr; }
   /// Its accesses are spaced by their instruction gaps, if they have any.
   bool times_instructions() const { return params_.instruction_time > Time{}; }
+  bool has_instruction_gaps() const { return has_gaps_; }
   bool finished() const { return exhausted_ && in_flight_ == 0 && write_backs_ == 0; }
   /// It has nothing to do until the outside gives it more.
   bool waits_for_outside() const {
@@ -199,6 +200,7 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   std::uint64_t window_mask_;
 
   // Measuring.
+  bool has_gaps_ = false;  // some access so far had an instruction gap
   bool counting_ = false;  // since the window opened, and after it
   bool ended_ = false;
   std::uint64_t issued_before_window_ = 0;

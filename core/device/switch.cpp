@@ -46,10 +46,12 @@ void SwitchParams::describe(Schema<SwitchParams>& schema) {
       .choice("arbitration", &SwitchParams::arbitration,
               {{"round-robin", Arbitration::kRoundRobin}, {"age", Arbitration::kAge}})
       .doc("Which input a port serves next: each in turn, or the oldest request.");
-  schema.rule("arbitration: age needs queues at the inputs: set queueing: voq or fifo",
-              [](const SwitchParams& params) {
-                return params.arbitration != Arbitration::kAge || params.queueing != Queueing::kOutput;
-              });
+  schema.rule(
+      "arbitration: age needs queues at the inputs: set queueing: voq or fifo",
+      [](const SwitchParams& params) {
+        return params.arbitration != Arbitration::kAge || params.queueing != Queueing::kOutput;
+      },
+      "arbitration");
 }
 
 /// A queue at an input. With virtual output queues all its messages leave by one port; otherwise each by its own, and

@@ -51,8 +51,9 @@ struct IdeParams {
         .default_text("5 (68B) or 2 (256B)")
         .doc("Flits that share a MAC.")
         .source("CXL 3.x, chapter 11: five 68 B flits, two 256 B flits");
-    schema.rule("an aggregation needs integrity checks: set mode: containment or skid",
-                [](const IdeParams& ide) { return ide.mode != IdeMode::kOff || !ide.aggregation; });
+    schema.effective(
+        "aggregation", [](const IdeParams& ide) { return ide.mode != IdeMode::kOff; },
+        "without integrity checks, which an aggregation needs: set mode: containment or skid");
   }
 };
 
@@ -71,8 +72,9 @@ struct OutageParams {
         .doc(
             "Requests that would cross the link while it is down fail with an error response, instead of "
             "waiting.");
-    schema.rule("an outage needs a time at which it begins: set at",
-                [](const OutageParams& outage) { return outage.at || outage == OutageParams{}; });
+    const std::string unless = "without a time at which the outage begins: set at";
+    schema.effective("length", [](const OutageParams& outage) { return outage.at.has_value(); }, unless);
+    schema.effective("fail", [](const OutageParams& outage) { return outage.at || !outage.fail; }, unless);
   }
 };
 

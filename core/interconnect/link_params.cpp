@@ -9,6 +9,43 @@ FlitMode LinkParams::flit_mode() const {
   return static_cast<FlitMode>(static_cast<int>(flit) - 1);  // in the same order
 }
 
+namespace {
+
+// What a physical link has in place of what an abstract one has, and the other way round.
+void describe_physical(Schema<LinkParams>& schema) {
+  const std::string lanes = "a physical link (phy) has its bandwidth from its lanes: leave out bandwidth";
+  schema.rule(
+      lanes, [](const LinkParams& link) { return !link.phy || !link.reverse.bandwidth; },
+      "reverse.bandwidth");
+  schema.rule(
+      "a physical link (phy) is full duplex",
+      [](const LinkParams& link) { return !link.phy || link.duplex == Duplex::kFull; }, "duplex");
+  const auto abstract = [](const LinkParams& link) { return !link.phy; };
+  schema.effective("bandwidth", abstract,
+                   "on a physical link (phy), which has its own from its lanes: leave out bandwidth");
+  for (const char* const cost : {"header", "data_header"}) {
+    schema.effective(cost, abstract,
+                     "on a physical link (phy), which has the message costs of its flits: leave out header "
+                     "and data_header");
+  }
+  // Of these, what says that something is off is true of an abstract link.
+  const std::string unless = "unless the link is physical: set phy";
+  const auto physical = [&](const std::string& key, std::function<bool(const LinkParams&)> off) {
+    schema.effective(
+        key, [off = std::move(off)](const LinkParams& link) { return link.phy || off(link); }, unless);
+  };
+  physical("flit", [](const LinkParams&) { return false; });
+  physical("sync_header_bypass", [](const LinkParams& link) { return !link.sync_header_bypass; });
+  physical("errors",
+           [](const LinkParams& link) { return link.errors.bit_error_rate == 0.0 && !link.errors.every; });
+  physical("ide",
+           [](const LinkParams& link) { return link.ide.mode == IdeMode::kOff && !link.ide.aggregation; });
+  physical("outage", [](const LinkParams& link) { return !link.outage.at; });
+  physical("degraded", [](const LinkParams& link) { return !link.degraded.at; });
+}
+
+}  // namespace
+
 void LinkParams::describe(Schema<LinkParams>& schema) {
   schema.doc(
       "A connection between two devices. It runs at the slowest of its own bandwidth and those of its "
@@ -38,11 +75,14 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
           "such as {M2S Req: 32, M2S RwD: 16}; a sender without a credit waits. A credit comes back over the "
           "link when the receiver has drained the buffer.");
   schema.field("reverse", &LinkParams::reverse).doc("What differs from the second device to the first.");
-  schema.rule("a full-duplex link has no turnaround: set duplex: half", [](const LinkParams& link) {
-    return link.duplex == Duplex::kHalf || link.turnaround == Time{};
-  });
-  schema.rule("a half-duplex link has one bandwidth: leave out reverse.bandwidth",
-              [](const LinkParams& link) { return link.duplex == Duplex::kFull || !link.reverse.bandwidth; });
+  schema.rule(
+      "a full-duplex link has no turnaround: set duplex: half",
+      [](const LinkParams& link) { return link.duplex == Duplex::kHalf || link.turnaround == Time{}; },
+      "turnaround");
+  schema.rule(
+      "a half-duplex link has one bandwidth: leave out reverse.bandwidth",
+      [](const LinkParams& link) { return link.duplex == Duplex::kFull || !link.reverse.bandwidth; },
+      "reverse.bandwidth");
   schema.field("phy", &LinkParams::phy)
       .default_text("")
       .doc(
@@ -70,49 +110,41 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
   schema.field("outage", &LinkParams::outage).doc("Of a physical link: a time in which it is down.");
   schema.field("degraded", &LinkParams::degraded).doc("Of a physical link: a time from which it is slower.");
 
-  schema.rule("a physical link (phy) has its bandwidth from its lanes: leave out bandwidth",
-              [](const LinkParams& link) {
-                return !link.phy || (link.bandwidth == Bandwidth{} && !link.reverse.bandwidth);
-              });
-  schema.rule("a physical link (phy) is full duplex",
-              [](const LinkParams& link) { return !link.phy || link.duplex == Duplex::kFull; });
-  schema.rule("a physical link (phy) has the message costs of its flits: leave out header and data_header",
-              [](const LinkParams& link) {
-                const MessageCost usual;
-                return !link.phy || (link.header == usual.header && link.data_header == usual.data_header);
-              });
-  schema.rule("sync_header_bypass, flit, errors, ide, outage and degraded are of a physical link: set phy",
-              [](const LinkParams& link) {
-                return link.phy || (!link.sync_header_bypass && link.flit == FlitChoice::kByGeneration &&
-                                    link.errors.bit_error_rate == 0.0 && !link.errors.every &&
-                                    link.ide.mode == IdeMode::kOff && !link.ide.aggregation &&
-                                    link.outage == OutageParams{} && !link.degraded.at);
-              });
-  schema.rule("a degraded link has fewer lanes or a lower speed, not more", [](const LinkParams& link) {
-    return !link.degraded.phy || !link.phy ||
-           link.rate_of(*link.degraded.phy).slower_than(link.rate_of(*link.phy));
-  });
-  schema.rule("sync headers end at 32 GT/s (pcie5): leave out sync_header_bypass",
-              [](const LinkParams& link) {
-                return !link.sync_header_bypass || !link.phy || link.phy->has_sync_headers();
-              });
+  describe_physical(schema);
+  schema.rule(
+      "a degraded link has fewer lanes or a lower speed, not more",
+      [](const LinkParams& link) {
+        return !link.degraded.phy || !link.phy ||
+               link.rate_of(*link.degraded.phy).slower_than(link.rate_of(*link.phy));
+      },
+      "degraded.phy");
+  schema.rule(
+      "sync headers end at 32 GT/s (pcie5): leave out sync_header_bypass",
+      [](const LinkParams& link) {
+        return !link.sync_header_bypass || !link.phy || link.phy->has_sync_headers();
+      },
+      "sync_header_bypass");
   schema.rule("68B flits end at 32 GT/s (pcie5): set flit: 256B", [](const LinkParams& link) {
     return !link.phy || (link.phy->carries(link.flit_mode()) &&
                          (!link.degraded.phy || link.degraded.phy->carries(link.flit_mode())));
   });
-  schema.rule("68B flits carry no M2S BIRsp and no S2M BISnp: leave out their credits",
-              [](const LinkParams& link) {
-                const bool back_invalidation =
-                    link.credits.of(Channel::kM2SBIRsp) || link.credits.of(Channel::kS2MBISnp);
-                // One number for all classes is for those that there are.
-                return !link.phy || link.flit_mode() != FlitMode::k68B || !back_invalidation ||
-                       link.credits.all_alike();
-              });
   schema.rule(
-      "with so many errors hardly a flit passes: lower errors.bit_error_rate", [](const LinkParams& link) {
+      "68B flits carry no M2S BIRsp and no S2M BISnp: leave out their credits",
+      [](const LinkParams& link) {
+        const bool back_invalidation =
+            link.credits.of(Channel::kM2SBIRsp) || link.credits.of(Channel::kS2MBISnp);
+        // One number for all classes is for those that there are.
+        return !link.phy || link.flit_mode() != FlitMode::k68B || !back_invalidation ||
+               link.credits.all_alike();
+      },
+      "credits");
+  schema.rule(
+      "with so many errors hardly a flit passes: lower errors.bit_error_rate",
+      [](const LinkParams& link) {
         constexpr double kHopeless = 0.9;  // of the flits
         return !link.phy || flit_error_probability(link.flit_mode(), link.errors.bit_error_rate) <= kHopeless;
-      });
+      },
+      "errors.bit_error_rate");
 }
 
 }  // namespace cxloom

@@ -43,7 +43,12 @@ std::string_view needs(Use use) {
 /// Refuses a value that somebody wrote and nothing will read; `key` is where, `allowed` what it needs.
 [[noreturn]] void refuse_unused(const std::string& key, std::string_view allowed) {
   const std::string name = key.substr(key.rfind('.') + 1);
-  throw InputError({"'" + name + "' has no effect", {}, "no such key, or " + std::string(allowed), {}}, key);
+  throw InputError({"'" + name + "' has no effect",
+                    {},
+                    "no such key, or " + std::string(allowed),
+                    {},
+                    InputError::Kind::kNoEffect},
+                   key);
 }
 
 struct TimingRow {
@@ -374,6 +379,8 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.rule("write_low must be below write_high",
               [](const DramParams& params) { return params.write_low < params.write_high; });
 }
+
+void DramParams::check(const DramParams& params) { static_cast<void>(resolve(params, {})); }
 
 DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   DramConfig config;

@@ -69,6 +69,8 @@ struct DramParams {
   DramCurrentParams currents;
 
   static void describe(Schema<DramParams>& schema);
+  /// Throws InputError for what does not go together, or with its preset, in a memory of any capacity.
+  static void check(const DramParams& params);
   static void estimate(const DramParams& params, MemoryEstimate& memory);
 };
 

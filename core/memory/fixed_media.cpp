@@ -38,10 +38,9 @@ void FixedMediaParams::describe(Schema<FixedMediaParams>& schema) {
   schema.field("bank_interleave", &FixedMediaParams::bank_interleave)
       .where([](const Bytes& value) { return std::has_single_bit(value.count()); }, "a power of two")
       .doc("Consecutive bytes on one bank before the next one's turn. Only with `banks`.");
-  schema.rule("bank_interleave has no effect unless there are banks: set banks",
-              [](const FixedMediaParams& params) {
-                return params.banks || params.bank_interleave == FixedMediaParams{}.bank_interleave;
-              });
+  schema.effective(
+      "bank_interleave", [](const FixedMediaParams& params) { return params.banks.has_value(); },
+      "unless there are banks: set banks");
 }
 
 void FixedMediaParams::estimate(const FixedMediaParams& params, MemoryEstimate& memory) {

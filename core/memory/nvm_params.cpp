@@ -49,9 +49,6 @@ const Schema<NvmMediaParams>& declared() {
   return schema;
 }
 
-/// What a preset says with nothing written beside it: what it brings along is no mistake of the user.
-NvmMediaParams as_published(NvmPreset preset) { return declared().read(values_of(preset)); }
-
 }  // namespace
 
 void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
@@ -110,18 +107,13 @@ void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
   schema.rule("`hold` must leave a block of the write buffer free", [](const NvmMediaParams& params) {
     return params.hold == 0 || params.hold < params.write_buffer;
   });
-  schema.rule("buffer_write_latency has no effect unless writes have a buffer: set write_buffer: 1 or more",
-              [](const NvmMediaParams& params) {
-                return params.write_buffer > 0 ||
-                       params.buffer_write_latency == as_published(params.preset).buffer_write_latency;
-              });
-  schema.rule(
-      "buffer_read_latency has no effect unless there is a buffer to read from: set write_buffer or "
-      "read_buffer: 1 or more",
-      [](const NvmMediaParams& params) {
-        return params.write_buffer > 0 || params.read_buffer > 0 ||
-               params.buffer_read_latency == as_published(params.preset).buffer_read_latency;
-      });
+  schema.effective(
+      "buffer_write_latency", [](const NvmMediaParams& params) { return params.write_buffer > 0; },
+      "unless writes have a buffer: set write_buffer: 1 or more");
+  schema.effective(
+      "buffer_read_latency",
+      [](const NvmMediaParams& params) { return params.write_buffer > 0 || params.read_buffer > 0; },
+      "unless there is a buffer to read from: set write_buffer or read_buffer: 1 or more");
   schema.rule("a wear region must hold at least a block", [](const NvmMediaParams& params) {
     return params.wear_region.value_or(params.block) >= params.block;
   });
@@ -135,7 +127,7 @@ void read_value(const Value& value, NvmMediaParams& out) {
   }
   Value whole(values_of(declared().read(Value::Map{{"preset", *chosen}}).preset));
   for (const auto& [key, item] : *value.as_map()) whole.set(key, item);
-  out = declared().read(whole);
+  out = declared().read(whole, value);
 }
 
 }  // namespace cxloom

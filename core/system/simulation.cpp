@@ -108,13 +108,29 @@ void Simulation::check_instruction_time(const Spec::Workload& workload) const {
   throw InputError({"instruction_time has no effect unless the workload is a trace, with instruction gaps",
                     {},
                     "issue_interval to space the accesses of a pattern",
-                    {}},
+                    {},
+                    InputError::Kind::kNoEffect},
                    "devices." + workload.device + ".instruction_time");
 }
 
 void Simulation::read_traces() {
   for (const Spec::Workload& workload : spec_.workloads) {
     if (workload.params.trace) dynamic_cast<Requester&>(system_.component(workload.device)).read_through();
+  }
+  check_instruction_gaps();
+}
+
+// Only once its accesses are all read it is known that a trace has none.
+void Simulation::check_instruction_gaps() const {
+  for (const Requester* requester : system_.requesters()) {
+    if (!requester->has_work() || !requester->times_instructions() || requester->has_instruction_gaps())
+      continue;
+    throw InputError({"instruction_time has no effect: the accesses of this trace have no instruction gaps",
+                      {},
+                      "a trace with instruction gaps, or issue_interval to space its accesses",
+                      {},
+                      InputError::Kind::kNoEffect},
+                     "devices." + requester->name() + ".instruction_time");
   }
 }
 
@@ -212,7 +228,7 @@ void Simulation::look_for_livelock() {
   if (!system_.io_engines().empty()) {
     // Behind CXL.io, which goes on whatever happens, a deadlock looks alike: without it nothing is left to happen.
     cease_io();
-    kernel_.run(Time::max(), spec_.run.livelock_events);
+    run_events(Time::max(), spec_.run.livelock_events);
     if (kernel_.idle()) throw SimulationError(diagnosis("deadlock: " + problem + ", those of CXL.io aside"));
   }
   throw SimulationError(diagnosis("livelock: " + problem));
@@ -227,6 +243,7 @@ void Simulation::finish() {
   }
   ensure(system_.fabric().messages.live() == 0, "a message was lost");
   for (const IoEngine* engine : system_.io_engines()) ensure(engine->outstanding() == 0, "a packet was lost");
+  if (!known_ && driven_.empty()) check_instruction_gaps();
   if (window_ == Window::kBefore && opener_) end_unmeasured();
   if (window_ == Window::kOpen) close_window(kernel_.now());
   if (commands_) commands_->finish(kernel_.now());

@@ -7,8 +7,7 @@ namespace cxloom {
 void UntilParams::describe(Schema<UntilParams>& schema) {
   schema.doc("When a run ends before its work does.");
   schema.field("ci", &UntilParams::ci)
-      .fraction()
-      .where([](double ci) { return ci > 0.0; }, "more than 0 %")
+      .fraction([](double ci) { return ci > 0.0 && ci <= 1.0; }, "more than 0 %, at most 100 %")
       .default_text("never")
       .doc(
           "As soon as the mean latency is known to this share of itself: half of its 95 % interval / the "
@@ -26,8 +25,9 @@ void RunParams::describe(Schema<RunParams>& schema) {
   schema.field("warmup_time", &RunParams::warmup_time)
       .default_text("when all have made their warm-up requests")
       .doc("Simulated time at which the measured window opens, instead of a number of warm-up requests.");
-  schema.rule("warmup and warmup_time are two ways to say the same: leave one out",
-              [](const RunParams& run) { return run.warmup == 0 || !run.warmup_time; });
+  schema.rule(
+      "warmup and warmup_time are two ways to say the same: leave one out",
+      [](const RunParams& run) { return run.warmup == 0 || !run.warmup_time; }, "warmup_time");
   schema.field("seed", &RunParams::seed).doc("Of all random streams. Same spec and seed: the same results.");
   schema
       .choice("routing", &RunParams::routing,
@@ -123,15 +123,17 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
   });
   schema.rule("a pattern needs `requests`",
               [](const WorkloadParams& work) { return !work.pattern || work.requests; });
-  schema.rule("arrivals: poisson needs a rate",
-              [](const WorkloadParams& work) { return work.arrivals == Arrivals::kFixed || work.rate; });
-  schema.rule("replay: timestamps needs a trace, and no rate", [](const WorkloadParams& work) {
-    return work.replay == Replay::kClosed || (work.trace && !work.rate);
-  });
-  schema.rule("a tick has no effect without replay: timestamps",
-              [](const WorkloadParams& work) { return !work.tick || work.replay == Replay::kTimestamps; });
-  schema.rule("levels need a trace",
-              [](const WorkloadParams& work) { return work.levels.empty() || work.trace; });
+  schema.effective(
+      "arrivals", [](const WorkloadParams& work) { return work.rate.has_value(); },
+      "without a rate, at which requests arrive: set rate");
+  schema.effective(
+      "replay", [](const WorkloadParams& work) { return work.trace && !work.rate; },
+      "without a trace, or beside a rate");
+  schema.effective(
+      "tick", [](const WorkloadParams& work) { return work.replay == Replay::kTimestamps; },
+      "without replay: timestamps");
+  schema.effective(
+      "levels", [](const WorkloadParams& work) { return work.trace.has_value(); }, "without a trace");
 }
 
 namespace {
@@ -158,23 +160,9 @@ std::vector<std::string> field_names(const SchemaInfo& info) {
   return names;
 }
 
-/// The parameters of links, read once for all links in a row that are written alike: there may be very many.
-class LinkReader {
- public:
-  std::shared_ptr<const LinkParams> read(Value written) {
-    if (!params_ || written != written_) {
-      params_ = std::make_shared<const LinkParams>(read_params<LinkParams>(written));
-      written_ = std::move(written);
-    }
-    return params_;
-  }
+}  // namespace
 
- private:
-  Value written_;
-  std::shared_ptr<const LinkParams> params_;
-};
-
-Spec::Link read_link(const Value& value, LinkReader& reader) {
+Spec::Link LinkReader::read(const Value& value) {
   const Value* between = value.find("between");
   const Value::List* ends = between ? between->as_list() : nullptr;
   if (!ends || ends->size() != 2 || !(*ends)[0].as_text() || !(*ends)[1].as_text()) {
@@ -186,14 +174,15 @@ Spec::Link read_link(const Value& value, LinkReader& reader) {
   for (const auto& [key, item] : *value.as_map()) {
     if (key != "between") rest.emplace_back(key, item);
   }
-  return {*(*ends)[0].as_text(), *(*ends)[1].as_text(), reader.read(std::move(rest))};
+  return {*(*ends)[0].as_text(), *(*ends)[1].as_text(), params_of(std::move(rest))};
 }
 
-}  // namespace
-
-Spec::Link read_link(const Value& value) {
-  LinkReader reader;
-  return read_link(value, reader);
+std::shared_ptr<const LinkParams> LinkReader::params_of(Value written) {
+  if (!params_ || written != written_) {
+    params_ = std::make_shared<const LinkParams>(read_params<LinkParams>(written));
+    written_ = std::move(written);
+  }
+  return params_;
 }
 
 std::string indexed(const std::string& key, std::size_t index) {
@@ -265,7 +254,7 @@ Spec Spec::read(const Value& value, const Registry& registry) {
   LinkReader link_reader;
   spec.links.reserve(links.size());
   for (std::size_t i = 0; i < links.size(); ++i) {
-    below(indexed("links", i), [&] { spec.links.push_back(read_link(links[i], link_reader)); });
+    below(indexed("links", i), [&] { spec.links.push_back(link_reader.read(links[i])); });
   }
   const Value::List& regions = list_of(value, "address_map");
   for (std::size_t i = 0; i < regions.size(); ++i) {

@@ -104,7 +104,19 @@ auto below(const std::string& parent, Action action) {
   }
 }
 
-Spec::Link read_link(const Value& value);
+/// Reads the entries of `links`. Parameters are read once for all links in a row that are written alike: there may be very
+/// many.
+class LinkReader {
+ public:
+  /// Throws InputError for what is no link.
+  Spec::Link read(const Value& value);
+
+ private:
+  std::shared_ptr<const LinkParams> params_of(Value written);
+
+  Value written_;
+  std::shared_ptr<const LinkParams> params_;
+};
 
 /// Stricter than reading the parameters: a key of a workload must belong to the workload or to its pattern.
 Spec::Workload read_workload(const std::string& device, const Value& value, const Registry& registry);

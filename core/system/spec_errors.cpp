@@ -15,7 +15,8 @@ class SpecCheck {
   ErrorList run(const Value& spec) {
     entries(spec, "devices",
             [&](const std::string&, const Value& item) { check_kind(registry_.devices, item); });
-    items(spec, "links", [&](const Value& item) { static_cast<void>(read_link(item)); });
+    LinkReader links;
+    items(spec, "links", [&](const Value& item) { static_cast<void>(links.read(item)); });
     items(spec, "address_map",
           [&](const Value& item) { static_cast<void>(read_params<RegionParams>(item)); });
     entries(spec, "workload",

@@ -15,13 +15,15 @@ std::unique_ptr<AccessStream> WorkMaker::make_pattern(const std::string& device,
     const std::uint64_t start = pattern->base().value() - map_.base().value();
     const std::uint64_t mapped = map_.contiguous_bytes();
     if (pattern->base() < map_.base() || start > mapped || pattern->footprint() > mapped - start) {
-      const bool misplaced = pattern->base() < map_.base();
+      const bool below_all = pattern->base() < map_.base();
+      const bool fits = pattern->footprint() <= mapped;  // elsewhere
       throw InputError({"the footprint runs out of the address map",
                         to_text(pattern->base()) + " + " + to_text(Bytes{pattern->footprint()}),
                         "addresses in " + map_.described() +
-                            (misplaced ? "; set base: " + to_text(map_.base()) : std::string()),
-                        {}},
-                       misplaced ? "base" : "footprint");
+                            (below_all ? "; set base: " + to_text(map_.base()) : std::string()),
+                        {},
+                        InputError::Kind::kBetween},
+                       below_all || fits ? "base" : "footprint");
     }
   }
   return stream;

@@ -60,6 +60,11 @@ class InputError(CxloomError):
     * ``file``, ``line``: where it stands, the line counted from one
     """
 
+    is_between: bool = False
+    """The key is wrong beside other keys only."""
+    is_idle: bool = False
+    """Other keys leave the key without effect."""
+
     def __init__(
         self,
         problem: str,

@@ -32,8 +32,14 @@ CASES = [
     ("phy: pcie5-x16, ide: {mode: skid, aggregation: 0}", ["links[0].ide.aggregation", "at least 1"]),
     ("phy: pcie5-x16, ide: {mode: skid, aggregation: 256}", ["links[0].ide.aggregation", "at most 255"]),
     ("phy: pcie5-x16, outage: {at: 1us, length: 0ns}", ["links[0].outage.length", "at least"]),
-    ("phy: pcie5-x16, outage: {length: 2us}", ["links[0].outage", "needs a time at which it begins"]),
-    ("phy: pcie5-x16, outage: {fail: true}", ["links[0].outage", "needs a time at which it begins"]),
+    (
+        "phy: pcie5-x16, outage: {length: 2us}",
+        ["links[0].outage", "without a time at which the outage begins: set at"],
+    ),
+    (
+        "phy: pcie5-x16, outage: {fail: true}",
+        ["links[0].outage", "without a time at which the outage begins: set at"],
+    ),
     ("outage: {fail: true}", ["links[0]"]),
     ("phy: pcie5-x16, degraded: {at: 1us}", ["links[0].degraded", "needs both at and phy"]),
     ("phy: pcie5-x16, degraded: {phy: pcie5-x8}", ["links[0].degraded", "needs both at and phy"]),

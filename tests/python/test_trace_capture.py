@@ -194,6 +194,7 @@ def test_an_interrupt_leaves_nothing(
     [
         (["--cache", "L1:32KiB", "--", "ls"], "--cache: not a cache level"),
         (["--cache", "L1:32KiB:8:lra", "--", "ls"], "did you mean 'lru'"),
+        (["--cache", "L1:32KiB:1:lru", "--", "ls"], "policy has no effect"),
         (["--cache", "L1:33KB:8", "--", "ls"], "multiple of ways x 64 B"),
         (["--", "no-such-program"], "there is no program 'no-such-program'"),
         (["--limit", "0", "--", "ls"], "--limit"),

@@ -94,6 +94,34 @@ OPTIONS = [
         example,
         (*RUN, "--set", "devices.host.queue=0"),
     ),
+    *(
+        Bad(
+            f"--until {condition}",
+            ("run.until.ci: out of bounds", f"from --until {condition}", "more than 0 %, at most 100 %"),
+            example,
+            (*RUN, "--until", condition),
+        )
+        for condition in ("ci=-1%", "ci=0%", "ci=0", "ci=101%")
+    ),
+    Bad(
+        "a base by --set that is too high",
+        ("workload.host.base", "(from --set workload.host.base=64GiB)", "runs out of the address map"),
+        example,
+        (*RUN, "--set", "workload.host.base=64GiB"),
+    ),
+    Bad(
+        "a base by --set that is a little too high",
+        ("workload.host.base", "(from --set workload.host.base=65024MiB)", "runs out of the address map"),
+        example,
+        (*RUN, "--set", "workload.host.base=65024MiB"),
+    ),
+    Bad(
+        "what --set leaves without effect together with the file",
+        ("links[0].turnaround", "has no turnaround", "(from --set links[0].duplex=full)"),
+        instead("port_delay: 25ns", "turnaround: 1ns, duplex: half"),
+        (*RUN, "--set", "links[0].duplex=full"),
+    ),
+    Bad("--plugin without a name", "no plug-in is named", example, (*RUN, "--plugin", "")),
     Bad("--set without value", "not an override", example, (*RUN, "--set", "devices.host.queue")),
     Bad("--set of bad YAML", "not YAML", example, (*RUN, "--set", "devices.host.queue={")),
     Bad("--set of no path", "not an override", example, (*RUN, "--set", "=1")),

@@ -125,24 +125,53 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
     ("port_delay: 25ns", "port_delay: 25ns, count: 0", 7, ["links[0].count", "at least 1"]),
     ("port_delay: 25ns", "port_delay: 25ns, count: 1025", 7, ["links[0].count", "at most 1024"]),
     # what other values leave without effect
-    ("latency: 45ns", "bank_interleave: 64B", 5, ["mem[0-3].media", "bank_interleave has no effect unless"]),
+    *(
+        (
+            "latency: 45ns",
+            f"bank_interleave: {size}",
+            5,
+            ["media.bank_interleave: bank_interleave has no effect"],
+        )
+        for size in ("64B", "256B")
+    ),
     (
         "kind: fixed, latency: 45ns",
         "kind: nvm, write_buffer: 0, buffer_write_latency: 5ns",
         5,
-        ["devices.mem[0-3].media", "buffer_write_latency has no effect unless"],
+        ["devices.mem[0-3].media.buffer_write_latency: ", "has no effect unless"],
     ),
     (
         "kind: fixed, latency: 45ns",
         "kind: nvm, write_buffer: 0, buffer_read_latency: 5ns",
         5,
-        ["devices.mem[0-3].media", "buffer_read_latency has no effect unless"],
+        ["devices.mem[0-3].media.buffer_read_latency: ", "has no effect unless"],
     ),
     (
         "queue: 64",
         "cache: {ways: 1, policy: fifo}",
         3,
-        ["devices.host.cache", "policy has no effect unless"],
+        ["devices.host.cache.policy: policy has no effect unless"],
+    ),
+    ("queue: 64", "cache: {ways: 1, policy: lru}", 3, ["devices.host.cache.policy: policy has no effect"]),
+    ("port_delay: 25ns", "phy: pcie5-x16, bandwidth: unlimited", 7, ["links[0].bandwidth: bandwidth has no"]),
+    ("port_delay: 25ns", "phy: pcie5-x16, header: 16B", 7, ["links[0].header: header has no effect"]),
+    ("port_delay: 25ns", "flit: by-generation", 7, ["links[0].flit: flit has no effect unless the link is"]),
+    ("port_delay: 25ns", "turnaround: 1ns", 7, ["links[0].turnaround: a full-duplex link has no turnaround"]),
+    ("kind: bus,", "kind: bus, turnaround: 1ns,", 4, ["devices.bus.turnaround: a full-duplex bus has no"]),
+    ("reads: 67%", "arrivals: fixed", 12, ["workload.host.arrivals: arrivals has no effect without a rate"]),
+    (
+        "reads: 67%",
+        "arrivals: poisson",
+        12,
+        ["workload.host.arrivals: arrivals has no effect without a rate"],
+    ),
+    ("reads: 67%", "replay: closed", 12, ["workload.host.replay: replay has no effect without a trace"]),
+    ("warmup: 200", "warmup: 200, warmup_time: 1us", 13, ["run.warmup_time: ", "two ways to say the same"]),
+    (
+        "16GiB,",
+        "16GiB, posted_writes: true,",
+        5,
+        ["mem[0-3].posted_writes: posted_writes need a write_buffer"],
     ),
     (
         "queue: 64",
@@ -165,8 +194,28 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
         "footprint: 1GiB",
         "footprint: 1GiB, base: 0x1000000000",
         12,
-        ["workload.host", "runs out of the address map"],
+        ["workload.host.base: the footprint runs out of the address map", "allowed: addresses in 0x0-"],
     ),
+    # infinities
+    ("reads: 67%", "reads: 1e400", 12, ["workload.host.reads: the number is too large", "found: 1e400"]),
+    ("seed: 1", "seed: -1e400", 13, ["run.seed: the number is too large", "found: -1e400"]),
+    ("seed: 1", "seed: .inf", 13, ["run.seed: not a whole number", "found: .inf"]),
+    ("reads: 67%", "reads: -.Inf", 12, ["workload.host.reads: not a finite number", "found: -.inf"]),
+    (
+        "seed: 1",
+        "until: {ci: 0%}",
+        13,
+        ["run.until.ci: out of bounds", "found: 0%", "more than 0 %, at most 100 %"],
+    ),
+    # kinds that a plug-in may have
+    (
+        "kind: bus",
+        "kind: retimer",
+        4,
+        ["unknown device kind 'retimer'", "for a kind of a plug-in: --plugin LIB"],
+    ),
+    ("kind: fixed", "kind: hbf", 5, ["unknown media kind 'hbf'", "for a kind of a plug-in: --plugin LIB"]),
+    ("pattern: random", "pattern: gups", 12, ["unknown pattern kind 'gups'", "--plugin LIB"]),
     (
         'address_map:\n  - {to: "mem[*]", interleave: 256B}\n',
         "",
@@ -204,10 +253,15 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
         WORKLOAD,
         "trace: cycles.trace, tick: 625ps",
         12,
-        ["workload.host", "a tick has no effect without replay"],
+        ["workload.host.tick", "tick has no effect without replay"],
     ),
-    (WORKLOAD, f"{WORKLOAD}, tick: 625ps", 12, ["workload.host", "a tick has no effect without replay"]),
-    (WORKLOAD, f"{WORKLOAD}, levels: [2, 2]", 12, ["workload.host", "levels need a trace"]),
+    (WORKLOAD, f"{WORKLOAD}, tick: 625ps", 12, ["workload.host.tick", "tick has no effect without replay"]),
+    (
+        WORKLOAD,
+        f"{WORKLOAD}, levels: [2, 2]",
+        12,
+        ["workload.host.levels", "levels has no effect without a trace"],
+    ),
     (WORKLOAD, "trace: 7", 12, ["workload.host.trace", "not a text"]),
 ]
 

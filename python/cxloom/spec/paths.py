@@ -49,6 +49,18 @@ def assign_all(root: Node, found: Sequence[Path], value: Node) -> Node:
     return _assign(root, root, (), found, value)
 
 
+def without(root: Node, text: str) -> Node:
+    """The tree without the entry at an exact path such as ``devices.mem0.media.row_timeout``."""
+    *above, last = _steps(root, text)
+    node = root
+    for step in above:
+        below = node.get(step)
+        assert below is not None  # the path is of something that is there
+        node = below
+    entries = {key: item for key, item in node.map().items() if key != last}
+    return assign(root, tuple(above), node.with_entries(entries))
+
+
 def follow(root: Node, text: str) -> tuple[Node, str]:
     """The node at an exact path such as ``links[3].between[1]``, or the deepest on the way, and the steps left over."""
     node, steps = root, _steps(root, text)
@@ -69,9 +81,15 @@ def placed(root: Node, error: InputError) -> SpecError:
     problem = error.problem
     if section in ("devices", "workload") and name in root.map()[section].map() and origin.path != error.path:
         problem = f"{problem} ('{name}')"  # one of those that a range or glob stands for
-    if not rest and not origin.note and (notes := _notes_below(node)):
-        problem = f"{problem} ({', '.join(notes)})"  # a rule between keys, some of them set from outside
-    return origin.error(problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion)
+    if error.is_between or not (rest or origin.note):
+        together = node  # the keys that it is about, some of which may be set from outside
+        if error.is_between and not isinstance(node.value, dict):
+            together = follow(root, error.path.rpartition(".")[0])[0]
+        if notes := [note for note in _notes_below(together) if note != origin.note]:
+            problem = f"{problem} ({', '.join(notes)})"
+    placed = origin.error(problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion)
+    placed.is_between, placed.is_idle = error.is_between, error.is_idle
+    return placed
 
 
 def _notes_below(node: Node) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.errors import Gathered, InputError, InputErrors, reason_of, shown
-from cxloom.spec import declared, merge, paths
+from cxloom.spec import declared, idle, merge, paths
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import GeneratedNode, Node, Origin, Plain, from_plain
 from cxloom.spec.node import Path as SpecPath
@@ -106,11 +106,20 @@ class Resolved:
 
 
 def resolve(top: Node, overrides: Sequence[Override] = ()) -> Resolved:
-    """The resolved spec of a tree as read. Raises SpecError for what is wrong before the core sees it."""
+    """The resolved spec of a tree as read. Raises SpecError for what is wrong before the core sees it.
+
+    What a preset, a topology or the file says, and what is laid over it leaves without effect, is left out.
+    """
     for override in overrides:
         if override.path == "preset":
             top = paths.assign(top, ("preset",), override.value)
     layers = layers_of(top)
+    return idle.left_out(layers, overrides, _resolve_layers)
+
+
+def _resolve_layers(layers: Sequence[Node], overrides: Sequence[Override]) -> Resolved:
+    """A spec from layers over each other, the most basic first, and overrides over them."""
+    top = layers[-1]
     errors = Gathered()
     for layer in layers:
         _check_top_level(layer, errors)

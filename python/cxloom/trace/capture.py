@@ -35,8 +35,8 @@ class CacheLevel:
     """With its unit, such as ``32KiB``."""
     ways: int
     """0 for fully associative."""
-    policy: str = "lru"
-    """``lru``, ``fifo``, ``lifo``, ``mru`` or ``random``."""
+    policy: str = ""
+    """``lru``, ``fifo``, ``lifo``, ``mru`` or ``random``; that of caches by default where it is empty."""
 
     @classmethod
     def parse(cls, text: str) -> CacheLevel:
@@ -47,9 +47,7 @@ class CacheLevel:
         return cls(parts[0], parts[1], int(parts[2]), *parts[3:])
 
     def __str__(self) -> str:
-        return ":".join(
-            [self.name, self.size, str(self.ways), *([] if self.policy == "lru" else [self.policy])]
-        )
+        return ":".join([self.name, self.size, str(self.ways), *([self.policy] if self.policy else [])])
 
 
 @dataclass(frozen=True)

@@ -170,6 +170,64 @@ TEST(Schema, TellsWhatItDeclares) {
   EXPECT_EQ(field(6).default_text, "false");
 }
 
+struct Banked {
+  std::optional<std::uint32_t> banks;
+  std::uint32_t interleave = 256;
+  bool open = false;
+  static void describe(Schema<Banked>& schema) {
+    schema.field("banks", &Banked::banks);
+    schema.field("interleave", &Banked::interleave);
+    schema.field("open", &Banked::open);
+    schema.effective(
+        "interleave", [](const Banked& banked) { return banked.banks.has_value(); },
+        "unless there are banks");
+    schema.rule(
+        "only banks are open", [](const Banked& banked) { return banked.banks || !banked.open; }, "open");
+  }
+};
+
+TEST(Schema, RefusesWhatHasNoEffectHoweverItIsWritten) {
+  const Schema<Banked> schema;
+  for (const int interleave : {64, 256}) {  // which is the default
+    const Value::Map alone{{"interleave", interleave}};
+    const InputError error = test::input_error([&] { schema.read(alone); });
+    EXPECT_STREQ(error.what(), "interleave: interleave has no effect unless there are banks");
+    EXPECT_EQ(error.detail().kind, InputError::Kind::kNoEffect);
+    EXPECT_NO_THROW(schema.read(Value::Map{{"interleave", interleave}, {"banks", 1}}));
+    EXPECT_NO_THROW(schema.read(alone, Value::Map{}));  // somebody else wrote it
+  }
+  EXPECT_NO_THROW(schema.read(Value::Map{{"banks", Value()}}));
+  Banked banked;
+  EXPECT_NO_THROW(schema.check(banked));
+  banked.interleave = 64;
+  EXPECT_THROW(schema.check(banked), InputError);
+}
+
+TEST(Schema, NamesTheKeyThatARuleBlames) {
+  const Schema<Banked> schema;
+  const InputError error = test::input_error([&] { schema.read(Value::Map{{"open", true}}); });
+  EXPECT_EQ(error.path(), "open");
+  EXPECT_EQ(error.detail().kind, InputError::Kind::kBetween);
+}
+
+TEST(Schema, FindsWhatWasWritten) {
+  struct Share {
+    double part = 0.5;
+    static void describe(Schema<Share>& schema) {
+      schema.field("part", &Share::part).fraction([](double part) { return part > 0 && part <= 1; }, "some");
+    }
+  };
+  const Schema<Share> schema;
+  for (const char* const text : {"-1%", "0%", "101%"}) {
+    const InputError error = test::input_error([&] { schema.read(Value::Map{{"part", text}}); });
+    EXPECT_EQ(error.what(), std::string("part: out of bounds, found ") + text + "; allowed: some");
+  }
+  EXPECT_EQ(schema.info().fields[0].type, "fraction");
+  EXPECT_EQ(Value(std::numeric_limits<double>::infinity()).described(), ".inf");
+  EXPECT_EQ(Value(-std::numeric_limits<double>::infinity()).described(), "-.inf");
+  EXPECT_EQ(Value(std::numeric_limits<double>::quiet_NaN()).described(), ".nan");
+}
+
 TEST(Schema, ChecksWhatWasSetFromCxx) {
   const Schema<Inner> schema;
   Inner inner;

@@ -250,9 +250,10 @@ TEST(IoEngine, BadInputIsRefused) {
   EXPECT_EQ(refused({{"target", "host"}, {"size", "0B"}}).path(), "devices.nic.size");
   EXPECT_EQ(refused({{"target", "host"}, {"size", "4097B"}}).path(), "devices.nic.size");
   EXPECT_EQ(refused({{"target", "host"}}).path(), "devices.nic.rate");  // a link without limit
-  EXPECT_EQ(refused({{"target", "host"}, {"outstanding", 2}}).path(), "devices.nic");
-  EXPECT_EQ(refused({{"target", "host"}, {"traffic", "config-read"}, {"size", "4B"}}).path(), "devices.nic");
-  EXPECT_EQ(refused({{"target", "host"}, {"start", "2us"}, {"stop", "2us"}}).path(), "devices.nic");
+  EXPECT_EQ(refused({{"target", "host"}, {"outstanding", 2}}).path(), "devices.nic.outstanding");
+  EXPECT_EQ(refused({{"target", "host"}, {"traffic", "config-read"}, {"size", "4B"}}).path(),
+            "devices.nic.size");
+  EXPECT_EQ(refused({{"target", "host"}, {"start", "2us"}, {"stop", "2us"}}).path(), "devices.nic.stop");
   EXPECT_EQ(refused({{"target", "mem"}, {"rate", "1GB/s"}}).path(), "links");  // behind a host
 }
 

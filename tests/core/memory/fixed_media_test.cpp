@@ -145,7 +145,7 @@ TEST(FixedMedia, RefusesAnInterleaveOfBanksThatItDoesNotHave) {
   const auto read = [](const Value::Map& params) { read_params<FixedMediaParams>(params); };
   EXPECT_THROW(read({{"bank_interleave", "64B"}}), InputError);
   EXPECT_NO_THROW(read({{"bank_interleave", "64B"}, {"banks", 1}}));
-  EXPECT_NO_THROW(read({{"bank_interleave", "256B"}}));  // the default
+  EXPECT_THROW(read({{"bank_interleave", "256B"}}), InputError);  // the default, written
 }
 
 }  // namespace

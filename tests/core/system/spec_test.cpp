@@ -53,7 +53,8 @@ TEST(Spec, AMistakeIsToldWithItsPath) {
             "bandwidth");
   EXPECT_EQ(read_error(good().link("host", "mem", {{"reverse", Value::Map{{"delay", 5}}}}).value()).path(),
             "links[1].reverse.delay");
-  EXPECT_EQ(read_error(good().link("host", "mem", {{"turnaround", "1ns"}}).value()).path(), "links[1]");
+  EXPECT_EQ(read_error(good().link("host", "mem", {{"turnaround", "1ns"}}).value()).path(),
+            "links[1].turnaround");
   EXPECT_EQ(read_error(good().region({"mem"}, {{"interleave", "100B"}}).value()).path(),
             "address_map[1].interleave");
   EXPECT_EQ(read_error(good().region({}).value()).path(), "address_map[1].to");
@@ -70,14 +71,16 @@ TEST(Spec, AWorkloadSaysWhichKeysItsPatternHas) {
   EXPECT_EQ(error({{"pattern", "random"}}).detail().problem, "a pattern needs `requests`");
   EXPECT_EQ(error({{"requests", 5}}).detail().problem, "exactly one of pattern, trace and phases is needed");
   EXPECT_EQ(error({{"pattern", "random"}, {"trace", "x"}, {"requests", 5}}).path(), "workload.host");
-  EXPECT_TRUE(contains(
-      error({{"pattern", "random"}, {"requests", 5}, {"arrivals", "poisson"}}).detail().problem, "poisson"));
+  for (const char* const arrivals : {"poisson", "fixed"}) {
+    EXPECT_EQ(error({{"pattern", "random"}, {"requests", 5}, {"arrivals", arrivals}}).path(),
+              "workload.host.arrivals");
+  }
   EXPECT_EQ(error({{"trace", "x"}, {"footprint", "1KiB"}}).path(), "workload.host.footprint");
   EXPECT_EQ(error({{"trace", "x"}, {"tick", "1ns"}}).detail().problem,
-            "a tick has no effect without replay: timestamps");
+            "tick has no effect without replay: timestamps");
   EXPECT_EQ(error({{"trace", "x"}, {"replay", "timestamps"}, {"tick", "0ps"}}).path(), "workload.host.tick");
   EXPECT_EQ(error({{"pattern", "random"}, {"requests", 5}, {"levels", Value::List{2, 4}}}).detail().problem,
-            "levels need a trace");
+            "levels has no effect without a trace");
 }
 
 TEST(Builder, RefusesWhatCannotBeBuilt) {
@@ -112,10 +115,9 @@ TEST(Builder, TheFootprintMustLieInMappedMemory) {
   };
   Running fits(with({{"footprint", "512KiB"}, {"base", "0x80000"}}));
   EXPECT_EQ(build_error(with({{"footprint", "1025KiB"}})).path(), "workload.host.footprint");
-  EXPECT_EQ(build_error(with({{"footprint", "512KiB"}, {"base", "0x80040"}})).path(),
-            "workload.host.footprint");
+  EXPECT_EQ(build_error(with({{"footprint", "512KiB"}, {"base", "0x80040"}})).path(), "workload.host.base");
   EXPECT_EQ(build_error(with({{"footprint", "64KiB"}, {"base", "0xffffffffffffffc0"}})).path(),
-            "workload.host.footprint");
+            "workload.host.base");
   System none = System().device("host", "host").work("host", {{"pattern", "random"}, {"requests", 5}});
   EXPECT_EQ(build_error(none).detail().problem, "there is no memory to access");
 }

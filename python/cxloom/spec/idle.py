@@ -1,0 +1,72 @@
+"""What one layer of a spec says, and another laid over it leaves without effect.
+
+The core refuses a key that other keys leave without effect: whoever wrote it expects something of it. That is no
+mistake where it had an effect when it was written: a preset sets ``row_policy: timeout`` and ``row_timeout``, and the
+file over it ``row_policy: open``. Such a key is left out of the resolved spec, which then loads alone to the same
+system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from cxloom import _core
+from cxloom.errors import InputError
+from cxloom.spec import paths
+from cxloom.spec.node import Node
+
+if TYPE_CHECKING:
+    from cxloom.spec.resolve import Override, Resolved
+
+_BESIDE = ("run", "outputs", "name")
+"""Sections in which no key leaves another without effect: what is set there needs no second look."""
+
+
+def left_out(
+    layers: Sequence[Node],
+    overrides: Sequence[Override],
+    resolve: Callable[[Sequence[Node], Sequence[Override]], Resolved],
+) -> Resolved:
+    """The spec that `resolve` gives, without what upper layers leave without effect."""
+    resolved = resolve(layers, overrides)
+    if len(layers) == 1 and all(override.path.split(".")[0] in _BESIDE for override in overrides):
+        return resolved
+    found = _idle(resolved)
+    if not found:
+        return resolved
+    parts: list[tuple[Sequence[Node], Sequence[Override]]] = [
+        (layers[:count], ()) for count in range(1, len(layers))
+    ]
+    parts += [(layers, overrides[:count]) for count in range(len(overrides))]
+    below: list[tuple[Resolved, set[str]]] = []
+    for some, over in parts:
+        try:
+            spec = resolve(some, over)
+        except InputError:  # what is no spec yet says nothing of effects
+            continue
+        below.append((spec, _idle(spec)))
+    while lost := [path for path in sorted(found) if _had_effect(path, resolved, below)]:
+        root = resolved.root
+        for path in lost:
+            root = paths.without(root, path)
+        resolved = type(resolved)(root)
+        found = _idle(resolved)  # of some entries the core names one key at a time
+    return resolved
+
+
+def _idle(resolved: Resolved) -> set[str]:
+    """The paths of the keys without effect."""
+    return {error.path for error in _core.spec_errors(resolved.plain()) if error.is_idle}
+
+
+def _had_effect(path: str, resolved: Resolved, below: Sequence[tuple[Resolved, set[str]]]) -> bool:
+    """True if what is written at a path is in a lower layer, too, and has an effect there."""
+    node, rest = paths.follow(resolved.root, path)
+    if rest:
+        return False
+    for spec, idle in below:
+        lower, missing = paths.follow(spec.root, path)
+        if path not in idle and not missing and lower.origin == node.origin:
+            return True
+    return False

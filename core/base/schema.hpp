@@ -389,11 +389,13 @@ class Schema {
   /// Whether a member is not as it is by default.
   template <class Member>
   static std::function<bool(const Params&)> change_of(Member Params::* member) {
-    return [member]([[maybe_unused]] const Params& params) {
-      if constexpr (IsVector<Member>::value) return (params.*member).size() != (Params{}.*member).size();
-      else if constexpr (std::equality_comparable<Member>) return !(params.*member == Params{}.*member);
-      else return false;
-    };
+    if constexpr (IsVector<Member>::value) {
+      return [member](const Params& params) { return (params.*member).size() != (Params{}.*member).size(); };
+    } else if constexpr (std::equality_comparable<Member>) {
+      return [member](const Params& params) { return !(params.*member == Params{}.*member); };
+    } else {
+      return [](const Params&) { return false; };
+    }
   }
 
   void check_bounds(const Params& params, const std::vector<bool>& unread,

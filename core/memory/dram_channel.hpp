@@ -141,7 +141,10 @@ class DramChannel {
   // Effects.
   void issue(const Choice& choice);
   void send_row(DramQueue::Slot slot, Clock now);
-  void forget_opener(std::uint32_t bank);
+  void forget_opener(std::uint32_t bank) {
+    if (unused_[bank] != 0) take_from_opened(bank);
+  }
+  void take_from_opened(std::uint32_t bank);
   void send_column(DramQueue::Slot slot, Clock now);
   void close_idle(std::uint32_t bank, Clock now);
   void skip_idle(Clock limit);

@@ -19,9 +19,6 @@ constexpr std::string_view kAllowed =
     "fields from the top of the address: ro (row), ch (channel), ra (rank), ba (bank), bg (bank group), co "
     "(column), each once, or in parts with a number of bits such as co3";
 
-constexpr std::array kMembers{&DramPlace::row,  &DramPlace::channel, &DramPlace::rank,
-                              &DramPlace::bank, &DramPlace::group,   &DramPlace::column};
-
 unsigned bits_of(std::uint32_t count) { return static_cast<unsigned>(std::bit_width(count - 1)); }
 
 struct Written {
@@ -54,8 +51,11 @@ std::vector<Written> parse(const std::string& text) {
 }  // namespace
 
 DramMapping::DramMapping(const std::string& fields, const DramOrganisation& organisation,
-                         std::uint32_t channels, bool hash)
-    : group_bits_(bits_of(organisation.bank_groups)), bank_bits_(bits_of(organisation.banks)), hash_(hash) {
+                         std::uint32_t channels, BankHash hash)
+    : group_bits_(bits_of(organisation.bank_groups)),
+      bank_bits_(bits_of(organisation.banks)),
+      hashed_(hash != BankHash::kNone) {
+  set_hash(hash);
   const std::array<unsigned, kFields> wanted{bits_of(organisation.rows),
                                              bits_of(channels),
                                              bits_of(organisation.ranks),
@@ -110,16 +110,26 @@ DramMapping::DramMapping(const std::string& fields, const DramOrganisation& orga
   }
 }
 
-DramPlace DramMapping::place(std::uint64_t burst) const {
-  const auto lowest = [&](Field field) { return lowest_[field].of(burst); };
-  DramPlace place{lowest(kChannel), lowest(kRank), lowest(kGroup),
-                  lowest(kBank),    lowest(kRow),  lowest(kColumn)};
-  for (const auto& [field, part] : higher_) place.*kMembers[field] |= part.of(burst);
-  if (hash_) {
-    place.group ^= place.row & ((1U << group_bits_) - 1);
-    place.bank ^= (place.row >> group_bits_) & ((1U << bank_bits_) - 1);
+// Each bit of the row flips some of bank (the lower bits of a flip) and bank group. `xor`: the lowest ones a bit of the group
+// each, the next a bit of the bank, the rest nothing. `fold`: the lowest a bit of the bank each; the next a bit of the group
+// and one of the bank, from its lowest on; and so on with the rest. So each bit of the row flips one of the bank itself,
+// whose groups a stream fills all, and as many rows as there are banks, a power of two apart, lie in all of them.
+void DramMapping::set_hash(BankHash hash) {
+  const unsigned bits = bank_bits_ + group_bits_;
+  const auto flip = [&](unsigned bit) {
+    if (hash == BankHash::kXor) {
+      if (bit < group_bits_) return 1U << (bank_bits_ + bit);
+      return bit < bits ? 1U << (bit - group_bits_) : 0U;
+    }
+    if (hash == BankHash::kNone || bits == 0) return 0U;
+    const unsigned place = bit % bits;
+    return 1U << place | (place >= bank_bits_ && bank_bits_ != 0 ? 1U << place % bank_bits_ : 0U);
+  };
+  for (unsigned bit = 0; bit < 8 * flips_.size(); ++bit) {
+    for (unsigned byte = 0; byte < 256; ++byte) {
+      if ((byte >> bit % 8 & 1U) != 0) flips_[bit / 8][byte] ^= static_cast<std::uint8_t>(flip(bit));
+    }
   }
-  return place;
 }
 
 std::string DramMapping::usual(const DramOrganisation& organisation) {

@@ -15,6 +15,10 @@
 
 namespace cxloom {
 
+/// What bank group and bank are XORed with: nothing; the lowest bits of the row, as in Zhang et al., MICRO-33; the whole
+/// row, folded, so that every bit of it moves the bank.
+enum class BankHash : std::uint8_t { kNone, kXor, kFold };
+
 /// Where a burst lies.
 struct DramPlace {
   std::uint32_t channel = 0;  ///< sub-channels counted through: channel x sub-channels + sub-channel
@@ -27,11 +31,10 @@ struct DramPlace {
 
 class DramMapping {
  public:
-  /// `channels` counts sub-channels. With `hash` the bank and bank group are XORed with the lowest bits of the row, so
-  /// that rows in one bank lie apart however the addresses stride. Throws InputError unless the fields cover exactly the
-  /// address bits of the organisation.
+  /// `channels` counts sub-channels. Throws InputError unless the fields cover exactly the address bits of the
+  /// organisation.
   DramMapping(const std::string& fields, const DramOrganisation& organisation, std::uint32_t channels,
-              bool hash);
+              BankHash hash);
 
   /// Of the burst with this number (address / bytes of a burst).
   DramPlace place(std::uint64_t burst) const;
@@ -40,6 +43,8 @@ class DramMapping {
   static std::string usual(const DramOrganisation& organisation);
 
  private:
+  static constexpr std::array kMembers{&DramPlace::row,  &DramPlace::channel, &DramPlace::rank,
+                                       &DramPlace::bank, &DramPlace::group,   &DramPlace::column};
   enum Field : std::uint8_t { kRow, kChannel, kRank, kBank, kGroup, kColumn, kFields };
   struct Part {
     unsigned shift = 0;  // of the address
@@ -51,11 +56,28 @@ class DramMapping {
     }
   };
 
+  void set_hash(BankHash hash);
+
   std::array<Part, kFields> lowest_;            ///< of each field; few fields have more than one
   std::vector<std::pair<Field, Part>> higher_;  ///< the rest
   unsigned group_bits_ = 0;
   unsigned bank_bits_ = 0;
-  bool hash_;
+  bool hashed_;
+  std::array<std::array<std::uint8_t, 256>, 3> flips_{};  ///< of bank and bank group, by each byte of the row
 };
+
+inline DramPlace DramMapping::place(std::uint64_t burst) const {
+  const auto lowest = [&](Field field) { return lowest_[field].of(burst); };
+  DramPlace place{lowest(kChannel), lowest(kRank), lowest(kGroup),
+                  lowest(kBank),    lowest(kRow),  lowest(kColumn)};
+  for (const auto& [field, part] : higher_) place.*kMembers[field] |= part.of(burst);
+  if (hashed_) {
+    const unsigned flips =
+        flips_[0][place.row & 255U] ^ flips_[1][place.row >> 8U & 255U] ^ flips_[2][place.row >> 16U & 255U];
+    place.bank ^= flips & ((1U << bank_bits_) - 1);
+    place.group ^= flips >> bank_bits_;
+  }
+  return place;
+}
 
 }  // namespace cxloom

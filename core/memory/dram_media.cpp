@@ -112,7 +112,7 @@ void DramMedia::access(Message& message, Address address, Time ready) {
   }
 }
 
-void DramMedia::wake_by(Lane& lane, std::uint64_t index, Clock clock) {
+inline void DramMedia::wake_by(Lane& lane, std::uint64_t index, Clock clock) {
   if (clock == kNeverClock) return;
   const Time at = std::max(clock_.at(clock), kernel_.now());
   if (!lane.wakes.empty() && lane.wakes.back() <= at) return;
@@ -133,7 +133,7 @@ void DramMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   wake_by(lane, payload, lane.channel->next_done_bound());
 }
 
-void DramMedia::finish(const DramChannel::Done& done) {
+inline void DramMedia::finish(const DramChannel::Done& done) {
   Access& access = accesses_[done.access];
   access.first = std::min(access.first, done.first);
   if (--access.bursts != 0) return;

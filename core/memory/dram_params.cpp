@@ -307,9 +307,16 @@ void DramParams::describe(Schema<DramParams>& schema) {
           "Fields of an address from the top: ro (row), ch (channel), ra (rank), ba (bank), bg (bank group), "
           "co "
           "(column), each once, or in parts with a number of bits (co3).");
-  schema.choice("bank_hash", &DramParams::bank_hash, {{"none", BankHash::kNone}, {"xor", BankHash::kXor}})
-      .doc("Whether bank group and bank are XORed with the lowest bits of the row.")
-      .source("Zhang et al., MICRO-33 (permutation-based page interleaving)");
+  schema
+      .choice("bank_hash", &DramParams::bank_hash,
+              {{"none", BankHash::kNone}, {"xor", BankHash::kXor}, {"fold", BankHash::kFold}})
+      .default_text("fold, or none where `mapping` is written")
+      .doc(
+          "What bank group and bank are XORed with: nothing, the lowest bits of the row, or all of them, so "
+          "that "
+          "streams "
+          "a power of two apart do not meet in one bank.")
+      .source("Zhang et al., MICRO-33 (xor); AddrHashBank of AMD's memory controllers (fold)");
   schema
       .choice("row_policy", &DramParams::row_policy,
               {{"open", RowPolicy::kOpen},
@@ -402,7 +409,8 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   config.sub_channels = params.channels * device.organisation.sub_channels;
   set_ranks(config, params, capacity);
   config.mapping = params.mapping.value_or(DramMapping::usual(device.organisation));
-  config.hash = params.bank_hash == BankHash::kXor;
+  // Who writes a mapping says where each bit goes.
+  config.hash = params.bank_hash.value_or(params.mapping ? BankHash::kNone : BankHash::kFold);
   config.row_policy = params.row_policy;
   config.row_timeout = clock.edge_at(params.row_timeout.value_or(kRowTimeout));
   config.age_cap = clock.edge_at(params.age_cap);

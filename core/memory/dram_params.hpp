@@ -15,7 +15,6 @@ namespace cxloom {
 
 enum class RowPolicy : std::uint8_t { kOpen, kClosed, kAdaptive, kTimeout };
 enum class RefreshMode : std::uint8_t { kUsual, kAllBank, kSameBank, kOff };
-enum class BankHash : std::uint8_t { kNone, kXor };
 
 // NOLINTBEGIN(readability-identifier-naming): the names are those of the standards
 
@@ -52,7 +51,7 @@ struct DramParams {
   std::uint32_t stack = 1;
   std::uint32_t ecc_width = 0;
   std::optional<std::string> mapping;
-  BankHash bank_hash = BankHash::kNone;
+  std::optional<BankHash> bank_hash;
   RowPolicy row_policy = RowPolicy::kOpen;
   std::optional<Time> row_timeout;  ///< kRowTimeout if nobody says
   Time age_cap{1'000'000};
@@ -79,7 +78,7 @@ struct DramConfig {
   DramDevice device;
   std::uint32_t sub_channels = 1;  ///< of all channels together
   std::string mapping;
-  bool hash = false;
+  BankHash hash = BankHash::kNone;
   RowPolicy row_policy = RowPolicy::kOpen;
   Clock row_timeout = 0;
   Clock age_cap = 0;

@@ -214,8 +214,7 @@ void DramChannel::issue(const Choice& choice) {
   }
 }
 
-void DramChannel::forget_opener(std::uint32_t bank) {
-  if (unused_[bank] == 0) return;
+void DramChannel::take_from_opened(std::uint32_t bank) {
   std::vector<std::uint32_t>& opened = opened_[unused_[bank] == opener(true)];
   if (opened.back() == bank) {
     opened.pop_back();

@@ -152,6 +152,12 @@ def dram_rows() -> Iterator[Turn]:
         f"{name}.mapping", dram(stream), f"{AT}.mapping", ("rorabacobgch", "chrabgbacoro"), FALLS, bandwidth
     )
     yield Turn(f"{name}.bank_hash", conflicts, f"{AT}.bank_hash", ("none", "xor"), RISES, bandwidth)
+    far = changed(conflicts, ("workload.host.stride", "16MiB"))  # the lowest bits of the row stay the same
+    yield Turn(f"{name}.bank_hash", far, f"{AT}.bank_hash", ("xor", "fold"), RISES, bandwidth)
+    # As it is shipped, unless a mapping says where each bit goes.
+    written = changed(far, (f"{AT}.mapping", "rorabacobgch"))
+    yield Turn(f"{name}.bank_hash", far, f"{AT}.bank_hash", ("none", ...), RISES, bandwidth)
+    yield Turn(f"{name}.bank_hash", written, f"{AT}.bank_hash", (..., "fold"), RISES, bandwidth)
     yield Turn(f"{name}.row_policy", slow, f"{AT}.row_policy", ("open", "closed"), FALLS, latency)
     yield Turn(f"{name}.row_timeout", slow_stream, f"{AT}.row_timeout", ("50ns", "50us"), FALLS, latency)
     yield Turn(f"{name}.age_cap", hits, f"{AT}.age_cap", ("0ns", "100us"), RISES, of_memory("row_hit_rate"))

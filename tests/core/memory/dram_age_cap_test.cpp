@@ -16,6 +16,7 @@ using test::DramBench;
 DramParams quiet(const DramDevice& device, Clock cap) {
   DramParams params = DramBench::preset(std::string(device.name));
   params.refresh = RefreshMode::kOff;
+  params.bank_hash = BankHash::kNone;
   params.age_cap = DramClock(device.clock).at(cap);
   return params;
 }

@@ -35,7 +35,7 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
   }
   const char* const mappings[] = {"rochrababgco", "robarabgcoch", "rocorababgch"};
   if (random.chance(0.6) && params.density != 24) params.mapping = mappings[random.below(3)];
-  params.bank_hash = random.chance(0.5) ? BankHash::kXor : BankHash::kNone;
+  params.bank_hash = static_cast<BankHash>(random.below(3));
   const RowPolicy policies[] = {RowPolicy::kOpen, RowPolicy::kClosed, RowPolicy::kAdaptive,
                                 RowPolicy::kTimeout};
   params.row_policy = policies[random.below(4)];

@@ -26,7 +26,7 @@ const DramOrganisation kSmall{.sub_channels = 1,
                               .burst_clocks = 8};
 
 TEST(DramMapping, FieldsStandFromTheTopOfTheAddress) {
-  const DramMapping mapping("rochrababgco", kSmall, 2, false);
+  const DramMapping mapping("rochrababgco", kSmall, 2, BankHash::kNone);
   // Column: 64 / 16 = 4 bursts, 2 bits; bank group 2, bank 1, rank 1, channel 1, row 4.
   const DramPlace place = mapping.place(0b1010'1'0'1'10'11);
   EXPECT_EQ(place.column, 0b11U);
@@ -38,7 +38,7 @@ TEST(DramMapping, FieldsStandFromTheTopOfTheAddress) {
 }
 
 TEST(DramMapping, AFieldMayBeCut) {
-  const DramMapping mapping("ro-ra-ba-co-bg-ch-co1", kSmall, 2, false);
+  const DramMapping mapping("ro-ra-ba-co-bg-ch-co1", kSmall, 2, BankHash::kNone);
   EXPECT_EQ(mapping.place(0b1).column, 0b1U);
   EXPECT_EQ(mapping.place(0b10).channel, 1U);
   EXPECT_EQ(mapping.place(0b10000).column, 0b10U);
@@ -46,7 +46,7 @@ TEST(DramMapping, AFieldMayBeCut) {
 
 TEST(DramMapping, EveryBurstHasAPlaceOfItsOwn) {
   for (const char* fields : {"rochrababgco", "corabgbachro", "rorabacobgchco1", "ro2chbarabgro2co"}) {
-    for (const bool hash : {false, true}) {
+    for (const BankHash hash : {BankHash::kNone, BankHash::kXor, BankHash::kFold}) {
       const DramMapping mapping(fields, kSmall, 2, hash);
       std::set<std::tuple<unsigned, unsigned, unsigned, unsigned, unsigned, unsigned>> places;
       for (std::uint64_t burst = 0; burst < 2048; ++burst) {
@@ -59,18 +59,50 @@ TEST(DramMapping, EveryBurstHasAPlaceOfItsOwn) {
 }
 
 TEST(DramMapping, HashedRowsOfOneBankLieInDifferentBanks) {
-  const DramMapping mapping("rorabachbgco", kSmall, 2, true);
-  std::set<std::pair<unsigned, unsigned>> banks;
-  for (std::uint64_t row = 0; row < 8; ++row) {
-    const DramPlace place = mapping.place(row << 7U);
-    banks.insert({place.group, place.bank});
+  for (const BankHash hash : {BankHash::kXor, BankHash::kFold}) {
+    const DramMapping mapping("rorabachbgco", kSmall, 2, hash);
+    std::set<std::pair<unsigned, unsigned>> banks;
+    for (std::uint64_t row = 0; row < 8; ++row) {
+      const DramPlace place = mapping.place(row << 7U);
+      banks.insert({place.group, place.bank});
+    }
+    EXPECT_EQ(banks.size(), 8U);
   }
-  EXPECT_EQ(banks.size(), 8U);
+}
+
+// Of every preset: arrays a power of two apart, as they are where memory is handed out in such pieces. With the lowest bits
+// alone all that are farther apart than so many rows meet in one bank.
+TEST(DramMapping, FoldedRowsAPowerOfTwoApartLieInDifferentBanks) {
+  for (const DramDevice& device : dram_presets()) {
+    const DramOrganisation& o = device.organisation;
+    const DramMapping mapping("robabgrachco", o, o.sub_channels, BankHash::kFold);
+    const std::uint64_t of_row =
+        std::uint64_t{o.sub_channels} * o.ranks * o.banks_in_rank() * o.bursts_in_row();
+    const auto place = [&](std::uint64_t row) { return mapping.place(row * of_row); };
+    for (std::uint64_t apart = 1; apart * o.banks_in_rank() <= o.rows; apart *= 2) {
+      EXPECT_EQ(place(apart).row, apart) << device.name;
+      for (std::uint64_t row = 0; row < 2 * apart && row < 40;
+           ++row)  // in the bank itself, not only in the group
+        EXPECT_NE(place(row & ~apart).bank, place(row | apart).bank) << device.name;
+      std::set<std::pair<unsigned, unsigned>> banks;
+      for (std::uint64_t row = 0; row < o.banks_in_rank(); ++row)
+        banks.insert({place(row * apart).group, place(row * apart).bank});
+      EXPECT_EQ(banks.size(), o.banks_in_rank()) << device.name << ", " << apart << " rows apart";
+    }
+  }
+}
+
+TEST(DramMapping, WithOneBankInAGroupTheGroupsAreHashed) {
+  DramOrganisation one = kSmall;
+  one.banks = 1;
+  const DramMapping mapping("rorabachbgco", one, 2, BankHash::kFold);
+  EXPECT_EQ(mapping.place(3U << 6U).group, 3U);
+  EXPECT_EQ(mapping.place(3U << 6U).bank, 0U);
 }
 
 TEST(DramMapping, RefusesWhatDoesNotCoverTheAddress) {
   const auto refused = [](const std::string& fields) {
-    return input_error([&] { DramMapping(fields, kSmall, 2, false); });
+    return input_error([&] { DramMapping(fields, kSmall, 2, BankHash::kNone); });
   };
   EXPECT_TRUE(contains(refused("rochrabaco").what(), "gives 0 bits to 'bg', which has 2"));
   EXPECT_TRUE(contains(refused("rochrababgco1").what(), "gives 1 bit to 'co', which has 2"));

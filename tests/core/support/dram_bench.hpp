@@ -118,13 +118,21 @@ class DramBench final : public MediaClient, public EventHandler {
   }
   /// The same with accesses from anywhere.
   DramRun loop(const std::function<DramAccess()>& pattern, std::uint64_t count, std::uint64_t outstanding) {
+    return hosts({pattern}, count, outstanding);
+  }
+  /// The same with several requesters, which share what is on its way and answer each completion of their own with their
+  /// next access, so that each goes on at the pace at which it is served.
+  DramRun hosts(const std::vector<std::function<DramAccess()>>& patterns, std::uint64_t count,
+                std::uint64_t outstanding) {
     media.open_window(Time{});
-    next_ = [this, &pattern, left = count]() mutable {
+    next_ = [this, &patterns, left = count](std::uint64_t host) mutable {
       if (left == 0) return;
       --left;
-      access(pattern(), kernel.now());
+      host_of_.resize(requests_.size() + 1);
+      host_of_.back() = host;
+      access(patterns[host](), kernel.now());
     };
-    for (std::uint64_t i = 0; i < outstanding; ++i) next_();
+    for (std::uint64_t i = 0; i < outstanding; ++i) next_(i % patterns.size());
     run();
     next_ = nullptr;
     return result();
@@ -137,10 +145,10 @@ class DramBench final : public MediaClient, public EventHandler {
     EXPECT_EQ(message.parent->mark, at) << "the account does not end with the access";
     EXPECT_EQ(done_at[message.parent->id], Time{-1}) << "done twice";
     done_at[message.parent->id] = at;
-    if (next_) kernel.schedule(at, source_, *this, 0);
+    if (next_) kernel.schedule(at, source_, *this, 0, host_of_[message.parent->id]);
   }
-  void wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) override {
-    if (next_) next_();
+  void wake(std::uint8_t /*kind*/, std::uint64_t host) override {
+    if (next_) next_(host);
   }
 
   double measure(const std::string& name) const {
@@ -192,7 +200,8 @@ class DramBench final : public MediaClient, public EventHandler {
  private:
   EventSource source_;
   std::deque<Request> requests_;
-  std::function<void()> next_;
+  std::vector<std::uint64_t> host_of_;  ///< by number of the access, in a closed loop
+  std::function<void(std::uint64_t)> next_;
   Time last_;
 };
 

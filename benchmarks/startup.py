@@ -18,15 +18,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
 ACCESSES = 50_000
-PROGRAM = """\
-import sys
-from cxloom.cli import main
-try:
-    main()
-finally:
-    with open("/proc/self/status") as status, open("peak", "w") as peak:
-        peak.write(next(line for line in status if line.startswith("VmHWM")).split()[1])
-"""
+PROGRAM = Path(__file__).with_name("own_peak.py")
 COMMANDS = {
     "`cxloom --help`": ("--help",),
     "`cxloom run` of the README's system: 32,000 requests": ("run", "readme.yaml"),
@@ -70,7 +62,7 @@ def write_inputs(folder: Path) -> None:
 
 def measure(arguments: tuple[str, ...], folder: Path) -> Cost:
     """Runs the command once, in a process of its own."""
-    command = [sys.executable, "-c", PROGRAM, *arguments]
+    command = [sys.executable, "-P", str(PROGRAM), *arguments]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=folder) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -43,11 +43,22 @@ bool link_is_idle(const Value& direction) {
   return messages && messages->as_integer() && *messages->as_integer() == 0;
 }
 
+// What is wrong with a spec, and with its other entries unless they are too many.
+[[noreturn]] void throw_with_others(const InputError& error, nb::handle spec) {
+  std::size_t entries = 0;
+  for (const nb::handle section :
+       nb::isinstance<nb::dict>(spec) ? nb::cast<nb::dict>(spec).values() : nb::list()) {
+    if (nb::isinstance<nb::dict>(section) || nb::isinstance<nb::list>(section)) entries += nb::len(section);
+  }
+  if (entries > kEntriesLookedAt) throw error;
+  throw_with_spec_errors(error, to_value(spec), registry());
+}
+
 class RunningSystem {
  public:
   RunningSystem(nb::handle spec, const nb::dict& feeds) try : RunningSystem(read(spec), feeds) {
   } catch (const InputError& error) {
-    throw_with_spec_errors(error, to_value(spec), registry());
+    throw_with_others(error, spec);
   }
 
   bool advance(std::uint64_t max_events, std::optional<double> until_ns) {
@@ -182,7 +193,7 @@ class RunningSystem {
   static nb::object description(nb::handle spec, const nb::dict& feeds) try {
     return to_python(describe_system(registry(), read(spec), opener(feeds)));
   } catch (const InputError& error) {
-    throw_with_spec_errors(error, to_value(spec), registry());
+    throw_with_others(error, spec);
   }
 
  private:
@@ -242,6 +253,7 @@ void bind_simulation(nb::module_& m) {
       .def("node_names", &RunningSystem::node_names)
       .def("probe_names", &RunningSystem::probe_names)
       .def("link_names", &RunningSystem::link_names);
+  m.attr("ENTRIES_LOOKED_AT") = kEntriesLookedAt;
   m.def(
       "spec_errors",
       [](nb::handle spec) { return to_python_errors(spec_errors(to_value(spec), registry()).errors()); },

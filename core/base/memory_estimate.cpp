@@ -77,6 +77,8 @@ void MemoryEstimate::add(const std::string& key, const std::string& value, std::
   largest_ = {prefix_ + (separate ? "." : "") + key, value, bytes};
 }
 
+void MemoryEstimate::add_like_the_last(std::uint64_t bytes) { bytes_ = saturating_sum(bytes_, bytes); }
+
 std::string memory_text(std::uint64_t bytes) {
   constexpr std::array<const char*, 4> kUnits{"kB", "MB", "GB", "TB"};
   double amount = static_cast<double>(bytes) / 1e3;

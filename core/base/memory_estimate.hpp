@@ -28,7 +28,9 @@ class MemoryEstimate {
 
   /// `count` things of `each` bytes because of the parameter `key`.
   void add(const std::string& key, const std::string& value, std::uint64_t count, std::uint64_t each);
-  /// The same of what is inside of the parameter `key`: `estimate` adds parts with keys that are relative to it. So are
+  /// Adds what one more of those just added takes.
+  void add_like_the_last(std::uint64_t bytes);
+  /// The same as `add` of what is inside of the parameter `key`: `estimate` adds parts with keys that are relative to it. So are
   /// those of an InputError that it throws.
   template <class Estimate>
   void add_below(const std::string& key, Estimate estimate) {

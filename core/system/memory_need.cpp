@@ -29,13 +29,25 @@ MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec) {
     if (entry && entry->estimate) entry->estimate(media.params, inside);
   });
   const auto accesses = accesses_of(spec);
+  // Devices in a row that are written alike are looked at once: there may be very many.
+  const Spec::Device* last = nullptr;
+  std::uint64_t each = 0;
   for (const Spec::Device& device : spec.devices) {
     const auto& entry = registry.devices.at(device.kinded.kind);
     if (!entry.estimate) continue;
     const auto work = accesses.find(device.name);
-    memory.set_accesses(work == accesses.end() ? 0 : work->second);
+    const std::uint64_t most = work == accesses.end() ? 0 : work->second;
+    if (last && most == memory.accesses() && device.kinded.kind == last->kinded.kind &&
+        device.kinded.params == last->kinded.params) {
+      memory.add_like_the_last(each);
+      continue;
+    }
+    const std::uint64_t before = memory.bytes();
+    memory.set_accesses(most);
     memory.add_below("devices." + device.name,
                      [&](MemoryEstimate& inside) { entry.estimate(device.kinded.params, inside); });
+    last = &device;
+    each = memory.bytes() - before;
   }
   std::uint64_t links = 0;
   std::uint64_t count = 0;

@@ -1,11 +1,17 @@
 // All that is wrong with a spec, for a person who would rather hear of it at once.
 #pragma once
 
+#include <cstddef>
+
 #include "base/error.hpp"
 #include "base/value.hpp"
 #include "system/registry.hpp"
 
 namespace cxloom {
+
+/// So many devices, links and other entries at most are all looked at, once one of them is found to be wrong: of more nobody
+/// would want to wait.
+inline constexpr std::size_t kEntriesLookedAt = 10'000;
 
 /// Looks at every entry of a spec by itself, whatever is wrong with the others: keys, kinds, values, bounds and the
 /// rules between them. What takes a whole system to see, such as a footprint beyond the address map, is not looked for.

@@ -16,17 +16,8 @@ import pytest
 GIB = 1 << 30
 MIB = 1 << 20
 
-
-# A process counts its own peak: what the system tells whoever waits for it includes that of its launcher.
-PROGRAM = """\
-import sys
-from cxloom.cli import main
-try:
-    main()
-finally:
-    with open("/proc/self/status") as status, open("peak", "w") as peak:
-        peak.write(next(line for line in status if line.startswith("VmHWM")).split()[1])
-"""
+PROGRAM = Path(__file__).parents[2] / "benchmarks" / "own_peak.py"
+"""The command, which counts its own peak."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +39,7 @@ def command(folder: Path, spec: str, *arguments: str, limit: int = 4 * GIB) -> E
     out, err = folder / "out", folder / "err"
     with out.open("w") as stdout, err.open("w") as stderr:
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, arguments[0], "spec.yaml", *arguments[1:]],
+            [sys.executable, "-P", PROGRAM, arguments[0], "spec.yaml", *arguments[1:]],
             cwd=folder,
             stdout=stdout,
             stderr=stderr,

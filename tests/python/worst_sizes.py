@@ -174,6 +174,7 @@ def unlinked(count: int) -> Make:
 
 MANY = [
     Bad("20,000 memories without links", "no links lead from 'host' to this device", unlinked(20_000)),
+    Bad("100,000 memories without links", "no links lead from 'host' to this device", unlinked(100_000)),
     Bad("a thousand million names", "too many names", devices("mem[0-999999999]"), line=3),
     Bad("a thousand million names by two ranges", "too many names", devices("mem[0-31999][0-31999]")),
     Bad("many ranges in brackets", "too many names", devices(f"mem[{','.join(['0-99999'] * 400)}]")),

@@ -63,8 +63,16 @@ def workload_fields(entry: Node) -> Fields:
 def files(root: Node) -> Iterator[tuple[Path, Node]]:
     """The files that parameters of devices name: their paths in the spec, and the nodes with their names."""
     devices = root.get("devices")
+    without: set[int] = (
+        set()
+    )  # nodes that name none: those of a range are one node, however many devices it has
     for name, device in devices.map().items() if devices is not None else ():
-        yield from _files(("devices", name), device, kind_fields("devices", _kind(device)))
+        if id(device) in without:
+            continue
+        found = list(_files(("devices", name), device, kind_fields("devices", _kind(device))))
+        yield from found
+        if not found:
+            without.add(id(device))
 
 
 def _files(path: Path, node: Node, declared: Fields) -> Iterator[tuple[Path, Node]]:

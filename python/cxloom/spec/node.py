@@ -128,7 +128,13 @@ class Node:
     def plain(self) -> Plain:
         """The value without its origins, of Python's own types; not to be changed, as it may be shared."""
         if isinstance(self.value, dict):
-            return {key: node.plain() for key, node in self.value.items()}
+            last, plain = None, None  # the devices of a range are one node
+            entries: dict[str, Plain] = {}
+            for key, node in self.value.items():
+                if node is not last:
+                    last, plain = node, node.plain()
+                entries[key] = plain
+            return entries
         if isinstance(self.value, list):
             return [node.plain() for node in self.value]
         return self.value

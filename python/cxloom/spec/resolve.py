@@ -23,9 +23,6 @@ from cxloom.spec.node import Path as SpecPath
 from cxloom.spec.presets import layers_of
 from cxloom.spec.reader import read_value
 
-LOOKED_AT = 10_000
-"""So many devices, links and other entries at most are all looked at, once one of them is found to be wrong."""
-
 
 @dataclass(frozen=True, slots=True)
 class Override:
@@ -100,7 +97,10 @@ class Resolved:
         Nothing is looked at in a spec so large that nobody would want to wait for it.
         """
         sections = [node.value for node in self.root.map().values()]
-        if sum(len(section) for section in sections if isinstance(section, (dict, list))) > LOOKED_AT:
+        if (
+            sum(len(section) for section in sections if isinstance(section, (dict, list)))
+            > _core.ENTRIES_LOOKED_AT
+        ):
             return []
         return [self.placed(error) for error in _core.spec_errors(self.plain())]
 

@@ -15,12 +15,12 @@ Value to_value(nb::handle object) {
   if (object.is_none()) return {};
   if (nb::isinstance<nb::bool_>(object)) return nb::cast<bool>(object);
   if (nb::isinstance<nb::int_>(object)) {
-    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     std::int64_t number = 0;
     if (!nb::try_cast(object, number)) {
       throw InputError({"the number is too large",
                         nb::cast<std::string>(nb::str(object)),
-                        "at most " + std::to_string(most),
+                        "at most " + std::to_string(kMost),
                         {}});
     }
     return number;

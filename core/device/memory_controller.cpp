@@ -189,7 +189,8 @@ std::string MemoryController::activity() const {
   const std::size_t outside = requests_.outside_count + (writes_ ? writes_->outside_count : 0);
   const std::uint64_t posted = posted_.live();
   if (in_service == 0 && outside == 0 && posted == 0) return {};
-  return counted(in_service, "request") + " in service, " + std::to_string(outside) + " waiting outside" +
+  return counted(static_cast<std::uint64_t>(in_service), "request") + " in service, " +
+         std::to_string(outside) + " waiting outside" +
          (posted != 0 ? ", " + counted(posted, "posted write") + " buffered" : "");
 }
 

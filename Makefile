@@ -94,7 +94,7 @@ cxx-tests: build build/.configured-tests
 	@$(call CTEST,build)
 
 # Tests of every run of the tests, longer: a hundred million commands of random traffic over random configurations, and the
-# bandwidth of every preset and pattern at eleven depths.
+# bandwidth of every preset and pattern at twelve depths and six distances: three minutes of a core.
 dram-check: build build/.configured-tests
 	@$(CMAKE) --build build --target cxloom_tests
 	CXLOOM_DRAM_COMMANDS=100000000 CXLOOM_DRAM_DEPTHS=all build/tests/cxloom_tests \

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "coherence/cache_hierarchy.hpp"
+#include "tags/cache_hierarchy.hpp"
 #include "workload/lackey_trace.hpp"
 #include "workload/page_map.hpp"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/kind_registry.hpp"
+#include "component/component.hpp"
 #include "interconnect/routing.hpp"
-#include "kernel/component.hpp"
 #include "kernel/pool.hpp"
 #include "memory/media.hpp"
 #include "protocol/address_map.hpp"

@@ -10,8 +10,8 @@
 
 #include "base/memory_estimate.hpp"
 #include "base/schema.hpp"
+#include "component/component.hpp"
 #include "device/buffered_writes.hpp"
-#include "kernel/component.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"

@@ -11,7 +11,6 @@
 
 #include "base/random.hpp"
 #include "base/schema.hpp"
-#include "coherence/cache_array.hpp"
 #include "device/device_context.hpp"
 #include "device/io_completer.hpp"
 #include "device/miss_table.hpp"
@@ -19,6 +18,7 @@
 #include "kernel/distribution.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/request_observer.hpp"
+#include "tags/cache_array.hpp"
 #include "workload/access_stream.hpp"
 
 namespace cxloom {

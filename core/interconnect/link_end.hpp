@@ -6,12 +6,12 @@
 
 #include "base/measure.hpp"
 #include "base/units.hpp"
+#include "component/component.hpp"
+#include "component/port.hpp"
 #include "interconnect/link_params.hpp"
 #include "interconnect/wire.hpp"
 #include "interconnect/wire_monitor.hpp"
-#include "kernel/component.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/port.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {
@@ -39,7 +39,7 @@ class alignas(64) LinkEnd : public Port, public EventHandler {
   LinkEnd(Kernel& kernel, const LinkEndSetup& setup);
 
   /// "host->bus".
-  std::string name() const { return owner_.name() + "->" + receiver_.name(); }
+  std::string name() const final { return owner_.name() + "->" + receiver_.name(); }
   const Component& owner() const { return owner_; }
   const Component& receiver() const { return receiver_; }
   bool unlimited() const { return wire_->unlimited(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/error.hpp"
 
@@ -15,6 +16,9 @@ class EventHandler {
   EventHandler(const EventHandler&) = delete;
   EventHandler& operator=(const EventHandler&) = delete;
   virtual ~EventHandler() = default;
+
+  /// How the user calls it, for the diagnosis of a run that cannot finish.
+  virtual std::string name() const { return {}; }
 
   /// A message has come in. What "in" means (its head, its last byte, after a pipeline) was agreed with the link.
   virtual void receive(Message&) { throw InternalError("a message for something that takes none"); }

@@ -5,30 +5,29 @@
 #include <set>
 #include <vector>
 
-#include "kernel/component.hpp"
 #include "kernel/kernel.hpp"
 
 namespace cxloom {
 
-WaitList::WaitList(Kernel& kernel, const char* resource, const Component& holder)
+WaitList::WaitList(Kernel& kernel, const char* resource, const EventHandler& holder)
     : resource_(resource), holder_(&holder) {
   kernel.register_wait_list(*this);
 }
 
 namespace {
 
-using Names = std::vector<const Component*>;
+using Names = std::vector<const EventHandler*>;
 
 // Follows the holders from `at`, depth first, whatever number of things each waits for. True once `path` ends in a
 // component that it holds already. `done` are those from which no circle was found.
-bool walk_into_circle(const Component* at, const std::map<const Component*, Names>& holders, Names& path,
-                      std::set<const Component*>& done) {
+bool walk_into_circle(const EventHandler* at, const std::map<const EventHandler*, Names>& holders,
+                      Names& path, std::set<const EventHandler*>& done) {
   if (done.contains(at)) return false;
   const bool met = std::find(path.begin(), path.end(), at) != path.end();
   path.push_back(at);
   if (met) return true;
   if (const auto next = holders.find(at); next != holders.end()) {
-    for (const Component* holder : next->second) {
+    for (const EventHandler* holder : next->second) {
       if (walk_into_circle(holder, holders, path, done)) return true;
     }
   }
@@ -38,8 +37,8 @@ bool walk_into_circle(const Component* at, const std::map<const Component*, Name
 }
 
 // A circle to which a walk from `start` leads, or nothing.
-Names circle_from(const Component* start, const std::map<const Component*, Names>& holders,
-                  std::set<const Component*>& done) {
+Names circle_from(const EventHandler* start, const std::map<const EventHandler*, Names>& holders,
+                  std::set<const EventHandler*>& done) {
   Names path;
   if (!walk_into_circle(start, holders, path, done)) return {};
   return {std::find(path.begin(), path.end(), path.back()), path.end() - 1};
@@ -51,8 +50,8 @@ std::string describe_waits(const Kernel& kernel) {
   constexpr std::size_t kMaxLines = 40;
   std::string text;
   std::size_t lines = 0;
-  std::map<const Component*, Names> holders;  // who waits -> on whom
-  Names owners;                               // in the order found, so that the text is the same each time
+  std::map<const EventHandler*, Names> holders;  // who waits -> on whom
+  Names owners;                                  // in the order found, so that the text is the same each time
   for (const WaitList* list : kernel.wait_lists()) {
     if (list->empty()) continue;
     const Waiter& first = *list->first();
@@ -68,12 +67,12 @@ std::string describe_waits(const Kernel& kernel) {
     text += '\n';
   }
   if (lines > kMaxLines) text += "  ... and " + std::to_string(lines - kMaxLines) + " more\n";
-  std::set<const Component*> done;
-  for (const Component* owner : owners) {
+  std::set<const EventHandler*> done;
+  for (const EventHandler* owner : owners) {
     const Names circle = circle_from(owner, holders, done);
     if (circle.empty()) continue;
     text += "  circle: ";
-    for (const Component* member : circle) text += member->name() + " -> ";
+    for (const EventHandler* member : circle) text += member->name() + " -> ";
     text += circle.front()->name() + "\n";
     break;
   }

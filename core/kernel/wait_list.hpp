@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-class Component;
+class EventHandler;
 class Kernel;
 class WaitList;
 
@@ -23,8 +23,8 @@ class Waiter {
   bool waiting() const { return list_ != nullptr; }
   Time since() const { return since_; }
   Waiter* next() const { return next_; }
-  const Component* owner() const { return owner_; }
-  void set_owner(const Component& owner) { owner_ = &owner; }
+  const EventHandler* owner() const { return owner_; }
+  void set_owner(const EventHandler& owner) { owner_ = &owner; }
 
  protected:
   ~Waiter() = default;
@@ -35,13 +35,13 @@ class Waiter {
   Waiter* next_ = nullptr;
   Waiter* previous_ = nullptr;
   Time since_;
-  const Component* owner_ = nullptr;
+  const EventHandler* owner_ = nullptr;
 };
 
 class WaitList {
  public:
   /// `resource` (a literal) is what is waited for, `holder` who has it now. Registers itself for the diagnosis.
-  WaitList(Kernel& kernel, const char* resource, const Component& holder);
+  WaitList(Kernel& kernel, const char* resource, const EventHandler& holder);
   WaitList(const WaitList&) = delete;
   WaitList& operator=(const WaitList&) = delete;
 
@@ -49,7 +49,7 @@ class WaitList {
   std::size_t size() const { return size_; }
   Waiter* first() const { return first_; }
   const char* resource() const { return resource_; }
-  const Component& holder() const { return *holder_; }
+  const EventHandler& holder() const { return *holder_; }
 
   /// Joins at the end.
   void join(Waiter& waiter, Time now) {
@@ -74,7 +74,7 @@ class WaitList {
   Waiter* last_ = nullptr;
   std::size_t size_ = 0;
   const char* resource_;
-  const Component* holder_;
+  const EventHandler* holder_;
 };
 
 /// Who waits for what held by whom, a line each, and the circle among them if there is one: why a simulation with

@@ -8,7 +8,7 @@
 #include "base/kind_registry.hpp"
 #include "base/measure.hpp"
 #include "base/units.hpp"
-#include "kernel/component.hpp"
+#include "component/component.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {

@@ -12,8 +12,8 @@
 
 #include "base/schema.hpp"            // declared parameters
 #include "base/units.hpp"             // Time, Bytes, Bandwidth, ...
+#include "component/component.hpp"    // Component
 #include "device/device_context.hpp"  // what a device finds around itself
-#include "kernel/component.hpp"       // Component
 #include "memory/media.hpp"           // Media
 #include "protocol/request.hpp"       // Request, Message
 #include "system/plugin_stamp.hpp"    // CXLOOM_PLUGIN

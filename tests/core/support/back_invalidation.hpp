@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "component/component.hpp"
 #include "core/support/link_bench.hpp"
-#include "kernel/component.hpp"
 #include "protocol/flit.hpp"
 
 namespace cxloom::test {

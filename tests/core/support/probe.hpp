@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernel/component.hpp"
+#include "component/component.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom::test {

@@ -9,8 +9,8 @@
 #include "base/schema.hpp"
 #include "base/units.hpp"
 #include "base/zeroed_array.hpp"
-#include "coherence/line_index.hpp"
-#include "coherence/victim_policy.hpp"
+#include "tags/line_index.hpp"
+#include "tags/victim_policy.hpp"
 
 namespace cxloom {
 

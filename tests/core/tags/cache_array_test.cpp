@@ -1,4 +1,4 @@
-#include "coherence/cache_array.hpp"
+#include "tags/cache_array.hpp"
 
 #include <gtest/gtest.h>
 

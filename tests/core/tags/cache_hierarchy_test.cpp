@@ -1,4 +1,4 @@
-#include "coherence/cache_hierarchy.hpp"
+#include "tags/cache_hierarchy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "base/zeroed_array.hpp"
-#include "coherence/victim_policy.hpp"
+#include "tags/victim_policy.hpp"
 
 namespace cxloom {
 

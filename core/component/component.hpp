@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "component/port.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/port.hpp"
 
 namespace cxloom {
 
@@ -35,7 +35,7 @@ class Component : public EventHandler {
   explicit Component(const ComponentContext& context)
       : kernel_(context.kernel), id_(context.id), source_(context.kernel.new_source()), name_(context.name) {}
 
-  const std::string& name() const { return name_; }
+  std::string name() const final { return name_; }
   NodeId id() const { return id_; }
 
   // How the builder treats it. Fixed for the life of the component.

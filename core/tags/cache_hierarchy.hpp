@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "coherence/cache_array.hpp"
 #include "protocol/request.hpp"
+#include "tags/cache_array.hpp"
 
 namespace cxloom {
 

@@ -21,7 +21,9 @@ class DramDrive final : public MediaClient, public EventHandler {
       : owner_(ComponentContext{kernel_, "memory", NodeId{0}, 1}),
         media_(params, MediaContext{kernel_, owner_, *this, Bytes{kBytes}, 1}),
         source_(kernel_.new_source()),
-        requests_(kOutstanding) {}
+        requests_(kOutstanding) {
+    for (std::size_t i = 0; i < kOutstanding; ++i) requests_[i].message.tag = static_cast<std::uint32_t>(i);
+  }
 
   /// Random accesses, two reads to a write: a new one as soon as one is done, or one each `interval`.
   Counts run(std::uint64_t count, Time interval) {
@@ -38,7 +40,7 @@ class DramDrive final : public MediaClient, public EventHandler {
 
   void media_done(Message& message, Time /*at*/) override {
     ++done_;
-    if (interval_ == Time{}) issue(*message.parent);
+    if (interval_ == Time{}) issue(requests_[message.tag]);
   }
   void wake(std::uint8_t /*kind*/, std::uint64_t number) override {
     if (left_ == 0) return;
@@ -57,8 +59,8 @@ class DramDrive final : public MediaClient, public EventHandler {
   void issue(Request& request) {
     if (left_ == 0) return;
     --left_;
-    request.mark = kernel_.now();
-    request.message.parent = &request;
+    request.account.mark = kernel_.now();
+    request.message.account = &request.account;
     request.message.opcode = random_.below(3) == 0 ? Opcode::kMemWr : Opcode::kMemRd;
     request.message.size = 64;
     media_.access(request.message, Address{random_.below(kBytes / 64) * 64}, kernel_.now());

@@ -111,7 +111,7 @@ void IoEngine::offer() {
   }
   if (params_.stop && now() >= *params_.stop) return;
   Request& packet = packets_.take();
-  packet.created = packet.mark = now();
+  packet.created = packet.account.mark = now();
   packet.requester = id();
   packet.target = destination_;
   packet.kind = posted ? AccessKind::kWrite : AccessKind::kRead;
@@ -120,8 +120,10 @@ void IoEngine::offer() {
   message.opcode = posted ? Opcode::kMWr : is_root() ? Opcode::kCfgRd : Opcode::kMRd;
   message.channel = channel_of(message.opcode);
   message.size = size_;
-  message.parent = &packet;
-  message.source = id();
+  message.account = &packet.account;
+  message.tag = packets_.index_of(packet);
+  message.age = now();
+  message.requester = message.source = id();
   message.destination = destination_;
   under_way_.change(now(), +1);
   due_ += pace_.advance(size_);
@@ -149,13 +151,13 @@ void IoEngine::receive(Message& message) {
 }
 
 void IoEngine::finish(Message& message) {
-  Request& packet = *message.parent;
-  ensure(packet.mark == now(), "a packet whose time is not accounted for");
+  Request& packet = packets_.at(message.tag);
+  ensure(packet.account.mark == now(), "a packet whose time is not accounted for");
   under_way_.change(now(), -1);
   if (window_open_) {
     latency_.add(now() - packet.created);
     for (std::size_t i = 0; i < kSegmentCount; ++i)
-      segment_sums_ps_[i] += static_cast<std::uint64_t>(packet.segments[i].ps());
+      segment_sums_ps_[i] += static_cast<std::uint64_t>(packet.account.segments[i].ps());
   }
   packets_.give_back(packet);
 }

@@ -57,11 +57,7 @@ void MemoryController::admit(Message& message, Places& places) {
     ++places.taken;
     if (writes_) places.level.change(now, +1);
   }
-  if (credit_release_ == CreditRelease::kDrain) {
-    device_.admitted(message, now);
-  } else {
-    message.blocked = Time{message.port};  // the media may use `port`
-  }
+  if (credit_release_ == CreditRelease::kDrain) device_.admitted(message, now);
   in_service_.join(now);
   message.charge(Segment::kMediaQueue, now);
   message.charge(Segment::kController, ready);
@@ -90,6 +86,7 @@ void MemoryController::post(Message& message, Address address, Time ready) {
   write.channel = message.channel;
   write.source = message.source;
   write.destination = message.destination;
+  write.requester = message.requester;
   write.size = message.size;
   buffered_->add(address, write.size);
   media_->access(write, address, ready);
@@ -113,10 +110,7 @@ void MemoryController::answer(Message& message, Time at) {
     return;
   }
   in_service_.leave_at(at, kernel_.now());
-  if (credit_release_ == CreditRelease::kCompletion) {
-    message.port = static_cast<std::uint16_t>(message.blocked.ps());
-    device_.admitted(message, at);
-  }
+  if (credit_release_ == CreditRelease::kCompletion) device_.admitted(message, at);
   message.opcode = message.opcode == Opcode::kMemWr ? Opcode::kCmp : Opcode::kMemData;
   message.channel = channel_of(message.opcode);
   std::swap(message.source, message.destination);

@@ -181,7 +181,7 @@ void Requester::issue() {
   request.thread = next_.thread;
   request.requester = id();
   request.target = id();
-  request.created = request.mark = open_loop() ? next_arrival_ : now();
+  request.created = request.account.mark = open_loop() ? next_arrival_ : now();
   request.charge(Segment::kRequesterQueue, now());
   request.charge(Segment::kProcess, now() + params_.process_time);
   if (issued_ == work_.warmup) observer_->measuring_begins(now());
@@ -195,12 +195,12 @@ void Requester::issue() {
     look_up_cache(request);
   } else {
     send(request.kind == AccessKind::kRead ? Opcode::kMemRd : Opcode::kMemWr, request.address, request.size,
-         &request, request.mark);
+         &request, request.account.mark);
   }
 }
 
 void Requester::look_up_cache(Request& request) {
-  request.charge(Segment::kCache, request.mark + params_.cache->access_time);
+  request.charge(Segment::kCache, request.account.mark + params_.cache->access_time);
   const LineAddress line = LineAddress::of(request.address);
   if (window_open_) ++lookups_;
   if (misses_.find(line)) {  // asked for already: wait for the same answer
@@ -211,11 +211,11 @@ void Requester::look_up_cache(Request& request) {
     cache_->touch(slot);
     if (request.kind == AccessKind::kWrite) cache_->mark_dirty(slot);
     if (window_open_) ++hits_;
-    wake_at(request.mark, kAnswered, reinterpret_cast<std::uintptr_t>(&request));
+    wake_at(request.account.mark, kAnswered, reinterpret_cast<std::uintptr_t>(&request));
     return;
   }
   misses_.add(line, request);
-  send(Opcode::kMemRd, line.address(), kLineBytes, &request, request.mark);
+  send(Opcode::kMemRd, line.address(), kLineBytes, &request, request.account.mark);
 }
 
 InputError Requester::no_region(std::uint64_t access, Address address) const {
@@ -235,19 +235,22 @@ void Requester::read_through() {
   }
 }
 
-void Requester::send(Opcode opcode, Address address, std::uint16_t size, Request* parent, Time ready) {
+void Requester::send(Opcode opcode, Address address, std::uint16_t size, Request* request, Time ready) {
   const auto place = fabric_.map.find(address);
   if (!place) [[unlikely]]
-    throw no_region(parent ? parent->id : issued_, address);
-  Message& message = parent ? parent->message : fabric_.messages.take();
+    throw no_region(request ? request->id : issued_, address);
+  Message& message = request ? request->message : fabric_.messages.take();
   message.opcode = opcode;
   message.channel = channel_of(opcode);
   message.address = address;
   message.size = size;
-  message.parent = parent;
-  message.source = id();
+  message.requester = message.source = id();
   message.destination = place->target;
-  if (parent) parent->target = place->target;
+  if (request) {
+    message.account = &request->account;
+    message.tag = requests_.index_of(*request);
+    message.age = request->created;
+  }
   if (place->target == id()) {
     serve_locally(message, ready);
   } else {
@@ -282,9 +285,7 @@ void Requester::receive(Message& message) {
 }
 
 void Requester::answered(Message& message) {
-  Request* request = message.parent;
-  const LineAddress line = LineAddress::of(message.address);
-  if (!request) {
+  if (!message.account) {
     --write_backs_;
     if (window_open_ && message.size > 0) {
       payload_ += message.size;
@@ -292,12 +293,14 @@ void Requester::answered(Message& message) {
     }
     observer_->written_back(id(), message.source, message.size);
     fabric_.messages.give_back(message);
-  }
-  if (request) {
+  } else {
+    Request& request = requests_.at(message.tag);
+    request.target = message.source;
+    request.failed = message.failed;
     if (cache_) {
-      fill(line, *request);
+      fill(LineAddress::of(message.address), request);
     } else {
-      complete(*request);
+      complete(request);
     }
   }
   issue_what_can_be_issued();
@@ -315,8 +318,8 @@ void Requester::fill(LineAddress line, const Request& first) {
     request.target = target;
     request.failed = failed;
     request.message.hops = hops;
-    if (request.mark > now()) {  // its own lookup is still going on
-      wake_at(request.mark, kAnswered, reinterpret_cast<std::uintptr_t>(&request));
+    if (request.account.mark > now()) {  // its own lookup is still going on
+      wake_at(request.account.mark, kAnswered, reinterpret_cast<std::uintptr_t>(&request));
     } else {
       request.charge(Segment::kMshr, now());
       complete(request);
@@ -339,7 +342,7 @@ void Requester::keep_line(LineAddress line, const Request& waiting) {
 }
 
 void Requester::complete(Request& request) {
-  ensure(request.mark == now(), "a request whose time is not accounted for");
+  ensure(request.account.mark == now(), "a request whose time is not accounted for");
   mark_outstanding(request.id);
   ++completed_;
   --in_flight_;

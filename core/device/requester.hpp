@@ -156,7 +156,7 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   void wait_for(Obstacle obstacle);
   void issue();
   void look_up_cache(Request& request);
-  void send(Opcode opcode, Address address, std::uint16_t size, Request* parent, Time ready);
+  void send(Opcode opcode, Address address, std::uint16_t size, Request* request, Time ready);
   void fill(LineAddress line, const Request& first);
   void keep_line(LineAddress line, const Request& waiting);
   void end_if_out_of_work();

@@ -40,9 +40,9 @@ void FlitLinkEnd::retry(Passed& passed) {
   } while (errors_.corrupts_again());
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     Message& waiting = *lines_[i].message;
-    if (!waiting.parent) continue;
-    waiting.charge(Segment::kSerialization, std::max(waiting.parent->mark, passed.first_start));
-    waiting.charge(Segment::kRetry, std::max(waiting.parent->mark, passed.start));
+    if (!waiting.account) continue;
+    waiting.charge(Segment::kSerialization, std::max(waiting.account->mark, passed.first_start));
+    waiting.charge(Segment::kRetry, std::max(waiting.account->mark, passed.start));
   }
 }
 
@@ -100,11 +100,9 @@ void FlitLinkEnd::fail(Message& message, Time now) {
   message.opcode = message.opcode == Opcode::kMemRd ? Opcode::kMemDataNxm : Opcode::kCmp;
   message.channel = channel_of(message.opcode);
   message.size = 0;  // nothing was moved
-  if (message.parent) {
-    message.parent->failed = true;
-    message.parent->target = owner().id();
-  }
-  std::swap(message.source, message.destination);
+  message.failed = true;
+  message.destination = message.source;
+  message.source = owner().id();
   ++not_from_far_[static_cast<std::size_t>(message.channel)];
   return_to_owner(message);
 }

@@ -33,10 +33,10 @@ Time LinkEnd::depart(Message& message, Time ready) {
 
   message.tail = use.end - use.start;
   Time arrival = use.start + port_delays_ + delay_;
-  if (Request* request = message.parent) {
-    request->charge(queue_segment_, use.start);
-    request->charge(Segment::kPortDelay, use.start + port_delays_);
-    request->charge(Segment::kPropagation, arrival);
+  if (Account* account = message.account) {
+    account->charge(queue_segment_, use.start);
+    account->charge(Segment::kPortDelay, use.start + port_delays_);
+    account->charge(Segment::kPropagation, arrival);
   }
   if (!to_head_taker_) {
     arrival += message.tail;

@@ -12,7 +12,7 @@
 #include "interconnect/wire.hpp"
 #include "interconnect/wire_monitor.hpp"
 #include "kernel/kernel.hpp"
-#include "protocol/request.hpp"
+#include "protocol/message.hpp"
 
 namespace cxloom {
 
@@ -80,10 +80,10 @@ class alignas(64) LinkEnd : public Port, public EventHandler {
   Time account_arrival(Message& message, Time sent) {
     message.tail = Time{};
     const Time arrival = sent + port_delays_ + delay_;
-    if (Request* request = message.parent) {
-      request->charge(Segment::kSerialization, sent);
-      request->charge(Segment::kPortDelay, sent + port_delays_);
-      request->charge(Segment::kPropagation, arrival);
+    if (Account* account = message.account) {
+      account->charge(Segment::kSerialization, sent);
+      account->charge(Segment::kPortDelay, sent + port_delays_);
+      account->charge(Segment::kPropagation, arrival);
     }
     ++message.hops;
     message.port = receiver_port_;

@@ -81,7 +81,7 @@ void QueuedLinkEnd::watch_for_credit(VirtualChannel& starving, Channel which) {
 
 namespace {
 
-Time age_of(const Message& message) { return message.parent ? message.parent->created : message.since; }
+Time age_of(const Message& message) { return message.account ? message.age : message.since; }
 
 Feeder* oldest_of(WaitList& waits) {
   Feeder* oldest = nullptr;
@@ -129,7 +129,7 @@ void QueuedLinkEnd::use_credit(Message& message, Time now) {
     used.update(now);
     // Of the wait in the queue, the time without credits is the credits'; the rest is charged when the message departs.
     const Time blocked = used.blocked_clock(now) - message.blocked;
-    if (Request* request = message.parent) request->charge(Segment::kCredit, request->mark + blocked);
+    if (Account* account = message.account) account->charge(Segment::kCredit, account->mark + blocked);
     used.use_credit(now);
   }
   const Time waited = now - message.since;

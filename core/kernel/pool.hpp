@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace cxloom {
 
-/// T has a member `T* next`, which the pool uses while the object is free.
+/// T has a member `T* next`, which the pool uses while the object is free. An object keeps its index, from zero, through all
+/// its lives.
 template <class T>
 class Pool {
  public:
@@ -31,23 +33,32 @@ class Pool {
     free_ = &object;
     --live_;
   }
+  std::uint32_t index_of(const T& object) const {
+    static_assert(std::is_standard_layout_v<Slot>, "a slot begins with its object");
+    return reinterpret_cast<const Slot&>(object).index;
+  }
+  T& at(std::uint32_t index) { return slabs_[index / kSlab][index % kSlab].object; }
   /// Objects taken and not given back.
   std::uint64_t live() const { return live_; }
 
  private:
-  static constexpr std::size_t kSlab = 256;
+  static constexpr std::uint32_t kSlab = 256;
 
   /// A cache line apart: at a stride of a power of two the hot lines of all objects would share a part of the cache's sets,
   /// and thousands of them would push each other out.
   struct Slot {
     T object;
-    std::array<std::byte, 64> apart;
+    std::uint32_t index;
+    std::array<std::byte, 60> apart;
   };
 
   void grow() {
+    const auto first = static_cast<std::uint32_t>(slabs_.size() * kSlab);
     slabs_.push_back(std::make_unique<Slot[]>(kSlab));
-    for (std::size_t i = kSlab; i-- > 0;) {
-      T& object = slabs_.back()[i].object;
+    for (std::uint32_t i = kSlab; i-- > 0;) {
+      Slot& slot = slabs_.back()[i];
+      slot.index = first + i;
+      T& object = slot.object;
       object.next = free_;
       free_ = &object;
     }

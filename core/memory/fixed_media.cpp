@@ -12,14 +12,55 @@ constexpr MeasureInfo kQueueMax{"media_queue_max", "", "accesses waiting for a b
 }  // namespace
 
 /// One access at a time; the others wait in line.
-struct FixedMedia::Bank final : public Waiter {
-  Bank(Kernel& kernel, const Component& owner) : turn(kernel, "a bank of the media", owner) {
+class FixedMedia::Bank final : public EventHandler, public Waiter {
+ public:
+  Bank(FixedMedia& media, Kernel& kernel, const Component& owner)
+      : media_(media), turn_(kernel, "a bank of the media", owner) {
     set_owner(owner);
   }
 
-  WaitList turn;
-  MessageQueue queue;
-  bool busy = false;
+  /// An access to this bank is ready, or the one at work is done.
+  void wake(std::uint8_t kind, std::uint64_t payload) override {
+    auto& message = *reinterpret_cast<Message*>(payload);
+    if (kind == kReady) {
+      take(message);
+    } else {
+      finish(message);
+    }
+  }
+
+ private:
+  void take(Message& message) {
+    if (!busy_) {
+      begin(message);
+      return;
+    }
+    const Time now = media_.kernel_.now();
+    if (queue_.empty()) turn_.join(*this, now);
+    queue_.push(message);
+    media_.waiting_.change(now, +1);
+  }
+  void begin(Message& message) {
+    busy_ = true;
+    const Time start = media_.data_path_.enter(media_.kernel_.now(), message.size);
+    const Time done = start + media_.latency_of(message);
+    message.charge(Segment::kMediaQueue, start);
+    message.charge(Segment::kMedia, done);
+    media_.kernel_.schedule(done, media_.source_, *this, kDone, reinterpret_cast<std::uintptr_t>(&message));
+  }
+  void finish(Message& message) {
+    busy_ = false;
+    media_.client_.media_done(message, media_.kernel_.now());
+    if (queue_.empty()) return;
+    media_.waiting_.change(media_.kernel_.now(), -1);
+    begin(queue_.pop());
+    if (queue_.empty()) turn_.leave(*this);
+  }
+
+  FixedMedia& media_;
+  WaitList turn_;
+  MessageQueue queue_;
+  bool busy_ = false;
 };
 
 void FixedMediaParams::describe(Schema<FixedMediaParams>& schema) {
@@ -58,7 +99,7 @@ FixedMedia::FixedMedia(const FixedMediaParams& params, const MediaContext& conte
       in_order_(latency_ == write_latency_),
       data_path_(params.bandwidth) {
   for (std::uint32_t i = 0; i < params.banks.value_or(0); ++i) {
-    banks_.push_back(std::make_unique<Bank>(context.kernel, context.owner));
+    banks_.push_back(std::make_unique<Bank>(*this, context.kernel, context.owner));
   }
 }
 
@@ -66,8 +107,8 @@ FixedMedia::~FixedMedia() = default;
 
 void FixedMedia::access(Message& message, Address address, Time ready) {
   if (!banks_.empty()) {
-    message.port = static_cast<std::uint16_t>((address.value() >> bank_bits_) % banks_.size());
-    kernel_.schedule(ready, source_, *this, kReady, reinterpret_cast<std::uintptr_t>(&message));
+    Bank& bank = *banks_[(address.value() >> bank_bits_) % banks_.size()];
+    kernel_.schedule(ready, source_, bank, kReady, reinterpret_cast<std::uintptr_t>(&message));
     return;
   }
   const Time start = data_path_.enter(ready, message.size);
@@ -81,38 +122,9 @@ void FixedMedia::access(Message& message, Address address, Time ready) {
   }
 }
 
-void FixedMedia::begin(Bank& bank, Message& message) {
-  bank.busy = true;
-  const Time start = data_path_.enter(kernel_.now(), message.size);
-  const Time done = start + latency_of(message);
-  message.charge(Segment::kMediaQueue, start);
-  message.charge(Segment::kMedia, done);
-  kernel_.schedule(done, source_, *this, kBankFree, reinterpret_cast<std::uintptr_t>(&message));
-}
-
-void FixedMedia::wake(std::uint8_t kind, std::uint64_t payload) {
-  auto& message = *reinterpret_cast<Message*>(payload);
-  if (kind == kDone) {
-    client_.media_done(message, kernel_.now());
-    return;
-  }
-  Bank& bank = *banks_[message.port];
-  if (kind == kReady) {
-    if (!bank.busy) {
-      begin(bank, message);
-      return;
-    }
-    if (bank.queue.empty()) bank.turn.join(bank, kernel_.now());
-    bank.queue.push(message);
-    waiting_.change(kernel_.now(), +1);
-    return;
-  }
-  bank.busy = false;
-  client_.media_done(message, kernel_.now());
-  if (bank.queue.empty()) return;
-  waiting_.change(kernel_.now(), -1);
-  begin(bank, bank.queue.pop());
-  if (bank.queue.empty()) bank.turn.leave(bank);
+// Reads and writes that take different times.
+void FixedMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
+  client_.media_done(*reinterpret_cast<Message*>(payload), kernel_.now());
 }
 
 void FixedMedia::report(MeasureSink& sink) const {

@@ -42,13 +42,12 @@ class FixedMedia final : public Media {
 
  private:
   friend struct FixedMediaParams;  // whose estimate counts banks
-  struct Bank;
-  enum Wake : std::uint8_t { kReady, kBankFree, kDone };
+  class Bank;
+  enum Wake : std::uint8_t { kReady, kDone };
 
   Time latency_of(const Message& message) const {
     return message.opcode == Opcode::kMemWr ? write_latency_ : latency_;
   }
-  void begin(Bank& bank, Message& message);
 
   Kernel& kernel_;
   MediaClient& client_;

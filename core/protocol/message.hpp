@@ -1,38 +1,44 @@
-// A message: what is routed through the interconnect, one cache line of state.
+// A message: what is routed through the interconnect.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/units.hpp"
+#include "protocol/account.hpp"
 #include "protocol/opcode.hpp"
-#include "protocol/segment.hpp"
 
 namespace cxloom {
 
-struct Request;
-
-struct alignas(64) Message {
-  Message* next = nullptr;  ///< link of the queue it waits in
-  Request* parent =
-      nullptr;  ///< the request that waits for it, whose message it is; none for write-backs and snoops
-  Address address;
-  Time tail;     ///< after its head, its last byte arrives this much later
-  Time since;    ///< when it joined the queue it waits in
-  Time blocked;  ///< the queue's clock of credit-blocked time when it joined; the device's own once received
-  NodeId source;
+/// The order of the members is that of use: what every hop touches is one cache line.
+struct Message {
+  Message* next = nullptr;     ///< link of the queue it waits in
+  Account* account = nullptr;  ///< what its way is charged to; none if nobody waits for it (write-backs)
+  Time tail;                   ///< after its head, its last byte arrives this much later
+  Time since;                  ///< when it joined the queue it waits in
+  Time blocked;                ///< the queue's clock of credit-blocked time when it joined
+  NodeId source;               ///< who sent it: of a response, the device that answered
   NodeId destination;
+  std::uint32_t tag = 0;   ///< the requester's own name for what it waits for; the answer brings it back
   std::uint16_t size = 0;  ///< payload bytes of the access; zero once it has failed
   std::uint16_t port = 0;  ///< the receiver's port at which it came in; the receiver's own once released
+  std::uint16_t hops = 0;  ///< links crossed so far, there and back
   Opcode opcode = Opcode::kMemRd;
   Channel channel = Channel::kM2SReq;
-  std::uint16_t hops = 0;  ///< links crossed so far, there and back
+  bool failed = false;  ///< answered with an error
 
-  /// Charges the waiting request, if there is one. (Defined beside Request.)
-  void charge(Segment segment, Time until);
+  Address address;
+  Time age;          ///< when the request that it serves began: the older goes first where age arbitrates
+  NodeId requester;  ///< for whom it is, there and back
+
+  /// Charges the account, if there is one.
+  void charge(Segment segment, Time until) {
+    if (account) account->charge(segment, until);
+  }
   /// Payload bytes that travel in this message.
   std::uint64_t payload() const { return carries_data(opcode) ? size : 0; }
 };
 
-static_assert(sizeof(Message) <= 64, "a message is one cache line");
+static_assert(offsetof(Message, address) <= 64, "what a hop touches of a message is one cache line");
 
 }  // namespace cxloom

@@ -1,7 +1,7 @@
 // A first-in first-out queue of messages, linked through the messages themselves.
 #pragma once
 
-#include "protocol/request.hpp"
+#include "protocol/message.hpp"
 
 namespace cxloom {
 

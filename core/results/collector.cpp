@@ -54,7 +54,8 @@ void Collector::keep(const Request& request, Time now) {
   table_.size.push_back(request.size);
   table_.created_ps.push_back(request.created.ps());
   table_.completed_ps.push_back(now.ps());
-  for (std::size_t i = 0; i < kSegmentCount; ++i) table_.segments_ps[i].push_back(request.segments[i].ps());
+  for (std::size_t i = 0; i < kSegmentCount; ++i)
+    table_.segments_ps[i].push_back(request.account.segments[i].ps());
 }
 
 std::array<Wide, kSegmentCount> Collector::segment_sums_ps() const {

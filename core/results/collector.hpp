@@ -50,7 +50,7 @@ struct RequestStatistics {
     add_latency(latency_of_request);
     payload += moved;
     for (std::size_t i = 0; i < kSegmentCount; ++i) {
-      segment_sums_ps[i] += static_cast<std::uint64_t>(request.segments[i].ps());
+      segment_sums_ps[i] += static_cast<std::uint64_t>(request.account.segments[i].ps());
     }
   }
 };

@@ -278,14 +278,13 @@ TEST(FlitLinkOutage, ARetryWaitsForItsEnd) {
       for (const Time at : {0_ns, kSent, 300_ns}) reads.push_back(&messages.tracked(Opcode::kMemRd, at));
       test::Actor sender(
           [&](std::uint8_t, std::uint64_t which) { link.a_to_b.send(*reads[which], kernel.now()); });
-      for (std::size_t i = 0; i < reads.size(); ++i)
-        kernel.schedule(reads[i]->parent->created, source, sender, 0, i);
+      for (std::size_t i = 0; i < reads.size(); ++i) kernel.schedule(reads[i]->age, source, sender, 0, i);
       kernel.run(Time::max(), kAllEvents);
       EXPECT_EQ(b.arrivals.at(1).time, up + each.after + of.flit() + 20_ns);
       EXPECT_EQ(Messages::segment(*reads[1], Segment::kRetry), up + each.after - kSent);
-      EXPECT_FALSE(reads[1]->parent->failed);
+      EXPECT_FALSE(reads[1]->failed);
       // What comes while the link is down follows, or fails at once, although the wire is taken.
-      EXPECT_EQ(reads[2]->parent->failed, fail);
+      EXPECT_EQ(reads[2]->failed, fail);
       if (fail) {
         EXPECT_EQ(a.arrivals.at(0).time, 300_ns);
       } else {
@@ -318,11 +317,11 @@ TEST(FlitLinkOutage, RequestsFailIfAskedToAnswersWait) {
   ASSERT_EQ(a.arrivals.size(), 3U);
   EXPECT_EQ(a.arrivals[0].time, 1200_ns);
   EXPECT_EQ(a.arrivals[1].time, 1200_ns);
-  EXPECT_TRUE(read.parent->failed);
-  EXPECT_TRUE(write.parent->failed);
+  EXPECT_TRUE(read.failed);
+  EXPECT_TRUE(write.failed);
   EXPECT_EQ(read.opcode, Opcode::kMemDataNxm);
   EXPECT_EQ(write.opcode, Opcode::kCmp);
-  EXPECT_FALSE(answer.parent->failed);
+  EXPECT_FALSE(answer.failed);
   EXPECT_EQ(a.arrivals[2].time, 1500_ns + of.flit() + 20_ns);
 }
 
@@ -343,7 +342,7 @@ TEST(FlitLinkOutage, WhatBecomesReadyInItFailsThen) {
     kernel.run(Time::max(), kAllEvents);
     ASSERT_EQ(a.arrivals.size(), 1U);
     EXPECT_EQ(a.arrivals[0].time, 1200_ns);
-    EXPECT_TRUE(read.parent->failed);
+    EXPECT_TRUE(read.failed);
   }
 }
 

@@ -87,9 +87,10 @@ class DramBench final : public MediaClient, public EventHandler {
     const std::size_t number = requests_.size();
     Request& request = requests_.emplace_back();
     request.id = number;
-    request.created = request.mark = ready;
+    request.created = request.account.mark = ready;
     Message& message = request.message;
-    message.parent = &request;
+    message.account = &request.account;
+    message.tag = static_cast<std::uint32_t>(number);
     message.opcode = access.write ? Opcode::kMemWr : Opcode::kMemRd;
     message.size = access.size;
     done_at.emplace_back(-1);
@@ -98,9 +99,7 @@ class DramBench final : public MediaClient, public EventHandler {
   }
   void run() { kernel.run(Time::max(), ~std::uint64_t{0}); }
   Time latency(std::size_t number) const { return done_at[number] - requests_[number].created; }
-  Time segment(std::size_t number, Segment which) const {
-    return requests_[number].segments[static_cast<std::size_t>(which)];
-  }
+  Time segment(std::size_t number, Segment which) const { return requests_[number].account.of(which); }
 
   /// Open loop: one access each `gap` picoseconds.
   DramRun open_loop(DramPattern pattern, std::uint64_t count, Time gap) {
@@ -142,10 +141,10 @@ class DramBench final : public MediaClient, public EventHandler {
     EXPECT_EQ(at, kernel.now());
     EXPECT_GE(at, last_) << "not in the order of completion";
     last_ = at;
-    EXPECT_EQ(message.parent->mark, at) << "the account does not end with the access";
-    EXPECT_EQ(done_at[message.parent->id], Time{-1}) << "done twice";
-    done_at[message.parent->id] = at;
-    if (next_) kernel.schedule(at, source_, *this, 0, host_of_[message.parent->id]);
+    EXPECT_EQ(message.account->mark, at) << "the account does not end with the access";
+    EXPECT_EQ(done_at[message.tag], Time{-1}) << "done twice";
+    done_at[message.tag] = at;
+    if (next_) kernel.schedule(at, source_, *this, 0, host_of_[message.tag]);
   }
   void wake(std::uint8_t /*kind*/, std::uint64_t host) override {
     if (next_) next_(host);

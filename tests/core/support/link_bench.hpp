@@ -29,18 +29,16 @@ class Messages {
   /// One that a request waits for, whose account starts at `created`.
   Message& tracked(Opcode opcode, Time created = {}, std::uint16_t size = 64) {
     Message& message = make(opcode, size);
-    Request& request = requests_.emplace_back();
-    request.created = request.mark = created;
-    message.parent = &request;
+    Account& account = accounts_.emplace_back();
+    account.mark = message.age = created;
+    message.account = &account;
     return message;
   }
-  static Time segment(const Message& message, Segment segment) {
-    return message.parent->segments[static_cast<std::size_t>(segment)];
-  }
+  static Time segment(const Message& message, Segment segment) { return message.account->of(segment); }
 
  private:
   std::deque<Message> messages_;
-  std::deque<Request> requests_;
+  std::deque<Account> accounts_;
 };
 
 /// What a link between `a` and `b` is like: the test says what differs from an ideal link.

@@ -23,7 +23,7 @@ class MediaBench final : public MediaClient {
     EXPECT_GE(at, last_) << "not in the order of completion";
     last_ = at;
     EXPECT_TRUE(done.emplace(&message, at).second) << "done twice";
-    EXPECT_EQ(message.parent->mark, at);
+    EXPECT_EQ(message.account->mark, at);
   }
   /// An access that is ready at `ready`, not before those given earlier.
   Message& access(std::uint64_t address, Time ready, Opcode opcode = Opcode::kMemRd,
@@ -35,7 +35,7 @@ class MediaBench final : public MediaClient {
     return message;
   }
   void run(Time limit = Time::max()) { kernel_.run(limit, kAllEvents); }
-  Time latency(const Message& message) const { return done.at(&message) - message.parent->created; }
+  Time latency(const Message& message) const { return done.at(&message) - message.age; }
   /// When the last access was done.
   Time end() const { return last_; }
   /// What the medium measured, by name. The window is what lies between `open` and this.

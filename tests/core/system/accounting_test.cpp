@@ -58,10 +58,12 @@ class Log final : public EventWatcher {
     const auto& message = *reinterpret_cast<const Message*>(event.payload);
     const auto& node = dynamic_cast<const Component&>(*event.handler);
     all.push_back({{event.time.ps(), node.id().index(), message.opcode, 0}, std::nullopt});
-    if (const Request* request = message.parent) {
-      all.back().second = Key{request->requester.index(), request->id};
-      created.emplace(*all.back().second, request->created.ps());
-    }
+    if (!message.account) return;
+    // The account of what a requester waits for lies in its request.
+    const auto* request = reinterpret_cast<const Request*>(reinterpret_cast<const char*>(message.account) -
+                                                           offsetof(Request, account));
+    all.back().second = Key{request->requester.index(), request->id};
+    created.emplace(*all.back().second, request->created.ps());
   }
   std::vector<std::pair<Arrival, std::optional<Key>>> all;
   std::map<Key, std::int64_t> created;

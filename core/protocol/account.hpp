@@ -1,0 +1,26 @@
+// An account: where the time of something that somebody waits for went, up to a mark.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "base/units.hpp"
+#include "protocol/segment.hpp"
+
+namespace cxloom {
+
+/// Charging a segment moves the mark, so that the segments always sum to the time from the opening of the account to the
+/// mark.
+struct Account {
+  Time mark;
+  std::array<Time, kSegmentCount> segments{};
+
+  /// Accounts for the time from the mark up to `until`, and moves the mark there.
+  void charge(Segment segment, Time until) {
+    segments[static_cast<std::size_t>(segment)] += until - mark;
+    mark = until;
+  }
+  Time of(Segment segment) const { return segments[static_cast<std::size_t>(segment)]; }
+};
+
+}  // namespace cxloom

@@ -71,6 +71,7 @@ class LineAddress {
   static constexpr LineAddress of(Address address) { return LineAddress{address.value() / kLineBytes}; }
   constexpr std::uint64_t number() const { return number_; }
   constexpr Address address() const { return Address{number_ * kLineBytes}; }
+  constexpr LineAddress next() const { return LineAddress{number_ + 1}; }
   constexpr auto operator<=>(const LineAddress&) const = default;
 
  private:

@@ -26,6 +26,11 @@ std::uint64_t reorder_window(std::uint32_t queue) {
   return std::max<std::uint64_t>(1024, std::bit_ceil(queue * kReorderFactor));
 }
 
+std::uint32_t lines_of(const Access& access) {
+  const std::uint64_t last = access.address.value() + std::max<std::uint64_t>(access.size, 1) - 1;
+  return static_cast<std::uint32_t>(last / kLineBytes - access.address.value() / kLineBytes) + 1;
+}
+
 // A request in flight, its places in the queues and the event that it waits for. The tables of all of these grow to twice
 // their size when they are full.
 constexpr std::uint64_t kBytesInFlight = 2 * (sizeof(Request) + 128);
@@ -191,6 +196,36 @@ void Requester::issue() {
   in_flight_monitor_.change(now(), +1);
   last_issue_ = now();
   if (!work_.rate.unlimited()) next_arrival_ = arrival_after(next_arrival_);
+  request.lines = lines_of(next_);
+  if (request.lines == 1) {
+    access_memory(request);
+  } else {
+    access_lines(request);
+  }
+}
+
+// Each line has an account of its own, which begins as a copy of the access's.
+void Requester::access_lines(Request& request) {
+  request.pending = request.lines;
+  const std::uint64_t end = request.address.value() + request.size;
+  for (std::uint64_t at = request.address.value(); at < end;) {
+    const std::uint64_t next = std::min(end, (at / kLineBytes + 1) * kLineBytes);
+    Request& line = requests_.take();
+    line.parent = &request;
+    line.id = request.id;
+    line.kind = request.kind;
+    line.thread = request.thread;
+    line.requester = line.target = id();
+    line.created = request.created;
+    line.account = request.account;
+    line.address = Address{at};
+    line.size = static_cast<std::uint16_t>(next - at);
+    access_memory(line);
+    at = next;
+  }
+}
+
+void Requester::access_memory(Request& request) {
   if (cache_) {
     look_up_cache(request);
   } else {
@@ -230,7 +265,10 @@ void Requester::read_through() {
   const std::uint64_t least =
       work_.requests ? work_.warmup + *work_.requests : std::numeric_limits<std::uint64_t>::max();
   for (; has_next_ && issued_ < least; fetch()) {
-    if (!fabric_.map.find(next_.address)) throw no_region(issued_, next_.address);
+    Address at = next_.address;
+    for (std::uint32_t rest = lines_of(next_); rest > 0; --rest, at = LineAddress::of(at).next().address()) {
+      if (!fabric_.map.find(at)) throw no_region(issued_, at);
+    }
     ++issued_;
   }
 }
@@ -341,8 +379,29 @@ void Requester::keep_line(LineAddress line, const Request& waiting) {
   }
 }
 
+// Of an access of several lines: the last one answered is what it waited for. Their bytes count as each is answered.
+void Requester::complete_line(Request& line) {
+  Request& request = *line.parent;
+  line.moved = line.message.size;
+  request.failed |= line.failed;
+  if (window_open_) payload_ += line.moved;
+  observer_->line_completed(line, now());
+  if (--request.pending == 0) {
+    request.account = line.account;
+    request.target = line.target;
+    request.message.hops = line.message.hops;
+    complete(request);
+  }
+  requests_.give_back(line);
+}
+
 void Requester::complete(Request& request) {
   ensure(request.account.mark == now(), "a request whose time is not accounted for");
+  if (request.parent) {
+    complete_line(request);
+    return;
+  }
+  if (request.lines == 1) request.moved = request.message.size;
   mark_outstanding(request.id);
   ++completed_;
   --in_flight_;
@@ -351,7 +410,7 @@ void Requester::complete(Request& request) {
     latency_.add(now() - request.created);
     if (latency_.count() == batches_.next()) [[unlikely]]
       batches_.close(latency_.sum_ps());
-    payload_ += request.message.size;
+    payload_ += request.moved;
   }
   observer_->completed(request, now());
   if (wants_answers_) work_.stream->answered(request, now());

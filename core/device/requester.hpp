@@ -83,6 +83,8 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   bool times_instructions() const { return params_.instruction_time > Time{}; }
   bool has_instruction_gaps() const { return has_gaps_; }
   bool finished() const { return exhausted_ && in_flight_ == 0 && write_backs_ == 0; }
+  /// Requests handed out and not given back, those of the lines of an access included.
+  std::uint64_t live_requests() const { return requests_.live(); }
   /// It has nothing to do until the outside gives it more.
   bool waits_for_outside() const {
     return has_work() && work_.stream->open() && !has_next_ && in_flight_ == 0 && write_backs_ == 0;
@@ -121,8 +123,8 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   std::uint64_t in_flight() const { return in_flight_; }
   /// Accesses it will make in all, where that is known. It grows while a warm requester waits for the window to open.
   std::optional<std::uint64_t> expected() const;
-  /// Requests handed out and not yet given back, and write-backs on their way.
-  std::uint64_t outstanding() const { return requests_.live() + write_backs_; }
+  /// Accesses without an answer, and write-backs on their way.
+  std::uint64_t outstanding() const { return in_flight_ + write_backs_; }
 
  protected:
   Fabric& fabric() { return fabric_; }
@@ -155,12 +157,15 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   Time earliest_issue() const;
   void wait_for(Obstacle obstacle);
   void issue();
+  void access_lines(Request& request);
+  void access_memory(Request& request);
   void look_up_cache(Request& request);
   void send(Opcode opcode, Address address, std::uint16_t size, Request* request, Time ready);
   void fill(LineAddress line, const Request& first);
   void keep_line(LineAddress line, const Request& waiting);
   void end_if_out_of_work();
   void complete(Request& request);
+  void complete_line(Request& line);
   bool has_enough() const {
     return ceased_ || (counting_ && work_.requests && issued_ - issued_before_window_ == *work_.requests);
   }

@@ -1,4 +1,5 @@
-// A request: what a requester waits for. It lives at its requester and owns the account of its latency.
+// A request: what a requester waits for. It lives at its requester and owns the account of its latency. An access of several
+// lines has a request for each of them, too: a line goes to the device that serves it, and to no other.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,20 @@ enum class AccessKind : std::uint8_t { kRead, kWrite };
 /// A hop touches the first line of the message and the first line of the account: the mark and the segments that hops
 /// charge.
 struct alignas(64) Request {
-  Message message;          ///< carries it there and the answer back
-  Request* next = nullptr;  ///< link of the list it waits in
-  std::uint64_t id = 0;     ///< number of the request at its requester, from zero, warm-up included
+  Message message;            ///< carries it there and the answer back
+  Request* next = nullptr;    ///< link of the list it waits in
+  Request* parent = nullptr;  ///< the access of several lines of which this is one; none: it is an access
+  std::uint64_t id = 0;       ///< number of the request at its requester, from zero, warm-up included
   Address address;
   Time created;  ///< when the clock of its latency started
   alignas(64) Account account;
   NodeId requester;
   NodeId target;  ///< the device that answered, also that it failed; the requester itself for a cache hit
   std::uint32_t thread = 0;
+  std::uint32_t pending = 0;  ///< of an access of several lines: those that are not answered yet
+  std::uint32_t lines = 1;    ///< of the access
+  std::uint32_t moved =
+      0;  ///< bytes exchanged with memory, known once it is answered; of several lines each has its own
   std::uint16_t size = 0;  ///< bytes
   AccessKind kind = AccessKind::kRead;
   bool failed = false;  ///< answered with an error

@@ -17,6 +17,8 @@ class RequestObserver {
   virtual void work_ends(Time now) = 0;
   /// A request was answered; its segments sum to `now - request.created`.
   virtual void completed(const Request& request, Time now) = 0;
+  /// One line of an access of several was answered; the access itself comes with the last of them.
+  virtual void line_completed(const Request& line, Time now) = 0;
   /// Payload of a message without a waiting requester (a write-back) has arrived.
   virtual void written_back(NodeId requester, NodeId target, std::uint64_t bytes) = 0;
   /// How well the mean latency of the requests so far is known: half of its 95 % interval / the mean. None: not at all.

@@ -8,21 +8,31 @@ void Collector::completed(const Request& request, Time now) {
   const Time latency = now - request.created;
   RequestStatistics& kind = request.kind == AccessKind::kRead ? reads_ : writes_;
   // A cache hit moves nothing, nor does a miss that waits for the line of another, nor what failed; a miss moves a line.
-  const std::uint64_t moved = request.message.size;
+  const std::uint64_t moved = request.moved;
   if (request.failed) ++failed_;
   all_.add_latency(latency);
   all_.payload += moved;
   kind.add(request, latency, moved);
-  if (moved > 0) {  // the others were served by no memory
-    MemoryStatistics& target = memory(request.target);
-    target.add(request, latency, moved);
-    if (request.message.opcode == Opcode::kMemData) {
-      ++target.reads;
-      target.read_payload += moved;
-    }
-  }
+  if (request.lines == 1) count_at_memory(request, latency);
   hops_ += request.message.hops;
   if (keep_requests_) keep(request, now);
+}
+
+// The access itself is counted when its last line is answered, its bytes with each.
+void Collector::line_completed(const Request& line, Time now) {
+  all_.payload += line.moved;
+  (line.kind == AccessKind::kRead ? reads_ : writes_).payload += line.moved;
+  count_at_memory(line, now - line.created);
+}
+
+void Collector::count_at_memory(const Request& line, Time latency) {
+  if (line.moved == 0) return;  // no memory served it
+  MemoryStatistics& target = memory(line.target);
+  target.add(line, latency, line.moved);
+  if (line.message.opcode == Opcode::kMemData) {
+    ++target.reads;
+    target.read_payload += line.moved;
+  }
 }
 
 void Collector::written_back(NodeId /*requester*/, NodeId target, std::uint64_t bytes) {

@@ -71,6 +71,7 @@ class Collector final : public RequestObserver {
   void measuring_begins(Time) override {}
   void work_ends(Time) override {}
   void completed(const Request& request, Time now) override;
+  void line_completed(const Request& line, Time now) override;
   void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
   std::optional<double> relative_error() const override;
 
@@ -91,6 +92,7 @@ class Collector final : public RequestObserver {
   static constexpr unsigned kPrecision = 10;    // percentiles of the whole run: to 0.1 %
   static constexpr std::size_t kBatches = 256;  // 4 KiB
 
+  void count_at_memory(const Request& line, Time latency);
   MemoryStatistics& memory(NodeId node) {
     if (node.index() >= memories_.size()) memories_.resize(node.index() + 1);
     return memories_[node.index()];

@@ -20,6 +20,7 @@ class Nobody final : public RequestObserver {
   void measuring_begins(Time /*now*/) override {}
   void work_ends(Time /*now*/) override {}
   void completed(const Request& /*request*/, Time /*now*/) override {}
+  void line_completed(const Request& /*line*/, Time /*now*/) override {}
   void written_back(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
 };
 

@@ -241,6 +241,8 @@ void Simulation::finish() {
           diagnosis("deadlock: nothing is left to happen, and requests wait for an answer"));
     }
   }
+  for (const Requester* requester : system_.requesters())
+    ensure(requester->live_requests() == 0, "a request was lost");
   ensure(system_.fabric().messages.live() == 0, "a message was lost");
   for (const IoEngine* engine : system_.io_engines()) ensure(engine->outstanding() == 0, "a packet was lost");
   if (!known_ && driven_.empty()) check_instruction_gaps();
@@ -356,14 +358,23 @@ void Simulation::work_ends(Time now) {
 
 void Simulation::completed(const Request& request, Time now) {
   ++completed_;
-  // Until all are warm the others may go on for ever: it is warm-up requests that bring the window nearer.
-  if (cold_.empty() || request.id < spec_.run.warmup) events_at_progress_ = kernel_.events();
+  note_progress(request);
   if (window_ == Window::kOpen) {
     observer_.completed(request, now);
     if (++measured_ == next_look_) [[unlikely]]
       conclude_if_known();
   }
   end_io_with_work();
+}
+
+// Until all are warm the others may go on for ever: it is warm-up requests that bring the window nearer.
+void Simulation::note_progress(const Request& answered) {
+  if (cold_.empty() || answered.id < spec_.run.warmup) events_at_progress_ = kernel_.events();
+}
+
+void Simulation::line_completed(const Request& line, Time now) {
+  note_progress(line);
+  if (window_ == Window::kOpen) observer_.line_completed(line, now);
 }
 
 void Simulation::written_back(NodeId requester, NodeId target, std::uint64_t bytes) {

@@ -89,6 +89,7 @@ class Simulation final : private RequestObserver {
   void open_at_given_time();
   void end_unmeasured();
   bool all_warm();
+  void note_progress(const Request& answered);
   void conclude_if_known();
   void add_note_on_precision();
   void add_notes_on_work();
@@ -96,6 +97,7 @@ class Simulation final : private RequestObserver {
   void measuring_begins(Time now) override;
   void work_ends(Time now) override;
   void completed(const Request& request, Time now) override;
+  void line_completed(const Request& line, Time now) override;
   void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
 
   void open_window(Time now);

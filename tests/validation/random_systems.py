@@ -126,7 +126,7 @@ def works(draw: st.DrawFn) -> Spec:
         "requests": draw(st.integers(1, 200)),
         "reads": draw(st.sampled_from([0.0, 0.5, 0.8, 1.0])),
         "footprint": draw(st.sampled_from(["8KiB", "64KiB", "1MiB"])),
-        "size": draw(st.sampled_from(["64B", "64B", "8B", "256B"])),
+        "size": draw(st.sampled_from(["64B", "64B", "8B", "32B"])),
     }
     if draw(st.integers(0, 2)) == 0:
         work |= {

@@ -63,8 +63,8 @@ def expect_sum_of_parts(spec: Spec, by_latency: bool = False) -> Run:
 def visits(memories: int, **work: Any) -> Spec:
     """Reads and writes that visit every memory of a 256-byte interleave in turn, well apart."""
     return {
-        "pattern": "sequential",
-        "size": "256B",
+        "pattern": "strided",
+        "stride": "256B",
         "reads": 0.5,
         "requests": 16 * memories,
         "footprint": "64KiB",

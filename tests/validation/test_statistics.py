@@ -46,6 +46,15 @@ def alone(medium: Spec, reads: float, **memory: object) -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
+def all_answered() -> Spec:
+    """A bus measured from the first request to the last, and flits of which none goes wrong."""
+    spec = host_bus_memories(memories=2)
+    spec["workload"]["host"] |= {"requests": 1000, "reads": 0.5, "size": "64B"}
+    spec["links"][-1] |= {"phy": "pcie5-x16", "errors": {"every": 1_000_000}}
+    spec["run"] |= {"warmup": 0, "seed": 1}
+    return {**spec, "outputs": {"requests": True}}
+
+
 def rows_in_turn() -> Spec:
     """A DRAM whose rows drive each other out."""
     spec = alone({"kind": "dram", "preset": "DDR4-3200"}, 0.5)
@@ -75,6 +84,7 @@ EXAMPLES = [
     lossy(),
     lossy(cache={"size": "4KiB", "access_time": "4ns"}),
     beside_io(),
+    all_answered(),
     rows_in_turn(),
     cached(),
     *(alone({"kind": "nvm"}, reads) for reads in (0.0, 0.5)),

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from cxloom.cli.at_once import ended_at_once, interruptible
-from cxloom.cli.process import Output, UnwritableError
+from cxloom.cli.streams import Output, UnwritableError
 from cxloom.errors import CxloomError, InputError, SimulationError, reason_of
 
 COMMANDS = {

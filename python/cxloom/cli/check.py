@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from cxloom.building import describe
 from cxloom.cli.progress import ReadingBar
 from cxloom.cli.run import Plugins, Sets, Spec, resolve
+from cxloom.report.console import output
 from cxloom.words import counted
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _ROWS = 16
 
@@ -41,7 +44,7 @@ def check(
     if as_json:
         print(json.dumps(description, indent=2))
     else:
-        _show(Console(highlight=False), spec, description)
+        _show(output(), spec, description)
 
 
 def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from cxloom.cli.run import Plugins
 from cxloom.errors import InputError
+from cxloom.report.console import output
 from cxloom.spec import declared
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.plugins import load_plugin
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 CATEGORIES = {
     "devices": "Devices",
@@ -53,7 +56,7 @@ def components(
     if as_json:
         print(json.dumps(found, indent=2))
         return
-    out = Console(highlight=False)
+    out = output()
     if kind is None:
         _show_all(out)
         return

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
-from cxloom.cli.messages import console
+from cxloom.report.console import messages
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -33,7 +33,7 @@ class Interrupt:
         self.reason = "interrupted" if number == signal.SIGINT else "terminated"
         for each in _SIGNALS:
             signal.signal(each, _second)
-        console().print(f"\n{self.reason}: ending the run; once more to kill it")
+        messages().print(f"\n{self.reason}: ending the run; once more to kill it")
 
 
 @contextlib.contextmanager

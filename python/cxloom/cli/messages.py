@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cxloom import limits
 from cxloom.errors import MOST_SHOWN, CxloomError, InputError, InputErrors, shown
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-
-def console() -> Console:
-    """Standard error; lines are left to the terminal to wrap, so that paths stay whole."""
-    from rich.console import Console  # loaded where there is something to say
-
-    return Console(stderr=True, soft_wrap=True, highlight=False)
+from cxloom.report.console import messages
 
 
 def show_error(error: CxloomError) -> None:
     """Prints an error, or each of several: where, what, the line itself, what was found and what is allowed."""
     from rich.text import Text
 
-    out = console()
+    out = messages()
     if isinstance(error, InputErrors):
         for each in error.errors[:MOST_SHOWN]:
             show_error(each)

@@ -6,6 +6,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from cxloom.report.console import messages
 from cxloom.report.numbers import duration
 from cxloom.running import Progress as RunProgress
 from cxloom.words import counted
@@ -61,10 +62,11 @@ class ReadingBar(_Bar):
 
 
 def _bar() -> Progress:
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = [TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()]
-    bar = Progress(*columns, TimeRemainingColumn(compact=True), console=Console(stderr=True), transient=True)
+    bar = Progress(
+        *columns, TimeRemainingColumn(compact=True), console=messages(soft_wrap=False), transient=True
+    )
     bar.add_task("starting", total=None)
     return bar

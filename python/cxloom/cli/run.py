@@ -9,10 +9,10 @@ import typer
 
 from cxloom.building import build
 from cxloom.cli.interrupt import Interrupt
-from cxloom.cli.messages import console
 from cxloom.cli.progress import ProgressBar
 from cxloom.errors import CxloomError, InputError, SimulationError
 from cxloom.outdir import OutputDirectory
+from cxloom.report.console import messages
 from cxloom.results import Result
 from cxloom.running import Progress, UnfinishedError, UnwrittenError, asked_tables, nanoseconds, simulate
 from cxloom.spec.node import Origin
@@ -80,7 +80,7 @@ def finish(failure: CxloomError | None) -> None:
     if failure is not None:
         from rich.text import Text
 
-        console().print(Text.assemble(("unfinished", "bold yellow"), f": {failure}"))
+        messages().print(Text.assemble(("unfinished", "bold yellow"), f": {failure}"))
         raise typer.Exit(1)
 
 
@@ -110,7 +110,7 @@ def execute(
         from rich.text import Text
 
         note = f"note: {names} would go into a file: give --out DIR; the rows are dropped"
-        console().print(Text(note, style="dim"))
+        messages().print(Text(note, style="dim"))
     with OutputDirectory.optional(out) as directory, Interrupt() as interrupt, ProgressBar(quiet) as bar:
 
         def watch(progress: Progress) -> str | None:

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from cxloom.cli.arguments import whole_number
 from cxloom.cli.interrupt import terminable
-from cxloom.cli.messages import console
 from cxloom.errors import InputError, reason_of
+from cxloom.report.console import messages, output
 from cxloom.report.study import show_outcome
 from cxloom.spec.resolve import Override
 from cxloom.study import names, read, run_study
@@ -34,7 +33,7 @@ app = typer.Typer(
 @app.command("list")
 def list_studies() -> None:
     """List the studies that come with cxloom."""
-    out = Console(highlight=False)
+    out = output()
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("name", style="bold", no_wrap=True)
     table.add_column("what it is")
@@ -84,8 +83,8 @@ def run(
         raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
     study = read(find(name), [Override.parse(text) for text in sets or ()], most_points=most_points)
     if len(study.points) >= _MANY and not quiet:
-        console().print(counted(len(study.points), "run"))
-    out = Console(stderr=True)
+        messages().print(counted(len(study.points), "run"))
+    err = messages(soft_wrap=False)
     with (
         terminable(),
         Progress(
@@ -93,9 +92,9 @@ def run(
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            console=out,
+            console=err,
             transient=True,
-            disable=quiet or not out.is_terminal,
+            disable=quiet or not err.is_terminal,
         ) as bar,
     ):
         task = bar.add_task("", total=len(study.points))

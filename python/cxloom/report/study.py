@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cxloom.report.console import output
 from cxloom.report.numbers import significant
 from cxloom.study.runner import Comparison, Outcome, described_point
 from cxloom.words import counted
@@ -16,7 +16,7 @@ from cxloom.words import counted
 
 def show_outcome(outcome: Outcome) -> None:
     """Prints the table on standard output."""
-    out = Console(highlight=False)
+    out = output()
     study = outcome.study
     out.print(Text(study.title, style="bold"))
     if study.source:

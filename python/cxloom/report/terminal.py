@@ -7,10 +7,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from cxloom.report.console import output, plain
 from cxloom.report.numbers import duration, narrow, percent, size
 from cxloom.words import counted
 
@@ -29,7 +30,7 @@ Values = Mapping[str, Any]
 
 def show(summary: Values) -> None:
     """Prints the table on standard output: in colour on a terminal, plain ASCII where nothing else can be shown."""
-    out = Console(highlight=False)
+    out = output()
     blocks = _blocks(sys.stdout.encoding)
     if out.is_terminal:
         out.print(_report(summary, blocks))
@@ -44,7 +45,7 @@ def to_text(summary: Values) -> str:
 
 def _plain(summary: Values, blocks: str) -> str:
     file = io.StringIO()
-    Console(file=file, width=80, highlight=False, color_system=None).print(_report(summary, blocks))
+    plain(file).print(_report(summary, blocks))
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cxloom.cli.arguments import whole_number
 from cxloom.errors import InputError
+from cxloom.report.console import messages
 from cxloom.trace.capture import CacheLevel, CaptureResult
 from cxloom.trace.capture import capture as record
 from cxloom.trace.format import TraceBatch
@@ -240,7 +240,7 @@ def _progress(verb: str) -> Callable[[TraceReader, Iterator[TraceBatch]], Iterat
     """A bar on a terminal while batches pass."""
 
     def watch(reader: TraceReader, batches: Iterator[TraceBatch]) -> Iterator[TraceBatch]:
-        out = Console(stderr=True)
+        out = messages(soft_wrap=False)
         columns: list[Any] = [
             TextColumn("{task.description}"),
             BarColumn(),
@@ -258,7 +258,7 @@ def _progress(verb: str) -> Callable[[TraceReader, Iterator[TraceBatch]], Iterat
 
 def _report() -> Callable[[int, int], None]:
     """A line on a terminal now and then: a bar would get into the program's own output."""
-    out = Console(stderr=True, highlight=False)
+    out = messages()
     shown = time.monotonic()
 
     def watch(instructions: int, records: int) -> None:

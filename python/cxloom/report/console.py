@@ -1,0 +1,32 @@
+"""The consoles that everything for people is printed on.
+
+Texts are printed as they are: a name such as ``:smile:`` or ``[red]`` is no picture and no colour.
+"""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def output() -> Console:
+    """Standard output."""
+    return _console()
+
+
+def messages(*, soft_wrap: bool = True) -> Console:
+    """Standard error; lines are left to the terminal to wrap, so that paths stay whole, unless `soft_wrap` is False."""
+    return _console(stderr=True, soft_wrap=soft_wrap)
+
+
+def plain(file: IO[str]) -> Console:
+    """A file of lines of 80 columns, without colours."""
+    return _console(file=file, width=80, color_system=None)
+
+
+def _console(**given: Any) -> Console:
+    from rich.console import Console  # loaded where there is something to say
+
+    return Console(**given, highlight=False, emoji=False, markup=False)

@@ -119,7 +119,7 @@ def test_parts_agree_with_the_whole(name: str) -> None:
             assert measures["latency_ns"]["mean"] <= latency * (1 + 1e-9)
     total = sum(m["requests"] for m in summary["per_memory"].values())
     slack = 2 * outcome.spec["devices"]["host"].get("queue", 64) * (lines.max() - 1) if lines.max() > 1 else 0
-    assert abs(total - lines[rows["controller_ps"] > 0].sum()) <= slack
+    assert abs(total - int(lines[rows["controller_ps"] > 0].sum())) <= slack
     moved = sum(m["bandwidth_gb_per_s"] for m in summary["per_memory"].values())
     assert moved == pytest.approx(summary["bandwidth_gb_per_s"], rel=1e-9)
     for way in outcome.directions().values():

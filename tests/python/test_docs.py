@@ -1,8 +1,9 @@
-"""What the pages on specs and the command show is valid as it stands."""
+"""What the pages on specs and the command show is valid as it stands, and what pages name is there."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,22 @@ from cxloom import _core
 from cxloom.spec.declared import TOP_LEVEL
 from cxloom.study import read
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "integrations").rglob("*.md")])
+FOLDERS = (
+    "benchmarks",
+    "bindings",
+    "core",
+    "docs",
+    "examples",
+    "include",
+    "integrations",
+    "python",
+    "scripts",
+    "studies",
+    "tests",
+)
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -42,3 +58,50 @@ def test_every_key_of_the_summary_is_described() -> None:
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
     for measure in _core.declarations()["measures"]:
         assert f"`{measure['name']}`" in page, measure["name"]
+
+
+# --- what pages name ---
+
+
+def anchors(page: str) -> set[str]:
+    """What a link may lead to within a page: its headings as GitHub spells them."""
+    headings = re.findall(r"^#+ (.+)$", page, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def dead_names(file: Path, page: str) -> Iterator[str]:
+    """Links that lead nowhere, and paths of the tree that are not there; words in capitals stand for any name."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", page):
+        path, _, anchor = target.partition("#")
+        if "://" in target:
+            continue
+        if not path:
+            if anchor not in anchors(page):
+                yield target
+            continue
+        other = file.parent / path
+        if not other.exists() or (anchor and anchor not in anchors(other.read_text(encoding="utf-8"))):
+            yield target
+    for path in re.findall(rf"`((?:{'|'.join(FOLDERS)})/[^`\s]*)`", page):
+        if not re.search(r"\b[A-Z]{2,}", path) and not list(ROOT.glob(path.rstrip("/"))):
+            yield path
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_links_and_paths_lead_somewhere(file: Path) -> None:
+    assert list(dead_names(file, file.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    ("page", "dead"),
+    [
+        ("[a](docs/spec.md#spec-files) `core/base/` `tests/core/*/bus_test.cpp` `core/device/NAME.hpp`", []),
+        ("[a](https://example.org/gone.md) `64GB/s`", []),
+        ("[a](docs/gone.md)", ["docs/gone.md"]),
+        ("[a](docs/spec.md#gone)", ["docs/spec.md#gone"]),
+        ("# Here\n\n[a](#here) [b](#there)", ["#there"]),
+        ("`core/coherence/cache_array.hpp`", ["core/coherence/cache_array.hpp"]),
+    ],
+)
+def test_dead_names_are_found(page: str, dead: list[str]) -> None:
+    assert list(dead_names(ROOT / "README.md", page)) == dead

@@ -35,6 +35,9 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
 
 
+MAKEABLE = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+
 @pytest.mark.parametrize("text", blocks("spec.md", "yaml"))
 def test_specs_are_valid(text: str) -> None:
     assert cx.run(cx.System.from_yaml(text).set("workload.host.requests", 100))["completed"]
@@ -70,7 +73,10 @@ def anchors(page: str) -> set[str]:
 
 
 def dead_names(file: Path, page: str) -> Iterator[str]:
-    """Links that lead nowhere, and paths of the tree that are not there; words in capitals stand for any name."""
+    """Links that lead nowhere, goals of make and paths of the tree that are not there.
+
+    Words in capitals stand for any name.
+    """
     for target in re.findall(r"\]\(([^)\s]+)\)", page):
         path, _, anchor = target.partition("#")
         if "://" in target:
@@ -82,6 +88,8 @@ def dead_names(file: Path, page: str) -> Iterator[str]:
         other = file.parent / path
         if not other.exists() or (anchor and anchor not in anchors(other.read_text(encoding="utf-8"))):
             yield target
+    for goals in re.findall(r"`make ([a-z -]+)", page):
+        yield from (f"make {goal}" for goal in goals.split() if goal not in MAKEABLE)
     for path in re.findall(rf"`((?:{'|'.join(FOLDERS)})/[^`\s]*)`", page):
         if not re.search(r"\b[A-Z]{2,}", path) and not list(ROOT.glob(path.rstrip("/"))):
             yield path
@@ -97,6 +105,8 @@ def test_links_and_paths_lead_somewhere(file: Path) -> None:
     [
         ("[a](docs/spec.md#spec-files) `core/base/` `tests/core/*/bus_test.cpp` `core/device/NAME.hpp`", []),
         ("[a](https://example.org/gone.md) `64GB/s`", []),
+        ("`make lint-format lint-python`, `make same-bytes BASE=HEAD`", []),
+        ("`make lint-format bread`", ["make bread"]),
         ("[a](docs/gone.md)", ["docs/gone.md"]),
         ("[a](docs/spec.md#gone)", ["docs/spec.md#gone"]),
         ("# Here\n\n[a](#here) [b](#there)", ["#there"]),

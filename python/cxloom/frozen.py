@@ -12,6 +12,8 @@ def _refuse(*_: object, **__: object) -> NoReturn:
 class FrozenDict(dict[str, Any]):
     """A dict that does not change."""
 
+    __slots__ = ()
+
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -20,6 +22,8 @@ class FrozenDict(dict[str, Any]):
 
 class FrozenList(list[Any]):
     """A list that does not change."""
+
+    __slots__ = ()
 
     __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = _refuse
     pop = remove = reverse = sort = _refuse

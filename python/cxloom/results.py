@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import math
 import os
@@ -34,6 +35,10 @@ _ALWAYS = ("requests", "latency_ns", "bandwidth_gb_per_s", "per_memory", "trunca
 """Keys of every summary."""
 
 
+_AT_ONCE = 4096
+"""Pieces of JSON that are written at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Latency:
     """The distribution of latencies, in nanoseconds; NaN where there was no request.
@@ -57,6 +62,7 @@ class Measures:
     """Bandwidth and latency of all requests, or of a part of them (reads, one requester, one memory)."""
 
     _given: Mapping[str, Any]
+    """What `values` is made from when somebody asks for it: a copy, which is large in large systems."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         vars(self)["_given"] = values
@@ -86,12 +92,12 @@ class Measures:
     @property
     def bandwidth(self) -> float:
         """Payload bytes moved in the measured window over its length, in GB/s (10^9 bytes a second)."""
-        return float(self.values["bandwidth_gb_per_s"])
+        return float(self._given["bandwidth_gb_per_s"])
 
     @property
     def latency(self) -> Latency:
         """Mean, extremes and percentiles of the latency, in ns."""
-        known = self.values["latency_ns"]
+        known = self._given["latency_ns"]
         interval = known.get("ci95")
         return Latency(
             **{key: _known(known[key]) for key in Latency.__slots__ if key != "ci95"},
@@ -101,7 +107,7 @@ class Measures:
     @property
     def breakdown(self) -> Mapping[str, float]:
         """Mean ns of each segment of the latency; they sum to `latency.mean`; NaN where there was no request."""
-        return FrozenDict((segment, _known(value)) for segment, value in self.values["breakdown_ns"].items())
+        return FrozenDict((segment, _known(value)) for segment, value in self._given["breakdown_ns"].items())
 
     def __getitem__(self, key: str) -> Any:
         """Any value by its key of the summary; `docs/cli.md` lists them."""
@@ -109,11 +115,11 @@ class Measures:
 
     def __iter__(self) -> Iterator[str]:
         """The keys of the summary."""
-        return iter(self.values)
+        return iter(self._given)
 
     def __contains__(self, key: object) -> bool:
         """Whether the summary has this key."""
-        return key in self.values
+        return key in self._given
 
 
 class Result(Measures):
@@ -177,32 +183,32 @@ class Result(Measures):
     @property
     def count(self) -> int:
         """Completed requests in the measured window, of them `reads` and `writes`."""
-        return int(self.values["requests"])
+        return int(self._given["requests"])
 
     @property
     def reads(self) -> int:
         """Completed reads in the measured window."""
-        return int(self.values["reads"])
+        return int(self._given["reads"])
 
     @property
     def writes(self) -> int:
         """Completed writes in the measured window."""
-        return int(self.values["writes"])
+        return int(self._given["writes"])
 
     @property
     def read(self) -> Measures:
         """The same measures of the reads alone."""
-        return Measures(self.values["read"])
+        return Measures(self._given["read"])
 
     @property
     def write(self) -> Measures:
         """The same measures of the writes alone."""
-        return Measures(self.values["write"])
+        return Measures(self._given["write"])
 
     @property
     def simulated_time(self) -> float:
         """Length of the measured window in ns: from when all are warm to when the first has done its work."""
-        return float(self.values["simulated_time_ns"])
+        return float(self._given["simulated_time_ns"])
 
     @property
     def per_requester(self) -> Mapping[str, Measures]:
@@ -232,18 +238,18 @@ class Result(Measures):
     @property
     def stationary(self) -> bool | None:
         """False where the halves of the window disagree; a note says by how much. None: too few requests to tell."""
-        known: bool | None = self.values["stationary"]
+        known: bool | None = self._given["stationary"]
         return known
 
     @property
     def truncated(self) -> bool:
         """True if the run was ended early, so that these results cover a part of it; `stop_reason` says why."""
-        return bool(self.values["truncated"])
+        return bool(self._given["truncated"])
 
     @property
     def stop_reason(self) -> str:
         """Why the run ended."""
-        return str(self.values["stop_reason"])
+        return str(self._given["stop_reason"])
 
     def requests(self) -> pl.DataFrame:
         """One row a request, with its segments. A run that did not record them is played again, which gives the same.
@@ -280,8 +286,15 @@ class Result(Measures):
 
     def write_json(self, to: TextIO) -> None:
         """Writes the text of `to_json`, and a line's end, without holding it whole: it is large in large systems."""
-        to.writelines(indented(self._given))
-        to.write("\n")
+        pieces = itertools.chain(indented(self._given), ["\n"])
+        while some := "".join(itertools.islice(pieces, _AT_ONCE)):
+            to.write(some)
+
+    def show(self) -> None:
+        """Prints the table that ``cxloom run`` prints on standard output."""
+        from cxloom.report.terminal import show
+
+        show(self._given)
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Writes the results as ``--out`` does, each file at once or not at all. Raises InputError if it cannot."""
@@ -291,17 +304,17 @@ class Result(Measures):
             out.commit(self.to_json() + "\n", to_yaml(self.spec.plain()))
 
     def _parts(self, key: str) -> Mapping[str, Measures]:
-        return FrozenDict((name, Measures(values)) for name, values in self.values[key].items())
+        return FrozenDict((name, Measures(values)) for name, values in self._given[key].items())
 
     def _repr_html_(self) -> str:
         from cxloom.report.html import to_html
 
-        return to_html(self.summary)
+        return to_html(self._given)
 
     def __str__(self) -> str:
         from cxloom.report.terminal import to_text
 
-        return to_text(self.summary)
+        return to_text(self._given)
 
     def __repr__(self) -> str:
         mean = self.latency.mean

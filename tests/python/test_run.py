@@ -256,3 +256,9 @@ def test_a_result_reads_well(system: cx.System) -> None:
     assert repr(result).startswith("<Result: 2,000 requests, ")
     assert "where a request's time went" in str(result)
     assert json.loads(result.to_json()) == result.summary
+
+
+def test_show_prints_the_table_of_the_command(spec_text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    result = cx.run(cx.System.from_yaml(spec_text))
+    result.show()
+    assert capsys.readouterr().out == f"{result}\n"

@@ -30,9 +30,7 @@ def demo(
     print("Replaying a trace of Redis on one host with four CXL memories (examples/demo.yaml)\n", flush=True)
     result, failure = execute(System.load(examples / "demo.yaml").resolve(), out, quiet=False)
     if failure is None or isinstance(failure, InputError):
-        from cxloom.report.terminal import show
-
-        show(result.summary)
+        result.show()
     finish(failure)
     from cxloom.report.picture import draw  # Matplotlib takes a second to load: no other command waits for it
 

@@ -64,9 +64,7 @@ def run(
     if as_json:
         result.write_json(sys.stdout)
     elif not quiet:
-        from cxloom.report.terminal import show
-
-        show(result.summary)
+        result.show()
         if out is not None and not isinstance(failure, InputError):
             print(f"\nResults are in {out}")
     finish(failure)

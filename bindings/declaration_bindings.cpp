@@ -3,10 +3,12 @@
 
 #include <nanobind/stl/string.h>
 
+#include <memory>
 #include <string>
 
 #include "base/units.hpp"
 #include "device/requester.hpp"
+#include "generated_links.hpp"
 #include "interconnect/link_params.hpp"
 #include "protocol/segment.hpp"
 #include "results/summary.hpp"
@@ -130,11 +132,28 @@ std::string parse(const std::string& type, nb::handle object) {
                     {}});
 }
 
-nb::object expand_topology(nb::handle topology) {
+nb::dict expand_topology(nb::handle topology) {
   Kinded kinded;
   read_value(to_value(topology), kinded);
   ShapeContext context;
-  return to_python(registry().shapes.make(kinded, context)->spec());
+  const std::shared_ptr<const Shape> shape = registry().shapes.make(kinded, context);
+  nb::dict sections;
+  sections["devices"] = to_python(shape->devices());
+  sections["links"] = GeneratedLinks(shape);
+  sections["address_map"] = to_python(shape->address_map());
+  return sections;
+}
+
+void bind_generated_links(nb::module_& m) {
+  nb::class_<GeneratedLinks>(m, "GeneratedLinks",
+                             "The links that a topology stands for, each made when it is asked for.")
+      .def("__len__", &GeneratedLinks::size)
+      .def("__getitem__",
+           [](GeneratedLinks& links, std::size_t index) {
+             if (index >= links.size()) throw nb::index_error();
+             return links.item(index);
+           })
+      .def("__iter__", [](nb::handle self) { return nb::steal(PySeqIter_New(self.ptr())); });
 }
 
 }  // namespace
@@ -145,6 +164,7 @@ Registry& registry() {
 }
 
 void bind_declarations(nb::module_& m) {
+  bind_generated_links(m);
   m.def("declarations", &declarations, "Every kind of thing and its parameters, as plain data.");
   m.def("parse", &parse, "type"_a, "text"_a,
         "Checks one quantity and gives its canonical text; raises InputError naming what is allowed.");

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "generated_links.hpp"
 
 namespace nb = nanobind;
 
@@ -50,6 +51,7 @@ Value to_value(nb::handle object) {
     }
     return list;
   }
+  if (nb::isinstance<GeneratedLinks>(object)) return nb::cast<const GeneratedLinks&>(object).value();
   throw InputError(
       {"not plain data", nb::cast<std::string>(nb::repr(object)), "text, numbers, lists and maps", {}});
 }

@@ -280,36 +280,48 @@ std::unique_ptr<Shape> make_grid(const GridParams& params, bool closed) {
 
 }  // namespace
 
-Value Shape::spec() const {
-  constexpr std::size_t kMaxCxlWays = 16;
-  Value::Map device_map;
-  Value::List links;
-  Value::List memories;
-  for (const std::string& name : plan_.switches) device_map.emplace_back(name, device(common_.switches));
-  for (const auto& [a, b] : plan_.links)
-    links.push_back(joined(plan_.switches[a], plan_.switches[b], common_.link));
-  std::size_t hosts = 0;
-  const auto attach = [&](bool requester, std::size_t edge) {
-    const std::string name =
-        requester ? "host" + std::to_string(hosts++) : "mem" + std::to_string(memories.size());
-    device_map.emplace_back(name, device(requester ? common_.requester : common_.memory));
-    if (!requester) memories.emplace_back(name);
-    links.push_back(
-        joined(name, plan_.switches[plan_.edges[edge]], common_.edge_link.value_or(common_.link)));
-  };
+Shape::Shape(ShapeParams common, Plan plan) : common_(std::move(common)), plan_(std::move(plan)) {
   const bool paired = common_.placement == Placement::kPaired;
+  std::size_t requesters = 0;
+  std::size_t memories = 0;
   for (std::size_t edge = 0; edge < plan_.edges.size(); ++edge) {
     for (std::uint32_t i = 0; i < plan_.devices_per_edge; ++i) {
-      attach(paired ? i % 2 == 0 : edge < plan_.edges.size() / 2, edge);
+      const bool requester = paired ? i % 2 == 0 : edge < plan_.edges.size() / 2;
+      const std::size_t number = requester ? requesters++ : memories++;
+      attached_.push_back(
+          {(requester ? "host" : "mem") + std::to_string(number), requester, plan_.edges[edge]});
     }
   }
+}
+
+Value Shape::devices() const {
+  Value::Map devices;
+  for (const std::string& name : plan_.switches) devices.emplace_back(name, device(common_.switches));
+  for (const Attached& each : attached_)
+    devices.emplace_back(each.name, device(each.requester ? common_.requester : common_.memory));
+  return devices;
+}
+
+Value Shape::address_map() const {
+  Value::List memories;
+  for (const Attached& each : attached_) {
+    if (!each.requester) memories.emplace_back(each.name);
+  }
   // A CXL decoder where it can serve all memories, else a weighted interleave with equal weights.
-  static constexpr std::array<std::size_t, 8> kCxlWays{1, 2, 3, 4, 6, 8, 12, kMaxCxlWays};
+  static constexpr std::array<std::size_t, 8> kCxlWays{1, 2, 3, 4, 6, 8, 12, 16};
   const bool cxl = std::find(kCxlWays.begin(), kCxlWays.end(), memories.size()) != kCxlWays.end();
   Value::Map region{{"to", std::move(memories)}, {"interleave", "256B"}};
   if (!cxl) region.emplace_back("policy", "weighted");
-  return Value::Map{
-      {"devices", std::move(device_map)}, {"links", std::move(links)}, {"address_map", Value::List{region}}};
+  return Value::List{std::move(region)};
+}
+
+Value Shape::link(std::size_t index) const {
+  if (index < plan_.links.size()) {
+    const auto& [a, b] = plan_.links[index];
+    return joined(plan_.switches[a], plan_.switches[b], common_.link);
+  }
+  const Attached& each = attached_.at(index - plan_.links.size());
+  return joined(each.name, plan_.switches[each.to], common_.edge_link ? *common_.edge_link : common_.link);
 }
 
 void register_shapes(ShapeRegistry& registry) {

@@ -64,14 +64,26 @@ class Shape {
     std::uint32_t devices_per_edge = 1;  ///< split: of one sort. paired: half requesters, half memories
   };
 
-  Shape(ShapeParams common, Plan plan) : common_(std::move(common)), plan_(std::move(plan)) {}
+  Shape(ShapeParams common, Plan plan);
 
-  /// The devices, links and address map as a spec has them: {devices: {...}, links: [...], address_map: [...]}.
-  Value spec() const;
+  /// The devices and the address map as a spec has them.
+  Value devices() const;
+  Value address_map() const;
+  /// The links as a spec has them, one by one: of very many, nobody needs all at once.
+  std::size_t link_count() const { return plan_.links.size() + attached_.size(); }
+  Value link(std::size_t index) const;
 
  private:
+  /// What hangs on the edge.
+  struct Attached {
+    std::string name;
+    bool requester;
+    std::size_t to;  ///< a switch
+  };
+
   ShapeParams common_;
   Plan plan_;
+  std::vector<Attached> attached_;
 };
 
 struct ShapeContext {};

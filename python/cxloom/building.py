@@ -20,7 +20,7 @@ def build(resolved: Resolved) -> _core.Simulation:
     """The simulation of a spec, ready to run. Raises InputError, at its place in the spec."""
     feeds = {name: (reader.feed(), reader.length) for name, reader in _readers(resolved).items()}
     with errors_placed(resolved):
-        return _core.Simulation(resolved.plain(), feeds)
+        return _core.Simulation(resolved.lean(), feeds)
 
 
 def describe(resolved: Resolved, watch: Callable[[int], None] = lambda _accesses: None) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def describe(resolved: Resolved, watch: Callable[[int], None] = lambda _accesses
     readers = _readers(resolved)
     feeds = {name: (_watched(reader.feed(), watch), reader.length) for name, reader in readers.items()}
     with errors_placed(resolved):
-        return _core.check(resolved.plain(), feeds)
+        return _core.check(resolved.lean(), feeds)
 
 
 _LEVELS = (

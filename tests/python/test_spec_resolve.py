@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cxloom import _core
 from cxloom.errors import InputError
 from cxloom.spec import Node, Override, read_file, read_text, resolve, to_yaml
 
@@ -325,6 +328,37 @@ def test_a_trace_is_found_beside_its_spec_and_hashed_by_its_contents(tmp_path: P
         assert spec.plain()["workload"]["h"]["trace"] == str(tmp_path / folder / "t.trace")
         hashes.append(spec.hash())
     assert hashes[0] == hashes[1] != hashes[2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "topology: {kind: fully-connected, switches: 64}\nworkload: {'host*': {pattern: random, requests: 1}}",
+        "topology: {kind: ring, switches: 4, link: {bandwidth: 1GB/s}}\nlinks: [{between: [sw0, sw2]}]",
+        "topology: {kind: chain, switches: 2}\nname: two",
+        "devices: {host: {kind: host}}",
+    ],
+)
+def test_the_hash_is_that_of_the_plain_spec(text: str) -> None:
+    """However the links are held, and however many are looked at in one go."""
+    spec = resolve(read_text(text))
+    whole = json.dumps(spec.plain(), sort_keys=True, separators=(",", ":"))
+    assert spec.hash() == hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def test_generated_links_are_made_when_they_are_asked_for() -> None:
+    text = "topology: {kind: spine-leaf, spines: 2, leaves: 4, devices_per_leaf: 2}\n"
+    text += "workload: {'host*': {pattern: random, requests: 9}}"
+    spec = resolve(read_text(text))
+    links, plain = spec.lean()["links"], spec.plain()["links"]
+    assert isinstance(links, _core.GeneratedLinks)
+    assert isinstance(plain, list)
+    assert len(links) == len(plain) == 2 * 4 + 8
+    assert [links[index] for index in range(len(links))] == list(links) == plain
+    assert links[0] is not links[0]
+    with pytest.raises(IndexError):
+        links[len(links)]
+    assert _core.check(spec.lean()) == _core.check(spec.plain())
 
 
 def test_generated_parts_become_nodes_when_they_are_looked_at() -> None:

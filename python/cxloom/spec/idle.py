@@ -57,7 +57,7 @@ def left_out(
 
 def _idle(resolved: Resolved) -> set[str]:
     """The paths of the keys without effect."""
-    return {error.path for error in _core.spec_errors(resolved.plain()) if error.is_idle}
+    return {error.path for error in _core.spec_errors(resolved.lean()) if error.is_idle}
 
 
 def _had_effect(path: str, resolved: Resolved, below: Sequence[tuple[Resolved, set[str]]]) -> bool:

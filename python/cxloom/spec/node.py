@@ -12,10 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cxloom import limits
 from cxloom.errors import InputError
+
+if TYPE_CHECKING:
+    from cxloom._core import GeneratedLinks
 
 Scalar: TypeAlias = str | int | float | bool | None
 Plain: TypeAlias = "Scalar | list[Plain] | dict[str, Plain]"
@@ -139,45 +142,61 @@ class Node:
             return [node.plain() for node in self.value]
         return self.value
 
+    def lean(self) -> Plain | GeneratedLinks:
+        """As `plain`, but generated links stay what makes each of them when it is asked for."""
+        return self.plain()
+
     def with_entries(self, entries: Mapping[str, Node]) -> Node:
         """The same node with other entries."""
         return Node(dict(entries), self.origin, self.key)
 
 
 class GeneratedNode(Node):
-    """Plain data that the core generated, all of it from one place. It becomes nodes, a level at a time, when somebody
-    looks at it: of a hundred thousand links nobody does, unless one of them is wrong."""
+    """What the core generated, all of it from one place.
 
-    __slots__ = ("_nodes", "_plain")
-    _plain: Plain
+    It becomes nodes, a level at a time, when somebody looks at it. Of a hundred thousand links nobody does, unless one
+    of them is wrong; until then none is an object of Python.
+    """
+
+    __slots__ = ("_generated", "_nodes")
+    _generated: Plain | GeneratedLinks
     _nodes: list[Node] | dict[str, Node] | None
 
-    def __init__(self, plain: Plain, origin: Origin) -> None:
-        for name, part in (("_plain", plain), ("_nodes", None), ("origin", origin), ("key", origin)):
+    def __init__(self, generated: Plain | GeneratedLinks, origin: Origin) -> None:
+        for name, part in (("_generated", generated), ("_nodes", None), ("origin", origin), ("key", origin)):
             object.__setattr__(self, name, part)
 
     @property
     def value(self) -> Scalar | list[Node] | dict[str, Node]:
         """As of any node."""
-        plain = self._plain
-        if not isinstance(plain, (dict, list)):
-            return plain
+        generated = self._generated
+        if generated is None or isinstance(generated, (str, int, float)):
+            return generated
         if self._nodes is None:
-            object.__setattr__(self, "_nodes", _below(plain, self.origin))
+            object.__setattr__(self, "_nodes", _below(generated, self.origin))
         return self._nodes
 
     def plain(self) -> Plain:
         """What was generated."""
-        return self._plain
+        generated = self._generated
+        if generated is None or isinstance(generated, (str, int, float, dict, list)):
+            return generated
+        return list(generated)
+
+    def lean(self) -> Plain | GeneratedLinks:
+        """What was generated, as the core gave it."""
+        return self._generated
 
     def __reduce__(self) -> tuple[object, ...]:
-        return GeneratedNode, (self._plain, self.origin)
+        return GeneratedNode, (self.plain(), self.origin)
 
 
-def _below(plain: list[Plain] | dict[str, Plain], origin: Origin) -> list[Node] | dict[str, Node]:
-    if isinstance(plain, dict):
-        return {key: GeneratedNode(item, origin.below(key)) for key, item in plain.items()}
-    return [GeneratedNode(item, origin.below(index)) for index, item in enumerate(plain)]
+def _below(
+    generated: list[Plain] | dict[str, Plain] | GeneratedLinks, origin: Origin
+) -> list[Node] | dict[str, Node]:
+    if isinstance(generated, dict):
+        return {key: GeneratedNode(item, origin.below(key)) for key, item in generated.items()}
+    return [GeneratedNode(item, origin.below(index)) for index, item in enumerate(generated)]
 
 
 def python_value(value: Any) -> Any:

@@ -7,9 +7,10 @@ ranges and globs are spelt out; overrides such as ``--set`` come last. Every val
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ from cxloom.spec.node import GeneratedNode, Node, Origin, Plain, from_plain
 from cxloom.spec.node import Path as SpecPath
 from cxloom.spec.presets import layers_of
 from cxloom.spec.reader import read_value
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +67,12 @@ class Resolved:
     root: Node
 
     def plain(self) -> dict[str, Any]:
-        """The spec as plain data, as the core takes it and `spec.yaml` holds it."""
+        """The spec as plain data, as `spec.yaml` holds it."""
         return {key: node.plain() for key, node in self.root.map().items()}
+
+    def lean(self) -> dict[str, Any]:
+        """The same as the core takes it, where links that a topology generated need not be objects of Python."""
+        return {key: node.lean() for key, node in self.root.map().items()}
 
     def traces(self) -> dict[str, Node]:
         """The workload of each requester that replays a trace, by the requester's name."""
@@ -79,11 +87,13 @@ class Resolved:
 
     def hash(self) -> str:
         """A stable hash of the spec, 16 hexadecimal digits; of files it takes the contents, not where they lie."""
-        plain: Any = self.plain()
+        spec: Any = self.lean()
         for path, file in self.files().items():
-            plain = _replaced(plain, path, _digest(Path(file.text())))
-        text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+            spec = _replaced(spec, path, _digest(Path(file.text())))
+        digest = hashlib.sha256()
+        for piece in _json(spec):
+            digest.update(piece.encode())
+        return digest.hexdigest()[:16]
 
     def placed(self, error: InputError) -> InputError:
         """What the core found wrong, at the place where it was written; an error that knows its file stays as it is."""
@@ -102,7 +112,7 @@ class Resolved:
             > _core.ENTRIES_LOOKED_AT
         ):
             return []
-        return [self.placed(error) for error in _core.spec_errors(self.plain())]
+        return [self.placed(error) for error in _core.spec_errors(self.lean())]
 
 
 def resolve(top: Node, overrides: Sequence[Override] = ()) -> Resolved:
@@ -259,6 +269,23 @@ def _replaced(plain: Any, path: SpecPath, value: str) -> Any:
     copied = plain.copy()
     copied[path[0]] = _replaced(plain[path[0]], path[1:], value)
     return copied
+
+
+def _json(spec: dict[str, Any]) -> Iterator[str]:
+    """The one JSON text of a spec, in pieces of some links: of very many, the whole would be large."""
+    opening = "{"
+    for key in sorted(spec):
+        yield f"{opening}{_ENCODER.encode(key)}:"
+        opening = ","
+        if isinstance(spec[key], _core.GeneratedLinks):
+            links, before = iter(spec[key]), "["
+            while some := list(itertools.islice(links, _AT_ONCE)):
+                yield before + _ENCODER.encode(some)[1:-1]
+                before = ","
+            yield "[]" if before == "[" else "]"
+        else:
+            yield _ENCODER.encode(spec[key])
+    yield "}" if spec else "{}"
 
 
 def _numbered(links: merge.LinkGroups) -> list[list[int]]:

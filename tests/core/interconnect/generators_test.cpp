@@ -22,7 +22,11 @@ struct Graph {
     ShapeRegistry shapes("topology");
     register_shapes(shapes);
     ShapeContext context;
-    spec = shapes.make({kind, Value(std::move(params))}, context)->spec();
+    const auto shape = shapes.make({kind, Value(std::move(params))}, context);
+    Value::List all;
+    for (std::size_t i = 0; i < shape->link_count(); ++i) all.push_back(shape->link(i));
+    spec = Value::Map{
+        {"devices", shape->devices()}, {"links", std::move(all)}, {"address_map", shape->address_map()}};
     for (const auto& [name, device] : *spec.find("devices")->as_map())
       kinds[name] = *device.find("kind")->as_text();
     for (const Value& link : *spec.find("links")->as_list()) {

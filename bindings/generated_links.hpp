@@ -1,0 +1,35 @@
+// The links of a generated topology from Python: each is made when somebody asks for it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "interconnect/generators.hpp"
+#include "value_conversion.hpp"
+
+namespace cxloom {
+
+class GeneratedLinks {
+ public:
+  explicit GeneratedLinks(std::shared_ptr<const Shape> shape) : shape_(std::move(shape)) {}
+
+  std::size_t size() const { return shape_->link_count(); }
+  /// As plain Python data. Names and keys are one object each, in whatever links they are.
+  nanobind::object item(std::size_t index) { return maker_.make(shape_->link(index)); }
+  /// All of them.
+  Value value() const {
+    Value::List links;
+    links.reserve(size());
+    for (std::size_t i = 0; i < size(); ++i) links.push_back(shape_->link(i));
+    return links;
+  }
+
+ private:
+  std::shared_ptr<const Shape> shape_;
+  PythonMaker maker_;
+};
+
+}  // namespace cxloom

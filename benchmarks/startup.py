@@ -63,7 +63,8 @@ def write_inputs(folder: Path) -> None:
 def measure(arguments: tuple[str, ...], folder: Path) -> Cost:
     """Runs the command once, in a process of its own."""
     command = [sys.executable, "-P", str(PROGRAM), *arguments]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=folder) as process:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=folder, env=environment) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:

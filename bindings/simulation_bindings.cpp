@@ -44,7 +44,7 @@ bool link_is_idle(const Value& direction) {
   return messages && messages->as_integer() && *messages->as_integer() == 0;
 }
 
-// What is wrong with a spec, and with its other entries unless they are too many.
+// Within a handler of `error`: throws what is wrong with a spec, and with its other entries unless they are too many.
 [[noreturn]] void throw_with_others(const InputError& error, nb::handle spec) {
   std::size_t entries = 0;
   for (const nb::handle section :
@@ -53,7 +53,7 @@ bool link_is_idle(const Value& direction) {
         nb::isinstance<GeneratedLinks>(section))
       entries += nb::len(section);
   }
-  if (entries > kEntriesLookedAt) throw error;
+  if (entries > kEntriesLookedAt) throw;
   throw_with_spec_errors(error, to_value(spec), registry());
 }
 

@@ -202,11 +202,12 @@ def _answers(look: Look, link: str, way: str) -> int:
 def flit_counts(look: Look, value: Any, link: str, way: str, *_: str) -> None:
     flits = flits_at(look, link, way)
     kinds = flits["flits"]
-    # Flits that carry nothing but a MAC, or credits between those of CXL.io, are control. So are those of
-    # retries, which have no slots.
+    # Flits that carry nothing but a MAC, or credits between those of CXL.io or those of retries, are control. So are
+    # those that ask for retries, which have no slots.
     packed = sum(flits["flits_by_fill"]) - kinds.get("protocol", 0) - kinds.get("all-data", 0)
     look.within(packed, 0, kinds.get("control", 0))
-    if "ide" not in look.link(link) and not look.summary["per_io"]:
+    disturbed = flits["errors"] or _answers(look, link, way)
+    if "ide" not in look.link(link) and not disturbed and not look.summary["per_io"]:
         look.equal(packed, 0)
     if "errors" not in look.link(link) and look.link(link) and not _answers(look, link, way):
         look.equal(packed, kinds.get("control", 0))

@@ -155,9 +155,9 @@ void IoEngine::finish(Message& message) {
   ensure(packet.account.mark == now(), "a packet whose time is not accounted for");
   under_way_.change(now(), -1);
   if (window_open_) {
-    latency_.add(now() - packet.created);
-    for (std::size_t i = 0; i < kSegmentCount; ++i)
-      segment_sums_ps_[i] += static_cast<std::uint64_t>(packet.account.segments[i].ps());
+    const Time latency = now() - packet.created;
+    latency_.add(latency);
+    segments_.add(packet.account, latency);
   }
   packets_.give_back(packet);
 }

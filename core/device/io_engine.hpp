@@ -12,6 +12,7 @@
 #include "device/io_completer.hpp"
 #include "interconnect/queued_link_end.hpp"
 #include "kernel/distribution.hpp"
+#include "protocol/segment_sums.hpp"
 
 namespace cxloom {
 
@@ -63,7 +64,7 @@ class IoEngine final : public Component, public IoSource, private Feeder {
 
   // Of the packets that ended in the window.
   const LatencyDistribution& latency() const { return latency_; }
-  const std::array<Wide, kSegmentCount>& segment_sums_ps() const { return segment_sums_ps_; }
+  SegmentSums::Sums segment_sums_ps() const { return segments_.in_ps(); }
 
  private:
   Message& head() override { return *offered_; }
@@ -88,7 +89,7 @@ class IoEngine final : public Component, public IoSource, private Feeder {
   Time opened_;
   Time closed_;
   LatencyDistribution latency_;
-  std::array<Wide, kSegmentCount> segment_sums_ps_{};
+  SegmentSums segments_;
   LevelMonitor under_way_;
 };
 

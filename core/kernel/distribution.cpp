@@ -2,17 +2,35 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <utility>
+
+#include "base/error.hpp"
 
 namespace cxloom {
 
-std::uint64_t& LatencyDistribution::bucket(std::uint64_t value) {
-  const auto magnitude = static_cast<unsigned>(std::bit_width(value));
-  const unsigned octave = magnitude <= precision_ ? 0 : magnitude - precision_;
-  if (octave >= octaves_.size()) octaves_.resize(octave + 1);
-  std::vector<std::uint64_t>& counts = octaves_[octave];
-  if (counts.empty()) counts.resize(std::size_t{1} << precision_);
-  const std::uint64_t part = octave == 0 ? value : (value >> (octave - 1)) & ((1ULL << precision_) - 1);
-  return counts[part];
+void LatencyDistribution::make_room(unsigned octave) {
+  const unsigned first = octaves_ == 0 ? octave : std::min(octave, first_octave_);
+  const unsigned last = octaves_ == 0 ? octave : std::max(octave, first_octave_ + octaves_ - 1);
+  std::vector<std::uint64_t> counts(std::size_t{last - first + 1} << precision_);
+  if (octaves_ != 0)
+    std::ranges::copy(counts_, counts.begin() + (std::ptrdiff_t{first_octave_ - first} << precision_));
+  counts_ = std::move(counts);
+  first_octave_ = first;
+  octaves_ = last - first + 1;
+}
+
+void LatencyDistribution::merge(const LatencyDistribution& other) {
+  ensure(precision_ == other.precision_, "distributions of two precisions");
+  if (other.count_ == 0) return;
+  minimum_ = count_ == 0 ? other.minimum_ : std::min(minimum_, other.minimum_);
+  maximum_ = std::max(maximum_, other.maximum_);
+  count_ += other.count_;
+  sum_ += other.sum_;
+  make_room(other.first_octave_);
+  make_room(other.first_octave_ + other.octaves_ - 1);
+  const std::size_t offset = std::size_t{other.first_octave_ - first_octave_} << precision_;
+  for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[offset + i] += other.counts_[i];
 }
 
 void LatencyDistribution::clear() { *this = LatencyDistribution(precision_); }
@@ -28,16 +46,15 @@ double LatencyDistribution::quantile_ns(double fraction) const {
   auto rank = static_cast<std::uint64_t>(exact);
   if (static_cast<double>(rank) < exact || rank == 0) ++rank;
   std::uint64_t seen = 0;
-  for (std::size_t octave = 0; octave < octaves_.size(); ++octave) {
-    for (std::size_t part = 0; part < octaves_[octave].size(); ++part) {
-      seen += octaves_[octave][part];
-      if (seen < rank) continue;
-      const unsigned shift = octave == 0 ? 0 : static_cast<unsigned>(octave) - 1;
-      const std::uint64_t low = octave == 0 ? part : ((std::uint64_t{1} << precision_) + part) << shift;
-      const auto middle =
-          static_cast<double>(low) + static_cast<double>((std::uint64_t{1} << shift) - 1) / 2.0;
-      return std::clamp(middle / 1000.0, minimum_.ns(), maximum_.ns());
-    }
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    seen += counts_[i];
+    if (seen < rank) continue;
+    const unsigned octave = first_octave_ + static_cast<unsigned>(i >> precision_);
+    const std::uint64_t part = i & ((1ULL << precision_) - 1);
+    const unsigned shift = octave == 0 ? 0 : octave - 1;
+    const std::uint64_t low = octave == 0 ? part : ((std::uint64_t{1} << precision_) + part) << shift;
+    const auto middle = static_cast<double>(low) + static_cast<double>((std::uint64_t{1} << shift) - 1) / 2.0;
+    return std::clamp(middle / 1000.0, minimum_.ns(), maximum_.ns());
   }
   return maximum_.ns();
 }

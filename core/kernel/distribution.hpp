@@ -1,6 +1,7 @@
 // Distributions in constant memory: of latencies (one entry a request) and of levels (weighted by time).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +22,8 @@ class LatencyDistribution {
     sum_ += static_cast<std::uint64_t>(value.ps());
     ++bucket(static_cast<std::uint64_t>(value.ps()));
   }
+  /// Adds all entries of another distribution of the same precision.
+  void merge(const LatencyDistribution& other);
   void clear();
 
   std::uint64_t count() const { return count_; }
@@ -32,14 +35,26 @@ class LatencyDistribution {
   double quantile_ns(double fraction) const;
 
  private:
-  std::uint64_t& bucket(std::uint64_t value);
+  std::uint64_t& bucket(std::uint64_t value) {
+    const auto magnitude = static_cast<unsigned>(std::bit_width(value));
+    const unsigned octave = magnitude <= precision_ ? 0 : magnitude - precision_;
+    if (octave - first_octave_ >= octaves_) [[unlikely]]
+      make_room(octave);
+    const std::uint64_t part =
+        value >> (octave == 0 ? 0 : octave - 1);  // with its leading bit above octave 0
+    return counts_[(std::size_t{octave - first_octave_} << precision_) + (part & ((1ULL << precision_) - 1))];
+  }
+  void make_room(unsigned octave);
 
   unsigned precision_;
   std::uint64_t count_ = 0;
   Wide sum_ = 0;  // 10^8 requests of a fifth of a second pass 64 bits
   Time minimum_;
   Time maximum_;
-  std::vector<std::vector<std::uint64_t>> octaves_;  // octave 0 holds the values below 2^precision
+  // From the lowest octave used to the highest, 2^precision counts each. Octave 0 holds the values below 2^precision.
+  unsigned first_octave_ = 0;
+  unsigned octaves_ = 0;
+  std::vector<std::uint64_t> counts_;
 };
 
 /// How long a level (of a queue, of requests in flight) stood at each height: mean and percentiles over time.

@@ -24,7 +24,7 @@ class Pool {
     if (!free_) grow();
     T* object = free_;
     free_ = object->next;
-    *object = T{};
+    std::construct_at(object);
     ++live_;
     return *object;
   }

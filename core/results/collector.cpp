@@ -4,35 +4,60 @@
 
 namespace cxloom {
 
+namespace {
+
+void add(SegmentSums::Sums& total, const SegmentSums& part) {
+  const SegmentSums::Sums sums = part.in_ps();
+  for (std::size_t i = 0; i < kSegmentCount; ++i) total[i] += sums[i];
+}
+
+}  // namespace
+
+SegmentSums::Sums MemoryStatistics::segment_sums_ps() const {
+  SegmentSums::Sums sums = lines.in_ps();
+  for (const SegmentSums& kind : whole) add(sums, kind);
+  return sums;
+}
+
 void Collector::completed(const Request& request, Time now) {
   const Time latency = now - request.created;
-  RequestStatistics& kind = request.kind == AccessKind::kRead ? reads_ : writes_;
-  // A cache hit moves nothing, nor does a miss that waits for the line of another, nor what failed; a miss moves a line.
-  const std::uint64_t moved = request.moved;
   if (request.failed) ++failed_;
-  all_.add_latency(latency);
-  all_.payload += moved;
-  kind.add(request, latency, moved);
-  if (request.lines == 1) count_at_memory(request, latency);
+  Kind& kind = kind_of(request);
+  kind.latency.add(latency);
+  if (kind.latency.count() == kind.batches.next()) [[unlikely]]
+    kind.batches.close(kind.latency.sum_ps());
+  if (count() == batches_.next()) [[unlikely]]
+    batches_.close(latency_sum_ps());
+  // A cache hit moves nothing, nor does a miss that waits for the line of another, nor what failed; a miss moves a line.
+  if (request.moved > 0) {
+    kind.payload += request.moved;
+    count_at_memory(request, latency)
+        .whole[static_cast<std::size_t>(request.kind)]
+        .add(request.account, latency);
+  } else {
+    kind.elsewhere.add(request.account, latency);
+  }
   hops_ += request.message.hops;
   if (keep_requests_) keep(request, now);
 }
 
 // The access itself is counted when its last line is answered, its bytes with each.
 void Collector::line_completed(const Request& line, Time now) {
-  all_.payload += line.moved;
-  (line.kind == AccessKind::kRead ? reads_ : writes_).payload += line.moved;
-  count_at_memory(line, now - line.created);
+  if (line.moved == 0) return;
+  const Time latency = now - line.created;
+  kind_of(line).payload += line.moved;
+  count_at_memory(line, latency).lines.add(line.account, latency);
 }
 
-void Collector::count_at_memory(const Request& line, Time latency) {
-  if (line.moved == 0) return;  // no memory served it
+MemoryStatistics& Collector::count_at_memory(const Request& line, Time latency) {
   MemoryStatistics& target = memory(line.target);
-  target.add(line, latency, line.moved);
+  target.latency.add(latency);
+  target.payload += line.moved;
   if (line.message.opcode == Opcode::kMemData) {
     ++target.reads;
     target.read_payload += line.moved;
   }
+  return target;
 }
 
 void Collector::written_back(NodeId /*requester*/, NodeId target, std::uint64_t bytes) {
@@ -41,16 +66,15 @@ void Collector::written_back(NodeId /*requester*/, NodeId target, std::uint64_t 
     return;
   }
   ++write_backs_;
-  all_.payload += bytes;
-  writes_.payload += bytes;
+  kinds_[static_cast<std::size_t>(AccessKind::kWrite)].payload += bytes;
   memory(target).payload += bytes;
   ++memory(target).write_backs;
 }
 
 std::optional<double> Collector::relative_error() const {
-  const auto precision = all_.batches.precision(all_.latency.count());
+  const auto precision = batches_.precision(count());
   if (!precision || !precision->independent) return std::nullopt;
-  return precision->half_width / 1000.0 / all_.latency.mean_ns();
+  return precision->half_width * static_cast<double>(count()) / static_cast<double>(latency_sum_ps());
 }
 
 void Collector::keep(const Request& request, Time now) {
@@ -68,11 +92,22 @@ void Collector::keep(const Request& request, Time now) {
     table_.segments_ps[i].push_back(request.account.segments[i].ps());
 }
 
-std::array<Wide, kSegmentCount> Collector::segment_sums_ps() const {
-  std::array<Wide, kSegmentCount> sums{};
-  for (std::size_t i = 0; i < kSegmentCount; ++i)
-    sums[i] = reads_.segment_sums_ps[i] + writes_.segment_sums_ps[i];
-  return sums;
+RequestStatistics Collector::of_kind(AccessKind which) const {
+  const auto index = static_cast<std::size_t>(which);
+  const Kind& kind = kinds_[index];
+  RequestStatistics statistics{kind.latency, kind.batches, kind.payload, kind.elsewhere.in_ps()};
+  for (const MemoryStatistics& memory : memories_) add(statistics.segment_sums_ps, memory.whole[index]);
+  return statistics;
+}
+
+RequestStatistics Collector::all() const {
+  RequestStatistics total = reads();
+  const RequestStatistics others = writes();
+  total.latency.merge(others.latency);
+  total.batches = batches_;
+  total.payload += others.payload;
+  for (std::size_t i = 0; i < kSegmentCount; ++i) total.segment_sums_ps[i] += others.segment_sums_ps[i];
+  return total;
 }
 
 const MemoryStatistics& Collector::of_memory(NodeId node) const {

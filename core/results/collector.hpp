@@ -11,7 +11,7 @@
 #include "kernel/batch_means.hpp"
 #include "kernel/distribution.hpp"
 #include "protocol/request_observer.hpp"
-#include "protocol/segment.hpp"
+#include "protocol/segment_sums.hpp"
 
 namespace cxloom {
 
@@ -32,36 +32,26 @@ struct RequestTable {
   std::size_t rows() const { return id.size(); }
 };
 
-/// The same measures of one kind of request, or of one device.
+/// What is known of all requests, or of one kind of them.
 struct RequestStatistics {
-  explicit RequestStatistics(unsigned precision = 7, std::size_t most_batches = 0)
-      : latency(precision), batches(most_batches) {}
   LatencyDistribution latency;
   BatchMeans batches;         ///< of the latencies, as they completed
   std::uint64_t payload = 0;  ///< bytes exchanged with memory
-  std::array<Wide, kSegmentCount> segment_sums_ps{};
-
-  void add_latency(Time value) {
-    latency.add(value);
-    if (latency.count() == batches.next()) [[unlikely]]
-      batches.close(latency.sum_ps());
-  }
-  void add(const Request& request, Time latency_of_request, std::uint64_t moved) {
-    add_latency(latency_of_request);
-    payload += moved;
-    for (std::size_t i = 0; i < kSegmentCount; ++i) {
-      segment_sums_ps[i] += static_cast<std::uint64_t>(request.account.segments[i].ps());
-    }
-  }
+  SegmentSums::Sums segment_sums_ps{};
 };
 
 /// What one memory did for the requests and write-backs completed in the window.
-struct MemoryStatistics : RequestStatistics {
+struct MemoryStatistics {
+  LatencyDistribution latency;
+  std::array<SegmentSums, 2> whole;  ///< accesses of one line, by kind
+  SegmentSums lines;                 ///< of the accesses of several
+  std::uint64_t payload = 0;
   std::uint64_t reads = 0;  ///< of its accesses; a miss of a cache reads, whatever the request wants
   std::uint64_t read_payload = 0;
   std::uint64_t write_backs = 0;
 
   std::uint64_t accesses() const { return latency.count() + write_backs; }
+  SegmentSums::Sums segment_sums_ps() const;
 };
 
 class Collector final : public RequestObserver {
@@ -75,11 +65,10 @@ class Collector final : public RequestObserver {
   void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
   std::optional<double> relative_error() const override;
 
-  const RequestStatistics& all() const { return all_; }
-  const RequestStatistics& reads() const { return reads_; }
-  const RequestStatistics& writes() const { return writes_; }
+  RequestStatistics all() const;
+  RequestStatistics reads() const { return of_kind(AccessKind::kRead); }
+  RequestStatistics writes() const { return of_kind(AccessKind::kWrite); }
   std::uint64_t write_backs() const { return write_backs_; }
-  std::array<Wide, kSegmentCount> segment_sums_ps() const;
   /// What the memory at a node did.
   const MemoryStatistics& of_memory(NodeId node) const;
   /// Requests answered with an error: they moved nothing.
@@ -92,7 +81,19 @@ class Collector final : public RequestObserver {
   static constexpr unsigned kPrecision = 10;    // percentiles of the whole run: to 0.1 %
   static constexpr std::size_t kBatches = 256;  // 4 KiB
 
-  void count_at_memory(const Request& line, Time latency);
+  /// What is counted of one kind. Its segments are kept where the requests were served, and only those of the others here.
+  struct Kind {
+    LatencyDistribution latency{kPrecision};
+    BatchMeans batches{kBatches};
+    std::uint64_t payload = 0;
+    SegmentSums elsewhere;
+  };
+
+  Kind& kind_of(const Request& request) { return kinds_[static_cast<std::size_t>(request.kind)]; }
+  RequestStatistics of_kind(AccessKind kind) const;
+  std::uint64_t count() const { return kinds_[0].latency.count() + kinds_[1].latency.count(); }
+  Wide latency_sum_ps() const { return kinds_[0].latency.sum_ps() + kinds_[1].latency.sum_ps(); }
+  MemoryStatistics& count_at_memory(const Request& line, Time latency);
   MemoryStatistics& memory(NodeId node) {
     if (node.index() >= memories_.size()) memories_.resize(node.index() + 1);
     return memories_[node.index()];
@@ -100,9 +101,8 @@ class Collector final : public RequestObserver {
   void keep(const Request& request, Time now);
 
   bool keep_requests_;
-  RequestStatistics all_{kPrecision, kBatches};  // its segments are those of reads and writes together
-  RequestStatistics reads_{kPrecision, kBatches};
-  RequestStatistics writes_{kPrecision, kBatches};
+  std::array<Kind, 2> kinds_;
+  BatchMeans batches_{kBatches};            // of all requests
   std::vector<MemoryStatistics> memories_;  // by node
   std::uint64_t hops_ = 0;
   std::uint64_t failed_ = 0;

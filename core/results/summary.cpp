@@ -234,7 +234,7 @@ void add_served(const MemoryStatistics& served, double length, Value::Map& memor
   memory.emplace_back("read_gb_per_s", rate(served.read_payload, length));
   memory.emplace_back("write_gb_per_s", rate(served.payload - served.read_payload, length));
   memory.emplace_back("latency_ns", latency_of(served.latency));
-  memory.emplace_back("breakdown_ns", breakdown_of(served.segment_sums_ps, served.latency.count()));
+  memory.emplace_back("breakdown_ns", breakdown_of(served.segment_sums_ps(), served.latency.count()));
 }
 
 Value io_of(const Simulation& simulation) {
@@ -285,21 +285,20 @@ std::string not_stationary(const BatchMeans::Halves& halves) {
 }
 
 // What makes the measures less than they seem.
-Value notes_of(const Simulation& simulation, const Collector& collector, const Unlimited& unlimited,
+Value notes_of(const Simulation& simulation, const RequestStatistics& all, const Unlimited& unlimited,
                double length) {
   constexpr double kShort = 3.0;  // mean latencies
   Value::List notes;
   for (const std::string& note : simulation.notes()) notes.emplace_back(note);
   add_link_notes(simulation, notes);
-  const LatencyDistribution& latency = collector.all().latency;
+  const LatencyDistribution& latency = all.latency;
   if (latency.count() > 1 && length < kShort * latency.mean_ns()) {
     notes.emplace_back(
         "the measured window is shorter than three mean latencies: its bandwidth says how requests came and "
         "went, not "
         "what the system sustains; measure more requests");
   }
-  if (const auto halves = collector.all().batches.halves(collector.all().latency.count());
-      halves && halves->differ) {
+  if (const auto halves = all.batches.halves(latency.count()); halves && halves->differ) {
     notes.emplace_back(not_stationary(*halves));
   }
   if (unlimited.any()) notes.emplace_back(unlimited.note());
@@ -325,7 +324,7 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
 
 Value summarize_without_links(const Simulation& simulation, const Collector& collector) {
   const double length = window_length(simulation);
-  const RequestStatistics& all = collector.all();
+  const RequestStatistics all = collector.all();
 
   Value::Map requesters;
   Value::Map memories;
@@ -365,7 +364,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
       {"simulated_time_ns", length},
       {"bandwidth_gb_per_s", rate(all.payload, length)},
       {"latency_ns", latency_of(all)},
-      {"breakdown_ns", breakdown_of(collector.segment_sums_ps(), all.latency.count())},
+      {"breakdown_ns", breakdown_of(all.segment_sums_ps, all.latency.count())},
       {"mean_hops", mean_of(static_cast<double>(collector.hops()), all.latency.count())},
       {"read", kind_summary(collector.reads(), length)},
       {"write", kind_summary(collector.writes(), length)},
@@ -380,7 +379,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
       {"completed", finished},
       {"truncated", !finished},
       {"stop_reason", simulation.stop_reason()},
-      {"notes", notes_of(simulation, collector, unlimited, length)},
+      {"notes", notes_of(simulation, all, unlimited, length)},
       {"seed", number(simulation.spec().run.seed)},
       {"events", number(simulation.kernel().events())},
   };

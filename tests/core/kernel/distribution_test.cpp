@@ -40,6 +40,30 @@ TEST(LatencyDistribution, IsEmptyAtFirstAndAfterClear) {
   EXPECT_EQ(latency.maximum(), 7_ns);
 }
 
+TEST(LatencyDistribution, MergedIsTheSameAsAddedToOne) {
+  // Values over many octaves, from the highest to the lowest: each set comes into being in its own order.
+  LatencyDistribution all;
+  LatencyDistribution low;
+  LatencyDistribution high;
+  for (std::int64_t value = 1LL << 40; value > 0; value = value * 7 / 9) {
+    all.add(Time{value});
+    (value < 100'000 ? low : high).add(Time{value});
+  }
+  for (const bool low_first : {true, false}) {
+    LatencyDistribution merged = low_first ? low : high;
+    merged.merge(low_first ? high : low);
+    merged.merge(LatencyDistribution());
+    EXPECT_EQ(merged.count(), all.count());
+    EXPECT_TRUE(merged.sum_ps() == all.sum_ps());
+    EXPECT_EQ(merged.minimum(), all.minimum());
+    EXPECT_EQ(merged.maximum(), all.maximum());
+    for (double q = 0.0; q <= 1.0; q += 0.01) EXPECT_EQ(merged.quantile_ns(q), all.quantile_ns(q)) << q;
+  }
+  LatencyDistribution empty;
+  empty.merge(low);
+  EXPECT_EQ(empty.minimum(), low.minimum());
+}
+
 TEST(LatencyDistribution, SmallValuesAreExact) {
   // Below 2^precision each value has a bucket of its own: nearest rank, exactly.
   LatencyDistribution latency(7);

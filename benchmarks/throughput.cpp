@@ -61,7 +61,11 @@ Value generated(const std::string& kind, Value::Map shape, const std::string& qu
   shape.emplace_back("link", link);
   shape.emplace_back("edge_link", link);
   ShapeContext context;
-  return registry.shapes.make({kind, Value(std::move(shape))}, context)->spec();
+  const auto made = registry.shapes.make({kind, Value(std::move(shape))}, context);
+  Value::List links;
+  for (std::size_t i = 0; i < made->link_count(); ++i) links.push_back(made->link(i));
+  return Value::Map{
+      {"devices", made->devices()}, {"links", std::move(links)}, {"address_map", made->address_map()}};
 }
 
 // NAME is bus, bus-flits, bus-dram, or chain|spine-leaf|edge4096 with -output, -voq or -credits.

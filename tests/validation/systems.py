@@ -162,6 +162,7 @@ def host_bus_memories(
 def generated(kind: str, /, work: Spec | None = None, run_params: Spec | None = None, **params: Any) -> Spec:
     """A generated topology in which every requester has the same work."""
     parts = _core.expand_topology({"kind": kind, **params})
+    parts["links"] = list(parts["links"])
     hosts = [name for name in parts["devices"] if name.startswith("host")]
     return {
         **parts,

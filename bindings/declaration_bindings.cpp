@@ -80,6 +80,7 @@ nb::dict declarations() {
   nb::dict result;
   result["devices"] = kinds_of(kinds.devices);
   result["media"] = kinds_of(kinds.media);
+  result["schedulers"] = kinds_of(kinds.media.schedulers);
   result["patterns"] = kinds_of(kinds.patterns);
   result["topologies"] = kinds_of(kinds.shapes);
   result["link"] = info_of<LinkParams>();

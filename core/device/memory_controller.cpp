@@ -30,7 +30,7 @@ MemoryController::MemoryController(const MemoryControllerParams& params, const M
     writes_ = std::make_unique<Places>(kernel, owner, "a place in the write buffer", params.write_buffer);
   }
   if (params.posted_writes) buffered_ = std::make_unique<BufferedWrites>(*params.write_buffer);
-  MediaContext context{kernel, owner, *this, params.capacity, seed};
+  MediaContext context{kernel, owner, *this, media_kinds, params.capacity, seed};
   try {
     media_ = media_kinds.make(params.media, context);
   } catch (const InputError& error) {

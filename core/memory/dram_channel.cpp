@@ -2,15 +2,30 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
+
 namespace cxloom {
 
 namespace {
 
 constexpr Clock kForwarding = 1;  // clocks to answer a read from the write queue
 
+std::unique_ptr<DramScheduler> scheduler_of(const DramConfig& config, const DramSchedulerRegistry& kinds,
+                                            const DramQueue& queue, const DramTimers& timers) {
+  const DramOrganisation& organisation = config.device.organisation;
+  DramSchedulerContext context{queue, timers, DramClock(config.device.clock),
+                               organisation.banks_in_rank() * organisation.ranks};
+  try {
+    return kinds.make(config.scheduler, context);
+  } catch (const InputError& error) {
+    throw error.below("scheduler");
+  }
+}
+
 }  // namespace
 
-DramChannel::DramChannel(const DramConfig& config, std::uint32_t index)
+DramChannel::DramChannel(const DramConfig& config, const DramSchedulerRegistry& schedulers,
+                         std::uint32_t index)
     : config_(config),
       timing_(config_.device.timing),
       burst_(config.device.organisation.burst_clocks),
@@ -19,6 +34,8 @@ DramChannel::DramChannel(const DramConfig& config, std::uint32_t index)
       index_(index),
       timers_(config.device.organisation, config.device.timing),
       queue_(banks_in_rank_ * config.device.organisation.ranks, config.read_queue + config.write_queue),
+      scheduler_(scheduler_of(config_, schedulers, queue_, timers_)),
+      within_banks_(scheduler_->within_banks()),
       rows_(config, banks_in_rank_ * config.device.organisation.ranks),
       ranks_(config.device.organisation.ranks),
       blocked_(std::size_t{banks_in_rank_} * ranks_.size()),
@@ -27,10 +44,8 @@ DramChannel::DramChannel(const DramConfig& config, std::uint32_t index)
       may_be_alone_(!rows_.times_out() && config.read_queue > 1 && config.write_queue > 1) {
   for (auto& candidates : candidates_) candidates.resize(blocked_.size());
   for (auto& ready : ready_) ready.resize(ranks_.size());
-  for (auto& passed : passed_) passed.assign(blocked_.size(), kNeverClock);
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    next_due_ = std::min(next_due_, refresh_.emplace_back(config, rank).due());
-  }
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) refresh_.emplace_back(config, rank);
+  update_next_due();
 }
 
 Clock DramChannel::arrive(const DramBurst& burst, Clock ready) {
@@ -105,6 +120,12 @@ void DramChannel::advance(Clock limit) {
       for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
         if (refresh_[rank].due() == next) refresh_falls_due(rank, next);
       }
+      if (scheduler_->due() == next) {
+        const std::uint32_t again = scheduler_->wake(next);
+        if (again != DramScheduler::kNoBank) ask_again(again);
+        ensure(scheduler_->due() > next, "a DRAM scheduler is due again at once");
+      }
+      update_next_due();
     } else {
       issue(choice_);
     }
@@ -182,6 +203,11 @@ void DramChannel::admit(bool write) {
   const DramQueue::Slot slot = queue_.add(burst, arrival.order);
   (write ? counters_.write_queue : counters_.read_queue).change(floor_, +1);
   if (write) ++held_writes_;
+  std::uint32_t again = DramScheduler::kNoBank;
+  if (!within_banks_) {
+    again = scheduler_->arrived(slot, floor_);
+    heed_due();
+  }
   if (alone) {
     alone_ = slot;
     return;
@@ -191,8 +217,9 @@ void DramChannel::admit(bool write) {
       chosen_ && !config_.power_down && (before.target != burst.bank || before.step == Step::kRefresh);
   const bool direction = writing_;
   reconsider(burst.bank);
+  if (again != DramScheduler::kNoBank) ask_again(again);
   choose_direction();
-  if (known && direction == writing_) {
+  if (known && again == DramScheduler::kNoBank && direction == writing_) {
     choice_ = before;
     chosen_ = true;
     if (write == writing_) {
@@ -247,7 +274,11 @@ void DramChannel::skip_idle(Clock limit) {
     const Clock asleep = refresh.interval() - awake - *config_.power_down;
     if (asleep > 0) counters_.asleep_closed += count * asleep;
   }
-  next_due_ = kNeverClock;
+  update_next_due();
+}
+
+void DramChannel::update_next_due() {
+  next_due_ = scheduler_->due();
   for (const DramRefresh& refresh : refresh_) next_due_ = std::min(next_due_, refresh.due());
 }
 

@@ -1,12 +1,15 @@
-// A sub-channel of DRAM and its scheduler: FR-FCFS over the bursts in its queues, refresh, power-down.
+// A sub-channel of DRAM: the bursts in its queues, the commands that they need, refresh, power-down. Which burst a bank
+// serves next is for its scheduler to say.
 //
 // It has no events of its own. It is a simulation by itself that is caught up with when somebody needs to know: each
 // command goes out at the first clock at which it may, given everything that had arrived by then, and between two
 // commands nothing is computed. So an idle sub-channel costs nothing, and a busy one per command.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/ring.hpp"
@@ -17,6 +20,7 @@
 #include "memory/dram_ready.hpp"
 #include "memory/dram_refresh.hpp"
 #include "memory/dram_row_policy.hpp"
+#include "memory/dram_scheduler.hpp"
 #include "memory/dram_timers.hpp"
 
 namespace cxloom {
@@ -30,7 +34,7 @@ class DramChannel {
     std::uint32_t access = 0;
   };
 
-  DramChannel(const DramConfig& config, std::uint32_t index);
+  DramChannel(const DramConfig& config, const DramSchedulerRegistry& schedulers, std::uint32_t index);
 
   /// Shows every command from now on to `log`.
   void watch(DramCommandLog* log) { log_ = log; }
@@ -63,18 +67,15 @@ class DramChannel {
   struct Candidate {  // what a bank needs next in one direction
     Step step = Step::kNothing;
     DramQueue::Slot slot = DramQueue::kNone;
-    std::uint64_t order = 0;
+    DramRank key = 0;
   };
   struct Choice {
     Clock at = kNeverClock;
     Step step = Step::kNothing;
     bool write = false;
     std::uint32_t target = 0;  ///< a bank; of kRefresh a rank
-    std::uint64_t order = 0;
-    bool before(const Choice& other) const {
-      if (at != other.at) return at < other.at;
-      return step != other.step ? step < other.step : order < other.order;
-    }
+    DramRank rank = 0;
+    bool before(const Choice& other) const { return at != other.at ? at < other.at : rank < other.rank; }
   };
   struct Ready {
     DramReadyList activate;
@@ -117,13 +118,9 @@ class DramChannel {
   Clock ready_at(Step step, const DramBurst& burst) const;
   template <class Take>
   void for_each_first(bool write, Take take) const;
-  /// Whether a hit to the open row may go before an older access of its bank to another row. What counts is how long hits
-  /// have passed that one: how long it has waited for other reasons says nothing, and grows with what waits before it.
-  bool may_pass(std::uint32_t bank, bool write) const {
-    const Clock since = passed_[write][bank];
-    return (since == kNeverClock ? 0 : floor_ - since) < config_.age_cap;
-  }
-  Candidate candidate_of(std::uint32_t bank, bool write) const;
+  void ask_again(std::uint32_t bank);
+  void update_next_due();
+  void heed_due() { next_due_ = std::min(next_due_, scheduler_->due()); }
   Choice choice_of(std::uint32_t bank, bool write) const;
   Choice timeout_choice() const;
   const Choice& choose() {
@@ -145,7 +142,7 @@ class DramChannel {
     if (unused_[bank] != 0) take_from_opened(bank);
   }
   void take_from_opened(std::uint32_t bank);
-  void send_column(DramQueue::Slot slot, Clock now);
+  std::uint32_t send_column(DramQueue::Slot slot, Clock now);
   void close_idle(std::uint32_t bank, Clock now);
   void skip_idle(Clock limit);
   bool refreshes_steadily(std::uint32_t rank) const;
@@ -193,6 +190,8 @@ class DramChannel {
   const std::uint32_t index_;
   DramTimers timers_;
   DramQueue queue_;
+  const std::unique_ptr<DramScheduler> scheduler_;
+  const bool within_banks_;  ///< the scheduler chooses
   DramRowPolicy rows_;
   std::vector<DramRefresh> refresh_;
   std::vector<RankState> ranks_;
@@ -207,13 +206,12 @@ class DramChannel {
   Choice choice_;
   bool chosen_ = false;                       ///< choice_ is up to date
   DramQueue::Slot alone_ = DramQueue::kNone;  ///< the only burst queued, and not among the candidates
-  Clock next_due_ = kNeverClock;
-  std::uint32_t drains_ = 0;  ///< ranks that drain
+  Clock next_due_ = kNeverClock;              ///< of a refresh, or of the scheduler
+  std::uint32_t drains_ = 0;                  ///< ranks that drain
 
   std::vector<std::uint8_t> blocked_;  ///< by bank: waits for its refresh
   std::vector<std::uint8_t> unused_;   ///< by bank: opened for a read (1) or write (2), and not used yet
   std::array<std::vector<std::uint32_t>, 2> opened_;  ///< these banks, by direction
-  std::array<std::vector<Clock>, 2> passed_;  ///< by bank: since then hits have passed its oldest access
 
   std::array<Ring<Arrival>, 2> arrivals_;  ///< not in a queue yet: in the future, or waiting for room
   Ring<Clock> written_;                    ///< when the data of writes leave their place in the write queue

@@ -8,8 +8,6 @@ namespace cxloom {
 void DramChannel::refresh_falls_due(std::uint32_t rank, Clock now) {
   DramRefresh& refresh = refresh_[rank];
   refresh.fall_due();
-  next_due_ = kNeverClock;
-  for (const DramRefresh& other : refresh_) next_due_ = std::min(next_due_, other.due());
   if (!refresh.draining() && refresh.wanted(ranks_[rank].pending != 0)) start_drain(rank, now);
 }
 
@@ -51,7 +49,7 @@ DramChannel::Choice DramChannel::refresh_choice(std::uint32_t rank) const {
     if (!open) at = timers_.refresh_at(rank, refresh.banks());
     if (at == kNeverClock) return {};
   }
-  return {std::max({at, floor_, bus_free(false)}), Step::kRefresh, false, rank, 0};
+  return {std::max({at, floor_, bus_free(false)}), Step::kRefresh, false, rank, dram_rank(0, Step::kRefresh)};
 }
 
 void DramChannel::issue_refresh(std::uint32_t rank, Clock now) {

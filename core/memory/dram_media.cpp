@@ -62,7 +62,7 @@ DramMedia::DramMedia(const DramParams& params, const MediaContext& context)
       always_rmw_(config_.device.organisation.device_width == 4 &&
                   config_.device.organisation.burst_length == 16) {
   for (std::uint32_t i = 0; i < config_.sub_channels; ++i) {
-    lanes_.push_back({std::make_unique<DramChannel>(config_, i), {}});
+    lanes_.push_back({std::make_unique<DramChannel>(config_, context.kinds.schedulers, i), {}});
   }
 }
 
@@ -99,6 +99,7 @@ void DramMedia::access(Message& message, Address address, Time ready) {
   const DramOrganisation& organisation = config_.device.organisation;
   DramBurst burst;
   burst.access = new_access(message, static_cast<std::uint32_t>(last - first + 1));
+  burst.requester = message.requester;
   burst.write = message.opcode == Opcode::kMemWr;
   for (std::uint64_t i = first; i <= last; ++i) {
     const DramPlace place = mapping_.place(i);
@@ -109,6 +110,7 @@ void DramMedia::access(Message& message, Address address, Time ready) {
     burst.rmw = burst.write && (always_rmw_ || !whole);
     Lane& lane = lanes_[place.channel];
     wake_by(lane, place.channel, lane.channel->arrive(burst, clock));
+    burst.first = false;
   }
 }
 

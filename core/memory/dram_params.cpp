@@ -259,8 +259,8 @@ void DramCurrentParams::describe(Schema<DramCurrentParams>& schema) {
 
 void DramParams::describe(Schema<DramParams>& schema) {
   schema.doc(
-      "DRAM and its controller: banks, rows, refresh and the constraints between commands; FR-FCFS "
-      "scheduling.");
+      "DRAM and its controller: banks, rows, refresh and the constraints between commands, and a "
+      "scheduler.");
   std::vector<std::string> names;
   for (const DramDevice& device : dram_presets()) names.emplace_back(device.name);
   schema.field("preset", &DramParams::preset)
@@ -330,10 +330,9 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.field("row_timeout", &DramParams::row_timeout)
       .default_text(to_text(kRowTimeout))
       .doc("Only with `row_policy: timeout`: a row without an access for so long is closed.");
-  schema.field("age_cap", &DramParams::age_cap)
-      .doc(
-          "For so long hits to the open row of a bank go before an older access to another of its rows, "
-          "counted from the first hit that did. 0: never.");
+  schema.field("scheduler", &DramParams::scheduler)
+      .category("schedulers")
+      .doc("Which of the queued accesses goes first.");
   schema.field("read_queue", &DramParams::read_queue)
       .min(1)
       .max(4096)
@@ -413,7 +412,7 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   config.hash = params.bank_hash.value_or(params.mapping ? BankHash::kNone : BankHash::kFold);
   config.row_policy = params.row_policy;
   config.row_timeout = clock.edge_at(params.row_timeout.value_or(kRowTimeout));
-  config.age_cap = clock.edge_at(params.age_cap);
+  config.scheduler = params.scheduler;
   config.read_queue = params.read_queue;
   config.write_queue = params.write_queue;
   const auto share = [&](double fraction) {

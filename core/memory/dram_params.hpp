@@ -54,7 +54,7 @@ struct DramParams {
   std::optional<BankHash> bank_hash;
   RowPolicy row_policy = RowPolicy::kOpen;
   std::optional<Time> row_timeout;  ///< kRowTimeout if nobody says
-  Time age_cap{1'000'000};
+  Kinded scheduler{"fr-fcfs", Value(Value::Map{})};
   std::uint32_t read_queue = 64;
   std::uint32_t write_queue = 64;
   double write_high = 0.75;
@@ -81,7 +81,7 @@ struct DramConfig {
   BankHash hash = BankHash::kNone;
   RowPolicy row_policy = RowPolicy::kOpen;
   Clock row_timeout = 0;
-  Clock age_cap = 0;
+  Kinded scheduler;
   std::uint32_t read_queue = 0;
   std::uint32_t write_queue = 0;
   std::uint32_t write_high = 0;  ///< writes waiting at which a drain begins

@@ -15,8 +15,10 @@ struct DramBurst {
   std::uint32_t bank = 0;    ///< in the sub-channel, all ranks
   std::uint32_t row = 0;
   std::uint32_t column = 0;
+  NodeId requester;
   bool write = false;
-  bool rmw = false;  ///< of a write: it needs a read-modify-write in the device
+  bool rmw = false;   ///< of a write: it needs a read-modify-write in the device
+  bool first = true;  ///< of its access
 };
 
 /// What a queued burst has needed so far.

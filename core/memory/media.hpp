@@ -23,11 +23,24 @@ class MediaClient {
   ~MediaClient() = default;
 };
 
+class DramScheduler;
+struct DramSchedulerContext;
+using DramSchedulerRegistry = KindRegistry<DramScheduler, DramSchedulerContext>;
+class Media;
+struct MediaContext;
+
+/// The kinds of media, and of what media are made of.
+struct MediaRegistry : KindRegistry<Media, MediaContext> {
+  using KindRegistry::KindRegistry;
+  DramSchedulerRegistry schedulers{"DRAM scheduler"};
+};
+
 /// What a medium finds around itself when it is made.
 struct MediaContext {
   Kernel& kernel;
   const Component& owner;
   MediaClient& client;
+  const MediaRegistry& kinds;
   std::optional<Bytes> capacity;  ///< as written for the memory in front of it
   std::uint64_t seed = 0;
 };
@@ -49,7 +62,5 @@ class Media : public EventHandler {
   virtual void close_window(Time /*now*/) {}
   virtual void report(MeasureSink& /*sink*/) const {}
 };
-
-using MediaRegistry = KindRegistry<Media, MediaContext>;
 
 }  // namespace cxloom

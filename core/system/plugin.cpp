@@ -101,6 +101,7 @@ Registry extended(const std::string& path, const Registry& registry) {
   more.plugins.push_back(library);
   more.devices.extended_by(path, registry.devices.entries().size());
   more.media.extended_by(path, registry.media.entries().size());
+  more.media.schedulers.extended_by(path, registry.media.schedulers.entries().size());
   more.patterns.extended_by(path, registry.patterns.entries().size());
   more.shapes.extended_by(path, registry.shapes.entries().size());
   return more;

@@ -29,7 +29,10 @@ void add(const Kinds& kinds, const std::string& what, const std::string& device,
 void add_media(const Registry& registry, const Spec::Device& device, std::vector<Part>& parts) {
   for (const FieldInfo& field : registry.devices.at(device.kinded.kind).info.fields) {
     const Value* const media = field.category == "media" ? device.kinded.params.find(field.name) : nullptr;
-    if (media) add(registry.media, "the media of", device.name, *media, parts);
+    if (!media) continue;
+    add(registry.media, "the media of", device.name, *media, parts);
+    if (const Value* const scheduler = media->find("scheduler"))
+      add(registry.media.schedulers, "the scheduler of", device.name, *scheduler, parts);
   }
 }
 

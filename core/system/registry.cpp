@@ -8,6 +8,7 @@
 #include "device/switch.hpp"
 #include "memory/curve_media.hpp"
 #include "memory/dram_media.hpp"
+#include "memory/dram_scheduler.hpp"
 #include "memory/fixed_media.hpp"
 #include "memory/nvm_media.hpp"
 
@@ -25,6 +26,7 @@ Registry builtin_registry() {
   registry.media.add<NvmMedia>("nvm");
   registry.media.add<CurveMedia>("curve");
   registry.media.add<DramMedia>("dram");
+  register_schedulers(registry.media.schedulers);
   register_patterns(registry.patterns);
   register_shapes(registry.shapes);
   return registry;

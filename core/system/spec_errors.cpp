@@ -53,7 +53,7 @@ class SpecCheck {
     errors_.attempt([&] { below(key, [&] { static_cast<void>(read_params<Params>(*found)); }); });
   }
 
-  /// The parameters of a device or media, and those of the media that it names.
+  /// The parameters of a device, media or scheduler, and those of the kinds that it names.
   template <class Kinds>
   void check_kind(const Kinds& kinds, const Value& value) const {
     Kinded kinded;
@@ -62,9 +62,13 @@ class SpecCheck {
     ErrorList errors;
     errors.attempt([&] { entry.check(kinded.params); });
     for (const FieldInfo& field : entry.info.fields) {
-      const Value* media = field.category == "media" ? kinded.params.find(field.name) : nullptr;
-      if (!media || media->is_null()) continue;
-      errors.attempt([&] { below(field.name, [&] { check_kind(registry_.media, *media); }); });
+      const Value* named = field.category.empty() ? nullptr : kinded.params.find(field.name);
+      if (!named || named->is_null()) continue;
+      const auto check = [&](const auto& inner) {
+        errors.attempt([&] { below(field.name, [&] { check_kind(inner, *named); }); });
+      };
+      if (field.category == "media") check(registry_.media);
+      if (field.category == "schedulers") check(registry_.media.schedulers);
     }
     errors.raise();
   }

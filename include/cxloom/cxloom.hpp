@@ -14,6 +14,7 @@
 #include "base/units.hpp"             // Time, Bytes, Bandwidth, ...
 #include "component/component.hpp"    // Component
 #include "device/device_context.hpp"  // what a device finds around itself
+#include "memory/dram_scheduler.hpp"  // DramScheduler
 #include "memory/media.hpp"           // Media
 #include "protocol/request.hpp"       // Request, Message
 #include "system/plugin_stamp.hpp"    // CXLOOM_PLUGIN

@@ -11,27 +11,22 @@ import pytest
 import cxloom
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
+PLUGINS = Path(__file__).parent / "plugins"
+
+
+def built(source: Path, out: Path) -> Path:
+    """A plug-in from its one source file."""
+    compiler = shutil.which("g++") or shutil.which("c++")
+    assert compiler, "the build needs a C++ compiler, so it is here"
+    include = f"-I{cxloom.include_dir()}"
+    command = [compiler, "-std=c++20", "-O1", "-shared", "-fPIC", include, str(source), "-o", str(out)]
+    subprocess.run(command, check=True)
+    return out
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = shutil.which("g++") or shutil.which("c++")
-    assert compiler, "the build needs a C++ compiler, so it is here"
-    out = tmp_path_factory.mktemp("plugin") / "libretimer.so"
-    include = f"-I{cxloom.include_dir()}"
-    command = [
-        compiler,
-        "-std=c++20",
-        "-O1",
-        "-shared",
-        "-fPIC",
-        include,
-        str(EXAMPLE / "retimer.cpp"),
-        "-o",
-        str(out),
-    ]
-    subprocess.run(command, check=True)
-    return out
+    return built(EXAMPLE / "retimer.cpp", tmp_path_factory.mktemp("plugin") / "libretimer.so")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -85,3 +80,37 @@ def test_what_is_no_plugin_is_refused(tmp_path: Path) -> None:
     refused = run("run", str(EXAMPLE / "retimer.yaml"), "--plugin", str(fake))
     assert refused.returncode == 2
     assert "libfake.so" in refused.stderr
+
+
+DRAM = """
+devices:
+  host: {kind: host, queue: 64}
+  mem: {kind: memory, media: {kind: dram, preset: test-D5, refresh: "off"}}
+links: [{between: [host, mem]}]
+address_map: [{to: [mem]}]
+workload: {host: {pattern: random, requests: 2000, footprint: 1GiB}}
+"""
+
+
+def test_a_dram_scheduler_may_come_from_a_plugin(tmp_path: Path) -> None:
+    library = built(PLUGINS / "youngest.cpp", tmp_path / "libyoungest.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(DRAM)
+
+    def latency(scheduler: str) -> dict[str, float]:
+        chosen = f"devices.mem.media.scheduler={scheduler}"
+        done = run("run", str(spec), "--plugin", str(library), "--json", "--set", chosen)
+        assert done.returncode == 0, done.stderr
+        found: dict[str, float] = json.loads(done.stdout)["latency_ns"]
+        return found
+
+    # Who comes late goes first: the same work, but some wait for long, unless nobody has the patience.
+    youngest = latency("youngest")
+    assert youngest["max"] > 1.5 * latency("fr-fcfs")["max"]
+    assert latency("{kind: youngest, patience: 0ns}")["max"] < youngest["max"]
+
+    shown = run("components", "youngest", "--plugin", str(library))
+    assert "The youngest access of each bank goes first" in shown.stdout
+    refused = run("check", str(spec), "--set", "devices.mem.media.scheduler=youngest")
+    assert refused.returncode == 2
+    assert "unknown DRAM scheduler kind 'youngest'" in refused.stderr

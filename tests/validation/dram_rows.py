@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validation.systems import Spec, changed, host_and_memory
+from validation.systems import Run, Spec, changed, host_and_memory
 from validation.turns import FALLS, RISES, Measure, Turn, bandwidth, latency, of_memory
 
 AT = "devices.mem.media"
@@ -129,6 +129,40 @@ def device_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.ecc_width", reads, f"{AT}.ecc_width", (0, 8), RISES, of_memory("energy_uj"))
 
 
+def scheduler_rows() -> Iterator[Turn]:
+    """Who goes first: a host that streams beside one that reads at random."""
+    work = {"requests": 4000, "reads": 1.0, "footprint": "1GiB"}
+    spec = {
+        "devices": {
+            "stream": {"kind": "host", "queue": 64},
+            "random": {"kind": "host", "queue": 2},
+            "bus": {"kind": "bus"},
+            "mem": {
+                "kind": "memory",
+                "capacity": "8GiB",
+                "media": {"kind": "dram", "preset": "test-D5", "scheduler": {"kind": "bliss"}},
+            },
+        },
+        "links": [{"between": [name, "bus"]} for name in ("stream", "random", "mem")],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {
+            "stream": {"pattern": "sequential", **work},
+            "random": {"pattern": "random", **work, "base": "4GiB"},
+        },
+    }
+
+    def of_random(outcome: Run) -> float:
+        return float(outcome.summary["per_requester"]["random"]["latency_ns"]["mean"])
+
+    at = f"{AT}.scheduler"
+    yield Turn("media.dram.scheduler", spec, at, ("fr-fcfs", "bliss"), FALLS, of_random)
+    yield Turn("media.dram.scheduler", dram({"reads": 1.0}), at, ("fr-fcfs", "fcfs"), FALLS, bandwidth)
+    yield Turn("schedulers.bliss.threshold", spec, f"{at}.threshold", (4, 64), RISES, of_random)
+    yield Turn(
+        "schedulers.bliss.clearing_interval", spec, f"{at}.clearing_interval", (100, 1000), FALLS, of_random
+    )
+
+
 def dram_rows() -> Iterator[Turn]:
     """All of them."""
     busy = dram()
@@ -160,7 +194,11 @@ def dram_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.bank_hash", written, f"{AT}.bank_hash", (..., "fold"), RISES, bandwidth)
     yield Turn(f"{name}.row_policy", slow, f"{AT}.row_policy", ("open", "closed"), FALLS, latency)
     yield Turn(f"{name}.row_timeout", slow_stream, f"{AT}.row_timeout", ("50ns", "50us"), FALLS, latency)
-    yield Turn(f"{name}.age_cap", hits, f"{AT}.age_cap", ("0ns", "100us"), RISES, of_memory("row_hit_rate"))
+    for kind in ("fr-fcfs", "bliss"):
+        capped = changed(hits, (f"{AT}.scheduler", {"kind": kind}))
+        hit_rate = of_memory("row_hit_rate")
+        cap = f"{AT}.scheduler.age_cap"
+        yield Turn(f"schedulers.{kind}.age_cap", capped, cap, ("0ns", "100us"), RISES, hit_rate)
     yield Turn(f"{name}.read_queue", reads, f"{AT}.read_queue", (1, 64), RISES, bandwidth)
     yield Turn(f"{name}.write_queue", writes, f"{AT}.write_queue", (2, 64), RISES, bandwidth)
     high = changed(mixed, (f"{AT}.write_low", 0.0))
@@ -182,5 +220,6 @@ def dram_rows() -> Iterator[Turn]:
     tight = changed(tight, ("devices.mem.capacity", "2GiB"))
     two_cycle = f"{AT}.two_cycle_commands"
     yield Turn(f"{name}.two_cycle_commands", tight, two_cycle, ("split-activate", "all"), FALLS, bandwidth)
+    yield from scheduler_rows()
     yield from timing_rows()
     yield from current_rows()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CATEGORIES = {
     "devices": "Devices",
     "media": "Media of a memory",
+    "schedulers": "Schedulers of DRAM",
     "patterns": "Access patterns of a workload",
     "topologies": "Topologies",
 }

@@ -39,7 +39,7 @@ def forget() -> None:
 
 
 def kinds(category: str) -> Mapping[str, Any]:
-    """The kinds in a category (``devices``, ``media``, ``patterns``, ``topologies``), with what each declares."""
+    """The kinds in a category (``devices``, ``media``, ``schedulers``, ...), with what each declares."""
     found: Mapping[str, Any] = declarations()[category]
     return found
 

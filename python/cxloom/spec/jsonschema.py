@@ -24,7 +24,7 @@ QUANTITIES: dict[str, tuple[str, list[str]]] = {
 }
 """Pattern and examples of each type that is written with its unit. The core decides (core/base/units.cpp)."""
 
-_KINDED = ("devices", "media", "topologies")
+_KINDED = ("devices", "media", "schedulers", "topologies")
 """What is written as a kind, or as a map with a kind and its parameters."""
 
 _NAME = "[A-Za-z_][A-Za-z0-9_-]*"

@@ -13,18 +13,20 @@ namespace {
 using test::DramBench;
 
 /// A preset without refresh, and its row at the top of the address.
-DramParams quiet(const DramDevice& device, Clock cap) {
+DramParams quiet(const DramDevice& device, Clock cap, const char* scheduler) {
   DramParams params = DramBench::preset(std::string(device.name));
   params.refresh = RefreshMode::kOff;
   params.bank_hash = BankHash::kNone;
-  params.age_cap = DramClock(device.clock).at(cap);
+  params.scheduler = test::fr_fcfs(DramClock(device.clock).at(cap));
+  params.scheduler.kind = scheduler;
   return params;
 }
 
 /// Clocks that an access to another row of a bank waits, behind `others` older ones to other rows, when hits to the open
 /// row of the bank come without an end, as fast as one bank can take them.
-Clock wait_behind_hits(const DramDevice& device, Clock cap, bool write, int others) {
-  DramParams params = quiet(device, cap);
+Clock wait_behind_hits(const DramDevice& device, Clock cap, bool write, int others,
+                       const char* scheduler = "fr-fcfs") {
+  DramParams params = quiet(device, cap, scheduler);
   params.posted_writes = false;
   DramBench bench(params);
   const DramClock clock(device.clock);
@@ -64,12 +66,14 @@ TEST(DramAgeCap, BoundsTheWaitBehindAnEndlessStreamOfHits) {
       const Clock turn = 2 * apart + std::max(close, t.tRAS) + t.tRP + (write ? t.tRCD_WR : t.tRCD);
       for (const Clock cap : {Clock{0}, Clock{400}, Clock{2000}}) {
         for (const int others : {0, 2}) {
-          const Clock wait = wait_behind_hits(device, cap, write, others);
-          EXPECT_LE(wait, (others + 1) * (cap + turn))
-              << device.name << (write ? " writes, cap " : " reads, cap ") << cap;
-          // Hits do pass it so long, if it is the next.
-          if (others == 0) {
-            EXPECT_GE(wait, cap) << device.name << " cap " << cap;
+          for (const char* const scheduler : {"fr-fcfs", "bliss"}) {
+            const Clock wait = wait_behind_hits(device, cap, write, others, scheduler);
+            EXPECT_LE(wait, (others + 1) * (cap + turn))
+                << scheduler << ", " << device.name << (write ? " writes, cap " : " reads, cap ") << cap;
+            // Hits do pass it so long, if it is the next.
+            if (others == 0) {
+              EXPECT_GE(wait, cap) << scheduler << ", " << device.name << " cap " << cap;
+            }
           }
         }
       }
@@ -94,7 +98,7 @@ TEST(DramAgeCap, DoesNotCountTheTimeOutsideTheQueue) {
   DramParams params = DramBench::preset("test-D5");
   params.refresh = RefreshMode::kOff;
   params.mapping = "rochrababgco";
-  params.age_cap = Time{416} * 300;
+  params.scheduler = test::fr_fcfs(Time{416} * 300);
   constexpr std::uint64_t kRow = 1ULL << 17U;
   DramBench bench(params);
   // A queue of 64 and much more behind it, of one bank: pairs of rows by turns. All are there from the beginning.

@@ -56,6 +56,8 @@ TEST(DramAlone, SendsTheCommandsOfTheScheduler) {
     params.ranks = 1U << random.below(2);
     const bool stacks = device.standard == DramStandard::kDdr4 || device.standard == DramStandard::kDdr5;
     if (stacks && random.chance(0.4)) params.stack = 2U << random.below(2);
+    const char* const schedulers[] = {"fr-fcfs", "fr-fcfs", "fcfs", "bliss"};
+    params.scheduler.kind = schedulers[random.below(4)];
     params.posted_writes = random.chance(0.7);
     params.write_queue = static_cast<std::uint32_t>(1 + random.below(4));
     params.read_queue = static_cast<std::uint32_t>(1 + random.below(4));

@@ -41,7 +41,10 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
   params.row_policy = policies[random.below(4)];
   const Time timeout{static_cast<std::int64_t>(random.below(400'000))};
   if (params.row_policy == RowPolicy::kTimeout) params.row_timeout = timeout;
-  params.age_cap = Time{static_cast<std::int64_t>(random.below(2'000'000))};
+  const char* const schedulers[] = {"fr-fcfs", "fr-fcfs", "fcfs", "bliss"};
+  params.scheduler.kind = schedulers[random.below(4)];
+  if (params.scheduler.kind != "fcfs")
+    params.scheduler.params.set("age_cap", std::to_string(random.below(2'000'000)) + "ps");
   params.read_queue = static_cast<std::uint32_t>(1 + random.below(80));
   params.write_queue = static_cast<std::uint32_t>(1 + random.below(80));
   params.posted_writes = random.chance(0.7);
@@ -72,7 +75,8 @@ std::uint64_t drive(DramBench& bench, DramCheckers& checkers, RandomStream& rand
     now += Time{static_cast<std::int64_t>(random.below(random.chance(0.01) ? 40'000'000 : pace))};
     bench.kernel.run(now, ~std::uint64_t{0});
     address = random.chance(sequential) ? (address + 64) % span : random.below(span / 64) * 64;
-    test::DramAccess access{address, !random.chance(reads), 64};
+    test::DramAccess access{address, !random.chance(reads), 64,
+                            NodeId{static_cast<std::uint32_t>(i / 3 % 3)}};
     if (random.chance(0.05)) {
       access.size = static_cast<std::uint16_t>(1 + random.below(300));
       access.address += random.below(64);

@@ -198,7 +198,7 @@ TEST(DramMedia, WritesBeyondTheQueueWaitForAPlace) {
 TEST(DramMedia, RowsThatHitGoBeforeOlderOnesUntilTheAgeCap) {
   const auto order = [](Time cap) {
     DramParams params = quiet();
-    params.age_cap = cap;
+    params.scheduler = test::fr_fcfs(cap);
     DramBench bench(params);
     bench.access({0, false}, Time{});
     const std::size_t other = bench.access({kRow, false}, clocks(1));

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/support/media_kinds.hpp"
 #include "core/support/probe.hpp"
 #include "memory/dram_media.hpp"
 #include "protocol/request.hpp"
@@ -21,6 +22,7 @@ struct DramAccess {
   std::uint64_t address = 0;
   bool write = false;
   std::uint16_t size = 64;
+  NodeId requester{0};
 };
 
 /// The accesses of public comparisons of DRAM simulators: sequential, random, mixed two reads to one write, ...
@@ -63,6 +65,10 @@ class DramPattern {
   std::uint64_t state_ = 0x0123456789abcdefULL;
 };
 
+inline Kinded fr_fcfs(Time age_cap) {
+  return {"fr-fcfs", Value(Value::Map{{"age_cap", std::to_string(age_cap.ps()) + "ps"}})};
+}
+
 /// What came of a run.
 struct DramRun {
   double gb_per_s = 0;  ///< once it runs steadily, accesses of 64 bytes
@@ -74,7 +80,8 @@ struct DramRun {
 class DramBench final : public MediaClient, public EventHandler {
  public:
   explicit DramBench(const DramParams& params, Bytes capacity = Bytes{1ULL << 30U})
-      : media(params, MediaContext{kernel, owner_, *this, capacity, 1}), source_(kernel.new_source()) {}
+      : media(params, MediaContext{kernel, owner_, *this, media_kinds(), capacity, 1}),
+        source_(kernel.new_source()) {}
 
   static DramParams preset(const std::string& name) {
     DramParams params;
@@ -93,6 +100,7 @@ class DramBench final : public MediaClient, public EventHandler {
     message.tag = static_cast<std::uint32_t>(number);
     message.opcode = access.write ? Opcode::kMemWr : Opcode::kMemRd;
     message.size = access.size;
+    message.requester = access.requester;
     done_at.emplace_back(-1);
     media.access(message, Address{access.address}, ready);
     return number;

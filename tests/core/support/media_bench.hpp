@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/support/link_bench.hpp"
+#include "core/support/media_kinds.hpp"
 #include "memory/media.hpp"
 
 namespace cxloom::test {
@@ -16,7 +17,7 @@ template <class Medium>
 class MediaBench final : public MediaClient {
  public:
   explicit MediaBench(const typename Medium::Params& params, Bytes capacity = Bytes{1ULL << 30U})
-      : media_(params, MediaContext{kernel_, owner_, *this, capacity, 1}) {}
+      : media_(params, MediaContext{kernel_, owner_, *this, media_kinds(), capacity, 1}) {}
 
   void media_done(Message& message, Time at) override {
     EXPECT_GE(at, kernel_.now());

@@ -1,0 +1,263 @@
+// What each DRAM scheduler promises: the order that it keeps, whom it favours, and how long anybody waits at most.
+#include "memory/dram_scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "core/support/dram_bench.hpp"
+#include "core/support/errors.hpp"
+
+namespace cxloom {
+namespace {
+
+using test::DramAccess;
+using test::DramBench;
+
+constexpr std::uint64_t kRow = 1ULL << 17U;    // to the next row of a bank
+constexpr std::uint64_t kGroup = 1ULL << 12U;  // to the next bank group
+const NodeId kA{0};
+const NodeId kB{1};
+
+/// One sub-channel, its row at the top of the address, without refresh.
+DramParams quiet(const Kinded& scheduler) {
+  DramParams params = DramBench::preset("test-D5");
+  params.mapping = "rochrababgco";
+  params.refresh = RefreshMode::kOff;
+  params.scheduler = scheduler;
+  return params;
+}
+
+Kinded kind(std::string name, Value::Map params = {}) { return {std::move(name), Value(std::move(params))}; }
+
+/// Clocks of each read; all are there at the beginning.
+std::vector<Clock> latencies(const Kinded& scheduler, const std::vector<std::uint64_t>& addresses) {
+  DramBench bench(quiet(scheduler));
+  for (const std::uint64_t address : addresses) bench.access({address, false}, Time{});
+  bench.run();
+  std::vector<Clock> clocks;
+  const DramClock clock(bench.media.config().device.clock);
+  for (std::size_t i = 0; i < addresses.size(); ++i) clocks.push_back(clock.edge_at(bench.latency(i)));
+  return clocks;
+}
+
+// --- FCFS ------------------------------------------------------------------------------------------------------------
+
+// Each row conflict takes a whole turn of the bank, though the third access finds the first one's row if it goes before the
+// second.
+TEST(Fcfs, ClosesARowForAnOlderAccess) {
+  const DramTiming t = DramBench(quiet(kind("fcfs"))).media.config().device.timing;
+  const Clock first = t.tRCD + t.CL + 8;
+  const Clock turn = t.tRAS + t.tRP;
+  EXPECT_EQ(latencies(kind("fcfs"), {0, kRow, 64}), (std::vector{first, first + turn, first + 2 * turn}));
+  EXPECT_EQ(latencies(kind("fr-fcfs"), {0, kRow, 64}), (std::vector{first, first + turn, first + t.tCCD_L}));
+}
+
+// No bank is prepared while an older access waits: its ACT follows the RD before it.
+TEST(Fcfs, PreparesNoBankForTheNext) {
+  const DramTiming t = DramBench(quiet(kind("fcfs"))).media.config().device.timing;
+  const Clock data = t.CL + 8;
+  EXPECT_EQ(
+      latencies(kind("fcfs"), {0, kGroup, 2 * kGroup, 3 * kGroup}),
+      (std::vector{t.tRCD + data, 2 * t.tRCD + 1 + data, 3 * t.tRCD + 2 + data, 4 * t.tRCD + 3 + data}));
+  EXPECT_EQ(latencies(kind("fr-fcfs"), {0, kGroup, 2 * kGroup, 3 * kGroup}),
+            (std::vector{t.tRCD + data, t.tRCD + t.tRRD_S + data, t.tRCD + 2 * t.tRRD_S + data,
+                         t.tRCD + 3 * t.tRRD_S + data}));
+}
+
+// Of reads and of writes, also where a bank is being refreshed and others are not.
+TEST(Fcfs, KeepsTheOrderOfArrival) {
+  for (const char* const scheduler : {"fcfs", "fr-fcfs"}) {
+    DramParams params = DramBench::preset("LPDDR5-6400");
+    params.scheduler = kind(scheduler);
+    params.posted_writes = false;
+    DramBench bench(params);
+    RandomStream random(1, "dram", "order");
+    std::vector<bool> write;
+    Time now;
+    for (int i = 0; i < 4000; ++i) {
+      now += Time{static_cast<std::int64_t>(random.below(60'000))};
+      bench.kernel.run(now, ~std::uint64_t{0});
+      write.push_back(random.chance(0.3));
+      // Writes where nobody reads, so that none is answered from the queue.
+      bench.access({(write.back() ? 1ULL << 28U : 0) + random.below(1U << 20U) * 64, write.back()}, now);
+    }
+    bench.run();
+    int overtaken = 0;
+    Time last[2];
+    for (std::size_t i = 0; i < write.size(); ++i) {
+      overtaken += bench.done_at[i] < last[write[i]];
+      last[write[i]] = std::max(last[write[i]], bench.done_at[i]);
+    }
+    EXPECT_EQ(overtaken == 0, std::string(scheduler) == "fcfs") << scheduler << ": " << overtaken;
+  }
+}
+
+// --- BLISS -----------------------------------------------------------------------------------------------------------
+
+/// A scheduler by itself, with the queue and the timers that it looks at.
+struct Rig {
+  explicit Rig(const Kinded& named) : scheduler(test::media_kinds().schedulers.make(named, context)) {}
+
+  void arrive(NodeId requester, std::uint32_t bank, std::uint32_t row) {
+    DramBurst burst;
+    burst.bank = bank;
+    burst.row = row;
+    burst.requester = requester;
+    scheduler->arrived(queue.add(burst, order++), 0);
+  }
+  DramPick pick(std::uint32_t bank, Clock now) {
+    return scheduler->pick(queue.oldest(bank, false), timers.bank(bank).row, now);
+  }
+  /// Serves what the bank serves next; returns what the scheduler wants to be asked about.
+  std::uint32_t serve(std::uint32_t bank, Clock now) {
+    const DramQueue::Slot slot = pick(bank, now).slot;
+    const std::uint32_t again = scheduler->served(slot, now);
+    queue.remove(slot);
+    return again;
+  }
+
+  const DramDevice device = resolve(DramBench::preset("test-D5"), {}).device;
+  DramQueue queue{32, 64};
+  DramTimers timers{device.organisation, device.timing};
+  DramSchedulerContext context{queue, timers, DramClock(device.clock), 32};
+  std::unique_ptr<DramScheduler> scheduler;
+  std::uint64_t order = 0;
+};
+
+TEST(Bliss, BlacklistsAfterFourInARowUntilTheIntervalEnds) {
+  Rig rig(kind("bliss"));
+  for (int i = 0; i < 3; ++i) rig.arrive(kA, 0, 1);
+  rig.arrive(kB, 1, 1);
+  for (int i = 0; i < 5; ++i) rig.arrive(kA, 0, 1);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(rig.serve(0, 100), DramScheduler::kNoBank);
+  EXPECT_EQ(rig.serve(1, 100), DramScheduler::kNoBank);  // another in between: the count begins anew
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(rig.serve(0, 100), DramScheduler::kNoBank);
+  EXPECT_EQ(rig.pick(0, 100).priority, 0);
+  EXPECT_EQ(rig.scheduler->due(), kNeverClock);
+  EXPECT_EQ(rig.serve(0, 12'345), DramScheduler::kEveryBank);
+  EXPECT_EQ(rig.pick(0, 12'345).priority, 1);
+  EXPECT_EQ(rig.scheduler->due(), 20'000);
+
+  // In a bank the other goes first now, though its access is younger and to another row.
+  rig.timers.activate(0, 1, 12'345);
+  rig.arrive(kB, 0, 7);
+  const DramPick pick = rig.pick(0, 12'345);
+  EXPECT_EQ(rig.queue.at(pick.slot).burst.row, 7U);
+  EXPECT_EQ(pick.priority, 0);
+
+  EXPECT_EQ(rig.scheduler->wake(20'000), DramScheduler::kEveryBank);
+  EXPECT_EQ(rig.scheduler->due(), kNeverClock);
+  EXPECT_EQ(rig.queue.at(rig.pick(0, 20'000).slot).burst.row, 1U);
+}
+
+// An access of several bursts is one access.
+TEST(Bliss, CountsAccesses) {
+  Rig rig(kind("bliss", {{"threshold", 2}}));
+  for (int i = 0; i < 4; ++i) {
+    DramBurst burst;
+    burst.requester = kA;
+    burst.first = i % 2 == 0;
+    rig.queue.add(burst, rig.order++);
+  }
+  EXPECT_EQ(rig.serve(0, 0), DramScheduler::kNoBank);
+  EXPECT_EQ(rig.serve(0, 0), DramScheduler::kNoBank);
+  EXPECT_EQ(rig.serve(0, 0), DramScheduler::kEveryBank);
+}
+
+/// Mean latencies in ns of a requester that streams and of one that reads at random, side by side.
+struct Pair {
+  double stream = 0;
+  double random = 0;
+};
+
+Pair side_by_side(const Kinded& scheduler) {
+  DramParams params = DramBench::preset("test-D5");
+  params.scheduler = scheduler;
+  DramBench bench(params);
+  RandomStream random(1, "dram", "side by side");
+  std::vector<bool> at_random;
+  std::uint64_t line = 0;
+  const auto stream = [&] {
+    at_random.push_back(false);
+    return DramAccess{line++ * 64 % (1ULL << 28U), false, 64, kA};
+  };
+  const auto scattered = [&] {
+    at_random.push_back(true);
+    return DramAccess{(1ULL << 28U) + random.below(1U << 22U) * 64, false, 64, kB};
+  };
+  // The stream has 60 on their way and the other four.
+  std::vector<std::function<DramAccess()>> patterns(16, stream);
+  patterns.back() = scattered;
+  bench.hosts(patterns, 20'000, 64);
+  Pair sum;
+  double count[2] = {};
+  for (std::size_t i = 0; i < at_random.size(); ++i) {
+    (at_random[i] ? sum.random : sum.stream) += bench.latency(i).ns();
+    ++count[at_random[i]];
+  }
+  return {sum.stream / count[0], sum.random / count[1]};
+}
+
+TEST(Bliss, ServesARandomReaderSoonerBesideAStream) {
+  const Pair before = side_by_side(kind("fr-fcfs"));
+  const Pair after = side_by_side(kind("bliss"));
+  EXPECT_LT(after.random, 0.8 * before.random) << "was " << before.random;
+  EXPECT_GT(after.stream, before.stream);
+  // Nobody is ever blacklisted.
+  const Pair never = side_by_side(kind("bliss", {{"threshold", 1'000'000}}));
+  EXPECT_EQ(never.random, before.random);
+  EXPECT_EQ(never.stream, before.stream);
+  // The longer the interval, the longer the stream stands behind, as long as the other is not blacklisted, too.
+  double sooner = before.random;
+  for (const int interval : {100, 1000}) {
+    const double random = side_by_side(kind("bliss", {{"clearing_interval", interval}})).random;
+    EXPECT_LT(random, sooner) << interval;
+    sooner = random;
+  }
+}
+
+// --- nobody starves --------------------------------------------------------------------------------------------------
+
+// Three requesters keep the data bus busy with hits, by turns, so that none of them is blacklisted; a fourth one is, and
+// wants a row of its own.
+TEST(Bliss, KeepsTheBlacklistedWaitingForAnIntervalAtMost) {
+  const auto wait = [](int interval) {
+    DramBench bench(quiet(kind("bliss", {{"clearing_interval", interval}, {"age_cap", "0ns"}})));
+    const DramClock clock(bench.media.config().device.clock);
+    std::size_t victim = 0;
+    for (Clock i = 0; i < 8000; ++i) {
+      const Clock at = i * 8;
+      bench.kernel.run(clock.at(at), ~std::uint64_t{0});
+      // Groups one to six, whose rows stay open; more than the bus can take from the beginning on.
+      for (int k = 0; k < (i < 40 ? 2 : 1); ++k) {
+        const auto n = static_cast<std::uint64_t>(i);
+        bench.access({(1 + n % 6) * kGroup + n / 6 % 64 * 64, false, 64,
+                      NodeId{1 + static_cast<std::uint32_t>(n % 3)}},
+                     clock.at(at));
+      }
+      if (i == 1000) {
+        for (std::uint64_t k = 0; k < 4; ++k) bench.access({k * 64, false, 64, NodeId{0}}, clock.at(at));
+      }
+      if (i == 1100) victim = bench.access({7 * kGroup, false, 64, NodeId{0}}, clock.at(at));
+    }
+    bench.run();
+    return clock.edge_at(bench.latency(victim));
+  };
+  for (const int interval : {2000, 8000, 32'000}) EXPECT_LE(wait(interval), interval + 2000) << interval;
+}
+
+TEST(DramScheduler, IsRefusedByItsName) {
+  const InputError error = test::input_error([] { const DramBench bench(quiet(kind("fr-fcsf"))); });
+  EXPECT_EQ(error.path(), "scheduler.kind");
+  EXPECT_EQ(error.detail().suggestion, "fr-fcfs");
+}
+
+}  // namespace
+}  // namespace cxloom

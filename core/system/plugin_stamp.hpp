@@ -15,6 +15,7 @@
 #include "cxloom_version.hpp"
 #include "device/device_context.hpp"
 #include "kernel/kernel.hpp"
+#include "memory/dram_scheduler.hpp"
 #include "memory/media.hpp"
 #include "protocol/request.hpp"
 #include "system/registry.hpp"
@@ -38,7 +39,7 @@ struct PluginStamp {
   std::uint32_t bytes = 0;             ///< of the stamp
   std::array<char, 28> version{};      ///< of cxloom
   std::array<char, 48> cxx_library{};  ///< the C++ library, and what changes its types
-  std::array<TypeLayout, 14> types{};
+  std::array<TypeLayout, 16> types{};
 };
 
 namespace stamp_detail {
@@ -80,11 +81,12 @@ constexpr PluginStamp make_plugin_stamp() {
           sizeof(PluginStamp),
           text<28>(kVersion),
           text<48>(cxx_library()),
-          {layout<Component>("Component"), layout<DeviceContext>("DeviceContext"), layout<Fabric>("Fabric"),
-           layout<FieldInfo>("FieldInfo"), layout<InputError>("InputError"), layout<Kernel>("Kernel"),
-           layout<MeasureInfo>("MeasureInfo"), layout<Media>("Media"), layout<Message>("Message"),
-           layout<Pattern>("Pattern"), layout<Registry>("Registry"), layout<Request>("Request"),
-           layout<Simulation>("Simulation"), layout<Value>("Value")}};
+          {layout<Component>("Component"), layout<DeviceContext>("DeviceContext"),
+           layout<DramQueue::Entry>("DramQueue::Entry"), layout<DramScheduler>("DramScheduler"),
+           layout<Fabric>("Fabric"), layout<FieldInfo>("FieldInfo"), layout<InputError>("InputError"),
+           layout<Kernel>("Kernel"), layout<MeasureInfo>("MeasureInfo"), layout<Media>("Media"),
+           layout<Message>("Message"), layout<Pattern>("Pattern"), layout<Registry>("Registry"),
+           layout<Request>("Request"), layout<Simulation>("Simulation"), layout<Value>("Value")}};
 }
 
 }  // namespace cxloom

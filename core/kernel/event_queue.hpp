@@ -138,12 +138,12 @@ class EventQueue {
     next_[node] = free_;
     free_ = node;
   }
-  // What comes next will touch these: its handler, its message and what lies behind it.
+  // What comes next will touch these: its handler, its message, and the account that lies two lines behind it in a request.
   void prefetch(std::uint32_t node) const {
     const Event& next = events_[node];
     __builtin_prefetch(next.handler);
     __builtin_prefetch(reinterpret_cast<const char*>(next.payload));
-    __builtin_prefetch(reinterpret_cast<const char*>(next.payload) + 64);
+    __builtin_prefetch(reinterpret_cast<const char*>(next.payload) + 128);
   }
   void grow();
   void link_elsewhere(std::uint32_t node);

@@ -27,8 +27,8 @@ std::uint64_t reorder_window(std::uint32_t queue) {
 }
 
 std::uint32_t lines_of(const Access& access) {
-  const std::uint64_t last = access.address.value() + std::max<std::uint64_t>(access.size, 1) - 1;
-  return static_cast<std::uint32_t>(last / kLineBytes - access.address.value() / kLineBytes) + 1;
+  const std::uint64_t reach = access.address.value() % kLineBytes + std::max<std::uint64_t>(access.size, 1);
+  return static_cast<std::uint32_t>((reach + kLineBytes - 1) / kLineBytes);
 }
 
 // A request in flight, its places in the queues and the event that it waits for. The tables of all of these grow to twice
@@ -207,9 +207,9 @@ void Requester::issue() {
 // Each line has an account of its own, which begins as a copy of the access's.
 void Requester::access_lines(Request& request) {
   request.pending = request.lines;
-  const std::uint64_t end = request.address.value() + request.size;
-  for (std::uint64_t at = request.address.value(); at < end;) {
-    const std::uint64_t next = std::min(end, (at / kLineBytes + 1) * kLineBytes);
+  std::uint64_t at = request.address.value();
+  for (std::uint64_t left = request.size; left > 0;) {
+    const std::uint64_t part = std::min(left, kLineBytes - at % kLineBytes);
     Request& line = requests_.take();
     line.parent = &request;
     line.id = request.id;
@@ -219,9 +219,10 @@ void Requester::access_lines(Request& request) {
     line.created = request.created;
     line.account = request.account;
     line.address = Address{at};
-    line.size = static_cast<std::uint16_t>(next - at);
+    line.size = static_cast<std::uint16_t>(part);
     access_memory(line);
-    at = next;
+    at += part;
+    left -= part;
   }
 }
 

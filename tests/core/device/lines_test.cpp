@@ -84,6 +84,13 @@ TEST(Lines, PartsOfLinesMoveTheirOwnBytes) {
   }
 }
 
+TEST(Lines, AnAccessBeyondTheEndOfAllAddressesIsRefused) {
+  for (const std::uint64_t address : {~std::uint64_t{0}, ~std::uint64_t{62}}) {
+    Running run(two_memories().replay("host", {access(address, 64)}));
+    EXPECT_THROW(run.to_end(), InputError) << address;
+  }
+}
+
 TEST(Lines, OneSlotOfTheQueueHoldsThemAll) {
   Running run(two_memories({{"queue", 1}}).replay("host", {access(0, 64), access(192, 128), access(0, 64)}));
   run.to_end();

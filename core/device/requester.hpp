@@ -190,6 +190,7 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   // The access to be issued next.
   Access next_;
   bool has_next_ = false;
+  bool has_gaps_ = false;  // some access so far had an instruction gap
   bool exhausted_ = false;
   bool ceased_ = false;
   Time next_arrival_;  // open loop
@@ -205,7 +206,6 @@ class Requester : public Component, public IoTarget, private Waiter, private IoC
   std::uint64_t window_mask_;
 
   // Measuring.
-  bool has_gaps_ = false;  // some access so far had an instruction gap
   bool counting_ = false;  // since the window opened, and after it
   bool ended_ = false;
   std::uint64_t issued_before_window_ = 0;

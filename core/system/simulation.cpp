@@ -117,14 +117,8 @@ void Simulation::read_traces() {
   for (const Spec::Workload& workload : spec_.workloads) {
     if (workload.params.trace) dynamic_cast<Requester&>(system_.component(workload.device)).read_through();
   }
-  check_instruction_gaps();
-}
-
-// Only once its accesses are all read it is known that a trace has none.
-void Simulation::check_instruction_gaps() const {
   for (const Requester* requester : system_.requesters()) {
-    if (!requester->has_work() || !requester->times_instructions() || requester->has_instruction_gaps())
-      continue;
+    if (!ignores_instruction_time(*requester)) continue;
     throw InputError({"instruction_time has no effect: the accesses of this trace have no instruction gaps",
                       {},
                       "a trace with instruction gaps, or issue_interval to space its accesses",
@@ -132,6 +126,11 @@ void Simulation::check_instruction_gaps() const {
                       InputError::Kind::kNoEffect},
                      "devices." + requester->name() + ".instruction_time");
   }
+}
+
+// Only once its accesses are all read it is known that a trace has no gaps.
+bool Simulation::ignores_instruction_time(const Requester& requester) {
+  return requester.has_work() && requester.times_instructions() && !requester.has_instruction_gaps();
 }
 
 ExternalFeed& Simulation::drive(const std::string& device) {
@@ -245,7 +244,6 @@ void Simulation::finish() {
     ensure(requester->live_requests() == 0, "a request was lost");
   ensure(system_.fabric().messages.live() == 0, "a message was lost");
   for (const IoEngine* engine : system_.io_engines()) ensure(engine->outstanding() == 0, "a packet was lost");
-  if (!known_ && driven_.empty()) check_instruction_gaps();
   if (window_ == Window::kBefore && opener_) end_unmeasured();
   if (window_ == Window::kOpen) close_window(kernel_.now());
   if (commands_) commands_->finish(kernel_.now());
@@ -274,6 +272,11 @@ void Simulation::add_notes_on_work() {
   for (const Requester* requester : system_.requesters()) {
     if (!requester->has_work()) continue;
     const std::string name = "workload." + requester->name();
+    // What comes from outside, or was cut short, could have had gaps yet.
+    if (!known_ && driven_.empty() && ignores_instruction_time(*requester)) {
+      notes_.push_back("devices." + requester->name() +
+                       ".instruction_time had no effect: the accesses of its trace have no instruction gaps");
+    }
     const std::uint64_t issued = requester->issued();
     const std::uint64_t before = requester->issued_before_window();
     if (const auto wanted = requester->expected(); wanted && issued < *wanted) {

@@ -107,7 +107,7 @@ class Simulation final : private RequestObserver {
   void look_for_livelock();
   std::uint64_t run_events(Time limit, std::uint64_t most);
   [[noreturn]] void fail(const std::string& thrown) const;
-  void check_instruction_gaps() const;
+  static bool ignores_instruction_time(const Requester& requester);
   void finish();
   std::string diagnosis(const std::string& problem) const;
 

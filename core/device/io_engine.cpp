@@ -121,7 +121,7 @@ void IoEngine::offer() {
   message.channel = channel_of(message.opcode);
   message.size = size_;
   message.account = &packet.account;
-  message.tag = packets_.index_of(packet);
+  message.tag = packet.index;
   message.age = now();
   message.requester = message.source = id();
   message.destination = destination_;

@@ -287,7 +287,7 @@ void Requester::send(Opcode opcode, Address address, std::uint16_t size, Request
   message.destination = place->target;
   if (request) {
     message.account = &request->account;
-    message.tag = requests_.index_of(*request);
+    message.tag = request->index;
     message.age = request->created;
   }
   if (place->target == id()) {

@@ -5,13 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 namespace cxloom {
 
-/// T has a member `T* next`, which the pool uses while the object is free. An object keeps its index, from zero, through all
-/// its lives.
+/// T has a member `T* next`, which the pool uses while the object is free. If it has a member `std::uint32_t index`, too, the
+/// object finds there its place in the pool, the same through all its lives.
 template <class T>
 class Pool {
  public:
@@ -24,7 +23,13 @@ class Pool {
     if (!free_) grow();
     T* object = free_;
     free_ = object->next;
-    std::construct_at(object);
+    if constexpr (kIndexed) {
+      const std::uint32_t index = object->index;
+      std::construct_at(object);
+      object->index = index;
+    } else {
+      std::construct_at(object);
+    }
     ++live_;
     return *object;
   }
@@ -33,32 +38,28 @@ class Pool {
     free_ = &object;
     --live_;
   }
-  std::uint32_t index_of(const T& object) const {
-    static_assert(std::is_standard_layout_v<Slot>, "a slot begins with its object");
-    return reinterpret_cast<const Slot&>(object).index;
-  }
+  /// The object of that index, which has been taken at least once.
   T& at(std::uint32_t index) { return slabs_[index / kSlab][index % kSlab].object; }
   /// Objects taken and not given back.
   std::uint64_t live() const { return live_; }
 
  private:
   static constexpr std::uint32_t kSlab = 256;
+  static constexpr bool kIndexed = requires(T object) { object.index; };
 
   /// A cache line apart: at a stride of a power of two the hot lines of all objects would share a part of the cache's sets,
   /// and thousands of them would push each other out.
   struct Slot {
     T object;
-    std::uint32_t index;
-    std::array<std::byte, 60> apart;
+    std::array<std::byte, 64> apart;
   };
 
   void grow() {
-    const auto first = static_cast<std::uint32_t>(slabs_.size() * kSlab);
+    [[maybe_unused]] const auto first = static_cast<std::uint32_t>(slabs_.size() * kSlab);
     slabs_.push_back(std::make_unique<Slot[]>(kSlab));
     for (std::uint32_t i = kSlab; i-- > 0;) {
-      Slot& slot = slabs_.back()[i];
-      slot.index = first + i;
-      T& object = slot.object;
+      T& object = slabs_.back()[i].object;
+      if constexpr (kIndexed) object.index = first + i;
       object.next = free_;
       free_ = &object;
     }

@@ -24,6 +24,7 @@ struct alignas(64) Request {
   alignas(64) Account account;
   NodeId requester;
   NodeId target;  ///< the device that answered, also that it failed; the requester itself for a cache hit
+  std::uint32_t index = 0;  ///< its place in the requester's pool: the tag of its messages
   std::uint32_t thread = 0;
   std::uint32_t pending = 0;  ///< of an access of several lines: those that are not answered yet
   std::uint32_t lines = 1;    ///< of the access

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -42,6 +43,33 @@ TEST(Pool, UsesAgainWhatWasGivenBackAsIfNew) {
     EXPECT_EQ(pool.live(), 0U);
   }
   EXPECT_EQ(seen.size(), 1U);
+}
+
+struct Indexed {
+  Indexed* next = nullptr;
+  std::uint32_t index = 0;
+  int value = 7;
+};
+
+TEST(Pool, AnObjectKeepsItsIndexThroughAllItsLives) {
+  Pool<Indexed> pool;
+  std::vector<Indexed*> taken;
+  for (int i = 0; i < 1000; ++i) taken.push_back(&pool.take());
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    EXPECT_EQ(taken[i]->index, i);
+    EXPECT_EQ(&pool.at(i), taken[i]);
+    taken[i]->value = -1;
+  }
+  for (Indexed* each : taken) pool.give_back(*each);
+  std::set<std::uint32_t> indices;
+  for (int i = 0; i < 1000; ++i) {
+    Indexed& again = pool.take();
+    EXPECT_EQ(again.value, 7);
+    EXPECT_EQ(&pool.at(again.index), &again);
+    indices.insert(again.index);
+  }
+  EXPECT_EQ(indices.size(), 1000U);
+  EXPECT_EQ(*indices.rbegin(), 999U);
 }
 
 }  // namespace

@@ -80,7 +80,16 @@ def beside_io() -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
+def two_at_a_time() -> Spec:
+    """A bus at which one at most waits for another."""
+    spec = host_bus_memories(bus={"bandwidth": "2GB/s"}, memories=2, host={"queue": 2})
+    spec["workload"]["host"] |= {"requests": 200, "reads": 1.0, "size": "64B"}
+    spec["run"] |= {"warmup": 0, "seed": 1}
+    return {**spec, "outputs": {"requests": True}}
+
+
 EXAMPLES = [
+    two_at_a_time(),
     lossy(),
     lossy(cache={"size": "4KiB", "access_time": "4ns"}),
     beside_io(),

@@ -1,5 +1,5 @@
 // What a DRAM is: its organisation, the constraints between its commands, and its currents. Plain data; presets are
-// filled in from standards and data sheets (dram_presets.cpp).
+// filled in from standards and data sheets (dram_presets.hpp).
 #pragma once
 
 #include <cstdint>

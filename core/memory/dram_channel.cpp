@@ -1,6 +1,7 @@
 #include "memory/dram_channel.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -8,13 +9,13 @@ namespace cxloom {
 
 namespace {
 
-constexpr Clock kForwarding = 1;  // clocks to answer a read from the write queue
+std::uint32_t banks_of(const DramConfig& config) {
+  return config.device.organisation.banks_in_rank() * config.device.organisation.ranks;
+}
 
 std::unique_ptr<DramScheduler> scheduler_of(const DramConfig& config, const DramSchedulerRegistry& kinds,
                                             const DramQueue& queue, const DramTimers& timers) {
-  const DramOrganisation& organisation = config.device.organisation;
-  DramSchedulerContext context{queue, timers, DramClock(config.device.clock),
-                               organisation.banks_in_rank() * organisation.ranks};
+  DramSchedulerContext context{queue, timers, DramClock(config.device.clock), banks_of(config)};
   try {
     return kinds.make(config.scheduler, context);
   } catch (const InputError& error) {
@@ -29,49 +30,49 @@ DramChannel::DramChannel(const DramConfig& config, const DramSchedulerRegistry& 
     : config_(config),
       timing_(config_.device.timing),
       burst_(config.device.organisation.burst_clocks),
-      banks_in_rank_(config.device.organisation.banks_in_rank()),
-      split_bus_(config.device.split_command_bus),
-      index_(index),
+      bus_(config.device, index),
       timers_(config.device.organisation, config.device.timing),
-      queue_(banks_in_rank_ * config.device.organisation.ranks, config.read_queue + config.write_queue),
+      queue_(banks_of(config), config.read_queue + config.write_queue),
+      unused_(banks_of(config)),
+      ranks_(config_, timers_, bus_, counters_),
+      refresher_({config_, timers_, bus_, unused_}, ranks_, counters_),
+      rows_(make_row_policy(config_, banks_of(config))),
       scheduler_(scheduler_of(config_, schedulers, queue_, timers_)),
       within_banks_(scheduler_->within_banks()),
-      rows_(config, banks_in_rank_ * config.device.organisation.ranks),
-      ranks_(config.device.organisation.ranks),
-      blocked_(std::size_t{banks_in_rank_} * ranks_.size()),
-      unused_(blocked_.size()),
-      load_(blocked_.size()),
-      may_be_alone_(!rows_.times_out() && config.read_queue > 1 && config.write_queue > 1) {
-  for (auto& candidates : candidates_) candidates.resize(blocked_.size());
-  for (auto& ready : ready_) ready.resize(ranks_.size());
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) refresh_.emplace_back(config, rank);
-  update_next_due();
-}
+      candidates_(config_.device.organisation, queue_, timers_, bus_, unused_, refresher_, *scheduler_),
+      direction_(config_),
+      idle_rows_(banks_of(config), timing_.tRP, *rows_, queue_, refresher_, timers_, bus_, ranks_),
+      times_out_(rows_->times_out()),
+      may_be_alone_(!times_out_ && config.read_queue > 1 && config.write_queue > 1),
+      next_due_(std::min(refresher_.due(), scheduler_->due())),
+      write_places_(config.write_queue),
+      load_(banks_of(config)),
+      forecast_({config_, queue_, arrivals_, write_places_, candidates_, unused_, refresher_, direction_,
+                 *scheduler_}) {}
 
 Clock DramChannel::arrive(const DramBurst& burst, Clock ready) {
   const Clock rest = burst.write ? 0 : shortest(burst, ready);
-  const bool first = arrivals_[burst.write].empty();
-  arrivals_[burst.write].push_back({burst, ready, order_++, rest});
+  const bool first = arrivals_.empty(burst.write);
+  arrivals_.push(burst, ready, rest);
   ++load_[burst.bank];
   if (burst.write) {
-    ++filter_[hash(burst)];
+    writes_.add(burst);
     if (!config_.posted_writes) return ready + timing_.CWL + burst_;
     // Behind others that wait it needs nothing of its own: when they are through, its turn is looked at.
     return first ? ready : kNeverClock;
   }
-  if (rest == kForwarding) ++forwardable_;
   return ready + rest;
 }
 
 // A read takes at least so long; exactly so long in a sub-channel with nothing else to do.
 Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
-  if (filter_[hash(burst)] != 0) return kForwarding;
+  if (writes_.may_hold(burst)) return DramArrivals::kForwarding;
   const Clock hit = timing_.CL + burst_;
   const DramTimers::Bank& bank = timers_.bank(burst.bank);
   if (load_[burst.bank] != 0 || bank.row == burst.row) return hit;
   // The row of a bank that nobody else wants may be closed before it comes, by a refresh or a timeout, but not opened.
-  const bool closed = bank.row == DramTimers::kClosed || drains_ != 0 || next_due_ <= ready ||
-                      refresh_[bank.rank].wanted(false) || rows_.times_out();
+  const bool closed = bank.row == DramTimers::kClosed || refresher_.draining() != 0 || next_due_ <= ready ||
+                      refresher_.owed(bank.rank) || times_out_;
   return hit + timing_.tRCD + (closed ? 0 : timing_.tRP);
 }
 
@@ -79,23 +80,19 @@ Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
 
 inline DramChannel::Admission DramChannel::next_admission() const {
   Admission next;
-  if (!arrivals_[0].empty() && queue_.count(false) < config_.read_queue) next.at = arrivals_[0].front().ready;
-  if (arrivals_[1].empty()) return next;
-  const Arrival& head = arrivals_[1].front();
-  Clock at = kNeverClock;
-  if (held_writes_ < config_.write_queue) {
-    at = head.ready;
-  } else if (!written_.empty()) {
-    at = std::max(head.ready, written_.front());
-  }
-  if (at < next.at || (at == next.at && at != kNeverClock && head.order < arrivals_[0].front().order))
+  if (!arrivals_.empty(false) && queue_.count(false) < config_.read_queue)
+    next.at = arrivals_.front(false).ready;
+  if (arrivals_.empty(true)) return next;
+  const DramArrivals::Arrival& head = arrivals_.front(true);
+  const Clock at = write_places_.room() ? head.ready : std::max(head.ready, write_places_.next_free());
+  if (at < next.at || (at == next.at && at != kNeverClock && head.order < arrivals_.front(false).order))
     next = {at, true};
   return next;
 }
 
 void DramChannel::advance(Clock limit) {
   for (;;) {
-    free_written();
+    release_places();
     const Admission admission = next_admission();
     if (admission.at <= floor_) {
       admit(admission.write);
@@ -106,66 +103,44 @@ void DramChannel::advance(Clock limit) {
       if (!serve_alone(before) && before == next_due_) join();
     }
     if (floor_ >= limit) return;
-    if (next_due_ < limit && idle()) skip_idle(std::min(limit, admission.at));
+    if (next_due_ < limit && idle()) {
+      refresher_.skip_idle(std::min(limit, admission.at));
+      next_due_ = std::min(refresher_.due(), scheduler_->due());
+    }
     const Clock command = choose().at;
     const Clock next = std::min({admission.at, next_due_, command, limit});
     floor_ = std::max(floor_, next);
     if (next == admission.at) {
-      free_written();
+      release_places();
       admit(admission.write);
     } else if (next == limit) {
-      free_written();
+      release_places();
       return;
     } else if (next == next_due_) {
-      for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-        if (refresh_[rank].due() == next) refresh_falls_due(rank, next);
-      }
-      if (scheduler_->due() == next) {
-        const std::uint32_t again = scheduler_->wake(next);
-        if (again != DramScheduler::kNoBank) ask_again(again);
-        ensure(scheduler_->due() > next, "a DRAM scheduler is due again at once");
-      }
-      update_next_due();
+      fall_due(next);
     } else {
       issue(choice_);
     }
   }
 }
 
-void DramChannel::drain() {
-  while (!idle() || !arrivals_[0].empty() || !arrivals_[1].empty()) advance(floor_ + burst_);
+// Refreshes are owed from now on, or the scheduler wanted to be woken.
+void DramChannel::fall_due(Clock now) {
+  for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
+    if (refresher_.due(rank) != now) continue;
+    refresher_.fall_due(rank);
+    if (refresher_.wanted(rank)) start_refresh(rank, now);
+  }
+  if (scheduler_->due() == now) {
+    const std::uint32_t again = scheduler_->wake(now);
+    if (again != DramScheduler::kNoBank) ask_again(again);
+    ensure(scheduler_->due() > now, "a DRAM scheduler is due again at once");
+  }
+  next_due_ = std::min(refresher_.due(), scheduler_->due());
 }
 
-Clock DramChannel::next_done_bound() const {
-  if (!done_.empty() && done_.front().at <= floor_) return floor_;
-  Clock bound = kNeverClock;
-  if (!done_.empty()) {  // what is on its way comes before what has no command yet
-    bound = done_.front().at;
-  } else if (queue_.count(false) != 0) {
-    bound = read_command_bound() + timing_.CL + burst_;
-  }
-  const Clock write = timing_.CWL + burst_;
-  if (!arrivals_[0].empty()) {
-    const Clock room = queue_.count(false) < config_.read_queue ? floor_ : read_command_bound();
-    const std::size_t few = std::min<std::size_t>(arrivals_[0].size(), 4);
-    for (std::size_t i = 0; i < few; ++i)
-      bound = std::min(bound, std::max(room, arrivals_[0][i].ready) + arrivals_[0][i].rest);
-    if (few != arrivals_[0].size()) {
-      const Clock rest = forwardable_ != 0 ? kForwarding : timing_.CL + burst_;
-      bound = std::min(bound, std::max(room, arrivals_[0][few].ready) + rest);
-    }
-  }
-  if (!config_.posted_writes) {
-    if (queue_.count(true) != 0) bound = std::min(bound, floor_ + write);
-    if (!arrivals_[1].empty()) bound = std::min(bound, std::max(floor_, arrivals_[1].front().ready) + write);
-  } else if (!arrivals_[1].empty()) {
-    const Clock ready = std::max(floor_, arrivals_[1].front().ready);
-    const bool room = held_writes_ < config_.write_queue;
-    bound = std::min(bound, room               ? ready
-                            : written_.empty() ? std::max(ready, floor_ + write)
-                                               : std::max(ready, written_.front()));
-  }
-  return bound;
+void DramChannel::drain() {
+  while (!idle() || !arrivals_.empty(false) || !arrivals_.empty(true)) advance(floor_ + burst_);
 }
 
 void DramChannel::finish(Clock at, Clock first, std::uint32_t access) {
@@ -175,34 +150,33 @@ void DramChannel::finish(Clock at, Clock first, std::uint32_t access) {
 // --- admission -------------------------------------------------------------------------------------------------------
 
 void DramChannel::admit(bool write) {
-  const Arrival arrival = arrivals_[write].front();
-  arrivals_[write].pop_front();
+  const DramArrivals::Arrival arrival = arrivals_.pop(write);
   const DramBurst& burst = arrival.burst;
-  if (!write && arrival.rest == kForwarding) --forwardable_;
-  const DramQueue::Slot earlier = filter_[hash(burst)] != 0 ? queue_.write_to(burst) : DramQueue::kNone;
+  const DramQueue::Slot earlier = writes_.may_hold(burst) ? queue_.write_to(burst) : DramQueue::kNone;
   // A read that waited outside may find a write that came after it: that one is not its business.
   const bool queued = earlier != DramQueue::kNone && queue_.at(earlier).order < arrival.order;
   if (queued && !write) {
     ++counters_.forwarded;
     --load_[burst.bank];
-    finish(floor_ + kForwarding, floor_ + kForwarding, burst.access);
+    const Clock at = floor_ + DramArrivals::kForwarding;
+    finish(at, at, burst.access);
     return;
   }
   if (write && config_.posted_writes) finish(floor_, floor_, burst.access);
   if (queued && write && config_.posted_writes) {
     ++counters_.merged;
     --load_[burst.bank];
-    --filter_[hash(burst)];
+    writes_.remove(burst);
     return;
   }
   if (alone_ != DramQueue::kNone) join();
-  const bool alone = may_be_alone_ && idle() && drains_ == 0;
+  const bool alone = may_be_alone_ && idle() && refresher_.draining() == 0;
   const std::uint32_t rank = timers_.bank(burst.bank).rank;
-  if (ranks_[rank].pending++ == 0 && !refresh_[rank].draining()) power_up(rank, floor_);
-  ranks_[rank].idle_from = kNeverClock;
+  if (ranks_.waiting(rank) == 0 && !refresher_.draining(rank)) ranks_.wake(rank, floor_);
+  ranks_.queued(rank);
   const DramQueue::Slot slot = queue_.add(burst, arrival.order);
   (write ? counters_.write_queue : counters_.read_queue).change(floor_, +1);
-  if (write) ++held_writes_;
+  if (write) write_places_.take();
   std::uint32_t again = DramScheduler::kNoBank;
   if (!within_banks_) {
     again = scheduler_->arrived(slot, floor_);
@@ -215,104 +189,219 @@ void DramChannel::admit(bool write) {
   const Choice before = choice_;
   const bool known =
       chosen_ && !config_.power_down && (before.target != burst.bank || before.step == Step::kRefresh);
-  const bool direction = writing_;
+  const bool writing = direction_.writing();
   reconsider(burst.bank);
   if (again != DramScheduler::kNoBank) ask_again(again);
   choose_direction();
-  if (known && again == DramScheduler::kNoBank && direction == writing_) {
+  if (known && again == DramScheduler::kNoBank && writing == direction_.writing()) {
     choice_ = before;
     chosen_ = true;
-    if (write == writing_) {
-      const Choice mine = choice_of(burst.bank, write);
+    if (write == writing) {
+      const Choice mine = candidates_.of(burst.bank, write, floor_);
       if (mine.before(choice_)) choice_ = mine;
     }
   }
 }
 
-void DramChannel::choose_direction() {
-  const std::uint32_t reads = queue_.count(false);
-  const std::uint32_t writes = queue_.count(true);
-  const bool before = writing_;
-  if (writing_) {
-    if (writes == 0 || (reads != 0 && writes <= config_.write_low)) writing_ = false;
-  } else if (writes >= config_.write_high || (reads == 0 && writes != 0)) {
-    writing_ = true;
+// --- choice ----------------------------------------------------------------------------------------------------------
+
+void DramChannel::choose_again() {
+  choice_ = {};
+  chosen_ = true;
+  if ((idle() || alone_ != DramQueue::kNone) && refresher_.draining() == 0 && !times_out_) return;
+  const bool writing = direction_.writing();
+  candidates_.for_each_first(writing, floor_, [&](const Choice& choice) {
+    if (choice.before(choice_)) choice_ = choice;
+  });
+  for (const std::uint32_t bank : unused_.banks(!writing)) {
+    const Choice choice = candidates_.of(bank, !writing, floor_);
+    if (choice.before(choice_)) choice_ = choice;
   }
-  if (before != writing_) chosen_ = false;
-}
-
-// --- power-down and idle time ----------------------------------------------------------------------------------------
-
-void DramChannel::wake_up(std::uint32_t rank, Clock now) {
-  RankState& state = ranks_[rank];
-  if (state.idle_from == kNeverClock) return;
-  const Clock entry = state.idle_from + *config_.power_down;
-  if (entry >= now) return;
-  const Clock exit = std::max(now, entry + timing_.tPD);
-  sleep(counters_, rank, exit);
-  timers_.power_up(rank, exit);
-  tell(DramCommand::kPowerDown, rank, 0, entry);
-  tell(DramCommand::kPowerUp, rank, 0, exit);
-}
-
-// Refreshes in idle time follow each other at equal intervals, once there has been one that nothing delayed.
-void DramChannel::skip_idle(Clock limit) {
-  if (log_) return;  // who reads along wants to see every refresh
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (!refreshes_steadily(rank)) return;
+  if (refresher_.draining() != 0) {
+    for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
+      if (!refresher_.draining(rank)) continue;
+      const Choice choice = refresh_choice(rank);
+      if (choice.before(choice_)) choice_ = choice;
+    }
   }
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    DramRefresh& refresh = refresh_[rank];
-    // The last is done in full, for the state that it leaves.
-    const Clock count = (limit - refresh.due()) / refresh.interval() - 1;
-    if (count <= 0) continue;
-    const Clock awake = ranks_[rank].idle_from - (refresh.due() - refresh.interval());
-    refresh.skip(count);
-    ranks_[rank].idle_from += count * refresh.interval();
-    counters_.refreshes += static_cast<std::uint64_t>(count);
-    if (!config_.power_down) continue;
-    const Clock asleep = refresh.interval() - awake - *config_.power_down;
-    if (asleep > 0) counters_.asleep_closed += count * asleep;
+  if (times_out_) {
+    const Choice choice = idle_rows_.next(floor_);
+    if (choice.before(choice_)) choice_ = choice;
   }
-  update_next_due();
 }
 
-void DramChannel::update_next_due() {
-  next_due_ = scheduler_->due();
-  for (const DramRefresh& refresh : refresh_) next_due_ = std::min(next_due_, refresh.due());
+DramChannel::Choice DramChannel::refresh_choice(std::uint32_t rank) const {
+  const Clock at = refresher_.next_at(rank, direction_.writing());
+  if (at == kNeverClock) return {};
+  return {std::max({at, floor_, bus_.free(false)}), Step::kRefresh, false, rank,
+          dram_rank(0, Step::kRefresh)};
 }
 
-// The last refresh of an idle rank went out when it was due, all is as it was before it, and so it will be with the next.
-bool DramChannel::refreshes_steadily(std::uint32_t rank) const {
-  const DramRefresh& refresh = refresh_[rank];
-  if (refresh.draining() || refresh.wanted(false) || timers_.open_banks(rank) != 0) return false;
-  if (timers_.refresh_all_at(rank) > refresh.due()) return false;
-  const Clock awake = ranks_[rank].idle_from - (refresh.due() - refresh.interval());
-  const Clock refreshing = refresh.all_banks() ? timing_.tRFC : timing_.tRFC_SB;
-  if (!config_.power_down) return awake == refreshing;
-  const Clock asleep = refresh.interval() - awake - *config_.power_down;  // before the next
-  return asleep <= 0 ? awake == refreshing : awake == timing_.tXP + refreshing && asleep >= timing_.tPD;
+// --- effects ---------------------------------------------------------------------------------------------------------
+
+void DramChannel::issue(const Choice& choice) {
+  chosen_ = false;
+  const Choice chosen = choice;  // `choice` may be choice_, which changes
+  switch (chosen.step) {
+    case Step::kColumn: {
+      const std::uint32_t again = send_column(candidates_.slot(chosen.target, chosen.write), chosen.at);
+      reconsider(chosen.target);
+      if (again != DramScheduler::kNoBank) ask_again(again);
+      choose_direction();
+      break;
+    }
+    case Step::kActivate:
+    case Step::kPrecharge:
+      send_row(candidates_.slot(chosen.target, chosen.write), chosen.at);
+      reconsider(chosen.target);
+      break;
+    case Step::kRefresh: send_refresh(chosen.target, chosen.at); break;
+    case Step::kTimeout:
+      idle_rows_.close(chosen.target, chosen.at);
+      reconsider(chosen.target);
+      break;
+    case Step::kNothing: break;
+  }
 }
+
+// Opens the row of a burst, or closes the one that is open instead.
+void DramChannel::send_row(DramQueue::Slot slot, Clock now) {
+  DramQueue::Entry& entry = queue_.at(slot);
+  const std::uint32_t bank = entry.burst.bank;
+  const DramTimers::Bank& state = timers_.bank(bank);
+  if (entry.first == DramQueue::kUntouched) entry.first = now;
+  ranks_.account_open(state.rank, now);
+  if (state.row == DramTimers::kClosed) {
+    if (entry.outcome == RowOutcome::kHit) entry.outcome = RowOutcome::kMiss;
+    ++counters_.activates;
+    timers_.activate(bank, entry.burst.row, now);
+    rows_->opened(bank, entry.burst.row);
+    unused_.opened(bank, entry.burst.write);
+    bus_.send(DramCommand::kActivate, bank, now, &entry.burst);
+  } else {
+    entry.outcome = RowOutcome::kConflict;
+    unused_.forget(bank);
+    timers_.precharge(bank, now);
+    bus_.send(DramCommand::kPrecharge, bank, now);
+  }
+}
+
+// Reads or writes a burst, which leaves the queue. Returns what the scheduler said to that.
+std::uint32_t DramChannel::send_column(DramQueue::Slot slot, Clock now) {
+  const DramQueue::Entry entry = queue_.at(slot);
+  const DramBurst& burst = entry.burst;
+  const std::uint32_t bank = burst.bank;
+  const std::uint32_t rank = timers_.bank(bank).rank;
+  std::uint32_t again = DramScheduler::kNoBank;
+  if (!within_banks_ || slot != queue_.oldest(bank, burst.write)) {
+    again = scheduler_->served(slot, now);
+    heed_due();
+  }
+  queue_.remove(slot);
+  const bool first_use = unused_.holds(bank);
+  unused_.forget(bank);
+  const bool close = rows_->used(bank, !first_use, now) &&
+                     queue_.oldest_to(bank, false, burst.row) == DramQueue::kNone &&
+                     queue_.oldest_to(bank, true, burst.row) == DramQueue::kNone;
+  if (close) ranks_.account_open(rank, now);
+  timers_.column(bank, burst.write, close, now);
+
+  const Clock end = now + (burst.write ? timing_.CWL : timing_.CL) + burst_;
+  const Clock first = entry.first == DramQueue::kUntouched ? now : entry.first;
+  --load_[bank];
+  if (burst.write) {
+    ++counters_.writes;
+    writes_.remove(burst);
+    write_places_.leave(end);
+    if (!config_.posted_writes) finish(end, first, burst.access);
+  } else {
+    ++counters_.reads;
+    counters_.read_queue.change(now, -1);
+    finish(end, first, burst.access);
+  }
+  ++(entry.outcome == RowOutcome::kHit    ? counters_.hits
+     : entry.outcome == RowOutcome::kMiss ? counters_.misses
+                                          : counters_.conflicts);
+  const DramCommand command = burst.write ? (close ? DramCommand::kWritePrecharge : DramCommand::kWrite)
+                                          : (close ? DramCommand::kReadPrecharge : DramCommand::kRead);
+  bus_.send(command, bank, now, &burst);
+
+  ranks_.served(rank);
+  if (ranks_.waiting(rank) == 0) {
+    // Power-down waits until the data are in the device and an automatic precharge is over.
+    ranks_.idle_from(rank, end + timing_.tWR + timing_.tRP);
+    if (refresher_.wanted(rank)) start_refresh(rank, now);
+  }
+  return again;
+}
+
+void DramChannel::start_refresh(std::uint32_t rank, Clock now) {
+  refresher_.start(rank, now);
+  reconsider(refresher_.set(rank));
+}
+
+void DramChannel::send_refresh(std::uint32_t rank, Clock now) {
+  const DramRefreshSet& set = refresher_.set(rank);
+  refresher_.send_next(rank, direction_.writing(), now);
+  reconsider(set);
+  if (refresher_.wanted(rank)) start_refresh(rank, now);
+}
+
+// The banks of a refresh.
+void DramChannel::reconsider(const DramRefreshSet& set) {
+  chosen_ = false;
+  if (ranks_.waiting(set.rank) == 0) return;  // nobody wants anything of them
+  for (const std::uint32_t bank : set.banks) {
+    if (load_[bank] != 0) reconsider(bank);
+  }
+}
+
+// --- a burst alone ---------------------------------------------------------------------------------------------------
+//
+// In idle time a burst is the only one in the queues. What it needs follows from the timers, until another comes or a
+// refresh falls due; so long it is not put among the candidates, and nothing is chosen. With a row that may time out there
+// is always a choice.
+
+// Sends it, one command after the other, as long as that is before `before`, when something else may come. Returns
+// whether the burst is through.
+bool DramChannel::serve_alone(Clock before) {
+  const DramBurst& burst = queue_.at(alone_).burst;
+  const DramTimers::Bank& bank = timers_.bank(burst.bank);
+  const auto may = [&](Step step) {
+    const Clock at = candidates_.ready_at(step, burst, floor_);
+    if (at >= before) return false;
+    floor_ = at;
+    return true;
+  };
+  if (bank.row != burst.row) {
+    if (bank.row != DramTimers::kClosed) {
+      if (!may(Step::kPrecharge)) return false;
+      send_row(alone_, floor_);
+    }
+    if (!may(Step::kActivate)) return false;
+    send_row(alone_, floor_);
+  }
+  if (!may(Step::kColumn)) return false;
+  send_column(std::exchange(alone_, DramQueue::kNone), floor_);
+  return true;
+}
+
+// It is not by itself any more: among the candidates with it.
+void DramChannel::join() {
+  const std::uint32_t bank = queue_.at(std::exchange(alone_, DramQueue::kNone)).burst.bank;
+  reconsider(bank);
+  choose_direction();
+}
+
+// --- counters --------------------------------------------------------------------------------------------------------
 
 DramCounters DramChannel::counters() {
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) account_open(rank, floor_);
+  for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) ranks_.account_open(rank, floor_);
   counters_.read_queue.settle(floor_);
   counters_.write_queue.settle(floor_);
   DramCounters counted = counters_;
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (ranks_[rank].idle_from != kNeverClock) sleep(counted, rank, floor_);
-  }
+  for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) ranks_.account_sleep(counted, rank, floor_);
   return counted;
-}
-
-// Accounts for the power-down that a rank is in, if it is, up to `until`.
-void DramChannel::sleep(DramCounters& counters, std::uint32_t rank, Clock until) const {
-  if (!config_.power_down) return;
-  const Clock asleep = until - ranks_[rank].idle_from - *config_.power_down;
-  if (asleep <= 0) return;
-  const std::uint32_t open = timers_.open_banks(rank);
-  (open != 0 ? counters.asleep_open : counters.asleep_closed) += asleep;
-  counters.open -= open * asleep;
 }
 
 void DramChannel::restart_levels() {

@@ -1,0 +1,61 @@
+#include "memory/dram_forecast.hpp"
+
+#include <algorithm>
+
+namespace cxloom {
+
+Clock DramForecast::done(Clock now, Clock under_way, DramQueue::Slot alone) const {
+  Clock bound = under_way;
+  if (under_way == kNeverClock && the_.queue.count(false) != 0)  // otherwise it comes after that
+    bound = read_command(now, alone) + hit_;
+  if (!the_.arrivals.empty(false)) {
+    const bool room = the_.queue.count(false) < the_.config.read_queue;
+    bound = std::min(bound, the_.arrivals.read_bound(room ? now : read_command(now, alone), hit_));
+  }
+  return std::min(bound, write_done(now));
+}
+
+Clock DramForecast::write_done(Clock now) const {
+  const bool arriving = !the_.arrivals.empty(true);
+  const Clock ready = arriving ? std::max(now, the_.arrivals.front(true).ready) : kNeverClock;
+  if (!the_.config.posted_writes) {
+    return the_.queue.count(true) != 0 ? now + write_ : arriving ? ready + write_ : kNeverClock;
+  }
+  if (!arriving || the_.write_places.room()) return ready;
+  const Clock free = the_.write_places.next_free();
+  return std::max(ready, free == kNeverClock ? now + write_ : free);
+}
+
+// No read command goes out before this clock.
+Clock DramForecast::read_command(Clock now, DramQueue::Slot alone) const {
+  const DramTiming& timing = the_.config.device.timing;
+  if (the_.refresher.draining() != 0) return now;
+  if (the_.direction.writing()) {  // but for rows that were opened for a read
+    const std::uint32_t writes = the_.direction.writes_before_reads(the_.queue.count(true));
+    Clock bound = now + (std::max(writes, 1U) - 1) * timing.tCCD_S;
+    for (const std::uint32_t bank : the_.unused.banks(false))
+      bound = std::min(bound, the_.candidates.of(bank, false, now).at);
+    return bound;
+  }
+  const auto rest = [&](DramStep step) {
+    return step == DramStep::kColumn     ? 0
+           : step == DramStep::kActivate ? timing.tRCD
+                                         : timing.tRP + timing.tRCD;
+  };
+  if (alone != DramQueue::kNone) {
+    const DramBurst& burst = the_.queue.at(alone).burst;
+    const DramStep step = the_.candidates.step_of(burst);
+    return the_.candidates.ready_at(step, burst, now) + rest(step);
+  }
+  Clock bound = kNeverClock;
+  if (!within_banks_) {  // it may change its mind when it is due, and for writes that go
+    bound = the_.scheduler.due();
+    for (const std::uint32_t bank : the_.unused.banks(true))
+      bound = std::min(bound, the_.candidates.of(bank, true, now).at);
+  }
+  the_.candidates.for_each_first(
+      false, now, [&](const DramChoice& choice) { bound = std::min(bound, choice.at + rest(choice.step)); });
+  return bound;
+}
+
+}  // namespace cxloom

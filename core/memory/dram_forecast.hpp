@@ -1,0 +1,52 @@
+// Clocks before which nothing of what waits is done, unless something new arrives: so long nobody needs to catch up with the
+// sub-channel. They need not be exact, but never late.
+#pragma once
+
+#include "memory/dram_arrivals.hpp"
+#include "memory/dram_candidates.hpp"
+#include "memory/dram_direction.hpp"
+#include "memory/dram_params.hpp"
+#include "memory/dram_queue.hpp"
+#include "memory/dram_refresher.hpp"
+#include "memory/dram_scheduler.hpp"
+#include "memory/dram_unused_rows.hpp"
+#include "memory/dram_write_places.hpp"
+
+namespace cxloom {
+
+/// What a sub-channel's forecast is made from.
+struct DramForecastContext {
+  const DramConfig& config;
+  const DramQueue& queue;
+  const DramArrivals& arrivals;
+  const DramWritePlaces& write_places;
+  const DramCandidates& candidates;
+  const DramUnusedRows& unused;
+  const DramRefresher& refresher;
+  const DramDirection& direction;
+  const DramScheduler& scheduler;
+};
+
+class DramForecast {
+ public:
+  explicit DramForecast(const DramForecastContext& context)
+      : the_(context),
+        within_banks_(context.scheduler.within_banks()),
+        hit_(context.config.device.timing.CL + context.config.device.organisation.burst_clocks),
+        write_(context.config.device.timing.CWL + context.config.device.organisation.burst_clocks) {}
+
+  /// The first clock at which a burst may be done. `under_way`: when the first is of those that had their read or write command,
+  /// kNeverClock if none is on its way; `alone`: the only burst queued, if it is not among the candidates.
+  Clock done(Clock now, Clock under_way, DramQueue::Slot alone) const;
+
+ private:
+  Clock read_command(Clock now, DramQueue::Slot alone) const;
+  Clock write_done(Clock now) const;
+
+  const DramForecastContext the_;
+  const bool within_banks_;  ///< the scheduler chooses
+  const Clock hit_;          ///< from a read, or a write, to the end of its data
+  const Clock write_;
+};
+
+}  // namespace cxloom

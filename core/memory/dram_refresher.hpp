@@ -1,0 +1,73 @@
+// When refreshes of each rank are due and how many are owed, and the banks that are being closed for one: there no row is
+// opened any more.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "memory/dram_counters.hpp"
+#include "memory/dram_ranks.hpp"
+#include "memory/dram_refresh_policy.hpp"
+
+namespace cxloom {
+
+class DramRefresher {
+ public:
+  DramRefresher(const DramRefreshContext& context, DramRanks& ranks, DramCounters& counters);
+
+  /// The next one of any rank falls due; kNeverClock if refresh is off.
+  Clock due() const { return due_; }
+  Clock due(std::uint32_t rank) const { return turns_[rank].due; }
+  /// One falls due and is owed from now on.
+  void fall_due(std::uint32_t rank);
+  /// `limit` is the next clock at which anything but refreshes happens: counts those before it at once, if all ranks are idle
+  /// and nothing delays any of them.
+  void skip_idle(Clock limit);
+
+  /// Whether one must or may begin now. Some are put off as long as bursts wait for the rank.
+  bool wanted(std::uint32_t rank) const {
+    const Turn& turn = turns_[rank];
+    return !turn.draining && turn.owed > (ranks_.waiting(rank) != 0 ? postpone_ : 0);
+  }
+  bool owed(std::uint32_t rank) const { return turns_[rank].owed != 0; }
+  /// Begins one: its banks are blocked until it has gone out.
+  void start(std::uint32_t rank, Clock now);
+
+  /// Ranks with banks that are being closed.
+  std::uint32_t draining() const { return draining_; }
+  bool draining(std::uint32_t rank) const { return turns_[rank].draining; }
+  bool blocks(std::uint32_t bank) const { return blocked_[bank] != 0; }
+  /// The set of the refresh that is next, or under way.
+  const DramRefreshSet& set(std::uint32_t rank) const { return turns_[rank].sets[turns_[rank].set]; }
+  /// When the next command of the one under way may go, the bus aside; kNeverClock: not before rows are used.
+  Clock next_at(std::uint32_t rank, bool writing) const { return policy_->next_at(set(rank), writing); }
+  void send_next(std::uint32_t rank, bool writing, Clock now);
+
+ private:
+  struct Turn {  // of a rank
+    Clock due = kNeverClock;
+    std::uint32_t owed = 0;
+    std::uint32_t set = 0;  ///< of the next one
+    bool draining = false;
+    std::vector<DramRefreshSet> sets;
+  };
+
+  void update_due();
+  bool steady(std::uint32_t rank) const;
+
+  const std::unique_ptr<DramRefreshPolicy> policy_;  ///< null: off
+  const std::uint32_t postpone_;
+  const Clock wake_;  ///< to come back from power-down, and to stay in it at least
+  const Clock shortest_power_down_;
+  const DramTimers& timers_;
+  const DramCommandBus& bus_;
+  DramRanks& ranks_;
+  DramCounters& counters_;
+  std::vector<Turn> turns_;
+  std::vector<std::uint8_t> blocked_;  ///< by bank
+  std::uint32_t draining_ = 0;
+  Clock due_ = kNeverClock;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,13 @@
+// The row policy `closed`: a row is closed with the last access that waits for it.
+#pragma once
+
+#include "memory/dram_row_policy.hpp"
+
+namespace cxloom {
+
+class DramRowClosed final : public DramRowPolicy {
+ public:
+  bool used(std::uint32_t /*bank*/, bool /*again*/, Clock /*now*/) override { return true; }
+};
+
+}  // namespace cxloom

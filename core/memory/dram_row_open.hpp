@@ -1,0 +1,13 @@
+// The row policy `open`: a row stays until another is wanted, or a refresh comes.
+#pragma once
+
+#include "memory/dram_row_policy.hpp"
+
+namespace cxloom {
+
+class DramRowOpen final : public DramRowPolicy {
+ public:
+  bool used(std::uint32_t /*bank*/, bool /*again*/, Clock /*now*/) override { return false; }
+};
+
+}  // namespace cxloom

@@ -1,0 +1,26 @@
+// The row policy `timeout`: a row that nobody has used for a while is closed.
+#pragma once
+
+#include <vector>
+
+#include "memory/dram_row_policy.hpp"
+
+namespace cxloom {
+
+class DramRowTimeout final : public DramRowPolicy {
+ public:
+  DramRowTimeout(Clock timeout, std::uint32_t banks) : timeout_(timeout), close_at_(banks) {}
+
+  bool used(std::uint32_t bank, bool /*again*/, Clock now) override {
+    close_at_[bank] = now + timeout_;
+    return false;
+  }
+  bool times_out() const override { return true; }
+  Clock close_at(std::uint32_t bank) const override { return close_at_[bank]; }
+
+ private:
+  Clock timeout_;
+  std::vector<Clock> close_at_;  ///< by bank
+};
+
+}  // namespace cxloom

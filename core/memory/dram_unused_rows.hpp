@@ -1,0 +1,43 @@
+// Rows that were opened and not used yet. Each is used once, in the direction for which it was opened, before another takes
+// its place.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace cxloom {
+
+class DramUnusedRows {
+ public:
+  explicit DramUnusedRows(std::size_t banks) : opener_(banks) {}
+
+  /// Whether the row of a bank was opened for a write (or a read), and not used yet.
+  bool holds(std::uint32_t bank, bool write) const { return opener_[bank] == mark(write); }
+  bool holds(std::uint32_t bank) const { return opener_[bank] != 0; }
+  /// The banks that hold such a row.
+  const std::vector<std::uint32_t>& banks(bool write) const { return banks_[write]; }
+
+  void opened(std::uint32_t bank, bool write) {
+    opener_[bank] = mark(write);
+    banks_[write].push_back(bank);
+  }
+  /// The row of a bank was used, or closed.
+  void forget(std::uint32_t bank) {
+    if (opener_[bank] == 0) return;
+    std::vector<std::uint32_t>& banks = banks_[opener_[bank] == mark(true)];
+    if (banks.back() == bank) {
+      banks.pop_back();
+    } else {
+      std::erase(banks, bank);
+    }
+    opener_[bank] = 0;
+  }
+
+ private:
+  static std::uint8_t mark(bool write) { return write ? 2 : 1; }
+
+  std::vector<std::uint8_t> opener_;  ///< by bank: 0 nobody, 1 a read, 2 a write
+  std::vector<std::uint32_t> banks_[2];
+};
+
+}  // namespace cxloom

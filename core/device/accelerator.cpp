@@ -22,6 +22,7 @@ Accelerator::Accelerator(const AcceleratorParams& params, const DeviceContext& c
     : Requester(params, context) {
   if (!params.memory) return;
   share_ports();
+  fabric().roles.memories.declare(*this, id(), *this);
   try {
     controller_ =
         std::make_unique<MemoryController>(*params.memory, context.media, context.kernel, *this,

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "device/memory_controller.hpp"
-#include "device/memory_owner.hpp"
 #include "device/requester.hpp"
 
 namespace cxloom {

@@ -57,6 +57,7 @@ Bus::Bus(const BusParams& params, const DeviceContext& context)
       cost_{params.header, params.data_header},
       shared_(params.duplex == Duplex::kHalf),
       wires_{Wire(params.bandwidth.rate, params.turnaround), Wire(params.bandwidth.rate, params.turnaround)} {
+  fabric_.roles.shared_media.declare(*this, id(), *this);
 }
 
 void Bus::receive(Message& message) {

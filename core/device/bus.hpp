@@ -25,10 +25,9 @@ struct BusParams {
   static void describe(Schema<BusParams>& schema);
 };
 
-class Bus final : public Component {
+class Bus final : public Component, public SharedMedium {
  public:
   using Params = BusParams;
-  enum Direction : unsigned { kDownstream, kUpstream };
   Bus(const BusParams& params, const DeviceContext& context);
 
   bool forwards() const override { return true; }
@@ -38,8 +37,8 @@ class Bus final : public Component {
   Time port_delay() const override { return port_delay_; }
   std::size_t max_ports() const override { return 0; }
 
-  bool unlimited() const { return wires_[0].unlimited(); }
-  WireMonitor& monitor(Direction direction) { return monitors_[direction]; }
+  bool unlimited() const override { return wires_[0].unlimited(); }
+  WireMonitor& monitor(Direction direction) override { return monitors_[direction]; }
 
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;

@@ -6,6 +6,7 @@
 
 #include "base/kind_registry.hpp"
 #include "component/component.hpp"
+#include "device/roles.hpp"
 #include "interconnect/routing.hpp"
 #include "kernel/pool.hpp"
 #include "memory/media.hpp"
@@ -14,21 +15,28 @@
 
 namespace cxloom {
 
-class IoSource;
-
 /// What all devices of a simulation share. Map and router are complete when `Component::start` is called.
 struct Fabric {
   AddressMap map;
   std::unique_ptr<Router> router;
-  Pool<Message> messages;             ///< those without a request, which has its own
-  std::vector<IoSource*> io_sources;  ///< by node: who makes CXL.io traffic; null for the others
-  std::vector<bool> io_upstream;      ///< by node: CXL.io to it goes upstream
+  Pool<Message> messages;  ///< those without a request, which has its own
+  Roles roles;
 
   /// Which way a message goes where directions differ (a bus). CXL.io goes by where it leads.
   bool goes_downstream(const Message& message) const {
-    return message.channel == Channel::kIo ? !io_upstream[message.destination.index()]
+    return message.channel == Channel::kIo ? !leads_upstream(message.destination)
                                            : is_downstream(message.channel);
   }
+  /// CXL.io to that node goes upstream: it is, or stands for, a root complex.
+  void set_root(NodeId node) {
+    if (roots_.size() <= node.index()) roots_.resize(node.index() + 1);
+    roots_[node.index()] = true;
+  }
+
+ private:
+  bool leads_upstream(NodeId node) const { return node.index() < roots_.size() && roots_[node.index()]; }
+
+  std::vector<bool> roots_;  // by node
 };
 
 struct DeviceContext : ComponentContext {

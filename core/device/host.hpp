@@ -15,7 +15,9 @@ struct HostParams : RequesterParams {
 class Host final : public Requester {
  public:
   using Params = HostParams;
-  Host(const HostParams& params, const DeviceContext& context) : Requester(params, context) {}
+  Host(const HostParams& params, const DeviceContext& context) : Requester(params, context) {
+    context.fabric.set_root(id());
+  }
   std::size_t max_ports() const override { return 0; }
 };
 

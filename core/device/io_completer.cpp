@@ -6,7 +6,7 @@ namespace cxloom {
 
 void IoCompleter::serve(Message& message) {
   if (message.opcode == Opcode::kMWr) {
-    fabric_.io_sources[message.source.index()]->delivered(message);
+    fabric_.roles.io_initiators.of(message.source)->delivered(message);
     return;
   }
   const Time ready = kernel_.now() + io_time_;

@@ -6,26 +6,6 @@
 
 namespace cxloom {
 
-/// Who makes CXL.io traffic.
-class IoSource {
- public:
-  /// A posted write of this source is with its target, whole; takes the message back.
-  virtual void delivered(Message& message) = 0;
-
- protected:
-  ~IoSource() = default;
-};
-
-/// A device that answers CXL.io.
-class IoTarget {
- public:
-  /// CXL.io will come here: to be called before the simulation starts.
-  virtual void expect_io() = 0;
-
- protected:
-  ~IoTarget() = default;
-};
-
 inline constexpr Time kDefaultIoTime{100'000};
 
 /// Declares how long a device works on a read of CXL.io.

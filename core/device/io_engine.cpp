@@ -74,19 +74,8 @@ IoEngine::IoEngine(const IoEngineParams& params, const DeviceContext& context)
       pace_(params.rate.rate),
       due_(params.start) {
   set_owner(*this);
-}
-
-void IoEngine::aim(Component& target) {
-  auto* answering = dynamic_cast<IoTarget*>(&target);
-  if (!answering) {
-    throw InputError(
-        {&target == this ? "an I/O engine that sends to itself" : "a device that answers no CXL.io",
-         "'" + target.name() + "'",
-         "a host, an accelerator or a memory",
-         {}});
-  }
-  destination_ = target.id();
-  answering->expect_io();
+  context.fabric.roles.io_initiators.declare(*this, id(), *this);
+  if (is_root()) context.fabric.set_root(id());
 }
 
 void IoEngine::start() {

@@ -36,20 +36,15 @@ struct IoEngineParams {
 
 /// Hands packets to its link one at a time, each when it is due and the one before has left: what the wire cannot take
 /// is never made, so that an engine faster than its wire costs no memory.
-class IoEngine final : public Component, public IoSource, private Feeder {
+class IoEngine final : public Component, public IoInitiator, private Feeder {
  public:
   using Params = IoEngineParams;
   IoEngine(const IoEngineParams& params, const DeviceContext& context);
 
-  const std::string& target() const { return params_.target; }
-  /// Sends to `target` from now on. Throws InputError if that does not answer CXL.io.
-  void aim(Component& target);
-  /// It makes what a root complex makes: answers to it go upstream.
-  bool is_root() const { return params_.traffic == IoTraffic::kConfigRead; }
-  /// Makes no more packets; those under way go on to their end.
-  void cease() { ceased_ = true; }
-  /// Packets under way.
-  std::uint64_t outstanding() const { return packets_.live(); }
+  const std::string& target() const override { return params_.target; }
+  void aim(NodeId target) override { destination_ = target; }
+  void cease() override { ceased_ = true; }
+  std::uint64_t outstanding() const override { return packets_.live(); }
 
   bool arbitrates() const override { return true; }
   void start() override;
@@ -62,13 +57,14 @@ class IoEngine final : public Component, public IoSource, private Feeder {
   std::string activity() const override;
   static std::vector<MeasureInfo> measures();
 
-  // Of the packets that ended in the window.
-  const LatencyDistribution& latency() const { return latency_; }
-  SegmentSums::Sums segment_sums_ps() const { return segments_.in_ps(); }
+  const LatencyDistribution& latency() const override { return latency_; }
+  SegmentSums::Sums segment_sums_ps() const override { return segments_.in_ps(); }
 
  private:
   Message& head() override { return *offered_; }
   void taken(Time end) override;
+  // It makes what a root complex makes: answers to it go upstream.
+  bool is_root() const { return params_.traffic == IoTraffic::kConfigRead; }
   void offer();
   void finish(Message& message);
 

@@ -4,7 +4,6 @@
 #include "device/device_context.hpp"
 #include "device/io_completer.hpp"
 #include "device/memory_controller.hpp"
-#include "device/memory_owner.hpp"
 
 namespace cxloom {
 
@@ -29,7 +28,10 @@ class Memory final : public Component,
       : Component(context),
         fabric_(context.fabric),
         io_time_(params.io_time),
-        controller_(params, context.media, context.kernel, *this, *this, context.seed) {}
+        controller_(params, context.media, context.kernel, *this, *this, context.seed) {
+    fabric_.roles.memories.declare(*this, id(), *this);
+    fabric_.roles.io_targets.declare(*this, id(), *this);
+  }
 
   void start() override { controller_.set_address_map(fabric_.map); }
   void expect_io() override {

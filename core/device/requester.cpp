@@ -55,6 +55,8 @@ Requester::Requester(const RequesterParams& params, const DeviceContext& context
       dependences_(context.kernel, "the answer to an access that it depends on", *this),
       write_back_buffer_(context.kernel, "room in the write-back buffer", *this) {
   set_owner(*this);
+  fabric_.roles.requesters.declare(*this, id(), *this);
+  fabric_.roles.io_targets.declare(*this, id(), *this);
   if (params.cache) {
     cache_ = std::make_unique<CacheArray>(*params.cache,
                                           RandomStream(context.seed, context.name, "cache victims"));

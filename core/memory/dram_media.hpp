@@ -21,6 +21,7 @@ class DramMedia final : public Media {
   void access(Message& message, Address address, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   std::optional<Bytes> capacity() const override { return Bytes{config_.capacity()}; }
+  DramMedia* dram() override { return this; }
   std::string described() const override;
   void open_window(Time now) override;
   void close_window(Time now) override;

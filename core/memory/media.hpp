@@ -23,6 +23,7 @@ class MediaClient {
   ~MediaClient() = default;
 };
 
+class DramMedia;
 class DramScheduler;
 struct DramSchedulerContext;
 using DramSchedulerRegistry = KindRegistry<DramScheduler, DramSchedulerContext>;
@@ -55,6 +56,8 @@ class Media : public EventHandler {
   virtual bool unlimited() const { return false; }
   /// Bytes that it holds; none: it is as large as the memory in front of it.
   virtual std::optional<Bytes> capacity() const { return std::nullopt; }
+  /// The DRAM whose commands can be recorded: itself, or one that it holds; null: none.
+  virtual DramMedia* dram() { return nullptr; }
   /// What it is built of, in a few words; empty if that is just what was written.
   virtual std::string described() const { return {}; }
 

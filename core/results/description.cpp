@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "device/io_engine.hpp"
-#include "device/memory_owner.hpp"
 #include "interconnect/link_end.hpp"
 #include "memory/media.hpp"
 #include "results/unlimited.hpp"
@@ -39,7 +37,7 @@ Value idle_read_latency(const Registry& registry, Spec spec, const std::string& 
   }
   Nobody nobody;
   Simulation simulation(registry, std::move(spec), {}, nobody);
-  for (IoEngine* engine : simulation.system().io_engines()) engine->cease();
+  for (const auto& [component, initiator] : simulation.system().roles().io_initiators) initiator->cease();
   simulation.drive(requester);
   const AddressMap& map = simulation.system().address_map();
   const std::vector<NodeId> targets = map.targets();
@@ -112,7 +110,7 @@ struct Route {
 std::vector<Route> routes_of(const System& system) {
   std::vector<Route> routes;
   const auto targets = system.address_map().targets();
-  for (const Requester* requester : system.requesters()) {
+  for (const auto& [requester, role] : system.roles().requesters) {
     if (targets.empty()) break;
     std::uint64_t sum = 0;
     std::uint32_t nearest = RouteTable::kUnreachable;
@@ -157,7 +155,7 @@ Value unmapped_of(const System& system, const Spec& spec) {
   const auto targets = system.address_map().targets();
   for (const NodeId target : targets) {
     const Component& memory = *system.components()[target.index()];
-    const Bytes capacity = dynamic_cast<const MemoryOwner&>(memory).memory_capacity();
+    const Bytes capacity = system.roles().memories.of(target)->memory_capacity();
     const Bytes mapped{system.address_map().mapped_bytes(target)};
     if (mapped >= capacity) continue;
     const bool shared =
@@ -176,9 +174,8 @@ Value unmapped_of(const System& system, const Spec& spec) {
 // Memories whose media are more than what was written of them.
 Value media_of(const System& system) {
   Value::List memories;
-  for (const auto& component : system.components()) {
-    auto* owner = dynamic_cast<MemoryOwner*>(component.get());
-    const Media* media = owner ? owner->media() : nullptr;
+  for (const auto& [component, owner] : system.roles().memories) {
+    const Media* media = owner->media();
     const std::string described = media ? media->described() : std::string();
     if (described.empty()) continue;
     memories.emplace_back(Value::Map{{"memory", component->name()},

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "base/measure.hpp"
-#include "device/io_engine.hpp"
-#include "device/memory_owner.hpp"
+#include "device/requester.hpp"
 #include "interconnect/flit_monitor.hpp"
 #include "interconnect/link_end.hpp"
 #include "results/unlimited.hpp"
@@ -239,13 +238,14 @@ void add_served(const MemoryStatistics& served, double length, Value::Map& memor
 
 Value io_of(const Simulation& simulation) {
   Value::Map engines;
-  for (const IoEngine* engine : simulation.system().io_engines()) {
+  for (const auto& [component, initiator] : simulation.system().roles().io_initiators) {
     Value::Map own;
     ValueSink sink(own);
-    engine->report(sink);
-    own.emplace_back("latency_ns", latency_of(engine->latency()));
-    own.emplace_back("breakdown_ns", breakdown_of(engine->segment_sums_ps(), engine->latency().count()));
-    engines.emplace_back(engine->name(), std::move(own));
+    component->report(sink);
+    own.emplace_back("latency_ns", latency_of(initiator->latency()));
+    own.emplace_back("breakdown_ns",
+                     breakdown_of(initiator->segment_sums_ps(), initiator->latency().count()));
+    engines.emplace_back(component->name(), std::move(own));
   }
   return engines;
 }
@@ -325,12 +325,13 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
 Value summarize_without_links(const Simulation& simulation, const Collector& collector) {
   const double length = window_length(simulation);
   const RequestStatistics all = collector.all();
+  const Roles& roles = simulation.system().roles();
 
   Value::Map requesters;
   Value::Map memories;
   Value::Map switches;
   for (const auto& component : simulation.system().components()) {
-    const auto* requester = dynamic_cast<const Requester*>(component.get());
+    const Requester* requester = roles.requesters.of(component->id());
     Value::Map own;
     ValueSink sink(own);
     component->report(sink);
@@ -342,7 +343,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
       own.emplace_back("latency_ns", latency_of(requester->latency(), requester->batches()));
       requesters.emplace_back(component->name(), own);
     }
-    const auto* owner = dynamic_cast<const MemoryOwner*>(component.get());
+    const MemoryOwner* owner = roles.memories.of(component->id());
     if (owner && owner->memory_capacity() > Bytes{}) {
       Value::Map memory;
       ValueSink memory_sink(memory);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "device/bus.hpp"
-#include "device/memory_owner.hpp"
 #include "interconnect/link_end.hpp"
 
 namespace cxloom {
@@ -45,10 +43,10 @@ Unlimited find_unlimited(const System& system, const Collector* collector) {
     if (end->unlimited() && (busy || !collector)) found.links.push_back(end->name());
   }
   for (const auto& component : system.components()) {
-    const auto* bus = dynamic_cast<const Bus*>(component.get());
-    const auto* owner = dynamic_cast<const MemoryOwner*>(component.get());
-    if (bus && bus->unlimited() && (!collector || sent[bus->id().index()]))
-      found.buses.push_back(bus->name());
+    const SharedMedium* medium = system.roles().shared_media.of(component->id());
+    const MemoryOwner* owner = system.roles().memories.of(component->id());
+    if (medium && medium->unlimited() && (!collector || sent[component->id().index()]))
+      found.buses.push_back(component->name());
     const bool served = collector && collector->of_memory(component->id()).accesses() > 0;
     if (owner && owner->memory_unlimited() && (served || !collector))
       found.memories.push_back(component->name());

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "device/memory_owner.hpp"
+#include "memory/media.hpp"
 
 namespace cxloom {
 
@@ -57,7 +57,7 @@ std::vector<Part> parts_of_plugins(const Registry& registry, const Spec& spec) {
 /// The device that an event woke up, or whose media it did; empty if it was something else, such as the end of a link.
 std::string device_at_work(const System& system, const EventHandler* handler) {
   for (const auto& component : system.components()) {
-    auto* const owner = dynamic_cast<MemoryOwner*>(component.get());
+    MemoryOwner* const owner = system.roles().memories.of(component->id());
     const EventHandler* const media = owner ? owner->media() : nullptr;
     if (handler && (component.get() == handler || media == handler)) return component->name();
   }

@@ -3,9 +3,6 @@
 #include <limits>
 #include <utility>
 
-#include "device/bus.hpp"
-#include "device/memory_owner.hpp"
-
 namespace cxloom {
 
 namespace {
@@ -31,15 +28,17 @@ class LinkProbe final : public Sampler::Probe {
 
 class BusProbe final : public Sampler::Probe {
  public:
-  BusProbe(Bus& bus, Bus::Direction direction) : bus_(bus), direction_(direction) {}
+  BusProbe(const Component& bus, SharedMedium& medium, SharedMedium::Direction direction)
+      : bus_(bus), medium_(medium), direction_(direction) {}
   std::string name() const override {
-    return bus_.name() + (direction_ == Bus::kDownstream ? " downstream" : " upstream");
+    return bus_.name() + (direction_ == SharedMedium::kDownstream ? " downstream" : " upstream");
   }
-  Level read(Time now) override { return level_of(bus_.monitor(direction_), now); }
+  Level read(Time now) override { return level_of(medium_.monitor(direction_), now); }
 
  private:
-  Bus& bus_;
-  Bus::Direction direction_;
+  const Component& bus_;
+  SharedMedium& medium_;
+  SharedMedium::Direction direction_;
 };
 
 class MemoryProbe final : public Sampler::Probe {
@@ -60,11 +59,11 @@ Sampler::Sampler(Kernel& kernel, const System& system, Time interval)
     : kernel_(kernel), source_(kernel.new_source()), interval_(interval) {
   for (const auto& end : system.link_ends()) probes_.push_back(std::make_unique<LinkProbe>(*end));
   for (const auto& component : system.components()) {
-    if (auto* bus = dynamic_cast<Bus*>(component.get())) {
-      probes_.push_back(std::make_unique<BusProbe>(*bus, Bus::kDownstream));
-      probes_.push_back(std::make_unique<BusProbe>(*bus, Bus::kUpstream));
+    if (SharedMedium* medium = system.roles().shared_media.of(component->id())) {
+      for (const auto direction : {SharedMedium::kDownstream, SharedMedium::kUpstream})
+        probes_.push_back(std::make_unique<BusProbe>(*component, *medium, direction));
     }
-    auto* owner = dynamic_cast<MemoryOwner*>(component.get());
+    MemoryOwner* const owner = system.roles().memories.of(component->id());
     if (owner && owner->memory_capacity() > Bytes{})
       probes_.push_back(std::make_unique<MemoryProbe>(*component, *owner));
   }

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "device/io_engine.hpp"
-#include "device/memory_owner.hpp"
 #include "kernel/wait_list.hpp"
-#include "memory/dram_media.hpp"
+#include "memory/media.hpp"
 #include "system/plugin_failure.hpp"
 
 namespace cxloom {
@@ -56,22 +54,20 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
 Simulation::~Simulation() = default;
 
 void Simulation::note_unused_media() {
-  for (const auto& each : system_.components()) {
-    auto* owner = dynamic_cast<MemoryOwner*>(each.get());
-    const Media* media = owner ? owner->media() : nullptr;
+  for (const auto& [component, owner] : system_.roles().memories) {
+    const Media* media = owner->media();
     const auto held = media ? media->capacity() : std::nullopt;
     if (!held || *held <= owner->memory_capacity()) continue;
-    notes_.push_back(each->name() + " uses " + to_text(owner->memory_capacity()) + " of the " +
+    notes_.push_back(component->name() + " uses " + to_text(owner->memory_capacity()) + " of the " +
                      to_text(*held) + " that its media hold");
   }
 }
 
 void Simulation::record_commands() {
   commands_ = std::make_unique<CommandRecorder>();
-  for (const auto& each : system_.components()) {
-    auto* owner = dynamic_cast<MemoryOwner*>(each.get());
-    if (auto* dram = owner ? dynamic_cast<DramMedia*>(owner->media()) : nullptr)
-      commands_->add(each->id(), *dram);
+  for (const auto& [component, owner] : system_.roles().memories) {
+    Media* media = owner->media();
+    if (DramMedia* dram = media ? media->dram() : nullptr) commands_->add(component->id(), *dram);
   }
   if (commands_->empty()) {
     throw InputError({"there are no commands to record: no memory of this system has media of kind dram",
@@ -86,24 +82,25 @@ void Simulation::give_work() {
   for (const Spec::Workload& workload : spec_.workloads) {
     below("workload", [&] {
       below(workload.device, [&] {
-        auto* requester = dynamic_cast<Requester*>(&system_.component(workload.device));
-        if (!requester) {
-          throw InputError(
-              {"'" + workload.device + "' makes no requests", {}, "a host or an accelerator", {}});
-        }
+        Requester& requester = requester_at(workload.device);
         if (system_.address_map().empty())
           throw InputError({"there is no memory to access", {}, "address_map: a region or more", {}});
-        requester->assign(work_maker_.make(workload), *this);
-        if (spec_.run.warmup > 0) cold_.push_back(requester);
+        requester.assign(work_maker_.make(workload), *this);
+        if (spec_.run.warmup > 0) cold_.push_back(&requester);
       });
     });
     check_instruction_time(workload);
   }
 }
 
+Requester& Simulation::requester_at(const std::string& device) const {
+  if (Requester* requester = system_.roles().requesters.of(system_.component(device).id())) return *requester;
+  throw InputError({"'" + device + "' makes no requests", {}, "a host or an accelerator", {}});
+}
+
 // Only traces, and accesses from outside, have instruction gaps; who has a workload gets none from outside.
 void Simulation::check_instruction_time(const Spec::Workload& workload) const {
-  const auto& requester = dynamic_cast<const Requester&>(system_.component(workload.device));
+  const Requester& requester = requester_at(workload.device);
   if (workload.params.trace || !requester.times_instructions()) return;
   throw InputError({"instruction_time has no effect unless the workload is a trace, with instruction gaps",
                     {},
@@ -115,16 +112,16 @@ void Simulation::check_instruction_time(const Spec::Workload& workload) const {
 
 void Simulation::read_traces() {
   for (const Spec::Workload& workload : spec_.workloads) {
-    if (workload.params.trace) dynamic_cast<Requester&>(system_.component(workload.device)).read_through();
+    if (workload.params.trace) requester_at(workload.device).read_through();
   }
-  for (const Requester* requester : system_.requesters()) {
+  for (const auto& [component, requester] : system_.roles().requesters) {
     if (!ignores_instruction_time(*requester)) continue;
     throw InputError({"instruction_time has no effect: the accesses of this trace have no instruction gaps",
                       {},
                       "a trace with instruction gaps, or issue_interval to space its accesses",
                       {},
                       InputError::Kind::kNoEffect},
-                     "devices." + requester->name() + ".instruction_time");
+                     "devices." + component->name() + ".instruction_time");
   }
 }
 
@@ -134,17 +131,15 @@ bool Simulation::ignores_instruction_time(const Requester& requester) {
 }
 
 ExternalFeed& Simulation::drive(const std::string& device) {
-  auto* requester = dynamic_cast<Requester*>(&system_.component(device));
-  if (!requester)
-    throw InputError({"'" + device + "' makes no requests", {}, "a host or an accelerator", {}});
-  if (requester->has_work()) throw InputError({"'" + device + "' has a workload already", {}, {}, {}});
+  Requester& requester = requester_at(device);
+  if (requester.has_work()) throw InputError({"'" + device + "' has a workload already", {}, {}, {}});
   auto feed = std::make_unique<ExternalFeed>();
   ExternalFeed& driven = *feed;
   Work work;
   work.name = "driven." + device;
   work.stream = std::move(feed);
-  requester->assign(std::move(work), *this);
-  driven_[device] = {requester, &driven};
+  requester.assign(std::move(work), *this);
+  driven_[device] = {&requester, &driven};
   kernel_.stay_awake(true);
   system_.check_reachability();
   return driven;
@@ -170,7 +165,8 @@ void Simulation::close_feeds() {
 
 bool Simulation::advance(Time limit, std::uint64_t max_events) {
   if (state_ != State::kRunning) return true;
-  if (std::ranges::none_of(system_.requesters(), [](const Requester* each) { return each->has_work(); })) {
+  if (std::ranges::none_of(system_.roles().requesters,
+                           [](const auto& each) { return each.role->has_work(); })) {
     throw InputError({"nobody makes requests", {}, "an entry for a host or an accelerator", {}}, "workload");
   }
   do {
@@ -183,8 +179,8 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
     if (kernel_.events() - events_at_progress_ >= spec_.run.livelock_events) look_for_livelock();
     if (!kernel_.idle() && (ran < slice || max_events == 0)) return false;
   } while (!kernel_.idle());
-  if (std::ranges::any_of(system_.requesters(),
-                          [](const Requester* each) { return each->waits_for_outside(); })) {
+  if (std::ranges::any_of(system_.roles().requesters,
+                          [](const auto& each) { return each.role->waits_for_outside(); })) {
     return false;
   }
   finish();
@@ -217,14 +213,14 @@ void Simulation::fail(const std::string& thrown) const {
 // As many events as a livelock takes have happened since the last answer.
 void Simulation::look_for_livelock() {
   const bool warming_up = !all_warm();
-  const bool waiting = std::ranges::any_of(system_.requesters(), [&](const Requester* each) {
-    return each->outstanding() > 0 && !(warming_up && each->warm());
+  const bool waiting = std::ranges::any_of(system_.roles().requesters, [&](const auto& each) {
+    return each.role->outstanding() > 0 && !(warming_up && each.role->warm());
   });
   events_at_progress_ = kernel_.events();
   if (!waiting || kernel_.idle()) return;  // nobody asks for anything, or all is over
   const std::string problem = std::string("no ") + (warming_up ? "warm-up " : "") +
                               "request has completed in " + counted(spec_.run.livelock_events, "event");
-  if (!system_.io_engines().empty()) {
+  if (!system_.roles().io_initiators.empty()) {
     // Behind CXL.io, which goes on whatever happens, a deadlock looks alike: without it nothing is left to happen.
     cease_io();
     run_events(Time::max(), spec_.run.livelock_events);
@@ -234,16 +230,17 @@ void Simulation::look_for_livelock() {
 }
 
 void Simulation::finish() {
-  for (const Requester* requester : system_.requesters()) {
+  for (const auto& [component, requester] : system_.roles().requesters) {
     if (requester->has_work() && !requester->finished()) {
       throw SimulationError(
           diagnosis("deadlock: nothing is left to happen, and requests wait for an answer"));
     }
   }
-  for (const Requester* requester : system_.requesters())
+  for (const auto& [component, requester] : system_.roles().requesters)
     ensure(requester->live_requests() == 0, "a request was lost");
   ensure(system_.fabric().messages.live() == 0, "a message was lost");
-  for (const IoEngine* engine : system_.io_engines()) ensure(engine->outstanding() == 0, "a packet was lost");
+  for (const auto& [component, engine] : system_.roles().io_initiators)
+    ensure(engine->outstanding() == 0, "a packet was lost");
   if (window_ == Window::kBefore && opener_) end_unmeasured();
   if (window_ == Window::kOpen) close_window(kernel_.now());
   if (commands_) commands_->finish(kernel_.now());
@@ -269,12 +266,12 @@ void Simulation::end_unmeasured() {
 
 // What the requesters did otherwise than the spec says.
 void Simulation::add_notes_on_work() {
-  for (const Requester* requester : system_.requesters()) {
+  for (const auto& [component, requester] : system_.roles().requesters) {
     if (!requester->has_work()) continue;
-    const std::string name = "workload." + requester->name();
+    const std::string name = "workload." + component->name();
     // What comes from outside, or was cut short, could have had gaps yet.
     if (!known_ && driven_.empty() && ignores_instruction_time(*requester)) {
-      notes_.push_back("devices." + requester->name() +
+      notes_.push_back("devices." + component->name() +
                        ".instruction_time had no effect: the accesses of its trace have no instruction gaps");
     }
     const std::uint64_t issued = requester->issued();
@@ -314,7 +311,7 @@ void Simulation::stop(const std::string& reason) {
 
 Simulation::Progress Simulation::progress() const {
   Progress progress{completed_, 0, kernel_.now(), kernel_.events()};
-  for (const Requester* requester : system_.requesters()) {
+  for (const auto& [component, requester] : system_.roles().requesters) {
     const auto expected = requester->expected();
     if (!expected) progress.expected.reset();
     if (progress.expected) *progress.expected += *expected;
@@ -325,7 +322,8 @@ Simulation::Progress Simulation::progress() const {
 std::string Simulation::diagnosis(const std::string& problem) const {
   constexpr std::size_t kMaxLines = 40;
   std::uint64_t outstanding = 0;
-  for (const Requester* requester : system_.requesters()) outstanding += requester->outstanding();
+  for (const auto& [component, requester] : system_.roles().requesters)
+    outstanding += requester->outstanding();
   std::string text = problem + " (at " + to_text(kernel_.now()) + ", after " +
                      counted(kernel_.events(), "event") + ", " + counted(outstanding, "request") +
                      " under way, write-backs among them)\n";
@@ -345,8 +343,9 @@ void Simulation::measuring_begins(Time now) {
 
 // What is left when all have run out of work is the drain, and not to be measured.
 void Simulation::open_at_given_time() {
-  const bool at_work = std::ranges::any_of(
-      system_.requesters(), [](const Requester* each) { return each->has_work() && !each->out_of_work(); });
+  const bool at_work = std::ranges::any_of(system_.roles().requesters, [](const auto& each) {
+    return each.role->has_work() && !each.role->out_of_work();
+  });
   if (window_ == Window::kBefore && at_work) open_window(kernel_.now());
 }
 
@@ -393,21 +392,21 @@ void Simulation::conclude_if_known() {
   if (!error || *error > *spec_.run.until.ci) return;
   known_ = true;
   close_window(kernel_.now());
-  for (Requester* requester : system_.requesters()) requester->cease();
+  for (const auto& [component, requester] : system_.roles().requesters) requester->cease();
 }
 
 // CXL.io is the background of the work: it ends with the last answer, and what is under way then is let through.
 void Simulation::end_io_with_work() {
-  if (system_.io_engines().empty()) [[likely]]
+  if (system_.roles().io_initiators.empty()) [[likely]]
     return;
-  if (std::ranges::all_of(system_.requesters(),
-                          [](const Requester* each) { return !each->has_work() || each->finished(); })) {
+  if (std::ranges::all_of(system_.roles().requesters,
+                          [](const auto& each) { return !each.role->has_work() || each.role->finished(); })) {
     cease_io();
   }
 }
 
 void Simulation::cease_io() {
-  for (IoEngine* engine : system_.io_engines()) engine->cease();
+  for (const auto& [component, initiator] : system_.roles().io_initiators) initiator->cease();
 }
 
 void Simulation::open_window(Time now) {

@@ -85,6 +85,7 @@ class Simulation final : private RequestObserver {
   void note_unused_media();
   void record_commands();
   void give_work();
+  Requester& requester_at(const std::string& device) const;
   void check_instruction_time(const Spec::Workload& workload) const;
   void open_at_given_time();
   void end_unmeasured();

@@ -3,9 +3,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "device/host.hpp"
-#include "device/io_engine.hpp"
-#include "device/memory_owner.hpp"
 #include "interconnect/link.hpp"
 #include "system/memory_need.hpp"
 
@@ -17,7 +14,7 @@ System::System(Kernel& kernel, const Registry& registry, const Spec& spec)
   check_memory(parts);
   memory_need_ = parts.bytes();
   make_components();
-  aim_io_engines();
+  aim_io_initiators();
   make_address_map();
   make_links();
 }
@@ -35,20 +32,28 @@ void System::make_components() {
     topology_.add_node({device.name, made.forwards(), made.is_switch(), made.transit_time(),
                         made.takes_heads(), made.line_time()});
     ids_.emplace(device.name, id);
-    if (auto* requester = dynamic_cast<Requester*>(&made)) requesters_.push_back(requester);
-    auto* engine = dynamic_cast<IoEngine*>(&made);
-    if (engine) io_engines_.push_back(engine);
-    fabric_.io_sources.push_back(engine);
-    fabric_.io_upstream.push_back(dynamic_cast<Host*>(&made) || (engine && engine->is_root()));
   }
 }
 
-void System::aim_io_engines() {
-  for (IoEngine* engine : io_engines_) {
-    below("devices", [&] {
-      below(engine->name(), [&] { below("target", [&] { engine->aim(component(engine->target())); }); });
-    });
+void System::aim_io_initiators() {
+  for (const auto& [component, initiator] : roles().io_initiators) {
+    below("devices",
+          [&] { below(component->name(), [&] { below("target", [&] { aim(*component, *initiator); }); }); });
   }
+}
+
+void System::aim(const Component& from, IoInitiator& initiator) {
+  const NodeId target = find_device(initiator.target());
+  IoTarget* const answering = roles().io_targets.of(target);
+  if (!answering) {
+    throw InputError(
+        {target == from.id() ? "an I/O engine that sends to itself" : "a device that answers no CXL.io",
+         "'" + initiator.target() + "'",
+         "a host, an accelerator or a memory",
+         {}});
+  }
+  initiator.aim(target);
+  answering->expect_io();
 }
 
 NodeId System::find_device(const std::string& name) const {
@@ -74,7 +79,7 @@ void System::make_address_map() {
       for (std::size_t t = 0; t < region.to.size(); ++t) {
         below(indexed("to", t), [&] {
           Component& target = component(region.to[t]);
-          const auto* owner = dynamic_cast<const MemoryOwner*>(&target);
+          const MemoryOwner* owner = roles().memories.of(target.id());
           if (!owner || owner->memory_capacity() == Bytes{}) {
             throw InputError({"a device without memory",
                               "'" + target.name() + "'",
@@ -196,11 +201,12 @@ void System::check_reachability() const {
                      "links");
   };
   const std::vector<NodeId> targets = fabric_.map.targets();
-  for (const Requester* requester : requesters_) {
+  for (const auto& [component, requester] : roles().requesters) {
     if (!requester->has_work()) continue;
-    for (const NodeId target : targets) check(*requester, target);
+    for (const NodeId target : targets) check(*component, target);
   }
-  for (const IoEngine* engine : io_engines_) check(*engine, find_device(engine->target()));
+  for (const auto& [component, initiator] : roles().io_initiators)
+    check(*component, find_device(initiator->target()));
 }
 
 }  // namespace cxloom

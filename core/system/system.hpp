@@ -14,8 +14,6 @@
 
 namespace cxloom {
 
-class IoEngine;
-
 class System {
  public:
   struct LinkView {
@@ -40,8 +38,8 @@ class System {
   const RouteTable& routes() const { return fabric_.router->table(); }
   const AddressMap& address_map() const { return fabric_.map; }
   const std::vector<std::unique_ptr<Component>>& components() const { return components_; }
-  const std::vector<Requester*>& requesters() const { return requesters_; }
-  const std::vector<IoEngine*>& io_engines() const { return io_engines_; }
+  /// What the components can do for those around them.
+  const Roles& roles() const { return fabric_.roles; }
   const std::vector<LinkView>& links() const { return links_; }
   /// Of each link one after the other: its forward end, its backward end.
   const std::vector<std::unique_ptr<LinkEnd>>& link_ends() const { return link_ends_; }
@@ -52,7 +50,8 @@ class System {
 
  private:
   void make_components();
-  void aim_io_engines();
+  void aim_io_initiators();
+  void aim(const Component& from, IoInitiator& initiator);
   void make_address_map();
   void make_links();
   void make_link(const Spec::Link& link, std::string name);
@@ -66,8 +65,6 @@ class System {
   Topology topology_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::unique_ptr<Component>> components_;
-  std::vector<Requester*> requesters_;
-  std::vector<IoEngine*> io_engines_;
   std::vector<std::unique_ptr<LinkEnd>> link_ends_;
   std::vector<LinkView> links_;
   std::size_t pbr_ids_ = 0;

@@ -11,14 +11,14 @@ std::unique_ptr<AccessStream> WorkMaker::make_pattern(const std::string& device,
                                                       const Value& params) const {
   PatternContext context{run_.seed, device};
   auto stream = registry_.patterns.make({kind, params}, context);
-  if (const auto* pattern = dynamic_cast<const Pattern*>(stream.get())) {
-    const std::uint64_t start = pattern->base().value() - map_.base().value();
+  if (const auto range = stream->range()) {
+    const std::uint64_t start = range->base.value() - map_.base().value();
     const std::uint64_t mapped = map_.contiguous_bytes();
-    if (pattern->base() < map_.base() || start > mapped || pattern->footprint() > mapped - start) {
-      const bool below_all = pattern->base() < map_.base();
-      const bool fits = pattern->footprint() <= mapped;  // elsewhere
+    if (range->base < map_.base() || start > mapped || range->bytes > mapped - start) {
+      const bool below_all = range->base < map_.base();
+      const bool fits = range->bytes <= mapped;  // elsewhere
       throw InputError({"the footprint runs out of the address map",
-                        to_text(pattern->base()) + " + " + to_text(Bytes{pattern->footprint()}),
+                        to_text(range->base) + " + " + to_text(Bytes{range->bytes}),
                         "addresses in " + map_.described() +
                             (below_all ? "; set base: " + to_text(map_.base()) : std::string()),
                         {},

@@ -20,6 +20,11 @@ struct Access {
   bool timed = false;  ///< `timestamp` is given
 };
 
+struct AddressRange {
+  Address base;
+  std::uint64_t bytes = 0;
+};
+
 class AccessStream {
  public:
   virtual ~AccessStream() = default;
@@ -30,6 +35,8 @@ class AccessStream {
   /// It wants `answered` to be called for each of its accesses.
   virtual bool wants_answers() const { return false; }
   virtual void answered(const Request& /*request*/, Time /*now*/) {}
+  /// The addresses that it stays in, where that is known beforehand.
+  virtual std::optional<AddressRange> range() const { return std::nullopt; }
   /// How many accesses there are in all, where that is known beforehand.
   virtual std::optional<std::uint64_t> length() const { return std::nullopt; }
 };

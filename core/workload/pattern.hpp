@@ -49,8 +49,7 @@ class Pattern : public AccessStream {
  public:
   Pattern(const PatternParams& params, const PatternContext& context);
   bool next(Access& access) final;
-  Address base() const { return Address{base_}; }
-  std::uint64_t footprint() const { return blocks_ * size_; }
+  std::optional<AddressRange> range() const final { return AddressRange{Address{base_}, blocks_ * size_}; }
 
  protected:
   /// The next block, below `blocks()`.

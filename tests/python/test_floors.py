@@ -159,6 +159,14 @@ def test_no_circle_of_includes() -> None:
     assert circle_in(include_graph(ROOT, ["core", "include", "bindings"])) == []
 
 
+@pytest.mark.parametrize("folder", ["system", "results"])
+def test_the_builder_asks_for_roles_not_for_classes(folder: str) -> None:
+    sources = list((ROOT / "core" / folder).glob("*.?pp"))
+    assert len(sources) > 5, "the sources are elsewhere"
+    casting = [source.name for source in sources if "dynamic_cast" in source.read_text(encoding="utf-8")]
+    assert casting == []
+
+
 @pytest.mark.parametrize("folder", ["integrations", "examples"])
 def test_what_stands_beside_the_house_uses_the_public_header_alone(folder: str) -> None:
     for file, included in include_graph(ROOT, [folder]).items():

@@ -164,7 +164,8 @@ TEST(IoEngine, TheRunEndsWithTheWorkAndNothingIsLost) {
     Running run(beside_a_host(engine, "sw", {{"bandwidth", "10GB/s"}}));
     run.to_end();
     EXPECT_EQ(run.simulation().state(), Simulation::State::kFinished);
-    for (const IoEngine* each : run.simulation().system().io_engines()) EXPECT_EQ(each->outstanding(), 0U);
+    for (const auto& each : run.simulation().system().roles().io_initiators)
+      EXPECT_EQ(each.role->outstanding(), 0U);
     EXPECT_EQ(run.number({"requests"}), 1000.0);
     // What was under way is let through: at most all tags of it, 0.41 us each.
     EXPECT_LT((run.simulation().kernel().now() - run.simulation().window_end()).ns(), 32.0 * 420.0 + 200.0);

@@ -1,0 +1,119 @@
+// The roles that a component may play besides taking messages: what the builder, the run and the results must know of it. A
+// component declares its roles when it is made, so that nobody asks what class it is.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/measure.hpp"
+#include "base/units.hpp"
+#include "interconnect/wire_monitor.hpp"
+#include "kernel/distribution.hpp"
+#include "protocol/message.hpp"
+#include "protocol/segment_sums.hpp"
+
+namespace cxloom {
+
+class Component;
+class Media;
+class Requester;
+
+/// Serves memory: the address map may lead to it.
+class MemoryOwner {
+ public:
+  /// Zero: it could have memory, and has none.
+  virtual Bytes memory_capacity() const = 0;
+  /// It has memory that serves any number of accesses at once, as far as is known.
+  virtual bool memory_unlimited() const = 0;
+  /// Gives the measures of its memory by name.
+  virtual void report_memory(MeasureSink& sink) const = 0;
+  /// Requests in it, over the time since the window opened: their number times picoseconds.
+  virtual double memory_queue_integral(Time now) = 0;
+  /// What stores its bytes; null if it has no memory, or none that is told.
+  virtual Media* media() = 0;
+
+ protected:
+  ~MemoryOwner() = default;
+};
+
+/// Makes CXL.io traffic.
+class IoInitiator {
+ public:
+  /// Name of the device that it sends to.
+  virtual const std::string& target() const = 0;
+  /// Sends to `target` from now on.
+  virtual void aim(NodeId target) = 0;
+  /// Makes no more packets; those under way go on to their end.
+  virtual void cease() = 0;
+  /// Packets under way.
+  virtual std::uint64_t outstanding() const = 0;
+  /// A posted write of its own is with its target, whole; takes the message back.
+  virtual void delivered(Message& message) = 0;
+
+  // Of the packets that ended in the window.
+  virtual const LatencyDistribution& latency() const = 0;
+  virtual SegmentSums::Sums segment_sums_ps() const = 0;
+
+ protected:
+  ~IoInitiator() = default;
+};
+
+/// Answers CXL.io.
+class IoTarget {
+ public:
+  /// CXL.io will come here: to be called before the simulation starts.
+  virtual void expect_io() = 0;
+
+ protected:
+  ~IoTarget() = default;
+};
+
+/// A wire in each direction, or one for both, that several links share.
+class SharedMedium {
+ public:
+  enum Direction : unsigned { kDownstream, kUpstream };
+
+  /// It has no limit of bandwidth.
+  virtual bool unlimited() const = 0;
+  virtual WireMonitor& monitor(Direction direction) = 0;
+
+ protected:
+  ~SharedMedium() = default;
+};
+
+/// Who plays a role, in the order of the devices.
+template <class Role>
+class RoleTable {
+ public:
+  struct Entry {
+    Component* component;
+    Role* role;
+  };
+
+  void declare(Component& component, NodeId node, Role& role) {
+    if (by_node_.size() <= node.index()) by_node_.resize(node.index() + 1);
+    by_node_[node.index()] = &role;
+    entries_.push_back({&component, &role});
+  }
+  /// Null: the component at that node does not play it.
+  Role* of(NodeId node) const { return node.index() < by_node_.size() ? by_node_[node.index()] : nullptr; }
+  bool empty() const { return entries_.empty(); }
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+
+ private:
+  std::vector<Entry> entries_;
+  std::vector<Role*> by_node_;
+};
+
+/// The roles of all components of a system.
+struct Roles {
+  RoleTable<Requester> requesters;  ///< makes the requests of a workload
+  RoleTable<MemoryOwner> memories;
+  RoleTable<IoInitiator> io_initiators;
+  RoleTable<IoTarget> io_targets;
+  RoleTable<SharedMedium> shared_media;
+};
+
+}  // namespace cxloom

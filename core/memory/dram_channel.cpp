@@ -139,8 +139,16 @@ void DramChannel::fall_due(Clock now) {
   next_due_ = std::min(refresher_.due(), scheduler_->due());
 }
 
-void DramChannel::drain() {
-  while (!idle() || !arrivals_.empty(false) || !arrivals_.empty(true)) advance(floor_ + burst_);
+bool DramChannel::drain(Clock patience) {
+  std::uint64_t served = 0;
+  Clock since = floor_;
+  while (!idle() || !arrivals_.empty(false) || !arrivals_.empty(true)) {
+    if (std::exchange(served, counters_.reads + counters_.writes) != counters_.reads + counters_.writes)
+      since = floor_;
+    if (floor_ - since > patience) return false;
+    advance(floor_ + burst_);
+  }
+  return true;
 }
 
 void DramChannel::finish(Clock at, Clock first, std::uint32_t access) {

@@ -51,8 +51,8 @@ class DramChannel {
   Clock arrive(const DramBurst& burst, Clock ready);
   /// Everything before `limit` happens. Nothing may arrive before it any more.
   void advance(Clock limit);
-  /// Everything that waits happens; nothing may arrive any more.
-  void drain();
+  /// Everything that waits happens; nothing may arrive any more. False if the scheduler picks nothing for `patience`.
+  bool drain(Clock patience);
   /// As of the last `advance`: nothing is done before this clock, unless something new arrives, so that until then
   /// there is no need to advance.
   Clock next_done_bound() const {
@@ -71,7 +71,8 @@ class DramChannel {
   /// As of the last `advance`.
   DramCounters counters();
   void restart_levels();
-  bool idle() const { return queue_.count(false) + queue_.count(true) == 0; }
+  std::uint32_t queued() const { return queue_.count(false) + queue_.count(true); }
+  bool idle() const { return queued() == 0; }
 
  private:
   using Step = DramStep;
@@ -143,8 +144,8 @@ class DramChannel {
   Choice choice_;
   bool chosen_ = false;                       ///< choice_ is up to date
   DramQueue::Slot alone_ = DramQueue::kNone;  ///< the only burst queued, and not among the candidates
-  const bool
-      may_be_alone_;  ///< a burst by itself needs no choice: no row times out, no queue is full with it
+  /// A burst by itself needs no choice: no row times out, no queue is full with it.
+  const bool may_be_alone_;
   Clock next_due_ = kNeverClock;  ///< of a refresh, or of the scheduler
 
   DramArrivals arrivals_;

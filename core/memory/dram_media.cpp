@@ -51,6 +51,7 @@ void DramParams::estimate(const DramParams& params, MemoryEstimate& memory) {
 
 DramMedia::DramMedia(const DramParams& params, const MediaContext& context)
     : kernel_(context.kernel),
+      owner_(context.owner),
       client_(context.client),
       source_(context.kernel.new_source()),
       config_(resolve(params, context.capacity)),
@@ -75,7 +76,15 @@ void DramMedia::catch_up(Time now) {
 }
 
 void DramMedia::drain() {
-  for (Lane& lane : lanes_) lane.channel->drain();
+  constexpr Time kPatience{
+      64'000'000'000};  // in which every row is refreshed: nobody holds an access back for longer
+  for (Lane& lane : lanes_) {
+    if (lane.channel->drain(clock_.edge_at(kPatience))) continue;
+    throw SimulationError("deadlock: the DRAM scheduler '" + config_.scheduler.kind + "' of '" +
+                          owner_.name() + "' has picked none of " +
+                          cxloom::counted(lane.channel->queued(), "burst") + " for " + to_text(kPatience) +
+                          ": they are missing from the trace of commands");
+  }
 }
 
 inline std::uint32_t DramMedia::new_access(Message& message, std::uint32_t bursts) {

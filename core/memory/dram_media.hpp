@@ -33,7 +33,8 @@ class DramMedia final : public Media {
   void watch(DramCommandLog* log);
   /// All commands before `now` are shown, where otherwise they are worked out when somebody waits for what they do.
   void catch_up(Time now);
-  /// So are those of everything that still waits; nothing may arrive any more.
+  /// So are those of everything that still waits; nothing may arrive any more. Throws SimulationError if the scheduler lets
+  /// none of it go.
   void drain();
 
  private:
@@ -55,6 +56,7 @@ class DramMedia final : public Media {
   DramCounters counted(Time now);
 
   Kernel& kernel_;
+  const Component& owner_;
   MediaClient& client_;
   EventSource source_;
   DramConfig config_;

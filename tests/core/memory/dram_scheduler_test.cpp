@@ -253,6 +253,68 @@ TEST(Bliss, KeepsTheBlacklistedWaitingForAnIntervalAtMost) {
   for (const int interval : {2000, 8000, 32'000}) EXPECT_LE(wait(interval), interval + 2000) << interval;
 }
 
+/// Lets an access go once it has waited for some clocks; 0: never.
+class Holding final : public DramScheduler {
+ public:
+  struct Params {
+    std::uint32_t clocks = 0;
+    static void describe(Schema<Params>& schema) {
+      schema.doc("Holds accesses back.");
+      schema.field("clocks", &Params::clocks).doc("For so long.");
+    }
+  };
+  Holding(const Params& params, const DramSchedulerContext& /*context*/) : clocks_(params.clocks) {}
+
+  DramPick pick(DramQueue::Slot oldest, std::int64_t /*row*/, Clock now) override {
+    return {clocks_ != 0 && now >= from_ ? oldest : DramQueue::kNone};
+  }
+  std::uint32_t arrived(DramQueue::Slot /*slot*/, Clock now) override {
+    from_ = now + clocks_;
+    if (clocks_ != 0) set_due(from_);
+    return kNoBank;
+  }
+  std::uint32_t wake(Clock /*now*/) override {
+    set_due(kNeverClock);
+    return kEveryBank;
+  }
+
+ private:
+  Clock clocks_;
+  Clock from_ = 0;
+};
+
+MediaRegistry with_holding() {
+  MediaRegistry kinds("media");
+  register_schedulers(kinds.schedulers);
+  kinds.schedulers.add<Holding>("holding");
+  return kinds;
+}
+
+// Where every command is shown, what is still queued at the end has to go out.
+TEST(DramScheduler, ThatPicksNothingIsNamed) {
+  struct Deaf final : DramCommandLog {
+    void command(std::uint32_t /*sub_channel*/, const DramCommandRecord& /*record*/) override {}
+  } log;
+  for (const RefreshMode refresh : {RefreshMode::kOff, RefreshMode::kAllBank}) {
+    const MediaRegistry kinds = with_holding();
+    DramParams params = quiet(kind("holding"));
+    params.refresh = refresh;
+    DramBench bench(params, Bytes{1ULL << 30U}, kinds);
+    bench.media.watch(&log);
+    for (std::uint64_t i = 0; i < 3; ++i) bench.access({i * 64, true}, Time{});
+    bench.run();
+    try {
+      bench.media.drain();
+      ADD_FAILURE() << "nothing thrown";
+    } catch (const SimulationError& error) {
+      EXPECT_EQ(
+          std::string(error.what()),
+          "deadlock: the DRAM scheduler 'holding' of 'mem' has picked none of 3 bursts for 64ms: they are "
+          "missing from the trace of commands");
+    }
+  }
+}
+
 TEST(DramScheduler, IsRefusedByItsName) {
   const InputError error = test::input_error([] { const DramBench bench(quiet(kind("fr-fcsf"))); });
   EXPECT_EQ(error.path(), "scheduler.kind");

@@ -79,8 +79,9 @@ struct DramRun {
 
 class DramBench final : public MediaClient, public EventHandler {
  public:
-  explicit DramBench(const DramParams& params, Bytes capacity = Bytes{1ULL << 30U})
-      : media(params, MediaContext{kernel, owner_, *this, media_kinds(), capacity, 1}),
+  explicit DramBench(const DramParams& params, Bytes capacity = Bytes{1ULL << 30U},
+                     const MediaRegistry& kinds = media_kinds())
+      : media(params, MediaContext{kernel, owner_, *this, kinds, capacity, 1}),
         source_(kernel.new_source()) {}
 
   static DramParams preset(const std::string& name) {

@@ -43,7 +43,7 @@ DramChannel::DramChannel(const DramConfig& config, const DramSchedulerRegistry& 
       direction_(config_),
       idle_rows_(banks_of(config), timing_.tRP, *rows_, queue_, refresher_, timers_, bus_, ranks_),
       times_out_(rows_->times_out()),
-      may_be_alone_(!times_out_ && config.read_queue > 1 && config.write_queue > 1),
+      may_be_alone_(within_banks_ && !times_out_ && config.read_queue > 1 && config.write_queue > 1),
       next_due_(std::min(refresher_.due(), scheduler_->due())),
       write_places_(config.write_queue),
       load_(banks_of(config)),

@@ -144,7 +144,7 @@ class DramChannel {
   Choice choice_;
   bool chosen_ = false;                       ///< choice_ is up to date
   DramQueue::Slot alone_ = DramQueue::kNone;  ///< the only burst queued, and not among the candidates
-  /// A burst by itself needs no choice: no row times out, no queue is full with it.
+  /// A burst by itself needs no choice: the scheduler holds nothing back, no row times out, no queue is full with it.
   const bool may_be_alone_;
   Clock next_due_ = kNeverClock;  ///< of a refresh, or of the scheduler
 

@@ -290,6 +290,17 @@ MediaRegistry with_holding() {
   return kinds;
 }
 
+// Also an access that nobody disturbs.
+TEST(DramScheduler, MayHoldBackTheOnlyAccess) {
+  const MediaRegistry kinds = with_holding();
+  DramBench bench(quiet(kind("holding", {{"clocks", 1000}})), Bytes{1ULL << 30U}, kinds);
+  const DramTiming& t = bench.media.config().device.timing;
+  bench.access({0, false}, Time{});
+  bench.run();
+  const DramClock clock(bench.media.config().device.clock);
+  EXPECT_EQ(clock.edge_at(bench.latency(0)), 1000 + t.tRCD + t.CL + 8);
+}
+
 // Where every command is shown, what is still queued at the end has to go out.
 TEST(DramScheduler, ThatPicksNothingIsNamed) {
   struct Deaf final : DramCommandLog {

@@ -16,23 +16,43 @@ namespace cxloom {
 /// part, so the order does not depend on how the work is divided among threads.
 class EventSource {
  public:
-  /// `identity` is unique in the simulation, below 2^24.
-  explicit EventSource(std::uint32_t identity = 0) : next_(std::uint64_t{identity} << kIdentityShift) {}
+  /// The next of all sources, which it joins: it stays where it is, as long as these may be counted anew.
+  explicit EventSource(std::vector<EventSource*>& all) : next_(std::uint64_t{all.size()} << kIdentityShift) {
+    all.push_back(this);
+  }
+  EventSource(const EventSource&) = delete;
+  EventSource& operator=(const EventSource&) = delete;
 
-  std::uint32_t identity() const { return static_cast<std::uint32_t>(next_ >> kIdentityShift); }
+  std::uint32_t identity() const { return identity_in(next_); }
   /// The order of its next event, which is of this kind.
   std::uint64_t next(std::uint8_t kind) {
     const std::uint64_t order = next_ | kind;
-    next_ += std::uint64_t{1} << kSequenceShift;
+    next_ += std::uint64_t{1} << kCountShift;
     return order;
   }
 
-  static constexpr std::uint32_t kMost = 1U << 24U;
-  static constexpr unsigned kSequenceShift = 8;
+  /// The same without counting it: for one that never counts.
+  std::uint64_t order_of(std::uint8_t kind) const { return next_ | kind; }
+
+  /// It has sent no event that it counted.
+  bool uncounted() const { return (next_ & kCountMask) == 0; }
+  void count_from(std::uint32_t count) { next_ = with_count(next_, count); }
+  static std::uint32_t identity_in(std::uint64_t order) {
+    return static_cast<std::uint32_t>(order >> kIdentityShift);
+  }
+  static std::uint64_t with_count(std::uint64_t order, std::uint32_t count) {
+    return (order & ~kCountMask) | std::uint64_t{count} << kCountShift;
+  }
+
+  static constexpr std::uint32_t kMost = 1U << 24U;  ///< sources
+  static constexpr unsigned kCountShift = 8;
   static constexpr unsigned kIdentityShift = 40;
 
  private:
-  std::uint64_t next_;
+  static constexpr std::uint64_t kCountMask =
+      (std::uint64_t{1} << kIdentityShift) - (std::uint64_t{1} << kCountShift);
+
+  std::uint64_t next_;  // identity, count, and no kind
 };
 
 struct alignas(32) Event {
@@ -58,6 +78,13 @@ class EventQueue {
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
+
+  /// Gives each pending event the order `renumbered(order)`, asked in the order of the events of each source: it must not
+  /// change which of two events is first.
+  template <class Renumbered>
+  void renumber(Renumbered renumbered) {
+    for (const std::uint32_t node : pending_by_order()) events_[node].order = renumbered(events_[node].order);
+  }
 
   void push(const Event& event) { push(event.time, event.order, event.handler, event.payload); }
   void push(Time time, std::uint64_t order, EventHandler* handler, std::uint64_t payload) {
@@ -145,6 +172,7 @@ class EventQueue {
     __builtin_prefetch(reinterpret_cast<const char*>(next.payload));
     __builtin_prefetch(reinterpret_cast<const char*>(next.payload) + 128);
   }
+  Nodes pending_by_order() const;
   void grow();
   void link_elsewhere(std::uint32_t node);
   void insert_at_instant(std::uint32_t node);

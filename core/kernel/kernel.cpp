@@ -1,5 +1,7 @@
 #include "kernel/kernel.hpp"
 
+#include <algorithm>
+
 namespace cxloom {
 
 void Kernel::schedule_background(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
@@ -27,11 +29,27 @@ void Kernel::end_instant() {
   settling_now_.clear();
 }
 
+/// Gives the pending events of each source the least counts, in their order, and lets the source go on from there.
+void Kernel::count_anew() {
+  std::vector<std::uint32_t> counts(sources_.size(), 0);
+  queue_.renumber([&](std::uint64_t order) {
+    EventSource& source = *sources_[EventSource::identity_in(order)];
+    if (source.uncounted()) return order;
+    return EventSource::with_count(order, counts[source.identity()]++);
+  });
+  for (EventSource* source : sources_) source->count_from(counts[source->identity()]);
+  count_anew_at_ = events_ + counted_together_;
+}
+
 std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {
   paused_ = false;
   const std::uint64_t before = events_;
   const std::uint64_t enough = max_events < ~before ? before + max_events : ~std::uint64_t{0};
-  while (events_ < enough && !paused_) {
+  while (!paused_) {
+    if (events_ >= std::min(enough, count_anew_at_)) [[unlikely]] {
+      if (events_ >= enough) break;
+      count_anew();
+    }
     if (queue_.size() == background_) [[unlikely]] {
       // What is left goes on by itself for ever.
       if (settling_.empty() && (queue_.empty() || !awake_ || limit == Time::max())) break;

@@ -22,21 +22,35 @@ class EventWatcher {
 
 class Kernel {
  public:
+  /// So many events happen at most before the events are counted anew. A source's count has 32 bits: it stays far below, since
+  /// what it counts has happened or is pending.
+  static constexpr std::uint64_t kCountedTogether = std::uint64_t{1} << 31U;
+
+  explicit Kernel(std::uint64_t counted_together = kCountedTogether)
+      : counted_together_(counted_together), count_anew_at_(counted_together) {}
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+
   Time now() const { return now_; }
   /// Events so far, the one at hand included.
   std::uint64_t events() const { return events_; }
 
   /// A new identity for something that sends events.
   EventSource new_source() {
-    ensure(next_identity_ < EventSource::kMost,
+    ensure(sources_.size() < EventSource::kMost,
            "more sources of events than the order of events can tell apart");
-    return EventSource(next_identity_++);
+    return EventSource(sources_);
   }
 
   /// Calls `handler.wake(kind, payload)` at `at`, not before now.
   void schedule(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
                 std::uint64_t payload = 0) {
     push(at, source, handler, kind, payload);
+  }
+  /// The same from a source that never counts its events: of those of one time and kind it does not matter which is first.
+  void schedule_uncounted(Time at, const EventSource& source, EventHandler& handler, std::uint8_t kind) {
+    ensure(at >= now_, "an event before now");
+    queue_.push(at, source.order_of(kind), &handler, 0);
   }
   /// Calls `handler.receive(message)` at `at`.
   void deliver(Time at, EventSource& source, EventHandler& handler, Message& message) {
@@ -76,6 +90,7 @@ class Kernel {
     queue_.push(at, source.next(kind), &handler, payload);
   }
   void end_instant();
+  void count_anew();
 
   Time now_;
   EventQueue queue_;
@@ -83,7 +98,9 @@ class Kernel {
   std::vector<EventHandler*> settling_now_;
   std::uint64_t events_ = 0;
   std::uint64_t background_ = 0;
-  std::uint32_t next_identity_ = 0;
+  std::uint64_t counted_together_;
+  std::uint64_t count_anew_at_;        // this number of events
+  std::vector<EventSource*> sources_;  // by identity
   bool paused_ = false;
   bool awake_ = false;
   EventWatcher* watcher_ = nullptr;

@@ -89,14 +89,15 @@ TEST(EventQueue, EventsOfAnInstantComeByTheirSourcesAndThenAsSent) {
   RandomStream random(7, "event_queue", "instants");
   for (std::uint64_t count = 1; count <= 100; ++count) {
     for (const std::uint64_t sources : {std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{1} << 24U}) {
-      std::vector<EventSource> senders;
+      std::vector<std::uint64_t> senders;
       for (std::uint64_t i = 0; i < count; ++i) {
-        senders.emplace_back(static_cast<std::uint32_t>(random.below(sources)));
+        senders.push_back(random.below(sources) << EventSource::kIdentityShift);
       }
       std::vector<std::uint64_t> orders;
       EventQueue queue;
       for (std::uint64_t i = 0; i < count; ++i) {
-        orders.push_back(senders[random.below(count)].next(static_cast<std::uint8_t>(i)));
+        orders.push_back(
+            EventSource::with_count(senders[random.below(count)] | i, static_cast<std::uint32_t>(i)));
       }
       std::sort(orders.begin(), orders.end());
       std::vector<std::uint64_t> shuffled = orders;

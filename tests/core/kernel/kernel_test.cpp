@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -157,32 +158,36 @@ TEST(Kernel, PauseEndsTheRunAfterTheEventAtHand) {
 /// A little world that reschedules itself at random and asks for ends of instants; all it does is logged.
 class World final : public EventHandler, public EventWatcher {
  public:
-  explicit World(std::uint64_t seed) : random_(seed, "world", "test") {
-    for (auto& source : sources_) source = kernel.new_source();
+  explicit World(std::uint64_t seed, std::uint64_t counted_together = Kernel::kCountedTogether)
+      : kernel(counted_together), random_(seed, "world", "test") {
     for (std::uint8_t i = 0; i < 8; ++i) kernel.schedule(Time{i}, sources_[i % 3], *this, i);
     kernel.watch(this);
   }
-  void before(const Event& event) override { seen.emplace_back(event.time.ps(), event.order); }
+  void before(const Event& event) override {
+    seen.emplace_back(event.time.ps(), EventSource::with_count(event.order, 0), event.payload);
+  }
   void wake(std::uint8_t kind, std::uint64_t) override {
     if (seen.size() > 20'000) return;
     const std::uint64_t draw = random_.below(100);
     const auto delta =
         draw < 30 ? 0 : static_cast<std::int64_t>(random_.below(draw < 95 ? 3000 : 10'000'000));
-    kernel.schedule(kernel.now() + Time{delta}, sources_[draw % 3], *this, kind);
+    kernel.schedule(kernel.now() + Time{delta}, sources_[draw % 3], *this, kind, ++sent_);
     if (!asked_) asked_ = true, kernel.at_end_of_instant(*this);
   }
   void settle() override {
     asked_ = false;
-    seen.emplace_back(kernel.now().ps(), 0);
+    seen.emplace_back(kernel.now().ps(), 0, 0);
     if (random_.chance(0.05)) kernel.schedule(kernel.now(), sources_[0], *this, 99);
     if (random_.chance(0.05)) kernel.schedule_background(kernel.now() + 5_ps, sources_[1], *this, 50);
   }
   Kernel kernel;
-  std::vector<std::tuple<std::int64_t, std::uint64_t>> seen;
+  std::vector<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>>
+      seen;  // time, order but for counts, payload
 
  private:
   RandomStream random_;
-  EventSource sources_[3];
+  EventSource sources_[3] = {kernel.new_source(), kernel.new_source(), kernel.new_source()};
+  std::uint64_t sent_ = 0;
   bool asked_ = false;
 };
 
@@ -204,6 +209,36 @@ TEST(Kernel, SlicesGiveTheSameAsOneRun) {
   World by_next(7);
   while (!by_next.kernel.idle()) by_next.kernel.run(by_next.kernel.next_event_time(), 3);
   EXPECT_EQ(by_next.seen, whole.seen);
+}
+
+TEST(Kernel, EventsAreCountedAnewBeforeACountRunsIntoTheIdentity) {
+  // However often that is, the order of events stays as it was.
+  World counted_once(11);
+  counted_once.kernel.run(Time::max(), kAll);
+  for (const std::uint64_t together : {1, 2, 7, 1000}) {
+    World counted_anew(11, together);
+    counted_anew.kernel.run(Time::max(), kAll);
+    EXPECT_EQ(counted_anew.seen, counted_once.seen) << together;
+  }
+  // With what is pending, counts stay below the number of events between, the largest number of pending ones included.
+  Kernel kernel(100);
+  Log log(kernel);
+  EventSource source = kernel.new_source();
+  EventSource other = kernel.new_source();
+  struct Watch final : EventWatcher {
+    void before(const Event& event) override {
+      largest = std::max(largest, event.order & ((std::uint64_t{1} << EventSource::kIdentityShift) - 1));
+    }
+    std::uint64_t largest = 0;
+  } watch;
+  kernel.watch(&watch);
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    kernel.schedule(Time{i}, source, log, 1);
+    kernel.schedule(Time{i}, other, log, 2);
+    kernel.run(Time{i}, kAll);
+  }
+  EXPECT_EQ(kernel.events(), 2000U);
+  EXPECT_LT(watch.largest >> EventSource::kCountShift, 60U);
 }
 
 TEST(Kernel, WhatTakesNoEventsSaysSo) {

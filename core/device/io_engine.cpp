@@ -79,9 +79,10 @@ IoEngine::IoEngine(const IoEngineParams& params, const DeviceContext& context)
 }
 
 void IoEngine::start() {
-  wire_ = dynamic_cast<QueuedLinkEnd*>(&port(0));
+  const auto& end = dynamic_cast<LinkEnd&>(port(0));
+  wire_ = end.channels();
   ensure(wire_ != nullptr, "an I/O engine needs a port that takes messages when it can");
-  if (params_.traffic == IoTraffic::kDmaWrite && pace_.rate().unlimited() && wire_->unlimited()) {
+  if (params_.traffic == IoTraffic::kDmaWrite && pace_.rate().unlimited() && end.unlimited()) {
     throw InputError({"nothing limits these writes", {}, "a rate, or a link with a bandwidth", {}},
                      "devices." + name() + ".rate");
   }

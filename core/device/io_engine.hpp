@@ -10,7 +10,8 @@
 #include "base/schema.hpp"
 #include "device/device_context.hpp"
 #include "device/io_completer.hpp"
-#include "interconnect/queued_link_end.hpp"
+#include "interconnect/link_end.hpp"
+#include "interconnect/virtual_channels.hpp"
 #include "kernel/distribution.hpp"
 #include "protocol/segment_sums.hpp"
 
@@ -73,7 +74,7 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
   std::uint32_t tags_;  // reads without a completion at the same time
   RateMeter pace_;
   NodeId destination_;
-  QueuedLinkEnd* wire_ = nullptr;
+  VirtualChannels* wire_ = nullptr;
   Pool<Request> packets_;
   Message* offered_ = nullptr;  // to the wire, which has not taken it yet
   Time due_;                    // the next packet, not before

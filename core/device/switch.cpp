@@ -100,7 +100,7 @@ class Switch::InputQueue final : public Feeder {
  private:
   void ask() {
     Message& message = queue_.front();
-    QueuedLinkEnd& output = *switch_.outputs_[message.port];
+    VirtualChannels& output = *switch_.outputs_[message.port];
     if (switch_.params_.queueing == Queueing::kFifo) {
       // It waited for its turn at the head; from here on it waits for the output. Its tail has kept coming in.
       message.charge(Segment::kSwitchQueue, switch_.now());
@@ -137,10 +137,9 @@ void Switch::start() {
       ways_.push_back(way == Router::kVaries ? nullptr : &port(way));
     return;
   }
-  for (std::size_t i = 0; i < port_count(); ++i) {
-    auto* end = dynamic_cast<QueuedLinkEnd*>(&port(i));
-    ensure(end != nullptr, "a switch with queues at its inputs needs ports with arbitration");
-    outputs_.push_back(end);
+  for (const LinkEnd* end : ends_) {
+    outputs_.push_back(end->channels());
+    ensure(outputs_.back() != nullptr, "a switch with queues at its inputs needs ports with arbitration");
   }
 }
 

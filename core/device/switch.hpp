@@ -9,7 +9,8 @@
 #include "base/schema.hpp"
 #include "device/device_context.hpp"
 #include "device/pair_table.hpp"
-#include "interconnect/queued_link_end.hpp"
+#include "interconnect/link_end.hpp"
+#include "interconnect/virtual_channels.hpp"
 
 namespace cxloom {
 
@@ -69,8 +70,8 @@ class Switch final : public Component {
   Fabric& fabric_;
   std::vector<std::uint16_t> fixed_ports_;  // by destination, or Router::kVaries
   SwitchParams params_;
-  std::vector<LinkEnd*> ends_;           // the ports
-  std::vector<QueuedLinkEnd*> outputs_;  // the same, if this switch arbitrates
+  std::vector<LinkEnd*> ends_;             // the ports
+  std::vector<VirtualChannels*> outputs_;  // theirs, if this switch arbitrates
   Time opened_;
   Time closed_;
   PairTable<InputQueue> queues_;  // by input (and output) and class, those in use

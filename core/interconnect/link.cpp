@@ -1,7 +1,7 @@
 #include "interconnect/link.hpp"
 
-#include "interconnect/batched_flit_link_end.hpp"
-#include "interconnect/message_link_end.hpp"
+#include "interconnect/batched_flit_transmitter.hpp"
+#include "interconnect/message_transmitter.hpp"
 
 namespace cxloom {
 
@@ -9,30 +9,37 @@ namespace {
 
 Bandwidth slower(Bandwidth a, Bandwidth b) { return b.rate.slower_than(a.rate) ? b : a; }
 
-std::unique_ptr<LinkEnd> make_flit_end(Kernel& kernel, const LinkParams& params, const LinkEndSetup& link,
-                                       Time credit_delay, std::uint64_t seed) {
-  FlitLinkEnd::Setup setup{{link, params.credits, link.owner.arbitration(), credit_delay}};
-  setup.packing.mode = params.flit_mode();
+FlitSetup flit_setup(const LinkParams& params, const VirtualChannels::Setup& channels, std::uint64_t seed) {
+  FlitSetup setup{channels};
+  setup.sender.packing.mode = params.flit_mode();
   if (params.ide.mode != IdeMode::kOff) {
-    const std::uint32_t usual = setup.packing.mode == FlitMode::k68B ? 5 : 2;
-    setup.packing.mac_every = static_cast<std::uint8_t>(params.ide.aggregation.value_or(usual));
+    const std::uint32_t usual = setup.sender.packing.mode == FlitMode::k68B ? 5 : 2;
+    setup.sender.packing.mac_every = static_cast<std::uint8_t>(params.ide.aggregation.value_or(usual));
   }
-  setup.containment = params.ide.mode == IdeMode::kContainment;
+  setup.sender.containment = params.ide.mode == IdeMode::kContainment;
   setup.errors = params.errors;
   setup.outage = params.outage;
   setup.degraded_at = params.degraded.at;
   if (params.degraded.phy) setup.degraded_rate = params.rate_of(*params.degraded.phy);
   setup.seed = seed;
-  return make_flit_link_end(kernel, setup);
+  return setup;
 }
 
 }  // namespace
 
+std::unique_ptr<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSetup& setup) {
+  if (BatchedFlitTransmitter::possible(path, setup))
+    return std::make_unique<BatchedFlitTransmitter>(path, setup.sender);
+  return std::make_unique<FlitTransmitter>(path, setup);
+}
+
 std::uint64_t link_bytes(const LinkParams& params) {
   // Besides the ends: its names, its places in lists, and its hops in the topology.
   constexpr std::uint64_t kElse = 512;
-  if (params.phy) return kElse + 2 * sizeof(FlitLinkEnd);
-  return kElse + 2 * (params.credits.any() ? sizeof(MessageLinkEnd) : sizeof(FifoLinkEnd));
+  const std::uint64_t transmitter = params.phy             ? sizeof(FlitTransmitter)
+                                    : params.credits.any() ? sizeof(MessageTransmitter)
+                                                           : 0;
+  return kElse + 2 * (sizeof(LinkEnd) + transmitter);
 }
 
 Link make_link(Kernel& kernel, const LinkParams& params, const LinkSide& first, const LinkSide& second,
@@ -51,31 +58,29 @@ Link make_link(Kernel& kernel, const LinkParams& params, const LinkSide& first, 
   const auto segment = [](const Component& owner) {
     return owner.is_switch() ? Segment::kSwitchQueue : Segment::kLinkQueue;
   };
-  const LinkEndSetup to_b{a, b,           second.port, first.port,    Wire(forward.rate, params.turnaround),
-                          0, port_delays, delay_ab,    params.cost(), segment(a)};
-  LinkEndSetup to_a{b, a,           first.port, second.port,   Wire(backward.rate),
-                    1, port_delays, delay_ba,   params.cost(), segment(b)};
+  const LinkPath::Setup to_b{
+      a, b,           second.port, first.port,    Wire(forward.rate, params.turnaround),
+      0, port_delays, delay_ab,    params.cost(), segment(a)};
+  LinkPath::Setup to_a{b, a,           first.port, second.port,   Wire(backward.rate),
+                       1, port_delays, delay_ba,   params.cost(), segment(b)};
   // Credits, and turns on a wire that both directions share, need a queue at both ends.
   const bool both = params.phy || params.credits.any() || (shared && !forward.rate.unlimited());
-  const bool queued_a = both || a.arbitrates();
-  const bool queued_b = both || b.arbitrates();
-  const auto make_end = [&](bool queued, const LinkEndSetup& setup, Time back) -> std::unique_ptr<LinkEnd> {
-    const Time credit_delay = port_delays + back;
-    if (params.phy) return make_flit_end(kernel, params, setup, credit_delay, seed);
-    if (!queued) return std::make_unique<FifoLinkEnd>(kernel, setup);
-    return std::make_unique<MessageLinkEnd>(
-        kernel, QueuedLinkEnd::Setup{setup, params.credits, setup.owner.arbitration(), credit_delay});
+  const auto make_end = [&](const LinkPath::Setup& setup, Time back) {
+    auto end = std::make_unique<LinkEnd>(kernel, setup);
+    const VirtualChannels::Setup channels{params.credits, setup.owner.arbitration(), port_delays + back};
+    if (params.phy) {
+      end->set_transmitter(make_flit_transmitter(end->path(), flit_setup(params, channels, seed)));
+    } else if (both || setup.owner.arbitrates()) {
+      end->set_transmitter(std::make_unique<MessageTransmitter>(end->path(), channels));
+    }
+    return end;
   };
   Link link;
-  link.forward = make_end(queued_a, to_b, delay_ba);
-  if (shared) to_a.shares_wire = link.forward.get();
-  link.backward = make_end(queued_b, to_a, delay_ab);
-  if (queued_a && queued_b) {
-    auto& end_a = static_cast<QueuedLinkEnd&>(*link.forward);
-    auto& end_b = static_cast<QueuedLinkEnd&>(*link.backward);
-    end_a.set_opposite(end_b);
-    end_b.set_opposite(end_a);
-  }
+  link.forward = make_end(to_b, delay_ba);
+  if (shared) to_a.shares_wire = &link.forward->path();
+  link.backward = make_end(to_a, delay_ab);
+  link.forward->connect(*link.backward);
+  link.backward->connect(*link.forward);
   a.attach(*link.forward);
   b.attach(*link.backward);
   return link;

@@ -9,6 +9,8 @@
 
 namespace cxloom {
 
+struct FlitSetup;
+
 struct Link {
   std::unique_ptr<LinkEnd> forward;  ///< sends from the first component to the second
   std::unique_ptr<LinkEnd> backward;
@@ -19,6 +21,9 @@ struct LinkSide {
   Component& component;
   std::uint16_t port;  ///< its number there: of the links made before
 };
+
+/// The kind of transmitter that the setup allows; that at the other side may be of the other kind.
+std::unique_ptr<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSetup& setup);
 
 /// What a link takes of memory.
 std::uint64_t link_bytes(const LinkParams& params);

@@ -1,57 +1,56 @@
 #include "interconnect/link_end.hpp"
 
+#include "interconnect/virtual_channels.hpp"
+
 namespace cxloom {
 
-LinkEnd::LinkEnd(Kernel& kernel, const LinkEndSetup& setup)
-    : kernel_(kernel),
-      receiver_(setup.receiver),
-      wire_(setup.shares_wire ? setup.shares_wire->wire_ : &own_wire_),
-      source_(kernel.new_source()),
-      port_delays_(setup.port_delays),
-      header_(static_cast<std::uint16_t>(setup.cost.header.count())),
-      data_header_(static_cast<std::uint16_t>(setup.cost.data_header.count())),
-      receiver_port_(setup.receiver_port),
-      queue_segment_(setup.queue_segment),
-      direction_(static_cast<std::uint8_t>(setup.direction)),
-      delay_(setup.delay),
-      pipeline_(setup.receiver.pipeline()),
-      own_wire_(setup.wire),
-      to_head_taker_(setup.receiver.takes_heads()),
-      owner_port_(setup.owner_port),
-      owner_(setup.owner) {}
-
-Time LinkEnd::depart(Message& message, Time ready) {
-  Wire::Use use{ready, ready + message.tail};
-  const std::uint64_t payload = message.payload();
-  const std::uint64_t bytes = message_bytes(payload);
-  if (!wire_->unlimited()) use = wire_->carry(bytes, ready, use.end, direction_);
-  Passage passage{ready, use.start, use.end, static_cast<std::uint32_t>(bytes),
-                  static_cast<std::uint16_t>(payload)};
-  // A wire without a limit is never busy: messages pass it side by side, in any order, and count at once.
-  if (wire_->unlimited()) passage.ready = passage.start = passage.end = kernel_.now();
-  monitor_.book(passage, kernel_.now());
-
-  message.tail = use.end - use.start;
-  Time arrival = use.start + port_delays_ + delay_;
-  if (Account* account = message.account) {
-    account->charge(queue_segment_, use.start);
-    account->charge(Segment::kPortDelay, use.start + port_delays_);
-    account->charge(Segment::kPropagation, arrival);
-  }
-  if (!to_head_taker_) {
-    arrival += message.tail;
-    message.tail = Time{};
-    message.charge(Segment::kSerialization, arrival);
-  }
-  ++message.hops;
-  message.port = receiver_port_;
-  kernel_.deliver(arrival + pipeline_, source_, receiver_, message);
-  return use.end;
+void LinkEnd::connect(LinkEnd& opposite) {
+  VirtualChannels* far = opposite.channels();
+  far_credits_ = far && far->limits_any() ? &far->credit_lines() : nullptr;
+  returns_credits_ = far_credits_ != nullptr;
+  if (!transmitter_) return;
+  transmitter_->connect(far_credits_, opposite.transmitter_ ? opposite.transmitter_->retries() : nullptr);
+  carries_credits_ = transmitter_->carries_credits();
 }
 
-void LinkEnd::return_to_owner(Message& message) {
-  message.port = owner_port_;
-  kernel_.deliver(kernel_.now() + owner_.pipeline(), source_, owner_, message);
+void LinkEnd::return_credit(const Message& message, Time at) {
+  if (carries_credits_) {
+    transmitter_->return_credit(message, at);
+  } else if (CreditLine* line = (*far_credits_)[static_cast<std::size_t>(message.channel)]) {
+    line->give(at);
+  }
+}
+
+Time LinkEnd::line_time() const {
+  if (transmitter_) return transmitter_->line_time();
+  return RateMeter(rate()).advance(message_bytes(kLineBytes));
+}
+
+void LinkEnd::catch_up(Time now) {
+  if (transmitter_) transmitter_->catch_up(now);
+}
+
+void LinkEnd::open_window(Time now) {
+  catch_up(now);
+  monitor().open(now);
+  if (transmitter_) transmitter_->open_window(now);
+}
+
+void LinkEnd::close_window(Time now) {
+  catch_up(now);
+  monitor().close(now);
+  if (transmitter_) transmitter_->close_window(now);
+}
+
+Time LinkEnd::credit_blocked(Channel which) const {
+  const VirtualChannels* own = channels();
+  return own ? own->credit_blocked(which) : Time{};
+}
+
+Time LinkEnd::total_credit_blocked() const {
+  Time total;
+  for (std::size_t i = 0; i < kChannelCount; ++i) total += credit_blocked(static_cast<Channel>(i));
+  return total;
 }
 
 }  // namespace cxloom

@@ -1,17 +1,17 @@
 // The state of one message class at a link end: who waits for the wire, the credits left, and the messages pushed.
 #pragma once
 
-#include <bit>
 #include <cstdint>
-#include <optional>
-#include <vector>
+#include <memory>
 
+#include "interconnect/credit_line.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
 
-class QueuedLinkEnd;
+class VirtualChannels;
+struct VirtualChannelsSetup;
 
 /// A queue whose head waits for a port.
 class Feeder : public Waiter {
@@ -22,37 +22,27 @@ class Feeder : public Waiter {
   virtual void taken(Time end) = 0;
 };
 
-/// Credits on their way back are kept with the time at which they arrive, and counted when the others are used up: a
-/// credit costs an event only when somebody waits for it.
 class VirtualChannel final : public Feeder {
  public:
-  VirtualChannel(QueuedLinkEnd& end, Kernel& kernel, Channel which, std::optional<std::uint32_t> credits);
+  VirtualChannel(VirtualChannels& all, Channel which, const VirtualChannelsSetup& setup);
 
   /// Counts the credits that have come back by now, if there is no other left.
   void update(Time now) {
     if (has_credit()) return;
-    while (head_ != tail_ && at(head_) <= now) {
-      const Time came = at(head_++);
+    while (credit_line_->arrived(now)) {
+      const Time came = credit_line_->take();
       if (credits_++ > 0) continue;
       if (came > blocked_since_) blocked_ += came - blocked_since_;
       if (came > starved_since_ && !waits.empty()) starved_ += came - starved_since_;
     }
   }
-  bool limited() const { return limited_; }
-  bool has_credit() const { return !limited_ || credits_ > 0; }
+  bool limited() const { return credit_line_ != nullptr; }
+  bool has_credit() const { return !limited() || credits_ > 0; }
   void use_credit(Time now) {
-    if (!limited_ || --credits_ > 0) return;
+    if (!limited() || --credits_ > 0) return;
     blocked_since_ = starved_since_ = now;
     update(now);
   }
-  /// A credit is under way; usually, but not always, behind those that are.
-  void credit_comes(Time when) {
-    std::uint64_t place = tail_++;
-    for (; place != head_ && when < at(place - 1); --place) at(place) = at(place - 1);
-    at(place) = when;
-  }
-  /// When the next credit arrives, if one is under way.
-  std::optional<Time> next_credit() { return head_ == tail_ ? std::nullopt : std::optional(at(head_)); }
 
   void wait(Feeder& feeder, Time now) {
     if (waits.empty()) starved_since_ = now;
@@ -63,24 +53,24 @@ class VirtualChannel final : public Feeder {
   Time starved_clock(Time now) const {
     return starved_ + (has_credit() || waits.empty() ? Time{} : now - starved_since_);
   }
+  /// Asks for an event with the next credit if somebody waits for it.
+  void watch_for_credit() {
+    if (!waits.empty() && !has_credit()) credit_line_->await();
+  }
+  /// Null: the receiver's buffers have no limit.
+  CreditLine* credit_line() { return credit_line_.get(); }
 
   Message& head() override { return queue.front(); }
   void taken(Time end) override;
 
   WaitList waits;
   MessageQueue queue;
-  bool wake_pending = false;  ///< an event will come with the next credit
 
  private:
-  Time& at(std::uint64_t index) { return returning_[index & (returning_.size() - 1)]; }
-
-  QueuedLinkEnd& end_;
-  Channel which_;
-  bool limited_;
+  VirtualChannels& all_;
+  std::unique_ptr<CreditLine> credit_line_;
   std::uint32_t credits_;
-  std::vector<Time> returning_;  // a ring: when each credit under way arrives, soonest first
-  std::uint64_t head_ = 0;
-  std::uint64_t tail_ = 0;
+  Channel which_;
   Time blocked_;
   Time blocked_since_;
   Time starved_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "base/units.hpp"
@@ -26,6 +27,11 @@ class Wire {
   void change_rate(Rate rate) { meter_ = RateMeter(rate); }
   unsigned last_direction() const { return last_direction_; }
 
+  // Something in a direction could go but for the wire: so that two directions that share it take turns.
+  void want(unsigned direction) { wanted_[direction] = true; }
+  void want_no_more(unsigned direction) { wanted_[direction] = false; }
+  bool wanted(unsigned direction) const { return wanted_[direction]; }
+
   /// Carries `bytes` as soon as the wire is free after `ready`; the last byte is there to be sent at `tail_ready`, and
   /// holds the wire until then (cut-through from a slower link).
   Use carry(std::uint64_t bytes, Time ready, Time tail_ready, unsigned direction) {
@@ -39,12 +45,13 @@ class Wire {
 
  private:
   static constexpr unsigned kNobody = 2;
-  bool turns(unsigned direction) const { return last_direction_ != direction && last_direction_ != kNobody; }
+  bool turns(unsigned direction) const { return last_direction_ == 1 - direction; }
 
   RateMeter meter_;
   Time turnaround_;
   Time free_at_;
   unsigned last_direction_ = kNobody;
+  std::array<bool, 2> wanted_{};
 };
 
 }  // namespace cxloom

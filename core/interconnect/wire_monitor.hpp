@@ -36,7 +36,7 @@ class WireMonitor {
  public:
   /// Books a passage; `ready`, `start` and `end` never decrease from one to the next, and `end` is not before `now`.
   void book(const Passage& passage, Time now) {
-    if (tail_ - ended_ == static_cast<std::uint32_t>(ring_.size())) [[unlikely]]
+    if (tail_ - ended_ == room_) [[unlikely]]
       make_room(now);
     at(tail_++) = passage;
   }
@@ -52,7 +52,7 @@ class WireMonitor {
   LevelMonitor& queue() { return queue_; }
 
  private:
-  Passage& at(std::uint32_t index) { return ring_[index & (ring_.size() - 1)]; }
+  Passage& at(std::uint32_t index) { return ring_[index & (room_ - 1)]; }
   void make_room(Time now);
   void settle(Time now);
 
@@ -63,6 +63,7 @@ class WireMonitor {
   std::uint32_t started_ = 0;
   std::uint32_t joined_ = 0;
   std::uint32_t tail_ = 0;
+  std::uint32_t room_ = 0;  // in the ring: a power of two
   std::vector<Passage> ring_;
   WireTotals totals_;
   LevelMonitor queue_;

@@ -59,7 +59,7 @@ std::array<Played, 2> play(const FlitLinkOf& of, int count, std::uint64_t mean_g
   Messages messages;
   RandomStream random(of.seed, "traffic", "messages");
   struct Side {
-    FlitLinkEnd* end;
+    LinkEnd* end;
     Probe* receiver;
     std::map<Channel, std::vector<const Message*>> sent;
   };

@@ -21,7 +21,7 @@ using test::Probe;
 constexpr std::int64_t kByte = 10;
 const Bandwidth kTenPerByte{Rate::per_time(1, kByte)};
 
-TEST(FifoLinkEnd, IdleLatencyIsTheSumOfItsPartsToThePicosecond) {
+TEST(LinkEnd, IdleLatencyIsTheSumOfItsPartsToThePicosecond) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
@@ -45,7 +45,7 @@ TEST(FifoLinkEnd, IdleLatencyIsTheSumOfItsPartsToThePicosecond) {
   EXPECT_EQ(link.end.name(), "a->b");
 }
 
-TEST(FifoLinkEnd, AnUnlimitedWireTakesNoTime) {
+TEST(LinkEnd, AnUnlimitedWireTakesNoTime) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
@@ -58,7 +58,7 @@ TEST(FifoLinkEnd, AnUnlimitedWireTakesNoTime) {
   for (const auto& arrival : b.arrivals) EXPECT_EQ(arrival.time, 4_ns);
 }
 
-TEST(FifoLinkEnd, BackToBackMessagesAreSpacedByTheirBytes) {
+TEST(LinkEnd, BackToBackMessagesAreSpacedByTheirBytes) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
@@ -85,7 +85,7 @@ TEST(FifoLinkEnd, BackToBackMessagesAreSpacedByTheirBytes) {
   }
 }
 
-TEST(FifoLinkEnd, ATakerOfHeadsGetsTheHeadAndTheTailFollows) {
+TEST(LinkEnd, ATakerOfHeadsGetsTheHeadAndTheTailFollows) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
@@ -127,23 +127,23 @@ Time tail_after(std::int64_t first, std::int64_t second, Time late) {
   return c.arrivals.back().tail;
 }
 
-TEST(FifoLinkEnd, TheTailBehindASlowerWireIsItsOwn) {
+TEST(LinkEnd, TheTailBehindASlowerWireIsItsOwn) {
   EXPECT_EQ(tail_after(10, 25, 0_ps), Time{80 * 25});
   EXPECT_EQ(tail_after(10, 10, 0_ps), Time{80 * 10});
 }
 
-TEST(FifoLinkEnd, TheTailBehindAFasterWireIsThatOfTheSlowerOneBefore) {
+TEST(LinkEnd, TheTailBehindAFasterWireIsThatOfTheSlowerOneBefore) {
   EXPECT_EQ(tail_after(10, 4, 0_ps), Time{80 * 10});  // bytes cannot leave before they have come in
 }
 
-TEST(FifoLinkEnd, TheTailCatchesUpWhileTheHeadWaits) {
+TEST(LinkEnd, TheTailCatchesUpWhileTheHeadWaits) {
   // The head waits 400 ps, in which 40 of the 80 bytes come in; the last one comes at 800 ps.
   EXPECT_EQ(tail_after(10, 4, 400_ps), Time{400});
   EXPECT_EQ(tail_after(10, 4, 800_ps), Time{80 * 4});  // all in: its own time from here
   EXPECT_EQ(tail_after(10, 4, 600_ps), Time{80 * 4});  // 200 ps to come, 320 ps to go
 }
 
-TEST(FifoLinkEnd, TheWholeMessageThroughTwoWiresTakesTheSlowerOnce) {
+TEST(LinkEnd, TheWholeMessageThroughTwoWiresTakesTheSlowerOnce) {
   // Cut-through: head delays add up, the bytes are paid once, at the slower wire. The destination waits for the tail.
   for (const std::int64_t second : {4, 10, 25}) {
     Kernel kernel;

@@ -4,8 +4,8 @@
 
 #include "core/support/link_bench.hpp"
 #include "core/support/probe.hpp"
-#include "interconnect/flit_link_end.hpp"
-#include "interconnect/message_link_end.hpp"
+#include "interconnect/batched_flit_transmitter.hpp"
+#include "interconnect/message_transmitter.hpp"
 
 namespace cxloom {
 namespace {
@@ -21,39 +21,42 @@ struct Pair {
   Link link(const LinkParams& params) { return make_link(kernel, params, {a, 0}, {b, 0}, 1); }
 };
 
-template <class End>
-bool is(const std::unique_ptr<LinkEnd>& end) {
-  return dynamic_cast<const End*>(end.get()) != nullptr;
+template <class Kind>
+bool transmit_by(const Link& link) {
+  return dynamic_cast<const Kind*>(link.forward->transmitter()) != nullptr &&
+         dynamic_cast<const Kind*>(link.backward->transmitter()) != nullptr;
 }
 
-TEST(Link, TakesTheKindOfEndThatItsParametersCallFor) {
+TEST(Link, ItsEndsTransmitAsItsParametersCallFor) {
   LinkParams params;
   params.bandwidth = 64_GBps;
   {
     Pair plain;
     const Link link = plain.link(params);
-    EXPECT_TRUE(is<FifoLinkEnd>(link.forward) && is<FifoLinkEnd>(link.backward));
+    EXPECT_TRUE(link.forward->transmitter() == nullptr && link.backward->transmitter() == nullptr);
   }
   {
     Pair with_credits;
     LinkParams limited = params;
     limited.credits = ClassCredits(4);
-    const Link link = with_credits.link(limited);
-    EXPECT_TRUE(is<MessageLinkEnd>(link.forward) && is<MessageLinkEnd>(link.backward));
+    EXPECT_TRUE(transmit_by<MessageTransmitter>(with_credits.link(limited)));
   }
   {
     Pair half;
     LinkParams shared = params;
     shared.duplex = Duplex::kHalf;
-    const Link link = half.link(shared);
-    EXPECT_TRUE(is<MessageLinkEnd>(link.forward) && is<MessageLinkEnd>(link.backward));
+    EXPECT_TRUE(transmit_by<MessageTransmitter>(half.link(shared)));
   }
+  LinkParams flits;
+  flits.phy = Phy{};
   {
     Pair physical;
-    LinkParams flits;
-    flits.phy = Phy{};
-    const Link link = physical.link(flits);
-    EXPECT_TRUE(is<FlitLinkEnd>(link.forward) && is<FlitLinkEnd>(link.backward));
+    EXPECT_TRUE(transmit_by<BatchedFlitTransmitter>(physical.link(flits)));
+  }
+  {
+    Pair limited;
+    flits.credits = ClassCredits(4);
+    EXPECT_TRUE(transmit_by<FlitTransmitter>(limited.link(flits)));
   }
 }
 

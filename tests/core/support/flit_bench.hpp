@@ -1,12 +1,11 @@
 // Two components, probes as a rule, joined by a link of flits.
 #pragma once
 
-#include <array>
-#include <memory>
 #include <optional>
 
 #include "core/support/link_bench.hpp"
-#include "interconnect/batched_flit_link_end.hpp"
+#include "interconnect/flit_transmitter.hpp"
+#include "interconnect/link.hpp"
 
 namespace cxloom::test {
 
@@ -37,12 +36,11 @@ struct FlitLinkOf {
 class FlitLink {
  public:
   FlitLink(Kernel& kernel, Component& a, Component& b, const FlitLinkOf& link)
-      : ends_{make_flit_link_end(kernel, setup(link, a, b, 0)),
-              make_flit_link_end(kernel, setup(link, b, a, 1))},
-        a_to_b(*ends_[0]),
-        b_to_a(*ends_[1]) {
-    a_to_b.set_opposite(b_to_a);
-    b_to_a.set_opposite(a_to_b);
+      : a_to_b(kernel, path(link, a, b, 0)), b_to_a(kernel, path(link, b, a, 1)) {
+    for (LinkEnd* end : {&a_to_b, &b_to_a})
+      end->set_transmitter(make_flit_transmitter(end->path(), setup(link)));
+    a_to_b.connect(b_to_a);
+    b_to_a.connect(a_to_b);
     a.attach(a_to_b);
     b.attach(b_to_a);
   }
@@ -56,15 +54,15 @@ class FlitLink {
   }
 
  private:
-  static FlitLinkEnd::Setup setup(const FlitLinkOf& link, Component& from, Component& to,
-                                  unsigned direction) {
-    const LinkEndSetup ends{
+  static LinkPath::Setup path(const FlitLinkOf& link, Component& from, Component& to, unsigned direction) {
+    return {
         from, to, 0, 0, Wire(link.rate), direction, link.port_delays, link.delay, {}, Segment::kLinkQueue};
-    FlitLinkEnd::Setup setup{
-        {ends, link.credits, Arbitration::kRoundRobin, link.flight()}, {}, false, {}, {}, {}, {}};
-    setup.packing.mode = link.mode;
-    setup.packing.mac_every = link.mac_every;
-    setup.containment = link.containment;
+  }
+  static FlitSetup setup(const FlitLinkOf& link) {
+    FlitSetup setup{{link.credits, Arbitration::kRoundRobin, link.flight()}};
+    setup.sender.packing.mode = link.mode;
+    setup.sender.packing.mac_every = link.mac_every;
+    setup.sender.containment = link.containment;
     setup.errors = link.errors;
     setup.outage = link.outage;
     setup.degraded_at = link.degraded_at;
@@ -73,11 +71,9 @@ class FlitLink {
     return setup;
   }
 
-  std::array<std::unique_ptr<FlitLinkEnd>, 2> ends_;
-
  public:
-  FlitLinkEnd& a_to_b;
-  FlitLinkEnd& b_to_a;
+  LinkEnd a_to_b;
+  LinkEnd b_to_a;
 };
 
 }  // namespace cxloom::test

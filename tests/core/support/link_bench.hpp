@@ -8,7 +8,7 @@
 
 #include "core/support/probe.hpp"
 #include "interconnect/link_end.hpp"
-#include "interconnect/message_link_end.hpp"
+#include "interconnect/message_transmitter.hpp"
 #include "protocol/message.hpp"
 #include "protocol/request.hpp"
 
@@ -53,42 +53,48 @@ struct LinkOf {
   bool shared = false;  ///< half duplex
 };
 
+inline LinkPath::Setup path_of(const LinkOf& link, Component& from, Component& to, unsigned direction = 0,
+                               LinkPath* shares_wire = nullptr) {
+  return {from,
+          to,
+          0,
+          0,
+          Wire(link.bandwidth.rate, link.turnaround),
+          direction,
+          link.port_delays,
+          link.delay,
+          link.cost,
+          Segment::kLinkQueue,
+          shares_wire};
+}
+
 /// a <-> b with both ends queued (credits, arbitration, turns).
 class QueuedLink {
  public:
   QueuedLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link)
-      : a_to_b(kernel, setup(link, a, b, 0, nullptr)),
-        b_to_a(kernel, setup(link, b, a, 1, link.shared ? &a_to_b : nullptr)) {
-    a_to_b.set_opposite(b_to_a);
-    b_to_a.set_opposite(a_to_b);
+      : a_to_b(kernel, path_of(link, a, b, 0)),
+        b_to_a(kernel, path_of(link, b, a, 1, link.shared ? &a_to_b.path() : nullptr)) {
+    const VirtualChannels::Setup setup{link.credits, link.arbitration, link.port_delays + link.delay};
+    for (LinkEnd* end : {&a_to_b, &b_to_a})
+      end->set_transmitter(std::make_unique<MessageTransmitter>(end->path(), setup));
+    a_to_b.connect(b_to_a);
+    b_to_a.connect(a_to_b);
     a.attach(a_to_b);
     b.attach(b_to_a);
   }
 
- private:
-  static QueuedLinkEnd::Setup setup(const LinkOf& link, Probe& from, Probe& to, unsigned direction,
-                                    LinkEnd* shares_wire) {
-    const Wire wire(link.bandwidth.rate, link.turnaround);
-    return {LinkEndSetup{from, to, 0, 0, wire, direction, link.port_delays, link.delay, link.cost,
-                         Segment::kLinkQueue, shares_wire},
-            link.credits, link.arbitration, link.port_delays + link.delay};
-  }
-
- public:
-  MessageLinkEnd a_to_b;
-  MessageLinkEnd b_to_a;
+  LinkEnd a_to_b;
+  LinkEnd b_to_a;
 };
 
 /// a -> b with an end that computes departures.
 class FifoLink {
  public:
-  FifoLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link)
-      : end(kernel, LinkEndSetup{a, b, 0, 0, Wire(link.bandwidth.rate, link.turnaround), 0, link.port_delays,
-                                 link.delay, link.cost, Segment::kLinkQueue}) {
+  FifoLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link) : end(kernel, path_of(link, a, b)) {
     a.attach(end);
   }
 
-  FifoLinkEnd end;
+  LinkEnd end;
 };
 
 }  // namespace cxloom::test

@@ -1,5 +1,5 @@
 // When messages on a link of flits arrive, and what the wire carried: without credits, errors and checks.
-#include "interconnect/flit_link_end.hpp"
+#include "interconnect/flit_transmitter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using test::Messages;
 using test::Probe;
 
 class EveryFormat : public testing::TestWithParam<FlitMode> {};
-INSTANTIATE_TEST_SUITE_P(FlitLinkEnd, EveryFormat, testing::ValuesIn(test::kFlitModes));
+INSTANTIATE_TEST_SUITE_P(FlitTransmitter, EveryFormat, testing::ValuesIn(test::kFlitModes));
 
 /// Until the last part of a lone message of a line is sent: its flit, or the half that it ends in; in 68B a line and its
 /// header are five slots, and so two flits.
@@ -119,14 +119,14 @@ std::vector<double> arrivals_of_reads(FlitMode mode, int count) {
   return flits;
 }
 
-TEST(FlitLinkEnd, DataOverTwoFlitsAreThereWithTheSecond) {
+TEST(FlitTransmitter, DataOverTwoFlitsAreThereWithTheSecond) {
   // 68B: two headers, three chunks | four | one: the first line ends in the second flit, the other in the third.
   EXPECT_EQ(arrivals_of_reads(FlitMode::k68B, 2), (std::vector<double>{2, 3}));
   // 256B: two headers and eight chunks, a slot of headers, five chunks: the fourth line ends in the next flit.
   EXPECT_EQ(arrivals_of_reads(FlitMode::k256B, 4), (std::vector<double>{1, 1, 1, 2}));
 }
 
-TEST(FlitLinkEnd, AHalfFlitIsUsedWhenItIsIn) {
+TEST(FlitTransmitter, AHalfFlitIsUsedWhenItIsIn) {
   // Headers in slot 0; the first line in slots 1 to 4, the second in 5, 6, 7 and 9: of the second half.
   EXPECT_EQ(arrivals_of_reads(FlitMode::k256BLo, 2), (std::vector<double>{0.5, 1}));
 }
@@ -181,7 +181,7 @@ TEST(Phy, SyncHeadersTakeTwoBitsOf130UpTo32GigatransfersUnlessBypassed) {
   }
 }
 
-TEST(FlitLinkEnd, AMillionFlitsDoNotDrift) {
+TEST(FlitTransmitter, AMillionFlitsDoNotDrift) {
   // x16 at 32 GT/s: 68 B take 1079.1015625 ps. Messages of 1023 lines fill flits without costing much.
   Kernel kernel;
   Probe a(kernel, "a");

@@ -1,4 +1,4 @@
-#include "interconnect/message_link_end.hpp"
+#include "interconnect/message_transmitter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using test::QueuedLink;
 
 const Bandwidth kTenPerByte{Rate::per_time(1, 10)};  // 16 B: 160 ps; 80 B: 800 ps
 
-TEST(MessageLinkEnd, WithoutContentionItIsAsFastAsAPlainOne) {
+TEST(MessageTransmitter, WithoutContentionItIsAsFastAsAPlainOne) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
@@ -42,7 +42,7 @@ TEST(MessageLinkEnd, WithoutContentionItIsAsFastAsAPlainOne) {
   EXPECT_EQ(Messages::segment(write, Segment::kSerialization), 800_ps);
 }
 
-TEST(MessageLinkEnd, CreditsLimitTheRateToCreditsPerLoop) {
+TEST(MessageTransmitter, CreditsLimitTheRateToCreditsPerLoop) {
   // A credit is away from the departure to its return: wire (800 ps), there (57 ns), held (20 ns), back (57 ns).
   // With c credits and a loop longer than c wires, message k leaves at (k / c) loops + (k % c) wires.
   constexpr Time kLoop = 800_ps + 57_ns + 20_ns + 57_ns;
@@ -76,7 +76,7 @@ TEST(MessageLinkEnd, CreditsLimitTheRateToCreditsPerLoop) {
   }
 }
 
-TEST(MessageLinkEnd, EnoughCreditsLeaveTheWireAsTheLimit) {
+TEST(MessageTransmitter, EnoughCreditsLeaveTheWireAsTheLimit) {
   // 134.8 ns of loop hold 168.5 messages of 800 ps: with 169 credits the wire never stops.
   Kernel kernel;
   Probe a(kernel, "a");
@@ -92,7 +92,7 @@ TEST(MessageLinkEnd, EnoughCreditsLeaveTheWireAsTheLimit) {
   EXPECT_EQ(b.arrivals.back().time, 57_ns + 800_ps * 1000);
 }
 
-TEST(MessageLinkEnd, CreditBlockedTimeOfTheWindowIsTheTimeInWhichSomethingStarved) {
+TEST(MessageTransmitter, CreditBlockedTimeOfTheWindowIsTheTimeInWhichSomethingStarved) {
   // One credit, loop 134.8 ns: the second message starves the whole loop but for nothing; the third as well.
   Kernel kernel;
   Probe a(kernel, "a");
@@ -115,7 +115,7 @@ TEST(MessageLinkEnd, CreditBlockedTimeOfTheWindowIsTheTimeInWhichSomethingStarve
   EXPECT_EQ(link.a_to_b.total_credit_blocked(), Time{134'800 * 2 - 10'000});
 }
 
-TEST(MessageLinkEnd, AReceiverThatFreesNothingStopsItsClassAlone) {
+TEST(MessageTransmitter, AReceiverThatFreesNothingStopsItsClassAlone) {
   // Requests without credits never block responses: each class has its own.
   Kernel kernel;
   Probe a(kernel, "a");
@@ -139,7 +139,7 @@ TEST(MessageLinkEnd, AReceiverThatFreesNothingStopsItsClassAlone) {
 /// A queue of its own in front of a port, as a switch's inputs have.
 class Backlog final : public Feeder {
  public:
-  Backlog(const Component& owner, QueuedLinkEnd& end) : end_(end) { set_owner(owner); }
+  Backlog(const Component& owner, LinkEnd& end) : end_(*end.channels()) { set_owner(owner); }
   void add(Message& message) {
     const bool first = queue_.empty();
     end_.stamp(message);
@@ -153,11 +153,11 @@ class Backlog final : public Feeder {
   }
 
  private:
-  QueuedLinkEnd& end_;
+  VirtualChannels& end_;
   MessageQueue queue_;
 };
 
-TEST(MessageLinkEnd, RoundRobinIsFairAmongFeeders) {
+TEST(MessageTransmitter, RoundRobinIsFairAmongFeeders) {
   // Four queues with 100 messages each: any 4 in a row are one of each.
   Kernel kernel;
   Probe a(kernel, "a");
@@ -183,7 +183,7 @@ TEST(MessageLinkEnd, RoundRobinIsFairAmongFeeders) {
   }
 }
 
-TEST(MessageLinkEnd, RoundRobinIsFairAmongClasses) {
+TEST(MessageTransmitter, RoundRobinIsFairAmongClasses) {
   // Three classes pushed in blocks leave in turns.
   Kernel kernel;
   Probe a(kernel, "a");
@@ -203,7 +203,7 @@ TEST(MessageLinkEnd, RoundRobinIsFairAmongClasses) {
   }
 }
 
-TEST(MessageLinkEnd, AgePicksTheOldestRequestOfAnyQueueAndClass) {
+TEST(MessageTransmitter, AgePicksTheOldestRequestOfAnyQueueAndClass) {
   // 64 queues join at one instant, the youngest request first; they leave in the order of creation.
   Kernel kernel;
   Probe a(kernel, "a");
@@ -226,7 +226,7 @@ TEST(MessageLinkEnd, AgePicksTheOldestRequestOfAnyQueueAndClass) {
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(b.arrivals[i].message, youngest_first[63 - i]);
 }
 
-TEST(MessageLinkEnd, TwoDirectionsOfASharedWireTakeTurns) {
+TEST(MessageTransmitter, TwoDirectionsOfASharedWireTakeTurns) {
   // Both sides have 50 messages of 80 B ready at once: there, turn, back, turn, ... each period 2 x (800 ps + 3 ns).
   Kernel kernel;
   Probe a(kernel, "a");
@@ -250,7 +250,7 @@ TEST(MessageLinkEnd, TwoDirectionsOfASharedWireTakeTurns) {
   }
 }
 
-TEST(MessageLinkEnd, OneDirectionAloneNeverTurns) {
+TEST(MessageTransmitter, OneDirectionAloneNeverTurns) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
@@ -263,7 +263,7 @@ TEST(MessageLinkEnd, OneDirectionAloneNeverTurns) {
   EXPECT_EQ(b.arrivals.back().time, 800_ps * 50);
 }
 
-TEST(MessageLinkEnd, ADirectionWithoutCreditsDoesNotHoldTheSharedWire) {
+TEST(MessageTransmitter, ADirectionWithoutCreditsDoesNotHoldTheSharedWire) {
   // b keeps its only buffer: a's second message can never go, and b's all go meanwhile, back to back.
   Kernel kernel;
   Probe a(kernel, "a");
@@ -309,7 +309,7 @@ TEST_P(RandomTraffic, NothingIsLostOrReorderedWithinAClassAndNoTwoShareTheWire) 
   Messages messages;
   RandomStream random(9, "traffic", std::to_string(GetParam()));
   struct Side {
-    QueuedLinkEnd* end;
+    LinkEnd* end;
     Probe* receiver;
     std::map<Channel, std::vector<const Message*>> sent;
   };
@@ -356,7 +356,7 @@ TEST_P(RandomTraffic, NothingIsLostOrReorderedWithinAClassAndNoTwoShareTheWire) 
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(QueuedLinkEnd, RandomTraffic, testing::Range(0, 6));
+INSTANTIATE_TEST_SUITE_P(MessageTransmitter, RandomTraffic, testing::Range(0, 6));
 
 }  // namespace
 }  // namespace cxloom

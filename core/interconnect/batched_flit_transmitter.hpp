@@ -1,26 +1,38 @@
-// A link end of flits where nothing but the arrival of messages depends on when a turn on the wire is taken: no credits, no
+// Sends flits where nothing but the arrival of messages depends on when a turn on the wire is taken: no credits, no
 // errors, no checks, no queues of a switch. Turns are worked off in batches, as late as the first arrival allows: when
 // the next turn is taken, it is known whether anything joins the flit, and a message that goes alone is never packed.
 #pragma once
 
-#include <memory>
+#include <array>
 
-#include "interconnect/flit_link_end.hpp"
+#include "interconnect/coming_messages.hpp"
+#include "interconnect/flit_sender.hpp"
+#include "interconnect/flit_transmitter.hpp"
+#include "interconnect/transmitter.hpp"
+#include "interconnect/turn_alarm.hpp"
 
 namespace cxloom {
 
-class BatchedFlitLinkEnd final : public FlitLinkEnd {
+class BatchedFlitTransmitter final : public Transmitter, public EventHandler {
  public:
-  BatchedFlitLinkEnd(Kernel& kernel, const Setup& setup);
+  BatchedFlitTransmitter(LinkPath& path, const FlitSender::Setup& setup);
   /// Whether turns may be taken in batches, with a far end that is set up alike.
-  static bool possible(const Setup& setup);
-  void set_opposite(QueuedLinkEnd& opposite) override;
+  static bool possible(const LinkPath& path, const FlitSetup& setup);
 
+  std::string name() const override { return path_.name(); }
   void send(Message& message, Time ready) override;
-  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  /// Messages wait until they are ready, in the order in which they are.
+  bool queues() const override { return false; }
+  Time line_time() const override { return sender_.line_time(); }
+  const FlitMonitor* flits() const override { return &sender_.monitor(); }
+  void connect(const CreditLines* far_credits, FlitRetries* far_retries) override;
   void catch_up(Time now) override;
+  void open_window(Time /*now*/) override { sender_.monitor().open(); }
+  void close_window(Time /*now*/) override { sender_.monitor().close(); }
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
 
  private:
+  using Coming = ComingMessages::Coming;
   /// The flits of a message of a class that goes alone, one behind the other.
   struct Lone {
     Time reach;  ///< from the start of the first one to the arrival it takes at least so long, alone or not
@@ -47,13 +59,15 @@ class BatchedFlitLinkEnd final : public FlitLinkEnd {
   Time first_arrival(Time turn) const;
   void admit_until(Time until);
 
+  LinkPath& path_;
+  Kernel& kernel_;
+  TurnAlarm alarm_;
+  ComingMessages coming_;
   bool packing_ = false;  // something is staged, or under way in the packer
   bool fresh_ = true;     // the packer is as if nothing had ever gone
   Time reach_;            // of any message
   std::array<Lone, kChannelCount> lone_{};
+  FlitSender sender_;
 };
-
-/// The kind of link end that the setup allows; that at the other side may be of the other kind.
-std::unique_ptr<FlitLinkEnd> make_flit_link_end(Kernel& kernel, const FlitLinkEnd::Setup& setup);
 
 }  // namespace cxloom

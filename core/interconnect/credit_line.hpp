@@ -1,0 +1,71 @@
+// Credits of a message class on their way back to the end of a link that uses them. The line is all that the two ends
+// share: one gives credits, the other takes those that have arrived, and neither looks at the other.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/ring.hpp"
+#include "kernel/kernel.hpp"
+#include "protocol/opcode.hpp"
+
+namespace cxloom {
+
+/// A credit that arrives is an event of the line, the giver's. It is left out where nobody waits for it: a credit is kept with
+/// the time at which it arrives, and counted when the others are used up.
+class CreditLine {
+ public:
+  /// A credit arrives `delay` after it was given. `user.wake(kind, 0)` is called with one that it asked for.
+  CreditLine(Kernel& kernel, Time delay, EventHandler& user, const EventSource& source, std::uint8_t kind)
+      : delay_(delay), kernel_(kernel), user_(user), source_(source), kind_(kind) {}
+
+  /// The giver: a credit leaves at `at`, usually, but not always, behind those that are under way.
+  void give(Time at) { add(at + delay_); }
+
+  // The user.
+
+  /// A credit has arrived by `now`, and not been taken.
+  bool arrived(Time now) const { return !coming_.empty() && coming_.front() <= now; }
+  /// Takes the first one. Returns when it arrived.
+  Time take() {
+    const Time came = coming_.front();
+    coming_.pop_front();
+    return came;
+  }
+  /// A credit that it has used for nothing is back at once.
+  void take_back(Time now) { add(now); }
+  /// It waits for the next one: asks for the event.
+  void await() {
+    if (wake_before_ != kUnasked) return;
+    wake_before_ = Time::max();
+    if (!coming_.empty()) wake_user(coming_.front());
+  }
+  /// That event has come.
+  void awaited() { wake_before_ = kUnasked; }
+
+ private:
+  static constexpr Time kUnasked{-1};
+
+  void add(Time arrival) {
+    coming_.insert(arrival, [](Time a, Time b) { return a < b; });
+    if (arrival < wake_before_) wake_user(arrival);
+  }
+  // Each time it is asked for alike, so that the order of the event says nothing of when that was.
+  void wake_user(Time at) {
+    wake_before_ = at;
+    kernel_.schedule_uncounted(at, source_, user_, kind_);
+  }
+
+  Ring<Time> coming_;           // when each credit under way arrives, soonest first
+  Time wake_before_{kUnasked};  // a credit that arrives before then is to wake the user
+  Time delay_;
+  Kernel& kernel_;
+  EventHandler& user_;
+  const EventSource& source_;
+  std::uint8_t kind_;
+};
+
+/// Those of a link end by class; null where credits have no limit.
+using CreditLines = std::array<CreditLine*, kChannelCount>;
+
+}  // namespace cxloom

@@ -1,0 +1,163 @@
+#include "interconnect/flit_sender.hpp"
+
+#include <algorithm>
+
+#include "protocol/lone_flits.hpp"
+
+namespace cxloom {
+
+FlitSender::FlitSender(LinkPath& path, const Setup& setup, FlitRetries* retries)
+    : path_(path),
+      retries_(retries),
+      flits_(setup.packing),
+      staging_(setup.packing.mode),
+      packer_(setup.packing),
+      geometry_(cxloom::geometry(setup.packing.mode)),
+      zero_extended_(setup.packing.zero_extended),
+      containment_(setup.containment),
+      io_(setup.packing.mode) {}
+
+/// Of the class of data that takes longer, a write's or a read's: nothing says here on which side the memory is.
+Time FlitSender::line_time() const {
+  unsigned bytes = 0;
+  for (const Channel channel : {Channel::kM2SRwD, Channel::kS2MDRS}) {
+    const LoneFlits& flits = lone_flits(flits_.mode(), zero_extended_).at(static_cast<std::size_t>(channel));
+    bytes = std::max(bytes, geometry_.bytes * (flits.count - 1U) +
+                                geometry_.half_end.at(geometry_.half.at(flits.end_slot)));
+  }
+  if (containment_) bytes += geometry_.bytes;  // the flit with its MAC
+  return RateMeter(path_.rate()).advance(bytes);
+}
+
+std::array<Time, 2> FlitSender::halves_of(Time start, Time end) const {
+  if (geometry_.half_end[0] >= geometry_.bytes) return {end, end};
+  const auto length = static_cast<std::uint64_t>((end - start).ps());
+  return {start + Time{static_cast<std::int64_t>(length * geometry_.half_end[0] / geometry_.bytes)}, end};
+}
+
+void FlitSender::stage(Message& message) {
+  // When its last byte is here.
+  message.blocked = message.tail > Time{} ? path_.kernel().now() + message.tail : Time{};
+  staging_.add(message);
+}
+
+// Flits of CXL.io and of the other protocols alternate, except where an all-data flit is due.
+FlitSender::Turn FlitSender::take_turn(Time now, bool credits_due) {
+  // Flits of CXL.io carry no credits: between them, a flit of the other protocols takes those that are due.
+  const bool protocol = protocol_waits() || credits_due;
+  const bool all_data_due = packer_.mode() == FlitMode::k68B && packer_.data_waiting() > 3;
+  if (io_waits() && !all_data_due && !(protocol && io_went_last_)) {
+    io_went_last_ = true;
+    return send_io_flit(now);
+  }
+  if (!protocol) return {now};
+  io_went_last_ = false;
+  return send_flit(now);
+}
+
+FlitPassage FlitSender::pass_wire(Time now) {
+  const Wire::Use use = path_.wire().carry(geometry_.bytes, now, now, path_.direction());
+  FlitPassage passed{use.start, use.start, use.end, geometry_.bytes};
+  if (retries_ && retries_->corrupts()) {
+    retries_->send_again(passed);
+    charge_retry(passed);
+  }
+  return passed;
+}
+
+// Data under way wait for the flit as those in it do.
+void FlitSender::charge_retry(const FlitPassage& passed) {
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    Message& waiting = *lines_[i].message;
+    if (!waiting.account) continue;
+    waiting.charge(Segment::kSerialization, std::max(waiting.account->mark, passed.first_start));
+    waiting.charge(Segment::kRetry, std::max(waiting.account->mark, passed.start));
+  }
+}
+
+FlitSender::Turn FlitSender::send_flit(Time now) {
+  packer_.pack(staging_.offer(), flit_);
+  const FlitPassage passed = pass_wire(now);
+  flits_.count(flit_);
+  const std::array<Time, 2> sent = halves_of(passed.start, passed.end);
+  if (flit_.count(SlotKind::kMac) > 0) {
+    while (!unchecked_.empty()) {
+      Message& checked = unchecked_.pop();
+      path_.hand_over(checked, std::max(sent[0], checked.blocked));
+    }
+  }
+  Done done;
+  for (std::size_t i = 0; i < flit_.message_count; ++i) {
+    const Flit::Placement& placed = flit_.message[i];
+    place(placed.channel, passed, sent[geometry_.half[placed.slot]], done);
+  }
+  for (std::size_t i = 0; i < flit_.end_count; ++i) {
+    const Line line = lines_.front();
+    lines_.pop_front();
+    if (line.last) complete(*line.message, sent[geometry_.half[flit_.end[i]]], done);
+  }
+  book(passed, done, now);
+  return {passed.end, flit_.carries_credits()};
+}
+
+// The next line of a class is in the flit.
+void FlitSender::place(Channel which, const FlitPassage& passed, Time sent, Done& done) {
+  const FlitStaging::Line line = staging_.take(which);
+  if (line.first) start(*line.message, passed);
+  if (is_data_class(which)) {
+    lines_.push_back({line.message, line.last});
+  } else if (line.last) {
+    complete(*line.message, sent, done);
+  }
+}
+
+/// The wire takes the first part of a message: its wait is over.
+void FlitSender::start(Message& message, const FlitPassage& passed) {
+  path_.monitor().queue().change(passed.first_start, -1);
+  message.charge(path_.queue_segment(), passed.first_start);
+  if (passed.start > passed.first_start) message.charge(Segment::kRetry, passed.start);
+}
+
+void FlitSender::complete(Message& message, Time sent, Done& done) {
+  ++done.messages;
+  done.payload = static_cast<std::uint16_t>(done.payload + message.payload());
+  if (containment_) {
+    unchecked_.push(message);
+  } else {
+    path_.hand_over(message, std::max(sent, message.blocked));
+  }
+}
+
+FlitSender::Turn FlitSender::send_io_flit(Time now) {
+  io_bytes_.clear();
+  std::uint32_t bytes = 0;
+  for (const Message* message = staging_.io().first(); message && bytes < geometry_.io_bytes;
+       message = message->next) {
+    io_bytes_.push_back(staging_.bytes_of_io(*message));
+    bytes += io_bytes_.back();
+  }
+  io_.pack(io_bytes_, flit_);
+  const FlitPassage passed = pass_wire(now);
+  flits_.count(flit_);
+  for (unsigned i = 0; i < flit_.io_begun; ++i) {
+    Message& message = staging_.take_io();
+    start(message, passed);
+    io_under_way_.push(message);
+  }
+  Done done;
+  for (unsigned i = 0; i < flit_.io_ended; ++i) {
+    Message& message = io_under_way_.pop();
+    ++done.messages;
+    done.payload = static_cast<std::uint16_t>(done.payload + message.payload());
+    path_.hand_over(message, std::max(passed.end, message.blocked));
+  }
+  book(passed, done, now);
+  return {passed.end};
+}
+
+void FlitSender::book(const FlitPassage& passed, const Done& done, Time now) {
+  path_.monitor().book(
+      {passed.first_start, passed.first_start, passed.end, passed.bytes, done.payload, done.messages}, now);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,108 @@
+// One direction of a link, as a message on it sees it: the wire, the times on the way, and the component at the far end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/units.hpp"
+#include "component/component.hpp"
+#include "interconnect/link_params.hpp"
+#include "interconnect/wire.hpp"
+#include "interconnect/wire_monitor.hpp"
+#include "kernel/kernel.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom {
+
+class LinkPath {
+ public:
+  /// What it needs to know of the two components it joins.
+  struct Setup {
+    Component& owner;  ///< sends here
+    Component& receiver;
+    std::uint16_t receiver_port = 0;
+    std::uint16_t owner_port = 0;
+    Wire wire;               ///< as the path finds it, idle
+    unsigned direction = 0;  ///< on the wire
+    Time port_delays;        ///< of both ends together
+    Time delay;              ///< time of flight in this direction
+    MessageCost cost;
+    Segment queue_segment = Segment::kLinkQueue;  ///< what waiting for this wire is called
+    LinkPath* shares_wire = nullptr;              ///< half duplex: the wire is that of this path instead
+  };
+
+  LinkPath(Kernel& kernel, const Setup& setup);
+  LinkPath(const LinkPath&) = delete;
+  LinkPath& operator=(const LinkPath&) = delete;
+
+  /// "host->bus".
+  std::string name() const { return owner_.name() + "->" + receiver_.name(); }
+  const Component& owner() const { return owner_; }
+  const Component& receiver() const { return receiver_; }
+  bool unlimited() const { return wire_->unlimited(); }
+  const Rate& rate() const { return wire_->rate(); }
+  /// From the first byte leaving until it is at the receiver, without waiting and serialisation.
+  Time flight() const { return port_delays_ + delay_; }
+  /// The receiver's, from there until `receive` is called for the message.
+  Time pipeline() const { return pipeline_; }
+  std::uint64_t message_bytes(std::uint64_t payload) const {
+    return payload > 0 ? payload + data_header_ : header_;
+  }
+
+  /// Puts the message on the wire, whose head has been ready since `ready` and may start now or later; charges the
+  /// time until it is with the receiver. Returns when its last byte leaves.
+  Time depart(Message& message, Time ready);
+  /// For a wire of flits: the last part of the message that the receiver needs is sent at `sent`. Charges what is left
+  /// until it is with the receiver, and returns when that is.
+  Time account_arrival(Message& message, Time sent) {
+    message.tail = Time{};
+    const Time arrival = sent + port_delays_ + delay_;
+    if (Account* account = message.account) {
+      account->charge(Segment::kSerialization, sent);
+      account->charge(Segment::kPortDelay, sent + port_delays_);
+      account->charge(Segment::kPropagation, arrival);
+    }
+    ++message.hops;
+    message.port = receiver_port_;
+    return arrival + pipeline_;
+  }
+  /// Gives an accounted message to the receiver: at a time of this event or a later one, or within this event.
+  void deliver(Message& message, Time at) { kernel_.deliver(at, source_, receiver_, message); }
+  void deliver_now(Message& message) { receiver_.receive(message); }
+  void hand_over(Message& message, Time sent) { deliver(message, account_arrival(message, sent)); }
+  /// For a message that turns back here: the owner gets it as if it had come in through this port.
+  void return_to_owner(Message& message);
+
+  Segment queue_segment() const { return queue_segment_; }
+  Kernel& kernel() { return kernel_; }
+  const Kernel& kernel() const { return kernel_; }
+  Wire& wire() { return *wire_; }
+  const Wire& wire() const { return *wire_; }
+  unsigned direction() const { return direction_; }
+  /// Of this end's events.
+  EventSource& source() { return source_; }
+  WireMonitor& monitor() { return monitor_; }
+  const WireMonitor& monitor() const { return monitor_; }
+
+ private:
+  // What every message touches lies together: a hop is paid for in cache lines.
+  Kernel& kernel_;
+  Component& receiver_;
+  Wire* wire_;
+  EventSource source_;
+  Time port_delays_;
+  std::uint16_t header_;  // bytes, as in MessageCost
+  std::uint16_t data_header_;
+  std::uint16_t receiver_port_;
+  Segment queue_segment_;
+  std::uint8_t direction_;
+  Time delay_;
+  Time pipeline_;
+  Wire own_wire_;
+  bool to_head_taker_;
+  std::uint16_t owner_port_;
+  WireMonitor monitor_;
+  Component& owner_;
+};
+
+}  // namespace cxloom

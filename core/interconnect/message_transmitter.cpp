@@ -1,0 +1,81 @@
+#include "interconnect/message_transmitter.hpp"
+
+namespace cxloom {
+
+Time MessageTransmitter::line_time() const {
+  return RateMeter(path_.rate()).advance(path_.message_bytes(kLineBytes));
+}
+
+void MessageTransmitter::send(Message& message, Time ready) {
+  if (ready > kernel_.now()) {
+    kernel_.schedule(ready, path_.source(), *this, kReady, reinterpret_cast<std::uintptr_t>(&message));
+  } else {
+    channels_.enqueue(message, ready);
+  }
+}
+
+void MessageTransmitter::arrange() {
+  Wire& wire = path_.wire();
+  wire.want(path_.direction());
+  const Time free = wire.free_for(path_.direction());
+  if (free > kernel_.now()) {
+    wake_when_free(free);
+  } else if (!settling_) {
+    settling_ = true;
+    kernel_.at_end_of_instant(*this);
+  }
+}
+
+void MessageTransmitter::wake_when_free(Time at) {
+  if (wire_wake_pending_) return;
+  wire_wake_pending_ = true;
+  kernel_.schedule(at, path_.source(), *this, kWireFree);
+}
+
+// When both directions of a shared wire want it, they take turns.
+bool MessageTransmitter::should_yield() const {
+  const Wire& wire = path_.wire();
+  return wire.wanted(1 - path_.direction()) && wire.last_direction() == path_.direction();
+}
+
+void MessageTransmitter::settle() {
+  settling_ = false;
+  const Time now = kernel_.now();
+  Wire& wire = path_.wire();
+  if (wire.free_for(path_.direction()) > now) {  // the other direction was first
+    arrange();
+    return;
+  }
+  if (should_yield()) {
+    const Time other = wire.free_for(1 - path_.direction());
+    if (other <= now) {
+      arrange();  // it goes at the end of this same instant
+    } else {
+      wake_when_free(other);
+    }
+    return;
+  }
+  Feeder* feeder = channels_.pick();
+  wire.want_no_more(path_.direction());
+  if (!feeder) return;
+
+  Message& message = feeder->head();
+  const Channel which = message.channel;
+  channels_.use_credit(message, now);
+  path_.monitor().queue().change(now, -1);
+  const Time end = path_.depart(message, now);
+  channels_.left(which);
+  feeder->taken(end);
+  if (channels_.can_go() != 0) arrange();
+}
+
+void MessageTransmitter::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind == kReady) {
+    channels_.enqueue(*reinterpret_cast<Message*>(payload), kernel_.now());
+    return;
+  }
+  wire_wake_pending_ = false;
+  if (channels_.can_go() != 0) arrange();
+}
+
+}  // namespace cxloom

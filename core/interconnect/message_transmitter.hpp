@@ -1,0 +1,38 @@
+// Takes the wire for a message at a time, at the abstract cost of its bytes.
+#pragma once
+
+#include "interconnect/transmitter.hpp"
+#include "interconnect/virtual_channels.hpp"
+
+namespace cxloom {
+
+class MessageTransmitter final : public Transmitter, public WireServer, public EventHandler {
+ public:
+  MessageTransmitter(LinkPath& path, const VirtualChannels::Setup& setup)
+      : path_(path), kernel_(path.kernel()), channels_(path, *this, setup) {}
+
+  std::string name() const override { return path_.name(); }
+  void send(Message& message, Time ready) override;
+  bool queues() const override { return true; }
+  Time line_time() const override;
+  VirtualChannels* channels() override { return &channels_; }
+  void arrange() override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void settle() override;
+  void open_window(Time now) override { channels_.open_window(now); }
+  void close_window(Time now) override { channels_.close_window(now); }
+
+ private:
+  enum Wake : std::uint8_t { kReady, kWireFree };
+
+  bool should_yield() const;  // on a wire that both directions share
+  void wake_when_free(Time at);
+
+  LinkPath& path_;
+  Kernel& kernel_;
+  bool settling_ = false;  // asked for the end of this instant
+  bool wire_wake_pending_ = false;
+  VirtualChannels channels_;
+};
+
+}  // namespace cxloom

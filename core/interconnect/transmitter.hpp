@@ -1,0 +1,46 @@
+// How the messages of a link end get on its wire, where that is not known as soon as they come.
+#pragma once
+
+#include "base/units.hpp"
+#include "interconnect/credit_line.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom {
+
+class FlitMonitor;
+class FlitRetries;
+class VirtualChannels;
+
+class Transmitter {
+ public:
+  Transmitter() = default;
+  Transmitter(const Transmitter&) = delete;
+  Transmitter& operator=(const Transmitter&) = delete;
+  virtual ~Transmitter() = default;
+
+  /// As Port says.
+  virtual void send(Message& message, Time ready) = 0;
+  virtual bool queues() const = 0;
+  /// The serialisation of a line of data on an idle wire.
+  virtual Time line_time() const = 0;
+
+  /// Where messages wait, those in queues of the owner's too; none if it takes nothing but what is sent.
+  virtual VirtualChannels* channels() { return nullptr; }
+  /// What the flits carry; none on a wire without flits.
+  virtual const FlitMonitor* flits() const { return nullptr; }
+  /// What sends corrupted flits again; none where that never happens.
+  virtual FlitRetries* retries() { return nullptr; }
+
+  /// Who is at the other side: the credits of that end, and its retries; none if it has no such thing.
+  virtual void connect(const CreditLines* /*far_credits*/, FlitRetries* /*far_retries*/) {}
+  /// Its flits carry the credits back that the receiver on this side frees; otherwise these travel by themselves.
+  virtual bool carries_credits() const { return false; }
+  virtual void return_credit(const Message& /*message*/, Time /*at*/) {}
+
+  /// Brings the monitors up to `now`, where turns are worked off later than they happen.
+  virtual void catch_up(Time /*now*/) {}
+  virtual void open_window(Time /*now*/) {}
+  virtual void close_window(Time /*now*/) {}
+};
+
+}  // namespace cxloom

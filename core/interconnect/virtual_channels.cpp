@@ -1,0 +1,166 @@
+#include "interconnect/virtual_channels.hpp"
+
+#include <bit>
+
+namespace cxloom {
+
+VirtualChannel::VirtualChannel(VirtualChannels& all, Channel which, const VirtualChannelsSetup& setup)
+    : waits(all.kernel_,
+            setup.credits.of(which) ? "buffer credits and the wire of the link" : "the wire of the link",
+            all.path_.receiver()),
+      all_(all),
+      credits_(setup.credits.of(which).value_or(0)),
+      which_(which) {
+  set_owner(all.path_.owner());
+  if (setup.credits.of(which)) {
+    credit_line_ = std::make_unique<CreditLine>(all.kernel_, setup.credit_delay, all, all.credit_source_,
+                                                static_cast<std::uint8_t>(which));
+  }
+}
+
+void VirtualChannel::taken(Time /*end*/) {
+  queue.pop();
+  if (!queue.empty()) all_.ask(*this, which_);
+}
+
+VirtualChannels::VirtualChannels(LinkPath& path, WireServer& server, const Setup& setup)
+    : path_(path),
+      kernel_(path.kernel()),
+      server_(server),
+      arbitration_(setup.arbitration),
+      credit_source_(path.kernel().new_source()),
+      limits_any_(setup.credits.any()) {
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    channels_[i] = std::make_unique<VirtualChannel>(*this, static_cast<Channel>(i), setup);
+    credit_lines_[i] = channels_[i]->credit_line();
+  }
+}
+
+void VirtualChannels::enqueue(Message& message, Time since, bool counted) {
+  stamp(message, since, counted);
+  VirtualChannel& own = channel(message.channel);
+  const bool first = own.queue.empty();
+  own.queue.push(message);
+  if (first) ask(own, message.channel);
+}
+
+void VirtualChannels::stamp(Message& message, Time since, bool counted) {
+  message.since = since;
+  VirtualChannel& wanted = channel(message.channel);
+  if (wanted.limited()) {
+    const Time now = kernel_.now();
+    wanted.update(now);
+    message.blocked = wanted.blocked_clock(now);
+  }
+  if (!counted) path_.monitor().queue().change(since, +1);
+}
+
+void VirtualChannels::ask(Feeder& feeder, Channel which) {
+  const Time now = kernel_.now();
+  VirtualChannel& wanted = channel(which);
+  wanted.update(now);
+  wanted.wait(feeder, now);
+  if (wanted.has_credit()) {
+    can_go_ |= 1U << static_cast<unsigned>(which);
+    server_.arrange();
+  } else {
+    wanted.watch_for_credit();
+    if (server_.turns_back()) server_.arrange();
+  }
+}
+
+namespace {
+
+Time age_of(const Message& message) { return message.account ? message.age : message.since; }
+
+Feeder* oldest_of(WaitList& waits) {
+  Feeder* oldest = nullptr;
+  for (Waiter* waiter = waits.first(); waiter; waiter = waiter->next()) {
+    auto* feeder = static_cast<Feeder*>(waiter);
+    if (!oldest || age_of(feeder->head()) < age_of(oldest->head())) oldest = feeder;
+  }
+  return oldest;
+}
+
+}  // namespace
+
+Feeder* VirtualChannels::pick_of(Channel which) {
+  WaitList& waits = channel(which).waits;
+  // In turns: who asked first, for each queue asks again after its turn.
+  Feeder* chosen = arbitration_ == Arbitration::kAge ? oldest_of(waits) : static_cast<Feeder*>(waits.first());
+  waits.leave(*chosen);
+  return chosen;
+}
+
+Feeder* VirtualChannels::pick() {
+  if (can_go_ == 0) return nullptr;
+  if (arbitration_ == Arbitration::kRoundRobin) {
+    const std::uint32_t rest = can_go_ >> turn_ << turn_;
+    const auto index = static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : can_go_));
+    turn_ = (index + 1) % kChannelCount;
+    return pick_of(static_cast<Channel>(index));
+  }
+  WaitList* chosen_list = nullptr;
+  Feeder* chosen = nullptr;
+  for (std::uint32_t left = can_go_; left != 0; left &= left - 1) {
+    WaitList& waits = channels_[static_cast<std::size_t>(std::countr_zero(left))]->waits;
+    Feeder* oldest = oldest_of(waits);
+    if (chosen && age_of(chosen->head()) <= age_of(oldest->head())) continue;
+    chosen = oldest;
+    chosen_list = &waits;
+  }
+  chosen_list->leave(*chosen);
+  return chosen;
+}
+
+void VirtualChannels::use_credit(Message& message, Time now) {
+  VirtualChannel& used = channel(message.channel);
+  if (used.limited()) {
+    used.update(now);
+    // Of the wait in the queue, the time without credits is the credits'; the rest is charged when the message departs.
+    const Time blocked = used.blocked_clock(now) - message.blocked;
+    if (Account* account = message.account) account->charge(Segment::kCredit, account->mark + blocked);
+    used.use_credit(now);
+  }
+  const Time waited = now - message.since;
+  message.tail = message.tail > waited ? message.tail - waited : Time{};
+}
+
+void VirtualChannels::left(Channel which) {
+  VirtualChannel& used = channel(which);
+  if (used.waits.empty() || !used.has_credit()) can_go_ &= ~(1U << static_cast<unsigned>(which));
+  used.watch_for_credit();
+}
+
+void VirtualChannels::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
+  VirtualChannel& credited = channel(static_cast<Channel>(kind));
+  credited.credit_line()->awaited();
+  credited.update(kernel_.now());
+  if (credited.has_credit() && !credited.waits.empty()) {
+    can_go_ |= 1U << kind;
+    server_.arrange();
+  } else {
+    credited.watch_for_credit();
+  }
+}
+
+void VirtualChannels::give_back(Channel which, Time now) {
+  if (CreditLine* line = channel(which).credit_line()) line->take_back(now);
+}
+
+Time VirtualChannels::starved_clock(std::size_t channel, Time now) {
+  channels_[channel]->update(now);
+  return channels_[channel]->starved_clock(now);
+}
+
+void VirtualChannels::open_window(Time now) {
+  for (std::size_t i = 0; i < kChannelCount; ++i) starved_when_opened_[i] = starved_clock(i, now);
+}
+
+void VirtualChannels::close_window(Time now) {
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    blocked_in_window_[i] = starved_clock(i, now) - starved_when_opened_[i];
+  }
+}
+
+}  // namespace cxloom

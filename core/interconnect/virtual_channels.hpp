@@ -1,0 +1,105 @@
+// Where messages wait for the wire of a link: a virtual channel for each message class, with credits for the receiver's
+// buffers, and turns among the queues whose head wants the wire. Switches bring queues of their own; other components push
+// into those of the channels.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "interconnect/class_credits.hpp"
+#include "interconnect/credit_line.hpp"
+#include "interconnect/link_path.hpp"
+#include "interconnect/virtual_channel.hpp"
+
+namespace cxloom {
+
+/// Puts on the wire what it picks from the channels.
+class WireServer {
+ public:
+  /// Something may be able to go: sees to it that somebody's turn comes, at the end of this instant or later.
+  virtual void arrange() = 0;
+  /// What waits is turned back, with credits or without.
+  virtual bool turns_back() const { return false; }
+
+ protected:
+  ~WireServer() = default;
+};
+
+struct VirtualChannelsSetup {
+  ClassCredits credits;
+  Arbitration arbitration = Arbitration::kRoundRobin;
+  Time credit_delay;  ///< from the receiver's end of the link to this one
+};
+
+class VirtualChannels final : public EventHandler {
+ public:
+  using Setup = VirtualChannelsSetup;
+
+  VirtualChannels(LinkPath& path, WireServer& server, const Setup& setup);
+
+  std::string name() const override { return path_.name(); }
+
+  // Who has something to send.
+
+  /// Starts the account of a message's wait for the wire. `counted`: it is among those that wait, as the monitor has it,
+  /// already.
+  void stamp(Message& message, bool counted = false) { stamp(message, kernel_.now(), counted); }
+  /// A message that is to leave by this port waits, though another blocks its way there.
+  void count_waiting() { path_.monitor().queue().change(kernel_.now(), +1); }
+  /// Asks for the wire on behalf of a queue whose head is of the given class.
+  void ask(Feeder& feeder, Channel which);
+  /// Puts a message into the channel's own queue, where it has been since `since`.
+  void enqueue(Message& message, Time since, bool counted = false);
+
+  // Who serves the wire.
+
+  VirtualChannel& channel(Channel which) { return *channels_[static_cast<std::size_t>(which)]; }
+  /// The classes that have both messages and credits, a bit each.
+  std::uint32_t can_go() const { return can_go_; }
+  /// Whose turn it is, taken out of its wait list; none if nobody can go.
+  Feeder* pick();
+  /// The same within a class that can go.
+  Feeder* pick_of(Channel which);
+  void stamp(Message& message, Time since, bool counted);
+  /// A message is to leave: uses a credit and charges the wait for it. Its tail has kept coming in.
+  void use_credit(Message& message, Time now);
+  /// Its head has left: whether the class can still go.
+  void left(Channel which);
+
+  // Credits.
+
+  /// Through which the far end gives them back.
+  const CreditLines& credit_lines() const { return credit_lines_; }
+  bool limits_any() const { return limits_any_; }
+  /// A message goes nowhere after all: its credit is free again.
+  void give_back(Channel which, Time now);
+  /// A credit that was asked for has arrived: the kind of event is its class.
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+
+  // Measuring.
+
+  void open_window(Time now);
+  void close_window(Time now);
+  /// Time in the window in which messages of a class waited for credits.
+  Time credit_blocked(Channel which) const { return blocked_in_window_[static_cast<std::size_t>(which)]; }
+
+ private:
+  friend class VirtualChannel;
+  Time starved_clock(std::size_t channel, Time now);
+
+  LinkPath& path_;
+  Kernel& kernel_;
+  WireServer& server_;
+  std::uint32_t can_go_ = 0;
+  unsigned turn_ = 0;  // the class after the one served last
+  Arbitration arbitration_;
+  EventSource credit_source_;  // of the far end's credits, each class a kind of event
+  std::array<std::unique_ptr<VirtualChannel>, kChannelCount> channels_;
+  CreditLines credit_lines_{};
+  bool limits_any_;
+  std::array<Time, kChannelCount> starved_when_opened_{};
+  std::array<Time, kChannelCount> blocked_in_window_{};
+};
+
+}  // namespace cxloom

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/units.hpp"
-#include "device/requester.hpp"
+#include "workload/work.hpp"
 #include "generated_links.hpp"
 #include "interconnect/link_params.hpp"
 #include "protocol/segment.hpp"

@@ -86,7 +86,7 @@ void Bus::pass(Message& message, Direction direction, Time ready) {
   message.charge(Segment::kBusQueue, use.start);
   message.charge(Segment::kBus, use.start + bus_time_);
   port(message.port).release(message, use.end);
-  const std::uint16_t out = fabric_.router->port(message, id());
+  const std::uint16_t out = fabric_.routes->port(message, id());
   const Time crossed = use.start + bus_time_;
   // Both directions may feed one port (an accelerator's), so what is ready later must not be handed over ahead of time
   // to a port that has a queue.
@@ -128,7 +128,7 @@ void Bus::wake(std::uint8_t kind, std::uint64_t payload) {
     return;
   }
   auto& message = *reinterpret_cast<Message*>(payload);
-  port(fabric_.router->port(message, id())).send(message, now());
+  port(fabric_.routes->port(message, id())).send(message, now());
 }
 
 void Bus::open_window(Time at) {

@@ -4,21 +4,29 @@
 
 namespace cxloom {
 
-void IoCompleter::serve(Message& message) {
+void IoCompleter::expect_io() {
+  if (source_) return;
+  source_.reset(new EventSource(endpoint().kernel().new_source()));
+  endpoint().bind(Channel::kIo, *this);
+}
+
+void IoCompleter::receive(Message& message) {
+  const Time now = endpoint().now();
+  endpoint().release(message, now);
   if (message.opcode == Opcode::kMWr) {
-    fabric_.roles.io_initiators.of(message.source)->delivered(message);
+    endpoint().fabric().roles.io_initiators.of(message.source)->delivered(message);
     return;
   }
-  const Time ready = kernel_.now() + io_time_;
+  const Time ready = now + io_time_;
   message.charge(Segment::kController, ready);
-  kernel_.schedule(ready, source_, *this, 0, reinterpret_cast<std::uintptr_t>(&message));
+  endpoint().kernel().schedule(ready, *source_, *this, 0, reinterpret_cast<std::uintptr_t>(&message));
 }
 
 void IoCompleter::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   auto& message = *reinterpret_cast<Message*>(payload);
   message.opcode = Opcode::kCplD;
   std::swap(message.source, message.destination);
-  device_.complete_io(message);
+  endpoint().transmit(message, endpoint().now());
 }
 
 }  // namespace cxloom

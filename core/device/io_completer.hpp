@@ -1,8 +1,11 @@
-// The part of a device that answers CXL.io, a completer in PCIe's words: it takes posted writes and completes reads.
+// The agent that answers CXL.io, a completer in PCIe's words: it takes posted writes and completes reads.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+
 #include "base/schema.hpp"
-#include "device/device_context.hpp"
+#include "component/endpoint.hpp"
 
 namespace cxloom {
 
@@ -19,31 +22,19 @@ void describe_io_time(Schema<Params>& schema, Time Base::* io_time) {
       .source("assumed: about that of a memory access");
 }
 
-class IoCompleter final : public EventHandler {
+class IoCompleter final : public Agent, public IoTarget {
  public:
-  /// The device around it.
-  class Device {
-   public:
-    /// Sends a completion, which is ready now.
-    virtual void complete_io(Message& message) = 0;
+  IoCompleter(Time io_time, Endpoint& endpoint) : Agent(endpoint), io_time_(io_time) {
+    endpoint.fabric().roles.io_targets.declare(endpoint, endpoint.id(), *this);
+  }
 
-   protected:
-    ~Device() = default;
-  };
-
-  IoCompleter(Kernel& kernel, Fabric& fabric, Device& device, Time io_time)
-      : kernel_(kernel), source_(kernel.new_source()), fabric_(fabric), device_(device), io_time_(io_time) {}
-
-  /// Takes a request that is out of its receive buffer.
-  void serve(Message& message);
+  void expect_io() override;
+  void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
  private:
-  Kernel& kernel_;
-  EventSource source_;
-  Fabric& fabric_;
-  Device& device_;
   Time io_time_;
+  std::unique_ptr<EventSource> source_;  // none: no CXL.io comes here
 };
 
 }  // namespace cxloom

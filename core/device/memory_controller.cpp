@@ -16,30 +16,33 @@ constexpr MeasureInfo kBufferHits{"buffer_hits", "", "reads answered from write_
 
 }  // namespace
 
-MemoryController::MemoryController(const MemoryControllerParams& params, const MediaRegistry& media_kinds,
-                                   Kernel& kernel, const Component& owner, Device& device, std::uint64_t seed)
-    : kernel_(kernel),
-      source_(kernel.new_source()),
-      device_(device),
+MemoryController::MemoryController(const MemoryControllerParams& params, Endpoint& endpoint,
+                                   const DeviceContext& context)
+    : Agent(endpoint),
+      kernel_(context.kernel),
+      source_(context.kernel.new_source()),
       controller_time_(params.controller_time),
       credit_release_(params.credit_release),
-      requests_(kernel, owner,
+      requests_(context.kernel, endpoint,
                 params.apart() ? "a place in the read buffer" : "a queue slot of the memory controller",
                 params.apart() ? params.read_buffer : params.queue) {
   if (params.apart()) {
-    writes_ = std::make_unique<Places>(kernel, owner, "a place in the write buffer", params.write_buffer);
+    writes_ = std::make_unique<Places>(kernel_, endpoint, "a place in the write buffer", params.write_buffer);
   }
   if (params.posted_writes) buffered_ = std::make_unique<BufferedWrites>(*params.write_buffer);
-  MediaContext context{kernel, owner, *this, media_kinds, params.capacity, seed};
+  MediaContext around{kernel_, endpoint, *this, context.media, params.capacity, context.seed};
   try {
-    media_ = media_kinds.make(params.media, context);
+    media_ = context.media.make(params.media, around);
   } catch (const InputError& error) {
     throw error.below("media");
   }
   capacity_ = params.capacity.value_or(media_->capacity().value_or(MemoryControllerParams::kCapacity));
+  endpoint.add(*this);
+  endpoint.fabric().roles.memories.declare(endpoint, endpoint.id(), *this);
+  for (const Channel requests : {Channel::kM2SReq, Channel::kM2SRwD}) endpoint.bind(requests, *this);
 }
 
-void MemoryController::serve(Message& message) {
+void MemoryController::receive(Message& message) {
   Places& places = places_of(message);
   if (places.limit && places.taken == *places.limit) {
     if (places.outside.empty()) places.wanted.join(places, kernel_.now());
@@ -57,11 +60,11 @@ void MemoryController::admit(Message& message, Places& places) {
     ++places.taken;
     if (writes_) places.level.change(now, +1);
   }
-  if (credit_release_ == CreditRelease::kDrain) device_.admitted(message, now);
+  if (credit_release_ == CreditRelease::kDrain) endpoint().release(message, now);
   in_service_.join(now);
   message.charge(Segment::kMediaQueue, now);
   message.charge(Segment::kController, ready);
-  const auto place = map_->find(message.address);
+  const auto place = endpoint().fabric().map.find(message.address);
   ensure(place.has_value(), "a request to an address that no region holds");
   if (buffered_) {
     if (message.opcode == Opcode::kMemWr) {
@@ -110,11 +113,11 @@ void MemoryController::answer(Message& message, Time at) {
     return;
   }
   in_service_.leave_at(at, kernel_.now());
-  if (credit_release_ == CreditRelease::kCompletion) device_.admitted(message, at);
+  if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, at);
   message.opcode = message.opcode == Opcode::kMemWr ? Opcode::kCmp : Opcode::kMemData;
   message.channel = channel_of(message.opcode);
   std::swap(message.source, message.destination);
-  device_.reply(message, at);
+  endpoint().transmit(message, at);
 }
 
 void MemoryController::free_place(Places& places) {

@@ -1,8 +1,7 @@
-// The part of a device that serves memory: controller and media. Memory expanders and accelerators have one.
+// The agent that serves memory: controller and media. Memory expanders and accelerators have one.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,13 +9,13 @@
 
 #include "base/memory_estimate.hpp"
 #include "base/schema.hpp"
-#include "component/component.hpp"
+#include "component/endpoint.hpp"
 #include "device/buffered_writes.hpp"
+#include "device/device_context.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/media.hpp"
-#include "protocol/address_map.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
@@ -103,39 +102,29 @@ struct MemoryControllerParams {
   }
 };
 
-/// Answers requests: `reply` gets each message, turned into its response, with the time from which it may leave.
-class MemoryController final : public EventHandler, public MediaClient {
+class MemoryController final : public Agent, public MemoryOwner, public MediaClient {
  public:
-  /// The device around it.
-  class Device {
-   public:
-    virtual void reply(Message& message, Time ready) = 0;
-    /// The request is out of the receive buffer from `at` on.
-    virtual void admitted(Message& message, Time at) = 0;
+  /// Joins the device and takes the requests that come to it.
+  MemoryController(const MemoryControllerParams& params, Endpoint& endpoint, const DeviceContext& context);
 
-   protected:
-    ~Device() = default;
-  };
+  Bytes memory_capacity() const override { return capacity_; }
+  Media* media() override { return media_.get(); }
+  double memory_queue_integral(Time now) override { return in_service_.integral(now); }
+  // Neither its places nor the media bound what it serves at once.
+  bool memory_unlimited() const override {
+    return media_->unlimited() && (!requests_.limit || (writes_ && !writes_->limit));
+  }
+  void report_memory(MeasureSink& sink) const override { report(sink); }
 
-  MemoryController(const MemoryControllerParams& params, const MediaRegistry& media_kinds, Kernel& kernel,
-                   const Component& owner, Device& device, std::uint64_t seed);
-
-  void set_address_map(const AddressMap& map) { map_ = &map; }
-  Bytes capacity() const { return capacity_; }
-  Media& media() { return *media_; }
-  double queue_integral(Time now) { return in_service_.integral(now); }
-  /// Neither its places nor the media bound what it serves at once.
-  bool unlimited() const { return media_->unlimited() && (!requests_.limit || (writes_ && !writes_->limit)); }
-
-  void serve(Message& message);
+  void receive(Message& message) override;
   void media_done(Message& message, Time at) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
-  void open_window(Time now);
-  void close_window(Time now);
-  void report(MeasureSink& sink) const;
+  void open_window(Time now) override;
+  void close_window(Time now) override;
+  void report(MeasureSink& sink) const override;
+  std::string activity() const override;
   static std::vector<MeasureInfo> measures();
-  std::string activity() const;
 
  private:
   enum Wake : std::uint8_t { kPlaceFree, kAnswer, kWritten };
@@ -165,8 +154,6 @@ class MemoryController final : public EventHandler, public MediaClient {
 
   Kernel& kernel_;
   EventSource source_;
-  Device& device_;
-  const AddressMap* map_ = nullptr;
   Bytes capacity_;
   Time controller_time_;
   CreditRelease credit_release_;

@@ -131,10 +131,10 @@ void Switch::start() {
     ends_.push_back(&dynamic_cast<LinkEnd&>(port(i)));
     releases_ |= port(i).returns_credits();
   }
-  fixed_ports_ = fabric_.router->fixed_ports(id());
+  fixed_ports_ = fabric_.routes->fixed_ports(id());
   if (!arbitrates()) {
     for (const std::uint16_t way : fixed_ports_)
-      ways_.push_back(way == Router::kVaries ? nullptr : &port(way));
+      ways_.push_back(way == Routes::kVaries ? nullptr : &port(way));
     return;
   }
   for (const LinkEnd* end : ends_) {
@@ -156,7 +156,7 @@ Switch::InputQueue& Switch::queue_of(const Message& message, std::uint16_t outpu
 
 std::uint16_t Switch::output_of(const Message& message) {
   const std::uint16_t fixed = fixed_ports_[message.destination.index()];
-  return fixed != Router::kVaries ? fixed : fabric_.router->port(message, id());
+  return fixed != Routes::kVaries ? fixed : fabric_.routes->port(message, id());
 }
 
 void Switch::receive(Message& message) {

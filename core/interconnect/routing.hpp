@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "component/fabric.hpp"
 #include "interconnect/topology.hpp"
 #include "protocol/message.hpp"
 
@@ -104,21 +105,18 @@ class RouteTable {
 };
 
 /// The routes of a running system: table and strategy.
-class Router {
+class Router final : public Routes {
  public:
   Router(const Topology& topology, RouteMetric metric, std::unique_ptr<RoutingStrategy> strategy)
       : table_(topology, metric), strategy_(std::move(strategy)) {}
 
-  /// The port by which `message` leaves `node`.
-  std::uint16_t port(const Message& message, NodeId node) {
+  std::uint16_t port(const Message& message, NodeId node) override {
     const auto hops = table_.next_hops(node.index(), message.destination.index());
     if (hops.size() == 1) [[likely]]
       return hops[0];
     return hops[strategy_->choose(message, node.index(), hops.size())];
   }
-  /// By destination, the port by which every message to it leaves `node`; kVaries if that depends on more.
-  std::vector<std::uint16_t> fixed_ports(NodeId node);
-  static constexpr std::uint16_t kVaries = 0xffffU;
+  std::vector<std::uint16_t> fixed_ports(NodeId node) override;
   const RouteTable& table() const { return table_; }
   RoutingStrategy& strategy() { return *strategy_; }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/measure.hpp"
-#include "device/requester.hpp"
+#include "device/sequencer.hpp"
 #include "interconnect/flit_monitor.hpp"
 #include "interconnect/link_end.hpp"
 #include "results/unlimited.hpp"
@@ -331,15 +331,15 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
   Value::Map memories;
   Value::Map switches;
   for (const auto& component : simulation.system().components()) {
-    const Requester* requester = roles.requesters.of(component->id());
     Value::Map own;
     ValueSink sink(own);
-    component->report(sink);
     if (component->forwards()) {
+      component->report(sink);
       switches.emplace_back(component->name(), own);
       continue;
     }
-    if (requester && requester->has_work()) {
+    if (const Sequencer* requester = roles.requesters.of(component->id()); requester && requester->has_work()) {
+      requester->report(sink);
       own.emplace_back("latency_ns", latency_of(requester->latency(), requester->batches()));
       requesters.emplace_back(component->name(), own);
     }

@@ -59,7 +59,7 @@ std::string device_at_work(const System& system, const EventHandler* handler) {
   for (const auto& component : system.components()) {
     MemoryOwner* const owner = system.roles().memories.of(component->id());
     const EventHandler* const media = owner ? owner->media() : nullptr;
-    if (handler && (component.get() == handler || media == handler)) return component->name();
+    if (handler && (handler->name() == component->name() || media == handler)) return component->name();
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/sequencer.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/media.hpp"
 #include "system/plugin_failure.hpp"
@@ -82,7 +83,7 @@ void Simulation::give_work() {
   for (const Spec::Workload& workload : spec_.workloads) {
     below("workload", [&] {
       below(workload.device, [&] {
-        Requester& requester = requester_at(workload.device);
+        Sequencer& requester = requester_at(workload.device);
         if (system_.address_map().empty())
           throw InputError({"there is no memory to access", {}, "address_map: a region or more", {}});
         requester.assign(work_maker_.make(workload), *this);
@@ -93,14 +94,14 @@ void Simulation::give_work() {
   }
 }
 
-Requester& Simulation::requester_at(const std::string& device) const {
-  if (Requester* requester = system_.roles().requesters.of(system_.component(device).id())) return *requester;
+Sequencer& Simulation::requester_at(const std::string& device) const {
+  if (Sequencer* requester = system_.roles().requesters.of(system_.component(device).id())) return *requester;
   throw InputError({"'" + device + "' makes no requests", {}, "a host or an accelerator", {}});
 }
 
 // Only traces, and accesses from outside, have instruction gaps; who has a workload gets none from outside.
 void Simulation::check_instruction_time(const Spec::Workload& workload) const {
-  const Requester& requester = requester_at(workload.device);
+  const Sequencer& requester = requester_at(workload.device);
   if (workload.params.trace || !requester.times_instructions()) return;
   throw InputError({"instruction_time has no effect unless the workload is a trace, with instruction gaps",
                     {},
@@ -126,12 +127,12 @@ void Simulation::read_traces() {
 }
 
 // Only once its accesses are all read it is known that a trace has no gaps.
-bool Simulation::ignores_instruction_time(const Requester& requester) {
+bool Simulation::ignores_instruction_time(const Sequencer& requester) {
   return requester.has_work() && requester.times_instructions() && !requester.has_instruction_gaps();
 }
 
 ExternalFeed& Simulation::drive(const std::string& device) {
-  Requester& requester = requester_at(device);
+  Sequencer& requester = requester_at(device);
   if (requester.has_work()) throw InputError({"'" + device + "' has a workload already", {}, {}, {}});
   auto feed = std::make_unique<ExternalFeed>();
   ExternalFeed& driven = *feed;

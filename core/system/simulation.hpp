@@ -85,7 +85,7 @@ class Simulation final : private RequestObserver {
   void note_unused_media();
   void record_commands();
   void give_work();
-  Requester& requester_at(const std::string& device) const;
+  Sequencer& requester_at(const std::string& device) const;
   void check_instruction_time(const Spec::Workload& workload) const;
   void open_at_given_time();
   void end_unmeasured();
@@ -108,7 +108,7 @@ class Simulation final : private RequestObserver {
   void look_for_livelock();
   std::uint64_t run_events(Time limit, std::uint64_t most);
   [[noreturn]] void fail(const std::string& thrown) const;
-  static bool ignores_instruction_time(const Requester& requester);
+  static bool ignores_instruction_time(const Sequencer& requester);
   void finish();
   std::string diagnosis(const std::string& problem) const;
 
@@ -119,7 +119,7 @@ class Simulation final : private RequestObserver {
   System system_;
   WorkMaker work_maker_;
   ByteStore bytes_;
-  std::map<std::string, std::pair<Requester*, ExternalFeed*>> driven_;
+  std::map<std::string, std::pair<Sequencer*, ExternalFeed*>> driven_;
   std::unique_ptr<Sampler> sampler_;
   std::unique_ptr<CommandRecorder> commands_;
 
@@ -129,7 +129,7 @@ class Simulation final : private RequestObserver {
   class Opener;
   std::unique_ptr<Opener> opener_;  // none: the window opens when all are warm
   Window window_ = Window::kBefore;
-  std::vector<const Requester*> cold_;  // the last of them is; others may be warm meanwhile
+  std::vector<const Sequencer*> cold_;  // the last of them is; others may be warm meanwhile
   Time window_start_;
   Time window_end_;
   std::uint64_t completed_ = 0;

@@ -10,11 +10,11 @@
 
 #include "base/schema.hpp"
 #include "base/value.hpp"
-#include "device/requester.hpp"
 #include "interconnect/link_params.hpp"
 #include "interconnect/routing.hpp"
 #include "protocol/address_map.hpp"
 #include "system/registry.hpp"
+#include "workload/work.hpp"
 
 namespace cxloom {
 

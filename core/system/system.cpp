@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "device/sequencer.hpp"
 #include "interconnect/link.hpp"
 #include "system/memory_need.hpp"
 
@@ -144,9 +145,11 @@ void System::make_links() {
   std::vector<std::uint32_t> ranks;
   std::map<std::string, std::uint32_t> counts;
   for (const Spec::Device& device : spec_.devices) ranks.push_back(counts[device.kinded.kind]++);
-  fabric_.router =
+  auto router =
       std::make_unique<Router>(topology_, spec_.run.route_by,
                                make_routing_strategy(spec_.run.routing, spec_.run.seed, std::move(ranks)));
+  routes_ = &router->table();
+  fabric_.routes = std::move(router);
 }
 
 void System::make_link(const Spec::Link& link, std::string name) {

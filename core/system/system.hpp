@@ -35,7 +35,7 @@ class System {
 
   Fabric& fabric() { return fabric_; }
   const Topology& topology() const { return topology_; }
-  const RouteTable& routes() const { return fabric_.router->table(); }
+  const RouteTable& routes() const { return *routes_; }
   const AddressMap& address_map() const { return fabric_.map; }
   const std::vector<std::unique_ptr<Component>>& components() const { return components_; }
   /// What the components can do for those around them.
@@ -62,6 +62,7 @@ class System {
   const Registry& registry_;
   const Spec& spec_;
   Fabric fabric_;
+  const RouteTable* routes_ = nullptr;  // of the fabric
   Topology topology_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::unique_ptr<Component>> components_;

@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "device/requester.hpp"
 #include "protocol/address_map.hpp"
 #include "system/spec.hpp"
 #include "workload/page_map.hpp"
 #include "workload/trace_stream.hpp"
+#include "workload/work.hpp"
 
 namespace cxloom {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/support/system.hpp"
-#include "device/requester.hpp"
+#include "device/sequencer.hpp"
 
 namespace cxloom {
 namespace {

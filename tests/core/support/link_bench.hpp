@@ -90,7 +90,8 @@ class QueuedLink {
 /// a -> b with an end that computes departures.
 class FifoLink {
  public:
-  FifoLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link) : end(kernel, path_of(link, a, b)) {
+  FifoLink(Kernel& kernel, Component& a, Component& b, const LinkOf& link)
+      : end(kernel, path_of(link, a, b)) {
     a.attach(end);
   }
 

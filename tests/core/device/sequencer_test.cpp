@@ -1,4 +1,4 @@
-#include "device/requester.hpp"
+#include "device/sequencer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ System host_and_memory(Value::Map host, const char* round_trip = "100ns") {
 
 std::vector<Access> reads(std::size_t count) { return std::vector<Access>(count, access_to(0)); }
 
-TEST(Requester, AClosedLoopKeepsExactlyItsQueueInFlight) {
+TEST(Sequencer, AClosedLoopKeepsExactlyItsQueueInFlight) {
   // q requests each 100 ns: request k starts at (k / q) x 100 ns.
   for (const std::int64_t queue : {1, 3, 64}) {
     Running run(host_and_memory({{"queue", queue}}).replay("host", reads(192)));
@@ -49,13 +49,13 @@ TEST(Requester, AClosedLoopKeepsExactlyItsQueueInFlight) {
   }
 }
 
-TEST(Requester, TheIssueIntervalSpacesIssues) {
+TEST(Sequencer, TheIssueIntervalSpacesIssues) {
   Running run(host_and_memory({{"issue_interval", "7ns"}}).replay("host", reads(50)));
   run.to_end();
   for (std::size_t k = 0; k < 50; ++k) EXPECT_EQ(run.created(k), 7_ns * static_cast<std::int64_t>(k));
 }
 
-TEST(Requester, InstructionGapsSpaceIssues) {
+TEST(Sequencer, InstructionGapsSpaceIssues) {
   std::vector<Access> accesses = reads(5);
   for (std::uint32_t i = 0; i < 5; ++i) accesses[i].instruction_gap = i * 10;
   Running run(host_and_memory({{"instruction_time", "250ps"}}).replay("host", accesses));
@@ -67,7 +67,7 @@ TEST(Requester, InstructionGapsSpaceIssues) {
   }
 }
 
-TEST(Requester, AnOpenLoopOfFixedRateDoesNotDrift) {
+TEST(Sequencer, AnOpenLoopOfFixedRateDoesNotDrift) {
   // 3 requests in 1000 ps x 10^6 / ...: every 333.333 ps, the k-th at floor(k x 1000 / 3).
   System system = host_and_memory({{"queue", 1024}}, "1ns");
   system.work("host", {{"pattern", "random"}, {"requests", 3000}, {"footprint", "1MiB"}, {"rate", "3G/s"}});
@@ -79,7 +79,7 @@ TEST(Requester, AnOpenLoopOfFixedRateDoesNotDrift) {
   }
 }
 
-TEST(Requester, PoissonArrivalsHaveExponentialGaps) {
+TEST(Sequencer, PoissonArrivalsHaveExponentialGaps) {
   System system = host_and_memory({{"queue", 65536}}, "1ns");
   system.work("host", {{"pattern", "random"},
                        {"requests", 100000},
@@ -101,7 +101,7 @@ TEST(Requester, PoissonArrivalsHaveExponentialGaps) {
   EXPECT_NEAR(squares / n, 2.0, 5.0 * std::sqrt(20.0 / n));
 }
 
-TEST(Requester, TheClockOfAnOpenLoopStartsWhenTheRequestIsDue) {
+TEST(Sequencer, TheClockOfAnOpenLoopStartsWhenTheRequestIsDue) {
   // One slot of 100 ns, a request every 40 ns: request k is issued at 100 k and has waited since 40 k.
   System system = host_and_memory({{"queue", 1}});
   system.work("host", {{"pattern", "random"}, {"requests", 20}, {"footprint", "1MiB"}, {"rate", "25M/s"}});
@@ -115,7 +115,7 @@ TEST(Requester, TheClockOfAnOpenLoopStartsWhenTheRequestIsDue) {
   }
 }
 
-TEST(Requester, TimestampsAreKept) {
+TEST(Sequencer, TimestampsAreKept) {
   std::vector<Access> accesses = reads(4);
   const std::int64_t at[] = {5, 5, 70, 300};
   for (std::size_t i = 0; i < 4; ++i) accesses[i].timed = true, accesses[i].timestamp = 1_ns * at[i];
@@ -130,7 +130,7 @@ TEST(Requester, TimestampsAreKept) {
   EXPECT_THROW(bad.to_end(), InputError);
 }
 
-TEST(Requester, ADependentAccessWaitsForItsAnswer) {
+TEST(Sequencer, ADependentAccessWaitsForItsAnswer) {
   // 0 and 1 at once, 2 needs 0 (two back), 3 needs 2 (one back), 4 needs nothing but its turn.
   std::vector<Access> accesses = reads(5);
   accesses[2].dependence = 2;
@@ -141,7 +141,7 @@ TEST(Requester, ADependentAccessWaitsForItsAnswer) {
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(run.created(i), 1_ns * issued[i]);
 }
 
-TEST(Requester, DependencesBeyondTheStartOrLongAnsweredDoNotWait) {
+TEST(Sequencer, DependencesBeyondTheStartOrLongAnsweredDoNotWait) {
   std::vector<Access> accesses = reads(5000);
   for (Access& access : accesses) access.dependence = 3000;
   accesses[1].dependence = 7;
@@ -150,7 +150,7 @@ TEST(Requester, DependencesBeyondTheStartOrLongAnsweredDoNotWait) {
   EXPECT_EQ(run.completed(4999), 1_ns * 1250);
 }
 
-TEST(Requester, APointerChaseHasOneRequestAtATime) {
+TEST(Sequencer, APointerChaseHasOneRequestAtATime) {
   System system = host_and_memory({{"queue", 64}});
   system.work("host", {{"pattern", "pointer-chase"}, {"requests", 50}, {"footprint", "1MiB"}});
   Running run(system);
@@ -158,7 +158,7 @@ TEST(Requester, APointerChaseHasOneRequestAtATime) {
   for (std::size_t k = 0; k < 50; ++k) EXPECT_EQ(run.created(k), 100_ns * static_cast<std::int64_t>(k));
 }
 
-TEST(Requester, WarmupIsExtraAndTheWindowClosesWhenTheWorkIsDone) {
+TEST(Sequencer, WarmupIsExtraAndTheWindowClosesWhenTheWorkIsDone) {
   // Queue 1: requests 10 ... 29 are measured, from 1000 ns to 3000 ns.
   System system = host_and_memory({{"queue", 1}});
   system.work("host", {{"pattern", "random"}, {"requests", 20}, {"footprint", "1MiB"}})
@@ -172,7 +172,7 @@ TEST(Requester, WarmupIsExtraAndTheWindowClosesWhenTheWorkIsDone) {
   EXPECT_EQ(run.number({"bandwidth_gb_per_s"}), 0.64);
 }
 
-TEST(Requester, ATraceThatEndsDuringTheWarmupIsRefused) {
+TEST(Sequencer, ATraceThatEndsDuringTheWarmupIsRefused) {
   for (const std::size_t length : {3U, 10U}) {
     Running run(host_and_memory({}).replay("host", reads(length)).run_with({{"warmup", 10}}));
     EXPECT_THROW(run.to_end(), InputError) << length;
@@ -182,14 +182,14 @@ TEST(Requester, ATraceThatEndsDuringTheWarmupIsRefused) {
   EXPECT_EQ(enough.table().rows(), 1U);
 }
 
-TEST(Requester, ATraceShorterThanItsRequestsEndsTheRun) {
+TEST(Sequencer, ATraceShorterThanItsRequestsEndsTheRun) {
   Running run(host_and_memory({}).replay("host", reads(8), {{"requests", 20}}));
   run.to_end();
   EXPECT_EQ(run.table().rows(), 8U);
   EXPECT_EQ(run.simulation().state(), Simulation::State::kFinished);
 }
 
-TEST(Requester, AnAddressThatNobodyHoldsIsTheUsersMistake) {
+TEST(Sequencer, AnAddressThatNobodyHoldsIsTheUsersMistake) {
   Running run(host_and_memory({}).replay("host", {access_to(1ULL << 40U)}));
   EXPECT_THROW(run.to_end(), InputError);
 }

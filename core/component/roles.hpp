@@ -8,7 +8,6 @@
 
 #include "base/measure.hpp"
 #include "base/units.hpp"
-#include "interconnect/wire_monitor.hpp"
 #include "kernel/distribution.hpp"
 #include "protocol/message.hpp"
 #include "protocol/segment_sums.hpp"
@@ -17,7 +16,8 @@ namespace cxloom {
 
 class Component;
 class Media;
-class Requester;
+class Sequencer;
+class WireMonitor;
 
 /// Serves memory: the address map may lead to it.
 class MemoryOwner {
@@ -109,7 +109,7 @@ class RoleTable {
 
 /// The roles of all components of a system.
 struct Roles {
-  RoleTable<Requester> requesters;  ///< makes the requests of a workload
+  RoleTable<Sequencer> requesters;  ///< makes the requests of a workload
   RoleTable<MemoryOwner> memories;
   RoleTable<IoInitiator> io_initiators;
   RoleTable<IoTarget> io_targets;

@@ -1,0 +1,37 @@
+// An agent: one function of a device, such as a sequencer, a cache or a memory controller. Its endpoint hands it the
+// messages of the classes that it takes, and sends for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/units.hpp"
+#include "kernel/event_handler.hpp"
+
+namespace cxloom {
+
+class Endpoint;
+class MeasureSink;
+
+class Agent : public EventHandler {
+ public:
+  explicit Agent(Endpoint& endpoint) : endpoint_(endpoint) {}
+
+  /// That of its device.
+  std::string name() const final;
+  Endpoint& endpoint() { return endpoint_; }
+  const Endpoint& endpoint() const { return endpoint_; }
+
+  // As those of a component (component.hpp).
+
+  virtual void start() {}
+  virtual void open_window(Time /*now*/) {}
+  virtual void close_window(Time /*now*/) {}
+  virtual void report(MeasureSink& /*sink*/) const {}
+  virtual std::string activity() const { return {}; }
+
+ private:
+  Endpoint& endpoint_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,51 @@
+// What all components of a system share: its addresses, its routes, the roles that each plays.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/units.hpp"
+#include "component/roles.hpp"
+#include "kernel/pool.hpp"
+#include "protocol/address_map.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom {
+
+/// Which way messages go.
+class Routes {
+ public:
+  virtual ~Routes() = default;
+  /// Index of the port by which `message` leaves `node`.
+  virtual std::uint16_t port(const Message& message, NodeId node) = 0;
+  /// By destination, the port by which every message to it leaves `node`; kVaries if that depends on more.
+  virtual std::vector<std::uint16_t> fixed_ports(NodeId node) = 0;
+  static constexpr std::uint16_t kVaries = 0xffffU;
+};
+
+/// Map and routes are complete when `Component::start` is called.
+struct Fabric {
+  AddressMap map;
+  std::unique_ptr<Routes> routes;
+  Pool<Message> messages;  ///< those without a request, which has its own
+  Roles roles;
+
+  /// Which way a message goes where directions differ (a bus). CXL.io goes by where it leads.
+  bool goes_downstream(const Message& message) const {
+    return message.channel == Channel::kIo ? !leads_upstream(message.destination)
+                                           : is_downstream(message.channel);
+  }
+  /// CXL.io to that node goes upstream: it is, or stands for, a root complex.
+  void set_root(NodeId node) {
+    if (roots_.size() <= node.index()) roots_.resize(node.index() + 1);
+    roots_[node.index()] = true;
+  }
+
+ private:
+  bool leads_upstream(NodeId node) const { return node.index() < roots_.size() && roots_[node.index()]; }
+
+  std::vector<bool> roots_;  // by node
+};
+
+}  // namespace cxloom

@@ -1,0 +1,48 @@
+// The parameters of what hosts and accelerators have in common: that they make requests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/memory_estimate.hpp"
+#include "base/schema.hpp"
+#include "base/units.hpp"
+#include "device/io_completer.hpp"
+#include "tags/cache_array.hpp"
+
+namespace cxloom {
+
+struct RequesterParams {
+  Time process_time{10'000};
+  std::uint32_t queue = 64;
+  Time issue_interval;
+  Time instruction_time;
+  std::optional<CacheParams> cache;
+  Time io_time = kDefaultIoTime;
+
+  static void estimate(const RequesterParams& params, MemoryEstimate& memory);
+  /// Declares these in the schema of a device that derives from them.
+  template <class Params>
+  static void describe_in(Schema<Params>& schema) {
+    schema.field("process_time", &Params::process_time)
+        .doc("Time that the requester works on each request before it leaves, in a pipeline.")
+        .source("ESF, Table III");
+    schema.field("queue", &Params::queue).min(1).max(1U << 24U).doc("Requests in flight at the same time.");
+    schema.field("issue_interval", &Params::issue_interval).doc("Least time from one issue to the next.");
+    schema.field("instruction_time", &Params::instruction_time)
+        .max(Time{1'000'000})
+        .doc(
+            "Time an instruction takes: a trace's instruction gaps times this pass between its accesses. "
+            "Only "
+            "with a trace.");
+    schema.field("cache", &Params::cache)
+        .default_text("none")
+        .doc(
+            "A write-back, write-allocate cache in front of the memory: hits end there, misses fetch a line, "
+            "dirty "
+            "victims are written back.");
+    describe_io_time(schema, &Params::io_time);
+  }
+};
+
+}  // namespace cxloom

@@ -1,0 +1,328 @@
+#include "device/sequencer.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "device/memory_access.hpp"
+
+namespace cxloom {
+
+namespace {
+
+constexpr MeasureInfo kRequests{"requests", "", "requests completed in the window"};
+constexpr MeasureInfo kBandwidth{
+    "bandwidth_gb_per_s", "GB/s",
+    "payload bytes exchanged with memory, write-backs included / length of the window"};
+constexpr MeasureInfo kInFlight{"in_flight_mean", "", "requests in flight, mean over time"};
+std::uint32_t lines_of(const Access& access) {
+  const std::uint64_t reach = access.address.value() % kLineBytes + std::max<std::uint64_t>(access.size, 1);
+  return static_cast<std::uint32_t>((reach + kLineBytes - 1) / kLineBytes);
+}
+
+}  // namespace
+
+Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const DeviceContext& context)
+    : Agent(endpoint),
+      process_time_(params.process_time),
+      queue_(params.queue),
+      issue_interval_(params.issue_interval),
+      instruction_time_(params.instruction_time),
+      arrivals_(context.seed, context.name),
+      window_(params.queue),
+      slots_(context.kernel, "a queue slot", endpoint),
+      dependences_(context.kernel, "the answer to an access that it depends on", endpoint),
+      write_back_buffer_(context.kernel, "room in the write-back buffer", endpoint) {
+  set_owner(endpoint);
+  endpoint.add(*this);
+  endpoint.fabric().roles.requesters.declare(endpoint, endpoint.id(), *this);
+  Agent* taker = this;
+  if (params.cache) {
+    cache_ = std::make_unique<CacheAgent>(*params.cache, params.process_time, endpoint, context.seed,
+                                          static_cast<CacheAgent::Client&>(*this));
+    taker = cache_.get();
+  }
+  for (const Channel answers : {Channel::kS2MNDR, Channel::kS2MDRS}) endpoint.bind(answers, *taker);
+}
+
+void Sequencer::assign(Work work, RequestObserver& observer) {
+  work_ = std::move(work);
+  observer_ = &observer;
+  arrivals_.begin(work_);
+  window_.prepare();
+  wants_answers_ = work_.stream->wants_answers();
+}
+
+void Sequencer::resume() {
+  if (!has_next_) fetch();
+  issue_what_can_be_issued();
+  end_if_out_of_work();
+}
+
+void Sequencer::cease() {
+  if (!has_work() || work_.stream->open()) return;
+  if (waiting_in_) waiting_in_->leave(*this);
+  waiting_in_ = nullptr;
+  ceased_ = exhausted_ = true;
+  has_next_ = false;
+}
+
+void Sequencer::start() {
+  if (!has_work()) return;
+  fetch();
+  wake_at(arrivals_.open_loop() ? arrivals_.next() : Time{});
+}
+
+std::optional<std::uint64_t> Sequencer::expected() const {
+  if (ceased_) return issued_;
+  if (work_.requests) return issued_before_window() + *work_.requests;
+  return has_work() ? work_.stream->length() : std::optional<std::uint64_t>(0);
+}
+
+void Sequencer::fetch() {
+  has_next_ = !has_enough() && work_.stream->next(next_);
+  has_gaps_ |= next_.instruction_gap != 0;
+  exhausted_ = !has_next_ && !work_.stream->open();
+  if (exhausted_ && !counting_ && issued_ <= work_.warmup) {
+    throw InputError({"the work ends during the warm-up",
+                      counted(issued_, "access"),
+                      "more accesses than run.warmup, which is " + std::to_string(work_.warmup),
+                      {}},
+                     work_.name);
+  }
+  if (has_next_ && work_.timestamps) {
+    if (!next_.timed) {
+      throw InputError({"access " + std::to_string(issued_) + " has no timestamp", {}, "replay: closed", {}},
+                       work_.name);
+    }
+    arrivals_.at_timestamp(next_.timestamp);
+  }
+}
+
+Time Sequencer::earliest_issue() const {
+  if (issued_ == 0) return arrivals_.open_loop() ? arrivals_.next() : Time{};
+  const Time gap = instruction_time_ * next_.instruction_gap;
+  const Time spaced = last_issue_ + std::max(issue_interval_, gap);
+  return arrivals_.open_loop() ? std::max(arrivals_.next(), spaced) : spaced;
+}
+
+Sequencer::Obstacle Sequencer::obstacle() const {
+  if (earliest_issue() > now()) return Obstacle::kTime;
+  if (in_flight_ == queue_) return Obstacle::kSlot;
+  if (write_backs() >= queue_) return Obstacle::kWriteBack;
+  if (!window_.allows(issued_, next_.dependence)) return Obstacle::kDependence;
+  return Obstacle::kNone;
+}
+
+void Sequencer::wait_for(Obstacle obstacle) {
+  switch (obstacle) {
+    case Obstacle::kNone: return;
+    case Obstacle::kTime: {
+      const Time when = earliest_issue();
+      if (wake_pending_ == when) return;
+      wake_pending_ = when;
+      wake_at(when);
+      return;
+    }
+    case Obstacle::kSlot: waiting_in_ = &slots_; break;
+    case Obstacle::kDependence: waiting_in_ = &dependences_; break;
+    case Obstacle::kWriteBack: waiting_in_ = &write_back_buffer_; break;
+  }
+  waiting_in_->join(*this, now());
+}
+
+void Sequencer::issue_what_can_be_issued() {
+  if (waiting_in_) {
+    waiting_in_->leave(*this);
+    waiting_in_ = nullptr;
+  }
+  while (has_next_) {
+    if (const Obstacle found = obstacle(); found != Obstacle::kNone) {
+      wait_for(found);
+      return;
+    }
+    issue();
+    fetch();
+    end_if_out_of_work();
+  }
+}
+
+void Sequencer::issue() {
+  Request& request = requests_.take();
+  request.id = issued_;
+  request.address = next_.address;
+  request.kind = next_.kind;
+  request.size = next_.size;
+  request.thread = next_.thread;
+  request.requester = request.target = endpoint().id();
+  request.created = request.account.mark = arrivals_.open_loop() ? arrivals_.next() : now();
+  request.charge(Segment::kRequesterQueue, now());
+  request.charge(Segment::kProcess, now() + process_time_);
+  if (issued_ == work_.warmup) observer_->measuring_begins(now());
+  window_.flip(issued_);
+  ++issued_;
+  ++in_flight_;
+  in_flight_monitor_.change(now(), +1);
+  last_issue_ = now();
+  arrivals_.advance();
+  request.lines = lines_of(next_);
+  if (request.lines == 1) {
+    access_memory(request);
+  } else {
+    access_lines(request);
+  }
+}
+
+// Each line has an account of its own, which begins as a copy of the access's.
+void Sequencer::access_lines(Request& request) {
+  request.pending = request.lines;
+  std::uint64_t at = request.address.value();
+  for (std::uint64_t left = request.size; left > 0;) {
+    const std::uint64_t part = std::min(left, kLineBytes - at % kLineBytes);
+    Request& line = requests_.take();
+    line.parent = &request;
+    line.id = request.id;
+    line.kind = request.kind;
+    line.thread = request.thread;
+    line.requester = line.target = endpoint().id();
+    line.created = request.created;
+    line.account = request.account;
+    line.address = Address{at};
+    line.size = static_cast<std::uint16_t>(part);
+    access_memory(line);
+    at += part;
+    left -= part;
+  }
+}
+
+void Sequencer::access_memory(Request& request) {
+  try {
+    if (cache_) {
+      cache_->access(request);
+    } else {
+      send_request(endpoint(), request, request.kind == AccessKind::kRead ? Opcode::kMemRd : Opcode::kMemWr,
+                   request.address, request.size);
+    }
+  } catch (const InputError& error) {
+    throw error.below(work_.name);
+  }
+}
+
+void Sequencer::read_through() {
+  const std::uint64_t least =
+      work_.requests ? work_.warmup + *work_.requests : std::numeric_limits<std::uint64_t>::max();
+  const AddressMap& map = endpoint().fabric().map;
+  for (; has_next_ && issued_ < least; fetch()) {
+    Address at = next_.address;
+    for (std::uint32_t rest = lines_of(next_); rest > 0; --rest, at = LineAddress::of(at).next().address()) {
+      if (!map.find(at)) throw no_region(map, issued_, at).below(work_.name);
+    }
+    ++issued_;
+  }
+}
+
+void Sequencer::receive(Message& message) {
+  endpoint().release(message, now());
+  Request& request = requests_.at(message.tag);
+  request.target = message.source;
+  request.failed = message.failed;
+  complete(request);
+  issue_what_can_be_issued();
+}
+
+void Sequencer::written_back(NodeId target, std::uint16_t bytes) {
+  if (window_open_) payload_ += bytes;
+  observer_->written_back(endpoint().id(), target, bytes);
+}
+
+// Of an access of several lines: the last one answered is what it waited for. Their bytes count as each is answered.
+void Sequencer::complete_line(Request& line) {
+  Request& request = *line.parent;
+  line.moved = line.message.size;
+  request.failed |= line.failed;
+  if (window_open_) payload_ += line.moved;
+  observer_->line_completed(line, now());
+  if (--request.pending == 0) {
+    request.account = line.account;
+    request.target = line.target;
+    request.message.hops = line.message.hops;
+    complete(request);
+  }
+  requests_.give_back(line);
+}
+
+void Sequencer::complete(Request& request) {
+  ensure(request.account.mark == now(), "a request whose time is not accounted for");
+  if (request.parent) {
+    complete_line(request);
+    return;
+  }
+  if (request.lines == 1) request.moved = request.message.size;
+  window_.flip(request.id);
+  ++completed_;
+  --in_flight_;
+  in_flight_monitor_.change(now(), -1);
+  if (window_open_) {
+    latency_.add(now() - request.created);
+    if (latency_.count() == batches_.next()) [[unlikely]]
+      batches_.close(latency_.sum_ps());
+    payload_ += request.moved;
+  }
+  observer_->completed(request, now());
+  if (wants_answers_) work_.stream->answered(request, now());
+  requests_.give_back(request);
+  if (counting_) ++completed_since_opening_;
+  end_if_out_of_work();
+}
+
+// As many requests have been answered since the window opened as were issued: what is still on its way has the place of
+// what was on its way then.
+void Sequencer::end_if_out_of_work() {
+  if (!exhausted_ || ended_ || !counting_ || completed_since_opening_ < issued_ - issued_before_window_)
+    return;
+  ended_ = true;
+  observer_->work_ends(now());
+}
+
+void Sequencer::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
+  wake_pending_ = Time{-1};
+  issue_what_can_be_issued();
+}
+
+// Whoever ran out of work before has no part in how long the window is.
+void Sequencer::open_window(Time at) {
+  window_open_ = counting_ = true;
+  issued_before_window_ = issued_;
+  ended_ = exhausted_;
+  opened_ = at;
+  in_flight_monitor_.open(at);
+  if (cache_) cache_->open_window(at);
+}
+
+void Sequencer::close_window(Time at) {
+  window_open_ = false;
+  closed_ = at;
+  in_flight_monitor_.close(at);
+  if (cache_) cache_->close_window(at);
+}
+
+std::vector<MeasureInfo> Sequencer::measures() {
+  std::vector<MeasureInfo> all{kRequests, kBandwidth, kInFlight};
+  for (const MeasureInfo& measure : CacheAgent::measures()) all.push_back(measure);
+  return all;
+}
+
+void Sequencer::report(MeasureSink& sink) const {
+  const double length = (closed_ - opened_).ns();
+  sink.count(kRequests, latency_.count());
+  sink.add(kBandwidth, length > 0.0 ? static_cast<double>(payload_) / length : 0.0);
+  sink.add(kInFlight, in_flight_monitor_.mean());
+  if (cache_) cache_->report(sink);
+}
+
+std::string Sequencer::activity() const {
+  if (outstanding() == 0) return {};
+  return counted(in_flight_, "request") + " and " + counted(write_backs(), "write-back") +
+         " without an answer, " + std::to_string(completed_) + " answered";
+}
+
+}  // namespace cxloom

@@ -1,0 +1,152 @@
+// The agent that makes requests: takes accesses from its stream, one after the other, passes them through its queue and
+// cache to the devices that serve them, and accounts for the answers.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "component/endpoint.hpp"
+#include "device/access_window.hpp"
+#include "device/arrival_process.hpp"
+#include "device/cache_agent.hpp"
+#include "device/device_context.hpp"
+#include "device/requester_params.hpp"
+#include "kernel/batch_means.hpp"
+#include "kernel/distribution.hpp"
+#include "kernel/wait_list.hpp"
+#include "protocol/request_observer.hpp"
+#include "workload/work.hpp"
+
+namespace cxloom {
+
+class Sequencer final : public Agent, private CacheAgent::Client, private Waiter {
+ public:
+  /// Joins the device, with a cache if there is one, and takes the answers that come to it.
+  Sequencer(const RequesterParams& params, Endpoint& endpoint, const DeviceContext& context);
+
+  /// Gives it something to do; to be called before the simulation starts.
+  void assign(Work work, RequestObserver& observer);
+  /// Reads its accesses up to those that it will make at least, and nothing else: the simulation cannot be run after that.
+  /// Throws InputError for what a run would refuse.
+  void read_through();
+  bool has_work() const { return work_.stream != nullptr; }
+  /// Its accesses are spaced by their instruction gaps, if they have any.
+  bool times_instructions() const { return instruction_time_ > Time{}; }
+  bool has_instruction_gaps() const { return has_gaps_; }
+  bool finished() const { return exhausted_ && outstanding() == 0; }
+  /// Requests handed out and not given back, those of the lines of an access included.
+  std::uint64_t live_requests() const { return requests_.live(); }
+  /// It has nothing to do until the outside gives it more.
+  bool waits_for_outside() const {
+    return has_work() && work_.stream->open() && !has_next_ && outstanding() == 0;
+  }
+  /// It makes no more requests; those under way go on to their end. Not if they come from outside.
+  void cease();
+  /// The outside has changed its stream: goes on with what can be issued.
+  void resume();
+
+  void start() override;
+  void receive(Message& message) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void open_window(Time at) override;
+  void close_window(Time at) override;
+  void report(MeasureSink& sink) const override;
+  std::string activity() const override;
+  static std::vector<MeasureInfo> measures();
+
+  /// Of the requests completed in the window.
+  const LatencyDistribution& latency() const { return latency_; }
+  const BatchMeans& batches() const { return batches_; }
+  std::uint64_t issued() const { return issued_; }
+  /// It has made its warm-up requests. While others have not, it goes on.
+  bool warm() const { return issued_ >= work_.warmup; }
+  std::uint64_t warmup() const { return work_.warmup; }
+  /// It has nothing more to issue.
+  bool out_of_work() const { return exhausted_; }
+  /// It has made all requests of its trace, be they as many as it was to make or not.
+  bool trace_ended() const { return exhausted_ && !has_enough() && !wants_answers_; }
+  /// Requests issued before the window opened: its warm-up, and what it made until the others were warm.
+  std::uint64_t issued_before_window() const {
+    return counting_ ? issued_before_window_ : std::max(issued_, work_.warmup);
+  }
+  std::uint64_t completed() const { return completed_; }
+  std::uint64_t in_flight() const { return in_flight_; }
+  /// Accesses it will make in all, where that is known. It grows while a warm requester waits for the window to open.
+  std::optional<std::uint64_t> expected() const;
+  /// Accesses without an answer, and write-backs on their way.
+  std::uint64_t outstanding() const { return in_flight_ + write_backs(); }
+
+ private:
+  // Why the next access cannot be issued now.
+  enum class Obstacle : std::uint8_t { kNone, kTime, kSlot, kDependence, kWriteBack };
+
+  void answered(Request& request) override { complete(request); }
+  void written_back(NodeId target, std::uint16_t bytes) override;
+  void go_on() override { issue_what_can_be_issued(); }
+
+  Time now() const { return endpoint().now(); }
+  void wake_at(Time at) { endpoint().kernel().schedule(at, endpoint().source(), *this, 0, 0); }
+  std::uint64_t write_backs() const { return cache_ ? cache_->write_backs() : 0; }
+  void fetch();  // the next access from the stream
+  void issue_what_can_be_issued();
+  Obstacle obstacle() const;
+  Time earliest_issue() const;
+  void wait_for(Obstacle obstacle);
+  void issue();
+  void access_lines(Request& request);
+  void access_memory(Request& request);
+  void end_if_out_of_work();
+  void complete(Request& request);
+  void complete_line(Request& line);
+  bool has_enough() const {
+    return ceased_ || (counting_ && work_.requests && issued_ - issued_before_window_ == *work_.requests);
+  }
+
+  Time process_time_;
+  std::uint32_t queue_;
+  Time issue_interval_;
+  Time instruction_time_;
+  std::unique_ptr<CacheAgent> cache_;
+  bool wants_answers_ = false;
+  RequestObserver* observer_ = nullptr;
+  Work work_;
+  ArrivalProcess arrivals_;
+  AccessWindow window_;
+  Pool<Request> requests_;
+
+  // The access to be issued next.
+  Access next_;
+  bool has_next_ = false;
+  bool has_gaps_ = false;  // some access so far had an instruction gap
+  bool exhausted_ = false;
+  bool ceased_ = false;
+  Time last_issue_{-1};
+  std::uint64_t issued_ = 0;
+  std::uint64_t completed_ = 0;
+  std::uint64_t in_flight_ = 0;
+  Time wake_pending_{-1};  // time of the last issue that was asked for
+
+  // Measuring.
+  bool counting_ = false;  // since the window opened, and after it
+  bool ended_ = false;
+  std::uint64_t issued_before_window_ = 0;
+  std::uint64_t completed_since_opening_ = 0;
+  bool window_open_ = false;
+  Time opened_;
+  Time closed_;
+  LatencyDistribution latency_;
+  BatchMeans batches_{64};  // of the latencies: 1 KiB
+  LevelMonitor in_flight_monitor_;
+  std::uint64_t payload_ = 0;  // of requests that a device answered, and of write-backs
+
+  WaitList slots_;
+  WaitList dependences_;
+  WaitList write_back_buffer_;
+  WaitList* waiting_in_ = nullptr;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,156 @@
+#include "component/endpoint.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/support/link_bench.hpp"
+
+namespace cxloom {
+namespace {
+
+using namespace literals;
+using test::FifoLink;
+using test::kAllEvents;
+using test::Messages;
+using test::Probe;
+
+/// Writes down what it gets.
+class Taker final : public Agent {
+ public:
+  using Agent::Agent;
+  void receive(Message& message) override {
+    taken.push_back(&message);
+    times.push_back(endpoint().now());
+    endpoint().release(message, endpoint().now());
+  }
+  void open_window(Time /*now*/) override { ++windows; }
+  std::string activity() const override { return doing; }
+
+  std::vector<Message*> taken;
+  std::vector<Time> times;
+  int windows = 0;
+  std::string doing;
+};
+
+/// A device of two agents, one for requests and one for answers.
+class Device final : public Endpoint {
+ public:
+  Device(Kernel& kernel, Fabric& fabric)
+      : Endpoint(ComponentContext{kernel, "device", NodeId{0}, 1}, fabric), requests(*this), answers(*this) {
+    add(requests);
+    add(answers);
+    bind(Channel::kM2SReq, requests);
+    bind(Channel::kS2MDRS, answers);
+  }
+
+  Taker requests;
+  Taker answers;
+};
+
+/// A device of one agent.
+class Single final : public Endpoint {
+ public:
+  Single(Kernel& kernel, Fabric& fabric)
+      : Endpoint(ComponentContext{kernel, "single", NodeId{0}, 1}, fabric), agent(*this) {
+    add(agent);
+    bind(Channel::kM2SReq, agent);
+  }
+
+  Taker agent;
+};
+
+Message& to(NodeId destination, Message& message) {
+  message.destination = destination;
+  return message;
+}
+
+TEST(Endpoint, AMessageToItselfReachesTheAgentThatTakesItWhenItIsReady) {
+  Kernel kernel;
+  Fabric fabric;
+  Device device(kernel, fabric);
+  Messages messages;
+  Message& request = to(NodeId{0}, messages.make(Opcode::kMemRd));
+  Message& answer = to(NodeId{0}, messages.make(Opcode::kMemData));
+  device.transmit(request, 7_ns);
+  device.transmit(answer, 5_ns);
+  kernel.run(Time::max(), kAllEvents);
+  EXPECT_EQ(device.requests.taken, std::vector<Message*>{&request});
+  EXPECT_EQ(device.requests.times, std::vector<Time>{7_ns});
+  EXPECT_EQ(device.answers.taken, std::vector<Message*>{&answer});
+  EXPECT_EQ(device.answers.times, std::vector<Time>{5_ns});
+}
+
+TEST(Endpoint, MessagesOfSeveralAgentsLeaveInTheOrderInWhichTheyAreReady) {
+  Kernel kernel;
+  Fabric fabric;
+  Device device(kernel, fabric);
+  Probe far(kernel, "far", 1);
+  FifoLink link(kernel, device, far, {.bandwidth = Bandwidth{Rate::per_time(1, 10)}});  // 16 B: 160 ps
+  Messages messages;
+  Message& late = to(NodeId{1}, messages.make(Opcode::kMemRd));
+  Message& early = to(NodeId{1}, messages.make(Opcode::kCmp));
+  device.transmit(late, 9_ns);
+  device.transmit(early, 2_ns);
+  kernel.run(Time::max(), kAllEvents);
+  ASSERT_EQ(far.arrivals.size(), 2U);
+  EXPECT_EQ(far.arrivals[0].message, &early);
+  EXPECT_EQ(far.arrivals[0].time, 2_ns + 160_ps);
+  EXPECT_EQ(far.arrivals[1].message, &late);
+  EXPECT_EQ(far.arrivals[1].time, 9_ns + 160_ps);
+}
+
+TEST(Endpoint, ASingleAgentHandsItsMessagesOverAtOnce) {
+  Kernel kernel;
+  Fabric fabric;
+  Single device(kernel, fabric);
+  Probe far(kernel, "far", 1);
+  FifoLink link(kernel, device, far, {.bandwidth = Bandwidth{Rate::per_time(1, 10)}});
+  Messages messages;
+  device.transmit(to(NodeId{1}, messages.make(Opcode::kMemRd)), 9_ns);
+  kernel.run(Time::max(), kAllEvents);
+  ASSERT_EQ(far.arrivals.size(), 1U);
+  EXPECT_EQ(far.arrivals[0].time, 9_ns + 160_ps);
+  EXPECT_EQ(kernel.events(), 1U);  // the arrival, and none for the wait
+}
+
+TEST(Endpoint, WhatNoAgentTakesIsAnErrorThatNamesDeviceAndClass) {
+  Kernel kernel;
+  Fabric fabric;
+  Device device(kernel, fabric);
+  Messages messages;
+  try {
+    device.receive(messages.make(Opcode::kMemWr));
+    FAIL() << "taken";
+  } catch (const InternalError& error) {
+    EXPECT_NE(std::string(error.what()).find("device has no agent for a message of class M2S RwD"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Endpoint, AClassHasOneTaker) {
+  Kernel kernel;
+  Fabric fabric;
+  Device device(kernel, fabric);
+  device.bind(Channel::kM2SReq, device.requests);  // the same again
+  EXPECT_THROW(device.bind(Channel::kM2SReq, device.answers), InternalError);
+}
+
+TEST(Endpoint, WindowsAndActivityAreThoseOfItsAgents) {
+  Kernel kernel;
+  Fabric fabric;
+  Device device(kernel, fabric);
+  device.open_window(1_ns);
+  EXPECT_EQ(device.requests.windows, 1);
+  EXPECT_EQ(device.answers.windows, 1);
+  EXPECT_EQ(device.activity(), "");
+  device.answers.doing = "answers";
+  EXPECT_EQ(device.activity(), "answers");
+  device.requests.doing = "requests";
+  EXPECT_EQ(device.activity(), "requests; answers");
+  EXPECT_EQ(device.requests.name(), "device");
+}
+
+}  // namespace
+}  // namespace cxloom

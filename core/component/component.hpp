@@ -79,13 +79,16 @@ class Component : public EventHandler {
   /// One line on what it is doing, for the diagnosis of a run that cannot finish; empty if idle.
   virtual std::string activity() const { return {}; }
 
- protected:
+  // For its own parts.
+
   Kernel& kernel() { return kernel_; }
   const Kernel& kernel() const { return kernel_; }
   Time now() const { return kernel_.now(); }
   EventSource& source() { return source_; }
   Port& port(std::size_t index) { return *ports_[index]; }
   std::size_t port_count() const { return ports_.size(); }
+
+ protected:
   /// Calls `wake(kind, payload)` at `at`.
   void wake_at(Time at, std::uint8_t kind, std::uint64_t payload = 0) {
     kernel_.schedule(at, source_, *this, kind, payload);

@@ -21,11 +21,6 @@ class Endpoint : public Component {
 
   Fabric& fabric() { return fabric_; }
   const Fabric& fabric() const { return fabric_; }
-  using Component::kernel;
-  using Component::now;
-  /// Of events that its agents have no source of their own for.
-  using Component::source;
-
   /// Joins the device: windows, reports and the like reach the agents in the order in which they joined.
   void add(Agent& agent) { agents_.push_back(&agent); }
   /// Messages of this class go to `agent`, be they from outside or of its own device.

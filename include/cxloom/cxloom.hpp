@@ -17,6 +17,7 @@
 #include "device/device_context.hpp"     // what a device finds around itself
 #include "device/memory_controller.hpp"  // MemoryController, an agent
 #include "device/sequencer.hpp"          // Sequencer, an agent
+#include "device/switch.hpp"             // SwitchingDevice
 #include "memory/dram_scheduler.hpp"     // DramScheduler
 #include "memory/media.hpp"              // Media
 #include "protocol/request.hpp"          // Request, Message

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,3 +115,49 @@ def test_a_dram_scheduler_may_come_from_a_plugin(tmp_path: Path) -> None:
     refused = run("check", str(spec), "--set", "devices.mem.media.scheduler=youngest")
     assert refused.returncode == 2
     assert "unknown DRAM scheduler kind 'youngest'" in refused.stderr
+
+
+HOLDING = """\
+devices:
+  host: {kind: host, queue: 8}
+  "mem[0-1]": {kind: memory, capacity: 1GiB}
+  hub: {kind: KIND, switching_time: 20ns, port_delay: 0ns, port_bandwidth: 32GB/s, queueing: QUEUEING}
+links:
+  - {between: [host, hub], credits: 4}
+  - {between: [mem0, hub], credits: 4}
+  - {between: [mem1, hub], credits: 4}
+address_map: [{to: [mem0, mem1], interleave: 256B}]
+workload:
+  host: {pattern: random, footprint: 64KiB, reads: 0.5, requests: 8000}
+run: {warmup: 0}
+"""
+
+
+@pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
+def test_a_switch_that_holds_data_may_come_from_a_plugin(tmp_path: Path, queueing: str) -> None:
+    library = built(PLUGINS / "holding_switch.cpp", tmp_path / "libholding.so")
+
+    def results(kind: str, *more: str) -> dict[str, Any]:
+        spec = tmp_path / f"{kind}.yaml"
+        spec.write_text(HOLDING.replace("KIND", kind).replace("QUEUEING", queueing))
+        done = run("run", str(spec), "--json", "--plugin", str(library), *more)
+        assert done.returncode == 0, done.stderr
+        summary: dict[str, Any] = json.loads(done.stdout)
+        assert summary["requests"] == 8000
+        return summary
+
+    plain, none, all_lines = (
+        results("switch"),
+        results("holding-switch", "--set", "devices.hub.lines=0"),
+        results("holding-switch"),
+    )
+    # Without room it is a switch; with room, a read of what was written ends there: no memory sees it.
+    assert none["latency_ns"] == plain["latency_ns"]
+    assert none["per_switch"]["hub"]["answered"] == 0
+    answered = all_lines["per_switch"]["hub"]["answered"]
+    served = sum(memory["reads"] for memory in all_lines["per_memory"].values())
+    assert answered > 2000
+    assert answered + served == all_lines["reads"]
+    assert all_lines["read"]["latency_ns"]["min"] < plain["read"]["latency_ns"]["min"] - 40
+    assert all_lines["latency_ns"]["mean"] < plain["latency_ns"]["mean"]
+    assert sum(all_lines["breakdown_ns"].values()) == pytest.approx(all_lines["latency_ns"]["mean"])

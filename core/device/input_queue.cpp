@@ -1,0 +1,55 @@
+#include "device/input_queue.hpp"
+
+#include "device/switch_core.hpp"
+
+namespace cxloom {
+
+InputQueue::InputQueue(SwitchCore& core, std::uint16_t input, Channel channel)
+    : core_(core), input_(input), channel_(channel) {
+  set_owner(core.owner());
+}
+
+void InputQueue::push(Message& message, std::uint16_t output) {
+  const bool first = queue_.empty() && !leaving_;
+  message.port = output;
+  queue_.push(message);
+  if (core_.in_order()) {
+    // Behind another one's head it waits for its own port all the same: the port's queue is whoever is to leave by it.
+    message.since = core_.now();
+    core_.output(output).count_waiting();
+  } else {
+    core_.output(output).stamp(message);
+  }
+  if (first) ask();
+}
+
+void InputQueue::taken(Time end) {
+  Message& gone = queue_.pop();
+  core_.release(gone, input_, end);
+  if (core_.in_order() && end > core_.now()) {
+    leaving_ = true;  // one message at a time leaves the queue, whatever port it goes to
+    core_.wake_when_left(*this, end);
+  } else if (!queue_.empty()) {
+    ask();
+  }
+}
+
+void InputQueue::left() {
+  leaving_ = false;
+  if (!queue_.empty()) ask();
+}
+
+void InputQueue::ask() {
+  Message& message = queue_.front();
+  VirtualChannels& output = core_.output(message.port);
+  if (core_.in_order()) {
+    // It waited for its turn at the head; from here on it waits for the output. Its tail has kept coming in.
+    message.charge(Segment::kSwitchQueue, core_.now());
+    const Time waited = core_.now() - message.since;
+    message.tail = message.tail > waited ? message.tail - waited : Time{};
+    output.stamp(message, true);
+  }
+  output.ask(*this, channel_);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,87 @@
+#include "device/switch_core.hpp"
+
+#include <algorithm>
+
+namespace cxloom {
+
+namespace {
+
+constexpr MeasureInfo kMessages{"messages", "", "messages that left the switch in the window"};
+constexpr MeasureInfo kQueueMean{"queue_mean", "", "messages waiting for its ports, mean over time"};
+constexpr MeasureInfo kWorstQueue{
+    "queue_p99_worst_port", "",
+    "messages waiting for a port, 99th percentile over time, of the port where it is largest"};
+constexpr MeasureInfo kWorstUtilization{"utilization_worst_port", "",
+                                        "busy time / length of the window, of the busiest port"};
+
+}  // namespace
+
+void SwitchCore::start() {
+  for (std::size_t i = 0; i < owner_.port_count(); ++i) {
+    ends_.push_back(&dynamic_cast<LinkEnd&>(owner_.port(i)));
+    releases_ |= owner_.port(i).returns_credits();
+  }
+  fixed_ports_ = fabric_.routes->fixed_ports(owner_.id());
+  if (!arbitrates()) {
+    for (const std::uint16_t way : fixed_ports_)
+      ways_.push_back(way == Routes::kVaries ? nullptr : &owner_.port(way));
+    return;
+  }
+  for (const LinkEnd* end : ends_) {
+    outputs_.push_back(end->channels());
+    ensure(outputs_.back() != nullptr, "a switch with queues at its inputs needs ports with arbitration");
+  }
+}
+
+InputQueue& SwitchCore::queue_of(const Message& message, std::uint16_t output) {
+  InputQueue*& queue = queues_.at(message.port, in_order() ? std::uint16_t{0} : output,
+                                  static_cast<std::uint8_t>(message.channel));
+  if (!queue) queue = &all_queues_.emplace_back(*this, message.port, message.channel);
+  return *queue;
+}
+
+std::uint16_t SwitchCore::output_of(const Message& message) {
+  const std::uint16_t fixed = fixed_ports_[message.destination.index()];
+  return fixed != Routes::kVaries ? fixed : fabric_.routes->port(message, owner_.id());
+}
+
+void SwitchCore::forward(Message& message) {
+  if (arbitrates()) {
+    const std::uint16_t output = output_of(message);
+    queue_of(message, output).push(message, output);
+    return;
+  }
+  if (releases_) release(message, message.port, now());
+  Port* way = ways_[message.destination.index()];
+  if (!way) way = &owner_.port(output_of(message));
+  way->send(message, now());
+}
+
+void SwitchCore::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
+  reinterpret_cast<InputQueue*>(payload)->left();
+}
+
+std::vector<MeasureInfo> SwitchCore::measures() {
+  return {kMessages, kQueueMean, kWorstQueue, kWorstUtilization};
+}
+
+void SwitchCore::report(MeasureSink& sink) const {
+  const double length = (closed_ - opened_).ns();
+  std::uint64_t messages = 0;
+  double queue = 0.0;
+  double worst_queue = 0.0;
+  double worst_utilization = 0.0;
+  for (const LinkEnd* end : ends_) {
+    const WireTotals& totals = end->monitor().closed_totals();
+    messages += totals.messages;
+    queue += end->monitor().queue().mean();
+    worst_queue = std::max(worst_queue, end->monitor().queue().quantile(0.99));
+    if (length > 0.0) worst_utilization = std::max(worst_utilization, totals.busy.ns() / length);
+  }
+  sink.count(kMessages, messages);
+  sink.add(kQueueMean, queue);
+  sink.add(kWorstQueue, worst_queue);
+  sink.add(kWorstUtilization, worst_utilization);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,79 @@
+// What makes a device a switch: queues at its inputs, and the way of each message to a port. A switch is little else; a
+// device that is a switch and more has one beside what it does itself.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "base/measure.hpp"
+#include "component/component.hpp"
+#include "component/fabric.hpp"
+#include "device/input_queue.hpp"
+#include "device/pair_table.hpp"
+#include "device/switch_params.hpp"
+#include "interconnect/link_end.hpp"
+
+namespace cxloom {
+
+class SwitchCore final : public EventHandler {
+ public:
+  SwitchCore(const SwitchParams& params, Component& owner, Fabric& fabric)
+      : owner_(owner), fabric_(fabric), queueing_(params.queueing) {}
+
+  std::string name() const override { return owner_.name(); }
+  /// Its ports take messages from its queues when they can.
+  bool arbitrates() const { return queueing_ != Queueing::kOutput; }
+
+  /// The owner's ports are connected.
+  void start();
+  /// Passes on a message that has come in by a port of the owner, charged up to now.
+  void forward(Message& message);
+  /// Sends a message of the owner's own, ready now: it queues like one that has come in by a port of its own.
+  void inject(Message& message) {
+    message.port = inside();
+    forward(message);
+  }
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+
+  void open_window(Time at) { opened_ = at; }
+  void close_window(Time at) { closed_ = at; }
+  void report(MeasureSink& sink) const;
+  static std::vector<MeasureInfo> measures();
+
+  // For its queues.
+
+  const Component& owner() const { return owner_; }
+  Time now() const { return owner_.now(); }
+  /// A queue holds messages to any port, in order.
+  bool in_order() const { return queueing_ == Queueing::kFifo; }
+  VirtualChannels& output(std::uint16_t port) { return *outputs_[port]; }
+  /// The receive buffer at that input is free from `at` on.
+  void release(const Message& message, std::uint16_t input, Time at) {
+    if (input != inside()) owner_.port(input).release(message, at);
+  }
+  void wake_when_left(InputQueue& queue, Time at) {
+    owner_.kernel().schedule(at, owner_.source(), *this, 0, reinterpret_cast<std::uintptr_t>(&queue));
+  }
+
+ private:
+  /// The input of the owner's own messages.
+  std::uint16_t inside() const { return static_cast<std::uint16_t>(owner_.port_count()); }
+  std::uint16_t output_of(const Message& message);
+  InputQueue& queue_of(const Message& message, std::uint16_t output);
+
+  std::vector<Port*> ways_;  // without queues: by destination, its fixed port or null
+  Component& owner_;
+  Fabric& fabric_;
+  Queueing queueing_;
+  bool releases_ = false;                   // some link into it counts credits
+  std::vector<std::uint16_t> fixed_ports_;  // by destination, or Routes::kVaries
+  std::vector<VirtualChannels*> outputs_;   // of the ports, if it arbitrates
+  PairTable<InputQueue> queues_;            // by input (and output) and class, those in use
+  std::deque<InputQueue> all_queues_;
+  std::vector<LinkEnd*> ends_;  // the ports
+  Time opened_;
+  Time closed_;
+};
+
+}  // namespace cxloom

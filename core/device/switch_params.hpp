@@ -1,0 +1,71 @@
+// The parameters of a switch.
+#pragma once
+
+#include <cstdint>
+
+#include "base/schema.hpp"
+#include "base/units.hpp"
+#include "component/component.hpp"
+
+namespace cxloom {
+
+enum class Queueing : std::uint8_t {
+  kOutput,         ///< a queue at each output, without limit: ideal output queueing
+  kVirtualOutput,  ///< at each input a queue an output and class
+  kFifo,           ///< at each input a queue a class: its head blocks what is behind it
+};
+
+enum class Forwarding : std::uint8_t { kCutThrough, kStoreAndForward };
+
+struct SwitchParams {
+  Bandwidth port_bandwidth;
+  Time port_delay{25'000};
+  Time switching_time{20'000};
+  Forwarding forwarding = Forwarding::kCutThrough;
+  Queueing queueing = Queueing::kOutput;
+  Arbitration arbitration = Arbitration::kRoundRobin;
+
+  static void describe(Schema<SwitchParams>& schema) {
+    schema.doc("A switch with any number of ports.");
+    describe_in(schema);
+  }
+  /// Declares these in the schema of a device that derives from them.
+  template <class Params>
+  static void describe_in(Schema<Params>& schema) {
+    schema.field("port_bandwidth", &Params::port_bandwidth)
+        .doc(
+            "Bytes a second that a port moves in each direction; a link runs at the slowest of its own "
+            "bandwidth and "
+            "those of its ports.");
+    schema.field("port_delay", &Params::port_delay)
+        .doc("Time to cross a port, where the link does not say.")
+        .source("ESF, Table III: PCIe port delay");
+    schema.field("switching_time", &Params::switching_time)
+        .doc("Time from a message's arrival (of its head, in cut-through) until it can leave.")
+        .source("ESF, Table III");
+    schema
+        .choice(
+            "forwarding", &Params::forwarding,
+            {{"cut-through", Forwarding::kCutThrough}, {"store-and-forward", Forwarding::kStoreAndForward}})
+        .doc("Whether a message goes on when its head is in, or only when its last byte is.");
+    schema
+        .choice("queueing", &Params::queueing,
+                {{"output", Queueing::kOutput}, {"voq", Queueing::kVirtualOutput}, {"fifo", Queueing::kFifo}})
+        .doc(
+            "output: ideal queues at the outputs, without limit. voq: virtual output queues at the inputs, "
+            "which hold "
+            "the link's credits. fifo: one queue at each input, whose head blocks the others.");
+    schema
+        .choice("arbitration", &Params::arbitration,
+                {{"round-robin", Arbitration::kRoundRobin}, {"age", Arbitration::kAge}})
+        .doc("Which input a port serves next: each in turn, or the oldest request.");
+    schema.rule(
+        "arbitration: age needs queues at the inputs: set queueing: voq or fifo",
+        [](const Params& params) {
+          return params.arbitration != Arbitration::kAge || params.queueing != Queueing::kOutput;
+        },
+        "arbitration");
+  }
+};
+
+}  // namespace cxloom

@@ -10,6 +10,7 @@
 // it as `cxloom run SPEC --plugin libmine.so`. examples/plugin/ has one.
 #pragma once
 
+#include "base/json.hpp"                 // plain values as JSON
 #include "base/schema.hpp"               // declared parameters
 #include "base/units.hpp"                // Time, Bytes, Bandwidth, ...
 #include "component/component.hpp"       // Component
@@ -18,6 +19,7 @@
 #include "device/memory_controller.hpp"  // MemoryController, an agent
 #include "device/sequencer.hpp"          // Sequencer, an agent
 #include "device/switch.hpp"             // SwitchingDevice
+#include "embed/embedded_system.hpp"     // EmbeddedSystem: one from a resolved spec
 #include "memory/dram_scheduler.hpp"     // DramScheduler
 #include "memory/media.hpp"              // Media
 #include "protocol/request.hpp"          // Request, Message

@@ -223,7 +223,7 @@ def test_components_lists_all_kinds_and_parameters(cxloom: Call) -> None:
 def test_help_and_version(subprocess_cxloom: Call) -> None:
     outcome = subprocess_cxloom("--help")
     assert outcome.code == 0
-    for command in ("run", "check", "components", "schema", "trace", "study", "demo"):
+    for command in ("run", "check", "components", "schema", "resolve", "trace", "study", "demo"):
         assert command in outcome.out
     assert subprocess_cxloom("--version").out.split() == ["cxloom", cx.__version__]
     assert "info" in subprocess_cxloom("trace", "--help").out

@@ -23,6 +23,7 @@ COMMANDS = {
     "components": ("cxloom.cli.components", "List kinds and their parameters."),
     "schema": ("cxloom.cli.schema", "Print the JSON Schema of specs."),
     "trace": ("cxloom.trace.cli", "Look at memory traces, convert them, record them."),
+    "resolve": ("cxloom.cli.resolve", "Print a spec as programs without Python read it."),
     "study": ("cxloom.cli.study", "Run published experiments."),
     "demo": ("cxloom.cli.demo", "Show and draw what cxloom does."),
 }

@@ -30,5 +30,10 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
 
 
 def include_dir() -> Path:
-    """The directory of the C++ headers, for compiling a plug-in: ``g++ -I <include_dir()> ...``."""
+    """The directory of the C and C++ headers, for compiling a plug-in: ``g++ -I <include_dir()> ...``."""
     return Path(_core.__file__).parent / "include"
+
+
+def library_dir() -> Path:
+    """The directory of ``libcxloom.so``, for a program that embeds it: ``cc -L <library_dir()> -lcxloom ...``."""
+    return Path(_core.__file__).parent

@@ -1,0 +1,123 @@
+#include "cxloom/cxloom.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <span>
+#include <string>
+
+#include "base/json.hpp"
+#include "cxloom_version.hpp"
+#include "embed/embedded_system.hpp"
+
+struct cxloom_simulation {
+  cxloom_simulation(const char* json, const std::vector<std::string>& plugins) : system(json, plugins) {}
+
+  cxloom::EmbeddedSystem system;
+  std::string error;
+};
+
+namespace {
+
+using namespace cxloom;
+
+// Of what a program in C gets, it frees all.
+char* copy(const std::string& text) {
+  char* const made = static_cast<char*>(std::malloc(text.size() + 1));
+  if (made) std::memcpy(made, text.c_str(), text.size() + 1);
+  return made;
+}
+
+/// Runs `action`; what it throws becomes the error of `simulation`, and the result `failed`.
+template <class Result, class Action>
+Result guarded(cxloom_simulation& simulation, Result failed, Action action) {
+  try {
+    return action(simulation.system.simulation());
+  } catch (const std::exception& error) {
+    simulation.error = error.what();
+  } catch (...) {
+    simulation.error = "something was thrown that is no std::exception";
+  }
+  return failed;
+}
+
+}  // namespace
+
+const char* cxloom_version(void) { return kVersion; }
+
+cxloom_simulation* cxloom_open(const char* json, const char* const* plugins, char** error) {
+  try {
+    std::vector<std::string> paths;
+    for (; plugins && *plugins; ++plugins) paths.emplace_back(*plugins);
+    return new cxloom_simulation(json, paths);
+  } catch (const std::exception& thrown) {
+    if (error) *error = copy(thrown.what());
+  } catch (...) {
+    if (error) *error = copy("something was thrown that is no std::exception");
+  }
+  return nullptr;
+}
+
+void cxloom_close(cxloom_simulation* simulation) { delete simulation; }
+
+void cxloom_free(char* text) { std::free(text); }
+
+const char* cxloom_error(const cxloom_simulation* simulation) { return simulation->error.c_str(); }
+
+int cxloom_drive(cxloom_simulation* simulation, const char* device) {
+  return guarded(*simulation, -1, [&](Simulation& driven) { return driven.drive(device), 0; });
+}
+
+int cxloom_inject(cxloom_simulation* simulation, const char* device, uint64_t address, uint32_t bytes,
+                  int write, cxloom_answered answered, void* user) {
+  return guarded(*simulation, -1, [&](Simulation& driven) {
+    constexpr std::uint32_t kLargest = 4096;  // as patterns and traces may have
+    if (bytes == 0 || bytes > kLargest) {
+      throw InputError({"an access of " + counted(bytes, "byte"), {}, "1 to 4096 bytes", {}});
+    }
+    Access access;
+    access.address = Address{address};
+    access.size = static_cast<std::uint16_t>(bytes);
+    access.kind = write != 0 ? AccessKind::kWrite : AccessKind::kRead;
+    ExternalFeed::Answered tell;
+    if (answered) tell = [=](const Request& /*request*/, Time now) { answered(user, now.ps()); };
+    driven.inject(device, access, std::move(tell));
+    return 0;
+  });
+}
+
+int64_t cxloom_now(const cxloom_simulation* simulation) {
+  return simulation->system.simulation().kernel().now().ps();
+}
+
+int64_t cxloom_next_event(cxloom_simulation* simulation) {
+  return simulation->system.simulation().next_event_time().ps();
+}
+
+int cxloom_run_until(cxloom_simulation* simulation, int64_t picoseconds) {
+  return guarded(*simulation, -1,
+                 [&](Simulation& driven) { return driven.run_until(Time{picoseconds}) ? 1 : 0; });
+}
+
+int cxloom_finish(cxloom_simulation* simulation) {
+  return guarded(*simulation, -1, [&](Simulation& driven) {
+    driven.close_feeds();
+    driven.run_until(Time::max());
+    return 0;
+  });
+}
+
+void cxloom_read(cxloom_simulation* simulation, uint64_t address, void* bytes, size_t count) {
+  simulation->system.simulation().bytes().read(Address{address},
+                                               std::span(static_cast<std::byte*>(bytes), count));
+}
+
+void cxloom_write(cxloom_simulation* simulation, uint64_t address, const void* bytes, size_t count) {
+  simulation->system.simulation().bytes().write(Address{address},
+                                                std::span(static_cast<const std::byte*>(bytes), count));
+}
+
+char* cxloom_summary(cxloom_simulation* simulation) {
+  return guarded(*simulation, static_cast<char*>(nullptr),
+                 [&](Simulation&) { return copy(to_json(simulation->system.summary())); });
+}

@@ -1,0 +1,61 @@
+/* The C interface: a system that another simulator or an emulator drives.
+ *
+ *   cxloom resolve system.yaml > system.json        what a person wrote, resolved: once, by Python
+ *   cxloom_open(json, NULL, &error)                 in C, without Python
+ *
+ * Times are picoseconds of the simulation. A function that can fail says so by its result; cxloom_error() then says why.
+ * Nothing is shared between simulations: each may be used by one thread at a time. examples/embed/ has a program. */
+#ifndef CXLOOM_H
+#define CXLOOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cxloom_simulation cxloom_simulation;
+
+/* Called when an access is answered, at that time; it may inject more. */
+typedef void (*cxloom_answered)(void* user, int64_t picoseconds);
+
+/* "0.1.0". */
+const char* cxloom_version(void);
+
+/* Opens a system from a resolved spec, with the kinds of these libraries: paths, the last one NULL; or NULL for none. NULL
+ * if it cannot be opened: then *error says why, a text to be freed with cxloom_free(). */
+cxloom_simulation* cxloom_open(const char* json, const char* const* plugins, char** error);
+void cxloom_close(cxloom_simulation* simulation);
+/* Frees a text that a function here gave. */
+void cxloom_free(char* text);
+/* What the last function that failed says; "" if none has. */
+const char* cxloom_error(const cxloom_simulation* simulation);
+
+/* Accesses of this host or accelerator come from outside; it has no workload in the spec. 0, or -1. */
+int cxloom_drive(cxloom_simulation* simulation, const char* device);
+/* An access of `bytes` bytes, now; `write` is 0 or 1; `answered` may be NULL. 0, or -1. */
+int cxloom_inject(cxloom_simulation* simulation, const char* device, uint64_t address, uint32_t bytes,
+                  int write, cxloom_answered answered, void* user);
+
+/* The time up to which everything has happened. */
+int64_t cxloom_now(const cxloom_simulation* simulation);
+/* When something happens next; INT64_MAX if nothing does until an access is injected. */
+int64_t cxloom_next_event(cxloom_simulation* simulation);
+/* Lets everything happen up to and including this time. 1: the simulation is over; 0: it is not; -1. */
+int cxloom_run_until(cxloom_simulation* simulation, int64_t picoseconds);
+/* No more accesses come: runs to the end. 0, or -1. */
+int cxloom_finish(cxloom_simulation* simulation);
+
+/* Copies bytes of the simulated memory, without time passing; those never written are 0. */
+void cxloom_read(cxloom_simulation* simulation, uint64_t address, void* bytes, size_t count);
+void cxloom_write(cxloom_simulation* simulation, uint64_t address, const void* bytes, size_t count);
+
+/* The summary as JSON, as `cxloom run --json` prints it without `cost`; to be freed with cxloom_free(). NULL if it fails. */
+char* cxloom_summary(cxloom_simulation* simulation);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

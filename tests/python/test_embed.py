@@ -1,0 +1,199 @@
+"""A program without Python embeds a system, with nothing but what is installed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cxloom
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "embed"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Copies of the headers and of the library, so that no file of the source tree is near: include and lib."""
+    here = tmp_path_factory.mktemp("installed")
+    for folder in sorted(cxloom.include_dir().iterdir()):
+        if folder.is_dir():
+            shutil.copytree(folder, here / "include" / folder.name, ignore=shutil.ignore_patterns("*.cpp"))
+        else:
+            shutil.copy(folder, here / "include" / folder.name)
+    (here / "lib").mkdir()
+    shutil.copy(cxloom.library_dir() / "libcxloom.so", here / "lib")
+    return here / "include", here / "lib"
+
+
+def compiled(source: Path, out: Path, installed: tuple[Path, Path]) -> Path:
+    include, library = installed
+    compilers = ("cc", "gcc", "clang") if source.suffix == ".c" else ("c++", "g++", "clang++")
+    compiler = next(filter(None, map(shutil.which, compilers)))
+    standard = ["-std=c11", "-pedantic"] if source.suffix == ".c" else ["-std=c++20"]
+    flags = [*standard, "-Wall", "-Wextra", "-Werror", f"-I{include}", str(source), "-o", str(out)]
+    subprocess.run([compiler, *flags, f"-L{library}", "-lcxloom", f"-Wl,-rpath,{library}"], check=True)
+    return out
+
+
+def resolved(cxloom: Callable[..., Any], spec: Path, out: Path, *more: str) -> Path:
+    outcome = cxloom("resolve", spec, *more)
+    assert outcome.code == 0, outcome.err
+    out.write_text(outcome.out)
+    return out
+
+
+def run(*command: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+
+
+def test_the_example_in_c_runs_as_its_comment_says(
+    tmp_path: Path, cxloom: Callable[..., Any], installed: tuple[Path, Path]
+) -> None:
+    program = compiled(EXAMPLE / "chase.c", tmp_path / "chase", installed)
+    spec = resolved(cxloom, EXAMPLE / "system.yaml", tmp_path / "system.json")
+    done = run(program, spec)
+    assert done.returncode == 0, done.stderr
+    # One after the other: 10 process + 16 B and 24 B at 32 GB/s + twice 2 x 25 port and 5 wire + 40 controller
+    # + 45 media.
+    each = 10 + 0.5 + 0.75 + 2 * (2 * 25 + 5) + 40 + 45
+    assert done.stdout == f"64 reads in {64 * each:.1f} ns\n"
+    slower = resolved(
+        cxloom, EXAMPLE / "system.yaml", tmp_path / "slower.json", "--set", "links[0].delay=15ns"
+    )
+    assert run(program, slower).stdout == f"64 reads in {64 * (each + 20):.1f} ns\n"
+
+
+def test_the_example_in_c_is_short() -> None:
+    lines = (EXAMPLE / "chase.c").read_text().splitlines()
+    assert len([line for line in lines if line.strip()]) <= 60
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "line 1: no JSON: a key is missing"),
+        ('{"devices": {"host": {"kind": "hots"}}}', "devices.host.kind: unknown device kind 'hots'"),
+        ('{"devices": {"host": {"kind": "host", "queue": 0}}}', "devices.host.queue: "),
+        ("{}", "devices: "),
+    ],
+)
+def test_a_program_in_c_is_told_what_is_wrong(
+    tmp_path: Path, installed: tuple[Path, Path], text: str, said: str
+) -> None:
+    program = compiled(EXAMPLE / "chase.c", tmp_path / "chase", installed)
+    (tmp_path / "bad.json").write_text(text)
+    done = run(program, tmp_path / "bad.json")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+MISUSE = r"""
+#include <cxloom/cxloom.h>
+#include <stdio.h>
+#include <string.h>
+
+static int64_t answered;
+static void note(void* user, int64_t picoseconds) { *(int64_t*)user = picoseconds; }
+
+#define EXPECT(what) if (!(what)) { printf("not so: %s (%s)\n", #what, cxloom_error(s)); return 1; }
+
+int main(int argc, char** argv) {
+  static char json[1 << 16];
+  char* error = 0;
+  FILE* file = fopen(argv[argc - 1], "r");
+  (void)!fread(json, 1, sizeof json - 1, file);
+  fclose(file);
+  const char* no_plugins[] = {"/nowhere/libnone.so", 0};
+  cxloom_simulation* s = cxloom_open(json, no_plugins, &error);
+  if (s || !strstr(error, "/nowhere/libnone.so")) { puts(error); return 1; }
+  cxloom_free(error);
+  s = cxloom_open(json, 0, &error);
+  if (!s) { puts(error); return 1; }
+  EXPECT(strcmp(cxloom_error(s), "") == 0);
+  EXPECT(cxloom_drive(s, "hots") == -1 && strstr(cxloom_error(s), "'hots'"));
+  EXPECT(cxloom_inject(s, "host", 0, 64, 0, note, &answered) == -1 && strstr(cxloom_error(s), "drive"));
+  EXPECT(cxloom_drive(s, "memory") == -1 && strstr(cxloom_error(s), "makes no requests"));
+  EXPECT(cxloom_drive(s, "host") == 0);
+  EXPECT(cxloom_inject(s, "host", 0, 0, 0, note, &answered) == -1);
+  EXPECT(cxloom_inject(s, "host", 0, 5000, 0, note, &answered) == -1 && strstr(cxloom_error(s), "4096"));
+  EXPECT(cxloom_next_event(s) == INT64_MAX);
+  EXPECT(cxloom_inject(s, "host", 64, 64, 1, note, &answered) == 0);
+  EXPECT(cxloom_next_event(s) < INT64_MAX);
+  EXPECT(cxloom_run_until(s, 1000) == 0 && answered == 0 && cxloom_now(s) <= 1000);
+  EXPECT(cxloom_run_until(s, 1000000) == 0 && answered > 100000);
+  EXPECT(cxloom_finish(s) == 0);
+  EXPECT(cxloom_run_until(s, 2000000) == 1);
+  char* summary = cxloom_summary(s);
+  puts(summary);
+  cxloom_free(summary);
+  cxloom_close(s);
+  return 0;
+}
+"""
+
+
+def test_the_functions_of_the_c_interface_refuse_misuse(
+    tmp_path: Path, cxloom: Callable[..., Any], installed: tuple[Path, Path]
+) -> None:
+    (tmp_path / "misuse.c").write_text(MISUSE)
+    program = compiled(tmp_path / "misuse.c", tmp_path / "misuse", installed)
+    spec = resolved(cxloom, EXAMPLE / "system.yaml", tmp_path / "system.json")
+    done = run(program, spec)
+    assert done.returncode == 0, done.stdout + done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["requests"] == 1
+    assert summary["writes"] == 1
+    assert summary["per_memory"]["memory"]["writes"] == 1
+
+
+EMBEDDED = r"""
+#include <cxloom/cxloom.hpp>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+int main(int, char** argv) {
+  std::ostringstream json;
+  json << std::ifstream(argv[1]).rdbuf();
+  cxloom::EmbeddedSystem system(json.str());
+  system.simulation().run_until(cxloom::Time::max());
+  std::cout << cxloom::to_json(system.summary()) << std::endl;
+}
+"""
+
+
+def test_a_workload_runs_in_cpp_as_it_does_from_python(
+    tmp_path: Path, cxloom: Callable[..., Any], installed: tuple[Path, Path]
+) -> None:
+    (tmp_path / "embedded.cpp").write_text(EMBEDDED)
+    program = compiled(tmp_path / "embedded.cpp", tmp_path / "embedded", installed)
+    spec = Path(__file__).parents[2] / "examples" / "system.yaml"
+    here = json.loads(cxloom("run", spec, "--json").out)
+    there = json.loads(run(program, resolved(cxloom, spec, tmp_path / "system.json")).stdout)
+    assert there["requests"] > 1000
+    for key in (
+        "latency_ns",
+        "breakdown_ns",
+        "per_link",
+        "per_memory",
+        "per_requester",
+        "bandwidth_gb_per_s",
+    ):
+        assert there[key] == here[key], key
+
+
+def test_what_no_program_can_embed_is_refused(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    (tmp_path / "t.trace").write_text("# cxloom-trace 1: address kind\n0x0 R\n")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text((EXAMPLE / "system.yaml").read_text() + "workload: {host: {trace: t.trace}}\n")
+    outcome = cxloom("resolve", spec)
+    assert outcome.code == 2
+    assert f"{spec}:7:" in outcome.err
+    assert "replays no traces" in outcome.err
+    spec.write_text((EXAMPLE / "system.yaml").read_text().replace("queue: 8", "").replace("10ns", "10"))
+    assert cxloom("resolve", spec).code == 2

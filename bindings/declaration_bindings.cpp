@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/units.hpp"
-#include "workload/work.hpp"
 #include "generated_links.hpp"
 #include "interconnect/link_params.hpp"
 #include "protocol/segment.hpp"
@@ -16,6 +15,7 @@
 #include "system/registry.hpp"
 #include "system/spec.hpp"
 #include "value_conversion.hpp"
+#include "workload/work.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -338,7 +338,8 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
       switches.emplace_back(component->name(), own);
       continue;
     }
-    if (const Sequencer* requester = roles.requesters.of(component->id()); requester && requester->has_work()) {
+    if (const Sequencer* requester = roles.requesters.of(component->id());
+        requester && requester->has_work()) {
       requester->report(sink);
       own.emplace_back("latency_ns", latency_of(requester->latency(), requester->batches()));
       requesters.emplace_back(component->name(), own);

@@ -5,8 +5,8 @@
 namespace cxloom {
 
 void IoCompleter::expect_io() {
-  if (source_) return;
-  source_.reset(new EventSource(endpoint().kernel().new_source()));
+  if (events_) return;
+  events_ = std::make_unique<Events>(endpoint().kernel());
   endpoint().bind(Channel::kIo, *this);
 }
 
@@ -19,7 +19,7 @@ void IoCompleter::receive(Message& message) {
   }
   const Time ready = now + io_time_;
   message.charge(Segment::kController, ready);
-  endpoint().kernel().schedule(ready, *source_, *this, 0, reinterpret_cast<std::uintptr_t>(&message));
+  endpoint().kernel().schedule(ready, events_->source, *this, 0, reinterpret_cast<std::uintptr_t>(&message));
 }
 
 void IoCompleter::wake(std::uint8_t /*kind*/, std::uint64_t payload) {

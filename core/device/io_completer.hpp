@@ -33,8 +33,13 @@ class IoCompleter final : public Agent, public IoTarget {
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
  private:
+  struct Events {
+    explicit Events(Kernel& kernel) : source(kernel.new_source()) {}
+    EventSource source;
+  };
+
   Time io_time_;
-  std::unique_ptr<EventSource> source_;  // none: no CXL.io comes here
+  std::unique_ptr<Events> events_;  // none: no CXL.io comes here
 };
 
 }  // namespace cxloom

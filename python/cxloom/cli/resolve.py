@@ -17,8 +17,9 @@ def resolve(
 ) -> None:
     """Print a spec as programs without Python read it.
 
-    SPEC becomes one JSON object: every device and link one by one, presets and topology written out. A program that embeds cxloom opens it: cxloom_open() in C, EmbeddedSystem in C++. It drives the devices that have no
-    workload here. Traces are read by Python alone.
+    SPEC becomes one JSON object: every device and link one by one, presets and topology written out. A program that
+    embeds cxloom opens it: cxloom_open() in C, EmbeddedSystem in C++. It drives the devices that have no workload here.
+    Traces are read by Python alone.
 
     Exit code 2: SPEC is not valid, or replays a trace.
     """

@@ -45,6 +45,7 @@ DramChannel::DramChannel(const DramConfig& config, const DramSchedulerRegistry& 
       times_out_(rows_->times_out()),
       may_be_alone_(within_banks_ && !times_out_ && config.read_queue > 1 && config.write_queue > 1),
       next_due_(std::min(refresher_.due(), scheduler_->due())),
+      arrivals_(config_, scheduler_->in_order()),
       write_places_(config.write_queue),
       load_(banks_of(config)),
       forecast_({config_, queue_, arrivals_, write_places_, candidates_, unused_, refresher_, direction_,
@@ -80,13 +81,11 @@ Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
 
 inline DramChannel::Admission DramChannel::next_admission() const {
   Admission next;
-  if (!arrivals_.empty(false) && queue_.count(false) < config_.read_queue)
-    next.at = arrivals_.front(false).ready;
-  if (arrivals_.empty(true)) return next;
-  const DramArrivals::Arrival& head = arrivals_.front(true);
-  const Clock at = write_places_.room() ? head.ready : std::max(head.ready, write_places_.next_free());
-  if (at < next.at || (at == next.at && at != kNeverClock && head.order < arrivals_.front(false).order))
-    next = {at, true};
+  if (queue_.count(false) < config_.read_queue) next.at = arrivals_.ready(false);
+  const Clock ready = arrivals_.ready(true);
+  if (ready == kNeverClock) return next;
+  const Clock at = write_places_.room() ? ready : std::max(ready, write_places_.next_free());
+  if (at < next.at || (at == next.at && at != kNeverClock && arrivals_.write_first())) next = {at, true};
   return next;
 }
 
@@ -158,7 +157,7 @@ void DramChannel::finish(Clock at, Clock first, std::uint32_t access) {
 // --- admission -------------------------------------------------------------------------------------------------------
 
 void DramChannel::admit(bool write) {
-  const DramArrivals::Arrival arrival = arrivals_.pop(write);
+  const DramArrival arrival = arrivals_.pop(write, floor_);
   const DramBurst& burst = arrival.burst;
   const DramQueue::Slot earlier = writes_.may_hold(burst) ? queue_.write_to(burst) : DramQueue::kNone;
   // A read that waited outside may find a write that came after it: that one is not its business.
@@ -183,6 +182,7 @@ void DramChannel::admit(bool write) {
   if (ranks_.waiting(rank) == 0 && !refresher_.draining(rank)) ranks_.wake(rank, floor_);
   ranks_.queued(rank);
   const DramQueue::Slot slot = queue_.add(burst, arrival.order);
+  arrivals_.queued(burst);
   (write ? counters_.write_queue : counters_.read_queue).change(floor_, +1);
   if (write) write_places_.take();
   std::uint32_t again = DramScheduler::kNoBank;
@@ -306,6 +306,7 @@ std::uint32_t DramChannel::send_column(DramQueue::Slot slot, Clock now) {
     heed_due();
   }
   queue_.remove(slot);
+  arrivals_.left(burst);
   const bool first_use = unused_.holds(bank);
   unused_.forget(bank);
   const bool close = rows_->used(bank, !first_use, now) &&

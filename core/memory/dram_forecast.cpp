@@ -12,16 +12,17 @@ Clock DramForecast::done(Clock now, Clock under_way, DramQueue::Slot alone) cons
     const bool room = the_.queue.count(false) < the_.config.read_queue;
     bound = std::min(bound, the_.arrivals.read_bound(room ? now : read_command(now, alone), hit_));
   }
-  return std::min(bound, write_done(now));
+  return the_.config.posted_writes && the_.arrivals.empty(true) ? bound : std::min(bound, write_done(now));
 }
 
 Clock DramForecast::write_done(Clock now) const {
-  const bool arriving = !the_.arrivals.empty(true);
-  const Clock ready = arriving ? std::max(now, the_.arrivals.front(true).ready) : kNeverClock;
+  const Clock ready = std::max(now, the_.arrivals.ready(true));
   if (!the_.config.posted_writes) {
-    return the_.queue.count(true) != 0 ? now + write_ : arriving ? ready + write_ : kNeverClock;
+    return the_.queue.count(true) != 0 ? now + write_
+           : the_.arrivals.empty(true) ? kNeverClock
+                                       : ready + write_;
   }
-  if (!arriving || the_.write_places.room()) return ready;
+  if (the_.write_places.room()) return ready;
   const Clock free = the_.write_places.next_free();
   return std::max(ready, free == kNeverClock ? now + write_ : free);
 }

@@ -57,6 +57,10 @@ class DramScheduler {
   /// its bank.
   virtual bool within_banks() const { return false; }
 
+  /// Whether it has to see accesses in the order of their arrival. If not, those that wait for room in the queue are admitted
+  /// by bank, the fewest queued first.
+  virtual bool in_order() const { return false; }
+
  protected:
   void set_due(Clock due) { due_ = due; }
 

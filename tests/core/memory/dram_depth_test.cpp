@@ -62,23 +62,24 @@ double bandwidth(const DramParams& params, const Pattern& pattern, std::uint64_t
   const std::uint64_t bytes = bench.media.config().capacity();
   std::vector<std::function<DramAccess()>> hosts;
   for (std::uint64_t host = 0; host < pattern.hosts; ++host) {
-    const auto place = [=, i = std::uint64_t{0},
+    const auto place = [=, i = std::uint64_t{0}, requester = NodeId{static_cast<std::uint16_t>(host)},
                         random = RandomStream(1, "dram", "host " + std::to_string(host))]() mutable {
       const std::uint64_t n = i++;
-      if (pattern.arrays == 0) return DramAccess{random.below(bytes / 64) * 64, pattern.write(n), 64};
+      if (pattern.arrays == 0)
+        return DramAccess{random.below(bytes / 64) * 64, pattern.write(n), 64, requester};
       const std::uint64_t array = host * pattern.arrays + n % pattern.arrays;
-      return DramAccess{array * (bytes / 16 + apart) + n / pattern.arrays * 64, pattern.write(n), 64};
+      return DramAccess{array * (bytes / 16 + apart) + n / pattern.arrays * 64, pattern.write(n), 64,
+                        requester};
     };
     hosts.emplace_back(place);
   }
   return bench.hosts(hosts, count, depth).gb_per_s;
 }
 
-/// What is left (docs/model/dram.md, Depth): hosts that read in step, and writes that run ahead of the reads of a copy.
+/// What is left (docs/model/dram.md, Depth): writes that run ahead of the reads of a copy, and hosts that all wait for a rank.
 double allowed(const Pattern& pattern, std::uint32_t ranks) {
-  if (pattern.write == each_second) return 0.10;
-  if (pattern.hosts == 1 || pattern.write != never) return 0.035;
-  return ranks == 1 ? 0.07 : 0.12;
+  if (pattern.write == each_second) return pattern.hosts == 1 ? 0.10 : 0.06;
+  return pattern.hosts > 1 && ranks > 1 ? 0.045 : 0.03;
 }
 
 /// Depths and bandwidths, and by what share the bandwidth is below that of a lower depth at most.
@@ -138,7 +139,7 @@ TEST(DramDepth, HostsAPowerOfTwoApartKeepTheirBandwidth) {
 
 // Over all presets. In which banks streams meet depends on where they begin and on how far writes that are accepted run ahead
 // of the reads. That is luck at one distance, and so the mean over some counts, aligned and not. Several hosts that meet in a
-// bank go in turn once a queue is full of each (docs/model/dram.md, Depth).
+// bank go in turn once a queue is full of each, unless each has its share of the queue (docs/model/dram.md, Depth).
 TEST(DramDepth, BandwidthDoesNotFallWithTheDepth) {
   const char* const wanted = std::getenv("CXLOOM_DRAM_DEPTHS");
   const bool all = wanted && std::string(wanted) == "all";

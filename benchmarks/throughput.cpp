@@ -68,7 +68,7 @@ Value generated(const std::string& kind, Value::Map shape, const std::string& qu
       {"devices", made->devices()}, {"links", std::move(links)}, {"address_map", made->address_map()}};
 }
 
-// NAME is bus, bus-flits, bus-dram, or chain|spine-leaf|edge4096 with -output, -voq or -credits.
+// NAME is bus, bus-flits, bus-dram, or chain|spine-leaf|spine-leaf1024|edge4096 with -output, -voq or -credits.
 Value system_named(const std::string& name, const Registry& registry) {
   if (name == "bus") return bus_system(false);
   if (name == "bus-flits") return bus_system(true);
@@ -84,6 +84,11 @@ Value system_named(const std::string& name, const Registry& registry) {
   // 64 hosts and 64 memories, eight a leaf; eight uplinks a leaf.
   if (shape == "spine-leaf") {
     return generated("spine-leaf", {{"leaves", 16}, {"spines", 8}, {"devices_per_leaf", 8}}, queueing,
+                     credits, registry);
+  }
+  // 512 hosts and 512 memories: far more state than the second-level cache holds.
+  if (shape == "spine-leaf1024") {
+    return generated("spine-leaf", {{"leaves", 32}, {"spines", 16}, {"devices_per_leaf", 32}}, queueing,
                      credits, registry);
   }
   // All 4096 edge ports that 12-bit identities allow.

@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
-#include "capture_filter.hpp"
 #include "system/spec.hpp"
 #include "trace_columns.hpp"
 #include "value_conversion.hpp"
+#include "workload/capture_filter.hpp"
 #include "workload/foreign_trace.hpp"
 #include "workload/lackey_trace.hpp"
 #include "workload/page_map.hpp"

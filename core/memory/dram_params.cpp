@@ -336,11 +336,13 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.field("read_queue", &DramParams::read_queue)
       .min(1)
       .max(4096)
-      .doc("Reads that a sub-channel chooses from, in bursts; more wait outside, in order.");
+      .doc(
+          "Reads that a sub-channel chooses from, in bursts; more wait outside, those of a requester in "
+          "order.");
   schema.field("write_queue", &DramParams::write_queue)
       .min(1)
       .max(4096)
-      .doc("Writes that a sub-channel holds, in bursts; more wait outside, in order.");
+      .doc("Writes that a sub-channel holds, in bursts; more wait outside, those of a requester in order.");
   schema.field("write_high", &DramParams::write_high)
       .fraction()
       .doc("Share of the write queue at which writes go first.");

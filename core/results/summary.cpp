@@ -65,7 +65,6 @@ const std::vector<MeasureDefinition>& measure_definitions() {
       {"stop_reason", "", "why the run ended"},
       {"notes", "", "what the user should know of the run, a sentence each"},
       {"seed", "", "of all random streams"},
-      {"events", "", "events of the simulation kernel, warm-up and drain included"},
   };
   return definitions;
 }
@@ -383,7 +382,6 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
       {"stop_reason", simulation.stop_reason()},
       {"notes", notes_of(simulation, all, unlimited, length)},
       {"seed", number(simulation.spec().run.seed)},
-      {"events", number(simulation.kernel().events())},
   };
 }
 

@@ -137,10 +137,11 @@ def simulate(
     except BaseException:
         sinks.abandon()
         raise
+    progress = simulation.progress()
     summary |= {
         "spec_hash": resolved.hash(),
         "version": _core.__version__,
-        "cost": _cost(*started) | {"requests": simulation.progress()["completed"]},
+        "cost": _cost(*started) | {"requests": progress["completed"], "events": progress["events"]},
     }
     result = Result(summary, resolved, sinks.tables(), replay_requests)
     if directory is not None:

@@ -67,7 +67,7 @@ def test_run_prints_json_and_nothing_else(spec_file: Path, subprocess_cxloom: Ca
     assert summary["seed"] == 5
     assert summary["version"] == cx.__version__
     assert sum(summary["breakdown_ns"].values()) == pytest.approx(summary["latency_ns"]["mean"])
-    assert set(summary["cost"]) == {"wall_seconds", "cpu_seconds", "peak_memory_bytes", "requests"}
+    assert set(summary["cost"]) == {"wall_seconds", "cpu_seconds", "peak_memory_bytes", "requests", "events"}
     again = json.loads(subprocess_cxloom("run", spec_file, "--json", "--seed", "5").out)
     assert {**again, "cost": None} == {**summary, "cost": None}
 

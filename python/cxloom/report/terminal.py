@@ -198,11 +198,11 @@ def _used(summary: Values) -> list[tuple[str, Values]]:
 
 def _provenance(summary: Values) -> Text:
     cost = summary["cost"]
-    speed = summary["events"] / cost["cpu_seconds"] if cost["cpu_seconds"] else 0.0
+    speed = cost["events"] / cost["cpu_seconds"] if cost["cpu_seconds"] else 0.0
     notes = "".join(f"note: {note}\n" for note in summary.get("notes", []))
     return Text(
         f"{notes}seed {summary['seed']}, spec {summary['spec_hash']}, cxloom {summary['version']}\n"
-        f"{counted(summary['events'], 'event')} in {cost['wall_seconds']:.2f} s "
+        f"{counted(cost['events'], 'event')} in {cost['wall_seconds']:.2f} s "
         f"({speed / 1e6:.2f} million a CPU second), {size(cost['peak_memory_bytes'])}",
         style="dim",
     )

@@ -180,7 +180,7 @@ TEST(IoEngine, SlicesOfTheRunChangeNothing) {
   Running sliced(system);
   while (!sliced.simulation().advance(Time::max(), 7)) {
   }
-  EXPECT_EQ(sliced.number({"events"}), whole.number({"events"}));
+  EXPECT_EQ(sliced.simulation().kernel().events(), whole.simulation().kernel().events());
   EXPECT_EQ(of(sliced, "packets"), of(whole, "packets"));
   EXPECT_EQ(sliced.number({"latency_ns", "mean"}), whole.number({"latency_ns", "mean"}));
 }

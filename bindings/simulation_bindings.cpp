@@ -39,6 +39,25 @@ nb::object column(std::vector<T>&& values) {
   return nb::cast(ColumnOf<T>(data, {size}, owner));
 }
 
+nb::dict columns_of(RequestTable table) {
+  nb::dict columns;
+  columns["id"] = column(std::move(table.id));
+  columns["requester"] = column(std::move(table.requester));
+  columns["target"] = column(std::move(table.target));
+  columns["thread"] = column(std::move(table.thread));
+  columns["hops"] = column(std::move(table.hops));
+  columns["address"] = column(std::move(table.address));
+  columns["kind"] = column(std::move(table.kind));
+  columns["size"] = column(std::move(table.size));
+  columns["created_ps"] = column(std::move(table.created_ps));
+  columns["completed_ps"] = column(std::move(table.completed_ps));
+  for (const Segment segment : kPathOrder) {
+    const auto i = static_cast<std::size_t>(segment);
+    columns[(std::string(kSegments[i].name) + "_ps").c_str()] = column(std::move(table.segments_ps[i]));
+  }
+  return columns;
+}
+
 bool link_is_idle(const Value& direction) {
   const Value* messages = direction.find("messages");
   return messages && messages->as_integer() && *messages->as_integer() == 0;
@@ -106,23 +125,10 @@ class RunningSystem {
   }
 
   nb::dict take_requests() {
-    RequestTable table = collector_.take_requests();
-    nb::dict columns;
-    columns["id"] = column(std::move(table.id));
-    columns["requester"] = column(std::move(table.requester));
-    columns["target"] = column(std::move(table.target));
-    columns["thread"] = column(std::move(table.thread));
-    columns["hops"] = column(std::move(table.hops));
-    columns["address"] = column(std::move(table.address));
-    columns["kind"] = column(std::move(table.kind));
-    columns["size"] = column(std::move(table.size));
-    columns["created_ps"] = column(std::move(table.created_ps));
-    columns["completed_ps"] = column(std::move(table.completed_ps));
-    for (const Segment segment : kPathOrder) {
-      const auto i = static_cast<std::size_t>(segment);
-      columns[(std::string(kSegments[i].name) + "_ps").c_str()] = column(std::move(table.segments_ps[i]));
-    }
-    return columns;
+    // While it runs, others may still complete at the instant at hand, and belong before some of its rows.
+    const bool running = simulation_.state() == Simulation::State::kRunning;
+    RequestTable table = collector_.take_requests(running ? simulation_.kernel().now() : Time::max());
+    return columns_of(std::move(table));
   }
 
   nb::dict take_series() {

@@ -1,5 +1,7 @@
 #include "results/collector.hpp"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace cxloom {
@@ -90,6 +92,14 @@ void Collector::keep(const Request& request, Time now) {
   table_.completed_ps.push_back(now.ps());
   for (std::size_t i = 0; i < kSegmentCount; ++i)
     table_.segments_ps[i].push_back(request.account.segments[i].ps());
+  for (std::size_t i = table_.rows() - 1; i > 0 && comes_before(i, i - 1); --i)
+    table_.for_each_column([i](auto& column) { std::swap(column[i - 1], column[i]); });
+}
+
+// Of two rows of one instant: by requester and id, whichever event happened to be first.
+bool Collector::comes_before(std::size_t a, std::size_t b) const {
+  return std::tie(table_.completed_ps[a], table_.requester[a], table_.id[a]) <
+         std::tie(table_.completed_ps[b], table_.requester[b], table_.id[b]);
 }
 
 RequestStatistics Collector::of_kind(AccessKind which) const {
@@ -115,6 +125,15 @@ const MemoryStatistics& Collector::of_memory(NodeId node) const {
   return node.index() < memories_.size() ? memories_[node.index()] : nothing;
 }
 
-RequestTable Collector::take_requests() { return std::exchange(table_, {}); }
+RequestTable Collector::take_requests(Time before) {
+  RequestTable rows = std::exchange(table_, {});
+  const auto& completed = rows.completed_ps;
+  const auto taken = std::lower_bound(completed.begin(), completed.end(), before.ps()) - completed.begin();
+  if (static_cast<std::size_t>(taken) == rows.rows()) return rows;
+  table_ = rows;
+  table_.for_each_column([&](auto& column) { column.erase(column.begin(), column.begin() + taken); });
+  rows.for_each_column([&](auto& column) { column.resize(static_cast<std::size_t>(taken)); });
+  return rows;
+}
 
 }  // namespace cxloom

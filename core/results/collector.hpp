@@ -15,7 +15,7 @@
 
 namespace cxloom {
 
-/// Columns of the requests completed since they were last taken. All have the same length.
+/// Columns of requests. All have the same length.
 struct RequestTable {
   std::vector<std::uint64_t> id;
   std::vector<std::uint32_t> requester;  ///< node
@@ -30,6 +30,13 @@ struct RequestTable {
   std::array<std::vector<std::int64_t>, kSegmentCount> segments_ps;
 
   std::size_t rows() const { return id.size(); }
+  /// Calls `act(column)` for each.
+  template <class Act>
+  void for_each_column(Act act) {
+    act(id), act(requester), act(target), act(thread), act(hops), act(address), act(kind), act(size);
+    act(created_ps), act(completed_ps);
+    for (auto& segment : segments_ps) act(segment);
+  }
 };
 
 /// What is known of all requests, or of one kind of them.
@@ -75,7 +82,8 @@ class Collector final : public RequestObserver {
   std::uint64_t failed() const { return failed_; }
   std::uint64_t failed_write_backs() const { return failed_write_backs_; }
   std::uint64_t hops() const { return hops_; }
-  RequestTable take_requests();
+  /// Rows since the last call, by the time of completion, requester and id; those completed at `before` or later stay.
+  RequestTable take_requests(Time before = Time::max());
 
  private:
   static constexpr unsigned kPrecision = 10;    // percentiles of the whole run: to 0.1 %
@@ -99,6 +107,7 @@ class Collector final : public RequestObserver {
     return memories_[node.index()];
   }
   void keep(const Request& request, Time now);
+  bool comes_before(std::size_t a, std::size_t b) const;
 
   bool keep_requests_;
   std::array<Kind, 2> kinds_;

@@ -10,6 +10,8 @@ import pytest
 from validation.systems import LINE, SEGMENTS, Run, changed, run
 from validation.varied import VARIED
 
+from cxloom import _core
+
 ALL = pytest.mark.parametrize("name", VARIED)
 _runs: dict[str, Run] = {}
 
@@ -164,6 +166,21 @@ def test_same_seed_same_bytes_in_any_slices(name: str) -> None:
     assert again.canonical() == outcome_of(name).canonical()
     other = run(changed(VARIED[name], ("run.seed", 2)))
     assert other.canonical() != outcome_of(name).canonical()
+
+
+@ALL
+def test_rows_are_in_the_order_of_completion_requester_and_id(name: str) -> None:
+    rows = outcome_of(name).requests
+    order = np.lexsort([rows["id"], rows["requester"], rows["completed_ps"]])
+    assert np.array_equal(order, np.arange(len(order)))
+    # Taken in parts, they are the same: what completes at the instant at hand stays for the next part.
+    simulation = _core.Simulation(VARIED[name], {})
+    parts = []
+    while not simulation.advance(53):
+        parts.append(simulation.take_requests())
+    parts.append(simulation.take_requests())
+    for column in rows:
+        assert np.array_equal(np.concatenate([part[column] for part in parts]), rows[column])
 
 
 def stream(outcome: Run, requester: str) -> list[tuple[int, ...]]:

@@ -41,7 +41,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
       spec_(std::move(spec)),
       observer_(observer),
       system_(kernel_, registry, spec_),
-      work_maker_(registry, spec_.run, system_.address_map(), open_trace) {
+      work_maker_(registry, spec_, system_.address_map(), open_trace) {
   give_work();
   if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(kernel_, *this, *spec_.run.warmup_time);
   if (spec_.run.until.ci) next_look_ = kFirstLook;

@@ -7,6 +7,14 @@
 
 namespace cxloom {
 
+WorkMaker::WorkMaker(const Registry& registry, const Spec& spec, const AddressMap& map,
+                     const TraceOpener& open_trace)
+    : registry_(registry), run_(spec.run), map_(map), open_trace_(open_trace) {
+  for (const Spec::Workload& workload : spec.workloads) {
+    if (workload.params.addresses == Addresses::kFirstTouch) ++programs_;
+  }
+}
+
 std::unique_ptr<AccessStream> WorkMaker::make_pattern(const std::string& device, const std::string& kind,
                                                       const Value& params) const {
   PatternContext context{run_.seed, device};
@@ -62,8 +70,8 @@ Work WorkMaker::make(const Spec::Workload& workload) {
   work.name = "workload." + workload.device;
   work.stream = make_stream(workload, work);
   if (workload.params.addresses == Addresses::kFirstTouch) {
-    work.stream =
-        std::make_unique<FirstTouchStream>(std::move(work.stream), pages_, programs_++, map_.base());
+    work.stream = std::make_unique<FirstTouchStream>(
+        std::move(work.stream), FirstTouchStream::Share{placed_++, programs_, map_.base()});
   }
   return work;
 }

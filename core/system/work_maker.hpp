@@ -9,7 +9,6 @@
 
 #include "protocol/address_map.hpp"
 #include "system/spec.hpp"
-#include "workload/page_map.hpp"
 #include "workload/trace_stream.hpp"
 #include "workload/work.hpp"
 
@@ -26,9 +25,8 @@ using TraceOpener = std::function<TraceFeed(const std::string& device)>;
 
 class WorkMaker {
  public:
-  WorkMaker(const Registry& registry, const RunParams& run, const AddressMap& map,
-            const TraceOpener& open_trace)
-      : registry_(registry), run_(run), map_(map), open_trace_(open_trace) {}
+  /// Makes the work of the requesters of the system that `spec` describes; it all outlives this.
+  WorkMaker(const Registry& registry, const Spec& spec, const AddressMap& map, const TraceOpener& open_trace);
 
   /// Throws InputError with the path below the workload's device.
   Work make(const Spec::Workload& workload);
@@ -42,8 +40,8 @@ class WorkMaker {
   const RunParams& run_;
   const AddressMap& map_;
   TraceOpener open_trace_;
-  PageMap pages_;  // of those who place their pages by first touch
-  std::uint32_t programs_ = 0;
+  std::uint32_t programs_ = 0;  // that place their pages by first touch
+  std::uint32_t placed_ = 0;    // of these
 };
 
 }  // namespace cxloom

@@ -39,28 +39,29 @@ class PhasedStream final : public AccessStream {
 /// Gives each page that a program touches the next free frame of memory, as an operating system does at first touch.
 class FirstTouchStream final : public AccessStream {
  public:
-  /// `pages` is shared by all programs of a simulation; `program` (below 4096) keeps their address spaces apart.
-  /// Frames start at `base`.
-  FirstTouchStream(std::unique_ptr<AccessStream> stream, PageMap& pages, std::uint32_t program, Address base)
-      : stream_(std::move(stream)),
-        pages_(pages),
-        program_(std::uint64_t{program} << 52U),
-        base_(base.value()) {}
+  /// Which frames are a program's: of so many programs, each has every so many-th frame from `base` on.
+  struct Share {
+    std::uint32_t program = 0;
+    std::uint32_t programs = 1;
+    Address base;
+  };
+  FirstTouchStream(std::unique_ptr<AccessStream> stream, const Share& share)
+      : stream_(std::move(stream)), share_(share) {}
 
   bool next(Access& access) override {
     if (!stream_->next(access)) return false;
     const std::uint64_t address = access.address.value();
-    const std::uint64_t frame = pages_.frame_of(program_ | (address / kPageBytes));
-    access.address = Address{base_ + frame * kPageBytes + address % kPageBytes};
+    const std::uint64_t own = pages_.frame_of(address / kPageBytes);
+    const std::uint64_t frame = own * share_.programs + share_.program;
+    access.address = Address{share_.base.value() + frame * kPageBytes + address % kPageBytes};
     return true;
   }
   std::optional<std::uint64_t> length() const override { return stream_->length(); }
 
  private:
   std::unique_ptr<AccessStream> stream_;
-  PageMap& pages_;
-  std::uint64_t program_;
-  std::uint64_t base_;
+  Share share_;
+  PageMap pages_;
 };
 
 }  // namespace cxloom

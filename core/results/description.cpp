@@ -8,6 +8,7 @@
 #include "interconnect/link_end.hpp"
 #include "memory/media.hpp"
 #include "results/unlimited.hpp"
+#include "system/partitions.hpp"
 
 namespace cxloom {
 
@@ -149,6 +150,13 @@ Value timed(const Registry& registry, const Spec& spec, std::vector<Route> route
   return described;
 }
 
+// Into how many parts the system falls that act on each other through links with a latency alone, and the least of these.
+Value division_of(const System& system) {
+  const Partitions partitions = partitions_of(system);
+  return Value::Map{{"count", number(partitions.count)},
+                    {"lookahead", partitions.lookahead ? Value(to_text(*partitions.lookahead)) : Value()}};
+}
+
 // Memory that no address leads to.
 Value unmapped_of(const System& system, const Spec& spec) {
   Value::List unmapped;
@@ -200,12 +208,17 @@ Value describe_system(const Registry& registry, const Spec& spec, const TraceOpe
     for (const std::string& note : simulation.notes()) notes.emplace_back(note);
     if (unlimited.any()) notes.emplace_back(unlimited.note());
     routes = routes_of(system);
-    described =
-        Value::Map{{"devices", devices_of(system, spec)}, {"unmapped", unmapped_of(system, spec)},
-                   {"links", links_of(system)},           {"routes", {}},
-                   {"pbr_ids", number(system.pbr_ids())}, {"addresses", system.address_map().described()},
-                   {"media", media_of(system)},           {"unlimited", unlimited.to_value()},
-                   {"notes", std::move(notes)},           {"memory_bytes", number(system.memory_need())}};
+    described = Value::Map{{"devices", devices_of(system, spec)},
+                           {"unmapped", unmapped_of(system, spec)},
+                           {"links", links_of(system)},
+                           {"routes", {}},
+                           {"partitions", division_of(system)},
+                           {"pbr_ids", number(system.pbr_ids())},
+                           {"addresses", system.address_map().described()},
+                           {"media", media_of(system)},
+                           {"unlimited", unlimited.to_value()},
+                           {"notes", std::move(notes)},
+                           {"memory_bytes", number(system.memory_need())}};
   }
   // Each read takes a system of its own, and there is never more than one at a time.
   described.set("routes", timed(registry, spec, std::move(routes)));

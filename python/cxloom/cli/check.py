@@ -55,6 +55,12 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
     out.print(Text.assemble((spec, "bold"), f" is valid: {summary}"), soft_wrap=True)
     out.print(Text(f"addresses: {description['addresses'] or 'none'}"))
     out.print(Text(f"memory to simulate it: about {_memory(description['memory_bytes'])}"))
+    partitions = description["partitions"]
+    if partitions["lookahead"]:
+        parts = (
+            f"{counted(partitions['count'], 'part')} joined by links of {partitions['lookahead']} and more"
+        )
+        out.print(Text(f"for a parallel run: {parts}"))
     if description["pbr_ids"]:
         out.print(Text(f"PBR identities: {description['pbr_ids']} of 4096"))
     for memory in description["media"][:_ROWS]:

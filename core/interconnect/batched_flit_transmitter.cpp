@@ -14,7 +14,8 @@ BatchedFlitTransmitter::BatchedFlitTransmitter(LinkPath& path, const FlitSender:
       sender_(path, setup, nullptr) {
   const FlitGeometry& flit = sender_.geometry();
   const auto time_of = [&](std::uint64_t bytes) { return RateMeter(path_.rate()).advance(bytes); };
-  const Time behind = path_.flight() + path_.pipeline();
+  // The last event at this end that a message needs is its arrival, or its leaving if the receiver has a queue of its own.
+  const Time behind = path_.cut() ? Time{} : path_.flight() + path_.pipeline();
   reach_ = time_of(flit.half_end[0]) + behind;
   const auto& all = lone_flits(setup.packing.mode, setup.packing.zero_extended);
   for (std::size_t i = 0; i < kChannelCount; ++i) {

@@ -35,7 +35,7 @@ class BatchedFlitTransmitter final : public Transmitter, public EventHandler {
   using Coming = ComingMessages::Coming;
   /// The flits of a message of a class that goes alone, one behind the other.
   struct Lone {
-    Time reach;  ///< from the start of the first one to the arrival it takes at least so long, alone or not
+    Time reach;  ///< so long at least after the start of the first one it must be handed over, alone or not
     Time last_starts;  ///< so long at most after the first one: what is ready by then may join it
     Time time;         ///< of all, to the picosecond below
     std::uint16_t bytes = 0;

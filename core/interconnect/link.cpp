@@ -42,8 +42,7 @@ std::uint64_t link_bytes(const LinkParams& params) {
   return kElse + 2 * (sizeof(LinkEnd) + transmitter);
 }
 
-Link make_link(Kernel& kernel, const LinkParams& params, const LinkSide& first, const LinkSide& second,
-               std::uint64_t seed) {
+Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& second, std::uint64_t seed) {
   Component& a = first.component;
   Component& b = second.component;
   const bool shared = params.duplex == Duplex::kHalf;
@@ -58,15 +57,14 @@ Link make_link(Kernel& kernel, const LinkParams& params, const LinkSide& first, 
   const auto segment = [](const Component& owner) {
     return owner.is_switch() ? Segment::kSwitchQueue : Segment::kLinkQueue;
   };
-  const LinkPath::Setup to_b{
-      a, b,           second.port, first.port,    Wire(forward.rate, params.turnaround),
-      0, port_delays, delay_ab,    params.cost(), segment(a)};
+  LinkPath::Setup to_b{a, b,           second.port, first.port,    Wire(forward.rate, params.turnaround),
+                       0, port_delays, delay_ab,    params.cost(), segment(a)};
   LinkPath::Setup to_a{b, a,           first.port, second.port,   Wire(backward.rate),
                        1, port_delays, delay_ba,   params.cost(), segment(b)};
   // Credits, and turns on a wire that both directions share, need a queue at both ends.
   const bool both = params.phy || params.credits.any() || (shared && !forward.rate.unlimited());
-  const auto make_end = [&](const LinkPath::Setup& setup, Time back) {
-    auto end = std::make_unique<LinkEnd>(kernel, setup);
+  const auto make_end = [&](const LinkSide& side, const LinkPath::Setup& setup, Time back) {
+    auto end = std::make_unique<LinkEnd>(side.kernel, setup);
     const VirtualChannels::Setup channels{params.credits, setup.owner.arbitration(), port_delays + back};
     if (params.phy) {
       end->set_transmitter(make_flit_transmitter(end->path(), flit_setup(params, channels, seed)));
@@ -75,10 +73,12 @@ Link make_link(Kernel& kernel, const LinkParams& params, const LinkSide& first, 
     }
     return end;
   };
+  to_b.far_kernel = &second.kernel;
+  to_a.far_kernel = &first.kernel;
   Link link;
-  link.forward = make_end(to_b, delay_ba);
+  link.forward = make_end(first, to_b, delay_ba);
   if (shared) to_a.shares_wire = &link.forward->path();
-  link.backward = make_end(to_a, delay_ab);
+  link.backward = make_end(second, to_a, delay_ab);
   link.forward->connect(*link.backward);
   link.backward->connect(*link.forward);
   a.attach(*link.forward);

@@ -20,6 +20,7 @@ struct Link {
 struct LinkSide {
   Component& component;
   std::uint16_t port;  ///< its number there: of the links made before
+  Kernel& kernel;      ///< the component's
 };
 
 /// The kind of transmitter that the setup allows; that at the other side may be of the other kind.
@@ -29,7 +30,6 @@ std::unique_ptr<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSet
 std::uint64_t link_bytes(const LinkParams& params);
 
 /// Makes a link and attaches it to both components. `seed` is that of the errors on it.
-Link make_link(Kernel& kernel, const LinkParams& params, const LinkSide& first, const LinkSide& second,
-               std::uint64_t seed);
+Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& second, std::uint64_t seed);
 
 }  // namespace cxloom

@@ -4,6 +4,7 @@ namespace cxloom {
 
 LinkPath::LinkPath(Kernel& kernel, const Setup& setup)
     : kernel_(kernel),
+      far_kernel_(setup.far_kernel ? *setup.far_kernel : kernel),
       receiver_(setup.receiver),
       wire_(setup.shares_wire ? setup.shares_wire->wire_ : &own_wire_),
       source_(kernel.new_source()),
@@ -45,7 +46,7 @@ Time LinkPath::depart(Message& message, Time ready) {
   }
   ++message.hops;
   message.port = receiver_port_;
-  kernel_.deliver(arrival + pipeline_, source_, receiver_, message);
+  far_kernel_.deliver(arrival + pipeline_, source_, receiver_, message);
   return use.end;
 }
 

@@ -29,6 +29,7 @@ class LinkPath {
     MessageCost cost;
     Segment queue_segment = Segment::kLinkQueue;  ///< what waiting for this wire is called
     LinkPath* shares_wire = nullptr;              ///< half duplex: the wire is that of this path instead
+    Kernel* far_kernel = nullptr;                 ///< the receiver's, if it is another
   };
 
   LinkPath(Kernel& kernel, const Setup& setup);
@@ -67,8 +68,14 @@ class LinkPath {
     return arrival + pipeline_;
   }
   /// Gives an accounted message to the receiver: at a time of this event or a later one, or within this event.
-  void deliver(Message& message, Time at) { kernel_.deliver(at, source_, receiver_, message); }
+  void deliver(Message& message, Time at) { far_kernel_.deliver(at, source_, receiver_, message); }
   void deliver_now(Message& message) { receiver_.receive(message); }
+  /// The ends have event queues of their own: what one does reaches the other no sooner than after the flight.
+  bool cut() const { return &kernel_ != &far_kernel_; }
+  /// Wakes something at the far end, no sooner than after the flight.
+  void wake_far(EventHandler& handler, Time at, std::uint8_t kind, std::uint64_t payload) {
+    far_kernel_.schedule(at, source_, handler, kind, payload);
+  }
   void hand_over(Message& message, Time sent) { deliver(message, account_arrival(message, sent)); }
   /// For a message that turns back here: the owner gets it as if it had come in through this port.
   void return_to_owner(Message& message);
@@ -87,6 +94,7 @@ class LinkPath {
  private:
   // What every message touches lies together: a hop is paid for in cache lines.
   Kernel& kernel_;
+  Kernel& far_kernel_;
   Component& receiver_;
   Wire* wire_;
   EventSource source_;

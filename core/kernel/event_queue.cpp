@@ -16,16 +16,12 @@ void EventQueue::grow() {
   for (std::size_t i = events_.size(); i-- > old;) give_node(static_cast<std::uint32_t>(i));
 }
 
-EventQueue::Nodes EventQueue::pending_by_order() const {
+void EventQueue::list_pending(std::vector<Event*>& pending) {
   std::vector<bool> unused(events_.size());
   for (std::uint32_t node = free_; node != kNone; node = next_[node]) unused[node] = true;
-  Nodes pending;
   for (std::uint32_t node = 0; node < events_.size(); ++node) {
-    if (!unused[node]) pending.push_back(node);
+    if (!unused[node]) pending.push_back(&events_[node]);
   }
-  std::sort(pending.begin(), pending.end(),
-            [this](std::uint32_t a, std::uint32_t b) { return events_[a].order < events_[b].order; });
-  return pending;
 }
 
 void EventQueue::push_heap(Nodes& heap, std::uint32_t node) {

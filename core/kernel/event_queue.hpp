@@ -79,12 +79,8 @@ class EventQueue {
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
 
-  /// Gives each pending event the order `renumbered(order)`, asked in the order of the events of each source: it must not
-  /// change which of two events is first.
-  template <class Renumbered>
-  void renumber(Renumbered renumbered) {
-    for (const std::uint32_t node : pending_by_order()) events_[node].order = renumbered(events_[node].order);
-  }
+  /// Adds the pending events, in any order. Their own order may be changed as long as each stays before the same others.
+  void list_pending(std::vector<Event*>& pending);
 
   void push(const Event& event) { push(event.time, event.order, event.handler, event.payload); }
   void push(Time time, std::uint64_t order, EventHandler* handler, std::uint64_t payload) {
@@ -172,7 +168,6 @@ class EventQueue {
     __builtin_prefetch(reinterpret_cast<const char*>(next.payload));
     __builtin_prefetch(reinterpret_cast<const char*>(next.payload) + 128);
   }
-  Nodes pending_by_order() const;
   void grow();
   void link_elsewhere(std::uint32_t node);
   void insert_at_instant(std::uint32_t node);

@@ -31,14 +31,18 @@ void Kernel::end_instant() {
 
 /// Gives the pending events of each source the least counts, in their order, and lets the source go on from there.
 void Kernel::count_anew() {
-  std::vector<std::uint32_t> counts(sources_.size(), 0);
-  queue_.renumber([&](std::uint64_t order) {
-    EventSource& source = *sources_[EventSource::identity_in(order)];
-    if (source.uncounted()) return order;
-    return EventSource::with_count(order, counts[source.identity()]++);
-  });
-  for (EventSource* source : sources_) source->count_from(counts[source->identity()]);
-  count_anew_at_ = events_ + counted_together_;
+  std::vector<Event*> pending;
+  for (Kernel* kernel : group_.kernels) kernel->queue_.list_pending(pending);
+  std::sort(pending.begin(), pending.end(),
+            [](const Event* a, const Event* b) { return a->order < b->order; });
+  std::vector<std::uint32_t> counts(group_.sources.size(), 0);
+  for (Event* event : pending) {
+    const std::uint32_t source = EventSource::identity_in(event->order);
+    if (!group_.sources[source]->uncounted())
+      event->order = EventSource::with_count(event->order, counts[source]++);
+  }
+  for (EventSource* source : group_.sources) source->count_from(counts[source->identity()]);
+  for (Kernel* kernel : group_.kernels) kernel->count_anew_at_ = kernel->events_ + kernel->counted_together_;
 }
 
 std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {

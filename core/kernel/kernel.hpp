@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/units.hpp"
@@ -20,6 +21,14 @@ class EventWatcher {
   virtual void before(const Event& event) = 0;
 };
 
+class Kernel;
+
+/// What the kernels of one simulation share, if it has several: each is the queue of events of a part.
+struct KernelGroup {
+  std::vector<EventSource*> sources;  ///< by identity
+  std::vector<Kernel*> kernels;
+};
+
 class Kernel {
  public:
   /// So many events happen at most before the events are counted anew. A source's count has 32 bits: it stays far below, since
@@ -27,7 +36,17 @@ class Kernel {
   static constexpr std::uint64_t kCountedTogether = std::uint64_t{1} << 31U;
 
   explicit Kernel(std::uint64_t counted_together = kCountedTogether)
-      : counted_together_(counted_together), count_anew_at_(counted_together) {}
+      : own_group_(std::make_unique<KernelGroup>()),
+        group_(*own_group_),
+        counted_together_(counted_together),
+        count_anew_at_(counted_together) {
+    group_.kernels.push_back(this);
+  }
+  /// One of several, which have the same numbering of sources; they live as long as the group.
+  explicit Kernel(KernelGroup& group)
+      : group_(group), counted_together_(kCountedTogether), count_anew_at_(kCountedTogether) {
+    group_.kernels.push_back(this);
+  }
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
@@ -37,9 +56,9 @@ class Kernel {
 
   /// A new identity for something that sends events.
   EventSource new_source() {
-    ensure(sources_.size() < EventSource::kMost,
+    ensure(group_.sources.size() < EventSource::kMost,
            "more sources of events than the order of events can tell apart");
-    return EventSource(sources_);
+    return EventSource(group_.sources);
   }
 
   /// Calls `handler.wake(kind, payload)` at `at`, not before now.
@@ -94,13 +113,14 @@ class Kernel {
 
   Time now_;
   EventQueue queue_;
+  std::unique_ptr<KernelGroup> own_group_;
+  KernelGroup& group_;
   std::vector<EventHandler*> settling_;
   std::vector<EventHandler*> settling_now_;
   std::uint64_t events_ = 0;
   std::uint64_t background_ = 0;
   std::uint64_t counted_together_;
-  std::uint64_t count_anew_at_;        // this number of events
-  std::vector<EventSource*> sources_;  // by identity
+  std::uint64_t count_anew_at_;  // this number of events
   bool paused_ = false;
   bool awake_ = false;
   EventWatcher* watcher_ = nullptr;

@@ -10,7 +10,10 @@
 namespace cxloom {
 
 System::System(Kernel& kernel, const Registry& registry, const Spec& spec)
-    : kernel_(kernel), registry_(registry), spec_(spec) {
+    : System(std::vector<Kernel*>(spec.devices.size(), &kernel), registry, spec) {}
+
+System::System(std::vector<Kernel*> kernels, const Registry& registry, const Spec& spec)
+    : kernels_(std::move(kernels)), registry_(registry), spec_(spec) {
   const MemoryEstimate parts = estimate_memory(registry, spec);
   check_memory(parts);
   memory_need_ = parts.bytes();
@@ -25,7 +28,7 @@ System::~System() = default;
 void System::make_components() {
   for (const Spec::Device& device : spec_.devices) {
     const NodeId id{static_cast<std::uint32_t>(components_.size())};
-    DeviceContext context{{kernel_, device.name, id, spec_.run.seed}, fabric_, registry_.media};
+    DeviceContext context{{*kernels_[id.index()], device.name, id, spec_.run.seed}, fabric_, registry_.media};
     below("devices", [&] {
       below(device.name, [&] { components_.push_back(registry_.devices.make(device.kinded, context)); });
     });
@@ -155,10 +158,11 @@ void System::make_links() {
 void System::make_link(const Spec::Link& link, std::string name) {
   Component& a = component(link.a);
   Component& b = component(link.b);
-  const auto next_port = [this](const Component& device) {
-    return static_cast<std::uint16_t>(topology_.hops(device.id().index()).size());
+  const auto side = [this](Component& device) {
+    const std::uint32_t node = device.id().index();
+    return LinkSide{device, static_cast<std::uint16_t>(topology_.hops(node).size()), *kernels_[node]};
   };
-  Link made = cxloom::make_link(kernel_, *link.params, {a, next_port(a)}, {b, next_port(b)}, spec_.run.seed);
+  Link made = cxloom::make_link(*link.params, side(a), side(b), spec_.run.seed);
   const auto crossing = [](const LinkEnd& end) {
     return Topology::Crossing{end.flight(), end.line_time(), end.flits() != nullptr};
   };

@@ -26,6 +26,8 @@ class System {
 
   /// Throws InputError with the path of what is wrong. `spec` must outlive it.
   System(Kernel& kernel, const Registry& registry, const Spec& spec);
+  /// The same with a kernel for each device, in the order of the spec: those that a link without latency joins have the same.
+  System(std::vector<Kernel*> kernels, const Registry& registry, const Spec& spec);
   ~System();
 
   /// Throws InputError if there is no such device.
@@ -58,7 +60,7 @@ class System {
   void check_connected() const;
   NodeId find_device(const std::string& name) const;
 
-  Kernel& kernel_;
+  std::vector<Kernel*> kernels_;  // by node
   const Registry& registry_;
   const Spec& spec_;
   Fabric fabric_;

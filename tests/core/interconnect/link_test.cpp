@@ -18,7 +18,7 @@ struct Pair {
   Probe a{kernel, "a", 0};
   Probe b{kernel, "b", 1};
 
-  Link link(const LinkParams& params) { return make_link(kernel, params, {a, 0}, {b, 0}, 1); }
+  Link link(const LinkParams& params) { return make_link(params, {a, 0, kernel}, {b, 0, kernel}, 1); }
 };
 
 template <class Kind>

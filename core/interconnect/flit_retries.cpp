@@ -23,14 +23,21 @@ FlitRetries::FlitRetries(LinkPath& path, const FlitOutage& outage, FlitMonitor& 
       geometry_(geometry(flits.mode())),
       errors_(errors, flits.mode(), seed, path.name()) {}
 
+void FlitRetries::connect(FlitRetries& far) {
+  far_ = &far;
+  far_rate_ = far.path_.rate();
+  far_flight_ = far.path_.flight();
+}
+
 void FlitRetries::send_again(FlitPassage& passed) {
   Wire& wire = path_.wire();
   // The receiver sees it when the flit is in, and asks for it; what was sent meanwhile is sent again as well.
   const unsigned asking = asking_flits(flits_.mode());
+  const Time far_flit = RateMeter(far_rate_).advance(geometry_.bytes);
   do {
     const Time seen = outage_.when_up(passed.end + path_.flight());
-    far_->expect_control(asking, seen);
-    Time next = outage_.when_up(seen + far_->flit_time() * asking + far_->path_.flight());
+    path_.wake_far(*far_, seen, 0, asking);
+    Time next = outage_.when_up(seen + far_flit * asking + far_flight_);
     const unsigned answering = answering_flits(flits_.mode());
     if (answering > 0) {
       const std::uint64_t bytes = std::uint64_t{answering} * geometry_.bytes;
@@ -53,10 +60,9 @@ void FlitRetries::send_control(Time now) {
   control_due_ = 0;
 }
 
-void FlitRetries::expect_control(unsigned flits, Time at) {
-  control_from_ = control_due_ > 0 ? std::min(control_from_, at) : at;
-  control_due_ += flits;
-  alarm_.wake_by(std::max({at, path_.wire().free_at(), outage_.up_at()}));
+void FlitRetries::wake(std::uint8_t /*kind*/, std::uint64_t flits) {
+  control_due_ += static_cast<std::uint32_t>(flits);
+  alarm_.wake_by(std::max({path_.kernel().now(), path_.wire().free_at(), outage_.up_at()}));
 }
 
 }  // namespace cxloom

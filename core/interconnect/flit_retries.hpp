@@ -20,38 +20,38 @@ struct FlitPassage {
   std::uint32_t bytes;  ///< on the wire in all
 };
 
-class FlitRetries {
+class FlitRetries final : public EventHandler {
  public:
   FlitRetries(LinkPath& path, const FlitOutage& outage, FlitMonitor& flits, TurnAlarm& alarm,
               const LinkErrorParams& errors, std::uint64_t seed);
-  /// The retries of the other end, which asks for what arrives there corrupted.
-  void connect(FlitRetries* far) { far_ = far; }
+  /// The retries of the other end, which asks for what arrives there corrupted, on a wire of the same kind.
+  void connect(FlitRetries& far);
+  /// From now on flits come back at another rate.
+  void change_far_rate(Rate rate) { far_rate_ = rate; }
 
   /// Whether the next new flit is corrupted.
   bool corrupts() { return errors_.possible() && errors_.corrupts(); }
   /// Sends a corrupted flit until it arrives whole. What would start while the link is down starts when it is up again.
   void send_again(FlitPassage& passed);
 
-  // Flits of link control that this end is to send: it asks for what arrived here corrupted.
+  // Flits of link control that this end is to send: it asks for what has arrived here corrupted.
 
   bool control_due() const { return control_due_ > 0; }
-  /// Not before then.
-  Time control_from() const { return control_from_; }
   void send_control(Time now);
+  /// A corrupted flit has arrived from the other end: so many flits ask for it.
+  void wake(std::uint8_t kind, std::uint64_t flits) override;
 
  private:
-  Time flit_time() const { return RateMeter(path_.rate()).advance(geometry_.bytes); }
-  void expect_control(unsigned flits, Time at);
-
   LinkPath& path_;
   const FlitOutage& outage_;
   FlitMonitor& flits_;
   TurnAlarm& alarm_;
   const FlitGeometry& geometry_;
   FlitErrors errors_;
-  FlitRetries* far_ = nullptr;
-  unsigned control_due_ = 0;  // not before `control_from_`
-  Time control_from_;
+  FlitRetries* far_ = nullptr;  // for events alone
+  Rate far_rate_;
+  Time far_flight_;
+  std::uint32_t control_due_ = 0;
 };
 
 }  // namespace cxloom

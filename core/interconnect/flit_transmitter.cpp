@@ -21,7 +21,7 @@ FlitTransmitter::FlitTransmitter(LinkPath& path, const FlitSetup& setup)
 
 void FlitTransmitter::connect(const CreditLines* far_credits, FlitRetries* far_retries) {
   credits_.connect(far_credits);
-  retries_.connect(far_retries);
+  if (far_retries) retries_.connect(*far_retries);
 }
 
 // --- What comes to this end ---
@@ -113,7 +113,7 @@ void FlitTransmitter::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
         arrange();
       }
       return;
-    default: path_.wire().change_rate(degraded_rate_);
+    default: path_.wire().change_rate(degraded_rate_); retries_.change_far_rate(degraded_rate_);
   }
 }
 
@@ -137,7 +137,7 @@ void FlitTransmitter::settle() {
 
 // Link control goes first.
 void FlitTransmitter::take_turn(Time now) {
-  if (retries_.control_due() && retries_.control_from() <= now) {
+  if (retries_.control_due()) {
     retries_.send_control(now);
     return;
   }
@@ -148,14 +148,8 @@ void FlitTransmitter::take_turn(Time now) {
 void FlitTransmitter::plan_next_turn() {
   const Time free = path_.wire().free_at();
   // A flit may take all that was staged (twelve completions), and leave others waiting to be.
-  if (channels_.can_go() != 0) {
+  if (channels_.can_go() != 0 || work_waits()) {
     alarm_.wake_by(free);
-    return;
-  }
-  if (work_waits()) {
-    const bool control_alone = !sender_.protocol_waits() && !sender_.io_waits();
-    alarm_.wake_by(control_alone ? std::max(free, retries_.control_from()) : free);
-    if (control_alone && !coming_.empty()) alarm_.wake_by(std::max(coming_.front().ready, free));
     return;
   }
   credits_.give_all(free, sender_.flit_time());

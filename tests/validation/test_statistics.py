@@ -46,11 +46,11 @@ def alone(medium: Spec, reads: float, **memory: object) -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
-def all_answered() -> Spec:
-    """A bus measured from the first request to the last, and flits of which none goes wrong."""
+def all_answered(every: int) -> Spec:
+    """A bus measured from the first request to the last, and flits of which every so many-th goes wrong."""
     spec = host_bus_memories(memories=2)
     spec["workload"]["host"] |= {"requests": 1000, "reads": 0.5, "size": "64B"}
-    spec["links"][-1] |= {"phy": "pcie5-x16", "errors": {"every": 1_000_000}}
+    spec["links"][-1] |= {"phy": "pcie5-x16", "errors": {"every": every}}
     spec["run"] |= {"warmup": 0, "seed": 1}
     return {**spec, "outputs": {"requests": True}}
 
@@ -93,7 +93,7 @@ EXAMPLES = [
     lossy(),
     lossy(cache={"size": "4KiB", "access_time": "4ns"}),
     beside_io(),
-    all_answered(),
+    *(all_answered(every) for every in (7, 1_000_000)),
     rows_in_turn(),
     cached(),
     *(alone({"kind": "nvm"}, reads) for reads in (0.0, 0.5)),

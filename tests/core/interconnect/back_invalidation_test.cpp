@@ -86,7 +86,7 @@ struct Bench {
 };
 
 TEST(BackInvalidation, ABIConflictAckNeverPassesACmpToItsLine) {
-  constexpr int kSteps = 4000;
+  constexpr int kSteps = 5000;
   for (const auto& [name, of] : links()) {
     SCOPED_TRACE(name);
     Bench bench(of);

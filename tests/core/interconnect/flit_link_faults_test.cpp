@@ -355,5 +355,32 @@ TEST(FlitLinkDegraded, FlitsTakeLongerFromThenOn) {
   EXPECT_EQ(run.b.arrivals.back().time, Time{before * 2560 + (10000 - before) * 4 * 2560} + 20_ns);
 }
 
+TEST(FlitRetries, EachRequestForARetryGoesWhenTheCorruptedFlitHasArrived) {
+  // A flit that is corrupted twice is asked for twice: the second request is not there before the second arrival.
+  for (std::uint64_t seed = 1;; ++seed) {
+    Kernel kernel;
+    Probe a(kernel, "a");
+    Probe b(kernel, "b");
+    FlitLinkOf of{.delay = 100_ns, .seed = seed};
+    of.errors.bit_error_rate = 2e-3;
+    FlitLink link(kernel, a, b, of);
+    link.open(0_ps);
+    Messages messages;
+    link.a_to_b.send(messages.make(Opcode::kMemRd), 0_ps);
+    std::vector<std::uint64_t> asked;  // flits, just after each arrival
+    test::Actor look([&](std::uint8_t, std::uint64_t) {
+      asked.push_back(link.b_to_a.flits()->totals().flits[static_cast<std::size_t>(FlitKind::kControl)]);
+    });
+    EventSource source = kernel.new_source();
+    const Time loop = (of.flit() + of.flight()) * 2;  // there, and the request back
+    for (std::int64_t i = 0; i < 2; ++i)
+      kernel.schedule(loop * i + of.flit() + of.flight() + 1_ps, source, look, 0);
+    kernel.run(Time::max(), kAllEvents);
+    if (link.a_to_b.flits()->totals().errors != 2) continue;
+    EXPECT_EQ(asked, (std::vector<std::uint64_t>{1, 2}));
+    return;
+  }
+}
+
 }  // namespace
 }  // namespace cxloom

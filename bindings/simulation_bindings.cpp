@@ -16,6 +16,7 @@
 #include "results/collector.hpp"
 #include "results/description.hpp"
 #include "results/summary.hpp"
+#include "system/divided_run.hpp"
 #include "system/simulation.hpp"
 #include "system/spec_errors.hpp"
 #include "trace_columns.hpp"
@@ -199,6 +200,25 @@ class RunningSystem {
       names.append(std::string(to_text(static_cast<DramCommand>(i))));
     return names;
   }
+  // Plays all its requests in a queue of events for each of its partitions, or in one.
+  static nb::dict play_divided(nb::handle spec, const nb::dict& feeds, bool divided) {
+    const Spec read_spec = read(spec);
+    Collector collector(true);
+    Partitions partitions;
+    {
+      Kernel kernel;
+      partitions = partitions_of(System(kernel, registry(), read_spec));
+    }
+    const Time window = partitions.lookahead.value_or(Time{1'000'000});
+    nb::dict result;
+    result["partitions"] = partitions.count;
+    if (!divided) partitions = {std::vector<std::uint32_t>(partitions.of_node.size()), 1, {}};
+    DividedRun run(registry(), read_spec, opener(feeds), collector, partitions, window);
+    run.run();
+    result["requests"] = columns_of(collector.take_requests());
+    result["measures"] = to_python(measures_of(run.system()));
+    return result;
+  }
   static nb::object description(nb::handle spec, const nb::dict& feeds) try {
     return to_python(describe_system(registry(), read(spec), opener(feeds)));
   } catch (const InputError& error) {
@@ -268,6 +288,10 @@ void bind_simulation(nb::module_& m) {
       [](nb::handle spec) { return to_python_errors(spec_errors(to_value(spec), registry()).errors()); },
       "spec"_a,
       "The InputErrors of the entries of a spec, each looked at by itself; the spec need not be whole.");
+  m.def("play_divided", &RunningSystem::play_divided, "spec"_a, "feeds"_a, "divided"_a,
+        "For tests: the requests and measures of a system played in one thread, in a queue of events for "
+        "each of "
+        "its partitions, or in one queue for all.");
   m.def("check", &RunningSystem::description, "spec"_a, "feeds"_a = nb::dict(),
         "What a resolved spec describes; raises InputError if it is wrong.");
 }

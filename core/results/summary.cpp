@@ -385,4 +385,16 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
   };
 }
 
+Value measures_of(const System& system) {
+  Value::Map all;
+  for (const auto& component : system.components()) {
+    Value::Map own;
+    ValueSink sink(own);
+    component->report(sink);
+    all.emplace_back(component->name(), std::move(own));
+  }
+  for (const auto& end : system.link_ends()) all.emplace_back(end->name(), direction(*end, 1.0));
+  return all;
+}
+
 }  // namespace cxloom

@@ -25,5 +25,7 @@ Value summarize(const Simulation& simulation, const Collector& collector);
 Value summarize_without_links(const Simulation& simulation, const Collector& collector);
 /// The entry of a link in `per_link`: the measures of its two directions by their names.
 Value summarize_link(const Simulation& simulation, const System::LinkView& link);
+/// What each component and direction of a link measured, by name: of a system that was played without a Simulation.
+Value measures_of(const System& system);
 
 }  // namespace cxloom

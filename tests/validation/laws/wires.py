@@ -212,8 +212,9 @@ def flit_counts(look: Look, value: Any, link: str, way: str, *_: str) -> None:
     if "errors" not in look.link(link) and look.link(link) and not _answers(look, link, way):
         look.equal(packed, kinds.get("control", 0))
     if look.exact and "ide" not in look.link(link) and not look.summary["per_io"]:
-        # Of 68 B, an error has six of them sent each way: the request, and its acknowledgement.
-        sent = 6 * (flits["errors"] + _answers(look, link, way)) if flit_of(look, link)[0] == 68 else 0
+        # Of 68 B, an error has six of them sent each way: the request, and its acknowledgement. Of 256 B, it has a Nak.
+        asked = _answers(look, link, way)
+        sent = 6 * (flits["errors"] + asked) if flit_of(look, link)[0] == 68 else asked
         look.equal(kinds.get("control", 0) - packed, sent)
     if not look.summary["per_io"]:
         look.equal(kinds.get("io", 0), 0)

@@ -78,11 +78,12 @@ nb::dict kinds_of(const Kinds& kinds) {
 nb::dict declarations() {
   const Registry& kinds = registry();
   nb::dict result;
-  result["devices"] = kinds_of(kinds.devices);
-  result["media"] = kinds_of(kinds.media);
-  result["schedulers"] = kinds_of(kinds.media.schedulers);
-  result["patterns"] = kinds_of(kinds.patterns);
-  result["topologies"] = kinds_of(kinds.shapes);
+  nb::dict categories;
+  kinds.each_category([&](const char* category, const char* title, const auto& list) {
+    categories[category] = title;
+    result[category] = kinds_of(list);
+  });
+  result["categories"] = categories;
   result["link"] = info_of<LinkParams>();
   result["region"] = info_of<RegionParams>();
   result["run"] = info_of<RunParams>();

@@ -64,7 +64,8 @@ class KindRegistry {
                         [](const Value& value) {
                           const auto params = read_params<Params>(value);
                           if constexpr (requires { Params::check(params); }) Params::check(params);
-                        }});
+                        },
+                        library_});
   }
 
   const Entry* find(const std::string& kind) const {
@@ -93,11 +94,13 @@ class KindRegistry {
     return at(kinded.kind).make(kinded.params, context);
   }
 
-  /// A plug-in was loaded: the entries from `first` on are of this library.
-  void extended_by(const std::string& library, std::size_t first) {
+  /// A plug-in is being loaded: what is added from now on is of this library.
+  void extend_by(const std::string& library) {
     extended_ = true;
-    for (std::size_t i = first; i < entries_.size(); ++i) entries_[i].plugin = library;
+    library_ = library;
   }
+  /// What one of its kinds is, as in "unknown media kind".
+  const std::string& noun() const { return noun_; }
 
   std::vector<std::string> names() const {
     std::vector<std::string> names;
@@ -110,6 +113,7 @@ class KindRegistry {
   std::string noun_;
   std::vector<Entry> entries_;  // in order of registration
   bool extended_ = false;       // by a plug-in
+  std::string library_;         // whose entries are being added
 };
 
 }  // namespace cxloom

@@ -89,6 +89,7 @@ Registry extended(const std::string& path, const Registry& registry) {
     return InputError(
         {"the plug-in fails to register: " + reason, detail.found, detail.allowed, detail.suggestion});
   };
+  more.each_category([&](auto, auto, auto& kinds) { kinds.extend_by(path); });
   try {
     add(more);
   } catch (const InputError& error) {
@@ -99,11 +100,6 @@ Registry extended(const std::string& path, const Registry& registry) {
     throw fails("it throws what is no std::exception");
   }
   more.plugins.push_back(library);
-  more.devices.extended_by(path, registry.devices.entries().size());
-  more.media.extended_by(path, registry.media.entries().size());
-  more.media.schedulers.extended_by(path, registry.media.schedulers.entries().size());
-  more.patterns.extended_by(path, registry.patterns.entries().size());
-  more.shapes.extended_by(path, registry.shapes.entries().size());
   return more;
 }
 

@@ -14,33 +14,40 @@ struct Part {
   std::string text;
 };
 
+/// Adds what is named if it is of a plug-in; returns its entry.
 template <class Kinds>
-void add(const Kinds& kinds, const std::string& what, const std::string& device, const Value& named,
-         std::vector<Part>& parts) {
+const typename Kinds::Entry* add(const Kinds& kinds, const std::string& what, const std::string& device,
+                                 const Value& named, std::vector<Part>& parts) {
   const Value* const inside = named.find("kind");
   const std::string* const kind = inside ? inside->as_text() : named.as_text();
   const auto* const entry = kind ? kinds.find(*kind) : nullptr;
-  if (!entry || entry->plugin.empty()) return;
+  if (!entry || entry->plugin.empty()) return entry;
   std::string text = what;
   text.append(" '").append(device).append("' (kind '").append(*kind).append("' of the plug-in ");
   parts.push_back({device, text.append(entry->plugin).append(")")});
+  return entry;
 }
 
-void add_media(const Registry& registry, const Spec::Device& device, std::vector<Part>& parts) {
-  for (const FieldInfo& field : registry.devices.at(device.kinded.kind).info.fields) {
-    const Value* const media = field.category == "media" ? device.kinded.params.find(field.name) : nullptr;
-    if (!media) continue;
-    add(registry.media, "the media of", device.name, *media, parts);
-    if (const Value* const scheduler = media->find("scheduler"))
-      add(registry.media.schedulers, "the scheduler of", device.name, *scheduler, parts);
+/// Adds the kinds that these parameters of a device name, or those within them.
+void add_named(const Registry& registry, const std::string& device, const SchemaInfo& info,
+               const Value& params, std::vector<Part>& parts) {
+  for (const FieldInfo& field : info.fields) {
+    const Value* const value = params.find(field.name);
+    if (!value) continue;
+    if (field.fields && field.type == "map") add_named(registry, device, *field.fields, *value, parts);
+    registry.each_category([&](const char* category, auto, const auto& kinds) {
+      if (field.type != "kind" || field.category != category) return;
+      const auto* const entry = add(kinds, "the " + kinds.noun() + " of", device, *value, parts);
+      if (entry) add_named(registry, device, entry->info, *value, parts);
+    });
   }
 }
 
 std::vector<Part> parts_of_plugins(const Registry& registry, const Spec& spec) {
   std::vector<Part> parts;
   for (const Spec::Device& device : spec.devices) {
-    add(registry.devices, "device", device.name, device.kinded.kind, parts);
-    add_media(registry, device, parts);
+    const auto* const entry = add(registry.devices, "device", device.name, device.kinded.kind, parts);
+    add_named(registry, device.name, entry->info, device.kinded.params, parts);
   }
   for (const Spec::Workload& workload : spec.workloads) {
     const std::string what = "the pattern of";

@@ -17,6 +17,27 @@ struct Registry {
   PatternRegistry patterns{"pattern"};
   ShapeRegistry shapes{"topology"};
   std::vector<const void*> plugins;  ///< the libraries that it points into
+
+  /// Calls `visit(category, title, kinds)` for each list of kinds. Parameters, programs and docs know it by its category.
+  template <class Visit>
+  void each_category(Visit visit) const {
+    visit_all(*this, visit);
+  }
+  template <class Visit>
+  void each_category(Visit visit) {
+    visit_all(*this, visit);
+  }
+
+ private:
+  /// Every list of kinds, once.
+  template <class Self, class Visit>
+  static void visit_all(Self& self, Visit& visit) {
+    visit("devices", "Devices", self.devices);
+    visit("media", "Media of a memory", self.media);
+    visit("schedulers", "Schedulers of DRAM", self.media.schedulers);
+    visit("patterns", "Access patterns of a workload", self.patterns);
+    visit("topologies", "Topologies", self.shapes);
+  }
 };
 
 /// What comes with cxloom.

@@ -53,7 +53,7 @@ class SpecCheck {
     errors_.attempt([&] { below(key, [&] { static_cast<void>(read_params<Params>(*found)); }); });
   }
 
-  /// The parameters of a device, media or scheduler, and those of the kinds that it names.
+  /// The parameters of a kind, and those of the kinds that it names.
   template <class Kinds>
   void check_kind(const Kinds& kinds, const Value& value) const {
     Kinded kinded;
@@ -61,16 +61,30 @@ class SpecCheck {
     const auto& entry = kinds.at(kinded.kind);
     ErrorList errors;
     errors.attempt([&] { entry.check(kinded.params); });
-    for (const FieldInfo& field : entry.info.fields) {
-      const Value* named = field.category.empty() ? nullptr : kinded.params.find(field.name);
-      if (!named || named->is_null()) continue;
-      const auto check = [&](const auto& inner) {
-        errors.attempt([&] { below(field.name, [&] { check_kind(inner, *named); }); });
-      };
-      if (field.category == "media") check(registry_.media);
-      if (field.category == "schedulers") check(registry_.media.schedulers);
-    }
+    check_named(entry.info, kinded.params, errors);
     errors.raise();
+  }
+
+  /// The kinds that these parameters name, or those within them.
+  void check_named(const SchemaInfo& info, const Value& params, ErrorList& errors) const {
+    for (const FieldInfo& field : info.fields) {
+      const Value* value = params.find(field.name);
+      if (!value || value->is_null()) continue;
+      if (field.fields && field.type == "map") {
+        errors.attempt([&] {
+          below(field.name, [&] {
+            ErrorList inside;
+            check_named(*field.fields, *value, inside);
+            inside.raise();
+          });
+        });
+      }
+      if (field.type != "kind") continue;
+      registry_.each_category([&](const char* category, auto, const auto& kinds) {
+        if (field.category == category)
+          errors.attempt([&] { below(field.name, [&] { check_kind(kinds, *value); }); });
+      });
+    }
   }
 
   void check_workload(const std::string& device, const Value& item) const {

@@ -20,13 +20,6 @@ from cxloom.spec.plugins import load_plugin
 if TYPE_CHECKING:
     from rich.console import Console
 
-CATEGORIES = {
-    "devices": "Devices",
-    "media": "Media of a memory",
-    "schedulers": "Schedulers of DRAM",
-    "patterns": "Access patterns of a workload",
-    "topologies": "Topologies",
-}
 SECTIONS = {
     "link": "What an entry of `links` takes, besides `between`",
     "region": "What an entry of `address_map` takes",
@@ -62,8 +55,8 @@ def components(
         _show_all(out)
         return
     for category, info in found.items():
-        if category in CATEGORIES:
-            _show(out, kind, CATEGORIES[category], info[kind])
+        if category in declared.categories():
+            _show(out, kind, declared.categories()[category], info[kind])
         elif category in SECTIONS:
             _show(out, kind, SECTIONS[category], info)
     if "parameters" in found:
@@ -77,13 +70,17 @@ def _found(name: str) -> dict[str, Any]:
     """What has the name: kinds by their category, sections, or failing these the parameters. Raises InputError."""
     found: dict[str, Any] = {
         category: {name: declared.kinds(category)[name]}
-        for category in CATEGORIES
+        for category in declared.categories()
         if name in declared.kinds(category)
     }
     if name in SECTIONS:
         found[name] = declared.declarations()[name]
     owners = {
-        **{kind: info for category in CATEGORIES for kind, info in declared.kinds(category).items()},
+        **{
+            kind: info
+            for category in declared.categories()
+            for kind, info in declared.kinds(category).items()
+        },
         **{section: declared.declarations()[section] for section in SECTIONS},
     }
     parameters = [field for owner, info in owners.items() for field in _parameters(owner, info)]
@@ -106,7 +103,7 @@ def _parameters(owner: str, info: Mapping[str, Any]) -> Iterator[dict[str, Any]]
 
 
 def _show_all(out: Console) -> None:
-    for category, title in CATEGORIES.items():
+    for category, title in declared.categories().items():
         table = _table(title)
         table.add_column(style="bold", no_wrap=True)
         table.add_column()

@@ -38,8 +38,14 @@ def forget() -> None:
     declarations.cache_clear()
 
 
+def categories() -> Mapping[str, str]:
+    """The categories of kinds (``devices``, ``media``, ``schedulers``, ...), each with a title."""
+    found: Mapping[str, str] = declarations()["categories"]
+    return found
+
+
 def kinds(category: str) -> Mapping[str, Any]:
-    """The kinds in a category (``devices``, ``media``, ``schedulers``, ...), with what each declares."""
+    """The kinds in a category, with what each declares."""
     found: Mapping[str, Any] = declarations()[category]
     return found
 

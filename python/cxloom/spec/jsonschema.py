@@ -24,9 +24,6 @@ QUANTITIES: dict[str, tuple[str, list[str]]] = {
 }
 """Pattern and examples of each type that is written with its unit. The core decides (core/base/units.cpp)."""
 
-_KINDED = ("devices", "media", "schedulers", "topologies")
-"""What is written as a kind, or as a map with a kind and its parameters."""
-
 _NAME = "[A-Za-z_][A-Za-z0-9_-]*"
 _DECLARED = rf"^{_NAME}(\[[0-9, -]+\][A-Za-z0-9_-]*)*$"
 _GLOB = r"^[A-Za-z0-9_*,\[\] -]*\*[A-Za-z0-9_*,\[\] -]*$"
@@ -46,6 +43,8 @@ def schema() -> Schema:
         "run": _section("run"),
         "outputs": _section("outputs"),
     }
+    # What is written as a kind, or as a map with a kind and its parameters.
+    kinded = [category for category in declared.categories() if category != "patterns"]
     devices_need_kinds = {"patternProperties": {_DECLARED: {"required": ["kind"]}}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -70,8 +69,8 @@ def schema() -> Schema:
             "requester": _requester(),
             "phase": _phase(),
             # What many places take is written once, and may hold itself: media before media.
-            **{category: _kinded(category) for category in _KINDED},
-            **{f"one-of-{category}": _by_key("kind", _kind_infos(category), {}) for category in _KINDED},
+            **{category: _kinded(category) for category in kinded},
+            **{f"one-of-{category}": _by_key("kind", _kind_infos(category), {}) for category in kinded},
             "link-parameters": _section("link"),
             **{name: _quantity(name) for name in QUANTITIES},
         },

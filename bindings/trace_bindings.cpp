@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "core_bindings.hpp"
 #include "system/spec.hpp"
 #include "trace_columns.hpp"
 #include "value_conversion.hpp"
@@ -194,7 +195,7 @@ void bind_trace(nb::module_& m) {
           "__init__",
           [](CaptureFilter* self, const std::vector<Level>& levels, bool first_touch, std::uint64_t skip,
              std::optional<std::uint64_t> limit) {
-            new (self) CaptureFilter(levels_of(levels), first_touch, skip,
+            new (self) CaptureFilter(levels_of(levels), registry().victims, first_touch, skip,
                                      limit.value_or(std::numeric_limits<std::uint64_t>::max()));
           },
           "levels"_a, "first_touch"_a = true, "skip"_a = 0, "limit"_a = nb::none())

@@ -94,6 +94,16 @@ inline void ensure(bool condition, const char* what) {
 /// The candidate nearest to `name` by edit distance, else the shortest that it is a part of, else an empty string.
 std::string nearest_name(const std::string& name, const std::vector<std::string>& candidates);
 
+/// Runs `action`; an InputError from it gets `parent` in front of its path.
+template <class Action>
+auto below(const std::string& parent, Action action) {
+  try {
+    return action();
+  } catch (const InputError& error) {
+    throw error.below(parent);
+  }
+}
+
 /// "1 link", "2 links", "3 accesses": a count of what a regular noun names.
 std::string counted(std::uint64_t count, const std::string& noun);
 

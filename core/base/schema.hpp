@@ -66,6 +66,8 @@ struct SchemaInfo {
 struct Kinded {
   std::string kind;
   Value params;  // the map without `kind`
+
+  bool operator==(const Kinded&) const = default;
 };
 
 /// The error for a key that others leave without effect; `unless` says what would give it one.

@@ -13,13 +13,13 @@ constexpr MeasureInfo kWriteBacks{"write_backs", "",
 
 }  // namespace
 
-CacheAgent::CacheAgent(const CacheParams& params, Time process_time, Endpoint& endpoint, std::uint64_t seed,
-                       Client& client)
+CacheAgent::CacheAgent(const CacheParams& params, Time process_time, Endpoint& endpoint,
+                       const DeviceContext& context, Client& client)
     : Agent(endpoint),
       client_(client),
       access_time_(params.access_time),
       pipeline_(process_time + params.access_time),
-      array_(params, RandomStream(seed, endpoint.name(), "cache victims")) {}
+      array_(params, context.victims, RandomStream(context.seed, endpoint.name(), "cache victims")) {}
 
 void CacheAgent::access(Request& request) {
   request.charge(Segment::kCache, request.account.mark + access_time_);

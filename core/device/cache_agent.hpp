@@ -8,6 +8,7 @@
 
 #include "base/measure.hpp"
 #include "component/endpoint.hpp"
+#include "device/device_context.hpp"
 #include "device/miss_table.hpp"
 #include "protocol/request.hpp"
 #include "tags/cache_array.hpp"
@@ -31,7 +32,7 @@ class CacheAgent final : public Agent {
   };
 
   /// `process_time` is what requests take to come here: write-backs pass the same pipeline.
-  CacheAgent(const CacheParams& params, Time process_time, Endpoint& endpoint, std::uint64_t seed,
+  CacheAgent(const CacheParams& params, Time process_time, Endpoint& endpoint, const DeviceContext& context,
              Client& client);
 
   /// Takes a request of one line at most, charged up to its arrival.

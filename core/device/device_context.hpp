@@ -5,12 +5,14 @@
 #include "component/component.hpp"
 #include "component/fabric.hpp"
 #include "memory/media.hpp"
+#include "tags/victim_policy.hpp"
 
 namespace cxloom {
 
 struct DeviceContext : ComponentContext {
   Fabric& fabric;
   const MediaRegistry& media;
+  const VictimRegistry& victims;
 };
 
 using DeviceRegistry = KindRegistry<Component, DeviceContext>;

@@ -37,8 +37,10 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
   endpoint.fabric().roles.requesters.declare(endpoint, endpoint.id(), *this);
   Agent* taker = this;
   if (params.cache) {
-    cache_ = std::make_unique<CacheAgent>(*params.cache, params.process_time, endpoint, context.seed,
+    cache_ = below("cache", [&] {
+      return std::make_unique<CacheAgent>(*params.cache, params.process_time, endpoint, context,
                                           static_cast<CacheAgent::Client&>(*this));
+    });
     taker = cache_.get();
   }
   for (const Channel answers : {Channel::kS2MNDR, Channel::kS2MDRS}) endpoint.bind(answers, *taker);

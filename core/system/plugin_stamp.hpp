@@ -20,6 +20,7 @@
 #include "protocol/request.hpp"
 #include "system/registry.hpp"
 #include "system/simulation.hpp"
+#include "tags/victim_policy.hpp"
 #include "workload/pattern.hpp"
 
 namespace cxloom {
@@ -39,7 +40,7 @@ struct PluginStamp {
   std::uint32_t bytes = 0;             ///< of the stamp
   std::array<char, 28> version{};      ///< of cxloom
   std::array<char, 48> cxx_library{};  ///< the C++ library, and what changes its types
-  std::array<TypeLayout, 16> types{};
+  std::array<TypeLayout, 24> types{};
 };
 
 namespace stamp_detail {
@@ -86,7 +87,8 @@ constexpr PluginStamp make_plugin_stamp() {
            layout<Fabric>("Fabric"), layout<FieldInfo>("FieldInfo"), layout<InputError>("InputError"),
            layout<Kernel>("Kernel"), layout<MeasureInfo>("MeasureInfo"), layout<Media>("Media"),
            layout<Message>("Message"), layout<Pattern>("Pattern"), layout<Registry>("Registry"),
-           layout<Request>("Request"), layout<Simulation>("Simulation"), layout<Value>("Value")}};
+           layout<Request>("Request"), layout<Simulation>("Simulation"), layout<Value>("Value"),
+           layout<VictimContext>("VictimContext"), layout<VictimPolicy>("VictimPolicy")}};
 }
 
 }  // namespace cxloom

@@ -11,6 +11,7 @@
 #include "memory/dram_scheduler.hpp"
 #include "memory/fixed_media.hpp"
 #include "memory/nvm_media.hpp"
+#include "tags/victim_policy.hpp"
 
 namespace cxloom {
 
@@ -27,6 +28,7 @@ Registry builtin_registry() {
   registry.media.add<CurveMedia>("curve");
   registry.media.add<DramMedia>("dram");
   register_schedulers(registry.media.schedulers);
+  register_victims(registry.victims);
   register_patterns(registry.patterns);
   register_shapes(registry.shapes);
   return registry;

@@ -14,6 +14,7 @@ namespace cxloom {
 struct Registry {
   DeviceRegistry devices{"device"};
   MediaRegistry media{"media"};
+  VictimRegistry victims{"victim policy"};
   PatternRegistry patterns{"pattern"};
   ShapeRegistry shapes{"topology"};
   std::vector<const void*> plugins;  ///< the libraries that it points into
@@ -35,6 +36,7 @@ struct Registry {
     visit("devices", "Devices", self.devices);
     visit("media", "Media of a memory", self.media);
     visit("schedulers", "Schedulers of DRAM", self.media.schedulers);
+    visit("victims", "Victim policies of a cache", self.victims);
     visit("patterns", "Access patterns of a workload", self.patterns);
     visit("topologies", "Topologies", self.shapes);
   }

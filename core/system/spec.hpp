@@ -94,16 +94,6 @@ struct Spec {
 /// "links[3]".
 std::string indexed(const std::string& key, std::size_t index);
 
-/// Runs `action`; an InputError from it gets `parent` in front of its path.
-template <class Action>
-auto below(const std::string& parent, Action action) {
-  try {
-    return action();
-  } catch (const InputError& error) {
-    throw error.below(parent);
-  }
-}
-
 /// Reads the entries of `links`. Parameters are read once for all links in a row that are written alike: there may be very
 /// many.
 class LinkReader {

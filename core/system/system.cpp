@@ -28,7 +28,10 @@ System::~System() = default;
 void System::make_components() {
   for (const Spec::Device& device : spec_.devices) {
     const NodeId id{static_cast<std::uint32_t>(components_.size())};
-    DeviceContext context{{*kernels_[id.index()], device.name, id, spec_.run.seed}, fabric_, registry_.media};
+    DeviceContext context{{*kernels_[id.index()], device.name, id, spec_.run.seed},
+                          fabric_,
+                          registry_.media,
+                          registry_.victims};
     below("devices", [&] {
       below(device.name, [&] { components_.push_back(registry_.devices.make(device.kinded, context)); });
     });

@@ -33,17 +33,9 @@ void CacheParams::describe(Schema<CacheParams>& schema) {
       .doc("Time of one look-up, hit or miss.")
       .source("ESF, Table III (cache access)")
       .min(Time{0});
-  schema
-      .choice("policy", &CacheParams::policy,
-              {{"lru", VictimPolicy::kLru},
-               {"fifo", VictimPolicy::kFifo},
-               {"lifo", VictimPolicy::kLifo},
-               {"mru", VictimPolicy::kMru},
-               {"random", VictimPolicy::kRandom}})
-      .doc(
-          "Which line leaves a full set: the least recently used, the first or last inserted, the most "
-          "recently "
-          "used, or any. Only with two ways or more: of one line there is no choice.");
+  schema.field("policy", &CacheParams::policy)
+      .category("victims")
+      .doc("Which line leaves a full set. Only with two ways or more: of one line there is no choice.");
   schema.rule("size must be a multiple of ways x 64 B", [](const CacheParams& params) {
     const std::uint64_t set_bytes = (params.ways == 0 ? 1 : std::uint64_t{params.ways}) * kLineBytes;
     return params.size.count() % set_bytes == 0;
@@ -55,40 +47,45 @@ void CacheParams::describe(Schema<CacheParams>& schema) {
 }
 
 void CacheParams::estimate(const CacheParams& params, MemoryEstimate& memory) {
-  constexpr std::uint64_t kSlotBytes = sizeof(std::uint64_t) + sizeof(LineState) + 2 * sizeof(Slot);
+  constexpr std::uint64_t kOfPolicy = 1;  // what those that come with cxloom keep of a slot
+  constexpr std::uint64_t kSlotBytes = sizeof(std::uint64_t) + sizeof(LineState) + kOfPolicy;
   const std::uint64_t ways = params.ways == 0 ? params.lines() : params.ways;
-  const std::uint64_t sentinels = params.lines() / ways * 2 * sizeof(Slot);
   const std::uint64_t index = ways > kMostComparedWays ? LineIndex::bytes(params.lines()) : 0;
-  memory.add("size", to_text(params.size), 1, params.lines() * kSlotBytes + sentinels + index);
+  const std::uint64_t order = SlotOrder::bytes(params.lines() / ways, params.lines());
+  memory.add("size", to_text(params.size), 1, params.lines() * kSlotBytes + order + index);
 }
 
-CacheArray::CacheArray(const CacheParams& params, RandomStream random)
+CacheArray::CacheArray(const CacheParams& params, const VictimRegistry& policies, RandomStream random)
     : ways_(ways_of(params)),
       sets_(static_cast<std::uint32_t>(params.lines() / ways_)),
       mask_sets_(std::has_single_bit(sets_)),
       indexed_(ways_ > kMostComparedWays),
       tags_(params.lines()),
       states_(params.lines()),
-      order_(params.policy, sets_, ways_),
-      random_(random) {
+      policy_(below("policy",
+                    [&] {
+                      VictimContext context{sets_, ways_, random};
+                      return policies.make(params.policy, context);
+                    })),
+      listens_(policy_->listens()),
+      order_(sets_, ways_, policy_->orders_by_use()) {
   if (indexed_) index_ = LineIndex(capacity());
 }
 
-Slot CacheArray::victim_for(LineAddress line) {
-  const std::uint32_t set = set_of(line);
+void CacheArray::tell_of_use(Slot slot) { policy_->used(set_of(line(slot)), slot); }
+
+// Insertions are most of the cost of a miss: these two are part of each of their callers.
+[[gnu::always_inline]] inline Slot CacheArray::victim_in(std::uint32_t set) {
   if (states_[order_.first(set)] == LineState::kInvalid) return kNoSlot;
-  return order_.victim(set, random_);
+  return policy_->victim(set, order_);
 }
 
-CacheArray::Insertion CacheArray::insert(LineAddress line, LineState state) {
+[[gnu::always_inline]] inline CacheArray::Insertion CacheArray::put(LineAddress line, LineState state,
+                                                                    std::uint32_t set, Slot victim) {
   assert(!contains(line) && state != LineState::kInvalid);
-  const std::uint32_t set = set_of(line);
-  Slot slot = victim_for(line);
-  const bool room = slot == kNoSlot;
-  if (room) {
-    slot = order_.first(set);
-    ++occupied_;
-  }
+  const bool room = victim == kNoSlot;
+  const Slot slot = room ? order_.first(set) : victim;
+  if (room) ++occupied_;
   const Insertion insertion{slot, room ? LineAddress{} : this->line(slot), states_[slot]};
   if (indexed_) {
     if (!room) index_.erase(insertion.victim);
@@ -97,7 +94,19 @@ CacheArray::Insertion CacheArray::insert(LineAddress line, LineState state) {
   tags_[slot] = tag_of(line);
   states_[slot] = state;
   order_.inserted(set, slot);
+  if (listens_) policy_->inserted(set, slot);
   return insertion;
+}
+
+Slot CacheArray::victim_for(LineAddress line) { return victim_in(set_of(line)); }
+
+CacheArray::Insertion CacheArray::insert(LineAddress line, LineState state) {
+  const std::uint32_t set = set_of(line);
+  return put(line, state, set, victim_in(set));
+}
+
+CacheArray::Insertion CacheArray::insert(LineAddress line, LineState state, Slot victim) {
+  return put(line, state, set_of(line), victim);
 }
 
 LineState CacheArray::invalidate(LineAddress line) {
@@ -107,7 +116,9 @@ LineState CacheArray::invalidate(LineAddress line) {
   if (indexed_) index_.erase(line);
   tags_[slot] = kNoLine;
   states_[slot] = LineState::kInvalid;
-  order_.freed(set_of(line), slot);
+  const std::uint32_t set = set_of(line);
+  order_.freed(set, slot);
+  if (listens_) policy_->freed(set, slot);
   --occupied_;
   return state;
 }

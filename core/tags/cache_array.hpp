@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include <memory>
+
 #include "base/memory_estimate.hpp"
 #include "base/random.hpp"
 #include "base/schema.hpp"
@@ -18,7 +20,7 @@ struct CacheParams {
   Bytes size{32 * 1024};
   std::uint32_t ways = 8;
   Time access_time{12'000};
-  VictimPolicy policy = VictimPolicy::kLru;
+  Kinded policy{"lru", Value(Value::Map{})};
 
   std::uint64_t lines() const { return size.count() / kLineBytes; }
   static void describe(Schema<CacheParams>& schema);
@@ -39,8 +41,9 @@ class CacheArray {
     bool evicted_dirty() const { return victim_state == LineState::kDirty; }
   };
 
-  /// Throws InputError if the parameters are out of bounds. `random` decides the victims of VictimPolicy::kRandom.
-  CacheArray(const CacheParams& params, RandomStream random);
+  /// Throws InputError if the parameters are out of bounds, or what they name is no kind. `random` is for a policy that
+  /// draws.
+  CacheArray(const CacheParams& params, const VictimRegistry& policies, RandomStream random);
 
   std::uint32_t sets() const { return sets_; }
   std::uint32_t ways() const { return ways_; }
@@ -71,12 +74,16 @@ class CacheArray {
   /// Tells the victim policy that the line was used.
   void touch(Slot slot) {
     if (!order_.settled(slot)) order_.used(set_of(line(slot)), slot);
+    if (listens_) [[unlikely]]
+      tell_of_use(slot);
   }
 
   /// Puts in a line that is absent, if need be in the place of a victim.
   Insertion insert(LineAddress line, LineState state);
-  /// The line that insert() would evict next for `line`, or kNoSlot if there is room. With VictimPolicy::kRandom each
-  /// call draws anew.
+  /// The same with what `victim_for` has just said of the line.
+  Insertion insert(LineAddress line, LineState state, Slot victim);
+  /// The line that would have to leave for `line`, or kNoSlot if there is room. A policy that draws does so with each
+  /// call.
   Slot victim_for(LineAddress line);
   /// Removes the line, if present, and tells what it was.
   LineState invalidate(LineAddress line);
@@ -90,6 +97,10 @@ class CacheArray {
     return static_cast<std::uint32_t>(set);
   }
 
+  void tell_of_use(Slot slot);
+  Slot victim_in(std::uint32_t set);
+  Insertion put(LineAddress line, LineState state, std::uint32_t set, Slot victim);
+
   std::uint32_t ways_;
   std::uint32_t sets_;
   std::uint32_t occupied_ = 0;
@@ -97,9 +108,10 @@ class CacheArray {
   bool indexed_;    // too many ways to compare one by one
   ZeroedArray<std::uint64_t> tags_;
   ZeroedArray<LineState> states_;
-  VictimOrder order_;
+  std::unique_ptr<VictimPolicy> policy_;
+  bool listens_;  // the policy is told what happens
+  SlotOrder order_;
   LineIndex index_;
-  RandomStream random_;
 };
 
 }  // namespace cxloom

@@ -25,8 +25,8 @@ class CacheHierarchy {
 
   /// At least one level. Throws InputError, with the path "[i]", if the parameters of a level are out of bounds.
   /// Random victims are keyed by (seed, component).
-  explicit CacheHierarchy(const std::vector<CacheParams>& levels, std::uint64_t seed = 0,
-                          std::string_view component = "caches");
+  CacheHierarchy(const std::vector<CacheParams>& levels, const VictimRegistry& policies,
+                 std::uint64_t seed = 0, std::string_view component = "caches");
 
   /// Reads or writes `size` bytes, line by line. Calls `emit(LineAddress, AccessKind)` for each line that memory must
   /// read (kRead: a miss in every level, whether the access reads or writes) and each line written back to it (kWrite);

@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "base/zeroed_array.hpp"
-#include "tags/victim_policy.hpp"
+#include "tags/slot_order.hpp"
 
 namespace cxloom {
 

@@ -1,107 +1,47 @@
-// Which line leaves a full set: the order of its slots, kept so that every policy answers in constant time.
+// Which line leaves a full set: the interface of a victim policy. A kind is a file of its own and a line in
+// `register_victims`, or in the `CXLOOM_PLUGIN` of a plug-in.
+//
+// The tag array keeps the lines of each set in the order of their insertion, or of their last use, whichever the policy wants,
+// and asks it for a victim only of a set without a free slot. A policy that goes by that order need not hear of anything
+// else; one that keeps something of its own is told what happens.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
+#include "base/kind_registry.hpp"
 #include "base/random.hpp"
-#include "base/zeroed_array.hpp"
+#include "tags/slot_order.hpp"
 
 namespace cxloom {
 
-/// The index of a line's place in a tag array; stable as long as the line stays.
-using Slot = std::uint32_t;
-inline constexpr Slot kNoSlot = ~Slot{0};
-
-enum class VictimPolicy : std::uint8_t {
-  kLru,     ///< the least recently used
-  kFifo,    ///< the first inserted
-  kLifo,    ///< the last inserted
-  kMru,     ///< the most recently used
-  kRandom,  ///< any, with equal chance
+/// What a policy finds around itself when it is made.
+struct VictimContext {
+  std::uint32_t sets;
+  std::uint32_t ways;
+  RandomStream random;  ///< a stream of the array's own
 };
 
-/// The slots of each set as a doubly linked list: free ones first, then used ones from the oldest to the newest, where
-/// "old" is since insertion or since the last use, as the policy has it. A set's list ends in a sentinel of its own. Of the
-/// slots that never held a line only the next one to be taken is in it, so that a large order takes no time to lay out.
-class VictimOrder {
+class VictimPolicy {
  public:
-  VictimOrder(VictimPolicy policy, std::uint32_t sets, std::uint32_t ways)
-      : links_(std::size_t{sets} * ways + sets),
-        slots_(sets * ways),
-        ways_(ways),
-        policy_(policy),
-        moves_when_used_(policy == VictimPolicy::kLru || policy == VictimPolicy::kMru) {}
+  virtual ~VictimPolicy() = default;
 
-  /// True if a use of the slot changes nothing, which is the case of most hits.
-  bool settled(Slot slot) const { return !moves_when_used_ || links_[slot].next >= slots_; }
-  void used(std::uint32_t set, Slot slot) {
-    if (!settled(slot)) move_before(sentinel(set), slot);
-  }
-  void inserted(std::uint32_t set, Slot slot) {
-    const std::uint32_t end = sentinel(set);
-    move_before(end, slot);
-    const Slot next = slot + 1;  // of this set, unless that ends here
-    if (!linked(next) && next != (set + 1) * ways_) [[unlikely]]
-      link_before(links_[end].next, next);
-  }
-  void freed(std::uint32_t set, Slot slot) {
-    unlink(slot);
-    link_before(links_[sentinel(set)].next, slot);
-  }
+  /// The slot to empty in a full set. It may be asked again before that has happened.
+  virtual Slot victim(std::uint32_t set, const SlotOrder& order) = 0;
 
-  /// A free slot, if the set has one.
-  Slot first(std::uint32_t set) {
-    const std::uint32_t end = sentinel(set);
-    // Of one slot, or of none yet.
-    if (links_[end].next == links_[end].previous) [[unlikely]] {
-      links_[end] = {set * ways_, set * ways_};
-      links_[set * ways_] = {end, end};
-    }
-    return links_[end].next;
-  }
-  /// The slot to empty in a set without a free one.
-  Slot victim(std::uint32_t set, RandomStream& random) const {
-    switch (policy_) {
-      case VictimPolicy::kLru:
-      case VictimPolicy::kFifo: return links_[sentinel(set)].next;
-      case VictimPolicy::kLifo:
-      case VictimPolicy::kMru: return links_[sentinel(set)].previous;
-      case VictimPolicy::kRandom: break;
-    }
-    return set * ways_ + static_cast<Slot>(random.below(ways_));
-  }
-
- private:
-  struct Links {
-    std::uint32_t previous;
-    std::uint32_t next;
-  };
-
-  std::uint32_t sentinel(std::uint32_t set) const { return slots_ + set; }
-  /// Whether a slot is in the list of its set: one of its neighbours is not slot 0.
-  bool linked(Slot slot) const { return (links_[slot].previous | links_[slot].next) != 0; }
-  void unlink(std::uint32_t at) {
-    const Links links = links_[at];
-    links_[links.previous].next = links.next;
-    links_[links.next].previous = links.previous;
-  }
-  void link_before(std::uint32_t successor, std::uint32_t at) {
-    const std::uint32_t previous = links_[successor].previous;
-    links_[at] = {previous, successor};
-    links_[previous].next = at;
-    links_[successor].previous = at;
-  }
-  void move_before(std::uint32_t successor, std::uint32_t at) {
-    unlink(at);
-    link_before(successor, at);
-  }
-
-  ZeroedArray<Links> links_;  // of the slots, then of the sentinels
-  std::uint32_t slots_;
-  std::uint32_t ways_;
-  VictimPolicy policy_;
-  bool moves_when_used_;
+  /// Whether the order is that of the last uses instead of the insertions.
+  virtual bool orders_by_use() const { return false; }
+  /// Whether it is told of what follows.
+  virtual bool listens() const { return false; }
+  /// A line has come into a slot that was free, or that held the victim.
+  virtual void inserted(std::uint32_t /*set*/, Slot /*slot*/) {}
+  virtual void used(std::uint32_t /*set*/, Slot /*slot*/) {}
+  /// A line has left, and nothing took its place.
+  virtual void freed(std::uint32_t /*set*/, Slot /*slot*/) {}
 };
+
+using VictimRegistry = KindRegistry<VictimPolicy, VictimContext>;
+
+/// Those that come with cxloom.
+void register_victims(VictimRegistry& registry);
 
 }  // namespace cxloom

@@ -5,10 +5,10 @@
 
 namespace cxloom {
 
-CaptureFilter::CaptureFilter(const std::vector<CacheParams>& levels, bool first_touch, std::uint64_t skip,
-                             std::uint64_t limit)
+CaptureFilter::CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies,
+                             bool first_touch, std::uint64_t skip, std::uint64_t limit)
     : first_touch_(first_touch), skip_(skip), limit_(limit) {
-  if (!levels.empty()) caches_.emplace(levels);
+  if (!levels.empty()) caches_.emplace(levels, policies);
 }
 
 void CaptureFilter::feed(std::string_view block, std::vector<Access>& records) {

@@ -19,8 +19,8 @@ class CaptureFilter {
  public:
   /// With `first_touch` addresses are physical, pages getting frames in the order of their first touch; else they are
   /// the program's own. The first `skip` records are left out, and at most `limit` are given.
-  CaptureFilter(const std::vector<CacheParams>& levels, bool first_touch, std::uint64_t skip,
-                std::uint64_t limit);
+  CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies, bool first_touch,
+                std::uint64_t skip, std::uint64_t limit);
   CaptureFilter(const CaptureFilter&) = delete;
   CaptureFilter& operator=(const CaptureFilter&) = delete;
 

@@ -161,3 +161,35 @@ def test_a_switch_that_holds_data_may_come_from_a_plugin(tmp_path: Path, queuein
     assert all_lines["read"]["latency_ns"]["min"] < plain["read"]["latency_ns"]["min"] - 40
     assert all_lines["latency_ns"]["mean"] < plain["latency_ns"]["mean"]
     assert sum(all_lines["breakdown_ns"].values()) == pytest.approx(all_lines["latency_ns"]["mean"])
+
+
+CACHE = """
+devices:
+  host: {kind: host, cache: {size: 4KiB, ways: 8}}
+  mem: {kind: memory}
+links: [{between: [host, mem]}]
+address_map: [{to: [mem]}]
+workload: {host: {pattern: zipf, exponent: 1.1, requests: 5000, footprint: 1MiB}}
+"""
+
+
+def test_a_victim_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
+    library = built(PLUGINS / "lfu.cpp", tmp_path / "liblfu.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(CACHE)
+
+    def hit_rate(policy: str) -> float:
+        chosen = f"devices.host.cache.policy={policy}"
+        done = run("run", str(spec), "--plugin", str(library), "--json", "--set", chosen)
+        assert done.returncode == 0, done.stderr
+        return float(json.loads(done.stdout)["per_requester"]["host"]["cache_hit_rate"])
+
+    # What is popular stays, which is best where popularity does not change; one that forgets at once keeps no order.
+    assert hit_rate("lfu") > hit_rate("lru")
+    assert hit_rate("{kind: lfu, most: 1}") < hit_rate("lfu")
+
+    shown = run("components", "lfu", "--plugin", str(library))
+    assert "The line used least often leaves" in shown.stdout
+    refused = run("check", str(spec), "--set", "devices.host.cache.policy=lfu")
+    assert refused.returncode == 2
+    assert "unknown victim policy kind 'lfu'" in refused.stderr

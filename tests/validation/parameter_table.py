@@ -102,7 +102,11 @@ def requester_rows(kind: str) -> Iterator[Turn]:
     yield Turn(
         f"{name}.cache.access_time", cached, f"{at}.cache.access_time", ("1ns", "30ns"), RISES, latency
     )
-    yield Turn(f"{name}.cache.policy", loop, f"{at}.cache.policy", ("lru", "mru"), RISES, hit_rate)
+    policy = f"{at}.cache.policy"
+    yield Turn(f"{name}.cache.policy", loop, policy, ("lru", "mru"), RISES, hit_rate)
+    # In turn around more than it holds, the tree errs from LRU, whose every access misses.
+    yield Turn(f"{name}.cache.policy", loop, policy, ("lru", "tree-plru"), RISES, hit_rate)
+    yield Turn(f"{name}.cache.policy", skewed, policy, ("lru", "srrip"), RISES, hit_rate)
 
 
 def memory_rows(name: str, at: str, base: Spec, device: str) -> Iterator[Turn]:
@@ -202,6 +206,15 @@ def switch_rows() -> Iterator[Turn]:
     others = tuple((f"devices.{n}.arbitration", "age") for n in names[1:])
     path, values = f"devices.{names[0]}.arbitration", ("round-robin", "age")
     yield Turn("devices.switch.arbitration", chain, path, values, FALLS, worst, others)
+
+
+def victim_rows() -> Iterator[Turn]:
+    """Victim policies of a cache."""
+    skewed = direct(
+        host={"cache": {"size": "4KiB", "policy": {"kind": "srrip"}}},
+        work={"pattern": "zipf", "exponent": 1.2, "requests": 5000, "footprint": "256KiB"},
+    )
+    yield Turn("victims.srrip.bits", skewed, "devices.host.cache.policy.bits", (1, 3), RISES, hit_rate)
 
 
 def hot_part(outcome: Run) -> float:
@@ -416,6 +429,7 @@ def all_rows() -> Iterator[Turn]:
     yield from accelerator_rows()
     yield from bus_rows()
     yield from switch_rows()
+    yield from victim_rows()
     yield from memory_rows("devices.memory", "devices.mem0", two_memories(), "mem0")
     yield from media_rows()
     yield from nvm_rows()

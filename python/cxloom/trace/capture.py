@@ -36,7 +36,7 @@ class CacheLevel:
     ways: int
     """0 for fully associative."""
     policy: str = ""
-    """``lru``, ``fifo``, ``lifo``, ``mru`` or ``random``; that of caches by default where it is empty."""
+    """``lru`` or another victim policy; that of caches by default where it is empty."""
 
     @classmethod
     def parse(cls, text: str) -> CacheLevel:

@@ -10,18 +10,21 @@
 #include <string>
 #include <vector>
 
+#include "core/support/victims.hpp"
+
 namespace cxloom {
 namespace {
 
 using namespace literals;
+using test::victims;
 
 RandomStream stream() { return RandomStream(7, "cache", "victim"); }
 
-CacheParams params(std::uint64_t lines, std::uint32_t ways, VictimPolicy policy = VictimPolicy::kLru) {
+CacheParams params(std::uint64_t lines, std::uint32_t ways, const std::string& policy = "lru") {
   CacheParams result;
   result.size = Bytes{lines * kLineBytes};
   result.ways = ways;
-  result.policy = policy;
+  result.policy.kind = policy;
   return result;
 }
 
@@ -44,8 +47,8 @@ class Reference {
     bool dirty;
   };
 
-  Reference(std::uint64_t sets, std::uint64_t ways, VictimPolicy policy)
-      : sets_(sets), ways_(ways), policy_(policy) {}
+  Reference(std::uint64_t sets, std::uint64_t ways, std::string policy)
+      : sets_(sets), ways_(ways), policy_(std::move(policy)) {}
 
   std::list<Line>& set(std::uint64_t line) { return lines_[line % sets_]; }
   Line* find(std::uint64_t line) {
@@ -55,7 +58,7 @@ class Reference {
     return nullptr;
   }
   void touch(std::uint64_t line) {
-    if (policy_ != VictimPolicy::kLru && policy_ != VictimPolicy::kMru) return;
+    if (policy_ != "lru" && policy_ != "mru") return;
     std::list<Line>& held = set(line);
     held.splice(held.end(), held,
                 std::find_if(held.begin(), held.end(), [&](const Line& one) { return one.number == line; }));
@@ -64,7 +67,7 @@ class Reference {
     std::list<Line>& held = set(line);
     std::optional<Line> victim;
     if (held.size() == ways_) {
-      const bool oldest = policy_ == VictimPolicy::kLru || policy_ == VictimPolicy::kFifo;
+      const bool oldest = policy_ == "lru" || policy_ == "fifo";
       victim = oldest ? held.front() : held.back();
       oldest ? held.pop_front() : held.pop_back();
     }
@@ -87,7 +90,7 @@ class Reference {
  private:
   std::uint64_t sets_;
   std::uint64_t ways_;
-  VictimPolicy policy_;
+  std::string policy_;
   std::map<std::uint64_t, std::list<Line>> lines_;
 };
 
@@ -97,11 +100,11 @@ struct Shape {
   std::uint64_t sets;
 };
 
-class CacheArrayAgainstReference : public testing::TestWithParam<std::tuple<Shape, VictimPolicy>> {};
+class CacheArrayAgainstReference : public testing::TestWithParam<std::tuple<Shape, std::string>> {};
 
 TEST_P(CacheArrayAgainstReference, AgreesAccessByAccess) {
   const auto& [shape, policy] = GetParam();
-  CacheArray array(params(shape.lines, shape.ways, policy), stream());
+  CacheArray array(params(shape.lines, shape.ways, policy), victims(), stream());
   Reference reference(shape.sets, shape.lines / shape.sets, policy);
   ASSERT_EQ(array.sets(), shape.sets);
   ASSERT_EQ(array.capacity(), shape.lines);
@@ -154,18 +157,17 @@ INSTANTIATE_TEST_SUITE_P(
                                      Shape{60, 5, 12},   // a number of sets that is no power of two
                                      Shape{96, 48, 2},   // so many ways that an index finds them
                                      Shape{100, 0, 1}),  // fully associative
-                     testing::Values(VictimPolicy::kLru, VictimPolicy::kFifo, VictimPolicy::kLifo,
-                                     VictimPolicy::kMru)));
+                     testing::Values("lru", "fifo", "lifo", "mru")));
 INSTANTIATE_TEST_SUITE_P(OfOneLine, CacheArrayAgainstReference,
                          testing::Combine(testing::Values(Shape{16, 1, 16},  // direct mapped
                                                           Shape{1, 1, 1}),   // as small as can be
-                                          testing::Values(VictimPolicy::kLru)));
+                                          testing::Values("lru")));
 
 TEST(CacheArray, SequentialSweepsThroughADirectMappedCacheMissExactlyWhereSetsAreShared) {
   // k lines over s sets, swept twice: the lines of the first k - s sets and their rivals, 2 (k - s), miss again.
   for (const std::uint64_t sets : {8U, 12U}) {
     for (std::uint64_t lines = 1; lines <= 2 * sets; ++lines) {
-      CacheArray array(params(sets, 1), stream());
+      CacheArray array(params(sets, 1), victims(), stream());
       std::uint64_t misses = 0;
       for (int sweep = 0; sweep < 2; ++sweep) {
         for (std::uint64_t line = 0; line < lines; ++line) misses += !access(array, line);
@@ -179,25 +181,24 @@ TEST(CacheArray, CyclicSweepsOfOneLineTooManyAreTheWorstCaseOfLruAndNotOfMru) {
   // n lines, n + 1 swept in a cycle: LRU and FIFO always miss; MRU and LIFO lose a line or two a sweep.
   constexpr std::uint64_t kLines = 64;
   constexpr std::uint64_t kSweeps = 10;
-  std::map<VictimPolicy, std::uint64_t> misses;
-  for (const VictimPolicy policy :
-       {VictimPolicy::kLru, VictimPolicy::kFifo, VictimPolicy::kMru, VictimPolicy::kLifo}) {
-    CacheArray array(params(kLines, 0, policy), stream());
+  std::map<std::string, std::uint64_t> misses;
+  for (const std::string policy : {"lru", "fifo", "mru", "lifo"}) {
+    CacheArray array(params(kLines, 0, policy), victims(), stream());
     for (std::uint64_t i = 0; i < kSweeps * (kLines + 1); ++i)
       misses[policy] += !access(array, i % (kLines + 1));
   }
-  EXPECT_EQ(misses[VictimPolicy::kLru], kSweeps * (kLines + 1));
-  EXPECT_EQ(misses[VictimPolicy::kFifo], kSweeps * (kLines + 1));
+  EXPECT_EQ(misses["lru"], kSweeps * (kLines + 1));
+  EXPECT_EQ(misses["fifo"], kSweeps * (kLines + 1));
   // LIFO exchanges the two last lines for each other: two misses a sweep after the first.
-  EXPECT_EQ(misses[VictimPolicy::kLifo], (kLines + 1) + 2 * (kSweeps - 1));
+  EXPECT_EQ(misses["lifo"], (kLines + 1) + 2 * (kSweeps - 1));
   // MRU's hole moves back by one line a sweep: one miss every n accesses.
-  EXPECT_EQ(misses[VictimPolicy::kMru], (kLines + 1) + (kSweeps - 1) * (kLines + 1) / kLines);
+  EXPECT_EQ(misses["mru"], (kLines + 1) + (kSweeps - 1) * (kLines + 1) / kLines);
 }
 
 TEST(CacheArray, RandomVictimsAreAllWaysOfTheSetWithEqualChance) {
   constexpr std::uint32_t kWays = 8;
   constexpr int kDraws = 16000;
-  CacheArray array(params(kWays * 3, kWays, VictimPolicy::kRandom), stream());
+  CacheArray array(params(kWays * 3, kWays, "random"), victims(), stream());
   std::array<int, kWays> victims{};
   std::uint64_t line = 1;  // all in set 1 of 3
   for (std::uint32_t way = 0; way < kWays; ++way, line += 3) {
@@ -214,7 +215,7 @@ TEST(CacheArray, RandomVictimsAreAllWaysOfTheSetWithEqualChance) {
 
 TEST(CacheArray, RandomVictimsDependOnTheStreamAlone) {
   const auto survivors = [](std::uint64_t seed) {
-    CacheArray array(params(64, 8, VictimPolicy::kRandom), RandomStream(seed, "cache", "victim"));
+    CacheArray array(params(64, 8, "random"), victims(), RandomStream(seed, "cache", "victim"));
     for (std::uint64_t line = 0; line < 1000; ++line) access(array, line);
     std::vector<std::uint64_t> lines;
     for (Slot slot = 0; slot < array.capacity(); ++slot) lines.push_back(array.line(slot).number());
@@ -225,7 +226,7 @@ TEST(CacheArray, RandomVictimsDependOnTheStreamAlone) {
 }
 
 TEST(CacheArray, SlotsStayAsLongAsTheLine) {
-  CacheArray array(params(32, 4), stream());
+  CacheArray array(params(32, 4), victims(), stream());
   std::map<std::uint64_t, Slot> slots;
   for (std::uint64_t line = 0; line < 32; ++line)
     slots[line] = array.insert(LineAddress{line}, LineState::kClean).slot;
@@ -236,9 +237,8 @@ TEST(CacheArray, SlotsStayAsLongAsTheLine) {
 }
 
 TEST(CacheArray, AFreedSlotIsUsedBeforeAnyLineLeaves) {
-  for (const VictimPolicy policy : {VictimPolicy::kLru, VictimPolicy::kFifo, VictimPolicy::kLifo,
-                                    VictimPolicy::kMru, VictimPolicy::kRandom}) {
-    CacheArray array(params(16, 0, policy), stream());
+  for (const std::string policy : {"lru", "fifo", "lifo", "mru", "random"}) {
+    CacheArray array(params(16, 0, policy), victims(), stream());
     for (std::uint64_t line = 0; line < 16; ++line) access(array, line);
     const Slot freed = array.lookup(LineAddress{9});
     EXPECT_EQ(array.invalidate(LineAddress{9}), LineState::kClean);
@@ -255,7 +255,7 @@ TEST(CacheArray, AServersLastLevelNeedsNoPowerOfTwo) {
   CacheParams llc;
   llc.size = 36_MiB;
   llc.ways = 12;
-  CacheArray array(llc, stream());
+  CacheArray array(llc, victims(), stream());
   EXPECT_EQ(array.sets(), 49152U);
   const std::uint64_t lines = llc.lines();
   for (std::uint64_t line = 0; line < lines; ++line) access(array, line);
@@ -286,7 +286,7 @@ TEST(CacheParams, AreReadAndChecked) {
   const auto read = read_params<CacheParams>(given);
   EXPECT_EQ(read.size, 36_MiB);
   EXPECT_EQ(read.ways, 12U);
-  EXPECT_EQ(read.policy, VictimPolicy::kRandom);
+  EXPECT_EQ(read.policy.kind, "random");
   EXPECT_EQ(read.access_time, 30_ns);
   EXPECT_EQ(CacheParams{}.access_time, 12_ns);
   EXPECT_EQ(error_of(value("36MiB", 12)), "");
@@ -295,22 +295,31 @@ TEST(CacheParams, AreReadAndChecked) {
   EXPECT_NE(error_of(value("65B", 0)).find("multiple of ways x 64 B"), std::string::npos);
   EXPECT_NE(error_of(value("32B", 0)).find("at least 64B"), std::string::npos);
   EXPECT_NE(error_of(value("128GiB", 16)).find("at most 64GiB"), std::string::npos);
-  EXPECT_NE(error_of(value("32KiB", 8, "lra")).find("did you mean 'lru'"), std::string::npos);
+}
+
+TEST(CacheArray, NamesTheNearestOfTheKnownPolicies) {
+  try {
+    CacheArray(params(8, 2, "lra"), victims(), stream());
+    FAIL() << "made with an unknown policy";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.path(), "policy.kind");
+    EXPECT_EQ(error.detail().suggestion, "lru");
+  }
 }
 
 TEST(CacheParams, AreCheckedForThoseWhoSetThemInCodeToo) {
-  EXPECT_THROW(CacheArray(params(10, 4), stream()), InputError);
-  EXPECT_THROW(CacheArray(params(0, 4), stream()), InputError);
+  EXPECT_THROW(CacheArray(params(10, 4), victims(), stream()), InputError);
+  EXPECT_THROW(CacheArray(params(0, 4), victims(), stream()), InputError);
 }
 
 TEST(CacheParams, RefuseAPolicyThatHasNothingToChooseFrom) {
   for (const std::uint32_t ways : {0U, 1U}) {  // 0: fully associative, here in one line
-    EXPECT_THROW(CacheArray(params(1, ways, VictimPolicy::kFifo), stream()), InputError);
-    EXPECT_NO_THROW(CacheArray(params(1, ways), stream()));
+    EXPECT_THROW(CacheArray(params(1, ways, "fifo"), victims(), stream()), InputError);
+    EXPECT_NO_THROW(CacheArray(params(1, ways), victims(), stream()));
   }
-  EXPECT_THROW(CacheArray(params(8, 1, VictimPolicy::kRandom), stream()), InputError);
-  EXPECT_NO_THROW(CacheArray(params(8, 2, VictimPolicy::kRandom), stream()));
-  EXPECT_NO_THROW(CacheArray(params(8, 0, VictimPolicy::kRandom), stream()));
+  EXPECT_THROW(CacheArray(params(8, 1, "random"), victims(), stream()), InputError);
+  EXPECT_NO_THROW(CacheArray(params(8, 2, "random"), victims(), stream()));
+  EXPECT_NO_THROW(CacheArray(params(8, 0, "random"), victims(), stream()));
 }
 
 TEST(LineIndex, FindsWhatAMapFinds) {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/support/victims.hpp"
+
 namespace cxloom {
 namespace {
 
@@ -34,7 +36,7 @@ Traffic access_line(CacheHierarchy& caches, std::uint64_t line, AccessKind kind)
 }
 
 TEST(CacheHierarchy, AccessesThatStraddleLinesAreSplit) {
-  CacheHierarchy caches({level(64, 4)});
+  CacheHierarchy caches({level(64, 4)}, test::victims());
   EXPECT_EQ(access(caches, 60, kRead, 4), (Traffic{{0, kRead}}));
   EXPECT_EQ(access(caches, 60, kRead, 5), (Traffic{{1, kRead}}));
   EXPECT_EQ(access(caches, 130, kWrite, 190), (Traffic{{2, kRead}, {3, kRead}, {4, kRead}}));
@@ -44,7 +46,7 @@ TEST(CacheHierarchy, AccessesThatStraddleLinesAreSplit) {
 }
 
 TEST(CacheHierarchy, AWriteThatMissesReadsTheLineAndGoesBackWhenItLeaves) {
-  CacheHierarchy caches({level(1, 1)});
+  CacheHierarchy caches({level(1, 1)}, test::victims());
   EXPECT_EQ(access_line(caches, 7, kWrite), (Traffic{{7, kRead}}));
   EXPECT_EQ(access_line(caches, 8, kRead), (Traffic{{8, kRead}, {7, kWrite}}));  // the read comes first
   EXPECT_EQ(access_line(caches, 9, kRead), (Traffic{{9, kRead}}));               // 8 was clean
@@ -54,7 +56,7 @@ TEST(CacheHierarchy, SequentialWritesComeBackOnceButForWhatStillFits) {
   // k lines written in order, twice, k at least twice the cache: each write misses, each but the last s comes back.
   constexpr std::uint64_t kSets = 24;
   constexpr std::uint64_t kLines = 100;
-  CacheHierarchy caches({level(kSets, 1)});
+  CacheHierarchy caches({level(kSets, 1)}, test::victims());
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   for (std::uint64_t i = 0; i < 2 * kLines; ++i) {
@@ -70,7 +72,7 @@ TEST(CacheHierarchy, SequentialWritesComeBackOnceButForWhatStillFits) {
 
 TEST(CacheHierarchy, ALevelDoesNotTakeLinesOutOfTheOneAboveIt) {
   // Line 0 is used all the time, so it stays in the first level although the second one has long dropped it.
-  CacheHierarchy caches({level(2, 2), level(4, 4)});
+  CacheHierarchy caches({level(2, 2), level(4, 4)}, test::victims());
   access_line(caches, 0, kRead);
   for (std::uint64_t line = 1; line < 50; ++line) {
     access_line(caches, line, kRead);
@@ -81,7 +83,7 @@ TEST(CacheHierarchy, ALevelDoesNotTakeLinesOutOfTheOneAboveIt) {
 }
 
 TEST(CacheHierarchy, ADirtyVictimIsTakenInByTheNextLevel) {
-  CacheHierarchy caches({level(1, 1), level(4, 4)});
+  CacheHierarchy caches({level(1, 1), level(4, 4)}, test::victims());
   access_line(caches, 0, kWrite);
   EXPECT_EQ(access_line(caches, 1, kRead), (Traffic{{1, kRead}}));  // 0 moves to the second level
   EXPECT_EQ(caches.counts(0).write_backs, 1U);
@@ -158,7 +160,7 @@ TEST(CacheHierarchy, AgreesWithAReferenceAccessByAccess) {
       {level(32, 4), level(16, 2), level(8, 1)},  // upside down: the last one is the smallest
   };
   for (const auto& levels : hierarchies) {
-    CacheHierarchy caches(levels);
+    CacheHierarchy caches(levels, test::victims());
     Reference reference;
     for (const CacheParams& params : levels) reference.add(params.lines(), params.ways);
     RandomStream random(5, "test", "traffic");
@@ -182,9 +184,9 @@ TEST(CacheHierarchy, AgreesWithAReferenceAccessByAccess) {
 }
 
 TEST(CacheHierarchy, RefusesLevelsThatCannotBe) {
-  EXPECT_THROW(CacheHierarchy({}), InputError);
+  EXPECT_THROW(CacheHierarchy({}, test::victims()), InputError);
   try {
-    CacheHierarchy({level(16, 2), level(16, 3)});
+    CacheHierarchy({level(16, 2), level(16, 3)}, test::victims());
     FAIL() << "16 lines cannot be 3 ways";
   } catch (const InputError& error) {
     EXPECT_EQ(error.path(), "[1]");

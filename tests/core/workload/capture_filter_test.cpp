@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/support/victims.hpp"
+
 namespace cxloom {
 namespace {
 
@@ -22,7 +24,7 @@ std::vector<Access> fed(CaptureFilter& filter, const std::string& text) {
 }
 
 TEST(CaptureFilter, WithoutCachesTheAccessesAreTheRecords) {
-  CaptureFilter filter({}, false, 0, kNoLimit);
+  CaptureFilter filter({}, test::victims(), false, 0, kNoLimit);
   const std::vector<Access> records = fed(filter, kLoads);
   ASSERT_EQ(records.size(), 3U);
   EXPECT_EQ(records[0].address, Address{0x8000});
@@ -34,7 +36,7 @@ TEST(CaptureFilter, WithoutCachesTheAccessesAreTheRecords) {
 }
 
 TEST(CaptureFilter, FirstTouchGivesFramesInTheOrderOfTheirPages) {
-  CaptureFilter filter({}, true, 0, kNoLimit);
+  CaptureFilter filter({}, test::victims(), true, 0, kNoLimit);
   const std::vector<Access> records = fed(filter, "I  1000,4\n L ff000,8\n L 8008,8\n L ff010,8\n");
   ASSERT_EQ(records.size(), 3U);
   EXPECT_EQ(records[0].address, Address{0x0});
@@ -44,7 +46,7 @@ TEST(CaptureFilter, FirstTouchGivesFramesInTheOrderOfTheirPages) {
 }
 
 TEST(CaptureFilter, CachesLetMissesThroughAndCountFromTheStartOfRecording) {
-  CaptureFilter filter({CacheParams{.size = Bytes{4096}, .ways = 4}}, false, 0, kNoLimit);
+  CaptureFilter filter({CacheParams{.size = Bytes{4096}, .ways = 4}}, test::victims(), false, 0, kNoLimit);
   filter.set_recording(false);
   std::vector<Access> records;
   filter.feed("I  1000,4\n L 8000,8\n", records);
@@ -62,7 +64,7 @@ TEST(CaptureFilter, CachesLetMissesThroughAndCountFromTheStartOfRecording) {
 }
 
 TEST(CaptureFilter, SkipsAndEndsWhereItIsTold) {
-  CaptureFilter filter({}, false, 1, 1);
+  CaptureFilter filter({}, test::victims(), false, 1, 1);
   const std::vector<Access> records = fed(filter, kLoads);
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].address, Address{0x8040});

@@ -1,0 +1,18 @@
+// The line inserted first leaves.
+#pragma once
+
+#include "tags/victim_policy.hpp"
+
+namespace cxloom {
+
+class FifoVictims final : public VictimPolicy {
+ public:
+  struct Params {
+    static void describe(Schema<Params>& schema) { schema.doc("The line inserted first leaves."); }
+  };
+  FifoVictims(const Params& /*params*/, const VictimContext& /*context*/) {}
+
+  Slot victim(std::uint32_t set, const SlotOrder& order) override { return order.oldest(set); }
+};
+
+}  // namespace cxloom

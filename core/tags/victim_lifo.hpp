@@ -1,0 +1,18 @@
+// The line inserted last leaves.
+#pragma once
+
+#include "tags/victim_policy.hpp"
+
+namespace cxloom {
+
+class LifoVictims final : public VictimPolicy {
+ public:
+  struct Params {
+    static void describe(Schema<Params>& schema) { schema.doc("The line inserted last leaves."); }
+  };
+  LifoVictims(const Params& /*params*/, const VictimContext& /*context*/) {}
+
+  Slot victim(std::uint32_t set, const SlotOrder& order) override { return order.newest(set); }
+};
+
+}  // namespace cxloom

@@ -1,0 +1,19 @@
+// The most recently used line leaves.
+#pragma once
+
+#include "tags/victim_policy.hpp"
+
+namespace cxloom {
+
+class MruVictims final : public VictimPolicy {
+ public:
+  struct Params {
+    static void describe(Schema<Params>& schema) { schema.doc("The most recently used line leaves."); }
+  };
+  MruVictims(const Params& /*params*/, const VictimContext& /*context*/) {}
+
+  Slot victim(std::uint32_t set, const SlotOrder& order) override { return order.newest(set); }
+  bool orders_by_use() const override { return true; }
+};
+
+}  // namespace cxloom

@@ -1,0 +1,23 @@
+#include "tags/victim_policy.hpp"
+
+#include "tags/victim_fifo.hpp"
+#include "tags/victim_lifo.hpp"
+#include "tags/victim_lru.hpp"
+#include "tags/victim_mru.hpp"
+#include "tags/victim_random.hpp"
+#include "tags/victim_srrip.hpp"
+#include "tags/victim_tree_plru.hpp"
+
+namespace cxloom {
+
+void register_victims(VictimRegistry& registry) {
+  registry.add<LruVictims>("lru");
+  registry.add<FifoVictims>("fifo");
+  registry.add<LifoVictims>("lifo");
+  registry.add<MruVictims>("mru");
+  registry.add<RandomVictims>("random");
+  registry.add<TreePlruVictims>("tree-plru");
+  registry.add<SrripVictims>("srrip");
+}
+
+}  // namespace cxloom

@@ -1,0 +1,163 @@
+#include "tags/victim_policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/support/victims.hpp"
+#include "tags/cache_array.hpp"
+
+namespace cxloom {
+namespace {
+
+/// A cache of one set.
+CacheArray array(std::uint32_t ways, const Kinded& policy, const VictimRegistry& policies = test::victims()) {
+  CacheParams params;
+  params.size = Bytes{ways * kLineBytes};
+  params.ways = ways;
+  params.policy = policy;
+  return {params, policies, RandomStream(1, "cache", "victim")};
+}
+
+Kinded kind(const char* name, Value::Map params = {}) { return {name, Value(std::move(params))}; }
+
+/// Accesses lines by their letters; of each that missed what had to leave for it, '-' for nothing, and '.' for a hit.
+std::string play(CacheArray& cache, const std::string& lines) {
+  std::string left;
+  for (const char letter : lines) {
+    const LineAddress line{static_cast<std::uint64_t>(letter)};
+    if (const Slot slot = cache.lookup(line); slot != kNoSlot) {
+      cache.touch(slot);
+      left += '.';
+      continue;
+    }
+    const auto insertion = cache.insert(line, LineState::kClean);
+    left += insertion.evicted() ? static_cast<char>(insertion.victim.number()) : '-';
+  }
+  return left;
+}
+
+TEST(VictimPolicy, TreePlruFollowsItsBitsWorkedByHand) {
+  // Four ways: a root, and a node for each half; a bit leads to the half that was not used last.
+  // After abcd: root left, left node left, right node left. Each line below: access, who leaves, and where the bits lead then.
+  CacheArray cache = array(4, kind("tree-plru"));
+  EXPECT_EQ(play(cache, "abcd"), "----");
+  EXPECT_EQ(play(cache, "a"), ".");  // root right, left node right
+  EXPECT_EQ(play(cache, "e"),
+            "c");  // the right half's left; LRU would take b. Now root left, right node right
+  EXPECT_EQ(play(cache, "f"), "b");  // the left half's right. Root right, left node left
+  EXPECT_EQ(play(cache, "a"), ".");  // root right, left node right
+  EXPECT_EQ(play(cache, "g"), "d");  // root left, right node left
+  EXPECT_EQ(play(cache, "h"), "f");
+}
+
+TEST(VictimPolicy, TreePlruOfTwoWaysIsLru) {
+  CacheArray tree = array(2, kind("tree-plru"));
+  CacheArray lru = array(2, kind("lru"));
+  RandomStream random(3, "test", "lines");
+  for (int i = 0; i < 1000; ++i) {
+    const std::string line(1, static_cast<char>('a' + random.below(4)));
+    ASSERT_EQ(play(tree, line), play(lru, line)) << "access " << i;
+  }
+}
+
+TEST(VictimPolicy, TreePlruNeverTakesTheLineUsedLast) {
+  CacheArray cache = array(8, kind("tree-plru"));
+  RandomStream random(5, "test", "lines");
+  char last = ' ';
+  for (int i = 0; i < 2000; ++i) {
+    const std::string line(1, static_cast<char>('a' + random.below(20)));
+    ASSERT_NE(play(cache, line)[0], last);
+    last = line[0];
+  }
+}
+
+TEST(VictimPolicy, TreePlruRefusesWaysThatMakeNoTree) {
+  EXPECT_THROW(array(6, kind("tree-plru")), InputError);
+  EXPECT_NO_THROW(array(16, kind("tree-plru")));
+}
+
+TEST(VictimPolicy, SrripKeepsWhatIsUsedAgainThroughAScan) {
+  // The mixed access pattern of Jaleel et al., ISCA 2010: A and B are wanted again, 1 to 4 are not. Intervals by way:
+  // AB 22, BA 00, 12 0022; 3: all grow by one, 1133, and 1 leaves; 4 takes 2's place, 1122; A and B hit.
+  CacheArray cache = array(4, kind("srrip"));
+  EXPECT_EQ(play(cache, "ABBA1234AB"), "--..--12..");
+  // LRU loses both.
+  CacheArray lru = array(4, kind("lru"));
+  EXPECT_EQ(play(lru, "ABBA1234AB"), "--..--BA12");
+}
+
+TEST(VictimPolicy, SrripOfOneBitIsNotRecentlyUsed) {
+  // All are recent (0) when they come; a full set with none that is not lets all become so, and the first leaves.
+  CacheArray cache = array(3, kind("srrip", {{"bits", 1}}));
+  // abc 000; d: 111, a leaves, 011; b 001; e takes c: 000; f: 111 and d leaves, 011.
+  EXPECT_EQ(play(cache, "abcdbefb"), "---a.cd.");
+}
+
+TEST(VictimPolicy, SrripAgesWhoWasWantedOnce) {
+  // Two bits: ab 22, a 0; c: 13, b leaves, 12; d: 23, c leaves, 22; e: 33, a leaves at last.
+  CacheArray cache = array(2, kind("srrip"));
+  EXPECT_EQ(play(cache, "aba"), "--.");
+  EXPECT_EQ(play(cache, "cde"), "bca");
+  // With three bits lines come in at 6 of 7, and it is kept for longer: 1, 2, 3, 4, 5 and 6 while others leave.
+  CacheArray patient = array(2, kind("srrip", {{"bits", 3}}));
+  EXPECT_EQ(play(patient, "aba"), "--.");
+  EXPECT_EQ(play(patient, "cdefghi"), "bcdefga");
+}
+
+// --- what a policy is told --------------------------------------------------------------------------------
+
+struct Log {
+  std::string told;
+};
+Log* log_of_test = nullptr;
+
+/// Writes down what it is told; the first slot of the set leaves.
+template <bool kListens>
+class Writer final : public VictimPolicy {
+ public:
+  struct Params {
+    static void describe(Schema<Params>& schema) { schema.doc("Writes down what it is told."); }
+  };
+  Writer(const Params& /*params*/, const VictimContext& context) : ways_(context.ways) {}
+  bool listens() const override { return kListens; }
+  void inserted(std::uint32_t set, Slot slot) override { note('i', set, slot); }
+  void used(std::uint32_t set, Slot slot) override { note('u', set, slot); }
+  void freed(std::uint32_t set, Slot slot) override { note('f', set, slot); }
+  Slot victim(std::uint32_t set, const SlotOrder& /*order*/) override {
+    note('v', set, set * ways_);
+    return set * ways_;
+  }
+
+ private:
+  void note(char what, std::uint32_t set, Slot slot) {
+    EXPECT_EQ(slot / ways_, set);
+    log_of_test->told += what + std::to_string(slot);
+  }
+  std::uint32_t ways_;
+};
+
+template <bool kListens>
+std::string told_of() {
+  Log log;
+  log_of_test = &log;
+  VictimRegistry registry("victim policy");
+  registry.add<Writer<kListens>>("writer");
+  CacheArray cache = array(2, kind("writer"), registry);
+  play(cache, "aaabba");
+  play(cache, "aca");
+  cache.invalidate(LineAddress{'b'});
+  play(cache, "d");
+  return log.told;
+}
+
+TEST(VictimPolicy, IsToldOfAllThatHappensIfItListens) {
+  // a comes into 0, b into 1; c takes 0 as the victim, then a takes it back; b leaves, and d comes in its place.
+  EXPECT_EQ(told_of<true>(), "i0u0u0i1u1u0u0v0i0v0i0f1i1");
+  EXPECT_EQ(told_of<false>(), "v0v0");
+}
+
+}  // namespace
+}  // namespace cxloom

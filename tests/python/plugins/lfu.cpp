@@ -1,0 +1,40 @@
+// A victim policy outside the tree: the line used least often leaves.
+#include <cxloom/cxloom.hpp>
+
+namespace {
+
+using namespace cxloom;
+
+class Lfu final : public VictimPolicy {
+ public:
+  struct Params {
+    std::uint32_t most = 255;
+
+    static void describe(Schema<Params>& schema) {
+      schema.doc("The line used least often leaves.");
+      schema.field("most", &Params::most).min(1).doc("So far uses are counted.");
+    }
+  };
+  Lfu(const Params& params, const VictimContext& context)
+      : most_(params.most), ways_(context.ways), uses_(std::size_t{context.sets} * context.ways) {}
+
+  bool listens() const override { return true; }
+  void inserted(std::uint32_t /*set*/, Slot slot) override { uses_[slot] = 1; }
+  void used(std::uint32_t /*set*/, Slot slot) override { uses_[slot] += uses_[slot] < most_ ? 1 : 0; }
+  Slot victim(std::uint32_t set, const SlotOrder& /*order*/) override {
+    Slot least = set * ways_;
+    for (Slot slot = least; slot < (set + 1) * ways_; ++slot) {
+      if (uses_[slot] < uses_[least]) least = slot;
+    }
+    return least;
+  }
+
+ private:
+  std::uint32_t most_;
+  std::uint32_t ways_;
+  std::vector<std::uint32_t> uses_;  // of the line in each slot, since it came
+};
+
+}  // namespace
+
+CXLOOM_PLUGIN(registry) { registry.victims.add<Lfu>("lfu"); }

@@ -20,7 +20,7 @@ class DramDrive final : public MediaClient, public EventHandler {
 
   explicit DramDrive(const DramParams& params)
       : owner_(ComponentContext{kernel_, "memory", NodeId{0}, 1}),
-        media_(params, MediaContext{kernel_, owner_, *this, kinds_, Bytes{kBytes}, 1}),
+        media_(params, MediaContext{kernel_, owner_, *this, kinds_.media, kinds_.victims, Bytes{kBytes}, 1}),
         source_(kernel_.new_source()),
         requests_(kOutstanding) {
     for (std::size_t i = 0; i < kOutstanding; ++i) requests_[i].message.tag = static_cast<std::uint32_t>(i);
@@ -69,7 +69,7 @@ class DramDrive final : public MediaClient, public EventHandler {
 
   Kernel kernel_;
   Owner owner_;
-  const MediaRegistry kinds_ = builtin_registry().media;
+  const Registry kinds_ = builtin_registry();
   DramMedia media_;
   EventSource source_;
   RandomStream random_{1, "dram", "benchmark"};

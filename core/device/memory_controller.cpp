@@ -30,12 +30,9 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
     writes_ = std::make_unique<Places>(kernel_, endpoint, "a place in the write buffer", params.write_buffer);
   }
   if (params.posted_writes) buffered_ = std::make_unique<BufferedWrites>(*params.write_buffer);
-  MediaContext around{kernel_, endpoint, *this, context.media, params.capacity, context.seed};
-  try {
-    media_ = context.media.make(params.media, around);
-  } catch (const InputError& error) {
-    throw error.below("media");
-  }
+  MediaContext around{kernel_,         endpoint,        *this,       context.media,
+                      context.victims, params.capacity, context.seed};
+  media_ = below("media", [&] { return context.media.make(params.media, around); });
   capacity_ = params.capacity.value_or(media_->capacity().value_or(MemoryControllerParams::kCapacity));
   endpoint.add(*this);
   endpoint.fabric().roles.memories.declare(endpoint, endpoint.id(), *this);

@@ -4,12 +4,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/kind_registry.hpp"
 #include "base/measure.hpp"
 #include "base/units.hpp"
 #include "component/component.hpp"
 #include "protocol/request.hpp"
+#include "tags/victim_policy.hpp"
 
 namespace cxloom {
 
@@ -42,6 +44,7 @@ struct MediaContext {
   const Component& owner;
   MediaClient& client;
   const MediaRegistry& kinds;
+  const VictimRegistry& victims;
   std::optional<Bytes> capacity;  ///< as written for the memory in front of it
   std::uint64_t seed = 0;
 };
@@ -60,10 +63,19 @@ class Media : public EventHandler {
   virtual DramMedia* dram() { return nullptr; }
   /// What it is built of, in a few words; empty if that is just what was written.
   virtual std::string described() const { return {}; }
+  /// The media that it holds, if it is made of some.
+  virtual std::vector<Media*> parts() { return {}; }
 
   virtual void open_window(Time /*now*/) {}
   virtual void close_window(Time /*now*/) {}
   virtual void report(MeasureSink& /*sink*/) const {}
 };
+
+/// Calls `visit` for a medium and for those that it holds, however deep.
+template <class Visit>
+void each_medium(Media& media, Visit visit) {
+  visit(media);
+  for (Media* part : media.parts()) each_medium(*part, visit);
+}
 
 }  // namespace cxloom

@@ -32,13 +32,18 @@ Place place_of(const DramCommandRecord& record, const DramDevice& device) {
 
 }  // namespace
 
-CommandRecorder::Watch::Watch(NodeId memory, DramMedia& of, CommandTable& table)
+CommandRecorder::Watch::Watch(NodeId memory, std::uint32_t first_channel, DramMedia& of, CommandTable& table)
     : media(of),
       clock(of.config().device.clock),
       device_(of.config().device),
       memory_(memory),
+      first_channel_(first_channel),
       table_(table) {
   media.watch(this);
+}
+
+std::uint32_t CommandRecorder::Watch::end_channel() const {
+  return first_channel_ + media.config().sub_channels / device_.organisation.sub_channels;
 }
 
 void CommandRecorder::Watch::command(std::uint32_t sub_channel, const DramCommandRecord& record) {
@@ -52,7 +57,7 @@ void CommandRecorder::Watch::command(std::uint32_t sub_channel, const DramComman
   table_.time_ps.push_back(clock.at(record.clock).ps());
   table_.clock.push_back(record.clock);
   table_.memory.push_back(memory_.index());
-  table_.channel.push_back(static_cast<std::uint16_t>(sub_channel / in_channel));
+  table_.channel.push_back(static_cast<std::uint16_t>(first_channel_ + sub_channel / in_channel));
   table_.sub_channel.push_back(static_cast<std::uint8_t>(sub_channel % in_channel));
   table_.rank.push_back(static_cast<std::uint8_t>(record.rank));
   table_.command.push_back(static_cast<std::uint8_t>(record.command));
@@ -65,7 +70,9 @@ void CommandRecorder::Watch::command(std::uint32_t sub_channel, const DramComman
 }
 
 void CommandRecorder::add(NodeId memory, DramMedia& media) {
-  watches_.push_back(std::make_unique<Watch>(memory, media, table_));
+  const bool more = !watches_.empty() && watches_.back()->memory() == memory;
+  const std::uint32_t first_channel = more ? watches_.back()->end_channel() : 0;
+  watches_.push_back(std::make_unique<Watch>(memory, first_channel, media, table_));
 }
 
 void CommandRecorder::open_window(Time now) {

@@ -35,7 +35,7 @@ struct CommandTable {
 
 class CommandRecorder {
  public:
-  /// From now on those of this memory too.
+  /// From now on those of this memory too. Where it has several media of DRAM, their channels follow each other.
   void add(NodeId memory, DramMedia& media);
   bool empty() const { return watches_.empty(); }
 
@@ -53,7 +53,9 @@ class CommandRecorder {
   // Writes down what one memory does.
   class Watch final : public DramCommandLog {
    public:
-    Watch(NodeId memory, DramMedia& media, CommandTable& table);
+    Watch(NodeId memory, std::uint32_t first_channel, DramMedia& media, CommandTable& table);
+    NodeId memory() const { return memory_; }
+    std::uint32_t end_channel() const;
     void command(std::uint32_t sub_channel, const DramCommandRecord& record) override;
 
     DramMedia& media;
@@ -64,6 +66,7 @@ class CommandRecorder {
    private:
     const DramDevice& device_;
     NodeId memory_;
+    std::uint32_t first_channel_;
     CommandTable& table_;
   };
 

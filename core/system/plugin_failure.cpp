@@ -65,8 +65,10 @@ std::vector<Part> parts_of_plugins(const Registry& registry, const Spec& spec) {
 std::string device_at_work(const System& system, const EventHandler* handler) {
   for (const auto& component : system.components()) {
     MemoryOwner* const owner = system.roles().memories.of(component->id());
-    const EventHandler* const media = owner ? owner->media() : nullptr;
-    if (handler && (handler->name() == component->name() || media == handler)) return component->name();
+    bool at_work = handler && handler->name() == component->name();
+    if (owner && owner->media())
+      each_medium(*owner->media(), [&](const Media& media) { at_work = at_work || &media == handler; });
+    if (at_work) return component->name();
   }
   return {};
 }

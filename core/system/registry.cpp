@@ -6,6 +6,7 @@
 #include "device/io_engine.hpp"
 #include "device/memory.hpp"
 #include "device/switch.hpp"
+#include "memory/cached_media.hpp"
 #include "memory/curve_media.hpp"
 #include "memory/dram_media.hpp"
 #include "memory/dram_scheduler.hpp"
@@ -27,6 +28,7 @@ Registry builtin_registry() {
   registry.media.add<NvmMedia>("nvm");
   registry.media.add<CurveMedia>("curve");
   registry.media.add<DramMedia>("dram");
+  registry.media.add<CachedMedia>("cached");
   register_schedulers(registry.media.schedulers);
   register_victims(registry.victims);
   register_patterns(registry.patterns);

@@ -67,8 +67,10 @@ void Simulation::note_unused_media() {
 void Simulation::record_commands() {
   commands_ = std::make_unique<CommandRecorder>();
   for (const auto& [component, owner] : system_.roles().memories) {
-    Media* media = owner->media();
-    if (DramMedia* dram = media ? media->dram() : nullptr) commands_->add(component->id(), *dram);
+    if (!owner->media()) continue;
+    each_medium(*owner->media(), [&, id = component->id()](Media& media) {
+      if (DramMedia* dram = media.dram()) commands_->add(id, *dram);
+    });
   }
   if (commands_->empty()) {
     throw InputError({"there are no commands to record: no memory of this system has media of kind dram",

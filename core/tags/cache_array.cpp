@@ -47,12 +47,15 @@ void CacheParams::describe(Schema<CacheParams>& schema) {
 }
 
 void CacheParams::estimate(const CacheParams& params, MemoryEstimate& memory) {
+  memory.add("size", to_text(params.size), 1, CacheArray::bytes(params.lines(), params.ways));
+}
+
+std::uint64_t CacheArray::bytes(std::uint64_t lines, std::uint32_t ways) {
   constexpr std::uint64_t kOfPolicy = 1;  // what those that come with cxloom keep of a slot
   constexpr std::uint64_t kSlotBytes = sizeof(std::uint64_t) + sizeof(LineState) + kOfPolicy;
-  const std::uint64_t ways = params.ways == 0 ? params.lines() : params.ways;
-  const std::uint64_t index = ways > kMostComparedWays ? LineIndex::bytes(params.lines()) : 0;
-  const std::uint64_t order = SlotOrder::bytes(params.lines() / ways, params.lines());
-  memory.add("size", to_text(params.size), 1, params.lines() * kSlotBytes + order + index);
+  const std::uint64_t in_set = ways == 0 ? lines : ways;
+  const std::uint64_t index = in_set > kMostComparedWays ? LineIndex::bytes(lines) : 0;
+  return lines * kSlotBytes + SlotOrder::bytes(lines / in_set, lines) + index;
 }
 
 CacheArray::CacheArray(const CacheParams& params, const VictimRegistry& policies, RandomStream random)

@@ -45,6 +45,9 @@ class CacheArray {
   /// draws.
   CacheArray(const CacheParams& params, const VictimRegistry& policies, RandomStream random);
 
+  /// What one takes of memory; `ways` as in its parameters.
+  static std::uint64_t bytes(std::uint64_t lines, std::uint32_t ways);
+
   std::uint32_t sets() const { return sets_; }
   std::uint32_t ways() const { return ways_; }
   /// Number of slots: slots are 0 .. capacity() - 1, for whoever keeps more about a line in an array beside this one.

@@ -26,16 +26,5 @@
 #include "system/plugin_stamp.hpp"       // CXLOOM_PLUGIN
 #include "system/registry.hpp"           // where kinds are registered
 #include "system/simulation.hpp"         // a simulation driven from outside
+#include "tags/victim_policy.hpp"        // VictimPolicy
 #include "workload/pattern.hpp"          // Pattern
-#include "base/schema.hpp"            // declared parameters
-#include "base/units.hpp"             // Time, Bytes, Bandwidth, ...
-#include "component/component.hpp"    // Component
-#include "device/device_context.hpp"  // what a device finds around itself
-#include "memory/dram_scheduler.hpp"  // DramScheduler
-#include "memory/media.hpp"           // Media
-#include "protocol/request.hpp"       // Request, Message
-#include "system/plugin_stamp.hpp"    // CXLOOM_PLUGIN
-#include "system/registry.hpp"        // where kinds are registered
-#include "system/simulation.hpp"      // a simulation driven from outside
-#include "tags/victim_policy.hpp"     // VictimPolicy
-#include "workload/pattern.hpp"       // Pattern

@@ -193,3 +193,38 @@ def test_a_victim_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     refused = run("check", str(spec), "--set", "devices.host.cache.policy=lfu")
     assert refused.returncode == 2
     assert "unknown victim policy kind 'lfu'" in refused.stderr
+
+
+MIRROR = """
+devices:
+  host: {kind: host, queue: 16}
+  mem: {kind: memory, media: {kind: mirrored, of: {kind: fixed, latency: 100ns, banks: 1}}}
+links: [{between: [host, mem]}]
+address_map: [{to: [mem]}]
+workload: {host: {pattern: random, requests: 2000, footprint: 1MiB, reads: 1.0}}
+"""
+
+
+def test_media_of_a_plugin_may_hold_media(tmp_path: Path) -> None:
+    library = built(PLUGINS / "mirrored.cpp", tmp_path / "libmirrored.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(MIRROR)
+
+    def bandwidth(*settings: str) -> float:
+        chosen = [word for setting in settings for word in ("--set", setting)]
+        done = run("run", str(spec), "--plugin", str(library), "--json", *chosen)
+        assert done.returncode == 0, done.stderr
+        return float(json.loads(done.stdout)["bandwidth_gb_per_s"])
+
+    # Each half reads a line in 100 ns; both write the same.
+    assert bandwidth() == pytest.approx(2 * 0.64, rel=0.02)
+    assert bandwidth("workload.host.reads=0.0") == pytest.approx(0.64, rel=0.02)
+    # It may stand behind a cache, and hold one; a mistake far inside is found where it is.
+    cached = "devices.mem.media={kind: cached, size: 1MiB, backing: {kind: mirrored}}"
+    assert bandwidth(cached) > 5 * 0.64
+    assert bandwidth("devices.mem.media.of={kind: cached, size: 1MiB, backing: fixed}") > 5 * 0.64
+    wrong = "devices.mem.media={kind: cached, backing: {kind: mirrored, of: {kind: fixd}}}"
+    refused = run("check", str(spec), "--plugin", str(library), "--set", wrong)
+    assert refused.returncode == 2
+    assert "devices.mem.media.backing.of.kind" in refused.stderr
+    assert "did you mean 'fixed'?" in refused.stderr

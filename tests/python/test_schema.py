@@ -57,6 +57,8 @@ def test_it_accepts_what_is_shipped(validator: Draft202012Validator) -> None:
         "devices: {a: {kind: host}}\nlinks: [{between: [a, 'm[*]'], pairwise: true, reverse: {delay: 1ns}}]",
         "devices: {m: {kind: memory}}\naddress_map: [{to: m}, {to: [m], base: 0x1000}, {to: [m], base: '0x1000'}]",
         "outputs: {requests: true, series: 5us}\ndevices: {}",
+        "devices: {m: {kind: memory, media: {kind: cached, backing: {kind: cached, backing: fixed}}}}",
+        "devices: {h: {kind: host, cache: {policy: lru}}, g: {kind: host, cache: {policy: {kind: srrip, bits: 3}}}}",
     ],
 )
 def test_it_accepts_valid_specs(validator: Draft202012Validator, text: str) -> None:
@@ -79,6 +81,8 @@ def test_it_accepts_valid_specs(validator: Draft202012Validator, text: str) -> N
         "devices: {b: {kind: bus, duplex: hlaf}}",
         "devices: {m: {kind: memory, media: {kind: fixd}}}",
         "devices: {m: {kind: memory, media: {kind: fixed, latncy: 4ns}}}",
+        "devices: {m: {kind: memory, media: {kind: cached, backing: {kind: cached, backing: fixd}}}}",
+        "devices: {h: {kind: host, cache: {policy: lra}}}",
         "devices: {'0m': {kind: memory}}",
         "devices: {h: {kind: host, cache: {size: big}}}",
         "links: [{between: [a]}]",

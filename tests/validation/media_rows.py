@@ -55,6 +55,37 @@ def nvm_rows() -> Iterator[Turn]:
     yield turn("endurance", base, (..., 1), RISES, of_memory("worn_lines"))
 
 
+def cached_rows() -> Iterator[Turn]:
+    """A cache of pages before other media."""
+    at = "devices.mem.media"
+    cached = {
+        "kind": "cached",
+        "size": "64KiB",
+        "cache": {"kind": "fixed", "latency": "40ns"},
+        "backing": {"kind": "fixed", "latency": "1us"},
+    }
+    base = direct(memory={"media": cached}, work={"footprint": "256KiB"})
+    zipf = {"pattern": "zipf", "exponent": 1.2, "requests": 5000, "footprint": "256KiB"}
+    skewed = direct(memory={"media": {**cached, "page": "64B", "size": "8KiB"}}, work=zipf)
+    loop = direct(memory={"media": {**cached, "size": "16KiB", "ways": 4}}, work={"pattern": "sequential"})
+    loop = changed(loop, ("workload.host.footprint", "20KiB"))
+    hits = of_memory("page_hit_rate")
+
+    def turn(key: str, base: Spec, values: tuple[Any, Any], effect: Any, measure: Measure) -> Turn:
+        return Turn(f"media.cached.{key}", base, f"{at}.{key}", values, effect, measure)
+
+    slow = {"kind": "fixed", "latency": "200ns"}
+    yield turn("size", base, ("64KiB", "256KiB"), FALLS, latency)
+    sequential = changed(base, ("workload.host.pattern", "sequential"))
+    yield turn("page", sequential, ("4KiB", "256B"), RISES, of_memory("page_misses"))
+    yield turn("ways", skewed, (1, 16), RISES, hits)
+    yield turn("policy", loop, ("lru", "mru"), RISES, hits)
+    yield turn("lookup_time", base, ("5ns", "50ns"), RISES, latency)
+    yield turn("misses", base, (1, 16), RISES, bandwidth)
+    yield turn("cache", base, (cached["cache"], slow), RISES, latency)
+    yield turn("backing", base, (slow, cached["backing"]), RISES, latency)
+
+
 def curve(reads: float = 1.0, bandwidth: str = "8GB/s", latency: str = "200ns") -> list[Spec]:
     """A curve of two points for each of two read shares; the arguments are of its last."""
     return [

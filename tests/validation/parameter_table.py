@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from validation.dram_rows import dram, dram_rows
 from validation.flit_rows import flit_rows
-from validation.media_rows import curve_rows, media_rows, nvm_rows
+from validation.media_rows import cached_rows, curve_rows, media_rows, nvm_rows
 from validation.systems import (
     FREE,
     WORK,
@@ -433,6 +433,7 @@ def all_rows() -> Iterator[Turn]:
     yield from memory_rows("devices.memory", "devices.mem0", two_memories(), "mem0")
     yield from media_rows()
     yield from nvm_rows()
+    yield from cached_rows()
     yield from curve_rows()
     yield from dram_rows()
     yield from pattern_rows()

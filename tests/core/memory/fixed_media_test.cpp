@@ -12,6 +12,7 @@
 #include "base/random.hpp"
 #include "core/support/link_bench.hpp"
 #include "core/support/media_kinds.hpp"
+#include "core/support/victims.hpp"
 
 namespace cxloom {
 namespace {
@@ -25,7 +26,8 @@ using test::Probe;
 class Bench final : public MediaClient {
  public:
   explicit Bench(const FixedMediaParams& params)
-      : media_(params, MediaContext{kernel_, owner_, *this, test::media_kinds(), Bytes{1ULL << 30U}, 1}) {}
+      : media_(params, MediaContext{kernel_, owner_, *this, test::media_kinds(), test::victims(),
+                                    Bytes{1ULL << 30U}, 1}) {}
   void media_done(Message& message, Time at) override {
     EXPECT_GE(at, kernel_.now());
     EXPECT_GE(at, last_) << "not in the order of completion";

@@ -13,6 +13,7 @@
 
 #include "core/support/media_kinds.hpp"
 #include "core/support/probe.hpp"
+#include "core/support/victims.hpp"
 #include "memory/dram_media.hpp"
 #include "protocol/request.hpp"
 
@@ -81,7 +82,7 @@ class DramBench final : public MediaClient, public EventHandler {
  public:
   explicit DramBench(const DramParams& params, Bytes capacity = Bytes{1ULL << 30U},
                      const MediaRegistry& kinds = media_kinds())
-      : media(params, MediaContext{kernel, owner_, *this, kinds, capacity, 1}),
+      : media(params, MediaContext{kernel, owner_, *this, kinds, victims(), capacity, 1}),
         source_(kernel.new_source()) {}
 
   static DramParams preset(const std::string& name) {

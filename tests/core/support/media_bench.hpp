@@ -9,6 +9,7 @@
 
 #include "core/support/link_bench.hpp"
 #include "core/support/media_kinds.hpp"
+#include "core/support/victims.hpp"
 #include "memory/media.hpp"
 
 namespace cxloom::test {
@@ -17,7 +18,7 @@ template <class Medium>
 class MediaBench final : public MediaClient {
  public:
   explicit MediaBench(const typename Medium::Params& params, Bytes capacity = Bytes{1ULL << 30U})
-      : media_(params, MediaContext{kernel_, owner_, *this, media_kinds(), capacity, 1}) {}
+      : media_(params, MediaContext{kernel_, owner_, *this, media_kinds(), victims(), capacity, 1}) {}
 
   void media_done(Message& message, Time at) override {
     EXPECT_GE(at, kernel_.now());
@@ -55,6 +56,7 @@ class MediaBench final : public MediaClient {
   }
   void open() { media_.open_window(kernel_.now()); }
   Kernel& kernel() { return kernel_; }
+  Medium& media() { return media_; }
 
   Messages messages;
   std::map<const Message*, Time> done;

@@ -1,8 +1,12 @@
 // What media find of other kinds: those that come with cxloom.
 #pragma once
 
+#include "memory/cached_media.hpp"
+#include "memory/dram_media.hpp"
 #include "memory/dram_scheduler.hpp"
+#include "memory/fixed_media.hpp"
 #include "memory/media.hpp"
+#include "memory/nvm_media.hpp"
 
 namespace cxloom::test {
 
@@ -10,6 +14,10 @@ inline const MediaRegistry& media_kinds() {
   static const MediaRegistry kinds = [] {
     MediaRegistry registry("media");
     register_schedulers(registry.schedulers);
+    registry.add<FixedMedia>("fixed");
+    registry.add<NvmMedia>("nvm");
+    registry.add<DramMedia>("dram");
+    registry.add<CachedMedia>("cached");
     return registry;
   }();
   return kinds;

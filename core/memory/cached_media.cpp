@@ -1,0 +1,426 @@
+#include "memory/cached_media.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernel/wait_list.hpp"
+
+namespace cxloom {
+
+namespace {
+
+constexpr MeasureInfo kHits{"page_hits", "", "accesses to pages in the cache"};
+constexpr MeasureInfo kMisses{"page_misses", "", "accesses that brought their page into the cache"};
+constexpr MeasureInfo kJoined{"page_joins", "", "accesses to pages that were on their way into the cache"};
+constexpr MeasureInfo kHitRate{"page_hit_rate", "", "hits / accesses"};
+constexpr MeasureInfo kWriteBacks{"page_write_backs", "", "dirty pages that left the cache"};
+constexpr MeasureInfo kMissesMean{"misses_mean", "", "misses at work, mean over time"};
+constexpr MeasureInfo kMissesMax{"misses_max", "", "the same, largest number"};
+constexpr MeasureInfo kQueueMean{"media_queue_mean", "",
+                                 "accesses that wait to become misses, mean over time"};
+constexpr MeasureInfo kQueueMax{"media_queue_max", "", "the same, largest number"};
+
+constexpr Bytes kLargestPage{32'768};  // the size of an access has 16 bits
+
+template <class T>
+std::uint64_t payload_of(T& object) {
+  return reinterpret_cast<std::uintptr_t>(&object);
+}
+template <class T>
+T& object_of(std::uint64_t payload) {
+  return *reinterpret_cast<T*>(payload);
+}
+
+CacheParams tags_of(const CachedMediaParams& params) {
+  CacheParams tags;
+  tags.size = Bytes{params.pages() * kLineBytes};
+  tags.ways = params.ways;
+  tags.policy = params.policy;
+  return tags;
+}
+
+}  // namespace
+
+struct CachedMedia::Access {
+  Access* next = nullptr;
+  Message* message = nullptr;
+  Address address;
+  std::uint64_t pieces = 0;  // not done yet
+};
+
+struct CachedMedia::Piece {
+  Piece* next = nullptr;
+  Access* access = nullptr;
+  Address address;
+  std::uint64_t bytes = 0;
+  Account account;  // from the look-up on; that of the piece done last joins the message's
+
+  bool writes() const { return access->message->opcode == Opcode::kMemWr; }
+};
+
+struct CachedMedia::Miss {
+  Miss* next = nullptr;
+  Piece* leader = nullptr;  // who began it
+  Piece* joined = nullptr;  // who came while it was under way, the latest first
+  std::uint64_t victim = 0;
+  Slot slot = kNoSlot;
+  std::uint8_t before_fill = 0;  // transfers that come first
+  bool writes_back = false;      // the victim is not behind yet
+  bool filled = false;
+};
+
+struct CachedMedia::Transfer {
+  Transfer* next = nullptr;
+  Message message;
+  Piece* piece = nullptr;
+  Miss* miss = nullptr;
+  std::uint32_t index = 0;  // in the pool
+  Step step = Step::kUse;
+};
+
+/// What the media say is done goes on at its time: they may say so ahead of it.
+class CachedMedia::Side final : public MediaClient {
+ public:
+  explicit Side(CachedMedia& media) : media_(media) {}
+  void media_done(Message& message, Time at) override {
+    media_.kernel_.schedule(at, media_.source_, media_, kTransferred, message.tag);
+  }
+
+ private:
+  CachedMedia& media_;
+};
+
+struct CachedMedia::Turn final : public Waiter {
+  Turn(Kernel& kernel, const Component& owner) : list(kernel, "a miss of the media's cache", owner) {
+    set_owner(owner);
+  }
+
+  WaitList list;
+  Piece* first = nullptr;
+  Piece* last = nullptr;
+};
+
+void CachedMediaParams::describe(Schema<CachedMediaParams>& schema) {
+  schema.doc(
+      "A write-back cache of pages before other media. What these measure follows, with cache_ and backing_ "
+      "before the "
+      "names.");
+  schema.field("size", &CachedMediaParams::size)
+      .doc(
+          "Bytes that the cache holds; a multiple of ways x page, and the number of sets need not be a power "
+          "of two.");
+  schema.field("page", &CachedMediaParams::page)
+      .min(Bytes{kLineBytes})
+      .max(kLargestPage)
+      .where([](const Bytes& value) { return std::has_single_bit(value.count()); }, "a power of two")
+      .doc("Bytes that come and go together.")
+      .source("Yang et al., ATC 2023, and CXL-SSD-Sim, arXiv:2501.02524: 4 KiB before flash");
+  schema.field("ways", &CachedMediaParams::ways).doc("Pages in a set; 0 means fully associative.");
+  schema.field("policy", &CachedMediaParams::policy)
+      .category("victims")
+      .doc("Which page leaves a full set. Only with two ways or more: of one page there is no choice.");
+  schema.field("lookup_time", &CachedMediaParams::lookup_time)
+      .doc("Time to look a page up, hit or miss, in a pipeline.")
+      .source("a choice: a table in SRAM");
+  schema.field("misses", &CachedMediaParams::misses)
+      .min(1)
+      .max(65'536)
+      .doc(
+          "Pages on their way at the same time; a page counts until it is in the cache and its victim back "
+          "behind. More "
+          "wait, in order.")
+      .source("a choice");
+  schema.field("cache", &CachedMediaParams::cache).category("media").doc("What the cache is made of.");
+  schema.field("backing", &CachedMediaParams::backing)
+      .category("media")
+      .required()
+      .doc("What is behind the cache, and has the bytes that are not in it.");
+  schema.rule("size must be a multiple of ways x page", [](const CachedMediaParams& params) {
+    const std::uint64_t set = (params.ways == 0 ? 1 : std::uint64_t{params.ways}) * params.page.count();
+    return params.size.count() >= set && params.size.count() % set == 0;
+  });
+  schema.rule("size must be at most 2^30 pages",
+              [](const CachedMediaParams& params) { return params.pages() <= std::uint64_t{1} << 30U; });
+  schema.effective(
+      "policy",
+      [](const CachedMediaParams& params) { return params.ways == 0 ? params.pages() > 1 : params.ways > 1; },
+      "unless a set has two pages to choose from: set ways: 2 or more");
+}
+
+void CachedMediaParams::estimate(const CachedMediaParams& params, MemoryEstimate& memory) {
+  memory.add("size", to_text(params.size), 1,
+             CacheArray::bytes(params.pages(), params.ways) + params.pages() * sizeof(CachedMedia::Miss*));
+  memory.add("misses", std::to_string(params.misses), params.misses,
+             sizeof(CachedMedia::Miss) + 4 * sizeof(CachedMedia::Transfer) + LineIndex::bytes(1));
+  memory.add_kind("cache", params.cache);
+  memory.add_kind("backing", params.backing);
+}
+
+CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& context)
+    : kernel_(context.kernel),
+      client_(context.client),
+      source_(context.kernel.new_source()),
+      page_(params.page.count()),
+      lookup_time_(params.lookup_time),
+      most_misses_(params.misses),
+      tags_(tags_of(params), context.victims,
+            RandomStream(context.seed, context.owner.name(), "page victims")),
+      coming_(tags_.capacity()),
+      leaving_(params.misses),
+      side_(std::make_unique<Side>(*this)),
+      turn_(std::make_unique<Turn>(context.kernel, context.owner)) {
+  const auto make = [&](const char* key, const Kinded& kinded, std::optional<Bytes> capacity) {
+    return below(key, [&] {
+      MediaContext inside{context.kernel,  context.owner, *side_,      context.kinds,
+                          context.victims, capacity,      context.seed};
+      return context.kinds.make(kinded, inside);
+    });
+  };
+  cache_ = make("cache", params.cache, params.size);
+  backing_ = make("backing", params.backing, context.capacity);
+}
+
+CachedMedia::~CachedMedia() = default;
+
+void CachedMedia::access(Message& message, Address address, Time ready) {
+  Access& access = accesses_.take();
+  access.message = &message;
+  access.address = address;
+  message.charge(Segment::kMediaQueue, ready);
+  kernel_.schedule(ready + lookup_time_, source_, *this, kLookedUp, payload_of(access));
+}
+
+void CachedMedia::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind == kLookedUp) {
+    look_up(object_of<Access>(payload));
+  } else {
+    transferred(transfers_.at(static_cast<std::uint32_t>(payload)));
+  }
+}
+
+void CachedMedia::look_up(Access& access) {
+  Message& message = *access.message;
+  const Time now = kernel_.now();
+  message.charge(Segment::kMedia, now);
+  const std::uint64_t begin = access.address.value();
+  const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
+  access.pieces = (end - 1) / page_ - begin / page_ + 1;
+  for (std::uint64_t at = begin; at < end;) {
+    const std::uint64_t next = std::min(end, (at / page_ + 1) * page_);
+    Piece& piece = pieces_.take();
+    piece.access = &access;
+    piece.address = Address{at};
+    piece.bytes = next - at;
+    piece.account.mark = now;
+    at = next;
+    serve(piece);
+  }
+}
+
+void CachedMedia::serve(Piece& piece) {
+  if (find(piece)) return;
+  if (!turn_->first && begin_miss(piece)) return;
+  if (!turn_->first) turn_->list.join(*turn_, kernel_.now());
+  piece.next = nullptr;
+  (turn_->last ? turn_->last->next : turn_->first) = &piece;
+  turn_->last = &piece;
+  waiting_.change(kernel_.now(), +1);
+}
+
+/// Serves a piece whose page is in the cache, or on its way.
+bool CachedMedia::find(Piece& piece) {
+  const Slot slot = tags_.lookup(key_of(piece.address.value() / page_));
+  if (slot == kNoSlot) return false;
+  tags_.touch(slot);
+  if (piece.writes()) tags_.mark_dirty(slot);
+  if (Miss* miss = coming_[slot]) {
+    counts_.joined += measuring_;
+    piece.next = miss->joined;
+    miss->joined = &piece;
+    return true;
+  }
+  counts_.hits += measuring_;
+  const Address place{address_of(slot).value() + piece.address.value() % page_};
+  transfer(*cache_, Step::kUse, piece.access->message->opcode, place, piece.bytes, &piece, nullptr);
+  return true;
+}
+
+/// Brings the page of a piece in, unless there is no miss to be had, the page is on its way out, or the one whose place it would
+/// take is still on its way in.
+bool CachedMedia::begin_miss(Piece& piece) {
+  const std::uint64_t page = piece.address.value() / page_;
+  if (misses_.live() == most_misses_ || leaving_.find(key_of(page)) != kNoSlot) return false;
+  const Slot place = tags_.victim_for(key_of(page));
+  if (place != kNoSlot && coming_[place]) return false;
+  const bool writes = piece.writes();
+  const auto insertion = tags_.insert(key_of(page), writes ? LineState::kDirty : LineState::kClean, place);
+  counts_.misses += measuring_;
+  taken_.change(kernel_.now(), +1);
+  Miss& miss = misses_.take();
+  miss.leader = &piece;
+  miss.slot = insertion.slot;
+  coming_[miss.slot] = &miss;
+  if (insertion.evicted_dirty()) {
+    counts_.write_backs += measuring_;
+    miss.victim = insertion.victim.number();
+    miss.writes_back = true;
+    ++miss.before_fill;
+    leaving_.insert(key_of(miss.victim), miss.slot);
+    transfer(*cache_, Step::kVictim, Opcode::kMemRd, address_of(miss.slot), page_, nullptr, &miss);
+  }
+  if (!writes || piece.bytes < page_) {  // a write of the whole page needs nothing of what was there
+    ++miss.before_fill;
+    transfer(*backing_, Step::kFetch, Opcode::kMemRd, Address{page * page_}, page_, &piece, &miss);
+  }
+  if (miss.before_fill == 0) fill(miss);
+  return true;
+}
+
+/// Those that waited, in order, as far as they can go on.
+void CachedMedia::serve_waiting() {
+  while (Piece* piece = turn_->first) {
+    Piece* const next = piece->next;
+    piece->account.charge(Segment::kMediaQueue, kernel_.now());
+    if (!find(*piece) && !begin_miss(*piece)) return;
+    turn_->first = next;
+    waiting_.change(kernel_.now(), -1);
+    if (next) continue;
+    turn_->last = nullptr;
+    turn_->list.leave(*turn_);
+  }
+}
+
+void CachedMedia::fill(Miss& miss) {
+  Piece& leader = *miss.leader;
+  leader.account.charge(Segment::kMediaQueue, kernel_.now());
+  transfer(*cache_, Step::kFill, Opcode::kMemWr, address_of(miss.slot), page_, &leader, &miss);
+}
+
+void CachedMedia::filled(Miss& miss) {
+  coming_[miss.slot] = nullptr;
+  miss.filled = true;
+  finish(*miss.leader);
+  // In the order in which they came.
+  Piece* first = nullptr;
+  while (Piece* piece = miss.joined) {
+    miss.joined = piece->next;
+    piece->next = first;
+    first = piece;
+  }
+  while (first) {
+    Piece& piece = *first;
+    first = piece.next;
+    piece.account.charge(Segment::kMedia, kernel_.now());
+    finish(piece);
+  }
+}
+
+void CachedMedia::release(Miss& miss) {
+  if (!miss.filled || miss.writes_back) return;
+  misses_.give_back(miss);
+  taken_.change(kernel_.now(), -1);
+}
+
+/// Of an access to several pages the one done last is what it waited for.
+void CachedMedia::finish(Piece& piece) {
+  Access& access = *piece.access;
+  const Account account = piece.account;
+  pieces_.give_back(piece);
+  if (--access.pieces > 0) return;
+  Message& message = *access.message;
+  accesses_.give_back(access);
+  if (message.account) {
+    for (std::size_t i = 0; i < kSegmentCount; ++i) message.account->segments[i] += account.segments[i];
+    message.account->mark = account.mark;
+  }
+  client_.media_done(message, kernel_.now());
+}
+
+void CachedMedia::transfer(Media& media, Step step, Opcode opcode, Address address, std::uint64_t bytes,
+                           Piece* piece, Miss* miss) {
+  Transfer& transfer = transfers_.take();
+  transfer.piece = piece;
+  transfer.miss = miss;
+  transfer.step = step;
+  Message& message = transfer.message;
+  message.opcode = opcode;
+  message.channel = channel_of(opcode);
+  message.size = static_cast<std::uint16_t>(bytes);
+  message.address = address;
+  message.tag = transfer.index;
+  if (piece) {  // what goes back behind is for nobody
+    message.account = &piece->account;
+    message.requester = piece->access->message->requester;
+    message.age = piece->access->message->age;
+  }
+  media.access(message, address, kernel_.now());
+}
+
+void CachedMedia::transferred(Transfer& transfer) {
+  const Step step = transfer.step;
+  Piece* const piece = transfer.piece;
+  Miss* const miss = transfer.miss;
+  transfers_.give_back(transfer);
+  switch (step) {
+    case Step::kUse: finish(*piece); return;
+    case Step::kVictim:
+      this->transfer(*backing_, Step::kWriteBack, Opcode::kMemWr, Address{miss->victim * page_}, page_,
+                     nullptr, miss);
+      [[fallthrough]];
+    case Step::kFetch:
+      if (--miss->before_fill == 0) fill(*miss);
+      return;
+    case Step::kFill: filled(*miss); break;
+    case Step::kWriteBack:
+      leaving_.erase(key_of(miss->victim));
+      miss->writes_back = false;
+      break;
+  }
+  release(*miss);
+  serve_waiting();
+}
+
+std::string CachedMedia::described() const {
+  const std::string front = cache_->described();
+  const std::string behind = backing_->described();
+  std::string text = front.empty() ? "" : "cache: " + front;
+  if (!front.empty() && !behind.empty()) text += "; ";
+  return behind.empty() ? text : text + "backing: " + behind;
+}
+
+void CachedMedia::open_window(Time now) {
+  measuring_ = true;
+  waiting_.open(now);
+  taken_.open(now);
+  for (Media* part : parts()) part->open_window(now);
+}
+
+void CachedMedia::close_window(Time now) {
+  measuring_ = false;
+  waiting_.close(now);
+  taken_.close(now);
+  for (Media* part : parts()) part->close_window(now);
+}
+
+std::vector<MeasureInfo> CachedMedia::measures() {
+  return {kHits, kMisses, kJoined, kHitRate, kWriteBacks, kMissesMean, kMissesMax, kQueueMean, kQueueMax};
+}
+
+void CachedMedia::report(MeasureSink& sink) const {
+  const std::uint64_t all = counts_.hits + counts_.misses + counts_.joined;
+  sink.count(kHits, counts_.hits);
+  sink.count(kMisses, counts_.misses);
+  sink.count(kJoined, counts_.joined);
+  sink.add(kHitRate, all == 0 ? 0.0 : static_cast<double>(counts_.hits) / static_cast<double>(all));
+  sink.count(kWriteBacks, counts_.write_backs);
+  sink.add(kMissesMean, taken_.mean());
+  sink.add(kMissesMax, taken_.maximum());
+  sink.add(kQueueMean, waiting_.mean());
+  sink.add(kQueueMax, waiting_.maximum());
+  PrefixedSink of_cache("cache_", sink);
+  cache_->report(of_cache);
+  PrefixedSink of_backing("backing_", sink);
+  backing_->report(of_backing);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,109 @@
+// A cache of pages before other media: DRAM in front of flash or NVM, as devices have that store more than they can reach
+// quickly. Both the cache and what is behind it are media of their own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/memory_estimate.hpp"
+#include "base/schema.hpp"
+#include "base/zeroed_array.hpp"
+#include "kernel/distribution.hpp"
+#include "kernel/pool.hpp"
+#include "memory/media.hpp"
+#include "tags/cache_array.hpp"
+
+namespace cxloom {
+
+struct CachedMediaParams {
+  Bytes size{64ULL << 20U};
+  Bytes page{4096};
+  std::uint32_t ways = 16;
+  Kinded policy{"lru", Value(Value::Map{})};
+  Time lookup_time{5'000};
+  std::uint32_t misses = 32;
+  Kinded cache{"fixed", Value(Value::Map{})};
+  Kinded backing;
+
+  std::uint64_t pages() const { return size.count() / page.count(); }
+  static void describe(Schema<CachedMediaParams>& schema);
+  static void estimate(const CachedMediaParams& params, MemoryEstimate& memory);
+};
+
+/// Write-back and write-allocate. A page that misses is fetched from behind while a dirty victim is read out of the cache;
+/// then it is filled in, whoever waited for it is done, and the victim goes back behind in the background.
+class CachedMedia final : public Media {
+ public:
+  using Params = CachedMediaParams;
+  CachedMedia(const CachedMediaParams& params, const MediaContext& context);
+  ~CachedMedia() override;
+
+  void access(Message& message, Address address, Time ready) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  std::optional<Bytes> capacity() const override { return backing_->capacity(); }
+  std::string described() const override;
+  std::vector<Media*> parts() override { return {cache_.get(), backing_.get()}; }
+  void open_window(Time now) override;
+  void close_window(Time now) override;
+  void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
+
+ private:
+  friend struct CachedMediaParams;  // whose estimate counts misses
+  struct Access;                    // a message, until all its pages are done
+  struct Piece;                     // what an access wants of one page
+  struct Miss;                      // a page on its way in, and its victim on the way out
+  struct Transfer;                  // an access to one of the two media
+  class Side;                       // who hears from one of them
+  struct Turn;                      // the pieces that wait to become misses
+  enum class Step : std::uint8_t { kUse, kFetch, kVictim, kFill, kWriteBack };
+  enum Wake : std::uint8_t { kLookedUp, kTransferred };
+  struct Counts {
+    std::uint64_t hits = 0;
+    std::uint64_t misses = 0;
+    std::uint64_t joined = 0;
+    std::uint64_t write_backs = 0;
+  };
+
+  void look_up(Access& access);
+  void serve(Piece& piece);
+  bool find(Piece& piece);
+  bool begin_miss(Piece& piece);
+  void serve_waiting();
+  void fill(Miss& miss);
+  void filled(Miss& miss);
+  void release(Miss& miss);
+  void finish(Piece& piece);
+  void transfer(Media& media, Step step, Opcode opcode, Address address, std::uint64_t bytes, Piece* piece,
+                Miss* miss);
+  void transferred(Transfer& transfer);
+
+  Address address_of(Slot slot) const { return Address{slot * page_}; }
+  static LineAddress key_of(std::uint64_t page) { return LineAddress{page}; }
+
+  Kernel& kernel_;
+  MediaClient& client_;
+  EventSource source_;
+  std::uint64_t page_;  // bytes
+  Time lookup_time_;
+  std::uint32_t most_misses_;
+  CacheArray tags_;             // of pages where it says lines
+  ZeroedArray<Miss*> coming_;   // by slot: what fills it now
+  LineIndex leaving_;           // pages on their way out
+  std::unique_ptr<Side> side_;  // hears from both
+  std::unique_ptr<Media> cache_;
+  std::unique_ptr<Media> backing_;
+  std::unique_ptr<Turn> turn_;
+
+  Pool<Access> accesses_;
+  Pool<Piece> pieces_;
+  Pool<Miss> misses_;
+  Pool<Transfer> transfers_;
+
+  bool measuring_ = false;
+  Counts counts_;  // while measuring
+  LevelMonitor waiting_;
+  LevelMonitor taken_;
+};
+
+}  // namespace cxloom

@@ -8,62 +8,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/random.hpp"
 
 namespace cxloom {
-
-namespace {
-
-class DeterministicRouting final : public RoutingStrategy {
- public:
-  explicit DeterministicRouting(std::vector<std::uint32_t> ranks) : ranks_(std::move(ranks)) {}
-  std::size_t choose(const Message& message, std::uint32_t /*node*/, std::size_t choices) override {
-    return ranks_[message.destination.index()] % choices;
-  }
-  bool goes_by_destination() const override { return true; }
-
- private:
-  std::vector<std::uint32_t> ranks_;
-};
-
-class FlowHashRouting final : public RoutingStrategy {
- public:
-  explicit FlowHashRouting(std::uint64_t seed) : key_(mix_bits(seed)) {}
-  std::size_t choose(const Message& message, std::uint32_t node, std::size_t choices) override {
-    const std::uint64_t flow = (std::uint64_t{message.source.index()} << 32U) | message.destination.index();
-    return mix_bits(mix_bits(key_ ^ flow) + node) % choices;
-  }
-
- private:
-  std::uint64_t key_;
-};
-
-class RandomRouting final : public RoutingStrategy {
- public:
-  explicit RandomRouting(std::uint64_t seed) : key_(mix_bits(seed ^ 0x726f757465ULL)) {}
-  std::size_t choose(const Message& message, std::uint32_t node, std::size_t choices) override {
-    // All messages of one class to one line take one way, which keeps their order.
-    const std::uint64_t line = LineAddress::of(message.address).number();
-    const std::uint64_t flow =
-        (std::uint64_t{message.source.index()} << 8U) | static_cast<std::uint64_t>(message.channel);
-    return mix_bits(mix_bits(key_ ^ line) ^ mix_bits(flow) ^ node) % choices;
-  }
-
- private:
-  std::uint64_t key_;
-};
-
-}  // namespace
-
-std::unique_ptr<RoutingStrategy> make_routing_strategy(RoutingKind kind, std::uint64_t seed,
-                                                       std::vector<std::uint32_t> ranks) {
-  switch (kind) {
-    case RoutingKind::kDeterministic: return std::make_unique<DeterministicRouting>(std::move(ranks));
-    case RoutingKind::kFlowHash: return std::make_unique<FlowHashRouting>(seed);
-    case RoutingKind::kRandom: return std::make_unique<RandomRouting>(seed);
-  }
-  throw InternalError("an unknown routing strategy");
-}
 
 /// What is found on the way from one target outwards. Leaves are left out: their way is that of what they hang on.
 struct RouteTable::Search {

@@ -1,4 +1,4 @@
-// Shortest-path routes with all equal-cost next hops, and the strategies that choose among these.
+// Shortest-path routes with all equal-cost next hops, among which a strategy chooses.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "base/units.hpp"
 #include "component/fabric.hpp"
+#include "interconnect/routing_strategy.hpp"
 #include "interconnect/topology.hpp"
 #include "protocol/message.hpp"
 
@@ -18,32 +19,6 @@ enum class RouteMetric : std::uint8_t {
   kHops,     ///< fewest links
   kLatency,  ///< least unloaded latency of a line of data: ports, flight, transit times and serialisation
 };
-
-/// Chooses one of several equally good next hops.
-///
-/// Contract. Ordering: messages of one class (Channel) from one source to one address must keep their order, so a
-/// strategy must give all of them the same path while they may be under way; it may spread messages to different
-/// addresses or of different classes as it likes. Virtual channels: a strategy that admits paths which are not shortest,
-/// and so may close a circle of waiting buffers, must also move the message to a channel that breaks the circle; the
-/// strategies here take shortest paths and leave the channel alone.
-class RoutingStrategy {
- public:
-  virtual ~RoutingStrategy() = default;
-  /// An index below `choices`, which is at least two. `node` is where the message is.
-  virtual std::size_t choose(const Message& message, std::uint32_t node, std::size_t choices) = 0;
-  /// At one node, nothing but the destination decides, and always in the same way.
-  virtual bool goes_by_destination() const { return false; }
-};
-
-enum class RoutingKind : std::uint8_t {
-  kDeterministic,  ///< by the destination's rank, so that ties are spread evenly over destinations (d-mod-k)
-  kFlowHash,       ///< by a hash of source and destination
-  kRandom,  ///< by a keyed draw for each line address and class: as good as one a message for scattered traffic
-};
-
-/// `ranks`: of each node, its place among the nodes of its kind.
-std::unique_ptr<RoutingStrategy> make_routing_strategy(RoutingKind kind, std::uint64_t seed,
-                                                       std::vector<std::uint32_t> ranks);
 
 /// For each node and destination, the ports of all shortest ways.
 class RouteTable {

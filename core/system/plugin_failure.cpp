@@ -49,6 +49,10 @@ std::vector<Part> parts_of_plugins(const Registry& registry, const Spec& spec) {
     const auto* const entry = add(registry.devices, "device", device.name, device.kinded.kind, parts);
     add_named(registry, device.name, entry->info, device.kinded.params, parts);
   }
+  if (const auto* const routing = registry.routing.find(spec.run.routing.kind); !routing->plugin.empty()) {
+    parts.push_back(
+        {{}, "the routing (kind '" + routing->kind + "' of the plug-in " + routing->plugin + ")"});
+  }
   for (const Spec::Workload& workload : spec.workloads) {
     const std::string what = "the pattern of";
     if (workload.params.pattern)

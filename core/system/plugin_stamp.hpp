@@ -14,6 +14,7 @@
 #include "component/component.hpp"
 #include "cxloom_version.hpp"
 #include "device/device_context.hpp"
+#include "interconnect/routing_strategy.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/dram_scheduler.hpp"
 #include "memory/media.hpp"
@@ -78,18 +79,31 @@ inline constexpr const char* kEntrySymbol = "cxloom_register";
 /// The stamp of whoever compiles this.
 constexpr PluginStamp make_plugin_stamp() {
   using namespace stamp_detail;
-  return {
-      text<16>(kStampMagic),
-      sizeof(PluginStamp),
-      text<28>(kVersion),
-      text<48>(cxx_library()),
-      {layout<Component>("Component"), layout<DeviceContext>("DeviceContext"),
-       layout<DramQueue::Entry>("DramQueue::Entry"), layout<DramScheduler>("DramScheduler"),
-       layout<Fabric>("Fabric"), layout<FieldInfo>("FieldInfo"), layout<InputError>("InputError"),
-       layout<Kernel>("Kernel"), layout<MeasureInfo>("MeasureInfo"), layout<Media>("Media"),
-       layout<MediaContext>("MediaContext"), layout<Message>("Message"), layout<Pattern>("Pattern"),
-       layout<Registry>("Registry"), layout<Request>("Request"), layout<Simulation>("Simulation"),
-       layout<Value>("Value"), layout<VictimContext>("VictimContext"), layout<VictimPolicy>("VictimPolicy")}};
+  return {text<16>(kStampMagic),
+          sizeof(PluginStamp),
+          text<28>(kVersion),
+          text<48>(cxx_library()),
+          {layout<Component>("Component"),
+           layout<DeviceContext>("DeviceContext"),
+           layout<DramQueue::Entry>("DramQueue::Entry"),
+           layout<DramScheduler>("DramScheduler"),
+           layout<Fabric>("Fabric"),
+           layout<FieldInfo>("FieldInfo"),
+           layout<InputError>("InputError"),
+           layout<Kernel>("Kernel"),
+           layout<MeasureInfo>("MeasureInfo"),
+           layout<Media>("Media"),
+           layout<MediaContext>("MediaContext"),
+           layout<Message>("Message"),
+           layout<Pattern>("Pattern"),
+           layout<Registry>("Registry"),
+           layout<Request>("Request"),
+           layout<RoutingContext>("RoutingContext"),
+           layout<RoutingStrategy>("RoutingStrategy"),
+           layout<Simulation>("Simulation"),
+           layout<Value>("Value"),
+           layout<VictimContext>("VictimContext"),
+           layout<VictimPolicy>("VictimPolicy")}};
 }
 
 }  // namespace cxloom

@@ -31,6 +31,7 @@ Registry builtin_registry() {
   registry.media.add<CachedMedia>("cached");
   register_schedulers(registry.media.schedulers);
   register_victims(registry.victims);
+  register_routing(registry.routing);
   register_patterns(registry.patterns);
   register_shapes(registry.shapes);
   return registry;

@@ -6,6 +6,7 @@
 
 #include "device/device_context.hpp"
 #include "interconnect/generators.hpp"
+#include "interconnect/routing_strategy.hpp"
 #include "memory/media.hpp"
 #include "workload/pattern.hpp"
 
@@ -15,6 +16,7 @@ struct Registry {
   DeviceRegistry devices{"device"};
   MediaRegistry media{"media"};
   VictimRegistry victims{"victim policy"};
+  RoutingRegistry routing{"routing"};
   PatternRegistry patterns{"pattern"};
   ShapeRegistry shapes{"topology"};
   std::vector<const void*> plugins;  ///< the libraries that it points into
@@ -37,6 +39,7 @@ struct Registry {
     visit("media", "Media of a memory", self.media);
     visit("schedulers", "Schedulers of DRAM", self.media.schedulers);
     visit("victims", "Victim policies of a cache", self.victims);
+    visit("routing", "Routing among equally short ways", self.routing);
     visit("patterns", "Access patterns of a workload", self.patterns);
     visit("topologies", "Topologies", self.shapes);
   }

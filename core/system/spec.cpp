@@ -29,15 +29,9 @@ void RunParams::describe(Schema<RunParams>& schema) {
       "warmup and warmup_time are two ways to say the same: leave one out",
       [](const RunParams& run) { return run.warmup == 0 || !run.warmup_time; }, "warmup_time");
   schema.field("seed", &RunParams::seed).doc("Of all random streams. Same spec and seed: the same results.");
-  schema
-      .choice("routing", &RunParams::routing,
-              {{"deterministic", RoutingKind::kDeterministic},
-               {"flow-hash", RoutingKind::kFlowHash},
-               {"random", RoutingKind::kRandom}})
-      .doc(
-          "Among equally short ways. deterministic: by the destination's rank. flow-hash: by source and "
-          "destination. "
-          "random: a draw for each line address.");
+  schema.field("routing", &RunParams::routing)
+      .category("routing")
+      .doc("Which of equally short ways a message takes.");
   schema
       .choice("route_by", &RunParams::route_by,
               {{"hops", RouteMetric::kHops}, {"latency", RouteMetric::kLatency}})
@@ -266,6 +260,7 @@ Spec Spec::read(const Value& value, const Registry& registry) {
   }
   if (const Value* run = value.find("run"); run && !run->is_null()) {
     spec.run = below("run", [&] { return read_params<RunParams>(*run); });
+    below("run.routing", [&] { static_cast<void>(registry.routing.at(spec.run.routing.kind)); });
   }
   if (const Value* outputs = value.find("outputs"); outputs && !outputs->is_null()) {
     spec.outputs = below("outputs", [&] { return read_params<OutputParams>(*outputs); });

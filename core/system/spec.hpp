@@ -29,7 +29,7 @@ struct RunParams {
   std::uint64_t warmup = 0;
   std::optional<Time> warmup_time;
   std::uint64_t seed = 1;
-  RoutingKind routing = RoutingKind::kDeterministic;
+  Kinded routing{"deterministic", Value(Value::Map{})};
   RouteMetric route_by = RouteMetric::kHops;
   UntilParams until;
   std::uint64_t livelock_events = 100'000'000;

@@ -51,6 +51,13 @@ class SpecCheck {
     const Value* found = spec.find(key);
     if (!found || found->is_null()) return;
     errors_.attempt([&] { below(key, [&] { static_cast<void>(read_params<Params>(*found)); }); });
+    errors_.attempt([&] {
+      below(key, [&] {
+        ErrorList inside;
+        check_named(Schema<Params>().info(), *found, inside);
+        inside.raise();
+      });
+    });
   }
 
   /// The parameters of a kind, and those of the kinds that it names.

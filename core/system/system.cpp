@@ -148,12 +148,12 @@ void System::make_links() {
   const MemoryEstimate routes = estimate_routes(topology_, spec_.run.route_by);
   check_memory(routes);
   memory_need_ += routes.bytes();
-  std::vector<std::uint32_t> ranks;
+  RoutingContext context{spec_.run.seed, {}};
   std::map<std::string, std::uint32_t> counts;
-  for (const Spec::Device& device : spec_.devices) ranks.push_back(counts[device.kinded.kind]++);
-  auto router =
-      std::make_unique<Router>(topology_, spec_.run.route_by,
-                               make_routing_strategy(spec_.run.routing, spec_.run.seed, std::move(ranks)));
+  for (const Spec::Device& device : spec_.devices) context.ranks.push_back(counts[device.kinded.kind]++);
+  auto router = std::make_unique<Router>(topology_, spec_.run.route_by, below("run.routing", [&] {
+                                           return registry_.routing.make(spec_.run.routing, context);
+                                         }));
   routes_ = &router->table();
   fabric_.routes = std::move(router);
 }

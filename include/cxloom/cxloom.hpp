@@ -10,21 +10,22 @@
 // it as `cxloom run SPEC --plugin libmine.so`. examples/plugin/ has one.
 #pragma once
 
-#include "base/json.hpp"                 // plain values as JSON
-#include "base/schema.hpp"               // declared parameters
-#include "base/units.hpp"                // Time, Bytes, Bandwidth, ...
-#include "component/component.hpp"       // Component
-#include "component/endpoint.hpp"        // Endpoint, Agent
-#include "device/device_context.hpp"     // what a device finds around itself
-#include "device/memory_controller.hpp"  // MemoryController, an agent
-#include "device/sequencer.hpp"          // Sequencer, an agent
-#include "device/switch.hpp"             // SwitchingDevice
-#include "embed/embedded_system.hpp"     // EmbeddedSystem: one from a resolved spec
-#include "memory/dram_scheduler.hpp"     // DramScheduler
-#include "memory/media.hpp"              // Media
-#include "protocol/request.hpp"          // Request, Message
-#include "system/plugin_stamp.hpp"       // CXLOOM_PLUGIN
-#include "system/registry.hpp"           // where kinds are registered
-#include "system/simulation.hpp"         // a simulation driven from outside
-#include "tags/victim_policy.hpp"        // VictimPolicy
-#include "workload/pattern.hpp"          // Pattern
+#include "base/json.hpp"                      // plain values as JSON
+#include "base/schema.hpp"                    // declared parameters
+#include "base/units.hpp"                     // Time, Bytes, Bandwidth, ...
+#include "component/component.hpp"            // Component
+#include "component/endpoint.hpp"             // Endpoint, Agent
+#include "device/device_context.hpp"          // what a device finds around itself
+#include "device/memory_controller.hpp"       // MemoryController, an agent
+#include "device/sequencer.hpp"               // Sequencer, an agent
+#include "device/switch.hpp"                  // SwitchingDevice
+#include "embed/embedded_system.hpp"          // EmbeddedSystem: one from a resolved spec
+#include "interconnect/routing_strategy.hpp"  // RoutingStrategy
+#include "memory/dram_scheduler.hpp"          // DramScheduler
+#include "memory/media.hpp"                   // Media
+#include "protocol/request.hpp"               // Request, Message
+#include "system/plugin_stamp.hpp"            // CXLOOM_PLUGIN
+#include "system/registry.hpp"                // where kinds are registered
+#include "system/simulation.hpp"              // a simulation driven from outside
+#include "tags/victim_policy.hpp"             // VictimPolicy
+#include "workload/pattern.hpp"               // Pattern

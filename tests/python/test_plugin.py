@@ -228,3 +228,34 @@ def test_media_of_a_plugin_may_hold_media(tmp_path: Path) -> None:
     assert refused.returncode == 2
     assert "devices.mem.media.backing.of.kind" in refused.stderr
     assert "did you mean 'fixed'?" in refused.stderr
+
+
+SPINES = """
+topology: {kind: spine-leaf, leaves: 2, spines: 2, devices_per_leaf: 4, link: {bandwidth: 8GB/s}}
+workload: {"host*": {pattern: random, requests: 500, footprint: 1MiB}}
+"""
+
+
+def test_a_routing_strategy_may_come_from_a_plugin(tmp_path: Path) -> None:
+    library = built(PLUGINS / "first.cpp", tmp_path / "libfirst.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(SPINES)
+
+    def messages_of_spines(routing: str) -> list[int]:
+        chosen = f"run.routing={routing}"
+        done = run("run", str(spec), "--plugin", str(library), "--json", "--set", chosen)
+        assert done.returncode == 0, done.stderr
+        links = json.loads(done.stdout)["per_link"]
+        spines = [[way["messages"] for name, ends in links.items() for way in ends.values() if spine in name]
+                  for spine in ("spine0", "spine1")]  # fmt: skip
+        return [sum(each) for each in spines]
+
+    assert all(messages_of_spines("deterministic"))
+    first, second = messages_of_spines("first")
+    assert first > 0
+    assert second == 0
+    assert messages_of_spines("{kind: first, last: true}") == [second, first]
+
+    refused = run("check", str(spec), "--set", "run.routing=first")
+    assert refused.returncode == 2
+    assert "unknown routing kind 'first'" in refused.stderr

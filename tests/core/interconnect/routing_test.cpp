@@ -15,6 +15,14 @@
 namespace cxloom {
 namespace {
 
+std::unique_ptr<RoutingStrategy> strategy_of(const char* kind, std::uint64_t seed,
+                                             std::vector<std::uint32_t> ranks) {
+  RoutingRegistry registry("routing");
+  register_routing(registry);
+  RoutingContext context{seed, std::move(ranks)};
+  return registry.make({kind, Value(Value::Map{})}, context);
+}
+
 using namespace literals;
 
 /// A random connected graph of switches with devices on them; some devices have two links. Wires and switches of every
@@ -349,16 +357,15 @@ TEST(Router, FixedPortsAreThoseOfEveryMessageToADestination) {
     const Topology topology = random_graph(seed, false);
     std::vector<std::uint32_t> ranks(topology.size());
     for (std::uint32_t i = 0; i < ranks.size(); ++i) ranks[i] = i;
-    for (const RoutingKind kind :
-         {RoutingKind::kDeterministic, RoutingKind::kFlowHash, RoutingKind::kRandom}) {
-      Router router(topology, RouteMetric::kHops, make_routing_strategy(kind, seed, ranks));
+    for (const char* kind : {"deterministic", "flow-hash", "random"}) {
+      Router router(topology, RouteMetric::kHops, strategy_of(kind, seed, ranks));
       for (std::uint32_t node = 0; node < topology.size(); ++node) {
         if (!topology.node(node).forwards) continue;
         const std::vector<std::uint16_t> ports = router.fixed_ports(NodeId{node});
         for (std::uint32_t to = 0; to < topology.size(); ++to) {
           if (to == node) continue;
           const bool tie = router.table().next_hops(node, to).size() > 1;
-          EXPECT_EQ(ports[to] == Router::kVaries, tie && kind != RoutingKind::kDeterministic);
+          EXPECT_EQ(ports[to] == Router::kVaries, tie && std::string(kind) != "deterministic");
           if (ports[to] != Router::kVaries) {
             EXPECT_EQ(router.port(message_to(0, to, 64 * to), NodeId{node}), ports[to]);
           }
@@ -371,7 +378,7 @@ TEST(Router, FixedPortsAreThoseOfEveryMessageToADestination) {
 TEST(RoutingStrategy, DeterministicSpreadsDestinationsEvenly) {
   std::vector<std::uint32_t> ranks(16);
   for (std::uint32_t i = 0; i < 16; ++i) ranks[i] = i;
-  const auto strategy = make_routing_strategy(RoutingKind::kDeterministic, 1, ranks);
+  const auto strategy = strategy_of("deterministic", 1, ranks);
   std::vector<int> counts(4, 0);
   for (std::uint32_t to = 0; to < 16; ++to) {
     const std::size_t choice = strategy->choose(message_to(99, to), 5, 4);
@@ -383,7 +390,7 @@ TEST(RoutingStrategy, DeterministicSpreadsDestinationsEvenly) {
 }
 
 TEST(RoutingStrategy, FlowHashKeepsAFlowOnOnePathAndSpreadsFlows) {
-  const auto strategy = make_routing_strategy(RoutingKind::kFlowHash, 7, {});
+  const auto strategy = strategy_of("flow-hash", 7, {});
   std::vector<int> counts(4, 0);
   for (std::uint32_t source = 0; source < 64; ++source) {
     for (std::uint32_t to = 0; to < 64; ++to) {
@@ -396,7 +403,7 @@ TEST(RoutingStrategy, FlowHashKeepsAFlowOnOnePathAndSpreadsFlows) {
 }
 
 TEST(RoutingStrategy, RandomKeepsALineOfAClassOnOnePathAndSpreadsLines) {
-  const auto strategy = make_routing_strategy(RoutingKind::kRandom, 7, {});
+  const auto strategy = strategy_of("random", 7, {});
   std::vector<int> counts(4, 0);
   bool classes_differ = false;
   for (std::uint64_t line = 0; line < 4096; ++line) {

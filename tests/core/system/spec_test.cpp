@@ -58,7 +58,7 @@ TEST(Spec, AMistakeIsToldWithItsPath) {
   EXPECT_EQ(read_error(good().region({"mem"}, {{"interleave", "100B"}}).value()).path(),
             "address_map[1].interleave");
   EXPECT_EQ(read_error(good().region({}).value()).path(), "address_map[1].to");
-  EXPECT_EQ(read_error(good().run_with({{"routing", "randm"}}).value()).path(), "run.routing");
+  EXPECT_EQ(read_error(good().run_with({{"routing", "randm"}}).value()).path(), "run.routing.kind");
   EXPECT_EQ(read_error(good().outputs({{"series", "1ps"}}).value()).path(), "outputs.series");
 }
 

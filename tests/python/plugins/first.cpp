@@ -1,0 +1,31 @@
+// A routing strategy outside the tree: of equally short ways always the same one.
+#include <cxloom/cxloom.hpp>
+
+namespace {
+
+using namespace cxloom;
+
+class First final : public RoutingStrategy {
+ public:
+  struct Params {
+    bool last = false;
+
+    static void describe(Schema<Params>& schema) {
+      schema.doc("Of equally short ways always the first.");
+      schema.field("last", &Params::last).doc("Always the last instead.");
+    }
+  };
+  First(const Params& params, const RoutingContext& /*context*/) : last_(params.last) {}
+
+  std::size_t choose(const Message& /*message*/, std::uint32_t /*node*/, std::size_t choices) override {
+    return last_ ? choices - 1 : 0;
+  }
+  bool goes_by_destination() const override { return true; }
+
+ private:
+  bool last_;
+};
+
+}  // namespace
+
+CXLOOM_PLUGIN(registry) { registry.routing.add<First>("first"); }

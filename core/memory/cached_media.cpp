@@ -3,22 +3,37 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/measure_table.hpp"
 #include "kernel/wait_list.hpp"
 
 namespace cxloom {
 
 namespace {
 
-constexpr MeasureInfo kHits{"page_hits", "", "accesses to pages in the cache"};
-constexpr MeasureInfo kMisses{"page_misses", "", "accesses that brought their page into the cache"};
-constexpr MeasureInfo kJoined{"page_joins", "", "accesses to pages that were on their way into the cache"};
-constexpr MeasureInfo kHitRate{"page_hit_rate", "", "hits / accesses"};
-constexpr MeasureInfo kWriteBacks{"page_write_backs", "", "dirty pages that left the cache"};
-constexpr MeasureInfo kMissesMean{"misses_mean", "", "misses at work, mean over time"};
-constexpr MeasureInfo kMissesMax{"misses_max", "", "the same, largest number"};
-constexpr MeasureInfo kQueueMean{"media_queue_mean", "",
-                                 "accesses that wait to become misses, mean over time"};
-constexpr MeasureInfo kQueueMax{"media_queue_max", "", "the same, largest number"};
+struct Measured {
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t joined = 0;
+  double hit_rate = 0;
+  std::uint64_t write_backs = 0;
+  double misses_mean = 0;
+  double misses_max = 0;
+  double queue_mean = 0;
+  double queue_max = 0;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::hits>("page_hits", "", "accesses to pages in the cache"),
+    measure<&Measured::misses>("page_misses", "", "accesses that brought their page into the cache"),
+    measure<&Measured::joined>("page_joins", "", "accesses to pages that were on their way into the cache"),
+    measure<&Measured::hit_rate>("page_hit_rate", "", "hits / accesses"),
+    measure<&Measured::write_backs>("page_write_backs", "", "dirty pages that left the cache"),
+    measure<&Measured::misses_mean>("misses_mean", "", "misses at work, mean over time"),
+    measure<&Measured::misses_max>("misses_max", "", "the same, largest number"),
+    measure<&Measured::queue_mean>("media_queue_mean", "",
+                                   "accesses that wait to become misses, mean over time"),
+    measure<&Measured::queue_max>("media_queue_max", "", "the same, largest number"),
+};
 
 constexpr Bytes kLargestPage{32'768};  // the size of an access has 16 bits
 
@@ -402,21 +417,22 @@ void CachedMedia::close_window(Time now) {
   for (Media* part : parts()) part->close_window(now);
 }
 
-std::vector<MeasureInfo> CachedMedia::measures() {
-  return {kHits, kMisses, kJoined, kHitRate, kWriteBacks, kMissesMean, kMissesMax, kQueueMean, kQueueMax};
-}
+std::vector<MeasureInfo> CachedMedia::measures() { return infos_of(kMeasures); }
 
 void CachedMedia::report(MeasureSink& sink) const {
-  const std::uint64_t all = counts_.hits + counts_.misses + counts_.joined;
-  sink.count(kHits, counts_.hits);
-  sink.count(kMisses, counts_.misses);
-  sink.count(kJoined, counts_.joined);
-  sink.add(kHitRate, all == 0 ? 0.0 : static_cast<double>(counts_.hits) / static_cast<double>(all));
-  sink.count(kWriteBacks, counts_.write_backs);
-  sink.add(kMissesMean, taken_.mean());
-  sink.add(kMissesMax, taken_.maximum());
-  sink.add(kQueueMean, waiting_.mean());
-  sink.add(kQueueMax, waiting_.maximum());
+  const Counts& n = counts_;
+  const std::uint64_t all = n.hits + n.misses + n.joined;
+  report_all(kMeasures,
+             {.hits = n.hits,
+              .misses = n.misses,
+              .joined = n.joined,
+              .hit_rate = all == 0 ? 0.0 : static_cast<double>(n.hits) / static_cast<double>(all),
+              .write_backs = n.write_backs,
+              .misses_mean = taken_.mean(),
+              .misses_max = taken_.maximum(),
+              .queue_mean = waiting_.mean(),
+              .queue_max = waiting_.maximum()},
+             sink);
   PrefixedSink of_cache("cache_", sink);
   cache_->report(of_cache);
   PrefixedSink of_backing("backing_", sink);

@@ -3,17 +3,26 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/measure_table.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {
 
 namespace {
 
-constexpr MeasureInfo kLoad{
-    "curve_load", "", "offered bandwidth / the largest of the curve, as estimated at each access, mean"};
-constexpr MeasureInfo kReads{"curve_reads", "", "share of reads, as estimated at each access, mean"};
-constexpr MeasureInfo kThrottled{
-    "throttled", "", "share of the accesses that the largest bandwidth delayed beyond their latency"};
+struct Measured {
+  double load = 0;
+  double reads = 0;
+  double throttled = 0;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::load>(
+        "curve_load", "", "offered bandwidth / the largest of the curve, as estimated at each access, mean"),
+    measure<&Measured::reads>("curve_reads", "", "share of reads, as estimated at each access, mean"),
+    measure<&Measured::throttled>(
+        "throttled", "", "share of the accesses that the largest bandwidth delayed beyond their latency"),
+};
 
 CurveTable table_of(const CurveMediaParams& params) {
   return params.file ? CurveTable::from_file(*params.file) : CurveTable(params.points);
@@ -92,13 +101,15 @@ void CurveMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   client_.media_done(*reinterpret_cast<Message*>(payload), kernel_.now());
 }
 
-std::vector<MeasureInfo> CurveMedia::measures() { return {kLoad, kReads, kThrottled}; }
+std::vector<MeasureInfo> CurveMedia::measures() { return infos_of(kMeasures); }
 
 void CurveMedia::report(MeasureSink& sink) const {
   const double accesses = accesses_ > 0 ? static_cast<double>(accesses_) : 1.0;
-  sink.add(kLoad, load_sum_ / accesses);
-  sink.add(kReads, reads_sum_ / accesses);
-  sink.add(kThrottled, static_cast<double>(throttled_) / accesses);
+  report_all(kMeasures,
+             {.load = load_sum_ / accesses,
+              .reads = reads_sum_ / accesses,
+              .throttled = static_cast<double>(throttled_) / accesses},
+             sink);
 }
 
 }  // namespace cxloom

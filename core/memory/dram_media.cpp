@@ -4,41 +4,72 @@
 #include <bit>
 
 #include "base/error.hpp"
+#include "base/measure_table.hpp"
 #include "memory/dram_energy.hpp"
 
 namespace cxloom {
 
 namespace {
 
-constexpr MeasureInfo kHits{"row_hits", "", "bursts that found their row open"};
-constexpr MeasureInfo kMisses{"row_misses", "", "bursts that found their bank closed"};
-constexpr MeasureInfo kConflicts{"row_conflicts", "", "bursts that found another row open"};
-constexpr MeasureInfo kHitRate{"row_hit_rate", "", "row hits / bursts"};
-constexpr MeasureInfo kReadRate{"media_read_gb_per_s", "GB/s", "bytes of read bursts / length of the window"};
-constexpr MeasureInfo kWriteRate{"media_write_gb_per_s", "GB/s",
-                                 "bytes of write bursts / length of the window"};
-constexpr MeasureInfo kBus{"data_bus_utilization", "", "share of time that the data buses move data, mean"};
-constexpr MeasureInfo kReadQueue{"read_queue_mean", "",
-                                 "bursts in a read queue, mean over time and sub-channels"};
-constexpr MeasureInfo kReadQueueMax{"read_queue_max", "", "the same, largest number in one"};
-constexpr MeasureInfo kWriteQueue{"write_queue_mean", "",
-                                  "bursts in a write queue, mean over time and sub-channels"};
-constexpr MeasureInfo kWriteQueueMax{"write_queue_max", "", "the same, largest number in one"};
-constexpr MeasureInfo kForwarded{"forwarded_reads", "", "read bursts answered from a write queue"};
-constexpr MeasureInfo kMerged{"merged_writes", "", "write bursts merged into a queued one"};
-constexpr MeasureInfo kActivates{"activates", "", "activate commands"};
-constexpr MeasureInfo kRefreshes{"refreshes", "", "refresh commands"};
-constexpr MeasureInfo kRefreshShare{"refresh_share", "",
-                                    "share of time that a bank is being refreshed, mean"};
-constexpr MeasureInfo kPowerDownShare{"power_down_share", "",
-                                      "share of time that a rank is in power-down, mean"};
-constexpr MeasureInfo kEnergy{"energy_uj", "uJ", "energy of the devices, if their currents are known"};
-constexpr MeasureInfo kBackground{"energy_background_uj", "uJ", "of it standby and power-down"};
-constexpr MeasureInfo kActivate{"energy_activate_uj", "uJ", "of it activate and precharge"};
-constexpr MeasureInfo kRead{"energy_read_uj", "uJ", "of it reading"};
-constexpr MeasureInfo kWrite{"energy_write_uj", "uJ", "of it writing"};
-constexpr MeasureInfo kRefresh{"energy_refresh_uj", "uJ", "of it refresh"};
-constexpr MeasureInfo kPower{"power_mw", "mW", "energy / length of the window"};
+struct Measured {
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t conflicts = 0;
+  double hit_rate = 0;
+  double read_rate = 0;
+  double write_rate = 0;
+  double bus = 0;
+  double read_queue = 0;
+  std::uint64_t read_queue_max = 0;
+  double write_queue = 0;
+  std::uint64_t write_queue_max = 0;
+  std::uint64_t forwarded = 0;
+  std::uint64_t merged = 0;
+  std::uint64_t activates = 0;
+  std::uint64_t refreshes = 0;
+  double refresh_share = 0;
+  double power_down_share = 0;
+  std::optional<double> energy;
+  std::optional<double> background;
+  std::optional<double> activate;
+  std::optional<double> read;
+  std::optional<double> write;
+  std::optional<double> refresh;
+  std::optional<double> power;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::hits>("row_hits", "", "bursts that found their row open"),
+    measure<&Measured::misses>("row_misses", "", "bursts that found their bank closed"),
+    measure<&Measured::conflicts>("row_conflicts", "", "bursts that found another row open"),
+    measure<&Measured::hit_rate>("row_hit_rate", "", "row hits / bursts"),
+    measure<&Measured::read_rate>("media_read_gb_per_s", "GB/s",
+                                  "bytes of read bursts / length of the window"),
+    measure<&Measured::write_rate>("media_write_gb_per_s", "GB/s",
+                                   "bytes of write bursts / length of the window"),
+    measure<&Measured::bus>("data_bus_utilization", "", "share of time that the data buses move data, mean"),
+    measure<&Measured::read_queue>("read_queue_mean", "",
+                                   "bursts in a read queue, mean over time and sub-channels"),
+    measure<&Measured::read_queue_max>("read_queue_max", "", "the same, largest number in one"),
+    measure<&Measured::write_queue>("write_queue_mean", "",
+                                    "bursts in a write queue, mean over time and sub-channels"),
+    measure<&Measured::write_queue_max>("write_queue_max", "", "the same, largest number in one"),
+    measure<&Measured::forwarded>("forwarded_reads", "", "read bursts answered from a write queue"),
+    measure<&Measured::merged>("merged_writes", "", "write bursts merged into a queued one"),
+    measure<&Measured::activates>("activates", "", "activate commands"),
+    measure<&Measured::refreshes>("refreshes", "", "refresh commands"),
+    measure<&Measured::refresh_share>("refresh_share", "",
+                                      "share of time that a bank is being refreshed, mean"),
+    measure<&Measured::power_down_share>("power_down_share", "",
+                                         "share of time that a rank is in power-down, mean"),
+    measure<&Measured::energy>("energy_uj", "uJ", "energy of the devices, if their currents are known"),
+    measure<&Measured::background>("energy_background_uj", "uJ", "of it standby and power-down"),
+    measure<&Measured::activate>("energy_activate_uj", "uJ", "of it activate and precharge"),
+    measure<&Measured::read>("energy_read_uj", "uJ", "of it reading"),
+    measure<&Measured::write>("energy_write_uj", "uJ", "of it writing"),
+    measure<&Measured::refresh>("energy_refresh_uj", "uJ", "of it refresh"),
+    measure<&Measured::power>("power_mw", "mW", "energy / length of the window"),
+};
 
 }  // namespace
 
@@ -186,12 +217,7 @@ void DramMedia::close_window(Time now) {
   window_ = counted(now).since(before_);
 }
 
-std::vector<MeasureInfo> DramMedia::measures() {
-  return {kHits,       kMisses,    kConflicts,    kHitRate,      kReadRate,       kWriteRate,
-          kBus,        kReadQueue, kReadQueueMax, kWriteQueue,   kWriteQueueMax,  kForwarded,
-          kMerged,     kActivates, kRefreshes,    kRefreshShare, kPowerDownShare, kEnergy,
-          kBackground, kActivate,  kRead,         kWrite,        kRefresh,        kPower};
-}
+std::vector<MeasureInfo> DramMedia::measures() { return infos_of(kMeasures); }
 
 void DramMedia::report(MeasureSink& sink) const {
   const DramCounters& n = window_;
@@ -203,22 +229,6 @@ void DramMedia::report(MeasureSink& sink) const {
     return whole > 0 ? static_cast<double>(part) / whole : 0.0;
   };
   const auto bytes = [&](std::uint64_t bursts) { return bursts * burst_bytes_; };
-
-  sink.count(kHits, n.hits);
-  sink.count(kMisses, n.misses);
-  sink.count(kConflicts, n.conflicts);
-  sink.add(kHitRate, share(n.hits, static_cast<double>(n.reads + n.writes)));
-  sink.add(kReadRate, share(bytes(n.reads), nanoseconds));
-  sink.add(kWriteRate, share(bytes(n.writes), nanoseconds));
-  sink.add(kBus, share((n.reads + n.writes) * organisation.burst_clocks, lane_clocks));
-  sink.add(kReadQueue, share(n.read_queue.integral, lane_clocks));
-  sink.count(kReadQueueMax, n.read_queue.largest);
-  sink.add(kWriteQueue, share(n.write_queue.integral, lane_clocks));
-  sink.count(kWriteQueueMax, n.write_queue.largest);
-  sink.count(kForwarded, n.forwarded);
-  sink.count(kMerged, n.merged);
-  sink.count(kActivates, n.activates);
-  sink.count(kRefreshes, n.refreshes);
   const DramTiming& timing = config_.device.timing;
   const double rank_clocks = lane_clocks * organisation.ranks;
   const double refreshing =
@@ -227,17 +237,35 @@ void DramMedia::report(MeasureSink& sink) const {
                                                        ? organisation.banks
                                                        : organisation.banks_in_rank())
           : static_cast<double>(timing.tRFC);
-  sink.add(kRefreshShare, share(static_cast<double>(n.refreshes) * refreshing, rank_clocks));
-  sink.add(kPowerDownShare, share(n.asleep_closed + n.asleep_open, rank_clocks));
-  if (config_.device.currents.VDD == 0) return;
-  const DramEnergy energy = dram_energy(config_, n, clocks);
-  sink.add(kEnergy, energy.total());
-  sink.add(kBackground, energy.background);
-  sink.add(kActivate, energy.activate);
-  sink.add(kRead, energy.read);
-  sink.add(kWrite, energy.write);
-  sink.add(kRefresh, energy.refresh);
-  sink.add(kPower, share(energy.total() * 1e6, nanoseconds));
+  Measured measured;
+  measured.hits = n.hits;
+  measured.misses = n.misses;
+  measured.conflicts = n.conflicts;
+  measured.hit_rate = share(n.hits, static_cast<double>(n.reads + n.writes));
+  measured.read_rate = share(bytes(n.reads), nanoseconds);
+  measured.write_rate = share(bytes(n.writes), nanoseconds);
+  measured.bus = share((n.reads + n.writes) * organisation.burst_clocks, lane_clocks);
+  measured.read_queue = share(n.read_queue.integral, lane_clocks);
+  measured.read_queue_max = n.read_queue.largest;
+  measured.write_queue = share(n.write_queue.integral, lane_clocks);
+  measured.write_queue_max = n.write_queue.largest;
+  measured.forwarded = n.forwarded;
+  measured.merged = n.merged;
+  measured.activates = n.activates;
+  measured.refreshes = n.refreshes;
+  measured.refresh_share = share(static_cast<double>(n.refreshes) * refreshing, rank_clocks);
+  measured.power_down_share = share(n.asleep_closed + n.asleep_open, rank_clocks);
+  if (config_.device.currents.VDD != 0) {
+    const DramEnergy energy = dram_energy(config_, n, clocks);
+    measured.energy = energy.total();
+    measured.background = energy.background;
+    measured.activate = energy.activate;
+    measured.read = energy.read;
+    measured.write = energy.write;
+    measured.refresh = energy.refresh;
+    measured.power = share(energy.total() * 1e6, nanoseconds);
+  }
+  report_all(kMeasures, measured, sink);
 }
 
 }  // namespace cxloom

@@ -2,12 +2,21 @@
 
 #include <bit>
 
+#include "base/measure_table.hpp"
+
 namespace cxloom {
 
 namespace {
 
-constexpr MeasureInfo kQueueMean{"media_queue_mean", "", "accesses waiting for a bank, mean over time"};
-constexpr MeasureInfo kQueueMax{"media_queue_max", "", "accesses waiting for a bank, largest number"};
+struct Measured {
+  double queue_mean = 0;
+  double queue_max = 0;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::queue_mean>("media_queue_mean", "", "accesses waiting for a bank, mean over time"),
+    measure<&Measured::queue_max>("media_queue_max", "", "accesses waiting for a bank, largest number"),
+};
 
 }  // namespace
 
@@ -127,10 +136,11 @@ void FixedMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   client_.media_done(*reinterpret_cast<Message*>(payload), kernel_.now());
 }
 
+std::vector<MeasureInfo> FixedMedia::measures() { return infos_of(kMeasures); }
+
 void FixedMedia::report(MeasureSink& sink) const {
   if (banks_.empty()) return;
-  sink.add(kQueueMean, waiting_.mean());
-  sink.add(kQueueMax, waiting_.maximum());
+  report_all(kMeasures, {.queue_mean = waiting_.mean(), .queue_max = waiting_.maximum()}, sink);
 }
 
 }  // namespace cxloom

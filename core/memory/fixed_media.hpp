@@ -39,6 +39,7 @@ class FixedMedia final : public Media {
   void open_window(Time now) override { waiting_.open(now); }
   void close_window(Time now) override { waiting_.close(now); }
   void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
 
  private:
   friend struct FixedMediaParams;  // whose estimate counts banks

@@ -2,33 +2,57 @@
 
 #include <algorithm>
 
+#include "base/measure_table.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {
 
 namespace {
 
-constexpr MeasureInfo kQueueMean{
-    "media_queue_mean", "", "blocks that accesses wait for: for a bank or the write buffer, mean over time"};
-constexpr MeasureInfo kQueueMax{"media_queue_max", "", "the same, largest number"};
-constexpr MeasureInfo kReadRate{"media_read_gb_per_s", "GB/s",
-                                "bytes that the media read / length of the window"};
-constexpr MeasureInfo kWriteRate{"media_write_gb_per_s", "GB/s",
-                                 "bytes that the media wrote / length of the window"};
-constexpr MeasureInfo kReadAmplification{
-    "read_amplification", "", "bytes that the media read, to complete writes too / bytes of read accesses"};
-constexpr MeasureInfo kWriteAmplification{"write_amplification", "",
-                                          "bytes that the media wrote / bytes of write accesses"};
-constexpr MeasureInfo kBufferMean{"write_buffer_mean", "", "blocks in the write buffer, mean over time"};
-constexpr MeasureInfo kBufferMax{"write_buffer_max", "", "the same, largest number"};
-constexpr MeasureInfo kMerged{"merged_writes", "", "writes merged with one in the write buffer"};
-constexpr MeasureInfo kForwarded{"forwarded_reads", "", "reads answered from the write buffer"};
-constexpr MeasureInfo kReadHits{"read_buffer_hits", "", "reads answered from the read buffer"};
-constexpr MeasureInfo kWearMax{"wear_max", "",
-                               "writes that the most written line has borne, since the start"};
-constexpr MeasureInfo kWearMean{"wear_mean", "", "the same, mean of the lines in regions that were written"};
-constexpr MeasureInfo kWritten{"written_lines", "", "lines in regions that were written, since the start"};
-constexpr MeasureInfo kWorn{"worn_lines", "", "lines written as often as their endurance, since the start"};
+struct Measured {
+  double queue_mean = 0;
+  double queue_max = 0;
+  double read_rate = 0;
+  double write_rate = 0;
+  double read_amplification = 0;
+  double write_amplification = 0;
+  double buffer_mean = 0;
+  double buffer_max = 0;
+  std::uint64_t merged = 0;
+  std::uint64_t forwarded = 0;
+  std::uint64_t read_hits = 0;
+  double wear_max = 0;
+  double wear_mean = 0;
+  std::uint64_t written = 0;
+  std::uint64_t worn = 0;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::queue_mean>(
+        "media_queue_mean", "",
+        "blocks that accesses wait for: for a bank or the write buffer, mean over time"),
+    measure<&Measured::queue_max>("media_queue_max", "", "the same, largest number"),
+    measure<&Measured::read_rate>("media_read_gb_per_s", "GB/s",
+                                  "bytes that the media read / length of the window"),
+    measure<&Measured::write_rate>("media_write_gb_per_s", "GB/s",
+                                   "bytes that the media wrote / length of the window"),
+    measure<&Measured::read_amplification>(
+        "read_amplification", "",
+        "bytes that the media read, to complete writes too / bytes of read accesses"),
+    measure<&Measured::write_amplification>("write_amplification", "",
+                                            "bytes that the media wrote / bytes of write accesses"),
+    measure<&Measured::buffer_mean>("write_buffer_mean", "", "blocks in the write buffer, mean over time"),
+    measure<&Measured::buffer_max>("write_buffer_max", "", "the same, largest number"),
+    measure<&Measured::merged>("merged_writes", "", "writes merged with one in the write buffer"),
+    measure<&Measured::forwarded>("forwarded_reads", "", "reads answered from the write buffer"),
+    measure<&Measured::read_hits>("read_buffer_hits", "", "reads answered from the read buffer"),
+    measure<&Measured::wear_max>("wear_max", "",
+                                 "writes that the most written line has borne, since the start"),
+    measure<&Measured::wear_mean>("wear_mean", "",
+                                  "the same, mean of the lines in regions that were written"),
+    measure<&Measured::written>("written_lines", "", "lines in regions that were written, since the start"),
+    measure<&Measured::worn>("worn_lines", "", "lines written as often as their endurance, since the start"),
+};
 
 template <class T>
 std::uint64_t payload_of(T& object) {
@@ -399,33 +423,31 @@ void NvmMedia::close_window(Time now) {
   occupied_.close(now);
 }
 
-std::vector<MeasureInfo> NvmMedia::measures() {
-  return {kQueueMean,          kQueueMax,   kReadRate,  kWriteRate, kReadAmplification,
-          kWriteAmplification, kBufferMean, kBufferMax, kMerged,    kForwarded,
-          kReadHits,           kWearMax,    kWearMean,  kWritten,   kWorn};
-}
+std::vector<MeasureInfo> NvmMedia::measures() { return infos_of(kMeasures); }
 
 void NvmMedia::report(MeasureSink& sink) const {
   const auto ratio = [](std::uint64_t bytes, double by) {
     return by > 0.0 ? static_cast<double>(bytes) / by : 0.0;
   };
   const double nanoseconds = (closed_ - opened_).ns();
-  sink.add(kQueueMean, waiting_.mean());
-  sink.add(kQueueMax, waiting_.maximum());
-  sink.add(kReadRate, ratio(counts_.media_read_bytes, nanoseconds));
-  sink.add(kWriteRate, ratio(counts_.media_written_bytes, nanoseconds));
-  sink.add(kReadAmplification, ratio(counts_.media_read_bytes, static_cast<double>(counts_.read_bytes)));
-  sink.add(kWriteAmplification,
-           ratio(counts_.media_written_bytes, static_cast<double>(counts_.written_bytes)));
-  sink.add(kBufferMean, occupied_.mean());
-  sink.add(kBufferMax, occupied_.maximum());
-  sink.count(kMerged, counts_.merged);
-  sink.count(kForwarded, counts_.forwarded);
-  sink.count(kReadHits, counts_.read_hits);
-  sink.add(kWearMax, wear_.maximum());
-  sink.add(kWearMean, wear_.mean());
-  sink.count(kWritten, wear_.written_lines());
-  sink.count(kWorn, wear_.worn_lines());
+  const Counts& n = counts_;
+  report_all(kMeasures,
+             {.queue_mean = waiting_.mean(),
+              .queue_max = waiting_.maximum(),
+              .read_rate = ratio(n.media_read_bytes, nanoseconds),
+              .write_rate = ratio(n.media_written_bytes, nanoseconds),
+              .read_amplification = ratio(n.media_read_bytes, static_cast<double>(n.read_bytes)),
+              .write_amplification = ratio(n.media_written_bytes, static_cast<double>(n.written_bytes)),
+              .buffer_mean = occupied_.mean(),
+              .buffer_max = occupied_.maximum(),
+              .merged = n.merged,
+              .forwarded = n.forwarded,
+              .read_hits = n.read_hits,
+              .wear_max = wear_.maximum(),
+              .wear_mean = wear_.mean(),
+              .written = wear_.written_lines(),
+              .worn = wear_.worn_lines()},
+             sink);
 }
 
 }  // namespace cxloom

@@ -8,6 +8,7 @@
 
 #include "base/units.hpp"
 #include "generated_links.hpp"
+#include "interconnect/link_measures.hpp"
 #include "interconnect/link_params.hpp"
 #include "protocol/segment.hpp"
 #include "results/summary.hpp"
@@ -57,19 +58,25 @@ nb::dict info_of() {
   return info_of(Schema<Params>().info());
 }
 
+template <class Measures>
+nb::list measures_of(const Measures& measures) {
+  nb::list result;
+  for (const auto& measure : measures) {
+    nb::dict entry;
+    entry["name"] = text(measure.name);
+    entry["unit"] = text(measure.unit);
+    entry["doc"] = text(measure.meaning);
+    result.append(entry);
+  }
+  return result;
+}
+
 template <class Kinds>
 nb::dict kinds_of(const Kinds& kinds) {
   nb::dict result;
   for (const auto& entry : kinds.entries()) {
     nb::dict info = info_of(entry.info);
-    nb::list statistics;
-    for (const MeasureInfo& measure : entry.measures) {
-      statistics.append(nb::dict());
-      statistics[statistics.size() - 1]["name"] = text(measure.name);
-      statistics[statistics.size() - 1]["unit"] = text(measure.unit);
-      statistics[statistics.size() - 1]["doc"] = text(measure.meaning);
-    }
-    info["statistics"] = statistics;
+    info["statistics"] = measures_of(entry.measures);
     result[entry.kind.c_str()] = info;
   }
   return result;
@@ -85,19 +92,12 @@ nb::dict declarations() {
   });
   result["categories"] = categories;
   result["link"] = info_of<LinkParams>();
+  result["link"]["statistics"] = measures_of(link_measures());
   result["region"] = info_of<RegionParams>();
   result["run"] = info_of<RunParams>();
   result["outputs"] = info_of<OutputParams>();
   result["workload"] = info_of<WorkloadParams>();
-  nb::list measures;
-  for (const MeasureDefinition& measure : measure_definitions()) {
-    nb::dict entry;
-    entry["name"] = text(measure.name);
-    entry["unit"] = text(measure.unit);
-    entry["doc"] = text(measure.meaning);
-    measures.append(entry);
-  }
-  result["measures"] = measures;
+  result["measures"] = measures_of(measure_definitions());
   nb::list segments;
   for (const Segment segment : kPathOrder) {
     const SegmentInfo& info = kSegments[static_cast<std::size_t>(segment)];

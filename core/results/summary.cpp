@@ -9,6 +9,7 @@
 #include "device/sequencer.hpp"
 #include "interconnect/flit_monitor.hpp"
 #include "interconnect/link_end.hpp"
+#include "interconnect/link_measures.hpp"
 #include "results/unlimited.hpp"
 
 namespace cxloom {
@@ -199,26 +200,17 @@ Value flits_of(const FlitMonitor& flits, double length) {
 }
 
 Value direction(const LinkEnd& end, double length) {
-  const WireTotals& totals = end.monitor().closed_totals();
-  const LevelMonitor& queue = end.monitor().queue();
-  const double busy = totals.busy.ns();
   Value::Map blocked;
   for (std::size_t i = 0; i < kChannelCount; ++i) {
     const Time time = end.credit_blocked(static_cast<Channel>(i));
     if (time > Time{}) blocked.emplace_back(std::string(kChannelNames[i]), time.ns());
   }
-  Value::Map direction{{"utilization", length > 0.0 ? busy / length : 0.0},
-                       {"efficiency", totals.efficiency()},
-                       {"messages", number(totals.messages)},
-                       {"bytes", number(totals.bytes)},
-                       {"payload_gb_per_s", rate(totals.payload, length)},
-                       {"queue_mean", queue.mean()},
-                       {"queue_p50", queue.quantile(0.5)},
-                       {"queue_p99", queue.quantile(0.99)},
-                       {"queue_max", queue.maximum()},
-                       {"credit_blocked_ns", end.total_credit_blocked().ns()},
-                       {"credit_blocked_ns_by_class", std::move(blocked)}};
-  if (const FlitMonitor* flits = end.flits()) direction.emplace_back("flits", flits_of(*flits, length));
+  Value::Map direction;
+  ValueSink sink(direction);
+  report_link(end, length, sink);
+  direction.emplace_back(std::string(kCreditBlockedByClass.name), std::move(blocked));
+  if (const FlitMonitor* flits = end.flits())
+    direction.emplace_back(std::string(kLinkFlits.name), flits_of(*flits, length));
   return direction;
 }
 

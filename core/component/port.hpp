@@ -6,6 +6,8 @@
 namespace cxloom {
 
 struct Message;
+class VirtualChannels;
+class WireMonitor;
 
 class Port {
  public:
@@ -22,6 +24,13 @@ class Port {
   /// It may have to queue what is sent (its wire has a limit, or flow control), and does so in the order of the calls: who
   /// shares it hands over what is ready now.
   virtual bool queues() const = 0;
+
+  /// Where a component with queues of its own asks for the wire; null: this port has no turns to give.
+  virtual VirtualChannels* channels() const { return nullptr; }
+  /// Its wire has no limit of bandwidth.
+  virtual bool unlimited() const = 0;
+  /// Of what it sends.
+  virtual WireMonitor& monitor() = 0;
 
   /// Somebody counts the messages that come in here: `release` does something.
   bool returns_credits() const { return returns_credits_; }

@@ -79,7 +79,7 @@ IoEngine::IoEngine(const IoEngineParams& params, const DeviceContext& context)
 }
 
 void IoEngine::start() {
-  const auto& end = dynamic_cast<LinkEnd&>(port(0));
+  const Port& end = port(0);
   wire_ = end.channels();
   ensure(wire_ != nullptr, "an I/O engine needs a port that takes messages when it can");
   if (params_.traffic == IoTraffic::kDmaWrite && pace_.rate().unlimited() && end.unlimited()) {

@@ -18,7 +18,6 @@ constexpr MeasureInfo kWorstUtilization{"utilization_worst_port", "",
 
 void SwitchCore::start() {
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
-    ends_.push_back(&dynamic_cast<LinkEnd&>(owner_.port(i)));
     releases_ |= owner_.port(i).returns_credits();
   }
   fixed_ports_ = fabric_.routes->fixed_ports(owner_.id());
@@ -27,8 +26,8 @@ void SwitchCore::start() {
       ways_.push_back(way == Routes::kVaries ? nullptr : &owner_.port(way));
     return;
   }
-  for (const LinkEnd* end : ends_) {
-    outputs_.push_back(end->channels());
+  for (std::size_t i = 0; i < owner_.port_count(); ++i) {
+    outputs_.push_back(owner_.port(i).channels());
     ensure(outputs_.back() != nullptr, "a switch with queues at its inputs needs ports with arbitration");
   }
 }
@@ -71,11 +70,12 @@ void SwitchCore::report(MeasureSink& sink) const {
   double queue = 0.0;
   double worst_queue = 0.0;
   double worst_utilization = 0.0;
-  for (const LinkEnd* end : ends_) {
-    const WireTotals& totals = end->monitor().closed_totals();
+  for (std::size_t i = 0; i < owner_.port_count(); ++i) {
+    const WireMonitor& monitor = owner_.port(i).monitor();
+    const WireTotals& totals = monitor.closed_totals();
     messages += totals.messages;
-    queue += end->monitor().queue().mean();
-    worst_queue = std::max(worst_queue, end->monitor().queue().quantile(0.99));
+    queue += monitor.queue().mean();
+    worst_queue = std::max(worst_queue, monitor.queue().quantile(0.99));
     if (length > 0.0) worst_utilization = std::max(worst_utilization, totals.busy.ns() / length);
   }
   sink.count(kMessages, messages);

@@ -12,7 +12,8 @@
 #include "device/input_queue.hpp"
 #include "device/pair_table.hpp"
 #include "device/switch_params.hpp"
-#include "interconnect/link_end.hpp"
+#include "interconnect/virtual_channels.hpp"
+#include "interconnect/wire_monitor.hpp"
 
 namespace cxloom {
 
@@ -71,7 +72,6 @@ class SwitchCore final : public EventHandler {
   std::vector<VirtualChannels*> outputs_;   // of the ports, if it arbitrates
   PairTable<InputQueue> queues_;            // by input (and output) and class, those in use
   std::deque<InputQueue> all_queues_;
-  std::vector<LinkEnd*> ends_;  // the ports
   Time opened_;
   Time closed_;
 };

@@ -37,13 +37,12 @@ class alignas(64) LinkEnd final : public Port {
   LinkPath& path() { return path_; }
   /// None: departures are known on arrival.
   Transmitter* transmitter() { return transmitter_.get(); }
-  /// Where a component with queues of its own asks for the wire; none if this end has no turns to give.
-  VirtualChannels* channels() const { return transmitter_ ? transmitter_->channels() : nullptr; }
+  VirtualChannels* channels() const override { return transmitter_ ? transmitter_->channels() : nullptr; }
 
   std::string name() const { return path_.name(); }
   const Component& owner() const { return path_.owner(); }
   const Component& receiver() const { return path_.receiver(); }
-  bool unlimited() const { return path_.unlimited(); }
+  bool unlimited() const override { return path_.unlimited(); }
   const Rate& rate() const { return path_.rate(); }
   Time flight() const { return path_.flight(); }
   Time pipeline() const { return path_.pipeline(); }
@@ -57,7 +56,7 @@ class alignas(64) LinkEnd final : public Port {
   void close_window(Time now);
   /// What the flits carry; none on a wire without flits.
   const FlitMonitor* flits() const { return transmitter_ ? transmitter_->flits() : nullptr; }
-  WireMonitor& monitor() { return path_.monitor(); }
+  WireMonitor& monitor() override { return path_.monitor(); }
   const WireMonitor& monitor() const { return path_.monitor(); }
   /// Time in the window in which messages of a class waited for credits; zero without credits.
   Time credit_blocked(Channel which) const;

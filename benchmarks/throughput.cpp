@@ -50,18 +50,18 @@ Value bus_system(bool flits, const Value& memory = kMemory) {
                     {"address_map", Value::List{Value::Map{{"to", std::move(memories)}}}}};
 }
 
-Value generated(const std::string& kind, Value::Map shape, const std::string& queueing, bool credits,
+Value generated(const std::string& kind, Value::Map topology, const std::string& queueing, bool credits,
                 const Registry& registry) {
   Value::Map link;
   if (credits) link.emplace_back("credits", 64);
-  shape.emplace_back("requester", Value::Map{{"kind", "host"}, {"queue", 64}});
-  shape.emplace_back("memory", kMemory);
-  shape.emplace_back("switch",
-                     Value::Map{{"kind", "switch"}, {"port_bandwidth", "64GB/s"}, {"queueing", queueing}});
-  shape.emplace_back("link", link);
-  shape.emplace_back("edge_link", link);
-  ShapeContext context;
-  const auto made = registry.shapes.make({kind, Value(std::move(shape))}, context);
+  topology.emplace_back("requester", Value::Map{{"kind", "host"}, {"queue", 64}});
+  topology.emplace_back("memory", kMemory);
+  topology.emplace_back("switch",
+                        Value::Map{{"kind", "switch"}, {"port_bandwidth", "64GB/s"}, {"queueing", queueing}});
+  topology.emplace_back("link", link);
+  topology.emplace_back("edge_link", link);
+  TopologyContext context;
+  const auto made = registry.topologies.make({kind, Value(std::move(topology))}, context);
   Value::List links;
   for (std::size_t i = 0; i < made->link_count(); ++i) links.push_back(made->link(i));
   return Value::Map{
@@ -74,25 +74,25 @@ Value system_named(const std::string& name, const Registry& registry) {
   if (name == "bus-flits") return bus_system(true);
   if (name == "bus-dram") return bus_system(false, kDram);
   const std::size_t dash = name.rfind('-');
-  const std::string shape = name.substr(0, dash);
+  const std::string topology = name.substr(0, dash);
   const std::string flow = name.substr(dash + 1);
   const std::string queueing = flow == "output" ? "output" : "voq";
   const bool credits = flow == "credits";
   // 64 switches in a row, a host and a memory on each.
-  if (shape == "chain")
+  if (topology == "chain")
     return generated("chain", {{"switches", 64}, {"placement", "paired"}}, queueing, credits, registry);
   // 64 hosts and 64 memories, eight a leaf; eight uplinks a leaf.
-  if (shape == "spine-leaf") {
+  if (topology == "spine-leaf") {
     return generated("spine-leaf", {{"leaves", 16}, {"spines", 8}, {"devices_per_leaf", 8}}, queueing,
                      credits, registry);
   }
   // 512 hosts and 512 memories: far more state than the second-level cache holds.
-  if (shape == "spine-leaf1024") {
+  if (topology == "spine-leaf1024") {
     return generated("spine-leaf", {{"leaves", 32}, {"spines", 16}, {"devices_per_leaf", 32}}, queueing,
                      credits, registry);
   }
   // All 4096 edge ports that 12-bit identities allow.
-  if (shape == "edge4096") {
+  if (topology == "edge4096") {
     return generated("spine-leaf", {{"leaves", 64}, {"spines", 32}, {"devices_per_leaf", 64}}, queueing,
                      credits, registry);
   }

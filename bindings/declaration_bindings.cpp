@@ -137,12 +137,12 @@ std::string parse(const std::string& type, nb::handle object) {
 nb::dict expand_topology(nb::handle topology) {
   Kinded kinded;
   read_value(to_value(topology), kinded);
-  ShapeContext context;
-  const std::shared_ptr<const Shape> shape = registry().shapes.make(kinded, context);
+  TopologyContext context;
+  const std::shared_ptr<const GeneratedTopology> generated = registry().topologies.make(kinded, context);
   nb::dict sections;
-  sections["devices"] = to_python(shape->devices());
-  sections["links"] = GeneratedLinks(shape);
-  sections["address_map"] = to_python(shape->address_map());
+  sections["devices"] = to_python(generated->devices());
+  sections["links"] = GeneratedLinks(generated);
+  sections["address_map"] = to_python(generated->address_map());
   return sections;
 }
 

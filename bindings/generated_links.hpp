@@ -14,21 +14,22 @@ namespace cxloom {
 
 class GeneratedLinks {
  public:
-  explicit GeneratedLinks(std::shared_ptr<const Shape> shape) : shape_(std::move(shape)) {}
+  explicit GeneratedLinks(std::shared_ptr<const GeneratedTopology> topology)
+      : topology_(std::move(topology)) {}
 
-  std::size_t size() const { return shape_->link_count(); }
+  std::size_t size() const { return topology_->link_count(); }
   /// As plain Python data. Names and keys are one object each, in whatever links they are.
-  nanobind::object item(std::size_t index) { return maker_.make(shape_->link(index)); }
+  nanobind::object item(std::size_t index) { return maker_.make(topology_->link(index)); }
   /// All of them.
   Value value() const {
     Value::List links;
     links.reserve(size());
-    for (std::size_t i = 0; i < size(); ++i) links.push_back(shape_->link(i));
+    for (std::size_t i = 0; i < size(); ++i) links.push_back(topology_->link(i));
     return links;
   }
 
  private:
-  std::shared_ptr<const Shape> shape_;
+  std::shared_ptr<const GeneratedTopology> topology_;
   PythonMaker maker_;
 };
 

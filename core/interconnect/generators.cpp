@@ -39,12 +39,12 @@ std::vector<std::size_t> all_of(std::size_t count) {
   return indices;
 }
 
-std::uint32_t one_or_pair(const ShapeParams& params) {
+std::uint32_t one_or_pair(const TopologyParams& params) {
   return params.placement == Placement::kPaired ? 2 : 1;
 }
 
-/// Shapes that are given by a number of switches, with a device or a pair on each.
-struct SwitchesParams : ShapeParams {
+/// Topologies that are given by a number of switches, with a device or a pair on each.
+struct SwitchesParams : TopologyParams {
   std::uint32_t switches_count = 4;
 
   template <class Params>
@@ -57,10 +57,10 @@ struct SwitchesParams : ShapeParams {
     schema.rule("placement: split needs an even number of switches", [](const auto& params) {
       return params.placement == Placement::kPaired || params.switches_count % 2 == 0;
     });
-    ShapeParams::describe_in(schema);
+    TopologyParams::describe_in(schema);
   }
-  Shape::Plan plan() const {
-    Shape::Plan plan;
+  GeneratedTopology::Plan plan() const {
+    GeneratedTopology::Plan plan;
     plan.switches = numbered("sw", switches_count);
     plan.edges = all_of(switches_count);
     plan.devices_per_edge = one_or_pair(*this);
@@ -92,28 +92,29 @@ struct FullyConnectedParams : SwitchesParams {
   }
 };
 
-std::unique_ptr<Shape> make_chain(const ChainParams& params, ShapeContext&) {
-  Shape::Plan plan = params.plan();
+std::unique_ptr<GeneratedTopology> make_chain(const ChainParams& params, TopologyContext&) {
+  GeneratedTopology::Plan plan = params.plan();
   for (std::size_t i = 1; i < plan.switches.size(); ++i) plan.links.emplace_back(i - 1, i);
-  return std::make_unique<Shape>(params, std::move(plan));
+  return std::make_unique<GeneratedTopology>(params, std::move(plan));
 }
 
-std::unique_ptr<Shape> make_ring(const RingParams& params, ShapeContext&) {
-  Shape::Plan plan = params.plan();
+std::unique_ptr<GeneratedTopology> make_ring(const RingParams& params, TopologyContext&) {
+  GeneratedTopology::Plan plan = params.plan();
   for (std::size_t i = 0; i < plan.switches.size(); ++i)
     plan.links.emplace_back(i, (i + 1) % plan.switches.size());
-  return std::make_unique<Shape>(params, std::move(plan));
+  return std::make_unique<GeneratedTopology>(params, std::move(plan));
 }
 
-std::unique_ptr<Shape> make_fully_connected(const FullyConnectedParams& params, ShapeContext&) {
-  Shape::Plan plan = params.plan();
+std::unique_ptr<GeneratedTopology> make_fully_connected(const FullyConnectedParams& params,
+                                                        TopologyContext&) {
+  GeneratedTopology::Plan plan = params.plan();
   for (std::size_t i = 0; i < plan.switches.size(); ++i) {
     for (std::size_t j = i + 1; j < plan.switches.size(); ++j) plan.links.emplace_back(i, j);
   }
-  return std::make_unique<Shape>(params, std::move(plan));
+  return std::make_unique<GeneratedTopology>(params, std::move(plan));
 }
 
-struct TreeParams : ShapeParams {
+struct TreeParams : TopologyParams {
   std::uint32_t leaves = 4;
   std::uint32_t fan_out = 2;
   std::uint32_t root_degree = 2;
@@ -136,14 +137,14 @@ struct TreeParams : ShapeParams {
     schema.rule("placement: split needs an even number of leaves", [](const TreeParams& params) {
       return params.placement == Placement::kPaired || params.leaves % 2 == 0;
     });
-    ShapeParams::describe_in(schema);
+    TopologyParams::describe_in(schema);
   }
 };
 
 // Level by level from the leaves up, in groups as even as can be, so that each half of the leaves has half of the root's
 // children.
-std::unique_ptr<Shape> make_tree(const TreeParams& params, ShapeContext&) {
-  Shape::Plan plan;
+std::unique_ptr<GeneratedTopology> make_tree(const TreeParams& params, TopologyContext&) {
+  GeneratedTopology::Plan plan;
   plan.switches = numbered("sw", params.leaves);
   plan.edges = all_of(params.leaves);
   plan.devices_per_edge = one_or_pair(params);
@@ -164,10 +165,10 @@ std::unique_ptr<Shape> make_tree(const TreeParams& params, ShapeContext&) {
     }
     level = std::move(above);
   }
-  return std::make_unique<Shape>(params, std::move(plan));
+  return std::make_unique<GeneratedTopology>(params, std::move(plan));
 }
 
-struct SpineLeafParams : ShapeParams {
+struct SpineLeafParams : TopologyParams {
   std::uint32_t leaves = 2;
   std::uint32_t spines = 1;
   std::uint32_t devices_per_leaf = 1;
@@ -200,12 +201,12 @@ struct SpineLeafParams : ShapeParams {
     schema.rule("too many devices on the leaves: at most 200000", [](const SpineLeafParams& params) {
       return std::uint64_t{params.leaves} * params.devices_per_leaf <= kMaxDevices;
     });
-    ShapeParams::describe_in(schema);
+    TopologyParams::describe_in(schema);
   }
 };
 
-std::unique_ptr<Shape> make_spine_leaf(const SpineLeafParams& params, ShapeContext&) {
-  Shape::Plan plan;
+std::unique_ptr<GeneratedTopology> make_spine_leaf(const SpineLeafParams& params, TopologyContext&) {
+  GeneratedTopology::Plan plan;
   plan.switches = numbered("leaf", params.leaves);
   for (const std::string& spine : numbered("spine", params.spines)) plan.switches.push_back(spine);
   plan.edges = all_of(params.leaves);
@@ -214,10 +215,10 @@ std::unique_ptr<Shape> make_spine_leaf(const SpineLeafParams& params, ShapeConte
     for (std::size_t spine = 0; spine < params.spines; ++spine)
       plan.links.emplace_back(leaf, params.leaves + spine);
   }
-  return std::make_unique<Shape>(params, std::move(plan));
+  return std::make_unique<GeneratedTopology>(params, std::move(plan));
 }
 
-struct GridParams : ShapeParams {
+struct GridParams : TopologyParams {
   std::vector<std::uint32_t> size;
 
   template <class Params>
@@ -238,7 +239,7 @@ struct GridParams : ShapeParams {
       for (const std::uint32_t extent : params.size) count *= extent;
       return params.placement == Placement::kPaired || count % 2 == 0;
     });
-    ShapeParams::describe_in(schema);
+    TopologyParams::describe_in(schema);
   }
 };
 
@@ -256,10 +257,10 @@ struct TorusParams : GridParams {
   }
 };
 
-std::unique_ptr<Shape> make_grid(const GridParams& params, bool closed) {
+std::unique_ptr<GeneratedTopology> make_grid(const GridParams& params, bool closed) {
   std::array<std::size_t, 3> extent{1, 1, 1};
   std::copy(params.size.begin(), params.size.end(), extent.begin());
-  Shape::Plan plan;
+  GeneratedTopology::Plan plan;
   plan.switches = numbered("sw", extent[0] * extent[1] * extent[2]);
   plan.edges = all_of(plan.switches.size());
   plan.devices_per_edge = one_or_pair(params);
@@ -275,12 +276,13 @@ std::unique_ptr<Shape> make_grid(const GridParams& params, bool closed) {
       }
     }
   }
-  return std::make_unique<Shape>(params, std::move(plan));
+  return std::make_unique<GeneratedTopology>(params, std::move(plan));
 }
 
 }  // namespace
 
-Shape::Shape(ShapeParams common, Plan plan) : common_(std::move(common)), plan_(std::move(plan)) {
+GeneratedTopology::GeneratedTopology(TopologyParams common, Plan plan)
+    : common_(std::move(common)), plan_(std::move(plan)) {
   const bool paired = common_.placement == Placement::kPaired;
   std::size_t requesters = 0;
   std::size_t memories = 0;
@@ -294,7 +296,7 @@ Shape::Shape(ShapeParams common, Plan plan) : common_(std::move(common)), plan_(
   }
 }
 
-Value Shape::devices() const {
+Value GeneratedTopology::devices() const {
   Value::Map devices;
   for (const std::string& name : plan_.switches) devices.emplace_back(name, device(common_.switches));
   for (const Attached& each : attached_)
@@ -302,7 +304,7 @@ Value Shape::devices() const {
   return devices;
 }
 
-Value Shape::address_map() const {
+Value GeneratedTopology::address_map() const {
   Value::List memories;
   for (const Attached& each : attached_) {
     if (!each.requester) memories.emplace_back(each.name);
@@ -315,7 +317,7 @@ Value Shape::address_map() const {
   return Value::List{std::move(region)};
 }
 
-Value Shape::link(std::size_t index) const {
+Value GeneratedTopology::link(std::size_t index) const {
   if (index < plan_.links.size()) {
     const auto& [a, b] = plan_.links[index];
     return joined(plan_.switches[a], plan_.switches[b], common_.link);
@@ -324,16 +326,16 @@ Value Shape::link(std::size_t index) const {
   return joined(each.name, plan_.switches[each.to], common_.edge_link ? *common_.edge_link : common_.link);
 }
 
-void register_shapes(ShapeRegistry& registry) {
+void register_topologies(TopologyRegistry& registry) {
   registry.add_factory<ChainParams>("chain", make_chain);
   registry.add_factory<RingParams>("ring", make_ring);
   registry.add_factory<TreeParams>("tree", make_tree);
   registry.add_factory<SpineLeafParams>("spine-leaf", make_spine_leaf);
   registry.add_factory<FullyConnectedParams>("fully-connected", make_fully_connected);
   registry.add_factory<MeshParams>(
-      "mesh", [](const MeshParams& params, ShapeContext&) { return make_grid(params, false); });
+      "mesh", [](const MeshParams& params, TopologyContext&) { return make_grid(params, false); });
   registry.add_factory<TorusParams>(
-      "torus", [](const TorusParams& params, ShapeContext&) { return make_grid(params, true); });
+      "torus", [](const TorusParams& params, TopologyContext&) { return make_grid(params, true); });
 }
 
 }  // namespace cxloom

@@ -1,4 +1,4 @@
-// Generated systems: switches in a regular shape, requesters and memories at its edge.
+// Generated systems: switches in a regular topology, requesters and memories at its edge.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ enum class Placement : std::uint8_t {
   kPaired,  ///< requesters and memories on every edge switch
 };
 
-/// What all shapes have in common: what is put in their places.
-struct ShapeParams {
+/// What all topologies have in common: what is put in their places.
+struct TopologyParams {
   Placement placement = Placement::kSplit;
   Kinded requester{"host", Value(Value::Map{})};
   Kinded memory{"memory", Value(Value::Map{})};
@@ -28,7 +28,7 @@ struct ShapeParams {
   Value link{Value::Map{}};
   std::optional<Value> edge_link;
 
-  /// Declares these in the schema of a shape that derives from them.
+  /// Declares these in the schema of a topology that derives from them.
   template <class Params>
   static void describe_in(Schema<Params>& schema) {
     schema
@@ -55,7 +55,7 @@ struct ShapeParams {
 };
 
 /// A regular arrangement of switches.
-class Shape {
+class GeneratedTopology {
  public:
   struct Plan {
     std::vector<std::string> switches;
@@ -64,7 +64,7 @@ class Shape {
     std::uint32_t devices_per_edge = 1;  ///< split: of one sort. paired: half requesters, half memories
   };
 
-  Shape(ShapeParams common, Plan plan);
+  GeneratedTopology(TopologyParams common, Plan plan);
 
   /// The devices and the address map as a spec has them.
   Value devices() const;
@@ -81,15 +81,15 @@ class Shape {
     std::size_t to;  ///< a switch
   };
 
-  ShapeParams common_;
+  TopologyParams common_;
   Plan plan_;
   std::vector<Attached> attached_;
 };
 
-struct ShapeContext {};
-using ShapeRegistry = KindRegistry<Shape, ShapeContext>;
+struct TopologyContext {};
+using TopologyRegistry = KindRegistry<GeneratedTopology, TopologyContext>;
 
 /// chain, ring, tree, spine-leaf, fully-connected, mesh, torus.
-void register_shapes(ShapeRegistry& registry);
+void register_topologies(TopologyRegistry& registry);
 
 }  // namespace cxloom

@@ -33,7 +33,7 @@ Registry builtin_registry() {
   register_victims(registry.victims);
   register_routing(registry.routing);
   register_patterns(registry.patterns);
-  register_shapes(registry.shapes);
+  register_topologies(registry.topologies);
   return registry;
 }
 

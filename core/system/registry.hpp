@@ -18,7 +18,7 @@ struct Registry {
   VictimRegistry victims{"victim policy"};
   RoutingRegistry routing{"routing"};
   PatternRegistry patterns{"pattern"};
-  ShapeRegistry shapes{"topology"};
+  TopologyRegistry topologies{"topology"};
   std::vector<const void*> plugins;  ///< the libraries that it points into
 
   /// Calls `visit(category, title, kinds)` for each list of kinds. Parameters, programs and docs know it by its category.
@@ -41,7 +41,7 @@ struct Registry {
     visit("victims", "Victim policies of a cache", self.victims);
     visit("routing", "Routing among equally short ways", self.routing);
     visit("patterns", "Access patterns of a workload", self.patterns);
-    visit("topologies", "Topologies", self.shapes);
+    visit("topologies", "Topologies", self.topologies);
   }
 };
 

@@ -19,14 +19,15 @@ using test::input_error;
 /// A generated system as a graph of names.
 struct Graph {
   explicit Graph(const std::string& kind, Value::Map params) {
-    ShapeRegistry shapes("topology");
-    register_shapes(shapes);
-    ShapeContext context;
-    const auto shape = shapes.make({kind, Value(std::move(params))}, context);
+    TopologyRegistry topologies("topology");
+    register_topologies(topologies);
+    TopologyContext context;
+    const auto topology = topologies.make({kind, Value(std::move(params))}, context);
     Value::List all;
-    for (std::size_t i = 0; i < shape->link_count(); ++i) all.push_back(shape->link(i));
-    spec = Value::Map{
-        {"devices", shape->devices()}, {"links", std::move(all)}, {"address_map", shape->address_map()}};
+    for (std::size_t i = 0; i < topology->link_count(); ++i) all.push_back(topology->link(i));
+    spec = Value::Map{{"devices", topology->devices()},
+                      {"links", std::move(all)},
+                      {"address_map", topology->address_map()}};
     for (const auto& [name, device] : *spec.find("devices")->as_map())
       kinds[name] = *device.find("kind")->as_text();
     for (const Value& link : *spec.find("links")->as_list()) {

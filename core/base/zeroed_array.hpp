@@ -28,7 +28,7 @@ class ZeroedArray {
 
  private:
   struct Free {
-    void operator()(T* elements) const { std::free(elements); }
+    void operator()(T* elements) const { std::free(static_cast<void*>(elements)); }
   };
 
   std::unique_ptr<T[], Free> elements_;

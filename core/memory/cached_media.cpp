@@ -94,17 +94,6 @@ struct CachedMedia::Transfer {
 };
 
 /// What the media say is done goes on at its time: they may say so ahead of it.
-class CachedMedia::Side final : public MediaClient {
- public:
-  explicit Side(CachedMedia& media) : media_(media) {}
-  void media_done(Message& message, Time at) override {
-    media_.kernel_.schedule(at, media_.source_, media_, kTransferred, message.tag);
-  }
-
- private:
-  CachedMedia& media_;
-};
-
 struct CachedMedia::Turn final : public Waiter {
   Turn(Kernel& kernel, const Component& owner) : list(kernel, "a miss of the media's cache", owner) {
     set_owner(owner);

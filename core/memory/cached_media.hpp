@@ -54,8 +54,18 @@ class CachedMedia final : public Media {
   struct Piece;                     // what an access wants of one page
   struct Miss;                      // a page on its way in, and its victim on the way out
   struct Transfer;                  // an access to one of the two media
-  class Side;                       // who hears from one of them
-  struct Turn;                      // the pieces that wait to become misses
+  /// Who hears from one of them.
+  class Side final : public MediaClient {
+   public:
+    explicit Side(CachedMedia& media) : media_(media) {}
+    void media_done(Message& message, Time at) override {
+      media_.kernel_.schedule(at, media_.source_, media_, kTransferred, message.tag);
+    }
+
+   private:
+    CachedMedia& media_;
+  };
+  struct Turn;  // the pieces that wait to become misses
   enum class Step : std::uint8_t { kUse, kFetch, kVictim, kFill, kWriteBack };
   enum Wake : std::uint8_t { kLookedUp, kTransferred };
   struct Counts {

@@ -21,12 +21,14 @@ namespace {
 
 using namespace cxloom;
 
-// Of what a program in C gets, it frees all.
+// A program in C frees what it is given.
 char* copy(const std::string& text) {
   char* const made = static_cast<char*>(std::malloc(text.size() + 1));
   if (made) std::memcpy(made, text.c_str(), text.size() + 1);
   return made;
 }
+
+std::string named(const char* device) { return device ? device : ""; }
 
 /// Runs `action`; what it throws becomes the error of `simulation`, and the result `failed`.
 template <class Result, class Action>
@@ -47,6 +49,7 @@ const char* cxloom_version(void) { return kVersion; }
 
 cxloom_simulation* cxloom_open(const char* json, const char* const* plugins, char** error) {
   try {
+    if (!json) throw InputError({"there is no spec: json is NULL", {}, {}, {}});
     std::vector<std::string> paths;
     for (; plugins && *plugins; ++plugins) paths.emplace_back(*plugins);
     return new cxloom_simulation(json, paths);
@@ -65,7 +68,7 @@ void cxloom_free(char* text) { std::free(text); }
 const char* cxloom_error(const cxloom_simulation* simulation) { return simulation->error.c_str(); }
 
 int cxloom_drive(cxloom_simulation* simulation, const char* device) {
-  return guarded(*simulation, -1, [&](Simulation& driven) { return driven.drive(device), 0; });
+  return guarded(*simulation, -1, [&](Simulation& driven) { return driven.drive(named(device)), 0; });
 }
 
 int cxloom_inject(cxloom_simulation* simulation, const char* device, uint64_t address, uint32_t bytes,
@@ -81,7 +84,7 @@ int cxloom_inject(cxloom_simulation* simulation, const char* device, uint64_t ad
     access.kind = write != 0 ? AccessKind::kWrite : AccessKind::kRead;
     ExternalFeed::Answered tell;
     if (answered) tell = [=](const Request& /*request*/, Time now) { answered(user, now.ps()); };
-    driven.inject(device, access, std::move(tell));
+    driven.inject(named(device), access, std::move(tell));
     return 0;
   });
 }
@@ -112,9 +115,11 @@ void cxloom_read(cxloom_simulation* simulation, uint64_t address, void* bytes, s
                                                std::span(static_cast<std::byte*>(bytes), count));
 }
 
-void cxloom_write(cxloom_simulation* simulation, uint64_t address, const void* bytes, size_t count) {
-  simulation->system.simulation().bytes().write(Address{address},
-                                                std::span(static_cast<const std::byte*>(bytes), count));
+int cxloom_write(cxloom_simulation* simulation, uint64_t address, const void* bytes, size_t count) {
+  return guarded(*simulation, -1, [&](Simulation& driven) {
+    driven.bytes().write(Address{address}, std::span(static_cast<const std::byte*>(bytes), count));
+    return 0;
+  });
 }
 
 char* cxloom_summary(cxloom_simulation* simulation) {

@@ -212,13 +212,17 @@ void Sequencer::access_memory(Request& request) {
 void Sequencer::read_through() {
   const std::uint64_t least =
       work_.requests ? work_.warmup + *work_.requests : std::numeric_limits<std::uint64_t>::max();
-  const AddressMap& map = endpoint().fabric().map;
   for (; has_next_ && issued_ < least; fetch()) {
-    Address at = next_.address;
-    for (std::uint32_t rest = lines_of(next_); rest > 0; --rest, at = LineAddress::of(at).next().address()) {
-      if (!map.find(at)) throw no_region(map, issued_, at).below(work_.name);
-    }
+    check_mapped(next_);
     ++issued_;
+  }
+}
+
+void Sequencer::check_mapped(const Access& access) const {
+  const AddressMap& map = endpoint().fabric().map;
+  Address at = access.address;
+  for (std::uint32_t rest = lines_of(access); rest > 0; --rest, at = LineAddress::of(at).next().address()) {
+    if (!map.find(at)) throw no_region(map, issued_, at).below(work_.name);
   }
 }
 

@@ -33,6 +33,8 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   /// Reads its accesses up to those that it will make at least, and nothing else: the simulation cannot be run after that.
   /// Throws InputError for what a run would refuse.
   void read_through();
+  /// Throws InputError unless some device holds each of its lines.
+  void check_mapped(const Access& access) const;
   bool has_work() const { return work_.stream != nullptr; }
   /// Its accesses are spaced by their instruction gaps, if they have any.
   bool times_instructions() const { return instruction_time_ > Time{}; }

@@ -17,6 +17,8 @@ class EmbeddedSystem {
   /// `json` is a resolved spec, as `cxloom resolve` prints it; `plugins` are libraries with kinds that it names. Throws
   /// InputError with the path of what is wrong.
   explicit EmbeddedSystem(std::string_view json, const std::vector<std::string>& plugins = {});
+  EmbeddedSystem(const EmbeddedSystem&) = delete;
+  EmbeddedSystem& operator=(const EmbeddedSystem&) = delete;
 
   Simulation& simulation() { return *simulation_; }
   const Simulation& simulation() const { return *simulation_; }

@@ -153,6 +153,11 @@ void Simulation::inject(const std::string& device, const Access& access, Externa
   if (found == driven_.end())
     throw InputError({"'" + device + "' is not driven from outside", {}, "drive() first", {}});
   const auto [requester, feed] = found->second;
+  // Before anything has changed: whoever drives it may go on with another access.
+  if (access.size == 0 || access.address.value() + (access.size - 1U) < access.address.value())
+    throw InputError({"an access of no bytes, or past the end of all addresses", {}, {}, {}},
+                     "driven." + device);
+  requester->check_mapped(access);
   feed->push(access, std::move(answered));
   requester->resume();
 }

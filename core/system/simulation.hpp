@@ -45,7 +45,8 @@ class Simulation final : private RequestObserver {
   /// Lets the outside give accesses to a host or accelerator that has no workload; to be called before it runs. Throws
   /// InputError if there is no such device or it has work already.
   ExternalFeed& drive(const std::string& device);
-  /// Gives one access to a device that is driven from outside, now; `answered` is called at its completion.
+  /// Gives one access to a device that is driven from outside, now; `answered` is called at its completion. Throws
+  /// InputError, with everything as it was, for an access that nobody can serve.
   void inject(const std::string& device, const Access& access, ExternalFeed::Answered answered);
   /// No more accesses will come from outside.
   void close_feeds();

@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
       cxloom_inject(simulation, "host", 0, 8, 0, follow, NULL) != 0 || cxloom_finish(simulation) != 0) {
     return fprintf(stderr, "%s\n", cxloom_error(simulation)), 1;
   }
+  if (left > 0) return fprintf(stderr, "%s\n", cxloom_error(simulation)), 1;
   printf("%d reads in %.1f ns\n", kPlaces, (double)cxloom_now(simulation) / 1000.0);
   cxloom_free(cxloom_summary(simulation));
   cxloom_close(simulation);

@@ -34,7 +34,8 @@ const char* cxloom_error(const cxloom_simulation* simulation);
 
 /* Accesses of this host or accelerator come from outside; it has no workload in the spec. 0, or -1. */
 int cxloom_drive(cxloom_simulation* simulation, const char* device);
-/* An access of `bytes` bytes, now; `write` is 0 or 1; `answered` may be NULL. 0, or -1. */
+/* An access of `bytes` bytes, now; `write` is 0 or 1; `answered` may be NULL. 0; or -1, with nothing changed, for one that
+ * nobody can serve. */
 int cxloom_inject(cxloom_simulation* simulation, const char* device, uint64_t address, uint32_t bytes,
                   int write, cxloom_answered answered, void* user);
 
@@ -47,9 +48,9 @@ int cxloom_run_until(cxloom_simulation* simulation, int64_t picoseconds);
 /* No more accesses come: runs to the end. 0, or -1. */
 int cxloom_finish(cxloom_simulation* simulation);
 
-/* Copies bytes of the simulated memory, without time passing; those never written are 0. */
+/* Copies bytes of the simulated memory, without time passing; those never written are 0. cxloom_write: 0, or -1. */
 void cxloom_read(cxloom_simulation* simulation, uint64_t address, void* bytes, size_t count);
-void cxloom_write(cxloom_simulation* simulation, uint64_t address, const void* bytes, size_t count);
+int cxloom_write(cxloom_simulation* simulation, uint64_t address, const void* bytes, size_t count);
 
 /* The summary as JSON, as `cxloom run --json` prints it without `cost`; to be freed with cxloom_free(). NULL if it fails. */
 char* cxloom_summary(cxloom_simulation* simulation);

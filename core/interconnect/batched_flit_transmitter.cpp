@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "protocol/lone_flits.hpp"
+#include "protocol/isolated_flits.hpp"
 
 namespace cxloom {
 
@@ -17,21 +17,21 @@ BatchedFlitTransmitter::BatchedFlitTransmitter(LinkPath& path, const FlitSender:
   // The last event at this end that a message needs is its arrival, or its leaving if the receiver has a queue of its own.
   const Time behind = path_.cut() ? Time{} : path_.flight() + path_.pipeline();
   reach_ = time_of(flit.half_end[0]) + behind;
-  const auto& all = lone_flits(setup.packing.mode, setup.packing.zero_extended);
+  const auto& all = isolated_flits(setup.packing.mode, setup.packing.zero_extended);
   for (std::size_t i = 0; i < kChannelCount; ++i) {
-    const LoneFlits& flits = all[i];
-    Lone& lone = lone_[i];
-    lone.reach = reach_;
+    const IsolatedFlits& flits = all[i];
+    Isolated& isolated = isolated_[i];
+    isolated.reach = reach_;
     if (flits.count == 0) continue;
-    lone.bytes = static_cast<std::uint16_t>(flit.bytes * flits.count);
-    lone.time = time_of(lone.bytes);
-    lone.flits = flits.count;
-    lone.slots = flits.slots;
-    lone.first_half = flit.half[flits.end_slot] == 0 && flit.half_end[0] < flit.bytes;
-    ensure(flits.count == 1 || !lone.first_half, "halves are those of the only flit");
+    isolated.bytes = static_cast<std::uint16_t>(flit.bytes * flits.count);
+    isolated.time = time_of(isolated.bytes);
+    isolated.flits = flits.count;
+    isolated.slots = flits.slots;
+    isolated.first_half = flit.half[flits.end_slot] == 0 && flit.half_end[0] < flit.bytes;
+    ensure(flits.count == 1 || !isolated.first_half, "halves are those of the only flit");
     // A remainder carried along may make a flit a picosecond longer.
-    lone.last_starts = (time_of(flit.bytes) + Time{1}) * (flits.count - 1);
-    if (flits.count > 1) lone.reach = lone.time + behind;
+    isolated.last_starts = (time_of(flit.bytes) + Time{1}) * (flits.count - 1);
+    if (flits.count > 1) isolated.reach = isolated.time + behind;
   }
 }
 
@@ -48,7 +48,7 @@ void BatchedFlitTransmitter::connect(const CreditLines* far_credits, FlitRetries
 void BatchedFlitTransmitter::send(Message& message, Time ready) {
   ready = ready_with_tail(message, ready);
   coming_.expect(message, ready);
-  alarm_.wake_by(std::max(ready, path_.wire().free_at()) + lone_of(message).reach);
+  alarm_.wake_by(std::max(ready, path_.wire().free_at()) + isolated_of(message).reach);
 }
 
 void BatchedFlitTransmitter::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
@@ -70,13 +70,13 @@ Message* BatchedFlitTransmitter::work_off(Time now, Upto upto) {
     }
     if (fresh_) {
       const Coming& first = coming_.front();
-      const Lone& lone = lone_of(*first.message);
-      const Time last_starts = turn + lone.last_starts;
+      const Isolated& isolated = isolated_of(*first.message);
+      const Time last_starts = turn + isolated.last_starts;
       const bool alone =
-          (coming_.size() == 1 || coming_[1].ready > last_starts) && lone.takes(*first.message);
+          (coming_.size() == 1 || coming_[1].ready > last_starts) && isolated.takes(*first.message);
       if (alone && last_starts < now) {
         Message& message = *first.message;
-        const Time arrival = pass_alone(first, lone, turn, now);
+        const Time arrival = pass_alone(first, isolated, turn, now);
         coming_.pop_front();
         if (arrival == now) {
           arrived = &message;
@@ -100,12 +100,12 @@ Message* BatchedFlitTransmitter::work_off(Time now, Upto upto) {
 
 /// The earliest time at which one of those that come may be with the receiver, the next flit being at `turn`.
 Time BatchedFlitTransmitter::first_arrival(Time turn) const {
-  const Time first = turn + lone_of(*coming_.front().message).reach;
+  const Time first = turn + isolated_of(*coming_.front().message).reach;
   return coming_.size() == 1 ? first : std::min(first, std::max(coming_[1].ready, turn) + reach_);
 }
 
 /// Accounts for the message and its flits. Returns when it is with the receiver.
-Time BatchedFlitTransmitter::pass_alone(const Coming& coming, const Lone& lone, Time turn, Time now) {
+Time BatchedFlitTransmitter::pass_alone(const Coming& coming, const Isolated& isolated, Time turn, Time now) {
   Message& message = *coming.message;
   if (coming.ready < turn) {
     path_.monitor().queue().change(coming.ready, +1);
@@ -114,12 +114,12 @@ Time BatchedFlitTransmitter::pass_alone(const Coming& coming, const Lone& lone, 
   const auto payload = static_cast<std::uint16_t>(message.payload());
   Wire::Use use{};
   // Flits that have all gone are one passage: no window opens or closes between them.
-  const Time longest = lone.time + (turn > path_.wire().free_at() ? Time{} : Time{1});
+  const Time longest = isolated.time + (turn > path_.wire().free_at() ? Time{} : Time{1});
   if (turn + longest <= now) {
-    use = path_.wire().carry(lone.bytes, turn, turn, path_.direction());
-    path_.monitor().book({use.start, use.start, use.end, lone.bytes, payload, 1}, turn);
+    use = path_.wire().carry(isolated.bytes, turn, turn, path_.direction());
+    path_.monitor().book({use.start, use.start, use.end, isolated.bytes, payload, 1}, turn);
   } else {
-    for (unsigned left = lone.flits; left > 0; --left) {
+    for (unsigned left = isolated.flits; left > 0; --left) {
       use = path_.wire().carry(sender_.geometry().bytes, turn, turn, path_.direction());
       const bool last = left == 1;
       path_.monitor().book({use.start, use.start, use.end, sender_.geometry().bytes,
@@ -127,8 +127,8 @@ Time BatchedFlitTransmitter::pass_alone(const Coming& coming, const Lone& lone, 
                            use.start);
     }
   }
-  sender_.monitor().count_lone(message.channel, lone.slots);
-  const Time sent = lone.first_half ? sender_.halves_of(use.start, use.end)[0] : use.end;
+  sender_.monitor().count_isolated(message.channel, isolated.slots);
+  const Time sent = isolated.first_half ? sender_.halves_of(use.start, use.end)[0] : use.end;
   message.charge(path_.queue_segment(), turn);
   return path_.account_arrival(message, sent);
 }

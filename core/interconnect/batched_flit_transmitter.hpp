@@ -34,7 +34,7 @@ class BatchedFlitTransmitter final : public Transmitter, public EventHandler {
  private:
   using Coming = ComingMessages::Coming;
   /// The flits of a message of a class that goes alone, one behind the other.
-  struct Lone {
+  struct Isolated {
     Time reach;  ///< so long at least after the start of the first one it must be handed over, alone or not
     Time last_starts;  ///< so long at most after the first one: what is ready by then may join it
     Time time;         ///< of all, to the picosecond below
@@ -51,10 +51,10 @@ class BatchedFlitTransmitter final : public Transmitter, public EventHandler {
   /// Which turns are to be taken: all, or those without which a message would arrive too late.
   enum class Upto : std::uint8_t { kNow, kArrivals };
 
-  const Lone& lone_of(const Message& message) const {
-    return lone_[static_cast<std::size_t>(message.channel)];
+  const Isolated& isolated_of(const Message& message) const {
+    return isolated_[static_cast<std::size_t>(message.channel)];
   }
-  Time pass_alone(const Coming& coming, const Lone& lone, Time turn, Time now);
+  Time pass_alone(const Coming& coming, const Isolated& isolated, Time turn, Time now);
   Message* work_off(Time now, Upto upto);
   Time first_arrival(Time turn) const;
   void admit_until(Time until);
@@ -66,7 +66,7 @@ class BatchedFlitTransmitter final : public Transmitter, public EventHandler {
   bool packing_ = false;  // something is staged, or under way in the packer
   bool fresh_ = true;     // the packer is as if nothing had ever gone
   Time reach_;            // of any message
-  std::array<Lone, kChannelCount> lone_{};
+  std::array<Isolated, kChannelCount> isolated_{};
   FlitSender sender_;
 };
 

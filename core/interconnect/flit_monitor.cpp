@@ -1,6 +1,6 @@
 #include "interconnect/flit_monitor.hpp"
 
-#include "protocol/lone_flits.hpp"
+#include "protocol/isolated_flits.hpp"
 
 namespace cxloom {
 namespace {
@@ -37,12 +37,13 @@ void FlitMonitor::add(const Flit& flit) {
 void FlitMonitor::close() {
   if (!measuring_) return;
   measuring_ = false;
-  const auto& lone = lone_flits(packing_.mode, packing_.zero_extended);
+  const auto& isolated = isolated_flits(packing_.mode, packing_.zero_extended);
   for (std::size_t i = 0; i < kChannelCount; ++i) {
     const OfClass& own = of_class_[i];
     totals_.slots_of_class[i] = static_cast<double>(own.parts) / static_cast<double>(kParts);
-    totals_.messages[i] += own.lone;
-    for (std::size_t k = 0; k < lone[i].count; ++k) count_slots(totals_, lone[i].flit[k], own.lone);
+    totals_.messages[i] += own.isolated;
+    for (std::size_t k = 0; k < isolated[i].count; ++k)
+      count_slots(totals_, isolated[i].flit[k], own.isolated);
   }
 }
 

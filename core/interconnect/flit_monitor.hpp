@@ -6,7 +6,7 @@
 
 #include "base/units.hpp"
 #include "protocol/flit.hpp"
-#include "protocol/lone_flits.hpp"
+#include "protocol/isolated_flits.hpp"
 #include "protocol/opcode.hpp"
 
 namespace cxloom {
@@ -44,10 +44,10 @@ class FlitMonitor {
     if (measuring_) add(flit);
   }
   /// All the flits of a message that goes alone, in which it takes so many slots.
-  void count_lone(Channel channel, unsigned slots) {
+  void count_isolated(Channel channel, unsigned slots) {
     if (!measuring_) return;
     OfClass& own = of_class_[static_cast<std::size_t>(channel)];
-    ++own.lone;
+    ++own.isolated;
     own.parts += kParts * slots;
   }
   /// Flits of link control: retry requests and their answers.
@@ -64,7 +64,8 @@ class FlitMonitor {
   static constexpr std::uint64_t kParts = 60;  // up to six messages share a slot
 
   struct OfClass {
-    std::uint64_t lone = 0;   // messages that went alone, whose flits `totals_` does not have until the end
+    std::uint64_t isolated =
+        0;                    // messages that went alone, whose flits `totals_` does not have until the end
     std::uint64_t parts = 0;  // of slots, kParts each: messages share one
   };
   void add(const Flit& flit);

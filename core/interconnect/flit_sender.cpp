@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "protocol/lone_flits.hpp"
+#include "protocol/isolated_flits.hpp"
 
 namespace cxloom {
 
@@ -21,7 +21,8 @@ FlitSender::FlitSender(LinkPath& path, const Setup& setup, FlitRetries* retries)
 Time FlitSender::line_time() const {
   unsigned bytes = 0;
   for (const Channel channel : {Channel::kM2SRwD, Channel::kS2MDRS}) {
-    const LoneFlits& flits = lone_flits(flits_.mode(), zero_extended_).at(static_cast<std::size_t>(channel));
+    const IsolatedFlits& flits =
+        isolated_flits(flits_.mode(), zero_extended_).at(static_cast<std::size_t>(channel));
     bytes = std::max(bytes, geometry_.bytes * (flits.count - 1U) +
                                 geometry_.half_end.at(geometry_.half.at(flits.end_slot)));
   }

@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "protocol/lone_flits.hpp"
+#include "protocol/isolated_flits.hpp"
 #include "protocol/packer_filling.hpp"
 
 namespace cxloom {
@@ -19,7 +19,7 @@ constexpr auto kAllData = [] {
 
 FlitPacker::FlitPacker(const FlitPacking& packing)
     : packing_(packing), tables_(&slot_tables(packing.mode, packing.zero_extended)) {
-  if (packing.mac_every == 0) lone_ = &lone_flits(packing.mode, packing.zero_extended);
+  if (packing.mac_every == 0) isolated_ = &isolated_flits(packing.mode, packing.zero_extended);
 }
 
 void FlitPacker::pack(const Offer& offer, Flit& flit) {
@@ -28,9 +28,10 @@ void FlitPacker::pack(const Offer& offer, Flit& flit) {
     return;
   }
   if (is_lone(offer)) {
-    const LoneFlits& lone = (*lone_)[static_cast<std::size_t>(std::countr_zero(offer.counts_)) / 4];
-    if (lone.count > 0) {
-      pack_lone(lone, flit);
+    const IsolatedFlits& isolated =
+        (*isolated_)[static_cast<std::size_t>(std::countr_zero(offer.counts_)) / 4];
+    if (isolated.count > 0) {
+      pack_lone(isolated, flit);
       return;
     }
   }
@@ -50,8 +51,8 @@ bool FlitPacker::is_lone(const Offer& offer) const {
   return fresh() && (offer.shapes_[channel] & 15U) == (Offer::kWholeLines & 15U);
 }
 
-void FlitPacker::pack_lone(const LoneFlits& lone, Flit& flit) {
-  const Flit& known = lone.flit[0];
+void FlitPacker::pack_lone(const IsolatedFlits& isolated, Flit& flit) {
+  const Flit& known = isolated.flit[0];
   flit.mode = known.mode;
   flit.kind = known.kind;
   flit.slots = known.slots;
@@ -62,10 +63,10 @@ void FlitPacker::pack_lone(const LoneFlits& lone, Flit& flit) {
   flit.end_count = known.end_count;
   flit.end[0] = known.end[0];
   flit.io_bytes = flit.io_begun = flit.io_ended = 0;
-  if (lone.slots_left > 0) {
-    transfers_[first_transfer_] = lone.slots_left;
+  if (isolated.slots_left > 0) {
+    transfers_[first_transfer_] = isolated.slots_left;
     transfer_count_ = 1;
-    data_waiting_ = lone.slots_left;
+    data_waiting_ = isolated.slots_left;
   }
 }
 

@@ -24,7 +24,7 @@
 
 namespace cxloom {
 
-struct LoneFlits;
+struct IsolatedFlits;
 
 /// What may go into the next flit: how many messages of each class, and the data of each. It may be kept from
 /// flit to flit and brought up to date where queues change.
@@ -98,7 +98,7 @@ class FlitPacker {
   /// Flits since the last MAC, which no MAC covers yet; an idle end sends it early (pack_control).
   unsigned unchecked_flits() const { return unchecked_flits_; }
 
-  /// Nothing that went before matters to the next flit: a message that goes alone takes its lone_flits().
+  /// Nothing that went before matters to the next flit: a message that goes alone takes its isolated_flits().
   bool fresh() const { return data_waiting_ == 0 && last_group_ == 0 && packing_.mac_every == 0; }
 
   FlitMode mode() const { return packing_.mode; }
@@ -108,7 +108,7 @@ class FlitPacker {
   struct Filling;
 
   bool is_lone(const Offer& offer) const;
-  void pack_lone(const LoneFlits& lone, Flit& flit);
+  void pack_lone(const IsolatedFlits& isolated, Flit& flit);
   void pack_68b(const Offer& offer, Flit& flit);
   void pack_256b(const Offer& offer, Flit& flit);
   void start(Flit& flit) const;
@@ -128,7 +128,7 @@ class FlitPacker {
 
   FlitPacking packing_;
   const SlotTables* tables_;
-  const std::array<LoneFlits, kChannelCount>* lone_ = nullptr;  // none with integrity checks
+  const std::array<IsolatedFlits, kChannelCount>* isolated_ = nullptr;  // none with integrity checks
   ClassNibbles last_group_ = 0;  // messages of each class in the last slots of the flit before (256B)
   unsigned turn_ = 0;            // the class after the one that led last by its length
   unsigned round_ = 0;           // ... and by the round of all classes

@@ -183,7 +183,7 @@ TEST(FlitLinkIde, AMacTakesASlotInTwentyOrThirty) {
 }
 
 TEST(FlitLinkIde, ContainmentWaitsForTheMacSkidDoesNot) {
-  // A lone read: the MAC of its aggregation follows in a flit of its own, in slot 0.
+  // An isolated read: the MAC of its aggregation follows in a flit of its own, in slot 0.
   for (const FlitMode mode : test::kFlitModes) {
     for (const bool containment : {true, false}) {
       FlitLinkOf of{.mode = mode, .delay = 20_ns};

@@ -22,9 +22,9 @@ using test::Probe;
 class EveryFormat : public testing::TestWithParam<FlitMode> {};
 INSTANTIATE_TEST_SUITE_P(FlitTransmitter, EveryFormat, testing::ValuesIn(test::kFlitModes));
 
-/// Until the last part of a lone message of a line is sent: its flit, or the half that it ends in; in 68B a line and its
+/// Until the last part of an isolated message of a line is sent: its flit, or the half that it ends in; in 68B a line and its
 /// header are five slots, and so two flits.
-Time lone(FlitMode mode, Opcode opcode) {
+Time isolated(FlitMode mode, Opcode opcode) {
   switch (mode) {
     case FlitMode::k68B: return carries_data(opcode) ? 1360_ps : 680_ps;
     case FlitMode::k256BLo: return 1280_ps;
@@ -46,7 +46,7 @@ TEST_P(EveryFormat, ALoneMessageTakesTheSumOfItsParts) {
       link.a_to_b.send(message, 2_ns);
       kernel.run(Time::max(), kAllEvents);
       ASSERT_EQ(b.arrivals.size(), 1U);
-      const Time sent = lone(GetParam(), opcode);
+      const Time sent = isolated(GetParam(), opcode);
       EXPECT_EQ(b.arrivals[0].time, 2_ns + sent + 57_ns);
       EXPECT_EQ(b.arrivals[0].tail, 0_ps);
       EXPECT_EQ(Messages::segment(message, Segment::kLinkQueue), 0_ps);
@@ -70,7 +70,7 @@ TEST_P(EveryFormat, AMessageWaitsForTheFlitThatIsOnTheWire) {
   link.a_to_b.send(first, 1_ns);
   link.a_to_b.send(second, 1_ns + 1_ps);
   kernel.run(Time::max(), kAllEvents);
-  const Time sent = lone(GetParam(), Opcode::kMemRd);
+  const Time sent = isolated(GetParam(), Opcode::kMemRd);
   EXPECT_EQ(b.arrivals[0].time, 1_ns + sent + 20_ns);
   EXPECT_EQ(b.arrivals[1].time, 1_ns + of.flit() + sent + 20_ns);
   EXPECT_EQ(Messages::segment(second, Segment::kLinkQueue), of.flit() - 1_ps);
@@ -86,7 +86,7 @@ TEST_P(EveryFormat, MessagesOfOneInstantShareAFlit) {
   for (int i = 0; i < 2; ++i) link.a_to_b.send(messages.make(Opcode::kMemRd), 0_ps);
   kernel.run(Time::max(), kAllEvents);
   for (const auto& arrival : b.arrivals) {
-    EXPECT_EQ(arrival.time, lone(GetParam(), Opcode::kMemRd) + 20_ns);
+    EXPECT_EQ(arrival.time, isolated(GetParam(), Opcode::kMemRd) + 20_ns);
   }
 }
 
@@ -100,8 +100,8 @@ TEST_P(EveryFormat, DataWhoseTailComesInLaterAreSentWhenTheyAreThere) {
   write.tail = 3_ns;
   link.a_to_b.send(write, 1_ns);
   kernel.run(Time::max(), kAllEvents);
-  EXPECT_EQ(b.arrivals[0].time, 4_ns + lone(GetParam(), Opcode::kMemWr) + 20_ns);
-  EXPECT_EQ(Messages::segment(write, Segment::kSerialization), 3_ns + lone(GetParam(), Opcode::kMemWr));
+  EXPECT_EQ(b.arrivals[0].time, 4_ns + isolated(GetParam(), Opcode::kMemWr) + 20_ns);
+  EXPECT_EQ(Messages::segment(write, Segment::kSerialization), 3_ns + isolated(GetParam(), Opcode::kMemWr));
 }
 
 /// When the data of `count` reads that go at once arrive, in flits, over a link without a flight.

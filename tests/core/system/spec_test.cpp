@@ -89,7 +89,7 @@ TEST(Builder, RefusesWhatCannotBeBuilt) {
   EXPECT_EQ(build_error(good().link("host", "host")).path(), "links[1].between");
   EXPECT_EQ(build_error(good().device("mem2", "memory").link("mem", "mem2")).path(),
             "links[1].between");  // one port each
-  EXPECT_EQ(build_error(good().device("lone", "memory")).path(), "devices.lone");
+  EXPECT_EQ(build_error(good().device("isolated", "memory")).path(), "devices.isolated");
   EXPECT_EQ(build_error(good().device("mem2", "memory", {{"media", Value::Map{{"kind", "fixd"}}}})).path(),
             "devices.mem2.media.kind");
   EXPECT_EQ(

@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-struct LoneFlits {
+struct IsolatedFlits {
   std::uint8_t count = 0;       ///< none: the format does not have the class
   std::uint8_t slots = 0;       ///< of the message, in all of them
   std::uint8_t slots_left = 0;  ///< of these, behind the first one
@@ -18,6 +18,6 @@ struct LoneFlits {
 };
 
 /// By class: of a message without data, or with a line of 64 B without byte enables. Without integrity checks.
-const std::array<LoneFlits, kChannelCount>& lone_flits(FlitMode mode, bool zero_extended);
+const std::array<IsolatedFlits, kChannelCount>& isolated_flits(FlitMode mode, bool zero_extended);
 
 }  // namespace cxloom

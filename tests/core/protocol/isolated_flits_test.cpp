@@ -1,5 +1,5 @@
 // The flits of a message that goes alone, in all formats.
-#include "protocol/lone_flits.hpp"
+#include "protocol/isolated_flits.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,27 +10,27 @@ namespace {
 
 constexpr FlitMode kModes[] = {FlitMode::k68B, FlitMode::k256B, FlitMode::k256BLo, FlitMode::k256BPbr};
 
-TEST(LoneFlits, AMessageTakesItsHeaderAndItsData) {
+TEST(IsolatedFlits, AMessageTakesItsHeaderAndItsData) {
   for (const FlitMode mode : kModes) {
     for (std::size_t i = 0; i < kChannelCount; ++i) {
       const auto channel = static_cast<Channel>(i);
       SCOPED_TRACE(std::string(kFlitModeNames[static_cast<std::size_t>(mode)]) + " " +
                    std::string(kChannelNames[i]));
-      const LoneFlits& lone = lone_flits(mode, true)[i];
+      const IsolatedFlits& isolated = isolated_flits(mode, true)[i];
       if (largest_count(mode, channel) == 0) {
-        EXPECT_EQ(lone.count, 0);
+        EXPECT_EQ(isolated.count, 0);
         continue;
       }
       const bool data = is_data_class(channel);
       // A line and its header are five slots, of which a flit of 68 B has four.
-      ASSERT_EQ(lone.count, mode == FlitMode::k68B && data ? 2 : 1);
-      EXPECT_EQ(lone.slots, data ? 5 : 1);
-      EXPECT_EQ(lone.flit[0].message_count, 1);
-      EXPECT_EQ(lone.flit[0].message[0].channel, channel);
-      EXPECT_EQ(lone.end_slot, !data ? 0 : lone.count == 2 ? 1 : 4);
-      for (unsigned k = 0; k < lone.count; ++k) {
-        EXPECT_EQ(lone.flit[k].kind, FlitKind::kProtocol);
-        EXPECT_EQ(lone.flit[k].slots, geometry(mode).slots);
+      ASSERT_EQ(isolated.count, mode == FlitMode::k68B && data ? 2 : 1);
+      EXPECT_EQ(isolated.slots, data ? 5 : 1);
+      EXPECT_EQ(isolated.flit[0].message_count, 1);
+      EXPECT_EQ(isolated.flit[0].message[0].channel, channel);
+      EXPECT_EQ(isolated.end_slot, !data ? 0 : isolated.count == 2 ? 1 : 4);
+      for (unsigned k = 0; k < isolated.count; ++k) {
+        EXPECT_EQ(isolated.flit[k].kind, FlitKind::kProtocol);
+        EXPECT_EQ(isolated.flit[k].slots, geometry(mode).slots);
       }
     }
   }
@@ -53,17 +53,17 @@ void expect_same(const Flit& a, const Flit& b) {
   }
 }
 
-TEST(LoneFlits, TheyAreWhatPackingGivesAmongOtherFlits) {
+TEST(IsolatedFlits, TheyAreWhatPackingGivesAmongOtherFlits) {
   // Packers that check integrity pack every flit. Their first MAC would come after 255 flits.
   for (const FlitMode mode : kModes) {
     RandomStream random(7, kFlitModeNames[static_cast<std::size_t>(mode)], "offers");
-    std::size_t lone = 0;
+    std::size_t isolated = 0;
     for (int round = 0; round < 200; ++round) {
       FlitPacker remembers({.mode = mode});
       FlitPacker packs({.mode = mode, .mac_every = 255});
       Offer offer;
       for (int i = 0; i < 100; ++i) {
-        if (remembers.fresh()) ++lone;
+        if (remembers.fresh()) ++isolated;
         const auto channel = std::array{Channel::kM2SReq, Channel::kM2SRwD, Channel::kS2MNDR,
                                         Channel::kS2MDRS}[random.below(4)];
         offer = {};
@@ -78,7 +78,7 @@ TEST(LoneFlits, TheyAreWhatPackingGivesAmongOtherFlits) {
         ASSERT_EQ(remembers.data_waiting(), packs.data_waiting());
       }
     }
-    EXPECT_GT(lone, 1000U);
+    EXPECT_GT(isolated, 1000U);
   }
 }
 

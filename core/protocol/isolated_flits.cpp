@@ -1,27 +1,27 @@
-#include "protocol/lone_flits.hpp"
+#include "protocol/isolated_flits.hpp"
 
 namespace cxloom {
 namespace {
 
-using ByClass = std::array<LoneFlits, kChannelCount>;
+using ByClass = std::array<IsolatedFlits, kChannelCount>;
 
-LoneFlits pack_alone(FlitMode mode, bool zero_extended, Channel channel) {
-  LoneFlits lone;
-  if (largest_count(mode, channel) == 0) return lone;
-  // One that checks integrity, after more flits than these: the others take lone messages from this very table.
+IsolatedFlits pack_alone(FlitMode mode, bool zero_extended, Channel channel) {
+  IsolatedFlits isolated;
+  if (largest_count(mode, channel) == 0) return isolated;
+  // One that checks integrity, after more flits than these: the others take isolated messages from this very table.
   FlitPacker packer({.mode = mode, .mac_every = 255, .zero_extended = zero_extended});
   Offer offer;
   offer.set(channel, 1);
   do {
-    Flit& flit = lone.flit.at(lone.count++);
+    Flit& flit = isolated.flit.at(isolated.count++);
     packer.pack(offer, flit);
     offer.set(channel, 0);
-    lone.slots = static_cast<std::uint8_t>(lone.slots + flit.slots - flit.count(SlotKind::kEmpty));
-    if (lone.count == 1) lone.slots_left = static_cast<std::uint8_t>(packer.data_waiting());
+    isolated.slots = static_cast<std::uint8_t>(isolated.slots + flit.slots - flit.count(SlotKind::kEmpty));
+    if (isolated.count == 1) isolated.slots_left = static_cast<std::uint8_t>(packer.data_waiting());
   } while (packer.must_continue());
-  const Flit& last = lone.flit.at(lone.count - 1U);
-  lone.end_slot = is_data_class(channel) ? last.end[0] : last.message[0].slot;
-  return lone;
+  const Flit& last = isolated.flit.at(isolated.count - 1U);
+  isolated.end_slot = is_data_class(channel) ? last.end[0] : last.message[0].slot;
+  return isolated;
 }
 
 ByClass pack_all(FlitMode mode, bool zero_extended) {
@@ -44,7 +44,7 @@ ByOption pack_all() {
 
 }  // namespace
 
-const std::array<LoneFlits, kChannelCount>& lone_flits(FlitMode mode, bool zero_extended) {
+const std::array<IsolatedFlits, kChannelCount>& isolated_flits(FlitMode mode, bool zero_extended) {
   static const ByOption all = pack_all();
   return all[static_cast<std::size_t>(mode)][zero_extended ? 1 : 0];
 }

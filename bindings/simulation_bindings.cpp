@@ -2,12 +2,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -243,12 +245,14 @@ class RunningSystem {
     }
     nb::object feed(feeds[device.c_str()]);
     std::optional<std::uint64_t> length;
+    std::function<TraceStream::Refill()> again;
     if (nb::isinstance<nb::tuple>(feed)) {
-      const auto pair = nb::cast<std::pair<nb::object, std::optional<std::uint64_t>>>(feed);
-      feed = pair.first;
-      length = pair.second;
+      const auto parts = nb::cast<std::tuple<nb::object, std::optional<std::uint64_t>, nb::object>>(feed);
+      feed = std::get<0>(parts);
+      length = std::get<1>(parts);
+      again = [reopen = std::get<2>(parts)] { return refill_from(reopen()); };
     }
-    return {refill_from(std::move(feed)), length};
+    return {refill_from(std::move(feed)), length, std::move(again)};
   }
 
   Collector collector_;
@@ -261,7 +265,8 @@ void bind_simulation(nb::module_& m) {
   nb::class_<RunningSystem>(m, "Simulation",
                             "A system at work; see the package's documentation of the spec. A feed gives the "
                             "next columns of a trace, or None "
-                            "at its end; with its length, where that is known, it is a pair.")
+                            "at its end. Or a tuple of that, the length of the trace where it is known, "
+                            "and what makes another feed of the same trace.")
       .def(nb::init<nb::handle, nb::dict>(), "spec"_a, "feeds"_a)
       .def("advance", &RunningSystem::advance, "max_events"_a, "until_ns"_a = nb::none(),
            "Runs at most so many events, up to and including a simulated time; True when the run is over. "

@@ -198,6 +198,18 @@ std::uint64_t AddressMap::contiguous_bytes() const {
   return end - regions_.front().base;
 }
 
+std::vector<AddressMap::Extent> AddressMap::extents() const {
+  std::vector<Extent> extents;
+  for (const Region& region : regions_) {
+    if (!extents.empty() && extents.back().base.value() + extents.back().bytes == region.base) {
+      extents.back().bytes += region.size;
+    } else {
+      extents.push_back({Address{region.base}, region.size});
+    }
+  }
+  return extents;
+}
+
 std::string AddressMap::described() const {
   std::string text;
   for (const Region& region : regions_) {

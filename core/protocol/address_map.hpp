@@ -70,6 +70,13 @@ class AddressMap {
   /// The first address of the first region, and how many bytes follow it without a gap.
   Address base() const { return Address{regions_.empty() ? 0 : regions_.front().base}; }
   std::uint64_t contiguous_bytes() const;
+  /// Addresses without a gap.
+  struct Extent {
+    Address base;
+    std::uint64_t bytes = 0;
+  };
+  /// All addresses, in the order of the regions; those that follow the ones before them are one extent with them.
+  std::vector<Extent> extents() const;
   /// "0x0-0x3ffffffff": the regions as an error message lists them.
   std::string described() const;
 

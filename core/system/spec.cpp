@@ -105,8 +105,8 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
       .choice("addresses", &WorkloadParams::addresses,
               {{"as-is", Addresses::kAsIs}, {"first-touch", Addresses::kFirstTouch}})
       .doc(
-          "as-is: addresses are physical. first-touch: each 4 KiB page gets the next free frame when it is "
-          "first touched.");
+          "as-is: addresses are physical. first-touch: each 4 KiB page gets the next free frame of the "
+          "program's own memory when it is first touched.");
   schema.field("phases", &WorkloadParams::phases)
       .default_text("")
       .doc("Patterns that follow each other, each for its own `requests`, over and over.");

@@ -3,64 +3,107 @@
 #include <utility>
 
 #include "workload/pattern.hpp"
-#include "workload/phases.hpp"
 
 namespace cxloom {
 
 WorkMaker::WorkMaker(const Registry& registry, const Spec& spec, const AddressMap& map,
                      const TraceOpener& open_trace)
-    : registry_(registry), run_(spec.run), map_(map), open_trace_(open_trace) {
-  for (const Spec::Workload& workload : spec.workloads) {
-    if (workload.params.addresses == Addresses::kFirstTouch) ++programs_;
-  }
+    : registry_(registry), run_(spec.run), map_(map), open_trace_(open_trace), memory_(frames_of(map)) {
+  if (!map.empty()) divide_memory(spec);
 }
 
-std::unique_ptr<AccessStream> WorkMaker::make_pattern(const std::string& device, const std::string& kind,
-                                                      const Value& params) const {
-  PatternContext context{run_.seed, device};
-  auto stream = registry_.patterns.make({kind, params}, context);
-  if (const auto range = stream->range()) {
-    const std::uint64_t start = range->base.value() - map_.base().value();
-    const std::uint64_t mapped = map_.contiguous_bytes();
-    if (range->base < map_.base() || start > mapped || range->bytes > mapped - start) {
-      const bool below_all = range->base < map_.base();
-      const bool fits = range->bytes <= mapped;  // elsewhere
-      throw InputError({"the footprint runs out of the address map",
-                        to_text(range->base) + " + " + to_text(Bytes{range->bytes}),
-                        "addresses in " + map_.described() +
-                            (below_all ? "; set base: " + to_text(map_.base()) : std::string()),
-                        {},
-                        InputError::Kind::kBetween},
-                       below_all || fits ? "base" : "footprint");
-    }
+void WorkMaker::divide_memory(const Spec& spec) {
+  std::vector<const Spec::Workload*> placed;
+  for (const Spec::Workload& workload : spec.workloads) {
+    if (workload.params.addresses == Addresses::kFirstTouch) placed.push_back(&workload);
   }
+  std::vector<std::optional<std::uint64_t>> pages(placed.size());
+  for (std::size_t i = 0; placed.size() > 1 && i < placed.size(); ++i) {
+    below("workload", [&] { below(placed[i]->device, [&] { pages[i] = pages_of(*placed[i]); }); });
+  }
+  const std::vector<Frames> shares = divide(memory_, pages);
+  for (std::size_t i = 0; i < placed.size(); ++i) shares_[placed[i]->device] = shares[i];
+}
+
+std::optional<std::uint64_t> WorkMaker::pages_of(const Spec::Workload& workload) const {
+  if (workload.params.trace) {
+    const TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
+    if (!feed.again) return std::nullopt;
+    return pages_touched(feed.again());
+  }
+  std::vector<AddressRange> ranges;
+  for (const PhasedStream::Phase& phase : make_phases(workload)) {
+    const auto range = phase.stream->range();
+    if (!range) return std::nullopt;
+    ranges.push_back(*range);
+  }
+  return pages_in(std::move(ranges));
+}
+
+void WorkMaker::check_range(const AddressRange& range, Addresses addresses) const {
+  if (addresses ==
+      Addresses::kFirstTouch) {  // the addresses are the program's own; the memory for them is not
+    if (pages_in({range}) <= count_of(memory_)) return;
+    throw InputError({"the footprint is larger than the memory",
+                      to_text(Bytes{range.bytes}),
+                      "at most " + to_text(Bytes{count_of(memory_) * kPageBytes}) + " in whole pages of " +
+                          to_text(Bytes{kPageBytes}),
+                      {},
+                      InputError::Kind::kBetween},
+                     "footprint");
+  }
+  const std::uint64_t start = range.base.value() - map_.base().value();
+  const std::uint64_t mapped = map_.contiguous_bytes();
+  if (range.base >= map_.base() && start <= mapped && range.bytes <= mapped - start) return;
+  const bool below_all = range.base < map_.base();
+  const bool fits = range.bytes <= mapped;  // elsewhere
+  throw InputError({"the footprint runs out of the address map",
+                    to_text(range.base) + " + " + to_text(Bytes{range.bytes}),
+                    "addresses in " + map_.described() +
+                        (below_all ? "; set base: " + to_text(map_.base()) : std::string()),
+                    {},
+                    InputError::Kind::kBetween},
+                   below_all || fits ? "base" : "footprint");
+}
+
+std::unique_ptr<AccessStream> WorkMaker::make_pattern(const std::string& name, const Spec::Workload& workload,
+                                                      Addresses addresses) const {
+  PatternContext context{run_.seed, name};
+  auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
+  if (const auto range = stream->range()) check_range(*range, addresses);
   return stream;
 }
 
-std::unique_ptr<AccessStream> WorkMaker::make_stream(const Spec::Workload& workload, Work& work) {
+/// A pattern is one phase.
+std::vector<PhasedStream::Phase> WorkMaker::make_phases(const Spec::Workload& workload) const {
   const WorkloadParams& params = workload.params;
-  if (params.pattern) return make_pattern(workload.device, *params.pattern, workload.pattern);
-  if (params.trace) {
-    TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
-    return std::make_unique<TraceStream>(std::move(feed.refill), feed.length);
-  }
   std::vector<PhasedStream::Phase> phases;
-  std::uint64_t round = 0;
+  if (params.pattern) phases.push_back({make_pattern(workload.device, workload, params.addresses), 1});
   for (std::size_t i = 0; i < params.phases.size(); ++i) {
     below(indexed("phases", i), [&] {
       const Spec::Workload phase = read_workload(workload.device, params.phases[i], registry_);
       if (!phase.params.pattern) throw InputError({"a phase needs a pattern", {}, {}, {}});
-      phases.push_back(
-          {make_pattern(workload.device + "/" + std::to_string(i), *phase.params.pattern, phase.pattern),
-           *phase.params.requests});
-      round += *phase.params.requests;
+      phases.push_back({make_pattern(workload.device + "/" + std::to_string(i), phase, params.addresses),
+                        *phase.params.requests});
     });
   }
+  return phases;
+}
+
+std::unique_ptr<AccessStream> WorkMaker::make_stream(const Spec::Workload& workload, Work& work) const {
+  if (workload.params.trace) {
+    TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
+    return std::make_unique<TraceStream>(std::move(feed.refill), feed.length);
+  }
+  std::vector<PhasedStream::Phase> phases = make_phases(workload);
+  if (workload.params.pattern) return std::move(phases.front().stream);
+  std::uint64_t round = 0;
+  for (const PhasedStream::Phase& phase : phases) round += phase.requests;
   if (!work.requests) work.requests = round;
   return std::make_unique<PhasedStream>(std::move(phases));
 }
 
-Work WorkMaker::make(const Spec::Workload& workload) {
+Work WorkMaker::make(const Spec::Workload& workload) const {
   Work work;
   work.warmup = run_.warmup;
   work.requests = workload.params.requests;
@@ -70,8 +113,8 @@ Work WorkMaker::make(const Spec::Workload& workload) {
   work.name = "workload." + workload.device;
   work.stream = make_stream(workload, work);
   if (workload.params.addresses == Addresses::kFirstTouch) {
-    work.stream = std::make_unique<FirstTouchStream>(
-        std::move(work.stream), FirstTouchStream::Share{placed_++, programs_, map_.base()});
+    work.stream = std::make_unique<FirstTouchStream>(std::move(work.stream), shares_.at(workload.device),
+                                                     work.name + ".addresses");
   }
   return work;
 }

@@ -1,4 +1,4 @@
-// Streams made of streams: phases that follow each other, and the mapping of a program's pages to memory.
+// Phases of a workload: streams that follow each other.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "workload/access_stream.hpp"
-#include "workload/page_map.hpp"
 
 namespace cxloom {
 
@@ -34,34 +33,6 @@ class PhasedStream final : public AccessStream {
   std::vector<Phase> phases_;
   std::size_t at_ = 0;
   std::uint64_t done_ = 0;
-};
-
-/// Gives each page that a program touches the next free frame of memory, as an operating system does at first touch.
-class FirstTouchStream final : public AccessStream {
- public:
-  /// Which frames are a program's: of so many programs, each has every so many-th frame from `base` on.
-  struct Share {
-    std::uint32_t program = 0;
-    std::uint32_t programs = 1;
-    Address base;
-  };
-  FirstTouchStream(std::unique_ptr<AccessStream> stream, const Share& share)
-      : stream_(std::move(stream)), share_(share) {}
-
-  bool next(Access& access) override {
-    if (!stream_->next(access)) return false;
-    const std::uint64_t address = access.address.value();
-    const std::uint64_t own = pages_.frame_of(address / kPageBytes);
-    const std::uint64_t frame = own * share_.programs + share_.program;
-    access.address = Address{share_.base.value() + frame * kPageBytes + address % kPageBytes};
-    return true;
-  }
-  std::optional<std::uint64_t> length() const override { return stream_->length(); }
-
- private:
-  std::unique_ptr<AccessStream> stream_;
-  Share share_;
-  PageMap pages_;
 };
 
 }  // namespace cxloom

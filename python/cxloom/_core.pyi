@@ -32,7 +32,7 @@ class Accesses:
         """Address, kind, size, thread, instruction gap, dependence, timestamp."""
 
 Batch = Columns | Accesses | None
-Feed = Callable[[], Batch] | tuple[Callable[[], Batch], int | None]
+Feed = Callable[[], Batch] | tuple[Callable[[], Batch], int | None, Callable[[], Callable[[], Batch]]]
 """Gives the next accesses of a trace, or None at its end; with its length, where that is known."""
 
 __version__: str

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def build(resolved: Resolved) -> _core.Simulation:
     """The simulation of a spec, ready to run. Raises InputError, at its place in the spec."""
-    feeds = {name: (reader.feed(), reader.length) for name, reader in _readers(resolved).items()}
+    feeds = {name: (reader.feed(), reader.length, reader.feed) for name, reader in _readers(resolved).items()}
     with errors_placed(resolved):
         return _core.Simulation(resolved.lean(), feeds)
 
@@ -29,7 +29,9 @@ def describe(resolved: Resolved, watch: Callable[[int], None] = lambda _accesses
     Its traces are read, as far as a run would; `watch` is told of how many more accesses each time.
     """
     readers = _readers(resolved)
-    feeds = {name: (_watched(reader.feed(), watch), reader.length) for name, reader in readers.items()}
+    feeds = {
+        name: (_watched(reader.feed(), watch), reader.length, reader.feed) for name, reader in readers.items()
+    }
     with errors_placed(resolved):
         return _core.check(resolved.lean(), feeds)
 

@@ -188,22 +188,5 @@ TEST(PhasedStream, PhasesFollowEachOtherOverAndOver) {
   EXPECT_EQ(got, (std::vector<std::uint64_t>{100, 101, 200, 201, 202, 102, 103, 203}));
 }
 
-TEST(FirstTouchStream, FramesOfAProgramDoNotDependOnTheOthers) {
-  // The even frames are the first one's and the odd ones the second one's, whoever touches its pages first.
-  const std::uint64_t base = 1U << 20U;
-  for (const bool first_goes_first : {true, false}) {
-    FirstTouchStream one(std::make_unique<Counter>(0x7fff'0000'0ff0), {0, 2, Address{base}});
-    FirstTouchStream two(std::make_unique<Counter>(0x7fff'0000'0ff0), {1, 2, Address{base}});
-    std::vector<Access> of_one;
-    if (first_goes_first) of_one = take(one, 17);
-    const std::vector<Access> of_two = take(two, 17);
-    if (!first_goes_first) of_one = take(one, 17);
-    EXPECT_EQ(of_one.front().address.value(), base + 0xff0);
-    EXPECT_EQ(of_two.front().address.value(), base + 4096 + 0xff0);
-    EXPECT_EQ(of_one.back().address.value(), base + 2 * 4096);  // the next page
-    EXPECT_EQ(of_two.back().address.value(), base + 3 * 4096);
-  }
-}
-
 }  // namespace
 }  // namespace cxloom

@@ -25,7 +25,7 @@ def played(system: cx.System, divided: bool) -> dict[str, Any]:
     """The requests and measures of a system, and how many partitions it has."""
     resolved = system.resolve()
     feeds = {name: open_trace(workload.map()["trace"].text()) for name, workload in resolved.traces().items()}
-    opened = {name: (reader.feed(), reader.length) for name, reader in feeds.items()}
+    opened = {name: (reader.feed(), reader.length, reader.feed) for name, reader in feeds.items()}
     return _core.play_divided(resolved.lean(), opened, divided)
 
 

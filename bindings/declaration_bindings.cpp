@@ -66,6 +66,8 @@ nb::list measures_of(const Measures& measures) {
     entry["name"] = text(measure.name);
     entry["unit"] = text(measure.unit);
     entry["doc"] = text(measure.meaning);
+    entry["by_name"] = measure.parts.by_name;
+    entry["parts"] = measures_of(measure.parts);
     result.append(entry);
   }
   return result;
@@ -97,7 +99,7 @@ nb::dict declarations() {
   result["run"] = info_of<RunParams>();
   result["outputs"] = info_of<OutputParams>();
   result["workload"] = info_of<WorkloadParams>();
-  result["measures"] = measures_of(measure_definitions());
+  result["measures"] = measures_of(summary_measures());
   nb::list segments;
   for (const Segment segment : kPathOrder) {
     const SegmentInfo& info = kSegments[static_cast<std::size_t>(segment)];

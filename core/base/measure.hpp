@@ -1,17 +1,36 @@
 // How components hand over what they measured. Each measure is declared once, beside the component that takes it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "base/value.hpp"
 
 namespace cxloom {
+
+struct MeasureInfo;
+
+/// What the entries of a measure are that is a map: none where their names are those of channels, links, ...
+struct MeasureParts {
+  const MeasureInfo* first = nullptr;
+  std::size_t count = 0;
+  bool by_name = false;  ///< a map of such entries for each component or direction, by its name
+
+  const MeasureInfo* begin() const { return first; }
+  const MeasureInfo* end() const;
+};
 
 struct MeasureInfo {
   std::string_view name;
   std::string_view unit;  ///< empty for a pure number
   std::string_view meaning;
+  MeasureParts parts = {};
 };
+
+inline const MeasureInfo* MeasureParts::end() const { return first + count; }
 
 class MeasureSink {
  public:
@@ -20,6 +39,8 @@ class MeasureSink {
   virtual void add(const MeasureInfo& measure, double value) = 0;
   /// The same for what is counted.
   virtual void count(const MeasureInfo& measure, std::uint64_t value) = 0;
+  /// The same for what is no number: a map, a list, a text.
+  virtual void give(const MeasureInfo& measure, Value value) = 0;
 };
 
 /// Hands measures on with something before their names: those of a part, such as media within media.
@@ -29,11 +50,15 @@ class PrefixedSink final : public MeasureSink {
 
   void add(const MeasureInfo& measure, double value) override {
     const std::string name = named(measure);
-    sink_.add({name, measure.unit, measure.meaning}, value);
+    sink_.add({name, measure.unit, measure.meaning, measure.parts}, value);
   }
   void count(const MeasureInfo& measure, std::uint64_t value) override {
     const std::string name = named(measure);
-    sink_.count({name, measure.unit, measure.meaning}, value);
+    sink_.count({name, measure.unit, measure.meaning, measure.parts}, value);
+  }
+  void give(const MeasureInfo& measure, Value value) override {
+    const std::string name = named(measure);
+    sink_.give({name, measure.unit, measure.meaning, measure.parts}, std::move(value));
   }
 
  private:

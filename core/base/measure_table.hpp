@@ -1,5 +1,5 @@
 // The measures of a component in one table: name, unit, meaning, and the member that has the value. What is declared and what
-// is reported come from it, in its order.
+// is reported come from it, in its order. A measure that is a map names the table of its entries.
 //
 //   struct Measured {
 //     std::uint64_t messages = 0;
@@ -15,8 +15,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/measure.hpp"
@@ -34,9 +36,19 @@ namespace measure_detail {
 template <class Measured, class Member>
 Measured owner_of(Member Measured::*);
 
+template <const auto& kTable>
+inline constexpr auto kInfos = [] {
+  std::array<MeasureInfo, kTable.size()> infos;
+  for (std::size_t i = 0; i < infos.size(); ++i) infos[i] = kTable[i].info;
+  return infos;
+}();
+
 inline void hand_on(const MeasureInfo& info, double value, MeasureSink& sink) { sink.add(info, value); }
 inline void hand_on(const MeasureInfo& info, std::uint64_t value, MeasureSink& sink) {
   sink.count(info, value);
+}
+inline void hand_on(const MeasureInfo& info, const Value& value, MeasureSink& sink) {
+  sink.give(info, value);
 }
 template <class T>
 void hand_on(const MeasureInfo& info, const std::optional<T>& value, MeasureSink& sink) {
@@ -45,11 +57,18 @@ void hand_on(const MeasureInfo& info, const std::optional<T>& value, MeasureSink
 
 }  // namespace measure_detail
 
+/// The rows of another table, as what the entries of a measure are.
+template <const auto& kTable>
+constexpr MeasureParts parts_of(bool by_name = false) {
+  return {measure_detail::kInfos<kTable>.data(), kTable.size(), by_name};
+}
+
 /// A row of a table.
 template <auto kMember>
-constexpr auto measure(std::string_view name, std::string_view unit, std::string_view meaning) {
+constexpr auto measure(std::string_view name, std::string_view unit, std::string_view meaning,
+                       MeasureParts parts = {}) {
   using Measured = decltype(measure_detail::owner_of(kMember));
-  return Measure<Measured>{{name, unit, meaning},
+  return Measure<Measured>{{name, unit, meaning, parts},
                            [](const MeasureInfo& info, const Measured& values, MeasureSink& sink) {
                              measure_detail::hand_on(info, values.*kMember, sink);
                            }};
@@ -63,11 +82,42 @@ std::vector<MeasureInfo> infos_of(const std::array<Measure<Measured>, kCount>& t
   return infos;
 }
 
+/// What a device declares whose parts declare these.
+inline std::vector<MeasureInfo> joined(std::vector<MeasureInfo> first,
+                                       const std::vector<MeasureInfo>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 /// Hands the values on, those that there are.
 template <class Measured, std::size_t kCount>
 void report_all(const std::array<Measure<Measured>, kCount>& table,
                 const std::type_identity_t<Measured>& values, MeasureSink& sink) {
   for (const Measure<Measured>& measure : table) measure.report(measure.info, values, sink);
+}
+
+/// The same as the map that a summary holds.
+class MapSink final : public MeasureSink {
+ public:
+  void add(const MeasureInfo& measure, double value) override { give(measure, value); }
+  void count(const MeasureInfo& measure, std::uint64_t value) override { give(measure, number(value)); }
+  void give(const MeasureInfo& measure, Value value) override {
+    map_.emplace_back(std::string(measure.name), std::move(value));
+  }
+
+  bool empty() const { return map_.empty(); }
+  Value take() { return std::move(map_); }
+
+ private:
+  Value::Map map_;
+};
+
+template <class Measured, std::size_t kCount>
+Value map_of(const std::array<Measure<Measured>, kCount>& table,
+             const std::type_identity_t<Measured>& values) {
+  MapSink sink;
+  report_all(table, values, sink);
+  return sink.take();
 }
 
 }  // namespace cxloom

@@ -1,33 +1,60 @@
 #include "device/bus.hpp"
 
+#include "base/measure_table.hpp"
+
 namespace cxloom {
 
 namespace {
 
-struct DirectionMeasures {
-  MeasureInfo utilization;
-  MeasureInfo payload;
-  MeasureInfo queue_mean;
-  MeasureInfo queue_p99;
-  MeasureInfo queue_max;
+struct Way {
+  double utilization = 0;
+  double payload_rate = 0;
+  double queue_mean = 0;
+  double queue_p99 = 0;
+  double queue_max = 0;
 };
 
-constexpr std::array<DirectionMeasures, 2> kDirections{{
-    {{"downstream_utilization", "", "busy time of the downstream direction / length of the window"},
-     {"downstream_payload_gb_per_s", "GB/s", "payload bytes that went downstream / length of the window"},
-     {"downstream_queue_mean", "", "messages waiting to go downstream, mean over time"},
-     {"downstream_queue_p99", "", "the same, 99th percentile over time"},
-     {"downstream_queue_max", "", "the same, largest number"}},
-    {{"upstream_utilization", "", "busy time of the upstream direction / length of the window"},
-     {"upstream_payload_gb_per_s", "GB/s", "payload bytes that went upstream / length of the window"},
-     {"upstream_queue_mean", "", "messages waiting to go upstream, mean over time"},
-     {"upstream_queue_p99", "", "the same, 99th percentile over time"},
-     {"upstream_queue_max", "", "the same, largest number"}},
-}};
-constexpr MeasureInfo kUtility{"utilization", "",
-                               "bus utility: busy time / time, the mean of the directions"};
-constexpr MeasureInfo kEfficiency{"efficiency", "",
-                                  "transmission efficiency: payload bytes / bytes on the wire"};
+constexpr std::array kDownstreamMeasures{
+    measure<&Way::utilization>("downstream_utilization", "",
+                               "busy time of the downstream direction / length of the window"),
+    measure<&Way::payload_rate>("downstream_payload_gb_per_s", "GB/s",
+                                "payload bytes that went downstream / length of the window"),
+    measure<&Way::queue_mean>("downstream_queue_mean", "",
+                              "messages waiting to go downstream, mean over time"),
+    measure<&Way::queue_p99>("downstream_queue_p99", "", "the same, 99th percentile over time"),
+    measure<&Way::queue_max>("downstream_queue_max", "", "the same, largest number"),
+};
+constexpr std::array kUpstreamMeasures{
+    measure<&Way::utilization>("upstream_utilization", "",
+                               "busy time of the upstream direction / length of the window"),
+    measure<&Way::payload_rate>("upstream_payload_gb_per_s", "GB/s",
+                                "payload bytes that went upstream / length of the window"),
+    measure<&Way::queue_mean>("upstream_queue_mean", "", "messages waiting to go upstream, mean over time"),
+    measure<&Way::queue_p99>("upstream_queue_p99", "", "the same, 99th percentile over time"),
+    measure<&Way::queue_max>("upstream_queue_max", "", "the same, largest number"),
+};
+
+struct Both {
+  double utilization = 0;
+  double efficiency = 0;
+};
+
+constexpr std::array kBothMeasures{
+    measure<&Both::utilization>("utilization", "",
+                                "bus utility: busy time / time, the mean of the directions"),
+    measure<&Both::efficiency>("efficiency", "",
+                               "transmission efficiency: payload bytes / bytes on the wire"),
+};
+
+Way way_of(const WireMonitor& monitor, double length) {
+  const WireTotals& totals = monitor.closed_totals();
+  const LevelMonitor& queue = monitor.queue();
+  return {.utilization = totals.busy.ns() / length,
+          .payload_rate = static_cast<double>(totals.payload) / length,
+          .queue_mean = queue.mean(),
+          .queue_p99 = queue.quantile(0.99),
+          .queue_max = queue.maximum()};
+}
 
 }  // namespace
 
@@ -142,16 +169,7 @@ void Bus::close_window(Time at) {
 }
 
 std::vector<MeasureInfo> Bus::measures() {
-  std::vector<MeasureInfo> all;
-  for (const DirectionMeasures& way : kDirections) {
-    for (const MeasureInfo& measure :
-         {way.utilization, way.payload, way.queue_mean, way.queue_p99, way.queue_max}) {
-      all.push_back(measure);
-    }
-  }
-  all.push_back(kUtility);
-  all.push_back(kEfficiency);
-  return all;
+  return joined(infos_of(kDownstreamMeasures), joined(infos_of(kUpstreamMeasures), infos_of(kBothMeasures)));
 }
 
 void Bus::report(MeasureSink& sink) const {
@@ -159,20 +177,16 @@ void Bus::report(MeasureSink& sink) const {
   if (length <= 0.0) return;
   double busy = 0.0;
   WireTotals both;
-  for (std::size_t i = 0; i < kDirections.size(); ++i) {
-    const WireTotals& totals = monitors_[i].closed_totals();
-    const LevelMonitor& queue = monitors_[i].queue();
+  for (const WireMonitor& monitor : monitors_) {
+    const WireTotals& totals = monitor.closed_totals();
     busy += totals.busy.ns();
     both.bytes += totals.bytes;
     both.payload += totals.payload;
-    sink.add(kDirections[i].utilization, totals.busy.ns() / length);
-    sink.add(kDirections[i].payload, static_cast<double>(totals.payload) / length);
-    sink.add(kDirections[i].queue_mean, queue.mean());
-    sink.add(kDirections[i].queue_p99, queue.quantile(0.99));
-    sink.add(kDirections[i].queue_max, queue.maximum());
   }
-  sink.add(kUtility, busy / length / (shared_ ? 1.0 : 2.0));
-  sink.add(kEfficiency, both.efficiency());
+  report_all(kDownstreamMeasures, way_of(monitors_[kDownstream], length), sink);
+  report_all(kUpstreamMeasures, way_of(monitors_[kUpstream], length), sink);
+  report_all(kBothMeasures,
+             {.utilization = busy / length / (shared_ ? 1.0 : 2.0), .efficiency = both.efficiency()}, sink);
 }
 
 }  // namespace cxloom

@@ -1,15 +1,23 @@
 #include "device/cache_agent.hpp"
 
+#include "base/measure_table.hpp"
 #include "device/memory_access.hpp"
 
 namespace cxloom {
 
 namespace {
 
-constexpr MeasureInfo kHitRate{"cache_hit_rate", "",
-                               "lookups that hit the cache / all lookups in the window"};
-constexpr MeasureInfo kWriteBacks{"write_backs", "",
-                                  "dirty lines whose writing back to memory was completed in the window"};
+struct Measured {
+  double hit_rate = 0;
+  std::uint64_t write_backs = 0;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::hit_rate>("cache_hit_rate", "",
+                                 "lookups that hit the cache / all lookups in the window"),
+    measure<&Measured::write_backs>("write_backs", "",
+                                    "dirty lines whose writing back to memory was completed in the window"),
+};
 
 }  // namespace
 
@@ -101,11 +109,13 @@ void CacheAgent::open_window(Time /*now*/) { window_open_ = true; }
 
 void CacheAgent::close_window(Time /*now*/) { window_open_ = false; }
 
-std::vector<MeasureInfo> CacheAgent::measures() { return {kHitRate, kWriteBacks}; }
+std::vector<MeasureInfo> CacheAgent::measures() { return infos_of(kMeasures); }
 
 void CacheAgent::report(MeasureSink& sink) const {
-  sink.add(kHitRate, lookups_ > 0 ? static_cast<double>(hits_) / static_cast<double>(lookups_) : 0.0);
-  sink.count(kWriteBacks, write_backs_completed_);
+  report_all(kMeasures,
+             {.hit_rate = lookups_ > 0 ? static_cast<double>(hits_) / static_cast<double>(lookups_) : 0.0,
+              .write_backs = write_backs_completed_},
+             sink);
 }
 
 }  // namespace cxloom

@@ -1,15 +1,25 @@
 #include "device/io_engine.hpp"
 
+#include "base/measure_table.hpp"
+
 namespace cxloom {
 
 namespace {
 
-constexpr MeasureInfo kPackets{"packets", "",
-                               "writes that reached the target, or reads that were completed, in the window"};
-constexpr MeasureInfo kBandwidth{"bandwidth_gb_per_s", "GB/s",
-                                 "their payload bytes / length of the window; 10^9 bytes per second"};
-constexpr MeasureInfo kInFlight{"in_flight_mean", "",
-                                "writes under way, or reads without a completion, mean over time"};
+struct Measured {
+  std::uint64_t packets = 0;
+  double bandwidth = 0;
+  double in_flight = 0;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::packets>(
+        "packets", "", "writes that reached the target, or reads that were completed, in the window"),
+    measure<&Measured::bandwidth>("bandwidth_gb_per_s", "GB/s",
+                                  "their payload bytes / length of the window; 10^9 bytes per second"),
+    measure<&Measured::in_flight>("in_flight_mean", "",
+                                  "writes under way, or reads without a completion, mean over time"),
+};
 
 constexpr Bytes kDefaultSize{256};
 constexpr std::uint16_t kRegister = 4;  // bytes of a configuration read: one double word
@@ -164,14 +174,16 @@ void IoEngine::close_window(Time at) {
   under_way_.close(at);
 }
 
-std::vector<MeasureInfo> IoEngine::measures() { return {kPackets, kBandwidth, kInFlight}; }
+std::vector<MeasureInfo> IoEngine::measures() { return infos_of(kMeasures); }
 
 void IoEngine::report(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
   const double payload = static_cast<double>(latency_.count()) * static_cast<double>(size_);
-  sink.count(kPackets, latency_.count());
-  sink.add(kBandwidth, length > 0.0 ? payload / length : 0.0);
-  sink.add(kInFlight, under_way_.mean());
+  report_all(kMeasures,
+             {.packets = latency_.count(),
+              .bandwidth = length > 0.0 ? payload / length : 0.0,
+              .in_flight = under_way_.mean()},
+             sink);
 }
 
 std::string IoEngine::activity() const {

@@ -1,18 +1,33 @@
 #include "device/memory_controller.hpp"
 
+#include "base/measure_table.hpp"
+
 namespace cxloom {
 
 namespace {
 
-constexpr MeasureInfo kQueueMean{
-    "queue_mean", "", "requests in controller and media that are not answered yet, mean over time"};
-constexpr MeasureInfo kQueueP99{"queue_p99", "", "the same, 99th percentile over time"};
-constexpr MeasureInfo kQueueMax{"queue_max", "", "the same, largest number"};
-constexpr MeasureInfo kReadsMean{"read_places_mean", "", "places of read_buffer taken, mean over time"};
-constexpr MeasureInfo kReadsMax{"read_places_max", "", "the same, largest number"};
-constexpr MeasureInfo kWritesMean{"write_places_mean", "", "places of write_buffer taken, mean over time"};
-constexpr MeasureInfo kWritesMax{"write_places_max", "", "the same, largest number"};
-constexpr MeasureInfo kBufferHits{"buffer_hits", "", "reads answered from write_buffer"};
+struct Measured {
+  double queue_mean = 0;
+  double queue_p99 = 0;
+  double queue_max = 0;
+  std::optional<double> reads_mean;
+  std::optional<double> reads_max;
+  std::optional<double> writes_mean;
+  std::optional<double> writes_max;
+  std::optional<std::uint64_t> buffer_hits;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::queue_mean>(
+        "queue_mean", "", "requests in controller and media that are not answered yet, mean over time"),
+    measure<&Measured::queue_p99>("queue_p99", "", "the same, 99th percentile over time"),
+    measure<&Measured::queue_max>("queue_max", "", "the same, largest number"),
+    measure<&Measured::reads_mean>("read_places_mean", "", "places of read_buffer taken, mean over time"),
+    measure<&Measured::reads_max>("read_places_max", "", "the same, largest number"),
+    measure<&Measured::writes_mean>("write_places_mean", "", "places of write_buffer taken, mean over time"),
+    measure<&Measured::writes_max>("write_places_max", "", "the same, largest number"),
+    measure<&Measured::buffer_hits>("buffer_hits", "", "reads answered from write_buffer"),
+};
 
 }  // namespace
 
@@ -158,23 +173,22 @@ void MemoryController::close_window(Time now) {
   media_->close_window(now);
 }
 
-std::vector<MeasureInfo> MemoryController::measures() {
-  return {kQueueMean, kQueueP99, kQueueMax, kReadsMean, kReadsMax, kWritesMean, kWritesMax, kBufferHits};
-}
+std::vector<MeasureInfo> MemoryController::measures() { return infos_of(kMeasures); }
 
 void MemoryController::report(MeasureSink& sink) const {
-  sink.add(kQueueMean, in_service_.monitor().mean());
-  sink.add(kQueueP99, in_service_.monitor().quantile(0.99));
-  sink.add(kQueueMax, in_service_.monitor().maximum());
+  const LevelMonitor& queue = in_service_.monitor();
+  Measured measured{
+      .queue_mean = queue.mean(), .queue_p99 = queue.quantile(0.99), .queue_max = queue.maximum()};
   if (writes_ && requests_.limit) {
-    sink.add(kReadsMean, requests_.level.mean());
-    sink.add(kReadsMax, requests_.level.maximum());
+    measured.reads_mean = requests_.level.mean();
+    measured.reads_max = requests_.level.maximum();
   }
   if (writes_ && writes_->limit) {
-    sink.add(kWritesMean, writes_->level.mean());
-    sink.add(kWritesMax, writes_->level.maximum());
+    measured.writes_mean = writes_->level.mean();
+    measured.writes_max = writes_->level.maximum();
   }
-  if (buffered_) sink.count(kBufferHits, hits_of_window_);
+  if (buffered_) measured.buffer_hits = hits_of_window_;
+  report_all(kMeasures, measured, sink);
   media_->report(sink);
 }
 

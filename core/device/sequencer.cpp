@@ -3,17 +3,27 @@
 #include <limits>
 #include <utility>
 
+#include "base/measure_table.hpp"
 #include "device/memory_access.hpp"
 
 namespace cxloom {
 
 namespace {
 
-constexpr MeasureInfo kRequests{"requests", "", "requests completed in the window"};
-constexpr MeasureInfo kBandwidth{
-    "bandwidth_gb_per_s", "GB/s",
-    "payload bytes exchanged with memory, write-backs included / length of the window"};
-constexpr MeasureInfo kInFlight{"in_flight_mean", "", "requests in flight, mean over time"};
+struct Measured {
+  std::uint64_t requests = 0;
+  double bandwidth = 0;
+  double in_flight = 0;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::requests>("requests", "", "requests completed in the window"),
+    measure<&Measured::bandwidth>(
+        "bandwidth_gb_per_s", "GB/s",
+        "payload bytes exchanged with memory, write-backs included / length of the window"),
+    measure<&Measured::in_flight>("in_flight_mean", "", "requests in flight, mean over time"),
+};
+
 std::uint32_t lines_of(const Access& access) {
   const std::uint64_t reach = access.address.value() % kLineBytes + std::max<std::uint64_t>(access.size, 1);
   return static_cast<std::uint32_t>((reach + kLineBytes - 1) / kLineBytes);
@@ -311,17 +321,15 @@ void Sequencer::close_window(Time at) {
   if (cache_) cache_->close_window(at);
 }
 
-std::vector<MeasureInfo> Sequencer::measures() {
-  std::vector<MeasureInfo> all{kRequests, kBandwidth, kInFlight};
-  for (const MeasureInfo& measure : CacheAgent::measures()) all.push_back(measure);
-  return all;
-}
+std::vector<MeasureInfo> Sequencer::measures() { return joined(infos_of(kMeasures), CacheAgent::measures()); }
 
 void Sequencer::report(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
-  sink.count(kRequests, latency_.count());
-  sink.add(kBandwidth, length > 0.0 ? static_cast<double>(payload_) / length : 0.0);
-  sink.add(kInFlight, in_flight_monitor_.mean());
+  report_all(kMeasures,
+             {.requests = latency_.count(),
+              .bandwidth = length > 0.0 ? static_cast<double>(payload_) / length : 0.0,
+              .in_flight = in_flight_monitor_.mean()},
+             sink);
   if (cache_) cache_->report(sink);
 }
 

@@ -2,17 +2,28 @@
 
 #include <algorithm>
 
+#include "base/measure_table.hpp"
+
 namespace cxloom {
 
 namespace {
 
-constexpr MeasureInfo kMessages{"messages", "", "messages that left the switch in the window"};
-constexpr MeasureInfo kQueueMean{"queue_mean", "", "messages waiting for its ports, mean over time"};
-constexpr MeasureInfo kWorstQueue{
-    "queue_p99_worst_port", "",
-    "messages waiting for a port, 99th percentile over time, of the port where it is largest"};
-constexpr MeasureInfo kWorstUtilization{"utilization_worst_port", "",
-                                        "busy time / length of the window, of the busiest port"};
+struct Measured {
+  std::uint64_t messages = 0;
+  double queue_mean = 0;
+  double worst_queue = 0;
+  double worst_utilization = 0;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::messages>("messages", "", "messages that left the switch in the window"),
+    measure<&Measured::queue_mean>("queue_mean", "", "messages waiting for its ports, mean over time"),
+    measure<&Measured::worst_queue>(
+        "queue_p99_worst_port", "",
+        "messages waiting for a port, 99th percentile over time, of the port where it is largest"),
+    measure<&Measured::worst_utilization>("utilization_worst_port", "",
+                                          "busy time / length of the window, of the busiest port"),
+};
 
 }  // namespace
 
@@ -60,28 +71,21 @@ void SwitchCore::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   reinterpret_cast<InputQueue*>(payload)->left();
 }
 
-std::vector<MeasureInfo> SwitchCore::measures() {
-  return {kMessages, kQueueMean, kWorstQueue, kWorstUtilization};
-}
+std::vector<MeasureInfo> SwitchCore::measures() { return infos_of(kMeasures); }
 
 void SwitchCore::report(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
-  std::uint64_t messages = 0;
-  double queue = 0.0;
-  double worst_queue = 0.0;
-  double worst_utilization = 0.0;
+  Measured measured;
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
     const WireMonitor& monitor = owner_.port(i).monitor();
     const WireTotals& totals = monitor.closed_totals();
-    messages += totals.messages;
-    queue += monitor.queue().mean();
-    worst_queue = std::max(worst_queue, monitor.queue().quantile(0.99));
-    if (length > 0.0) worst_utilization = std::max(worst_utilization, totals.busy.ns() / length);
+    measured.messages += totals.messages;
+    measured.queue_mean += monitor.queue().mean();
+    measured.worst_queue = std::max(measured.worst_queue, monitor.queue().quantile(0.99));
+    if (length > 0.0)
+      measured.worst_utilization = std::max(measured.worst_utilization, totals.busy.ns() / length);
   }
-  sink.count(kMessages, messages);
-  sink.add(kQueueMean, queue);
-  sink.add(kWorstQueue, worst_queue);
-  sink.add(kWorstUtilization, worst_utilization);
+  report_all(kMeasures, measured, sink);
 }
 
 }  // namespace cxloom

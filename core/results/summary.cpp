@@ -1,244 +1,121 @@
 #include "results/summary.hpp"
 
-#include <algorithm>
-#include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "base/measure.hpp"
+#include "base/measure_table.hpp"
 #include "device/sequencer.hpp"
-#include "interconnect/flit_monitor.hpp"
 #include "interconnect/link_end.hpp"
 #include "interconnect/link_measures.hpp"
+#include "results/request_measures.hpp"
 #include "results/unlimited.hpp"
 
 namespace cxloom {
 
-const std::vector<MeasureDefinition>& measure_definitions() {
-  static const std::vector<MeasureDefinition> definitions{
-      {"requests", "", "requests completed in the measured window, cache hits included"},
-      {"reads", "", "of these, reads"},
-      {"writes", "", "of these, writes"},
-      {"write_backs", "",
-       "dirty lines written back to memory in the window; they are messages, not requests"},
-      {"failed", "",
-       "of the requests, those answered with an error because a link was down; they move nothing"},
-      {"failed_write_backs", "", "dirty lines that were lost because a link on their way to memory was down"},
-      {"simulated_time_ns", "ns",
-       "length of the measured window. It opens when every requester is warm, that is, when the last one "
-       "issues "
-       "its first request after the warm-up, and closes when the first requester has run out of work: as "
-       "many "
-       "of its requests have completed since the window opened as it was to measure"},
-      {"bandwidth_gb_per_s", "GB/s",
-       "payload bytes exchanged with memory by the requests and write-backs completed in the window / its "
-       "length; 10^9 "
-       "bytes per second; cache hits move nothing"},
-      {"latency_ns", "ns",
-       "latency of the requests completed in the window. The clock starts when the request exists: at its "
-       "scheduled time in "
-       "an open loop, when it takes its queue slot in a closed loop; it stops when the answer is with the "
-       "requester. ci95 are the ends of the 95 % interval of the mean, by batch means; null where there are "
-       "too "
-       "few requests to tell"},
-      {"breakdown_ns", "ns", "mean of each segment of the latency; they sum to latency_ns.mean"},
-      {"mean_hops", "", "links crossed by a request and its answer, mean"},
-      {"per_requester", "", "measures of each host and accelerator with work"},
-      {"per_memory", "",
-       "measures of each memory. Its requests are those that it served: not hits of a cache, misses that "
-       "waited for the "
-       "line of another, and what failed on the way. Its reads and writes are the accesses completed: those "
-       "of its "
-       "requests (a miss reads a line) and write-backs"},
-      {"per_io", "",
-       "measures of each I/O engine, whose payload counts in no other bandwidth but those of wires"},
-      {"per_link", "", "measures of each direction of each link"},
-      {"per_switch", "", "measures of each switch and bus"},
-      {"coherence", "", "measures of coherence; empty: nothing here is coherent yet"},
-      {"unlimited", "",
-       "what carried messages and had no limit of bandwidth: directions of links, buses, memories"},
-      {"stationary", "",
-       "whether the mean latencies of the halves of the window agree: differ by less than 1 %, or by less "
-       "than "
-       "chance makes them in 99 of 100 steady runs; null where there are too few requests to tell"},
-      {"completed", "", "whether every request was answered"},
-      {"truncated", "", "whether the run was stopped before its end: the measures cover what there was"},
-      {"stop_reason", "", "why the run ended"},
-      {"notes", "", "what the user should know of the run, a sentence each"},
-      {"seed", "", "of all random streams"},
-  };
-  return definitions;
-}
-
 namespace {
+
+struct Summary {
+  std::uint64_t requests = 0;
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t write_backs = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t failed_write_backs = 0;
+  double simulated_time = 0;
+  double bandwidth = 0;
+  Value latency;
+  Value breakdown;
+  Value mean_hops;
+  Value read;
+  Value write;
+  Value per_requester;
+  Value per_memory;
+  Value per_io;
+  Value per_link;
+  Value per_switch;
+  std::optional<Value> per_device;
+  Value coherence;
+  Value unlimited;
+  Value stationary;
+  Value completed;
+  Value truncated;
+  Value stop_reason;
+  Value notes;
+  std::uint64_t seed = 0;
+};
+
+constexpr std::array kMeasures{
+    measure<&Summary::requests>("requests", "",
+                                "requests completed in the measured window, cache hits included"),
+    measure<&Summary::reads>("reads", "", "of these, reads"),
+    measure<&Summary::writes>("writes", "", "of these, writes"),
+    measure<&Summary::write_backs>(
+        "write_backs", "",
+        "dirty lines written back to memory in the window; they are messages, not requests"),
+    measure<&Summary::failed>(
+        "failed", "",
+        "of the requests, those answered with an error because a link was down; they move nothing"),
+    measure<&Summary::failed_write_backs>(
+        "failed_write_backs", "",
+        "dirty lines that were lost because a link on their way to memory was down"),
+    measure<&Summary::simulated_time>(
+        "simulated_time_ns", "ns",
+        "length of the measured window. It opens when every requester is warm, that is, when the last one "
+        "issues its first request after the warm-up, and closes when the first requester has run out of "
+        "work: as many of its requests have completed since the window opened as it was to measure"),
+    measure<&Summary::bandwidth>(
+        "bandwidth_gb_per_s", "GB/s",
+        "payload bytes exchanged with memory by the requests and write-backs completed in the window / its "
+        "length; 10^9 bytes per second; cache hits move nothing"),
+    measure<&Summary::latency>(
+        "latency_ns", "ns",
+        "latency of the requests completed in the window. The clock starts when the request exists: at its "
+        "scheduled time in an open loop, when it takes its queue slot in a closed loop; it stops when the "
+        "answer is with the requester",
+        parts_of<kLatencyMeasures>()),
+    measure<&Summary::breakdown>("breakdown_ns", "ns",
+                                 "mean of each segment of the latency; they sum to latency_ns.mean",
+                                 kBreakdownParts),
+    measure<&Summary::mean_hops>("mean_hops", "", "links crossed by a request and its answer, mean"),
+    measure<&Summary::read>("read", "", "the same of the reads alone", parts_of<kKindMeasures>()),
+    measure<&Summary::write>("write", "", "the same of the writes alone", parts_of<kKindMeasures>()),
+    measure<&Summary::per_requester>(
+        "per_requester", "", "measures of each host and accelerator with work: those of its kind, and",
+        parts_of<kRequesterMeasures>(true)),
+    measure<&Summary::per_memory>("per_memory", "",
+                                  "measures of each memory: those of its kind and of its media, and",
+                                  parts_of<kServedMeasures>(true)),
+    measure<&Summary::per_io>("per_io", "",
+                              "measures of each I/O engine, whose payload counts in no other bandwidth but "
+                              "those of wires: those of its kind, and",
+                              parts_of<kIoMeasures>(true)),
+    measure<&Summary::per_link>("per_link", "", "measures of each direction of each link"),
+    measure<&Summary::per_switch>("per_switch", "", "measures of each switch and bus: those of its kind"),
+    measure<&Summary::per_device>("per_device", "",
+                                  "measures of each device of a plug-in that is none of these: those of its "
+                                  "kind. Absent where there is "
+                                  "none"),
+    measure<&Summary::coherence>("coherence", "",
+                                 "measures of coherence; empty: nothing here is coherent yet"),
+    measure<&Summary::unlimited>(
+        "unlimited", "",
+        "what carried messages and had no limit of bandwidth: directions of links, buses, memories",
+        parts_of<kUnlimitedMeasures>()),
+    measure<&Summary::stationary>(
+        "stationary", "",
+        "whether the mean latencies of the halves of the window agree: differ by less than 1 %, or by less "
+        "than chance makes them in 99 of 100 steady runs; null where there are too few requests to tell"),
+    measure<&Summary::completed>("completed", "", "whether every request was answered"),
+    measure<&Summary::truncated>(
+        "truncated", "", "whether the run was stopped before its end: the measures cover what there was"),
+    measure<&Summary::stop_reason>("stop_reason", "", "why the run ended"),
+    measure<&Summary::notes>("notes", "", "what the user should know of the run, a sentence each"),
+    measure<&Summary::seed>("seed", "", "of all random streams"),
+};
 
 double window_length(const Simulation& simulation) {
   return (simulation.window_end() - simulation.window_start()).ns();
-}
-
-double rate(std::uint64_t bytes, double nanoseconds) {
-  return nanoseconds > 0.0 ? static_cast<double>(bytes) / nanoseconds : 0.0;
-}
-
-// What there were no requests to tell by is absent: a null, with the same keys.
-Value mean_of(double sum, std::uint64_t count) {
-  return count > 0 ? Value(sum / static_cast<double>(count)) : Value();
-}
-
-Value latency_of(const LatencyDistribution& latency) {
-  const auto known = [&](double value) { return latency.count() > 0 ? Value(value) : Value(); };
-  return Value::Map{{"mean", known(latency.mean_ns())},        {"min", known(latency.minimum().ns())},
-                    {"p50", known(latency.quantile_ns(0.5))},  {"p90", known(latency.quantile_ns(0.9))},
-                    {"p99", known(latency.quantile_ns(0.99))}, {"p999", known(latency.quantile_ns(0.999))},
-                    {"max", known(latency.maximum().ns())}};
-}
-
-// With the interval of the mean, or a null where it is not known.
-Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches) {
-  Value::Map measures = *latency_of(latency).as_map();
-  Value interval;
-  if (const auto precision = batches.precision(latency.count())) {
-    const double half_width = precision->half_width / 1000.0;
-    interval = Value::List{std::max(0.0, latency.mean_ns() - half_width), latency.mean_ns() + half_width};
-  }
-  measures.insert(measures.begin() + 1, {"ci95", std::move(interval)});
-  return measures;
-}
-
-Value latency_of(const RequestStatistics& statistics) {
-  return latency_of(statistics.latency, statistics.batches);
-}
-
-Value breakdown_of(const std::array<Wide, kSegmentCount>& sums_ps, std::uint64_t requests) {
-  Value::Map breakdown;
-  for (const Segment segment : kPathOrder) {
-    const auto i = static_cast<std::size_t>(segment);
-    breakdown.emplace_back(std::string(kSegments[i].name),
-                           mean_of(static_cast<double>(sums_ps[i]) / 1000.0, requests));
-  }
-  return breakdown;
-}
-
-Value kind_summary(const RequestStatistics& statistics, double length) {
-  return Value::Map{{"requests", number(statistics.latency.count())},
-                    {"bandwidth_gb_per_s", rate(statistics.payload, length)},
-                    {"latency_ns", latency_of(statistics)},
-                    {"breakdown_ns", breakdown_of(statistics.segment_sums_ps, statistics.latency.count())}};
-}
-
-class ValueSink final : public MeasureSink {
- public:
-  explicit ValueSink(Value::Map& map) : map_(map) {}
-  void add(const MeasureInfo& measure, double value) override {
-    map_.emplace_back(std::string(measure.name), value);
-  }
-  void count(const MeasureInfo& measure, std::uint64_t value) override {
-    map_.emplace_back(std::string(measure.name), number(value));
-  }
-
- private:
-  Value::Map& map_;
-};
-
-template <class Counts, class Names>
-Value table_of(const Names& names, const Counts& counts) {
-  Value::Map table;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (counts[i] != 0) table.emplace_back(std::string(names[i]), static_cast<double>(counts[i]));
-  }
-  return table;
-}
-
-// Of the bytes of all flits, the shares that each use has; they sum to 1. Data and trailers take 16 B a slot, and what is
-// left of the slots' bytes goes to the other uses by their slots, for header slots are a little shorter.
-Value byte_shares_of(const FlitTotals& totals, FlitMode mode) {
-  const FlitGeometry& flit = geometry(mode);
-  const auto slots_of = [&](SlotKind kind) {
-    return static_cast<double>(totals.slots[static_cast<std::size_t>(kind)]);
-  };
-  const auto flits_of = [&](FlitKind kind) {
-    return static_cast<double>(totals.flits[static_cast<std::size_t>(kind)]);
-  };
-  double slots = 0.0;
-  for (const std::uint64_t each : totals.slots) slots += static_cast<double>(each);
-  double flits = 0.0;
-  for (const std::uint64_t each : totals.flits) flits += static_cast<double>(each);
-  const double with_slots = slots / flit.slots;
-  const double data = kChunkBytes * slots_of(SlotKind::kData);
-  const double trailers = kChunkBytes * slots_of(SlotKind::kTrailer);
-  const double others = slots - slots_of(SlotKind::kData) - slots_of(SlotKind::kTrailer);
-  const double of_other = others > 0.0 ? (with_slots * flit.slot_bytes - data - trailers) / others : 0.0;
-  const double all = flits * flit.bytes;
-  const auto io = static_cast<double>(totals.io_bytes);
-  const double retry = (flits - with_slots - flits_of(FlitKind::kIo)) * flit.bytes;
-  const double overhead = all - with_slots * flit.slot_bytes - io - retry;
-  const auto share = [&](double bytes) { return all > 0.0 ? bytes / all : 0.0; };
-  return Value::Map{{"data", share(data)},
-                    {"headers", share(of_other * slots_of(SlotKind::kHeader))},
-                    {"trailers", share(trailers)},
-                    {"mac", share(of_other * slots_of(SlotKind::kMac))},
-                    {"empty", share(of_other * (slots_of(SlotKind::kEmpty) + slots_of(SlotKind::kControl)))},
-                    {"io", share(io)},
-                    {"retry", share(retry)},
-                    {"overhead", share(overhead)}};
-}
-
-Value flits_of(const FlitMonitor& flits, double length) {
-  const FlitTotals& totals = flits.totals();
-  constexpr std::array<std::string_view, 4> kFlitKinds{"protocol", "all-data", "io", "control"};
-  Value::List fill;
-  for (const std::uint64_t each : totals.fill) fill.emplace_back(number(each));
-  return Value::Map{{"flits", table_of(kFlitKinds, totals.flits)},
-                    {"slots", table_of(kSlotKindNames, totals.slots)},
-                    {"slots_by_class", table_of(kChannelNames, totals.slots_of_class)},
-                    {"messages_by_class", table_of(kChannelNames, totals.messages)},
-                    {"flits_by_fill", std::move(fill)},
-                    {"byte_shares", byte_shares_of(totals, flits.mode())},
-                    {"io_bytes", number(totals.io_bytes)},
-                    {"errors", number(totals.errors)},
-                    {"retry_share", length > 0.0 ? totals.retry_time.ns() / length : 0.0}};
-}
-
-Value direction(const LinkEnd& end, double length) {
-  Value::Map blocked;
-  for (std::size_t i = 0; i < kChannelCount; ++i) {
-    const Time time = end.credit_blocked(static_cast<Channel>(i));
-    if (time > Time{}) blocked.emplace_back(std::string(kChannelNames[i]), time.ns());
-  }
-  Value::Map direction;
-  ValueSink sink(direction);
-  report_link(end, length, sink);
-  direction.emplace_back(std::string(kCreditBlockedByClass.name), std::move(blocked));
-  if (const FlitMonitor* flits = end.flits())
-    direction.emplace_back(std::string(kLinkFlits.name), flits_of(*flits, length));
-  return direction;
-}
-
-// Of the requests and write-backs that a memory served.
-void add_served(const MemoryStatistics& served, double length, Value::Map& memory) {
-  memory.emplace_back("requests", number(served.latency.count()));
-  memory.emplace_back("write_backs", number(served.write_backs));
-  memory.emplace_back("reads", number(served.reads));
-  memory.emplace_back("writes", number(served.accesses() - served.reads));
-  memory.emplace_back("bandwidth_gb_per_s", rate(served.payload, length));
-  memory.emplace_back("read_gb_per_s", rate(served.read_payload, length));
-  memory.emplace_back("write_gb_per_s", rate(served.payload - served.read_payload, length));
-  memory.emplace_back("latency_ns", latency_of(served.latency));
-  memory.emplace_back("breakdown_ns", breakdown_of(served.segment_sums_ps(), served.latency.count()));
-}
-
-Value io_of(const Simulation& simulation) {
-  Value::Map engines;
-  for (const auto& [component, initiator] : simulation.system().roles().io_initiators) {
-    Value::Map own;
-    ValueSink sink(own);
-    component->report(sink);
-    own.emplace_back("latency_ns", latency_of(initiator->latency()));
-    own.emplace_back("breakdown_ns",
-                     breakdown_of(initiator->segment_sums_ps(), initiator->latency().count()));
-    engines.emplace_back(component->name(), std::move(own));
-  }
-  return engines;
 }
 
 // Links that were not what they usually are, in the part of the run that has been played.
@@ -296,12 +173,75 @@ Value notes_of(const Simulation& simulation, const RequestStatistics& all, const
   return notes;
 }
 
+// What a component measures, and where that is told.
+struct Groups {
+  Value::Map requesters;
+  Value::Map memories;
+  Value::Map engines;
+  Value::Map switches;
+  Value::Map others;
+};
+
+void add_io(const Component& component, const IoInitiator& initiator, Groups& groups) {
+  MapSink own;
+  component.report(own);
+  report_all(kIoMeasures,
+             {.latency = latency_of(initiator.latency()),
+              .breakdown = breakdown_of(initiator.segment_sums_ps(), initiator.latency().count())},
+             own);
+  groups.engines.emplace_back(component.name(), own.take());
+}
+
+void add_requester(const Component& component, const Sequencer& requester, Groups& groups) {
+  MapSink own;
+  requester.report(own);
+  report_all(kRequesterMeasures, {.latency = latency_of(requester.latency(), requester.batches())}, own);
+  groups.requesters.emplace_back(component.name(), own.take());
+}
+
+void add_memory(const Component& component, const MemoryOwner& owner, const MemoryStatistics& served,
+                double length, Groups& groups) {
+  MapSink own;
+  owner.report_memory(own);
+  report_served(served, length, own);
+  groups.memories.emplace_back(component.name(), own.take());
+}
+
+// Switches and buses, and the others by the roles that they play. What plays none has an entry where it measures something.
+void add_component(const Component& component, const Roles& roles, const Collector& collector, double length,
+                   Groups& groups) {
+  const NodeId node = component.id();
+  const Sequencer* requester = roles.requesters.of(node);
+  const MemoryOwner* owner = roles.memories.of(node);
+  const IoInitiator* initiator = roles.io_initiators.of(node);
+  if (requester && requester->has_work()) add_requester(component, *requester, groups);
+  if (owner && owner->memory_capacity() > Bytes{})
+    add_memory(component, *owner, collector.of_memory(node), length, groups);
+  if (initiator) add_io(component, *initiator, groups);
+  const bool is_switch = component.is_switch() || roles.shared_media.of(node);
+  if (!is_switch && (requester || owner || initiator)) return;
+  MapSink own;
+  component.report(own);
+  if (is_switch) {
+    groups.switches.emplace_back(component.name(), own.take());
+  } else if (!own.empty()) {
+    groups.others.emplace_back(component.name(), own.take());
+  }
+}
+
 }  // namespace
+
+std::vector<MeasureInfo> summary_measures() { return infos_of(kMeasures); }
 
 Value summarize_link(const Simulation& simulation, const System::LinkView& link) {
   const double length = window_length(simulation);
-  return Value::Map{{link.forward->name(), direction(*link.forward, length)},
-                    {link.backward->name(), direction(*link.backward, length)}};
+  const auto direction = [&](const LinkEnd& end) {
+    MapSink own;
+    report_link(end, length, own);
+    return own.take();
+  };
+  return Value::Map{{link.forward->name(), direction(*link.forward)},
+                    {link.backward->name(), direction(*link.backward)}};
 }
 
 Value summarize(const Simulation& simulation, const Collector& collector) {
@@ -316,76 +256,55 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
 Value summarize_without_links(const Simulation& simulation, const Collector& collector) {
   const double length = window_length(simulation);
   const RequestStatistics all = collector.all();
-  const Roles& roles = simulation.system().roles();
-
-  Value::Map requesters;
-  Value::Map memories;
-  Value::Map switches;
-  for (const auto& component : simulation.system().components()) {
-    Value::Map own;
-    ValueSink sink(own);
-    if (component->forwards()) {
-      component->report(sink);
-      switches.emplace_back(component->name(), own);
-      continue;
-    }
-    if (const Sequencer* requester = roles.requesters.of(component->id());
-        requester && requester->has_work()) {
-      requester->report(sink);
-      own.emplace_back("latency_ns", latency_of(requester->latency(), requester->batches()));
-      requesters.emplace_back(component->name(), own);
-    }
-    const MemoryOwner* owner = roles.memories.of(component->id());
-    if (owner && owner->memory_capacity() > Bytes{}) {
-      Value::Map memory;
-      ValueSink memory_sink(memory);
-      owner->report_memory(memory_sink);
-      add_served(collector.of_memory(component->id()), length, memory);
-      memories.emplace_back(component->name(), memory);
-    }
-  }
+  Groups groups;
+  for (const auto& component : simulation.system().components())
+    add_component(*component, simulation.system().roles(), collector, length, groups);
   const Unlimited unlimited = find_unlimited(simulation.system(), &collector);
   const auto halves = all.batches.halves(all.latency.count());
   const bool finished = simulation.state() == Simulation::State::kFinished;
-  return Value::Map{
-      {"requests", number(all.latency.count())},
-      {"reads", number(collector.reads().latency.count())},
-      {"writes", number(collector.writes().latency.count())},
-      {"write_backs", number(collector.write_backs())},
-      {"failed", number(collector.failed())},
-      {"failed_write_backs", number(collector.failed_write_backs())},
-      {"simulated_time_ns", length},
-      {"bandwidth_gb_per_s", rate(all.payload, length)},
-      {"latency_ns", latency_of(all)},
-      {"breakdown_ns", breakdown_of(all.segment_sums_ps, all.latency.count())},
-      {"mean_hops", mean_of(static_cast<double>(collector.hops()), all.latency.count())},
-      {"read", kind_summary(collector.reads(), length)},
-      {"write", kind_summary(collector.writes(), length)},
-      {"per_requester", std::move(requesters)},
-      {"per_memory", std::move(memories)},
-      {"per_io", io_of(simulation)},
-      {"per_link", Value::Map{}},
-      {"per_switch", std::move(switches)},
-      {"coherence", Value::Map{}},
-      {"unlimited", unlimited.to_value()},
-      {"stationary", halves ? Value(!halves->differ) : Value()},
-      {"completed", finished},
-      {"truncated", !finished},
-      {"stop_reason", simulation.stop_reason()},
-      {"notes", notes_of(simulation, all, unlimited, length)},
-      {"seed", number(simulation.spec().run.seed)},
-  };
+  return map_of(
+      kMeasures,
+      {.requests = all.latency.count(),
+       .reads = collector.reads().latency.count(),
+       .writes = collector.writes().latency.count(),
+       .write_backs = collector.write_backs(),
+       .failed = collector.failed(),
+       .failed_write_backs = collector.failed_write_backs(),
+       .simulated_time = length,
+       .bandwidth = rate(all.payload, length),
+       .latency = latency_of(all.latency, all.batches),
+       .breakdown = breakdown_of(all.segment_sums_ps, all.latency.count()),
+       .mean_hops = mean_of(static_cast<double>(collector.hops()), all.latency.count()),
+       .read = kind_summary(collector.reads(), length),
+       .write = kind_summary(collector.writes(), length),
+       .per_requester = std::move(groups.requesters),
+       .per_memory = std::move(groups.memories),
+       .per_io = std::move(groups.engines),
+       .per_link = Value::Map{},
+       .per_switch = std::move(groups.switches),
+       .per_device = groups.others.empty() ? std::nullopt : std::optional<Value>(std::move(groups.others)),
+       .coherence = Value::Map{},
+       .unlimited = unlimited.to_value(),
+       .stationary = halves ? Value(!halves->differ) : Value(),
+       .completed = finished,
+       .truncated = !finished,
+       .stop_reason = simulation.stop_reason(),
+       .notes = notes_of(simulation, all, unlimited, length),
+       .seed = simulation.spec().run.seed});
 }
 
 Value measures_of(const System& system) {
   Value::Map all;
   for (const auto& component : system.components()) {
-    Value::Map own;
-    ValueSink sink(own);
-    component->report(sink);
-    all.emplace_back(component->name(), std::move(own));
+    MapSink own;
+    component->report(own);
+    all.emplace_back(component->name(), own.take());
   }
-  for (const auto& end : system.link_ends()) all.emplace_back(end->name(), direction(*end, 1.0));
+  for (const auto& end : system.link_ends()) {
+    MapSink own;
+    report_link(*end, 1.0, own);
+    all.emplace_back(end->name(), own.take());
+  }
   return all;
 }
 

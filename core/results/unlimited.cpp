@@ -23,7 +23,8 @@ void add_first(const std::string& noun, const std::vector<std::string>& names, s
 }  // namespace
 
 Value Unlimited::to_value() const {
-  return Value::Map{{"links", list_of(links)}, {"buses", list_of(buses)}, {"memories", list_of(memories)}};
+  return map_of(kUnlimitedMeasures,
+                {.links = list_of(links), .buses = list_of(buses), .memories = list_of(memories)});
 }
 
 std::string Unlimited::note() const {

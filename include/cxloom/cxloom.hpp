@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/json.hpp"                      // plain values as JSON
+#include "base/measure_table.hpp"             // declared measures
 #include "base/schema.hpp"                    // declared parameters
 #include "base/units.hpp"                     // Time, Bytes, Bandwidth, ...
 #include "component/component.hpp"            // Component

@@ -236,6 +236,11 @@ class Result(Measures):
         return self._parts("per_switch")
 
     @property
+    def per_device(self) -> Mapping[str, Measures]:
+        """The measures by device of a plug-in that is none of the others; empty if there is none."""
+        return self._parts("per_device") if "per_device" in self._given else FrozenDict()
+
+    @property
     def stationary(self) -> bool | None:
         """False where the halves of the window disagree; a note says by how much. None: too few requests to tell."""
         known: bool | None = self._given["stationary"]

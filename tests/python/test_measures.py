@@ -1,11 +1,14 @@
 """What is measured is declared: the keys of a run's results are those of `cxloom components`, in their order."""
 
 import json
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import cxloom as cx
 from cxloom import _core
+from cxloom.spec.declared import statistics
 
 BANKS = {"kind": "fixed", "banks": 4}
 NVM = {"kind": "nvm", "preset": "optane-dcpmm"}
@@ -55,3 +58,95 @@ def test_links_report_what_they_declare(tmp_path: Path) -> None:
     names = [each["name"] for each in _core.declarations()["link"]["statistics"]]
     for end in ends.values():
         assert list(end) == names
+
+
+EVERYTHING = """
+devices:
+  "host[0-1]": {kind: host, queue: 8, cache: {size: 4KiB, ways: 4}}
+  gpu: {kind: accelerator, queue: 8, memory: {capacity: 1GiB}}
+  nic: {kind: io-engine, target: mem0, rate: 1GB/s}
+  bus: {kind: bus, bandwidth: 32GB/s}
+  sw: {kind: switch}
+  mem0: {kind: memory, capacity: 1GiB, write_buffer: 8, posted_writes: true, read_buffer: 8}
+  mem1: {kind: memory, capacity: 1GiB, media: {kind: dram, preset: DDR5-4800}}
+links:
+  - {between: ["host[0-1]", bus]}
+  - {between: [bus, sw], phy: pcie5-x16, credits: 4, errors: {every: 99}}
+  - {between: [sw, gpu], credits: 1}
+  - {between: [sw, nic], phy: pcie5-x16}
+  - {between: [sw, "mem[0-1]"]}
+address_map: [{to: [gpu, mem0, mem1], interleave: 256B}]
+workload:
+  "host*": {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5}
+  gpu: {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5}
+"""
+BESIDE = {"spec_hash", "version", "cost"}
+"""What the front end adds: it is of the program, not of the system."""
+
+
+def paths(value: Any, prefix: str = "") -> Iterator[str]:
+    """Every key of a summary with those above it."""
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        yield f"{prefix}{key}"
+        yield from paths(inner, f"{prefix}{key}.")
+
+
+def declared_paths(devices: dict[str, Any]) -> list[str]:
+    """Patterns of all keys that a summary of these devices may have."""
+    declared_of = _core.declarations()
+    found = [path for path, _ in statistics(declared_of["measures"])]
+    found += [path for path, _ in statistics(declared_of["link"]["statistics"], "per_link.*.*.")]
+    found += ["per_*.*", "per_link.*.*"]  # names of components and directions
+    found += [f"{path}.*" for path in found if path.endswith(("_by_class", ".slots", "flits.flits"))]
+    for name, device in devices.items():
+        own = [declared_of["devices"][device["kind"]]["statistics"]]
+        for memory in (device, device.get("memory", {})):
+            if device["kind"] == "memory" or memory is not device:
+                kind = memory.get("media", {}).get("kind", "fixed")
+                own += [
+                    declared_of["devices"]["memory"]["statistics"],
+                    declared_of["media"][kind]["statistics"],
+                ]
+        found += [path for each in own for path, _ in statistics(each, f"per_*.{name}.")]
+    return found
+
+
+def undeclared(summary: dict[str, Any], patterns: Iterable[str]) -> list[str]:
+    """Keys of a summary that no pattern of as many keys matches."""
+    by_depth: dict[int, list[str]] = {}
+    for pattern in patterns:
+        by_depth.setdefault(pattern.count("."), []).append(pattern)
+    return [
+        path
+        for path in paths({key: value for key, value in summary.items() if key not in BESIDE})
+        if not any(fnmatchcase(path, pattern) for pattern in by_depth.get(path.count("."), ()))
+    ]
+
+
+def test_every_key_of_a_summary_is_declared() -> None:
+    system = cx.System.from_yaml(EVERYTHING)
+    result = dict(cx.run(system).values)
+    devices = system.resolve().plain()["devices"]
+    patterns = declared_paths(devices)
+    for group in ("requester", "memory", "io", "link", "switch"):
+        assert result[f"per_{group}"], f"the system has something of every group: {group}"
+    assert undeclared(result, patterns) == []
+    assert undeclared({"requests": 1, "secret": 2}, patterns) == ["secret"]
+    # What the run itself declares is there, but for what only plug-ins have.
+    names = [measure["name"] for measure in _core.declarations()["measures"]]
+    assert [name for name in names if name != "per_device"] == [key for key in result if key not in BESIDE]
+
+
+def test_devices_report_what_they_declare() -> None:
+    result = cx.run(cx.System.from_yaml(EVERYTHING)).values
+    kinds = _core.declarations()["devices"]
+    for group, kind, name in (
+        ("requester", "host", "host0"),
+        ("switch", "bus", "bus"),
+        ("switch", "switch", "sw"),
+        ("memory", "memory", "mem0"),
+        ("io", "io-engine", "nic"),
+    ):
+        expected = [measure["name"] for measure in kinds[kind]["statistics"]]
+        assert expected, f"{kind} declares nothing"
+        assert list(result[f"per_{group}"][name])[: len(expected)] == expected

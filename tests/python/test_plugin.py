@@ -48,7 +48,11 @@ def test_a_plugin_runs_and_its_parameter_counts(library: Path) -> None:
         "devices.host.queue=1",
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["latency_ns"]["mean"] == 10 + 40 + 45 + 2 * 7
+    summary = json.loads(done.stdout)
+    assert summary["latency_ns"]["mean"] == 10 + 40 + 45 + 2 * 7
+    # It is no switch, and measures nothing.
+    assert summary["per_switch"] == {}
+    assert "per_device" not in summary
 
 
 def test_a_plugin_is_described(library: Path) -> None:

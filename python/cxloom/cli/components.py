@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -127,13 +127,17 @@ def _show(out: Console, kind: str, title: str, info: Mapping[str, Any]) -> None:
         _add_rows(table, "", info)
         out.print(table)
     if info.get("statistics"):
-        table = _table("Statistics")
-        table.add_column("name", no_wrap=True)
-        table.add_column("unit")
-        table.add_column("meaning")
-        for statistic in info["statistics"]:
-            table.add_row(statistic["name"], statistic["unit"], Text(statistic["doc"]))
-        out.print(table)
+        _show_statistics(out, "Statistics", info["statistics"])
+
+
+def _show_statistics(out: Console, title: str, statistics: Iterable[declared.Measure]) -> None:
+    table = _table(title)
+    table.add_column("name", no_wrap=True)
+    table.add_column("unit")
+    table.add_column("meaning")
+    for path, statistic in declared.statistics(statistics):
+        table.add_row(path, statistic["unit"], Text(statistic["doc"]))
+    out.print(table)
 
 
 def _parameter_table(title: str) -> Table:

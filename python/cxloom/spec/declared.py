@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from cxloom import _core
@@ -12,6 +12,8 @@ from cxloom.spec.node import Node, Path
 Field: TypeAlias = Mapping[str, Any]
 """One declared parameter; the keys are those of FieldInfo in core/base/schema.hpp."""
 Fields: TypeAlias = Mapping[str, Field]
+Measure: TypeAlias = Mapping[str, Any]
+"""One declared measure; the keys are those of MeasureInfo in core/base/measure.hpp."""
 
 TOP_LEVEL: dict[str, str] = {
     "name": "What the system is called.",
@@ -48,6 +50,14 @@ def kinds(category: str) -> Mapping[str, Any]:
     """The kinds in a category, with what each declares."""
     found: Mapping[str, Any] = declarations()[category]
     return found
+
+
+def statistics(measures: Iterable[Measure], prefix: str = "") -> Iterator[tuple[str, Measure]]:
+    """Declared measures, those within others too, each with its path; ``*`` stands for any name."""
+    for measure in measures:
+        path = prefix + measure["name"]
+        yield path, measure
+        yield from statistics(measure["parts"], f"{path}.*." if measure["by_name"] else f"{path}.")
 
 
 def fields(info: Mapping[str, Any] | None) -> Fields:

@@ -168,6 +168,7 @@ class DramBench final : public MediaClient, public EventHandler {
       void count(const MeasureInfo& info, std::uint64_t number) override {
         if (info.name == wanted) value = static_cast<double>(number);
       }
+      void give(const MeasureInfo& /*info*/, Value /*number*/) override {}
       std::string wanted;
       double value = -1;
     } sink;

@@ -47,6 +47,7 @@ class MediaBench final : public MediaClient {
       void count(const MeasureInfo& measure, std::uint64_t value) override {
         found.emplace(measure.name, static_cast<double>(value));
       }
+      void give(const MeasureInfo& /*measure*/, Value /*value*/) override {}
       std::map<std::string, double, std::less<>> found;
     };
     media_.close_window(kernel_.now());

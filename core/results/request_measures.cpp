@@ -1,0 +1,78 @@
+#include "results/request_measures.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace cxloom {
+
+namespace {
+
+LatencyMeasured measured(const LatencyDistribution& latency) {
+  const auto known = [&](double value) { return latency.count() > 0 ? Value(value) : Value(); };
+  return {.mean = known(latency.mean_ns()),
+          .ci95 = {},
+          .minimum = known(latency.minimum().ns()),
+          .p50 = known(latency.quantile_ns(0.5)),
+          .p90 = known(latency.quantile_ns(0.9)),
+          .p99 = known(latency.quantile_ns(0.99)),
+          .p999 = known(latency.quantile_ns(0.999)),
+          .maximum = known(latency.maximum().ns())};
+}
+
+}  // namespace
+
+double rate(std::uint64_t bytes, double nanoseconds) {
+  return nanoseconds > 0.0 ? static_cast<double>(bytes) / nanoseconds : 0.0;
+}
+
+Value mean_of(double sum, std::uint64_t count) {
+  return count > 0 ? Value(sum / static_cast<double>(count)) : Value();
+}
+
+Value latency_of(const LatencyDistribution& latency) { return map_of(kLatencyMeasures, measured(latency)); }
+
+Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches) {
+  LatencyMeasured values = measured(latency);
+  Value interval;
+  if (const auto precision = batches.precision(latency.count())) {
+    const double half_width = precision->half_width / 1000.0;
+    interval = Value::List{std::max(0.0, latency.mean_ns() - half_width), latency.mean_ns() + half_width};
+  }
+  values.ci95 = std::move(interval);
+  return map_of(kLatencyMeasures, values);
+}
+
+Value breakdown_of(const SegmentSums::Sums& sums_ps, std::uint64_t requests) {
+  Value::Map breakdown;
+  for (std::size_t i = 0; i < kSegmentCount; ++i) {
+    const auto segment = static_cast<std::size_t>(kPathOrder[i]);
+    breakdown.emplace_back(std::string(kBreakdownMeasures[i].name),
+                           mean_of(static_cast<double>(sums_ps[segment]) / 1000.0, requests));
+  }
+  return breakdown;
+}
+
+Value kind_summary(const RequestStatistics& statistics, double length) {
+  return map_of(kKindMeasures,
+                {.requests = statistics.latency.count(),
+                 .bandwidth = rate(statistics.payload, length),
+                 .latency = latency_of(statistics.latency, statistics.batches),
+                 .breakdown = breakdown_of(statistics.segment_sums_ps, statistics.latency.count())});
+}
+
+void report_served(const MemoryStatistics& served, double length, MeasureSink& sink) {
+  report_all(kServedMeasures,
+             {.requests = served.latency.count(),
+              .write_backs = served.write_backs,
+              .reads = served.reads,
+              .writes = served.accesses() - served.reads,
+              .bandwidth = rate(served.payload, length),
+              .read_bandwidth = rate(served.read_payload, length),
+              .write_bandwidth = rate(served.payload - served.read_payload, length),
+              .latency = latency_of(served.latency),
+              .breakdown = breakdown_of(served.segment_sums_ps(), served.latency.count())},
+             sink);
+}
+
+}  // namespace cxloom

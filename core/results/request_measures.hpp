@@ -1,0 +1,136 @@
+// What is measured of requests: of all, of one kind, and of those that one requester made, one memory served, or one I/O
+// engine.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/measure_table.hpp"
+#include "base/value.hpp"
+#include "protocol/segment.hpp"
+#include "results/collector.hpp"
+
+namespace cxloom {
+
+/// A distribution of latencies; null where there were no requests.
+struct LatencyMeasured {
+  Value mean;
+  std::optional<Value> ci95;  ///< none: it is not kept here
+  Value minimum;
+  Value p50;
+  Value p90;
+  Value p99;
+  Value p999;
+  Value maximum;
+};
+
+inline constexpr std::array kLatencyMeasures{
+    measure<&LatencyMeasured::mean>("mean", "ns", "their mean"),
+    measure<&LatencyMeasured::ci95>(
+        "ci95", "ns",
+        "the ends of the 95 % interval of the mean, by batch means; null where there are too few requests to "
+        "tell"),
+    measure<&LatencyMeasured::minimum>("min", "ns", "the least"),
+    measure<&LatencyMeasured::p50>("p50", "ns", "median"),
+    measure<&LatencyMeasured::p90>("p90", "ns", "90th percentile"),
+    measure<&LatencyMeasured::p99>("p99", "ns", "99th percentile"),
+    measure<&LatencyMeasured::p999>("p999", "ns", "percentile of 99.9 %"),
+    measure<&LatencyMeasured::maximum>("max", "ns", "the greatest"),
+};
+
+/// Entries of a `breakdown_ns`: the segments, in the order in which people read them.
+inline constexpr auto kBreakdownMeasures = [] {
+  std::array<MeasureInfo, kSegmentCount> infos;
+  for (std::size_t i = 0; i < kSegmentCount; ++i) {
+    const SegmentInfo& segment = kSegments[static_cast<std::size_t>(kPathOrder[i])];
+    infos[i] = {segment.name, "ns", segment.meaning};
+  }
+  return infos;
+}();
+inline constexpr MeasureParts kBreakdownParts{kBreakdownMeasures.data(), kBreakdownMeasures.size()};
+
+/// Of reads, or of writes.
+struct KindMeasured {
+  std::uint64_t requests = 0;
+  double bandwidth = 0;
+  Value latency;
+  Value breakdown;
+};
+
+inline constexpr std::array kKindMeasures{
+    measure<&KindMeasured::requests>("requests", "", "completed in the window"),
+    measure<&KindMeasured::bandwidth>("bandwidth_gb_per_s", "GB/s",
+                                      "payload bytes that they exchanged with memory / length of the window"),
+    measure<&KindMeasured::latency>("latency_ns", "ns", "their latency", parts_of<kLatencyMeasures>()),
+    measure<&KindMeasured::breakdown>("breakdown_ns", "ns", "mean of each segment of their latency",
+                                      kBreakdownParts),
+};
+
+/// Of a requester, besides what it measures itself.
+struct RequesterMeasured {
+  Value latency;
+};
+
+inline constexpr std::array kRequesterMeasures{
+    measure<&RequesterMeasured::latency>("latency_ns", "ns", "latency of its requests",
+                                         parts_of<kLatencyMeasures>()),
+};
+
+/// Of a memory, besides what it measures itself: the requests and write-backs that it served.
+struct ServedMeasured {
+  std::uint64_t requests = 0;
+  std::uint64_t write_backs = 0;
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  double bandwidth = 0;
+  double read_bandwidth = 0;
+  double write_bandwidth = 0;
+  Value latency;
+  Value breakdown;
+};
+
+inline constexpr std::array kServedMeasures{
+    measure<&ServedMeasured::requests>(
+        "requests", "",
+        "requests that it served: not hits of a cache, misses that waited for the line of another, and what "
+        "failed on the way"),
+    measure<&ServedMeasured::write_backs>("write_backs", "", "dirty lines written back to it"),
+    measure<&ServedMeasured::reads>(
+        "reads", "", "of its accesses (requests and write-backs), the reads; a miss reads a line"),
+    measure<&ServedMeasured::writes>("writes", "", "of its accesses, the writes"),
+    measure<&ServedMeasured::bandwidth>("bandwidth_gb_per_s", "GB/s",
+                                        "payload bytes of its accesses / length of the window"),
+    measure<&ServedMeasured::read_bandwidth>("read_gb_per_s", "GB/s", "of these, bytes read"),
+    measure<&ServedMeasured::write_bandwidth>("write_gb_per_s", "GB/s", "of these, bytes written"),
+    measure<&ServedMeasured::latency>("latency_ns", "ns", "latency of its requests",
+                                      parts_of<kLatencyMeasures>()),
+    measure<&ServedMeasured::breakdown>("breakdown_ns", "ns", "mean of each segment of their latency",
+                                        kBreakdownParts),
+};
+
+/// Of an I/O engine, besides what it measures itself.
+struct IoMeasured {
+  Value latency;
+  Value breakdown;
+};
+
+inline constexpr std::array kIoMeasures{
+    measure<&IoMeasured::latency>("latency_ns", "ns", "latency of its packets", parts_of<kLatencyMeasures>()),
+    measure<&IoMeasured::breakdown>("breakdown_ns", "ns", "mean of each segment of their latency",
+                                    kBreakdownParts),
+};
+
+/// Bytes a nanosecond, which are GB/s; none in no time.
+double rate(std::uint64_t bytes, double nanoseconds);
+/// A mean; null over nothing.
+Value mean_of(double sum, std::uint64_t count);
+Value latency_of(const LatencyDistribution& latency);
+/// With the interval of the mean, or a null where it is not known.
+Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches);
+Value breakdown_of(const SegmentSums::Sums& sums_ps, std::uint64_t requests);
+Value kind_summary(const RequestStatistics& statistics, double length);
+/// Adds the measures of what a memory served.
+void report_served(const MemoryStatistics& served, double length, MeasureSink& sink);
+
+}  // namespace cxloom

@@ -5,9 +5,9 @@
 namespace cxloom {
 
 InputQueue::InputQueue(SwitchCore& core, std::uint16_t input, Channel channel)
-    : core_(core), input_(input), channel_(channel) {
-  set_owner(core.owner());
-}
+    : core_(core), input_(input), channel_(channel) {}
+
+const EventHandler& InputQueue::owner() const { return core_.owner(); }
 
 void InputQueue::push(Message& message, std::uint16_t output) {
   const bool first = queue_.empty() && !leaving_;

@@ -16,6 +16,7 @@ class InputQueue final : public Feeder {
  public:
   InputQueue(SwitchCore& core, std::uint16_t input, Channel channel);
 
+  const EventHandler& owner() const override;
   void push(Message& message, std::uint16_t output);
   Message& head() override { return queue_.front(); }
   void taken(Time end) override;

@@ -83,7 +83,6 @@ IoEngine::IoEngine(const IoEngineParams& params, const DeviceContext& context)
       tags_(params.outstanding.value_or(is_root() ? 1 : kDefaultTags)),
       pace_(params.rate.rate),
       due_(params.start) {
-  set_owner(*this);
   context.fabric.roles.io_initiators.declare(*this, id(), *this);
   if (is_root()) context.fabric.set_root(id());
 }

@@ -62,6 +62,7 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
   SegmentSums::Sums segment_sums_ps() const override { return segments_.in_ps(); }
 
  private:
+  const EventHandler& owner() const override { return *this; }
   Message& head() override { return *offered_; }
   void taken(Time end) override;
   // It makes what a root complex makes: answers to it go upstream.

@@ -131,11 +131,11 @@ class MemoryController final : public Agent, public MemoryOwner, public MediaCli
 
   /// Places for requests in controller and media, and the requests in the receive buffer that wait for one.
   struct Places final : public Waiter {
-    Places(Kernel& kernel, const Component& owner, const char* resource, std::optional<std::uint32_t> most)
-        : limit(most), wanted(kernel, resource, owner) {
-      set_owner(owner);
-    }
+    Places(Kernel& kernel, const Component& device, const char* resource, std::optional<std::uint32_t> most)
+        : component(device), limit(most), wanted(kernel, resource, device) {}
+    const EventHandler& owner() const override { return component; }
 
+    const Component& component;
     std::optional<std::uint32_t> limit;  // none: nobody needs to know how many are taken
     std::uint32_t taken = 0;
     MessageQueue outside;

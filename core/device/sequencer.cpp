@@ -42,7 +42,6 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       slots_(context.kernel, "a queue slot", endpoint),
       dependences_(context.kernel, "the answer to an access that it depends on", endpoint),
       write_back_buffer_(context.kernel, "room in the write-back buffer", endpoint) {
-  set_owner(endpoint);
   endpoint.add(*this);
   endpoint.fabric().roles.requesters.declare(endpoint, endpoint.id(), *this);
   Agent* taker = this;

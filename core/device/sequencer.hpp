@@ -83,6 +83,7 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   std::uint64_t outstanding() const { return in_flight_ + write_backs(); }
 
  private:
+  const EventHandler& owner() const override { return endpoint(); }
   // Why the next access cannot be issued now.
   enum class Obstacle : std::uint8_t { kNone, kTime, kSlot, kDependence, kWriteBack };
 

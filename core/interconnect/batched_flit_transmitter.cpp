@@ -41,7 +41,7 @@ bool BatchedFlitTransmitter::possible(const LinkPath& path, const FlitSetup& set
          !setup.degraded_at;
 }
 
-void BatchedFlitTransmitter::connect(const CreditLines* far_credits, FlitRetries* /*far_retries*/) {
+void BatchedFlitTransmitter::connect(CreditLine* far_credits, FlitRetries* /*far_retries*/) {
   ensure(!far_credits, "a far end whose credits ride on flits that are sent in batches");
 }
 

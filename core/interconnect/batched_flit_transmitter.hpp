@@ -25,7 +25,7 @@ class BatchedFlitTransmitter final : public Transmitter, public EventHandler {
   bool queues() const override { return false; }
   Time line_time() const override { return sender_.line_time(); }
   const FlitMonitor* flits() const override { return &sender_.monitor(); }
-  void connect(const CreditLines* far_credits, FlitRetries* far_retries) override;
+  void connect(CreditLine* far_credits, FlitRetries* far_retries) override;
   void catch_up(Time now) override;
   void open_window(Time /*now*/) override { sender_.monitor().open(); }
   void close_window(Time /*now*/) override { sender_.monitor().close(); }

@@ -2,7 +2,6 @@
 // share: one gives credits, the other takes those that have arrived, and neither looks at the other.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "base/ring.hpp"
@@ -11,15 +10,27 @@
 
 namespace cxloom {
 
+/// Who uses the credits of a link end, all classes of it: `user.wake(class, 0)` is called with a credit that it asked for.
+struct CreditUser {
+  Kernel& kernel;
+  EventHandler& user;
+  EventSource source;
+};
+
 /// A credit that arrives is an event of the line, the giver's. It is left out where nobody waits for it: a credit is kept with
 /// the time at which it arrives, and counted when the others are used up.
-class CreditLine {
+///
+/// One cache line, and that of the credit.
+class alignas(64) CreditLine {
  public:
-  /// A credit arrives `delay` after it was given. `user.wake(kind, 0)` is called with one that it asked for.
-  CreditLine(Kernel& kernel, Time delay, EventHandler& user, const EventSource& source, std::uint8_t kind)
-      : delay_(delay), kernel_(kernel), user_(user), source_(source), kind_(kind) {}
+  /// A credit arrives `delay` after it was given. Not limited: credits of this class are not counted.
+  CreditLine(const CreditUser& user, Time delay, Channel which, bool limited)
+      : delay_(delay), user_(user), which_(which), limited_(limited) {}
 
-  /// The giver: a credit leaves at `at`, usually, but not always, behind those that are under way.
+  // The giver.
+
+  bool limited() const { return limited_; }
+  /// A credit leaves at `at`, usually, but not always, behind those that are under way.
   void give(Time at) { add(at + delay_); }
 
   // The user.
@@ -53,19 +64,17 @@ class CreditLine {
   // Each time it is asked for alike, so that the order of the event says nothing of when that was.
   void wake_user(Time at) {
     wake_before_ = at;
-    kernel_.schedule_uncounted(at, source_, user_, kind_);
+    user_.kernel.schedule_uncounted(at, user_.source, user_.user, static_cast<std::uint8_t>(which_));
   }
 
   Ring<Time> coming_;           // when each credit under way arrives, soonest first
   Time wake_before_{kUnasked};  // a credit that arrives before then is to wake the user
   Time delay_;
-  Kernel& kernel_;
-  EventHandler& user_;
-  const EventSource& source_;
-  std::uint8_t kind_;
+  const CreditUser& user_;
+  Channel which_;
+  bool limited_;
 };
 
-/// Those of a link end by class; null where credits have no limit.
-using CreditLines = std::array<CreditLine*, kChannelCount>;
+static_assert(sizeof(CreditLine) == 64);
 
 }  // namespace cxloom

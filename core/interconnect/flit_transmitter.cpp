@@ -19,7 +19,7 @@ FlitTransmitter::FlitTransmitter(LinkPath& path, const FlitSetup& setup)
   if (setup.degraded_at) kernel_.schedule_background(*setup.degraded_at, path_.source(), *this, kDegrade);
 }
 
-void FlitTransmitter::connect(const CreditLines* far_credits, FlitRetries* far_retries) {
+void FlitTransmitter::connect(CreditLine* far_credits, FlitRetries* far_retries) {
   credits_.connect(far_credits);
   if (far_retries) retries_.connect(*far_retries);
 }

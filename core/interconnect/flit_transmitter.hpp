@@ -39,7 +39,7 @@ class FlitTransmitter final : public Transmitter, public WireServer, public Even
   VirtualChannels* channels() override { return &channels_; }
   const FlitMonitor* flits() const override { return &sender_.monitor(); }
   FlitRetries* retries() override { return &retries_; }
-  void connect(const CreditLines* far_credits, FlitRetries* far_retries) override;
+  void connect(CreditLine* far_credits, FlitRetries* far_retries) override;
   bool carries_credits() const override { return true; }
   void return_credit(const Message& message, Time at) override;
   void catch_up(Time now) override;

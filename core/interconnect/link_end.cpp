@@ -6,7 +6,7 @@ namespace cxloom {
 
 void LinkEnd::connect(LinkEnd& opposite) {
   VirtualChannels* far = opposite.channels();
-  far_credits_ = far && far->limits_any() ? &far->credit_lines() : nullptr;
+  far_credits_ = far ? far->credit_lines() : nullptr;
   returns_credits_ = far_credits_ != nullptr;
   if (!transmitter_) return;
   transmitter_->connect(far_credits_, opposite.transmitter_ ? opposite.transmitter_->retries() : nullptr);
@@ -16,9 +16,10 @@ void LinkEnd::connect(LinkEnd& opposite) {
 void LinkEnd::return_credit(const Message& message, Time at) {
   if (carries_credits_) {
     transmitter_->return_credit(message, at);
-  } else if (CreditLine* line = (*far_credits_)[static_cast<std::size_t>(message.channel)]) {
-    line->give(at);
+    return;
   }
+  CreditLine& line = far_credits_[static_cast<std::size_t>(message.channel)];
+  if (line.limited()) line.give(at);
 }
 
 Time LinkEnd::line_time() const {

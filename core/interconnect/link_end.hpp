@@ -66,10 +66,10 @@ class alignas(64) LinkEnd final : public Port {
  private:
   void return_credit(const Message& message, Time at) override;
 
+  bool carries_credits_ = false;       // the transmitter takes them there
+  CreditLine* far_credits_ = nullptr;  // by class, of the other end, for what comes in here
   std::unique_ptr<Transmitter> transmitter_;
   LinkPath path_;
-  const CreditLines* far_credits_ = nullptr;  // of the other end, for what comes in here
-  bool carries_credits_ = false;              // the transmitter takes them there
 };
 
 }  // namespace cxloom

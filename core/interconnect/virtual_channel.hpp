@@ -1,17 +1,13 @@
-// The state of one message class at a link end: who waits for the wire, the credits left, and the messages pushed.
+// The state of one message class at a link end: who waits for the wire, and the credits left.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "interconnect/credit_line.hpp"
 #include "kernel/wait_list.hpp"
-#include "protocol/message_queue.hpp"
+#include "protocol/message.hpp"
 
 namespace cxloom {
-
-class VirtualChannels;
-struct VirtualChannelsSetup;
 
 /// A queue whose head waits for a port.
 class Feeder : public Waiter {
@@ -22,9 +18,15 @@ class Feeder : public Waiter {
   virtual void taken(Time end) = 0;
 };
 
-class VirtualChannel final : public Feeder {
+/// One cache line: whatever passes a queued hop touches one of these.
+class alignas(64) VirtualChannel final {
  public:
-  VirtualChannel(VirtualChannels& all, Channel which, const VirtualChannelsSetup& setup);
+  /// Without a credit line, the receiver's buffers have no limit.
+  VirtualChannel(Kernel& kernel, const EventHandler& receiver, CreditLine* credit_line, std::uint32_t credits)
+      : waits(kernel, credit_line ? "buffer credits and the wire of the link" : "the wire of the link",
+              receiver),
+        credit_line_(credit_line),
+        credits_(credits) {}
 
   /// Counts the credits that have come back by now, if there is no other left.
   void update(Time now) {
@@ -58,23 +60,19 @@ class VirtualChannel final : public Feeder {
     if (!waits.empty() && !has_credit()) credit_line_->await();
   }
   /// Null: the receiver's buffers have no limit.
-  CreditLine* credit_line() { return credit_line_.get(); }
-
-  Message& head() override { return queue.front(); }
-  void taken(Time end) override;
+  CreditLine* credit_line() { return credit_line_; }
 
   WaitList waits;
-  MessageQueue queue;
 
  private:
-  VirtualChannels& all_;
-  std::unique_ptr<CreditLine> credit_line_;
-  std::uint32_t credits_;
-  Channel which_;
+  CreditLine* credit_line_;
   Time blocked_;
   Time blocked_since_;
   Time starved_;
   Time starved_since_;
+  std::uint32_t credits_;
 };
+
+static_assert(sizeof(VirtualChannel) == 64);
 
 }  // namespace cxloom

@@ -1,47 +1,54 @@
 #include "interconnect/virtual_channels.hpp"
 
 #include <bit>
+#include <optional>
+#include <utility>
 
 namespace cxloom {
 
-VirtualChannel::VirtualChannel(VirtualChannels& all, Channel which, const VirtualChannelsSetup& setup)
-    : waits(all.kernel_,
-            setup.credits.of(which) ? "buffer credits and the wire of the link" : "the wire of the link",
-            all.path_.receiver()),
-      all_(all),
-      credits_(setup.credits.of(which).value_or(0)),
-      which_(which) {
-  set_owner(all.path_.owner());
-  if (setup.credits.of(which)) {
-    credit_line_ = std::make_unique<CreditLine>(all.kernel_, setup.credit_delay, all, all.credit_source_,
-                                                static_cast<std::uint8_t>(which));
+namespace {
+
+std::vector<CreditLine> make_credit_lines(const ClassCredits& credits, const CreditUser& user, Time delay) {
+  std::vector<CreditLine> lines;
+  if (!credits.any()) return lines;
+  lines.reserve(kChannelCount);
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    const auto which = static_cast<Channel>(i);
+    lines.emplace_back(user, delay, which, credits.of(which).has_value());
   }
+  return lines;
 }
 
-void VirtualChannel::taken(Time /*end*/) {
-  queue.pop();
-  if (!queue.empty()) all_.ask(*this, which_);
+// They stay where they are made, so that an array of them has to be made at once.
+template <std::size_t... kIndex>
+std::array<VirtualChannel, kChannelCount> make_channels(LinkPath& path, const ClassCredits& credits,
+                                                        std::vector<CreditLine>& lines,
+                                                        std::index_sequence<kIndex...> /*classes*/) {
+  const auto make = [&](std::size_t index) {
+    const std::optional<std::uint32_t> limit = credits.of(static_cast<Channel>(index));
+    return VirtualChannel(path.kernel(), path.receiver(), limit ? &lines[index] : nullptr, limit.value_or(0));
+  };
+  return {{make(kIndex)...}};
 }
+
+}  // namespace
 
 VirtualChannels::VirtualChannels(LinkPath& path, WireServer& server, const Setup& setup)
     : path_(path),
       kernel_(path.kernel()),
       server_(server),
       arbitration_(setup.arbitration),
-      credit_source_(path.kernel().new_source()),
-      limits_any_(setup.credits.any()) {
-  for (std::size_t i = 0; i < kChannelCount; ++i) {
-    channels_[i] = std::make_unique<VirtualChannel>(*this, static_cast<Channel>(i), setup);
-    credit_lines_[i] = channels_[i]->credit_line();
-  }
-}
+      credit_user_{path.kernel(), *this, path.kernel().new_source()},
+      credit_lines_(make_credit_lines(setup.credits, credit_user_, setup.credit_delay)),
+      channels_(
+          make_channels(path, setup.credits, credit_lines_, std::make_index_sequence<kChannelCount>{})) {}
 
 void VirtualChannels::enqueue(Message& message, Time since, bool counted) {
   stamp(message, since, counted);
-  VirtualChannel& own = channel(message.channel);
-  const bool first = own.queue.empty();
-  own.queue.push(message);
-  if (first) ask(own, message.channel);
+  std::unique_ptr<SendQueue>& queue = send_queues_[static_cast<std::size_t>(message.channel)];
+  if (!queue) [[unlikely]]
+    queue = std::make_unique<SendQueue>(*this, message.channel);
+  queue->push(message);
 }
 
 void VirtualChannels::stamp(Message& message, Time since, bool counted) {
@@ -103,7 +110,7 @@ Feeder* VirtualChannels::pick() {
   WaitList* chosen_list = nullptr;
   Feeder* chosen = nullptr;
   for (std::uint32_t left = can_go_; left != 0; left &= left - 1) {
-    WaitList& waits = channels_[static_cast<std::size_t>(std::countr_zero(left))]->waits;
+    WaitList& waits = channels_[static_cast<std::size_t>(std::countr_zero(left))].waits;
     Feeder* oldest = oldest_of(waits);
     if (chosen && age_of(chosen->head()) <= age_of(oldest->head())) continue;
     chosen = oldest;
@@ -149,8 +156,8 @@ void VirtualChannels::give_back(Channel which, Time now) {
 }
 
 Time VirtualChannels::starved_clock(std::size_t channel, Time now) {
-  channels_[channel]->update(now);
-  return channels_[channel]->starved_clock(now);
+  channels_[channel].update(now);
+  return channels_[channel].starved_clock(now);
 }
 
 void VirtualChannels::open_window(Time now) {

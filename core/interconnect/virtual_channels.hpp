@@ -6,10 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "interconnect/class_credits.hpp"
 #include "interconnect/credit_line.hpp"
 #include "interconnect/link_path.hpp"
+#include "interconnect/send_queue.hpp"
 #include "interconnect/virtual_channel.hpp"
 
 namespace cxloom {
@@ -39,6 +41,8 @@ class VirtualChannels final : public EventHandler {
   VirtualChannels(LinkPath& path, WireServer& server, const Setup& setup);
 
   std::string name() const override { return path_.name(); }
+  /// Whose link end it is.
+  const Component& sender() const { return path_.owner(); }
 
   // Who has something to send.
 
@@ -54,7 +58,7 @@ class VirtualChannels final : public EventHandler {
 
   // Who serves the wire.
 
-  VirtualChannel& channel(Channel which) { return *channels_[static_cast<std::size_t>(which)]; }
+  VirtualChannel& channel(Channel which) { return channels_[static_cast<std::size_t>(which)]; }
   /// The classes that have both messages and credits, a bit each.
   std::uint32_t can_go() const { return can_go_; }
   /// Whose turn it is, taken out of its wait list; none if nobody can go.
@@ -69,9 +73,8 @@ class VirtualChannels final : public EventHandler {
 
   // Credits.
 
-  /// Through which the far end gives them back.
-  const CreditLines& credit_lines() const { return credit_lines_; }
-  bool limits_any() const { return limits_any_; }
+  /// By class, through which the far end gives them back; null if no class is limited.
+  CreditLine* credit_lines() { return credit_lines_.empty() ? nullptr : credit_lines_.data(); }
   /// A message goes nowhere after all: its credit is free again.
   void give_back(Channel which, Time now);
   /// A credit that was asked for has arrived: the kind of event is its class.
@@ -85,7 +88,6 @@ class VirtualChannels final : public EventHandler {
   Time credit_blocked(Channel which) const { return blocked_in_window_[static_cast<std::size_t>(which)]; }
 
  private:
-  friend class VirtualChannel;
   Time starved_clock(std::size_t channel, Time now);
 
   LinkPath& path_;
@@ -94,10 +96,10 @@ class VirtualChannels final : public EventHandler {
   std::uint32_t can_go_ = 0;
   unsigned turn_ = 0;  // the class after the one served last
   Arbitration arbitration_;
-  EventSource credit_source_;  // of the far end's credits, each class a kind of event
-  std::array<std::unique_ptr<VirtualChannel>, kChannelCount> channels_;
-  CreditLines credit_lines_{};
-  bool limits_any_;
+  CreditUser credit_user_;                // of the far end's credits, each class a kind of event
+  std::vector<CreditLine> credit_lines_;  // by class, if any is limited
+  std::array<VirtualChannel, kChannelCount> channels_;
+  std::array<std::unique_ptr<SendQueue>, kChannelCount> send_queues_;  // those in use
   std::array<Time, kChannelCount> starved_when_opened_{};
   std::array<Time, kChannelCount> blocked_in_window_{};
 };

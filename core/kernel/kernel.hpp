@@ -8,10 +8,9 @@
 #include "base/units.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_queue.hpp"
+#include "kernel/wait_list.hpp"
 
 namespace cxloom {
-
-class WaitList;
 
 /// Sees every event before it happens: for logs and tests. A message that leaves a link end of flits in the event with
 /// which it arrives is not seen as an arrival of its own.
@@ -100,8 +99,8 @@ class Kernel {
   void watch(EventWatcher* watcher) { watcher_ = watcher; }
 
   /// Every wait list of the simulation, for the diagnosis of a deadlock.
-  const std::vector<const WaitList*>& wait_lists() const { return wait_lists_; }
-  void register_wait_list(const WaitList& list) { wait_lists_.push_back(&list); }
+  const std::vector<WaitedFor>& wait_lists() const { return wait_lists_; }
+  void register_wait_list(const WaitedFor& waited) { wait_lists_.push_back(waited); }
 
  private:
   void push(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind, std::uint64_t payload) {
@@ -125,7 +124,7 @@ class Kernel {
   bool awake_ = false;
   EventWatcher* watcher_ = nullptr;
   const EventHandler* failed_ = nullptr;
-  std::vector<const WaitList*> wait_lists_;
+  std::vector<WaitedFor> wait_lists_;
 };
 
 }  // namespace cxloom

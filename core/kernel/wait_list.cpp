@@ -9,9 +9,8 @@
 
 namespace cxloom {
 
-WaitList::WaitList(Kernel& kernel, const char* resource, const EventHandler& holder)
-    : resource_(resource), holder_(&holder) {
-  kernel.register_wait_list(*this);
+WaitList::WaitList(Kernel& kernel, const char* resource, const EventHandler& holder) {
+  kernel.register_wait_list({this, resource, &holder});
 }
 
 namespace {
@@ -52,18 +51,21 @@ std::string describe_waits(const Kernel& kernel) {
   std::size_t lines = 0;
   std::map<const EventHandler*, Names> holders;  // who waits -> on whom
   Names owners;                                  // in the order found, so that the text is the same each time
-  for (const WaitList* list : kernel.wait_lists()) {
-    if (list->empty()) continue;
-    const Waiter& first = *list->first();
+  for (const WaitedFor& waited : kernel.wait_lists()) {
+    if (waited.list->empty()) continue;
+    const Waiter& first = *waited.list->first();
+    std::size_t waiting = 0;
     for (const Waiter* waiter = &first; waiter; waiter = waiter->next()) {
-      if (!waiter->owner() || waiter->owner() == &list->holder()) continue;
-      if (holders[waiter->owner()].empty()) owners.push_back(waiter->owner());
-      holders[waiter->owner()].push_back(&list->holder());
+      ++waiting;
+      const EventHandler* owner = &waiter->owner();
+      if (owner == waited.holder) continue;
+      if (holders[owner].empty()) owners.push_back(owner);
+      holders[owner].push_back(waited.holder);
     }
     if (++lines > kMaxLines) continue;
-    text += "  " + (first.owner() ? first.owner()->name() : std::string("?")) + " waits for " +
-            list->resource() + " held by " + list->holder().name() + " since " + to_text(first.since());
-    if (list->size() > 1) text += " (" + std::to_string(list->size()) + " waiting)";
+    text += "  " + first.owner().name() + " waits for " + waited.resource + " held by " +
+            waited.holder->name() + " since " + to_text(first.since());
+    if (waiting > 1) text += " (" + std::to_string(waiting) + " waiting)";
     text += '\n';
   }
   if (lines > kMaxLines) text += "  ... and " + std::to_string(lines - kMaxLines) + " more\n";

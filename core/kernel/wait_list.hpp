@@ -2,7 +2,6 @@
 // never polls. Each list names what is waited for and who holds it, so that a deadlock can be told in words.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "base/units.hpp"
@@ -20,24 +19,22 @@ class Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  bool waiting() const { return list_ != nullptr; }
   Time since() const { return since_; }
   Waiter* next() const { return next_; }
-  const EventHandler* owner() const { return owner_; }
-  void set_owner(const EventHandler& owner) { owner_ = &owner; }
+  /// Who waits, for the diagnosis.
+  virtual const EventHandler& owner() const = 0;
 
  protected:
   ~Waiter() = default;
 
  private:
   friend class WaitList;
-  WaitList* list_ = nullptr;
   Waiter* next_ = nullptr;
   Waiter* previous_ = nullptr;
   Time since_;
-  const EventHandler* owner_ = nullptr;
 };
 
+/// Two pointers: what it is called is the kernel's to know, so that the state that a message touches stays small.
 class WaitList {
  public:
   /// `resource` (a literal) is what is waited for, `holder` who has it now. Registers itself for the diagnosis.
@@ -46,35 +43,32 @@ class WaitList {
   WaitList& operator=(const WaitList&) = delete;
 
   bool empty() const { return first_ == nullptr; }
-  std::size_t size() const { return size_; }
   Waiter* first() const { return first_; }
-  const char* resource() const { return resource_; }
-  const EventHandler& holder() const { return *holder_; }
 
   /// Joins at the end.
   void join(Waiter& waiter, Time now) {
-    waiter.list_ = this;
     waiter.since_ = now;
     waiter.previous_ = last_;
     waiter.next_ = nullptr;
     (last_ ? last_->next_ : first_) = &waiter;
     last_ = &waiter;
-    ++size_;
   }
   /// Leaves from any place.
   void leave(Waiter& waiter) {
     (waiter.previous_ ? waiter.previous_->next_ : first_) = waiter.next_;
     (waiter.next_ ? waiter.next_->previous_ : last_) = waiter.previous_;
-    waiter.list_ = nullptr;
-    --size_;
   }
 
  private:
   Waiter* first_ = nullptr;
   Waiter* last_ = nullptr;
-  std::size_t size_ = 0;
-  const char* resource_;
-  const EventHandler* holder_;
+};
+
+/// What is waited for in a list.
+struct WaitedFor {
+  const WaitList* list;
+  const char* resource;        ///< a literal
+  const EventHandler* holder;  ///< who has it
 };
 
 /// Who waits for what held by whom, a line each, and the circle among them if there is one: why a simulation with

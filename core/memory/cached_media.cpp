@@ -95,10 +95,11 @@ struct CachedMedia::Transfer {
 
 /// What the media say is done goes on at its time: they may say so ahead of it.
 struct CachedMedia::Turn final : public Waiter {
-  Turn(Kernel& kernel, const Component& owner) : list(kernel, "a miss of the media's cache", owner) {
-    set_owner(owner);
-  }
+  Turn(Kernel& kernel, const Component& device)
+      : component(device), list(kernel, "a miss of the media's cache", device) {}
+  const EventHandler& owner() const override { return component; }
 
+  const Component& component;
   WaitList list;
   Piece* first = nullptr;
   Piece* last = nullptr;

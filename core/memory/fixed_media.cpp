@@ -23,10 +23,9 @@ constexpr std::array kMeasures{
 /// One access at a time; the others wait in line.
 class FixedMedia::Bank final : public EventHandler, public Waiter {
  public:
-  Bank(FixedMedia& media, Kernel& kernel, const Component& owner)
-      : media_(media), turn_(kernel, "a bank of the media", owner) {
-    set_owner(owner);
-  }
+  Bank(FixedMedia& media, Kernel& kernel, const Component& device)
+      : media_(media), device_(device), turn_(kernel, "a bank of the media", device) {}
+  const EventHandler& owner() const override { return device_; }
 
   /// An access to this bank is ready, or the one at work is done.
   void wake(std::uint8_t kind, std::uint64_t payload) override {
@@ -67,6 +66,7 @@ class FixedMedia::Bank final : public EventHandler, public Waiter {
   }
 
   FixedMedia& media_;
+  const Component& device_;
   WaitList turn_;
   MessageQueue queue_;
   bool busy_ = false;

@@ -103,10 +103,11 @@ struct NvmMedia::Operation {
 
 /// One operation at a time; accesses wait in line, and so do drains of the write buffer.
 struct NvmMedia::Bank final : public Waiter {
-  Bank(Kernel& kernel, const Component& owner) : turn(kernel, "a bank of the media", owner) {
-    set_owner(owner);
-  }
+  Bank(Kernel& kernel, const Component& device)
+      : component(device), turn(kernel, "a bank of the media", device) {}
+  const EventHandler& owner() const override { return component; }
 
+  const Component& component;
   WaitList turn;
   Fifo<Operation> accesses;
   Fifo<Operation> drains;
@@ -116,10 +117,11 @@ struct NvmMedia::Bank final : public Waiter {
 
 /// The writes that wait for room in the write buffer.
 struct NvmMedia::Writers final : public Waiter {
-  Writers(Kernel& kernel, const Component& owner) : turn(kernel, "the write buffer of the media", owner) {
-    set_owner(owner);
-  }
+  Writers(Kernel& kernel, const Component& device)
+      : component(device), turn(kernel, "the write buffer of the media", device) {}
+  const EventHandler& owner() const override { return component; }
 
+  const Component& component;
   WaitList turn;
   Fifo<Piece> queue;
 };
@@ -317,7 +319,7 @@ void NvmMedia::start(Bank& bank) {
     return;
   }
   Operation& operation = bank.accesses.pop();
-  if (bank.accesses.empty() && bank.waiting()) bank.turn.leave(bank);
+  if (bank.accesses.empty() && !bank.turn.empty()) bank.turn.leave(bank);
   for (Piece* piece = operation.pieces.first; piece; piece = piece->next) waiting_.change(kernel_.now(), -1);
   begin(bank, operation);
 }

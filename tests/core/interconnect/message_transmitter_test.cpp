@@ -139,7 +139,8 @@ TEST(MessageTransmitter, AReceiverThatFreesNothingStopsItsClassAlone) {
 /// A queue of its own in front of a port, as a switch's inputs have.
 class Backlog final : public Feeder {
  public:
-  Backlog(const Component& owner, LinkEnd& end) : end_(*end.channels()) { set_owner(owner); }
+  Backlog(const Component& owner, LinkEnd& end) : owner_(owner), end_(*end.channels()) {}
+  const EventHandler& owner() const override { return owner_; }
   void add(Message& message) {
     const bool first = queue_.empty();
     end_.stamp(message);
@@ -153,6 +154,7 @@ class Backlog final : public Feeder {
   }
 
  private:
+  const Component& owner_;
   VirtualChannels& end_;
   MessageQueue queue_;
 };

@@ -4,9 +4,6 @@
 
 namespace cxloom {
 
-InputQueue::InputQueue(SwitchCore& core, std::uint16_t input, Channel channel)
-    : core_(core), input_(input), channel_(channel) {}
-
 const EventHandler& InputQueue::owner() const { return core_.owner(); }
 
 void InputQueue::push(Message& message, std::uint16_t output) {
@@ -25,18 +22,26 @@ void InputQueue::push(Message& message, std::uint16_t output) {
 
 void InputQueue::taken(Time end) {
   Message& gone = queue_.pop();
-  core_.release(gone, input_, end);
+  core_.release(gone, place_.input, end);
   if (core_.in_order() && end > core_.now()) {
     leaving_ = true;  // one message at a time leaves the queue, whatever port it goes to
     core_.wake_when_left(*this, end);
-  } else if (!queue_.empty()) {
-    ask();
+  } else {
+    go_on();
   }
 }
 
 void InputQueue::left() {
   leaving_ = false;
-  if (!queue_.empty()) ask();
+  go_on();
+}
+
+void InputQueue::go_on() {
+  if (queue_.empty()) {
+    core_.put_away(*this);
+  } else {
+    ask();
+  }
 }
 
 void InputQueue::ask() {
@@ -49,7 +54,7 @@ void InputQueue::ask() {
     message.tail = message.tail > waited ? message.tail - waited : Time{};
     output.stamp(message, true);
   }
-  output.ask(*this, channel_);
+  output.ask(*this, place_.channel);
 }
 
 }  // namespace cxloom

@@ -1,21 +1,31 @@
-// A queue at an input of a switch. With virtual output queues all its messages leave by one port; otherwise each by its own,
-// and the head decides which port the queue asks.
+// A queue at an input of a switch, of the messages of a class. With virtual output queues all of them leave by one port;
+// otherwise each by its own, and the head decides which port the queue asks.
 #pragma once
 
 #include <cstdint>
 
-#include "component/component.hpp"
-#include "interconnect/virtual_channels.hpp"
+#include "interconnect/virtual_channel.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
 
 class SwitchCore;
 
-class InputQueue final : public Feeder {
+/// One cache line.
+class alignas(64) InputQueue final : public Feeder {
  public:
-  InputQueue(SwitchCore& core, std::uint16_t input, Channel channel);
+  /// What tells the queues of a switch apart.
+  struct Place {
+    std::uint16_t input;
+    std::uint16_t output;  ///< of a queue that holds messages to any port: 0
+    Channel channel;
+  };
 
+  explicit InputQueue(SwitchCore& core) : core_(core) {}
+
+  /// It is empty, and now that of this place.
+  void move_to(const Place& place) { place_ = place; }
+  const Place& place() const { return place_; }
   const EventHandler& owner() const override;
   void push(Message& message, std::uint16_t output);
   Message& head() override { return queue_.front(); }
@@ -25,12 +35,14 @@ class InputQueue final : public Feeder {
 
  private:
   void ask();
+  void go_on();
 
   SwitchCore& core_;
-  std::uint16_t input_;
-  Channel channel_;
-  bool leaving_ = false;
   MessageQueue queue_;
+  Place place_{};
+  bool leaving_ = false;
 };
+
+static_assert(sizeof(InputQueue) == 64);
 
 }  // namespace cxloom

@@ -43,11 +43,26 @@ void SwitchCore::start() {
   }
 }
 
+// A queue belongs to a place while it holds something. So the queues in use are as many as the messages that wait, at most,
+// and not as many as the pairs of ports that talk: what a message touches has been used a short time ago.
 InputQueue& SwitchCore::queue_of(const Message& message, std::uint16_t output) {
-  InputQueue*& queue = queues_.at(message.port, in_order() ? std::uint16_t{0} : output,
-                                  static_cast<std::uint8_t>(message.channel));
-  if (!queue) queue = &all_queues_.emplace_back(*this, message.port, message.channel);
+  const InputQueue::Place place{message.port, in_order() ? std::uint16_t{0} : output, message.channel};
+  InputQueue*& queue = queues_.at(place.input, place.output, static_cast<std::uint8_t>(place.channel));
+  if (queue) return *queue;
+  if (empty_queues_.empty()) {
+    queue = &all_queues_.emplace_back(*this);
+  } else {
+    queue = empty_queues_.back();
+    empty_queues_.pop_back();
+  }
+  queue->move_to(place);
   return *queue;
+}
+
+void SwitchCore::put_away(InputQueue& queue) {
+  const InputQueue::Place& place = queue.place();
+  queues_.remove(place.input, place.output, static_cast<std::uint8_t>(place.channel));
+  empty_queues_.push_back(&queue);
 }
 
 std::uint16_t SwitchCore::output_of(const Message& message) {

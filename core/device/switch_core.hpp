@@ -53,6 +53,8 @@ class SwitchCore final : public EventHandler {
   void release(const Message& message, std::uint16_t input, Time at) {
     if (input != inside()) owner_.port(input).release(message, at);
   }
+  /// It holds nothing any more.
+  void put_away(InputQueue& queue);
   void wake_when_left(InputQueue& queue, Time at) {
     owner_.kernel().schedule(at, owner_.source(), *this, 0, reinterpret_cast<std::uintptr_t>(&queue));
   }
@@ -70,7 +72,8 @@ class SwitchCore final : public EventHandler {
   bool releases_ = false;                   // some link into it counts credits
   std::vector<std::uint16_t> fixed_ports_;  // by destination, or Routes::kVaries
   std::vector<VirtualChannels*> outputs_;   // of the ports, if it arbitrates
-  PairTable<InputQueue> queues_;            // by input (and output) and class, those in use
+  PairTable<InputQueue> queues_;            // those that hold something
+  std::vector<InputQueue*> empty_queues_;   // the last one that became empty is the next to be used
   std::deque<InputQueue> all_queues_;
   Time opened_;
   Time closed_;

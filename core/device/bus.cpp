@@ -118,6 +118,7 @@ void Bus::pass(Message& message, Direction direction, Time ready) {
   // Both directions may feed one port (an accelerator's), so what is ready later must not be handed over ahead of time
   // to a port that has a queue.
   if (port(out).queues()) {
+    message.port = out;
     wake_at(crossed, kForward, reinterpret_cast<std::uintptr_t>(&message));
   } else {
     port(out).send(message, crossed);
@@ -155,7 +156,7 @@ void Bus::wake(std::uint8_t kind, std::uint64_t payload) {
     return;
   }
   auto& message = *reinterpret_cast<Message*>(payload);
-  port(fabric_.routes->port(message, id())).send(message, now());
+  port(message.port).send(message, now());
 }
 
 void Bus::open_window(Time at) {

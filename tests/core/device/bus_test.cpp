@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/support/link_bench.hpp"
 #include "core/support/system.hpp"
 
 namespace cxloom {
@@ -48,6 +53,39 @@ TEST(Bus, AHalfDuplexBusSharesAndTurns) {
   run.to_end();
   EXPECT_EQ(run.completed(0), 160_ps + 1_ns + 800_ps + 1_ns);  // the bus has turned long since
   EXPECT_EQ(run.completed(1), 160_ps + 1_ns + 1600_ps + 1_ns);
+}
+
+/// Leads from the bus to its second port, and counts how often it is asked.
+class CountedRoutes final : public Routes {
+ public:
+  std::uint16_t port(const Message& /*message*/, NodeId /*node*/) override {
+    ++asked;
+    return 1;
+  }
+  std::vector<std::uint16_t> fixed_ports(NodeId /*node*/) override { return {}; }
+
+  int asked = 0;
+};
+
+TEST(Bus, AsksForAWayOnce) {
+  // A strategy that draws, or that looks at queues, may say something else the second time.
+  Kernel kernel;
+  Fabric fabric;
+  auto owned = std::make_unique<CountedRoutes>();
+  const CountedRoutes& routes = *owned;
+  fabric.routes = std::move(owned);
+  const MediaRegistry media("media");
+  const VictimRegistry victims("victim policy");
+  Bus bus({}, DeviceContext{ComponentContext{kernel, "bus", NodeId{0}, 1}, fabric, media, victims});
+  test::Probe near(kernel, "near", 1);
+  test::Probe far(kernel, "far", 2);
+  test::FifoLink in(kernel, bus, near, {});
+  test::FifoLink out(kernel, bus, far, {.bandwidth = Bandwidth{Rate::per_time(1, 10)}});
+  test::Messages messages;
+  bus.receive(messages.make(Opcode::kMemRd));
+  kernel.run(Time::max(), test::kAllEvents);
+  EXPECT_EQ(far.arrivals.size(), 1U);
+  EXPECT_EQ(routes.asked, 1);
 }
 
 TEST(Bus, SaturatedUtilityAndEfficiencyAreWhatTheBytesSay) {

@@ -12,15 +12,18 @@ namespace cxloom {
 
 class Endpoint;
 class MeasureSink;
+struct Message;
 
 class Agent : public EventHandler {
  public:
   explicit Agent(Endpoint& endpoint) : endpoint_(endpoint) {}
 
-  /// That of its device.
+  /// The name of its device.
   std::string name() const final;
   Endpoint& endpoint() { return endpoint_; }
   const Endpoint& endpoint() const { return endpoint_; }
+  /// Sends a message that is ready at `ready`, now or later. Only for agents that the device knows as senders.
+  void transmit(Message& message, Time ready);
 
   // As those of a component (component.hpp).
 
@@ -31,7 +34,10 @@ class Agent : public EventHandler {
   virtual std::string activity() const { return {}; }
 
  private:
+  friend class Endpoint;
+
   Endpoint& endpoint_;
+  bool sends_ = false;
 };
 
 }  // namespace cxloom

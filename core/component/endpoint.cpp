@@ -1,19 +1,46 @@
 #include "component/endpoint.hpp"
 
-#include <algorithm>
-
-#include "base/error.hpp"
-
 namespace cxloom {
 
 std::string Agent::name() const { return endpoint_.name(); }
 
 void Endpoint::bind(Channel channel, Agent& agent) {
-  several_ |= std::ranges::any_of(takers_, [&](const Agent* other) { return other && other != &agent; });
   Agent*& taker = takers_[static_cast<std::size_t>(channel)];
   ensure(!taker || taker == &agent, "two agents that take the same messages");
   taker = &agent;
+  add_sender(agent);
 }
+
+void Endpoint::add_sender(Agent& agent) {
+  senders_ += agent.sends_ ? 0 : 1;
+  agent.sends_ = true;
+  if (senders_ > 1 && sending_ == Sending::kAtOnce) sending_ = Sending::kInOrder;
+}
+
+// The way is asked for once: a strategy that draws, or looks at queues, may say something else the second time.
+void Endpoint::send_in_order(Message& message, Time ready) {
+  if (sending_ == Sending::kInject) {
+    if (ready > now()) {
+      wake_at(ready, kInject, reinterpret_cast<std::uintptr_t>(&message));
+    } else {
+      inject(message);
+    }
+    return;
+  }
+  const std::uint16_t out = way_of(message);
+  if (ready > now() && port(out).queues()) {
+    message.port = out;
+    wake_at(ready, kSend, reinterpret_cast<std::uintptr_t>(&message));
+  } else {
+    port(out).send(message, ready);
+  }
+}
+
+void Endpoint::pass_on(Message& /*message*/) {
+  throw InternalError(name() + " got a message for another device, and contains no switch");
+}
+
+void Endpoint::inject(Message& message) { pass_on(message); }
 
 void Endpoint::refuse(const Message& message) const {
   throw InternalError(name() + " has no agent for a message of class " +
@@ -26,10 +53,10 @@ void Endpoint::start() {
 
 void Endpoint::wake(std::uint8_t kind, std::uint64_t payload) {
   Message& message = *reinterpret_cast<Message*>(payload);
-  if (kind == kTake) {
-    receive(message);
-  } else {
-    transmit(message, now());
+  switch (kind) {
+    case kSend: port(message.port).send(message, now()); return;
+    case kInject: inject(message); return;
+    default: take(message); return;
   }
 }
 

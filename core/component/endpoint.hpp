@@ -1,4 +1,5 @@
-// An endpoint: a device as a composition of agents. It binds message classes to agents and has the one way to send.
+// An endpoint: a device as a composition of agents. It binds message classes to agents and has the one way to send. One that
+// passes on messages for others besides (a switch with memory) says what becomes of them in `pass_on` and `inject`.
 #pragma once
 
 #include <array>
@@ -6,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/error.hpp"
 #include "component/agent.hpp"
 #include "component/component.hpp"
 #include "component/fabric.hpp"
@@ -23,25 +25,11 @@ class Endpoint : public Component {
   const Fabric& fabric() const { return fabric_; }
   /// Joins the device: windows, reports and the like reach the agents in the order in which they joined.
   void add(Agent& agent) { agents_.push_back(&agent); }
-  /// Messages of this class go to `agent`, be they from outside or of its own device.
+  /// Messages of this class to the device go to `agent`, be they from outside or its own. It may send: most of what is taken
+  /// is answered.
   void bind(Channel channel, Agent& agent);
-  /// Sends a message that is ready at `ready`, now or later, by the port that leads to its destination; one to the device
-  /// itself goes to the agent that takes it.
-  void transmit(Message& message, Time ready) {
-    if (message.destination == id()) {
-      message.port = kInside;
-      wake_at(ready, kTake, reinterpret_cast<std::uintptr_t>(&message));
-      return;
-    }
-    Port& out = port(port_count() == 1 ? 0 : fabric_.routes->port(message, id()));
-    // What is ready later must not be handed over ahead of time to a port that has a queue, if another agent may send in
-    // between.
-    if (several_ && ready > now() && out.queues()) {
-      wake_at(ready, kSend, reinterpret_cast<std::uintptr_t>(&message));
-    } else {
-      out.send(message, ready);
-    }
-  }
+  /// `agent` may send, though it takes no messages. To be said before the simulation starts.
+  void add_sender(Agent& agent);
   /// The receive buffer that a message took when it came in is free from `at` on. Agents call it once for every message
   /// that they get.
   void release(const Message& message, Time at) {
@@ -49,11 +37,12 @@ class Endpoint : public Component {
   }
 
   void start() override;
-  void receive(Message& message) final {
-    Agent* const agent = takers_[static_cast<std::size_t>(message.channel)];
-    if (!agent) [[unlikely]]
-      refuse(message);
-    agent->receive(message);
+  void receive(Message& message) override {
+    if (message.destination == id()) [[likely]] {
+      take(message);
+    } else {
+      pass_on(message);
+    }
   }
   void wake(std::uint8_t kind, std::uint64_t payload) final;
   void open_window(Time at) override;
@@ -61,17 +50,64 @@ class Endpoint : public Component {
   void report(MeasureSink& sink) const override;
   std::string activity() const override;
 
+ protected:
+  /// To be called when it is made by a device that passes on messages for others. What its agents send goes to `inject`.
+  void contain_switch() { sending_ = Sending::kInject; }
+  /// A message for another device has come in. Nobody but a device that contains a switch gets one.
+  virtual void pass_on(Message& message);
+  /// Sends a message of its own agents, which is ready now, to another device; for a device that contains a switch.
+  virtual void inject(Message& message);
+  /// Gives a message to the agent that takes it, now or when its last byte is in.
+  void take(Message& message) {
+    Agent* const agent = takers_[static_cast<std::size_t>(message.channel)];
+    if (!agent) [[unlikely]]
+      refuse(message);
+    agent->receive(message);
+  }
+  void take_at(Message& message, Time at) { wake_at(at, kTake, reinterpret_cast<std::uintptr_t>(&message)); }
+
  private:
-  enum Wake : std::uint8_t { kSend, kTake };
+  friend class Agent;
+  enum Wake : std::uint8_t { kSend, kInject, kTake };
   /// The port of a message that has come in by none.
   static constexpr std::uint16_t kInside = 0xffffU;
 
+  /// What is done with messages that are ready later.
+  enum class Sending : std::uint8_t {
+    kAtOnce,   ///< handed to the port, which nobody shares
+    kInOrder,  ///< kept back if the port has a queue: another agent may send in between
+    kInject,   ///< kept back: they go through the core of a switch
+  };
+
+  // Sends by the port that leads to the destination; a message to the device itself goes to the agent that takes it.
+  void transmit(Message& message, Time ready) {
+    if (message.destination == id()) {
+      message.port = kInside;
+      take_at(message, ready);
+      return;
+    }
+    if (sending_ == Sending::kAtOnce) {
+      port(way_of(message)).send(message, ready);
+    } else {
+      send_in_order(message, ready);
+    }
+  }
+  std::uint16_t way_of(const Message& message) {
+    return port_count() == 1 ? std::uint16_t{0} : fabric_.routes->port(message, id());
+  }
+  void send_in_order(Message& message, Time ready);
   [[noreturn]] void refuse(const Message& message) const;
 
   std::array<Agent*, kChannelCount> takers_{};
   Fabric& fabric_;
-  bool several_ = false;  // agents that take messages, and hence send
+  std::uint32_t senders_ = 0;
+  Sending sending_ = Sending::kAtOnce;
   std::vector<Agent*> agents_;
 };
+
+inline void Agent::transmit(Message& message, Time ready) {
+  ensure(sends_, "an agent sends that its device does not know as a sender");
+  endpoint_.transmit(message, ready);
+}
 
 }  // namespace cxloom

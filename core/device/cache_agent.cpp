@@ -45,7 +45,7 @@ void CacheAgent::access(Request& request) {
     return;
   }
   misses_.add(line, request);
-  send_request(endpoint(), request, Opcode::kMemRd, line.address(), kLineBytes);
+  send_request(*this, request, Opcode::kMemRd, line.address(), kLineBytes);
 }
 
 void CacheAgent::answer_later(Request& request) {
@@ -102,7 +102,7 @@ void CacheAgent::keep_line(LineAddress line, const Request& waiting) {
   if (!insertion.evicted_dirty()) return;
   ++write_backs_;
   // A write-back passes the pipeline that requests pass, and so keeps its place among them.
-  send_write_back(endpoint(), insertion.victim, endpoint().now() + pipeline_);
+  send_write_back(*this, insertion.victim, endpoint().now() + pipeline_);
 }
 
 void CacheAgent::open_window(Time /*now*/) { window_open_ = true; }

@@ -26,7 +26,7 @@ void IoCompleter::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   auto& message = *reinterpret_cast<Message*>(payload);
   message.opcode = Opcode::kCplD;
   std::swap(message.source, message.destination);
-  endpoint().transmit(message, endpoint().now());
+  transmit(message, endpoint().now());
 }
 
 }  // namespace cxloom

@@ -16,7 +16,8 @@ void fill_in(Message& message, const Endpoint& endpoint, Opcode opcode, Address 
 
 }  // namespace
 
-void send_request(Endpoint& endpoint, Request& request, Opcode opcode, Address address, std::uint16_t size) {
+void send_request(Agent& sender, Request& request, Opcode opcode, Address address, std::uint16_t size) {
+  Endpoint& endpoint = sender.endpoint();
   const auto place = endpoint.fabric().map.find(address);
   if (!place) [[unlikely]]
     throw no_region(endpoint.fabric().map, request.id, address);
@@ -25,15 +26,16 @@ void send_request(Endpoint& endpoint, Request& request, Opcode opcode, Address a
   message.account = &request.account;
   message.tag = request.index;
   message.age = request.created;
-  endpoint.transmit(message, request.account.mark);
+  sender.transmit(message, request.account.mark);
 }
 
-void send_write_back(Endpoint& endpoint, LineAddress line, Time ready) {
+void send_write_back(Agent& sender, LineAddress line, Time ready) {
+  Endpoint& endpoint = sender.endpoint();
   const auto place = endpoint.fabric().map.find(line.address());
   ensure(place.has_value(), "a cached line that no region holds");
   Message& message = endpoint.fabric().messages.take();
   fill_in(message, endpoint, Opcode::kMemWr, line.address(), kLineBytes, place->target);
-  endpoint.transmit(message, ready);
+  sender.transmit(message, ready);
 }
 
 InputError no_region(const AddressMap& map, std::uint64_t access, Address address) {

@@ -129,7 +129,7 @@ void MemoryController::answer(Message& message, Time at) {
   message.opcode = message.opcode == Opcode::kMemWr ? Opcode::kCmp : Opcode::kMemData;
   message.channel = channel_of(message.opcode);
   std::swap(message.source, message.destination);
-  endpoint().transmit(message, at);
+  transmit(message, at);
 }
 
 void MemoryController::free_place(Places& places) {

@@ -210,7 +210,7 @@ void Sequencer::access_memory(Request& request) {
     if (cache_) {
       cache_->access(request);
     } else {
-      send_request(endpoint(), request, request.kind == AccessKind::kRead ? Opcode::kMemRd : Opcode::kMemWr,
+      send_request(*this, request, request.kind == AccessKind::kRead ? Opcode::kMemRd : Opcode::kMemWr,
                    request.address, request.size);
     }
   } catch (const InputError& error) {

@@ -6,12 +6,13 @@
 
 namespace cxloom {
 
-/// A device with the core of a switch, and what the builder must know of it. It says itself what becomes of a message: most
-/// go on to `core().forward`.
-class SwitchingDevice : public Component {
+/// A component with the core of a switch, and what the builder must know of it. `around` is what a base needs besides.
+template <class Base>
+class WithSwitchCore : public Base {
  public:
-  SwitchingDevice(const SwitchParams& params, const DeviceContext& context)
-      : Component(context), core_(params, *this, context.fabric), params_(params) {}
+  template <class... Around>
+  WithSwitchCore(const SwitchParams& params, const DeviceContext& context, Around&... around)
+      : Base(context, around...), core_(params, *this, context.fabric), params_(params) {}
 
   bool forwards() const override { return true; }
   bool is_switch() const override { return true; }
@@ -24,9 +25,18 @@ class SwitchingDevice : public Component {
   Bandwidth port_bandwidth() const override { return params_.port_bandwidth; }
   std::size_t max_ports() const override { return 0; }
 
-  void start() override { core_.start(); }
-  void open_window(Time at) override { core_.open_window(at); }
-  void close_window(Time at) override { core_.close_window(at); }
+  void start() override {
+    core_.start();
+    Base::start();
+  }
+  void open_window(Time at) override {
+    core_.open_window(at);
+    Base::open_window(at);
+  }
+  void close_window(Time at) override {
+    core_.close_window(at);
+    Base::close_window(at);
+  }
   void report(MeasureSink& sink) const override { core_.report(sink); }
   static std::vector<MeasureInfo> measures() { return SwitchCore::measures(); }
 
@@ -36,6 +46,13 @@ class SwitchingDevice : public Component {
  private:
   SwitchCore core_;
   SwitchParams params_;
+};
+
+/// A device that is a switch. It says itself what becomes of a message: most go on to `core().forward`.
+class SwitchingDevice : public WithSwitchCore<Component> {
+ public:
+  SwitchingDevice(const SwitchParams& params, const DeviceContext& context)
+      : WithSwitchCore(params, context) {}
 };
 
 class Switch final : public SwitchingDevice {

@@ -20,6 +20,7 @@
 #include "device/memory_controller.hpp"       // MemoryController, an agent
 #include "device/sequencer.hpp"               // Sequencer, an agent
 #include "device/switch.hpp"                  // SwitchingDevice
+#include "device/switching_endpoint.hpp"      // SwitchingEndpoint: a switch with agents
 #include "embed/embedded_system.hpp"          // EmbeddedSystem: one from a resolved spec
 #include "interconnect/routing_strategy.hpp"  // RoutingStrategy
 #include "memory/dram_scheduler.hpp"          // DramScheduler

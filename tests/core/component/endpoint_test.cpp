@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/support/link_bench.hpp"
@@ -72,8 +74,8 @@ TEST(Endpoint, AMessageToItselfReachesTheAgentThatTakesItWhenItIsReady) {
   Messages messages;
   Message& request = to(NodeId{0}, messages.make(Opcode::kMemRd));
   Message& answer = to(NodeId{0}, messages.make(Opcode::kMemData));
-  device.transmit(request, 7_ns);
-  device.transmit(answer, 5_ns);
+  device.answers.transmit(request, 7_ns);
+  device.requests.transmit(answer, 5_ns);
   kernel.run(Time::max(), kAllEvents);
   EXPECT_EQ(device.requests.taken, std::vector<Message*>{&request});
   EXPECT_EQ(device.requests.times, std::vector<Time>{7_ns});
@@ -90,8 +92,8 @@ TEST(Endpoint, MessagesOfSeveralAgentsLeaveInTheOrderInWhichTheyAreReady) {
   Messages messages;
   Message& late = to(NodeId{1}, messages.make(Opcode::kMemRd));
   Message& early = to(NodeId{1}, messages.make(Opcode::kCmp));
-  device.transmit(late, 9_ns);
-  device.transmit(early, 2_ns);
+  device.requests.transmit(late, 9_ns);
+  device.answers.transmit(early, 2_ns);
   kernel.run(Time::max(), kAllEvents);
   ASSERT_EQ(far.arrivals.size(), 2U);
   EXPECT_EQ(far.arrivals[0].message, &early);
@@ -107,7 +109,7 @@ TEST(Endpoint, ASingleAgentHandsItsMessagesOverAtOnce) {
   Probe far(kernel, "far", 1);
   FifoLink link(kernel, device, far, {.bandwidth = Bandwidth{Rate::per_time(1, 10)}});
   Messages messages;
-  device.transmit(to(NodeId{1}, messages.make(Opcode::kMemRd)), 9_ns);
+  device.agent.transmit(to(NodeId{1}, messages.make(Opcode::kMemRd)), 9_ns);
   kernel.run(Time::max(), kAllEvents);
   ASSERT_EQ(far.arrivals.size(), 1U);
   EXPECT_EQ(far.arrivals[0].time, 9_ns + 160_ps);
@@ -120,13 +122,80 @@ TEST(Endpoint, WhatNoAgentTakesIsAnErrorThatNamesDeviceAndClass) {
   Device device(kernel, fabric);
   Messages messages;
   try {
-    device.receive(messages.make(Opcode::kMemWr));
+    device.receive(to(NodeId{0}, messages.make(Opcode::kMemWr)));
     FAIL() << "taken";
   } catch (const InternalError& error) {
     EXPECT_NE(std::string(error.what()).find("device has no agent for a message of class M2S RwD"),
               std::string::npos)
         << error.what();
   }
+}
+
+TEST(Endpoint, AnAgentThatOnlySendsKeepsTheOrderToo) {
+  Kernel kernel;
+  Fabric fabric;
+  Single device(kernel, fabric);
+  Taker sender(device);
+  device.add_sender(sender);
+  Probe far(kernel, "far", 1);
+  FifoLink link(kernel, device, far, {.bandwidth = Bandwidth{Rate::per_time(1, 10)}});
+  Messages messages;
+  Message& late = to(NodeId{1}, messages.make(Opcode::kMemRd));
+  Message& early = to(NodeId{1}, messages.make(Opcode::kMemRd));
+  device.agent.transmit(late, 9_ns);
+  sender.transmit(early, 2_ns);
+  kernel.run(Time::max(), kAllEvents);
+  ASSERT_EQ(far.arrivals.size(), 2U);
+  EXPECT_EQ(far.arrivals[0].message, &early);
+  EXPECT_EQ(far.arrivals[0].time, 2_ns + 160_ps);
+}
+
+/// Leads to the second port, and counts how often it is asked.
+class CountedRoutes final : public Routes {
+ public:
+  std::uint16_t port(const Message& /*message*/, NodeId /*node*/) override {
+    ++asked;
+    return 1;
+  }
+  std::vector<std::uint16_t> fixed_ports(NodeId /*node*/) override { return {}; }
+
+  int asked = 0;
+};
+
+TEST(Endpoint, AsksForAWayOnce) {
+  Kernel kernel;
+  Fabric fabric;
+  auto owned = std::make_unique<CountedRoutes>();
+  const CountedRoutes& routes = *owned;
+  fabric.routes = std::move(owned);
+  Device device(kernel, fabric);
+  Probe other(kernel, "other", 1);
+  Probe far(kernel, "far", 2);
+  FifoLink unused(kernel, device, other, {});
+  FifoLink link(kernel, device, far, {.bandwidth = Bandwidth{Rate::per_time(1, 10)}});
+  Messages messages;
+  device.requests.transmit(to(NodeId{2}, messages.make(Opcode::kMemRd)), 9_ns);
+  kernel.run(Time::max(), kAllEvents);
+  EXPECT_EQ(far.arrivals.size(), 1U);
+  EXPECT_EQ(routes.asked, 1);
+}
+
+TEST(Endpoint, AnAgentThatIsNoSenderCannotSend) {
+  Kernel kernel;
+  Fabric fabric;
+  Single device(kernel, fabric);
+  Taker silent(device);
+  Messages messages;
+  EXPECT_THROW(silent.transmit(to(NodeId{0}, messages.make(Opcode::kMemRd)), 1_ns), InternalError);
+}
+
+TEST(Endpoint, AMessageForAnotherDeviceReachesNoAgent) {
+  Kernel kernel;
+  Fabric fabric;
+  Single device(kernel, fabric);
+  Messages messages;
+  EXPECT_THROW(device.receive(to(NodeId{1}, messages.make(Opcode::kMemRd))), InternalError);
+  EXPECT_TRUE(device.agent.taken.empty());
 }
 
 TEST(Endpoint, AClassHasOneTaker) {

@@ -9,14 +9,12 @@
 #include "base/units.hpp"
 #include "generated_links.hpp"
 #include "interconnect/link_measures.hpp"
-#include "interconnect/link_params.hpp"
 #include "protocol/segment.hpp"
 #include "results/summary.hpp"
 #include "system/plugin.hpp"
 #include "system/registry.hpp"
-#include "system/spec.hpp"
+#include "system/spec_section.hpp"
 #include "value_conversion.hpp"
-#include "workload/work.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -53,9 +51,15 @@ nb::dict info_of(const SchemaInfo& info) {
   return result;
 }
 
-template <class Params>
-nb::dict info_of() {
-  return info_of(Schema<Params>().info());
+nb::dict about(const SpecSection& section) {
+  nb::dict result;
+  result["doc"] = section.doc;
+  result["form"] = text(form_name(section.form));
+  result["entry"] = section.entry;
+  result["besides"] = section.besides;
+  result["category"] = section.category;
+  result["replaced"] = section.replaced;
+  return result;
 }
 
 template <class Measures>
@@ -93,12 +97,13 @@ nb::dict declarations() {
     result[category] = kinds_of(list);
   });
   result["categories"] = categories;
-  result["link"] = info_of<LinkParams>();
+  nb::dict sections;
+  for (const SpecSection& section : spec_sections()) {
+    sections[section.name.c_str()] = about(section);
+    if (!section.entry.empty()) result[section.entry.c_str()] = info_of(section.params);
+  }
+  result["sections"] = sections;
   result["link"]["statistics"] = measures_of(link_measures());
-  result["region"] = info_of<RegionParams>();
-  result["run"] = info_of<RunParams>();
-  result["outputs"] = info_of<OutputParams>();
-  result["workload"] = info_of<WorkloadParams>();
   result["measures"] = measures_of(summary_measures());
   nb::list segments;
   for (const Segment segment : kPathOrder) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "system/spec_section.hpp"
+
 namespace cxloom {
 
 void UntilParams::describe(Schema<UntilParams>& schema) {
@@ -132,22 +134,6 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
 
 namespace {
 
-const Value::Map& map_of(const Value& value, const std::string& key) {
-  static const Value::Map kEmpty;
-  const Value* found = value.find(key);
-  if (!found || found->is_null()) return kEmpty;
-  if (!found->as_map()) throw InputError({"not a map", found->described(), "name: {...} entries", {}}, key);
-  return *found->as_map();
-}
-
-const Value::List& list_of(const Value& value, const std::string& key) {
-  static const Value::List kEmpty;
-  const Value* found = value.find(key);
-  if (!found || found->is_null()) return kEmpty;
-  if (!found->as_list()) throw InputError({"not a list", found->described(), "a list of entries", {}}, key);
-  return *found->as_list();
-}
-
 std::vector<std::string> field_names(const SchemaInfo& info) {
   std::vector<std::string> names;
   for (const FieldInfo& field : info.fields) names.push_back(field.name);
@@ -222,50 +208,7 @@ Spec::Workload read_workload(const std::string& device, const Value& value, cons
 }
 
 Spec Spec::read(const Value& value, const Registry& registry) {
-  if (!value.as_map())
-    throw InputError({"not a spec", value.described(), "a map with devices, links, ...", {}});
-  static const std::vector<std::string> kKeys{"name",     "devices", "links",  "address_map",
-                                              "workload", "run",     "outputs"};
-  for (const auto& [key, item] : *value.as_map()) {
-    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
-      throw InputError({"unknown key", "'" + key + "'", list_names(kKeys), nearest_name(key, kKeys)}, key);
-    }
-  }
-  Spec spec;
-  for (const auto& [name, item] : map_of(value, "devices")) {
-    below("devices", [&] {
-      below(name, [&] {
-        Device device{name, {}};
-        read_value(item, device.kinded);
-        static_cast<void>(registry.devices.at(device.kinded.kind));
-        spec.devices.push_back(std::move(device));
-      });
-    });
-  }
-  if (spec.devices.empty())
-    throw InputError({"the system has no devices", {}, "devices: or topology:", {}}, "devices");
-  const Value::List& links = list_of(value, "links");
-  LinkReader link_reader;
-  spec.links.reserve(links.size());
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    below(indexed("links", i), [&] { spec.links.push_back(link_reader.read(links[i])); });
-  }
-  const Value::List& regions = list_of(value, "address_map");
-  for (std::size_t i = 0; i < regions.size(); ++i) {
-    below(indexed("address_map", i), [&] { spec.regions.push_back(read_params<RegionParams>(regions[i])); });
-  }
-  for (const auto& [name, item] : map_of(value, "workload")) {
-    below("workload",
-          [&] { below(name, [&] { spec.workloads.push_back(read_workload(name, item, registry)); }); });
-  }
-  if (const Value* run = value.find("run"); run && !run->is_null()) {
-    spec.run = below("run", [&] { return read_params<RunParams>(*run); });
-    below("run.routing", [&] { static_cast<void>(registry.routing.at(spec.run.routing.kind)); });
-  }
-  if (const Value* outputs = value.find("outputs"); outputs && !outputs->is_null()) {
-    spec.outputs = below("outputs", [&] { return read_params<OutputParams>(*outputs); });
-  }
-  return spec;
+  return read_spec(value, registry, spec_sections());
 }
 
 }  // namespace cxloom

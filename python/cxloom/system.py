@@ -37,10 +37,11 @@ class System:
         system.map(to="mem[*]", interleave="256B")
         system.workload("host", pattern="random", reads="67%", requests=16000, footprint="1GiB")
 
-    Every kind of device is a method of its own name; `help(system.host)` and ``cxloom components host`` tell its
-    parameters. Quantities are text with their unit, as in a file. Names may be ranges (``mem[0-3]``) where devices are
-    declared, and ranges or globs (``mem[*]``) everywhere else. A wrong keyword or value raises InputError at once where
-    it can be seen, and otherwise when the system is checked or run; either way with the line of Python that wrote it.
+    Every kind of device is a method of its own name, and so is each section that holds parameters: `run`, `outputs`.
+    `help(system.host)` and ``cxloom components host`` tell its parameters. Quantities are text with their unit, as in a
+    file. Names may be ranges (``mem[0-3]``) where devices are declared, and ranges or globs (``mem[*]``) everywhere
+    else. A wrong keyword or value raises InputError at once where it can be seen, and otherwise when the system is
+    checked or run; either way with the line of Python that wrote it.
 
     Args:
         name: what the system is called in its results.
@@ -125,19 +126,23 @@ class System:
         self._add_entry("devices", name, {"kind": kind, **checked}, where)
         return self
 
-    def __getattr__(self, kind: str) -> Callable[..., System]:
-        if kind.startswith("_"):
-            raise AttributeError(kind)
+    def __getattr__(self, word: str) -> Callable[..., System]:
+        """What is declared: a method for each kind of device, and for each section of parameters (run, outputs)."""
+        if word.startswith("_"):
+            raise AttributeError(word)
+        if word in _sections():
+            return _setter(self, word)
         known = declared.kinds("devices")
-        word = kind.replace("_", "-") if kind.replace("_", "-") in known else kind
-        if word not in known:
-            near = nearest(kind, [*known, *(name for name in vars(System) if not name.startswith("_"))])
+        kind = word.replace("_", "-") if word.replace("_", "-") in known else word
+        if kind not in known:
+            near = nearest(kind, [*known, *_sections(), *(name for name in vars(System) if name[0] != "_")])
             hint = f"; did you mean '{near}'?" if near else ""
             raise AttributeError(f"a System has no '{kind}'{hint} (devices: {listed(known)})")
-        return _constructor(self, word)
+        return _constructor(self, kind)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *(kind.replace("-", "_") for kind in declared.kinds("devices"))})
+        kinds = (kind.replace("-", "_") for kind in declared.kinds("devices"))
+        return sorted({*super().__dir__(), *_sections(), *kinds})
 
     def connect(self, a: str, b: str, *, pairwise: bool = False, **link: Any) -> System:
         """Links two devices, or all pairs of two sets of them (ranges, globs).
@@ -186,14 +191,6 @@ class System:
         )
         self._put("topology", {"kind": kind, **checked}, where)
         return self
-
-    def run(self, **run: Any) -> System:
-        """Sets how the system runs: warmup=16000, seed=1, ... Starting it is `cxloom.run(system)`."""
-        return self._section("run", run, _caller())
-
-    def outputs(self, **outputs: Any) -> System:
-        """Sets what is recorded besides the summary, such as requests=True."""
-        return self._section("outputs", outputs, _caller())
 
     def set(self, path: str, value: Any) -> System:
         """Sets any value by its path, such as ``set("devices.mem[*].media.latency", "60ns")``.
@@ -274,28 +271,55 @@ def _checked(where: Origin, path: str, check: Callable[[], dict[str, Any]]) -> d
         raise where.within(path).placed(error) from None
 
 
-def _constructor(system: System, kind: str) -> Callable[..., System]:
-    """The method that declares a device of a kind, with its parameters as signature and documentation."""
+def _sections() -> list[str]:
+    """The sections that are parameters."""
+    return [key for key, about in declared.sections().items() if about["form"] == "one"]
 
-    import inspect
+
+def _setter(system: System, section: str) -> Callable[..., System]:
+    """The method that sets parameters of a section."""
+
+    def put(**params: Any) -> System:
+        return system._section(section, params, _caller())
+
+    about = declared.sections()[section]
+    return _documented(put, section, str(about["doc"]), declared.declarations()[about["entry"]], {})
+
+
+def _constructor(system: System, kind: str) -> Callable[..., System]:
+    """The method that declares a device of a kind."""
 
     def declare(name: str, **params: Any) -> System:
         return system.add(kind, name, **params)
 
     info = declared.kinds("devices")[kind]
-    named = inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="str")
+    return _documented(declare, kind.replace("-", "_"), info["doc"], info, {"name": "what it is called."})
+
+
+def _documented(
+    method: Callable[..., System], name: str, doc: str, info: Mapping[str, Any], positional: Mapping[str, str]
+) -> Callable[..., System]:
+    """The method with the declared parameters as its signature and documentation, behind those that it has itself."""
+
+    import inspect
+
+    own = [
+        inspect.Parameter(each, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="str")
+        for each in positional
+    ]
     keywords = [
         inspect.Parameter(field["name"], inspect.Parameter.KEYWORD_ONLY, default=field["default"] or None)
         for field in info["fields"]
     ]
-    lines = [
+    lines = [f"    {each}: {text}" for each, text in positional.items()]
+    lines += [
         f"    {field['name']}: {field['doc']} Default: {field['default'] or 'none'}."
         for field in info["fields"]
     ]
-    declare.__name__ = declare.__qualname__ = kind.replace("-", "_")
-    declare.__doc__ = "\n".join([info["doc"], "", "Args:", "    name: what it is called.", *lines])
-    declare.__signature__ = inspect.Signature([named, *keywords])  # type: ignore[attr-defined]
-    return declare
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = "\n".join([doc, "", "Args:", *lines])
+    method.__signature__ = inspect.Signature([*own, *keywords])  # type: ignore[attr-defined]
+    return method
 
 
 def _caller() -> Origin:

@@ -20,14 +20,6 @@ from cxloom.spec.plugins import load_plugin
 if TYPE_CHECKING:
     from rich.console import Console
 
-SECTIONS = {
-    "link": "What an entry of `links` takes, besides `between`",
-    "region": "What an entry of `address_map` takes",
-    "workload": "What every entry of `workload` takes",
-    "run": "What `run` takes",
-    "outputs": "What `outputs` takes",
-}
-
 
 def components(
     kind: Annotated[
@@ -57,8 +49,8 @@ def components(
     for category, info in found.items():
         if category in declared.categories():
             _show(out, kind, declared.categories()[category], info[kind])
-        elif category in SECTIONS:
-            _show(out, kind, SECTIONS[category], info)
+        elif category in declared.entries():
+            _show(out, kind, declared.entries()[category], info)
     if "parameters" in found:
         out.print(Text.assemble((kind, "bold"), "  (a parameter)"))
         table = _parameter_table("Where it is one")
@@ -73,7 +65,7 @@ def _found(name: str) -> dict[str, Any]:
         for category in declared.categories()
         if name in declared.kinds(category)
     }
-    if name in SECTIONS:
+    if name in declared.entries():
         found[name] = declared.declarations()[name]
     owners = {
         **{
@@ -81,7 +73,7 @@ def _found(name: str) -> dict[str, Any]:
             for category in declared.categories()
             for kind, info in declared.kinds(category).items()
         },
-        **{section: declared.declarations()[section] for section in SECTIONS},
+        **{section: declared.declarations()[section] for section in declared.entries()},
     }
     parameters = [field for owner, info in owners.items() for field in _parameters(owner, info)]
     if not found:
@@ -113,7 +105,7 @@ def _show_all(out: Console) -> None:
     table = _table("Sections of a spec")
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
-    for name, title in SECTIONS.items():
+    for name, title in declared.entries().items():
         table.add_row(name, title)
     out.print(table)
     out.print("\n`cxloom components KIND` shows the parameters of one.")

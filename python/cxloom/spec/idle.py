@@ -1,8 +1,8 @@
 """What one layer of a spec says, and another laid over it leaves without effect.
 
 The core refuses a key that other keys leave without effect: whoever wrote it expects something of it. That is no
-mistake where it had an effect when it was written: a preset sets ``row_policy: timeout`` and ``row_timeout``, and the
-file over it ``row_policy: open``. Such a key is left out of the resolved spec, which then loads alone to the same
+mistake where it had an effect when it was written: a preset sets ``power_down`` and the time to come back from it, and
+the file over it ``power_down: null``. Such a key is left out of the resolved spec, which then loads alone to the same
 system.
 """
 
@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING
 
 from cxloom import _core
 from cxloom.errors import InputError
-from cxloom.spec import paths
+from cxloom.spec import declared, paths
 from cxloom.spec.node import Node
 
 if TYPE_CHECKING:
     from cxloom.spec.resolve import Override, Resolved
-
-_BESIDE = ("run", "outputs", "name")
-"""Sections in which no key leaves another without effect: what is set there needs no second look."""
 
 
 def left_out(
@@ -30,7 +27,7 @@ def left_out(
 ) -> Resolved:
     """The spec that `resolve` gives, without what upper layers leave without effect."""
     resolved = resolve(layers, overrides)
-    if len(layers) == 1 and all(override.path.split(".")[0] in _BESIDE for override in overrides):
+    if len(layers) == 1 and all(_is_beside(override) for override in overrides):
         return resolved
     found = _idle(resolved)
     if not found:
@@ -53,6 +50,12 @@ def left_out(
         resolved = type(resolved)(root)
         found = _idle(resolved)  # of some entries the core names one key at a time
     return resolved
+
+
+def _is_beside(override: Override) -> bool:
+    """Whether it is in a section beside the system (`run`, say): its keys leave none of the system's without effect."""
+    about = declared.sections().get(override.path.split(".")[0])
+    return about is not None and about["form"] in ("text", "one") and not about["replaced"]
 
 
 def _idle(resolved: Resolved) -> set[str]:

@@ -32,17 +32,6 @@ _NAMES = r"^[A-Za-z0-9_*,\[\] -]+$"
 
 def schema() -> Schema:
     """The schema of a spec file."""
-    sections: Schema = {
-        "name": {"type": "string"},
-        "preset": {"type": "string", "anyOf": [{"enum": presets.names()}, {"pattern": r"\.ya?ml$"}]},
-        "topology": _ref("topologies"),
-        "devices": _named({_DECLARED: "one-of-devices", _GLOB: "one-of-devices"}),
-        "links": {"type": "array", "items": _ref("link")},
-        "address_map": {"type": "array", "items": _ref("region")},
-        "workload": _named({_NAMES: "requester"}),
-        "run": _section("run"),
-        "outputs": _section("outputs"),
-    }
     # What is written as a kind, or as a map with a kind and its parameters.
     kinded = [category for category in declared.categories() if category != "patterns"]
     devices_need_kinds = {"patternProperties": {_DECLARED: {"required": ["kind"]}}}
@@ -52,7 +41,8 @@ def schema() -> Schema:
         "description": "A system with CXL and its workload.",
         "type": "object",
         "properties": {
-            key: {"description": declared.TOP_LEVEL[key], **part} for key, part in sections.items()
+            key: {"description": about["doc"], **_written(key, about)}
+            for key, about in declared.sections().items()
         },
         "additionalProperties": False,
         # What a preset or a topology declares need not be declared again.
@@ -64,9 +54,7 @@ def schema() -> Schema:
                 "pattern": _NAMES,
                 "description": "Devices: a name, a range, or a glob.",
             },
-            "link": _link(),
-            "region": _region(),
-            "requester": _requester(),
+            **{entry: _entry(entry) for entry in _shared_entries()},
             "phase": _phase(),
             # What many places take is written once, and may hold itself: media before media.
             **{category: _kinded(category) for category in kinded},
@@ -77,12 +65,44 @@ def schema() -> Schema:
     }
 
 
+def _written(key: str, about: Mapping[str, Any]) -> Schema:
+    """A section: as its form says, but for those in which names stand for many devices."""
+    if key == "preset":
+        return {"type": "string", "anyOf": [{"enum": presets.names()}, {"pattern": r"\.ya?ml$"}]}
+    if key == "devices":
+        return _named({_DECLARED: "one-of-devices", _GLOB: "one-of-devices"})
+    form, entry = about["form"], about["entry"]
+    if form == "text":
+        return {"type": "string"}
+    if form == "kind":
+        return _ref(about["category"])
+    if form == "one":
+        return _section(entry)
+    if form == "each":
+        return {"type": "array", "items": _ref(entry)}
+    return _named({_NAMES: entry})
+
+
 def _named(patterns: Mapping[str, str]) -> Schema:
     return {
         "type": "object",
         "patternProperties": {pattern: _ref(name) for pattern, name in patterns.items()},
         "additionalProperties": False,
     }
+
+
+def _shared_entries() -> list[str]:
+    """What the entries of sections are that have many."""
+    return [
+        about["entry"]
+        for about in declared.sections().values()
+        if about["form"] in ("each", "by_name") and about["entry"]
+    ]
+
+
+def _entry(name: str) -> Schema:
+    own = {"link": _link, "region": _region, "workload": _requester}
+    return own[name]() if name in own else _section(name)
 
 
 def _section(name: str) -> Schema:

@@ -54,7 +54,7 @@ def _kind_model(category: str, kind: str) -> type[BaseModel]:
 
 @functools.cache
 def section_model(section: str) -> type[BaseModel]:
-    """The model of what `link`, `region`, `run` or `outputs` take."""
+    """The model of the parameters of a section, by the name that they are known by: ``link``, ``run``, ..."""
     info = declared.declarations()[section]
     return _model(section, info["doc"], declared.fields(info))
 

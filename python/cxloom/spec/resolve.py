@@ -157,16 +157,14 @@ def _resolve_layers(layers: Sequence[Node], overrides: Sequence[Override]) -> Re
                 workload = merge.overlay_workload(workload, written, devices, errors)
 
     place = Origin(file=top.origin.file)
-    sections: dict[str, Node | None] = {
-        "name": _merged(layers, "name"),
+    own: dict[str, Node] = {
         "devices": Node(devices, place.below("devices"), _key(layers, "devices")),
         "links": links,
         "address_map": Node(list(regions), place.below("address_map"), _key(layers, "address_map")),
         "workload": Node(workload, place.below("workload"), _key(layers, "workload")),
-        "run": _merged(layers, "run"),
-        "outputs": _merged(layers, "outputs"),
     }
-    root = Node({key: node for key, node in sections.items() if node is not None}, place)
+    given = {key: own[key] if key in own else _merged(layers, key) for key in _resolved_keys()}
+    root = Node({key: node for key, node in given.items() if node is not None}, place)
     if errors.errors:  # what there is of the spec may have more, which the core finds
         errors.errors += Resolved(root).errors()
         errors.raise_any()
@@ -177,6 +175,11 @@ def _resolve_layers(layers: Sequence[Node], overrides: Sequence[Override]) -> Re
 def _sections(layers: Sequence[Node], key: str) -> list[Node]:
     """The section of each layer that writes it."""
     return [written for layer in layers if (written := layer.get(key)) is not None]
+
+
+def _resolved_keys() -> list[str]:
+    """The sections of a resolved spec; the others have been replaced by them."""
+    return [key for key, about in declared.sections().items() if not about["replaced"]]
 
 
 def _regions(written: Node, devices: Collection[str], errors: Gathered) -> list[Node]:
@@ -202,14 +205,15 @@ def _links(
 
 
 def _is_early(override: Override) -> bool:
-    return override.path.split(".")[0] in ("preset", "topology")
+    about = declared.sections().get(override.path.split(".")[0])
+    return about is not None and about["replaced"]
 
 
 def _check_top_level(layer: Node, errors: Gathered) -> None:
-    known = list(declared.TOP_LEVEL)
+    known = list(declared.sections())
     for key, node in layer.map().items():
         with errors.one():
-            if key not in declared.TOP_LEVEL:
+            if key not in known:
                 raise (node.key or node.origin).error(
                     f"unknown key '{key}'", allowed=listed(known), suggestion=nearest(key, known)
                 )

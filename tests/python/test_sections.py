@@ -1,0 +1,99 @@
+"""A section of a spec is one declaration of the core: the front end takes all that it knows of it from there."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import cxloom as cx
+from cxloom import _core
+from cxloom.spec import declared
+from cxloom.spec.jsonschema import schema
+from cxloom.spec.reader import read_text
+from cxloom.spec.resolve import Override, resolve
+
+REPOSITORY = Path(__file__).parents[2]
+
+SYSTEM = """
+devices: {host: {kind: host}, mem: {kind: memory}}
+links: [{between: [host, mem]}]
+"""
+COATS = {
+    **_core.declarations()["run"]["fields"][0],
+    "name": "coats",
+    "type": "integer",
+    "minimum": "1",
+    "maximum": "",
+}
+PAINT = {"doc": "Paint.", "fields": [COATS]}
+
+
+def about(form: str) -> dict[str, Any]:
+    run = _core.declarations()["sections"]["run"]
+    return {**run, "doc": f"Paint as {form}.", "form": form, "entry": "paint"}
+
+
+@pytest.fixture
+def painted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the core declared two more sections, `paint` and the list `paints`."""
+    known = dict(_core.declarations())
+    known["sections"] = known["sections"] | {"paint": about("one"), "paints": about("each")}
+    known["paint"] = PAINT
+    monkeypatch.setattr(declared, "declarations", lambda: known)
+
+
+@pytest.mark.usefixtures("painted")
+def test_one_declaration_serves_the_whole_front_end() -> None:
+    # A file, what is laid over it, and what is set.
+    spec = read_text(SYSTEM + "paint: {coats: 2}\npaints: [{coats: 3}]\n")
+    assert resolve(spec).plain()["paint"] == {"coats": 2}
+    changed = resolve(spec, [Override.of("paint.coats", 5), Override.of("paints[0].coats", 4)]).plain()
+    assert (changed["paint"], changed["paints"]) == ({"coats": 5}, [{"coats": 4}])
+    # Keys that are completed, and found to be wrong.
+    assert list(declared.fields_at(spec, ("paint",))) == ["coats"]
+    assert list(declared.fields_at(spec, ("paints", 0))) == ["coats"]
+    with pytest.raises(cx.InputError, match=r"did you mean 'paint\.coats'\?"):
+        resolve(spec, [Override.of("paint.coat", 5)])
+    with pytest.raises(cx.InputError, match=r"did you mean 'paint'\?"):
+        resolve(read_text(SYSTEM + "pant: {coats: 2}\n"))
+    # The schema for editors.
+    validator = Draft202012Validator(schema())
+    assert list(validator.iter_errors(spec.plain())) == []
+    plain: Any = read_text(SYSTEM).plain()
+    for wrong in ({"paint": {"coat": 1}}, {"paint": {"coats": 0}}, {"paints": [{"coats": "two"}]}):
+        assert list(validator.iter_errors({**plain, **wrong})), wrong
+    assert schema()["properties"]["paint"]["description"] == "Paint."
+    # The reference.
+    assert declared.entries()["paint"] == "What an entry of `paints` takes"
+    # The builder, with its parameters as signature, and refused where they are wrong.
+    system = cx.System.from_yaml(SYSTEM).paint(coats=7)
+    assert system.resolve().plain()["paint"] == {"coats": 7}
+    assert "coats" in system.paint.__signature__.parameters  # type: ignore[attr-defined]
+    assert "paint" in dir(system)
+    with pytest.raises(cx.InputError, match=r"paint\.coat"):
+        system.paint(coat=7)
+
+
+def test_sections_are_named_in_no_list_of_their_own() -> None:
+    # `outputs` stands for all of them: what it records is known where rows are written, and nowhere else.
+    uses = {"core/system/spec_section.cpp", "python/cxloom/running.py"}
+    named = {
+        str(file.relative_to(REPOSITORY))
+        for folder in ("core", "bindings", "python/cxloom")
+        for file in (REPOSITORY / folder).rglob("*.?*")
+        if file.suffix in (".cpp", ".hpp", ".py") and '"outputs"' in file.read_text(encoding="utf-8")
+    }
+    assert named == uses
+
+
+def test_all_sections_are_declared() -> None:
+    sections = _core.declarations()["sections"]
+    assert list(sections) == [
+        *("name", "preset", "topology", "devices", "links"),
+        *("address_map", "workload", "run", "outputs"),
+    ]
+    assert {key for key, about in sections.items() if about["replaced"]} == {"preset", "topology"}
+    for about_one in sections.values():
+        if about_one["entry"]:
+            assert _core.declarations()[about_one["entry"]]["fields"]

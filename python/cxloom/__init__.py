@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cxloom.errors import CxloomError, InputError, SimulationError
     from cxloom.results import Latency, Measures, Result
     from cxloom.running import UnfinishedError, UnwrittenError, run
-    from cxloom.spec.plugins import include_dir, library_dir
+    from cxloom.spec.plugins import include_dir, library_dir, load_plugin
     from cxloom.system import System, load
 
 _HOMES = {
@@ -26,7 +26,7 @@ _HOMES = {
     "errors": ("CxloomError", "InputError", "SimulationError"),
     "results": ("Latency", "Measures", "Result"),
     "running": ("UnfinishedError", "UnwrittenError", "run"),
-    "spec.plugins": ("include_dir", "library_dir"),
+    "spec.plugins": ("include_dir", "library_dir", "load_plugin"),
     "system": ("System", "load"),
 }
 """The modules by what they give to the package; each is loaded when it is first asked for."""
@@ -45,6 +45,7 @@ __all__ = [
     "include_dir",
     "library_dir",
     "load",
+    "load_plugin",
     "run",
 ]
 

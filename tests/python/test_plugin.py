@@ -87,6 +87,37 @@ def test_what_is_no_plugin_is_refused(tmp_path: Path) -> None:
     assert "libfake.so" in refused.stderr
 
 
+IN_PYTHON = """
+import cxloom as cx
+library = {library!r}
+assert not hasattr(cx.System(), "retimer")
+cx.load_plugin(library)
+system = cx.System()
+system.host("host", queue=1).retimer("wire", delay="7ns").memory("mem", capacity="1GiB")
+system.connect("host", "wire").connect("wire", "mem").map("mem")
+system.workload("host", pattern="random", requests=100, footprint="1MiB")
+print(cx.run(system).latency.mean)
+try:
+    system.retimer("other", dely="7ns")
+except cx.InputError as error:
+    print(error.suggestion)
+try:
+    cx.load_plugin(library)
+except cx.InputError as error:
+    print(error)
+"""
+
+
+def test_a_plugin_is_loaded_in_python(library: Path) -> None:
+    code = IN_PYTHON.format(library=str(library))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    mean, suggestion, twice = done.stdout.splitlines()
+    assert float(mean) == 10 + 40 + 45 + 2 * 7
+    assert suggestion == "delay"
+    assert "libretimer.so" in twice
+
+
 DRAM = """
 devices:
   host: {kind: host, queue: 64}

@@ -13,7 +13,11 @@ from cxloom.spec import declared
 
 
 def load_plugin(path: str | os.PathLike[str]) -> None:
-    """Loads a library built against the public header; its kinds can be used from then on. Raises InputError."""
+    """Loads a library built against the public header, once, as ``cxloom run --plugin`` does.
+
+    Its kinds can be used from then on in this process, by every system: in files, and as methods of `System`. Raises
+    InputError for what is no plug-in of this cxloom, or is loaded already.
+    """
     name = file_name(path, "a shared library")
     if not name:
         raise InputError("no plug-in is named", allowed="a shared library")

@@ -23,10 +23,14 @@ std::unique_ptr<DramScheduler> scheduler_of(const DramConfig& config, const Dram
   }
 }
 
+std::unique_ptr<DramRowPolicy> row_policy_of(const DramConfig& config, const DramRowPolicyRegistry& kinds) {
+  DramRowContext context{DramClock(config.device.clock), banks_of(config)};
+  return below("row_policy", [&] { return kinds.make(config.row_policy, context); });
+}
+
 }  // namespace
 
-DramChannel::DramChannel(const DramConfig& config, const DramSchedulerRegistry& schedulers,
-                         std::uint32_t index)
+DramChannel::DramChannel(const DramConfig& config, const MediaRegistry& kinds, std::uint32_t index)
     : config_(config),
       timing_(config_.device.timing),
       burst_(config.device.organisation.burst_clocks),
@@ -36,8 +40,8 @@ DramChannel::DramChannel(const DramConfig& config, const DramSchedulerRegistry& 
       unused_(banks_of(config)),
       ranks_(config_, timers_, bus_, counters_),
       refresher_({config_, timers_, bus_, unused_}, ranks_, counters_),
-      rows_(make_row_policy(config_, banks_of(config))),
-      scheduler_(scheduler_of(config_, schedulers, queue_, timers_)),
+      rows_(row_policy_of(config_, kinds.row_policies)),
+      scheduler_(scheduler_of(config_, kinds.schedulers, queue_, timers_)),
       within_banks_(scheduler_->within_banks()),
       candidates_(config_.device.organisation, queue_, timers_, bus_, unused_, refresher_, *scheduler_),
       direction_(config_),

@@ -42,7 +42,7 @@ class DramChannel {
     std::uint32_t access = 0;
   };
 
-  DramChannel(const DramConfig& config, const DramSchedulerRegistry& schedulers, std::uint32_t index);
+  DramChannel(const DramConfig& config, const MediaRegistry& kinds, std::uint32_t index);
 
   /// Shows every command from now on to `log`.
   void watch(DramCommandLog* log) { bus_.watch(log); }

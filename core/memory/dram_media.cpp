@@ -94,7 +94,7 @@ DramMedia::DramMedia(const DramParams& params, const MediaContext& context)
       always_rmw_(config_.device.organisation.device_width == 4 &&
                   config_.device.organisation.burst_length == 16) {
   for (std::uint32_t i = 0; i < config_.sub_channels; ++i) {
-    lanes_.push_back({std::make_unique<DramChannel>(config_, context.kinds.schedulers, i), {}});
+    lanes_.push_back({std::make_unique<DramChannel>(config_, context.kinds, i), {}});
   }
 }
 

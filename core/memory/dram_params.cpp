@@ -223,8 +223,6 @@ void check_use(const DramParams& params, const DramConfig& config) {
     if (!in_use(row.use, config)) refuse_unused(key, needs(row.use));
     if (config.device.currents.VDD == 0) refuse_unused(key, "currents.VDD, which the preset lacks");
   }
-  if (params.row_timeout && params.row_policy != RowPolicy::kTimeout)
-    refuse_unused("row_timeout", "row_policy: timeout");
 }
 
 }  // namespace
@@ -317,19 +315,9 @@ void DramParams::describe(Schema<DramParams>& schema) {
           "streams "
           "a power of two apart do not meet in one bank.")
       .source("Zhang et al., MICRO-33 (xor); AddrHashBank of AMD's memory controllers (fold)");
-  schema
-      .choice("row_policy", &DramParams::row_policy,
-              {{"open", RowPolicy::kOpen},
-               {"closed", RowPolicy::kClosed},
-               {"adaptive", RowPolicy::kAdaptive},
-               {"timeout", RowPolicy::kTimeout}})
-      .doc(
-          "When a row is closed: when another is wanted; after its last waiting access; as a two-bit counter "
-          "of the "
-          "bank predicts from its last rows; after `row_timeout` without an access.");
-  schema.field("row_timeout", &DramParams::row_timeout)
-      .default_text(to_text(kRowTimeout))
-      .doc("Only with `row_policy: timeout`: a row without an access for so long is closed.");
+  schema.field("row_policy", &DramParams::row_policy)
+      .category("row_policies")
+      .doc("When a row is closed that no other has to make room for.");
   schema.field("scheduler", &DramParams::scheduler)
       .category("schedulers")
       .doc("Which of the queued accesses goes first.");
@@ -413,7 +401,6 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   // Who writes a mapping says where each bit goes.
   config.hash = params.bank_hash.value_or(params.mapping ? BankHash::kNone : BankHash::kFold);
   config.row_policy = params.row_policy;
-  config.row_timeout = clock.edge_at(params.row_timeout.value_or(kRowTimeout));
   config.scheduler = params.scheduler;
   config.read_queue = params.read_queue;
   config.write_queue = params.write_queue;

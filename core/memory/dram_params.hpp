@@ -13,7 +13,6 @@
 
 namespace cxloom {
 
-enum class RowPolicy : std::uint8_t { kOpen, kClosed, kAdaptive, kTimeout };
 enum class RefreshMode : std::uint8_t { kUsual, kAllBank, kSameBank, kOff };
 
 // NOLINTBEGIN(readability-identifier-naming): the names are those of the standards
@@ -39,9 +38,6 @@ struct DramCurrentParams {
 
 // NOLINTEND(readability-identifier-naming)
 
-/// After so long without an access the policy `timeout` closes a row.
-inline constexpr Time kRowTimeout{100'000};
-
 struct DramParams {
   std::string preset;
   std::uint32_t channels = 1;
@@ -52,8 +48,7 @@ struct DramParams {
   std::uint32_t ecc_width = 0;
   std::optional<std::string> mapping;
   std::optional<BankHash> bank_hash;
-  RowPolicy row_policy = RowPolicy::kOpen;
-  std::optional<Time> row_timeout;  ///< kRowTimeout if nobody says
+  Kinded row_policy{"open", Value(Value::Map{})};
   Kinded scheduler{"fr-fcfs", Value(Value::Map{})};
   std::uint32_t read_queue = 64;
   std::uint32_t write_queue = 64;
@@ -79,8 +74,7 @@ struct DramConfig {
   std::uint32_t sub_channels = 1;  ///< of all channels together
   std::string mapping;
   BankHash hash = BankHash::kNone;
-  RowPolicy row_policy = RowPolicy::kOpen;
-  Clock row_timeout = 0;
+  Kinded row_policy;
   Kinded scheduler;
   std::uint32_t read_queue = 0;
   std::uint32_t write_queue = 0;

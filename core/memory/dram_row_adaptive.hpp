@@ -9,7 +9,14 @@ namespace cxloom {
 
 class DramRowAdaptive final : public DramRowPolicy {
  public:
-  explicit DramRowAdaptive(std::uint32_t banks) : banks_(banks) {}
+  struct Params {
+    static void describe(Schema<Params>& schema) {
+      schema.doc(
+          "A row is closed after its last waiting access, unless a two-bit counter of the bank predicts from "
+          "its last rows that it will be wanted again.");
+    }
+  };
+  DramRowAdaptive(const Params& /*params*/, const DramRowContext& context) : banks_(context.banks) {}
 
   /// The counter goes up if the row is the bank's last one, and down if not.
   void opened(std::uint32_t bank, std::uint32_t row) override {

@@ -7,6 +7,13 @@ namespace cxloom {
 
 class DramRowClosed final : public DramRowPolicy {
  public:
+  struct Params {
+    static void describe(Schema<Params>& schema) {
+      schema.doc("A row is closed after its last waiting access.");
+    }
+  };
+  DramRowClosed(const Params& /*params*/, const DramRowContext& /*context*/) {}
+
   bool used(std::uint32_t /*bank*/, bool /*again*/, Clock /*now*/) override { return true; }
 };
 

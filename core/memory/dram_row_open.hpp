@@ -7,6 +7,11 @@ namespace cxloom {
 
 class DramRowOpen final : public DramRowPolicy {
  public:
+  struct Params {
+    static void describe(Schema<Params>& schema) { schema.doc("A row is closed when another is wanted."); }
+  };
+  DramRowOpen(const Params& /*params*/, const DramRowContext& /*context*/) {}
+
   bool used(std::uint32_t /*bank*/, bool /*again*/, Clock /*now*/) override { return false; }
 };
 

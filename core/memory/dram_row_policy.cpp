@@ -7,13 +7,11 @@
 
 namespace cxloom {
 
-std::unique_ptr<DramRowPolicy> make_row_policy(const DramConfig& config, std::uint32_t banks) {
-  switch (config.row_policy) {
-    case RowPolicy::kClosed: return std::make_unique<DramRowClosed>();
-    case RowPolicy::kAdaptive: return std::make_unique<DramRowAdaptive>(banks);
-    case RowPolicy::kTimeout: return std::make_unique<DramRowTimeout>(config.row_timeout, banks);
-    default: return std::make_unique<DramRowOpen>();
-  }
+void register_row_policies(DramRowPolicyRegistry& registry) {
+  registry.add<DramRowOpen>("open");
+  registry.add<DramRowClosed>("closed");
+  registry.add<DramRowAdaptive>("adaptive");
+  registry.add<DramRowTimeout>("timeout");
 }
 
 }  // namespace cxloom

@@ -1,13 +1,20 @@
-// The interface of row policies: when a row is closed that nobody has asked to close.
+// The interface of row policies: when a row is closed that nobody has asked to close. A kind is a file of its own and a line in
+// `register_row_policies`, or in the `CXLOOM_PLUGIN` of a plug-in.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
-#include "memory/dram_params.hpp"
+#include "memory/dram_clock.hpp"
 #include "memory/dram_timers.hpp"
+#include "memory/media.hpp"
 
 namespace cxloom {
+
+/// What a row policy finds around itself when it is made.
+struct DramRowContext {
+  DramClock clock;      ///< cycles of the command clock: all its times
+  std::uint32_t banks;  ///< of all ranks
+};
 
 class DramRowPolicy {
  public:
@@ -24,6 +31,7 @@ class DramRowPolicy {
   virtual Clock close_at(std::uint32_t /*bank*/) const { return kNeverClock; }
 };
 
-std::unique_ptr<DramRowPolicy> make_row_policy(const DramConfig& config, std::uint32_t banks);
+/// Those that come with cxloom.
+void register_row_policies(DramRowPolicyRegistry& registry);
 
 }  // namespace cxloom

@@ -9,7 +9,16 @@ namespace cxloom {
 
 class DramRowTimeout final : public DramRowPolicy {
  public:
-  DramRowTimeout(Clock timeout, std::uint32_t banks) : timeout_(timeout), close_at_(banks) {}
+  struct Params {
+    Time after{100'000};
+
+    static void describe(Schema<Params>& schema) {
+      schema.doc("A row is closed that nobody has used for a while.");
+      schema.field("after", &Params::after).doc("The row is closed so long after its last access.");
+    }
+  };
+  DramRowTimeout(const Params& params, const DramRowContext& context)
+      : timeout_(context.clock.edge_at(params.after)), close_at_(context.banks) {}
 
   bool used(std::uint32_t bank, bool /*again*/, Clock now) override {
     close_at_[bank] = now + timeout_;

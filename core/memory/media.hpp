@@ -29,6 +29,9 @@ class DramMedia;
 class DramScheduler;
 struct DramSchedulerContext;
 using DramSchedulerRegistry = KindRegistry<DramScheduler, DramSchedulerContext>;
+class DramRowPolicy;
+struct DramRowContext;
+using DramRowPolicyRegistry = KindRegistry<DramRowPolicy, DramRowContext>;
 class Media;
 struct MediaContext;
 
@@ -36,6 +39,7 @@ struct MediaContext;
 struct MediaRegistry : KindRegistry<Media, MediaContext> {
   using KindRegistry::KindRegistry;
   DramSchedulerRegistry schedulers{"DRAM scheduler"};
+  DramRowPolicyRegistry row_policies{"DRAM row policy"};
 };
 
 /// What a medium finds around itself when it is made.

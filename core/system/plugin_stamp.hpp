@@ -16,6 +16,7 @@
 #include "device/device_context.hpp"
 #include "interconnect/routing_strategy.hpp"
 #include "kernel/kernel.hpp"
+#include "memory/dram_row_policy.hpp"
 #include "memory/dram_scheduler.hpp"
 #include "memory/media.hpp"
 #include "protocol/request.hpp"
@@ -86,6 +87,7 @@ constexpr PluginStamp make_plugin_stamp() {
           {layout<Component>("Component"),
            layout<DeviceContext>("DeviceContext"),
            layout<DramQueue::Entry>("DramQueue::Entry"),
+           layout<DramRowPolicy>("DramRowPolicy"),
            layout<DramScheduler>("DramScheduler"),
            layout<Fabric>("Fabric"),
            layout<FieldInfo>("FieldInfo"),

@@ -38,6 +38,7 @@ struct Registry {
     visit("devices", "Devices", self.devices);
     visit("media", "Media of a memory", self.media);
     visit("schedulers", "Schedulers of DRAM", self.media.schedulers);
+    visit("row_policies", "Row policies of DRAM", self.media.row_policies);
     visit("victims", "Victim policies of a cache", self.victims);
     visit("routing", "Routing among equally short ways", self.routing);
     visit("patterns", "Access patterns of a workload", self.patterns);

@@ -41,7 +41,8 @@ MEDIA = "devices.mem.media"
         (f"{MEDIA}.timing", {"tFAW_DLR": 20}, ["media.timing.tFAW_DLR", "no effect", "stack: 2 or more"]),
         (f"{MEDIA}.timing", {"tRFC": 700}, ["media.timing.tRFC", "no effect", "refresh: all-bank"]),
         (f"{MEDIA}.timing", {"tXP": 20}, ["media.timing.tXP", "no effect", "power_down"]),
-        (f"{MEDIA}.row_timeout", "1us", ["media.row_timeout", "no effect", "row_policy: timeout"]),
+        (f"{MEDIA}.row_timeout", "1us", ["media.row_timeout", "matches nothing"]),
+        (f"{MEDIA}.row_policy", {"kind": "open", "after": "1us"}, ["row_policy.after", "unknown key"]),
         (f"{MEDIA}.two_cycle_commands", "both", ["unknown choice", "split-activate"]),
     ],
 )

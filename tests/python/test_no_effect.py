@@ -26,7 +26,7 @@ workload: {host: {pattern: random, requests: 10, footprint: 1MiB, rate: 1M/s, ar
 DRAM = """\
 devices:
   host: {kind: host}
-  mem: {kind: memory, media: {kind: dram, preset: DDR5-4800, row_policy: timeout, row_timeout: 1us, timing: {tXP: 20},
+  mem: {kind: memory, media: {kind: dram, preset: DDR5-4800, row_policy: {kind: timeout, after: 1us}, timing: {tXP: 20},
         power_down: 1us}}
 links: [{between: [host, mem]}]
 address_map: [{to: mem}]
@@ -61,8 +61,8 @@ def test_what_a_file_leaves_without_effect_in_its_preset_is_left_out(tmp_path: P
     }
     assert cx.run(file)["requests"] == 10
     # What the file itself says beside it is refused, be it what the preset says.
-    file.write_text("preset: base.yaml\ndevices: {mem: {media: {row_policy: open, row_timeout: 1us}}}\n")
-    with pytest.raises(InputError, match=r"top.yaml:2: devices.mem.media.row_timeout: .* has no effect"):
+    file.write_text("preset: base.yaml\ndevices: {mem: {media: {power_down: null, timing: {tXP: 20}}}}\n")
+    with pytest.raises(InputError, match=r"top.yaml:2: devices.mem.media.timing.tXP: .* has no effect"):
         cx.run(file)
 
 

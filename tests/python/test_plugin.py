@@ -152,6 +152,42 @@ def test_a_dram_scheduler_may_come_from_a_plugin(tmp_path: Path) -> None:
     assert "unknown DRAM scheduler kind 'youngest'" in refused.stderr
 
 
+def test_a_dram_row_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
+    library = built(PLUGINS / "n_uses.cpp", tmp_path / "libuses.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(DRAM)
+
+    def rows(policy: str) -> dict[str, int]:
+        # One access at a time, line after line: a row is used as often as the policy lets it.
+        sets = [f"devices.mem.media.row_policy={policy}", "devices.host.queue=1", "run.warmup=0"]
+        sets += ["workload.host={pattern: sequential, requests: 1024, footprint: 1MiB, reads: 1.0}"]
+        chosen = [word for each in sets for word in ("--set", each)]
+        done = run("run", str(spec), "--plugin", str(library), "--json", *chosen)
+        assert done.returncode == 0, done.stderr
+        measured = json.loads(done.stdout)["per_memory"]["mem"]
+        return {key: measured[key] for key in ("row_hits", "row_misses", "row_conflicts")}
+
+    assert (
+        rows("{kind: n-uses, uses: 1}")
+        == rows("closed")
+        == {
+            "row_hits": 0,
+            "row_misses": 1024,
+            "row_conflicts": 0,
+        }
+    )
+    often = rows("n-uses")
+    assert often["row_conflicts"] == 0
+    assert 700 < often["row_hits"] <= 768  # three of four; the last row of a bank may be used less often
+    assert rows("{kind: n-uses, uses: 1000000}") == rows("open")
+
+    shown = run("components", "n-uses", "--plugin", str(library))
+    assert "A row is closed after so many uses" in shown.stdout
+    refused = run("check", str(spec), "--set", "devices.mem.media.row_policy=n-uses")
+    assert refused.returncode == 2
+    assert "unknown DRAM row policy kind 'n-uses'" in refused.stderr
+
+
 HOLDING = """\
 devices:
   host: {kind: host, queue: 8}

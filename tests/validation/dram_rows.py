@@ -169,7 +169,7 @@ def dram_rows() -> Iterator[Turn]:
     reads = dram({"reads": 1.0})
     writes = dram({"reads": 0.0}, posted_writes=False)
     stream = {"reads": 1.0, "pattern": "sequential"}
-    slow_stream = dram({**stream, "rate": "5M/s"}, row_policy="timeout", refresh="off")
+    slow_stream = dram({**stream, "rate": "5M/s"}, row_policy={"kind": "timeout"}, refresh="off")
     slow = dram({"reads": 1.0, "rate": "10M/s"})
     slow_writes = changed(slow, ("workload.host.reads", 0.0))
     hits = dram({"pattern": "hot-cold", "hot_footprint": 0.0001, "hot_requests": 0.95, "reads": 1.0})
@@ -193,7 +193,8 @@ def dram_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.bank_hash", far, f"{AT}.bank_hash", ("none", ...), RISES, bandwidth)
     yield Turn(f"{name}.bank_hash", written, f"{AT}.bank_hash", (..., "fold"), RISES, bandwidth)
     yield Turn(f"{name}.row_policy", slow, f"{AT}.row_policy", ("open", "closed"), FALLS, latency)
-    yield Turn(f"{name}.row_timeout", slow_stream, f"{AT}.row_timeout", ("50ns", "50us"), FALLS, latency)
+    after = f"{AT}.row_policy.after"
+    yield Turn("row_policies.timeout.after", slow_stream, after, ("50ns", "50us"), FALLS, latency)
     for kind in ("fr-fcfs", "bliss"):
         capped = changed(hits, (f"{AT}.scheduler", {"kind": kind}))
         hit_rate = of_memory("row_hit_rate")

@@ -50,7 +50,7 @@ def assign_all(root: Node, found: Sequence[Path], value: Node) -> Node:
 
 
 def without(root: Node, text: str) -> Node:
-    """The tree without the entry at an exact path such as ``devices.mem0.media.row_timeout``."""
+    """The tree without the entry at an exact path such as ``devices.mem0.media.banks``."""
     *above, last = _steps(root, text)
     node = root
     for step in above:

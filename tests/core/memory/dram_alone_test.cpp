@@ -65,8 +65,7 @@ TEST(DramAlone, SendsTheCommandsOfTheScheduler) {
     if (random.chance(0.5)) params.power_down = Time{static_cast<std::int64_t>(random.below(200'000))};
     const std::uint64_t gap_ps = 20'000U << random.below(5);
     DramParams scheduled = params;
-    scheduled.row_policy = RowPolicy::kTimeout;
-    scheduled.row_timeout = Time{1'000'000'000'000};
+    scheduled.row_policy = {"timeout", Value(Value::Map{{"after", "1s"}})};
     const Trace alone = trace_of(params, seed, gap_ps);
     const Trace expected = trace_of(scheduled, seed, gap_ps);
     ASSERT_EQ(alone.commands.of, expected.commands.of) << params.preset << ", seed " << seed;

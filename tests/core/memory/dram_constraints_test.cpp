@@ -36,11 +36,10 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
   const char* const mappings[] = {"rochrababgco", "robarabgcoch", "rocorababgch"};
   if (random.chance(0.6) && params.density != 24) params.mapping = mappings[random.below(3)];
   params.bank_hash = static_cast<BankHash>(random.below(3));
-  const RowPolicy policies[] = {RowPolicy::kOpen, RowPolicy::kClosed, RowPolicy::kAdaptive,
-                                RowPolicy::kTimeout};
-  params.row_policy = policies[random.below(4)];
-  const Time timeout{static_cast<std::int64_t>(random.below(400'000))};
-  if (params.row_policy == RowPolicy::kTimeout) params.row_timeout = timeout;
+  const char* const policies[] = {"open", "closed", "adaptive", "timeout"};
+  params.row_policy.kind = policies[random.below(4)];
+  const std::string timeout = std::to_string(random.below(400'000)) + "ps";
+  if (params.row_policy.kind == "timeout") params.row_policy.params.set("after", timeout);
   const char* const schedulers[] = {"fr-fcfs", "fr-fcfs", "fcfs", "bliss"};
   params.scheduler.kind = schedulers[random.below(4)];
   if (params.scheduler.kind != "fcfs")

@@ -213,10 +213,9 @@ TEST(DramMedia, RowsThatHitGoBeforeOlderOnesUntilTheAgeCap) {
 
 TEST(DramMedia, PoliciesCloseRows) {
   // Two accesses to a row far apart, then one to another row of the bank.
-  const auto latencies = [](RowPolicy policy) {
+  const auto latencies = [](const char* policy, Value::Map settings = {}) {
     DramParams params = quiet();
-    params.row_policy = policy;
-    if (policy == RowPolicy::kTimeout) params.row_timeout = clocks(1000);
+    params.row_policy = {policy, Value(std::move(settings))};
     DramBench bench(params);
     bench.access({0, false}, Time{});
     const std::size_t near = bench.access({64, false}, clocks(500));
@@ -229,15 +228,15 @@ TEST(DramMedia, PoliciesCloseRows) {
   constexpr std::int64_t kHit = 48;
   constexpr std::int64_t kMiss = 87;
   constexpr std::int64_t kConflict = 126;
-  EXPECT_EQ(latencies(RowPolicy::kOpen), (std::vector{kHit, kHit, kConflict}));
-  EXPECT_EQ(latencies(RowPolicy::kClosed), (std::vector{kMiss, kMiss, kMiss}));
-  EXPECT_EQ(latencies(RowPolicy::kTimeout), (std::vector{kHit, kMiss, kConflict}));
+  EXPECT_EQ(latencies("open"), (std::vector{kHit, kHit, kConflict}));
+  EXPECT_EQ(latencies("closed"), (std::vector{kMiss, kMiss, kMiss}));
+  EXPECT_EQ(latencies("timeout", {{"after", to_text(clocks(1000))}}), (std::vector{kHit, kMiss, kConflict}));
 }
 
 TEST(DramMedia, ThePredictorLearnsWhetherRowsAreUsedAgain) {
   const auto last_latency = [](bool reuse) {
     DramParams params = quiet();
-    params.row_policy = RowPolicy::kAdaptive;
+    params.row_policy.kind = "adaptive";
     DramBench bench(params);
     std::size_t last = 0;
     for (std::uint64_t i = 0; i < 20; ++i)
@@ -281,7 +280,7 @@ TEST(DramMedia, PostponedRefreshesAreMadeUpForWhenIdle) {
 TEST(DramMedia, PowerDownCostsItsExit) {
   DramParams params = quiet();
   params.power_down = clocks(100);
-  params.row_policy = RowPolicy::kClosed;
+  params.row_policy.kind = "closed";
   DramBench bench(params);
   bench.media.open_window(Time{});
   const std::size_t access = bench.access({0, false}, clocks(10'000));
@@ -313,7 +312,7 @@ TEST(DramMedia, IsTheSameWhetherWatchedOrNot) {
       DramParams params = DramBench::preset(std::string(device.name));
       params.ranks = 2;
       if (device.standard == DramStandard::kDdr4 || device.standard == DramStandard::kDdr5) params.stack = 2;
-      params.row_policy = RowPolicy::kAdaptive;
+      params.row_policy.kind = "adaptive";
       if (sleepy) params.power_down = Time{150'000};
       std::vector<std::vector<double>> measured;
       for (DramCommandLog* const log :

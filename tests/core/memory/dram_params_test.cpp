@@ -253,15 +253,12 @@ TEST(DramParams, WhatHasNoEffectIsRefused) {
   EXPECT_EQ(key([](DramParams& p) { p.currents.IDD2P = 10; }, "DDR4-3200"), "currents.IDD2P");
   EXPECT_EQ(key([](DramParams& p) { p.currents.IDD5SB = 10; }, "DDR4-3200"), "currents.IDD5SB");
   EXPECT_EQ(key([](DramParams& p) { p.currents.IDD0 = 10; }, "HBM3-6400"), "currents.IDD0");
-  EXPECT_EQ(key([](DramParams& p) { p.row_timeout = Time{100'000}; }, "DDR4-3200"), "row_timeout");
 }
 
 TEST(DramParams, WhatHasAnEffectIsTaken) {
   DramParams params = of("DDR5-4800");
   params.ranks = 2;
   params.power_down = Time{50'000};
-  params.row_policy = RowPolicy::kTimeout;
-  params.row_timeout = Time{200'000};
   params.timing.tXP = 20;
   params.timing.tCS = 3;
   params.timing.tRFC_SB = 320;

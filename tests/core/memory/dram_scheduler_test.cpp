@@ -286,6 +286,7 @@ class Holding final : public DramScheduler {
 MediaRegistry with_holding() {
   MediaRegistry kinds("media");
   register_schedulers(kinds.schedulers);
+  register_row_policies(kinds.row_policies);
   kinds.schedulers.add<Holding>("holding");
   return kinds;
 }

@@ -1,6 +1,7 @@
 // A hash table in one array: open addressing, linear probing, never more than half full, so that probes stay short.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace cxloom {
 
-/// A cell has `std::uint64_t key() const` and `bool empty() const`, which holds for one that is all zero. What cells hold may
-/// move with every change of the table.
+/// A cell has `std::uint64_t key() const`: zero in one that is empty, and in none that is not. Cells move with every change of
+/// the table.
 template <class Cell, class Cells = std::vector<Cell>>
 class FlatTable {
  public:
@@ -27,9 +28,8 @@ class FlatTable {
   std::size_t used() const { return used_; }
   /// Null if there is none with that key.
   const Cell* find(std::uint64_t key) const {
-    if (cells_.size() == 0) return nullptr;
     const Cell& cell = cells_[locate(key)];
-    return cell.empty() ? nullptr : &cell;
+    return cell.key() == key ? &cell : nullptr;
   }
   /// The cell of a key, which must be there.
   Cell& at(std::uint64_t key) { return cells_[locate(key)]; }
@@ -37,7 +37,7 @@ class FlatTable {
   Cell& place(std::uint64_t key) {
     if ((used_ + 1) * 2 > cells_.size()) grow();
     Cell& cell = cells_[locate(key)];
-    if (cell.empty()) ++used_;
+    if (cell.key() == 0) ++used_;
     return cell;
   }
   /// Takes out the cell of a key, which must be there.
@@ -45,7 +45,7 @@ class FlatTable {
     std::size_t hole = locate(key);
     --used_;
     // Closes the gap: a later cell of the run moves into the hole if that is no further from its home.
-    for (std::size_t at = (hole + 1) & mask(); !cells_[at].empty(); at = (at + 1) & mask()) {
+    for (std::size_t at = (hole + 1) & mask(); cells_[at].key() != 0; at = (at + 1) & mask()) {
       const std::size_t from_home = (at - home(cells_[at].key())) & mask();
       const std::size_t from_hole = (at - hole) & mask();
       if (from_home >= from_hole) {
@@ -63,18 +63,18 @@ class FlatTable {
   std::size_t home(std::uint64_t key) const { return static_cast<std::size_t>(mix_bits(key)) & mask(); }
   std::size_t locate(std::uint64_t key) const {
     std::size_t at = home(key);
-    while (!cells_[at].empty() && cells_[at].key() != key) at = (at + 1) & mask();
+    while (cells_[at].key() != key && cells_[at].key() != 0) at = (at + 1) & mask();
     return at;
   }
   void grow() {
-    Cells before(cells_.size() == 0 ? kSmallest : cells_.size() * 2);
+    Cells before(std::max(kSmallest, cells_.size() * 2));
     std::swap(before, cells_);
     for (std::size_t i = 0; i < before.size(); ++i) {
-      if (!before[i].empty()) cells_[locate(before[i].key())] = before[i];
+      if (before[i].key() != 0) cells_[locate(before[i].key())] = before[i];
     }
   }
 
-  Cells cells_;
+  Cells cells_ = Cells(1);
   std::size_t used_ = 0;
 };
 

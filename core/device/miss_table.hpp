@@ -15,31 +15,32 @@ class MissTable {
  public:
   /// The first request that waits for a line, or null if the line was not asked for. The others follow through `next`.
   Request* find(LineAddress line) const {
-    const Cell* cell = table_.find(line.number());
+    const Cell* cell = table_.find(key_of(line));
     return cell ? cell->waiting.first() : nullptr;
   }
   /// Adds a request behind those that wait for the line already.
   void add(LineAddress line, Request& request) {
-    Cell& cell = table_.place(line.number());
-    cell.line = line.number();
+    Cell& cell = table_.place(key_of(line));
+    cell.line = key_of(line);
     cell.waiting.push(request);
   }
   /// Forgets the line and gives the requests that waited.
   Request* take(LineAddress line) {
-    Request* first = table_.at(line.number()).waiting.first();
-    table_.erase(line.number());
+    Request* first = table_.at(key_of(line)).waiting.first();
+    table_.erase(key_of(line));
     return first;
   }
   std::size_t lines() const { return table_.used(); }
 
  private:
   struct Cell {
-    std::uint64_t line = 0;
+    std::uint64_t line = 0;  // 0: empty
     IntrusiveQueue<Request> waiting;
 
     std::uint64_t key() const { return line; }
-    bool empty() const { return waiting.empty(); }
   };
+
+  static std::uint64_t key_of(LineAddress line) { return line.number() + 1; }
 
   FlatTable<Cell> table_;
 };

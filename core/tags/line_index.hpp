@@ -34,7 +34,6 @@ class LineIndex {
     Slot slot;
 
     std::uint64_t key() const { return line; }
-    bool empty() const { return line == 0; }
   };
   using Table = FlatTable<Cell, ZeroedArray<Cell>>;
 

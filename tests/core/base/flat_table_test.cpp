@@ -16,7 +16,6 @@ struct Cell {
   std::uint64_t value;
 
   std::uint64_t key() const { return name; }
-  bool empty() const { return name == 0; }
 };
 
 /// Plays the same random changes to the table and to a map of the library, with at most `most` entries.
@@ -35,7 +34,7 @@ void compare(Table table, std::size_t most, std::uint64_t keys) {
     } else if (expected.size() < most) {
       ASSERT_EQ(table.find(key), nullptr);
       Cell& cell = table.place(key);
-      ASSERT_TRUE(cell.empty());
+      ASSERT_EQ(cell.key(), 0U);
       cell = {key, step};
       expected[key] = step;
     }

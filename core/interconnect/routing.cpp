@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -219,6 +220,17 @@ std::uint32_t RouteTable::distance(std::uint32_t from, std::uint32_t to) const {
   const std::uint16_t links = distances_[row_[from] + targets_[to].group];
   if (links == kFarAway) return kUnreachable;
   return links + (targets_[to].attachment == kNone ? 0U : 1U);
+}
+
+// What a strategy of a plug-in chooses may be anything.
+std::uint16_t Router::choose(std::span<const std::uint16_t> hops, const Message& message, NodeId node) {
+  ensure(!hops.empty(), "a message to a device that no way leads to");
+  const std::size_t chosen = strategy_->choose(message, node.index(), hops.size());
+  if (chosen >= hops.size()) [[unlikely]] {
+    throw InternalError("the routing strategy chose way " + std::to_string(chosen) + " of " +
+                        std::to_string(hops.size()) + ", which begin at 0");
+  }
+  return hops[chosen];
 }
 
 std::vector<std::uint16_t> Router::fixed_ports(NodeId node) {

@@ -89,13 +89,15 @@ class Router final : public Routes {
     const auto hops = table_.next_hops(node.index(), message.destination.index());
     if (hops.size() == 1) [[likely]]
       return hops[0];
-    return hops[strategy_->choose(message, node.index(), hops.size())];
+    return choose(hops, message, node);
   }
   std::vector<std::uint16_t> fixed_ports(NodeId node) override;
   const RouteTable& table() const { return table_; }
   RoutingStrategy& strategy() { return *strategy_; }
 
  private:
+  std::uint16_t choose(std::span<const std::uint16_t> hops, const Message& message, NodeId node);
+
   RouteTable table_;
   std::unique_ptr<RoutingStrategy> strategy_;
 };

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cassert>
+#include <string>
 
 namespace cxloom {
 
@@ -80,7 +81,17 @@ void CacheArray::tell_of_use(Slot slot) { policy_->used(set_of(line(slot)), slot
 // Insertions are most of the cost of a miss: these two are part of each of their callers.
 [[gnu::always_inline]] inline Slot CacheArray::victim_in(std::uint32_t set) {
   if (states_[order_.first(set)] == LineState::kInvalid) return kNoSlot;
-  return policy_->victim(set, order_);
+  const Slot victim = policy_->victim(set, order_);
+  if (victim - set * ways_ >= ways_) [[unlikely]]
+    refuse(set, victim);
+  return victim;
+}
+
+void CacheArray::refuse(std::uint32_t set, Slot victim) const {
+  const std::uint64_t first = std::uint64_t{set} * ways_;
+  throw InternalError("the victim policy chose slot " + std::to_string(victim) + " of set " +
+                      std::to_string(set) + ", which has the slots " + std::to_string(first) + " to " +
+                      std::to_string(first + ways_ - 1));
 }
 
 [[gnu::always_inline]] inline CacheArray::Insertion CacheArray::put(LineAddress line, LineState state,

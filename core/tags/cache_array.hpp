@@ -102,6 +102,7 @@ class CacheArray {
 
   void tell_of_use(Slot slot);
   Slot victim_in(std::uint32_t set);
+  [[noreturn]] void refuse(std::uint32_t set, Slot victim) const;
   Insertion put(LineAddress line, LineState state, std::uint32_t set, Slot victim);
 
   std::uint32_t ways_;

@@ -30,6 +30,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(EXAMPLE / "retimer.cpp", tmp_path_factory.mktemp("plugin") / "libretimer.so")
 
 
+@pytest.fixture(scope="module")
+def astray(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(PLUGINS / "astray.cpp", tmp_path_factory.mktemp("plugin") / "libastray.so")
+
+
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "cxloom", *arguments], capture_output=True, text=True, check=False
@@ -313,6 +318,38 @@ def test_a_victim_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     refused = run("check", str(spec), "--set", "devices.host.cache.policy=lfu")
     assert refused.returncode == 2
     assert "unknown victim policy kind 'lfu'" in refused.stderr
+
+
+PARALLEL = """
+devices: {host: {kind: host}, mem: {kind: memory}, "sw[0-3]": {kind: switch}}
+links:
+  - {between: [host, sw0]}
+  - {between: [sw0, sw1]}
+  - {between: [sw0, sw2]}
+  - {between: [sw1, sw3]}
+  - {between: [sw2, sw3]}
+  - {between: [mem, sw3]}
+address_map: [{to: [mem]}]
+workload: {host: {pattern: random, requests: 100, footprint: 1MiB}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "chosen", "said"),
+    [
+        (CACHE, "devices.host.cache.policy=astray-victim", "the victim policy chose slot 1000000 of set"),
+        (PARALLEL, "run.routing=astray-routing", "the routing strategy chose way 2 of 2"),
+    ],
+)
+def test_a_policy_that_chooses_what_there_is_not_is_named(
+    astray: Path, tmp_path: Path, spec: str, chosen: str, said: str
+) -> None:
+    (tmp_path / "spec.yaml").write_text(spec)
+    done = run("run", str(tmp_path / "spec.yaml"), "--plugin", str(astray), "--set", chosen)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert f"(kind '{chosen.partition('=')[2]}' of the plug-in" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 MIRROR = """

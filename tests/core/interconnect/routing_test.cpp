@@ -418,5 +418,41 @@ TEST(RoutingStrategy, RandomKeepsALineOfAClassOnOnePathAndSpreadsLines) {
   for (const int count : counts) EXPECT_NEAR(count, 1024, 140);
 }
 
+/// Chooses the same index whatever there is.
+class Fixed final : public RoutingStrategy {
+ public:
+  explicit Fixed(std::size_t index) : index_(index) {}
+  std::size_t choose(const Message& /*message*/, std::uint32_t /*node*/, std::size_t /*choices*/) override {
+    return index_;
+  }
+
+ private:
+  std::size_t index_;
+};
+
+TEST(Router, AWayThatThereIsNotIsAnError) {
+  // 0 and 3 over 1 or over 2; 4 is on its own.
+  Topology topology;
+  for (const bool forwards : {true, true, true, true, false})
+    topology.add_node({"node", forwards, forwards, Time{}});
+  for (const auto& [a, b] : {std::pair{0U, 1U}, {0U, 2U}, {1U, 3U}, {2U, 3U}})
+    topology.connect(NodeId{a}, NodeId{b}, {}, {});
+  Message message;
+  message.destination = NodeId{3};
+  for (const std::size_t index : {0U, 1U}) {
+    EXPECT_EQ(Router(topology, RouteMetric::kHops, std::make_unique<Fixed>(index)).port(message, NodeId{0}),
+              index);
+  }
+  Router astray(topology, RouteMetric::kHops, std::make_unique<Fixed>(2));
+  try {
+    astray.port(message, NodeId{0});
+    FAIL() << "taken";
+  } catch (const InternalError& error) {
+    EXPECT_STREQ(error.what(), "the routing strategy chose way 2 of 2, which begin at 0");
+  }
+  message.destination = NodeId{4};
+  EXPECT_THROW(astray.port(message, NodeId{0}), InternalError);
+}
+
 }  // namespace
 }  // namespace cxloom

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/support/victims.hpp"
@@ -157,6 +158,46 @@ TEST(VictimPolicy, IsToldOfAllThatHappensIfItListens) {
   // a comes into 0, b into 1; c takes 0 as the victim, then a takes it back; b leaves, and d comes in its place.
   EXPECT_EQ(told_of<true>(), "i0u0u0i1u1u0u0v0i0v0i0f1i1");
   EXPECT_EQ(told_of<false>(), "v0v0");
+}
+
+/// Chooses a slot whether or not it is one of the set.
+struct AstrayParams {
+  std::uint32_t slot = 0;
+  static void describe(Schema<AstrayParams>& schema) {
+    schema.doc("Any slot.");
+    schema.field("slot", &AstrayParams::slot).doc("Which.");
+  }
+};
+
+class Astray final : public VictimPolicy {
+ public:
+  using Params = AstrayParams;
+  Astray(const AstrayParams& params, const VictimContext& /*context*/) : slot_(params.slot) {}
+  Slot victim(std::uint32_t /*set*/, const SlotOrder& /*order*/) override { return slot_; }
+
+ private:
+  Slot slot_;
+};
+
+TEST(VictimPolicy, AVictimThatIsNotOfTheSetIsAnError) {
+  VictimRegistry policies("victim policy");
+  policies.add<Astray>("astray");
+  for (const auto& [slot, wrong] : {std::pair{3, false}, {4, true}, {-1, true}}) {
+    const auto chosen = static_cast<std::uint32_t>(slot);
+    CacheArray cache = array(4, {"astray", Value(Value::Map{{"slot", std::int64_t{chosen}}})}, policies);
+    for (std::uint64_t line = 0; line < 4; ++line) cache.insert(LineAddress{line}, LineState::kClean);
+    if (!wrong) {
+      EXPECT_EQ(cache.insert(LineAddress{9}, LineState::kClean).slot, chosen);
+      continue;
+    }
+    try {
+      cache.insert(LineAddress{9}, LineState::kClean);
+      FAIL() << "taken";
+    } catch (const InternalError& error) {
+      EXPECT_EQ(std::string(error.what()), "the victim policy chose slot " + std::to_string(chosen) +
+                                               " of set 0, which has the slots 0 to 3");
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+// Policies that choose what there is not.
+#include <cxloom/cxloom.hpp>
+
+namespace {
+
+using namespace cxloom;
+
+struct AstrayParams {
+  static void describe(Schema<AstrayParams>& schema) { schema.doc("Chooses what there is not."); }
+};
+
+class AstrayVictim final : public VictimPolicy {
+ public:
+  using Params = AstrayParams;
+  AstrayVictim(const AstrayParams& /*params*/, const VictimContext& /*context*/) {}
+  Slot victim(std::uint32_t /*set*/, const SlotOrder& /*order*/) override { return 1'000'000; }
+};
+
+class AstrayRouting final : public RoutingStrategy {
+ public:
+  using Params = AstrayParams;
+  AstrayRouting(const AstrayParams& /*params*/, const RoutingContext& /*context*/) {}
+  std::size_t choose(const Message& /*message*/, std::uint32_t /*node*/, std::size_t choices) override {
+    return choices;
+  }
+};
+
+}  // namespace
+
+CXLOOM_PLUGIN(registry) {
+  registry.victims.add<AstrayVictim>("astray-victim");
+  registry.routing.add<AstrayRouting>("astray-routing");
+}

@@ -12,8 +12,12 @@
 #include "base/schema.hpp"
 #include "base/value.hpp"
 #include "component/component.hpp"
+#include "component/endpoint.hpp"
 #include "cxloom_version.hpp"
 #include "device/device_context.hpp"
+#include "device/memory_controller.hpp"
+#include "device/sequencer.hpp"
+#include "device/switching_endpoint.hpp"
 #include "interconnect/routing_strategy.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/dram_row_policy.hpp"
@@ -42,7 +46,7 @@ struct PluginStamp {
   std::uint32_t bytes = 0;             ///< of the stamp
   std::array<char, 28> version{};      ///< of cxloom
   std::array<char, 48> cxx_library{};  ///< the C++ library, and what changes its types
-  std::array<TypeLayout, 24> types{};
+  std::array<TypeLayout, 48> types{};
 };
 
 namespace stamp_detail {
@@ -84,11 +88,15 @@ constexpr PluginStamp make_plugin_stamp() {
           sizeof(PluginStamp),
           text<28>(kVersion),
           text<48>(cxx_library()),
-          {layout<Component>("Component"),
+          {layout<AccessStream>("AccessStream"),
+           layout<Account>("Account"),
+           layout<Agent>("Agent"),
+           layout<Component>("Component"),
            layout<DeviceContext>("DeviceContext"),
            layout<DramQueue::Entry>("DramQueue::Entry"),
            layout<DramRowPolicy>("DramRowPolicy"),
            layout<DramScheduler>("DramScheduler"),
+           layout<Endpoint>("Endpoint"),
            layout<Fabric>("Fabric"),
            layout<FieldInfo>("FieldInfo"),
            layout<InputError>("InputError"),
@@ -96,13 +104,20 @@ constexpr PluginStamp make_plugin_stamp() {
            layout<MeasureInfo>("MeasureInfo"),
            layout<Media>("Media"),
            layout<MediaContext>("MediaContext"),
+           layout<MemoryController>("MemoryController"),
            layout<Message>("Message"),
            layout<Pattern>("Pattern"),
+           layout<Port>("Port"),
            layout<Registry>("Registry"),
            layout<Request>("Request"),
            layout<RoutingContext>("RoutingContext"),
            layout<RoutingStrategy>("RoutingStrategy"),
+           layout<Sequencer>("Sequencer"),
            layout<Simulation>("Simulation"),
+           layout<SlotOrder>("SlotOrder"),
+           layout<SwitchCore>("SwitchCore"),
+           layout<SwitchingDevice>("SwitchingDevice"),
+           layout<SwitchingEndpoint>("SwitchingEndpoint"),
            layout<Value>("Value"),
            layout<VictimContext>("VictimContext"),
            layout<VictimPolicy>("VictimPolicy")}};

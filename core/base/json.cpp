@@ -166,7 +166,10 @@ class Reader {
     if (word == "true" || word == "false") return at_ = end, Value(word == "true");
     const std::string_view digits = word.starts_with('-') ? word.substr(1) : word;
     const bool leading_zero = digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
-    if (digits.empty() || digits[0] < '0' || digits[0] > '9' || leading_zero || digits.back() == '.')
+    const std::size_t point = digits.find('.');
+    const bool ends_with_point =
+        point != std::string_view::npos && digits.substr(point + 1).find_first_of(kDigits) != 0;
+    if (digits.empty() || digits[0] < '0' || digits[0] > '9' || leading_zero || ends_with_point)
       fail("no JSON: '" + std::string(word.substr(0, 40)) + "'");
     Value number = word.find_first_of(".eE") == std::string_view::npos ? read_number<std::int64_t>(word)
                                                                        : read_number<double>(word);
@@ -174,16 +177,33 @@ class Reader {
     return number;
   }
 
+  /// Of a number out of range: it lies next to zero, and is read as zero.
+  static bool is_small(std::string_view word) {
+    const std::size_t mark = word.find_first_of("eE");
+    if (mark == std::string_view::npos && word.find('.') == std::string_view::npos) return false;
+    std::string_view power = mark == std::string_view::npos ? "0" : word.substr(mark + 1);
+    if (power.front() == '+') power.remove_prefix(1);
+    std::int64_t exponent = 0;
+    if (std::from_chars(power.data(), power.data() + power.size(), exponent).ec != std::errc{})
+      return power.front() == '-';
+    const std::string_view mantissa = word.substr(0, mark);
+    const auto point = static_cast<std::int64_t>(std::min(mantissa.find('.'), mantissa.size()));
+    const auto first = static_cast<std::int64_t>(mantissa.find_first_of(kDigits.substr(1)));
+    return exponent < first - point;
+  }
+
   template <class Number>
   Value read_number(std::string_view word) const {
     Number number{};
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error == std::errc::result_out_of_range)
-      fail("a number out of range: " + std::string(word.substr(0, 40)));
-    if (error != std::errc{} || end != word.data() + word.size())
+    if (error == std::errc::invalid_argument || end != word.data() + word.size())
       fail("no JSON: '" + std::string(word.substr(0, 40)) + "'");
+    if (error == std::errc::result_out_of_range && !is_small(word))
+      fail("a number out of range: " + std::string(word.substr(0, 40)));
     return number;
   }
+
+  static constexpr std::string_view kDigits = "0123456789";
 
   std::string_view text_;
   std::size_t at_ = 0;

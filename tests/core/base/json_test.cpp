@@ -39,6 +39,16 @@ TEST(Json, ReadsEscapesAndSpace) {
   EXPECT_EQ(*list[1].as_real(), 1000.0);
 }
 
+TEST(Json, NumbersNextToZeroAreZero) {
+  for (const char* text : {"1e-400", "-123.45e-400", "1e-99999999999999999999"}) {
+    const Value value = parse_json(text);
+    ASSERT_NE(value.as_real(), nullptr) << text;
+    EXPECT_EQ(*value.as_real(), 0.0) << text;
+  }
+  EXPECT_EQ(*parse_json("0." + std::string(400, '0') + "1").as_real(), 0.0);
+  EXPECT_THROW(parse_json("1e99999999999999999999"), InputError);
+}
+
 TEST(Json, RefusesWhatIsNoJsonWithItsLine) {
   const struct {
     std::string text;
@@ -62,6 +72,9 @@ TEST(Json, RefusesWhatIsNoJsonWithItsLine) {
       {"+1", "no JSON: '+1'"},
       {".5", "no JSON: '.5'"},
       {"1.", "no JSON: '1.'"},
+      {"1.e5", "no JSON: '1.e5'"},
+      {"1e-400x", "no JSON: '1e-400x'"},
+      {"123e400", "a number out of range: 123e400"},
       {"-", "no JSON: '-'"},
       {"1e", "no JSON: '1e'"},
       {"NaN", "no JSON: 'NaN'"},

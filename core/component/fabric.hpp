@@ -10,6 +10,7 @@
 #include "kernel/pool.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/message.hpp"
+#include "protocol/request.hpp"
 
 namespace cxloom {
 
@@ -29,6 +30,8 @@ struct Fabric {
   AddressMap map;
   std::unique_ptr<Routes> routes;
   Pool<Message> messages;  ///< those without a request, which has its own
+  Pool<Request>
+      posted;  ///< requests that nothing answers (MWr), by their messages' tags; who gets one gives it back
   Roles roles;
 
   /// Which way a message goes where directions differ (a bus). CXL.io goes by where it leads.

@@ -8,6 +8,7 @@
 
 #include "base/measure.hpp"
 #include "base/units.hpp"
+#include "component/io_record.hpp"
 #include "kernel/distribution.hpp"
 #include "protocol/message.hpp"
 #include "protocol/segment_sums.hpp"
@@ -30,7 +31,7 @@ class MemoryOwner {
   virtual void report_memory(MeasureSink& sink) const = 0;
   /// Requests in it, over the time since the window opened: their number times picoseconds.
   virtual double memory_queue_integral(Time now) = 0;
-  /// What stores its bytes; null if it has no memory, or none that is told.
+  /// What stores its bytes; null if it has no memory, or does not show what it consists of.
   virtual Media* media() = 0;
 
  protected:
@@ -42,14 +43,12 @@ class IoInitiator {
  public:
   /// Name of the device that it sends to.
   virtual const std::string& target() const = 0;
-  /// Sends to `target` from now on.
-  virtual void aim(NodeId target) = 0;
+  /// Sends to `target`, which keeps a record of its posted writes: not for use before the run is over.
+  virtual void aim(NodeId target, const IoRecord& arrived) = 0;
   /// Makes no more packets; those under way go on to their end.
   virtual void cease() = 0;
   /// Packets under way.
   virtual std::uint64_t outstanding() const = 0;
-  /// A posted write of its own is with its target, whole; takes the message back.
-  virtual void delivered(Message& message) = 0;
 
   // Of the packets that ended in the window.
   virtual const LatencyDistribution& latency() const = 0;
@@ -62,8 +61,8 @@ class IoInitiator {
 /// Answers CXL.io.
 class IoTarget {
  public:
-  /// CXL.io will come here: to be called before the simulation starts.
-  virtual void expect_io() = 0;
+  /// CXL.io of that node will come here: to be called before the simulation starts. Keeps a record of its posted writes.
+  virtual const IoRecord& expect_io(NodeId initiator) = 0;
 
  protected:
   ~IoTarget() = default;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/schema.hpp"
 #include "component/endpoint.hpp"
@@ -28,9 +29,12 @@ class IoCompleter final : public Agent, public IoTarget {
     endpoint.fabric().roles.io_targets.declare(endpoint, endpoint.id(), *this);
   }
 
-  void expect_io() override;
+  const IoRecord& expect_io(NodeId initiator) override;
+  /// Throws InternalError for a posted write that is not of `Fabric::posted`.
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void open_window(Time now) override;
+  void close_window(Time now) override;
 
  private:
   struct Events {
@@ -38,8 +42,11 @@ class IoCompleter final : public Agent, public IoTarget {
     EventSource source;
   };
 
+  void take_posted(Message& message);
+
   Time io_time_;
-  std::unique_ptr<Events> events_;  // none: no CXL.io comes here
+  std::vector<std::unique_ptr<IoRecord>> posted_;  // by node, of those that send here
+  std::unique_ptr<Events> events_;                 // none: no CXL.io comes here
 };
 
 }  // namespace cxloom

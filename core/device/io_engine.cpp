@@ -82,7 +82,8 @@ IoEngine::IoEngine(const IoEngineParams& params, const DeviceContext& context)
       size_(is_root() ? kRegister : static_cast<std::uint16_t>(params.size.value_or(kDefaultSize).count())),
       tags_(params.outstanding.value_or(is_root() ? 1 : kDefaultTags)),
       pace_(params.rate.rate),
-      due_(params.start) {
+      due_(params.start),
+      posted_(context.fabric.posted) {
   context.fabric.roles.io_initiators.declare(*this, id(), *this);
   if (is_root()) context.fabric.set_root(id());
 }
@@ -100,8 +101,8 @@ void IoEngine::start() {
 
 // Offers the next packet to the wire if it is due, the one before has left, and a read has a tag.
 void IoEngine::offer() {
-  const bool posted = params_.traffic == IoTraffic::kDmaWrite;
-  if (ceased_ || offered_ || (!posted && outstanding() == tags_)) return;
+  const bool posted = posts();
+  if (ceased_ || offered_ || (!posted && reads_.live() == tags_)) return;
   if (due_ > now()) {
     if (wake_pending_) return;
     wake_pending_ = true;
@@ -109,7 +110,7 @@ void IoEngine::offer() {
     return;
   }
   if (params_.stop && now() >= *params_.stop) return;
-  Request& packet = packets_.take();
+  Request& packet = posted ? posted_.take() : reads_.take();
   packet.created = packet.account.mark = now();
   packet.requester = id();
   packet.target = destination_;
@@ -124,7 +125,7 @@ void IoEngine::offer() {
   message.age = now();
   message.requester = message.source = id();
   message.destination = destination_;
-  under_way_.change(now(), +1);
+  sent_.add(now());
   due_ += pace_.advance(size_);
   offered_ = &message;
   wire_->stamp(message);
@@ -145,43 +146,33 @@ void IoEngine::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
 
 void IoEngine::receive(Message& message) {
   port(0).release(message, now());
-  finish(message);
+  Request& packet = reads_.at(message.tag);
+  completed_.add(packet.account, packet.created, now());
+  reads_.give_back(packet);
   offer();
 }
 
-void IoEngine::finish(Message& message) {
-  Request& packet = packets_.at(message.tag);
-  ensure(packet.account.mark == now(), "a packet whose time is not accounted for");
-  under_way_.change(now(), -1);
-  if (window_open_) {
-    const Time latency = now() - packet.created;
-    latency_.add(latency);
-    segments_.add(packet.account, latency);
-  }
-  packets_.give_back(packet);
-}
-
 void IoEngine::open_window(Time at) {
-  window_open_ = true;
-  opened_ = at;
-  under_way_.open(at);
+  sent_.open(at);
+  completed_.open_window(at);
 }
 
 void IoEngine::close_window(Time at) {
-  window_open_ = false;
-  closed_ = at;
-  under_way_.close(at);
+  sent_.close(at);
+  completed_.close_window(at);
 }
 
 std::vector<MeasureInfo> IoEngine::measures() { return infos_of(kMeasures); }
 
 void IoEngine::report(MeasureSink& sink) const {
-  const double length = (closed_ - opened_).ns();
-  const double payload = static_cast<double>(latency_.count()) * static_cast<double>(size_);
+  const Time length = sent_.length();
+  const double payload = static_cast<double>(latency().count()) * static_cast<double>(size_);
+  const Wide under_way = sent_.integral() - ended().ended().integral();
+  const auto over_window = [&](double value, double by) { return length > Time{} ? value / by : 0.0; };
   report_all(kMeasures,
-             {.packets = latency_.count(),
-              .bandwidth = length > 0.0 ? payload / length : 0.0,
-              .in_flight = under_way_.mean()},
+             {.packets = latency().count(),
+              .bandwidth = over_window(payload, length.ns()),
+              .in_flight = over_window(static_cast<double>(under_way), static_cast<double>(length.ps()))},
              sink);
 }
 

@@ -43,14 +43,16 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
   IoEngine(const IoEngineParams& params, const DeviceContext& context);
 
   const std::string& target() const override { return params_.target; }
-  void aim(NodeId target) override { destination_ = target; }
+  void aim(NodeId target, const IoRecord& arrived) override {
+    destination_ = target;
+    arrived_ = &arrived;
+  }
   void cease() override { ceased_ = true; }
-  std::uint64_t outstanding() const override { return packets_.live(); }
+  std::uint64_t outstanding() const override { return sent_.count() - ended().ended().count(); }
 
   bool arbitrates() const override { return true; }
   void start() override;
   void receive(Message& message) override;
-  void delivered(Message& message) override { finish(message); }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time at) override;
   void close_window(Time at) override;
@@ -58,8 +60,8 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
   std::string activity() const override;
   static std::vector<MeasureInfo> measures();
 
-  const LatencyDistribution& latency() const override { return latency_; }
-  SegmentSums::Sums segment_sums_ps() const override { return segments_.in_ps(); }
+  const LatencyDistribution& latency() const override { return ended().latency(); }
+  SegmentSums::Sums segment_sums_ps() const override { return ended().segment_sums_ps(); }
 
  private:
   const EventHandler& owner() const override { return *this; }
@@ -67,8 +69,10 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
   void taken(Time end) override;
   // It makes what a root complex makes: answers to it go upstream.
   bool is_root() const { return params_.traffic == IoTraffic::kConfigRead; }
+  bool posts() const { return params_.traffic == IoTraffic::kDmaWrite; }
+  /// Of posted writes the target's record, which is not for use while the simulation runs.
+  const IoRecord& ended() const { return posts() ? *arrived_ : completed_; }
   void offer();
-  void finish(Message& message);
 
   IoEngineParams params_;
   std::uint16_t size_;
@@ -76,19 +80,17 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
   RateMeter pace_;
   NodeId destination_;
   VirtualChannels* wire_ = nullptr;
-  Pool<Request> packets_;
+  Pool<Request> reads_;
   Message* offered_ = nullptr;  // to the wire, which has not taken it yet
   Time due_;                    // the next packet, not before
+  Pool<Request>& posted_;       // writes, which their target gives back
   bool wake_pending_ = false;
   bool ceased_ = false;
 
   // Measuring.
-  bool window_open_ = false;
-  Time opened_;
-  Time closed_;
-  LatencyDistribution latency_;
-  SegmentSums segments_;
-  LevelMonitor under_way_;
+  MomentCount sent_;
+  IoRecord completed_;                 // reads
+  const IoRecord* arrived_ = nullptr;  // posted writes
 };
 
 }  // namespace cxloom

@@ -54,10 +54,6 @@ Partitions partitions_of(const System& system) {
     const Time flight = std::min(link.forward->flight(), link.backward->flight());
     joints.push_back({a, b, link.shared ? Time{} : flight});
   }
-  // A posted write ends where it arrives, and its initiator learns that at once.
-  for (const auto& [component, initiator] : system.roles().io_initiators) {
-    joints.push_back({component->id().index(), system.component(initiator->target()).id().index(), Time{}});
-  }
   return divide(system.components().size(), joints);
 }
 

@@ -249,6 +249,7 @@ void Simulation::finish() {
   ensure(system_.fabric().messages.live() == 0, "a message was lost");
   for (const auto& [component, engine] : system_.roles().io_initiators)
     ensure(engine->outstanding() == 0, "a packet was lost");
+  ensure(system_.fabric().posted.live() == 0, "a posted write was lost");
   if (window_ == Window::kBefore && opener_) end_unmeasured();
   if (window_ == Window::kOpen) close_window(kernel_.now());
   if (commands_) commands_->finish(kernel_.now());

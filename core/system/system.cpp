@@ -59,8 +59,7 @@ void System::aim(const Component& from, IoInitiator& initiator) {
          "a host, an accelerator or a memory",
          {}});
   }
-  initiator.aim(target);
-  answering->expect_io();
+  initiator.aim(target, answering->expect_io(from.id()));
 }
 
 NodeId System::find_device(const std::string& name) const {

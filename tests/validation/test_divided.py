@@ -52,3 +52,24 @@ def test_varied_systems(name: str) -> None:
     spec = changed(VARIED[name], ("run.warmup", 0))
     outcomes = [_core.play_divided(spec, {}, divided) for divided in (False, True)]
     assert_same(*outcomes)
+
+
+def test_posted_writes_leave_initiator_and_target_apart() -> None:
+    """Nothing tells an I/O engine of its writes: it and their target may be played apart."""
+    spec: dict[str, Any] = {
+        "devices": {
+            "host": {"kind": "host"},
+            "nic": {"kind": "io-engine", "target": "mem", "rate": "2GB/s"},
+            "sw": {"kind": "switch", "queueing": "voq"},
+            "mem": {"kind": "memory", "capacity": "1GiB"},
+        },
+        "links": [
+            {"between": [device, "sw"], "bandwidth": "8GB/s", "delay": "5ns", "credits": 8}
+            for device in ("host", "nic", "mem")
+        ],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": {"pattern": "random", "footprint": "1MiB", "requests": 2000}},
+    }
+    whole, divided = (_core.play_divided(spec, {}, divided) for divided in (False, True))
+    assert divided["partitions"] == 4
+    assert_same(whole, divided)

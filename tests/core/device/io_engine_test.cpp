@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/support/errors.hpp"
+#include "core/support/link_bench.hpp"
 #include "core/support/system.hpp"
 #include "protocol/flit_format.hpp"
 #include "protocol/io_packer.hpp"
@@ -256,6 +257,56 @@ TEST(IoEngine, BadInputIsRefused) {
             "devices.nic.size");
   EXPECT_EQ(refused({{"target", "host"}, {"start", "2us"}, {"stop", "2us"}}).path(), "devices.nic.stop");
   EXPECT_EQ(refused({{"target", "mem"}, {"rate", "1GB/s"}}).path(), "links");  // behind a host
+}
+
+/// A device that answers CXL.io, and nothing else.
+class Target final : public Endpoint {
+ public:
+  Target(Kernel& kernel, Fabric& fabric)
+      : Endpoint(ComponentContext{kernel, "target", NodeId{0}, 1}, fabric), io(Time{}, *this) {}
+  IoCompleter io;
+};
+
+Message& posted(Fabric& fabric, std::uint32_t from) {
+  Request& packet = fabric.posted.take();
+  Message& message = packet.message;
+  message.opcode = Opcode::kMWr;
+  message.channel = channel_of(Opcode::kMWr);
+  message.tag = packet.index;
+  message.account = &packet.account;
+  message.source = NodeId{from};
+  message.destination = NodeId{0};
+  return message;
+}
+
+TEST(IoCompleter, APostedWriteEndsWhereItArrives) {
+  Kernel kernel;
+  Fabric fabric;
+  Target target(kernel, fabric);
+  test::Probe engine(kernel, "engine", 1);
+  test::FifoLink link(kernel, target, engine, {});
+  const IoRecord& record = target.io.expect_io(NodeId{1});
+  target.open_window(Time{});
+  target.receive(posted(fabric, 1));
+  target.receive(posted(fabric, 7));  // of a device that is no initiator as far as anybody knows
+  EXPECT_EQ(record.ended().count(), 1U);
+  EXPECT_EQ(record.latency().count(), 1U);
+  EXPECT_EQ(fabric.posted.live(), 0U);
+}
+
+TEST(IoCompleter, AnyOtherPostedWriteIsAnError) {
+  Kernel kernel;
+  Fabric fabric;
+  Target target(kernel, fabric);
+  test::Probe engine(kernel, "engine", 1);
+  test::FifoLink link(kernel, target, engine, {});
+  target.io.expect_io(NodeId{1});
+  test::Messages messages;
+  Message& message = messages.make(Opcode::kMWr);
+  message.destination = NodeId{0};
+  EXPECT_THROW(target.receive(message), InternalError);
+  posted(fabric, 1);
+  EXPECT_THROW(target.receive(message), InternalError);
 }
 
 }  // namespace

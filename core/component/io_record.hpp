@@ -1,0 +1,83 @@
+// What is known of the packets of CXL.io that one device sends to another: kept where they end, so that a posted write, which
+// nothing answers, need not be reported back.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "kernel/distribution.hpp"
+#include "protocol/account.hpp"
+#include "protocol/segment_sums.hpp"
+
+namespace cxloom {
+
+/// Counts what happens one after the other. The mean number of what has begun and not ended follows from two counts, which may
+/// be kept at two places.
+class MomentCount {
+ public:
+  void add(Time now) {
+    ++count_;
+    if (!open_) return;
+    after_opening_ += static_cast<std::uint64_t>((now - opened_).ps());
+  }
+  void open(Time now) {
+    opened_ = now;
+    open_ = true;
+  }
+  void close(Time now) {
+    length_ = now - opened_;
+    before_close_ = count_;
+    open_ = false;
+  }
+  /// In all, from the beginning.
+  std::uint64_t count() const { return count_; }
+  /// Over the window, the integral of the count at each time, in picoseconds.
+  Wide integral() const {
+    return Wide{before_close_} * static_cast<std::uint64_t>(length_.ps()) - after_opening_;
+  }
+  /// Of the window.
+  Time length() const { return length_; }
+
+ private:
+  std::uint64_t count_ = 0;
+  std::uint64_t before_close_ = 0;
+  Wide after_opening_ = 0;
+  Time opened_;
+  Time length_;
+  bool open_ = false;
+};
+
+/// The packets that have ended.
+class IoRecord {
+ public:
+  /// One that was sent at `begun` ends now, its account charged up to now.
+  void add(const Account& account, Time begun, Time now) {
+    ensure(account.mark == now, "a packet whose time is not accounted for");
+    ended_.add(now);
+    if (!open_) return;
+    latency_.add(now - begun);
+    segments_.add(account, now - begun);
+  }
+  void open_window(Time now) {
+    ended_.open(now);
+    open_ = true;
+  }
+  void close_window(Time now) {
+    ended_.close(now);
+    open_ = false;
+  }
+
+  const MomentCount& ended() const { return ended_; }
+  // Of those that ended in the window.
+  const LatencyDistribution& latency() const { return latency_; }
+  SegmentSums::Sums segment_sums_ps() const { return segments_.in_ps(); }
+
+ private:
+  MomentCount ended_;
+  LatencyDistribution latency_;
+  SegmentSums segments_;
+  bool open_ = false;
+};
+
+}  // namespace cxloom

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 namespace cxloom {
 
@@ -104,8 +105,12 @@ void EventQueue::order_instant() {
   const auto begin = at_instant_.begin();
   const auto end = begin + static_cast<std::ptrdiff_t>(left_);
   const std::size_t count = left_;
-  if (count < kFewest || count > kMost) {
+  if (count < kFewest) {
     std::sort(begin, end, goes_later);
+    return;
+  }
+  if (count > kMost) {
+    sort_instant();
     return;
   }
   // Unlike keys of 31 bits: the source, and the place in the list for events of one source.
@@ -131,6 +136,14 @@ void EventQueue::order_instant() {
   }
   // Few sources send two events to one instant.
   if (!std::is_sorted(begin, end, goes_later)) std::sort(begin, end, goes_later);
+}
+
+// Of very many, with their orders beside them: each is compared some ten times, and lies in a cache line of its own.
+void EventQueue::sort_instant() {
+  sorted_.clear();
+  for (std::size_t i = 0; i < left_; ++i) sorted_.emplace_back(events_[at_instant_[i]].order, at_instant_[i]);
+  std::sort(sorted_.begin(), sorted_.end(), std::greater<>());
+  for (std::size_t i = 0; i < left_; ++i) at_instant_[i] = sorted_[i].second;
 }
 
 void EventQueue::open_next_bucket() {

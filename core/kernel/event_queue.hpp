@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/units.hpp"
@@ -175,15 +176,17 @@ class EventQueue {
   std::uint32_t take_first(Nodes& heap);
   void open_next_instant();
   void order_instant();
+  void sort_instant();
   void open_next_bucket();
   std::int64_t next_filled_bucket() const;
 
   std::size_t size_ = 0;
-  Time instant_{-1};                   // of the events in `at_instant_`, or of the last one that was
-  std::int64_t open_ = -1;             // number of the open bucket
-  Nodes at_instant_;                   // the next events, of one time, last first; room for all nodes
-  std::size_t left_ = 0;               // of these
-  std::uint64_t filled_instants_ = 0;  // of the open bucket, those that hold something
+  Time instant_{-1};        // of the events in `at_instant_`, or of the last one that was
+  std::int64_t open_ = -1;  // number of the open bucket
+  Nodes at_instant_;        // the next events, of one time, last first; room for all nodes
+  std::size_t left_ = 0;    // of these
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted_;  // order and node, while many are sorted
+  std::uint64_t filled_instants_ = 0;                      // of the open bucket, those that hold something
   std::array<std::uint32_t, 1U << kFineBits> instants_{};  // a list of nodes each
   Nodes before_;  // heap: before `instant_`, pushed after a look ahead had opened it
   Nodes far_;     // heap: events that were beyond the horizon when they were pushed

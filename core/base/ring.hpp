@@ -5,30 +5,37 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
+#include <type_traits>
 
 #include "base/error.hpp"
 
 namespace cxloom {
 
 template <class T>
+  requires std::is_trivially_destructible_v<T>
 class Ring {
  public:
+  Ring() = default;
+  /// Its items are in `memory`, which outlives it; there, what it grows out of is lost until all is given back.
+  explicit Ring(std::pmr::memory_resource& memory) : items_(nullptr, Room{&memory}) {}
+
   bool empty() const { return head_ == tail_; }
   std::size_t size() const { return tail_ - head_; }
-  const T& front() const { return items_[head_ & (room_ - 1)]; }
+  const T& front() const { return items_[head_ & (room() - 1)]; }
   /// The i-th from the front.
   const T& operator[](std::size_t i) const {
-    return items_[(head_ + static_cast<std::uint32_t>(i)) & (room_ - 1)];
+    return items_[(head_ + static_cast<std::uint32_t>(i)) & (room() - 1)];
   }
   void pop_front() { ++head_; }
   void push_back(const T& item) {
-    if (tail_ - head_ == room_) grow();
+    if (tail_ - head_ == room()) grow();
     at(tail_++) = item;
   }
   /// Puts `item` behind the last for which `before(item, that)` does not hold; all are in such an order.
   template <class Before>
   void insert(const T& item, Before before) {
-    if (tail_ - head_ == room_) grow();
+    if (tail_ - head_ == room()) grow();
     std::uint32_t place = tail_++;
     for (; place != head_ && before(item, at(place - 1)); --place) at(place) = at(place - 1);
     at(place) = item;
@@ -37,21 +44,29 @@ class Ring {
  private:
   static constexpr std::uint32_t kSmallest = 16;
 
-  T& at(std::uint32_t i) { return items_[i & (room_ - 1)]; }
+  /// Of the items; a power of two.
+  struct Room {
+    std::pmr::memory_resource* memory = std::pmr::new_delete_resource();
+    std::uint32_t size = 0;
+    void operator()(T* items) const { memory->deallocate(items, size * sizeof(T), alignof(T)); }
+  };
+
+  std::uint32_t room() const { return items_.get_deleter().size; }
+  T& at(std::uint32_t i) { return items_[i & (room() - 1)]; }
   void grow() {
-    ensure(room_ < 1U << 31U, "more in a ring than it can number");
-    const std::uint32_t room = std::max(kSmallest, room_ * 2);
-    auto items = std::make_unique<T[]>(room);
+    ensure(room() < 1U << 31U, "more in a ring than it can number");
+    Room larger{items_.get_deleter().memory, std::max(kSmallest, room() * 2)};
+    void* const place = larger.memory->allocate(larger.size * sizeof(T), alignof(T));
+    auto* const items = static_cast<T*>(place);
+    std::uninitialized_value_construct_n(items, larger.size);
     const std::uint32_t count = tail_ - head_;
     for (std::uint32_t i = 0; i < count; ++i) items[i] = at(head_ + i);
-    items_ = std::move(items);
+    items_ = std::unique_ptr<T[], Room>(items, larger);
     head_ = 0;
     tail_ = count;
-    room_ = room;
   }
 
-  std::unique_ptr<T[]> items_;
-  std::uint32_t room_ = 0;  // of a power of two
+  std::unique_ptr<T[], Room> items_;
   std::uint32_t head_ = 0;  // numbers of items, which wrap around
   std::uint32_t tail_ = 0;
 };

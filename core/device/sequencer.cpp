@@ -39,6 +39,7 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       instruction_time_(params.instruction_time),
       arrivals_(context.seed, context.name),
       window_(params.queue),
+      requests_(context.kernel.arena().memory()),
       slots_(context.kernel, "a queue slot", endpoint),
       dependences_(context.kernel, "the answer to an access that it depends on", endpoint),
       write_back_buffer_(context.kernel, "room in the write-back buffer", endpoint) {

@@ -20,7 +20,10 @@ namespace cxloom {
 class SwitchCore final : public EventHandler {
  public:
   SwitchCore(const SwitchParams& params, Component& owner, Fabric& fabric)
-      : owner_(owner), fabric_(fabric), queueing_(params.queueing) {}
+      : owner_(owner),
+        fabric_(fabric),
+        queueing_(params.queueing),
+        all_queues_(&owner.kernel().arena().memory()) {}
 
   std::string name() const override { return owner_.name(); }
   /// Its ports take messages from its queues when they can.
@@ -74,7 +77,7 @@ class SwitchCore final : public EventHandler {
   std::vector<VirtualChannels*> outputs_;   // of the ports, if it arbitrates
   PairTable<InputQueue> queues_;            // those that hold something
   std::vector<InputQueue*> empty_queues_;   // the last one that became empty is the next to be used
-  std::deque<InputQueue> all_queues_;
+  std::pmr::deque<InputQueue> all_queues_;
   Time opened_;
   Time closed_;
 };

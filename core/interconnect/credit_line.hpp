@@ -25,7 +25,7 @@ class alignas(64) CreditLine {
  public:
   /// A credit arrives `delay` after it was given. Not limited: credits of this class are not counted.
   CreditLine(const CreditUser& user, Time delay, Channel which, bool limited)
-      : delay_(delay), user_(user), which_(which), limited_(limited) {}
+      : coming_(user.kernel.arena().memory()), delay_(delay), user_(user), which_(which), limited_(limited) {}
 
   // The giver.
 

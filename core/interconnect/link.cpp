@@ -27,10 +27,11 @@ FlitSetup flit_setup(const LinkParams& params, const VirtualChannels::Setup& cha
 
 }  // namespace
 
-std::unique_ptr<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSetup& setup) {
+InArena<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSetup& setup) {
+  Arena& arena = path.kernel().arena();
   if (BatchedFlitTransmitter::possible(path, setup))
-    return std::make_unique<BatchedFlitTransmitter>(path, setup.sender);
-  return std::make_unique<FlitTransmitter>(path, setup);
+    return arena.make<BatchedFlitTransmitter>(path, setup.sender);
+  return arena.make<FlitTransmitter>(path, setup);
 }
 
 std::uint64_t link_bytes(const LinkParams& params) {
@@ -64,12 +65,13 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
   // Credits, and turns on a wire that both directions share, need a queue at both ends.
   const bool both = params.phy || params.credits.any() || (shared && !forward.rate.unlimited());
   const auto make_end = [&](const LinkSide& side, const LinkPath::Setup& setup, Time back) {
-    auto end = std::make_unique<LinkEnd>(side.kernel, setup);
+    Arena& arena = side.kernel.arena();
+    auto end = arena.make<LinkEnd>(side.kernel, setup);
     const VirtualChannels::Setup channels{params.credits, setup.owner.arbitration(), port_delays + back};
     if (params.phy) {
       end->set_transmitter(make_flit_transmitter(end->path(), flit_setup(params, channels, seed)));
     } else if (both || setup.owner.arbitrates()) {
-      end->set_transmitter(std::make_unique<MessageTransmitter>(end->path(), channels));
+      end->set_transmitter(arena.make<MessageTransmitter>(end->path(), channels));
     }
     return end;
   };

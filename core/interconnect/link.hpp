@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
+#include "base/arena.hpp"
 #include "interconnect/link_end.hpp"
 #include "interconnect/link_params.hpp"
 
@@ -12,8 +12,8 @@ namespace cxloom {
 struct FlitSetup;
 
 struct Link {
-  std::unique_ptr<LinkEnd> forward;  ///< sends from the first component to the second
-  std::unique_ptr<LinkEnd> backward;
+  InArena<LinkEnd> forward;  ///< sends from the first component to the second
+  InArena<LinkEnd> backward;
 };
 
 /// One side of a link to be made.
@@ -24,7 +24,7 @@ struct LinkSide {
 };
 
 /// The kind of transmitter that the setup allows; that at the other side may be of the other kind.
-std::unique_ptr<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSetup& setup);
+InArena<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSetup& setup);
 
 /// What a link takes of memory.
 std::uint64_t link_bytes(const LinkParams& params);

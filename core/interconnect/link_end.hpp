@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
+#include "base/arena.hpp"
 #include "base/units.hpp"
 #include "component/port.hpp"
 #include "interconnect/credit_line.hpp"
@@ -20,7 +20,7 @@ class alignas(64) LinkEnd final : public Port {
   LinkEnd(Kernel& kernel, const LinkPath::Setup& setup) : path_(kernel, setup) {}
   /// To be called before it is connected: its messages are put on the wire by `transmitter`, which has been made for this
   /// path.
-  void set_transmitter(std::unique_ptr<Transmitter> transmitter) { transmitter_ = std::move(transmitter); }
+  void set_transmitter(InArena<Transmitter> transmitter) { transmitter_ = std::move(transmitter); }
   /// Ends that return credits to each other are connected, in both directions.
   void connect(LinkEnd& opposite);
 
@@ -68,7 +68,7 @@ class alignas(64) LinkEnd final : public Port {
 
   bool carries_credits_ = false;       // the transmitter takes them there
   CreditLine* far_credits_ = nullptr;  // by class, of the other end, for what comes in here
-  std::unique_ptr<Transmitter> transmitter_;
+  InArena<Transmitter> transmitter_;
   LinkPath path_;
 };
 

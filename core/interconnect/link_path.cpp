@@ -19,6 +19,7 @@ LinkPath::LinkPath(Kernel& kernel, const Setup& setup)
       own_wire_(setup.wire),
       to_head_taker_(setup.receiver.takes_heads()),
       owner_port_(setup.owner_port),
+      monitor_(kernel.arena().memory()),
       owner_(setup.owner) {}
 
 Time LinkPath::depart(Message& message, Time ready) {

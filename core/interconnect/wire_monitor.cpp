@@ -7,7 +7,7 @@ namespace cxloom {
 void WireMonitor::make_room(Time now) {
   settle(now);
   if (tail_ - ended_ < room_ / 2) return;
-  std::vector<Passage> larger(std::max<std::size_t>(16, ring_.size() * 2));
+  std::pmr::vector<Passage> larger(std::max<std::size_t>(16, ring_.size() * 2), ring_.get_allocator());
   for (std::uint32_t i = ended_; i != tail_; ++i) larger[i & (larger.size() - 1)] = at(i);
   ring_ = std::move(larger);
   room_ = static_cast<std::uint32_t>(ring_.size());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "base/units.hpp"
@@ -34,6 +35,10 @@ struct WireTotals {
 
 class WireMonitor {
  public:
+  /// Passages that have not ended are kept in `memory`, which outlives it.
+  explicit WireMonitor(std::pmr::memory_resource& memory = *std::pmr::new_delete_resource())
+      : ring_(&memory) {}
+
   /// Books a passage; `ready`, `start` and `end` never decrease from one to the next, and `end` is not before `now`.
   void book(const Passage& passage, Time now) {
     if (tail_ - ended_ == room_) [[unlikely]]
@@ -64,7 +69,7 @@ class WireMonitor {
   std::uint32_t joined_ = 0;
   std::uint32_t tail_ = 0;
   std::uint32_t room_ = 0;  // in the ring: a power of two
-  std::vector<Passage> ring_;
+  std::pmr::vector<Passage> ring_;
   WireTotals totals_;
   LevelMonitor queue_;
 };

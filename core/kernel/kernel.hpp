@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/arena.hpp"
 #include "base/units.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_queue.hpp"
@@ -50,6 +51,8 @@ class Kernel {
   Kernel& operator=(const Kernel&) = delete;
 
   Time now() const { return now_; }
+  /// For what the events touch all the time: it lives as long as the kernel.
+  Arena& arena() { return arena_; }
   /// Events so far, the one at hand included.
   std::uint64_t events() const { return events_; }
 
@@ -112,6 +115,7 @@ class Kernel {
 
   Time now_;
   EventQueue queue_;
+  Arena arena_;
   std::unique_ptr<KernelGroup> own_group_;
   KernelGroup& group_;
   std::vector<EventHandler*> settling_;

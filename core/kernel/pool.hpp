@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <vector>
 
 namespace cxloom {
@@ -14,9 +15,16 @@ namespace cxloom {
 template <class T>
 class Pool {
  public:
-  Pool() = default;
+  /// Its objects are in `memory`, which outlives it.
+  explicit Pool(std::pmr::memory_resource& memory = *std::pmr::new_delete_resource()) : memory_(memory) {}
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
+  ~Pool() {
+    for (Slot* slab : slabs_) {
+      std::destroy_n(slab, kSlab);
+      memory_.deallocate(slab, kSlab * sizeof(Slot), alignof(Slot));
+    }
+  }
 
   /// A fresh object, as if newly made.
   T& take() {
@@ -46,7 +54,7 @@ class Pool {
   std::uint64_t live() const { return live_; }
 
  private:
-  static constexpr std::uint32_t kSlab = 256;
+  static constexpr std::uint32_t kSlab = 64;
   static constexpr bool kIndexed = requires(T object) { object.index; };
 
   /// A cache line apart: at a stride of a power of two the hot lines of all objects would share a part of the cache's sets,
@@ -58,16 +66,20 @@ class Pool {
 
   void grow() {
     [[maybe_unused]] const auto first = static_cast<std::uint32_t>(slabs_.size() * kSlab);
-    slabs_.push_back(std::make_unique<Slot[]>(kSlab));
+    void* const place = memory_.allocate(kSlab * sizeof(Slot), alignof(Slot));
+    auto* const slab = static_cast<Slot*>(place);
+    std::uninitialized_value_construct_n(slab, kSlab);
+    slabs_.push_back(slab);
     for (std::uint32_t i = kSlab; i-- > 0;) {
-      T& object = slabs_.back()[i].object;
+      T& object = slab[i].object;
       if constexpr (kIndexed) object.index = first + i;
       object.next = free_;
       free_ = &object;
     }
   }
 
-  std::vector<std::unique_ptr<Slot[]>> slabs_;
+  std::pmr::memory_resource& memory_;
+  std::vector<Slot*> slabs_;
   T* free_ = nullptr;
   std::uint64_t live_ = 0;
 };

@@ -44,7 +44,7 @@ class System {
   const Roles& roles() const { return fabric_.roles; }
   const std::vector<LinkView>& links() const { return links_; }
   /// Of each link one after the other: its forward end, its backward end.
-  const std::vector<std::unique_ptr<LinkEnd>>& link_ends() const { return link_ends_; }
+  const std::vector<InArena<LinkEnd>>& link_ends() const { return link_ends_; }
   /// What it takes of the machine's memory, as was estimated before it was built.
   std::uint64_t memory_need() const { return memory_need_; }
   /// Edge ports, which have PBR identities.
@@ -68,7 +68,7 @@ class System {
   Topology topology_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::unique_ptr<Component>> components_;
-  std::vector<std::unique_ptr<LinkEnd>> link_ends_;
+  std::vector<InArena<LinkEnd>> link_ends_;
   std::vector<LinkView> links_;
   std::size_t pbr_ids_ = 0;
   std::uint64_t memory_need_ = 0;

@@ -76,7 +76,7 @@ class QueuedLink {
         b_to_a(kernel, path_of(link, b, a, 1, link.shared ? &a_to_b.path() : nullptr)) {
     const VirtualChannels::Setup setup{link.credits, link.arbitration, link.port_delays + link.delay};
     for (LinkEnd* end : {&a_to_b, &b_to_a})
-      end->set_transmitter(std::make_unique<MessageTransmitter>(end->path(), setup));
+      end->set_transmitter(kernel.arena().make<MessageTransmitter>(end->path(), setup));
     a_to_b.connect(b_to_a);
     b_to_a.connect(a_to_b);
     a.attach(a_to_b);

@@ -69,12 +69,12 @@ TEST(Partitions, ASharedWireJoins) {
   EXPECT_EQ(partitions.lookahead, std::nullopt);
 }
 
-TEST(Partitions, AnIoEngineIsWithItsTarget) {
+TEST(Partitions, AnIoEngineReachesItsTargetByMessagesAlone) {
   test::System system = chain({{"bandwidth", "64GB/s"}, {"delay", "30ns"}}, {{"delay", "26ns"}});
   system.device("nic", "io-engine", {{"target", "mem"}, {"traffic", "dma-write"}, {"rate", "1GB/s"}})
       .link("nic", "bus", {{"bandwidth", "64GB/s"}, {"delay", "5ns"}});
   const Partitions partitions = of(system);
-  EXPECT_EQ(partitions.of_node, (Nodes{0, 1, 2, 2}));
+  EXPECT_EQ(partitions.of_node, (Nodes{0, 1, 2, 3}));
   EXPECT_EQ(partitions.lookahead, 5_ns);
 }
 

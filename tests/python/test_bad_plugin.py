@@ -237,7 +237,9 @@ def test_one_for_another_version_or_layout_is_refused(library: Path, tmp_path: P
         library, tmp_path, put(CXX_LIBRARY, b"libc++\0")
     )
     size = put(TYPES + 24, struct.pack("<I", 1))
-    assert "another layout of a type of cxloom, found AccessStream: 1 byte," in changed(library, tmp_path, size)
+    assert "another layout of a type of cxloom, found AccessStream: 1 byte," in changed(
+        library, tmp_path, size
+    )
     assert "stamp of another size" in changed(library, tmp_path, put(16, struct.pack("<I", 8)))
     assert "does not say what it was built for" in changed(library, tmp_path, put(0, b"other"))
 

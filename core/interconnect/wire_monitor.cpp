@@ -4,6 +4,19 @@
 
 namespace cxloom {
 
+// The one that was kept apart comes first: in the ring it is one like the others.
+void WireMonitor::book_ahead(const Passage& passage, Time now) {
+  if (last_.end != kNone) push(last_, now);
+  last_.end = kNone;
+  push(passage, now);
+}
+
+void WireMonitor::push(const Passage& passage, Time now) {
+  if (tail_ - ended_ == room_) [[unlikely]]
+    make_room(now);
+  at(tail_++) = passage;
+}
+
 void WireMonitor::make_room(Time now) {
   settle(now);
   if (tail_ - ended_ < room_ / 2) return;
@@ -33,12 +46,11 @@ void WireMonitor::settle(Time now) {
     }
   }
   while (ended_ != started_ && at(ended_).end <= now) {
-    const Passage& passage = at(ended_++);
-    if (queue_.closed()) continue;
-    totals_.busy += passage.end - std::max(passage.start, queue_.opened());
-    totals_.messages += passage.messages;
-    totals_.bytes += passage.bytes;
-    totals_.payload += passage.payload;
+    count(at(ended_++));
+  }
+  if (last_.end <= now) {
+    count(last_);
+    last_.end = kNone;
   }
 }
 
@@ -57,9 +69,10 @@ void WireMonitor::close(Time now) {
 WireTotals WireMonitor::totals(Time now) {
   settle(now);
   WireTotals result = totals_;
-  if (!queue_.closed() && ended_ != started_) {  // the passage under way
-    const Passage& passage = at(ended_);
-    result.busy += std::min(now, passage.end) - std::max(passage.start, queue_.opened());
+  if (queue_.closed()) return result;
+  const Passage* under_way = ended_ != started_ ? &at(ended_) : last_.end != kNone ? &last_ : nullptr;
+  if (under_way && under_way->start <= now) {
+    result.busy += std::min(now, under_way->end) - std::max(under_way->start, queue_.opened());
   }
   return result;
 }

@@ -1,6 +1,7 @@
 // What passes one direction of a wire: busy time, bytes, and how many messages wait for it, over time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory_resource>
 #include <vector>
@@ -41,9 +42,12 @@ class WireMonitor {
 
   /// Books a passage; `ready`, `start` and `end` never decrease from one to the next, and `end` is not before `now`.
   void book(const Passage& passage, Time now) {
-    if (tail_ - ended_ == room_) [[unlikely]]
-      make_room(now);
-    at(tail_++) = passage;
+    if (ended_ == tail_ && last_.end <= now && passage.ready == passage.start) {
+      count(last_);
+      last_ = passage;
+    } else {
+      book_ahead(passage, now);
+    }
   }
 
   void open(Time now);
@@ -57,20 +61,34 @@ class WireMonitor {
   LevelMonitor& queue() { return queue_; }
 
  private:
+  void book_ahead(const Passage& passage, Time now);
+  /// It has ended.
+  void count(const Passage& passage) {
+    if (queue_.closed() || passage.end == kNone) return;
+    totals_.busy += passage.end - std::max(passage.start, queue_.opened());
+    totals_.messages += passage.messages;
+    totals_.bytes += passage.bytes;
+    totals_.payload += passage.payload;
+  }
+  void push(const Passage& passage, Time now);
   Passage& at(std::uint32_t index) { return ring_[index & (room_ - 1)]; }
   void make_room(Time now);
   void settle(Time now);
 
-  // Passages are worked off many at a time, which costs less than one by one. [ended_, tail_) are kept; of these
-  // [joined_, tail_) have not joined the queue yet at the time up to which the account goes, and [started_, tail_) have
-  // not started. The numbers wrap around.
+  // Most often a passage that starts when it is ready finds that the last one has ended. The last one is kept here then, and
+  // nothing in the ring.
+  static constexpr Time kNone{-1};
+  Passage last_{kNone, kNone, kNone};
+  WireTotals totals_;
+  // The others are booked ahead of time and worked off many at a time, which costs less than one by one. [ended_, tail_) are
+  // kept; of these [joined_, tail_) have not joined the queue yet at the time up to which the account goes, and
+  // [started_, tail_) have not started. The numbers wrap around.
   std::uint32_t ended_ = 0;
   std::uint32_t started_ = 0;
   std::uint32_t joined_ = 0;
   std::uint32_t tail_ = 0;
   std::uint32_t room_ = 0;  // in the ring: a power of two
   std::pmr::vector<Passage> ring_;
-  WireTotals totals_;
   LevelMonitor queue_;
 };
 

@@ -9,7 +9,7 @@ namespace cxloom {
 
 namespace {
 
-/// Gives large blocks as whole huge pages, where the machine has them.
+/// Gives blocks of 2 MiB or more as whole huge pages, where the machine has them.
 class HugePages final : public std::pmr::memory_resource {
  public:
   static constexpr std::size_t kPage = std::size_t{2} << 20U;
@@ -19,8 +19,10 @@ class HugePages final : public std::pmr::memory_resource {
     if (bytes < kPage) return ::operator new(bytes, std::align_val_t{alignment});
     const std::size_t whole = (bytes + kPage - 1) & ~(kPage - 1);
     void* const block = ::operator new(whole, std::align_val_t{kPage});
-    // Advice: whoever does not take it gives usual pages.
+    // Advice: a machine that does not take it gives usual pages.
+#ifdef MADV_HUGEPAGE
     static_cast<void>(madvise(block, whole, MADV_HUGEPAGE));
+#endif
     return block;
   }
   void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
@@ -34,7 +36,7 @@ std::pmr::memory_resource& huge_pages() {
   return pages;
 }
 
-// A small system never comes to the second block. A page of it that nobody has written takes no memory.
+// Blocks grow by half: from the third on they are huge pages. A page that nobody has written takes no memory.
 constexpr std::size_t kFirst = std::size_t{1} << 20U;
 
 }  // namespace

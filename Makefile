@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests dram-check window-check python-tests lint lint-format lint-tidy lint-python format sanitize bench \
+.PHONY: help demo test build cxx-tests dram-check window-check python-tests lint lint-format lint-tidy lint-python format sanitize bench bench-against \
   fuzz same-bytes package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -37,6 +37,7 @@ help:
 	@echo "make dram-check  a hundred million DRAM commands against the table of timings; bandwidth at all depths"
 	@echo "make window-check  how often intervals cover the true mean, over hundreds of runs"
 	@echo "make same-bytes  what changed in the results of some 400 systems since BASE (a commit; default HEAD)"
+	@echo "make bench-against  instructions and time of the benchmarks beside those of BASE (a commit; default HEAD)"
 	@echo "make bench     C++ micro-benchmarks, benchmarks/run.py and benchmarks/startup.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried"
 	@echo "make clean     remove build/ and .venv/"
@@ -137,6 +138,13 @@ bench: build build/.configured-benchmarks
 	@if [[ -x build/benchmarks/cxloom_benchmarks ]]; then build/benchmarks/cxloom_benchmarks; fi
 	@if [[ -f benchmarks/run.py ]]; then $(BIN)/python benchmarks/run.py; fi
 	@$(BIN)/python benchmarks/startup.py
+
+bench-against: build build/.configured-benchmarks
+	@base=$$(git rev-parse --short "$(BASE)"); then=build/same-bytes/$$base; mkdir -p $$then/tree; \
+	if [[ ! -e $$then/tree/Makefile ]]; then git archive "$$base" | tar -x -C $$then/tree; fi; \
+	$(MAKE) --no-print-directory -C $$then/tree build build/.configured-benchmarks; \
+	for tree in . $$then/tree; do $(CMAKE) --build $$tree/build --target cxloom_throughput || exit 1; done; \
+	$(BIN)/python benchmarks/compare.py $$then/tree
 
 # The wheel as a user's `pip install .` builds it, tried from where it was installed.
 package: build

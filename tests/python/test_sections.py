@@ -75,16 +75,29 @@ def test_one_declaration_serves_the_whole_front_end() -> None:
         system.paint(coat=7)
 
 
-def test_sections_are_named_in_no_list_of_their_own() -> None:
-    # `outputs` stands for all of them: what it records is known where rows are written, and nowhere else.
-    uses = {"core/system/spec_section.cpp", "python/cxloom/running.py"}
-    named = {
-        str(file.relative_to(REPOSITORY))
-        for folder in ("core", "bindings", "python/cxloom")
-        for file in (REPOSITORY / folder).rglob("*.?*")
-        if file.suffix in (".cpp", ".hpp", ".py") and '"outputs"' in file.read_text(encoding="utf-8")
-    }
-    assert named == uses
+# The words of sections of parameters, where they are something else, or where what they ask for is done.
+NAMED = {
+    "outputs": {"python/cxloom/running.py": "the rows that it asks for are written there"},
+    "run": {
+        "python/cxloom/__init__.py": "the function `run`",
+        "python/cxloom/cli/app.py": "the command `cxloom run`",
+        "python/cxloom/cli/study.py": "the command `cxloom study run`",
+    },
+}
+
+
+def test_sections_of_parameters_are_named_in_no_list_of_their_own() -> None:
+    # The others, which are laid over each other, generated or built entry by entry, are named where that is done.
+    sections = _core.declarations()["sections"]
+    assert set(NAMED) == {key for key, about in sections.items() if about["form"] == "one"}
+    for section, uses in NAMED.items():
+        named = {
+            str(file.relative_to(REPOSITORY))
+            for folder in ("core", "bindings", "python/cxloom")
+            for file in (REPOSITORY / folder).rglob("*.?*")
+            if file.suffix in (".cpp", ".hpp", ".py") and f'"{section}"' in file.read_text(encoding="utf-8")
+        }
+        assert named == {"core/system/spec_section.cpp", *uses}, section
 
 
 def test_all_sections_are_declared() -> None:

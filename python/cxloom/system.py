@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import Any
 
 from cxloom.building import describe
@@ -21,6 +21,25 @@ from cxloom.spec.writer import to_yaml
 from cxloom.words import counted
 
 _PACKAGE = str(Path(__file__).parent)
+
+
+class _SectionMethod:
+    """The method that sets parameters of the section of the same name, with its declaration as signature and docstring.
+
+    Args:
+        more: what its docstring says besides.
+    """
+
+    def __init__(self, more: str = "") -> None:
+        self._more = more
+        self._section = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._section = name
+
+    def __get__(self, system: System | None, owner: type) -> Callable[..., System]:
+        method = _setter(self._section, self._more)
+        return method if system is None else MethodType(method, system)
 
 
 class System:
@@ -126,12 +145,15 @@ class System:
         self._add_entry("devices", name, {"kind": kind, **checked}, where)
         return self
 
+    run = _SectionMethod("Starting it is `cxloom.run(system)`.")
+    outputs = _SectionMethod()
+
     def __getattr__(self, word: str) -> Callable[..., System]:
-        """What is declared: a method for each kind of device, and for each section of parameters (run, outputs)."""
+        """What is declared and has no name above: a method for each kind of device, and for a section of parameters."""
         if word.startswith("_"):
             raise AttributeError(word)
         if word in _sections():
-            return _setter(self, word)
+            return MethodType(_setter(word), self)
         known = declared.kinds("devices")
         kind = word.replace("_", "-") if word.replace("_", "-") in known else word
         if kind not in known:
@@ -276,14 +298,15 @@ def _sections() -> list[str]:
     return [key for key, about in declared.sections().items() if about["form"] == "one"]
 
 
-def _setter(system: System, section: str) -> Callable[..., System]:
-    """The method that sets parameters of a section."""
+def _setter(section: str, more: str = "") -> Callable[..., System]:
+    """The method that sets parameters of a section; `more` is what its docstring says besides."""
 
-    def put(**params: Any) -> System:
-        return system._section(section, params, _caller())
+    def put(self: System, /, **params: Any) -> System:
+        return self._section(section, params, _caller())
 
     about = declared.sections()[section]
-    return _documented(put, section, str(about["doc"]), declared.declarations()[about["entry"]], {})
+    doc = f"{about['doc']} {more}".rstrip()
+    return _documented(put, section, doc, declared.declarations()[about["entry"]], {}, bound=True)
 
 
 def _constructor(system: System, kind: str) -> Callable[..., System]:
@@ -297,9 +320,19 @@ def _constructor(system: System, kind: str) -> Callable[..., System]:
 
 
 def _documented(
-    method: Callable[..., System], name: str, doc: str, info: Mapping[str, Any], positional: Mapping[str, str]
+    method: Callable[..., System],
+    name: str,
+    doc: str,
+    info: Mapping[str, Any],
+    positional: Mapping[str, str],
+    *,
+    bound: bool = False,
 ) -> Callable[..., System]:
-    """The method with the declared parameters as its signature and documentation, behind those that it has itself."""
+    """The method with the declared parameters as its signature and documentation, behind those that it has itself.
+
+    Args:
+        bound: it is a function of the class, with `self` before them.
+    """
 
     import inspect
 
@@ -307,6 +340,8 @@ def _documented(
         inspect.Parameter(each, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="str")
         for each in positional
     ]
+    if bound:
+        own.insert(0, inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY))
     keywords = [
         inspect.Parameter(field["name"], inspect.Parameter.KEYWORD_ONLY, default=field["default"] or None)
         for field in info["fields"]

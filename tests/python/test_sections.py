@@ -1,5 +1,6 @@
 """A section of a spec is one declaration of the core: the front end takes all that it knows of it from there."""
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,24 @@ def test_sections_of_parameters_are_named_in_no_list_of_their_own() -> None:
             if file.suffix in (".cpp", ".hpp", ".py") and f'"{section}"' in file.read_text(encoding="utf-8")
         }
         assert named == {"core/system/spec_section.cpp", *uses}, section
+
+
+def test_sections_of_parameters_are_methods_of_the_class() -> None:
+    # So that editors and `help(cx.System)` show them: from the class alone, before there is a system.
+    sections = _core.declarations()["sections"]
+    for section, about in sections.items():
+        if about["form"] != "one":
+            continue
+        assert section in vars(cx.System), section
+        method = getattr(cx.System, section)
+        fields = [field["name"] for field in _core.declarations()[about["entry"]]["fields"]]
+        assert list(inspect.signature(method).parameters) == ["self", *fields]
+        assert list(inspect.signature(getattr(cx.System(), section)).parameters) == fields
+        assert method.__doc__.startswith(about["doc"])
+    assert "Starting it is `cxloom.run(system)`." in cx.System.run.__doc__  # type: ignore[operator]
+    system = cx.System.from_yaml(SYSTEM)
+    assert cx.System.run(system, seed=3) is system
+    assert system.resolve().plain()["run"] == {"seed": 3}
 
 
 def test_all_sections_are_declared() -> None:

@@ -87,29 +87,59 @@ std::uint64_t round_of(const DramDevice& device, std::uint32_t ranks) {
   const DramOrganisation& o = device.organisation;
   return std::uint64_t{o.sub_channels} * o.bank_groups * o.banks * ranks * o.columns * (o.width / 8);
 }
-/// So many distances that cover it evenly.
+/// So many distances that cover it evenly. As a round is a power of two, an odd number of them has as many phases in a row of
+/// one bank.
 std::vector<std::uint64_t> evenly(std::uint64_t round, std::uint64_t count) {
   std::vector<std::uint64_t> distances;
   for (std::uint64_t i = 0; i < count; ++i) distances.push_back(round * i / count / 256 * 256);
   return distances;
 }
 
-/// Depths and bandwidths, and by what share the bandwidth is below that of a lower depth at most.
+/// By what share the bandwidth is below that of a lower depth at most.
+struct Fall {
+  double fall = 0;
+  double best = 0;
+  void add(double bandwidth) {
+    best = std::max(best, bandwidth);
+    fall = std::max(fall, 1 - bandwidth / best);
+  }
+};
+
+/// Where single distances lose most, of one host and of several: in every slice.
+bool falls_most(const DramDevice& device, std::uint32_t ranks, const Pattern& pattern) {
+  const std::string name(pattern.name);
+  return ranks == 2 && ((device.name == "LPDDR5-6400" && name == "copy") ||
+                        (device.name == "DDR4-3200" && name == "two hosts copying"));
+}
+
+/// Depths and bandwidths, the mean over distances; the fall of the mean, and the largest at a single distance.
 struct Curve {
   double fall = 0;
+  double single = 0;
+  std::uint64_t where = 0;  ///< the distance of that
   std::string text;
 };
 Curve curve(const DramParams& params, const Pattern& pattern, const std::vector<std::uint64_t>& aparts,
             const std::vector<std::uint64_t>& depths, std::uint64_t count) {
   Curve result;
-  double best = 0;
+  Fall of_mean;
+  std::vector<Fall> of_each(aparts.size());
   for (const std::uint64_t depth : depths) {
     double sum = 0;
-    for (const std::uint64_t apart : aparts) sum += bandwidth(params, pattern, apart, depth, count);
+    for (std::size_t i = 0; i < aparts.size(); ++i) {
+      const double found = bandwidth(params, pattern, aparts[i], depth, count);
+      of_each[i].add(found);
+      sum += found;
+    }
     const double mean = sum / static_cast<double>(aparts.size());
     result.text += " " + std::to_string(depth) + ": " + std::to_string(mean);
-    best = std::max(best, mean);
-    result.fall = std::max(result.fall, 1 - mean / best);
+    of_mean.add(mean);
+  }
+  result.fall = of_mean.fall;
+  for (std::size_t i = 0; i < aparts.size(); ++i) {
+    if (of_each[i].fall <= result.single) continue;
+    result.single = of_each[i].fall;
+    result.where = aparts[i];
   }
   return result;
 }
@@ -151,6 +181,7 @@ TEST(DramDepth, HostsAPowerOfTwoApartKeepTheirBandwidth) {
 
 // Over all presets, the mean over distances between the arrays. It is the distances that decide in which banks arrays meet, and
 // more in flight shifts them (below): so they cover the round through all banks evenly, and a shift changes nothing.
+// A single distance, 0 among them, which is that of arrays a power of two apart, may lose more, but no more than was measured.
 TEST(DramDepth, BandwidthDoesNotFallWithTheDepth) {
   const bool all = everything();
   const std::size_t stride = all ? 1 : kSanitized ? 63 : 13;
@@ -158,11 +189,13 @@ TEST(DramDepth, BandwidthDoesNotFallWithTheDepth) {
   for (const DramDevice& device : dram_presets()) {
     for (const std::uint32_t ranks : {1U, 2U}) {
       for (const Pattern& pattern : kPatterns) {
-        if (n++ % stride != 0) continue;
+        const bool most = falls_most(device, ranks, pattern);
+        if (n++ % stride != 0 && !most) continue;
         DramParams params = DramBench::preset(std::string(device.name));
         params.ranks = ranks;
         std::vector<std::uint64_t> aparts{0};
-        if (pattern.hosts * pattern.arrays > 1) aparts = evenly(round_of(device, ranks), all ? 24 : 8);
+        if (pattern.hosts * pattern.arrays > 1)
+          aparts = evenly(round_of(device, ranks), all || most ? 24 : 9);
         std::vector<std::uint64_t> depths{24, 60, 100, 136, 200, 330, 700};
         if (kSanitized) depths = {24, 100, 200};
         if (all) depths = {3, 8, 16, 24, 48, 64, 100, 128, 192, 256, 450, 1024};
@@ -171,38 +204,42 @@ TEST(DramDepth, BandwidthDoesNotFallWithTheDepth) {
                   std::uint64_t{kSanitized ? 6000U : 12'000U} * device.organisation.sub_channels);
         EXPECT_LT(found.fall, 0.03) << device.name << " of " << ranks << " ranks, " << pattern.name << ":"
                                     << found.text;
+        // As much as was measured (docs/model/dram.md).
+        EXPECT_LT(found.single, all && pattern.hosts > 1 ? 0.30 : 0.21)
+            << device.name << " of " << ranks << " ranks, " << pattern.name << ", arrays " << found.where
+            << " bytes from a power of two apart";
       }
     }
   }
 }
 
 // Posted writes of a copy are answered at once, so that what is in flight are reads, and the writes are ahead of them by
-// a line for each. So one more in flight is the same as arrays that begin a line farther apart: where they begin a line closer for
-// each, the bandwidth falls at no single distance. Of presets with one sub-channel, as two do not run in step.
-TEST(DramDepth, OneMoreInFlightIsALineOfDistanceBetweenTheArraysOfACopy) {
+// a line for each. That is the explanation of what a single distance loses above, and this tests the explanation, not what a copy
+// whose arrays stay gets: if one more in flight is the same as arrays that begin a line farther apart, then the bandwidth falls at
+// no single distance where they begin a line closer for each. It holds for presets with one sub-channel and for the two of
+// DDR5, for which DDR5-4800 stands. The many channels of HBM are not in step, and lose more.
+TEST(DramDepth, ACopyKeepsItsBandwidthWhereItsArraysBeginALineCloserForEachInFlight) {
   const Pattern copy{"copy", 1, 2, each_second};
   std::vector<std::uint64_t> depths{64, 200, 1024};
   if (everything()) depths = {64, 100, 200, 450, 1024};
   for (const DramDevice& device : dram_presets()) {
-    if (device.organisation.sub_channels != 1) continue;
+    if (device.organisation.sub_channels != 1 && device.name != "DDR5-4800") continue;
     for (const std::uint32_t ranks : {1U, 2U}) {
       DramParams params = DramBench::preset(std::string(device.name));
       params.ranks = ranks;
       const std::uint64_t count = everything() ? 8 : kSanitized ? 1 : 3;
       for (const std::uint64_t distance : evenly(round_of(device, ranks), count)) {
         std::string text;
-        double best = 0;
-        double fall = 0;
+        Fall fall;
         for (const std::uint64_t depth : depths) {
           // The sum wraps around below zero, and is right again with what it is added to.
           const double found =
               bandwidth(params, copy, distance - 64 * depth, depth, kSanitized ? 6000 : 24'000);
           text += " " + std::to_string(depth) + ": " + std::to_string(found);
-          best = std::max(best, found);
-          fall = std::max(fall, 1 - found / best);
+          fall.add(found);
         }
-        EXPECT_LT(fall, 0.03) << device.name << " of " << ranks << " ranks, " << distance
-                              << " bytes:" << text;
+        EXPECT_LT(fall.fall, 0.03) << device.name << " of " << ranks << " ranks, " << distance
+                                   << " bytes:" << text;
       }
     }
   }

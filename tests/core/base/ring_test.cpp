@@ -2,18 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <memory_resource>
 #include <random>
+
+#include "base/arena.hpp"
 
 namespace cxloom {
 namespace {
 
-TEST(Ring, KeepsTheOrderWhileItGrowsAndWraps) {
+/// Longer and shorter by turns, so that it grows with its front anywhere.
+void play(Ring<int>& ring) {
   std::mt19937 random(1);
-  Ring<int> ring;
   std::deque<int> expected;
   for (int i = 0; i < 10'000; ++i) {
-    // Longer and shorter by turns, so that it grows with its front anywhere.
     if (random() % 5 < (i / 500 % 2 == 0 ? 3U : 2U) || expected.empty()) {
       ring.push_back(i);
       expected.push_back(i);
@@ -26,6 +30,100 @@ TEST(Ring, KeepsTheOrderWhileItGrowsAndWraps) {
     ASSERT_EQ(ring.empty(), expected.empty());
   }
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(ring[i], expected[i]);
+}
+
+TEST(Ring, KeepsTheOrderWhileItGrowsAndWraps) {
+  Ring<int> ring;
+  play(ring);
+}
+
+TEST(Ring, KeepsTheOrderInAnArenaBesideOthers) {
+  Arena arena;
+  Ring<int> before(arena.memory());
+  Ring<int> ring(arena.memory());
+  Ring<int> after(arena.memory());
+  for (int i = 0; i < 100; ++i) {
+    before.push_back(i);
+    after.push_back(-i);
+  }
+  play(ring);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(before[static_cast<std::size_t>(i)], i);
+    EXPECT_EQ(after[static_cast<std::size_t>(i)], -i);
+  }
+}
+
+/// Counts what is taken and given back.
+class Ledger final : public std::pmr::memory_resource {
+ public:
+  std::size_t taken = 0;
+  std::size_t given_back = 0;
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    taken += bytes;
+    return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+  }
+  void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
+    given_back += bytes;
+    std::pmr::new_delete_resource()->deallocate(block, bytes, alignment);
+  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
+};
+
+TEST(Ring, TakesAllItsItemsFromItsMemoryAndGivesThemBack) {
+  Ledger ledger;
+  {
+    Ring<int> ring(ledger);
+    EXPECT_EQ(ledger.taken, 0U);
+    for (int i = 0; i < 1000; ++i) ring.push_back(i);
+    EXPECT_GE(ledger.taken - ledger.given_back, 1000 * sizeof(int));
+    EXPECT_LE(ledger.taken - ledger.given_back, 2 * 1000 * sizeof(int));
+  }
+  EXPECT_EQ(ledger.given_back, ledger.taken);
+}
+
+// The numbers of items have 32 bits. To come to their end by pushing and popping takes seconds, so that a test sets them: an
+// explicit instantiation may name private members.
+void set_numbers(Ring<int>& empty, std::uint32_t number);
+template <auto Head, auto Tail>
+struct Numbers {
+  friend void set_numbers(Ring<int>& empty, std::uint32_t number) {
+    empty.*Head = number;
+    empty.*Tail = number;
+  }
+};
+template struct Numbers<&Ring<int>::head_, &Ring<int>::tail_>;
+
+TEST(Ring, KeepsTheOrderWhereItsNumbersWrapAround) {
+  const auto before = [](int a, int b) { return a < b; };
+  // With the wrap before, between and behind its items, and with 20 of them while it grows from 16.
+  for (std::uint32_t left = 0; left < 24; ++left) {
+    for (const int count : {3, 16, 20, 40}) {
+      for (const bool inserted : {false, true}) {
+        Ring<int> ring;
+        ring.push_back(0);
+        ring.pop_front();
+        set_numbers(ring, std::uint32_t{0} - left);
+        ASSERT_TRUE(ring.empty());
+        for (int i = 0; i < count; ++i) {
+          if (inserted) {
+            ring.insert(count - 1 - i, before);
+          } else {
+            ring.push_back(i);
+          }
+          ASSERT_EQ(ring.size(), static_cast<std::size_t>(i) + 1);
+        }
+        for (int i = 0; i < count; ++i) ASSERT_EQ(ring[static_cast<std::size_t>(i)], i) << left;
+        for (int i = 0; i < count; ++i) {
+          ASSERT_FALSE(ring.empty());
+          ASSERT_EQ(ring.front(), i) << left;
+          ring.pop_front();
+        }
+        ASSERT_TRUE(ring.empty());
+      }
+    }
+  }
 }
 
 TEST(Ring, InsertsBehindItsEquals) {

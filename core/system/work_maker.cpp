@@ -6,6 +6,23 @@
 
 namespace cxloom {
 
+namespace {
+
+constexpr std::uint64_t kToItsEnd = ~std::uint64_t{0};
+
+/// Pages that the patterns stay in, as far as that is known.
+std::optional<std::uint64_t> footprint_of(const std::vector<PhasedStream::Phase>& phases) {
+  std::vector<AddressRange> ranges;
+  for (const PhasedStream::Phase& phase : phases) {
+    const auto range = phase.stream->range();
+    if (!range) return std::nullopt;
+    ranges.push_back(*range);
+  }
+  return pages_in(std::move(ranges));
+}
+
+}  // namespace
+
 WorkMaker::WorkMaker(const Registry& registry, const Spec& spec, const AddressMap& map,
                      const TraceOpener& open_trace)
     : registry_(registry), run_(spec.run), map_(map), open_trace_(open_trace), memory_(frames_of(map)) {
@@ -25,19 +42,23 @@ void WorkMaker::divide_memory(const Spec& spec) {
   for (std::size_t i = 0; i < placed.size(); ++i) shares_[placed[i]->device] = shares[i];
 }
 
+// Without a warm-up nobody makes more than its requests: the window opens at the first request of all. With one, whoever is
+// warm goes on until the others are, which may be for any time.
 std::optional<std::uint64_t> WorkMaker::pages_of(const Spec::Workload& workload) const {
+  const bool warms_up = run_.warmup > 0 || run_.warmup_time;
+  Work work;
+  work.requests = workload.params.requests;
   if (workload.params.trace) {
     const TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
     if (!feed.again) return std::nullopt;
-    return pages_touched(feed.again());
+    TraceStream trace(feed.again());
+    return pages_touched(trace, warms_up ? kToItsEnd : work.requests.value_or(kToItsEnd));
   }
-  std::vector<AddressRange> ranges;
-  for (const PhasedStream::Phase& phase : make_phases(workload)) {
-    const auto range = phase.stream->range();
-    if (!range) return std::nullopt;
-    ranges.push_back(*range);
-  }
-  return pages_in(std::move(ranges));
+  const auto footprint = footprint_of(make_phases(workload));
+  const auto stream = make_stream(workload, work);
+  // Patterns are drawn from only if they may leave pages of their footprint out.
+  if (warms_up || !work.requests || *work.requests >= footprint.value_or(count_of(memory_))) return footprint;
+  return pages_touched(*stream, *work.requests);
 }
 
 void WorkMaker::check_range(const AddressRange& range, Addresses addresses) const {
@@ -114,6 +135,7 @@ Work WorkMaker::make(const Spec::Workload& workload) const {
   work.stream = make_stream(workload, work);
   if (workload.params.addresses == Addresses::kFirstTouch) {
     work.stream = std::make_unique<FirstTouchStream>(std::move(work.stream), shares_.at(workload.device),
+                                                     Division{count_of(memory_), shares_.size()},
                                                      work.name + ".addresses");
   }
   return work;

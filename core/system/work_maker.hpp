@@ -32,7 +32,7 @@ using TraceOpener = std::function<TraceFeed(const std::string& device)>;
 class WorkMaker {
  public:
   /// Makes the work of the requesters of the system that `spec` describes; it all outlives this. Where several place their
-  /// pages by first touch, their traces are read once to see how much memory each needs.
+  /// pages by first touch, their accesses are looked at once to see how much memory each needs.
   WorkMaker(const Registry& registry, const Spec& spec, const AddressMap& map, const TraceOpener& open_trace);
 
   /// Throws InputError with the path below the workload's device.
@@ -40,7 +40,7 @@ class WorkMaker {
 
  private:
   void divide_memory(const Spec& spec);
-  /// How many different pages it may touch, as far as that is known.
+  /// How many different pages it touches at most, as far as that is known.
   std::optional<std::uint64_t> pages_of(const Spec::Workload& workload) const;
   std::unique_ptr<AccessStream> make_stream(const Spec::Workload& workload, Work& work) const;
   std::vector<PhasedStream::Phase> make_phases(const Spec::Workload& workload) const;

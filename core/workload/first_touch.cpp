@@ -9,6 +9,8 @@ namespace cxloom {
 
 namespace {
 
+constexpr std::uint64_t kUnbounded = ~std::uint64_t{0};
+
 std::uint64_t last_page(Address address, std::uint64_t bytes) {
   const std::uint64_t room = ~std::uint64_t{0} - address.value();
   return (address.value() + std::min(room, bytes == 0 ? 0 : bytes - 1)) / kPageBytes;
@@ -54,29 +56,33 @@ std::uint64_t count_of(const Frames& frames) {
 }
 
 std::vector<Frames> divide(const Frames& memory, std::span<const std::optional<std::uint64_t>> pages) {
-  const Wide all = count_of(memory);
-  Wide known = 0;
-  Wide unknown = 0;
-  for (const auto& each : pages) each ? known += *each : ++unknown;
-  const Wide left = known < all ? all - known : 0;
+  // Who needs least comes first, and leaves the others more than an equal share each; who may need anything comes last.
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;  // what is needed, and by which program
+  for (std::size_t i = 0; i < pages.size(); ++i) order.emplace_back(pages[i].value_or(kUnbounded), i);
+  std::ranges::sort(order);
+  auto known = static_cast<std::uint64_t>(
+      std::ranges::count_if(pages, [](const auto& each) { return each.has_value(); }));
+  std::uint64_t unknown = pages.size() - known;
+  std::uint64_t left = count_of(memory);
+  std::vector<std::uint64_t> counts(pages.size());
+  for (const auto& [need, program] : order) {
+    const bool is_known = pages[program].has_value();
+    const std::uint64_t kept = is_known ? std::min(left, unknown) : 0;
+    std::uint64_t& sharers = is_known ? known : unknown;
+    counts[program] = std::min(need, (left - kept) / sharers--);
+    left -= counts[program];
+  }
   std::vector<Frames> shares;
   FrameTaker taker(memory);
-  for (const auto& each : pages) {
-    const Wide share = !each ? left / unknown : known <= all ? Wide{*each} : all * *each / known;
-    shares.push_back(taker.take(static_cast<std::uint64_t>(share)));
-  }
+  for (const std::uint64_t count : counts) shares.push_back(taker.take(count));
   return shares;
 }
 
-std::uint64_t pages_touched(const TraceStream::Refill& trace) {
+std::uint64_t pages_touched(AccessStream& stream, std::uint64_t accesses) {
   PageMap pages;
-  std::vector<Access> batch;
-  for (; trace(batch); batch.clear()) {
-    for (const Access& access : batch) {
-      const std::uint64_t last = last_page(access.address, access.size);
-      for (std::uint64_t page = access.address.value() / kPageBytes; page <= last; ++page)
-        pages.frame_of(page);
-    }
+  for (Access access; accesses > 0 && stream.next(access); --accesses) {
+    const std::uint64_t last = last_page(access.address, access.size);
+    for (std::uint64_t page = access.address.value() / kPageBytes; page <= last; ++page) pages.frame_of(page);
   }
   return pages.frames();
 }
@@ -105,16 +111,36 @@ Address FirstTouchStream::place(const Access& access) {
       continue;
     }
     const std::uint64_t room = (run.count - frame) * kPageBytes;
-    if (access.size > room) break;
+    if (access.size > room) refuse_length(access, own, room);
     const std::uint64_t offset = std::min(access.address.value() % kPageBytes, room - access.size);
     return Address{run.base.value() + frame * kPageBytes + offset};
   }
+  refuse_page(own);
+}
+
+void FirstTouchStream::refuse_page(std::uint64_t page) const {
   const std::uint64_t frames = count_of(frames_);
-  throw InputError({"the program touches more pages than there are frames of memory for it",
-                    "page " + std::to_string(own + 1) + " of " + to_text(Bytes{kPageBytes}),
-                    "at most " + counted(frames, "page") + " (" + to_text(Bytes{frames * kPageBytes}) + ")",
+  throw InputError(
+      {"the program touches more pages than there are frames of memory for it",
+       "page " + std::to_string(page + 1) + " of " + to_text(Bytes{kPageBytes}),
+       "at most " + counted(frames, "page") + " (" + to_text(Bytes{frames * kPageBytes}) + ")" + share(),
+       {}},
+      path_);
+}
+
+void FirstTouchStream::refuse_length(const Access& access, std::uint64_t page, std::uint64_t room) const {
+  throw InputError({"the access is longer than the memory that follows on its first byte",
+                    to_text(Bytes{access.size}) + " from page " + std::to_string(page + 1) + " of " +
+                        to_text(Bytes{kPageBytes}) + " on",
+                    "at most " + to_text(Bytes{room}) + " in frames that lie side by side" + share(),
                     {}},
                    path_);
+}
+
+std::string FirstTouchStream::share() const {
+  if (division_.programs < 2) return {};
+  return ", its share of " + counted(division_.frames, "frame") + " among " +
+         counted(division_.programs, "program");
 }
 
 }  // namespace cxloom

@@ -49,6 +49,46 @@ def test_what_fits_together_fits(tmp_path: Path) -> None:
     assert result.summary["cost"]["requests"] == 12 * MIB // 4096 + 16 + 3 * MIB // 4096
 
 
+RANDOM = {"pattern": "random", "footprint": "16MiB"}
+HALF = {"pattern": "sequential", "requests": 2048, "size": "4KiB", "footprint": "8MiB"}
+
+
+def test_a_footprint_is_not_what_is_touched(tmp_path: Path) -> None:
+    """Programs that touch no more than memory holds fit, though their footprints together exceed it."""
+    page = {"trace": trace(tmp_path / "page.trc", 1)}
+    long = {"trace": trace(tmp_path / "long.trc", 4097), "requests": 3000}
+    phases = {"phases": [RANDOM | {"requests": 500}, HALF | {"requests": 500}]}
+    for work in (
+        {"a": HALF, "b": RANDOM | {"requests": 10}},
+        {"a": RANDOM | {"requests": 100}, "b": page},
+        {"a": RANDOM | {"requests": 10_000}, "b": page},
+        {"a": long, "b": RANDOM | {"requests": 1096}},
+        {"a": long, "b": phases},
+    ):
+        assert cx.run(system(work)).summary["completed"], work
+
+
+def test_with_a_warm_up_a_program_may_touch_all_of_its_footprint(tmp_path: Path) -> None:
+    """Who is warm goes on until the others are: how far is not known beforehand."""
+    slow = {"trace": trace(tmp_path / "slow.trc", 100), "rate": "1M/s"}
+    work = {"a": HALF | {"requests": 1}, "b": slow}
+    assert cx.run(system(work)).summary["cost"]["requests"] == 101
+    assert cx.run(system(work).run(warmup=50)).summary["cost"]["requests"] > 2048
+
+
+def test_who_gets_too_little_is_told_that_memory_was_divided(tmp_path: Path) -> None:
+    work = {
+        "a": {"trace": trace(tmp_path / "large.trc", 4096)},
+        "b": {"trace": trace(tmp_path / "small.trc", 16)},
+    }
+    with pytest.raises(cx.InputError) as raised:
+        cx.run(system(work))
+    assert raised.value.path == "workload.a.addresses"
+    assert raised.value.found == "page 4081 of 4KiB"
+    share = "its share of 4096 frames among 2 programs"
+    assert raised.value.allowed == f"at most 4080 pages (16320KiB), {share}"
+
+
 @pytest.mark.parametrize("interleave", ["256B", "4KiB", "16KiB"])
 def test_each_program_is_spread_over_all_memories(interleave: str) -> None:
     work = {

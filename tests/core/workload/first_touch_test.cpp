@@ -66,8 +66,9 @@ class Listed final : public AccessStream {
 };
 
 std::vector<std::uint64_t> placed(std::vector<std::uint64_t> addresses, const Frames& frames,
-                                  std::uint16_t size = 64) {
-  FirstTouchStream stream(std::make_unique<Listed>(std::move(addresses), size), frames, "workload.h");
+                                  std::uint16_t size = 64, Division division = {}) {
+  FirstTouchStream stream(std::make_unique<Listed>(std::move(addresses), size), frames, division,
+                          "workload.h");
   std::vector<std::uint64_t> all;
   for (Access access; stream.next(access);) all.push_back(access.address.value());
   return all;
@@ -95,10 +96,49 @@ TEST(DivideFrames, WhatFitsTogetherFits) {
   EXPECT_EQ(counts(divide({{Address{0}, 4096}}, Pages{16, 3072})), (std::vector<std::uint64_t>{16, 3072}));
 }
 
-TEST(DivideFrames, WhatDoesNotFitIsDividedInProportion) {
-  EXPECT_EQ(counts(divide({{Address{0}, 100}}, Pages{100, 300})), (std::vector<std::uint64_t>{25, 75}));
-  const std::uint64_t huge = 1ULL << 52U;
-  EXPECT_EQ(counts(divide({{Address{0}, 101}}, Pages{huge, huge})), (std::vector<std::uint64_t>{50, 50}));
+TEST(DivideFrames, WhatDoesNotFitIsDividedFairly) {
+  const auto shares = [](std::uint64_t frames, const Pages& pages) {
+    return counts(divide({{Address{0}, frames}}, pages));
+  };
+  using Counts = std::vector<std::uint64_t>;
+  EXPECT_EQ(shares(100, {100, 300}), (Counts{50, 50}));
+  EXPECT_EQ(shares(100, {300, 10, 100}), (Counts{45, 10, 45}));
+  EXPECT_EQ(shares(4096, {4096, 1}), (Counts{4095, 1}));
+  EXPECT_EQ(shares(10, {0, 100, 4, 3}), (Counts{0, 4, 3, 3}));
+  const std::uint64_t huge = ~std::uint64_t{0};
+  EXPECT_EQ(shares(101, {huge, huge}), (Counts{50, 51}));
+}
+
+// Nobody can get more but from somebody who has no more than one frame above it, and more memory takes nothing away.
+TEST(DivideFrames, SharesAreMaxMinFair) {
+  RandomStream random(1, "shares", "test");
+  for (int round = 0; round < 200; ++round) {
+    Pages pages;
+    for (std::uint64_t programs = 1 + random.below(6); programs > 0; --programs)
+      pages.emplace_back(random.below(5) > 0 ? std::optional(random.below(40)) : std::nullopt);
+    std::vector<std::uint64_t> before(pages.size());
+    for (std::uint64_t frames = 1; frames < 200; ++frames) {
+      const std::vector<std::uint64_t> got = counts(divide({{Address{0}, frames}}, pages));
+      std::uint64_t used = 0;
+      std::uint64_t largest = 0;
+      for (std::size_t i = 0; i < pages.size(); ++i) {
+        used += got[i];
+        if (pages[i]) largest = std::max(largest, got[i]);
+      }
+      ASSERT_LE(used, frames);
+      for (std::size_t i = 0; i < pages.size(); ++i) {
+        EXPECT_GE(got[i], before[i]) << "with " << frames << " frames";
+        EXPECT_LE(got[i], pages[i].value_or(frames));
+        if (pages[i] && got[i] < *pages[i]) {
+          EXPECT_GE(got[i] + 1, largest);
+        }
+        if (frames >= pages.size()) {
+          EXPECT_GE(got[i], std::min<std::uint64_t>(1, pages[i].value_or(1)));
+        }
+      }
+      before = got;
+    }
+  }
 }
 
 TEST(DivideFrames, TheUnknownShareWhatTheOthersLeave) {
@@ -106,6 +146,8 @@ TEST(DivideFrames, TheUnknownShareWhatTheOthersLeave) {
   EXPECT_EQ(counts(divide(memory, Pages{std::nullopt})), (std::vector<std::uint64_t>{100}));
   EXPECT_EQ(counts(divide(memory, Pages{std::nullopt, 40, std::nullopt})),
             (std::vector<std::uint64_t>{30, 40, 30}));
+  EXPECT_EQ(counts(divide(memory, Pages{std::nullopt, 100})), (std::vector<std::uint64_t>{1, 99}));
+  EXPECT_EQ(counts(divide(memory, Pages{std::nullopt, 300, 300})), (std::vector<std::uint64_t>{1, 49, 50}));
 }
 
 TEST(DivideFrames, SharesAreSpreadOverInterleavedMemories) {
@@ -151,15 +193,10 @@ TEST(FramesOf, LeavesOutWhatNoRegionHolds) {
 TEST(PagesTouched, CountsEachPageOnce) {
   EXPECT_EQ(pages_in({{Address{0}, 4096}, {Address{4095}, 2}, {Address{1U << 20U}, 8192}}), 4U);
   EXPECT_EQ(pages_in({{Address{~std::uint64_t{0}}, 64}}), 1U);
-  bool given = false;
-  EXPECT_EQ(pages_touched([&](std::vector<Access>& batch) {
-              if (given) return false;
-              given = true;
-              for (const std::uint64_t at : {0U, 4032U, 64U, 4090U, 1U << 30U})
-                batch.push_back({.address = Address{at}, .size = 64});
-              return true;
-            }),
-            3U);
+  for (const auto& [accesses, pages] : {std::pair{0U, 0U}, {3U, 1U}, {4U, 2U}, {5U, 3U}, {100U, 3U}}) {
+    Listed stream({0, 4032, 64, 4090, 1U << 30U});
+    EXPECT_EQ(pages_touched(stream, accesses), pages) << accesses;
+  }
 }
 
 TEST(FirstTouchStream, FramesFollowTheOrderOfTouch) {
@@ -182,7 +219,20 @@ TEST(FirstTouchStream, ReportsWhatHasNoFrame) {
   EXPECT_EQ(error.path(), "workload.h");
   EXPECT_EQ(error.detail().found, "page 3 of 4KiB");
   EXPECT_EQ(error.detail().allowed, "at most 2 pages (8KiB)");
-  EXPECT_THROW(placed({0}, frames, 10'000), InputError);
+  const InputError shared = input_error([&] { placed({0, 4096, 8192}, frames, 64, {4096, 3}); });
+  EXPECT_EQ(shared.detail().allowed, "at most 2 pages (8KiB), its share of 4096 frames among 3 programs");
+}
+
+TEST(FirstTouchStream, ReportsAnAccessThatIsLongerThanItsMemory) {
+  const Frames frames{{Address{0}, 2}, {Address{1U << 20U}, 4}};
+  const InputError error = input_error([&] { placed({0, 4096}, frames, 8192); });
+  EXPECT_EQ(error.path(), "workload.h");
+  EXPECT_EQ(error.detail().problem, "the access is longer than the memory that follows on its first byte");
+  EXPECT_EQ(error.detail().found, "8KiB from page 2 of 4KiB on");
+  EXPECT_EQ(error.detail().allowed, "at most 4KiB in frames that lie side by side");
+  const InputError shared = input_error([&] { placed({0, 4096}, frames, 8192, {9, 2}); });
+  EXPECT_EQ(shared.detail().allowed,
+            "at most 4KiB in frames that lie side by side, its share of 9 frames among 2 programs");
 }
 
 }  // namespace

@@ -16,7 +16,9 @@
 #include "cxloom_version.hpp"
 #include "device/device_context.hpp"
 #include "device/memory_controller.hpp"
+#include "device/requester_params.hpp"
 #include "device/sequencer.hpp"
+#include "device/switch_params.hpp"
 #include "device/switching_endpoint.hpp"
 #include "interconnect/routing_strategy.hpp"
 #include "kernel/kernel.hpp"
@@ -94,8 +96,10 @@ constexpr PluginStamp make_plugin_stamp() {
            layout<Component>("Component"),
            layout<DeviceContext>("DeviceContext"),
            layout<DramQueue::Entry>("DramQueue::Entry"),
+           layout<DramRowContext>("DramRowContext"),
            layout<DramRowPolicy>("DramRowPolicy"),
            layout<DramScheduler>("DramScheduler"),
+           layout<DramSchedulerContext>("DramSchedulerContext"),
            layout<Endpoint>("Endpoint"),
            layout<Fabric>("Fabric"),
            layout<FieldInfo>("FieldInfo"),
@@ -105,17 +109,22 @@ constexpr PluginStamp make_plugin_stamp() {
            layout<Media>("Media"),
            layout<MediaContext>("MediaContext"),
            layout<MemoryController>("MemoryController"),
+           layout<MemoryControllerParams>("MemoryControllerParams"),
            layout<Message>("Message"),
            layout<Pattern>("Pattern"),
+           layout<PatternContext>("PatternContext"),
+           layout<PatternParams>("PatternParams"),
            layout<Port>("Port"),
            layout<Registry>("Registry"),
            layout<Request>("Request"),
+           layout<RequesterParams>("RequesterParams"),
            layout<RoutingContext>("RoutingContext"),
            layout<RoutingStrategy>("RoutingStrategy"),
            layout<Sequencer>("Sequencer"),
            layout<Simulation>("Simulation"),
            layout<SlotOrder>("SlotOrder"),
            layout<SwitchCore>("SwitchCore"),
+           layout<SwitchParams>("SwitchParams"),
            layout<SwitchingDevice>("SwitchingDevice"),
            layout<SwitchingEndpoint>("SwitchingEndpoint"),
            layout<Value>("Value"),

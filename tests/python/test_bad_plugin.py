@@ -244,6 +244,21 @@ def test_one_for_another_version_or_layout_is_refused(library: Path, tmp_path: P
     assert "does not say what it was built for" in changed(library, tmp_path, put(0, b"other"))
 
 
+def test_the_stamp_has_what_the_parts_of_a_plugin_derive_from_hold_and_are_given(library: Path) -> None:
+    content = library.read_bytes()
+    types = content[content.index(MAGIC) + TYPES :]
+    entries = [types[at : at + 32] for at in range(0, 48 * 32, 32)]
+    names = [entry[:24].rstrip(b"\0").decode() for entry in entries if entry[0]]
+    assert names == sorted(set(names))
+    for part in (
+        *("DeviceContext", "DramRowContext", "DramSchedulerContext", "MediaContext", "PatternContext"),
+        *("RoutingContext", "VictimContext"),
+        *("MemoryControllerParams", "PatternParams", "RequesterParams", "SwitchParams"),
+        *("MemoryController", "Sequencer", "SwitchCore", "SwitchingDevice", "SwitchingEndpoint"),
+    ):
+        assert part in names
+
+
 def test_the_compilers_options_are_in_the_stamp(tmp_path: Path) -> None:
     """The C++ library in debug mode has other containers: the compiler itself writes another stamp."""
     source = tmp_path / "stamp.cpp"

@@ -287,6 +287,14 @@ def test_a_switch_with_memory_in_it_may_come_from_a_plugin(tmp_path: Path) -> No
             inside, outside = (quiet["per_memory"][name]["latency_ns"]["min"] for name in ("hub", "mem"))
             assert outside - inside == further
 
+    # What it measures is declared: by the kind, by its media, and by the run for all switches and memories.
+    declared = json.loads(run("components", "--json", "--plugin", str(library)).stdout)
+    own = [*declared["devices"]["memory-switch"]["statistics"], *declared["media"]["fixed"]["statistics"]]
+    for group in ("per_switch", "per_memory"):
+        (every,) = (measure["parts"] for measure in declared["measures"] if measure["name"] == group)
+        names = {measure["name"] for measure in (*own, *every)}
+        assert busy[group]["hub"].keys() - names == set(), group
+
 
 CACHE = """
 devices:

@@ -20,6 +20,9 @@ class MemorySwitch final : public SwitchingEndpoint {
   using Params = MemorySwitchParams;
   MemorySwitch(const MemorySwitchParams& params, const DeviceContext& context)
       : SwitchingEndpoint(params, context), controller_(params.memory, *this, context) {}
+  static std::vector<MeasureInfo> measures() {
+    return joined(SwitchingEndpoint::measures(), MemoryController::measures());
+  }
 
  private:
   MemoryController controller_;

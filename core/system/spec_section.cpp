@@ -16,6 +16,18 @@ SpecSection front_end(std::string name, SectionForm form, std::string category, 
           .replaced = true};
 }
 
+void check_text(const std::string& /*name*/, const Value& written) {
+  if (!written.as_text()) throw InputError({"not a text", written.described(), "a text", {}});
+}
+
+/// A text that the core has no use for.
+SpecSection text_section(std::string name, std::string doc) {
+  return {.name = std::move(name),
+          .doc = std::move(doc),
+          .reader = [](const Registry&, Spec&) { return check_text; },
+          .checker = [](const Registry&) { return check_text; }};
+}
+
 SpecSection devices() {
   return {.name = "devices",
           .doc =
@@ -101,7 +113,7 @@ SpecSection workload() {
 
 const std::vector<SpecSection>& spec_sections() {
   static const std::vector<SpecSection> sections{
-      {.name = "name", .doc = "What the system is called."},
+      text_section("name", "What the system is called."),
       front_end(
           "preset", SectionForm::kText, {},
           "A spec that this one starts from: the name of a shipped one, such as esf/validation, or a file."),

@@ -28,6 +28,12 @@ workload:
 rnu: {warmup: 200}
 outputs: {requests: 3}
 """
+FINE = """\
+devices: {host: {kind: host}, mem: {kind: memory}}
+links: [{between: [host, mem]}]
+address_map: [{to: mem}]
+workload: {host: {pattern: random, requests: 10, footprint: 1MiB}}
+"""
 FOUND = [
     (2, "devices.host.process_time"),
     (2, "devices.host.queue"),
@@ -50,6 +56,15 @@ FOUND = [
 def places(error: InputError) -> list[tuple[int | None, str]]:
     assert isinstance(error, InputErrors)
     return [(each.line, each.path) for each in error.errors]
+
+
+def test_the_name_of_a_system_is_a_text() -> None:
+    for written, found in (("5", "5"), ("{a: 1}", "a map")):
+        for act in (cx.System.check, cx.run):
+            with pytest.raises(InputError) as caught:
+                act(cx.System.from_yaml(f"name: {written}\n{FINE}"))
+            assert (caught.value.line, caught.value.path) == (1, "name")
+            assert (caught.value.found, caught.value.allowed) == (found, "a text")
 
 
 def test_every_section_is_looked_at() -> None:

@@ -83,6 +83,23 @@ TEST(SpecSection, EachEntryIsLookedAtByItself) {
   EXPECT_EQ(paths, (std::vector<std::string>{"paint.drying", "paints[0].coats", "paints[2].over.banks"}));
 }
 
+TEST(SpecSection, ATextIsATextAndNothingElse) {
+  const Registry& registry = Running::registry();
+  const auto read = [&](Value written) {
+    return Spec::read(spec_with("name", std::move(written)), registry);
+  };
+  EXPECT_EQ(read("dragonfly").devices.size(), 2U);
+  EXPECT_EQ(read(Value()).devices.size(), 2U);
+  const std::vector<Value> wrong{5, Value::Map{{"a", 1}}, Value::List{}, true};
+  for (const Value& written : wrong) {
+    const InputError error = input_error([&] { read(written); });
+    EXPECT_EQ(error.path(), "name");
+    EXPECT_EQ(error.detail().problem, "not a text");
+    EXPECT_EQ(error.detail().found, written.described());
+    EXPECT_EQ(entry_errors(spec_with("name", written), registry, spec_sections()).errors().size(), 1U);
+  }
+}
+
 TEST(SpecSection, OnlyDevicesAreRequired) {
   for (const SpecSection& section : spec_sections()) {
     EXPECT_EQ(section.required.empty(), section.name != "devices") << section.name;

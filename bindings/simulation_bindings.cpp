@@ -239,6 +239,14 @@ class RunningSystem {
     return [&feeds](const std::string& device) { return open(feeds, device); };
   }
 
+  // "(function, int)"
+  static std::string types_of(const nb::tuple& parts) {
+    std::string names;
+    for (const nb::handle part : parts)
+      names += (names.empty() ? "" : ", ") + nb::cast<std::string>(part.type().attr("__name__"));
+    return "(" + names + ")";
+  }
+
   static TraceFeed open(const nb::dict& feeds, const std::string& device) {
     if (!feeds.contains(device.c_str())) {
       throw InputError({"no feed for the trace of '" + device + "'", {}, "an entry in `feeds`", {}});
@@ -247,7 +255,14 @@ class RunningSystem {
     std::optional<std::uint64_t> length;
     std::function<TraceStream::Refill()> again;
     if (nb::isinstance<nb::tuple>(feed)) {
-      const auto parts = nb::cast<std::tuple<nb::object, std::optional<std::uint64_t>, nb::object>>(feed);
+      std::tuple<nb::object, std::optional<std::uint64_t>, nb::object> parts;
+      if (!nb::try_cast(feed, parts)) {
+        throw InputError(
+            {"no feed for the trace of '" + device + "'",
+             types_of(nb::borrow<nb::tuple>(feed)),
+             "what gives columns, or (that, the length of the trace or None, what makes another feed of it)",
+             {}});
+      }
       feed = std::get<0>(parts);
       length = std::get<1>(parts);
       again = [reopen = std::get<2>(parts)] { return refill_from(reopen()); };

@@ -33,7 +33,8 @@ class Accesses:
 
 Batch = Columns | Accesses | None
 Feed = Callable[[], Batch] | tuple[Callable[[], Batch], int | None, Callable[[], Callable[[], Batch]]]
-"""Gives the next accesses of a trace, or None at its end; with its length, where that is known."""
+"""Gives the next accesses of a trace, or None at its end. Or three parts: that, its length or None where that is not
+known, and what makes another feed of the same trace from its beginning."""
 
 __version__: str
 TRACE_VERSION: int

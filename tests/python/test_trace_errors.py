@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import Outcome
 
+from cxloom import _core
 from cxloom.errors import InputError
 from cxloom.trace import READ, TraceBatch, convert, info, open_trace, write_trace
 
@@ -294,3 +295,28 @@ run: {{warmup: {warmup}}}
     assert "system.yaml:5" in run.err
     assert "workload.host" in run.err
     assert check.err == run.err
+
+
+@pytest.mark.parametrize(
+    ("feed", "found"),
+    [
+        ((lambda: None, None), "(function, NoneType)"),
+        ((lambda: None, "all", lambda: None), "(function, str, function)"),
+        ((lambda: None, -1, lambda: None), "(function, int, function)"),
+        ((), "()"),
+    ],
+)
+def test_a_feed_has_three_parts_or_is_one(feed: Any, found: str) -> None:
+    spec = {
+        "devices": {"host": {"kind": "host"}, "mem": {"kind": "memory"}},
+        "links": [{"between": ["host", "mem"]}],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": {"trace": "memory.trc"}},
+    }
+    for act in (_core.Simulation, _core.check):
+        with pytest.raises(InputError) as caught:
+            act(spec, {"host": feed})
+        assert caught.value.path == "workload.host.trace"
+        assert "no feed for the trace of 'host'" in str(caught.value)
+        assert caught.value.found == found
+        assert "the length of the trace or None, what makes another feed" in str(caught.value.allowed)

@@ -1,9 +1,9 @@
 """Two builds of the stated systems beside each other: instructions a request, and CPU time in simultaneous pairs.
 
-``make bench-against BASE=<commit>`` builds both and runs it. Instructions are counted by callgrind, as the slope between
-a short and a longer run, so that start-up does not count; no other work on the machine moves them. Time is taken with
-both builds running at once, each on a core of its own, cores swapped each round: runs one after the other on a shared
-machine differ by more than what is looked for. A system that the other build does not know has no comparison.
+``make bench-against BASE=<commit>`` builds both and runs it. Instructions are counted by callgrind, as the slope
+between a short and a longer run, so that start-up does not count; no other work on the machine moves them. Time is
+taken with both builds running at once, each on a core of its own, cores swapped each round: runs one after the other
+on a shared machine differ by more than what is looked for. A system that the other build does not know is new.
 """
 
 from __future__ import annotations

@@ -15,12 +15,13 @@ void MessageTransmitter::send(Message& message, Time ready) {
 }
 
 void MessageTransmitter::arrange() {
+  if (settling_) return;  // it wants the wire already
   Wire& wire = path_.wire();
   wire.want(path_.direction());
   const Time free = wire.free_for(path_.direction());
   if (free > kernel_.now()) {
     wake_when_free(free);
-  } else if (!settling_) {
+  } else {
     settling_ = true;
     kernel_.at_end_of_instant(*this);
   }

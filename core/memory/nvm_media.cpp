@@ -92,8 +92,8 @@ struct NvmMedia::Operation {
   enum class Kind : std::uint8_t { kRead, kWrite, kDrain };
 
   Operation* next = nullptr;
-  Fifo<Piece> pieces;      // that wait for it; none wait for a drain
-  Entry* entry = nullptr;  // of a drain
+  IntrusiveQueue<Piece> pieces;  // that wait for it; none wait for a drain
+  Entry* entry = nullptr;        // of a drain
   std::uint64_t block = 0;
   std::uint64_t lines = 0;  // of a write
   Time start;
@@ -109,8 +109,8 @@ struct NvmMedia::Bank final : public Waiter {
 
   const Component& component;
   WaitList turn;
-  Fifo<Operation> accesses;
-  Fifo<Operation> drains;
+  IntrusiveQueue<Operation> accesses;
+  IntrusiveQueue<Operation> drains;
   Operation* current = nullptr;
   bool drained = false;  // the last operation was a drain
 };
@@ -123,7 +123,7 @@ struct NvmMedia::Writers final : public Waiter {
 
   const Component& component;
   WaitList turn;
-  Fifo<Piece> queue;
+  IntrusiveQueue<Piece> queue;
 };
 
 void NvmMediaParams::estimate(const NvmMediaParams& params, MemoryEstimate& memory) {
@@ -320,7 +320,8 @@ void NvmMedia::start(Bank& bank) {
   }
   Operation& operation = bank.accesses.pop();
   if (bank.accesses.empty() && !bank.turn.empty()) bank.turn.leave(bank);
-  for (Piece* piece = operation.pieces.first; piece; piece = piece->next) waiting_.change(kernel_.now(), -1);
+  for (Piece* piece = operation.pieces.first(); piece; piece = piece->next)
+    waiting_.change(kernel_.now(), -1);
   begin(bank, operation);
 }
 

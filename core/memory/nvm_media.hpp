@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/intrusive_queue.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
@@ -39,23 +40,6 @@ class NvmMedia final : public Media {
   friend struct NvmMediaParams;  // whose estimate counts banks
   struct Bank;
   struct Writers;
-  template <class T>
-  struct Fifo {
-    bool empty() const { return first == nullptr; }
-    void push(T& item) {
-      item.next = nullptr;
-      (last ? last->next : first) = &item;
-      last = &item;
-    }
-    T& pop() {
-      T& item = *first;
-      first = item.next;
-      if (!first) last = nullptr;
-      return item;
-    }
-    T* first = nullptr;
-    T* last = nullptr;
-  };
   enum Wake : std::uint8_t { kArrived, kFinished, kBlockRead, kBlockWritten };
   struct Counts {
     std::uint64_t read_bytes = 0;

@@ -47,6 +47,10 @@ void Endpoint::refuse(const Message& message) const {
                       std::string(kChannelNames[static_cast<std::size_t>(message.channel)]));
 }
 
+void Endpoint::refuse_sender() const {
+  throw InternalError(name() + " has an agent that sends and takes no messages: add_sender declares one");
+}
+
 void Endpoint::start() {
   for (Agent* agent : agents_) agent->start();
 }

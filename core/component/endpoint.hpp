@@ -97,6 +97,7 @@ class Endpoint : public Component {
   }
   void send_in_order(Message& message, Time ready);
   [[noreturn]] void refuse(const Message& message) const;
+  [[noreturn]] void refuse_sender() const;
 
   std::array<Agent*, kChannelCount> takers_{};
   Fabric& fabric_;
@@ -106,7 +107,8 @@ class Endpoint : public Component {
 };
 
 inline void Agent::transmit(Message& message, Time ready) {
-  ensure(sends_, "an agent sends that its device does not know as a sender");
+  if (!sends_) [[unlikely]]
+    endpoint_.refuse_sender();
   endpoint_.transmit(message, ready);
 }
 

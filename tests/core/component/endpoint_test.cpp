@@ -131,6 +131,22 @@ TEST(Endpoint, WhatNoAgentTakesIsAnErrorThatNamesDeviceAndClass) {
   }
 }
 
+TEST(Endpoint, AnUndeclaredSenderIsAnErrorThatNamesTheDeviceAndWhatDeclaresIt) {
+  Kernel kernel;
+  Fabric fabric;
+  Single device(kernel, fabric);
+  Taker sender(device);
+  Messages messages;
+  try {
+    sender.transmit(to(NodeId{1}, messages.make(Opcode::kMemRd)), 2_ns);
+    FAIL() << "sent";
+  } catch (const InternalError& error) {
+    const std::string what = error.what();
+    EXPECT_NE(what.find(device.name() + " has an agent that sends"), std::string::npos) << what;
+    EXPECT_NE(what.find("add_sender"), std::string::npos) << what;
+  }
+}
+
 TEST(Endpoint, AnAgentThatOnlySendsKeepsTheOrderToo) {
   Kernel kernel;
   Fabric fabric;

@@ -38,7 +38,8 @@ class MemoryOwner {
   ~MemoryOwner() = default;
 };
 
-/// Makes CXL.io traffic.
+/// Makes CXL.io traffic. The request of a posted write (MWr) comes from `Fabric::posted`: nothing answers it, so that who gets
+/// it gives it back there.
 class IoInitiator {
  public:
   /// Name of the device that it sends to.
@@ -47,7 +48,7 @@ class IoInitiator {
   virtual void aim(NodeId target, const IoRecord& arrived) = 0;
   /// Makes no more packets; those under way go on to their end.
   virtual void cease() = 0;
-  /// Packets under way.
+  /// Packets under way. Only for a run that stands still: it looks at the target's record besides its own.
   virtual std::uint64_t outstanding() const = 0;
 
   // Of the packets that ended in the window.
@@ -58,7 +59,7 @@ class IoInitiator {
   ~IoInitiator() = default;
 };
 
-/// Answers CXL.io.
+/// Answers CXL.io, and gives the request of each posted write (MWr) that it gets back to `Fabric::posted`.
 class IoTarget {
  public:
   /// CXL.io of that node will come here: to be called before the simulation starts. Keeps a record of its posted writes.

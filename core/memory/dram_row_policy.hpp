@@ -13,7 +13,7 @@ namespace cxloom {
 /// What a row policy finds around itself when it is made.
 struct DramRowContext {
   DramClock clock;      ///< cycles of the command clock: all its times
-  std::uint32_t banks;  ///< of all ranks
+  std::uint32_t banks;  ///< of all ranks of one sub-channel
 };
 
 class DramRowPolicy {

@@ -25,7 +25,8 @@ class VictimPolicy {
  public:
   virtual ~VictimPolicy() = default;
 
-  /// The slot to empty in a full set. It may be asked again before that has happened.
+  /// The slot to empty in a full set, one of the set's own: from `set * ways` to `set * ways + ways - 1`. It may be asked again
+  /// before that has happened.
   virtual Slot victim(std::uint32_t set, const SlotOrder& order) = 0;
 
   /// Whether the order is that of the last uses instead of the insertions.

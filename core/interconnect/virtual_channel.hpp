@@ -12,7 +12,6 @@ namespace cxloom {
 /// A queue whose head waits for a port.
 class Feeder : public Waiter {
  public:
-  virtual ~Feeder() = default;
   virtual Message& head() = 0;
   /// The head leaves: take it out, free its buffer when its last byte is out, at `end`, and ask for the next one.
   virtual void taken(Time end) = 0;

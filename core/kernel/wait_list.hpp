@@ -18,14 +18,12 @@ class Waiter {
   Waiter() = default;
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
+  virtual ~Waiter() = default;
 
   Time since() const { return since_; }
   Waiter* next() const { return next_; }
   /// Who waits, for the diagnosis.
   virtual const EventHandler& owner() const = 0;
-
- protected:
-  ~Waiter() = default;
 
  private:
   friend class WaitList;

@@ -152,10 +152,10 @@ bench-against: build build/.configured-benchmarks
 	for tree in . $$then/tree; do $(CMAKE) --build $$tree/build --target cxloom_throughput || exit 1; done; \
 	$(BIN)/python benchmarks/compare.py $$then/tree
 
-# The wheel as a user's `pip install .` builds it, tried from where it was installed.
+# The wheel as a user's `pip install .` builds it, but from the objects that there are, tried from where it was installed.
 package: build
 	@rm -rf build/wheel
-	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel .
+	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel --config-settings=build-dir=build .
 	@$(BIN)/python -m pip install --quiet --no-deps --no-compile --target build/wheel/installed build/wheel/*.whl
 	@cd build/wheel && PYTHONPATH=installed ../../$(BIN)/python -m cxloom run ../../examples/demo.yaml --json >run.json
 	@ls build/wheel/*.whl

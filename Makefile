@@ -129,10 +129,10 @@ python-tests: build .venv/.installed-dev
 # EXCEPT has the keys that move by design, as globs: make same-bytes BASE=v1 EXCEPT="notes per_switch.*.queue_*".
 BASE ?= HEAD
 EXCEPT ?=
+TREE_OF_BASE = base=$$(git rev-parse --short "$(BASE)"); then=build/same-bytes/$$base; mkdir -p $$then/tree; \
+  if [[ ! -e $$then/tree/Makefile ]]; then git archive "$$base" | tar -x -C $$then/tree; fi
 same-bytes: build .venv/.installed-dev
-	@base=$$(git rev-parse --short "$(BASE)"); then=build/same-bytes/$$base; now=build/same-bytes/now; \
-	mkdir -p $$then/tree $$now; \
-	if [[ ! -e $$then/tree/Makefile ]]; then git archive "$$base" | tar -x -C $$then/tree; fi; \
+	@$(TREE_OF_BASE); now=build/same-bytes/now; mkdir -p $$now; \
 	$(MAKE) --no-print-directory -C $$then/tree build; \
 	$(BIN)/python tests/same_bytes/systems.py $$now/systems.json; \
 	$$then/tree/.venv/bin/python tests/same_bytes/play.py $$now/systems.json $$then/results.json; \
@@ -145,12 +145,13 @@ bench: build build/.configured-benchmarks
 	@if [[ -f benchmarks/run.py ]]; then $(BIN)/python benchmarks/run.py; fi
 	@$(BIN)/python benchmarks/startup.py
 
+# ONLY: the systems whose name contains this.
+ONLY ?=
 bench-against: build build/.configured-benchmarks
-	@base=$$(git rev-parse --short "$(BASE)"); then=build/same-bytes/$$base; mkdir -p $$then/tree; \
-	if [[ ! -e $$then/tree/Makefile ]]; then git archive "$$base" | tar -x -C $$then/tree; fi; \
+	@$(TREE_OF_BASE); \
 	$(MAKE) --no-print-directory -C $$then/tree build build/.configured-benchmarks; \
 	for tree in . $$then/tree; do $(CMAKE) --build $$tree/build --target cxloom_throughput || exit 1; done; \
-	$(BIN)/python benchmarks/compare.py $$then/tree
+	$(BIN)/python benchmarks/compare.py $$then/tree --only "$(ONLY)"
 
 # The wheel as a user's `pip install .` builds it, but from the objects that there are, tried from where it was installed.
 package: build

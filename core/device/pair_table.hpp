@@ -7,7 +7,7 @@
 namespace cxloom {
 
 /// Pointers to T by input, output and class; open addressing, so that a switch of thousands of ports takes memory for the
-/// pairs in use and not for all that could be.
+/// pairs that have a pointer and not for all that there could be.
 template <class T>
 class PairTable {
  public:

@@ -75,7 +75,7 @@ class SwitchCore final : public EventHandler {
   bool releases_ = false;                   // some link into it counts credits
   std::vector<std::uint16_t> fixed_ports_;  // by destination, or Routes::kVaries
   std::vector<VirtualChannels*> outputs_;   // of the ports, if it arbitrates
-  PairTable<InputQueue> queues_;            // those that hold something
+  PairTable<InputQueue> queues_;            // those that hold something, or whose last message is leaving
   std::vector<InputQueue*> empty_queues_;   // the last one that became empty is the next to be used
   std::pmr::deque<InputQueue> all_queues_;
   Time opened_;

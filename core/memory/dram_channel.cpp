@@ -39,7 +39,10 @@ DramChannel::DramChannel(const DramConfig& config, const MediaRegistry& kinds, s
       queue_(banks_of(config), config.read_queue + config.write_queue),
       unused_(banks_of(config)),
       ranks_(config_, timers_, bus_, counters_),
-      refresher_({config_, timers_, bus_, unused_}, ranks_, counters_),
+      refresher_(
+          config_,
+          make_refresh_policy(kinds.refresh_policies, config_.refresh, {config_.device, queue_, timers_}),
+          {timers_, bus_, unused_}, timers_, bus_, ranks_, counters_),
       rows_(row_policy_of(config_, kinds.row_policies)),
       scheduler_(scheduler_of(config_, kinds.schedulers, queue_, timers_)),
       within_banks_(scheduler_->within_banks()),

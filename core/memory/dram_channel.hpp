@@ -71,6 +71,7 @@ class DramChannel {
   /// As of the last `advance`.
   DramCounters counters();
   void restart_levels();
+  DramRefreshScope refresh_scope() const { return refresher_.scope(); }
   std::uint32_t queued() const { return queue_.count(false) + queue_.count(true); }
   bool idle() const { return queued() == 0; }
 

@@ -2,6 +2,7 @@
 // filled in from standards and data sheets (dram_presets.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -103,6 +104,9 @@ enum class RefreshSet : std::uint8_t {
   kOneBank,           ///< LPDDR5 and HBM REFpb
 };
 
+/// What a refresh takes: all banks of a rank (REF), or a set of them (REFsb, REFpb).
+enum class DramRefreshScope : std::uint8_t { kRank, kSet };
+
 /// Whose tables say what other widths and densities of a device are like.
 enum class DramStandard : std::uint8_t { kNone, kDdr4, kDdr5, kLpddr5 };
 
@@ -128,12 +132,33 @@ struct DramDevice {
   DramCurrents currents;
   std::string_view currents_source;
   RefreshSet refresh_set = RefreshSet::kOneBank;
-  bool same_bank_refresh = false;  ///< what is usual for it: same-bank instead of all-bank refresh
+  DramRefreshScope usual_refresh = DramRefreshScope::kRank;
   TwoCycleCommands two_cycle_commands = TwoCycleCommands::kNone;
   /// Clocks of the command bus that an activate, or a read or write, takes. Every other command takes one.
   Clock activate_clocks() const { return two_cycle_commands == TwoCycleCommands::kNone ? 1 : 2; }
   Clock column_clocks() const { return two_cycle_commands == TwoCycleCommands::kAll ? 2 : 1; }
   bool split_command_bus = false;  ///< commands to rows and to columns have a bus each
+
+  bool refreshes(DramRefreshScope scope) const {
+    return scope == DramRefreshScope::kRank || (timing.tREFI_SB != 0 && timing.tRFC_SB != 0);
+  }
+  /// Clocks that the banks of a refresh are busy.
+  Clock refresh_clocks(DramRefreshScope scope) const {
+    return scope == DramRefreshScope::kSet ? timing.tRFC_SB : timing.tRFC;
+  }
+  /// A rank is refreshed in so many sets.
+  std::uint32_t refresh_sets(DramRefreshScope scope) const {
+    if (scope == DramRefreshScope::kRank) return 1;
+    // Banks are numbered group by group, so that a bank of every group is each banks-th.
+    return refresh_set == RefreshSet::kBankOfEveryGroup ? organisation.banks : organisation.banks_in_rank();
+  }
+  /// Refreshes of a rank can follow each other no faster.
+  Clock shortest_refresh_interval(DramRefreshScope scope) const {
+    const Clock stack = organisation.stack;
+    return scope == DramRefreshScope::kSet
+               ? std::max(timing.tRFC_SB + 1, stack * timing.tRFC_SB_DLR)
+               : std::max(timing.tRFC + timing.tRP + timing.tRAS + 1, stack * timing.tRFC_DLR);
+  }
 };
 
 /// Every preset, test configurations last.

@@ -4,7 +4,8 @@
 
 namespace cxloom {
 
-DramEnergy dram_energy(const DramConfig& config, const DramCounters& counters, Clock clocks) {
+DramEnergy dram_energy(const DramConfig& config, DramRefreshScope refresh, const DramCounters& counters,
+                       Clock clocks) {
   const DramTiming& t = config.device.timing;
   const DramCurrents& i = config.device.currents;
   const DramOrganisation& organisation = config.device.organisation;
@@ -27,13 +28,10 @@ DramEnergy dram_energy(const DramConfig& config, const DramCounters& counters, C
   energy.read = scale * number(counters.reads) * std::max(i.IDD4R - i.IDD3N, 0.0) * burst;
   energy.write = scale * number(counters.writes) * std::max(i.IDD4W - i.IDD3N, 0.0) * burst;
   const double all = std::max(i.IDD5B - i.IDD2N, 0.0) * number(t.tRFC);
-  const double sets = config.device.refresh_set == RefreshSet::kBankOfEveryGroup
-                          ? organisation.banks
-                          : organisation.banks_in_rank();
+  const double sets = config.device.refresh_sets(DramRefreshScope::kSet);
   // Where no current is published, the banks cost what they cost in an all-bank refresh.
   const double same = i.IDD5SB > 0 ? std::max(i.IDD5SB - i.IDD2N, 0.0) * number(t.tRFC_SB) : all / sets;
-  energy.refresh =
-      scale * number(counters.refreshes) * (config.refresh == RefreshMode::kSameBank ? same : all);
+  energy.refresh = scale * number(counters.refreshes) * (refresh == DramRefreshScope::kSet ? same : all);
   return energy;
 }
 

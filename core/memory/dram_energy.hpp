@@ -19,6 +19,7 @@ struct DramEnergy {
 
 /// Of sub-channels that counted `counters` in `clocks` each; nothing if the currents are not known (VDD is zero).
 /// Method: Micron TN-40-07, Calculating Memory Power for DDR4 SDRAM, with the standby of open rows counted by bank.
-DramEnergy dram_energy(const DramConfig& config, const DramCounters& counters, Clock clocks);
+DramEnergy dram_energy(const DramConfig& config, DramRefreshScope refresh, const DramCounters& counters,
+                       Clock clocks);
 
 }  // namespace cxloom

@@ -229,14 +229,10 @@ void DramMedia::report(MeasureSink& sink) const {
     return whole > 0 ? static_cast<double>(part) / whole : 0.0;
   };
   const auto bytes = [&](std::uint64_t bursts) { return bursts * burst_bytes_; };
-  const DramTiming& timing = config_.device.timing;
   const double rank_clocks = lane_clocks * organisation.ranks;
+  const DramRefreshScope refresh = lanes_.front().channel->refresh_scope();
   const double refreshing =
-      config_.refresh == RefreshMode::kSameBank
-          ? static_cast<double>(timing.tRFC_SB) / (config_.device.refresh_set == RefreshSet::kBankOfEveryGroup
-                                                       ? organisation.banks
-                                                       : organisation.banks_in_rank())
-          : static_cast<double>(timing.tRFC);
+      static_cast<double>(config_.device.refresh_clocks(refresh)) / config_.device.refresh_sets(refresh);
   Measured measured;
   measured.hits = n.hits;
   measured.misses = n.misses;
@@ -256,7 +252,7 @@ void DramMedia::report(MeasureSink& sink) const {
   measured.refresh_share = share(static_cast<double>(n.refreshes) * refreshing, rank_clocks);
   measured.power_down_share = share(n.asleep_closed + n.asleep_open, rank_clocks);
   if (config_.device.currents.VDD != 0) {
-    const DramEnergy energy = dram_energy(config_, n, clocks);
+    const DramEnergy energy = dram_energy(config_, refresh, n, clocks);
     measured.energy = energy.total();
     measured.background = energy.background;
     measured.activate = energy.activate;

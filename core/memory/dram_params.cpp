@@ -15,14 +15,14 @@ namespace cxloom {
 namespace {
 
 /// What a value must be there for: others would be taken without a word, and change nothing. Where refresh is off, as it may be
-/// for a comparison, values of either kind are left alone.
+/// for a comparison, or of a plug-in, values of either scope are left alone.
 enum class Use : std::uint8_t { kAlways, kAllBank, kSameBank, kRanks, kPowerDown, kStack };
 
 bool in_use(Use use, const DramConfig& config) {
   switch (use) {
     case Use::kAlways: return true;
-    case Use::kAllBank: return config.refresh != RefreshMode::kSameBank;
-    case Use::kSameBank: return config.refresh != RefreshMode::kAllBank;
+    case Use::kAllBank: return config.refresh_scope != DramRefreshScope::kSet;
+    case Use::kSameBank: return config.refresh_scope != DramRefreshScope::kRank;
     case Use::kRanks: return config.device.organisation.ranks > 1;
     case Use::kPowerDown: return config.power_down.has_value();
     case Use::kStack: return config.device.organisation.stack > 1;
@@ -176,19 +176,23 @@ void check(const DramConfig& config) {
   at_least("tRAS", t.tRAS, "tRCD", t.tRCD);
   at_least("CL + the clocks of a burst", t.CL + burst, "CWL", t.CWL);
   at_least("CWL + tRTW", t.CWL + t.tRTW, "CL + the clocks of a burst", t.CL + burst);
-  if (config.refresh == RefreshMode::kAllBank) {
+  if (config.refresh_scope == DramRefreshScope::kRank) {
     at_least("tREFI", t.tREFI, "tRFC + tRP + tRAS + 1", t.tRFC + t.tRP + t.tRAS + 1);
     at_least("tREFI", t.tREFI, "tRFC_DLR for each die of a stack", stack * t.tRFC_DLR);
   }
-  if (config.refresh == RefreshMode::kSameBank) {
-    if (t.tREFI_SB == 0 || t.tRFC_SB == 0) {
-      throw InputError(
-          {"'" + std::string(config.device.name) + "' has no same-bank refresh", {}, "all-bank or off", {}},
-          "refresh");
-    }
+  if (config.refresh_scope == DramRefreshScope::kSet &&
+      config.device.refreshes(DramRefreshScope::kSet)) {  // otherwise its policy refuses
     at_least("tREFI_SB", t.tREFI_SB, "tRFC_SB + 1", t.tRFC_SB + 1);
     at_least("tREFI_SB", t.tREFI_SB, "tRFC_SB_DLR for each die of a stack", stack * t.tRFC_SB_DLR);
   }
+}
+
+// What the kinds take that come with cxloom: of others their policies know.
+std::optional<DramRefreshScope> scope_of(const std::string& refresh, const DramDevice& device) {
+  if (refresh == "usual") return device.usual_refresh;
+  if (refresh == "all-bank") return DramRefreshScope::kRank;
+  if (refresh == "same-bank") return DramRefreshScope::kSet;
+  return std::nullopt;
 }
 
 // As many ranks as are written; otherwise as many as the capacity of the memory needs.
@@ -341,15 +345,9 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .doc(
           "Whether a write is done when it is in the write queue, and not only when its data are in the "
           "device.");
-  schema
-      .choice("refresh", &DramParams::refresh,
-              {{"usual", RefreshMode::kUsual},
-               {"all-bank", RefreshMode::kAllBank},
-               {"same-bank", RefreshMode::kSameBank},
-               {"off", RefreshMode::kOff}})
-      .doc(
-          "What a refresh command refreshes. Usual are same-bank refreshes for DDR5 and LPDDR5, all-bank "
-          "otherwise.");
+  schema.field("refresh", &DramParams::refresh)
+      .category("refresh_policies")
+      .doc("What is refreshed together, and when.");
   schema.field("refresh_postpone", &DramParams::refresh_postpone)
       .max(8)
       .doc("Refreshes that may be put off while accesses to their rank wait.")
@@ -410,9 +408,8 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   config.write_high = std::max(share(params.write_high), 1U);
   config.write_low = std::min(share(params.write_low), config.write_high - 1);
   config.posted_writes = params.posted_writes;
-  config.refresh = params.refresh != RefreshMode::kUsual ? params.refresh
-                   : device.same_bank_refresh            ? RefreshMode::kSameBank
-                                                         : RefreshMode::kAllBank;
+  config.refresh = params.refresh;
+  config.refresh_scope = scope_of(params.refresh.kind, device);
   config.refresh_postpone = params.refresh_postpone;
   if (params.power_down) config.power_down = clock.edge_at(*params.power_down);
 

@@ -13,8 +13,6 @@
 
 namespace cxloom {
 
-enum class RefreshMode : std::uint8_t { kUsual, kAllBank, kSameBank, kOff };
-
 // NOLINTBEGIN(readability-identifier-naming): the names are those of the standards
 
 /// Timings that differ from the preset's: DramTiming by the same names, in clocks, and the clock itself.
@@ -55,7 +53,7 @@ struct DramParams {
   double write_high = 0.75;
   double write_low = 0.25;
   bool posted_writes = true;
-  RefreshMode refresh = RefreshMode::kUsual;
+  Kinded refresh{"usual", Value(Value::Map{})};
   std::uint32_t refresh_postpone = 0;
   std::optional<Time> power_down;
   TwoCycleCommands two_cycle_commands = TwoCycleCommands::kUsual;
@@ -81,13 +79,12 @@ struct DramConfig {
   std::uint32_t write_high = 0;  ///< writes waiting at which a drain begins
   std::uint32_t write_low = 0;   ///< and ends, if reads wait
   bool posted_writes = true;
-  RefreshMode refresh = RefreshMode::kAllBank;  ///< never kUsual
+  Kinded refresh;
+  /// What a refresh takes, for the checks of parameters; none where it is off, or of a plug-in.
+  std::optional<DramRefreshScope> refresh_scope;
   std::uint32_t refresh_postpone = 0;
   std::optional<Clock> power_down;
 
-  Clock refresh_interval() const {
-    return refresh == RefreshMode::kSameBank ? device.timing.tREFI_SB : device.timing.tREFI;
-  }
   std::uint64_t capacity() const { return device.organisation.sub_channel_bytes() * sub_channels; }
 };
 

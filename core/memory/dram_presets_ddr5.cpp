@@ -75,7 +75,7 @@ std::span<const DramDevice> ddr5_presets() {
                  .currents = kDdr5CurrentsX8,
                  .currents_source = kDdr5Currents,
                  .refresh_set = RefreshSet::kBankOfEveryGroup,
-                 .same_bank_refresh = true,
+                 .usual_refresh = DramRefreshScope::kSet,
                  .two_cycle_commands = TwoCycleCommands::kAll},
       DramDevice{.name = "DDR5-5600",
                  .standard = DramStandard::kDdr5,
@@ -112,7 +112,7 @@ std::span<const DramDevice> ddr5_presets() {
                  .currents = kDdr5CurrentsX8,  // those of 4800: newer ones are not at hand
                  .currents_source = kDdr5Currents,
                  .refresh_set = RefreshSet::kBankOfEveryGroup,
-                 .same_bank_refresh = true,
+                 .usual_refresh = DramRefreshScope::kSet,
                  .two_cycle_commands = TwoCycleCommands::kAll},
   };
   return kPresets;

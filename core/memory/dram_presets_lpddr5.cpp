@@ -59,7 +59,7 @@ std::span<const DramDevice> lpddr5_presets() {
                      .tREFSB_ACT = 6,  // 7.5 ns
                      .tXP = 6,
                      .tPD = 6},  // 7 ns
-          .same_bank_refresh = true,
+          .usual_refresh = DramRefreshScope::kSet,
           .two_cycle_commands = TwoCycleCommands::kSplitActivate},
   };
   return kPresets;

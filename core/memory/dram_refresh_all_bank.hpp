@@ -1,4 +1,4 @@
-// All-bank refresh (REF): all banks of a rank are closed together and refreshed for tRFC.
+// The refresh policy `all-bank` (REF): all banks of a rank are refreshed together, every tREFI.
 #pragma once
 
 #include "memory/dram_refresh_policy.hpp"
@@ -7,23 +7,19 @@ namespace cxloom {
 
 class DramRefreshAllBank final : public DramRefreshPolicy {
  public:
-  explicit DramRefreshAllBank(const DramRefreshContext& context)
-      : timing_(context.config.device.timing),
-        timers_(context.timers),
-        bus_(context.bus),
-        unused_(context.unused) {}
+  struct Params {
+    static void describe(Schema<Params>& schema) {
+      schema.doc("All banks of a rank are closed and refreshed together, every tREFI for tRFC.");
+    }
+  };
+  DramRefreshAllBank(const Params& /*params*/, const DramRefreshContext& context)
+      : interval_(context.device.timing.tREFI) {}
 
-  Clock interval() const override { return timing_.tREFI; }
-  Clock duration() const override { return timing_.tRFC; }
-  std::uint32_t sets() const override { return 1; }
-  Clock next_at(const DramRefreshSet& set, bool writing) const override;
-  bool send_next(const DramRefreshSet& set, bool writing, Clock now) override;
+  DramRefreshScope scope() const override { return DramRefreshScope::kRank; }
+  Clock interval() const override { return interval_; }
 
  private:
-  const DramTiming& timing_;
-  DramTimers& timers_;
-  DramCommandBus& bus_;
-  DramUnusedRows& unused_;
+  Clock interval_;
 };
 
 }  // namespace cxloom

@@ -1,5 +1,5 @@
-// Same-bank refresh (REFsb of DDR5: one bank of every group), or per-bank refresh (REFpb of LPDDR5 and HBM): the banks of a set
-// are closed one by one and refreshed for tRFC_SB, while the others of the rank go on.
+// The refresh policy `same-bank` (REFsb of DDR5: one bank of every group), which is per-bank refresh (REFpb) of LPDDR5 and HBM: the
+// sets of a rank are refreshed in turn, one every tREFI_SB, while its other banks go on.
 #pragma once
 
 #include "memory/dram_refresh_policy.hpp"
@@ -8,20 +8,21 @@ namespace cxloom {
 
 class DramRefreshSameBank final : public DramRefreshPolicy {
  public:
-  explicit DramRefreshSameBank(const DramRefreshContext& context)
-      : device_(context.config.device), timers_(context.timers), bus_(context.bus), unused_(context.unused) {}
+  struct Params {
+    static void describe(Schema<Params>& schema) {
+      schema.doc(
+          "One bank of every group (DDR5), or one bank (LPDDR5, HBM), is closed and refreshed, every "
+          "tREFI_SB for tRFC_SB, while the others of the rank go on.");
+    }
+  };
+  DramRefreshSameBank(const Params& /*params*/, const DramRefreshContext& context)
+      : interval_(context.device.timing.tREFI_SB) {}
 
-  Clock interval() const override { return device_.timing.tREFI_SB; }
-  Clock duration() const override { return device_.timing.tRFC_SB; }
-  std::uint32_t sets() const override;
-  Clock next_at(const DramRefreshSet& set, bool writing) const override;
-  bool send_next(const DramRefreshSet& set, bool writing, Clock now) override;
+  DramRefreshScope scope() const override { return DramRefreshScope::kSet; }
+  Clock interval() const override { return interval_; }
 
  private:
-  const DramDevice& device_;
-  DramTimers& timers_;
-  DramCommandBus& bus_;
-  DramUnusedRows& unused_;
+  Clock interval_;
 };
 
 }  // namespace cxloom

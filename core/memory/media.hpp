@@ -32,6 +32,9 @@ using DramSchedulerRegistry = KindRegistry<DramScheduler, DramSchedulerContext>;
 class DramRowPolicy;
 struct DramRowContext;
 using DramRowPolicyRegistry = KindRegistry<DramRowPolicy, DramRowContext>;
+class DramRefreshPolicy;
+struct DramRefreshContext;
+using DramRefreshPolicyRegistry = KindRegistry<DramRefreshPolicy, DramRefreshContext>;
 class Media;
 struct MediaContext;
 
@@ -40,6 +43,7 @@ struct MediaRegistry : KindRegistry<Media, MediaContext> {
   using KindRegistry::KindRegistry;
   DramSchedulerRegistry schedulers{"DRAM scheduler"};
   DramRowPolicyRegistry row_policies{"DRAM row policy"};
+  DramRefreshPolicyRegistry refresh_policies{"DRAM refresh policy"};
 };
 
 /// What a medium finds around itself when it is made.

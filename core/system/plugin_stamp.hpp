@@ -22,6 +22,7 @@
 #include "device/switching_endpoint.hpp"
 #include "interconnect/routing_strategy.hpp"
 #include "kernel/kernel.hpp"
+#include "memory/dram_refresh_policy.hpp"
 #include "memory/dram_row_policy.hpp"
 #include "memory/dram_scheduler.hpp"
 #include "memory/media.hpp"
@@ -96,6 +97,8 @@ constexpr PluginStamp make_plugin_stamp() {
            layout<Component>("Component"),
            layout<DeviceContext>("DeviceContext"),
            layout<DramQueue::Entry>("DramQueue::Entry"),
+           layout<DramRefreshContext>("DramRefreshContext"),
+           layout<DramRefreshPolicy>("DramRefreshPolicy"),
            layout<DramRowContext>("DramRowContext"),
            layout<DramRowPolicy>("DramRowPolicy"),
            layout<DramScheduler>("DramScheduler"),

@@ -9,6 +9,7 @@
 #include "memory/cached_media.hpp"
 #include "memory/curve_media.hpp"
 #include "memory/dram_media.hpp"
+#include "memory/dram_refresh_policy.hpp"
 #include "memory/dram_row_policy.hpp"
 #include "memory/dram_scheduler.hpp"
 #include "memory/fixed_media.hpp"
@@ -32,6 +33,7 @@ Registry builtin_registry() {
   registry.media.add<CachedMedia>("cached");
   register_schedulers(registry.media.schedulers);
   register_row_policies(registry.media.row_policies);
+  register_refresh_policies(registry.media.refresh_policies);
   register_victims(registry.victims);
   register_routing(registry.routing);
   register_patterns(registry.patterns);

@@ -39,6 +39,7 @@ struct Registry {
     visit("media", "Media of a memory", self.media);
     visit("schedulers", "Schedulers of DRAM", self.media.schedulers);
     visit("row_policies", "Row policies of DRAM", self.media.row_policies);
+    visit("refresh_policies", "Refresh policies of DRAM", self.media.refresh_policies);
     visit("victims", "Victim policies of a cache", self.victims);
     visit("routing", "Routing among equally short ways", self.routing);
     visit("patterns", "Access patterns of a workload", self.patterns);

@@ -43,6 +43,12 @@ MEDIA = "devices.mem.media"
         (f"{MEDIA}.timing", {"tXP": 20}, ["media.timing.tXP", "no effect", "power_down"]),
         (f"{MEDIA}.row_timeout", "1us", ["media.row_timeout", "matches nothing"]),
         (f"{MEDIA}.row_policy", {"kind": "open", "after": "1us"}, ["row_policy.after", "unknown key"]),
+        (f"{MEDIA}.refresh", "all-bnak", ["did you mean 'all-bank'?"]),
+        (
+            f"{MEDIA}",
+            {"kind": "dram", "preset": "DDR4-3200", "refresh": "same-bank"},
+            ["has no same-bank refresh"],
+        ),
         (f"{MEDIA}.two_cycle_commands", "both", ["unknown choice", "split-activate"]),
     ],
 )

@@ -193,6 +193,43 @@ def test_a_dram_row_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     assert "unknown DRAM row policy kind 'n-uses'" in refused.stderr
 
 
+def test_a_dram_refresh_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
+    library = built(PLUGINS / "idle_first.cpp", tmp_path / "libidle.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(DRAM)
+
+    def results(refresh: str) -> dict[str, Any]:
+        # Of sixteen banks as many accesses in flight leave some without work.
+        sets = [f"devices.mem.media.refresh={refresh}", "devices.mem.media.preset=LPDDR5-6400"]
+        sets += ["run.warmup=0", "devices.host.queue=16"]
+        sets += ["workload.host={pattern: random, requests: 20000, footprint: 1GiB, reads: 1.0}"]
+        chosen = [word for each in sets for word in ("--set", each)]
+        done = run("run", str(spec), "--plugin", str(library), "--json", *chosen)
+        assert done.returncode == 0, done.stderr
+        found: dict[str, Any] = json.loads(done.stdout)
+        return {key: found[key] for key in ("latency_ns", "per_memory")}
+
+    in_turn = results("same-bank")
+    assert results("{kind: idle-first, chooses: false}") == in_turn
+    chosen = results("idle-first")
+    assert chosen["latency_ns"]["mean"] < 0.99 * in_turn["latency_ns"]["mean"]
+    refreshes = [each["per_memory"]["mem"]["refreshes"] for each in (chosen, in_turn)]
+    assert refreshes[0] < refreshes[1]  # as often, in less time
+
+    shown = run("components", "idle-first", "--plugin", str(library))
+    assert "The set of banks with the least work is refreshed first" in shown.stdout
+    refused = run("check", str(spec), "--set", "devices.mem.media.refresh=idle-first")
+    assert refused.returncode == 2
+    assert "unknown DRAM refresh policy kind 'idle-first'" in refused.stderr
+    refused = run(
+        "run",
+        *(str(spec), "--plugin", str(library), "--set", "devices.mem.media.preset=DDR4-3200"),
+        *("--set", "devices.mem.media.refresh=idle-first"),
+    )
+    assert refused.returncode == 2
+    assert "devices.mem.media.refresh: 'DDR4-3200' has no same-bank refresh" in refused.stderr
+
+
 HOLDING = """\
 devices:
   host: {kind: host, queue: 8}
@@ -347,6 +384,11 @@ workload: {host: {pattern: random, requests: 100, footprint: 1MiB}}
     [
         (CACHE, "devices.host.cache.policy=astray-victim", "the victim policy chose slot 1000000 of set"),
         (PARALLEL, "run.routing=astray-routing", "the routing strategy chose way 2 of 2"),
+        (
+            DRAM.replace("test-D5", "DDR5-4800"),
+            "devices.mem.media.refresh=astray-refresh",
+            "the refresh policy chose set 1000000 of rank 0",
+        ),
     ],
 )
 def test_a_policy_that_chooses_what_there_is_not_is_named(

@@ -15,7 +15,7 @@ using test::DramBench;
 /// A preset without refresh, and its row at the top of the address.
 DramParams quiet(const DramDevice& device, Clock cap, const char* scheduler) {
   DramParams params = DramBench::preset(std::string(device.name));
-  params.refresh = RefreshMode::kOff;
+  params.refresh.kind = "off";
   params.bank_hash = BankHash::kNone;
   params.scheduler = test::fr_fcfs(DramClock(device.clock).at(cap));
   params.scheduler.kind = scheduler;
@@ -96,7 +96,7 @@ TEST(DramAgeCap, RaisesTheHitRateAndTheLongestWait) {
 // How long an access has waited outside the queue does not matter: hits go first there as well.
 TEST(DramAgeCap, DoesNotCountTheTimeOutsideTheQueue) {
   DramParams params = DramBench::preset("test-D5");
-  params.refresh = RefreshMode::kOff;
+  params.refresh.kind = "off";
   params.mapping = "rochrababgco";
   params.scheduler = test::fr_fcfs(Time{416} * 300);
   constexpr std::uint64_t kRow = 1ULL << 17U;

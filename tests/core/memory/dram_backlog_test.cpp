@@ -95,7 +95,7 @@ TEST(DramBacklog, NeverPassesOverWhoHasFewer) {
 double behind_a_crowd(const char* scheduler) {
   DramParams params = DramBench::preset("test-D5");
   params.mapping = "rochrababgco";
-  params.refresh = RefreshMode::kOff;
+  params.refresh.kind = "off";
   params.read_queue = 8;
   params.scheduler.kind = scheduler;
   DramBench bench(params);

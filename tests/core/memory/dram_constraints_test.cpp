@@ -47,10 +47,9 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
   params.read_queue = static_cast<std::uint32_t>(1 + random.below(80));
   params.write_queue = static_cast<std::uint32_t>(1 + random.below(80));
   params.posted_writes = random.chance(0.7);
-  const RefreshMode modes[] = {RefreshMode::kAllBank, RefreshMode::kOff, RefreshMode::kUsual,
-                               RefreshMode::kSameBank};
-  params.refresh = modes[random.below(device.timing.tREFI_SB != 0 ? 4 : 3)];
-  if (params.refresh != RefreshMode::kOff && random.chance(0.5))
+  const char* const refreshes[] = {"all-bank", "off", "usual", "same-bank"};
+  params.refresh.kind = refreshes[random.below(device.timing.tREFI_SB != 0 ? 4 : 3)];
+  if (params.refresh.kind != "off" && random.chance(0.5))
     params.refresh_postpone = static_cast<std::uint32_t>(random.below(9));
   if (random.chance(0.4)) params.power_down = Time{static_cast<std::int64_t>(random.below(500'000))};
   const TwoCycleCommands two_cycle[] = {TwoCycleCommands::kNone, TwoCycleCommands::kActivate,
@@ -149,8 +148,7 @@ TEST(DramConstraints, BindToTheClock) {
       if (bound.value == &DramTiming::tRFC_DLR || bound.value == &DramTiming::tRFC_SB_DLR) {
         params.ranks = 1;  // refreshes that come as close to each other as they may
         params.refresh_postpone = 8;
-        params.refresh =
-            bound.value == &DramTiming::tRFC_DLR ? RefreshMode::kAllBank : RefreshMode::kSameBank;
+        params.refresh.kind = bound.value == &DramTiming::tRFC_DLR ? "all-bank" : "same-bank";
       }
       if (bound.value == &DramTiming::tRRD_S)
         params.timing.tFAW = 24;  // otherwise four activates take longer

@@ -60,7 +60,7 @@ struct Forms {
 /// One sub-channel's worth of the preset with all-bank refresh, and streams spread over the bank groups.
 DramParams one_channel(const std::string& preset) {
   DramParams params = DramBench::preset(preset);
-  params.refresh = RefreshMode::kAllBank;
+  params.refresh.kind = "all-bank";
   return params;
 }
 
@@ -106,7 +106,7 @@ TEST_P(DramClosedForms, OfOneBankIsARowEachTime) {
 
 TEST_P(DramClosedForms, OfIdleLatenciesAreExactToTheClock) {
   DramParams params = one_channel(GetParam());
-  params.refresh = RefreshMode::kOff;
+  params.refresh.kind = "off";
   params.bank_hash = BankHash::kNone;  // the next row of a bank is so far off
   DramBench bench(params);
   const DramConfig& config = bench.media.config();
@@ -151,7 +151,7 @@ TEST(DramMedia, MeetsTheAnchorsOfTheTestConfiguration) {
 DramParams quiet() {
   DramParams params = DramBench::preset("test-D5");
   params.mapping = "rochrababgco";
-  params.refresh = RefreshMode::kOff;
+  params.refresh.kind = "off";
   return params;
 }
 constexpr std::uint64_t kRow = 1ULL << 17U;  // to the next row of the same bank
@@ -400,7 +400,7 @@ TEST(DramMedia, DiesOfAStackShareTheBusWithoutAPause) {
     DramParams params = DramBench::preset("DDR5-4800");
     params.ranks = ranks;
     params.stack = stack;
-    params.refresh = RefreshMode::kOff;
+    params.refresh.kind = "off";
     params.mapping = "robabgchcora";  // line by line
     DramBench bench(params);
     for (const std::uint64_t line : {0U, 1U}) bench.access({line * 64, false}, Time{});  // opens the rows

@@ -40,18 +40,21 @@ class Limits {
   }
   /// Share of time in which no refresh stops a stream, at least.
   double stream_available() const {
-    const bool same = config_.refresh == RefreshMode::kSameBank;
+    const bool same = config_.refresh_scope == DramRefreshScope::kSet;
     const double hit = !same ? 1.0
                        : config_.device.refresh_set == RefreshSet::kBankOfEveryGroup
                            ? 1.0 / o_.banks
                            : 1.0 * o_.bank_groups / o_.banks_in_rank();
     const Clock stop = (same ? t_.tRFC_SB : t_.tRFC) + t_.tRP + t_.tRCD;
-    return 1 - hit * static_cast<double>(stop) / static_cast<double>(config_.refresh_interval());
+    return 1 - hit * static_cast<double>(stop) / static_cast<double>(refresh_interval());
   }
   /// Share of time in which no refresh keeps a rank from activates.
   double rank_available() const {
-    const Clock stop = config_.refresh == RefreshMode::kSameBank ? t_.tREFSB_ACT : t_.tRFC;
-    return 1 - static_cast<double>(stop) / static_cast<double>(config_.refresh_interval());
+    const Clock stop = config_.refresh_scope == DramRefreshScope::kSet ? t_.tREFSB_ACT : t_.tRFC;
+    return 1 - static_cast<double>(stop) / static_cast<double>(refresh_interval());
+  }
+  Clock refresh_interval() const {
+    return config_.refresh_scope == DramRefreshScope::kSet ? t_.tREFI_SB : t_.tREFI;
   }
   Clock hit() const { return t_.CL + (bursts_ - 1) * t_.tCCD_L + o_.burst_clocks; }
 

@@ -29,7 +29,7 @@ const NodeId kB{1};
 DramParams quiet(const Kinded& scheduler) {
   DramParams params = DramBench::preset("test-D5");
   params.mapping = "rochrababgco";
-  params.refresh = RefreshMode::kOff;
+  params.refresh.kind = "off";
   params.scheduler = scheduler;
   return params;
 }
@@ -287,6 +287,7 @@ MediaRegistry with_holding() {
   MediaRegistry kinds("media");
   register_schedulers(kinds.schedulers);
   register_row_policies(kinds.row_policies);
+  register_refresh_policies(kinds.refresh_policies);
   kinds.schedulers.add<Holding>("holding");
   return kinds;
 }
@@ -307,10 +308,10 @@ TEST(DramScheduler, ThatPicksNothingIsNamed) {
   struct Deaf final : DramCommandLog {
     void command(std::uint32_t /*sub_channel*/, const DramCommandRecord& /*record*/) override {}
   } log;
-  for (const RefreshMode refresh : {RefreshMode::kOff, RefreshMode::kAllBank}) {
+  for (const char* const refresh : {"off", "all-bank"}) {
     const MediaRegistry kinds = with_holding();
     DramParams params = quiet(kind("holding"));
-    params.refresh = refresh;
+    params.refresh.kind = refresh;
     DramBench bench(params, Bytes{1ULL << 30U}, kinds);
     bench.media.watch(&log);
     for (std::uint64_t i = 0; i < 3; ++i) bench.access({i * 64, true}, Time{});

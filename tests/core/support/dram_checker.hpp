@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ namespace cxloom::test {
 /// Checks one sub-channel.
 class DramChecker {
  public:
-  DramChecker(const DramDevice& device, RefreshMode refresh, std::uint32_t postpone = 0)
+  DramChecker(const DramDevice& device, std::optional<DramRefreshScope> refresh, std::uint32_t postpone = 0)
       : o_(device.organisation),
         t_(device.timing),
         device_(device),
@@ -131,10 +132,10 @@ class DramChecker {
     need(r, !bank.open, "ACT to an open bank");
     apart(r, bank.precharge, t_.tRP, "tRP");
     apart(r, bank.activate, t_.tRAS + t_.tRP, "tRC");
-    apart(r, bank.refresh, refresh_ == RefreshMode::kSameBank ? t_.tRFC_SB : t_.tRFC, "tRFC");
+    apart(r, bank.refresh, refresh_ == DramRefreshScope::kSet ? t_.tRFC_SB : t_.tRFC, "tRFC");
     apart(r, group.activate, t_.tRRD_L, "tRRD_L");
     apart(r, rank.activate, t_.tRRD_S, "tRRD_S");
-    if (refresh_ == RefreshMode::kSameBank) apart(r, rank.refresh, t_.tREFSB_ACT, "tREFSB_ACT");
+    if (refresh_ == DramRefreshScope::kSet) apart(r, rank.refresh, t_.tREFSB_ACT, "tREFSB_ACT");
     if (rank.activates.size() >= 4) apart(r, rank.activates[rank.activates.size() - 4], t_.tFAW, "tFAW");
     rank.activates.push_back(r.clock);
     stack_activates(r);
@@ -212,7 +213,8 @@ class DramChecker {
 
   void refresh(const DramCommandRecord& r, Rank& rank) {
     const bool all = r.command == DramCommand::kRefreshAll;
-    need(r, refresh_ == (all ? RefreshMode::kAllBank : RefreshMode::kSameBank), "the wrong kind of refresh");
+    need(r, refresh_ == (all ? DramRefreshScope::kRank : DramRefreshScope::kSet),
+         "the wrong kind of refresh");
     const bool every_group = device_.refresh_set == RefreshSet::kBankOfEveryGroup;
     for (std::uint32_t i = 0; i < rank.banks.size(); ++i) {
       if (!all && (every_group ? i % o_.banks : i) != r.bank) continue;
@@ -254,7 +256,7 @@ class DramChecker {
   DramOrganisation o_;
   DramTiming t_;
   DramDevice device_;
-  RefreshMode refresh_;
+  std::optional<DramRefreshScope> refresh_;
   Clock postpone_;
   std::vector<Rank> ranks_;
   std::map<std::uint32_t, std::vector<Clock>> stack_activates_;
@@ -272,12 +274,13 @@ class DramChecker {
 class DramCheckers final : public DramCommandLog {
  public:
   explicit DramCheckers(const DramConfig& config)
-      : checkers_(config.sub_channels, DramChecker(config.device, config.refresh, config.refresh_postpone)) {}
+      : checkers_(config.sub_channels,
+                  DramChecker(config.device, config.refresh_scope, config.refresh_postpone)) {}
   /// The same with timings of the test's own choice.
   DramCheckers(const DramConfig& config, const DramTiming& timing) {
     DramDevice device = config.device;
     device.timing = timing;
-    checkers_.assign(config.sub_channels, DramChecker(device, config.refresh, config.refresh_postpone));
+    checkers_.assign(config.sub_channels, DramChecker(device, config.refresh_scope, config.refresh_postpone));
   }
   void command(std::uint32_t sub_channel, const DramCommandRecord& record) override {
     checkers_[sub_channel].command(record);

@@ -3,6 +3,7 @@
 
 #include "memory/cached_media.hpp"
 #include "memory/dram_media.hpp"
+#include "memory/dram_refresh_policy.hpp"
 #include "memory/dram_row_policy.hpp"
 #include "memory/dram_scheduler.hpp"
 #include "memory/fixed_media.hpp"
@@ -16,6 +17,7 @@ inline const MediaRegistry& media_kinds() {
     MediaRegistry registry("media");
     register_schedulers(registry.schedulers);
     register_row_policies(registry.row_policies);
+    register_refresh_policies(registry.refresh_policies);
     registry.add<FixedMedia>("fixed");
     registry.add<NvmMedia>("nvm");
     registry.add<DramMedia>("dram");

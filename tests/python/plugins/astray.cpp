@@ -25,9 +25,25 @@ class AstrayRouting final : public RoutingStrategy {
   }
 };
 
+class AstrayRefresh final : public DramRefreshPolicy {
+ public:
+  using Params = AstrayParams;
+  AstrayRefresh(const AstrayParams& /*params*/, const DramRefreshContext& context)
+      : interval_(context.device.timing.tREFI_SB) {}
+  DramRefreshScope scope() const override { return DramRefreshScope::kSet; }
+  Clock interval() const override { return interval_; }
+  std::uint32_t next_set(std::uint32_t /*rank*/, std::span<const std::uint32_t> /*left*/) override {
+    return 1'000'000;
+  }
+
+ private:
+  Clock interval_;
+};
+
 }  // namespace
 
 CXLOOM_PLUGIN(registry) {
   registry.victims.add<AstrayVictim>("astray-victim");
   registry.routing.add<AstrayRouting>("astray-routing");
+  registry.media.refresh_policies.add<AstrayRefresh>("astray-refresh");
 }

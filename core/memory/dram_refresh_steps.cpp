@@ -1,17 +1,30 @@
-#include "memory/dram_refresh_same_bank.hpp"
+#include "memory/dram_refresh_steps.hpp"
 
 #include <algorithm>
 
 namespace cxloom {
 
-std::uint32_t DramRefreshSameBank::sets() const {
-  // Banks are numbered group by group, so that a bank of every group is each banks-th.
-  const DramOrganisation& organisation = device_.organisation;
-  return device_.refresh_set == RefreshSet::kBankOfEveryGroup ? organisation.banks
-                                                              : organisation.banks_in_rank();
+Clock DramRefreshSteps::rank_at(const DramRefreshSet& set, bool writing) const {
+  for (const std::uint32_t bank : unused_.banks(writing)) {
+    if (timers_.bank(bank).rank == set.rank) return kNeverClock;
+  }
+  return timers_.open_banks(set.rank) != 0 ? timers_.precharge_all_at(set.rank)
+                                           : timers_.refresh_all_at(set.rank);
 }
 
-Clock DramRefreshSameBank::next_at(const DramRefreshSet& set, bool writing) const {
+bool DramRefreshSteps::send_to_rank(const DramRefreshSet& set, Clock now) {
+  if (timers_.open_banks(set.rank) == 0) {
+    timers_.refresh_all(set.rank, now);
+    bus_.send(DramCommand::kRefreshAll, set.banks.front(), now);
+    return true;
+  }
+  for (const std::uint32_t bank : set.banks) unused_.forget(bank);
+  timers_.precharge_all(set.rank, now);
+  bus_.send(DramCommand::kPrechargeAll, set.banks.front(), now);
+  return false;
+}
+
+Clock DramRefreshSteps::set_at(const DramRefreshSet& set, bool writing) const {
   Clock at = kNeverClock;
   bool open = false;
   for (const std::uint32_t bank : set.banks) {
@@ -24,7 +37,7 @@ Clock DramRefreshSameBank::next_at(const DramRefreshSet& set, bool writing) cons
   return open ? at : timers_.refresh_at(set.rank, set.banks);
 }
 
-bool DramRefreshSameBank::send_next(const DramRefreshSet& set, bool writing, Clock now) {
+bool DramRefreshSteps::send_to_set(const DramRefreshSet& set, bool writing, Clock now) {
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
   std::uint32_t first = kNone;  // that may be closed
   for (const std::uint32_t bank : set.banks) {

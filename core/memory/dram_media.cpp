@@ -102,8 +102,20 @@ void DramMedia::watch(DramCommandLog* log) {
   for (Lane& lane : lanes_) lane.channel->watch(log);
 }
 
+// What has failed stays as it is: to catch up with it for the measures of a run that ended with that would only fail again.
+inline void DramMedia::advance(Lane& lane, Clock limit) {
+  if (failed_) [[unlikely]]
+    return;
+  try {
+    lane.channel->advance(limit);
+  } catch (...) {
+    failed_ = true;
+    throw;
+  }
+}
+
 void DramMedia::catch_up(Time now) {
-  for (Lane& lane : lanes_) lane.channel->advance(clock_.edge_at(now));
+  for (Lane& lane : lanes_) advance(lane, clock_.edge_at(now));
 }
 
 void DramMedia::drain() {
@@ -166,7 +178,7 @@ void DramMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   Lane& lane = lanes_[payload];
   lane.wakes.pop_back();
   const Clock now = clock_.edge_at(kernel_.now());
-  lane.channel->advance(now);
+  advance(lane, now);
   DramChannel::Done done;
   while (lane.channel->take_done(now, done)) {
     ensure(done.at == now, "a burst of the DRAM was done and nobody was told");

@@ -50,6 +50,7 @@ class DramMedia final : public Media {
     Clock first = 0;
   };
 
+  void advance(Lane& lane, Clock limit);
   std::uint32_t new_access(Message& message, std::uint32_t bursts);
   void wake_by(Lane& lane, std::uint64_t index, Clock clock);
   void finish(const DramChannel::Done& done);
@@ -66,6 +67,7 @@ class DramMedia final : public Media {
   unsigned burst_bits_;
   bool always_rmw_;
   std::vector<Lane> lanes_;
+  bool failed_ = false;  // something threw in a sub-channel, such as a policy of a plug-in
   std::vector<Access> accesses_;
   std::vector<std::uint32_t> free_;
   Time opened_;

@@ -29,10 +29,11 @@ std::unique_ptr<DramRefreshPolicy> make_refresh_policy(const DramRefreshPolicyRe
     }
     const Clock shortest = device.shortest_refresh_interval(policy->scope());
     if (policy->interval() < shortest) {
-      throw InputError({"the refresh policy '" + kinded.kind + "' comes again before a refresh is over",
-                        cxloom::counted(policy->interval(), "clock") + " after the last",
-                        "at least " + std::to_string(shortest),
-                        {}});
+      throw InputError(
+          {"the refresh policy '" + kinded.kind + "' comes again before a refresh is over",
+           cxloom::counted(static_cast<std::uint64_t>(policy->interval()), "clock") + " after the last",
+           "at least " + std::to_string(shortest),
+           {}});
     }
     return policy;
   });

@@ -196,9 +196,10 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
 }
 
 // What others throw than we do comes from a part of a plug-in, if there is one.
-std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
+template <class Action>
+auto Simulation::blaming_plugins(Action action) const {
   try {
-    return kernel_.run(limit, most);
+    return action();
   } catch (const InputError&) {
     throw;
   } catch (const SimulationError&) {
@@ -210,6 +211,10 @@ std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
   } catch (...) {
     fail("what is no std::exception");
   }
+}
+
+std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
+  return blaming_plugins([&] { return kernel_.run(limit, most); });
 }
 
 void Simulation::fail(const std::string& thrown) const {
@@ -251,8 +256,10 @@ void Simulation::finish() {
     ensure(engine->outstanding() == 0, "a packet was lost");
   ensure(system_.fabric().posted.live() == 0, "a posted write was lost");
   if (window_ == Window::kBefore && opener_) end_unmeasured();
-  if (window_ == Window::kOpen) close_window(kernel_.now());
-  if (commands_) commands_->finish(kernel_.now());
+  blaming_plugins([&] {  // media are caught up with
+    if (window_ == Window::kOpen) close_window(kernel_.now());
+    if (commands_) commands_->finish(kernel_.now());
+  });
   state_ = State::kFinished;
   stop_reason_ = known_ ? "finished: the mean latency is known to " + percent_text(*spec_.run.until.ci)
                         : "finished: every request was answered";

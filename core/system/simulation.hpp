@@ -108,6 +108,8 @@ class Simulation final : private RequestObserver {
   void cease_io();
   void look_for_livelock();
   std::uint64_t run_events(Time limit, std::uint64_t most);
+  template <class Action>
+  auto blaming_plugins(Action action) const;
   [[noreturn]] void fail(const std::string& thrown) const;
   static bool ignores_instruction_time(const Sequencer& requester);
   void finish();

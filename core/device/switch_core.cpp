@@ -72,14 +72,19 @@ std::uint16_t SwitchCore::output_of(const Message& message) {
 
 void SwitchCore::forward(Message& message) {
   if (arbitrates()) {
+    // Where all leave in order of arrival, a queue is idle when its last message is out.
     const std::uint16_t output = output_of(message);
-    queue_of(message, output).push(message, output);
+    if (in_order() || !outputs_[output]->bypass(message, *this)) queue(message, output);
     return;
   }
   if (releases_) release(message, message.port, now());
   Port* way = ways_[message.destination.index()];
   if (!way) way = &owner_.port(output_of(message));
   way->send(message, now());
+}
+
+void SwitchCore::queue(Message& message, std::uint16_t output) {
+  queue_of(message, output).push(message, output);
 }
 
 void SwitchCore::wake(std::uint8_t /*kind*/, std::uint64_t payload) {

@@ -17,7 +17,7 @@
 
 namespace cxloom {
 
-class SwitchCore final : public EventHandler {
+class SwitchCore final : public EventHandler, private BypassSource {
  public:
   SwitchCore(const SwitchParams& params, Component& owner, Fabric& fabric)
       : owner_(owner),
@@ -66,6 +66,10 @@ class SwitchCore final : public EventHandler {
   /// The input of the owner's own messages.
   std::uint16_t inside() const { return static_cast<std::uint16_t>(owner_.port_count()); }
   std::uint16_t output_of(const Message& message);
+  void queue(Message& message, std::uint16_t output) override;
+  void passed(const Message& message, std::uint16_t input, Time end) override {
+    release(message, input, end);
+  }
   InputQueue& queue_of(const Message& message, std::uint16_t output);
 
   std::vector<Port*> ways_;  // without queues: by destination, its fixed port or null

@@ -46,6 +46,8 @@ class LinkPath {
   Time flight() const { return port_delays_ + delay_; }
   /// The receiver's, from there until `receive` is called for the message.
   Time pipeline() const { return pipeline_; }
+  /// Of the owner: messages that leave by it come here.
+  std::uint16_t owner_port() const { return owner_port_; }
   std::uint64_t message_bytes(std::uint64_t payload) const {
     return payload > 0 ? payload + data_header_ : header_;
   }

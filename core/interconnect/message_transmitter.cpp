@@ -9,7 +9,7 @@ Time MessageTransmitter::line_time() const {
 void MessageTransmitter::send(Message& message, Time ready) {
   if (ready > kernel_.now()) {
     kernel_.schedule(ready, path_.source(), *this, kReady, reinterpret_cast<std::uintptr_t>(&message));
-  } else {
+  } else if (ready < kernel_.now() || !channels_.bypass(message, *this)) {
     channels_.enqueue(message, ready);
   }
 }
@@ -40,9 +40,17 @@ bool MessageTransmitter::should_yield() const {
 }
 
 void MessageTransmitter::settle() {
-  settling_ = false;
   const Time now = kernel_.now();
   Wire& wire = path_.wire();
+  if (channels_.bypassing()) {
+    if (channels_.can_go() == 0 && wire.free_for(path_.direction()) <= now && !should_yield()) {
+      settling_ = false;
+      pass();
+      return;
+    }
+    channels_.end_bypass();
+  }
+  settling_ = false;
   if (wire.free_for(path_.direction()) > now) {  // the other direction was first
     arrange();
     return;
@@ -70,9 +78,19 @@ void MessageTransmitter::settle() {
   if (channels_.can_go() != 0) arrange();
 }
 
+void MessageTransmitter::pass() {
+  Message& message = *channels_.bypassing();
+  const std::uint16_t input = message.port;
+  BypassSource& source = channels_.pass(kernel_.now());
+  path_.wire().want_no_more(path_.direction());
+  const Time end = path_.depart(message, kernel_.now());
+  source.passed(message, input, end);
+}
+
 void MessageTransmitter::wake(std::uint8_t kind, std::uint64_t payload) {
   if (kind == kReady) {
-    channels_.enqueue(*reinterpret_cast<Message*>(payload), kernel_.now());
+    auto& message = *reinterpret_cast<Message*>(payload);
+    if (!channels_.bypass(message, *this)) channels_.enqueue(message, kernel_.now());
     return;
   }
   wire_wake_pending_ = false;

@@ -6,7 +6,10 @@
 
 namespace cxloom {
 
-class MessageTransmitter final : public Transmitter, public WireServer, public EventHandler {
+class MessageTransmitter final : public Transmitter,
+                                 public WireServer,
+                                 public EventHandler,
+                                 private BypassSource {
  public:
   MessageTransmitter(LinkPath& path, const VirtualChannels::Setup& setup)
       : path_(path), kernel_(path.kernel()), channels_(path, *this, setup) {}
@@ -17,6 +20,9 @@ class MessageTransmitter final : public Transmitter, public WireServer, public E
   Time line_time() const override;
   VirtualChannels* channels() override { return &channels_; }
   void arrange() override;
+  bool idle() const override {
+    return !settling_ && path_.wire().free_for(path_.direction()) <= kernel_.now();
+  }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
   void open_window(Time now) override { channels_.open_window(now); }
@@ -25,6 +31,13 @@ class MessageTransmitter final : public Transmitter, public WireServer, public E
  private:
   enum Wake : std::uint8_t { kReady, kWireFree };
 
+  // Of the owner's messages.
+  void queue(Message& message, std::uint16_t /*output*/) override {
+    channels_.enqueue(message, kernel_.now());
+  }
+  void passed(const Message& /*message*/, std::uint16_t /*input*/, Time /*end*/) override {}
+
+  void pass();
   bool should_yield() const;  // on a wire that both directions share
   void wake_when_free(Time at);
 

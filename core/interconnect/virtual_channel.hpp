@@ -17,6 +17,18 @@ class Feeder : public Waiter {
   virtual void taken(Time end) = 0;
 };
 
+/// Hands over messages that may go past its queues, because everything on their way is idle.
+class BypassSource {
+ public:
+  /// It has to queue after all, at this same instant, to leave by the port `output`.
+  virtual void queue(Message& message, std::uint16_t output) = 0;
+  /// It is on the wire, until `end`; `input` is what its port was when it was handed over.
+  virtual void passed(const Message& message, std::uint16_t input, Time end) = 0;
+
+ protected:
+  ~BypassSource() = default;
+};
+
 /// One cache line: whatever passes a queued hop touches one of these.
 class alignas(64) VirtualChannel final {
  public:

@@ -43,7 +43,36 @@ VirtualChannels::VirtualChannels(LinkPath& path, WireServer& server, const Setup
       channels_(
           make_channels(path, setup.credits, credit_lines_, std::make_index_sequence<kChannelCount>{})) {}
 
+// What is decided at the end of an instant must not depend on the order of those that came: as soon as there are two, both
+// queue, the first one first.
+bool VirtualChannels::bypass(Message& message, BypassSource& source) {
+  if (bypassing_) {
+    end_bypass();
+    return false;
+  }
+  VirtualChannel& wanted = channel(message.channel);
+  if (can_go_ != 0 || !wanted.waits.empty() || !server_.idle()) return false;
+  wanted.update(kernel_.now());
+  if (!wanted.has_credit()) return false;
+  bypassing_ = &message;
+  bypass_source_ = &source;
+  server_.arrange();
+  return true;
+}
+
+void VirtualChannels::end_bypass() {
+  bypass_source_->queue(*std::exchange(bypassing_, nullptr), path_.owner_port());
+}
+
+BypassSource& VirtualChannels::pass(Time now) {
+  const Channel which = std::exchange(bypassing_, nullptr)->channel;
+  served(which);
+  channel(which).use_credit(now);
+  return *bypass_source_;
+}
+
 void VirtualChannels::enqueue(Message& message, Time since, bool counted) {
+  if (bypassing_) end_bypass();
   stamp(message, since, counted);
   std::unique_ptr<SendQueue>& queue = send_queues_[static_cast<std::size_t>(message.channel)];
   if (!queue) [[unlikely]]
@@ -63,6 +92,7 @@ void VirtualChannels::stamp(Message& message, Time since, bool counted) {
 }
 
 void VirtualChannels::ask(Feeder& feeder, Channel which) {
+  if (bypassing_) end_bypass();
   const Time now = kernel_.now();
   VirtualChannel& wanted = channel(which);
   wanted.update(now);
@@ -104,7 +134,7 @@ Feeder* VirtualChannels::pick() {
   if (arbitration_ == Arbitration::kRoundRobin) {
     const std::uint32_t rest = can_go_ >> turn_ << turn_;
     const auto index = static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : can_go_));
-    turn_ = (index + 1) % kChannelCount;
+    served(static_cast<Channel>(index));
     return pick_of(static_cast<Channel>(index));
   }
   WaitList* chosen_list = nullptr;

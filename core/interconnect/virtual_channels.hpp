@@ -21,6 +21,8 @@ class WireServer {
  public:
   /// Something may be able to go: sees to it that somebody's turn comes, at the end of this instant or later.
   virtual void arrange() = 0;
+  /// Nobody's turn is coming, and the wire is free now. False: messages of this server never go past their queues.
+  virtual bool idle() const { return false; }
   /// What waits is turned back, with credits or without.
   virtual bool turns_back() const { return false; }
 
@@ -46,6 +48,9 @@ class VirtualChannels final : public EventHandler {
 
   // Who has something to send.
 
+  /// Takes a message, ready now, that would find its queue and the wire idle, so that it need not be queued: it leaves at
+  /// the end of this instant, unless another comes by then. False, and the message not taken, where somebody waits.
+  bool bypass(Message& message, BypassSource& source);
   /// Starts the account of a message's wait for the wire. `counted`: it is among those that wait, as the monitor has it,
   /// already.
   void stamp(Message& message, bool counted = false) { stamp(message, kernel_.now(), counted); }
@@ -58,6 +63,12 @@ class VirtualChannels final : public EventHandler {
 
   // Who serves the wire.
 
+  /// The message that goes past the queues; null if there is none.
+  Message* bypassing() { return bypassing_; }
+  /// It has to queue after all.
+  void end_bypass();
+  /// It leaves now: uses a credit. Who handed it over is to be told that it passed.
+  BypassSource& pass(Time now);
   VirtualChannel& channel(Channel which) { return channels_[static_cast<std::size_t>(which)]; }
   /// The classes that have both messages and credits, a bit each.
   std::uint32_t can_go() const { return can_go_; }
@@ -88,13 +99,16 @@ class VirtualChannels final : public EventHandler {
   Time credit_blocked(Channel which) const { return blocked_in_window_[static_cast<std::size_t>(which)]; }
 
  private:
+  void served(Channel which) { turn_ = (static_cast<unsigned>(which) + 1) % kChannelCount; }
   Time starved_clock(std::size_t channel, Time now);
 
   LinkPath& path_;
   Kernel& kernel_;
   WireServer& server_;
   std::uint32_t can_go_ = 0;
-  unsigned turn_ = 0;  // the class after the one served last
+  unsigned turn_ = 0;             // the class after the one served last
+  Message* bypassing_ = nullptr;  // taken at this instant; nothing else can go
+  BypassSource* bypass_source_ = nullptr;
   Arbitration arbitration_;
   CreditUser credit_user_;                // of the far end's credits, each class a kind of event
   std::vector<CreditLine> credit_lines_;  // by class, if any is limited

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "kernel/kernel.hpp"
 #include "memory/dram_media.hpp"
 #include "system/registry.hpp"
 

@@ -15,10 +15,13 @@
 
 #include "core_bindings.hpp"
 #include "generated_links.hpp"
+#include "interconnect/link_end.hpp"
 #include "results/collector.hpp"
 #include "results/description.hpp"
 #include "results/summary.hpp"
+#include "system/command_recorder.hpp"
 #include "system/divided_run.hpp"
+#include "system/sampler.hpp"
 #include "system/simulation.hpp"
 #include "system/spec_errors.hpp"
 #include "trace_columns.hpp"
@@ -130,7 +133,7 @@ class RunningSystem {
   nb::dict take_requests() {
     // While it runs, others may still complete at the instant at hand, and belong before some of its rows.
     const bool running = simulation_.state() == Simulation::State::kRunning;
-    RequestTable table = collector_.take_requests(running ? simulation_.kernel().now() : Time::max());
+    RequestTable table = collector_.take_requests(running ? simulation_.now() : Time::max());
     return columns_of(std::move(table));
   }
 

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/schema.hpp"
 #include "core_bindings.hpp"
 #include "system/spec.hpp"
 #include "trace_columns.hpp"

@@ -89,9 +89,7 @@ int cxloom_inject(cxloom_simulation* simulation, const char* device, uint64_t ad
   });
 }
 
-int64_t cxloom_now(const cxloom_simulation* simulation) {
-  return simulation->system.simulation().kernel().now().ps();
-}
+int64_t cxloom_now(const cxloom_simulation* simulation) { return simulation->system.simulation().now().ps(); }
 
 int64_t cxloom_next_event(cxloom_simulation* simulation) {
   return simulation->system.simulation().next_event_time().ps();

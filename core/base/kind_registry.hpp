@@ -8,13 +8,18 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/measure.hpp"
 #include "base/memory_estimate.hpp"
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
+#include "base/schema_info.hpp"
 
 namespace cxloom {
 
-/// Product is what a factory makes; Context what it needs besides the parameters.
+template <class Params>
+Params read_params(const Value& value);  // of schema.hpp
+
+/// Who adds kinds to it includes schema.hpp. Product is what a factory makes; Context what it needs besides the parameters.
 template <class Product, class Context>
 class KindRegistry {
  public:

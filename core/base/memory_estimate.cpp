@@ -10,6 +10,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/schema.hpp"
+
 namespace cxloom {
 
 namespace {

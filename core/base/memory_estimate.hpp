@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
 
 namespace cxloom {
 

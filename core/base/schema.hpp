@@ -27,54 +27,18 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/parameters.hpp"
+#include "base/schema_info.hpp"
 #include "base/units.hpp"
 #include "base/value.hpp"
 
 namespace cxloom {
 
-struct SchemaInfo;
-
 /// No parameter is a longer time: an hour, which leaves room for sums of them in 64 bits of picoseconds.
 inline constexpr Time kLongestTime{3'600'000'000'000'000};
 
-/// What is declared of one parameter, without its C++ type.
-struct FieldInfo {
-  std::string name;
-  std::string
-      type;  ///< time, bytes, bandwidth, frequency, fraction, integer, real, boolean, text, file, address,
-             ///< choice, map (see `fields`), kind (see `category`), list (see `item`), any
-  std::string doc;
-  std::string source;        ///< spec section or table the default comes from, may be empty
-  std::string default_text;  ///< as a person would write it; empty if there is none
-  std::string minimum;       ///< inclusive, empty if none
-  std::string maximum;       ///< inclusive, empty if none
-  std::vector<std::string> choices;
-  std::string
-      category;  ///< for type kind: the registry that lists the kinds; for type any: the section that it is like
-  std::string item;  ///< for type list: the type of its items
-  bool required = false;
-  std::shared_ptr<const SchemaInfo> fields;  ///< for type map
-};
-
-/// What is declared of a set of parameters.
-struct SchemaInfo {
-  std::string doc;
-  std::vector<FieldInfo> fields;
-};
-
-/// A parameter that names one of several kinds, each with parameters of its own: `{kind: fixed, latency: 45ns}`.
-struct Kinded {
-  std::string kind;
-  Value params;  // the map without `kind`
-
-  bool operator==(const Kinded&) const = default;
-};
-
 /// The error for a key that others leave without effect; `unless` says what would give it one.
 InputError without_effect(const std::string& key, const std::string& unless);
-
-template <class Params>
-class Schema;
 
 // One reader a type: turns what was written into the type, or throws InputError.
 void read_value(const Value& value, Time& out);

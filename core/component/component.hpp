@@ -4,16 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/units.hpp"
 #include "component/port.hpp"
 #include "kernel/event_handler.hpp"
-#include "kernel/kernel.hpp"
+#include "kernel/event_source.hpp"
 
 namespace cxloom {
 
+class Kernel;
 class MeasureSink;
 
 /// Whose turn it is at a port that several queues want.
@@ -32,8 +32,7 @@ struct ComponentContext {
 
 class Component : public EventHandler {
  public:
-  explicit Component(const ComponentContext& context)
-      : kernel_(context.kernel), id_(context.id), source_(context.kernel.new_source()), name_(context.name) {}
+  explicit Component(const ComponentContext& context);
 
   std::string name() const final { return name_; }
   NodeId id() const { return id_; }
@@ -79,20 +78,18 @@ class Component : public EventHandler {
   /// One line on what it is doing, for the diagnosis of a run that cannot finish; empty if idle.
   virtual std::string activity() const { return {}; }
 
-  // For its own parts.
+  // For its own parts. What looks into the kernel is inline, in component_time.hpp.
 
   Kernel& kernel() { return kernel_; }
   const Kernel& kernel() const { return kernel_; }
-  Time now() const { return kernel_.now(); }
+  inline Time now() const;
   EventSource& source() { return source_; }
   Port& port(std::size_t index) { return *ports_[index]; }
   std::size_t port_count() const { return ports_.size(); }
 
  protected:
   /// Calls `wake(kind, payload)` at `at`.
-  void wake_at(Time at, std::uint8_t kind, std::uint64_t payload = 0) {
-    kernel_.schedule(at, source_, *this, kind, payload);
-  }
+  inline void wake_at(Time at, std::uint8_t kind, std::uint64_t payload = 0);
 
  private:
   // First what every message touches.

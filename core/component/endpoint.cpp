@@ -1,5 +1,7 @@
 #include "component/endpoint.hpp"
 
+#include "component/component_time.hpp"
+
 namespace cxloom {
 
 std::string Agent::name() const { return endpoint_.name(); }
@@ -53,6 +55,10 @@ void Endpoint::refuse_sender() const {
 
 void Endpoint::start() {
   for (Agent* agent : agents_) agent->start();
+}
+
+void Endpoint::take_at(Message& message, Time at) {
+  wake_at(at, kTake, reinterpret_cast<std::uintptr_t>(&message));
 }
 
 void Endpoint::wake(std::uint8_t kind, std::uint64_t payload) {

@@ -64,7 +64,7 @@ class Endpoint : public Component {
       refuse(message);
     agent->receive(message);
   }
-  void take_at(Message& message, Time at) { wake_at(at, kTake, reinterpret_cast<std::uintptr_t>(&message)); }
+  void take_at(Message& message, Time at);
 
  private:
   friend class Agent;

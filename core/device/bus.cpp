@@ -1,6 +1,8 @@
 #include "device/bus.hpp"
 
 #include "base/measure_table.hpp"
+#include "base/schema.hpp"
+#include "component/component_time.hpp"
 
 namespace cxloom {
 

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
 #include "device/device_context.hpp"
 #include "interconnect/link_params.hpp"
 #include "interconnect/wire.hpp"

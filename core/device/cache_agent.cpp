@@ -1,6 +1,7 @@
 #include "device/cache_agent.hpp"
 
 #include "base/measure_table.hpp"
+#include "component/component_time.hpp"
 #include "device/memory_access.hpp"
 
 namespace cxloom {

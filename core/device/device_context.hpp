@@ -1,13 +1,15 @@
 // What a device finds around itself when the builder makes it.
 #pragma once
 
-#include "base/kind_registry.hpp"
 #include "component/component.hpp"
 #include "component/fabric.hpp"
-#include "memory/media.hpp"
 #include "tags/victim_policy.hpp"
 
 namespace cxloom {
+
+struct MediaRegistry;
+template <class Product, class Context>
+class KindRegistry;
 
 struct DeviceContext : ComponentContext {
   Fabric& fabric;

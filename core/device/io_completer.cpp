@@ -2,7 +2,12 @@
 
 #include <utility>
 
+#include "base/schema.hpp"
+#include "component/component_time.hpp"
+
 namespace cxloom {
+
+IoCompleter::Events::Events(Kernel& kernel) : source(kernel.new_source()) {}
 
 const IoRecord& IoCompleter::expect_io(NodeId initiator) {
   if (!events_) {

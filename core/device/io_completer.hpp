@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
 #include "component/endpoint.hpp"
 
 namespace cxloom {
@@ -38,7 +38,7 @@ class IoCompleter final : public Agent, public IoTarget {
 
  private:
   struct Events {
-    explicit Events(Kernel& kernel) : source(kernel.new_source()) {}
+    explicit Events(Kernel& kernel);
     EventSource source;
   };
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
 #include "device/device_context.hpp"
 #include "device/io_completer.hpp"
 #include "interconnect/link_end.hpp"

@@ -1,6 +1,9 @@
 #include "device/memory_controller.hpp"
 
 #include "base/measure_table.hpp"
+#include "component/component_time.hpp"
+#include "memory/media.hpp"
+#include "memory/media_registry.hpp"
 
 namespace cxloom {
 
@@ -52,6 +55,13 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
   endpoint.add(*this);
   endpoint.fabric().roles.memories.declare(endpoint, endpoint.id(), *this);
   for (const Channel requests : {Channel::kM2SReq, Channel::kM2SRwD}) endpoint.bind(requests, *this);
+}
+
+MemoryController::~MemoryController() = default;
+
+// Neither its places nor the media bound what it serves at once.
+bool MemoryController::memory_unlimited() const {
+  return media_->unlimited() && (!requests_.limit || (writes_ && !writes_->limit));
 }
 
 void MemoryController::receive(Message& message) {

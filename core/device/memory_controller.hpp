@@ -15,10 +15,12 @@
 #include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
-#include "memory/media.hpp"
+#include "memory/media_context.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
+
+class Media;
 
 /// When the receive buffer of a request is free, and its credit goes back.
 enum class CreditRelease : std::uint8_t {
@@ -106,14 +108,12 @@ class MemoryController final : public Agent, public MemoryOwner, public MediaCli
  public:
   /// Joins the device and takes the requests that come to it.
   MemoryController(const MemoryControllerParams& params, Endpoint& endpoint, const DeviceContext& context);
+  ~MemoryController() override;
 
   Bytes memory_capacity() const override { return capacity_; }
   Media* media() override { return media_.get(); }
   double memory_queue_integral(Time now) override { return in_service_.integral(now); }
-  // Neither its places nor the media bound what it serves at once.
-  bool memory_unlimited() const override {
-    return media_->unlimited() && (!requests_.limit || (writes_ && !writes_->limit));
-  }
+  bool memory_unlimited() const override;
   void report_memory(MeasureSink& sink) const override { report(sink); }
 
   void receive(Message& message) override;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/schema.hpp"
 #include "device/access_window.hpp"
 #include "protocol/request.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/memory_estimate.hpp"
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
 #include "base/units.hpp"
 #include "device/io_completer.hpp"
 #include "tags/cache_array.hpp"

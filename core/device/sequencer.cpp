@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/measure_table.hpp"
+#include "component/component_time.hpp"
 #include "device/memory_access.hpp"
 
 namespace cxloom {
@@ -30,6 +31,10 @@ std::uint32_t lines_of(const Access& access) {
 }
 
 }  // namespace
+
+Time Sequencer::now() const { return endpoint().now(); }
+
+void Sequencer::wake_at(Time at) { endpoint().kernel().schedule(at, endpoint().source(), *this, 0, 0); }
 
 Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const DeviceContext& context)
     : Agent(endpoint),

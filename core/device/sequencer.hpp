@@ -91,8 +91,8 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   void written_back(NodeId target, std::uint16_t bytes) override;
   void go_on() override { issue_what_can_be_issued(); }
 
-  Time now() const { return endpoint().now(); }
-  void wake_at(Time at) { endpoint().kernel().schedule(at, endpoint().source(), *this, 0, 0); }
+  inline Time now() const;
+  inline void wake_at(Time at);
   std::uint64_t write_backs() const { return cache_ ? cache_->write_backs() : 0; }
   void fetch();  // the next access from the stream
   void issue_what_can_be_issued();

@@ -1,6 +1,7 @@
 // A switch: any number of ports, a switching time, queues and arbitration.
 #pragma once
 
+#include "component/component_time.hpp"
 #include "device/device_context.hpp"
 #include "device/switch_core.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/measure.hpp"
-#include "component/component.hpp"
+#include "component/component_time.hpp"
 #include "component/fabric.hpp"
 #include "device/input_queue.hpp"
 #include "device/pair_table.hpp"

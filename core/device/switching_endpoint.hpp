@@ -2,6 +2,7 @@
 // the agents send as well.
 #pragma once
 
+#include "component/component_time.hpp"
 #include "component/endpoint.hpp"
 #include "device/switch.hpp"
 

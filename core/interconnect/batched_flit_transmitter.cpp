@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "interconnect/link_path_time.hpp"
 #include "protocol/isolated_flits.hpp"
 
 namespace cxloom {

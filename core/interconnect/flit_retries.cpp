@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "interconnect/link_path_time.hpp"
+
 namespace cxloom {
 
 namespace {

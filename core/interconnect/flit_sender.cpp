@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "interconnect/link_path_time.hpp"
 #include "protocol/isolated_flits.hpp"
 
 namespace cxloom {

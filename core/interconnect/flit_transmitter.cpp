@@ -221,4 +221,6 @@ void FlitTransmitter::close_window(Time now) {
   sender_.monitor().close();
 }
 
+bool FlitTransmitter::turns_back() const { return outage_.fails() && outage_.up_at() > kernel_.now(); }
+
 }  // namespace cxloom

@@ -47,7 +47,7 @@ class FlitTransmitter final : public Transmitter, public WireServer, public Even
   void close_window(Time now) override;
 
   void arrange() override;
-  bool turns_back() const override { return outage_.fails() && outage_.up_at() > kernel_.now(); }
+  bool turns_back() const override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
 

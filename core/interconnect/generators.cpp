@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/schema.hpp"
 
 namespace cxloom {
 

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "base/kind_registry.hpp"
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
+#include "base/units.hpp"
 #include "base/value.hpp"
 
 namespace cxloom {

@@ -1,6 +1,7 @@
 #include "interconnect/link.hpp"
 
 #include "interconnect/batched_flit_transmitter.hpp"
+#include "interconnect/link_end.hpp"
 #include "interconnect/message_transmitter.hpp"
 
 namespace cxloom {

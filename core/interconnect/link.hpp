@@ -4,11 +4,15 @@
 #include <cstdint>
 
 #include "base/arena.hpp"
-#include "interconnect/link_end.hpp"
 #include "interconnect/link_params.hpp"
 
 namespace cxloom {
 
+class Component;
+class Kernel;
+class LinkEnd;
+class LinkPath;
+class Transmitter;
 struct FlitSetup;
 
 struct Link {

@@ -1,5 +1,6 @@
 #include "interconnect/link_end.hpp"
 
+#include "interconnect/credit_line.hpp"
 #include "interconnect/virtual_channels.hpp"
 
 namespace cxloom {

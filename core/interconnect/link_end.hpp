@@ -9,11 +9,12 @@
 #include "base/arena.hpp"
 #include "base/units.hpp"
 #include "component/port.hpp"
-#include "interconnect/credit_line.hpp"
 #include "interconnect/link_path.hpp"
 #include "interconnect/transmitter.hpp"
 
 namespace cxloom {
+
+class CreditLine;
 
 class alignas(64) LinkEnd final : public Port {
  public:

@@ -1,5 +1,6 @@
 #include "interconnect/link_params.hpp"
 
+#include "base/schema.hpp"
 #include "interconnect/flit_errors.hpp"
 
 namespace cxloom {
@@ -45,6 +46,16 @@ void describe_physical(Schema<LinkParams>& schema) {
 }
 
 }  // namespace
+
+void ReverseParams::describe(Schema<ReverseParams>& schema) {
+  schema.doc("What differs in the direction from the second device to the first.");
+  schema.field("bandwidth", &ReverseParams::bandwidth)
+      .default_text("that of the link")
+      .doc("Bandwidth in that direction.");
+  schema.field("delay", &ReverseParams::delay)
+      .default_text("that of the link")
+      .doc("Time of flight in that direction.");
+}
 
 void LinkParams::describe(Schema<LinkParams>& schema) {
   schema.doc(

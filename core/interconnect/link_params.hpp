@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
 #include "base/units.hpp"
 #include "interconnect/class_credits.hpp"
 #include "interconnect/flit_params.hpp"
@@ -42,15 +42,7 @@ struct ReverseParams {
   std::optional<Bandwidth> bandwidth;
   std::optional<Time> delay;
 
-  static void describe(Schema<ReverseParams>& schema) {
-    schema.doc("What differs in the direction from the second device to the first.");
-    schema.field("bandwidth", &ReverseParams::bandwidth)
-        .default_text("that of the link")
-        .doc("Bandwidth in that direction.");
-    schema.field("delay", &ReverseParams::delay)
-        .default_text("that of the link")
-        .doc("Time of flight in that direction.");
-  }
+  static void describe(Schema<ReverseParams>& schema);
 };
 
 /// More would be a slip of the finger.

@@ -1,5 +1,7 @@
 #include "interconnect/link_path.hpp"
 
+#include "kernel/kernel.hpp"
+
 namespace cxloom {
 
 LinkPath::LinkPath(Kernel& kernel, const Setup& setup)

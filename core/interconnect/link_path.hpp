@@ -9,10 +9,12 @@
 #include "interconnect/link_params.hpp"
 #include "interconnect/wire.hpp"
 #include "interconnect/wire_monitor.hpp"
-#include "kernel/kernel.hpp"
+#include "kernel/event_source.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom {
+
+class Kernel;
 
 class LinkPath {
  public:
@@ -70,15 +72,13 @@ class LinkPath {
     return arrival + pipeline_;
   }
   /// Gives an accounted message to the receiver: at a time of this event or a later one, or within this event.
-  void deliver(Message& message, Time at) { far_kernel_.deliver(at, source_, receiver_, message); }
+  inline void deliver(Message& message, Time at);
   void deliver_now(Message& message) { receiver_.receive(message); }
   /// The ends have event queues of their own: what one does reaches the other no sooner than after the flight.
   bool cut() const { return &kernel_ != &far_kernel_; }
   /// Wakes something at the far end, no sooner than after the flight.
-  void wake_far(EventHandler& handler, Time at, std::uint8_t kind, std::uint64_t payload) {
-    far_kernel_.schedule(at, source_, handler, kind, payload);
-  }
-  void hand_over(Message& message, Time sent) { deliver(message, account_arrival(message, sent)); }
+  inline void wake_far(EventHandler& handler, Time at, std::uint8_t kind, std::uint64_t payload);
+  inline void hand_over(Message& message, Time sent);
   /// For a message that turns back here: the owner gets it as if it had come in through this port.
   void return_to_owner(Message& message);
 

@@ -1,5 +1,7 @@
 #include "interconnect/message_transmitter.hpp"
 
+#include "kernel/kernel.hpp"
+
 namespace cxloom {
 
 Time MessageTransmitter::line_time() const {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/schema.hpp"
 #include "interconnect/routing_strategy.hpp"
 
 namespace cxloom {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/random.hpp"
+#include "base/schema.hpp"
 #include "interconnect/routing_strategy.hpp"
 
 namespace cxloom {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "base/units.hpp"
-#include "interconnect/credit_line.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom {
 
+class CreditLine;
 class FlitMonitor;
 class FlitRetries;
 class VirtualChannels;

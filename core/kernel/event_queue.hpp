@@ -10,51 +10,9 @@
 
 #include "base/units.hpp"
 #include "kernel/event_handler.hpp"
+#include "kernel/event_source.hpp"
 
 namespace cxloom {
-
-/// Who sends events. It gives simultaneous ones their order: its identity, then its own count. No global counter takes
-/// part, so the order does not depend on how the work is divided among threads.
-class EventSource {
- public:
-  /// The next of all sources, which it joins: it stays where it is, as long as these may be counted anew.
-  explicit EventSource(std::vector<EventSource*>& all) : next_(std::uint64_t{all.size()} << kIdentityShift) {
-    all.push_back(this);
-  }
-  EventSource(const EventSource&) = delete;
-  EventSource& operator=(const EventSource&) = delete;
-
-  std::uint32_t identity() const { return identity_in(next_); }
-  /// The order of its next event, which is of this kind.
-  std::uint64_t next(std::uint8_t kind) {
-    const std::uint64_t order = next_ | kind;
-    next_ += std::uint64_t{1} << kCountShift;
-    return order;
-  }
-
-  /// The same without counting it: for one that never counts.
-  std::uint64_t order_of(std::uint8_t kind) const { return next_ | kind; }
-
-  /// It has sent no event that it counted.
-  bool uncounted() const { return (next_ & kCountMask) == 0; }
-  void count_from(std::uint32_t count) { next_ = with_count(next_, count); }
-  static std::uint32_t identity_in(std::uint64_t order) {
-    return static_cast<std::uint32_t>(order >> kIdentityShift);
-  }
-  static std::uint64_t with_count(std::uint64_t order, std::uint32_t count) {
-    return (order & ~kCountMask) | std::uint64_t{count} << kCountShift;
-  }
-
-  static constexpr std::uint32_t kMost = 1U << 24U;  ///< sources
-  static constexpr unsigned kCountShift = 8;
-  static constexpr unsigned kIdentityShift = 40;
-
- private:
-  static constexpr std::uint64_t kCountMask =
-      (std::uint64_t{1} << kIdentityShift) - (std::uint64_t{1} << kCountShift);
-
-  std::uint64_t next_;  // identity, count, and no kind
-};
 
 struct alignas(32) Event {
   static constexpr std::uint8_t kArrival =

@@ -4,7 +4,13 @@
 #include <bit>
 
 #include "base/measure_table.hpp"
+#include "base/schema.hpp"
+#include "component/component.hpp"
+#include "kernel/kernel.hpp"
 #include "kernel/wait_list.hpp"
+#include "memory/media_registry.hpp"
+#include "protocol/message.hpp"
+#include "tags/victim_policy.hpp"
 
 namespace cxloom {
 
@@ -186,6 +192,10 @@ CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& co
 }
 
 CachedMedia::~CachedMedia() = default;
+
+void CachedMedia::Side::media_done(Message& message, Time at) {
+  media_.kernel_.schedule(at, media_.source_, media_, kTransferred, message.tag);
+}
 
 void CachedMedia::access(Message& message, Address address, Time ready) {
   Access& access = accesses_.take();

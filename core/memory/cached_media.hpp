@@ -6,14 +6,19 @@
 #include <memory>
 
 #include "base/memory_estimate.hpp"
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
 #include "base/zeroed_array.hpp"
 #include "kernel/distribution.hpp"
+#include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
 #include "memory/media.hpp"
+#include "memory/media_context.hpp"
+#include "protocol/opcode.hpp"
 #include "tags/cache_array.hpp"
 
 namespace cxloom {
+
+struct MeasureInfo;
 
 struct CachedMediaParams {
   Bytes size{64ULL << 20U};
@@ -58,9 +63,7 @@ class CachedMedia final : public Media {
   class Side final : public MediaClient {
    public:
     explicit Side(CachedMedia& media) : media_(media) {}
-    void media_done(Message& message, Time at) override {
-      media_.kernel_.schedule(at, media_.source_, media_, kTransferred, message.tag);
-    }
+    void media_done(Message& message, Time at) override;
 
    private:
     CachedMedia& media_;

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/measure_table.hpp"
+#include "base/schema.hpp"
+#include "kernel/kernel.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {

@@ -6,12 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
+#include "kernel/event_source.hpp"
 #include "memory/arrival_window.hpp"
 #include "memory/curve_table.hpp"
 #include "memory/media.hpp"
+#include "memory/media_context.hpp"
 
 namespace cxloom {
+
+struct MeasureInfo;
 
 struct CurveMediaParams {
   std::vector<CurvePoint> points;

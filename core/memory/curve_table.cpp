@@ -10,6 +10,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/schema.hpp"
+
 namespace cxloom {
 
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/schema.hpp"
+
 namespace cxloom {
 
 void BlissParams::describe(Schema<BlissParams>& schema) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/parameters.hpp"
 #include "memory/dram_age_cap.hpp"
 
 namespace cxloom {

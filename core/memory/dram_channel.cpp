@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "memory/media_registry.hpp"
 
 namespace cxloom {
 

@@ -33,6 +33,8 @@
 
 namespace cxloom {
 
+struct MediaRegistry;
+
 class DramChannel {
  public:
   /// A burst is done for the one who asked.

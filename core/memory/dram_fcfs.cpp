@@ -1,5 +1,7 @@
 #include "memory/dram_fcfs.hpp"
 
+#include "base/schema.hpp"
+
 namespace cxloom {
 
 void FcfsParams::describe(Schema<FcfsParams>& schema) {

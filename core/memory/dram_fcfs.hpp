@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/parameters.hpp"
 #include "base/ring.hpp"
 #include "memory/dram_scheduler.hpp"
 

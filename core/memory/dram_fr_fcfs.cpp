@@ -1,5 +1,7 @@
 #include "memory/dram_fr_fcfs.hpp"
 
+#include "base/schema.hpp"
+
 namespace cxloom {
 
 void FrFcfsParams::describe(Schema<FrFcfsParams>& schema) {

@@ -2,6 +2,7 @@
 // which they pass an older one (Rixner et al., ISCA 2000; the cap: Mutlu and Moscibroda, MICRO-40).
 #pragma once
 
+#include "base/parameters.hpp"
 #include "memory/dram_age_cap.hpp"
 
 namespace cxloom {

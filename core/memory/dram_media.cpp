@@ -5,7 +5,10 @@
 
 #include "base/error.hpp"
 #include "base/measure_table.hpp"
+#include "component/component.hpp"
+#include "kernel/kernel.hpp"
 #include "memory/dram_energy.hpp"
+#include "protocol/message.hpp"
 
 namespace cxloom {
 

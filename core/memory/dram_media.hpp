@@ -5,13 +5,16 @@
 #include <memory>
 #include <vector>
 
-#include "kernel/kernel.hpp"
+#include "kernel/event_source.hpp"
 #include "memory/dram_channel.hpp"
 #include "memory/dram_mapping.hpp"
 #include "memory/dram_params.hpp"
 #include "memory/media.hpp"
+#include "memory/media_context.hpp"
 
 namespace cxloom {
+
+struct MeasureInfo;
 
 class DramMedia final : public Media {
  public:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/schema.hpp"
 #include "memory/dram_standard.hpp"
 
 namespace cxloom {

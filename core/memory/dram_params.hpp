@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/memory_estimate.hpp"
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
 #include "memory/dram_clock.hpp"
 #include "memory/dram_device.hpp"
 #include "memory/dram_mapping.hpp"

@@ -1,6 +1,7 @@
 // The refresh policy `all-bank` (REF): all banks of a rank are refreshed together, every tREFI.
 #pragma once
 
+#include "base/schema.hpp"
 #include "memory/dram_refresh_policy.hpp"
 
 namespace cxloom {

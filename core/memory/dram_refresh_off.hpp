@@ -1,6 +1,7 @@
 // The refresh policy `off`: nothing is ever refreshed, for a comparison.
 #pragma once
 
+#include "base/schema.hpp"
 #include "memory/dram_refresh_policy.hpp"
 
 namespace cxloom {

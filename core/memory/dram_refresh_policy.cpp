@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/kind_registry.hpp"
+#include "base/schema.hpp"
 #include "memory/dram_refresh_all_bank.hpp"
 #include "memory/dram_refresh_off.hpp"
 #include "memory/dram_refresh_same_bank.hpp"

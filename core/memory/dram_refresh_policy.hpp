@@ -9,12 +9,15 @@
 #include <memory>
 #include <span>
 
+#include "base/parameters.hpp"
 #include "memory/dram_device.hpp"
 #include "memory/dram_queue.hpp"
 #include "memory/dram_timers.hpp"
-#include "memory/media.hpp"
 
 namespace cxloom {
+
+template <class Product, class Context>
+class KindRegistry;
 
 /// What a refresh policy finds around itself when it is made, and may look at whenever it is called.
 struct DramRefreshContext {
@@ -42,6 +45,8 @@ class DramRefreshPolicy {
   /// to put off. Asked whenever one falls due or has gone out; with no burst waiting it begins in any case.
   virtual bool urgent(std::uint32_t /*rank*/, std::uint32_t /*owed*/) { return true; }
 };
+
+using DramRefreshPolicyRegistry = KindRegistry<DramRefreshPolicy, DramRefreshContext>;
 
 /// Those that come with cxloom.
 void register_refresh_policies(DramRefreshPolicyRegistry& registry);

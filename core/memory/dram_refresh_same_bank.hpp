@@ -2,6 +2,7 @@
 // sets of a rank are refreshed in turn, one every tREFI_SB, while its other banks go on.
 #pragma once
 
+#include "base/schema.hpp"
 #include "memory/dram_refresh_policy.hpp"
 
 namespace cxloom {

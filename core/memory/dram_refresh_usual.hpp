@@ -1,6 +1,7 @@
 // The refresh policy `usual`: `same-bank` or `all-bank`, as is usual for the device.
 #pragma once
 
+#include "base/schema.hpp"
 #include "memory/dram_refresh_policy.hpp"
 
 namespace cxloom {

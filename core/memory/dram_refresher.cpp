@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "memory/media_registry.hpp"
 
 namespace cxloom {
 

@@ -1,5 +1,7 @@
 #include "memory/dram_row_policy.hpp"
 
+#include "base/kind_registry.hpp"
+#include "base/schema.hpp"
 #include "memory/dram_row_adaptive.hpp"
 #include "memory/dram_row_closed.hpp"
 #include "memory/dram_row_open.hpp"

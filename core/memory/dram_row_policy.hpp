@@ -6,9 +6,11 @@
 
 #include "memory/dram_clock.hpp"
 #include "memory/dram_timers.hpp"
-#include "memory/media.hpp"
 
 namespace cxloom {
+
+template <class Product, class Context>
+class KindRegistry;
 
 /// What a row policy finds around itself when it is made.
 struct DramRowContext {
@@ -30,6 +32,8 @@ class DramRowPolicy {
   virtual bool times_out() const { return false; }
   virtual Clock close_at(std::uint32_t /*bank*/) const { return kNeverClock; }
 };
+
+using DramRowPolicyRegistry = KindRegistry<DramRowPolicy, DramRowContext>;
 
 /// Those that come with cxloom.
 void register_row_policies(DramRowPolicyRegistry& registry);

@@ -1,5 +1,7 @@
 #include "memory/dram_scheduler.hpp"
 
+#include "base/kind_registry.hpp"
+#include "base/schema.hpp"
 #include "memory/dram_bliss.hpp"
 #include "memory/dram_fcfs.hpp"
 #include "memory/dram_fr_fcfs.hpp"

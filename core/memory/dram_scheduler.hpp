@@ -13,9 +13,11 @@
 #include "memory/dram_clock.hpp"
 #include "memory/dram_queue.hpp"
 #include "memory/dram_timers.hpp"
-#include "memory/media.hpp"
 
 namespace cxloom {
+
+template <class Product, class Context>
+class KindRegistry;
 
 /// What a scheduler finds around itself when it is made, and may look at whenever it is called.
 struct DramSchedulerContext {
@@ -67,6 +69,8 @@ class DramScheduler {
  private:
   Clock due_ = kNeverClock;
 };
+
+using DramSchedulerRegistry = KindRegistry<DramScheduler, DramSchedulerContext>;
 
 /// Those that come with cxloom.
 void register_schedulers(DramSchedulerRegistry& registry);

@@ -3,6 +3,9 @@
 #include <bit>
 
 #include "base/measure_table.hpp"
+#include "base/schema.hpp"
+#include "component/component.hpp"
+#include "kernel/kernel.hpp"
 
 namespace cxloom {
 

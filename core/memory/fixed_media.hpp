@@ -7,14 +7,19 @@
 #include <vector>
 
 #include "base/memory_estimate.hpp"
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
 #include "kernel/distribution.hpp"
+#include "kernel/event_source.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/data_path.hpp"
 #include "memory/media.hpp"
+#include "memory/media_context.hpp"
+#include "protocol/message.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
+
+struct MeasureInfo;
 
 struct FixedMediaParams {
   Time latency{45'000};

@@ -1,61 +1,17 @@
 // What stores the bytes behind a memory controller. A controller hands over accesses and is told when each is done.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/kind_registry.hpp"
-#include "base/measure.hpp"
 #include "base/units.hpp"
-#include "component/component.hpp"
-#include "protocol/request.hpp"
-#include "tags/victim_policy.hpp"
+#include "kernel/event_handler.hpp"
 
 namespace cxloom {
 
-/// The side of the controller.
-class MediaClient {
- public:
-  /// The access is done at `at`, now or later; calls come in the order of `at`.
-  virtual void media_done(Message& message, Time at) = 0;
-
- protected:
-  ~MediaClient() = default;
-};
-
 class DramMedia;
-class DramScheduler;
-struct DramSchedulerContext;
-using DramSchedulerRegistry = KindRegistry<DramScheduler, DramSchedulerContext>;
-class DramRowPolicy;
-struct DramRowContext;
-using DramRowPolicyRegistry = KindRegistry<DramRowPolicy, DramRowContext>;
-class DramRefreshPolicy;
-struct DramRefreshContext;
-using DramRefreshPolicyRegistry = KindRegistry<DramRefreshPolicy, DramRefreshContext>;
-class Media;
-struct MediaContext;
-
-/// The kinds of media, and of what media are made of.
-struct MediaRegistry : KindRegistry<Media, MediaContext> {
-  using KindRegistry::KindRegistry;
-  DramSchedulerRegistry schedulers{"DRAM scheduler"};
-  DramRowPolicyRegistry row_policies{"DRAM row policy"};
-  DramRefreshPolicyRegistry refresh_policies{"DRAM refresh policy"};
-};
-
-/// What a medium finds around itself when it is made.
-struct MediaContext {
-  Kernel& kernel;
-  const Component& owner;
-  MediaClient& client;
-  const MediaRegistry& kinds;
-  const VictimRegistry& victims;
-  std::optional<Bytes> capacity;  ///< as written for the memory in front of it
-  std::uint64_t seed = 0;
-};
+class MeasureSink;
 
 class Media : public EventHandler {
  public:

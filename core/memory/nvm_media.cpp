@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/measure_table.hpp"
+#include "component/component.hpp"
+#include "kernel/kernel.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {

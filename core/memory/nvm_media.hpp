@@ -9,15 +9,19 @@
 
 #include "base/intrusive_queue.hpp"
 #include "kernel/distribution.hpp"
+#include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/data_path.hpp"
 #include "memory/media.hpp"
+#include "memory/media_context.hpp"
 #include "memory/nvm_params.hpp"
 #include "memory/nvm_wear.hpp"
 #include "memory/recent_blocks.hpp"
 
 namespace cxloom {
+
+struct MeasureInfo;
 
 class NvmMedia final : public Media {
  public:

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "base/schema.hpp"
+
 namespace cxloom {
 
 namespace {

@@ -5,7 +5,8 @@
 #include <optional>
 
 #include "base/memory_estimate.hpp"
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
+#include "base/units.hpp"
 
 namespace cxloom {
 

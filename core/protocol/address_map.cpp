@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/schema.hpp"
 
 namespace cxloom {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
 #include "base/units.hpp"
 
 namespace cxloom {

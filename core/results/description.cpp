@@ -9,6 +9,7 @@
 #include "memory/media.hpp"
 #include "results/unlimited.hpp"
 #include "system/partitions.hpp"
+#include "system/registry.hpp"
 
 namespace cxloom {
 
@@ -47,7 +48,7 @@ Value idle_read_latency(const Registry& registry, Spec spec, const std::string& 
   Time most;
   Time sum;
   for (std::size_t i = 0; i < count; ++i) {
-    const Time issued = simulation.kernel().now();
+    const Time issued = simulation.now();
     bool answered = false;
     const auto remember = [&](const Request& /*request*/, Time now) {
       answered = true;
@@ -62,7 +63,7 @@ Value idle_read_latency(const Registry& registry, Spec spec, const std::string& 
       ensure(next != Time::max(), "a read in an idle system that nothing answers");
       simulation.run_until(next);
     }
-    simulation.run_until(simulation.kernel().now() + kRest);
+    simulation.run_until(simulation.now() + kRest);
   }
   return Value::Map{
       {"least", least.ns()}, {"mean", sum.ns() / static_cast<double>(count)}, {"most", most.ns()}};

@@ -120,7 +120,7 @@ double window_length(const Simulation& simulation) {
 
 // Links that were not what they usually are, in the part of the run that has been played.
 void add_link_notes(const Simulation& simulation, Value::List& notes) {
-  const Time now = simulation.kernel().now();
+  const Time now = simulation.now();
   for (const System::LinkView& view : simulation.system().links()) {
     const LinkParams& link = *view.params;
     const std::string name = "the link " + view.name;

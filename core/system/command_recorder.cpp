@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "memory/dram_media.hpp"
+
 namespace cxloom {
 
 namespace {

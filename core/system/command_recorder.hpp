@@ -7,10 +7,13 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "memory/dram_clock.hpp"
 #include "memory/dram_command.hpp"
-#include "memory/dram_media.hpp"
+#include "memory/dram_timers.hpp"
 
 namespace cxloom {
+
+class DramMedia;
 
 /// The part of a run in which a command went out.
 enum class RunPart : std::uint8_t { kWarmup, kWindow, kDrain };

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "device/sequencer.hpp"
+#include "interconnect/link_end.hpp"
+#include "system/registry.hpp"
 
 namespace cxloom {
 

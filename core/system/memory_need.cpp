@@ -6,6 +6,7 @@
 
 #include "interconnect/link.hpp"
 #include "interconnect/routing.hpp"
+#include "system/registry.hpp"
 
 namespace cxloom {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "component/component.hpp"
+#include "interconnect/link_end.hpp"
 #include "system/system.hpp"
 
 namespace cxloom {

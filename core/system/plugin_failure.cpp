@@ -2,7 +2,9 @@
 
 #include <vector>
 
+#include "component/component.hpp"
 #include "memory/media.hpp"
+#include "system/registry.hpp"
 
 namespace cxloom {
 

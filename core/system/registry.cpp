@@ -1,5 +1,7 @@
 #include "system/registry.hpp"
 
+#include "base/kind_registry.hpp"
+#include "base/schema.hpp"
 #include "device/accelerator.hpp"
 #include "device/bus.hpp"
 #include "device/host.hpp"

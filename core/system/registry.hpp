@@ -4,10 +4,11 @@
 
 #include <vector>
 
+#include "base/kind_registry.hpp"
 #include "device/device_context.hpp"
 #include "interconnect/generators.hpp"
 #include "interconnect/routing_strategy.hpp"
-#include "memory/media.hpp"
+#include "memory/media_registry.hpp"
 #include "workload/pattern.hpp"
 
 namespace cxloom {

@@ -3,6 +3,11 @@
 #include <limits>
 #include <utility>
 
+#include "component/component.hpp"
+#include "interconnect/link_end.hpp"
+#include "kernel/kernel.hpp"
+#include "system/system.hpp"
+
 namespace cxloom {
 
 namespace {

@@ -7,10 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "kernel/kernel.hpp"
-#include "system/system.hpp"
+#include "base/units.hpp"
+#include "kernel/event_handler.hpp"
+#include "kernel/event_source.hpp"
 
 namespace cxloom {
+
+class Kernel;
+class System;
 
 class Sampler final : public EventHandler {
  public:

@@ -4,9 +4,14 @@
 #include <utility>
 
 #include "device/sequencer.hpp"
+#include "interconnect/link_end.hpp"
+#include "kernel/kernel.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/media.hpp"
+#include "system/command_recorder.hpp"
 #include "system/plugin_failure.hpp"
+#include "system/registry.hpp"
+#include "system/sampler.hpp"
 
 namespace cxloom {
 
@@ -40,19 +45,26 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
     : registry_(registry),
       spec_(std::move(spec)),
       observer_(observer),
-      system_(kernel_, registry, spec_),
+      kernel_(std::make_unique<Kernel>()),
+      system_(*kernel_, registry, spec_),
       work_maker_(registry, spec_, system_.address_map(), open_trace) {
   give_work();
-  if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(kernel_, *this, *spec_.run.warmup_time);
+  if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(*kernel_, *this, *spec_.run.warmup_time);
   if (spec_.run.until.ci) next_look_ = kFirstLook;
   system_.check_reachability();
   for (const auto& each : system_.components()) each->start();
   note_unused_media();
-  if (spec_.outputs.series) sampler_ = std::make_unique<Sampler>(kernel_, system_, *spec_.outputs.series);
+  if (spec_.outputs.series) sampler_ = std::make_unique<Sampler>(*kernel_, system_, *spec_.outputs.series);
   if (spec_.outputs.commands) record_commands();
 }
 
 Simulation::~Simulation() = default;
+
+Time Simulation::now() const { return kernel_->now(); }
+
+Time Simulation::next_event_time() { return kernel_->next_event_time(); }
+
+void Simulation::watch(EventWatcher* watcher) { kernel_->watch(watcher); }
 
 void Simulation::note_unused_media() {
   for (const auto& [component, owner] : system_.roles().memories) {
@@ -143,7 +155,7 @@ ExternalFeed& Simulation::drive(const std::string& device) {
   work.stream = std::move(feed);
   requester.assign(std::move(work), *this);
   driven_[device] = {&requester, &driven};
-  kernel_.stay_awake(true);
+  kernel_->stay_awake(true);
   system_.check_reachability();
   return driven;
 }
@@ -167,7 +179,7 @@ void Simulation::close_feeds() {
     driven.second->close();
     driven.first->resume();
   }
-  kernel_.stay_awake(false);
+  kernel_->stay_awake(false);
   end_io_with_work();
 }
 
@@ -179,14 +191,14 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
   }
   do {
     // Never past the event with which a livelock is certain: whether there is one does not depend on the slices.
-    const std::uint64_t allowed = events_at_progress_ + spec_.run.livelock_events - kernel_.events();
+    const std::uint64_t allowed = events_at_progress_ + spec_.run.livelock_events - kernel_->events();
     const std::uint64_t slice = std::min(max_events, allowed);
     const std::uint64_t ran = run_events(limit, slice);
     max_events -= ran;
-    if (kernel_.now() > kLatest) throw SimulationError(diagnosis("simulated time runs out of its 64 bits"));
-    if (kernel_.events() - events_at_progress_ >= spec_.run.livelock_events) look_for_livelock();
-    if (!kernel_.idle() && (ran < slice || max_events == 0)) return false;
-  } while (!kernel_.idle());
+    if (kernel_->now() > kLatest) throw SimulationError(diagnosis("simulated time runs out of its 64 bits"));
+    if (kernel_->events() - events_at_progress_ >= spec_.run.livelock_events) look_for_livelock();
+    if (!kernel_->idle() && (ran < slice || max_events == 0)) return false;
+  } while (!kernel_->idle());
   if (std::ranges::any_of(system_.roles().requesters,
                           [](const auto& each) { return each.role->waits_for_outside(); })) {
     return false;
@@ -214,11 +226,11 @@ auto Simulation::blaming_plugins(Action action) const {
 }
 
 std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
-  return blaming_plugins([&] { return kernel_.run(limit, most); });
+  return blaming_plugins([&] { return kernel_->run(limit, most); });
 }
 
 void Simulation::fail(const std::string& thrown) const {
-  const std::string failure = plugin_failure(registry_, spec_, system_, kernel_.failed(), thrown);
+  const std::string failure = plugin_failure(registry_, spec_, system_, kernel_->failed(), thrown);
   if (failure.empty()) throw;
   throw SimulationError(failure);
 }
@@ -229,15 +241,15 @@ void Simulation::look_for_livelock() {
   const bool waiting = std::ranges::any_of(system_.roles().requesters, [&](const auto& each) {
     return each.role->outstanding() > 0 && !(warming_up && each.role->warm());
   });
-  events_at_progress_ = kernel_.events();
-  if (!waiting || kernel_.idle()) return;  // nobody asks for anything, or all is over
+  events_at_progress_ = kernel_->events();
+  if (!waiting || kernel_->idle()) return;  // nobody asks for anything, or all is over
   const std::string problem = std::string("no ") + (warming_up ? "warm-up " : "") +
                               "request has completed in " + counted(spec_.run.livelock_events, "event");
   if (!system_.roles().io_initiators.empty()) {
     // Behind CXL.io, which goes on whatever happens, a deadlock looks alike: without it nothing is left to happen.
     cease_io();
     run_events(Time::max(), spec_.run.livelock_events);
-    if (kernel_.idle()) throw SimulationError(diagnosis("deadlock: " + problem + ", those of CXL.io aside"));
+    if (kernel_->idle()) throw SimulationError(diagnosis("deadlock: " + problem + ", those of CXL.io aside"));
   }
   throw SimulationError(diagnosis("livelock: " + problem));
 }
@@ -257,8 +269,8 @@ void Simulation::finish() {
   ensure(system_.fabric().posted.live() == 0, "a posted write was lost");
   if (window_ == Window::kBefore && opener_) end_unmeasured();
   blaming_plugins([&] {  // media are caught up with
-    if (window_ == Window::kOpen) close_window(kernel_.now());
-    if (commands_) commands_->finish(kernel_.now());
+    if (window_ == Window::kOpen) close_window(kernel_->now());
+    if (commands_) commands_->finish(kernel_->now());
   });
   state_ = State::kFinished;
   stop_reason_ = known_ ? "finished: the mean latency is known to " + percent_text(*spec_.run.until.ci)
@@ -272,7 +284,7 @@ void Simulation::end_unmeasured() {
   const std::string time = to_text(*spec_.run.warmup_time);
   if (driven_.empty()) {
     throw InputError({"the work ends during the warm-up",
-                      "all answered at " + to_text(kernel_.now()),
+                      "all answered at " + to_text(kernel_->now()),
                       "more work, or less than " + time,
                       {}},
                      "run.warmup_time");
@@ -317,16 +329,16 @@ void Simulation::add_note_on_precision() {
 
 void Simulation::stop(const std::string& reason) {
   if (state_ != State::kRunning) return;
-  if (window_ == Window::kBefore) open_window(kernel_.now());  // an empty one: nothing was measured
-  if (window_ == Window::kOpen) close_window(kernel_.now());
-  if (commands_) commands_->stop(kernel_.now());
+  if (window_ == Window::kBefore) open_window(kernel_->now());  // an empty one: nothing was measured
+  if (window_ == Window::kOpen) close_window(kernel_->now());
+  if (commands_) commands_->stop(kernel_->now());
   state_ = State::kStopped;
   stop_reason_ = "stopped: " + reason;
   add_note_on_precision();
 }
 
 Simulation::Progress Simulation::progress() const {
-  Progress progress{completed_, 0, kernel_.now(), kernel_.events()};
+  Progress progress{completed_, 0, kernel_->now(), kernel_->events()};
   for (const auto& [component, requester] : system_.roles().requesters) {
     const auto expected = requester->expected();
     if (!expected) progress.expected.reset();
@@ -340,8 +352,8 @@ std::string Simulation::diagnosis(const std::string& problem) const {
   std::uint64_t outstanding = 0;
   for (const auto& [component, requester] : system_.roles().requesters)
     outstanding += requester->outstanding();
-  std::string text = problem + " (at " + to_text(kernel_.now()) + ", after " +
-                     counted(kernel_.events(), "event") + ", " + counted(outstanding, "request") +
+  std::string text = problem + " (at " + to_text(kernel_->now()) + ", after " +
+                     counted(kernel_->events(), "event") + ", " + counted(outstanding, "request") +
                      " under way, write-backs among them)\n";
   std::size_t lines = 0;
   for (const auto& each : system_.components()) {
@@ -350,7 +362,7 @@ std::string Simulation::diagnosis(const std::string& problem) const {
     if (++lines <= kMaxLines) text += "  " + each->name() + ": " + activity + "\n";
   }
   if (lines > kMaxLines) text += "  ... and " + std::to_string(lines - kMaxLines) + " more\n";
-  return text + describe_waits(kernel_);
+  return text + describe_waits(*kernel_);
 }
 
 void Simulation::measuring_begins(Time now) {
@@ -362,7 +374,7 @@ void Simulation::open_at_given_time() {
   const bool at_work = std::ranges::any_of(system_.roles().requesters, [](const auto& each) {
     return each.role->has_work() && !each.role->out_of_work();
   });
-  if (window_ == Window::kBefore && at_work) open_window(kernel_.now());
+  if (window_ == Window::kBefore && at_work) open_window(kernel_->now());
 }
 
 bool Simulation::all_warm() {
@@ -387,7 +399,7 @@ void Simulation::completed(const Request& request, Time now) {
 
 // Until all are warm the others may go on for ever: it is warm-up requests that bring the window nearer.
 void Simulation::note_progress(const Request& answered) {
-  if (cold_.empty() || answered.id < spec_.run.warmup) events_at_progress_ = kernel_.events();
+  if (cold_.empty() || answered.id < spec_.run.warmup) events_at_progress_ = kernel_->events();
 }
 
 void Simulation::line_completed(const Request& line, Time now) {
@@ -407,7 +419,7 @@ void Simulation::conclude_if_known() {
   const auto error = observer_.relative_error();
   if (!error || *error > *spec_.run.until.ci) return;
   known_ = true;
-  close_window(kernel_.now());
+  close_window(kernel_->now());
   for (const auto& [component, requester] : system_.roles().requesters) requester->cease();
 }
 

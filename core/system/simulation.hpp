@@ -9,16 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "kernel/kernel.hpp"
 #include "memory/byte_store.hpp"
 #include "protocol/request_observer.hpp"
-#include "system/command_recorder.hpp"
-#include "system/sampler.hpp"
 #include "system/system.hpp"
 #include "system/work_maker.hpp"
 #include "workload/external_feed.hpp"
 
 namespace cxloom {
+
+class CommandRecorder;
+class EventWatcher;
+class Kernel;
+class Sampler;
 
 class Simulation final : private RequestObserver {
  public:
@@ -40,7 +42,8 @@ class Simulation final : private RequestObserver {
   bool advance(Time limit, std::uint64_t max_events);
   /// Runs everything that happens up to and including `limit`.
   bool run_until(Time limit) { return advance(limit, ~std::uint64_t{0}); }
-  Time next_event_time() { return kernel_.next_event_time(); }
+  Time next_event_time();
+  Time now() const;
 
   /// Lets the outside give accesses to a host or accelerator that has no workload; to be called before it runs. Throws
   /// InputError if there is no such device or it has work already.
@@ -67,10 +70,10 @@ class Simulation final : private RequestObserver {
   Progress progress() const;
 
   /// Shows every event from now on to `watcher`; null ends it.
-  void watch(EventWatcher* watcher) { kernel_.watch(watcher); }
+  void watch(EventWatcher* watcher);
 
   // What there is to look at.
-  const Kernel& kernel() const { return kernel_; }
+  const Kernel& kernel() const { return *kernel_; }
   const System& system() const { return system_; }
   const Spec& spec() const { return spec_; }
   bool window_opened() const { return window_ != Window::kBefore; }
@@ -118,7 +121,7 @@ class Simulation final : private RequestObserver {
   const Registry& registry_;
   Spec spec_;
   RequestObserver& observer_;
-  Kernel kernel_;
+  std::unique_ptr<Kernel> kernel_;
   System system_;
   WorkMaker work_maker_;
   ByteStore bytes_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/schema.hpp"
+#include "system/registry.hpp"
 #include "system/spec_section.hpp"
 
 namespace cxloom {

@@ -8,15 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
 #include "base/value.hpp"
 #include "interconnect/link_params.hpp"
 #include "interconnect/routing.hpp"
 #include "protocol/address_map.hpp"
-#include "system/registry.hpp"
 #include "workload/work.hpp"
 
 namespace cxloom {
+
+struct Registry;
 
 /// When a run ends before its work does.
 struct UntilParams {

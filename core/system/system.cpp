@@ -5,7 +5,10 @@
 
 #include "device/sequencer.hpp"
 #include "interconnect/link.hpp"
+#include "interconnect/link_end.hpp"
+#include "interconnect/routing.hpp"
 #include "system/memory_need.hpp"
+#include "system/registry.hpp"
 
 namespace cxloom {
 

@@ -7,12 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "device/device_context.hpp"
-#include "interconnect/link_end.hpp"
+#include "base/arena.hpp"
+#include "component/fabric.hpp"
 #include "interconnect/topology.hpp"
 #include "system/spec.hpp"
 
 namespace cxloom {
+
+class Component;
+class Kernel;
+class LinkEnd;
+class RouteTable;
+struct Registry;
 
 class System {
  public:

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "system/registry.hpp"
 #include "workload/pattern.hpp"
 
 namespace cxloom {

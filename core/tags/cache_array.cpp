@@ -4,6 +4,9 @@
 #include <cassert>
 #include <string>
 
+#include "base/kind_registry.hpp"
+#include "base/schema.hpp"
+
 namespace cxloom {
 
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "base/memory_estimate.hpp"
+#include "base/parameters.hpp"
 #include "base/random.hpp"
-#include "base/schema.hpp"
 #include "base/units.hpp"
 #include "base/zeroed_array.hpp"
 #include "tags/line_index.hpp"

@@ -1,5 +1,7 @@
 #include "tags/victim_policy.hpp"
 
+#include "base/kind_registry.hpp"
+#include "base/schema.hpp"
 #include "tags/victim_fifo.hpp"
 #include "tags/victim_lifo.hpp"
 #include "tags/victim_lru.hpp"

@@ -8,11 +8,13 @@
 
 #include <cstdint>
 
-#include "base/kind_registry.hpp"
 #include "base/random.hpp"
 #include "tags/slot_order.hpp"
 
 namespace cxloom {
+
+template <class Product, class Context>
+class KindRegistry;
 
 /// What a policy finds around itself when it is made.
 struct VictimContext {

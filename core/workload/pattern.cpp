@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/schema.hpp"
+
 namespace cxloom {
 
 Pattern::Pattern(const PatternParams& params, const PatternContext& context)

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/kind_registry.hpp"
+#include "base/parameters.hpp"
 #include "base/random.hpp"
-#include "base/schema.hpp"
 #include "workload/access_stream.hpp"
 
 namespace cxloom {

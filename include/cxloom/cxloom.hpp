@@ -14,7 +14,7 @@
 #include "base/measure_table.hpp"             // declared measures
 #include "base/schema.hpp"                    // declared parameters
 #include "base/units.hpp"                     // Time, Bytes, Bandwidth, ...
-#include "component/component.hpp"            // Component
+#include "component/component_time.hpp"       // Component, and what it does with time
 #include "component/endpoint.hpp"             // Endpoint, Agent
 #include "device/device_context.hpp"          // what a device finds around itself
 #include "device/memory_controller.hpp"       // MemoryController, an agent
@@ -27,6 +27,7 @@
 #include "memory/dram_row_policy.hpp"         // DramRowPolicy
 #include "memory/dram_scheduler.hpp"          // DramScheduler
 #include "memory/media.hpp"                   // Media
+#include "memory/media_context.hpp"           // what media find around themselves
 #include "protocol/request.hpp"               // Request, Message
 #include "system/plugin_stamp.hpp"            // CXLOOM_PLUGIN
 #include "system/registry.hpp"                // where kinds are registered

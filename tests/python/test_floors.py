@@ -43,7 +43,7 @@ def include_graph(root: Path, folders: Iterable[str]) -> dict[str, list[str]]:
             graph[str(file.relative_to(root))] = found = []
             quoted = re.findall(r'^\s*#\s*include\s*"([^"]+)"', file.read_text(encoding="utf-8"), re.M)
             for name in includes_of(file):
-                places = [root / "core" / name, root / "include" / name]
+                places = [root / folder / name for folder in ("core", "include", "tests", ".")]
                 if name in quoted:
                     places.insert(0, file.parent / name)
                 if name == "cxloom_version.hpp":  # made from the template when the build is configured

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "component/component_time.hpp"
 #include "core/support/link_bench.hpp"
 
 namespace cxloom {

@@ -8,6 +8,7 @@
 
 #include "core/support/link_bench.hpp"
 #include "core/support/system.hpp"
+#include "memory/media_registry.hpp"
 
 namespace cxloom {
 namespace {

@@ -169,7 +169,7 @@ TEST(IoEngine, TheRunEndsWithTheWorkAndNothingIsLost) {
       EXPECT_EQ(each.role->outstanding(), 0U);
     EXPECT_EQ(run.number({"requests"}), 1000.0);
     // What was under way is let through: at most all tags of it, 0.41 us each.
-    EXPECT_LT((run.simulation().kernel().now() - run.simulation().window_end()).ns(), 32.0 * 420.0 + 200.0);
+    EXPECT_LT((run.simulation().now() - run.simulation().window_end()).ns(), 32.0 * 420.0 + 200.0);
   }
 }
 
@@ -181,7 +181,7 @@ TEST(IoEngine, SlicesOfTheRunChangeNothing) {
   Running sliced(system);
   while (!sliced.simulation().advance(Time::max(), 7)) {
   }
-  EXPECT_EQ(sliced.simulation().kernel().events(), whole.simulation().kernel().events());
+  EXPECT_EQ(sliced.simulation().progress().events, whole.simulation().progress().events);
   EXPECT_EQ(of(sliced, "packets"), of(whole, "packets"));
   EXPECT_EQ(sliced.number({"latency_ns", "mean"}), whole.number({"latency_ns", "mean"}));
 }
@@ -198,7 +198,7 @@ TEST(IoEngine, ADrivenSimulationEndsWhenItsFeedsClose) {
   for (int i = 0; i < 10; ++i) {
     int answers = 0;
     simulation.inject("host", test::access_to(0), [&](const Request&, Time) { ++answers; });
-    EXPECT_FALSE(simulation.run_until(simulation.kernel().now() + 1_us));
+    EXPECT_FALSE(simulation.run_until(simulation.now() + 1_us));
     EXPECT_EQ(answers, 1);
   }
   simulation.close_feeds();

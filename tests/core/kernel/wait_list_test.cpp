@@ -10,6 +10,7 @@
 #include "base/random.hpp"
 #include "core/support/errors.hpp"
 #include "core/support/probe.hpp"
+#include "kernel/kernel.hpp"
 
 namespace cxloom {
 namespace {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/schema.hpp"
 #include "core/support/errors.hpp"
 #include "core/support/media_bench.hpp"
 

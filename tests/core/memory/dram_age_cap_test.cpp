@@ -32,9 +32,9 @@ Clock wait_behind_hits(const DramDevice& device, Clock cap, bool write, int othe
   const DramClock clock(device.clock);
   const DramTiming& t = device.timing;
   const DramOrganisation& o = device.organisation;
-  const std::uint64_t row = bench.media.config().capacity() / o.ranks / o.rows;
-  const std::uint64_t bank_group = std::uint64_t{64} * bench.media.config().sub_channels;  // to the next one
-  const std::uint64_t next_line = bank_group * o.bank_groups;                              // of the same row
+  const std::uint64_t row = bench.config().capacity() / o.ranks / o.rows;
+  const std::uint64_t bank_group = std::uint64_t{64} * bench.config().sub_channels;  // to the next one
+  const std::uint64_t next_line = bank_group * o.bank_groups;                        // of the same row
   const std::uint64_t lines = o.bursts_in_row() / (64 / o.burst_bytes());
   const Clock apart = (write ? t.tCCD_L_WR2 : t.tCCD_L) * static_cast<Clock>(64 / o.burst_bytes());
 
@@ -44,7 +44,7 @@ Clock wait_behind_hits(const DramDevice& device, Clock cap, bool write, int othe
   const Clock end = start + (others + 2) * (cap + 1000);
   int i = 0;
   for (Clock at = 0; at < end; at += at < start ? 2 * apart : apart) {
-    bench.kernel.run(clock.at(at), ~std::uint64_t{0});
+    bench.run(clock.at(at));
     bench.access({hit(i++), write}, clock.at(at));
     if (at < start || victim != 0) continue;
     for (int k = 0; k <= others; ++k)
@@ -103,9 +103,9 @@ TEST(DramAgeCap, DoesNotCountTheTimeOutsideTheQueue) {
   DramBench bench(params);
   // A queue of 64 and much more behind it, of one bank: pairs of rows by turns. All are there from the beginning.
   for (std::uint64_t i = 0; i < 2048; ++i) bench.access({i % 2 * kRow + i / 2 % 64 * 64, false}, Time{});
-  bench.media.open_window(Time{});
+  bench.open_window(Time{});
   bench.run();
-  bench.media.close_window(bench.kernel.now());
+  bench.close_window(bench.now());
   EXPECT_GT(bench.measure("row_hit_rate"), 0.9);
 }
 

@@ -33,16 +33,16 @@ struct Trace {
 Trace trace_of(const DramParams& params, std::uint64_t seed, std::uint64_t gap_ps) {
   DramBench bench(params);
   Trace trace;
-  bench.media.watch(&trace.commands);
+  bench.watch(&trace.commands);
   RandomStream random(seed, "dram", "alone");
   Time now;
   for (int i = 0; i < 2000; ++i) {
     if (!random.chance(0.1)) now += Time{static_cast<std::int64_t>(random.below(gap_ps))};
-    bench.kernel.run(now, ~std::uint64_t{0});
+    bench.run(now);
     bench.access({random.below(1U << 20U) * 64, random.chance(0.4), 64}, now);
   }
   bench.run();
-  bench.media.close_window(bench.kernel.now());  // what is still queued then does not go out
+  bench.close_window(bench.now());  // what is still queued then does not go out
   trace.done = bench.done_at;
   return trace;
 }

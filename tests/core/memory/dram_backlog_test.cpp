@@ -107,7 +107,7 @@ double behind_a_crowd(const char* scheduler) {
 
 // It comes in with the first place that is free, and its bank is; where the order counts it comes last.
 TEST(DramBacklog, LetsNobodyFillTheQueueForOthers) {
-  const DramTiming t = DramBench(DramBench::preset("test-D5")).media.config().device.timing;
+  const DramTiming t = DramBench(DramBench::preset("test-D5")).config().device.timing;
   const double clock = 0.416;
   const double read = static_cast<double>(t.tRCD + t.CL + 8) * clock;
   const double turn = static_cast<double>(t.tRAS + t.tRP) * clock;

@@ -60,7 +60,7 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
 
 /// Bursts of accesses with pauses between them, to few or many rows, of all sizes; returns the commands checked.
 std::uint64_t drive(DramBench& bench, DramCheckers& checkers, RandomStream& random, std::uint64_t accesses) {
-  bench.media.watch(&checkers);
+  bench.watch(&checkers);
   const std::uint64_t span = 1ULL << (12 + random.below(18));
   const double reads = static_cast<double>(random.below(5)) / 4;
   const double sequential = random.chance(0.5) ? 0.8 : 0.1;
@@ -71,7 +71,7 @@ std::uint64_t drive(DramBench& bench, DramCheckers& checkers, RandomStream& rand
   Time ready;
   for (std::uint64_t i = 0; i < accesses; ++i) {
     now += Time{static_cast<std::int64_t>(random.below(random.chance(0.01) ? 40'000'000 : pace))};
-    bench.kernel.run(now, ~std::uint64_t{0});
+    bench.run(now);
     address = random.chance(sequential) ? (address + 64) % span : random.below(span / 64) * 64;
     test::DramAccess access{address, !random.chance(reads), 64,
                             NodeId{static_cast<std::uint32_t>(i / 3 % 3)}};
@@ -95,7 +95,7 @@ TEST(DramConstraints, HoldForRandomTrafficOverRandomConfigurations) {
     const DramDevice& device = presets[random.below(presets.size())];
     const DramParams params = random_params(device, random);
     DramBench bench(params);
-    DramCheckers checkers(bench.media.config());
+    DramCheckers checkers(bench.config());
     checked += drive(bench, checkers, random, 2000 + random.below(4000));
     ASSERT_EQ(checkers.report(), "") << device.name << ", seed " << seed;
     ASSERT_FALSE(testing::Test::HasFailure()) << device.name << ", seed " << seed;
@@ -153,9 +153,9 @@ TEST(DramConstraints, BindToTheClock) {
       if (bound.value == &DramTiming::tRRD_S)
         params.timing.tFAW = 24;  // otherwise four activates take longer
       DramBench bench(params);
-      DramTiming timing = bench.media.config().device.timing;
+      DramTiming timing = bench.config().device.timing;
       timing.*bound.value += 1;
-      DramCheckers checkers(bench.media.config(), timing);
+      DramCheckers checkers(bench.config(), timing);
       drive(bench, checkers, random, 3000);
       found = !checkers.report().empty();
     }

@@ -65,7 +65,7 @@ const std::vector<Pattern> kPatterns{{"a stream", 1, 1, never},
 double bandwidth(const DramParams& params, const Pattern& pattern, std::uint64_t apart, std::uint64_t depth,
                  std::uint64_t count) {
   DramBench bench(params);
-  const std::uint64_t bytes = bench.media.config().capacity();
+  const std::uint64_t bytes = bench.config().capacity();
   std::vector<std::function<DramAccess()>> hosts;
   for (std::uint64_t host = 0; host < pattern.hosts; ++host) {
     const auto place = [=, i = std::uint64_t{0}, requester = NodeId{static_cast<std::uint16_t>(host)},

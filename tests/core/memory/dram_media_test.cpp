@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/measure.hpp"
 #include "base/random.hpp"
 #include "core/support/dram_bench.hpp"
 #include "core/support/errors.hpp"
@@ -68,10 +69,10 @@ class DramClosedForms : public testing::TestWithParam<const char*> {};
 
 TEST_P(DramClosedForms, OfSequentialReadsIsThePeakWithoutRefresh) {
   DramBench bench(one_channel(GetParam()));
-  const Forms forms(bench.media.config());
-  const double channels = bench.media.config().sub_channels;
+  const Forms forms(bench.config());
+  const double channels = bench.config().sub_channels;
   const DramRun run =
-      bench.closed_loop(DramPattern("seq_r", 1ULL << 30U), 40'000, 64 * bench.media.config().sub_channels);
+      bench.closed_loop(DramPattern("seq_r", 1ULL << 30U), 40'000, 64 * bench.config().sub_channels);
   EXPECT_NEAR(run.gb_per_s / (channels * forms.sequential()), 1.0, 0.03);
   EXPECT_NEAR(bench.measure("data_bus_utilization"), run.gb_per_s / channels / forms.peak(), 0.02);
   EXPECT_GT(run.row_hit_rate, 0.95);
@@ -81,10 +82,10 @@ TEST_P(DramClosedForms, OfRandomReadsIsFourActivatesAWindow) {
   DramParams params = one_channel(GetParam());
   params.read_queue = 256;  // so that there is always a bank to go to
   DramBench bench(params);
-  const Forms forms(bench.media.config());
-  const double channels = bench.media.config().sub_channels;
+  const Forms forms(bench.config());
+  const double channels = bench.config().sub_channels;
   const DramRun run =
-      bench.closed_loop(DramPattern("rand_r", 1ULL << 30U), 40'000, 512 * bench.media.config().sub_channels);
+      bench.closed_loop(DramPattern("rand_r", 1ULL << 30U), 40'000, 512 * bench.config().sub_channels);
   EXPECT_NEAR(run.gb_per_s / (channels * std::min(forms.random(), forms.sequential())), 1.0, 0.03);
 }
 
@@ -92,15 +93,15 @@ TEST_P(DramClosedForms, OfOneBankIsARowEachTime) {
   DramParams params = one_channel(GetParam());
   params.bank_hash = BankHash::kNone;
   DramBench bench(params);
-  const DramConfig& config = bench.media.config();
+  const DramConfig& config = bench.config();
   const Forms forms(config);
   // Always the first bank: the row is at the top of the address.
   const std::uint64_t rows = config.device.organisation.rows;
   const std::uint64_t stride = config.capacity() / config.device.organisation.ranks / rows;
   for (std::uint64_t i = 0; i < 4000; ++i) bench.access({i * 7 % (rows / 16) * stride, false}, Time{});
-  bench.media.open_window(Time{});
+  bench.open_window(Time{});
   bench.run();
-  const double gb_per_s = 4000 * 64.0 / bench.kernel.now().ns();
+  const double gb_per_s = 4000 * 64.0 / bench.now().ns();
   EXPECT_NEAR(gb_per_s / forms.one_bank(), 1.0, 0.03);
 }
 
@@ -109,7 +110,7 @@ TEST_P(DramClosedForms, OfIdleLatenciesAreExactToTheClock) {
   params.refresh.kind = "off";
   params.bank_hash = BankHash::kNone;  // the next row of a bank is so far off
   DramBench bench(params);
-  const DramConfig& config = bench.media.config();
+  const DramConfig& config = bench.config();
   const Forms forms(config);
   const std::uint64_t stride =
       config.capacity() / config.device.organisation.ranks / config.device.organisation.rows;
@@ -159,12 +160,12 @@ Time clocks(std::int64_t n) { return Time{416} * n; }
 
 TEST(DramMedia, AReadOfAQueuedWriteIsForwarded) {
   DramBench bench(quiet());
-  bench.media.open_window(Time{});
+  bench.open_window(Time{});
   bench.access({0, true}, Time{});
   const std::size_t read = bench.access({0, false}, Time{});
   bench.access({0, true}, Time{});  // merged
   bench.run();
-  bench.media.close_window(bench.kernel.now());
+  bench.close_window(bench.now());
   EXPECT_EQ(bench.latency(read), clocks(1));
   EXPECT_EQ(bench.measure("forwarded_reads"), 1);
   EXPECT_EQ(bench.measure("merged_writes"), 1);
@@ -251,14 +252,14 @@ TEST(DramMedia, ThePredictorLearnsWhetherRowsAreUsedAgain) {
 TEST(DramMedia, RefreshTakesItsShareAndIdleTimeCostsNoEvents) {
   DramParams params = DramBench::preset("test-D5");
   DramBench bench(params);
-  bench.media.open_window(Time{});
+  bench.open_window(Time{});
   bench.access({0, false}, Time{});
   bench.run();
-  const std::uint64_t events = bench.kernel.events();
+  const std::uint64_t events = bench.events();
   bench.access({0, false}, Time{1'000'000'000'000});  // a second later
   bench.run();
-  EXPECT_LE(bench.kernel.events() - events, 3U);
-  bench.media.close_window(bench.kernel.now());
+  EXPECT_LE(bench.events() - events, 3U);
+  bench.close_window(bench.now());
   EXPECT_NEAR(bench.measure("refreshes"), 1e12 / 416 / 9375, 2);
   EXPECT_NEAR(bench.measure("refresh_share"), 710.0 / 9375, 1e-4);
 }
@@ -267,13 +268,13 @@ TEST(DramMedia, PostponedRefreshesAreMadeUpForWhenIdle) {
   DramParams params = DramBench::preset("test-D5");
   params.refresh_postpone = 4;
   DramBench bench(params);
-  bench.media.open_window(Time{});
+  bench.open_window(Time{});
   for (int i = 0; i < 1000; ++i) bench.access({static_cast<std::uint64_t>(i) * 64, false}, clocks(32 * i));
   bench.run();
-  bench.media.close_window(bench.kernel.now());
+  bench.close_window(bench.now());
   EXPECT_LT(bench.measure("refreshes"), 4);
-  bench.kernel.run(clocks(9375 * 20), ~std::uint64_t{0});
-  bench.media.close_window(clocks(9375 * 20 + 5000));
+  bench.run(clocks(9375 * 20));
+  bench.close_window(clocks(9375 * 20 + 5000));
   EXPECT_EQ(bench.measure("refreshes"), 20);
 }
 
@@ -282,10 +283,10 @@ TEST(DramMedia, PowerDownCostsItsExit) {
   params.power_down = clocks(100);
   params.row_policy.kind = "closed";
   DramBench bench(params);
-  bench.media.open_window(Time{});
+  bench.open_window(Time{});
   const std::size_t access = bench.access({0, false}, clocks(10'000));
   bench.run();
-  bench.media.close_window(bench.kernel.now());
+  bench.close_window(bench.now());
   EXPECT_EQ(bench.latency(access), clocks(18 + 87));  // tXP
   EXPECT_NEAR(bench.measure("power_down_share"), 9900.0 / 10'105, 1e-3);
 }
@@ -294,11 +295,11 @@ TEST(DramMedia, PowerDownIsCountedToTheEdgesOfTheWindow) {
   DramParams params = quiet();
   params.power_down = clocks(100);
   DramBench bench(params);
-  bench.media.open_window(Time{});
-  bench.media.close_window(clocks(10'000));
+  bench.open_window(Time{});
+  bench.close_window(clocks(10'000));
   EXPECT_NEAR(bench.measure("power_down_share"), 0.99, 1e-9);
-  bench.media.open_window(clocks(15'000));
-  bench.media.close_window(clocks(20'000));
+  bench.open_window(clocks(15'000));
+  bench.close_window(clocks(20'000));
   EXPECT_NEAR(bench.measure("power_down_share"), 1, 1e-9);
 }
 
@@ -318,17 +319,17 @@ TEST(DramMedia, IsTheSameWhetherWatchedOrNot) {
       for (DramCommandLog* const log :
            {static_cast<DramCommandLog*>(nullptr), static_cast<DramCommandLog*>(&blind)}) {
         DramBench bench(params);
-        bench.media.watch(log);
-        bench.media.open_window(Time{});
+        bench.watch(log);
+        bench.open_window(Time{});
         RandomStream random(1, "dram", "idle");
         Time now;
         for (int i = 0; i < 100; ++i) {  // a few accesses, then nothing for some refreshes
           now += Time{static_cast<std::int64_t>(random.below(i % 4 == 0 ? 40'000'000 : 100'000))};
-          bench.kernel.run(now, ~std::uint64_t{0});
+          bench.run(now);
           bench.access({random.below(1U << 20U) * 64, random.chance(0.3), 64}, now);
         }
         bench.run();
-        bench.media.close_window(now + Time{30'000'000});
+        bench.close_window(now + Time{30'000'000});
         std::vector<double>& all = measured.emplace_back();
         for (const MeasureInfo& measure : DramMedia::measures())
           all.push_back(bench.measure(std::string(measure.name)));
@@ -342,11 +343,11 @@ TEST(DramMedia, IsTheSameWhetherWatchedOrNot) {
 TEST(DramMedia, EnergyIsThatOfTheCountedCommands) {
   // One row opened and read twice in 10,000 clocks, without refresh; four devices.
   DramBench bench(quiet());
-  bench.media.open_window(Time{});
+  bench.open_window(Time{});
   bench.access({0, false}, Time{});
   bench.access({64, false}, clocks(200));
   bench.run();
-  bench.media.close_window(clocks(10'000));
+  bench.close_window(clocks(10'000));
   const double scale = 1.1 * 0.416 * 4 * 1e-6;  // V x ns x devices, of mA to uJ
   const double open = (142.0 - 92.0) / 32;      // one bank of 32
   EXPECT_NEAR(bench.measure("energy_read_uj"), scale * 2 * (530 - 142) * 8, 1e-9);
@@ -379,8 +380,8 @@ TEST(DramMedia, ThePageOfADeviceLimitsItsActivates) {
       params.device_width = width;
       params.read_queue = 512;
       DramBench bench(params);
-      const Forms forms(bench.media.config());
-      const std::uint32_t channels = bench.media.config().sub_channels;
+      const Forms forms(bench.config());
+      const std::uint32_t channels = bench.config().sub_channels;
       const DramRun run = bench.closed_loop(DramPattern("rand_r", 1ULL << 30U), 30'000, 600 * channels);
       const double form = channels * std::min(forms.random(), forms.sequential());
       EXPECT_LE(run.gb_per_s, narrower * 1.01) << preset << " x" << width;
@@ -407,7 +408,7 @@ TEST(DramMedia, DiesOfAStackShareTheBusWithoutAPause) {
     const std::size_t first = bench.access({0, false}, Time{1'000'000});
     const std::size_t second = bench.access({64, false}, Time{1'000'000});
     bench.run();
-    return DramClock(bench.media.config().device.clock).edge_at(bench.done_at[second] - bench.done_at[first]);
+    return DramClock(bench.config().device.clock).edge_at(bench.done_at[second] - bench.done_at[first]);
   };
   EXPECT_EQ(apart(1, 2), 8);      // tCCD_DLR
   EXPECT_EQ(apart(2, 1), 8 + 2);  // the burst and tCS

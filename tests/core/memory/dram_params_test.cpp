@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "base/schema.hpp"
 #include "core/support/errors.hpp"
 #include "memory/dram_clock.hpp"
 

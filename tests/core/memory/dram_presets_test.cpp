@@ -68,9 +68,9 @@ class Limits {
 TEST(DramPresets, StreamThePeakLessRefresh) {
   for (const DramDevice& device : dram_presets()) {
     DramBench bench(DramBench::preset(std::string(device.name)));
-    const Limits limits(bench.media.config());
+    const Limits limits(bench.config());
     const DramRun run =
-        bench.closed_loop(DramPattern("seq_r", 1ULL << 30U), 30'000, 64 * bench.media.config().sub_channels);
+        bench.closed_loop(DramPattern("seq_r", 1ULL << 30U), 30'000, 64 * bench.config().sub_channels);
     EXPECT_LE(run.gb_per_s, limits.peak()) << device.name;
     EXPECT_GE(run.gb_per_s, 0.98 * limits.peak() * limits.stream_available()) << device.name;
   }
@@ -79,7 +79,7 @@ TEST(DramPresets, StreamThePeakLessRefresh) {
 TEST(DramPresets, ReadAtRandomWhatActivatesAndTheCommandBusAllow) {
   for (const DramDevice& device : dram_presets()) {
     DramBench bench(DramBench::preset(std::string(device.name)));
-    const Limits limits(bench.media.config());
+    const Limits limits(bench.config());
     const DramRun run = bench.closed_loop(DramPattern("rand_r", 1ULL << 30U), 30'000, 512);
     EXPECT_LE(run.gb_per_s, 1.005 * limits.random()) << device.name;
     EXPECT_GE(run.gb_per_s, 0.9 * limits.random() * limits.rank_available()) << device.name;
@@ -91,7 +91,7 @@ TEST(DramPresets, AnswerIdleReadsExactly) {
     DramParams params = DramBench::preset(std::string(device.name));
     params.bank_hash = BankHash::kNone;  // for the next row of a bank
     DramBench bench(params);
-    const DramConfig& config = bench.media.config();
+    const DramConfig& config = bench.config();
     const Limits limits(config);
     const DramTiming& t = device.timing;
     const DramClock clock(device.clock);

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/schema.hpp"
 #include "core/support/dram_bench.hpp"
 #include "core/support/dram_checker.hpp"
 #include "core/support/errors.hpp"
+#include "memory/media_registry.hpp"
 
 namespace cxloom::test {
 namespace {
@@ -73,7 +75,7 @@ TEST(DramRefreshPolicy, ChoosesTheSetAmongThoseThatAreLeftInTheRound) {
                                        std::pair{"backwards", std::vector<std::uint32_t>{3, 2, 1, 0}}}) {
     DramBench bench(with({refresh, {}}), Bytes{1ULL << 30U}, kinds());
     Sets sets;
-    bench.media.watch(&sets);
+    bench.watch(&sets);
     bench.closed_loop(DramPattern("rand_r", 1ULL << 28U), 20'000, 32);
     ASSERT_GT(sets.seen.size(), 12U);
     for (std::size_t i = 0; i < sets.seen.size(); ++i) EXPECT_EQ(sets.seen[i], order[i % 4]) << i;
@@ -85,11 +87,11 @@ TEST(DramRefreshPolicy, ChoosesWithinTheConstraints) {
     DramParams params = with({"backwards", Value(Value::Map{{"patience", std::int64_t{3}}})}, preset);
     params.ranks = 2;
     DramBench bench(params, Bytes{1ULL << 30U}, kinds());
-    DramConfig config = bench.media.config();
+    DramConfig config = bench.config();
     config.refresh_scope = DramRefreshScope::kSet;
     config.refresh_postpone = 3;
     DramCheckers checkers(config);
-    bench.media.watch(&checkers);
+    bench.watch(&checkers);
     bench.closed_loop(DramPattern("rand_mix21", 1ULL << 28U), 5'000, 32);
     EXPECT_EQ(checkers.report(), "") << preset;
   }

@@ -11,8 +11,12 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/schema.hpp"
 #include "core/support/dram_bench.hpp"
 #include "core/support/errors.hpp"
+#include "memory/dram_refresh_policy.hpp"
+#include "memory/dram_row_policy.hpp"
+#include "memory/media_registry.hpp"
 
 namespace cxloom {
 namespace {
@@ -42,7 +46,7 @@ std::vector<Clock> latencies(const Kinded& scheduler, const std::vector<std::uin
   for (const std::uint64_t address : addresses) bench.access({address, false}, Time{});
   bench.run();
   std::vector<Clock> clocks;
-  const DramClock clock(bench.media.config().device.clock);
+  const DramClock clock(bench.config().device.clock);
   for (std::size_t i = 0; i < addresses.size(); ++i) clocks.push_back(clock.edge_at(bench.latency(i)));
   return clocks;
 }
@@ -52,7 +56,7 @@ std::vector<Clock> latencies(const Kinded& scheduler, const std::vector<std::uin
 // Each row conflict takes a whole turn of the bank, though the third access finds the first one's row if it goes before the
 // second.
 TEST(Fcfs, ClosesARowForAnOlderAccess) {
-  const DramTiming t = DramBench(quiet(kind("fcfs"))).media.config().device.timing;
+  const DramTiming t = DramBench(quiet(kind("fcfs"))).config().device.timing;
   const Clock first = t.tRCD + t.CL + 8;
   const Clock turn = t.tRAS + t.tRP;
   EXPECT_EQ(latencies(kind("fcfs"), {0, kRow, 64}), (std::vector{first, first + turn, first + 2 * turn}));
@@ -61,7 +65,7 @@ TEST(Fcfs, ClosesARowForAnOlderAccess) {
 
 // No bank is prepared while an older access waits: its ACT follows the RD before it.
 TEST(Fcfs, PreparesNoBankForTheNext) {
-  const DramTiming t = DramBench(quiet(kind("fcfs"))).media.config().device.timing;
+  const DramTiming t = DramBench(quiet(kind("fcfs"))).config().device.timing;
   const Clock data = t.CL + 8;
   EXPECT_EQ(
       latencies(kind("fcfs"), {0, kGroup, 2 * kGroup, 3 * kGroup}),
@@ -83,7 +87,7 @@ TEST(Fcfs, KeepsTheOrderOfArrival) {
     Time now;
     for (int i = 0; i < 4000; ++i) {
       now += Time{static_cast<std::int64_t>(random.below(60'000))};
-      bench.kernel.run(now, ~std::uint64_t{0});
+      bench.run(now);
       write.push_back(random.chance(0.3));
       // Writes where nobody reads, so that none is answered from the queue.
       bench.access({(write.back() ? 1ULL << 28U : 0) + random.below(1U << 20U) * 64, write.back()}, now);
@@ -230,11 +234,11 @@ TEST(Bliss, ServesARandomReaderSoonerBesideAStream) {
 TEST(Bliss, KeepsTheBlacklistedWaitingForAnIntervalAtMost) {
   const auto wait = [](int interval) {
     DramBench bench(quiet(kind("bliss", {{"clearing_interval", interval}, {"age_cap", "0ns"}})));
-    const DramClock clock(bench.media.config().device.clock);
+    const DramClock clock(bench.config().device.clock);
     std::size_t victim = 0;
     for (Clock i = 0; i < 8000; ++i) {
       const Clock at = i * 8;
-      bench.kernel.run(clock.at(at), ~std::uint64_t{0});
+      bench.run(clock.at(at));
       // Groups one to six, whose rows stay open; more than the bus can take from the beginning on.
       for (int k = 0; k < (i < 40 ? 2 : 1); ++k) {
         const auto n = static_cast<std::uint64_t>(i);
@@ -296,10 +300,10 @@ MediaRegistry with_holding() {
 TEST(DramScheduler, MayHoldBackTheOnlyAccess) {
   const MediaRegistry kinds = with_holding();
   DramBench bench(quiet(kind("holding", {{"clocks", 1000}})), Bytes{1ULL << 30U}, kinds);
-  const DramTiming& t = bench.media.config().device.timing;
+  const DramTiming& t = bench.config().device.timing;
   bench.access({0, false}, Time{});
   bench.run();
-  const DramClock clock(bench.media.config().device.clock);
+  const DramClock clock(bench.config().device.clock);
   EXPECT_EQ(clock.edge_at(bench.latency(0)), 1000 + t.tRCD + t.CL + 8);
 }
 
@@ -313,11 +317,11 @@ TEST(DramScheduler, ThatPicksNothingIsNamed) {
     DramParams params = quiet(kind("holding"));
     params.refresh.kind = refresh;
     DramBench bench(params, Bytes{1ULL << 30U}, kinds);
-    bench.media.watch(&log);
+    bench.watch(&log);
     for (std::uint64_t i = 0; i < 3; ++i) bench.access({i * 64, true}, Time{});
     bench.run();
     try {
-      bench.media.drain();
+      bench.drain();
       ADD_FAILURE() << "nothing thrown";
     } catch (const SimulationError& error) {
       EXPECT_EQ(

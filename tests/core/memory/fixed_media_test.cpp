@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/schema.hpp"
 #include "core/support/link_bench.hpp"
 #include "core/support/media_kinds.hpp"
 #include "core/support/victims.hpp"

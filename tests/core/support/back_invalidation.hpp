@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "component/component.hpp"
+#include "component/component_time.hpp"
 #include "core/support/link_bench.hpp"
 #include "protocol/flit.hpp"
 

@@ -4,17 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/support/media_kinds.hpp"
-#include "core/support/probe.hpp"
-#include "core/support/victims.hpp"
-#include "memory/dram_media.hpp"
+#include "memory/dram_command.hpp"
+#include "memory/dram_params.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom::test {
@@ -78,49 +76,29 @@ struct DramRun {
   double end_ns = 0;
 };
 
-class DramBench final : public MediaClient, public EventHandler {
+class DramBench {
  public:
   explicit DramBench(const DramParams& params, Bytes capacity = Bytes{1ULL << 30U},
-                     const MediaRegistry& kinds = media_kinds())
-      : media(params, MediaContext{kernel, owner_, *this, kinds, victims(), capacity, 1}),
-        source_(kernel.new_source()) {}
+                     const MediaRegistry& kinds = media_kinds());
+  ~DramBench();
 
   static DramParams preset(const std::string& name) {
     DramParams params;
     params.preset = name;
     return params;
   }
+  const DramConfig& config() const;
 
   /// One access at `ready`; its time of completion is in `done_at` of the number returned, after `run`.
-  std::size_t access(const DramAccess& access, Time ready) {
-    const std::size_t number = requests_.size();
-    Request& request = requests_.emplace_back();
-    request.id = number;
-    request.created = request.account.mark = ready;
-    Message& message = request.message;
-    message.account = &request.account;
-    message.tag = static_cast<std::uint32_t>(number);
-    message.opcode = access.write ? Opcode::kMemWr : Opcode::kMemRd;
-    message.size = access.size;
-    message.requester = access.requester;
-    done_at.emplace_back(-1);
-    media.access(message, Address{access.address}, ready);
-    return number;
-  }
-  void run() { kernel.run(Time::max(), ~std::uint64_t{0}); }
-  Time latency(std::size_t number) const { return done_at[number] - requests_[number].created; }
-  Time segment(std::size_t number, Segment which) const { return requests_[number].account.of(which); }
+  std::size_t access(const DramAccess& access, Time ready);
+  void run(Time limit = Time::max());
+  Time now() const;
+  std::uint64_t events() const;
+  Time latency(std::size_t number) const;
+  Time segment(std::size_t number, Segment which) const;
 
   /// Open loop: one access each `gap` picoseconds.
-  DramRun open_loop(DramPattern pattern, std::uint64_t count, Time gap) {
-    media.open_window(Time{});
-    for (std::uint64_t i = 0; i < count; ++i) {
-      kernel.run(gap * static_cast<std::int64_t>(i), ~std::uint64_t{0});
-      access(pattern.next(), gap * static_cast<std::int64_t>(i));
-    }
-    run();
-    return result();
-  }
+  DramRun open_loop(DramPattern pattern, std::uint64_t count, Time gap);
   /// Closed loop: always so many accesses on their way.
   DramRun closed_loop(DramPattern pattern, std::uint64_t count, std::uint64_t outstanding) {
     return loop([&pattern] { return pattern.next(); }, count, outstanding);
@@ -132,87 +110,24 @@ class DramBench final : public MediaClient, public EventHandler {
   /// The same with several requesters, which share what is on its way and answer each completion of their own with their
   /// next access, so that each goes on at the pace at which it is served.
   DramRun hosts(const std::vector<std::function<DramAccess()>>& patterns, std::uint64_t count,
-                std::uint64_t outstanding) {
-    media.open_window(Time{});
-    next_ = [this, &patterns, left = count](std::uint64_t host) mutable {
-      if (left == 0) return;
-      --left;
-      host_of_.resize(requests_.size() + 1);
-      host_of_.back() = host;
-      access(patterns[host](), kernel.now());
-    };
-    for (std::uint64_t i = 0; i < outstanding; ++i) next_(i % patterns.size());
-    run();
-    next_ = nullptr;
-    return result();
-  }
+                std::uint64_t outstanding);
 
-  void media_done(Message& message, Time at) override {
-    EXPECT_EQ(at, kernel.now());
-    EXPECT_GE(at, last_) << "not in the order of completion";
-    last_ = at;
-    EXPECT_EQ(message.account->mark, at) << "the account does not end with the access";
-    EXPECT_EQ(done_at[message.tag], Time{-1}) << "done twice";
-    done_at[message.tag] = at;
-    if (next_) kernel.schedule(at, source_, *this, 0, host_of_[message.tag]);
-  }
-  void wake(std::uint8_t /*kind*/, std::uint64_t host) override {
-    if (next_) next_(host);
-  }
+  // As the media do.
+  void open_window(Time now);
+  void close_window(Time now);
+  void watch(DramCommandLog* log);
+  void drain();
+  double measure(const std::string& name) const;
 
-  double measure(const std::string& name) const {
-    struct Sink final : MeasureSink {
-      void add(const MeasureInfo& info, double number) override {
-        if (info.name == wanted) value = number;
-      }
-      void count(const MeasureInfo& info, std::uint64_t number) override {
-        if (info.name == wanted) value = static_cast<double>(number);
-      }
-      void give(const MeasureInfo& /*info*/, Value /*number*/) override {}
-      std::string wanted;
-      double value = -1;
-    } sink;
-    sink.wanted = name;
-    media.report(sink);
-    return sink.value;
-  }
-
-  Kernel kernel;
-
- private:
-  /// Bytes over time between the first and the last tenth of the completions.
-  double steady_rate() const {
-    std::vector<Time> ends = done_at;
-    std::sort(ends.begin(), ends.end());
-    const std::size_t cut = ends.size() / 10;
-    const std::size_t count = ends.size() - 2 * cut;
-    return count < 2 ? 0.0 : static_cast<double>((count - 1) * 64) / (ends[cut + count - 1] - ends[cut]).ns();
-  }
-  DramRun result() {
-    media.close_window(last_);
-    double sum = 0;
-    double reads = 0;
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-      EXPECT_GE(done_at[i], Time{}) << "never done";
-      if (requests_[i].message.opcode == Opcode::kMemWr) continue;
-      sum += latency(i).ns();
-      ++reads;
-    }
-    return {steady_rate(), reads > 0 ? sum / reads : 0.0, measure("row_hit_rate"), last_.ns()};
-  }
-
-  Probe owner_{kernel, "mem"};
-
- public:
-  DramMedia media;
   std::vector<Time> done_at;
 
  private:
-  EventSource source_;
-  std::deque<Request> requests_;
-  std::vector<std::uint64_t> host_of_;  ///< by number of the access, in a closed loop
-  std::function<void(std::uint64_t)> next_;
-  Time last_;
+  /// Bytes over time between the first and the last tenth of the completions.
+  double steady_rate() const;
+  DramRun result();
+
+  class Driver;
+  std::unique_ptr<Driver> driver_;
 };
 
 }  // namespace cxloom::test

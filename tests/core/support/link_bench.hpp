@@ -9,6 +9,7 @@
 #include "core/support/probe.hpp"
 #include "interconnect/link_end.hpp"
 #include "interconnect/message_transmitter.hpp"
+#include "kernel/kernel.hpp"
 #include "protocol/message.hpp"
 #include "protocol/request.hpp"
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "base/measure.hpp"
 #include "core/support/link_bench.hpp"
 #include "core/support/media_kinds.hpp"
 #include "core/support/victims.hpp"

@@ -40,11 +40,8 @@ class Probe final : public Component {
   Time pipeline() const override { return pipeline_; }
   std::size_t max_ports() const override { return 0; }
 
-  void receive(Message& message) override {
-    arrivals.push_back({now(), &message, message.tail});
-    if (!hoards_ && message.port < port_count()) port(message.port).release(message, now() + hold_);
-  }
-  void wake(std::uint8_t kind, std::uint64_t payload) override { wakes.push_back({now(), kind, payload}); }
+  void receive(Message& message) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
 
   using Component::port;
 

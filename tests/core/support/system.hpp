@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "results/collector.hpp"
-#include "results/summary.hpp"
 #include "system/simulation.hpp"
 
 namespace cxloom::test {
@@ -75,21 +74,10 @@ class System {
 /// A simulation of a system with everything it needs.
 class Running {
  public:
-  explicit Running(const System& system, const Registry& kinds = registry())
-      : collector_(std::make_unique<Collector>(true)),
-        simulation_(std::make_unique<Simulation>(kinds, Spec::read(system.value(), kinds), system.traces(),
-                                                 *collector_)) {}
+  explicit Running(const System& system, const Registry& kinds = registry());
+  static const Registry& registry();
 
-  static const Registry& registry() {
-    static const Registry kinds = builtin_registry();
-    return kinds;
-  }
-
-  Running& to_end() {
-    simulation_->run_until(Time::max());
-    table_ = collector_->take_requests();
-    return *this;
-  }
+  Running& to_end();
   Simulation& simulation() { return *simulation_; }
   Collector& collector() { return *collector_; }
   /// The measured requests, once it ran to its end.
@@ -100,17 +88,9 @@ class Running {
   Time segment(std::size_t row, Segment which) const {
     return Time{table_.segments_ps[static_cast<std::size_t>(which)][row]};
   }
-  Value summary() const { return summarize(*simulation_, *collector_); }
+  Value summary() const;
   /// A number of the summary by its keys: number({"per_memory", "mem", "reads"}).
-  double number(const std::vector<std::string_view>& keys) const {
-    const Value whole = summary();
-    const Value* at = &whole;
-    for (const std::string_view key : keys) {
-      at = at->find(key);
-      if (!at) throw InternalError("the summary has no such key");
-    }
-    return at->as_real() ? *at->as_real() : static_cast<double>(*at->as_integer());
-  }
+  double number(const std::vector<std::string_view>& keys) const;
 
  private:
   std::unique_ptr<Collector> collector_;

@@ -5,13 +5,6 @@
 
 namespace cxloom::test {
 
-inline const VictimRegistry& victims() {
-  static const VictimRegistry kinds = [] {
-    VictimRegistry registry("victim policy");
-    register_victims(registry);
-    return registry;
-  }();
-  return kinds;
-}
+const VictimRegistry& victims();
 
 }  // namespace cxloom::test

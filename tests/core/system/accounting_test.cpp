@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "component/component.hpp"
 #include "core/support/system.hpp"
+#include "kernel/kernel.hpp"
 
 namespace cxloom {
 namespace {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "results/collector.hpp"
+#include "system/registry.hpp"
 #include "system/simulation.hpp"
 
 namespace cxloom {
@@ -71,7 +72,7 @@ TEST(DrivenInSlices, WhatGoesOnByItselfHappensInItsTime) {
     Simulation simulation(registry, Spec::read(system, registry), {}, collector);
     simulation.drive("host");
     simulation.run_until(Time{30'000'000});
-    EXPECT_EQ(simulation.kernel().now(), Time{30'000'000});
+    EXPECT_EQ(simulation.now(), Time{30'000'000});
     Time answered;
     simulation.inject("host", {}, [&](const Request& /*request*/, Time now) { answered = now; });
     simulation.run_until(Time{60'000'000});

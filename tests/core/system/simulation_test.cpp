@@ -9,6 +9,7 @@
 
 #include "core/support/errors.hpp"
 #include "core/support/system.hpp"
+#include "system/sampler.hpp"
 
 namespace cxloom {
 namespace {
@@ -113,7 +114,7 @@ std::uint64_t given_up_after(int limit, std::uint64_t slice) {
     while (!run.simulation().advance(Time::max(), slice)) {
     }
   } catch (const SimulationError&) {
-    return run.simulation().kernel().events();
+    return run.simulation().progress().events;
   }
   return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "core/support/errors.hpp"
 #include "core/support/system.hpp"
+#include "interconnect/link_end.hpp"
 
 namespace cxloom {
 namespace {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/schema.hpp"
 #include "core/support/victims.hpp"
 
 namespace cxloom {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/kind_registry.hpp"
+#include "base/schema.hpp"
 #include "core/support/victims.hpp"
 #include "tags/cache_array.hpp"
 

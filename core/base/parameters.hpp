@@ -1,0 +1,21 @@
+// What headers need to name parameters. Sources that declare parameters, or read them, include schema.hpp.
+#pragma once
+
+#include <string>
+
+#include "base/value.hpp"
+
+namespace cxloom {
+
+template <class Params>
+class Schema;
+
+/// A parameter that names one of several kinds, each with parameters of its own: `{kind: fixed, latency: 45ns}`.
+struct Kinded {
+  std::string kind;
+  Value params;  // the map without `kind`
+
+  bool operator==(const Kinded&) const = default;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,41 @@
+// What a medium finds around itself when it is made, and whom it tells what it has done.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/units.hpp"
+
+namespace cxloom {
+
+class Component;
+class Kernel;
+struct MediaRegistry;
+struct Message;
+struct VictimContext;
+class VictimPolicy;
+template <class Product, class Context>
+class KindRegistry;
+
+/// The side of the controller.
+class MediaClient {
+ public:
+  /// The access is done at `at`, now or later; calls come in the order of `at`.
+  virtual void media_done(Message& message, Time at) = 0;
+
+ protected:
+  ~MediaClient() = default;
+};
+
+/// What a medium finds around itself when it is made.
+struct MediaContext {
+  Kernel& kernel;
+  const Component& owner;
+  MediaClient& client;
+  const MediaRegistry& kinds;
+  const KindRegistry<VictimPolicy, VictimContext>& victims;
+  std::optional<Bytes> capacity;  ///< as written for the memory in front of it
+  std::uint64_t seed = 0;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,25 @@
+// The kinds of media: what makes one of them from its parameters.
+#pragma once
+
+#include "base/kind_registry.hpp"
+#include "memory/media_context.hpp"
+
+namespace cxloom {
+
+class DramRefreshPolicy;
+struct DramRefreshContext;
+class DramRowPolicy;
+struct DramRowContext;
+class DramScheduler;
+struct DramSchedulerContext;
+class Media;
+
+/// The kinds of media, and of what media are made of.
+struct MediaRegistry : KindRegistry<Media, MediaContext> {
+  using KindRegistry::KindRegistry;
+  KindRegistry<DramScheduler, DramSchedulerContext> schedulers{"DRAM scheduler"};
+  KindRegistry<DramRowPolicy, DramRowContext> row_policies{"DRAM row policy"};
+  KindRegistry<DramRefreshPolicy, DramRefreshContext> refresh_policies{"DRAM refresh policy"};
+};
+
+}  // namespace cxloom

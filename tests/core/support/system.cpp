@@ -1,0 +1,36 @@
+#include "core/support/system.hpp"
+
+#include "results/summary.hpp"
+#include "system/registry.hpp"
+
+namespace cxloom::test {
+
+Running::Running(const System& system, const Registry& kinds)
+    : collector_(std::make_unique<Collector>(true)),
+      simulation_(std::make_unique<Simulation>(kinds, Spec::read(system.value(), kinds), system.traces(),
+                                               *collector_)) {}
+
+const Registry& Running::registry() {
+  static const Registry kinds = builtin_registry();
+  return kinds;
+}
+
+Running& Running::to_end() {
+  simulation_->run_until(Time::max());
+  table_ = collector_->take_requests();
+  return *this;
+}
+
+Value Running::summary() const { return summarize(*simulation_, *collector_); }
+
+double Running::number(const std::vector<std::string_view>& keys) const {
+  const Value whole = summary();
+  const Value* at = &whole;
+  for (const std::string_view key : keys) {
+    at = at->find(key);
+    if (!at) throw InternalError("the summary has no such key");
+  }
+  return at->as_real() ? *at->as_real() : static_cast<double>(*at->as_integer());
+}
+
+}  // namespace cxloom::test

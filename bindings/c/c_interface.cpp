@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <span>
 #include <string>
 
@@ -10,11 +11,33 @@
 #include "cxloom_version.hpp"
 #include "embed/embedded_system.hpp"
 
+namespace {
+
+/// The last error, as text. Memory may be what has run out: then it says so, and takes none.
+class ErrorText {
+ public:
+  void set(const char* text) noexcept {
+    try {
+      kept_ = text;
+      shown_ = kept_.c_str();
+    } catch (const std::bad_alloc&) {
+      shown_ = "out of memory";
+    }
+  }
+  const char* shown() const { return shown_; }
+
+ private:
+  std::string kept_;
+  const char* shown_ = "";
+};
+
+}  // namespace
+
 struct cxloom_simulation {
   cxloom_simulation(const char* json, const std::vector<std::string>& plugins) : system(json, plugins) {}
 
   cxloom::EmbeddedSystem system;
-  std::string error;
+  ErrorText error;
 };
 
 namespace {
@@ -22,9 +45,10 @@ namespace {
 using namespace cxloom;
 
 // A program in C frees what it is given.
-char* copy(const std::string& text) {
-  char* const made = static_cast<char*>(std::malloc(text.size() + 1));
-  if (made) std::memcpy(made, text.c_str(), text.size() + 1);
+char* copy(const char* text) noexcept {
+  const std::size_t bytes = std::strlen(text) + 1;
+  char* const made = static_cast<char*>(std::malloc(bytes));
+  if (made) std::memcpy(made, text, bytes);
   return made;
 }
 
@@ -36,9 +60,9 @@ Result guarded(cxloom_simulation& simulation, Result failed, Action action) {
   try {
     return action(simulation.system.simulation());
   } catch (const std::exception& error) {
-    simulation.error = error.what();
+    simulation.error.set(error.what());
   } catch (...) {
-    simulation.error = "something was thrown that is no std::exception";
+    simulation.error.set("something was thrown that is no std::exception");
   }
   return failed;
 }
@@ -65,7 +89,7 @@ void cxloom_close(cxloom_simulation* simulation) { delete simulation; }
 
 void cxloom_free(char* text) { std::free(text); }
 
-const char* cxloom_error(const cxloom_simulation* simulation) { return simulation->error.c_str(); }
+const char* cxloom_error(const cxloom_simulation* simulation) { return simulation->error.shown(); }
 
 int cxloom_drive(cxloom_simulation* simulation, const char* device) {
   return guarded(*simulation, -1, [&](Simulation& driven) { return driven.drive(named(device)), 0; });
@@ -121,6 +145,9 @@ int cxloom_write(cxloom_simulation* simulation, uint64_t address, const void* by
 }
 
 char* cxloom_summary(cxloom_simulation* simulation) {
-  return guarded(*simulation, static_cast<char*>(nullptr),
-                 [&](Simulation&) { return copy(to_json(simulation->system.summary())); });
+  return guarded(*simulation, static_cast<char*>(nullptr), [&](Simulation&) {
+    char* const text = copy(to_json(simulation->system.summary()).c_str());
+    if (!text) throw std::bad_alloc();
+    return text;
+  });
 }

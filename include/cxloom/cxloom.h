@@ -24,7 +24,7 @@ typedef void (*cxloom_answered)(void* user, int64_t picoseconds);
 const char* cxloom_version(void);
 
 /* Opens a system from a resolved spec, with the kinds of these libraries: paths, the last one NULL; or NULL for none. NULL
- * if it cannot be opened: then *error says why, a text to be freed with cxloom_free(). */
+ * if it cannot be opened: then *error says why, a text to be freed with cxloom_free(), or NULL where memory is out. */
 cxloom_simulation* cxloom_open(const char* json, const char* const* plugins, char** error);
 void cxloom_close(cxloom_simulation* simulation);
 /* Frees a text that a function here gave. */

@@ -68,6 +68,17 @@ def test_the_example_in_c_runs_as_its_comment_says(
     assert run(program, slower).stdout == f"64 reads in {64 * (each + 20):.1f} ns\n"
 
 
+def test_no_error_of_the_c_interface_needs_memory(
+    tmp_path: Path, cxloom: Callable[..., Any], installed: tuple[Path, Path]
+) -> None:
+    """What fails for want of memory says so, instead of throwing when it stores the text of the error."""
+    program = compiled(
+        Path(__file__).parent / "programs" / "short_of_memory.cpp", tmp_path / "short", installed
+    )
+    done = run(program, resolved(cxloom, EXAMPLE / "system.yaml", tmp_path / "system.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_example_in_c_is_short() -> None:
     lines = (EXAMPLE / "chase.c").read_text().splitlines()
     assert len([line for line in lines if line.strip()]) <= 50

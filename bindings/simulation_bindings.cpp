@@ -16,6 +16,7 @@
 #include "core_bindings.hpp"
 #include "generated_links.hpp"
 #include "interconnect/link_end.hpp"
+#include "kernel/kernel.hpp"
 #include "results/collector.hpp"
 #include "results/description.hpp"
 #include "results/summary.hpp"
@@ -205,7 +206,7 @@ class RunningSystem {
       names.append(std::string(to_text(static_cast<DramCommand>(i))));
     return names;
   }
-  // Plays all its requests in a queue of events for each of its partitions, or in one.
+  // Plays it in a queue of events for each of its partitions, or in one.
   static nb::dict play_divided(nb::handle spec, const nb::dict& feeds, bool divided) {
     const Spec read_spec = read(spec);
     Collector collector(true);
@@ -220,6 +221,7 @@ class RunningSystem {
     if (!divided) partitions = {std::vector<std::uint32_t>(partitions.of_node.size()), 1, {}};
     DividedRun run(registry(), read_spec, opener(feeds), collector, partitions, window);
     run.run();
+    result["window_ps"] = nb::make_tuple(run.window_start().ps(), run.window_end().ps());
     result["requests"] = columns_of(collector.take_requests());
     result["measures"] = to_python(measures_of(run.system()));
     return result;

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "kernel/kernel.hpp"
 #include "protocol/request_observer.hpp"
 #include "system/partitions.hpp"
 #include "system/system.hpp"
@@ -13,28 +13,60 @@
 
 namespace cxloom {
 
-/// All requests of the workloads are measured, from time zero on; there is no warm-up, and CXL.io goes on to the end.
-class DividedRun {
+class Kernel;
+struct KernelGroup;
+
+/// Its measured window lies on the grid of the windows in which partitions are played, the only times at which one may look at
+/// all of them: it opens at the first of these at which every requester is warm (or `run.warmup_time` has passed), and closes at
+/// the first at which one has run out of work. CXL.io goes on to the end.
+class DividedRun final : private RequestObserver {
  public:
   /// One partition makes it a run in a single queue. `window`: at most the partitions' lookahead. Throws InputError.
   DividedRun(const Registry& registry, const Spec& spec, const TraceOpener& open_trace,
              RequestObserver& observer, const Partitions& partitions, Time window);
+  ~DividedRun() override;
 
   /// Plays window by window, each partition to the end of the window before any begins the next, until every request is
-  /// answered. Throws SimulationError if nothing more happens before that.
+  /// answered. Throws SimulationError, with the diagnosis of a Simulation, if nothing more happens before that.
   void run();
 
   const System& system() const { return system_; }
+  Time window_start() const { return opened_; }
+  Time window_end() const { return closed_; }
 
  private:
-  bool finished() const;
-  Time next_event_time();
+  enum class Window : std::uint8_t { kBefore, kOpen, kAfter };
 
-  KernelGroup group_;
+  bool finished() const;
+  bool idle() const;
+  Time next_event_time();
+  std::uint64_t events() const;
+  Time play_window();
+  void look_for_livelock();
+  void move_window(Time now);
+  void open_window(Time now);
+  void close_window(Time now);
+  [[noreturn]] void fail(const std::string& problem);
+
+  void measuring_begins(Time /*now*/) override {}
+  void work_ends(Time /*now*/) override {}
+  void completed(const Request& request, Time now) override;
+  void line_completed(const Request& line, Time now) override;
+  void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
+
+  const Spec& spec_;
+  RequestObserver& observer_;
+  std::unique_ptr<KernelGroup> group_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
-  Time window_;
+  Time grid_;
   System system_;
   WorkMaker work_maker_;
+  Window window_ = Window::kBefore;
+  Time opened_;
+  Time closed_;
+  Time now_;               // where all partitions are
+  bool progress_ = false;  // some request was answered since the last look
+  std::uint64_t events_at_progress_ = 0;
 };
 
 }  // namespace cxloom

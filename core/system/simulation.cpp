@@ -12,6 +12,7 @@
 #include "system/plugin_failure.hpp"
 #include "system/registry.hpp"
 #include "system/sampler.hpp"
+#include "system/standstill.hpp"
 
 namespace cxloom {
 
@@ -348,21 +349,7 @@ Simulation::Progress Simulation::progress() const {
 }
 
 std::string Simulation::diagnosis(const std::string& problem) const {
-  constexpr std::size_t kMaxLines = 40;
-  std::uint64_t outstanding = 0;
-  for (const auto& [component, requester] : system_.roles().requesters)
-    outstanding += requester->outstanding();
-  std::string text = problem + " (at " + to_text(kernel_->now()) + ", after " +
-                     counted(kernel_->events(), "event") + ", " + counted(outstanding, "request") +
-                     " under way, write-backs among them)\n";
-  std::size_t lines = 0;
-  for (const auto& each : system_.components()) {
-    const std::string activity = each->activity();
-    if (activity.empty()) continue;
-    if (++lines <= kMaxLines) text += "  " + each->name() + ": " + activity + "\n";
-  }
-  if (lines > kMaxLines) text += "  ... and " + std::to_string(lines - kMaxLines) + " more\n";
-  return text + describe_waits(*kernel_);
+  return describe_standstill(problem, kernel_->now(), kernel_->events(), system_, *kernel_);
 }
 
 void Simulation::measuring_begins(Time now) {

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from validation.systems import changed
+from validation.systems import Spec, changed, generated
 from validation.varied import VARIED
 
 import cxloom as cx
 from cxloom import _core
+from cxloom.errors import SimulationError
 from cxloom.trace import open_trace
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -35,23 +36,168 @@ def assert_same(whole: dict[str, Any], divided: dict[str, Any]) -> None:
     for name, column in whole["requests"].items():
         np.testing.assert_array_equal(divided["requests"][name], column, err_msg=name)
     assert divided["measures"] == whole["measures"]
+    assert divided["window_ps"] == whole["window_ps"]
 
 
 @pytest.mark.parametrize(
     ("example", "partitions"), [("demo.yaml", 2), ("dram.yaml", 2), ("fabric.yaml", 22), ("system.yaml", 2)]
 )
 def test_examples(example: str, partitions: int) -> None:
-    system = cx.load(EXAMPLES / example).set("run.warmup", 0).set("workload.host*.requests", 1500)
+    system = cx.load(EXAMPLES / example).set("run.warmup", 100).set("workload.host*.requests", 1500)
     divided = played(system, divided=True)
     assert divided["partitions"] == partitions
     assert_same(played(system, divided=False), divided)
 
 
+def apart(spec: Spec) -> Spec:
+    """The same system with links that take time, so that it can be divided at each of them."""
+    links = [{"delay": f"{2 + i % 3}ns"} | link for i, link in enumerate(spec["links"])]
+    return changed(spec, ("links", links))
+
+
+def both(spec: Spec) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The outcome in one queue of events, and in one for each partition."""
+    whole, divided = (_core.play_divided(spec, {}, divided) for divided in (False, True))
+    return whole, divided
+
+
+# The wire of a half-duplex link is one thing for both its ends.
+PARTITIONS = {
+    "direct": 2,
+    "sizes": 2,
+    "bus": 6,
+    "half-duplex bus": 6,
+    "half-duplex link": 1,
+    "cached": 6,
+    "store-and-forward ring": 18,
+    "fifo mesh": 18,
+    "voq tree with credits": 23,
+    "peers": 6,
+    "non-volatile": 2,
+    "DRAM": 2,
+    "posted writes": 2,
+    "measured curve": 2,
+}
+
+
 @pytest.mark.parametrize("name", VARIED)
 def test_varied_systems(name: str) -> None:
-    spec = changed(VARIED[name], ("run.warmup", 0))
-    outcomes = [_core.play_divided(spec, {}, divided) for divided in (False, True)]
-    assert_same(*outcomes)
+    whole, divided = both(apart(VARIED[name]))
+    assert divided["partitions"] == PARTITIONS[name]
+    assert_same(whole, divided)
+
+
+def flit_links(**link: Any) -> Spec:
+    """Two hosts and two memories that share a switch, on links of flits."""
+    spec = {
+        "devices": {
+            "h0": {"kind": "host"},
+            "h1": {"kind": "host", "cache": {"size": "16KiB"}},
+            "sw": {"kind": "switch", "queueing": "voq"},
+            "m0": {"kind": "memory", "capacity": "1GiB"},
+            "m1": {"kind": "memory", "capacity": "1GiB"},
+        },
+        "links": [
+            {"between": [device, "sw"], "phy": "pcie5-x4", **link} for device in ("h0", "h1", "m0", "m1")
+        ],
+        "address_map": [{"to": ["m0", "m1"]}],
+        "workload": {
+            host: {"pattern": "random", "footprint": "1MiB", "requests": 2000, "reads": 0.6}
+            for host in ("h0", "h1")
+        },
+        "run": {"warmup": 100},
+    }
+    return apart(spec)
+
+
+FLIT_LINKS: dict[str, Spec] = {
+    "68 B": {"flit": "68B"},
+    "256 B": {"flit": "256B"},
+    "credits": {"credits": 4},
+    "credits of 256 B flits": {
+        "credits": {"M2S Req": 3, "M2S RwD": 2, "S2M DRS": 5, "S2M NDR": 2},
+        "flit": "256B",
+    },
+    "every 37th flit again": {"errors": {"every": 37}},
+    "bit errors": {"flit": "68B", "errors": {"bit_error_rate": 3e-5}},
+    "bit errors and credits": {"flit": "256B", "errors": {"bit_error_rate": 1e-3}, "credits": 6},
+    "an outage": {"outage": {"at": "2us", "length": "1us"}, "credits": 4},
+    "an outage that fails requests": {"outage": {"at": "2us", "length": "1us", "fail": True}},
+    "fewer lanes": {"degraded": {"at": "3us", "phy": "pcie4-x2"}, "errors": {"every": 101}, "credits": 8},
+    "integrity checks": {"ide": {"mode": "containment"}, "errors": {"every": 53}},
+}
+
+
+@pytest.mark.parametrize("name", FLIT_LINKS)
+def test_links_of_flits(name: str) -> None:
+    whole, divided = both(flit_links(**FLIT_LINKS[name]))
+    assert divided["partitions"] == 5
+    assert_same(whole, divided)
+
+
+def test_most_systems_have_several_partitions() -> None:
+    assert sum(partitions > 1 for partitions in PARTITIONS.values()) > 0.9 * len(PARTITIONS)
+
+
+def test_the_window_opens_when_all_are_warm() -> None:
+    """A warm-up is not measured, and the window is the same however the work is divided."""
+    outcomes = {warmup: both(changed(flit_links(), ("run.warmup", warmup))) for warmup in (0, 500)}
+    assert outcomes[0][0]["window_ps"][0] == 0
+    for whole, divided in outcomes.values():
+        assert divided["window_ps"] == whole["window_ps"]
+    begin, end = outcomes[500][1]["window_ps"]
+    completed = outcomes[500][1]["requests"]["completed_ps"]
+    assert 0 < begin <= completed.min() < completed.max() < end
+    begun = both(changed(flit_links(), ("run.warmup", ...), ("run.warmup_time", "5us")))
+    assert begun[0]["window_ps"] == begun[1]["window_ps"]
+    assert 5e6 <= begun[1]["window_ps"][0] < 5e6 + 1e5
+    assert_same(*begun)
+
+
+def ring_with_one_credit() -> Spec:
+    """A circle of buffers that closes."""
+    link = {"bandwidth": "16GB/s", "credits": 1, "delay": "2ns"}
+    return generated(
+        "ring",
+        {"requests": 2000, "footprint": "16MiB", "reads": 0.5},
+        switches=6,
+        placement="paired",
+        switch={"kind": "switch", "queueing": "voq"},
+        link=link,
+        edge_link=link,
+    )
+
+
+def told(spec: Spec, divided: bool) -> str:
+    with pytest.raises(SimulationError) as caught:
+        _core.play_divided(spec, {}, divided)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("memory", [{}, {"media": {"kind": "dram", "preset": "DDR4-3200"}}])
+def test_a_deadlock_across_partitions_is_diagnosed(memory: Spec) -> None:
+    """What one partition waits for is held in another."""
+    spec = ring_with_one_credit()
+    spec["devices"] |= {
+        name: device | memory for name, device in spec["devices"].items() if device["kind"] == "memory"
+    }
+    for divided in (False, True):
+        text = told(spec, divided)
+        assert text.startswith("deadlock: nothing is left to happen")
+        circle = next(line for line in text.splitlines() if "circle:" in line)
+        members = circle.split("circle: ")[1].split(" -> ")
+        assert members[0] == members[-1]
+        assert set(members) == {f"sw{i}" for i in range(6)}
+
+
+def test_a_deadlock_is_diagnosed_while_io_goes_on_beside_it() -> None:
+    spec = ring_with_one_credit()
+    spec["devices"]["nic"] = {"kind": "io-engine", "target": "host0", "traffic": "dma-write"}
+    spec["links"].append({"between": ["nic", "host0"], "bandwidth": "16GB/s", "delay": "2ns"})
+    spec = changed(spec, ("run.livelock_events", 50_000))
+    assert told(spec, divided=True).startswith(
+        "deadlock: no request has completed in 50000 events, those of CXL.io"
+    )
 
 
 def test_posted_writes_leave_initiator_and_target_apart() -> None:
@@ -70,6 +216,6 @@ def test_posted_writes_leave_initiator_and_target_apart() -> None:
         "address_map": [{"to": ["mem"]}],
         "workload": {"host": {"pattern": "random", "footprint": "1MiB", "requests": 2000}},
     }
-    whole, divided = (_core.play_divided(spec, {}, divided) for divided in (False, True))
+    whole, divided = both(spec)
     assert divided["partitions"] == 4
     assert_same(whole, divided)

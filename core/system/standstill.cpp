@@ -1,0 +1,28 @@
+#include "system/standstill.hpp"
+
+#include "component/component.hpp"
+#include "device/sequencer.hpp"
+#include "kernel/wait_list.hpp"
+#include "system/system.hpp"
+
+namespace cxloom {
+
+std::string describe_standstill(const std::string& problem, Time now, std::uint64_t events,
+                                const System& system, const Kernel& kernel) {
+  constexpr std::size_t kMaxLines = 40;
+  std::uint64_t outstanding = 0;
+  for (const auto& [component, requester] : system.roles().requesters)
+    outstanding += requester->outstanding();
+  std::string text = problem + " (at " + to_text(now) + ", after " + counted(events, "event") + ", " +
+                     counted(outstanding, "request") + " under way, write-backs among them)\n";
+  std::size_t lines = 0;
+  for (const auto& each : system.components()) {
+    const std::string activity = each->activity();
+    if (activity.empty()) continue;
+    if (++lines <= kMaxLines) text += "  " + each->name() + ": " + activity + "\n";
+  }
+  if (lines > kMaxLines) text += "  ... and " + std::to_string(lines - kMaxLines) + " more\n";
+  return text + describe_waits(kernel);
+}
+
+}  // namespace cxloom

@@ -7,6 +7,7 @@
 #include "base/schema.hpp"
 #include "component/component.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/payload.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/media_registry.hpp"
 #include "protocol/message.hpp"
@@ -42,15 +43,6 @@ constexpr std::array kMeasures{
 };
 
 constexpr Bytes kLargestPage{32'768};  // the size of an access has 16 bits
-
-template <class T>
-std::uint64_t payload_of(T& object) {
-  return reinterpret_cast<std::uintptr_t>(&object);
-}
-template <class T>
-T& object_of(std::uint64_t payload) {
-  return *reinterpret_cast<T*>(payload);
-}
 
 CacheParams tags_of(const CachedMediaParams& params) {
   CacheParams tags;

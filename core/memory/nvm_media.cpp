@@ -5,6 +5,7 @@
 #include "base/measure_table.hpp"
 #include "component/component.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/payload.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {
@@ -55,15 +56,6 @@ constexpr std::array kMeasures{
     measure<&Measured::written>("written_lines", "", "lines in regions that were written, since the start"),
     measure<&Measured::worn>("worn_lines", "", "lines written as often as their endurance, since the start"),
 };
-
-template <class T>
-std::uint64_t payload_of(T& object) {
-  return reinterpret_cast<std::uintptr_t>(&object);
-}
-template <class T>
-T& object_of(std::uint64_t payload) {
-  return *reinterpret_cast<T*>(payload);
-}
 
 }  // namespace
 

@@ -21,11 +21,8 @@ void AcceleratorParams::describe(Schema<AcceleratorParams>& schema) {
 Accelerator::Accelerator(const AcceleratorParams& params, const DeviceContext& context)
     : Endpoint(context, context.fabric), sequencer_(params, *this, context), io_(params.io_time, *this) {
   if (!params.memory) return;
-  try {
-    controller_ = std::make_unique<MemoryController>(*params.memory, *this, context);
-  } catch (const InputError& error) {
-    throw error.below("memory");
-  }
+  controller_ =
+      below("memory", [&] { return std::make_unique<MemoryController>(*params.memory, *this, context); });
 }
 
 }  // namespace cxloom

@@ -36,11 +36,7 @@ void read_value(const Value& value, ClassCredits& out) {
       throw InputError(
           {"unknown message class", "'" + name + "'", list_names(names), nearest_name(name, names)}, name);
     }
-    try {
-      out.set(static_cast<Channel>(found - names.begin()), read_credits(credits));
-    } catch (const InputError& error) {
-      throw error.below(name);
-    }
+    out.set(static_cast<Channel>(found - names.begin()), below(name, [&] { return read_credits(credits); }));
   }
 }
 

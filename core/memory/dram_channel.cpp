@@ -17,11 +17,7 @@ std::uint32_t banks_of(const DramConfig& config) {
 std::unique_ptr<DramScheduler> scheduler_of(const DramConfig& config, const DramSchedulerRegistry& kinds,
                                             const DramQueue& queue, const DramTimers& timers) {
   DramSchedulerContext context{queue, timers, DramClock(config.device.clock), banks_of(config)};
-  try {
-    return kinds.make(config.scheduler, context);
-  } catch (const InputError& error) {
-    throw error.below("scheduler");
-  }
+  return below("scheduler", [&] { return kinds.make(config.scheduler, context); });
 }
 
 std::unique_ptr<DramRowPolicy> row_policy_of(const DramConfig& config, const DramRowPolicyRegistry& kinds) {

@@ -167,15 +167,15 @@ CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& co
       lookup_time_(params.lookup_time),
       most_misses_(params.misses),
       tags_(tags_of(params), context.victims,
-            RandomStream(context.seed, context.owner.name(), "page victims")),
+            RandomStream(context.seed, context.owner.name(), context.path + "page victims")),
       coming_(tags_.capacity()),
       leaving_(params.misses),
       side_(std::make_unique<Side>(*this)),
       turn_(std::make_unique<Turn>(context.kernel, context.owner)) {
   const auto make = [&](const char* key, const Kinded& kinded, std::optional<Bytes> capacity) {
     return below(key, [&] {
-      MediaContext inside{context.kernel,  context.owner, *side_,      context.kinds,
-                          context.victims, capacity,      context.seed};
+      MediaContext inside{context.kernel,  context.owner, *side_,       context.kinds,
+                          context.victims, capacity,      context.seed, context.path + key + "."};
       return context.kinds.make(kinded, inside);
     });
   };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/units.hpp"
 
@@ -36,6 +37,8 @@ struct MediaContext {
   const KindRegistry<VictimPolicy, VictimContext>& victims;
   std::optional<Bytes> capacity;  ///< as written for the memory in front of it
   std::uint64_t seed = 0;
+  std::string path =
+      {};  ///< from the memory's own medium to this one, such as "backing."; empty: it is that one
 };
 
 }  // namespace cxloom

@@ -13,6 +13,11 @@
 #include "base/schema.hpp"
 #include "core/support/errors.hpp"
 #include "core/support/media_bench.hpp"
+#include "core/support/media_kinds.hpp"
+#include "core/support/probe.hpp"
+#include "kernel/kernel.hpp"
+#include "memory/media_registry.hpp"
+#include "tags/victim_policy.hpp"
 
 namespace cxloom {
 namespace {
@@ -376,6 +381,49 @@ TEST(CachedMedia, SaysWhichOfItsMediaIsWrong) {
   } catch (const InputError& error) {
     EXPECT_EQ(error.path(), "backing.kind");
   }
+}
+
+/// Writes down the first draw of its random stream.
+class DrawOnce final : public VictimPolicy {
+ public:
+  struct Params {
+    static void describe(Schema<Params>& schema) { schema.doc("Draws once."); }
+  };
+  DrawOnce(const Params& /*params*/, VictimContext& context) {
+    draws().push_back(context.random.below(std::uint64_t{1} << 40U));
+  }
+  Slot victim(std::uint32_t set, const SlotOrder& /*order*/) override { return set; }
+  static std::vector<std::uint64_t>& draws() {
+    static std::vector<std::uint64_t> all;
+    return all;
+  }
+};
+
+// Of caches before caches each has a random stream of its own; the first has that of a cache alone.
+TEST(CachedMedia, EachOfSeveralLevelsDrawsItsOwnVictims) {
+  VictimRegistry policies("victim policy");
+  policies.add<DrawOnce>("draw-once");
+  const auto cached = [](const Kinded& backing) {
+    Value::Map inside = *backing.params.as_map();
+    inside.insert(inside.begin(), {"kind", backing.kind});
+    return Kinded{
+        "cached",
+        Value(Value::Map{{"size", "16KiB"}, {"ways", 2}, {"policy", "draw-once"}, {"backing", inside}})};
+  };
+  struct Client final : MediaClient {
+    void media_done(Message& /*message*/, Time /*at*/) override {}
+  } client;
+  Kernel kernel;
+  test::Probe owner(kernel, "mem");
+  MediaContext context{kernel, owner, client, test::media_kinds(), policies, Bytes{1ULL << 30U}, 7};
+  DrawOnce::draws().clear();
+  const auto media = test::media_kinds().make(cached(cached(cached(fixed("1us")))), context);
+  const std::vector<std::uint64_t>& draws = DrawOnce::draws();
+  ASSERT_EQ(draws.size(), 3U);
+  EXPECT_EQ(draws[0], RandomStream(7, "mem", "page victims").below(std::uint64_t{1} << 40U));
+  EXPECT_NE(draws[0], draws[1]);
+  EXPECT_NE(draws[0], draws[2]);
+  EXPECT_NE(draws[1], draws[2]);
 }
 
 }  // namespace

@@ -29,7 +29,6 @@ class Routes {
 struct Fabric {
   AddressMap map;
   std::unique_ptr<Routes> routes;
-  Pool<Message> messages;  ///< those without a request, which has its own
   Pool<Request>
       posted;  ///< requests that nothing answers (MWr), by their messages' tags; who gets one gives it back
   Roles roles;

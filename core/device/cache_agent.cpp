@@ -64,10 +64,11 @@ void CacheAgent::receive(Message& message) {
   if (message.account) {
     fill(message);
   } else {
-    --write_backs_;
-    if (window_open_ && message.size > 0) ++write_backs_completed_;
-    client_.written_back(message.source, message.size);
-    endpoint().fabric().messages.give_back(message);
+    const NodeId target = message.source;
+    const std::uint16_t size = message.size;
+    write_backs_.give_back(message);
+    if (window_open_ && size > 0) ++write_backs_completed_;
+    client_.written_back(target, size);
   }
   client_.go_on();
 }
@@ -101,9 +102,8 @@ void CacheAgent::keep_line(LineAddress line, const Request& waiting) {
     dirty |= request->kind == AccessKind::kWrite;
   const auto insertion = array_.insert(line, dirty ? LineState::kDirty : LineState::kClean);
   if (!insertion.evicted_dirty()) return;
-  ++write_backs_;
   // A write-back passes the pipeline that requests pass, and so keeps its place among them.
-  send_write_back(*this, insertion.victim, endpoint().now() + pipeline_);
+  send_write_back(*this, write_backs_.take(), insertion.victim, endpoint().now() + pipeline_);
 }
 
 void CacheAgent::open_window(Time /*now*/) { window_open_ = true; }

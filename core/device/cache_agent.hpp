@@ -10,6 +10,7 @@
 #include "component/endpoint.hpp"
 #include "device/device_context.hpp"
 #include "device/miss_table.hpp"
+#include "kernel/pool.hpp"
 #include "protocol/request.hpp"
 #include "tags/cache_array.hpp"
 
@@ -38,7 +39,7 @@ class CacheAgent final : public Agent {
   /// Takes a request of one line at most, charged up to its arrival.
   void access(Request& request);
   /// Write-backs on their way.
-  std::uint64_t write_backs() const { return write_backs_; }
+  std::uint64_t write_backs() const { return write_backs_.live(); }
 
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -57,7 +58,7 @@ class CacheAgent final : public Agent {
   Time pipeline_;  // from the making of a request until it leaves
   CacheArray array_;
   MissTable misses_;
-  std::uint64_t write_backs_ = 0;
+  Pool<Message> write_backs_;  // on their way
 
   // Measuring.
   bool window_open_ = false;

@@ -29,11 +29,10 @@ void send_request(Agent& sender, Request& request, Opcode opcode, Address addres
   sender.transmit(message, request.account.mark);
 }
 
-void send_write_back(Agent& sender, LineAddress line, Time ready) {
+void send_write_back(Agent& sender, Message& message, LineAddress line, Time ready) {
   Endpoint& endpoint = sender.endpoint();
   const auto place = endpoint.fabric().map.find(line.address());
   ensure(place.has_value(), "a cached line that no region holds");
-  Message& message = endpoint.fabric().messages.take();
   fill_in(message, endpoint, Opcode::kMemWr, line.address(), kLineBytes, place->target);
   sender.transmit(message, ready);
 }

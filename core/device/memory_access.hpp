@@ -11,8 +11,8 @@ namespace cxloom {
 
 /// Sends the message that a request waits for, at its account's mark.
 void send_request(Agent& sender, Request& request, Opcode opcode, Address address, std::uint16_t size);
-/// Sends the write of a line that nobody waits for.
-void send_write_back(Agent& sender, LineAddress line, Time ready);
+/// Sends the write of a line that nobody waits for, in `message`.
+void send_write_back(Agent& sender, Message& message, LineAddress line, Time ready);
 /// The error for an access to an address that no region of `map` holds.
 InputError no_region(const AddressMap& map, std::uint64_t access, Address address);
 

@@ -15,12 +15,7 @@ namespace cxloom {
 
 class Kernel;
 class MeasureSink;
-
-/// Whose turn it is at a port that several queues want.
-enum class Arbitration : std::uint8_t {
-  kRoundRobin,  ///< queues take turns
-  kAge,         ///< the message whose request is oldest goes first
-};
+struct Kinded;
 
 /// What a component finds around itself when it is made.
 struct ComponentContext {
@@ -46,7 +41,8 @@ class Component : public EventHandler {
   /// Its ports take messages from its queues when they can (a switch with virtual output queues), instead of being
   /// handed them.
   virtual bool arbitrates() const { return false; }
-  virtual Arbitration arbitration() const { return Arbitration::kRoundRobin; }
+  /// The kind of arbitration among the queues that want a port; null: they take turns.
+  virtual const Kinded* arbitration() const { return nullptr; }
   /// It works on a message as soon as its head is in (cut-through), instead of waiting for the last byte.
   virtual bool takes_heads() const { return false; }
   /// Time from a message's arrival until `receive` is called for it (a pipeline that delays but never blocks); the

@@ -6,6 +6,8 @@ namespace cxloom {
 
 const EventHandler& InputQueue::owner() const { return core_.owner(); }
 
+std::uint16_t InputQueue::input() const { return core_.is_port(place_.input) ? place_.input : kOwnMessages; }
+
 void InputQueue::push(Message& message, std::uint16_t output) {
   const bool first = queue_.empty() && !leaving_;
   message.port = output;

@@ -30,6 +30,7 @@ class alignas(64) InputQueue final : public Feeder {
   void push(Message& message, std::uint16_t output);
   Message& head() override { return queue_.front(); }
   void taken(Time end) override;
+  std::uint16_t input() const override;
   /// The last byte of what was taken is out.
   void left();
 

@@ -18,7 +18,7 @@ class WithSwitchCore : public Base {
   bool forwards() const override { return true; }
   bool is_switch() const override { return true; }
   bool arbitrates() const override { return core_.arbitrates(); }
-  Arbitration arbitration() const override { return params_.arbitration; }
+  const Kinded* arbitration() const override { return &params_.arbitration; }
   bool takes_heads() const override { return params_.forwarding == Forwarding::kCutThrough; }
   Time pipeline() const override { return params_.switching_time; }
   Time transit_time() const override { return params_.switching_time; }

@@ -52,9 +52,11 @@ class SwitchCore final : public EventHandler, private BypassSource {
   /// A queue holds messages to any port, in order.
   bool in_order() const { return queueing_ == Queueing::kFifo; }
   VirtualChannels& output(std::uint16_t port) { return *outputs_[port]; }
+  /// It is one by which messages come in from outside.
+  bool is_port(std::uint16_t input) const { return input != inside(); }
   /// The receive buffer at that input is free from `at` on.
   void release(const Message& message, std::uint16_t input, Time at) {
-    if (input != inside()) owner_.port(input).release(message, at);
+    if (is_port(input)) owner_.port(input).release(message, at);
   }
   /// It holds nothing any more.
   void put_away(InputQueue& queue);

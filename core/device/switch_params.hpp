@@ -5,7 +5,6 @@
 
 #include "base/schema.hpp"
 #include "base/units.hpp"
-#include "component/component.hpp"
 
 namespace cxloom {
 
@@ -23,7 +22,7 @@ struct SwitchParams {
   Time switching_time{20'000};
   Forwarding forwarding = Forwarding::kCutThrough;
   Queueing queueing = Queueing::kOutput;
-  Arbitration arbitration = Arbitration::kRoundRobin;
+  Kinded arbitration{"round-robin", Value(Value::Map{})};
 
   static void describe(Schema<SwitchParams>& schema) {
     schema.doc("A switch with any number of ports.");
@@ -55,14 +54,13 @@ struct SwitchParams {
             "output: ideal queues at the outputs, without limit. voq: virtual output queues at the inputs, "
             "which hold "
             "the link's credits. fifo: one queue at each input, whose head blocks the others.");
-    schema
-        .choice("arbitration", &Params::arbitration,
-                {{"round-robin", Arbitration::kRoundRobin}, {"age", Arbitration::kAge}})
-        .doc("Which input a port serves next: each in turn, or the oldest request.");
+    schema.field("arbitration", &Params::arbitration)
+        .category("arbitration")
+        .doc("Which input a port serves next.");
     schema.rule(
-        "arbitration: age needs queues at the inputs: set queueing: voq or fifo",
+        "arbitration other than round-robin needs queues at the inputs: set queueing: voq or fifo",
         [](const Params& params) {
-          return params.arbitration != Arbitration::kAge || params.queueing != Queueing::kOutput;
+          return params.arbitration.kind == "round-robin" || params.queueing != Queueing::kOutput;
         },
         "arbitration");
   }

@@ -68,7 +68,7 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
   const auto make_end = [&](const LinkSide& side, const LinkPath::Setup& setup, Time back) {
     Arena& arena = side.kernel.arena();
     auto end = arena.make<LinkEnd>(side.kernel, setup);
-    const VirtualChannels::Setup channels{params.credits, setup.owner.arbitration(), port_delays + back};
+    const VirtualChannels::Setup channels{params.credits, port_delays + back};
     if (params.phy) {
       end->set_transmitter(make_flit_transmitter(end->path(), flit_setup(params, channels, seed)));
     } else if (both || setup.owner.arbitrates()) {

@@ -9,12 +9,17 @@
 
 namespace cxloom {
 
+/// Instead of a port, where a message is of the component that sends it.
+inline constexpr std::uint16_t kOwnMessages = 0xffff;
+
 /// A queue whose head waits for a port.
 class Feeder : public Waiter {
  public:
   virtual Message& head() = 0;
   /// The head leaves: take it out, free its buffer when its last byte is out, at `end`, and ask for the next one.
   virtual void taken(Time end) = 0;
+  /// The port by which the head came in.
+  virtual std::uint16_t input() const { return kOwnMessages; }
 };
 
 /// Hands over messages that may go past its queues, because everything on their way is idle.

@@ -2,7 +2,10 @@
 
 #include <bit>
 #include <optional>
+#include <string>
 #include <utility>
+
+#include "base/error.hpp"
 
 namespace cxloom {
 
@@ -37,7 +40,6 @@ VirtualChannels::VirtualChannels(LinkPath& path, WireServer& server, const Setup
     : path_(path),
       kernel_(path.kernel()),
       server_(server),
-      arbitration_(setup.arbitration),
       credit_user_{path.kernel(), *this, path.kernel().new_source()},
       credit_lines_(make_credit_lines(setup.credits, credit_user_, setup.credit_delay)),
       channels_(
@@ -51,7 +53,7 @@ bool VirtualChannels::bypass(Message& message, BypassSource& source) {
     return false;
   }
   VirtualChannel& wanted = channel(message.channel);
-  if (can_go_ != 0 || !wanted.waits.empty() || !server_.idle()) return false;
+  if (can_go_ != 0 || !bypasses_ || !wanted.waits.empty() || !server_.idle()) return false;
   wanted.update(kernel_.now());
   if (!wanted.has_credit()) return false;
   bypassing_ = &message;
@@ -106,48 +108,37 @@ void VirtualChannels::ask(Feeder& feeder, Channel which) {
   }
 }
 
-namespace {
-
-Time age_of(const Message& message) { return message.account ? message.age : message.since; }
-
-Feeder* oldest_of(WaitList& waits) {
-  Feeder* oldest = nullptr;
-  for (Waiter* waiter = waits.first(); waiter; waiter = waiter->next()) {
-    auto* feeder = static_cast<Feeder*>(waiter);
-    if (!oldest || age_of(feeder->head()) < age_of(oldest->head())) oldest = feeder;
+Feeder* VirtualChannels::choose(std::uint32_t classes) {
+  const Contenders waiting(channels_.data(), classes);
+  const std::size_t chosen = arbiter_->choose(waiting, kernel_.now());
+  std::size_t count = 0;
+  for (auto each = waiting.begin(); each != waiting.end(); ++each) {
+    if (count++ == chosen) return &each.queue();
   }
-  return oldest;
+  throw InternalError("the arbitration of '" + sender().name() + "' chose queue " + std::to_string(chosen) +
+                      " of " + std::to_string(count));
 }
-
-}  // namespace
 
 Feeder* VirtualChannels::pick_of(Channel which) {
   WaitList& waits = channel(which).waits;
   // In turns: who asked first, for each queue asks again after its turn.
-  Feeder* chosen = arbitration_ == Arbitration::kAge ? oldest_of(waits) : static_cast<Feeder*>(waits.first());
+  Feeder* chosen =
+      arbiter_ ? choose(1U << static_cast<unsigned>(which)) : static_cast<Feeder*>(waits.first());
   waits.leave(*chosen);
   return chosen;
 }
 
 Feeder* VirtualChannels::pick() {
   if (can_go_ == 0) return nullptr;
-  if (arbitration_ == Arbitration::kRoundRobin) {
-    const std::uint32_t rest = can_go_ >> turn_ << turn_;
-    const auto index = static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : can_go_));
-    served(static_cast<Channel>(index));
-    return pick_of(static_cast<Channel>(index));
+  if (arbiter_) {
+    Feeder* chosen = choose(can_go_);
+    channel(chosen->head().channel).waits.leave(*chosen);
+    return chosen;
   }
-  WaitList* chosen_list = nullptr;
-  Feeder* chosen = nullptr;
-  for (std::uint32_t left = can_go_; left != 0; left &= left - 1) {
-    WaitList& waits = channels_[static_cast<std::size_t>(std::countr_zero(left))].waits;
-    Feeder* oldest = oldest_of(waits);
-    if (chosen && age_of(chosen->head()) <= age_of(oldest->head())) continue;
-    chosen = oldest;
-    chosen_list = &waits;
-  }
-  chosen_list->leave(*chosen);
-  return chosen;
+  const std::uint32_t rest = can_go_ >> turn_ << turn_;
+  const auto index = static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : can_go_));
+  served(static_cast<Channel>(index));
+  return pick_of(static_cast<Channel>(index));
 }
 
 void VirtualChannels::use_credit(Message& message, Time now) {

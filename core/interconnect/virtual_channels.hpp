@@ -6,8 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "interconnect/arbitration.hpp"
 #include "interconnect/class_credits.hpp"
 #include "interconnect/credit_line.hpp"
 #include "interconnect/link_path.hpp"
@@ -32,7 +34,6 @@ class WireServer {
 
 struct VirtualChannelsSetup {
   ClassCredits credits;
-  Arbitration arbitration = Arbitration::kRoundRobin;
   Time credit_delay;  ///< from the receiver's end of the link to this one
 };
 
@@ -60,6 +61,12 @@ class VirtualChannels final : public EventHandler {
   void ask(Feeder& feeder, Channel which);
   /// Puts a message into the channel's own queue, where it has been since `since`.
   void enqueue(Message& message, Time since, bool counted = false);
+
+  /// To be called before the run, if the queues do not just take turns.
+  void arbitrate_by(std::unique_ptr<Arbiter> arbiter) {
+    arbiter_ = std::move(arbiter);
+    bypasses_ = arbiter_->memoryless();
+  }
 
   // Who serves the wire.
 
@@ -100,6 +107,7 @@ class VirtualChannels final : public EventHandler {
 
  private:
   void served(Channel which) { turn_ = (static_cast<unsigned>(which) + 1) % kChannelCount; }
+  Feeder* choose(std::uint32_t classes);
   Time starved_clock(std::size_t channel, Time now);
 
   LinkPath& path_;
@@ -107,9 +115,10 @@ class VirtualChannels final : public EventHandler {
   WireServer& server_;
   std::uint32_t can_go_ = 0;
   unsigned turn_ = 0;             // the class after the one served last
+  bool bypasses_ = true;          // the arbiter need not see a message that is alone
   Message* bypassing_ = nullptr;  // taken at this instant; nothing else can go
   BypassSource* bypass_source_ = nullptr;
-  Arbitration arbitration_;
+  std::unique_ptr<Arbiter> arbiter_;      // none: the queues take turns
   CreditUser credit_user_;                // of the far end's credits, each class a kind of event
   std::vector<CreditLine> credit_lines_;  // by class, if any is limited
   std::array<VirtualChannel, kChannelCount> channels_;

@@ -20,6 +20,7 @@
 #include "device/sequencer.hpp"
 #include "device/switch_params.hpp"
 #include "device/switching_endpoint.hpp"
+#include "interconnect/arbitration.hpp"
 #include "interconnect/routing_strategy.hpp"
 #include "kernel/kernel.hpp"
 #include "memory/dram_refresh_policy.hpp"
@@ -94,6 +95,8 @@ constexpr PluginStamp make_plugin_stamp() {
           {layout<AccessStream>("AccessStream"),
            layout<Account>("Account"),
            layout<Agent>("Agent"),
+           layout<Arbiter>("Arbiter"),
+           layout<ArbitrationContext>("ArbitrationContext"),
            layout<Component>("Component"),
            layout<DeviceContext>("DeviceContext"),
            layout<DramQueue::Entry>("DramQueue::Entry"),

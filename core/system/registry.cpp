@@ -38,6 +38,7 @@ Registry builtin_registry() {
   register_refresh_policies(registry.media.refresh_policies);
   register_victims(registry.victims);
   register_routing(registry.routing);
+  register_arbitration(registry.arbitration);
   register_patterns(registry.patterns);
   register_topologies(registry.topologies);
   return registry;

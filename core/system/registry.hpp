@@ -6,6 +6,7 @@
 
 #include "base/kind_registry.hpp"
 #include "device/device_context.hpp"
+#include "interconnect/arbitration.hpp"
 #include "interconnect/generators.hpp"
 #include "interconnect/routing_strategy.hpp"
 #include "memory/media_registry.hpp"
@@ -18,6 +19,7 @@ struct Registry {
   MediaRegistry media{"media"};
   VictimRegistry victims{"victim policy"};
   RoutingRegistry routing{"routing"};
+  ArbitrationRegistry arbitration{"arbitration"};
   PatternRegistry patterns{"pattern"};
   TopologyRegistry topologies{"topology"};
   std::vector<const void*> plugins;  ///< the libraries that it points into
@@ -43,6 +45,7 @@ struct Registry {
     visit("refresh_policies", "Refresh policies of DRAM", self.media.refresh_policies);
     visit("victims", "Victim policies of a cache", self.victims);
     visit("routing", "Routing among equally short ways", self.routing);
+    visit("arbitration", "Arbitration among the inputs of a switch", self.arbitration);
     visit("patterns", "Access patterns of a workload", self.patterns);
     visit("topologies", "Topologies", self.topologies);
   }

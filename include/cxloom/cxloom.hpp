@@ -22,6 +22,7 @@
 #include "device/switch.hpp"                  // SwitchingDevice
 #include "device/switching_endpoint.hpp"      // SwitchingEndpoint: a switch with agents
 #include "embed/embedded_system.hpp"          // EmbeddedSystem: one from a resolved spec
+#include "interconnect/arbitration.hpp"       // Arbiter
 #include "interconnect/routing_strategy.hpp"  // RoutingStrategy
 #include "memory/dram_refresh_policy.hpp"     // DramRefreshPolicy
 #include "memory/dram_row_policy.hpp"         // DramRowPolicy

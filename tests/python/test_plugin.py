@@ -230,6 +230,58 @@ def test_a_dram_refresh_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     assert "devices.mem.media.refresh: 'DDR4-3200' has no same-bank refresh" in refused.stderr
 
 
+SHARED = """
+devices:
+  "host[0-2]": {kind: host, queue: 64}
+  hub: {kind: switch, queueing: voq, arbitration: round-robin}
+  mem: {kind: memory, capacity: 1GiB}
+links:
+  - {between: [host0, hub]}
+  - {between: [host1, hub]}
+  - {between: [host2, hub]}
+  - {between: [hub, mem], bandwidth: 4GB/s}
+address_map: [{to: [mem]}]
+workload:
+  "host[0-2]": {pattern: random, footprint: 64MiB, reads: 0.0, requests: 20000}
+run: {warmup: 1000}
+"""
+
+
+def test_an_arbitration_may_come_from_a_plugin(tmp_path: Path) -> None:
+    library = built(PLUGINS / "weighted.cpp", tmp_path / "libweighted.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(SHARED)
+
+    def shares(arbitration: str) -> list[float]:
+        chosen = f"devices.hub.arbitration={arbitration}"
+        done = run("run", str(spec), "--plugin", str(library), "--json", "--set", chosen)
+        assert done.returncode == 0, done.stderr
+        hosts = json.loads(done.stdout)["per_requester"]
+        rates = [hosts[f"host{i}"]["bandwidth_gb_per_s"] for i in range(3)]
+        return [rate / sum(rates) for rate in rates]
+
+    # All three have writes waiting for the memory's link all the time, so that each gets its share of it.
+    assert shares("round-robin") == pytest.approx([1 / 3, 1 / 3, 1 / 3], abs=0.002)
+    assert shares("{kind: weighted, weights: [1, 1, 1]}") == pytest.approx([1 / 3, 1 / 3, 1 / 3], abs=0.002)
+    assert shares("{kind: weighted, weights: [1, 2, 5]}") == pytest.approx([1 / 8, 2 / 8, 5 / 8], abs=0.002)
+
+    shown = run("components", "weighted", "--plugin", str(library))
+    assert "Inputs have shares of a port by weight" in shown.stdout
+    refused = run("check", str(spec), "--set", "devices.hub.arbitration=weighted")
+    assert refused.returncode == 2
+    assert "unknown arbitration kind 'weighted'" in refused.stderr
+    ideal = run(
+        "check",
+        *(str(spec), "--plugin", str(library), "--set", "devices.hub.arbitration=weighted"),
+        *("--set", "devices.hub.queueing=output"),
+    )
+    assert ideal.returncode == 2
+    assert (
+        "devices.hub.arbitration: arbitration other than round-robin needs queues at the inputs"
+        in ideal.stderr
+    )
+
+
 HOLDING = """\
 devices:
   host: {kind: host, queue: 8}
@@ -384,6 +436,11 @@ workload: {host: {pattern: random, requests: 100, footprint: 1MiB}}
     [
         (CACHE, "devices.host.cache.policy=astray-victim", "the victim policy chose slot 1000000 of set"),
         (PARALLEL, "run.routing=astray-routing", "the routing strategy chose way 2 of 2"),
+        (
+            SHARED,
+            "devices.hub.arbitration=astray-arbitration",
+            "the arbitration of 'hub' chose queue 1000000 of",
+        ),
         (
             DRAM.replace("test-D5", "DDR5-4800"),
             "devices.mem.media.refresh=astray-refresh",

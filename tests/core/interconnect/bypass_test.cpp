@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "core/support/link_bench.hpp"
+#include "interconnect/arbitration_age.hpp"
 
 namespace cxloom {
 namespace {
@@ -163,7 +164,7 @@ TEST_P(RandomPlan, NobodyCanTellWhetherMessagesWentPastTheQueues) {
   for (int round = 0; round < 20; ++round) {
     LinkOf of{.bandwidth = kTenPerByte, .delay = 2_ns, .turnaround = 1_ns};
     if (random.below(3) > 0) of.credits = ClassCredits(1 + static_cast<std::uint32_t>(random.below(4)));
-    if (random.below(2) == 0) of.arbitration = Arbitration::kAge;
+    if (random.below(2) == 0) of.arbiter = &test::make_arbiter<AgeArbiter>;
     of.shared = random.below(2) == 0;
     // Steps of a fifth of a line's time: many meet, and some find everything idle.
     const std::uint64_t spread = 200 + random.below(4000);

@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "base/random.hpp"
 #include "core/support/link_bench.hpp"
+#include "interconnect/arbitration_age.hpp"
+#include "interconnect/arbitration_round_robin.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
@@ -210,7 +214,7 @@ TEST(MessageTransmitter, AgePicksTheOldestRequestOfAnyQueueAndClass) {
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");
-  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .arbitration = Arbitration::kAge});
+  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .arbiter = &test::make_arbiter<AgeArbiter>});
   Messages messages;
   std::deque<Backlog> queues;
   std::vector<Message*> youngest_first;
@@ -226,6 +230,64 @@ TEST(MessageTransmitter, AgePicksTheOldestRequestOfAnyQueueAndClass) {
   kernel.run(Time::max(), kAllEvents);
   ASSERT_EQ(b.arrivals.size(), 64U);
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(b.arrivals[i].message, youngest_first[63 - i]);
+}
+
+// The arbiter that is asked whose turn it is does what a port does without one.
+TEST(MessageTransmitter, RoundRobinIsTheTurnsThatQueuesTakeByThemselves) {
+  const auto order = [](std::unique_ptr<Arbiter> (*arbiter)(const ArbitrationContext&)) {
+    Kernel kernel;
+    Probe a(kernel, "a");
+    Probe b(kernel, "b");
+    b.holds(11_ns);
+    QueuedLink link(
+        kernel, a, b,
+        {.bandwidth = kTenPerByte, .port_delays = 5_ns, .credits = ClassCredits(3), .arbiter = arbiter});
+    Messages messages;
+    std::deque<Backlog> queues;
+    std::map<const Message*, int> numbers;
+    RandomStream random(1, "arbitration", "test");
+    for (int i = 0; i < 12; ++i) queues.emplace_back(a, link.a_to_b);
+    EventSource source = kernel.new_source();
+    test::Actor add([&](std::uint8_t, std::uint64_t queue) {
+      constexpr Opcode kOpcodes[] = {Opcode::kMemRd, Opcode::kMemWr, Opcode::kMemData};
+      Message& message = messages.make(kOpcodes[queue % 3]);
+      numbers.emplace(&message, static_cast<int>(numbers.size()));
+      queues[queue].add(message);
+    });
+    for (int i = 0; i < 400; ++i)
+      kernel.schedule(Time{static_cast<std::int64_t>(random.below(100'000))}, source, add, 0,
+                      random.below(12));
+    kernel.run(Time::max(), kAllEvents);
+    std::vector<int> came;
+    for (const auto& arrival : b.arrivals) came.push_back(numbers.at(arrival.message));
+    return came;
+  };
+  const std::vector<int> turns = order(nullptr);
+  EXPECT_EQ(turns.size(), 400U);
+  EXPECT_EQ(order(&test::make_arbiter<RoundRobinArbiter>), turns);
+  EXPECT_NE(order(&test::make_arbiter<AgeArbiter>), turns);
+}
+
+TEST(MessageTransmitter, AnArbiterThatChoosesWhatDoesNotWaitIsNamed) {
+  class Astray final : public Arbiter {
+   public:
+    std::size_t choose(const Contenders& /*waiting*/, Time /*now*/) override { return 3; }
+  };
+  Kernel kernel;
+  Probe a(kernel, "a");
+  Probe b(kernel, "b");
+  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .arbiter = [](const ArbitrationContext&) {
+                                   return std::unique_ptr<Arbiter>(new Astray);
+                                 }});
+  Messages messages;
+  link.a_to_b.send(messages.make(Opcode::kMemWr), 0_ps);
+  try {
+    kernel.run(Time::max(), kAllEvents);
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const InternalError& error) {
+    EXPECT_NE(std::string(error.what()).find("the arbitration of 'a' chose queue 3 of 1"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(MessageTransmitter, TwoDirectionsOfASharedWireTakeTurns) {
@@ -291,7 +353,7 @@ TEST_P(RandomTraffic, NothingIsLostOrReorderedWithinAClassAndNoTwoShareTheWire) 
       {.bandwidth = kTenPerByte,
        .port_delays = 5_ns,
        .credits = ClassCredits(3),
-       .arbitration = Arbitration::kAge},
+       .arbiter = &test::make_arbiter<AgeArbiter>},
       {.bandwidth = kTenPerByte, .port_delays = 5_ns, .turnaround = 2_ns, .shared = true},
       {.bandwidth = kTenPerByte,
        .port_delays = 5_ns,

@@ -59,7 +59,7 @@ class FlitLink {
         from, to, 0, 0, Wire(link.rate), direction, link.port_delays, link.delay, {}, Segment::kLinkQueue};
   }
   static FlitSetup setup(const FlitLinkOf& link) {
-    FlitSetup setup{{link.credits, Arbitration::kRoundRobin, link.flight()}};
+    FlitSetup setup{{link.credits, link.flight()}};
     setup.sender.packing.mode = link.mode;
     setup.sender.packing.mac_every = link.mac_every;
     setup.sender.containment = link.containment;

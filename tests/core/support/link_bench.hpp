@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/support/probe.hpp"
+#include "interconnect/arbitration.hpp"
 #include "interconnect/link_end.hpp"
 #include "interconnect/message_transmitter.hpp"
 #include "kernel/kernel.hpp"
@@ -42,6 +43,11 @@ class Messages {
   std::deque<Account> accounts_;
 };
 
+template <class Kind>
+std::unique_ptr<Arbiter> make_arbiter(const ArbitrationContext& context) {
+  return std::make_unique<Kind>(typename Kind::Params{}, context);
+}
+
 /// What a link between `a` and `b` is like: the test says what differs from an ideal link.
 struct LinkOf {
   Bandwidth bandwidth{};
@@ -50,8 +56,8 @@ struct LinkOf {
   Time turnaround{};
   MessageCost cost{};
   ClassCredits credits{};
-  Arbitration arbitration = Arbitration::kRoundRobin;
-  bool shared = false;  ///< half duplex
+  std::unique_ptr<Arbiter> (*arbiter)(const ArbitrationContext& context) = nullptr;  ///< null: turns
+  bool shared = false;                                                               ///< half duplex
 };
 
 inline LinkPath::Setup path_of(const LinkOf& link, Component& from, Component& to, unsigned direction = 0,
@@ -75,9 +81,12 @@ class QueuedLink {
   QueuedLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link)
       : a_to_b(kernel, path_of(link, a, b, 0)),
         b_to_a(kernel, path_of(link, b, a, 1, link.shared ? &a_to_b.path() : nullptr)) {
-    const VirtualChannels::Setup setup{link.credits, link.arbitration, link.port_delays + link.delay};
-    for (LinkEnd* end : {&a_to_b, &b_to_a})
+    const VirtualChannels::Setup setup{link.credits, link.port_delays + link.delay};
+    for (LinkEnd* end : {&a_to_b, &b_to_a}) {
       end->set_transmitter(kernel.arena().make<MessageTransmitter>(end->path(), setup));
+      if (link.arbiter)
+        end->channels()->arbitrate_by(link.arbiter({end->owner(), 0, {1, "link", "arbitration"}}));
+    }
     a_to_b.connect(b_to_a);
     b_to_a.connect(a_to_b);
     a.attach(a_to_b);

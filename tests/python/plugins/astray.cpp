@@ -25,6 +25,13 @@ class AstrayRouting final : public RoutingStrategy {
   }
 };
 
+class AstrayArbiter final : public Arbiter {
+ public:
+  using Params = AstrayParams;
+  AstrayArbiter(const AstrayParams& /*params*/, const ArbitrationContext& /*context*/) {}
+  std::size_t choose(const Contenders& /*waiting*/, Time /*now*/) override { return 1'000'000; }
+};
+
 class AstrayRefresh final : public DramRefreshPolicy {
  public:
   using Params = AstrayParams;
@@ -45,5 +52,6 @@ class AstrayRefresh final : public DramRefreshPolicy {
 CXLOOM_PLUGIN(registry) {
   registry.victims.add<AstrayVictim>("astray-victim");
   registry.routing.add<AstrayRouting>("astray-routing");
+  registry.arbitration.add<AstrayArbiter>("astray-arbitration");
   registry.media.refresh_policies.add<AstrayRefresh>("astray-refresh");
 }

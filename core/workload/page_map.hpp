@@ -2,10 +2,11 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "base/random.hpp"
+#include "base/flat_table.hpp"
 #include "base/units.hpp"
 
 namespace cxloom {
@@ -16,21 +17,16 @@ inline constexpr std::uint64_t kPageBytes = 4096;
 /// does, and repeatable. Memory grows with the pages touched (at most 64 bytes each), not with the accesses.
 class PageMap {
  public:
-  PageMap() : cells_(1024, Cell{kEmpty, 0}) {}
+  PageMap() : frame_of_(kAtFirst) {}
 
   /// The frame of a page, from zero; a new one at the first touch.
   std::uint64_t frame_of(std::uint64_t page) {
-    if (page == latest_.page) return latest_.frame;
-    std::size_t at = home(page);
-    while (cells_[at].page != page && cells_[at].page != kEmpty) at = (at + 1) & (cells_.size() - 1);
-    if (cells_[at].page == kEmpty) {
-      cells_[at] = {page, frames_++};
-      latest_ = cells_[at];
-      if (frames_ * 2 > cells_.size()) grow();
-    } else {
-      latest_ = cells_[at];
-    }
-    return latest_.frame;
+    const std::uint64_t number = page + 1;  // never zero: addresses have 64 bits
+    if (number == latest_.number) return latest_.frame;
+    Cell& cell = frame_of_.place(number);
+    if (cell.number == 0) cell = {number, frames_++};
+    latest_ = cell;
+    return cell.frame;
   }
   /// The physical address of a virtual one.
   Address translate(Address address) {
@@ -42,29 +38,17 @@ class PageMap {
   std::uint64_t frames() const { return frames_; }
 
  private:
-  static constexpr std::uint64_t kEmpty =
-      ~std::uint64_t{0};  // no page has this number: addresses have 64 bits
+  static constexpr std::size_t kAtFirst = 512;
+
   struct Cell {
-    std::uint64_t page;
-    std::uint64_t frame;
+    std::uint64_t number = 0;  ///< of the page, from one
+    std::uint64_t frame = 0;
+
+    std::uint64_t key() const { return number; }
   };
 
-  std::size_t home(std::uint64_t page) const {
-    return static_cast<std::size_t>(mix_bits(page)) & (cells_.size() - 1);
-  }
-  void grow() {
-    std::vector<Cell> before(cells_.size() * 2, Cell{kEmpty, 0});
-    before.swap(cells_);
-    for (const Cell& cell : before) {
-      if (cell.page == kEmpty) continue;
-      std::size_t at = home(cell.page);
-      while (cells_[at].page != kEmpty) at = (at + 1) & (cells_.size() - 1);
-      cells_[at] = cell;
-    }
-  }
-
-  std::vector<Cell> cells_;  // open addressing, linear probing, at most half full
-  Cell latest_{kEmpty, 0};
+  FlatTable<Cell> frame_of_;
+  Cell latest_;
   std::uint64_t frames_ = 0;
 };
 

@@ -30,6 +30,7 @@ class Agent : public EventHandler {
   virtual void start() {}
   virtual void open_window(Time /*now*/) {}
   virtual void close_window(Time /*now*/) {}
+  /// Gives its measures by name, those aside that a role of its gives (roles.hpp).
   virtual void report(MeasureSink& /*sink*/) const {}
   virtual std::string activity() const { return {}; }
 

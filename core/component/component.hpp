@@ -69,7 +69,7 @@ class Component : public EventHandler {
   /// The measured window opens or closes now; `settle` the counters first.
   virtual void open_window(Time /*now*/) {}
   virtual void close_window(Time /*now*/) {}
-  /// Gives its measures by name.
+  /// Gives its measures by name, those aside that its roles give (roles.hpp).
   virtual void report(MeasureSink&) const {}
   /// One line on what it is doing, for the diagnosis of a run that cannot finish; empty if idle.
   virtual std::string activity() const { return {}; }

@@ -51,6 +51,9 @@ class IoInitiator {
   /// Packets under way. Only for a run that stands still: it looks at the target's record besides its own.
   virtual std::uint64_t outstanding() const = 0;
 
+  /// Gives the measures of its traffic by name.
+  virtual void report_io(MeasureSink& sink) const = 0;
+
   // Of the packets that ended in the window.
   virtual const LatencyDistribution& latency() const = 0;
   virtual SegmentSums::Sums segment_sums_ps() const = 0;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/measure_table.hpp"
 #include "device/io_completer.hpp"
 #include "device/memory_controller.hpp"
 #include "device/requester_params.hpp"
@@ -25,7 +26,9 @@ class Accelerator final : public Endpoint {
   Accelerator(const AcceleratorParams& params, const DeviceContext& context);
 
   std::size_t max_ports() const override { return 0; }
-  static std::vector<MeasureInfo> measures() { return Sequencer::measures(); }
+  static std::vector<MeasureInfo> measures() {
+    return joined(Sequencer::measures(), MemoryController::measures());
+  }
 
  private:
   Sequencer sequencer_;

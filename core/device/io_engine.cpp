@@ -166,7 +166,7 @@ void IoEngine::close_window(Time at) {
 
 std::vector<MeasureInfo> IoEngine::measures() { return infos_of(kMeasures); }
 
-void IoEngine::report(MeasureSink& sink) const {
+void IoEngine::report_io(MeasureSink& sink) const {
   const Time length = sent_.length();
   const double payload = static_cast<double>(latency().count()) * static_cast<double>(size_);
   const Wide under_way = sent_.integral() - ended().ended().integral();

@@ -56,7 +56,7 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time at) override;
   void close_window(Time at) override;
-  void report(MeasureSink& sink) const override;
+  void report_io(MeasureSink& sink) const override;
   std::string activity() const override;
   static std::vector<MeasureInfo> measures();
 

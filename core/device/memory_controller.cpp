@@ -185,7 +185,7 @@ void MemoryController::close_window(Time now) {
 
 std::vector<MeasureInfo> MemoryController::measures() { return infos_of(kMeasures); }
 
-void MemoryController::report(MeasureSink& sink) const {
+void MemoryController::report_memory(MeasureSink& sink) const {
   const LevelMonitor& queue = in_service_.monitor();
   Measured measured{
       .queue_mean = queue.mean(), .queue_p99 = queue.quantile(0.99), .queue_max = queue.maximum()};

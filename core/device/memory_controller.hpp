@@ -114,7 +114,7 @@ class MemoryController final : public Agent, public MemoryOwner, public MediaCli
   Media* media() override { return media_.get(); }
   double memory_queue_integral(Time now) override { return in_service_.integral(now); }
   bool memory_unlimited() const override;
-  void report_memory(MeasureSink& sink) const override { report(sink); }
+  void report_memory(MeasureSink& sink) const override;
 
   void receive(Message& message) override;
   void media_done(Message& message, Time at) override;
@@ -122,7 +122,6 @@ class MemoryController final : public Agent, public MemoryOwner, public MediaCli
 
   void open_window(Time now) override;
   void close_window(Time now) override;
-  void report(MeasureSink& sink) const override;
   std::string activity() const override;
   static std::vector<MeasureInfo> measures();
 

@@ -328,7 +328,7 @@ void Sequencer::close_window(Time at) {
 
 std::vector<MeasureInfo> Sequencer::measures() { return joined(infos_of(kMeasures), CacheAgent::measures()); }
 
-void Sequencer::report(MeasureSink& sink) const {
+void Sequencer::report_requests(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
   report_all(kMeasures,
              {.requests = latency_.count(),

@@ -56,8 +56,9 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time at) override;
   void close_window(Time at) override;
-  void report(MeasureSink& sink) const override;
   std::string activity() const override;
+  /// Gives the measures of its requests by name.
+  void report_requests(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
   /// Of the requests completed in the window.

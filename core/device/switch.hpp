@@ -38,7 +38,10 @@ class WithSwitchCore : public Base {
     core_.close_window(at);
     Base::close_window(at);
   }
-  void report(MeasureSink& sink) const override { core_.report(sink); }
+  void report(MeasureSink& sink) const override {
+    core_.report(sink);
+    Base::report(sink);
+  }
   static std::vector<MeasureInfo> measures() { return SwitchCore::measures(); }
 
  protected:

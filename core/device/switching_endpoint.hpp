@@ -8,7 +8,7 @@
 
 namespace cxloom {
 
-/// Its own measures are those of the switch; its agents report theirs by the roles that they play.
+/// Its own measures are those of the switch, and of its agents those that no role gives.
 class SwitchingEndpoint : public WithSwitchCore<Endpoint> {
  public:
   SwitchingEndpoint(const SwitchParams& params, const DeviceContext& context)

@@ -93,9 +93,8 @@ constexpr std::array kMeasures{
     measure<&Summary::per_link>("per_link", "", "measures of each direction of each link"),
     measure<&Summary::per_switch>("per_switch", "", "measures of each switch and bus: those of its kind"),
     measure<&Summary::per_device>("per_device", "",
-                                  "measures of each device of a plug-in that is none of these: those of its "
-                                  "kind. Absent where there is "
-                                  "none"),
+                                  "measures of each device of a plug-in besides these: those of its kind. "
+                                  "Absent where there is none"),
     measure<&Summary::coherence>("coherence", "",
                                  "measures of coherence; empty: nothing here is coherent yet"),
     measure<&Summary::unlimited>(
@@ -184,7 +183,7 @@ struct Groups {
 
 void add_io(const Component& component, const IoInitiator& initiator, Groups& groups) {
   MapSink own;
-  component.report(own);
+  initiator.report_io(own);
   report_all(kIoMeasures,
              {.latency = latency_of(initiator.latency()),
               .breakdown = breakdown_of(initiator.segment_sums_ps(), initiator.latency().count())},
@@ -194,7 +193,7 @@ void add_io(const Component& component, const IoInitiator& initiator, Groups& gr
 
 void add_requester(const Component& component, const Sequencer& requester, Groups& groups) {
   MapSink own;
-  requester.report(own);
+  requester.report_requests(own);
   report_all(kRequesterMeasures, {.latency = latency_of(requester.latency(), requester.batches())}, own);
   groups.requesters.emplace_back(component.name(), own.take());
 }
@@ -207,7 +206,7 @@ void add_memory(const Component& component, const MemoryOwner& owner, const Memo
   groups.memories.emplace_back(component.name(), own.take());
 }
 
-// Switches and buses, and the others by the roles that they play. What plays none has an entry where it measures something.
+// What a component measures in each of its roles, and what it measures besides.
 void add_component(const Component& component, const Roles& roles, const Collector& collector, double length,
                    Groups& groups) {
   const NodeId node = component.id();
@@ -219,7 +218,6 @@ void add_component(const Component& component, const Roles& roles, const Collect
     add_memory(component, *owner, collector.of_memory(node), length, groups);
   if (initiator) add_io(component, *initiator, groups);
   const bool is_switch = component.is_switch() || roles.shared_media.of(node);
-  if (!is_switch && (requester || owner || initiator)) return;
   MapSink own;
   component.report(own);
   if (is_switch) {
@@ -297,6 +295,10 @@ Value measures_of(const System& system) {
   Value::Map all;
   for (const auto& component : system.components()) {
     MapSink own;
+    const NodeId node = component->id();
+    if (const auto* requester = system.roles().requesters.of(node)) requester->report_requests(own);
+    if (const auto* owner = system.roles().memories.of(node)) owner->report_memory(own);
+    if (const auto* initiator = system.roles().io_initiators.of(node)) initiator->report_io(own);
     component->report(own);
     all.emplace_back(component->name(), own.take());
   }

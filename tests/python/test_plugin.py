@@ -385,6 +385,33 @@ def test_a_switch_with_memory_in_it_may_come_from_a_plugin(tmp_path: Path) -> No
         assert busy[group]["hub"].keys() - names == set(), group
 
 
+SMART_NIC = """
+devices:
+  nic: {kind: smart-nic, target: mem, queue: 8}
+  gpu: {kind: accelerator, memory: {capacity: 1GiB}}
+  mem: {kind: memory, capacity: 1GiB}
+  sw: {kind: switch}
+links: [{between: [nic, sw]}, {between: [gpu, sw]}, {between: [mem, sw]}]
+address_map: [{to: [mem, gpu], interleave: 256B}]
+workload: {nic: {pattern: random, requests: 2000, footprint: 1MiB}}
+run: {warmup: 0}
+"""
+
+
+def test_each_agent_of_a_device_reports_once(tmp_path: Path) -> None:
+    library = built(PLUGINS / "smart_nic.cpp", tmp_path / "libnic.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(SMART_NIC)
+    done = run("run", str(spec), "--plugin", str(library), "--json")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["per_requester"]["nic"]["requests"] == 2000
+    assert summary["per_io"]["nic"].keys() == {"packets", "latency_ns", "breakdown_ns"}
+    assert summary["per_io"]["nic"]["packets"] > 10
+    # What no role of its reports, and nothing of an accelerator that has roles alone.
+    assert summary["per_device"] == {"nic": {"uptime_ns": summary["simulated_time_ns"]}}
+
+
 CACHE = """
 devices:
   host: {kind: host, cache: {size: 4KiB, ways: 8}}

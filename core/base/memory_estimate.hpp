@@ -52,6 +52,11 @@ class MemoryEstimate {
   std::uint64_t accesses() const { return accesses_; }
   void set_accesses(std::uint64_t most) { accesses_ = most; }
 
+  /// The component at hand brings queues to its ports (`Component::arbitrates`): its links serve them.
+  void queue_at_ports() { queues_at_ports_ = true; }
+  /// Whether that was said since it was asked last.
+  bool take_queues_at_ports() { return std::exchange(queues_at_ports_, false); }
+
   std::uint64_t bytes() const { return bytes_; }
   /// The parameter that takes most.
   const Part& largest() const { return largest_; }
@@ -61,6 +66,7 @@ class MemoryEstimate {
   std::string prefix_;
   std::uint64_t accesses_ = ~std::uint64_t{0};
   std::uint64_t bytes_ = 0;
+  bool queues_at_ports_ = false;
   Part largest_;
 };
 

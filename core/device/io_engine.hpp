@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_estimate.hpp"
 #include "base/parameters.hpp"
 #include "device/device_context.hpp"
 #include "device/io_completer.hpp"
@@ -33,6 +34,7 @@ struct IoEngineParams {
   std::optional<Time> stop;
 
   static void describe(Schema<IoEngineParams>& schema);
+  static void estimate(const IoEngineParams& /*params*/, MemoryEstimate& memory) { memory.queue_at_ports(); }
 };
 
 /// Hands packets to its link one at a time, each when it is due and the one before has left: what the wire cannot take

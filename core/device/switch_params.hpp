@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/memory_estimate.hpp"
 #include "base/schema.hpp"
 #include "base/units.hpp"
 
@@ -24,6 +25,9 @@ struct SwitchParams {
   Queueing queueing = Queueing::kOutput;
   Kinded arbitration{"round-robin", Value(Value::Map{})};
 
+  static void estimate(const SwitchParams& params, MemoryEstimate& memory) {
+    if (params.queueing != Queueing::kOutput) memory.queue_at_ports();
+  }
   static void describe(Schema<SwitchParams>& schema) {
     schema.doc("A switch with any number of ports.");
     describe_in(schema);

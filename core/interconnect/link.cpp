@@ -35,13 +35,14 @@ InArena<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSetup& setu
   return arena.make<FlitTransmitter>(path, setup);
 }
 
-std::uint64_t link_bytes(const LinkParams& params) {
+std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating) {
   // Besides the ends: its names, its places in lists, and its hops in the topology.
   constexpr std::uint64_t kElse = 512;
-  const std::uint64_t transmitter = params.phy             ? sizeof(FlitTransmitter)
-                                    : params.credits.any() ? sizeof(MessageTransmitter)
-                                                           : 0;
-  return kElse + 2 * (sizeof(LinkEnd) + transmitter);
+  const bool both = params.phy || params.credits.any() || params.duplex == Duplex::kHalf;
+  const std::uint64_t queued = both ? 2 : arbitrating;
+  const std::uint64_t transmitter = params.phy ? sizeof(FlitTransmitter) : sizeof(MessageTransmitter);
+  const std::uint64_t credits = params.credits.any() ? kChannelCount * sizeof(CreditLine) : 0;
+  return kElse + 2 * sizeof(LinkEnd) + queued * (transmitter + credits);
 }
 
 Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& second, std::uint64_t seed) {

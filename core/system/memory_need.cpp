@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <unordered_set>
 
 #include "interconnect/link.hpp"
 #include "interconnect/routing.hpp"
@@ -33,6 +34,8 @@ MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec) {
   // Devices in a row that are written alike are looked at once: there may be very many.
   const Spec::Device* last = nullptr;
   std::uint64_t each = 0;
+  bool last_queues = false;
+  std::unordered_set<std::string> arbitrating;  // devices with queues at their ports
   for (const Spec::Device& device : spec.devices) {
     const auto& entry = registry.devices.at(device.kinded.kind);
     if (!entry.estimate) continue;
@@ -41,19 +44,23 @@ MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec) {
     if (last && most == memory.accesses() && device.kinded.kind == last->kinded.kind &&
         device.kinded.params == last->kinded.params) {
       memory.add_like_the_last(each);
+      if (last_queues) arbitrating.insert(device.name);
       continue;
     }
     const std::uint64_t before = memory.bytes();
     memory.set_accesses(most);
     memory.add_below("devices." + device.name,
                      [&](MemoryEstimate& inside) { entry.estimate(device.kinded.params, inside); });
+    last_queues = memory.take_queues_at_ports();
+    if (last_queues) arbitrating.insert(device.name);
     last = &device;
     each = memory.bytes() - before;
   }
   std::uint64_t links = 0;
   std::uint64_t count = 0;
   for (const Spec::Link& link : spec.links) {
-    links += link.params->count * link_bytes(*link.params);
+    const auto queues = static_cast<unsigned>(arbitrating.count(link.a) + arbitrating.count(link.b));
+    links += link.params->count * link_bytes(*link.params, queues);
     count += link.params->count;
   }
   memory.add("links", counted(count, "link"), 1, links);

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "core/support/link_bench.hpp"
 #include "core/support/probe.hpp"
 #include "interconnect/batched_flit_transmitter.hpp"
+#include "interconnect/credit_line.hpp"
 #include "interconnect/message_transmitter.hpp"
 
 namespace cxloom {
@@ -25,6 +28,53 @@ template <class Kind>
 bool transmit_by(const Link& link) {
   return dynamic_cast<const Kind*>(link.forward->transmitter()) != nullptr &&
          dynamic_cast<const Kind*>(link.backward->transmitter()) != nullptr;
+}
+
+/// A probe that brings queues to its ports, as a switch with virtual output queues does.
+class Arbitrating final : public Component {
+ public:
+  using Component::Component;
+  bool arbitrates() const override { return true; }
+  void receive(Message& /*message*/) override {}
+};
+
+/// Bytes that making a link takes of an arena in which nothing else is made meanwhile.
+std::uint64_t arena_bytes(const LinkParams& params, bool first_arbitrates) {
+  Kernel kernel;
+  Arbitrating switching({kernel, "a", NodeId{0}, 1});
+  Probe first(kernel, "a", 0);
+  Probe second(kernel, "b", 1);
+  Component& from = first_arbitrates ? static_cast<Component&>(switching) : first;
+  const auto here = [&] {
+    return reinterpret_cast<std::uintptr_t>(kernel.arena().memory().allocate(64, 64));
+  };
+  const std::uintptr_t before = here();
+  const Link link = make_link(params, {from, 0, kernel}, {second, 0, kernel}, 1);
+  return here() - before - 64;
+}
+
+// What is not in the arena: the credit lines, and the names and places in lists that the estimate allows for.
+TEST(Link, TakesTheMemoryThatIsEstimated) {
+  constexpr std::uint64_t kElse = 512;
+  LinkParams plain;
+  plain.bandwidth = 64_GBps;
+  LinkParams credits = plain;
+  credits.credits = ClassCredits(4);
+  LinkParams half = plain;
+  half.duplex = Duplex::kHalf;
+  LinkParams flits;
+  flits.phy = Phy{};
+  flits.credits = ClassCredits(4);
+  const std::uint64_t lines = 2 * kChannelCount * sizeof(CreditLine);
+  EXPECT_EQ(link_bytes(plain, 0), arena_bytes(plain, false) + kElse);
+  EXPECT_EQ(link_bytes(plain, 1), arena_bytes(plain, true) + kElse);
+  EXPECT_EQ(link_bytes(half, 0), arena_bytes(half, false) + kElse);
+  EXPECT_EQ(link_bytes(half, 1), arena_bytes(half, true) + kElse);
+  EXPECT_EQ(link_bytes(credits, 0), arena_bytes(credits, false) + lines + kElse);
+  EXPECT_EQ(link_bytes(credits, 1), arena_bytes(credits, true) + lines + kElse);
+  EXPECT_NEAR(static_cast<double>(link_bytes(flits, 0)),
+              static_cast<double>(arena_bytes(flits, false) + lines),
+              0.1 * static_cast<double>(link_bytes(flits, 0)));
 }
 
 TEST(Link, ItsEndsTransmitAsItsParametersCallFor) {

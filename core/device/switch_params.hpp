@@ -11,8 +11,8 @@ namespace cxloom {
 
 enum class Queueing : std::uint8_t {
   kOutput,         ///< a queue at each output, without limit: ideal output queueing
-  kVirtualOutput,  ///< at each input a queue an output and class
-  kFifo,           ///< at each input a queue a class: its head blocks what is behind it
+  kVirtualOutput,  ///< at each input a queue per output and class
+  kFifo,           ///< at each input a queue per class: its head blocks what is behind it
 };
 
 enum class Forwarding : std::uint8_t { kCutThrough, kStoreAndForward };

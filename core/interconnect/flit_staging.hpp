@@ -1,4 +1,4 @@
-// What may go into the next flits of a link: messages with their credits in hand, a queue a class, counted in lines of
+// What may go into the next flits of a link: messages with their credits in hand, a queue per class, counted in lines of
 // 64 B of which a message has one or more. Packets of CXL.io, which go in flits of their own, are counted in bytes.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Media of DRAM: cuts accesses into bursts, hands them to the sub-channels, and tells when they are done.
+// Media of DRAM: cuts accesses into bursts, hands them to the sub-channels, and reports when they are done.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What stores the bytes behind a memory controller. A controller hands over accesses and is told when each is done.
+// What stores the bytes behind a memory controller. A controller hands over accesses and is notified when each is done.
 #pragma once
 
 #include <optional>

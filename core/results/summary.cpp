@@ -172,7 +172,7 @@ Value notes_of(const Simulation& simulation, const RequestStatistics& all, const
   return notes;
 }
 
-// What a component measures, and where that is told.
+// What components measure, by the groups of a summary.
 struct Groups {
   Value::Map requesters;
   Value::Map memories;

@@ -1,4 +1,4 @@
-"""Turns of the parameters of links with a physical layer: flits, errors, integrity checks, bad times."""
+"""Turns of the parameters of links with a physical layer: flits, errors, integrity checks, link faults."""
 
 from __future__ import annotations
 

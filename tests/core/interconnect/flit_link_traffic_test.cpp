@@ -170,9 +170,9 @@ std::vector<Case> cases() {
     down.degraded_at = 1500_ns;
     down.degraded_rate = Rate::per_time(1, 23);
     down.credits = ClassCredits(5);
-    all.push_back({name + " bad times", down});
+    all.push_back({name + " link faults", down});
     down.errors.every = 9;
-    all.push_back({name + " bad times and errors", down});
+    all.push_back({name + " link faults and errors", down});
   }
   return all;
 }

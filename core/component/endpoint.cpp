@@ -16,30 +16,18 @@ void Endpoint::bind(Channel channel, Agent& agent) {
 void Endpoint::add_sender(Agent& agent) {
   senders_ += agent.sends_ ? 0 : 1;
   agent.sends_ = true;
-  if (senders_ > 1 && sending_ == Sending::kAtOnce) sending_ = Sending::kInOrder;
-}
-
-// The way is asked for once: a strategy that draws, or looks at queues, may say something else the second time.
-void Endpoint::send_in_order(Message& message, Time ready) {
-  if (sending_ == Sending::kInject) {
-    if (ready > now()) {
-      wake_at(ready, kInject, reinterpret_cast<std::uintptr_t>(&message));
-    } else {
-      inject(message);
-    }
-    return;
-  }
-  const std::uint16_t out = way_of(message);
-  if (ready > now() && port(out).queues()) {
-    message.port = out;
-    wake_at(ready, kSend, reinterpret_cast<std::uintptr_t>(&message));
-  } else {
-    port(out).send(message, ready);
-  }
 }
 
 void Endpoint::pass_on(Message& /*message*/) {
   throw InternalError(name() + " got a message for another device, and contains no switch");
+}
+
+void Endpoint::inject_at(Message& message, Time ready) {
+  if (ready > now()) {
+    wake_at(ready, kInject, reinterpret_cast<std::uintptr_t>(&message));
+  } else {
+    inject(message);
+  }
 }
 
 void Endpoint::inject(Message& message) { pass_on(message); }
@@ -54,6 +42,9 @@ void Endpoint::refuse_sender() const {
 }
 
 void Endpoint::start() {
+  if (senders_ > 1 && !contains_switch_) {
+    for (std::size_t i = 0; i < port_count(); ++i) port(i).share();
+  }
   for (Agent* agent : agents_) agent->start();
 }
 
@@ -63,10 +54,10 @@ void Endpoint::take_at(Message& message, Time at) {
 
 void Endpoint::wake(std::uint8_t kind, std::uint64_t payload) {
   Message& message = *reinterpret_cast<Message*>(payload);
-  switch (kind) {
-    case kSend: port(message.port).send(message, now()); return;
-    case kInject: inject(message); return;
-    default: take(message); return;
+  if (kind == kInject) {
+    inject(message);
+  } else {
+    take(message);
   }
 }
 

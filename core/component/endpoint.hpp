@@ -52,7 +52,7 @@ class Endpoint : public Component {
 
  protected:
   /// To be called when it is made by a device that passes on messages for others. What its agents send goes to `inject`.
-  void contain_switch() { sending_ = Sending::kInject; }
+  void contain_switch() { contains_switch_ = true; }
   /// A message for another device has come in. Nobody but a device that contains a switch gets one.
   virtual void pass_on(Message& message);
   /// Sends a message of its own agents, which is ready now, to another device; for a device that contains a switch.
@@ -68,16 +68,9 @@ class Endpoint : public Component {
 
  private:
   friend class Agent;
-  enum Wake : std::uint8_t { kSend, kInject, kTake };
+  enum Wake : std::uint8_t { kInject, kTake };
   /// The port of a message that has come in by none.
   static constexpr std::uint16_t kInside = 0xffffU;
-
-  /// What is done with messages that are ready later.
-  enum class Sending : std::uint8_t {
-    kAtOnce,   ///< handed to the port, which nobody shares
-    kInOrder,  ///< kept back if the port has a queue: another agent may send in between
-    kInject,   ///< kept back: they go through the core of a switch
-  };
 
   // Sends by the port that leads to the destination; a message to the device itself goes to the agent that takes it.
   void transmit(Message& message, Time ready) {
@@ -86,23 +79,23 @@ class Endpoint : public Component {
       take_at(message, ready);
       return;
     }
-    if (sending_ == Sending::kAtOnce) {
+    if (!contains_switch_) {
       port(way_of(message)).send(message, ready);
     } else {
-      send_in_order(message, ready);
+      inject_at(message, ready);
     }
   }
   std::uint16_t way_of(const Message& message) {
     return port_count() == 1 ? std::uint16_t{0} : fabric_.routes->port(message, id());
   }
-  void send_in_order(Message& message, Time ready);
+  void inject_at(Message& message, Time ready);
   [[noreturn]] void refuse(const Message& message) const;
   [[noreturn]] void refuse_sender() const;
 
   std::array<Agent*, kChannelCount> takers_{};
   Fabric& fabric_;
   std::uint32_t senders_ = 0;
-  Sending sending_ = Sending::kAtOnce;
+  bool contains_switch_ = false;
   std::vector<Agent*> agents_;
 };
 

@@ -17,13 +17,13 @@ class Port {
   virtual ~Port() = default;
 
   /// Takes a message for transmission and always succeeds: the port queues what the wire cannot take yet.
-  /// The head is ready at `ready`, the last byte `message.tail` later. `ready` is not before now and never decreases
-  /// from one call to the next: a component whose latencies vary schedules an event of its own instead.
+  /// The head is ready at `ready`, the last byte `message.tail` later. `ready` is not before now, and never decreases from
+  /// one call to the next unless the port is shared.
   virtual void send(Message& message, Time ready) = 0;
 
-  /// It may have to queue what is sent (its wire has a limit, or flow control), and does so in the order of the calls: who
-  /// shares it hands over what is ready now.
-  virtual bool queues() const = 0;
+  /// Several parts of the component send here, each ahead of time: from now on messages leave in the order in which they are
+  /// ready, whatever the order of the calls. To be said before the first message.
+  virtual void share() = 0;
 
   /// Where a component with queues of its own asks for the wire; null: this port has no turns to give.
   virtual VirtualChannels* channels() const { return nullptr; }

@@ -115,16 +115,7 @@ void Bus::pass(Message& message, Direction direction, Time ready) {
   message.charge(Segment::kBusQueue, use.start);
   message.charge(Segment::kBus, use.start + bus_time_);
   port(message.port).release(message, use.end);
-  const std::uint16_t out = fabric_.routes->port(message, id());
-  const Time crossed = use.start + bus_time_;
-  // Both directions may feed one port (an accelerator's), so what is ready later must not be handed over ahead of time
-  // to a port that has a queue.
-  if (port(out).queues()) {
-    message.port = out;
-    wake_at(crossed, kForward, reinterpret_cast<std::uintptr_t>(&message));
-  } else {
-    port(out).send(message, crossed);
-  }
+  port(fabric_.routes->port(message, id())).send(message, use.start + bus_time_);
 }
 
 // Of a shared medium: sees to it that somebody's turn comes, at the end of this instant or when it is free.
@@ -132,7 +123,7 @@ void Bus::arrange() {
   if (arranged_) return;
   arranged_ = true;
   if (wires_[0].free_at() > now()) {
-    wake_at(wires_[0].free_at(), kMediumFree);
+    wake_at(wires_[0].free_at(), 0);
   } else {
     kernel().at_end_of_instant(*this);
   }
@@ -152,13 +143,12 @@ void Bus::settle() {
   if (!waiting_[kDownstream].empty() || !waiting_[kUpstream].empty()) arrange();
 }
 
-void Bus::wake(std::uint8_t kind, std::uint64_t payload) {
-  if (kind == kMediumFree) {
-    kernel().at_end_of_instant(*this);
-    return;
-  }
-  auto& message = *reinterpret_cast<Message*>(payload);
-  port(message.port).send(message, now());
+// The medium is free.
+void Bus::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) { kernel().at_end_of_instant(*this); }
+
+// Both directions may feed one port, such as an accelerator's.
+void Bus::start() {
+  for (std::size_t i = 0; i < port_count(); ++i) port(i).share();
 }
 
 void Bus::open_window(Time at) {

@@ -40,6 +40,7 @@ class Bus final : public Component, public SharedMedium {
   bool unlimited() const override { return wires_[0].unlimited(); }
   WireMonitor& monitor(Direction direction) override { return monitors_[direction]; }
 
+  void start() override;
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
@@ -49,8 +50,6 @@ class Bus final : public Component, public SharedMedium {
   static std::vector<MeasureInfo> measures();
 
  private:
-  enum Wake : std::uint8_t { kForward, kMediumFree };
-
   void pass(Message& message, Direction direction, Time ready);
   void arrange();
   Wire& wire(Direction direction) { return wires_[shared_ ? kDownstream : direction]; }

@@ -21,8 +21,6 @@ class BatchedFlitTransmitter final : public Transmitter, public EventHandler {
 
   std::string name() const override { return path_.name(); }
   void send(Message& message, Time ready) override;
-  /// Messages wait until they are ready, in the order in which they are.
-  bool queues() const override { return false; }
   Time line_time() const override { return sender_.line_time(); }
   const FlitMonitor* flits() const override { return &sender_.monitor(); }
   void connect(CreditLine* far_credits, FlitRetries* far_retries) override;

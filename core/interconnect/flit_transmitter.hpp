@@ -33,8 +33,6 @@ class FlitTransmitter final : public Transmitter, public WireServer, public Even
 
   std::string name() const override { return path_.name(); }
   void send(Message& message, Time ready) override;
-  /// Messages wait until they are ready, in the order in which they are.
-  bool queues() const override { return false; }
   Time line_time() const override { return sender_.line_time(); }
   VirtualChannels* channels() override { return &channels_; }
   const FlitMonitor* flits() const override { return &sender_.monitor(); }

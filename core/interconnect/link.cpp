@@ -1,5 +1,11 @@
 #include "interconnect/link.hpp"
 
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/kind_registry.hpp"
 #include "interconnect/batched_flit_transmitter.hpp"
 #include "interconnect/link_end.hpp"
 #include "interconnect/message_transmitter.hpp"
@@ -88,6 +94,21 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
   a.attach(*link.forward);
   b.attach(*link.backward);
   return link;
+}
+
+void make_arbiters(Component& owner, const ArbitrationRegistry& kinds, std::uint64_t seed) {
+  const Kinded* const kind = owner.arbitration();
+  if (!kind) return;
+  for (std::size_t i = 0; i < owner.port_count(); ++i) {
+    VirtualChannels* const channels = owner.port(i).channels();
+    if (!channels) continue;
+    const std::string name = owner.name() + ":" + std::to_string(i);
+    ArbitrationContext context{owner, static_cast<std::uint16_t>(i), {seed, name, "arbitration"}};
+    below("devices." + owner.name() + ".arbitration", [&] {
+      std::unique_ptr<Arbiter> arbiter = kinds.make(*kind, context);
+      if (!arbiter->takes_turns()) channels->arbitrate_by(std::move(arbiter));
+    });
+  }
 }
 
 }  // namespace cxloom

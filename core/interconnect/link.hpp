@@ -14,6 +14,10 @@ class LinkEnd;
 class LinkPath;
 class Transmitter;
 struct FlitSetup;
+class Arbiter;
+struct ArbitrationContext;
+template <class Product, class Context>
+class KindRegistry;
 
 struct Link {
   InArena<LinkEnd> forward;  ///< sends from the first component to the second
@@ -35,5 +39,9 @@ std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating);
 
 /// Makes a link and attaches it to both components. `seed` is that of the errors on it.
 Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& second, std::uint64_t seed);
+
+/// Gives each port of a component the arbiter that it asks for; to be called when all its links are made.
+void make_arbiters(Component& owner, const KindRegistry<Arbiter, ArbitrationContext>& kinds,
+                   std::uint64_t seed);
 
 }  // namespace cxloom

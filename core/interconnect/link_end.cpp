@@ -1,6 +1,7 @@
 #include "interconnect/link_end.hpp"
 
 #include "interconnect/credit_line.hpp"
+#include "interconnect/ordering_transmitter.hpp"
 #include "interconnect/virtual_channels.hpp"
 
 namespace cxloom {
@@ -12,6 +13,11 @@ void LinkEnd::connect(LinkEnd& opposite) {
   if (!transmitter_) return;
   transmitter_->connect(far_credits_, opposite.transmitter_ ? opposite.transmitter_->retries() : nullptr);
   carries_credits_ = transmitter_->carries_credits();
+}
+
+// Transmitters take messages in any order, and on a wire without a limit none waits for another.
+void LinkEnd::share() {
+  if (!transmitter_ && !unlimited()) transmitter_ = path_.kernel().arena().make<OrderingTransmitter>(path_);
 }
 
 void LinkEnd::return_credit(const Message& message, Time at) {

@@ -33,7 +33,7 @@ class alignas(64) LinkEnd final : public Port {
       path_.depart(message, ready);
     }
   }
-  bool queues() const override { return transmitter_ ? transmitter_->queues() : !unlimited(); }
+  void share() override;
 
   LinkPath& path() { return path_; }
   /// None: departures are known on arrival.

@@ -90,6 +90,8 @@ class LinkPath {
   unsigned direction() const { return direction_; }
   /// Of this end's events.
   EventSource& source() { return source_; }
+  /// Of the owner's events: an event of it that is scheduled here is ordered as those of the owner are.
+  EventSource& owner_source() { return owner_.source(); }
   WireMonitor& monitor() { return monitor_; }
   const WireMonitor& monitor() const { return monitor_; }
 

@@ -16,7 +16,6 @@ class MessageTransmitter final : public Transmitter,
 
   std::string name() const override { return path_.name(); }
   void send(Message& message, Time ready) override;
-  bool queues() const override { return true; }
   Time line_time() const override;
   VirtualChannels* channels() override { return &channels_; }
   void arrange() override;

@@ -18,9 +18,8 @@ class Transmitter {
   Transmitter& operator=(const Transmitter&) = delete;
   virtual ~Transmitter() = default;
 
-  /// As Port says.
+  /// Messages leave in the order in which they are ready, whatever the order of the calls.
   virtual void send(Message& message, Time ready) = 0;
-  virtual bool queues() const = 0;
   /// The serialisation of a line of data on an idle wire.
   virtual Time line_time() const = 0;
 

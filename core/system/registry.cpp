@@ -8,6 +8,7 @@
 #include "device/io_engine.hpp"
 #include "device/memory.hpp"
 #include "device/switch.hpp"
+#include "interconnect/arbitration.hpp"
 #include "memory/cached_media.hpp"
 #include "memory/curve_media.hpp"
 #include "memory/dram_media.hpp"

@@ -6,13 +6,16 @@
 
 #include "base/kind_registry.hpp"
 #include "device/device_context.hpp"
-#include "interconnect/arbitration.hpp"
 #include "interconnect/generators.hpp"
 #include "interconnect/routing_strategy.hpp"
 #include "memory/media_registry.hpp"
 #include "workload/pattern.hpp"
 
 namespace cxloom {
+
+class Arbiter;
+struct ArbitrationContext;
+using ArbitrationRegistry = KindRegistry<Arbiter, ArbitrationContext>;
 
 struct Registry {
   DeviceRegistry devices{"device"};

@@ -7,7 +7,6 @@
 #include "interconnect/link.hpp"
 #include "interconnect/link_end.hpp"
 #include "interconnect/routing.hpp"
-#include "interconnect/virtual_channels.hpp"
 #include "system/memory_need.hpp"
 #include "system/registry.hpp"
 
@@ -25,7 +24,7 @@ System::System(std::vector<Kernel*> kernels, const Registry& registry, const Spe
   aim_io_initiators();
   make_address_map();
   make_links();
-  make_arbiters();
+  for (const auto& component : components_) make_arbiters(*component, registry.arbitration, spec.run.seed);
 }
 
 System::~System() = default;
@@ -178,24 +177,6 @@ void System::make_link(const Spec::Link& link, std::string name) {
                     link.params->duplex == Duplex::kHalf, link.params.get()});
   link_ends_.push_back(std::move(made.forward));
   link_ends_.push_back(std::move(made.backward));
-}
-
-void System::make_arbiters() {
-  for (const auto& component : components_) {
-    const Kinded* const kind = component->arbitration();
-    if (!kind) continue;
-    for (std::size_t i = 0; i < component->port_count(); ++i) {
-      VirtualChannels* const channels = component->port(i).channels();
-      if (!channels) continue;
-      const std::string name = component->name() + ":" + std::to_string(i);
-      ArbitrationContext context{
-          *component, static_cast<std::uint16_t>(i), {spec_.run.seed, name, "arbitration"}};
-      below("devices." + component->name() + ".arbitration", [&] {
-        std::unique_ptr<Arbiter> arbiter = registry_.arbitration.make(*kind, context);
-        if (!arbiter->takes_turns()) channels->arbitrate_by(std::move(arbiter));
-      });
-    }
-  }
 }
 
 // Before there are routes, whose number is the square of that of the devices.

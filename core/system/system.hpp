@@ -62,7 +62,6 @@ class System {
   void aim(const Component& from, IoInitiator& initiator);
   void make_address_map();
   void make_links();
-  void make_arbiters();
   void make_link(const Spec::Link& link, std::string name);
   void check_connected() const;
   NodeId find_device(const std::string& name) const;

@@ -93,6 +93,7 @@ TEST(Endpoint, MessagesOfSeveralAgentsLeaveInTheOrderInWhichTheyAreReady) {
   Messages messages;
   Message& late = to(NodeId{1}, messages.make(Opcode::kMemRd));
   Message& early = to(NodeId{1}, messages.make(Opcode::kCmp));
+  device.start();
   device.requests.transmit(late, 9_ns);
   device.answers.transmit(early, 2_ns);
   kernel.run(Time::max(), kAllEvents);
@@ -159,6 +160,7 @@ TEST(Endpoint, AnAgentThatOnlySendsKeepsTheOrderToo) {
   Messages messages;
   Message& late = to(NodeId{1}, messages.make(Opcode::kMemRd));
   Message& early = to(NodeId{1}, messages.make(Opcode::kMemRd));
+  device.start();
   device.agent.transmit(late, 9_ns);
   sender.transmit(early, 2_ns);
   kernel.run(Time::max(), kAllEvents);

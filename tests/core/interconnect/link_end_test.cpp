@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -51,11 +52,41 @@ TEST(LinkEnd, AnUnlimitedWireTakesNoTime) {
   Probe b(kernel, "b");
   FifoLink link(kernel, a, b, {.delay = 4_ns});
   EXPECT_TRUE(link.end.unlimited());
-  EXPECT_FALSE(link.end.queues());
   Messages messages;
   for (int i = 0; i < 3; ++i) link.end.send(messages.make(Opcode::kMemWr), 0_ps);
   kernel.run(Time::max(), kAllEvents);
   for (const auto& arrival : b.arrivals) EXPECT_EQ(arrival.time, 4_ns);
+}
+
+TEST(LinkEnd, ASharedOneTakesMessagesInAnyOrder) {
+  // What is ready at 20, 10 and 30 ns is sent at once in that order, and something at 15 ns that is ready at once.
+  for (const Bandwidth bandwidth : {kTenPerByte, Bandwidth{}}) {
+    Kernel kernel;
+    Probe a(kernel, "a");
+    Probe b(kernel, "b");
+    FifoLink link(kernel, a, b, {.bandwidth = bandwidth, .port_delays = 1_ns});
+    link.end.share();
+    Messages messages;
+    std::vector<Message*> sent;
+    for (const Time ready : {20_ns, 10_ns, 30_ns}) {
+      sent.push_back(&messages.tracked(Opcode::kMemWr, ready));
+      link.end.send(*sent.back(), ready);
+    }
+    EventSource source = kernel.new_source();
+    sent.push_back(&messages.tracked(Opcode::kMemWr, 15_ns));
+    test::Actor late([&](std::uint8_t, std::uint64_t) { link.end.send(*sent[3], kernel.now()); });
+    kernel.schedule(15_ns, source, late, 0);
+    kernel.run(Time::max(), kAllEvents);
+    const Time after = 1_ns + (bandwidth.rate.unlimited() ? 0_ps : 800_ps);
+    ASSERT_EQ(b.arrivals.size(), 4U);
+    const std::vector<std::pair<Message*, Time>> expected{
+        {sent[1], 10_ns}, {sent[3], 15_ns}, {sent[0], 20_ns}, {sent[2], 30_ns}};
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(b.arrivals[i].message, expected[i].first);
+      EXPECT_EQ(b.arrivals[i].time, expected[i].second + after);
+      EXPECT_EQ(Messages::segment(*expected[i].first, Segment::kLinkQueue), 0_ps);
+    }
+  }
 }
 
 TEST(LinkEnd, BackToBackMessagesAreSpacedByTheirBytes) {

@@ -28,12 +28,15 @@ Time LinkPath::depart(Message& message, Time ready) {
   Wire::Use use{ready, ready + message.tail};
   const std::uint64_t payload = message.payload();
   const std::uint64_t bytes = message_bytes(payload);
-  if (!wire_->unlimited()) use = wire_->carry(bytes, ready, use.end, direction_);
-  Passage passage{ready, use.start, use.end, static_cast<std::uint32_t>(bytes),
-                  static_cast<std::uint16_t>(payload)};
-  // A wire without a limit is never busy: messages pass it side by side, in any order, and count at once.
-  if (wire_->unlimited()) passage.ready = passage.start = passage.end = kernel_.now();
-  monitor_.book(passage, kernel_.now());
+  if (wire_->unlimited()) {
+    // Never busy: messages pass it side by side, in any order.
+    monitor_.count_at_once(bytes, payload);
+  } else {
+    use = wire_->carry(bytes, ready, use.end, direction_);
+    monitor_.book(
+        {ready, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
+        kernel_.now());
+  }
 
   message.tail = use.end - use.start;
   Time arrival = use.start + port_delays_ + delay_;

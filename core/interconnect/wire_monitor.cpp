@@ -54,25 +54,30 @@ void WireMonitor::settle(Time now) {
   }
 }
 
+const Passage* WireMonitor::under_way(Time now) {
+  const Passage* first = ended_ != started_ ? &at(ended_) : last_.end != kNone ? &last_ : nullptr;
+  return first && first->start <= now ? first : nullptr;
+}
+
 void WireMonitor::open(Time now) {
   settle(now);
   totals_ = {};
+  if (const Passage* passage = under_way(now)) totals_.busy -= now - passage->start;
   queue_.open(now);
 }
 
 void WireMonitor::close(Time now) {
   if (queue_.closed()) return;
-  totals_ = totals(now);
+  closed_totals_ = totals(now);
   queue_.close(now);
 }
 
 WireTotals WireMonitor::totals(Time now) {
   settle(now);
+  if (queue_.closed()) return closed_totals_;
   WireTotals result = totals_;
-  if (queue_.closed()) return result;
-  const Passage* under_way = ended_ != started_ ? &at(ended_) : last_.end != kNone ? &last_ : nullptr;
-  if (under_way && under_way->start <= now) {
-    result.busy += std::min(now, under_way->end) - std::max(under_way->start, queue_.opened());
+  if (const Passage* passage = under_way(now)) {
+    result.busy += std::min(now, passage->end) - passage->start;
   }
   return result;
 }

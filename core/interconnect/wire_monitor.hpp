@@ -1,7 +1,6 @@
 // What passes one direction of a wire: busy time, bytes, and how many messages wait for it, over time.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory_resource>
 #include <vector>
@@ -50,26 +49,35 @@ class WireMonitor {
     }
   }
 
+  /// A message passes now, on a wire without a limit: it takes no time.
+  void count_at_once(std::uint64_t bytes, std::uint64_t payload) {
+    ++totals_.messages;
+    totals_.bytes += bytes;
+    totals_.payload += payload;
+  }
+
   void open(Time now);
   void close(Time now);
   /// Totals since the window opened, up to `now` or its close, with the part of the passage under way.
   WireTotals totals(Time now);
   /// Totals of the window that was closed.
-  const WireTotals& closed_totals() const { return totals_; }
+  const WireTotals& closed_totals() const { return closed_totals_; }
   /// Messages waiting for the wire; up to date after `totals` and once the window is closed.
   const LevelMonitor& queue() const { return queue_; }
   LevelMonitor& queue() { return queue_; }
 
  private:
   void book_ahead(const Passage& passage, Time now);
-  /// It has ended.
+  /// It has ended. Looks at nothing but the totals: every message comes by here.
   void count(const Passage& passage) {
-    if (queue_.closed() || passage.end == kNone) return;
-    totals_.busy += passage.end - std::max(passage.start, queue_.opened());
+    if (passage.end == kNone) return;
+    totals_.busy += passage.end - passage.start;
     totals_.messages += passage.messages;
     totals_.bytes += passage.bytes;
     totals_.payload += passage.payload;
   }
+  /// Of those that are kept; null if none is on the wire at `now`, up to which all are accounted for.
+  const Passage* under_way(Time now);
   void push(const Passage& passage, Time now);
   Passage& at(std::uint32_t index) { return ring_[index & (room_ - 1)]; }
   void make_room(Time now);
@@ -79,7 +87,8 @@ class WireMonitor {
   // nothing in the ring.
   static constexpr Time kNone{-1};
   Passage last_{kNone, kNone, kNone};
-  WireTotals totals_;
+  WireTotals
+      totals_;  // less what a passage had of the wire before the window opened; counted on after its close
   // The others are booked ahead of time and worked off many at a time, which costs less than one by one. [ended_, tail_) are
   // kept; of these [joined_, tail_) have not joined the queue yet at the time up to which the account goes, and
   // [started_, tail_) have not started. The numbers wrap around.
@@ -90,6 +99,7 @@ class WireMonitor {
   std::uint32_t room_ = 0;  // in the ring: a power of two
   std::pmr::vector<Passage> ring_;
   LevelMonitor queue_;
+  WireTotals closed_totals_;
 };
 
 }  // namespace cxloom

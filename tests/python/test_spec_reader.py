@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cxloom.errors import InputError, InputErrors
@@ -200,6 +200,14 @@ VALUES = st.recursive(
 PLAIN = st.dictionaries(KEYS, VALUES)
 
 
+@pytest.mark.parametrize(
+    "text", ["a: 1 # all!  here !\nb: 2\n", "a: hello !\nb: 2\n", 'a: " !"\nb: 2\n', "a: [x !, b]\n"]
+)
+def test_an_exclamation_mark_that_is_no_tag(text: str) -> None:
+    assert "a" in read_text(text).plain()  # type: ignore[operator]
+
+
+@example({"_": {"__": " !", "_": None}})
 @given(PLAIN.filter(bool))
 def test_what_is_written_reads_back(plain: dict[str, object]) -> None:
     assert read_text(to_yaml(plain)).plain() == plain

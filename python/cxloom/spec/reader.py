@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import stat
 import sys
 from collections.abc import Callable
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
     from ruamel.yaml.nodes import Node as YamlNode
 
 _LARGEST = 2**63 - 1
-_TAG = re.compile(r"(&\S+\s+)?!")
-_TAG_BEFORE = re.compile(r"(^|[\s,\[{:-])!\S*\s+$")
-_LONGEST_TAG = 200
 
 
 def read_file(path: str | os.PathLike[str]) -> Node:
@@ -135,7 +131,7 @@ class _Converter:
 
         self._nodes: Any = nodes
         self._constructor = yaml.constructor
-        self._text = text
+        self._tagged = _tagged_places(text)
         self._origin_at = origin_at
         self._errors = Gathered()
         self._open: set[int] = set()
@@ -156,7 +152,7 @@ class _Converter:
     def convert(self, node: YamlNode, path: str, key: Origin | None) -> Node:
         """One value; what is wrong with those inside of it is gathered."""
         origin = self._origin(node, path)
-        if _is_tagged(self._text, node.start_mark.index):
+        if node.start_mark.index in self._tagged:
             raise origin.error("a tag", found=_tag(node), allowed="plain values, without tags")
         if id(node) in self._seen:
             self._repeated += 1
@@ -213,7 +209,7 @@ class _Converter:
             raise here.error(
                 "a key that is not text", allowed='a name; quote one that has brackets: "mem[*]"'
             )
-        if _is_tagged(self._text, node.start_mark.index):
+        if node.start_mark.index in self._tagged:
             raise here.error("a tag", found=_tag(node), allowed="plain names, without tags")
         name = checked_text(str(node.value), here, limits.KEY)
         return name, self._origin(node, f"{path}.{name}" if path else name)
@@ -260,12 +256,31 @@ class _Converter:
         return replace(self._origin_at(mark.line + 1, mark.column + 1), path=path)
 
 
-def _is_tagged(text: str, index: int | None) -> bool:
-    """True if the value that begins at `index` has a tag, which tells a program what it shall make of it."""
-    if index is None:
-        return False
-    before = text[max(0, index - _LONGEST_TAG) : index]
-    return _TAG.match(text, index) is not None or _TAG_BEFORE.search(before) is not None
+def _tagged_places(text: str) -> frozenset[int]:
+    """Where the values begin that have a tag, which tells a program what it shall make of them.
+
+    A composed node does not say whether its tag was written, but the tokens do. A value begins at its tag or its
+    anchor, whichever is first, or behind them.
+    """
+    if "!" not in text:
+        return frozenset()
+    from ruamel.yaml import YAML, tokens
+
+    places: set[int] = set()
+    properties: list[int] = []
+    has_tag = False
+    for token in YAML(typ="safe", pure=True).scan(text):
+        if isinstance(token, tokens.TagToken | tokens.AnchorToken):
+            properties.append(token.start_mark.index)
+            has_tag |= isinstance(token, tokens.TagToken)
+            continue
+        if has_tag:
+            places.update(properties)
+            if not isinstance(token, tokens.KeyToken | tokens.BlockEndToken):
+                places.add(token.start_mark.index)
+        properties.clear()
+        has_tag = False
+    return frozenset(places)
 
 
 def _tag(node: YamlNode) -> str:

@@ -21,7 +21,8 @@ struct KernelGroup;
 /// the first at which one has run out of work. CXL.io goes on to the end.
 class DividedRun final : private RequestObserver {
  public:
-  /// One partition makes it a run in a single queue. `window`: at most the partitions' lookahead. Throws InputError.
+  /// One partition makes it a run in a single queue. `window`: at most the partitions' lookahead. `spec`, `registry` and
+  /// `observer` outlive it. Throws InputError.
   DividedRun(const Registry& registry, const Spec& spec, const TraceOpener& open_trace,
              RequestObserver& observer, const Partitions& partitions, Time window);
   ~DividedRun() override;
@@ -42,6 +43,9 @@ class DividedRun final : private RequestObserver {
   Time next_event_time();
   std::uint64_t events() const;
   Time play_window();
+  bool warming_up() const;
+  bool somebody_waits() const;
+  void note_progress(const Request& answered);
   void look_for_livelock();
   void move_window(Time now);
   void open_window(Time now);

@@ -200,6 +200,24 @@ def test_a_deadlock_is_diagnosed_while_io_goes_on_beside_it() -> None:
     )
 
 
+def test_a_long_gap_beside_io_is_no_livelock() -> None:
+    """Nobody waits for an answer while the next access is not due."""
+    link = {"bandwidth": "8GB/s", "delay": "5ns"}
+    spec: dict[str, Any] = {
+        "devices": {
+            "host": {"kind": "host", "issue_interval": "40us"},
+            "nic": {"kind": "io-engine", "target": "mem", "rate": "2GB/s"},
+            "sw": {"kind": "switch"},
+            "mem": {"kind": "memory", "capacity": "1GiB"},
+        },
+        "links": [{"between": [device, "sw"], **link} for device in ("host", "nic", "mem")],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": {"pattern": "random", "footprint": "1MiB", "requests": 5}},
+        "run": {"livelock_events": 100},
+    }
+    assert_same(*both(spec))
+
+
 def test_posted_writes_leave_initiator_and_target_apart() -> None:
     """Nothing tells an I/O engine of its writes: it and their target may be played apart."""
     spec: dict[str, Any] = {

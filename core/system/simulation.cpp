@@ -329,9 +329,11 @@ void Simulation::add_note_on_precision() {
 
 void Simulation::stop(const std::string& reason) {
   if (state_ != State::kRunning) return;
-  if (window_ == Window::kBefore) open_window(kernel_->now());  // an empty one: nothing was measured
-  if (window_ == Window::kOpen) close_window(kernel_->now());
-  if (commands_) commands_->stop(kernel_->now());
+  blaming_plugins([&] {                                           // media are caught up with
+    if (window_ == Window::kBefore) open_window(kernel_->now());  // an empty one: nothing was measured
+    if (window_ == Window::kOpen) close_window(kernel_->now());
+    if (commands_) commands_->stop(kernel_->now());
+  });
   state_ = State::kStopped;
   stop_reason_ = "stopped: " + reason;
   add_note_on_precision();

@@ -60,8 +60,8 @@ class WireMonitor {
   void close(Time now);
   /// Totals since the window opened, up to `now` or its close, with the part of the passage under way.
   WireTotals totals(Time now);
-  /// Totals of the window that was closed.
-  const WireTotals& closed_totals() const { return closed_totals_; }
+  /// Totals of the window that was closed; until then, of the passages that have been worked off.
+  const WireTotals& closed_totals() const { return queue_.closed() ? closed_totals_ : totals_; }
   /// Messages waiting for the wire; up to date after `totals` and once the window is closed.
   const LevelMonitor& queue() const { return queue_; }
   LevelMonitor& queue() { return queue_; }
@@ -87,8 +87,9 @@ class WireMonitor {
   // nothing in the ring.
   static constexpr Time kNone{-1};
   Passage last_{kNone, kNone, kNone};
-  WireTotals
-      totals_;  // less what a passage had of the wire before the window opened; counted on after its close
+  // Since the window opened: what a passage under way then had of the wire before is taken off. Goes on after the close, when
+  // nobody looks.
+  WireTotals totals_;
   // The others are booked ahead of time and worked off many at a time, which costs less than one by one. [ended_, tail_) are
   // kept; of these [joined_, tail_) have not joined the queue yet at the time up to which the account goes, and
   // [started_, tail_) have not started. The numbers wrap around.

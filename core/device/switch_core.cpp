@@ -72,7 +72,7 @@ std::uint16_t SwitchCore::output_of(const Message& message) {
 
 void SwitchCore::forward(Message& message) {
   if (arbitrates()) {
-    // Where all leave in order of arrival, a queue is idle when its last message is out.
+    // In a FIFO one message leaves at a time: its output may be idle while the one before still leaves by another.
     const std::uint16_t output = output_of(message);
     if (in_order() || !outputs_[output]->bypass(message, *this)) queue(message, output);
     return;

@@ -32,7 +32,7 @@ class Contender {
   const Message& message() const { return queue_.head(); }
   /// The port by which it came; kOwnMessages: it is the component's own.
   std::uint16_t input() const { return queue_.input(); }
-  /// When its request was made; if nobody waits for it, when it came here.
+  /// When its request was made. If nobody waits for it, when it came here; behind others of a `fifo`, when it became the head.
   Time age() const {
     const Message& message = queue_.head();
     return message.account ? message.age : message.since;

@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   fclose(file);
   simulation = cxloom_open(json, NULL, &error);
   free(json);
-  if (!simulation) return fprintf(stderr, "%s: %s\n", argv[1], error), 2;
+  if (!simulation) return fprintf(stderr, "%s: %s\n", argv[1], error ? error : "out of memory"), 2;
 
   for (uint64_t i = 0; i < kPlaces; ++i) { /* each place holds the address of the next */
     const uint64_t next = (i + 1) % kPlaces * kStride;

@@ -22,10 +22,15 @@
 #include "device/switching_endpoint.hpp"
 #include "interconnect/arbitration.hpp"
 #include "interconnect/routing_strategy.hpp"
+#include "interconnect/virtual_channel.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/wait_list.hpp"
+#include "memory/dram_device.hpp"
+#include "memory/dram_queue.hpp"
 #include "memory/dram_refresh_policy.hpp"
 #include "memory/dram_row_policy.hpp"
 #include "memory/dram_scheduler.hpp"
+#include "memory/dram_timers.hpp"
 #include "memory/media.hpp"
 #include "protocol/request.hpp"
 #include "system/registry.hpp"
@@ -50,7 +55,7 @@ struct PluginStamp {
   std::uint32_t bytes = 0;             ///< of the stamp
   std::array<char, 28> version{};      ///< of cxloom
   std::array<char, 48> cxx_library{};  ///< the C++ library, and what changes its types
-  std::array<TypeLayout, 48> types{};
+  std::array<TypeLayout, 64> types{};
 };
 
 namespace stamp_detail {
@@ -98,7 +103,10 @@ constexpr PluginStamp make_plugin_stamp() {
            layout<Arbiter>("Arbiter"),
            layout<ArbitrationContext>("ArbitrationContext"),
            layout<Component>("Component"),
+           layout<Contenders>("Contenders"),
            layout<DeviceContext>("DeviceContext"),
+           layout<DramDevice>("DramDevice"),
+           layout<DramQueue>("DramQueue"),
            layout<DramQueue::Entry>("DramQueue::Entry"),
            layout<DramRefreshContext>("DramRefreshContext"),
            layout<DramRefreshPolicy>("DramRefreshPolicy"),
@@ -106,8 +114,10 @@ constexpr PluginStamp make_plugin_stamp() {
            layout<DramRowPolicy>("DramRowPolicy"),
            layout<DramScheduler>("DramScheduler"),
            layout<DramSchedulerContext>("DramSchedulerContext"),
+           layout<DramTimers>("DramTimers"),
            layout<Endpoint>("Endpoint"),
            layout<Fabric>("Fabric"),
+           layout<Feeder>("Feeder"),
            layout<FieldInfo>("FieldInfo"),
            layout<InputError>("InputError"),
            layout<Kernel>("Kernel"),
@@ -135,7 +145,9 @@ constexpr PluginStamp make_plugin_stamp() {
            layout<SwitchingEndpoint>("SwitchingEndpoint"),
            layout<Value>("Value"),
            layout<VictimContext>("VictimContext"),
-           layout<VictimPolicy>("VictimPolicy")}};
+           layout<VictimPolicy>("VictimPolicy"),
+           layout<VirtualChannel>("VirtualChannel"),
+           layout<Waiter>("Waiter")}};
 }
 
 }  // namespace cxloom

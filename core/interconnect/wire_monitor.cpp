@@ -61,6 +61,7 @@ const Passage* WireMonitor::under_way(Time now) {
 
 void WireMonitor::open(Time now) {
   settle(now);
+  messages_before_ += totals_.messages;
   totals_ = {};
   if (const Passage* passage = under_way(now)) totals_.busy -= now - passage->start;
   queue_.open(now);

@@ -62,6 +62,11 @@ class WireMonitor {
   WireTotals totals(Time now);
   /// Totals of the window that was closed; until then, of the passages that have been worked off.
   const WireTotals& closed_totals() const { return queue_.closed() ? closed_totals_ : totals_; }
+  /// Messages that have passed by `now`, whether a window is open or not.
+  std::uint64_t messages_so_far(Time now) {
+    settle(now);
+    return messages_before_ + totals_.messages;
+  }
   /// Messages waiting for the wire; up to date after `totals` and once the window is closed.
   const LevelMonitor& queue() const { return queue_; }
   LevelMonitor& queue() { return queue_; }
@@ -101,6 +106,7 @@ class WireMonitor {
   std::pmr::vector<Passage> ring_;
   LevelMonitor queue_;
   WireTotals closed_totals_;
+  std::uint64_t messages_before_ = 0;  // the window
 };
 
 }  // namespace cxloom

@@ -45,8 +45,9 @@ void Kernel::count_anew() {
   for (Kernel* kernel : group_.kernels) kernel->count_anew_at_ = kernel->events_ + kernel->counted_together_;
 }
 
-std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {
+std::uint64_t Kernel::run(Time limit, std::uint64_t max_events, Time stop) {
   paused_ = false;
+  const Time last = std::min(limit, stop);
   const std::uint64_t before = events_;
   const std::uint64_t enough = max_events < ~before ? before + max_events : ~std::uint64_t{0};
   while (!paused_) {
@@ -68,7 +69,10 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events) {
         end_instant();
         continue;
       }
-      if (next.time > limit) break;
+      if (next.time > last) {
+        if (next.time > limit) break;
+        if (!idle()) return events_ - before;
+      }
       now_ = next.time;
     }
     if (watcher_) [[unlikely]]

@@ -27,6 +27,7 @@ class Kernel;
 struct KernelGroup {
   std::vector<EventSource*> sources;  ///< by identity
   std::vector<Kernel*> kernels;
+  std::vector<WaitedFor> wait_lists;  ///< in the order in which they were made
 };
 
 class Kernel {
@@ -84,8 +85,9 @@ class Kernel {
   /// once an instant.
   void at_end_of_instant(EventHandler& handler) { settling_.push_back(&handler); }
 
-  /// Runs all events up to and including `limit`, at most `max_events`. Returns how many it ran.
-  std::uint64_t run(Time limit, std::uint64_t max_events);
+  /// Runs all events up to and including `limit`, at most `max_events`. Returns how many it ran. If it is not idle behind those
+  /// up to and including `stop`, it returns with time where it is.
+  std::uint64_t run(Time limit, std::uint64_t max_events, Time stop = Time::max());
   /// What was at work when `run` threw; null if it did not.
   const EventHandler* failed() const { return failed_; }
   /// No event is pending that would bring the simulation forward.
@@ -102,8 +104,8 @@ class Kernel {
   void watch(EventWatcher* watcher) { watcher_ = watcher; }
 
   /// Every wait list of the simulation, for the diagnosis of a deadlock.
-  const std::vector<WaitedFor>& wait_lists() const { return wait_lists_; }
-  void register_wait_list(const WaitedFor& waited) { wait_lists_.push_back(waited); }
+  const std::vector<WaitedFor>& wait_lists() const { return group_.wait_lists; }
+  void register_wait_list(const WaitedFor& waited) { group_.wait_lists.push_back(waited); }
 
  private:
   void push(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind, std::uint64_t payload) {
@@ -128,7 +130,6 @@ class Kernel {
   bool awake_ = false;
   EventWatcher* watcher_ = nullptr;
   const EventHandler* failed_ = nullptr;
-  std::vector<WaitedFor> wait_lists_;
 };
 
 }  // namespace cxloom

@@ -1,7 +1,6 @@
 #include "system/divided_run.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "component/component.hpp"
 #include "device/sequencer.hpp"
@@ -41,7 +40,8 @@ DividedRun::DividedRun(const Registry& registry, const Spec& spec, const TraceOp
       kernels_(make_kernels(*group_, partitions.count)),
       grid_(window),
       system_(by_node(kernels_, partitions), registry, spec),
-      work_maker_(registry, spec, system_.address_map(), open_trace) {
+      work_maker_(registry, spec, system_.address_map(), open_trace),
+      livelock_watch_(system_, spec.run) {
   ensure(window > Time{} && (!partitions.lookahead || window <= *partitions.lookahead),
          "a window in which partitions act on each other");
   for (const Spec::Workload& workload : spec.workloads) {
@@ -72,58 +72,51 @@ Time DividedRun::next_event_time() {
   return next;
 }
 
-std::uint64_t DividedRun::events() const {
-  std::uint64_t events = 0;
-  for (const auto& kernel : kernels_) events += kernel->events();
-  return events;
+// Windows lie on a grid, so that the last one is the same however the system is divided.
+Time DividedRun::window_behind(Time at) const { return Time{(at.ps() / grid_.ps() + 1) * grid_.ps()}; }
+
+void DividedRun::play_until(Time end) {
+  for (const auto& kernel : kernels_) {
+    while (kernel->run(end - Time{1}, LivelockWatch::kMostAtOnce) == LivelockWatch::kMostAtOnce) {
+      const std::string why = livelock_watch_.look_at_instant(*kernel, LivelockWatch::kMostAtOnce);
+      if (why.empty()) continue;
+      now_ = kernel->now();
+      fail("livelock: " + why);
+    }
+  }
+  now_ = end;
 }
 
-// Windows lie on a grid, so that the last one is the same however the system is divided.
-Time DividedRun::play_window() {
-  const Time end{(next_event_time().ps() / grid_.ps() + 1) * grid_.ps()};
-  for (const auto& kernel : kernels_) kernel->run(end - Time{1}, ~std::uint64_t{0});
-  return end;
+// In parts where a look at what all have done comes between.
+void DividedRun::play_window() {
+  const Time end = window_behind(next_event_time());
+  do {
+    play_until(idle() ? end : std::min(end, livelock_watch_.next_look()));
+    look_for_livelock();
+  } while (now_ < end);
 }
 
 void DividedRun::run() {
   while (!finished()) {
     if (idle()) fail("deadlock: nothing is left to happen, and requests wait for an answer");
-    now_ = play_window();
+    play_window();
     move_window(now_);
-    look_for_livelock();
   }
   if (window_ == Window::kBefore) open_window(now_);  // an empty one: nothing was measured
   if (window_ == Window::kOpen) close_window(now_);
 }
 
-// Until all are warm the others may go on for ever: it is warm-up requests that bring the window nearer.
-bool DividedRun::warming_up() const { return window_ == Window::kBefore && !spec_.run.warmup_time; }
-
-bool DividedRun::somebody_waits() const {
-  return std::ranges::any_of(system_.roles().requesters, [&](const auto& each) {
-    return each.role->outstanding() > 0 && !(warming_up() && each.role->warm());
-  });
-}
-
-void DividedRun::note_progress(const Request& answered) {
-  progress_ |= !warming_up() || answered.id < spec_.run.warmup;
-}
-
 void DividedRun::look_for_livelock() {
-  if (std::exchange(progress_, false)) events_at_progress_ = events();
-  if (events() - events_at_progress_ < spec_.run.livelock_events) return;
-  if (idle() || !somebody_waits()) {
-    events_at_progress_ = events();
-    return;
-  }
-  const std::string problem = "no request has completed in " + counted(spec_.run.livelock_events, "event");
-  // CXL.io goes on whatever happens, also beside a deadlock.
-  const bool io = !system_.roles().io_initiators.empty();
-  for (const auto& [component, initiator] : system_.roles().io_initiators) initiator->cease();
-  while (io && !idle() && events() - events_at_progress_ < 2 * spec_.run.livelock_events)
-    now_ = play_window();
-  if (io && idle()) fail("deadlock: " + problem + ", those of CXL.io aside");
-  fail("livelock: " + problem);
+  if (idle() || next_event_time() < livelock_watch_.next_look()) return;
+  const std::string why = livelock_watch_.look(next_event_time());
+  if (why.empty()) return;
+  const std::string problem = livelock_watch_.verdict(why, [&] {
+    while (!idle() && next_event_time() < livelock_watch_.next_look())
+      play_until(std::min(window_behind(next_event_time()), livelock_watch_.next_look()));
+    return idle() ? Time::max() : next_event_time();
+  });
+  now_ = livelock_watch_.next_look();
+  fail(problem);
 }
 
 void DividedRun::move_window(Time now) {
@@ -156,21 +149,17 @@ void DividedRun::close_window(Time now) {
   for (const auto& end : system_.link_ends()) end->close_window(now);
 }
 
-void DividedRun::fail(const std::string& problem) {
-  Kernel all;  // what is waited for in one partition may be held in another
-  for (const auto& kernel : kernels_) {
-    for (const WaitedFor& waited : kernel->wait_lists()) all.register_wait_list(waited);
-  }
-  throw SimulationError(describe_standstill(problem, now_, events(), system_, all));
+void DividedRun::fail(const std::string& problem) const {
+  throw SimulationError(describe_standstill(problem, now_, system_, *kernels_.front()));
 }
 
 void DividedRun::completed(const Request& request, Time now) {
-  note_progress(request);
+  livelock_watch_.answered(request);
   if (window_ == Window::kOpen) observer_.completed(request, now);
 }
 
 void DividedRun::line_completed(const Request& line, Time now) {
-  note_progress(line);
+  livelock_watch_.answered(line);
   if (window_ == Window::kOpen) observer_.line_completed(line, now);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/request_observer.hpp"
+#include "system/livelock_watch.hpp"
 #include "system/partitions.hpp"
 #include "system/system.hpp"
 #include "system/work_maker.hpp"
@@ -41,16 +42,14 @@ class DividedRun final : private RequestObserver {
   bool finished() const;
   bool idle() const;
   Time next_event_time();
-  std::uint64_t events() const;
-  Time play_window();
-  bool warming_up() const;
-  bool somebody_waits() const;
-  void note_progress(const Request& answered);
+  Time window_behind(Time at) const;
+  void play_window();
+  void play_until(Time end);
   void look_for_livelock();
   void move_window(Time now);
   void open_window(Time now);
   void close_window(Time now);
-  [[noreturn]] void fail(const std::string& problem);
+  [[noreturn]] void fail(const std::string& problem) const;
 
   void measuring_begins(Time /*now*/) override {}
   void work_ends(Time /*now*/) override {}
@@ -68,9 +67,8 @@ class DividedRun final : private RequestObserver {
   Window window_ = Window::kBefore;
   Time opened_;
   Time closed_;
-  Time now_;               // where all partitions are
-  bool progress_ = false;  // some request was answered since the last look
-  std::uint64_t events_at_progress_ = 0;
+  Time now_;  // where all partitions are
+  LivelockWatch livelock_watch_;
 };
 
 }  // namespace cxloom

@@ -48,7 +48,8 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
       observer_(observer),
       kernel_(std::make_unique<Kernel>()),
       system_(*kernel_, registry, spec_),
-      work_maker_(registry, spec_, system_.address_map(), open_trace) {
+      work_maker_(registry, spec_, system_.address_map(), open_trace),
+      livelock_watch_(system_, spec_.run) {
   give_work();
   if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(*kernel_, *this, *spec_.run.warmup_time);
   if (spec_.run.until.ci) next_look_ = kFirstLook;
@@ -191,14 +192,12 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
     throw InputError({"nobody makes requests", {}, "an entry for a host or an accelerator", {}}, "workload");
   }
   do {
-    // Never past the event with which a livelock is certain: whether there is one does not depend on the slices.
-    const std::uint64_t allowed = events_at_progress_ + spec_.run.livelock_events - kernel_->events();
-    const std::uint64_t slice = std::min(max_events, allowed);
-    const std::uint64_t ran = run_events(limit, slice);
+    const std::uint64_t ran = run_events(limit, max_events);
     max_events -= ran;
-    if (kernel_->now() > kLatest) throw SimulationError(diagnosis("simulated time runs out of its 64 bits"));
-    if (kernel_->events() - events_at_progress_ >= spec_.run.livelock_events) look_for_livelock();
-    if (!kernel_->idle() && (ran < slice || max_events == 0)) return false;
+    if (kernel_->now() > kLatest)
+      throw SimulationError(diagnosis("simulated time runs out of its 64 bits", kernel_->now()));
+    look_for_livelock(ran);
+    if (!kernel_->idle() && (max_events == 0 || kernel_->next_event_time() > limit)) return false;
   } while (!kernel_->idle());
   if (std::ranges::any_of(system_.roles().requesters,
                           [](const auto& each) { return each.role->waits_for_outside(); })) {
@@ -227,7 +226,10 @@ auto Simulation::blaming_plugins(Action action) const {
 }
 
 std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
-  return blaming_plugins([&] { return kernel_->run(limit, most); });
+  return blaming_plugins([&] {
+    return kernel_->run(limit, std::min(most, LivelockWatch::kMostAtOnce),
+                        livelock_watch_.next_look() - Time{1});
+  });
 }
 
 void Simulation::fail(const std::string& thrown) const {
@@ -236,30 +238,28 @@ void Simulation::fail(const std::string& thrown) const {
   throw SimulationError(failure);
 }
 
-// As many events as a livelock takes have happened since the last answer.
-void Simulation::look_for_livelock() {
-  const bool warming_up = !all_warm();
-  const bool waiting = std::ranges::any_of(system_.roles().requesters, [&](const auto& each) {
-    return each.role->outstanding() > 0 && !(warming_up && each.role->warm());
+// Whatever the slices: a look takes place behind all that lies before it.
+void Simulation::look_for_livelock(std::uint64_t events) {
+  if (kernel_->idle()) return;
+  if (const std::string why = livelock_watch_.look_at_instant(*kernel_, events); !why.empty())
+    throw SimulationError(diagnosis("livelock: " + why, kernel_->now()));
+  const Time next = kernel_->next_event_time();
+  if (next < livelock_watch_.next_look()) return;
+  const std::string why = livelock_watch_.look(next);
+  if (why.empty()) return;
+  const std::string problem = livelock_watch_.verdict(why, [&] {
+    while (!kernel_->idle() && kernel_->next_event_time() < livelock_watch_.next_look())
+      run_events(Time::max(), ~std::uint64_t{0});
+    return kernel_->idle() ? Time::max() : kernel_->next_event_time();
   });
-  events_at_progress_ = kernel_->events();
-  if (!waiting || kernel_->idle()) return;  // nobody asks for anything, or all is over
-  const std::string problem = std::string("no ") + (warming_up ? "warm-up " : "") +
-                              "request has completed in " + counted(spec_.run.livelock_events, "event");
-  if (!system_.roles().io_initiators.empty()) {
-    // Behind CXL.io, which goes on whatever happens, a deadlock looks alike: without it nothing is left to happen.
-    cease_io();
-    run_events(Time::max(), spec_.run.livelock_events);
-    if (kernel_->idle()) throw SimulationError(diagnosis("deadlock: " + problem + ", those of CXL.io aside"));
-  }
-  throw SimulationError(diagnosis("livelock: " + problem));
+  throw SimulationError(diagnosis(problem, livelock_watch_.next_look()));
 }
 
 void Simulation::finish() {
   for (const auto& [component, requester] : system_.roles().requesters) {
     if (requester->has_work() && !requester->finished()) {
       throw SimulationError(
-          diagnosis("deadlock: nothing is left to happen, and requests wait for an answer"));
+          diagnosis("deadlock: nothing is left to happen, and requests wait for an answer", kernel_->now()));
     }
   }
   for (const auto& [component, requester] : system_.roles().requesters)
@@ -349,8 +349,8 @@ Simulation::Progress Simulation::progress() const {
   return progress;
 }
 
-std::string Simulation::diagnosis(const std::string& problem) const {
-  return describe_standstill(problem, kernel_->now(), kernel_->events(), system_, *kernel_);
+std::string Simulation::diagnosis(const std::string& problem, Time now) const {
+  return describe_standstill(problem, now, system_, *kernel_);
 }
 
 void Simulation::measuring_begins(Time now) {
@@ -376,7 +376,7 @@ void Simulation::work_ends(Time now) {
 
 void Simulation::completed(const Request& request, Time now) {
   ++completed_;
-  note_progress(request);
+  livelock_watch_.answered(request);
   if (window_ == Window::kOpen) {
     observer_.completed(request, now);
     if (++measured_ == next_look_) [[unlikely]]
@@ -385,13 +385,8 @@ void Simulation::completed(const Request& request, Time now) {
   end_io_with_work();
 }
 
-// Until all are warm the others may go on for ever: it is warm-up requests that bring the window nearer.
-void Simulation::note_progress(const Request& answered) {
-  if (cold_.empty() || answered.id < spec_.run.warmup) events_at_progress_ = kernel_->events();
-}
-
 void Simulation::line_completed(const Request& line, Time now) {
-  note_progress(line);
+  livelock_watch_.answered(line);
   if (window_ == Window::kOpen) observer_.line_completed(line, now);
 }
 

@@ -11,6 +11,7 @@
 
 #include "memory/byte_store.hpp"
 #include "protocol/request_observer.hpp"
+#include "system/livelock_watch.hpp"
 #include "system/system.hpp"
 #include "system/work_maker.hpp"
 #include "workload/external_feed.hpp"
@@ -94,7 +95,6 @@ class Simulation final : private RequestObserver {
   void open_at_given_time();
   void end_unmeasured();
   bool all_warm();
-  void note_progress(const Request& answered);
   void conclude_if_known();
   void add_note_on_precision();
   void add_notes_on_work();
@@ -109,14 +109,14 @@ class Simulation final : private RequestObserver {
   void close_window(Time now);
   void end_io_with_work();
   void cease_io();
-  void look_for_livelock();
   std::uint64_t run_events(Time limit, std::uint64_t most);
+  void look_for_livelock(std::uint64_t events);
   template <class Action>
   auto blaming_plugins(Action action) const;
   [[noreturn]] void fail(const std::string& thrown) const;
   static bool ignores_instruction_time(const Sequencer& requester);
   void finish();
-  std::string diagnosis(const std::string& problem) const;
+  std::string diagnosis(const std::string& problem, Time now) const;
 
   const Registry& registry_;
   Spec spec_;
@@ -142,7 +142,7 @@ class Simulation final : private RequestObserver {
   std::uint64_t measured_ = 0;   // of these, in the window
   std::uint64_t next_look_ = 0;  // at how well the mean is known: when so many are measured; 0: never
   bool known_ = false;           // well enough
-  std::uint64_t events_at_progress_ = 0;  // when the last request completed
+  LivelockWatch livelock_watch_;
 };
 
 }  // namespace cxloom

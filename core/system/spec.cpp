@@ -43,9 +43,11 @@ void RunParams::describe(Schema<RunParams>& schema) {
   schema.field("until", &RunParams::until)
       .default_text("the end of the work")
       .doc("When the run ends before its work does.");
-  schema.field("livelock_events", &RunParams::livelock_events)
+  schema.field("livelock_deliveries", &RunParams::livelock_deliveries)
       .min(1)
-      .doc("Events without a completed request after which the run is given up as a livelock.");
+      .doc(
+          "Messages that links deliver without a completed request after which the run is given up as a "
+          "livelock. Each link of a message's way counts.");
 }
 
 void OutputParams::describe(Schema<OutputParams>& schema) {

@@ -33,7 +33,7 @@ struct RunParams {
   Kinded routing{"deterministic", Value(Value::Map{})};
   RouteMetric route_by = RouteMetric::kHops;
   UntilParams until;
-  std::uint64_t livelock_events = 100'000'000;
+  std::uint64_t livelock_deliveries = 50'000'000;
 
   static void describe(Schema<RunParams>& schema);
 };

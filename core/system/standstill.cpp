@@ -7,14 +7,14 @@
 
 namespace cxloom {
 
-std::string describe_standstill(const std::string& problem, Time now, std::uint64_t events,
-                                const System& system, const Kernel& kernel) {
+std::string describe_standstill(const std::string& problem, Time now, const System& system,
+                                const Kernel& kernel) {
   constexpr std::size_t kMaxLines = 40;
   std::uint64_t outstanding = 0;
   for (const auto& [component, requester] : system.roles().requesters)
     outstanding += requester->outstanding();
-  std::string text = problem + " (at " + to_text(now) + ", after " + counted(events, "event") + ", " +
-                     counted(outstanding, "request") + " under way, write-backs among them)\n";
+  std::string text = problem + " (at " + to_text(now) + ", " + counted(outstanding, "request") +
+                     " under way, write-backs among them)\n";
   std::size_t lines = 0;
   for (const auto& each : system.components()) {
     const std::string activity = each->activity();

@@ -1,7 +1,6 @@
 // Why a run cannot go on: what each component is doing, and who waits for whom.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "base/units.hpp"
@@ -12,7 +11,7 @@ class Kernel;
 class System;
 
 /// The problem with what there is to say of it, line by line; the wait lists are those of `kernel`.
-std::string describe_standstill(const std::string& problem, Time now, std::uint64_t events,
-                                const System& system, const Kernel& kernel);
+std::string describe_standstill(const std::string& problem, Time now, const System& system,
+                                const Kernel& kernel);
 
 }  // namespace cxloom

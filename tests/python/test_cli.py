@@ -106,7 +106,7 @@ def test_run_ends_at_a_time_limit_with_code_1(spec_file: Path, cxloom: Call) -> 
 def test_run_that_cannot_finish_ends_with_code_1_and_a_diagnosis(
     spec_file: Path, tmp_path: Path, cxloom: Call
 ) -> None:
-    values = ("devices.host.queue=20000", "run.livelock_events=1", "workload.host.requests=40000")
+    values = ("devices.bus.bus_time=15us", "run.livelock_deliveries=1", "workload.host.requests=40000")
     sets = [word for value in values for word in ("--set", value)]
     outcome = cxloom("run", spec_file, *sets, "--out", tmp_path / "out")
     assert outcome.code == 1

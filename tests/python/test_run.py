@@ -156,8 +156,8 @@ def test_a_time_limit_truncates_at_the_same_place_every_time(system: cx.System, 
 
 
 def test_a_run_that_cannot_finish_is_diagnosed(system: cx.System, tmp_path: Path) -> None:
-    # More requests at once than events without an answer are allowed.
-    system.set("devices.host.queue", 20_000).set("run.livelock_events", 1).set(
+    # No answer is there before links have delivered more than is allowed.
+    system.set("devices.bus.bus_time", "15us").set("run.livelock_deliveries", 1).set(
         "workload.host.requests", 40_000
     )
     with pytest.raises(cx.UnfinishedError, match="livelock") as error:

@@ -168,12 +168,12 @@ def test_the_topologies_give_the_published_bandwidths(subprocess_cxloom: Call) -
 
 def test_a_point_that_cannot_finish_is_named(study_file: Path, subprocess_cxloom: Call) -> None:
     study_file.write_text(
-        "system: {preset: esf/validation, run: {livelock_events: 1000, warmup: 0}}\n"
-        "set: {workload.host.requests: 40000}\nsweep: {devices.host.queue: [1, 20000]}\n"
+        "system: {preset: esf/validation, run: {livelock_deliveries: 1, warmup: 0}}\n"
+        "set: {workload.host.requests: 40000}\nsweep: {devices.bus.bus_time: [1ns, 15us]}\n"
     )
     outcome = subprocess_cxloom("study", "run", study_file)
     assert outcome.code == 1
-    assert outcome.err.startswith("error: at queue 20000: livelock")
+    assert outcome.err.startswith("error: at bus_time 15us: livelock")
 
 
 def children(pid: int) -> list[str]:

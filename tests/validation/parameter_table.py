@@ -327,7 +327,7 @@ def gives_up(spec: Spec, feeds: Mapping[str, Any]) -> Run:
     except SimulationError as error:
         if "livelock" not in str(error):
             raise
-    outcome = run(changed(spec, ("run.livelock_events", ...)), feeds)
+    outcome = run(changed(spec, ("run.livelock_deliveries", ...)), feeds)
     outcome.summary["requests"] = 0
     return outcome
 
@@ -370,9 +370,8 @@ def run_rows() -> Iterator[Turn]:
     }
     yield Turn("run.route_by", detour, "run.route_by", ("hops", "latency"), FALLS, latency)
     completed = lambda outcome: outcome.summary["requests"]  # noqa: E731
-    yield Turn(
-        "run.livelock_events", detour, "run.livelock_events", (10_000, 2), FALLS, completed, play=gives_up
-    )
+    slow, path = changed(detour, ("links.1.delay", "15us")), "run.livelock_deliveries"
+    yield Turn(path, slow, path, (10_000, 1), FALLS, completed, play=gives_up)
     yield Turn(
         "outputs.requests", base, "outputs.requests", (False, True), RISES, lambda o: len(o.requests["id"])
     )

@@ -40,7 +40,7 @@ def test_a_ring_with_few_buffers_deadlocks_and_says_so(queueing: str) -> None:
 @pytest.mark.parametrize("traffic", ["dma-write", "dma-read"])
 def test_a_deadlock_is_told_while_io_goes_on_beside_it(traffic: str) -> None:
     engine = {"kind": "io-engine", "target": "host0", "traffic": traffic}
-    spec = changed(ring("voq", 1), ("devices.nic", engine), ("run.livelock_events", 50_000))
+    spec = changed(ring("voq", 1), ("devices.nic", engine), ("run.livelock_deliveries", 10_000))
     spec["links"].append({"between": ["nic", "host0"], "bandwidth": "16GB/s"})
     with pytest.raises(SimulationError, match="deadlock: no request has completed") as caught:
         run(spec)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from validation.systems import Spec, changed, generated
+from validation.systems import Spec, changed, generated, run
 from validation.varied import VARIED
 
 import cxloom as cx
@@ -174,6 +174,16 @@ def told(spec: Spec, divided: bool) -> str:
     return str(caught.value)
 
 
+def told_alike(spec: Spec) -> str:
+    """What the diagnosis says, in one queue of events, in one for each partition, and of a run outside of tests."""
+    whole = told(spec, divided=False)
+    assert told(spec, divided=True) == whole
+    with pytest.raises(SimulationError) as caught:
+        run(spec)
+    assert str(caught.value) == whole
+    return whole
+
+
 @pytest.mark.parametrize("memory", [{}, {"media": {"kind": "dram", "preset": "DDR4-3200"}}])
 def test_a_deadlock_across_partitions_is_diagnosed(memory: Spec) -> None:
     """What one partition waits for is held in another."""
@@ -194,10 +204,57 @@ def test_a_deadlock_is_diagnosed_while_io_goes_on_beside_it() -> None:
     spec = ring_with_one_credit()
     spec["devices"]["nic"] = {"kind": "io-engine", "target": "host0", "traffic": "dma-write"}
     spec["links"].append({"between": ["nic", "host0"], "bandwidth": "16GB/s", "delay": "2ns"})
-    spec = changed(spec, ("run.livelock_events", 50_000))
-    assert told(spec, divided=True).startswith(
-        "deadlock: no request has completed in 50000 events, those of CXL.io"
+    spec = changed(spec, ("run.livelock_deliveries", 10_000))
+    text = told_alike(spec)
+    assert text.startswith(
+        "deadlock: no request has completed while links delivered 10000 messages, those of CXL.io aside"
     )
+    assert "circle: " in text
+
+
+def test_a_livelock_is_told_alike_however_the_work_is_divided() -> None:
+    """Events differ with the division; what links deliver in an epoch does not, nor what each does at its end."""
+    link = {"delay": "7us", "bandwidth": "8GB/s", "credits": 2}
+    spec = generated(
+        "tree",
+        {"requests": 50, "footprint": "16MiB", "reads": 0.5},
+        leaves=6,
+        placement="paired",
+        requester={"kind": "host", "queue": 2},
+        switch={"kind": "switch", "queueing": "voq"},
+        link=link,
+        edge_link=link,
+    )
+    limits = (1, 5, 10, 20)
+    texts = [told_alike(changed(spec, ("run.livelock_deliveries", limit))) for limit in limits]
+    for limit, text in zip(limits, texts, strict=True):
+        noun = "message" if limit == 1 else "messages"
+        assert text.startswith(
+            f"livelock: no request has completed while links delivered {limit} {noun} (at "
+        )
+    assert len(set(texts)) == len(limits)
+    assert_same(*both(changed(spec, ("run.livelock_deliveries", 1000))))
+
+
+def test_a_deadlock_in_the_warm_up_is_told_alike() -> None:
+    """Who is warm goes on, and counts for nothing."""
+    spec = ring_with_one_credit()
+    for work in spec["workload"].values():
+        work["base"] = "0x40000000"
+    near: Spec = {
+        "fast": {"kind": "host"},
+        "near": {"kind": "memory", "capacity": "1GiB"},
+        "hub": {"kind": "switch"},
+    }
+    spec["devices"] |= near
+    for ends in (["fast", "hub"], ["near", "hub"], ["hub", "sw0"]):
+        spec["links"].append({"between": ends, "bandwidth": "16GB/s", "delay": "2ns"})
+    spec["address_map"].insert(0, {"to": ["near"]})
+    spec["workload"]["fast"] = {"pattern": "random", "requests": 100, "footprint": "1MiB"}
+    spec["run"] = {"warmup": 500, "livelock_deliveries": 10_000}
+    text = told_alike(spec)
+    assert text.startswith("livelock: no warm-up request has completed while links delivered 10000 messages")
+    assert "circle: " in text
 
 
 def test_a_long_gap_beside_io_is_no_livelock() -> None:
@@ -213,7 +270,7 @@ def test_a_long_gap_beside_io_is_no_livelock() -> None:
         "links": [{"between": [device, "sw"], **link} for device in ("host", "nic", "mem")],
         "address_map": [{"to": ["mem"]}],
         "workload": {"host": {"pattern": "random", "footprint": "1MiB", "requests": 5}},
-        "run": {"livelock_events": 100},
+        "run": {"livelock_deliveries": 10},
     }
     assert_same(*both(spec))
 

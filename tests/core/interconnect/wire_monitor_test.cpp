@@ -63,6 +63,20 @@ TEST(WireMonitor, AWindowThatOpensAndClosesInTheMiddleOfPassages) {
   EXPECT_EQ(monitor.queue().maximum(), 2.0);
 }
 
+TEST(WireMonitor, CountsWhatHasPassedWhateverTheWindow) {
+  WireMonitor monitor;
+  for (int i = 0; i < 10; ++i)
+    monitor.book({Time{100 * i}, Time{100 * i}, Time{100 * (i + 1)}, 80, 64}, 0_ps);
+  EXPECT_EQ(monitor.messages_so_far(99_ps), 0U);
+  EXPECT_EQ(monitor.messages_so_far(100_ps), 1U);
+  monitor.open(350_ps);
+  EXPECT_EQ(monitor.messages_so_far(450_ps), 4U);
+  monitor.close(650_ps);
+  EXPECT_EQ(monitor.messages_so_far(750_ps), 7U);
+  EXPECT_EQ(monitor.closed_totals().messages, 3U);
+  EXPECT_EQ(monitor.messages_so_far(1_ns), 10U);
+}
+
 TEST(WireMonitor, OnePassageLongerThanTheWindow) {
   WireMonitor monitor;
   monitor.book({0_ps, 0_ps, 1000_ps, 100, 50}, 0_ps);

@@ -142,6 +142,21 @@ TEST(Kernel, LimitsOfTimeAndOfEvents) {
   EXPECT_EQ(log.lines.size(), 5U);
 }
 
+TEST(Kernel, AStopBeforeTheLimitLeavesTimeWhereItIs) {
+  Kernel kernel;
+  EventSource source = kernel.new_source();
+  Log log(kernel);
+  for (const Time at : {10_ps, 20_ps, 20_ps, 40_ps}) kernel.schedule(at, source, log, 0);
+  EXPECT_EQ(kernel.run(100_ps, kAll, 30_ps), 3U);
+  EXPECT_EQ(kernel.now(), 20_ps);
+  EXPECT_EQ(kernel.run(100_ps, kAll, 30_ps), 0U);
+  EXPECT_EQ(kernel.now(), 20_ps);
+  EXPECT_EQ(kernel.run(35_ps, kAll, 30_ps), 0U);  // nothing is left before the limit
+  EXPECT_EQ(kernel.now(), 35_ps);
+  EXPECT_EQ(kernel.run(100_ps, kAll, 40_ps), 1U);  // up to and including it
+  EXPECT_EQ(kernel.now(), 100_ps);                 // idle: nothing is left to stop before
+}
+
 TEST(Kernel, PauseEndsTheRunAfterTheEventAtHand) {
   Kernel kernel;
   EventSource source = kernel.new_source();

@@ -86,51 +86,6 @@ System plain() {
   return system.run_with({{"warmup", 200}});
 }
 
-TEST(Simulation, ALivelockIsGivenUpEvenInOneLongRun) {
-  // A request needs five events, so with a limit of two it looks like a livelock.
-  System system;
-  system.device("host", "host")
-      .device("sw", "switch")
-      .device("mem", "memory")
-      .link("host", "sw")
-      .link("sw", "mem")
-      .region({"mem"});
-  system.replay("host", {access_to(0)}).run_with({{"livelock_events", 2}});
-  Running run(system);
-  EXPECT_TRUE(contains(failure_of(run), "livelock"));
-  system.run_with({{"livelock_events", 20}});
-  Running fine(system);
-  EXPECT_EQ(failure_of(fine), "");
-}
-
-// The number of events after which a run of ten reads, one at a time, is given up; 0 if it is not.
-std::uint64_t given_up_after(int limit, std::uint64_t slice) {
-  System system;
-  system.device("host", "host", {{"queue", 1}}).device("sw", "switch").device("mem", "memory");
-  system.link("host", "sw").link("sw", "mem").region({"mem"});
-  system.work("host", {{"pattern", "random"}, {"requests", 10}, {"footprint", "4KiB"}});
-  Running run(system.run_with({{"livelock_events", limit}}));
-  try {
-    while (!run.simulation().advance(Time::max(), slice)) {
-    }
-  } catch (const SimulationError&) {
-    return run.simulation().progress().events;
-  }
-  return 0;
-}
-
-TEST(Simulation, WhatIsALivelockDoesNotDependOnSlices) {
-  // The least limit with which every answer comes in time: a request's events.
-  int enough = 1;
-  while (given_up_after(enough, 1'000'000) != 0) ++enough;
-  EXPECT_GT(enough, 3);
-  EXPECT_LT(enough, 12);
-  for (const std::uint64_t slice : {1, 2, 3, 7, 1000}) {
-    EXPECT_EQ(given_up_after(enough, slice), 0U) << slice;
-    EXPECT_EQ(given_up_after(enough - 1, slice), given_up_after(enough - 1, 1'000'000)) << slice;
-  }
-}
-
 TEST(Simulation, ARunStoppedInItsWarmUpHasNoLevels) {
   System system = plain();
   Running run(system.run_with({{"warmup", 100}}));

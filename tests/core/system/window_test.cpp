@@ -291,7 +291,7 @@ TEST(Window, ADeadlockInTheWarmUpIsFoundThoughOthersGoOn) {
   }
   system.work("host",
               {{"pattern", "random"}, {"requests", 100}, {"footprint", "1MiB"}, {"base", "0x40000000"}});
-  system.run_with({{"warmup", 300}, {"livelock_events", 50'000}});
+  system.run_with({{"warmup", 300}, {"livelock_deliveries", 50'000}});
   Running run(system);
   try {
     run.to_end();

@@ -229,5 +229,67 @@ TEST(Switch, AgeServesTheOldestRequestFirst) {
   }
 }
 
+/// The order in which writes and write-backs come to A: of h1 (1), of h2 (2), and the write-backs of h0 (w).
+///
+/// h0 caches a line of B and one of A and writes both, which fetches them; at 60 ns and 62 ns it writes others in their
+/// place, so that they come back to the switch at these times, the one for B first. Nothing but the wires to A and B takes
+/// time: 80 B are 80 ns there. h2's writes were made at 20 ns and hold the wire to A until 180 ns. h1's are made at 50, 100 and
+/// 145 ns and come to the switch 30 ns later. They all wait for A at 180 ns.
+std::string order_at_a(const char* queueing, const char* arbitration) {
+  System system;
+  system.device("h0", "host",
+                {{"process_time", "0ns"},
+                 {"cache", Value::Map{{"size", "128B"}, {"ways", 1}, {"access_time", "0ns"}}}});
+  system.device("h1", "host", {{"process_time", "30ns"}}).device("h2", "host", kIdealHost);
+  system.device("sw", "switch",
+                {{"queueing", queueing},
+                 {"arbitration", arbitration},
+                 {"switching_time", "0ns"},
+                 {"port_delay", "0ns"}});
+  const Value::Map limited{{"bandwidth", "1GB/s"}, {"reverse", Value::Map{{"bandwidth", "unlimited"}}}};
+  Value::Map memory = kIdealMemory;
+  memory.emplace_back("capacity", "1MiB");
+  for (const char* name : {"A", "B", "C"}) system.device(name, "memory", memory).region({name});
+  for (const char* host : {"h0", "h1", "h2"}) system.link(host, "sw");
+  system.link("sw", "A", limited).link("sw", "B", limited).link("sw", "C");
+  const auto write = [](std::uint64_t address, Time at) {
+    Access access = access_to(address, AccessKind::kWrite);
+    access.timed = true;
+    access.timestamp = at;
+    return access;
+  };
+  constexpr std::uint64_t kB = 1U << 20U;
+  constexpr std::uint64_t kC = 2U << 20U;
+  const Value::Map timed{{"replay", "timestamps"}};
+  system.replay("h0", {write(kB, 0_ns), write(64, 0_ns), write(kC, 60_ns), write(kC + 64, 62_ns)}, timed);
+  system.replay("h1", {write(0, 50_ns), write(0, 100_ns), write(0, 145_ns)}, timed);
+  system.replay("h2", {write(0, 20_ns), write(0, 20_ns)}, timed);
+  Running run(system);
+  struct Order final : EventWatcher {
+    void before(const Event& event) override {
+      if (event.kind() != Event::kArrival) return;
+      const auto& message = *reinterpret_cast<const Message*>(event.payload);
+      if (message.opcode != Opcode::kMemWr || dynamic_cast<Component&>(*event.handler).name() != "A") return;
+      text += message.account ? std::to_string(message.source.index()) : "w";
+    }
+    std::string text;
+  } order;
+  run.simulation().watch(&order);
+  run.to_end();
+  return order.text;
+}
+
+TEST(Switch, AWriteBackIsAsOldAsItsWait) {
+  // It has no request: its age is 62 ns, when it came to the switch. Of h1's requests only the first was made before that; the
+  // write-back goes behind that, though it came to the switch sooner than all of them.
+  EXPECT_EQ(order_at_a("voq", "age"), "221w11");
+  EXPECT_EQ(order_at_a("voq", "round-robin"), "22w111");
+}
+
+TEST(Switch, BehindAnotherOfAFifoAWriteBackIsAsOldAsItsWaitAtTheHead) {
+  // The one for B is on its wire from 60 to 140 ns. Then the other is the head, and two of h1's requests were made before.
+  EXPECT_EQ(order_at_a("fifo", "age"), "2211w1");
+}
+
 }  // namespace
 }  // namespace cxloom

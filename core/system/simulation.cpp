@@ -1,6 +1,7 @@
 #include "system/simulation.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "device/sequencer.hpp"
@@ -430,14 +431,23 @@ void Simulation::open_window(Time now) {
   observer_.measuring_begins(now);
 }
 
+// What one throws is thrown when all the others are closed: their measures are results, if of a run that ends unfinished.
 void Simulation::close_window(Time now) {
   window_ = Window::kAfter;
   window_end_ = now;
-  for (const auto& each : system_.components()) each->close_window(now);
+  std::exception_ptr thrown;
+  for (const auto& each : system_.components()) {
+    try {
+      each->close_window(now);
+    } catch (...) {
+      if (!thrown) thrown = std::current_exception();
+    }
+  }
   for (const auto& end : system_.link_ends()) end->close_window(now);
   if (sampler_) sampler_->close_window();
   if (commands_) commands_->close_window(now);
   observer_.work_ends(now);
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 }  // namespace cxloom

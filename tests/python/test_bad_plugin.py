@@ -154,6 +154,46 @@ def test_one_that_throws_at_work_is_named(
     assert result["stop_reason"].endswith(says.partition("LIB) ")[2])
 
 
+@pytest.mark.parametrize(
+    ("how", "thrown"), [("", "no rest"), ("throws a number at the end", "what is no std::exception")]
+)
+def test_one_that_throws_when_the_time_is_over_is_named(
+    library: Path, tmp_path: Path, how: str, thrown: str
+) -> None:
+    """Where `--max-time` ends a run, its window closes: all is written, but for what the plug-in did not tell."""
+    text = (
+        WORKING.replace("WAY", "bus").replace("MEDIA", "restless").replace("requests: 10", "requests: 10000")
+    )
+    (tmp_path / "spec.yaml").write_text(
+        text.replace("way]}", "way], bandwidth: 8GB/s}") + "outputs: {requests: true}\n"
+    )
+    limits = ["--max-time", "10us", "--out", "out"]
+    command = [sys.executable, "-m", "cxloom", "run", "spec.yaml", "--plugin", str(library), *limits]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"BAD_PLUGIN": how},
+        cwd=tmp_path,
+        timeout=60,
+    )
+    says = f"the media of 'mem' (kind 'restless' of the plug-in {library}) threw during the run: {thrown}"
+    assert done.returncode == 1, done.stderr
+    assert done.stderr == f"unfinished: {says}\n"
+    assert done.stdout.startswith("TRUNCATED (stopped: the media of 'mem'")
+    names = {"requests.parquet", "spec.yaml", "summary.json"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+    result = cxloom.Result.load(tmp_path / "out")
+    assert result.truncated
+    assert result.stop_reason == f"stopped: {says}"
+    assert result["simulated_time_ns"] == 10_000
+    assert result.requests().height == result["requests"] > 0
+    # The windows of all others are closed: the link's answers are those of the requests, and of one under way.
+    carried = result["per_link"]["host-way"]["way->host"]["messages"]
+    assert carried - result["requests"] in (0, 1)
+
+
 def test_the_command_names_the_library_and_the_reason(library: Path) -> None:
     assert "it throws: boom" in refused(library, "initialiser throws")
     assert "the plug-in is loaded already" in refused(library, twice=True)

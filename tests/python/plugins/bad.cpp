@@ -51,11 +51,32 @@ class Lazy final : public Media {
   void wake(std::uint8_t, std::uint64_t) override {}
 };
 
+class Restless final : public Media {
+ public:
+  struct Params {
+    static void describe(Schema<Params>& schema) { schema.doc("Throws when it is to end."); }
+  };
+  Restless(const Params&, const MediaContext& context) : client_(context.client) {}
+  void access(Message& message, Address, Time ready) override {
+    message.charge(Segment::kMedia, ready);
+    client_.media_done(message, ready);
+  }
+  void wake(std::uint8_t, std::uint64_t) override {}
+  void close_window(Time) override {
+    if (wanted() == "throws a number at the end") throw 42;
+    throw std::runtime_error("no rest");
+  }
+
+ private:
+  MediaClient& client_;
+};
+
 }  // namespace
 
 CXLOOM_PLUGIN(registry) {
   registry.devices.add<Idle>("idle");
   registry.media.add<Lazy>("lazy");
+  registry.media.add<Restless>("restless");
   if (wanted() == "throws") throw std::runtime_error("no licence");
   if (wanted() == "throws a number") throw 42;
   if (wanted() == "throws bytes") throw std::runtime_error("\xff\xfe");

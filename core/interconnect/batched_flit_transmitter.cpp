@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "interconnect/link_path_time.hpp"
+#include "interconnect/link_path_delivery.hpp"
 #include "protocol/isolated_flits.hpp"
 
 namespace cxloom {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "interconnect/link_path_time.hpp"
+#include "interconnect/link_path_delivery.hpp"
 
 namespace cxloom {
 

@@ -53,7 +53,7 @@ bool VirtualChannels::bypass(Message& message, BypassSource& source) {
     return false;
   }
   VirtualChannel& wanted = channel(message.channel);
-  if (can_go_ != 0 || !bypasses_ || !wanted.waits.empty() || !server_.idle()) return false;
+  if (can_go_ != 0 || !may_bypass_ || !wanted.waits.empty() || !server_.idle()) return false;
   wanted.update(kernel_.now());
   if (!wanted.has_credit()) return false;
   bypassing_ = &message;

@@ -65,7 +65,7 @@ class VirtualChannels final : public EventHandler {
   /// To be called before the run, if the queues do not just take turns.
   void arbitrate_by(std::unique_ptr<Arbiter> arbiter) {
     arbiter_ = std::move(arbiter);
-    bypasses_ = arbiter_->memoryless();
+    may_bypass_ = arbiter_->memoryless();
   }
 
   // Who serves the wire.
@@ -115,7 +115,7 @@ class VirtualChannels final : public EventHandler {
   WireServer& server_;
   std::uint32_t can_go_ = 0;
   unsigned turn_ = 0;             // the class after the one served last
-  bool bypasses_ = true;          // the arbiter need not see a message that is alone
+  bool may_bypass_ = true;        // the arbiter need not see a message that is alone
   Message* bypassing_ = nullptr;  // taken at this instant; nothing else can go
   BypassSource* bypass_source_ = nullptr;
   std::unique_ptr<Arbiter> arbiter_;      // none: the queues take turns

@@ -46,8 +46,8 @@ def test_few_sources_see_the_headers_that_change_most(
         f"{share:.0f} % of the sources include {header}, {LIMITS[header]} % may. Find the header by which the new ones "
         "come to it. There a forward declaration is often enough: of what is behind a reference, a pointer, or a "
         "unique_ptr with a destructor in the source. What parameters need is in base/parameters.hpp, what media find "
-        "around them in memory/media_context.hpp; component/component_time.hpp and interconnect/link_path_time.hpp are "
-        "for sources alone."
+        "around them in memory/media_context.hpp; component/component_time.hpp and "
+        "interconnect/link_path_delivery.hpp are for sources alone."
     )
 
 

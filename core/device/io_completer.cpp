@@ -4,6 +4,7 @@
 
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
+#include "kernel/payload.hpp"
 
 namespace cxloom {
 
@@ -42,11 +43,11 @@ void IoCompleter::receive(Message& message) {
   }
   const Time ready = now + io_time_;
   message.charge(Segment::kController, ready);
-  endpoint().kernel().schedule(ready, events_->source, *this, 0, reinterpret_cast<std::uintptr_t>(&message));
+  endpoint().kernel().schedule(ready, events_->source, *this, 0, payload_of(message));
 }
 
 void IoCompleter::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
-  auto& message = *reinterpret_cast<Message*>(payload);
+  auto& message = object_of<Message>(payload);
   message.opcode = Opcode::kCplD;
   std::swap(message.source, message.destination);
   transmit(message, endpoint().now());

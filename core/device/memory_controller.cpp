@@ -2,6 +2,7 @@
 
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
+#include "kernel/payload.hpp"
 #include "memory/media.hpp"
 #include "memory/media_registry.hpp"
 
@@ -121,7 +122,7 @@ void MemoryController::post(Message& message, Address address, Time ready) {
 void MemoryController::media_done(Message& message, Time at) {
   const bool write = message.opcode == Opcode::kMemWr;
   if (buffered_ && write) {
-    kernel_.schedule(at, source_, *this, kWritten, reinterpret_cast<std::uintptr_t>(&message));
+    kernel_.schedule(at, source_, *this, kWritten, payload_of(message));
     return;
   }
   if (places_of(message).limit) kernel_.schedule(at, source_, *this, kPlaceFree, write);
@@ -131,7 +132,7 @@ void MemoryController::media_done(Message& message, Time at) {
 void MemoryController::answer(Message& message, Time at) {
   // The answers to posted writes overtake those of reads that the media have promised for later.
   if (buffered_ && at > kernel_.now()) {
-    kernel_.schedule(at, source_, *this, kAnswer, reinterpret_cast<std::uintptr_t>(&message));
+    kernel_.schedule(at, source_, *this, kAnswer, payload_of(message));
     return;
   }
   in_service_.leave_at(at, kernel_.now());
@@ -157,7 +158,7 @@ void MemoryController::wake(std::uint8_t kind, std::uint64_t payload) {
     free_place(writes_ && payload != 0 ? *writes_ : requests_);
     return;
   }
-  Message& message = *reinterpret_cast<Message*>(payload);
+  auto& message = object_of<Message>(payload);
   if (kind == kAnswer) {
     answer(message, kernel_.now());
     return;

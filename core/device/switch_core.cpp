@@ -87,9 +87,7 @@ void SwitchCore::queue(Message& message, std::uint16_t output) {
   queue_of(message, output).push(message, output);
 }
 
-void SwitchCore::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
-  reinterpret_cast<InputQueue*>(payload)->left();
-}
+void SwitchCore::wake(std::uint8_t /*kind*/, std::uint64_t payload) { object_of<InputQueue>(payload).left(); }
 
 std::vector<MeasureInfo> SwitchCore::measures() { return infos_of(kMeasures); }
 

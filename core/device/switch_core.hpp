@@ -14,6 +14,7 @@
 #include "device/switch_params.hpp"
 #include "interconnect/virtual_channels.hpp"
 #include "interconnect/wire_monitor.hpp"
+#include "kernel/payload.hpp"
 
 namespace cxloom {
 
@@ -61,7 +62,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   /// It holds nothing any more.
   void put_away(InputQueue& queue);
   void wake_when_left(InputQueue& queue, Time at) {
-    owner_.kernel().schedule(at, owner_.source(), *this, 0, reinterpret_cast<std::uintptr_t>(&queue));
+    owner_.kernel().schedule(at, owner_.source(), *this, 0, payload_of(queue));
   }
 
  private:

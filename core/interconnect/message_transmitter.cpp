@@ -1,6 +1,7 @@
 #include "interconnect/message_transmitter.hpp"
 
 #include "kernel/kernel.hpp"
+#include "kernel/payload.hpp"
 
 namespace cxloom {
 
@@ -10,7 +11,7 @@ Time MessageTransmitter::line_time() const {
 
 void MessageTransmitter::send(Message& message, Time ready) {
   if (ready > kernel_.now()) {
-    kernel_.schedule(ready, path_.source(), *this, kReady, reinterpret_cast<std::uintptr_t>(&message));
+    kernel_.schedule(ready, path_.source(), *this, kReady, payload_of(message));
   } else if (ready < kernel_.now() || !channels_.bypass(message, *this)) {
     channels_.enqueue(message, ready);
   }
@@ -91,7 +92,7 @@ void MessageTransmitter::pass() {
 
 void MessageTransmitter::wake(std::uint8_t kind, std::uint64_t payload) {
   if (kind == kReady) {
-    auto& message = *reinterpret_cast<Message*>(payload);
+    auto& message = object_of<Message>(payload);
     if (!channels_.bypass(message, *this)) channels_.enqueue(message, kernel_.now());
     return;
   }

@@ -8,6 +8,7 @@
 #include "interconnect/link_path.hpp"
 #include "interconnect/transmitter.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/payload.hpp"
 
 namespace cxloom {
 
@@ -19,14 +20,14 @@ class OrderingTransmitter final : public Transmitter, public EventHandler {
   void send(Message& message, Time ready) override {
     Kernel& kernel = path_.kernel();
     if (ready > kernel.now()) {
-      kernel.schedule(ready, path_.owner_source(), *this, 0, reinterpret_cast<std::uintptr_t>(&message));
+      kernel.schedule(ready, path_.owner_source(), *this, 0, payload_of(message));
     } else {
       path_.depart(message, ready);
     }
   }
   Time line_time() const override { return RateMeter(path_.rate()).advance(path_.message_bytes(kLineBytes)); }
   void wake(std::uint8_t /*kind*/, std::uint64_t payload) override {
-    path_.depart(*reinterpret_cast<Message*>(payload), path_.kernel().now());
+    path_.depart(object_of<Message>(payload), path_.kernel().now());
   }
 
  private:

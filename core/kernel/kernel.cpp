@@ -84,7 +84,7 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events, Time stop) {
     ++events_;
     try {
       if (kind == Event::kArrival) {
-        handler.receive(*reinterpret_cast<Message*>(payload));
+        handler.receive(object_of<Message>(payload));
       } else {
         if ((kind & Event::kBackground) != 0) --background_;
         handler.wake(kind & 0x7fU, payload);

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_queue.hpp"
+#include "kernel/payload.hpp"
 #include "kernel/wait_list.hpp"
 
 namespace cxloom {
@@ -76,7 +77,7 @@ class Kernel {
   }
   /// Calls `handler.receive(message)` at `at`.
   void deliver(Time at, EventSource& source, EventHandler& handler, Message& message) {
-    push(at, source, handler, Event::kArrival, reinterpret_cast<std::uintptr_t>(&message));
+    push(at, source, handler, Event::kArrival, payload_of(message));
   }
   /// As `schedule`, for what goes on by itself (refresh, samplers): it keeps no simulation alive.
   void schedule_background(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,

@@ -6,6 +6,7 @@
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/payload.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {
@@ -96,11 +97,11 @@ void CurveMedia::access(Message& message, Address /*address*/, Time ready) {
   }
   message.charge(Segment::kMediaQueue, std::min(Time{std::llround(start * 1000.0)}, done));
   message.charge(Segment::kMedia, done);
-  kernel_.schedule(done, source_, *this, 0, reinterpret_cast<std::uintptr_t>(&message));
+  kernel_.schedule(done, source_, *this, 0, payload_of(message));
 }
 
 void CurveMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
-  client_.media_done(*reinterpret_cast<Message*>(payload), kernel_.now());
+  client_.media_done(object_of<Message>(payload), kernel_.now());
 }
 
 std::vector<MeasureInfo> CurveMedia::measures() { return infos_of(kMeasures); }

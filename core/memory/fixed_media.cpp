@@ -6,6 +6,7 @@
 #include "base/schema.hpp"
 #include "component/component.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/payload.hpp"
 
 namespace cxloom {
 
@@ -32,7 +33,7 @@ class FixedMedia::Bank final : public EventHandler, public Waiter {
 
   /// An access to this bank is ready, or the one at work is done.
   void wake(std::uint8_t kind, std::uint64_t payload) override {
-    auto& message = *reinterpret_cast<Message*>(payload);
+    auto& message = object_of<Message>(payload);
     if (kind == kReady) {
       take(message);
     } else {
@@ -57,7 +58,7 @@ class FixedMedia::Bank final : public EventHandler, public Waiter {
     const Time done = start + media_.latency_of(message);
     message.charge(Segment::kMediaQueue, start);
     message.charge(Segment::kMedia, done);
-    media_.kernel_.schedule(done, media_.source_, *this, kDone, reinterpret_cast<std::uintptr_t>(&message));
+    media_.kernel_.schedule(done, media_.source_, *this, kDone, payload_of(message));
   }
   void finish(Message& message) {
     busy_ = false;
@@ -120,7 +121,7 @@ FixedMedia::~FixedMedia() = default;
 void FixedMedia::access(Message& message, Address address, Time ready) {
   if (!banks_.empty()) {
     Bank& bank = *banks_[(address.value() >> bank_bits_) % banks_.size()];
-    kernel_.schedule(ready, source_, bank, kReady, reinterpret_cast<std::uintptr_t>(&message));
+    kernel_.schedule(ready, source_, bank, kReady, payload_of(message));
     return;
   }
   const Time start = data_path_.enter(ready, message.size);
@@ -130,13 +131,13 @@ void FixedMedia::access(Message& message, Address address, Time ready) {
   if (in_order_) {
     client_.media_done(message, done);
   } else {
-    kernel_.schedule(done, source_, *this, kDone, reinterpret_cast<std::uintptr_t>(&message));
+    kernel_.schedule(done, source_, *this, kDone, payload_of(message));
   }
 }
 
 // Reads and writes that take different times.
 void FixedMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
-  client_.media_done(*reinterpret_cast<Message*>(payload), kernel_.now());
+  client_.media_done(object_of<Message>(payload), kernel_.now());
 }
 
 std::vector<MeasureInfo> FixedMedia::measures() { return infos_of(kMeasures); }

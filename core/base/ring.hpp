@@ -1,7 +1,8 @@
-// A queue in a ring that grows to the size it needs and then allocates no more.
+// A queue in a ring that grows to the size it needs and then allocates no more, or has room from the start.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,12 +14,19 @@
 namespace cxloom {
 
 template <class T>
-  requires std::is_trivially_destructible_v<T>
+  requires std::is_trivially_copyable_v<T>
 class Ring {
  public:
   Ring() = default;
   /// Its items are in `memory`, which outlives it; there, what it grows out of is lost until all is given back.
   explicit Ring(std::pmr::memory_resource& memory) : items_(nullptr, Room{&memory}) {}
+
+  /// Bytes that it takes with room for `count`.
+  static constexpr std::uint64_t bytes_for(std::uint32_t count) { return std::bit_ceil(count) * sizeof(T); }
+  /// Makes room for `count` at once. Its memory is not touched before it is used.
+  void reserve(std::uint32_t count) {
+    if (count > room()) grow_to(std::bit_ceil(count));
+  }
 
   bool empty() const { return head_ == tail_; }
   std::size_t size() const { return tail_ - head_; }
@@ -29,13 +37,15 @@ class Ring {
   }
   void pop_front() { ++head_; }
   void push_back(const T& item) {
-    if (tail_ - head_ == room()) grow();
+    if (tail_ - head_ == room()) [[unlikely]]
+      grow();
     at(tail_++) = item;
   }
   /// Puts `item` behind the last for which `before(item, that)` does not hold; all are in such an order.
   template <class Before>
   void insert(const T& item, Before before) {
-    if (tail_ - head_ == room()) grow();
+    if (tail_ - head_ == room()) [[unlikely]]
+      grow();
     std::uint32_t place = tail_++;
     for (; place != head_ && before(item, at(place - 1)); --place) at(place) = at(place - 1);
     at(place) = item;
@@ -53,12 +63,14 @@ class Ring {
 
   std::uint32_t room() const { return items_.get_deleter().size; }
   T& at(std::uint32_t i) { return items_[i & (room() - 1)]; }
-  void grow() {
+  [[gnu::noinline]] void grow() {
     ensure(room() < 1U << 31U, "more in a ring than it can number");
-    Room larger{items_.get_deleter().memory, std::max(kSmallest, room() * 2)};
+    grow_to(std::max(kSmallest, room() * 2));
+  }
+  void grow_to(std::uint32_t size) {
+    Room larger{items_.get_deleter().memory, size};
     void* const place = larger.memory->allocate(larger.size * sizeof(T), alignof(T));
     auto* const items = static_cast<T*>(place);
-    std::uninitialized_value_construct_n(items, larger.size);
     const std::uint32_t count = tail_ - head_;
     for (std::uint32_t i = 0; i < count; ++i) items[i] = at(head_ + i);
     items_ = std::unique_ptr<T[], Room>(items, larger);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/ring.hpp"
 #include "kernel/kernel.hpp"
@@ -23,9 +24,18 @@ struct CreditUser {
 /// One cache line, and that of the credit.
 class alignas(64) CreditLine {
  public:
-  /// A credit arrives `delay` after it was given. Not limited: credits of this class are not counted.
-  CreditLine(const CreditUser& user, Time delay, Channel which, bool limited)
-      : coming_(user.kernel.arena().memory()), delay_(delay), user_(user), which_(which), limited_(limited) {}
+  /// A credit arrives `delay` after it was given. There are so many `credits`, with the user, under way and held by those at
+  /// the other end; none: credits of this class are not counted.
+  CreditLine(const CreditUser& user, Time delay, Channel which, std::optional<std::uint32_t> credits)
+      : coming_(user.kernel.arena().memory()),
+        delay_(delay),
+        user_(user),
+        which_(which),
+        limited_(credits.has_value()) {
+    if (credits) coming_.reserve(*credits);
+  }
+  /// What a line of so many credits takes of the arena.
+  static constexpr std::uint64_t arena_bytes(std::uint32_t credits) { return Ring<Time>::bytes_for(credits); }
 
   // The giver.
 
@@ -67,7 +77,7 @@ class alignas(64) CreditLine {
     user_.kernel.schedule_uncounted(at, user_.source, user_.user, static_cast<std::uint8_t>(which_));
   }
 
-  Ring<Time> coming_;           // when each credit under way arrives, soonest first
+  Ring<Time> coming_;           // when each credit under way arrives, soonest first; with room for all
   Time wake_before_{kUnasked};  // a credit that arrives before then is to wake the user
   Time delay_;
   const CreditUser& user_;

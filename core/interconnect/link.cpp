@@ -47,7 +47,14 @@ std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating) {
   const bool both = params.phy || params.credits.any() || params.duplex == Duplex::kHalf;
   const std::uint64_t queued = both ? 2 : arbitrating;
   const std::uint64_t transmitter = params.phy ? sizeof(FlitTransmitter) : sizeof(MessageTransmitter);
-  const std::uint64_t credits = params.credits.any() ? kChannelCount * sizeof(CreditLine) : 0;
+  const std::uint64_t lines = params.credits.any() ? kChannelCount * sizeof(CreditLine) : 0;
+  std::uint64_t rings = 0;
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    if (const auto limit = params.credits.of(static_cast<Channel>(i)))
+      rings += CreditLine::arena_bytes(*limit);
+  }
+  constexpr std::uint64_t kLine = alignof(LinkEnd);  // with which the next thing in the arena begins
+  const std::uint64_t credits = lines + (rings + kLine - 1) / kLine * kLine;
   return kElse + 2 * sizeof(LinkEnd) + queued * (transmitter + credits);
 }
 

@@ -17,7 +17,7 @@ std::vector<CreditLine> make_credit_lines(const ClassCredits& credits, const Cre
   lines.reserve(kChannelCount);
   for (std::size_t i = 0; i < kChannelCount; ++i) {
     const auto which = static_cast<Channel>(i);
-    lines.emplace_back(user, delay, which, credits.of(which).has_value());
+    lines.emplace_back(user, delay, which, credits.of(which));
   }
   return lines;
 }

@@ -83,6 +83,25 @@ TEST(Ring, TakesAllItsItemsFromItsMemoryAndGivesThemBack) {
   EXPECT_EQ(ledger.given_back, ledger.taken);
 }
 
+TEST(Ring, ThatHasItsRoomFromTheStartTakesNoMore) {
+  for (const std::uint32_t count : {1U, 2U, 3U, 16U, 37U, 64U}) {
+    Ledger ledger;
+    Ring<int> ring(ledger);
+    ring.reserve(count);
+    const std::size_t taken = ledger.taken;
+    EXPECT_EQ(taken, Ring<int>::bytes_for(count));
+    EXPECT_GE(taken, count * sizeof(int));
+    for (int turn = 0; turn < 3; ++turn) {
+      for (std::uint32_t i = 0; i < count; ++i) ring.push_back(static_cast<int>(i));
+      for (std::uint32_t i = 0; i < count; ++i, ring.pop_front())
+        ASSERT_EQ(ring.front(), static_cast<int>(i));
+    }
+    EXPECT_EQ(ledger.taken, taken);
+    for (std::uint32_t i = 0; i < 100; ++i) ring.push_back(static_cast<int>(i));
+    for (std::uint32_t i = 0; i < 100; ++i, ring.pop_front()) ASSERT_EQ(ring.front(), static_cast<int>(i));
+  }
+}
+
 // The numbers of items have 32 bits. To come to their end by pushing and popping takes seconds, so that a test sets them: an
 // explicit instantiation may name private members.
 void set_numbers(Ring<int>& empty, std::uint32_t number);

@@ -72,9 +72,34 @@ TEST(Link, TakesTheMemoryThatIsEstimated) {
   EXPECT_EQ(link_bytes(half, 1), arena_bytes(half, true) + kElse);
   EXPECT_EQ(link_bytes(credits, 0), arena_bytes(credits, false) + lines + kElse);
   EXPECT_EQ(link_bytes(credits, 1), arena_bytes(credits, true) + lines + kElse);
+  LinkParams some = plain;
+  some.credits.set(Channel::kM2SReq, 37);
+  EXPECT_EQ(link_bytes(some, 0), arena_bytes(some, false) + lines + kElse);
+  EXPECT_EQ(link_bytes(some, 0) - link_bytes(plain, 2), lines + 2 * 64 * sizeof(Time));
   EXPECT_NEAR(static_cast<double>(link_bytes(flits, 0)),
               static_cast<double>(arena_bytes(flits, false) + lines),
               0.1 * static_cast<double>(link_bytes(flits, 0)));
+}
+
+TEST(Link, CreditsTakeNothingMoreOfTheArenaWhileTheyAreUsed) {
+  // Without a limit of bandwidth nothing else is kept of a message, and a credit comes back long after the last has left.
+  for (const std::uint32_t credits : {1U, 4U, 37U, 64U, 1000U}) {
+    Pair pair;
+    pair.b.holds(1_us);
+    LinkParams params;
+    params.credits = ClassCredits(credits);
+    params.delay = 10_ns;
+    const Link link = pair.link(params);
+    const auto here = [&] {
+      return reinterpret_cast<std::uintptr_t>(pair.kernel.arena().memory().allocate(64, 64));
+    };
+    test::Messages messages;
+    const std::uintptr_t before = here();
+    for (std::uint32_t i = 0; i < 3 * credits; ++i) link.forward->send(messages.make(Opcode::kMemWr), 0_ps);
+    pair.kernel.run(Time::max(), test::kAllEvents);
+    EXPECT_EQ(pair.b.arrivals.size(), 3 * credits);
+    EXPECT_EQ(here() - before, 64U) << credits;
+  }
 }
 
 TEST(Link, ItsEndsTransmitAsItsParametersCallFor) {

@@ -115,7 +115,10 @@ void Bus::pass(Message& message, Direction direction, Time ready) {
   message.charge(Segment::kBusQueue, use.start);
   message.charge(Segment::kBus, use.start + bus_time_);
   port(message.port).release(message, use.end);
-  port(fabric_.routes->port(message, id())).send(message, use.start + bus_time_);
+  Port* way = ways_[message.destination.index()];
+  if (!way) [[unlikely]]
+    way = &port(fabric_.routes->port(message, id()));
+  way->send(message, use.start + bus_time_);
 }
 
 // Of a shared medium: sees to it that somebody's turn comes, at the end of this instant or when it is free.
@@ -149,6 +152,8 @@ void Bus::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) { kernel().at_e
 // Both directions may feed one port, such as an accelerator's.
 void Bus::start() {
   for (std::size_t i = 0; i < port_count(); ++i) port(i).share();
+  for (const std::uint16_t way : fabric_.routes->fixed_ports(id()))
+    ways_.push_back(way == Routes::kVaries ? nullptr : &port(way));
 }
 
 void Bus::open_window(Time at) {

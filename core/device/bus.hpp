@@ -63,6 +63,7 @@ class Bus final : public Component, public SharedMedium {
   bool arranged_ = false;                // something will look after those who wait
   std::array<Wire, 2> wires_;
   std::array<WireMonitor, 2> monitors_;
+  std::vector<Port*> ways_;  // by destination; null: it depends on more
   Time opened_;
   Time closed_;
 };

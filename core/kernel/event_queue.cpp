@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <utility>
 
 namespace cxloom {
 
@@ -85,14 +86,67 @@ std::int64_t EventQueue::next_filled_bucket() const {
   return -1;
 }
 
+// Its list leaves the wheel.
+std::uint32_t EventQueue::take_bucket(std::int64_t bucket) {
+  const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
+  const std::uint32_t link = std::exchange(buckets_[slot], kNone);
+  words_[slot >> 6U] &= ~(1ULL << (slot & 63U));
+  if (words_[slot >> 6U] == 0) summary_[slot >> 12U] &= ~(1ULL << ((slot >> 6U) & 63U));
+  return link;
+}
+
+// Over the instants of the open bucket.
+[[gnu::noinline]] void EventQueue::spread(std::uint32_t link) {
+  while (link != kNone) {
+    const std::uint32_t node = link >> kFineBits;
+    const std::uint32_t fine = link & kFineMask;
+    link = next_[node];
+    __builtin_prefetch(&events_[node]);
+    link_in_open_bucket(node, fine);
+  }
+}
+
+// True: it held but one event, and is open at that event's instant.
+bool EventQueue::open_next_bucket() {
+  const std::int64_t bucket = next_filled_bucket();
+  if (!far_.empty()) [[unlikely]] {
+    const std::int64_t first_far = bucket_of(events_[far_.front()].time);
+    if (bucket < 0 || first_far <= bucket) {
+      open_far_bucket(first_far);
+      return false;
+    }
+  }
+  open_ = bucket;
+  const std::uint32_t link = take_bucket(bucket);
+  const std::uint32_t node = link >> kFineBits;
+  if (next_[node] != kNone) {
+    spread(link);
+    return false;
+  }
+  at_instant_[0] = node;
+  left_ = 1;
+  instant_ = Time{(bucket << kFineBits) + (link & kFineMask)};
+  return true;
+}
+
+// Most often a bucket holds but one event. What is done otherwise is apart, so that here no registers are saved for it.
 void EventQueue::open_next_instant() {
-  if (filled_instants_ == 0) open_next_bucket();
-  if (left_ != 0) return;  // the bucket held but one event
+  if (filled_instants_ == 0 && open_next_bucket()) return;
+  lay_out_instant();
+}
+
+// The first of those of the open bucket that hold something.
+[[gnu::noinline]] void EventQueue::lay_out_instant() {
   const auto fine = static_cast<std::size_t>(std::countr_zero(filled_instants_));
   filled_instants_ &= filled_instants_ - 1;
   instant_ = Time{(open_ << kFineBits) + static_cast<std::int64_t>(fine)};
   for (std::uint32_t node = instants_[fine]; node != kNone; node = next_[node]) at_instant_[left_++] = node;
-  if (left_ > 1) order_instant();
+  if (left_ <= 1) return;
+  if (left_ == 2) {
+    if (Later{events_}(at_instant_[1], at_instant_[0])) std::swap(at_instant_[0], at_instant_[1]);
+    return;
+  }
+  order_instant();
 }
 
 // In large systems many events share an instant. A sort spends most of its time on mispredicted branches; here the place of
@@ -106,7 +160,13 @@ void EventQueue::order_instant() {
   const auto end = begin + static_cast<std::ptrdiff_t>(left_);
   const std::size_t count = left_;
   if (count < kFewest) {
-    std::sort(begin, end, goes_later);
+    for (std::size_t i = 1; i < count; ++i) {
+      const std::uint32_t added = at_instant_[i];
+      std::size_t place = i;
+      for (; place > 0 && goes_later(added, at_instant_[place - 1]); --place)
+        at_instant_[place] = at_instant_[place - 1];
+      at_instant_[place] = added;
+    }
     return;
   }
   if (count > kMost) {
@@ -146,35 +206,12 @@ void EventQueue::sort_instant() {
   for (std::size_t i = 0; i < left_; ++i) at_instant_[i] = sorted_[i].second;
 }
 
-void EventQueue::open_next_bucket() {
-  std::int64_t bucket = next_filled_bucket();
-  bool far = false;
-  if (!far_.empty()) {
-    const std::int64_t first_far = bucket_of(events_[far_.front()].time);
-    far = bucket < 0 || first_far <= bucket;
-    if (far) bucket = first_far;
-  }
+// One that holds the first event of the heap.
+[[gnu::noinline]] void EventQueue::open_far_bucket(std::int64_t bucket) {
   const std::int64_t before = open_;
   open_ = bucket;
-  if (bucket - before < kBuckets) {  // a bucket further away has come from the heap alone
-    const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
-    std::uint32_t link = buckets_[slot];
-    buckets_[slot] = kNone;
-    words_[slot >> 6U] &= ~(1ULL << (slot & 63U));
-    if (words_[slot >> 6U] == 0) summary_[slot >> 12U] &= ~(1ULL << ((slot >> 6U) & 63U));
-    if (!far && next_[link >> kFineBits] == kNone) {
-      at_instant_[left_++] = link >> kFineBits;
-      instant_ = Time{(bucket << kFineBits) + (link & kFineMask)};
-      return;
-    }
-    while (link != kNone) {
-      const std::uint32_t node = link >> kFineBits;
-      const std::uint32_t fine = link & kFineMask;
-      link = next_[node];
-      __builtin_prefetch(&events_[node]);
-      link_in_open_bucket(node, fine);
-    }
-  }
+  if (bucket - before < kBuckets)
+    spread(take_bucket(bucket));  // one further away has come from the heap alone
   while (!far_.empty() && bucket_of(events_[far_.front()].time) == bucket) {
     const std::uint32_t node = take_first(far_);
     link_in_open_bucket(node, fine_of(events_[node].time));

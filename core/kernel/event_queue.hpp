@@ -135,7 +135,11 @@ class EventQueue {
   void open_next_instant();
   void order_instant();
   void sort_instant();
-  void open_next_bucket();
+  bool open_next_bucket();
+  void lay_out_instant();
+  void open_far_bucket(std::int64_t bucket);
+  std::uint32_t take_bucket(std::int64_t bucket);
+  void spread(std::uint32_t link);
   std::int64_t next_filled_bucket() const;
 
   std::size_t size_ = 0;

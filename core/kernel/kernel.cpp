@@ -50,10 +50,12 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events, Time stop) {
   const Time last = std::min(limit, stop);
   const std::uint64_t before = events_;
   const std::uint64_t enough = max_events < ~before ? before + max_events : ~std::uint64_t{0};
+  std::uint64_t go_on_until = std::min(enough, count_anew_at_);
   while (!paused_) {
-    if (events_ >= std::min(enough, count_anew_at_)) [[unlikely]] {
+    if (events_ >= go_on_until) [[unlikely]] {
       if (events_ >= enough) break;
       count_anew();
+      go_on_until = std::min(enough, count_anew_at_);
     }
     if (queue_.size() == background_) [[unlikely]] {
       // What is left goes on by itself for ever.
@@ -64,16 +66,16 @@ std::uint64_t Kernel::run(Time limit, std::uint64_t max_events, Time stop) {
       }
     }
     const Event& next = queue_.top();
-    if (next.time > now_) {
+    if (const Time at = next.time; at > now_) {
       if (!settling_.empty()) {
         end_instant();
         continue;
       }
-      if (next.time > last) {
-        if (next.time > limit) break;
+      if (at > last) {
+        if (at > limit) break;
         if (!idle()) return events_ - before;
       }
-      now_ = next.time;
+      now_ = at;
     }
     if (watcher_) [[unlikely]]
       watcher_->before(next);

@@ -160,7 +160,10 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
   for (std::size_t i = 0; i < targets.size(); ++i) {
     used_.emplace_back(targets[i].id, rounds_used * params.interleave.count() * weights[i]);
   }
-  if (std::has_single_bit(region.slots.size())) region.round_mask = region.slots.size() - 1;
+  if (std::has_single_bit(region.slots.size())) {
+    region.round_mask = region.slots.size() - 1;
+    region.round_bits = static_cast<unsigned>(std::countr_zero(region.slots.size()));
+  }
   regions_.push_back(std::move(region));
 }
 

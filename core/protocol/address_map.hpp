@@ -91,6 +91,7 @@ class AddressMap {
     std::uint64_t base = 0;
     std::uint64_t size = 0;
     unsigned chunk_bits = 0;
+    unsigned round_bits = 0;       ///< bits of the mask
     std::uint64_t round_mask = 0;  ///< slots - 1 where that is a power of two, else 0
     std::vector<Slot> slots;       ///< one round of the interleave
   };
@@ -101,7 +102,7 @@ class AddressMap {
     std::uint64_t position = 0;
     if (region.round_mask != 0 || region.slots.size() == 1) {
       position = chunk & region.round_mask;
-      round = chunk >> static_cast<unsigned>(__builtin_popcountll(region.round_mask));
+      round = chunk >> region.round_bits;
     } else {
       round = chunk / region.slots.size();
       position = chunk % region.slots.size();

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <type_traits>
+#include <utility>
 
 namespace cxloom {
+
+/// Memory that is all zeros, in huge pages if it is large, but not so large that a part of it should not cost as much as the
+/// whole. Throws std::bad_alloc.
+void* take_zeroed(std::size_t bytes);
+void give_back_zeroed(void* memory, std::size_t bytes);
 
 /// An array of fixed size in which every element is all zeros until it is written. To make one takes no time, whatever its
 /// size, and a page of a large one no memory before something is written there.
@@ -16,23 +20,22 @@ template <class T>
 class ZeroedArray {
  public:
   ZeroedArray() = default;
-  explicit ZeroedArray(std::size_t size)
-      : elements_(static_cast<T*>(std::calloc(size, sizeof(T)))), size_(size) {
-    if (!elements_ && size != 0) throw std::bad_alloc();
-  }
+  explicit ZeroedArray(std::size_t size) : elements_(static_cast<T*>(take_zeroed(size * sizeof(T))), {size}) {}
+  ZeroedArray(ZeroedArray&&) noexcept = default;
+  ZeroedArray& operator=(ZeroedArray&&) noexcept = default;
 
-  std::size_t size() const { return size_; }
+  std::size_t size() const { return elements_.get_deleter().size; }
   const T* data() const { return elements_.get(); }
   T& operator[](std::size_t at) { return elements_[at]; }
   const T& operator[](std::size_t at) const { return elements_[at]; }
 
  private:
   struct Free {
-    void operator()(T* elements) const { std::free(static_cast<void*>(elements)); }
+    std::size_t size = 0;
+    void operator()(T* elements) const { give_back_zeroed(elements, size * sizeof(T)); }
   };
 
   std::unique_ptr<T[], Free> elements_;
-  std::size_t size_ = 0;
 };
 
 }  // namespace cxloom

@@ -15,6 +15,7 @@
 #include "memory/media_context.hpp"
 #include "protocol/opcode.hpp"
 #include "tags/cache_array.hpp"
+#include "tags/line_index.hpp"
 
 namespace cxloom {
 

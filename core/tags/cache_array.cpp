@@ -1,25 +1,21 @@
 #include "tags/cache_array.hpp"
 
-#include <bit>
 #include <cassert>
-#include <string>
 
-#include "base/kind_registry.hpp"
 #include "base/schema.hpp"
 
 namespace cxloom {
 
 namespace {
 
-// From here on a hash table beats comparing the tags of a set one after the other.
-constexpr std::uint32_t kMostComparedWays = 32;
 // Slots have 32 bits, and the sentinels of the sets count too.
 constexpr Bytes kLargest{std::uint64_t{64} << 30U};
 
-std::uint32_t ways_of(const CacheParams& params) {
+VictimContext context_of(const CacheParams& params, RandomStream random) {
   static const Schema<CacheParams> schema;
   schema.check(params);
-  return params.ways == 0 ? static_cast<std::uint32_t>(params.lines()) : params.ways;
+  const std::uint32_t ways = params.ways == 0 ? static_cast<std::uint32_t>(params.lines()) : params.ways;
+  return {static_cast<std::uint32_t>(params.lines() / ways), ways, random};
 }
 
 }  // namespace
@@ -55,67 +51,25 @@ void CacheParams::estimate(const CacheParams& params, MemoryEstimate& memory) {
 }
 
 std::uint64_t CacheArray::bytes(std::uint64_t lines, std::uint32_t ways) {
-  constexpr std::uint64_t kOfPolicy = 1;  // what those that come with cxloom keep of a slot
-  constexpr std::uint64_t kSlotBytes = sizeof(std::uint64_t) + sizeof(LineState) + kOfPolicy;
   const std::uint64_t in_set = ways == 0 ? lines : ways;
-  const std::uint64_t index = in_set > kMostComparedWays ? LineIndex::bytes(lines) : 0;
-  return lines * kSlotBytes + SlotOrder::bytes(lines / in_set, lines) + index;
+  return TagArray::bytes(lines / in_set, static_cast<std::uint32_t>(in_set)) + lines * sizeof(LineState);
 }
 
 CacheArray::CacheArray(const CacheParams& params, const VictimRegistry& policies, RandomStream random)
-    : ways_(ways_of(params)),
-      sets_(static_cast<std::uint32_t>(params.lines() / ways_)),
-      mask_sets_(std::has_single_bit(sets_)),
-      indexed_(ways_ > kMostComparedWays),
-      tags_(params.lines()),
-      states_(params.lines()),
-      policy_(below("policy",
-                    [&] {
-                      VictimContext context{sets_, ways_, random};
-                      return policies.make(params.policy, context);
-                    })),
-      listens_(policy_->listens()),
-      order_(sets_, ways_, policy_->orders_by_use()) {
-  if (indexed_) index_ = LineIndex(capacity());
-}
-
-void CacheArray::tell_of_use(Slot slot) { policy_->used(set_of(line(slot)), slot); }
-
-// Insertions are most of the cost of a miss: these two are part of each of their callers.
-[[gnu::always_inline]] inline Slot CacheArray::victim_in(std::uint32_t set) {
-  if (states_[order_.first(set)] == LineState::kInvalid) return kNoSlot;
-  const Slot victim = policy_->victim(set, order_);
-  if (victim - set * ways_ >= ways_) [[unlikely]]
-    refuse(set, victim);
-  return victim;
-}
-
-void CacheArray::refuse(std::uint32_t set, Slot victim) const {
-  const std::uint64_t first = std::uint64_t{set} * ways_;
-  throw InternalError("the victim policy chose slot " + std::to_string(victim) + " of set " +
-                      std::to_string(set) + ", which has the slots " + std::to_string(first) + " to " +
-                      std::to_string(first + ways_ - 1));
-}
+    : TagArray(params.policy, policies, context_of(params, random)), states_(params.lines()) {}
 
 [[gnu::always_inline]] inline CacheArray::Insertion CacheArray::put(LineAddress line, LineState state,
                                                                     std::uint32_t set, Slot victim) {
   assert(!contains(line) && state != LineState::kInvalid);
-  const bool room = victim == kNoSlot;
-  const Slot slot = room ? order_.first(set) : victim;
-  if (room) ++occupied_;
-  const Insertion insertion{slot, room ? LineAddress{} : this->line(slot), states_[slot]};
-  if (indexed_) {
-    if (!room) index_.erase(insertion.victim);
-    index_.insert(line, slot);
+  Insertion insertion{victim, {}, LineState::kInvalid};
+  if (victim != kNoSlot) {
+    insertion.victim = this->line(victim);
+    insertion.victim_state = states_[victim];
   }
-  tags_[slot] = tag_of(line);
-  states_[slot] = state;
-  order_.inserted(set, slot);
-  if (listens_) policy_->inserted(set, slot);
+  insertion.slot = place_in(set, line, victim);
+  states_[insertion.slot] = state;
   return insertion;
 }
-
-Slot CacheArray::victim_for(LineAddress line) { return victim_in(set_of(line)); }
 
 CacheArray::Insertion CacheArray::insert(LineAddress line, LineState state) {
   const std::uint32_t set = set_of(line);
@@ -130,13 +84,8 @@ LineState CacheArray::invalidate(LineAddress line) {
   const Slot slot = lookup(line);
   if (slot == kNoSlot) return LineState::kInvalid;
   const LineState state = states_[slot];
-  if (indexed_) index_.erase(line);
-  tags_[slot] = kNoLine;
   states_[slot] = LineState::kInvalid;
-  const std::uint32_t set = set_of(line);
-  order_.freed(set, slot);
-  if (listens_) policy_->freed(set, slot);
-  --occupied_;
+  erase(slot);
   return state;
 }
 

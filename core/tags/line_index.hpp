@@ -1,4 +1,4 @@
-// Finds the slot of a line in a large set: a hash table of fixed size.
+// Leads from lines to slots: a hash table of fixed size.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include "base/flat_table.hpp"
 #include "base/units.hpp"
 #include "base/zeroed_array.hpp"
-#include "tags/slot_order.hpp"
+#include "tags/slot.hpp"
 
 namespace cxloom {
 

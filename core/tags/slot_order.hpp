@@ -5,13 +5,10 @@
 #include <cstdint>
 
 #include "base/zeroed_array.hpp"
+#include "tags/slot.hpp"
+#include "tags/slot_pins.hpp"
 
 namespace cxloom {
-
-/// The index of a line's place in a tag array; stable as long as the line stays. Those of a set lie side by side: `set * ways`
-/// is the first of them.
-using Slot = std::uint32_t;
-inline constexpr Slot kNoSlot = ~Slot{0};
 
 /// A doubly linked list for each set, which ends in a sentinel of its own. "Old" is since insertion or, with
 /// `moves_when_used`, since the last use. Everything takes constant time. Of the slots that never held a line only the next
@@ -29,9 +26,18 @@ class SlotOrder {
     return (sets + slots) * sizeof(Links);
   }
 
-  /// Of a set without a free slot.
-  Slot oldest(std::uint32_t set) const { return links_[sentinel(set)].next; }
-  Slot newest(std::uint32_t set) const { return links_[sentinel(set)].previous; }
+  /// The oldest and the newest that is not pinned, of a set without a free slot and with one that is not pinned. Each pinned
+  /// one on the way there is a step.
+  Slot oldest(std::uint32_t set, const SlotPins& pins) const {
+    Slot slot = links_[sentinel(set)].next;
+    while (pins.pinned(slot)) slot = links_[slot].next;
+    return slot;
+  }
+  Slot newest(std::uint32_t set, const SlotPins& pins) const {
+    Slot slot = links_[sentinel(set)].previous;
+    while (pins.pinned(slot)) slot = links_[slot].previous;
+    return slot;
+  }
 
   /// True if a use of the slot changes nothing, which is the case of most hits.
   bool settled(Slot slot) const { return !moves_when_used_ || links_[slot].next >= slots_; }

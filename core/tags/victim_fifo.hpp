@@ -12,7 +12,9 @@ class FifoVictims final : public VictimPolicy {
   };
   FifoVictims(const Params& /*params*/, const VictimContext& /*context*/) {}
 
-  Slot victim(std::uint32_t set, const SlotOrder& order) override { return order.oldest(set); }
+  Slot victim(std::uint32_t set, const SlotOrder& order, const SlotPins& pins) override {
+    return order.oldest(set, pins);
+  }
 };
 
 }  // namespace cxloom

@@ -12,7 +12,9 @@ class LifoVictims final : public VictimPolicy {
   };
   LifoVictims(const Params& /*params*/, const VictimContext& /*context*/) {}
 
-  Slot victim(std::uint32_t set, const SlotOrder& order) override { return order.newest(set); }
+  Slot victim(std::uint32_t set, const SlotOrder& order, const SlotPins& pins) override {
+    return order.newest(set, pins);
+  }
 };
 
 }  // namespace cxloom

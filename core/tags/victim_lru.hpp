@@ -12,7 +12,9 @@ class LruVictims final : public VictimPolicy {
   };
   LruVictims(const Params& /*params*/, const VictimContext& /*context*/) {}
 
-  Slot victim(std::uint32_t set, const SlotOrder& order) override { return order.oldest(set); }
+  Slot victim(std::uint32_t set, const SlotOrder& order, const SlotPins& pins) override {
+    return order.oldest(set, pins);
+  }
   bool orders_by_use() const override { return true; }
 };
 

@@ -12,7 +12,9 @@ class MruVictims final : public VictimPolicy {
   };
   MruVictims(const Params& /*params*/, const VictimContext& /*context*/) {}
 
-  Slot victim(std::uint32_t set, const SlotOrder& order) override { return order.newest(set); }
+  Slot victim(std::uint32_t set, const SlotOrder& order, const SlotPins& pins) override {
+    return order.newest(set, pins);
+  }
   bool orders_by_use() const override { return true; }
 };
 

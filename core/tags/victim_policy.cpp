@@ -3,7 +3,10 @@
 #include "base/kind_registry.hpp"
 #include "base/schema.hpp"
 #include "tags/victim_fifo.hpp"
+#include "tags/victim_lfi.hpp"
+#include "tags/victim_lfu.hpp"
 #include "tags/victim_lifo.hpp"
+#include "tags/victim_longest_block.hpp"
 #include "tags/victim_lru.hpp"
 #include "tags/victim_mru.hpp"
 #include "tags/victim_random.hpp"
@@ -20,6 +23,9 @@ void register_victims(VictimRegistry& registry) {
   registry.add<RandomVictims>("random");
   registry.add<TreePlruVictims>("tree-plru");
   registry.add<SrripVictims>("srrip");
+  registry.add<LfuVictims>("lfu");
+  registry.add<LfiVictims>("lfi");
+  registry.add<LongestBlockVictims>("longest-block");
 }
 
 }  // namespace cxloom

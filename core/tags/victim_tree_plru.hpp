@@ -10,7 +10,7 @@
 namespace cxloom {
 
 /// A set has a binary tree over its ways; each inner node has a bit that points away from the half that was used last. The
-/// victim is where the bits lead.
+/// victim is where the bits lead; a half of pinned lines alone is passed by.
 class TreePlruVictims final : public VictimPolicy {
  public:
   struct Params {
@@ -30,21 +30,37 @@ class TreePlruVictims final : public VictimPolicy {
   }
 
   bool listens() const override { return true; }
-  void inserted(std::uint32_t set, Slot slot) override { used(set, slot); }
+  void inserted(std::uint32_t set, Slot slot, LineAddress /*line*/, const TagArray& /*tags*/) override {
+    used(set, slot);
+  }
   void used(std::uint32_t set, Slot slot) override {
     const std::size_t tree = std::size_t{set} * ways_;
     // Nodes as in a heap: 1 is the root, those of node n are 2n and 2n + 1, and the ways follow the nodes.
     for (std::uint32_t node = ways_ + slot % ways_; node > 1; node /= 2)
       right_[tree + node / 2] = node % 2 == 0;
   }
-  Slot victim(std::uint32_t set, const SlotOrder& /*order*/) override {
+  Slot victim(std::uint32_t set, const SlotOrder& /*order*/, const SlotPins& pins) override {
     const std::size_t tree = std::size_t{set} * ways_;
+    const bool free = pins.in(set) == 0;
     std::uint32_t node = 1;
-    while (node < ways_) node = 2 * node + (right_[tree + node] ? 1U : 0U);
+    while (node < ways_) {
+      node = 2 * node + (right_[tree + node] ? 1U : 0U);
+      if (!free && all_pinned(set, node, pins)) node ^= 1U;  // to the other half
+    }
     return set * ways_ + (node - ways_);
   }
 
  private:
+  // Whether all ways below a node are pinned. Takes a step for each pin that it meets, and one.
+  bool all_pinned(std::uint32_t set, std::uint32_t node, const SlotPins& pins) const {
+    std::uint32_t ways = 1;
+    for (; node < ways_; node *= 2) ways *= 2;
+    const Slot begin = set * ways_ + (node - ways_);
+    Slot slot = begin;
+    while (slot != begin + ways && pins.pinned(slot)) ++slot;
+    return slot == begin + ways;
+  }
+
   std::uint32_t ways_;
   ZeroedArray<bool> right_;  // by set and node: whether the victim is in the right half
 };

@@ -11,6 +11,7 @@
 #include "base/schema.hpp"
 #include "core/support/victims.hpp"
 #include "tags/cache_array.hpp"
+#include "tags/tag_array.hpp"
 
 namespace cxloom {
 namespace {
@@ -27,6 +28,23 @@ CacheArray array(std::uint32_t ways, const Kinded& policy, const VictimRegistry&
 Kinded kind(const char* name, Value::Map params = {}) { return {name, Value(std::move(params))}; }
 
 /// Accesses lines by their letters; of each that missed what had to leave for it, '-' for nothing, and '.' for a hit.
+std::string play(TagArray& tags, const std::string& lines) {
+  std::string left;
+  for (const char letter : lines) {
+    const LineAddress line{static_cast<std::uint64_t>(letter)};
+    if (const Slot slot = tags.lookup(line); slot != kNoSlot) {
+      tags.touch(slot);
+      left += '.';
+      continue;
+    }
+    const Slot victim = tags.victim_for(line);
+    left += victim == kNoSlot ? '-' : static_cast<char>(tags.line(victim).number());
+    tags.place(line, victim);
+  }
+  return left;
+}
+
+/// The same with a cache.
 std::string play(CacheArray& cache, const std::string& lines) {
   std::string left;
   for (const char letter : lines) {
@@ -110,6 +128,77 @@ TEST(VictimPolicy, SrripAgesWhoWasWantedOnce) {
   EXPECT_EQ(play(patient, "cdefghi"), "bcdefga");
 }
 
+TEST(VictimPolicy, SrripKeepsAPinnedLineAndLetsItAgeWithTheOthers) {
+  // abc 222; a pinned; d: 333 and b leaves, 323; a is still pinned, c: hit, 320; e: a pinned, d's 2 is the longest: 331 after growth,
+  // e takes d's place, 321. Unpinned, a is distant and leaves next.
+  CacheArray unpinned = array(3, kind("srrip"));
+  EXPECT_EQ(play(unpinned, "abcdcef"), "---a.bd");
+  TagArray tags(kind("srrip"), test::victims(), VictimContext{1, 3, RandomStream(1, "cache", "victim")});
+  tags.allow_pins();
+  EXPECT_EQ(play(tags, "abc"), "---");
+  tags.pin(tags.lookup(LineAddress{'a'}));
+  EXPECT_EQ(play(tags, "dce"), "b.d");
+  tags.unpin(tags.lookup(LineAddress{'a'}));
+  EXPECT_EQ(play(tags, "f"), "a");
+}
+
+TEST(VictimPolicy, TreePlruTurnsAwayFromAHalfThatIsPinned) {
+  // After abcd all bits lead to the left: a. With a pinned its neighbour leaves, with both the other half's left one.
+  for (const auto& [pins, victim] : {std::pair{"", "a"}, {"a", "b"}, {"ab", "c"}, {"abc", "d"}, {"ac", "b"}}) {
+    TagArray tags(kind("tree-plru"), test::victims(), VictimContext{1, 4, RandomStream(1, "cache", "victim")});
+    tags.allow_pins();
+    EXPECT_EQ(play(tags, "abcd"), "----");
+    for (const char line : std::string(pins))
+      tags.pin(tags.lookup(LineAddress{static_cast<std::uint64_t>(line)}));
+    EXPECT_EQ(play(tags, "e"), victim);
+  }
+}
+
+TEST(VictimPolicy, LfuKeepsWhatIsUsedOften) {
+  // a is used twice, so that b and c replace each other; among equals the one used longest ago leaves: LRU would lose a.
+  CacheArray cache = array(2, kind("lfu"));
+  EXPECT_EQ(play(cache, "aabcbcba"), "-.-bcbc.");
+  CacheArray equals = array(3, kind("lfu"));
+  EXPECT_EQ(play(equals, "abcbacd"), "---...b");
+  // Uses count from the insertion on: one that comes back begins anew.
+  CacheArray anew = array(2, kind("lfu"));
+  EXPECT_EQ(play(anew, "aaabb"), "-..-.");
+  anew.invalidate(LineAddress{'a'});
+  EXPECT_EQ(play(anew, "ac"), "-a");
+}
+
+TEST(VictimPolicy, LfiKeepsWhatComesBackAgainAndAgain) {
+  // Insertions so far, in order of age: a1 b1; c1: a; a2: b; b2: c; a2 b2, c2: a; b2 c2, d1: b; c2 d1, e1: d; f1: e; c hits.
+  CacheArray cache = array(2, kind("lfi"));
+  EXPECT_EQ(play(cache, "abcabcdefc"), "--abcabde.");
+  CacheArray fifo = array(2, kind("fifo"));
+  EXPECT_EQ(play(fifo, "abcabcdefc"), "--abcabcde");
+  // Uses are no insertions.
+  CacheArray used = array(2, kind("lfi"));
+  EXPECT_EQ(play(used, "aaabc"), "-..-a");
+}
+
+TEST(VictimPolicy, LfiCountsInsertionsOfALineThatLeftByItself) {
+  CacheArray cache = array(2, kind("lfi"));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(play(cache, "a"), "-");
+    cache.invalidate(LineAddress{'a'});
+  }
+  // a4 is the oldest, b1, c1 and d1 come and go behind it.
+  EXPECT_EQ(play(cache, "abcd"), "--bc");
+  EXPECT_EQ(play(cache, "a"), ".");
+}
+
+TEST(VictimPolicy, LongestBlockOfACacheIsLifo) {
+  CacheArray longest = array(4, kind("longest-block"));
+  CacheArray lifo = array(4, kind("lifo"));
+  RandomStream random(3, "test", "lines");
+  for (int i = 0; i < 1000; ++i) {
+    const std::string line(1, static_cast<char>('a' + random.below(9)));
+    ASSERT_EQ(play(longest, line), play(lifo, line)) << "access " << i;
+  }
+}
+
 // --- what a policy is told --------------------------------------------------------------------------------
 
 struct Log {
@@ -126,10 +215,16 @@ class Writer final : public VictimPolicy {
   };
   Writer(const Params& /*params*/, const VictimContext& context) : ways_(context.ways) {}
   bool listens() const override { return kListens; }
-  void inserted(std::uint32_t set, Slot slot) override { note('i', set, slot); }
+  void inserted(std::uint32_t set, Slot slot, LineAddress line, const TagArray& tags) override {
+    note('i', set, slot);
+    EXPECT_EQ(tags.lookup(line), slot);
+  }
   void used(std::uint32_t set, Slot slot) override { note('u', set, slot); }
-  void freed(std::uint32_t set, Slot slot) override { note('f', set, slot); }
-  Slot victim(std::uint32_t set, const SlotOrder& /*order*/) override {
+  void freed(std::uint32_t set, Slot slot, LineAddress line, const TagArray& tags) override {
+    note('f', set, slot);
+    EXPECT_EQ(tags.lookup(line), kNoSlot);
+  }
+  Slot victim(std::uint32_t set, const SlotOrder& /*order*/, const SlotPins& /*pins*/) override {
     note('v', set, set * ways_);
     return set * ways_;
   }
@@ -175,7 +270,9 @@ class Astray final : public VictimPolicy {
  public:
   using Params = AstrayParams;
   Astray(const AstrayParams& params, const VictimContext& /*context*/) : slot_(params.slot) {}
-  Slot victim(std::uint32_t /*set*/, const SlotOrder& /*order*/) override { return slot_; }
+  Slot victim(std::uint32_t /*set*/, const SlotOrder& /*order*/, const SlotPins& /*pins*/) override {
+    return slot_;
+  }
 
  private:
   Slot slot_;

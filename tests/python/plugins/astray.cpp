@@ -13,7 +13,9 @@ class AstrayVictim final : public VictimPolicy {
  public:
   using Params = AstrayParams;
   AstrayVictim(const AstrayParams& /*params*/, const VictimContext& /*context*/) {}
-  Slot victim(std::uint32_t /*set*/, const SlotOrder& /*order*/) override { return 1'000'000; }
+  Slot victim(std::uint32_t /*set*/, const SlotOrder& /*order*/, const SlotPins& /*pins*/) override {
+    return 1'000'000;
+  }
 };
 
 class AstrayRouting final : public RoutingStrategy {

@@ -19,7 +19,9 @@ class Lfu final : public VictimPolicy {
       : most_(params.most), ways_(context.ways), uses_(std::size_t{context.sets} * context.ways) {}
 
   bool listens() const override { return true; }
-  void inserted(std::uint32_t /*set*/, Slot slot) override { uses_[slot] = 1; }
+  void inserted(std::uint32_t /*set*/, Slot slot, LineAddress /*line*/, const TagArray& /*tags*/) override {
+    uses_[slot] = 1;
+  }
   void used(std::uint32_t /*set*/, Slot slot) override { uses_[slot] += uses_[slot] < most_ ? 1 : 0; }
   Slot victim(std::uint32_t set, const SlotOrder& /*order*/) override {
     Slot least = set * ways_;

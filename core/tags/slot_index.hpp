@@ -1,0 +1,76 @@
+// Finds the slot of a line in a tag array with many ways.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/random.hpp"
+#include "base/units.hpp"
+#include "base/zeroed_array.hpp"
+#include "tags/slot.hpp"
+
+namespace cxloom {
+
+/// A hash table of fixed size, half full at most: open addressing, linear probing. A cell has 32 bits of the line's hash beside
+/// the slot, 8 bytes in all; the line itself is in the array's tags, which are looked at where the hash agrees.
+class SlotIndex {
+ public:
+  SlotIndex() = default;
+  explicit SlotIndex(std::uint32_t capacity) : cells_(std::size_t{capacity} * kCellsOfSlot) {}
+
+  /// What one of so many slots takes of memory.
+  static std::uint64_t bytes(std::uint64_t capacity) {
+    return capacity * kCellsOfSlot * sizeof(std::uint64_t);
+  }
+
+  /// The slot of a line, or kNoSlot. `tags` are those of the array by slot, `tag` is that of the line.
+  Slot find(LineAddress line, const std::uint64_t* tags, std::uint64_t tag) const {
+    const std::uint64_t hash = hash_of(line);
+    for (std::size_t at = home(hash); cells_[at] != 0; at = next(at)) {
+      if (hash_in(cells_[at]) == hash && tags[slot_in(cells_[at])] == tag) return slot_in(cells_[at]);
+    }
+    return kNoSlot;
+  }
+  /// The line must be absent.
+  void insert(LineAddress line, Slot slot) {
+    const std::uint64_t hash = hash_of(line);
+    std::size_t at = home(hash);
+    while (cells_[at] != 0) at = next(at);
+    cells_[at] = cell(hash, slot);
+  }
+  /// The line must be present, in this slot.
+  void erase(LineAddress line, Slot slot) {
+    const std::uint64_t hash = hash_of(line);
+    std::size_t hole = home(hash);
+    while (cells_[hole] != cell(hash, slot)) hole = next(hole);
+    // Closes the gap: a later cell of the run moves into the hole if that is no further from its home.
+    for (std::size_t at = next(hole); cells_[at] != 0; at = next(at)) {
+      const std::size_t own = home(hash_in(cells_[at]));
+      if (distance(own, at) >= distance(hole, at)) {
+        cells_[hole] = cells_[at];
+        hole = at;
+      }
+    }
+    cells_[hole] = 0;
+  }
+
+ private:
+  static constexpr std::uint64_t kCellsOfSlot = 2;
+
+  static std::uint64_t hash_of(LineAddress line) { return mix_bits(line.number()) >> 32U; }
+  // Never zero, which is an empty one.
+  static std::uint64_t cell(std::uint64_t hash, Slot slot) { return hash << 32U | (slot + 1); }
+  static std::uint64_t hash_in(std::uint64_t cell) { return cell >> 32U; }
+  static Slot slot_in(std::uint64_t cell) { return static_cast<Slot>(cell) - 1; }
+
+  // As far into the table as the hash is into its range, so that any size will do.
+  std::size_t home(std::uint64_t hash) const { return (hash * cells_.size()) >> 32U; }
+  std::size_t next(std::size_t at) const { return at + 1 == cells_.size() ? 0 : at + 1; }
+  std::size_t distance(std::size_t from, std::size_t to) const {
+    return to >= from ? to - from : to + cells_.size() - from;
+  }
+
+  ZeroedArray<std::uint64_t> cells_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,122 @@
+// What an inclusive snoop filter holds: which lines are in caches, in which state, and in whose. It has no timing and sends
+// nothing.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "base/parameters.hpp"
+#include "base/random.hpp"
+#include "base/units.hpp"
+#include "base/zeroed_array.hpp"
+#include "tags/line_block.hpp"
+#include "tags/tag_array.hpp"
+
+namespace cxloom {
+
+struct SnoopFilterParams {
+  std::uint32_t entries = 65'536;
+  std::uint32_t ways = 0;
+  Kinded policy{"lru", Value(Value::Map{})};
+  std::uint32_t block = 1;
+  BlockAlignment alignment = BlockAlignment::kSpec;
+
+  static void describe(Schema<SnoopFilterParams>& schema);
+};
+
+/// What the caches may do with a line that the filter holds. No cache has a line that it does not hold.
+enum class FilterState : std::uint8_t {
+  kShared,     ///< read it, any number of them
+  kExclusive,  ///< write it, one of them
+};
+
+class SnoopFilter {
+ public:
+  /// Slots that leave together; their lines follow each other, in the order of addresses.
+  class Victims {
+   public:
+    const Slot* begin() const { return slots_.data(); }
+    const Slot* end() const { return slots_.data() + size_; }
+    std::uint32_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    void push(Slot slot) { slots_[size_++] = slot; }
+
+   private:
+    std::array<Slot, BlockRule::kMostLines> slots_;
+    std::uint32_t size_ = 0;
+  };
+
+  /// For caches of `peers` owners, numbered from zero. Throws InputError if the parameters are out of bounds, or name what is no
+  /// policy. `random` is for a policy that draws.
+  SnoopFilter(const SnoopFilterParams& params, std::uint32_t peers, const VictimRegistry& policies,
+              RandomStream random);
+
+  /// What one takes of memory. With `lfi` there is a counter for each line ever inserted besides.
+  static std::uint64_t bytes(const SnoopFilterParams& params, std::uint32_t peers);
+
+  std::uint32_t capacity() const { return tags_.capacity(); }
+  std::uint32_t occupied() const { return tags_.occupied(); }
+  std::uint32_t peers() const { return peers_; }
+
+  /// The slot of a line, or kNoSlot. Does not count as a use.
+  Slot find(LineAddress line) const { return tags_.lookup(line); }
+  LineAddress line(Slot slot) const { return tags_.line(slot); }
+  /// Counts as a use of the entry.
+  void touch(Slot slot) { tags_.touch(slot); }
+
+  /// Whether a line can come in without another leaving.
+  bool has_room(LineAddress line) { return tags_.has_room(line); }
+  /// Puts in a line that is absent and has room; nobody owns it.
+  Slot insert(LineAddress line, FilterState state);
+  /// The entry leaves, with its pin if it has one.
+  void erase(Slot slot) { tags_.erase(slot); }
+  /// Who would have to leave so that `line`, which has no room, can come in: the victim of the policy, and if blocks have several
+  /// lines the entries around it that are not pinned and make up the longest block with it. Empty if there is room, or if all
+  /// entries of the set are pinned. A policy that draws does so with each call.
+  Victims victims_for(LineAddress line);
+
+  /// An entry that is pinned does not leave for another: it is busy with a transaction. One that is not pinned can be pinned, and the
+  /// other way round.
+  void pin(Slot slot) { tags_.pin(slot); }
+  void unpin(Slot slot) { tags_.unpin(slot); }
+  bool pinned(Slot slot) const { return tags_.pinned(slot); }
+
+  FilterState state(Slot slot) const { return states_[slot]; }
+  void set_state(Slot slot, FilterState state) { states_[slot] = state; }
+
+  void add_owner(Slot slot, std::uint32_t peer) { word(slot, peer) |= bit(peer); }
+  void remove_owner(Slot slot, std::uint32_t peer) { word(slot, peer) &= ~bit(peer); }
+  void clear_owners(Slot slot);
+  bool has_owner(Slot slot, std::uint32_t peer) const {
+    return (owners_[first_word(slot) + peer / kBits] & bit(peer)) != 0;
+  }
+  std::uint32_t owner_count(Slot slot) const;
+  /// Calls `visit(peer)` for each owner, the lowest number first. It may change the owners of the entry.
+  template <class Visit>
+  void for_each_owner(Slot slot, Visit&& visit) const {
+    for (std::uint32_t i = 0; i < words_; ++i) {
+      for (std::uint64_t left = owners_[first_word(slot) + i]; left != 0; left &= left - 1)
+        visit(i * kBits + static_cast<std::uint32_t>(std::countr_zero(left)));
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kBits = 64;
+
+  static std::uint32_t words_of(std::uint32_t peers) { return (peers + kBits - 1) / kBits; }
+  static std::uint64_t bit(std::uint32_t peer) { return std::uint64_t{1} << (peer % kBits); }
+  std::size_t first_word(Slot slot) const { return std::size_t{slot} * words_; }
+  std::uint64_t& word(Slot slot, std::uint32_t peer) { return owners_[first_word(slot) + peer / kBits]; }
+
+  TagArray tags_;
+  BlockRule blocks_;
+  std::uint32_t peers_;
+  std::uint32_t words_;  // of owners, for each entry
+  ZeroedArray<FilterState> states_;
+  ZeroedArray<std::uint64_t> owners_;  // a bit for each peer
+};
+
+}  // namespace cxloom

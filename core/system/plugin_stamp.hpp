@@ -35,6 +35,7 @@
 #include "protocol/request.hpp"
 #include "system/registry.hpp"
 #include "system/simulation.hpp"
+#include "tags/tag_array.hpp"
 #include "tags/victim_policy.hpp"
 #include "workload/pattern.hpp"
 
@@ -139,10 +140,12 @@ constexpr PluginStamp make_plugin_stamp() {
            layout<Sequencer>("Sequencer"),
            layout<Simulation>("Simulation"),
            layout<SlotOrder>("SlotOrder"),
+           layout<SlotPins>("SlotPins"),
            layout<SwitchCore>("SwitchCore"),
            layout<SwitchParams>("SwitchParams"),
            layout<SwitchingDevice>("SwitchingDevice"),
            layout<SwitchingEndpoint>("SwitchingEndpoint"),
+           layout<TagArray>("TagArray"),
            layout<Value>("Value"),
            layout<VictimContext>("VictimContext"),
            layout<VictimPolicy>("VictimPolicy"),

@@ -287,12 +287,12 @@ def test_one_for_another_version_or_layout_is_refused(library: Path, tmp_path: P
 def test_the_stamp_has_what_the_parts_of_a_plugin_derive_from_hold_and_are_given(library: Path) -> None:
     content = library.read_bytes()
     types = content[content.index(MAGIC) + TYPES :]
-    entries = [types[at : at + 32] for at in range(0, 48 * 32, 32)]
+    entries = [types[at : at + 32] for at in range(0, 64 * 32, 32)]
     names = [entry[:24].rstrip(b"\0").decode() for entry in entries if entry[0]]
     assert names == sorted(set(names))
     for part in (
         *("DeviceContext", "DramRowContext", "DramSchedulerContext", "MediaContext", "PatternContext"),
-        *("RoutingContext", "VictimContext"),
+        *("RoutingContext", "VictimContext", "SlotOrder", "SlotPins", "TagArray"),
         *("MemoryControllerParams", "PatternParams", "RequesterParams", "SwitchParams"),
         *("MemoryController", "Sequencer", "SwitchCore", "SwitchingDevice", "SwitchingEndpoint"),
     ):

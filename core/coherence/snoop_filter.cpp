@@ -8,7 +8,8 @@ namespace cxloom {
 
 namespace {
 
-constexpr std::uint32_t kMostEntries = 1U << 30U;  // slots have 32 bits, and the sentinels of the sets count too
+constexpr std::uint32_t kMostEntries = 1U
+                                       << 30U;  // slots have 32 bits, and the sentinels of the sets count too
 
 std::uint32_t ways_of(const SnoopFilterParams& params) {
   return params.ways == 0 ? params.entries : params.ways;
@@ -49,7 +50,8 @@ void SnoopFilterParams::describe(Schema<SnoopFilterParams>& schema) {
       .choice("alignment", &SnoopFilterParams::alignment,
               {{"spec", BlockAlignment::kSpec}, {"free", BlockAlignment::kFree}})
       .doc(
-          "Which lines are a block. spec: the two of the lower or upper 128 B of 256 B, or all four; free: any "
+          "Which lines are a block. spec: the two of the lower or upper 128 B of 256 B, or all four; free: "
+          "any "
           "in a row.")
       .source("CXL 3.x: BISnp*Blk cover the lower or upper 128 B, or 256 B");
   schema.rule(
@@ -119,8 +121,7 @@ SnoopFilter::Victims SnoopFilter::victims_for(LineAddress line) {
     return slot != kNoSlot && !pinned(slot);
   };
   const LineBlock block = block_around(blocks_, tags_.line(victim), can_leave);
-  for (std::uint32_t i = 0; i < block.lines; ++i)
-    victims.push(find(LineAddress{block.first.number() + i}));
+  for (std::uint32_t i = 0; i < block.lines; ++i) victims.push(find(LineAddress{block.first.number() + i}));
   return victims;
 }
 

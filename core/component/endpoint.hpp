@@ -36,6 +36,12 @@ class Endpoint : public Component {
     if (message.port != kInside) port(message.port).release(message, at);
   }
 
+  /// Hands a message to another agent of the device, as if it had come in without a port.
+  static void hand_over(Message& message, Agent& to) {
+    message.port = kInside;
+    to.receive(message);
+  }
+
   void start() override;
   void receive(Message& message) override {
     if (message.destination == id()) [[likely]] {

@@ -14,6 +14,8 @@
 
 namespace cxloom {
 
+class ProtocolObserver;
+
 /// Which way messages go.
 class Routes {
  public:
@@ -32,6 +34,8 @@ struct Fabric {
   Pool<Request>
       posted;  ///< requests that nothing answers (MWr), by their messages' tags; who gets one gives it back
   Roles roles;
+  std::uint32_t caches = 0;              ///< how many caches may hold coherent lines
+  ProtocolObserver* observer = nullptr;  ///< of the agents that keep lines coherent; mostly nobody
 
   /// Which way a message goes where directions differ (a bus). CXL.io goes by where it leads.
   bool goes_downstream(const Message& message) const {

@@ -19,6 +19,7 @@ class Component;
 class Media;
 class Sequencer;
 class WireMonitor;
+struct CoherenceCounts;
 
 /// Serves memory: the address map may lead to it.
 class MemoryOwner {
@@ -36,6 +37,18 @@ class MemoryOwner {
 
  protected:
   ~MemoryOwner() = default;
+};
+
+/// Manages the coherence of memory, its own or that of other devices: regions may have it as their home.
+class CoherenceHome {
+ public:
+  /// It serves the lines of memory of its own device only.
+  virtual bool serves_own_memory() const = 0;
+  /// What it counted in the window.
+  virtual const CoherenceCounts& coherence_counts() const = 0;
+
+ protected:
+  ~CoherenceHome() = default;
 };
 
 /// Makes CXL.io traffic. The request of a posted write (MWr) comes from `Fabric::posted`: nothing answers it, so that who gets
@@ -114,6 +127,7 @@ class RoleTable {
 struct Roles {
   RoleTable<Sequencer> requesters;  ///< makes the requests of a workload
   RoleTable<MemoryOwner> memories;
+  RoleTable<CoherenceHome> homes;
   RoleTable<IoInitiator> io_initiators;
   RoleTable<IoTarget> io_targets;
   RoleTable<SharedMedium> shared_media;

@@ -5,8 +5,8 @@ namespace cxloom {
 void AcceleratorParams::estimate(const AcceleratorParams& params, MemoryEstimate& memory) {
   RequesterParams::estimate(params, memory);
   if (params.memory) {
-    memory.add_below(
-        "memory", [&](MemoryEstimate& inside) { MemoryControllerParams::estimate(*params.memory, inside); });
+    memory.add_below("memory",
+                     [&](MemoryEstimate& inside) { CoherentMemoryParams::estimate(*params.memory, inside); });
   }
 }
 
@@ -21,8 +21,7 @@ void AcceleratorParams::describe(Schema<AcceleratorParams>& schema) {
 Accelerator::Accelerator(const AcceleratorParams& params, const DeviceContext& context)
     : Endpoint(context, context.fabric), sequencer_(params, *this, context), io_(params.io_time, *this) {
   if (!params.memory) return;
-  controller_ =
-      below("memory", [&] { return std::make_unique<MemoryController>(*params.memory, *this, context); });
+  memory_ = below("memory", [&] { return std::make_unique<CoherentMemory>(*params.memory, *this, context); });
 }
 
 }  // namespace cxloom

@@ -6,15 +6,15 @@
 #include <optional>
 
 #include "base/measure_table.hpp"
+#include "device/coherent_memory.hpp"
 #include "device/io_completer.hpp"
-#include "device/memory_controller.hpp"
 #include "device/requester_params.hpp"
 #include "device/sequencer.hpp"
 
 namespace cxloom {
 
 struct AcceleratorParams : RequesterParams {
-  std::optional<MemoryControllerParams> memory;
+  std::optional<CoherentMemoryParams> memory;
 
   static void describe(Schema<AcceleratorParams>& schema);
   static void estimate(const AcceleratorParams& params, MemoryEstimate& memory);
@@ -27,12 +27,12 @@ class Accelerator final : public Endpoint {
 
   std::size_t max_ports() const override { return 0; }
   static std::vector<MeasureInfo> measures() {
-    return joined(Sequencer::measures(), MemoryController::measures());
+    return joined(Sequencer::measures(), CoherentMemory::measures());
   }
 
  private:
   Sequencer sequencer_;
-  std::unique_ptr<MemoryController> controller_;  // none: it has no memory
+  std::unique_ptr<CoherentMemory> memory_;  // none: it has no memory
   IoCompleter io_;
 };
 

@@ -30,7 +30,7 @@ void IoCompleter::take_posted(Message& message) {
   }
   const std::size_t from = message.source.index();
   if (from < posted_.size() && posted_[from])
-    posted_[from]->add(packet->account, packet->created, endpoint().now());
+    posted_[from]->add(packet->account, packet->created(), endpoint().now());
   posted.give_back(*packet);
 }
 

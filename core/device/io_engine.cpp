@@ -113,8 +113,7 @@ void IoEngine::offer() {
   }
   if (params_.stop && now() >= *params_.stop) return;
   Request& packet = posted ? posted_.take() : reads_.take();
-  packet.created = packet.account.mark = now();
-  packet.requester = id();
+  packet.begin(id(), now());
   packet.target = destination_;
   packet.kind = posted ? AccessKind::kWrite : AccessKind::kRead;
   packet.size = size_;
@@ -124,8 +123,7 @@ void IoEngine::offer() {
   message.size = size_;
   message.account = &packet.account;
   message.tag = packet.index;
-  message.age = now();
-  message.requester = message.source = id();
+  message.source = id();
   message.destination = destination_;
   sent_.add(now());
   due_ += pace_.advance(size_);
@@ -149,7 +147,7 @@ void IoEngine::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
 void IoEngine::receive(Message& message) {
   port(0).release(message, now());
   Request& packet = reads_.at(message.tag);
-  completed_.add(packet.account, packet.created, now());
+  completed_.add(packet.account, packet.created(), now());
   reads_.give_back(packet);
   offer();
 }

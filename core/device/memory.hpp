@@ -1,17 +1,17 @@
 // A memory expander (a Type 3 device): one port, a controller, media.
 #pragma once
 
+#include "device/coherent_memory.hpp"
 #include "device/io_completer.hpp"
-#include "device/memory_controller.hpp"
 
 namespace cxloom {
 
-struct MemoryParams : MemoryControllerParams {
+struct MemoryParams : CoherentMemoryParams {
   Time io_time = kDefaultIoTime;
 
   static void describe(Schema<MemoryParams>& schema) {
     schema.doc("A memory expander: a controller and its media behind one port.");
-    MemoryControllerParams::describe_in(schema);
+    CoherentMemoryParams::describe_in(schema);
     describe_io_time(schema, &MemoryParams::io_time);
   }
 };
@@ -20,12 +20,12 @@ class Memory final : public Endpoint {
  public:
   using Params = MemoryParams;
   Memory(const MemoryParams& params, const DeviceContext& context)
-      : Endpoint(context, context.fabric), controller_(params, *this, context), io_(params.io_time, *this) {}
+      : Endpoint(context, context.fabric), memory_(params, *this, context), io_(params.io_time, *this) {}
 
-  static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
+  static std::vector<MeasureInfo> measures() { return CoherentMemory::measures(); }
 
  private:
-  MemoryController controller_;
+  CoherentMemory memory_;
   IoCompleter io_;
 };
 

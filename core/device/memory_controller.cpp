@@ -36,7 +36,7 @@ constexpr std::array kMeasures{
 }  // namespace
 
 MemoryController::MemoryController(const MemoryControllerParams& params, Endpoint& endpoint,
-                                   const DeviceContext& context)
+                                   const DeviceContext& context, bool takes_requests)
     : Agent(endpoint),
       kernel_(context.kernel),
       source_(context.kernel.new_source()),
@@ -55,7 +55,9 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
   capacity_ = params.capacity.value_or(media_->capacity().value_or(MemoryControllerParams::kCapacity));
   endpoint.add(*this);
   endpoint.fabric().roles.memories.declare(endpoint, endpoint.id(), *this);
-  for (const Channel requests : {Channel::kM2SReq, Channel::kM2SRwD}) endpoint.bind(requests, *this);
+  if (takes_requests) {
+    for (const Channel requests : {Channel::kM2SReq, Channel::kM2SRwD}) endpoint.bind(requests, *this);
+  }
 }
 
 MemoryController::~MemoryController() = default;
@@ -140,7 +142,11 @@ void MemoryController::answer(Message& message, Time at) {
   message.opcode = message.opcode == Opcode::kMemWr ? Opcode::kCmp : Opcode::kMemData;
   message.channel = channel_of(message.opcode);
   std::swap(message.source, message.destination);
-  transmit(message, at);
+  if (front_) {
+    kernel_.schedule(at, source_, *this, kFront, payload_of(message));
+  } else {
+    transmit(message, at);
+  }
 }
 
 void MemoryController::free_place(Places& places) {
@@ -159,6 +165,10 @@ void MemoryController::wake(std::uint8_t kind, std::uint64_t payload) {
     return;
   }
   auto& message = object_of<Message>(payload);
+  if (kind == kFront) {
+    front_->memory_answered(message);
+    return;
+  }
   if (kind == kAnswer) {
     answer(message, kernel_.now());
     return;

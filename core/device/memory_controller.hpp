@@ -10,6 +10,7 @@
 #include "base/memory_estimate.hpp"
 #include "base/schema.hpp"
 #include "component/endpoint.hpp"
+#include "component/memory_front.hpp"
 #include "device/buffered_writes.hpp"
 #include "device/device_context.hpp"
 #include "kernel/distribution.hpp"
@@ -107,7 +108,11 @@ struct MemoryControllerParams {
 class MemoryController final : public Agent, public MemoryOwner, public MediaClient {
  public:
   /// Joins the device and takes the requests that come to it.
-  MemoryController(const MemoryControllerParams& params, Endpoint& endpoint, const DeviceContext& context);
+  /// Without `takes_requests` another agent of the device takes them, and hands them on (`put_behind`).
+  MemoryController(const MemoryControllerParams& params, Endpoint& endpoint, const DeviceContext& context,
+                   bool takes_requests = true);
+  /// Its answers go to `front` from now on.
+  void put_behind(MemoryFront& front) { front_ = &front; }
   ~MemoryController() override;
 
   Bytes memory_capacity() const override { return capacity_; }
@@ -126,7 +131,7 @@ class MemoryController final : public Agent, public MemoryOwner, public MediaCli
   static std::vector<MeasureInfo> measures();
 
  private:
-  enum Wake : std::uint8_t { kPlaceFree, kAnswer, kWritten };
+  enum Wake : std::uint8_t { kPlaceFree, kAnswer, kWritten, kFront };
 
   /// Places for requests in controller and media, and the requests in the receive buffer that wait for one.
   struct Places final : public Waiter {
@@ -153,6 +158,7 @@ class MemoryController final : public Agent, public MemoryOwner, public MediaCli
 
   Kernel& kernel_;
   EventSource source_;
+  MemoryFront* front_ = nullptr;
   Bytes capacity_;
   Time controller_time_;
   CreditRelease credit_release_;

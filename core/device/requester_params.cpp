@@ -22,7 +22,8 @@ void RequesterParams::estimate(const RequesterParams& params, MemoryEstimate& me
   memory.add("queue", std::to_string(params.queue), 1,
              in_flight * kBytesInFlight + AccessWindow::accesses(params.queue) / 8);
   if (params.cache)
-    memory.add_below("cache", [&](MemoryEstimate& inside) { CacheParams::estimate(*params.cache, inside); });
+    memory.add_below("cache",
+                     [&](MemoryEstimate& inside) { CacheAgentParams::estimate(*params.cache, inside); });
 }
 
 }  // namespace cxloom

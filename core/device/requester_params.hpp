@@ -7,8 +7,8 @@
 #include "base/memory_estimate.hpp"
 #include "base/parameters.hpp"
 #include "base/units.hpp"
+#include "coherence/cache_agent_params.hpp"
 #include "device/io_completer.hpp"
-#include "tags/cache_array.hpp"
 
 namespace cxloom {
 
@@ -17,7 +17,7 @@ struct RequesterParams {
   std::uint32_t queue = 64;
   Time issue_interval;
   Time instruction_time;
-  std::optional<CacheParams> cache;
+  std::optional<CacheAgentParams> cache;
   Time io_time = kDefaultIoTime;
 
   static void estimate(const RequesterParams& params, MemoryEstimate& memory);

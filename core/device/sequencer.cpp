@@ -5,7 +5,7 @@
 
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
-#include "device/memory_access.hpp"
+#include "component/memory_access.hpp"
 
 namespace cxloom {
 
@@ -25,9 +25,9 @@ constexpr std::array kMeasures{
     measure<&Measured::in_flight>("in_flight_mean", "", "requests in flight, mean over time"),
 };
 
-std::uint32_t lines_of(const Access& access) {
+std::uint16_t lines_of(const Access& access) {
   const std::uint64_t reach = access.address.value() % kLineBytes + std::max<std::uint64_t>(access.size, 1);
-  return static_cast<std::uint32_t>((reach + kLineBytes - 1) / kLineBytes);
+  return static_cast<std::uint16_t>((reach + kLineBytes - 1) / kLineBytes);
 }
 
 }  // namespace
@@ -54,11 +54,12 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
   if (params.cache) {
     cache_ = below("cache", [&] {
       return std::make_unique<CacheAgent>(*params.cache, params.process_time, endpoint, context,
-                                          static_cast<CacheAgent::Client&>(*this));
+                                          context.victims, static_cast<CacheAgent::Client&>(*this));
     });
     taker = cache_.get();
   }
   for (const Channel answers : {Channel::kS2MNDR, Channel::kS2MDRS}) endpoint.bind(answers, *taker);
+  if (cache_) endpoint.bind(Channel::kS2MBISnp, *cache_);
 }
 
 void Sequencer::assign(Work work, RequestObserver& observer) {
@@ -84,6 +85,7 @@ void Sequencer::cease() {
 }
 
 void Sequencer::start() {
+  if (cache_) cache_->start();
   if (!has_work()) return;
   fetch();
   wake_at(arrivals_.open_loop() ? arrivals_.next() : Time{});
@@ -170,8 +172,8 @@ void Sequencer::issue() {
   request.kind = next_.kind;
   request.size = next_.size;
   request.thread = next_.thread;
-  request.requester = request.target = endpoint().id();
-  request.created = request.account.mark = arrivals_.open_loop() ? arrivals_.next() : now();
+  request.target = endpoint().id();
+  request.begin(endpoint().id(), arrivals_.open_loop() ? arrivals_.next() : now());
   request.charge(Segment::kRequesterQueue, now());
   request.charge(Segment::kProcess, now() + process_time_);
   if (issued_ == work_.warmup) observer_->measuring_begins(now());
@@ -200,8 +202,8 @@ void Sequencer::access_lines(Request& request) {
     line.id = request.id;
     line.kind = request.kind;
     line.thread = request.thread;
-    line.requester = line.target = endpoint().id();
-    line.created = request.created;
+    line.target = endpoint().id();
+    line.begin(endpoint().id(), request.created());
     line.account = request.account;
     line.address = Address{at};
     line.size = static_cast<std::uint16_t>(part);
@@ -216,12 +218,21 @@ void Sequencer::access_memory(Request& request) {
     if (cache_) {
       cache_->access(request);
     } else {
-      send_request(*this, request, request.kind == AccessKind::kRead ? Opcode::kMemRd : Opcode::kMemWr,
-                   request.address, request.size);
+      access_uncached(request);
     }
   } catch (const InputError& error) {
     throw error.below(work_.name);
   }
+}
+
+// It keeps no copy: of coherent memory a read wants the current value, and a write that nobody keeps another.
+void Sequencer::access_uncached(Request& request) {
+  const bool read = request.kind == AccessKind::kRead;
+  const AddressMap::Place place = place_of(*this, request.id, request.address);
+  if (place.home != place.target) request.target = place.target;  // otherwise who answers
+  if (place.coherent) request.message.snp = read ? SnpType::kSnpCur : SnpType::kSnpInv;
+  send_request(*this, request, place, read ? Opcode::kMemRd : Opcode::kMemWr, request.address, request.size,
+               request.index);
 }
 
 void Sequencer::read_through() {
@@ -244,8 +255,8 @@ void Sequencer::check_mapped(const Access& access) const {
 void Sequencer::receive(Message& message) {
   endpoint().release(message, now());
   Request& request = requests_.at(message.tag);
-  request.target = message.source;
   request.failed = message.failed;
+  if (message.failed || request.target == endpoint().id()) request.target = message.source;
   complete(request);
   issue_what_can_be_issued();
 }
@@ -283,7 +294,7 @@ void Sequencer::complete(Request& request) {
   --in_flight_;
   in_flight_monitor_.change(now(), -1);
   if (window_open_) {
-    latency_.add(now() - request.created);
+    latency_.add(now() - request.created());
     if (latency_.count() == batches_.next()) [[unlikely]]
       batches_.close(latency_.sum_ps());
     payload_ += request.moved;

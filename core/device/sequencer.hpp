@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "coherence/cache_agent.hpp"
 #include "component/endpoint.hpp"
 #include "device/access_window.hpp"
 #include "device/arrival_process.hpp"
-#include "device/cache_agent.hpp"
 #include "device/device_context.hpp"
 #include "device/requester_params.hpp"
 #include "kernel/batch_means.hpp"
@@ -35,6 +35,8 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   void read_through();
   /// Throws InputError unless some device holds each of its lines.
   void check_mapped(const Access& access) const;
+  /// Null: it has none.
+  const CacheAgent* cache() const { return cache_.get(); }
   bool has_work() const { return work_.stream != nullptr; }
   /// Its accesses are spaced by their instruction gaps, if they have any.
   bool times_instructions() const { return instruction_time_ > Time{}; }
@@ -94,7 +96,7 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
 
   inline Time now() const;
   inline void wake_at(Time at);
-  std::uint64_t write_backs() const { return cache_ ? cache_->write_backs() : 0; }
+  std::uint64_t write_backs() const { return cache_ ? cache_->evictions() : 0; }
   void fetch();  // the next access from the stream
   void issue_what_can_be_issued();
   Obstacle obstacle() const;
@@ -103,6 +105,7 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   void issue();
   void access_lines(Request& request);
   void access_memory(Request& request);
+  void access_uncached(Request& request);
   void end_if_out_of_work();
   void complete(Request& request);
   void complete_line(Request& line);

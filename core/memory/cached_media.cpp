@@ -336,10 +336,7 @@ void CachedMedia::finish(Piece& piece) {
   if (--access.pieces > 0) return;
   Message& message = *access.message;
   accesses_.give_back(access);
-  if (message.account) {
-    for (std::size_t i = 0; i < kSegmentCount; ++i) message.account->segments[i] += account.segments[i];
-    message.account->mark = account.mark;
-  }
+  if (message.account) message.account->join(account);
   client_.media_done(message, kernel_.now());
 }
 

@@ -20,6 +20,11 @@ struct Account {
     segments[static_cast<std::size_t>(segment)] += until - mark;
     mark = until;
   }
+  /// Takes over the time of a child, which began with nothing at this mark: what was waited for is answered.
+  void join(const Account& child) {
+    for (std::size_t i = 0; i < kSegmentCount; ++i) segments[i] += child.segments[i];
+    mark = child.mark;
+  }
   Time of(Segment segment) const { return segments[static_cast<std::size_t>(segment)]; }
 };
 

@@ -104,9 +104,25 @@ void RegionParams::describe(Schema<RegionParams>& schema) {
   schema.field("base", &RegionParams::base)
       .default_text("the end of the region before")
       .doc("First address of the range.");
+  schema
+      .choice("coherence", &RegionParams::coherence,
+              {{"none", Coherence::kNone}, {"hdm-db", Coherence::kHdmDb}})
+      .doc(
+          "Who keeps caches coherent that hold its lines. none: nobody; each line is taken to be used by one "
+          "requester. "
+          "hdm-db: the device, by a snoop filter and back-invalidate snoops.")
+      .source("CXL 3.x, HDM-DB");
+  schema.field("home", &RegionParams::home)
+      .default_text("each target, by a dcoh of its own")
+      .doc("The device that manages the coherence of the range: one with a dcoh.");
+  schema.rule(
+      "home names who keeps the range coherent: it needs coherence: hdm-db",
+      [](const RegionParams& region) { return !region.home || region.coherence != Coherence::kNone; },
+      "home");
 }
 
-void AddressMap::add_region(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets) {
+void AddressMap::add_region(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets,
+                            std::optional<NodeId> home) {
   if (params.policy == InterleavePolicy::kCxl) check_cxl(params);
   if (params.policy == InterleavePolicy::kCapacity && !params.weights.empty()) {
     throw InputError({"policy capacity takes its weights from the capacities", {}, "policy: weighted", {}},
@@ -115,6 +131,7 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
   const std::vector<std::uint64_t> weights = weights_of(params, targets);
 
   Region region;
+  region.coherent = params.coherence != Coherence::kNone;
   region.chunk_bits = static_cast<unsigned>(std::countr_zero(params.interleave.count()));
   std::uint64_t rounds = ~std::uint64_t{0};
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -128,7 +145,8 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
     std::uint64_t used = 0;
     for (const auto& [id, bytes] : used_) used += id == targets[i].id ? bytes : 0;
     for (std::uint32_t k = 0; k < weights[i]; ++k) {
-      region.slots.push_back({targets[i].id, static_cast<std::uint32_t>(weights[i]), k, used});
+      region.slots.push_back(
+          {targets[i].id, home.value_or(targets[i].id), static_cast<std::uint32_t>(weights[i]), k, used});
     }
     const std::uint64_t left = targets[i].capacity.count() > used ? targets[i].capacity.count() - used : 0;
     const Wide share = Wide{params.interleave.count()} * weights[i];
@@ -173,6 +191,17 @@ std::vector<NodeId> AddressMap::targets() const {
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   return targets;
+}
+
+std::vector<NodeId> AddressMap::homes() const {
+  std::vector<NodeId> homes;
+  for (const Region& region : regions_) {
+    if (!region.coherent) continue;
+    for (const Slot& slot : region.slots) homes.push_back(slot.home);
+  }
+  std::sort(homes.begin(), homes.end());
+  homes.erase(std::unique(homes.begin(), homes.end()), homes.end());
+  return homes;
 }
 
 Address AddressMap::first_address(NodeId target) const {

@@ -1,6 +1,7 @@
 // Which device serves an address: regions in order, each interleaved over its targets.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,12 @@ enum class InterleavePolicy : std::uint8_t {
   kCapacity,  ///< weights in proportion to the targets' capacities
 };
 
+/// Who keeps caches coherent that hold lines of a region.
+enum class Coherence : std::uint8_t {
+  kNone,   ///< nobody: the lines are taken to be private to a requester
+  kHdmDb,  ///< the device, by back-invalidate snoops (HDM-DB)
+};
+
 /// A range of addresses and the devices that share it.
 struct RegionParams {
   std::vector<std::string> to;
@@ -25,6 +32,8 @@ struct RegionParams {
   std::vector<std::uint32_t> weights;
   std::optional<Bytes> size;
   std::optional<Address> base;
+  Coherence coherence = Coherence::kNone;
+  std::optional<std::string> home;
 
   static void describe(Schema<RegionParams>& schema);
 };
@@ -40,12 +49,16 @@ class AddressMap {
  public:
   struct Place {
     NodeId target;
+    NodeId home;             ///< whom requests for it go to: the target, or the device that keeps it coherent
     Address device_address;  ///< in the target's own memory, from zero
+    bool coherent = false;   ///< the home keeps track of the caches that hold its lines
   };
 
   /// Adds a region behind those before it (or at its base). Targets in the order of `to`. Throws InputError: ways or
   /// granularity that CXL does not know, a region that overlaps another or is larger than its targets' memory.
-  void add_region(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets);
+  /// `home`: the device that manages the coherence of all of it; none: each target that of its own part, if anybody does.
+  void add_region(const RegionParams& params, const std::vector<MemoryTargetInfo>& targets,
+                  std::optional<NodeId> home = std::nullopt);
 
   /// Where an address lives; nothing if no region holds it.
   std::optional<Place> find(Address address) const {
@@ -57,8 +70,15 @@ class AddressMap {
   }
 
   bool empty() const { return regions_.empty(); }
+  /// Some region is kept coherent.
+  bool has_coherent() const {
+    return std::any_of(regions_.begin(), regions_.end(),
+                       [](const Region& region) { return region.coherent; });
+  }
   /// Every device that a region leads to, once, in the order of their identities.
   std::vector<NodeId> targets() const;
+  /// Every device that keeps a region coherent, or a part of one, once, in the order of their identities.
+  std::vector<NodeId> homes() const;
   /// The lowest address that leads to one of these.
   Address first_address(NodeId target) const;
   /// Bytes of a target's memory that its regions take.
@@ -83,6 +103,7 @@ class AddressMap {
  private:
   struct Slot {
     NodeId target;
+    NodeId home;
     std::uint32_t share = 0;  ///< chunks of this target in one round
     std::uint32_t index = 0;  ///< which of them this slot is
     std::uint64_t start = 0;  ///< where the region begins in the target's memory
@@ -91,7 +112,8 @@ class AddressMap {
     std::uint64_t base = 0;
     std::uint64_t size = 0;
     unsigned chunk_bits = 0;
-    unsigned round_bits = 0;       ///< bits of the mask
+    unsigned round_bits = 0;  ///< bits of the mask
+    bool coherent = false;
     std::uint64_t round_mask = 0;  ///< slots - 1 where that is a power of two, else 0
     std::vector<Slot> slots;       ///< one round of the interleave
   };
@@ -109,8 +131,9 @@ class AddressMap {
     }
     const Slot& slot = region.slots[position];
     const std::uint64_t within = offset & ((std::uint64_t{1} << region.chunk_bits) - 1);
-    return {slot.target,
-            Address{slot.start + ((round * slot.share + slot.index) << region.chunk_bits) + within}};
+    return {slot.target, slot.home,
+            Address{slot.start + ((round * slot.share + slot.index) << region.chunk_bits) + within},
+            region.coherent};
   }
 
   std::vector<Region> regions_;

@@ -30,6 +30,12 @@ struct Message {
   Address address;
   Time age;          ///< when the request that it serves began: the older goes first where age arbitrates
   NodeId requester;  ///< for whom it is, there and back
+  SnpType snp = SnpType::kNoOp;          ///< of M2S Req and RwD to coherent memory
+  MetaValue meta = MetaValue::kInvalid;  ///< of M2S Req and RwD to coherent memory
+  std::uint8_t lines =
+      0;  ///< of a block (the Blk forms): its lines, from `address` on; 0: one line, no block
+  /// A second message of the sender, for an answer of two parts: who answers sends it, too, and it ends here again.
+  Message* completion = nullptr;
 
   /// Charges the account, if there is one.
   void charge(Segment segment, Time until) {

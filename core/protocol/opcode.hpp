@@ -33,13 +33,20 @@ inline constexpr std::array<std::string_view, kChannelCount> kChannelNames{
     "D2H Rsp", "D2H Data", "H2D Req",   "H2D Rsp", "H2D Data", "IO"};
 
 /// Opcodes in use: of CXL.mem (CXL 3.x specification, chapter 3), and of CXL.io, which are packets of PCIe (PCI Express
-/// Base Specification, section 2.2). Those of back-invalidation are for links so far: no device sends them yet.
+/// Base Specification, section 2.2).
 enum class Opcode : std::uint8_t {
   kMemRd,       ///< M2S Req: read a line
   kMemWr,       ///< M2S RwD: write a line
   kMemData,     ///< S2M DRS: the data of a read
   kCmp,         ///< S2M NDR: a write is complete
   kMemDataNxm,  ///< S2M DRS: the answer to a read that reached no memory
+
+  // Of memory whose coherence the device manages (HDM-DB).
+  kMemRdData,   ///< M2S Req: read a line into the cache, shared or exclusive as the device chooses
+  kMemInv,      ///< M2S Req: ownership of a line without its data
+  kMemClnEvct,  ///< M2S Req: a clean line has left the cache
+  kCmpS,        ///< S2M NDR: complete, the line is shared
+  kCmpE,        ///< S2M NDR: complete, the line is exclusive
 
   // Back-invalidation: a device asks the host about a line (Blk: two or four lines of an aligned 256 B) before it
   // changes its state.
@@ -66,22 +73,42 @@ enum class Opcode : std::uint8_t {
   kCplD,   ///< IO: completion with the data of a read
 };
 
-inline constexpr std::size_t kOpcodeCount = 23;
+inline constexpr std::size_t kOpcodeCount = 28;
 
 inline constexpr std::array<std::string_view, kOpcodeCount> kOpcodeNames{
-    "MemRd",          "MemWr",    "MemData",     "Cmp",          "MemData-NXM", "BISnpCur",
-    "BISnpData",      "BISnpInv", "BISnpCurBlk", "BISnpDataBlk", "BISnpInvBlk", "BIRspI",
-    "BIRspS",         "BIRspE",   "BIRspIBlk",   "BIRspSBlk",    "BIRspEBlk",   "BIConflict",
-    "BI-ConflictAck", "MRd",      "MWr",         "CfgRd",        "CplD"};
+    "MemRd",        "MemWr",       "MemData",        "Cmp",      "MemData-NXM", "MemRdData", "MemInv",
+    "MemClnEvct",   "Cmp-S",       "Cmp-E",          "BISnpCur", "BISnpData",   "BISnpInv",  "BISnpCurBlk",
+    "BISnpDataBlk", "BISnpInvBlk", "BIRspI",         "BIRspS",   "BIRspE",      "BIRspIBlk", "BIRspSBlk",
+    "BIRspEBlk",    "BIConflict",  "BI-ConflictAck", "MRd",      "MWr",         "CfgRd",     "CplD"};
+
+/// What a request of CXL.mem asks of the other caches that hold its line (SnpType of M2S Req and RwD).
+enum class SnpType : std::uint8_t {
+  kNoOp,     ///< nothing: the memory is nobody else's, or the requester owns the line
+  kSnpData,  ///< that the line be shared
+  kSnpCur,   ///< the current value; they may keep the line as it is
+  kSnpInv,   ///< that they give it up
+};
+
+/// What the requester's cache keeps of the line (MetaValue of M2S Req and RwD).
+enum class MetaValue : std::uint8_t {
+  kInvalid,  ///< nothing
+  kAny,      ///< anything: it may be exclusive or modified
+  kShared,   ///< a shared copy at most
+};
 
 constexpr Channel channel_of(Opcode opcode) {
   switch (opcode) {
-    case Opcode::kMemRd: return Channel::kM2SReq;
+    case Opcode::kMemRd:
+    case Opcode::kMemRdData:
+    case Opcode::kMemInv:
+    case Opcode::kMemClnEvct: return Channel::kM2SReq;
     case Opcode::kMemWr:
     case Opcode::kBIConflict: return Channel::kM2SRwD;
     case Opcode::kMemData:
     case Opcode::kMemDataNxm: return Channel::kS2MDRS;
     case Opcode::kCmp:
+    case Opcode::kCmpS:
+    case Opcode::kCmpE:
     case Opcode::kBIConflictAck: return Channel::kS2MNDR;
     case Opcode::kBISnpCur:
     case Opcode::kBISnpData:

@@ -20,19 +20,26 @@ struct alignas(64) Request {
   Request* parent = nullptr;  ///< the access of several lines of which this is one; none: it is an access
   std::uint64_t id = 0;       ///< number of the request at its requester, from zero, warm-up included
   Address address;
-  Time created;  ///< when the clock of its latency started
   alignas(64) Account account;
-  NodeId requester;
   NodeId target;  ///< the device that answered, also that it failed; the requester itself for a cache hit
   std::uint32_t index = 0;  ///< its place in the requester's pool: the tag of its messages
   std::uint32_t thread = 0;
-  std::uint32_t pending = 0;  ///< of an access of several lines: those that are not answered yet
-  std::uint32_t lines = 1;    ///< of the access
-  std::uint32_t moved =
-      0;  ///< bytes exchanged with memory, known once it is answered; of several lines each has its own
+  std::uint16_t pending = 0;  ///< of an access of several lines: those that are not answered yet
+  std::uint16_t lines = 1;    ///< of the access
+  /// Bytes exchanged with memory, known once it is answered; of several lines each has its own.
+  std::uint16_t moved = 0;
   std::uint16_t size = 0;  ///< bytes
   AccessKind kind = AccessKind::kRead;
   bool failed = false;  ///< answered with an error
+
+  /// When the clock of its latency started.
+  Time created() const { return message.age; }
+  NodeId requester() const { return message.requester; }
+  /// To be called first: it exists from now on.
+  void begin(NodeId requester, Time now) {
+    message.requester = requester;
+    message.age = account.mark = now;
+  }
 
   /// Accounts for the time up to `until`.
   void charge(Segment segment, Time until) { account.charge(segment, until); }

@@ -15,7 +15,7 @@ class RequestObserver {
   virtual void measuring_begins(Time now) = 0;
   /// A requester has run out of work: the window closes, if it has not yet.
   virtual void work_ends(Time now) = 0;
-  /// A request was answered; its segments sum to `now - request.created`.
+  /// A request was answered; its segments sum to `now - request.created()`.
   virtual void completed(const Request& request, Time now) = 0;
   /// One line of an access of several was answered; the access itself comes with the last of them.
   virtual void line_completed(const Request& line, Time now) = 0;

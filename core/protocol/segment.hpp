@@ -28,9 +28,12 @@ enum class Segment : std::uint8_t {
   kMediaQueue,
   kMedia,
   kRetry,
+  kFilter,
+  kHomeQueue,
+  kSnoop,
 };
 
-inline constexpr std::size_t kSegmentCount = 17;
+inline constexpr std::size_t kSegmentCount = 20;
 
 struct SegmentInfo {
   std::string_view name;
@@ -57,15 +60,20 @@ inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
     {"media_queue", "waiting for a bank or the data path of the media"},
     {"media", "the access in the media"},
     {"retry", "flits sent again after an error on the wire"},
+    {"filter", "looking up the snoop filter, and waiting for its turn there"},
+    {"home_queue",
+     "waiting at the coherency agent: for an earlier request to the line, or for a free entry of the filter"},
+    {"snoop",
+     "in a cache that was snooped: looking up, clearing, waiting for what was under way for the line"},
 }};
 
 /// The order in which people read them: along the way of a request.
 inline constexpr std::array<Segment, kSegmentCount> kPathOrder{
-    Segment::kRequesterQueue, Segment::kProcess,   Segment::kCache,         Segment::kMshr,
-    Segment::kLinkQueue,      Segment::kCredit,    Segment::kSerialization, Segment::kPortDelay,
-    Segment::kPropagation,    Segment::kRetry,     Segment::kBusQueue,      Segment::kBus,
-    Segment::kSwitchQueue,    Segment::kSwitching, Segment::kController,    Segment::kMediaQueue,
-    Segment::kMedia,
+    Segment::kRequesterQueue, Segment::kProcess,    Segment::kCache,         Segment::kMshr,
+    Segment::kLinkQueue,      Segment::kCredit,     Segment::kSerialization, Segment::kPortDelay,
+    Segment::kPropagation,    Segment::kRetry,      Segment::kBusQueue,      Segment::kBus,
+    Segment::kSwitchQueue,    Segment::kSwitching,  Segment::kFilter,        Segment::kHomeQueue,
+    Segment::kSnoop,          Segment::kController, Segment::kMediaQueue,    Segment::kMedia,
 };
 
 }  // namespace cxloom

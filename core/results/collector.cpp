@@ -22,7 +22,7 @@ SegmentSums::Sums MemoryStatistics::segment_sums_ps() const {
 }
 
 void Collector::completed(const Request& request, Time now) {
-  const Time latency = now - request.created;
+  const Time latency = now - request.created();
   if (request.failed) ++failed_;
   Kind& kind = kind_of(request);
   kind.latency.add(latency);
@@ -46,7 +46,7 @@ void Collector::completed(const Request& request, Time now) {
 // The access itself is counted when its last line is answered, its bytes with each.
 void Collector::line_completed(const Request& line, Time now) {
   if (line.moved == 0) return;
-  const Time latency = now - line.created;
+  const Time latency = now - line.created();
   kind_of(line).payload += line.moved;
   count_at_memory(line, latency).lines.add(line.account, latency);
 }
@@ -81,14 +81,14 @@ std::optional<double> Collector::relative_error() const {
 
 void Collector::keep(const Request& request, Time now) {
   table_.id.push_back(request.id);
-  table_.requester.push_back(request.requester.index());
+  table_.requester.push_back(request.requester().index());
   table_.target.push_back(request.target.index());
   table_.thread.push_back(request.thread);
   table_.hops.push_back(request.message.hops);
   table_.address.push_back(request.address.value());
   table_.kind.push_back(request.kind == AccessKind::kRead ? 0 : 1);
   table_.size.push_back(request.size);
-  table_.created_ps.push_back(request.created.ps());
+  table_.created_ps.push_back(request.created().ps());
   table_.completed_ps.push_back(now.ps());
   for (std::size_t i = 0; i < kSegmentCount; ++i)
     table_.segments_ps[i].push_back(request.account.segments[i].ps());

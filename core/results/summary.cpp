@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/measure_table.hpp"
+#include "coherence/coherence_counts.hpp"
 #include "device/sequencer.hpp"
 #include "interconnect/link_end.hpp"
 #include "interconnect/link_measures.hpp"
@@ -35,6 +36,7 @@ struct Summary {
   Value per_link;
   Value per_switch;
   std::optional<Value> per_device;
+  Value per_home;
   Value coherence;
   Value unlimited;
   Value stationary;
@@ -95,8 +97,11 @@ constexpr std::array kMeasures{
     measure<&Summary::per_device>("per_device", "",
                                   "measures of each device of a plug-in besides these: those of its kind. "
                                   "Absent where there is none"),
+    measure<&Summary::per_home>("per_home", "", "measures of each coherency agent",
+                                parts_of<kCoherenceMeasures>(true)),
     measure<&Summary::coherence>("coherence", "",
-                                 "measures of coherence; empty: nothing here is coherent yet"),
+                                 "the same of all of them together; empty: no memory is kept coherent",
+                                 parts_of<kCoherenceTotals>()),
     measure<&Summary::unlimited>(
         "unlimited", "",
         "what carried messages and had no limit of bandwidth: directions of links, buses, memories",
@@ -206,6 +211,30 @@ void add_memory(const Component& component, const MemoryOwner& owner, const Memo
   groups.memories.emplace_back(component.name(), own.take());
 }
 
+Value homes_of(const System& system) {
+  Value::Map homes;
+  for (const auto& [component, home] : system.roles().homes) {
+    MapSink own;
+    report_all(kCoherenceMeasures, CoherenceMeasured(home->coherence_counts()), own);
+    homes.emplace_back(component->name(), own.take());
+  }
+  return homes;
+}
+
+Value coherence_of(const System& system) {
+  if (system.roles().homes.empty()) return Value::Map{};
+  CoherenceCounts counts;
+  for (const auto& [component, home] : system.roles().homes) counts += home->coherence_counts();
+  CoherenceMeasured all(counts);
+  std::uint64_t live = 0;
+  for (const auto& [component, requester] : system.roles().requesters)
+    live += requester->cache() ? requester->cache()->lines_lost() : 0;
+  all.lines_invalidated_live = live;
+  MapSink own;
+  report_all(kCoherenceTotals, all, own);
+  return own.take();
+}
+
 // What a component measures in each of its roles, and what it measures besides.
 void add_component(const Component& component, const Roles& roles, const Collector& collector, double length,
                    Groups& groups) {
@@ -281,7 +310,8 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .per_link = Value::Map{},
        .per_switch = std::move(groups.switches),
        .per_device = groups.others.empty() ? std::nullopt : std::optional<Value>(std::move(groups.others)),
-       .coherence = Value::Map{},
+       .per_home = homes_of(simulation.system()),
+       .coherence = coherence_of(simulation.system()),
        .unlimited = unlimited.to_value(),
        .stationary = halves ? Value(!halves->differ) : Value(),
        .completed = finished,

@@ -4,6 +4,7 @@
 #include "base/schema.hpp"
 #include "device/accelerator.hpp"
 #include "device/bus.hpp"
+#include "device/coherency_agent.hpp"
 #include "device/host.hpp"
 #include "device/io_engine.hpp"
 #include "device/memory.hpp"
@@ -29,6 +30,7 @@ Registry builtin_registry() {
   registry.devices.add<Switch>("switch");
   registry.devices.add<Memory>("memory");
   registry.devices.add<IoEngine>("io-engine");
+  registry.devices.add<CoherencyAgent>("dcoh");
   registry.media.add<FixedMedia>("fixed");
   registry.media.add<NvmMedia>("nvm");
   registry.media.add<CurveMedia>("curve");

@@ -7,6 +7,7 @@
 #include "interconnect/link.hpp"
 #include "interconnect/link_end.hpp"
 #include "interconnect/routing.hpp"
+#include "system/coherence_check.hpp"
 #include "system/memory_need.hpp"
 #include "system/registry.hpp"
 
@@ -81,6 +82,42 @@ Component& System::component(const std::string& name) const {
   return *components_[find_device(name).index()];
 }
 
+// Who keeps a region coherent, if it is one device for all of it.
+std::optional<NodeId> System::home_of(const RegionParams& region,
+                                      const std::vector<MemoryTargetInfo>& targets) const {
+  if (region.coherence == Coherence::kNone) return std::nullopt;
+  if (region.home) {
+    return below("home", [&] {
+      const Component& home = component(*region.home);
+      const CoherenceHome* const role = roles().homes.of(home.id());
+      if (role && role->serves_own_memory() &&
+          std::ranges::any_of(targets, [&](const auto& target) { return target.id != home.id(); })) {
+        throw InputError({"the coherency agent of a memory keeps that memory coherent alone",
+                          "'" + home.name() + "'",
+                          "a device of kind dcoh for several memories",
+                          {}});
+      }
+      if (!role) {
+        throw InputError({"a device without a coherency agent",
+                          "'" + home.name() + "'",
+                          "devices of kind dcoh, and memory with a dcoh",
+                          {}});
+      }
+      return std::optional<NodeId>(home.id());
+    });
+  }
+  for (std::size_t t = 0; t < targets.size(); ++t) {
+    if (roles().homes.of(targets[t].id)) continue;
+    below(indexed("to", t), [&] {
+      throw InputError({"memory without a coherency agent cannot be kept coherent",
+                        "'" + targets[t].name + "'",
+                        "memory with a dcoh, or home: a device of kind dcoh",
+                        {}});
+    });
+  }
+  return std::nullopt;
+}
+
 void System::make_address_map() {
   for (std::size_t i = 0; i < spec_.regions.size(); ++i) {
     below(indexed("address_map", i), [&] {
@@ -99,7 +136,7 @@ void System::make_address_map() {
           targets.push_back({target.name(), target.id(), owner->memory_capacity()});
         });
       }
-      fabric_.map.add_region(region, targets);
+      fabric_.map.add_region(region, targets, home_of(region, targets));
     });
   }
 }
@@ -218,8 +255,16 @@ void System::check_reachability() const {
     if (!requester->has_work()) continue;
     for (const NodeId target : targets) check(*component, target);
   }
+  for (const NodeId home : fabric_.map.homes()) {
+    for (const auto& [component, requester] : roles().requesters) {
+      if (requester->has_work()) check(*component, home);
+    }
+    if (roles().homes.of(home)->serves_own_memory()) continue;
+    for (const NodeId target : targets) check(*components_[home.index()], target);
+  }
   for (const auto& [component, initiator] : roles().io_initiators)
     check(*component, find_device(initiator->target()));
+  check_coherence(*this);
 }
 
 }  // namespace cxloom

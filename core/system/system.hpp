@@ -60,6 +60,8 @@ class System {
   void make_components();
   void aim_io_initiators();
   void aim(const Component& from, IoInitiator& initiator);
+  std::optional<NodeId> home_of(const RegionParams& region,
+                                const std::vector<MemoryTargetInfo>& targets) const;
   void make_address_map();
   void make_links();
   void make_link(const Spec::Link& link, std::string name);

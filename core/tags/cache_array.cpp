@@ -3,13 +3,11 @@
 #include <cassert>
 
 #include "base/schema.hpp"
+#include "tags/cache_schema.hpp"
 
 namespace cxloom {
 
 namespace {
-
-// Slots have 32 bits, and the sentinels of the sets count too.
-constexpr Bytes kLargest{std::uint64_t{64} << 30U};
 
 VictimContext context_of(const CacheParams& params, RandomStream random) {
   static const Schema<CacheParams> schema;
@@ -22,28 +20,7 @@ VictimContext context_of(const CacheParams& params, RandomStream random) {
 
 void CacheParams::describe(Schema<CacheParams>& schema) {
   schema.doc("A cache of 64-byte lines. What it holds is exact; it takes one fixed time to look up.");
-  schema.field("size", &CacheParams::size)
-      .doc(
-          "Bytes of data it holds; a multiple of ways x 64 B, and the number of sets need not be a power of "
-          "two.")
-      .min(Bytes{kLineBytes})
-      .max(kLargest);
-  schema.field("ways", &CacheParams::ways).doc("Lines in a set; 0 means fully associative.");
-  schema.field("access_time", &CacheParams::access_time)
-      .doc("Time of one look-up, hit or miss.")
-      .source("ESF, Table III (cache access)")
-      .min(Time{0});
-  schema.field("policy", &CacheParams::policy)
-      .category("victims")
-      .doc("Which line leaves a full set. Only with two ways or more: of one line there is no choice.");
-  schema.rule("size must be a multiple of ways x 64 B", [](const CacheParams& params) {
-    const std::uint64_t set_bytes = (params.ways == 0 ? 1 : std::uint64_t{params.ways}) * kLineBytes;
-    return params.size.count() % set_bytes == 0;
-  });
-  schema.effective(
-      "policy",
-      [](const CacheParams& params) { return params.ways == 0 ? params.lines() > 1 : params.ways > 1; },
-      "unless a set has two lines to choose from: set ways: 2 or more");
+  describe_cache(schema);
 }
 
 void CacheParams::estimate(const CacheParams& params, MemoryEstimate& memory) {

@@ -24,8 +24,9 @@ struct CacheParams {
   static void estimate(const CacheParams& params, MemoryEstimate& memory);
 };
 
-/// What a holder knows of a line. A protocol may add states (shared, owned, ...); every state but kInvalid is present.
-enum class LineState : std::uint8_t { kInvalid, kClean, kDirty };
+/// What a holder knows of a line; every state but kInvalid is present. Of a coherent line the states are those of MESI:
+/// invalid, clean and the only copy (exclusive), dirty (modified), clean and one of several copies (shared).
+enum class LineState : std::uint8_t { kInvalid, kClean, kDirty, kShared };
 
 class CacheArray : private TagArray {
  public:

@@ -62,20 +62,20 @@ def test_links_report_what_they_declare(tmp_path: Path) -> None:
 
 EVERYTHING = """
 devices:
-  "host[0-1]": {kind: host, queue: 8, cache: {size: 4KiB, ways: 4}}
+  "host[0-1]": {kind: host, queue: 8, cache: {size: 4KiB, ways: 4, levels: [{size: 16KiB}]}}
   gpu: {kind: accelerator, queue: 8, memory: {capacity: 1GiB}}
   nic: {kind: io-engine, target: mem0, rate: 1GB/s}
   bus: {kind: bus, bandwidth: 32GB/s}
   sw: {kind: switch}
   mem0: {kind: memory, capacity: 1GiB, write_buffer: 8, posted_writes: true, read_buffer: 8}
-  mem1: {kind: memory, capacity: 1GiB, media: {kind: dram, preset: DDR5-4800}}
+  mem1: {kind: memory, capacity: 1GiB, media: {kind: dram, preset: DDR5-4800}, dcoh: {}}
 links:
   - {between: ["host[0-1]", bus]}
-  - {between: [bus, sw], phy: pcie5-x16, credits: 4, errors: {every: 99}}
+  - {between: [bus, sw], phy: pcie6-x16, credits: 4, errors: {every: 99}}
   - {between: [sw, gpu], credits: 1}
   - {between: [sw, nic], phy: pcie5-x16}
   - {between: [sw, "mem[0-1]"]}
-address_map: [{to: [gpu, mem0, mem1], interleave: 256B}]
+address_map: [{to: [gpu, mem0], interleave: 256B, size: 512KiB}, {to: mem1, coherence: hdm-db}]
 workload:
   "host*": {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5}
   gpu: {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5}
@@ -128,7 +128,7 @@ def test_every_key_of_a_summary_is_declared() -> None:
     result = dict(cx.run(system).values)
     devices = system.resolve().plain()["devices"]
     patterns = declared_paths(devices)
-    for group in ("requester", "memory", "io", "link", "switch"):
+    for group in ("requester", "memory", "io", "link", "switch", "home"):
         assert result[f"per_{group}"], f"the system has something of every group: {group}"
     assert undeclared(result, patterns) == []
     assert undeclared({"requests": 1, "secret": 2}, patterns) == ["secret"]
@@ -146,6 +146,7 @@ def test_devices_report_what_they_declare() -> None:
         ("switch", "switch", "sw"),
         ("memory", "memory", "mem0"),
         ("io", "io-engine", "nic"),
+        ("home", "dcoh", "mem1"),
     ):
         expected = [measure["name"] for measure in kinds[kind]["statistics"]]
         assert expected, f"{kind} declares nothing"

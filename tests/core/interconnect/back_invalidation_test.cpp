@@ -32,8 +32,8 @@ TEST(BackInvalidation, OpcodesHaveTheirClassesAndNames) {
        {"BISnpCur", "BISnpData", "BISnpInv", "BISnpCurBlk", "BISnpDataBlk", "BISnpInvBlk"}},
       {Channel::kM2SBIRsp, {"BIRspI", "BIRspS", "BIRspE", "BIRspIBlk", "BIRspSBlk", "BIRspEBlk"}},
       {Channel::kM2SRwD, {"MemWr", "BIConflict"}},
-      {Channel::kS2MNDR, {"Cmp", "BI-ConflictAck"}},
-      {Channel::kM2SReq, {"MemRd"}},
+      {Channel::kS2MNDR, {"Cmp", "Cmp-S", "Cmp-E", "BI-ConflictAck"}},
+      {Channel::kM2SReq, {"MemRd", "MemRdData", "MemInv", "MemClnEvct"}},
       {Channel::kS2MDRS, {"MemData", "MemData-NXM"}},
       {Channel::kIo, {"MRd", "MWr", "CfgRd", "CplD"}}};
   std::map<Channel, std::set<std::string_view>> found;

@@ -30,7 +30,7 @@ class DramBench::Driver final : public MediaClient, public EventHandler {
     const std::size_t number = requests.size();
     Request& request = requests.emplace_back();
     request.id = number;
-    request.created = request.account.mark = ready;
+    request.begin(NodeId{}, ready);
     Message& message = request.message;
     message.account = &request.account;
     message.tag = static_cast<std::uint32_t>(number);
@@ -98,7 +98,7 @@ void DramBench::run(Time limit) { driver_->run(limit); }
 Time DramBench::now() const { return driver_->kernel.now(); }
 std::uint64_t DramBench::events() const { return driver_->kernel.events(); }
 Time DramBench::latency(std::size_t number) const {
-  return done_at[number] - driver_->requests[number].created;
+  return done_at[number] - driver_->requests[number].created();
 }
 Time DramBench::segment(std::size_t number, Segment which) const {
   return driver_->requests[number].account.of(which);

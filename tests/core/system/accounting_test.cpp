@@ -64,8 +64,8 @@ class Log final : public EventWatcher {
     // The account of what a requester waits for lies in its request.
     const auto* request = reinterpret_cast<const Request*>(reinterpret_cast<const char*>(message.account) -
                                                            offsetof(Request, account));
-    all.back().second = Key{request->requester.index(), request->id};
-    created.emplace(*all.back().second, request->created.ps());
+    all.back().second = Key{request->requester().index(), request->id};
+    created.emplace(*all.back().second, request->created().ps());
   }
   std::vector<std::pair<Arrival, std::optional<Key>>> all;
   std::map<Key, std::int64_t> created;

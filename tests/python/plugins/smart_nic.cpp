@@ -39,7 +39,7 @@ class Reader final : public Agent, public IoInitiator {
   void start() override { send(); }
   void receive(Message& message) override {
     endpoint().release(message, endpoint().now());
-    done_.add(packet_.account, packet_.created, endpoint().now());
+    done_.add(packet_.account, packet_.created(), endpoint().now());
     if (!ceased_) send();
   }
   void open_window(Time now) override { done_.open_window(now); }
@@ -49,8 +49,7 @@ class Reader final : public Agent, public IoInitiator {
   void send() {
     const Time now = endpoint().now();
     packet_ = {};
-    packet_.created = packet_.account.mark = now;
-    packet_.requester = endpoint().id();
+    packet_.begin(endpoint().id(), now);
     packet_.target = destination_;
     Message& message = packet_.message;
     message.opcode = Opcode::kCfgRd;

@@ -1,0 +1,692 @@
+#include "coherence/cache_agent.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/measure_table.hpp"
+#include "base/schema.hpp"
+#include "component/component_time.hpp"
+#include "component/memory_access.hpp"
+#include "kernel/payload.hpp"
+#include "protocol/protocol_observer.hpp"
+#include "tags/cache_schema.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct Measured {
+  double hit_rate = 0;
+  std::uint64_t write_backs = 0;
+  std::optional<Value> levels;
+  std::optional<std::uint64_t> clean_evictions;
+  std::optional<std::uint64_t> upgrades;
+  std::optional<std::uint64_t> lines_snooped;
+  std::optional<std::uint64_t> lines_lost;
+  std::optional<std::uint64_t> conflicts;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::hit_rate>("cache_hit_rate", "",
+                                 "lookups that hit the cache / all lookups in the window"),
+    measure<&Measured::write_backs>("write_backs", "",
+                                    "dirty lines whose writing back to memory was completed in the window"),
+    measure<&Measured::levels>(
+        "cache_levels", "",
+        "of each level, nearest first: lookups that came to it, those that hit, and their share"),
+    measure<&Measured::clean_evictions>("clean_evictions", "",
+                                        "notices of clean lines that left (MemClnEvct)"),
+    measure<&Measured::upgrades>("upgrades", "",
+                                 "writes that found a shared copy and asked for ownership (MemInv)"),
+    measure<&Measured::lines_snooped>("lines_snooped", "", "lines for which a back-invalidate snoop came"),
+    measure<&Measured::lines_lost>("lines_lost", "", "lines that snoops took away while the cache held them"),
+    measure<&Measured::conflicts>(
+        "conflicts", "",
+        "snooped lines with a request under way, so that the home was asked which came "
+        "first (BIConflict)"),
+};
+
+double rate(std::uint64_t part, std::uint64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+}
+
+constexpr std::array<const char*, 4> kStateNames{"I", "E", "M", "S"};
+
+/// What a snoop leaves of a line that was the only copy, and of one that was shared.
+struct Leaves {
+  LineState exclusive;
+  LineState shared;
+};
+
+Leaves left_by(Opcode snoop) {
+  switch (snoop) {
+    case Opcode::kBISnpCur:
+    case Opcode::kBISnpCurBlk: return {LineState::kClean, LineState::kShared};
+    case Opcode::kBISnpData:
+    case Opcode::kBISnpDataBlk: return {LineState::kShared, LineState::kShared};
+    default: return {LineState::kInvalid, LineState::kInvalid};
+  }
+}
+
+MetaValue meta_of(LineState state) {
+  switch (state) {
+    case LineState::kInvalid: return MetaValue::kInvalid;
+    case LineState::kShared: return MetaValue::kShared;
+    default: return MetaValue::kAny;
+  }
+}
+
+Opcode response_for(LineState state) {
+  switch (state) {
+    case LineState::kInvalid: return Opcode::kBIRspI;
+    case LineState::kShared: return Opcode::kBIRspS;
+    default: return Opcode::kBIRspE;
+  }
+}
+
+Opcode in_block(Opcode response) {
+  switch (response) {
+    case Opcode::kBIRspI: return Opcode::kBIRspIBlk;
+    case Opcode::kBIRspS: return Opcode::kBIRspSBlk;
+    default: return Opcode::kBIRspEBlk;
+  }
+}
+
+}  // namespace
+
+void CacheLevelParams::describe(Schema<CacheLevelParams>& schema) {
+  schema.doc("A level of a cache behind the first.");
+  describe_cache(schema);
+  schema.field("inclusive", &CacheLevelParams::inclusive)
+      .doc(
+          "Whether what leaves this level leaves the nearer ones, too. If not, each level chooses its "
+          "victims alone.");
+}
+
+void CacheAgentParams::estimate(const CacheAgentParams& params, MemoryEstimate& memory) {
+  CacheParams::estimate(params, memory);
+  for (std::size_t i = 0; i < params.levels.size(); ++i) {
+    memory.add_below("levels[" + std::to_string(i) + "]",
+                     [&](MemoryEstimate& inside) { CacheParams::estimate(params.levels[i], inside); });
+  }
+}
+
+void CacheAgentParams::describe(Schema<CacheAgentParams>& schema) {
+  schema.doc("The cache of a host or accelerator, of 64-byte lines.");
+  describe_cache(schema);
+  schema.field("levels", &CacheAgentParams::levels)
+      .default_text("none")
+      .doc(
+          "Further levels behind this one, nearest first. A lookup goes through them one after the other and "
+          "takes their "
+          "access times; a line that is found comes into all nearer ones.");
+  schema.field("fill_time", &CacheAgentParams::fill_time)
+      .doc("Time that the cache is busy with taking in a line: accesses that come meanwhile wait.");
+  schema.field("clear_time", &CacheAgentParams::clear_time)
+      .doc(
+          "Time that the cache is busy with clearing a line that a snoop takes away: accesses that come "
+          "meanwhile "
+          "wait, and the snoop is answered after it.")
+      .source("ESF, section V-C: clearing several lines takes time of the requester's cache");
+  schema.field("mshrs", &CacheAgentParams::mshrs)
+      .min(1)
+      .max(1U << 24U)
+      .default_text("as many as the requester's queue needs")
+      .doc("Miss status holding registers: lines that may be asked for at the same time.");
+  schema.field("write_allocate", &CacheAgentParams::write_allocate)
+      .doc("Whether a write that misses fetches the line; if not, it goes on to memory.");
+  schema
+      .choice("clean_evictions", &CacheAgentParams::clean_evictions,
+              {{"silent", CleanEvictions::kSilent}, {"notified", CleanEvictions::kNotified}})
+      .doc(
+          "Whether the home of a coherent line hears of a clean line that leaves the cache. If not, its "
+          "snoop filter "
+          "keeps the line, and may snoop for it in vain.")
+      .source("CXL 3.x: MemClnEvct");
+  schema
+      .choice("read_state", &CacheAgentParams::read_state,
+              {{"any", ReadState::kAny}, {"shared", ReadState::kShared}})
+      .doc(
+          "What a read asks for of a coherent line that nobody else holds. any: to have it alone, so that a "
+          "later write "
+          "needs no message. shared: a shared copy.")
+      .source("CXL 3.x: MemRdData; MemRd with SnpData");
+}
+
+CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
+                       const ComponentContext& context, const VictimRegistry& victims, Client& client)
+    : Agent(endpoint),
+      client_(client),
+      fill_time_(params.fill_time),
+      clear_time_(params.clear_time),
+      mshrs_(params.mshrs),
+      write_allocate_(params.write_allocate),
+      notifies_(params.clean_evictions == CleanEvictions::kNotified),
+      reads_any_(params.read_state == ReadState::kAny),
+      levels_(params, victims, context.seed, endpoint.name()),
+      registers_(context.kernel, "a miss register", endpoint),
+      hits_(levels_.count()) {
+  pipeline_ = process_time + levels_.access_time(levels_.count());
+  ++endpoint.fabric().caches;
+}
+
+void CacheAgent::start() { coherent_ = endpoint().fabric().map.has_coherent(); }
+
+Time CacheAgent::now() const { return endpoint().now(); }
+
+Time CacheAgent::occupy(Time from, Time length) {
+  if (length > Time{}) busy_until_ = std::max(busy_until_, from) + length;
+  return std::max(busy_until_, from);
+}
+
+// ---- Requests
+
+void CacheAgent::access(Request& request) {
+  const CacheLevels::Place place = levels_.find(LineAddress::of(request.address));
+  request.charge(Segment::kCache,
+                 std::max(request.account.mark, busy_until_) + levels_.access_time(place.level));
+  if (window_open_) ++lookups_;
+  if (attempt(request, place) && window_open_) ++hits_[place.level];
+}
+
+bool CacheAgent::serves(const Request& request, LineState state) const {
+  return request.kind == AccessKind::kRead ? state != LineState::kInvalid
+                                           : state == LineState::kClean || state == LineState::kDirty;
+}
+
+// The line may have gone to a level behind since it came.
+void CacheAgent::perform(Request& request, std::uint32_t level) {
+  const LineAddress line = LineAddress::of(request.address);
+  if (level > 0) {
+    levels_.use(line, level, gone_);
+    evict_gone();
+  }
+  if (request.kind == AccessKind::kWrite) levels_.mark_dirty(line);
+  if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
+    observer->performed(endpoint().id(), line, request.kind, now());
+}
+
+void CacheAgent::retry(Request& request) {
+  if (request.account.mark < now()) request.charge(Segment::kMshr, now());
+  attempt(request, levels_.find(LineAddress::of(request.address)));
+}
+
+// Whether it is a hit; if not it waits for what it lacks.
+bool CacheAgent::attempt(Request& request, CacheLevels::Place place) {
+  const LineAddress line = LineAddress::of(request.address);
+  if (Transaction* const under_way = lines_.find(line)) {  // wait for its end
+    under_way->waiting.push(request);
+    return false;
+  }
+  if (serves(request, place.state)) {
+    if (place.level == 0) levels_.use(line, 0, gone_);
+    perform(request, place.level);
+    answer_later(request);
+    return true;
+  }
+  if (mshrs_ && misses_ == *mshrs_) {
+    if (outside_.empty()) registers_.join(*this, now());
+    outside_.push(request);
+    return false;
+  }
+  Transaction& transaction = open(line, place_of(*this, request.id, line.address()));
+  transaction.miss = true;
+  ++misses_;
+  transaction.waiting.push(request);
+  launch(transaction, request, place.state);
+  return false;
+}
+
+CacheAgent::Transaction& CacheAgent::open(LineAddress line, const AddressMap::Place& place) {
+  Transaction& transaction = transactions_.take();
+  transaction.line = line;
+  transaction.target = place.target;
+  transaction.home = place.home;
+  transaction.coherent = place.coherent;
+  transaction.listed = true;
+  lines_.add(line, transaction);
+  return transaction;
+}
+
+// Asks for what the request lacks. What it waited for so far is charged.
+void CacheAgent::launch(Transaction& transaction, Request& request, LineState held) {
+  if (request.account.mark < now()) request.charge(Segment::kMshr, now());
+  const bool write = request.kind == AccessKind::kWrite;
+  const bool coherent = transaction.coherent;
+  Message& message = request.message;
+  transaction.data_in = false;
+  transaction.granted = LineState::kInvalid;
+  Opcode opcode = Opcode::kMemRd;
+  Address address = transaction.line.address();
+  std::uint16_t size = kLineBytes;
+  message.snp = SnpType::kNoOp;
+  message.meta = MetaValue::kInvalid;
+  message.completion = nullptr;
+  if (write && held == LineState::kInvalid && !write_allocate_) {
+    transaction.doing = Doing::kWrite;
+    opcode = Opcode::kMemWr;
+    address = request.address;
+    size = request.size;
+    if (coherent) message.snp = SnpType::kSnpInv;
+  } else if (!coherent) {
+    transaction.doing = Doing::kRead;
+  } else if (write && held == LineState::kShared) {
+    transaction.doing = Doing::kUpgrade;
+    opcode = Opcode::kMemInv;
+    size = 0;
+    message.snp = SnpType::kSnpInv;
+    message.meta = MetaValue::kAny;
+    if (window_open_) ++upgrades_;
+  } else {
+    transaction.doing = write ? Doing::kOwn : Doing::kRead;
+    opcode = write || !reads_any_ ? Opcode::kMemRd : Opcode::kMemRdData;
+    message.snp = write ? SnpType::kSnpInv : SnpType::kSnpData;
+    message.meta = write || reads_any_ ? MetaValue::kAny : MetaValue::kShared;
+    transaction.completion = {};
+    transaction.completion.account = &transaction.completion_account;
+    transaction.completion.tag = transaction.index;
+    message.completion = &transaction.completion;
+  }
+  const AddressMap::Place place{transaction.target, transaction.home, {}, coherent};
+  send_request(*this, request, place, opcode, address, size, transaction.index);
+  if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
+    observer->sent(message, now());
+}
+
+void CacheAgent::answer_later(Request& request) {
+  endpoint().kernel().schedule(request.account.mark, endpoint().source(), *this, kAnswer,
+                               payload_of(request));
+}
+
+// Its lookup may still be going on.
+void CacheAgent::answer(Request& request) {
+  if (request.account.mark > now()) {
+    answer_later(request);
+  } else {
+    request.charge(Segment::kMshr, now());
+    client_.answered(request);
+  }
+}
+
+void CacheAgent::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind == kAnswer) {
+    client_.answered(object_of<Request>(payload));
+  } else {
+    look_up(object_of<Snoop>(payload));
+  }
+  client_.go_on();
+}
+
+void CacheAgent::receive(Message& message) {
+  endpoint().release(message, now());
+  switch (message.opcode) {
+    case Opcode::kMemData:
+    case Opcode::kMemDataNxm: data_came(message); break;
+    case Opcode::kCmpS:
+    case Opcode::kCmpE: granted(message); break;
+    case Opcode::kCmp: completed(message); break;
+    case Opcode::kBIConflictAck: conflict_answered(message); break;
+    default: snooped(message); break;
+  }
+  client_.go_on();
+}
+
+// ---- Answers
+
+void CacheAgent::data_came(Message& message) {
+  Transaction& transaction = transactions_.at(message.tag);
+  const std::string before = watched_state(transaction.line);
+  transaction.data_in = true;
+  if (!transaction.coherent) transaction.granted = LineState::kClean;
+  note(message, transaction.line, before);
+  // A device on the way may have answered; but of lines with a home elsewhere the memory counts.
+  if (message.failed || transaction.home == transaction.target) transaction.target = message.source;
+  if (message.failed || transaction.granted != LineState::kInvalid) finish_read(transaction, message.failed);
+}
+
+void CacheAgent::granted(Message& message) {
+  Transaction& transaction = transactions_.at(message.tag);
+  const std::string before = watched_state(transaction.line);
+  transaction.granted = message.opcode == Opcode::kCmpE ? LineState::kClean : LineState::kShared;
+  if (transaction.doing == Doing::kUpgrade) {
+    if (levels_.find(transaction.line).state ==
+        LineState::
+            kInvalid) {  // the shared copy has left meanwhile: ownership is granted, and the data are missing
+      note(message, transaction.line, before);
+      launch(transaction, transaction.waiting.front(), LineState::kInvalid);
+      return;
+    }
+    levels_.set_state(transaction.line, LineState::kClean);
+    note(message, transaction.line, before);
+    serve_waiting(transaction, false);
+    conclude(transaction);
+    return;
+  }
+  note(message, transaction.line, before);
+  if (!transaction.data_in) return;
+  transaction.waiting.front().account = transaction.completion_account;  // what the read waited for last
+  finish_read(transaction, false);
+}
+
+void CacheAgent::finish_read(Transaction& transaction, bool failed) {
+  if (!failed) fill(transaction.line, transaction.granted);
+  serve_waiting(transaction, failed);
+  conclude(transaction);
+}
+
+// Serves those that wait, in order, up to the first that needs more than what was granted.
+void CacheAgent::serve_waiting(Transaction& transaction, bool failed) {
+  const NodeId target = transaction.target;
+  const std::uint16_t hops = transaction.waiting.front().message.hops;
+  while (!transaction.waiting.empty()) {
+    Request& request = transaction.waiting.front();
+    if (!failed) {
+      const CacheLevels::Place place = levels_.find(transaction.line);
+      if (!serves(request, place.state)) return;
+      perform(request, place.level);
+    }
+    transaction.waiting.pop();
+    request.target = target;
+    request.failed = failed;
+    request.message.hops = hops;
+    answer(request);
+  }
+}
+
+// The end of what was under way: now a snoop that waited is answered, and those go on that wait for more.
+void CacheAgent::conclude(Transaction& transaction) {
+  transaction.doing = Doing::kNothing;
+  if (transaction.asked) return;
+  if (transaction.snoop) {
+    Snoop& snoop = *std::exchange(transaction.snoop, nullptr);
+    transaction.snoop_account.charge(Segment::kSnoop, now());
+    answer_snoop(snoop, transaction.line, &transaction);
+    if (transaction.doing != Doing::kNothing) return;
+  }
+  if (transaction.miss && !transaction.waiting.empty()) serve_waiting(transaction, false);
+  if (transaction.waiting.empty()) {
+    close(transaction);
+    return;
+  }
+  if (!transaction.miss) {  // a line that was on its way out, and is wanted again
+    IntrusiveQueue<Request> waiting = transaction.waiting;
+    close(transaction);
+    while (!waiting.empty()) {
+      retry(waiting.pop());
+    }
+    return;
+  }
+  launch(transaction, transaction.waiting.front(), levels_.find(transaction.line).state);
+}
+
+void CacheAgent::close(Transaction& transaction) {
+  if (transaction.listed) lines_.remove(transaction.line);
+  const bool miss = transaction.miss;
+  transactions_.give_back(transaction);
+  if (!miss) return;
+  --misses_;
+  while (!outside_.empty() && misses_ < *mshrs_) {
+    Request& request = outside_.pop();
+    if (outside_.empty()) registers_.leave(*this);
+    retry(request);
+  }
+}
+
+void CacheAgent::completed(Message& message) {
+  Transaction& transaction = transactions_.at(message.tag);
+  const std::string before = watched_state(transaction.line);
+  const LineAddress line = transaction.line;
+  if (transaction.doing == Doing::kWrite) {
+    Request& request = transaction.waiting.pop();
+    const bool memory = !message.failed && transaction.home != transaction.target;
+    request.target = memory ? transaction.target : message.source;
+    request.failed = message.failed;
+    note(message, line, before);
+    answer(request);
+  } else {
+    --evictions_;
+    if (transaction.doing == Doing::kWriteBack) {
+      if (window_open_ && message.size > 0) ++write_backs_completed_;
+      const bool memory = transaction.home != transaction.target;
+      client_.written_back(memory ? transaction.target : message.source, message.size);
+    }
+    note(message, line, before);
+  }
+  conclude(transaction);
+}
+
+// ---- Lines that leave
+
+void CacheAgent::fill(LineAddress line, LineState state) {
+  levels_.fill(line, state, gone_);
+  occupy(now(), fill_time_);
+  evict_gone();
+}
+
+void CacheAgent::evict_gone() {
+  for (const CacheLevels::Gone& each : gone_) evict(each.line, each.state);
+  gone_.clear();
+}
+
+void CacheAgent::evict(LineAddress line, LineState state) {
+  const bool dirty = state == LineState::kDirty;
+  if (!dirty && !(coherent_ && notifies_)) return;
+  const auto place = endpoint().fabric().map.find(line.address());
+  ensure(place.has_value(), "a cached line that no region holds");
+  // What leaves passes the pipeline that requests pass, and so keeps its place among them.
+  const Time ready = now() + pipeline_;
+  if (!place->coherent) {
+    if (!dirty) return;
+    Transaction& transaction = transactions_.take();  // not listed: the line may be asked for again at once
+    transaction.line = line;
+    transaction.target = place->target;
+    transaction.home = place->home;
+    write_back(transaction, MetaValue::kInvalid, ready, nullptr);
+    return;
+  }
+  Transaction* const under_way = lines_.find(line);
+  if (under_way && !dirty)
+    return;  // it asks for more than it has lost, or its copy was to stay after a write-back
+  ensure(!under_way || under_way->doing == Doing::kNothing, "a dirty line with something under way");
+  Transaction& transaction = under_way ? *under_way : open(line, *place);
+  if (dirty) {
+    write_back(transaction, MetaValue::kInvalid, ready, nullptr);
+    return;
+  }
+  transaction.doing = Doing::kCleanEvict;
+  if (window_open_) ++clean_evictions_;
+  send_eviction(transaction, Opcode::kMemClnEvct, 0, ready);
+}
+
+void CacheAgent::write_back(Transaction& transaction, MetaValue keeps, Time ready, Account* account) {
+  transaction.doing = Doing::kWriteBack;
+  transaction.evict = {};
+  transaction.evict.meta = keeps;
+  transaction.evict.account = account;
+  send_eviction(transaction, Opcode::kMemWr, kLineBytes, ready);
+}
+
+void CacheAgent::send_eviction(Transaction& transaction, Opcode opcode, std::uint16_t size, Time ready) {
+  ++evictions_;
+  const AddressMap::Place place{transaction.target, transaction.home, {}, transaction.coherent};
+  address_to(place, *this, transaction.evict, opcode, transaction.line.address(), size);
+  transaction.evict.tag = transaction.index;
+  if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
+    observer->sent(transaction.evict, now());
+  transmit(transaction.evict, ready);
+}
+
+// ---- Snoops
+
+void CacheAgent::snooped(Message& message) {
+  Snoop& snoop = snoops_.take();
+  snoop.message = &message;
+  const Time looked_up = std::max(now(), busy_until_) + levels_.access_time(levels_.count());
+  message.charge(Segment::kSnoop, looked_up);
+  endpoint().kernel().schedule(looked_up, endpoint().source(), *this, kSnoop, payload_of(snoop));
+}
+
+void CacheAgent::look_up(Snoop& snoop) {
+  const std::uint32_t lines = std::max<std::uint32_t>(snoop.message->lines, 1);
+  snoop.lines_left = lines;
+  LineAddress line = LineAddress::of(snoop.message->address);
+  for (std::uint32_t i = 0; i < lines; ++i, line = line.next()) snoop_line(snoop, line);
+}
+
+// A request of its own to the line may be before the snoop or behind it. Only the home can tell (BIConflict): it holds requests
+// to a line that it snoops, so that its answer comes behind the answer to the request exactly if that was before.
+void CacheAgent::snoop_line(Snoop& snoop, LineAddress line) {
+  const std::string before = watched_state(line);
+  if (window_open_) ++lines_snooped_;
+  Transaction* const under_way = lines_.find(line);
+  // A write past the cache asks for no copy: whether it is before or behind does not matter.
+  if (!under_way || under_way->doing == Doing::kWrite) {
+    note(*snoop.message, line, before);
+    answer_snoop(snoop, line, nullptr);
+    return;
+  }
+  Transaction& transaction = *under_way;
+  ensure(!transaction.snoop, "two snoops for a line");
+  transaction.snoop = &snoop;
+  transaction.snoop_account = {};
+  transaction.snoop_account.mark = now();
+  const bool is_eviction = transaction.doing == Doing::kWriteBack;
+  if (is_eviction || transaction.granted != LineState::kInvalid) {
+    note(*snoop.message, line, before);
+    return;
+  }
+  transaction.asked = true;
+  if (window_open_) ++conflicts_;
+  Message& conflict = transaction.conflict;
+  conflict = {};
+  conflict.account = &transaction.snoop_account;
+  conflict.age = snoop.message->age;
+  conflict.tag = transaction.index;
+  const AddressMap::Place place{transaction.target, transaction.home, {}, true};
+  address_to(place, *this, conflict, Opcode::kBIConflict, line.address(), 0);
+  note(*snoop.message, line, before);
+  transmit(conflict, now());
+}
+
+void CacheAgent::conflict_answered(Message& message) {
+  Transaction& transaction = transactions_.at(message.tag);
+  const LineAddress line = transaction.line;
+  const std::string before = watched_state(line);
+  transaction.asked = false;
+  if (transaction.doing == Doing::kNothing) {  // the request was before, and is served
+    note(message, line, before);
+    conclude(transaction);
+    return;
+  }
+  const bool late = transaction.granted != LineState::kInvalid || transaction.doing == Doing::kWriteBack;
+  if (late) {  // the request was before: its end comes
+    note(message, line, before);
+    return;
+  }
+  Snoop& snoop = *std::exchange(transaction.snoop, nullptr);
+  answer_snoop(snoop, line, &transaction);
+  note(message, line, before);
+}
+
+// `transaction` is that of the line, if it has one.
+void CacheAgent::answer_snoop(Snoop& snoop, LineAddress line, Transaction* transaction) {
+  const Account* const account = transaction ? &transaction->snoop_account : nullptr;
+  const LineState held = levels_.find(line).state;
+  if (held == LineState::kInvalid) {
+    line_answered(snoop, Opcode::kBIRspI, account);
+    return;
+  }
+  const Leaves leaves = left_by(snoop.message->opcode);
+  const LineState left = held == LineState::kShared ? leaves.shared : leaves.exclusive;
+  Time ready = now();
+  if (left == LineState::kInvalid) {
+    if (window_open_) ++lines_lost_;
+    ready = occupy(now(), clear_time_);
+  }
+  levels_.set_state(line, left);
+  snoop.ready = std::max(snoop.ready, ready);
+  if (held != LineState::kDirty) {
+    line_answered(snoop, response_for(left), account);
+    return;
+  }
+  // The home hears of the snoop's end once it has the data: the classes of BIRsp and MemWr have no order.
+  if (!transaction) {
+    transaction = &open(line, place_of(*this, 0, line.address()));
+    transaction->snoop_account.mark = now();
+  }
+  transaction->snoop = &snoop;
+  transaction->snoop_account.charge(Segment::kSnoop, ready);
+  write_back(*transaction, meta_of(left), ready, &transaction->snoop_account);
+}
+
+// The line answered last is what the snoop waited for.
+void CacheAgent::line_answered(Snoop& snoop, Opcode response, const Account* account) {
+  Message& message = *snoop.message;
+  snoop.response = std::max(snoop.response, response);
+  if (--snoop.lines_left > 0) return;
+  if (account && message.account) message.account->join(*account);
+  const Time ready = std::max(now(), snoop.ready);
+  message.charge(Segment::kSnoop, ready);
+  message.opcode = message.lines > 0 ? in_block(snoop.response) : snoop.response;
+  message.channel = channel_of(message.opcode);
+  std::swap(message.source, message.destination);
+  snoops_.give_back(snoop);
+  transmit(message, ready);
+}
+
+// ---- For people
+
+std::string CacheAgent::line_state(LineAddress line) const {
+  std::string text = kStateNames[static_cast<std::size_t>(levels_.find(line).state)];
+  const Transaction* const transaction = lines_.find(line);
+  if (!transaction) return text;
+  constexpr std::array<const char*, 7> kDoing{"", "+Rd", "+Own", "+Upgrade", "+Write", "+WrBk", "+ClnEvct"};
+  text += kDoing[static_cast<std::size_t>(transaction->doing)];
+  if (transaction->granted != LineState::kInvalid && !transaction->data_in) text += " granted";
+  if (transaction->data_in && transaction->granted == LineState::kInvalid) text += " data";
+  if (transaction->asked) text += " asked";
+  if (transaction->snoop) text += " snooped";
+  return text;
+}
+
+std::string CacheAgent::watched_state(LineAddress line) const {
+  return endpoint().fabric().observer ? line_state(line) : std::string();
+}
+
+void CacheAgent::note(const Message& message, LineAddress line, const std::string& before) const {
+  if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
+    observer->handled(message, endpoint().id(), now(), before, line_state(line));
+}
+
+void CacheAgent::open_window(Time /*now*/) { window_open_ = true; }
+
+void CacheAgent::close_window(Time /*now*/) { window_open_ = false; }
+
+std::vector<MeasureInfo> CacheAgent::measures() { return infos_of(kMeasures); }
+
+void CacheAgent::report(MeasureSink& sink) const {
+  const std::uint64_t hits = std::accumulate(hits_.begin(), hits_.end(), std::uint64_t{0});
+  Measured measured{.hit_rate = rate(hits, lookups_), .write_backs = write_backs_completed_};
+  if (levels_.count() > 1) {
+    Value::List levels;
+    std::uint64_t came = lookups_;  // to this level
+    for (const std::uint64_t each : hits_) {
+      levels.emplace_back(Value::Map{{"lookups", static_cast<std::int64_t>(came)},
+                                     {"hits", static_cast<std::int64_t>(each)},
+                                     {"hit_rate", rate(each, came)}});
+      came -= each;
+    }
+    measured.levels = std::move(levels);
+  }
+  if (coherent_) {
+    measured.clean_evictions = clean_evictions_;
+    measured.upgrades = upgrades_;
+    measured.lines_snooped = lines_snooped_;
+    measured.lines_lost = lines_lost_;
+    measured.conflicts = conflicts_;
+  }
+  report_all(kMeasures, measured, sink);
+}
+
+}  // namespace cxloom

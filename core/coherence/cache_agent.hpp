@@ -1,0 +1,184 @@
+// The cache of a host or accelerator, write-back: hits end here, misses fetch a line, dirty victims are written back. Of
+// memory that is kept coherent (HDM-DB) it holds lines as shared, exclusive or modified, asks the home for what it needs, and
+// answers the home's back-invalidate snoops. docs/model/coherence.md has the tables of its states.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/intrusive_queue.hpp"
+#include "base/measure.hpp"
+#include "coherence/cache_agent_params.hpp"
+#include "coherence/cache_levels.hpp"
+#include "coherence/line_table.hpp"
+#include "component/endpoint.hpp"
+#include "kernel/pool.hpp"
+#include "kernel/wait_list.hpp"
+#include "protocol/address_map.hpp"
+#include "protocol/request.hpp"
+#include "tags/cache_array.hpp"
+
+namespace cxloom {
+
+class CacheAgent final : public Agent, private Waiter {
+ public:
+  /// Who makes the requests.
+  class Client {
+   public:
+    /// The request is done now, its account charged up to now.
+    virtual void answered(Request& request) = 0;
+    /// `bytes` of a dirty line have reached memory at `target`; 0: they were lost on the way.
+    virtual void written_back(NodeId target, std::uint16_t bytes) = 0;
+    /// All that this event has changed is changed: it may go on with what waited for it.
+    virtual void go_on() = 0;
+
+   protected:
+    ~Client() = default;
+  };
+
+  /// `process_time` is what requests take to come here: write-backs pass the same pipeline.
+  CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
+             const ComponentContext& context, const VictimRegistry& victims, Client& client);
+
+  /// Takes a request of one line at most, charged up to its arrival.
+  void access(Request& request);
+  /// Write-backs and notices of evictions on their way.
+  std::uint64_t evictions() const { return evictions_; }
+
+  void start() override;
+  void receive(Message& message) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  void open_window(Time now) override;
+  void close_window(Time now) override;
+  void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
+
+  /// What it knows of a line, for people: the state in its array, and what is under way.
+  std::string line_state(LineAddress line) const;
+  const CacheLevels& levels() const { return levels_; }
+  /// What it holds a line as, in any level.
+  LineState held(LineAddress line) const { return levels_.find(line).state; }
+  /// Lines that snoops took away in the window while it held them.
+  std::uint64_t lines_lost() const { return lines_lost_; }
+
+ private:
+  enum Wake : std::uint8_t { kAnswer, kSnoop };
+
+  /// What is under way for a line.
+  enum class Doing : std::uint8_t {
+    kNothing,     ///< it is served; a snoop still waits for the answer to its BIConflict
+    kRead,        ///< a read of the line, to share it or have it alone
+    kOwn,         ///< a read of the line, to have it alone
+    kUpgrade,     ///< ownership of a line that is here as a shared copy
+    kWrite,       ///< a write past the cache
+    kWriteBack,   ///< the write of a dirty line
+    kCleanEvict,  ///< the notice that a clean line has left
+  };
+
+  /// A back-invalidate snoop that is being answered, of one line or of a block.
+  struct Snoop {
+    Snoop* next = nullptr;
+    Message* message = nullptr;
+    std::uint32_t lines_left = 0;
+    Opcode response = Opcode::kBIRspI;
+    Time ready;  ///< when its lines are cleared
+  };
+
+  /// A miss register, or a line on its way out. Of a line that is kept coherent there is one at a time.
+  struct Transaction {
+    Transaction* next = nullptr;
+    LineAddress line;
+    std::uint32_t index = 0;
+    NodeId target;
+    NodeId home;
+    Doing doing = Doing::kNothing;
+    bool coherent = false;
+    bool miss = false;    ///< it has a miss register
+    bool listed = false;  ///< in the table of lines
+    bool data_in = false;
+    bool asked = false;  ///< a BIConflict is without its answer
+    LineState granted = LineState::kInvalid;
+    IntrusiveQueue<Request> waiting;  ///< the first is the one that asked
+    Snoop* snoop = nullptr;           ///< waits for this transaction
+    Message evict;                    ///< MemWr or MemClnEvct
+    Message completion;               ///< the second part of the answer to a read
+    Message conflict;                 ///< BIConflict
+    Account completion_account;
+    Account snoop_account;  ///< of a snoop: what passes between its arrival and its answer
+  };
+
+  const EventHandler& owner() const override { return endpoint(); }
+  Time now() const;
+
+  // Requests.
+  bool attempt(Request& request, CacheLevels::Place place);
+  void retry(Request& request);
+  bool serves(const Request& request, LineState state) const;
+  void perform(Request& request, std::uint32_t level);
+  void launch(Transaction& transaction, Request& request, LineState held);
+  void answer_later(Request& request);
+  void answer(Request& request);
+  void conclude(Transaction& transaction);
+  void close(Transaction& transaction);
+
+  // Answers.
+  void data_came(Message& message);
+  void granted(Message& message);
+  void conflict_answered(Message& message);
+  void completed(Message& message);
+  void finish_read(Transaction& transaction, bool failed);
+  void serve_waiting(Transaction& transaction, bool failed);
+
+  // Lines that leave.
+  void fill(LineAddress line, LineState state);
+  void evict_gone();
+  void evict(LineAddress line, LineState state);
+  void write_back(Transaction& transaction, MetaValue keeps, Time ready, Account* account);
+  void send_eviction(Transaction& transaction, Opcode opcode, std::uint16_t size, Time ready);
+  Transaction& open(LineAddress line, const AddressMap::Place& place);
+
+  // Snoops.
+  void snooped(Message& message);
+  void look_up(Snoop& snoop);
+  void snoop_line(Snoop& snoop, LineAddress line);
+  void answer_snoop(Snoop& snoop, LineAddress line, Transaction* transaction);
+  void line_answered(Snoop& snoop, Opcode response, const Account* account);
+
+  Time occupy(Time from, Time length);
+  std::string watched_state(LineAddress line) const;
+  void note(const Message& message, LineAddress line, const std::string& before) const;
+
+  Client& client_;
+  Time fill_time_;
+  Time clear_time_;
+  Time pipeline_;  // from the making of a request until it leaves
+  std::optional<std::uint32_t> mshrs_;
+  bool write_allocate_;
+  bool notifies_;
+  bool reads_any_;
+  bool coherent_ = false;  // some memory is
+  CacheLevels levels_;
+  std::vector<CacheLevels::Gone> gone_;  // lines that have just left
+  Time busy_until_;                      // with fills and clearing
+  LineTable<Transaction> lines_;
+  Pool<Transaction> transactions_;
+  Pool<Snoop> snoops_;
+  std::uint64_t evictions_ = 0;
+  std::uint32_t misses_ = 0;  // transactions that requests began
+  IntrusiveQueue<Request> outside_;
+  WaitList registers_;
+
+  // Measuring.
+  bool window_open_ = false;
+  std::vector<std::uint64_t> hits_;  // by level
+  std::uint64_t lookups_ = 0;
+  std::uint64_t write_backs_completed_ = 0;
+  std::uint64_t clean_evictions_ = 0;
+  std::uint64_t upgrades_ = 0;
+  std::uint64_t lines_snooped_ = 0;
+  std::uint64_t lines_lost_ = 0;
+  std::uint64_t conflicts_ = 0;
+};
+
+}  // namespace cxloom

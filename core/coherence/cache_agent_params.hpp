@@ -1,0 +1,44 @@
+// The parameters of the cache of a requester.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tags/cache_array.hpp"
+
+namespace cxloom {
+
+/// What a cache says of a clean line that leaves it.
+enum class CleanEvictions : std::uint8_t {
+  kSilent,    ///< nothing: the home goes on counting it among the owners
+  kNotified,  ///< MemClnEvct
+};
+
+/// What a read asks for where nobody else has the line.
+enum class ReadState : std::uint8_t {
+  kAny,     ///< what the home likes: the only copy is exclusive (MemRdData)
+  kShared,  ///< a shared copy (MemRd with MetaValue shared)
+};
+
+/// A level behind the first.
+struct CacheLevelParams : CacheParams {
+  bool inclusive = false;
+
+  static void describe(Schema<CacheLevelParams>& schema);
+};
+
+struct CacheAgentParams : CacheParams {
+  std::vector<CacheLevelParams> levels;
+  Time fill_time;
+  Time clear_time;
+  std::optional<std::uint32_t> mshrs;
+  bool write_allocate = true;
+  CleanEvictions clean_evictions = CleanEvictions::kSilent;
+  ReadState read_state = ReadState::kAny;
+
+  static void describe(Schema<CacheAgentParams>& schema);
+  static void estimate(const CacheAgentParams& params, MemoryEstimate& memory);
+};
+
+}  // namespace cxloom

@@ -1,0 +1,39 @@
+#include "component/memory_access.hpp"
+
+namespace cxloom {
+
+AddressMap::Place place_of(const Agent& sender, std::uint64_t access, Address address) {
+  const AddressMap& map = sender.endpoint().fabric().map;
+  const auto place = map.find(address);
+  if (!place) [[unlikely]]
+    throw no_region(map, access, address);
+  return *place;
+}
+
+void address_to(const AddressMap::Place& place, const Agent& sender, Message& message, Opcode opcode,
+                Address address, std::uint16_t size) {
+  message.opcode = opcode;
+  message.channel = channel_of(opcode);
+  message.address = address;
+  message.size = size;
+  message.requester = message.source = sender.endpoint().id();
+  message.destination = place.home;
+}
+
+void send_request(Agent& sender, Request& request, const AddressMap::Place& place, Opcode opcode,
+                  Address address, std::uint16_t size, std::uint32_t tag) {
+  Message& message = request.message;
+  address_to(place, sender, message, opcode, address, size);
+  message.account = &request.account;
+  message.tag = tag;
+  sender.transmit(message, request.account.mark);
+}
+
+InputError no_region(const AddressMap& map, std::uint64_t access, Address address) {
+  return InputError({"access " + std::to_string(access) + " goes to an address that no region holds",
+                     to_text(address),
+                     map.described() + " (addresses: first-touch maps a program's pages there)",
+                     {}});
+}
+
+}  // namespace cxloom

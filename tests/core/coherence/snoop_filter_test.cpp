@@ -150,9 +150,7 @@ TEST_P(SnoopFilterAgainstModel, AgreesOnEntriesOwnersAndVictims) {
         filter.touch(slot);
         model.touch(line);
         break;
-      default:
-        filter.add_owner(slot, peer);
-        entry.owners.insert(peer);
+      default: filter.add_owner(slot, peer); entry.owners.insert(peer);
     }
   }
   EXPECT_GT(blocks_of_size[1], 50);
@@ -209,8 +207,8 @@ TEST(SnoopFilter, AStreamLeavesInBlocks) {
       if (block == 3 && alignment == BlockAlignment::kSpec) continue;
       for (const std::string policy : {"lru", "fifo", "lifo", "longest-block"}) {
         for (const std::uint64_t lines : {100U, 101U, 102U}) {
-          SnoopFilter streamed = filter(
-              params(kEntries, 0, policy, block, block == 1 ? BlockAlignment::kSpec : alignment));
+          SnoopFilter streamed =
+              filter(params(kEntries, 0, policy, block, block == 1 ? BlockAlignment::kSpec : alignment));
           std::uint64_t snoops = 0;
           for (std::uint64_t line = 0; line < lines; ++line) snoops += !access(streamed, line).empty();
           EXPECT_EQ(snoops, (lines - kEntries + block - 1) / block) << policy << " " << block;

@@ -1,0 +1,322 @@
+#include "core/support/coherence_oracle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/opcode.hpp"
+
+namespace cxloom::test {
+
+namespace {
+
+bool is_snoop(const Message& message) { return message.channel == Channel::kS2MBISnp; }
+
+std::string name_of(NodeId node) { return std::to_string(node.index()); }
+
+}  // namespace
+
+std::string describe(const Message& message) {
+  std::string text(kOpcodeNames[static_cast<std::size_t>(message.opcode)]);
+  text += " " + to_text(LineAddress::of(message.address).address());
+  if (message.lines > 0) text += " x" + std::to_string(message.lines);
+  text += " from " + name_of(message.source) + " to " + name_of(message.destination);
+  return text;
+}
+
+void CoherenceOracle::add(NodeId node, const CacheAgent& cache, CleanEvictions clean_evictions) {
+  if (cache_of_node_.size() <= node.index()) cache_of_node_.resize(node.index() + 1, kNone);
+  cache_of_node_[node.index()] = static_cast<std::uint32_t>(caches_.size());
+  caches_.push_back({node, &cache, clean_evictions == CleanEvictions::kNotified});
+}
+
+void CoherenceOracle::add(NodeId node, const Dcoh& home) {
+  if (home_of_node_.size() <= node.index()) home_of_node_.resize(node.index() + 1, nullptr);
+  home_of_node_[node.index()] = &home;
+}
+
+// ---- Who is who
+
+bool CoherenceOracle::coherent(LineAddress line) const {
+  const auto place = map_.find(line.address());
+  return place && place->coherent;
+}
+
+std::uint32_t CoherenceOracle::cache_at(NodeId node) const {
+  return node.index() < cache_of_node_.size() ? cache_of_node_[node.index()] : kNone;
+}
+
+const Dcoh* CoherenceOracle::home_of(LineAddress line) const {
+  const auto place = map_.find(line.address());
+  const std::uint32_t node = place->home.index();
+  return node < home_of_node_.size() ? home_of_node_[node] : nullptr;
+}
+
+CoherenceOracle::Line& CoherenceOracle::line(LineAddress address) {
+  Line& line = lines_[address.number()];
+  line.copies.resize(caches_.size());
+  return line;
+}
+
+void CoherenceOracle::touch(LineAddress address) {
+  if (!coherent(address)) return;
+  Line& touched = line(address);
+  if (!std::exchange(touched.touched, true)) touched_.push_back(address);
+}
+
+void CoherenceOracle::touch_all(const Message& message) {
+  LineAddress address = LineAddress::of(message.address);
+  for (unsigned left = std::max<unsigned>(message.lines, 1); left > 0; --left, address = address.next())
+    touch(address);
+}
+
+CoherenceOracle::Version CoherenceOracle::latest(LineAddress address) const {
+  const auto found = lines_.find(address.number());
+  return found == lines_.end() ? 0 : found->second.latest;
+}
+
+CoherenceOracle::Version CoherenceOracle::in_memory(LineAddress address) const {
+  const auto found = lines_.find(address.number());
+  return found == lines_.end() ? 0 : found->second.memory;
+}
+
+CoherenceOracle::Version CoherenceOracle::in_cache(NodeId node, LineAddress address) const {
+  const auto found = lines_.find(address.number());
+  const std::uint32_t cache = cache_at(node);
+  return found == lines_.end() || cache == kNone ? 0 : found->second.copies[cache];
+}
+
+std::optional<CoherenceOracle::Version> CoherenceOracle::carried(const Message& message) const {
+  const auto found = carried_.find(&message);
+  return found == carried_.end() ? std::nullopt : std::optional(found->second.version);
+}
+
+std::optional<CoherenceOracle::Version> CoherenceOracle::latest_before(const Message& request) const {
+  const auto found = asked_.find(&request);
+  return found == asked_.end() ? std::nullopt : std::optional(found->second.latest);
+}
+
+// ---- What it sees
+
+void CoherenceOracle::sent(const Message& message, Time /*now*/) {
+  const LineAddress address = LineAddress::of(message.address);
+  if (!coherent(address)) return;
+  const std::uint32_t cache = cache_at(message.source);
+  if (message.opcode == Opcode::kMemWr && message.snp == SnpType::kNoOp && cache != kNone) {
+    carried_[&message] = {address, line(address).copies[cache]};
+  }
+  if (is_downstream(message.channel)) return;
+  if (message.opcode == Opcode::kBIConflictAck) {
+    const auto found = conflicts_.find(&message);
+    if (found == conflicts_.end()) fail(address, "an answer to a conflict that nobody asked about");
+    return;
+  }
+  if (is_snoop(message)) return;
+  const auto found = asked_.find(&message);
+  if (found == asked_.end()) {
+    fail(address, "an answer to no request, or a second one: " + describe(message));
+    return;
+  }
+  const Asked asked = found->second;
+  asked_.erase(found);
+  answered(message, asked);
+}
+
+void CoherenceOracle::answered(const Message& message, Asked asked) {
+  if (message.failed) return;
+  Line& answered = line(asked.line);
+  if (message.opcode == Opcode::kMemData) {
+    if (!asked.past_caches) {
+      carried_[&message] = {asked.line, answered.memory};
+    } else if (answered.memory < asked.latest) {
+      fail(asked.line, "a read past the caches gets version " + std::to_string(answered.memory) +
+                           ", and version " + std::to_string(asked.latest) + " was there before it began");
+    }
+  } else if (asked.opcode == Opcode::kMemWr && asked.past_caches) {
+    if (answered.memory != answered.latest)
+      fail(asked.line, "a write past the caches comes to memory without the latest write");
+    answered.memory = ++answered.latest;
+    touch(asked.line);
+  }
+}
+
+void CoherenceOracle::handled(const Message& message, NodeId node, Time now, const std::string& before,
+                              const std::string& after) {
+  if (logs_) {
+    log_.push_back(to_text(now) + "  " + name_of(node) + " handles " + describe(message) + ": " + before +
+                   " -> " + after);
+  }
+  touch_all(message);
+  if (!coherent(LineAddress::of(message.address))) return;
+  if (const std::uint32_t cache = cache_at(node); cache != kNone && !is_downstream(message.channel)) {
+    cache_handled(message, cache);
+  } else {
+    home_handled(message);
+  }
+}
+
+void CoherenceOracle::cache_handled(const Message& message, std::uint32_t cache) {
+  const LineAddress address = LineAddress::of(message.address);
+  if (message.opcode == Opcode::kMemData && !message.failed) {
+    const auto found = carried_.find(&message);
+    if (found == carried_.end()) {
+      fail(address, "data that no home has sent");
+      return;
+    }
+    line(address).copies[cache] = found->second.version;
+    carried_.erase(found);
+  } else if (message.opcode == Opcode::kBIConflictAck) {
+    if (conflicts_.erase(&message) == 0) fail(address, "an answer to a conflict that nobody asked about");
+  } else if (is_snoop(message)) {
+    snoops_[&message] = address;  // of a block once for each line
+  }
+}
+
+void CoherenceOracle::home_handled(const Message& message) {
+  const LineAddress address = LineAddress::of(message.address);
+  if (message.channel == Channel::kM2SBIRsp) {
+    if (snoops_.erase(&message) == 0) fail(address, "an answer to no snoop, or a second one");
+    return;
+  }
+  if (message.opcode == Opcode::kBIConflict) {
+    if (!conflicts_.emplace(&message, address).second) fail(address, "a conflict that is asked about twice");
+    return;
+  }
+  if (!is_downstream(message.channel)) return;
+  Line& at = line(address);
+  const bool write = message.opcode == Opcode::kMemWr;
+  const bool write_back = write && message.snp == SnpType::kNoOp;
+  const bool past =
+      (write && !write_back) || (message.opcode == Opcode::kMemRd && message.meta == MetaValue::kInvalid);
+  if (!asked_.emplace(&message, Asked{address, message.opcode, past, at.latest}).second)
+    fail(address, "a request that its home takes up twice: " + describe(message));
+  if (!write_back) return;
+  const auto found = carried_.find(&message);
+  if (found == carried_.end()) {
+    fail(address, "a write-back that no cache has sent");
+    return;
+  }
+  if (found->second.version < at.memory) {
+    fail(address, "a write-back of version " + std::to_string(found->second.version) + " over version " +
+                      std::to_string(at.memory));
+  }
+  at.memory = found->second.version;
+  carried_.erase(found);
+}
+
+void CoherenceOracle::performed(NodeId node, LineAddress address, AccessKind kind, Time now) {
+  if (!coherent(address)) return;
+  ++accesses_;
+  Line& at = line(address);
+  Version& copy = at.copies[cache_at(node)];
+  const bool write = kind == AccessKind::kWrite;
+  if (logs_) {
+    log_.push_back(to_text(now) + "  " + name_of(node) + (write ? " writes " : " reads ") +
+                   to_text(address.address()) + " on version " + std::to_string(copy) + " of " +
+                   std::to_string(at.latest));
+  }
+  if (copy != at.latest) {
+    fail(address, "node " + name_of(node) + (write ? " writes on top of" : " reads") + " version " +
+                      std::to_string(copy) + ", and the latest is " + std::to_string(at.latest));
+  }
+  const LineState held = caches_[cache_at(node)].agent->held(address);
+  if (held == LineState::kInvalid || (write && held != LineState::kDirty))
+    fail(address, "node " + name_of(node) + " has no right to what it does");
+  if (write) copy = ++at.latest;
+  touch(address);
+}
+
+// ---- What must hold
+
+void CoherenceOracle::settled() {
+  for (const LineAddress address : touched_) {
+    line(address).touched = false;
+    check(address);
+  }
+  touched_.clear();
+}
+
+// "{1,2}", as the home tells its owners.
+std::string CoherenceOracle::owners_of(LineAddress address) const {
+  const Dcoh* const home = home_of(address);
+  const std::string state = home ? home->line_state(address) : std::string();
+  const std::size_t open = state.find('{');
+  return open == std::string::npos ? "{}" : state.substr(open, state.find('}') - open + 1);
+}
+
+bool CoherenceOracle::lists(const std::string& owners, NodeId node) const {
+  const std::string name = name_of(node);
+  for (const char before : {'{', ','}) {
+    for (const char after : {',', '}'}) {
+      if (owners.find(before + name + after) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
+void CoherenceOracle::check(LineAddress address) {
+  std::uint32_t holders = 0;
+  std::uint32_t writers = 0;
+  std::string owners;
+  for (const Cache& cache : caches_) {
+    const LineState held = cache.agent->held(address);
+    if (held == LineState::kInvalid) continue;
+    ++holders;
+    const bool writer = held != LineState::kShared;
+    writers += writer ? 1 : 0;
+    if (owners.empty()) owners = owners_of(address);
+    if (!lists(owners, cache.node)) {
+      fail(address,
+           "node " + name_of(cache.node) + " holds a line of which the filter has " + owners + " as owners");
+    } else if (writer && owners != "{" + name_of(cache.node) + "}") {
+      fail(address, "node " + name_of(cache.node) + " may write a line of which the filter has " + owners +
+                        " as owners");
+    } else if (writer && home_of(address)->line_state(address).front() != 'E') {
+      fail(address, "node " + name_of(cache.node) + " may write a line that the filter has as shared");
+    }
+  }
+  if (writers > 0 && holders > 1)
+    fail(address, std::to_string(holders) + " caches hold a line that one of them may write");
+}
+
+void CoherenceOracle::check_notices(LineAddress address) {
+  const std::string owners = owners_of(address);
+  for (const Cache& cache : caches_) {
+    if (cache.notifies && lists(owners, cache.node) && cache.agent->held(address) == LineState::kInvalid) {
+      fail(address, "the filter has node " + name_of(cache.node) +
+                        " as an owner, which has given notice that the line left");
+    }
+  }
+}
+
+void CoherenceOracle::idle() {
+  settled();
+  for (const auto& [message, asked] : asked_) {
+    fail(asked.line,
+         "a request without an answer: " + std::string(kOpcodeNames[static_cast<std::size_t>(asked.opcode)]));
+  }
+  for (const auto& [message, address] : snoops_) fail(address, "a snoop without an answer");
+  for (const auto& [message, address] : conflicts_) fail(address, "a conflict without an answer");
+  for (const auto& [message, data] : carried_) fail(data.line, "data that have not arrived");
+  for (const auto& [number, line] : lines_) {
+    const LineAddress address{number};
+    const Dcoh* const home = home_of(address);
+    check(address);
+    if (!home) continue;
+    check_notices(address);
+    const std::string state = home->line_state(address);
+    if (state.find('+') != std::string::npos) fail(address, "its home is still at work: " + state);
+    bool dirty = false;
+    for (const Cache& cache : caches_) {
+      dirty = dirty || cache.agent->held(address) == LineState::kDirty;
+    }
+    if (!dirty && line.memory != line.latest) fail(address, "the latest write is lost");
+  }
+}
+
+void CoherenceOracle::fail(LineAddress address, const std::string& what) {
+  const std::string text = to_text(address.address()) + ": " + what;
+  if (logs_) log_.push_back("VIOLATION " + text);
+  if (violation_.empty()) violation_ = text;
+}
+
+}  // namespace cxloom::test

@@ -1,0 +1,137 @@
+// Watches caches and their homes at work, and knows what a coherent memory would do: follows the values of lines, as version
+// numbers, through the messages that really carry them. For a whole simulation as for agents in a test bench.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/units.hpp"
+#include "coherence/cache_agent.hpp"
+#include "coherence/cache_agent_params.hpp"
+#include "coherence/dcoh.hpp"
+#include "kernel/kernel.hpp"
+#include "protocol/address_map.hpp"
+#include "protocol/protocol_observer.hpp"
+
+namespace cxloom::test {
+
+/// Of every coherent line it checks that
+/// - each read in a cache sees the latest write, and each write goes on top of it; a read past the caches sees a value that was
+///   the latest at some time between the home's taking it up and its answer;
+/// - there is one writer or there are readers, after every event;
+/// - the home's filter has every cache that holds the line as an owner, after every event; and nobody else once nothing is under
+///   way, where caches give notice of what leaves them;
+/// - a request, a snoop, and a question about a conflict get exactly one answer each.
+///
+/// A store makes a new version in its cache. A write-back carries what the cache has as it is sent, and the home has it when it
+/// acts on the message. MemData carries what the home has as it is sent, and the cache has it when it acts on the message. A
+/// write past the caches takes effect when the home sends its Cmp.
+class CoherenceOracle final : public ProtocolObserver, public EventWatcher {
+ public:
+  using Version = std::uint64_t;
+
+  explicit CoherenceOracle(const AddressMap& map) : map_(map) {}
+
+  // All of these before the first message.
+  void add(NodeId node, const CacheAgent& cache, CleanEvictions clean_evictions);
+  void add(NodeId node, const Dcoh& home);
+
+  void sent(const Message& message, Time now) override;
+  void handled(const Message& message, NodeId node, Time now, const std::string& before,
+               const std::string& after) override;
+  void performed(NodeId node, LineAddress line, AccessKind kind, Time now) override;
+
+  /// As the watcher of a kernel it checks between all events. A bench without one calls this when nobody is at work: it checks
+  /// the lines that something has happened to since.
+  void settled();
+  void before(const Event& /*event*/) override { settled(); }
+  /// Nothing is under way any more: everything has been answered, and the filters agree with the caches.
+  void idle();
+
+  /// What was violated first; empty: nothing.
+  const std::string& violation() const { return violation_; }
+  /// Writes down from now on what it sees, one line each.
+  void keep_log(bool keep = true) { logs_ = keep; }
+  const std::vector<std::string>& log() const { return log_; }
+  /// Adds a line of one's own.
+  void note(const std::string& text) {
+    if (logs_) log_.push_back(text);
+  }
+
+  // Versions, from zero: that of a line nobody has written yet.
+  Version latest(LineAddress line) const;
+  Version in_memory(LineAddress line) const;
+  Version in_cache(NodeId node, LineAddress line) const;
+  /// Of a message under way with data; nothing for all others.
+  std::optional<Version> carried(const Message& message) const;
+  /// What was the latest when the home took up a request that is still without an answer; nothing for all other messages.
+  std::optional<Version> latest_before(const Message& request) const;
+  /// Reads and writes of which it has seen that they took effect in a cache.
+  std::uint64_t accesses() const { return accesses_; }
+
+ private:
+  struct Cache {
+    NodeId node;
+    const CacheAgent* agent;
+    bool notifies;
+  };
+  struct Line {
+    Version latest = 0;
+    Version memory = 0;
+    std::vector<Version> copies;  // by cache, whether it still holds the line or not
+    bool touched = false;
+  };
+  /// A request that a home has taken up.
+  struct Asked {
+    LineAddress line;
+    Opcode opcode;
+    bool past_caches;  // it leaves no copy in a cache
+    Version latest;    // then
+  };
+
+  struct Data {
+    LineAddress line;
+    Version version;
+  };
+
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  bool coherent(LineAddress line) const;
+  std::uint32_t cache_at(NodeId node) const;
+  const Dcoh* home_of(LineAddress line) const;
+  Line& line(LineAddress address);
+  void touch(LineAddress address);
+  void touch_all(const Message& message);
+  void cache_handled(const Message& message, std::uint32_t cache);
+  void home_handled(const Message& message);
+  void answered(const Message& message, Asked asked);
+  void check(LineAddress address);
+  void check_notices(LineAddress address);
+  bool lists(const std::string& owners, NodeId node) const;
+  std::string owners_of(LineAddress address) const;
+  void fail(LineAddress address, const std::string& what);
+
+  const AddressMap& map_;
+  std::vector<Cache> caches_;
+  std::vector<std::uint32_t> cache_of_node_;
+  std::vector<const Dcoh*> home_of_node_;
+  std::unordered_map<std::uint64_t, Line> lines_;
+  std::vector<LineAddress> touched_;
+  std::unordered_map<const Message*, Data> carried_;
+  std::unordered_map<const Message*, Asked> asked_;
+  std::unordered_map<const Message*, LineAddress> snoops_;
+  std::unordered_map<const Message*, LineAddress>
+      conflicts_;  // questions that no cache has the answer to yet
+  std::uint64_t accesses_ = 0;
+  std::string violation_;
+  bool logs_ = false;
+  std::vector<std::string> log_;
+};
+
+/// "MemRdData 0x40 from 1 to 0", for people.
+std::string describe(const Message& message);
+
+}  // namespace cxloom::test

@@ -60,9 +60,8 @@ const auto kRegistered = [] {
     }
   }
   // Half of the accesses to a cache of 2^20 lines in one set are hits.
-  benchmark::RegisterBenchmark("cache/one_set/lru", [](benchmark::State& state) {
-    access(state, 1 << 20, 0, "lru", 1 << 21);
-  });
+  benchmark::RegisterBenchmark("cache/one_set/lru",
+                               [](benchmark::State& state) { access(state, 1 << 20, 0, "lru", 1 << 21); });
   return true;
 }();
 

@@ -28,7 +28,8 @@ void* take_zeroed(std::size_t bytes) {
   }
   // One page more than needed, so that there is a huge page's beginning in it; what lies around it is given back.
   const std::size_t size = whole_pages(bytes);
-  void* const map = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const map =
+      mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED) throw std::bad_alloc();
   char* const begin = static_cast<char*>(map);
   const std::size_t before = (kHugePage - reinterpret_cast<std::uintptr_t>(begin) % kHugePage) % kHugePage;

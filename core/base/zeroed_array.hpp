@@ -20,7 +20,8 @@ template <class T>
 class ZeroedArray {
  public:
   ZeroedArray() = default;
-  explicit ZeroedArray(std::size_t size) : elements_(static_cast<T*>(take_zeroed(size * sizeof(T))), {size}) {}
+  explicit ZeroedArray(std::size_t size)
+      : elements_(static_cast<T*>(take_zeroed(size * sizeof(T))), {size}) {}
   ZeroedArray(ZeroedArray&&) noexcept = default;
   ZeroedArray& operator=(ZeroedArray&&) noexcept = default;
 

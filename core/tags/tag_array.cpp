@@ -60,11 +60,10 @@ void TagArray::unpin(Slot slot) {
 void TagArray::refuse(std::uint32_t set, Slot victim) const {
   const std::uint64_t first = std::uint64_t{set} * ways_;
   const bool astray = victim - first >= ways_;
-  throw InternalError("the victim policy chose slot " + std::to_string(victim) + " of set " +
-                      std::to_string(set) +
-                      (astray ? ", which has the slots " + std::to_string(first) + " to " +
-                                    std::to_string(first + ways_ - 1)
-                              : ", which is pinned"));
+  throw InternalError(
+      "the victim policy chose slot " + std::to_string(victim) + " of set " + std::to_string(set) +
+      (astray ? ", which has the slots " + std::to_string(first) + " to " + std::to_string(first + ways_ - 1)
+              : ", which is pinned"));
 }
 
 }  // namespace cxloom

@@ -22,8 +22,7 @@ class LfiVictims final : public VictimPolicy {
           "equally often.");
     }
   };
-  LfiVictims(const Params& /*params*/, const VictimContext& context)
-      : slots_(context.sets, context.ways) {}
+  LfiVictims(const Params& /*params*/, const VictimContext& context) : slots_(context.sets, context.ways) {}
 
   bool listens() const override { return true; }
   void inserted(std::uint32_t set, Slot slot, LineAddress line, const TagArray& /*tags*/) override {

@@ -392,7 +392,9 @@ class DrawOnce final : public VictimPolicy {
   DrawOnce(const Params& /*params*/, VictimContext& context) {
     draws().push_back(context.random.below(std::uint64_t{1} << 40U));
   }
-  Slot victim(std::uint32_t set, const SlotOrder& /*order*/, const SlotPins& /*pins*/) override { return set; }
+  Slot victim(std::uint32_t set, const SlotOrder& /*order*/, const SlotPins& /*pins*/) override {
+    return set;
+  }
   static std::vector<std::uint64_t>& draws() {
     static std::vector<std::uint64_t> all;
     return all;

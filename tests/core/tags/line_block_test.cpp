@@ -13,7 +13,9 @@ TEST(LineBlock, IsTheLongestThatIsAllowedAndThere) {
     for (std::uint32_t most = 1; most <= BlockRule::kMostLines; ++most) {
       const BlockRule rule{most, alignment};
       for (unsigned there = 0; there < 256; ++there) {
-        const auto has = [&](LineAddress line) { return line.number() < 8 && (there >> line.number() & 1U) != 0; };
+        const auto has = [&](LineAddress line) {
+          return line.number() < 8 && (there >> line.number() & 1U) != 0;
+        };
         for (std::uint64_t line = 0; line < 8; ++line) {
           if (!has(LineAddress{line})) continue;
           LineBlock longest{LineAddress{line}, 1};

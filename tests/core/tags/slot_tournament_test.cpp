@@ -26,8 +26,8 @@ TEST(SlotTournament, TheWinnerIsTheHighestOfThoseThatTakePart) {
     for (int i = 0; i < 6000; ++i) {
       const auto set = static_cast<std::uint32_t>(random.below(kSets));
       const auto slot = static_cast<Slot>(set * ways + random.below(ways));
-      const auto rank = static_cast<std::uint32_t>(random.below(6) == 0 ? SlotTournament::kHighestRank
-                                                                         : random.below(5));
+      const auto rank =
+          static_cast<std::uint32_t>(random.below(6) == 0 ? SlotTournament::kHighestRank : random.below(5));
       const auto known = players.find(slot);
       const std::uint64_t action = random.below(5);
       if (known == players.end() || action == 0) {

@@ -144,8 +144,10 @@ TEST(VictimPolicy, SrripKeepsAPinnedLineAndLetsItAgeWithTheOthers) {
 
 TEST(VictimPolicy, TreePlruTurnsAwayFromAHalfThatIsPinned) {
   // After abcd all bits lead to the left: a. With a pinned its neighbour leaves, with both the other half's left one.
-  for (const auto& [pins, victim] : {std::pair{"", "a"}, {"a", "b"}, {"ab", "c"}, {"abc", "d"}, {"ac", "b"}}) {
-    TagArray tags(kind("tree-plru"), test::victims(), VictimContext{1, 4, RandomStream(1, "cache", "victim")});
+  for (const auto& [pins, victim] :
+       {std::pair{"", "a"}, {"a", "b"}, {"ab", "c"}, {"abc", "d"}, {"ac", "b"}}) {
+    TagArray tags(kind("tree-plru"), test::victims(),
+                  VictimContext{1, 4, RandomStream(1, "cache", "victim")});
     tags.allow_pins();
     EXPECT_EQ(play(tags, "abcd"), "----");
     for (const char line : std::string(pins))

@@ -33,7 +33,7 @@ class ZeroedArray {
  private:
   struct Free {
     std::size_t size = 0;
-    void operator()(T* elements) const { give_back_zeroed(elements, size * sizeof(T)); }
+    void operator()(T* elements) const { give_back_zeroed(static_cast<void*>(elements), size * sizeof(T)); }
   };
 
   std::unique_ptr<T[], Free> elements_;

@@ -15,7 +15,16 @@ from cxloom.errors import SimulationError
 
 BOUNDED = {
     # What tells of the run rather than of the system.
-    *("completed", "truncated", "stop_reason", "seed", "notes", "coherence", "failed_write_backs"),
+    *(
+        "completed",
+        "truncated",
+        "stop_reason",
+        "seed",
+        "notes",
+        "coherence",
+        "per_home",
+        "failed_write_backs",
+    ),
     # Heights of a level and what depends on the order of things inside a device: their neighbours bound them.
     *("per_link.*.*.queue_p50", "per_memory.*.write_buffer_mean", "per_memory.*.write_buffer_max"),
     *(f"per_memory.*.{kind}_queue_{what}" for kind in ("read", "write") for what in ("mean", "max")),

@@ -174,11 +174,11 @@ def requester_latency(look: Look, value: float | None, name: str, key: str) -> N
 # --- Of the run itself ---
 
 
-@law("completed", "truncated", "stop_reason", "seed", "notes", "coherence")
+@law("completed", "truncated", "stop_reason", "seed", "notes", "coherence", "per_home")
 def of_the_run(look: Look, value: Any) -> None:
     key = look.path[0]
     ended = {"completed": True, "truncated": False, "stop_reason": "finished: every request was answered"}
-    ended |= {"seed": look.spec["run"]["seed"], "coherence": {}}
+    ended |= {"seed": look.spec["run"]["seed"], "coherence": {}, "per_home": {}}
     if key in ended:
         look.equal(value, ended[key])
     else:

@@ -148,6 +148,8 @@ def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
         "cxl/flit_bandwidth",
         "cxl/slot_budget",
         "esf/full_duplex",
+        "esf/inv_blk",
+        "esf/snoop_filter",
         "esf/topologies",
         "memory/curves",
         "memory/optane",

@@ -25,16 +25,19 @@ struct Message {
   std::uint16_t hops = 0;  ///< links crossed so far, there and back
   Opcode opcode = Opcode::kMemRd;
   Channel channel = Channel::kM2SReq;
-  bool failed = false;  ///< answered with an error
+  bool failed = false;                   ///< answered with an error
+  SnpType snp = SnpType::kNoOp;          ///< of M2S Req and RwD to coherent memory
+  MetaValue meta = MetaValue::kInvalid;  ///< of M2S Req and RwD to coherent memory
+  /// Of a block (the Blk forms): its lines, from `address` on; 0: one line, no block.
+  std::uint8_t lines = 0;
 
   Address address;
   Time age;          ///< when the request that it serves began: the older goes first where age arbitrates
   NodeId requester;  ///< for whom it is, there and back
-  SnpType snp = SnpType::kNoOp;          ///< of M2S Req and RwD to coherent memory
-  MetaValue meta = MetaValue::kInvalid;  ///< of M2S Req and RwD to coherent memory
-  std::uint8_t lines =
-      0;  ///< of a block (the Blk forms): its lines, from `address` on; 0: one line, no block
-  /// A second message of the sender, for an answer of two parts: who answers sends it, too, and it ends here again.
+  /// Of a snoop of CXL.cache: how many answers (H2D Rsp) its sender has sent to this cache before it. It waits for them.
+  std::uint32_t pushes = 0;
+  /// A second message of the sender, for an answer of two parts or for data that are asked for: who answers sends it, too,
+  /// and it ends here again.
   Message* completion = nullptr;
 
   /// Charges the account, if there is one.

@@ -1,5 +1,4 @@
-// Message classes and opcodes of CXL.mem and CXL.io, by the specifications' names. CXL.cache has its classes here, so
-// that every queue index has room for them.
+// Message classes and opcodes of CXL.cache, CXL.mem and CXL.io, by the specifications' names.
 #pragma once
 
 #include <array>
@@ -32,7 +31,7 @@ inline constexpr std::array<std::string_view, kChannelCount> kChannelNames{
     "M2S Req", "M2S RwD",  "M2S BIRsp", "S2M NDR", "S2M DRS",  "S2M BISnp", "D2H Req",
     "D2H Rsp", "D2H Data", "H2D Req",   "H2D Rsp", "H2D Data", "IO"};
 
-/// Opcodes in use: of CXL.mem (CXL 3.x specification, chapter 3), and of CXL.io, which are packets of PCIe (PCI Express
+/// Opcodes in use: of CXL.mem and CXL.cache (CXL 3.x specification, chapter 3), and of CXL.io, which are packets of PCIe (PCI Express
 /// Base Specification, section 2.2).
 enum class Opcode : std::uint8_t {
   kMemRd,       ///< M2S Req: read a line
@@ -67,19 +66,71 @@ enum class Opcode : std::uint8_t {
   /// S2M NDR: the answer, behind the Cmp of whatever was served before.
   kBIConflictAck,
 
+  // CXL.cache: of memory whose coherence a host manages.
+  kRdCurr,           ///< D2H Req: the current value, for no copy; only data answer
+  kRdShared,         ///< D2H Req: a shared copy
+  kRdAny,            ///< D2H Req: a copy, shared or exclusive as the host chooses
+  kRdOwn,            ///< D2H Req: an exclusive copy
+  kRdOwnNoData,      ///< D2H Req: ownership of a line without its data
+  kItoMWr,           ///< D2H Req: a write of a whole line, which leaves no copy
+  kWrInv,            ///< D2H Req: a write of up to a line, which leaves no copy
+  kCleanEvict,       ///< D2H Req: a clean line leaves the cache
+  kDirtyEvict,       ///< D2H Req: a modified line leaves the cache
+  kRspIHitI,         ///< D2H Rsp: it had no copy
+  kRspIHitSE,        ///< D2H Rsp: it has given up a shared or exclusive copy
+  kRspSHitSE,        ///< D2H Rsp: it has a shared copy
+  kRspVHitV,         ///< D2H Rsp: its copy, which is clean, stays as it is
+  kRspIFwdM,         ///< D2H Rsp: it has given up a modified copy, whose data follow
+  kRspSFwdM,         ///< D2H Rsp: its modified copy is shared now, and the data follow
+  kRspVFwdV,         ///< D2H Rsp: its modified copy stays as it is, and the data follow
+  kD2HData,          ///< D2H Data: a line, or what a write changes of it
+  kSnpData,          ///< H2D Req: for a shared copy
+  kSnpInv,           ///< H2D Req: for an exclusive copy, the device's becomes invalid
+  kSnpCur,           ///< H2D Req: for the current value, any state may stay
+  kGoI,              ///< H2D Rsp: globally observed, the requester has no copy (GO with RspData invalid)
+  kGoS,              ///< H2D Rsp: globally observed, its copy is shared
+  kGoE,              ///< H2D Rsp: globally observed, its copy is exclusive
+  kWritePull,        ///< H2D Rsp: the data of a write may come
+  kGoWritePull,      ///< H2D Rsp: globally observed, and the data may come
+  kGoWritePullDrop,  ///< H2D Rsp: globally observed, and the data are not wanted
+  kH2DData,          ///< H2D Data: the data of a read
+
   kMRd,    ///< IO: memory read request
   kMWr,    ///< IO: memory write, posted: nothing answers it
   kCfgRd,  ///< IO: configuration read request
   kCplD,   ///< IO: completion with the data of a read
 };
 
-inline constexpr std::size_t kOpcodeCount = 28;
+inline constexpr std::size_t kOpcodeCount = 55;
 
-inline constexpr std::array<std::string_view, kOpcodeCount> kOpcodeNames{
-    "MemRd",        "MemWr",       "MemData",        "Cmp",      "MemData-NXM", "MemRdData", "MemInv",
-    "MemClnEvct",   "Cmp-S",       "Cmp-E",          "BISnpCur", "BISnpData",   "BISnpInv",  "BISnpCurBlk",
-    "BISnpDataBlk", "BISnpInvBlk", "BIRspI",         "BIRspS",   "BIRspE",      "BIRspIBlk", "BIRspSBlk",
-    "BIRspEBlk",    "BIConflict",  "BI-ConflictAck", "MRd",      "MWr",         "CfgRd",     "CplD"};
+inline constexpr std::array<std::string_view, kOpcodeCount> kOpcodeNames{"MemRd",        "MemWr",
+                                                                         "MemData",      "Cmp",
+                                                                         "MemData-NXM",  "MemRdData",
+                                                                         "MemInv",       "MemClnEvct",
+                                                                         "Cmp-S",        "Cmp-E",
+                                                                         "BISnpCur",     "BISnpData",
+                                                                         "BISnpInv",     "BISnpCurBlk",
+                                                                         "BISnpDataBlk", "BISnpInvBlk",
+                                                                         "BIRspI",       "BIRspS",
+                                                                         "BIRspE",       "BIRspIBlk",
+                                                                         "BIRspSBlk",    "BIRspEBlk",
+                                                                         "BIConflict",   "BI-ConflictAck",
+                                                                         "RdCurr",       "RdShared",
+                                                                         "RdAny",        "RdOwn",
+                                                                         "RdOwnNoData",  "ItoMWr",
+                                                                         "WrInv",        "CleanEvict",
+                                                                         "DirtyEvict",   "RspIHitI",
+                                                                         "RspIHitSE",    "RspSHitSE",
+                                                                         "RspVHitV",     "RspIFwdM",
+                                                                         "RspSFwdM",     "RspVFwdV",
+                                                                         "D2H-Data",     "SnpData",
+                                                                         "SnpInv",       "SnpCur",
+                                                                         "GO-I",         "GO-S",
+                                                                         "GO-E",         "WritePull",
+                                                                         "GO_WritePull", "GO_WritePull_Drop",
+                                                                         "H2D-Data",     "MRd",
+                                                                         "MWr",          "CfgRd",
+                                                                         "CplD"};
 
 /// What a request of CXL.mem asks of the other caches that hold its line (SnpType of M2S Req and RwD).
 enum class SnpType : std::uint8_t {
@@ -122,6 +173,33 @@ constexpr Channel channel_of(Opcode opcode) {
     case Opcode::kBIRspIBlk:
     case Opcode::kBIRspSBlk:
     case Opcode::kBIRspEBlk: return Channel::kM2SBIRsp;
+    case Opcode::kRdCurr:
+    case Opcode::kRdShared:
+    case Opcode::kRdAny:
+    case Opcode::kRdOwn:
+    case Opcode::kRdOwnNoData:
+    case Opcode::kItoMWr:
+    case Opcode::kWrInv:
+    case Opcode::kCleanEvict:
+    case Opcode::kDirtyEvict: return Channel::kD2HReq;
+    case Opcode::kRspIHitI:
+    case Opcode::kRspIHitSE:
+    case Opcode::kRspSHitSE:
+    case Opcode::kRspVHitV:
+    case Opcode::kRspIFwdM:
+    case Opcode::kRspSFwdM:
+    case Opcode::kRspVFwdV: return Channel::kD2HRsp;
+    case Opcode::kD2HData: return Channel::kD2HData;
+    case Opcode::kSnpData:
+    case Opcode::kSnpInv:
+    case Opcode::kSnpCur: return Channel::kH2DReq;
+    case Opcode::kGoI:
+    case Opcode::kGoS:
+    case Opcode::kGoE:
+    case Opcode::kWritePull:
+    case Opcode::kGoWritePull:
+    case Opcode::kGoWritePullDrop: return Channel::kH2DRsp;
+    case Opcode::kH2DData: return Channel::kH2DData;
     case Opcode::kMRd:
     case Opcode::kMWr:
     case Opcode::kCfgRd:
@@ -146,8 +224,8 @@ constexpr bool is_downstream(Channel channel) {
 
 /// A line or other payload follows the header. That of a BIConflict is reserved, and so none: docs/model/flit.md.
 constexpr bool carries_data(Opcode opcode) {
-  return opcode == Opcode::kMemWr || opcode == Opcode::kMemData || opcode == Opcode::kMWr ||
-         opcode == Opcode::kCplD;
+  return opcode == Opcode::kMemWr || opcode == Opcode::kMemData || opcode == Opcode::kD2HData ||
+         opcode == Opcode::kH2DData || opcode == Opcode::kMWr || opcode == Opcode::kCplD;
 }
 
 }  // namespace cxloom

@@ -35,6 +35,15 @@ TEST(BackInvalidation, OpcodesHaveTheirClassesAndNames) {
       {Channel::kS2MNDR, {"Cmp", "Cmp-S", "Cmp-E", "BI-ConflictAck"}},
       {Channel::kM2SReq, {"MemRd", "MemRdData", "MemInv", "MemClnEvct"}},
       {Channel::kS2MDRS, {"MemData", "MemData-NXM"}},
+      {Channel::kD2HReq,
+       {"RdCurr", "RdShared", "RdAny", "RdOwn", "RdOwnNoData", "ItoMWr", "WrInv", "CleanEvict",
+        "DirtyEvict"}},
+      {Channel::kD2HRsp,
+       {"RspIHitI", "RspIHitSE", "RspSHitSE", "RspVHitV", "RspIFwdM", "RspSFwdM", "RspVFwdV"}},
+      {Channel::kD2HData, {"D2H-Data"}},
+      {Channel::kH2DReq, {"SnpData", "SnpInv", "SnpCur"}},
+      {Channel::kH2DRsp, {"GO-I", "GO-S", "GO-E", "WritePull", "GO_WritePull", "GO_WritePull_Drop"}},
+      {Channel::kH2DData, {"H2D-Data"}},
       {Channel::kIo, {"MRd", "MWr", "CfgRd", "CplD"}}};
   std::map<Channel, std::set<std::string_view>> found;
   std::set<std::string_view> with_data;
@@ -44,7 +53,8 @@ TEST(BackInvalidation, OpcodesHaveTheirClassesAndNames) {
     if (carries_data(opcode)) with_data.insert(kOpcodeNames[i]);
   }
   EXPECT_EQ(found, expected);
-  EXPECT_EQ(with_data, (std::set<std::string_view>{"MemWr", "MemData", "MWr", "CplD"}));
+  EXPECT_EQ(with_data,
+            (std::set<std::string_view>{"MemWr", "MemData", "D2H-Data", "H2D-Data", "MWr", "CplD"}));
 }
 
 /// Links with what may disturb the order of messages.

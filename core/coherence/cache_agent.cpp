@@ -53,44 +53,17 @@ double rate(std::uint64_t part, std::uint64_t whole) {
 
 constexpr std::array<const char*, 4> kStateNames{"I", "E", "M", "S"};
 
-/// What a snoop leaves of a line that was the only copy, and of one that was shared.
-struct Leaves {
-  LineState exclusive;
-  LineState shared;
-};
-
-Leaves left_by(Opcode snoop) {
-  switch (snoop) {
-    case Opcode::kBISnpCur:
-    case Opcode::kBISnpCurBlk: return {LineState::kClean, LineState::kShared};
-    case Opcode::kBISnpData:
-    case Opcode::kBISnpDataBlk: return {LineState::kShared, LineState::kShared};
-    default: return {LineState::kInvalid, LineState::kInvalid};
-  }
+/// What a snoop leaves of a copy. One that was modified is clean if the snoop takes the data to memory.
+LineState left_of(LineState held, const CacheSnoop& snoop) {
+  if (held == LineState::kInvalid || snoop.purpose == SnoopFor::kInvalidate) return LineState::kInvalid;
+  if (snoop.purpose == SnoopFor::kShare) return LineState::kShared;
+  return held == LineState::kDirty && !snoop.protocol->forwards_data() ? LineState::kClean : held;
 }
 
-MetaValue meta_of(LineState state) {
-  switch (state) {
-    case LineState::kInvalid: return MetaValue::kInvalid;
-    case LineState::kShared: return MetaValue::kShared;
-    default: return MetaValue::kAny;
-  }
-}
-
-Opcode response_for(LineState state) {
-  switch (state) {
-    case LineState::kInvalid: return Opcode::kBIRspI;
-    case LineState::kShared: return Opcode::kBIRspS;
-    default: return Opcode::kBIRspE;
-  }
-}
-
-Opcode in_block(Opcode response) {
-  switch (response) {
-    case Opcode::kBIRspI: return Opcode::kBIRspIBlk;
-    case Opcode::kBIRspS: return Opcode::kBIRspSBlk;
-    default: return Opcode::kBIRspEBlk;
-  }
+/// The more of the two that a cache holds.
+LineState more_of(LineState a, LineState b) {
+  if (a == LineState::kInvalid) return b;
+  return a == LineState::kShared && b != LineState::kInvalid ? b : a;
 }
 
 }  // namespace
@@ -163,8 +136,9 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
       mshrs_(params.mshrs),
       write_allocate_(params.write_allocate),
       notifies_(params.clean_evictions == CleanEvictions::kNotified),
-      reads_any_(params.read_state == ReadState::kAny),
       levels_(params, victims, context.seed, endpoint.name()),
+      cxl_mem_(*this, *this, params.read_state),
+      cxl_cache_(*this, *this, params.read_state),
       registers_(context.kernel, "a miss register", endpoint),
       hits_(levels_.count()) {
   pipeline_ = process_time + levels_.access_time(levels_.count());
@@ -243,55 +217,33 @@ CacheAgent::Transaction& CacheAgent::open(LineAddress line, const AddressMap::Pl
   transaction.line = line;
   transaction.target = place.target;
   transaction.home = place.home;
-  transaction.coherent = place.coherent;
+  transaction.protocol = &protocol_of(place);
+  transaction.coherent = place.coherent();
   transaction.listed = true;
   lines_.add(line, transaction);
   return transaction;
+}
+
+HomeProtocol& CacheAgent::protocol_of(const AddressMap::Place& place) {
+  if (place.coherence == Coherence::kHdmH) return cxl_cache_;
+  return cxl_mem_;
 }
 
 // Asks for what the request lacks. What it waited for so far is charged.
 void CacheAgent::launch(Transaction& transaction, Request& request, LineState held) {
   if (request.account.mark < now()) request.charge(Segment::kMshr, now());
   const bool write = request.kind == AccessKind::kWrite;
-  const bool coherent = transaction.coherent;
-  Message& message = request.message;
   transaction.data_in = false;
   transaction.granted = LineState::kInvalid;
-  Opcode opcode = Opcode::kMemRd;
-  Address address = transaction.line.address();
-  std::uint16_t size = kLineBytes;
-  message.snp = SnpType::kNoOp;
-  message.meta = MetaValue::kInvalid;
-  message.completion = nullptr;
   if (write && held == LineState::kInvalid && !write_allocate_) {
     transaction.doing = Doing::kWrite;
-    opcode = Opcode::kMemWr;
-    address = request.address;
-    size = request.size;
-    if (coherent) message.snp = SnpType::kSnpInv;
-  } else if (!coherent) {
-    transaction.doing = Doing::kRead;
   } else if (write && held == LineState::kShared) {
     transaction.doing = Doing::kUpgrade;
-    opcode = Opcode::kMemInv;
-    size = 0;
-    message.snp = SnpType::kSnpInv;
-    message.meta = MetaValue::kAny;
     if (window_open_) ++upgrades_;
   } else {
-    transaction.doing = write ? Doing::kOwn : Doing::kRead;
-    opcode = write || !reads_any_ ? Opcode::kMemRd : Opcode::kMemRdData;
-    message.snp = write ? SnpType::kSnpInv : SnpType::kSnpData;
-    message.meta = write || reads_any_ ? MetaValue::kAny : MetaValue::kShared;
-    transaction.completion = {};
-    transaction.completion.account = &transaction.completion_account;
-    transaction.completion.tag = transaction.index;
-    message.completion = &transaction.completion;
+    transaction.doing = write && transaction.coherent ? Doing::kOwn : Doing::kRead;
   }
-  const AddressMap::Place place{transaction.target, transaction.home, {}, coherent};
-  send_request(*this, request, place, opcode, address, size, transaction.index);
-  if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
-    observer->sent(message, now());
+  transaction.protocol->ask(transaction, request);
 }
 
 void CacheAgent::answer_later(Request& request) {
@@ -320,14 +272,11 @@ void CacheAgent::wake(std::uint8_t kind, std::uint64_t payload) {
 
 void CacheAgent::receive(Message& message) {
   endpoint().release(message, now());
-  switch (message.opcode) {
-    case Opcode::kMemData:
-    case Opcode::kMemDataNxm: data_came(message); break;
-    case Opcode::kCmpS:
-    case Opcode::kCmpE: granted(message); break;
-    case Opcode::kCmp: completed(message); break;
-    case Opcode::kBIConflictAck: conflict_answered(message); break;
-    default: snooped(message); break;
+  switch (message.channel) {
+    case Channel::kS2MNDR:
+    case Channel::kS2MDRS:
+    case Channel::kS2MBISnp: cxl_mem_.receive(message); break;
+    default: cxl_cache_.receive(message); break;
   }
   client_.go_on();
 }
@@ -345,10 +294,10 @@ void CacheAgent::data_came(Message& message) {
   if (message.failed || transaction.granted != LineState::kInvalid) finish_read(transaction, message.failed);
 }
 
-void CacheAgent::granted(Message& message) {
+void CacheAgent::granted(Message& message, LineState state) {
   Transaction& transaction = transactions_.at(message.tag);
   const std::string before = watched_state(transaction.line);
-  transaction.granted = message.opcode == Opcode::kCmpE ? LineState::kClean : LineState::kShared;
+  transaction.granted = state;
   if (transaction.doing == Doing::kUpgrade) {
     if (levels_.find(transaction.line).state ==
         LineState::
@@ -476,13 +425,14 @@ void CacheAgent::evict(LineAddress line, LineState state) {
   ensure(place.has_value(), "a cached line that no region holds");
   // What leaves passes the pipeline that requests pass, and so keeps its place among them.
   const Time ready = now() + pipeline_;
-  if (!place->coherent) {
+  if (!place->coherent()) {
     if (!dirty) return;
     Transaction& transaction = transactions_.take();  // not listed: the line may be asked for again at once
     transaction.line = line;
     transaction.target = place->target;
     transaction.home = place->home;
-    write_back(transaction, MetaValue::kInvalid, ready, nullptr);
+    transaction.protocol = &cxl_mem_;
+    send_eviction(transaction, Doing::kWriteBack, LineState::kInvalid, ready, nullptr);
     return;
   }
   Transaction* const under_way = lines_.find(line);
@@ -490,38 +440,27 @@ void CacheAgent::evict(LineAddress line, LineState state) {
     return;  // it asks for more than it has lost, or its copy was to stay after a write-back
   ensure(!under_way || under_way->doing == Doing::kNothing, "a dirty line with something under way");
   Transaction& transaction = under_way ? *under_way : open(line, *place);
-  if (dirty) {
-    write_back(transaction, MetaValue::kInvalid, ready, nullptr);
-    return;
-  }
-  transaction.doing = Doing::kCleanEvict;
-  if (window_open_) ++clean_evictions_;
-  send_eviction(transaction, Opcode::kMemClnEvct, 0, ready);
+  if (!dirty && window_open_) ++clean_evictions_;
+  send_eviction(transaction, dirty ? Doing::kWriteBack : Doing::kCleanEvict, LineState::kInvalid, ready,
+                nullptr);
 }
 
-void CacheAgent::write_back(Transaction& transaction, MetaValue keeps, Time ready, Account* account) {
-  transaction.doing = Doing::kWriteBack;
-  transaction.evict = {};
-  transaction.evict.meta = keeps;
-  transaction.evict.account = account;
-  send_eviction(transaction, Opcode::kMemWr, kLineBytes, ready);
-}
-
-void CacheAgent::send_eviction(Transaction& transaction, Opcode opcode, std::uint16_t size, Time ready) {
+void CacheAgent::send_eviction(Transaction& transaction, Doing doing, LineState keeps, Time ready,
+                               Account* account) {
   ++evictions_;
-  const AddressMap::Place place{transaction.target, transaction.home, {}, transaction.coherent};
-  address_to(place, *this, transaction.evict, opcode, transaction.line.address(), size);
-  transaction.evict.tag = transaction.index;
-  if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
-    observer->sent(transaction.evict, now());
-  transmit(transaction.evict, ready);
+  transaction.doing = doing;
+  transaction.evict = {};
+  transaction.evict.account = account;
+  transaction.protocol->evict(transaction, keeps, ready);
 }
 
 // ---- Snoops
 
-void CacheAgent::snooped(Message& message) {
+void CacheAgent::snooped(Message& message, SnoopFor purpose, HomeProtocol& protocol) {
   Snoop& snoop = snoops_.take();
   snoop.message = &message;
+  snoop.purpose = purpose;
+  snoop.protocol = &protocol;
   const Time looked_up = std::max(now(), busy_until_) + levels_.access_time(levels_.count());
   message.charge(Segment::kSnoop, looked_up);
   endpoint().kernel().schedule(looked_up, endpoint().source(), *this, kSnoop, payload_of(snoop));
@@ -534,8 +473,6 @@ void CacheAgent::look_up(Snoop& snoop) {
   for (std::uint32_t i = 0; i < lines; ++i, line = line.next()) snoop_line(snoop, line);
 }
 
-// A request of its own to the line may be before the snoop or behind it. Only the home can tell (BIConflict): it holds requests
-// to a line that it snoops, so that its answer comes behind the answer to the request exactly if that was before.
 void CacheAgent::snoop_line(Snoop& snoop, LineAddress line) {
   const std::string before = watched_state(line);
   if (window_open_) ++lines_snooped_;
@@ -548,57 +485,38 @@ void CacheAgent::snoop_line(Snoop& snoop, LineAddress line) {
   }
   Transaction& transaction = *under_way;
   ensure(!transaction.snoop, "two snoops for a line");
-  transaction.snoop = &snoop;
   transaction.snoop_account = {};
   transaction.snoop_account.mark = now();
-  const bool is_eviction = transaction.doing == Doing::kWriteBack;
-  if (is_eviction || transaction.granted != LineState::kInvalid) {
+  if (snoop.protocol->defers(transaction, snoop)) {
+    transaction.snoop = &snoop;
+    if (transaction.asked && window_open_) ++conflicts_;
     note(*snoop.message, line, before);
     return;
   }
-  transaction.asked = true;
-  if (window_open_) ++conflicts_;
-  Message& conflict = transaction.conflict;
-  conflict = {};
-  conflict.account = &transaction.snoop_account;
-  conflict.age = snoop.message->age;
-  conflict.tag = transaction.index;
-  const AddressMap::Place place{transaction.target, transaction.home, {}, true};
-  address_to(place, *this, conflict, Opcode::kBIConflict, line.address(), 0);
   note(*snoop.message, line, before);
-  transmit(conflict, now());
+  answer_snoop(snoop, line, &transaction);
 }
 
-void CacheAgent::conflict_answered(Message& message) {
-  Transaction& transaction = transactions_.at(message.tag);
-  const LineAddress line = transaction.line;
-  const std::string before = watched_state(line);
-  transaction.asked = false;
-  if (transaction.doing == Doing::kNothing) {  // the request was before, and is served
-    note(message, line, before);
-    conclude(transaction);
-    return;
-  }
-  const bool late = transaction.granted != LineState::kInvalid || transaction.doing == Doing::kWriteBack;
-  if (late) {  // the request was before: its end comes
-    note(message, line, before);
-    return;
-  }
-  Snoop& snoop = *std::exchange(transaction.snoop, nullptr);
-  answer_snoop(snoop, line, &transaction);
-  note(message, line, before);
+void CacheAgent::answer_snoop_first(Transaction& transaction) {
+  answer_snoop(*std::exchange(transaction.snoop, nullptr), transaction.line, &transaction);
 }
 
 // `transaction` is that of the line, if it has one.
 void CacheAgent::answer_snoop(Snoop& snoop, LineAddress line, Transaction* transaction) {
   const Account* const account = transaction ? &transaction->snoop_account : nullptr;
-  const LineState held = levels_.find(line).state;
-  if (held == LineState::kInvalid) {
-    line_answered(snoop, Opcode::kBIRspI, account);
+  if (transaction && transaction->doing == Doing::kWriteBack) {  // its data have not been asked for yet
+    const LineState left = left_of(LineState::kDirty, snoop);
+    if (left != LineState::kDirty) transaction->doing = Doing::kCleanEvict;
+    snoop.forwards = true;
+    line_answered(snoop, LineState::kDirty, left == LineState::kDirty ? left : LineState::kInvalid, account);
     return;
   }
-  const Leaves leaves = left_by(snoop.message->opcode);
-  const LineState left = held == LineState::kShared ? leaves.shared : leaves.exclusive;
+  const LineState held = levels_.find(line).state;
+  const LineState left = left_of(held, snoop);
+  if (held == LineState::kInvalid) {
+    line_answered(snoop, held, left, account);
+    return;
+  }
   Time ready = now();
   if (left == LineState::kInvalid) {
     if (window_open_) ++lines_lost_;
@@ -606,8 +524,9 @@ void CacheAgent::answer_snoop(Snoop& snoop, LineAddress line, Transaction* trans
   }
   levels_.set_state(line, left);
   snoop.ready = std::max(snoop.ready, ready);
-  if (held != LineState::kDirty) {
-    line_answered(snoop, response_for(left), account);
+  if (held != LineState::kDirty || snoop.protocol->forwards_data()) {
+    snoop.forwards = held == LineState::kDirty;
+    line_answered(snoop, held, left, account);
     return;
   }
   // The home hears of the snoop's end once it has the data: the classes of BIRsp and MemWr have no order.
@@ -617,22 +536,21 @@ void CacheAgent::answer_snoop(Snoop& snoop, LineAddress line, Transaction* trans
   }
   transaction->snoop = &snoop;
   transaction->snoop_account.charge(Segment::kSnoop, ready);
-  write_back(*transaction, meta_of(left), ready, &transaction->snoop_account);
+  send_eviction(*transaction, Doing::kWriteBack, left, ready, &transaction->snoop_account);
 }
 
 // The line answered last is what the snoop waited for.
-void CacheAgent::line_answered(Snoop& snoop, Opcode response, const Account* account) {
+void CacheAgent::line_answered(Snoop& snoop, LineState was, LineState left, const Account* account) {
   Message& message = *snoop.message;
-  snoop.response = std::max(snoop.response, response);
+  snoop.was = more_of(snoop.was, was);
+  snoop.left = more_of(snoop.left, left);
   if (--snoop.lines_left > 0) return;
   if (account && message.account) message.account->join(*account);
   const Time ready = std::max(now(), snoop.ready);
   message.charge(Segment::kSnoop, ready);
-  message.opcode = message.lines > 0 ? in_block(snoop.response) : snoop.response;
-  message.channel = channel_of(message.opcode);
-  std::swap(message.source, message.destination);
+  const Snoop answered = snoop;
   snoops_.give_back(snoop);
-  transmit(message, ready);
+  answered.protocol->respond(answered, ready);
 }
 
 // ---- For people

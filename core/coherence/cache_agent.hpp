@@ -1,6 +1,6 @@
 // The cache of a host or accelerator, write-back: hits end here, misses fetch a line, dirty victims are written back. Of
-// memory that is kept coherent (HDM-DB) it holds lines as shared, exclusive or modified, asks the home for what it needs, and
-// answers the home's back-invalidate snoops. docs/model/coherence.md has the tables of its states.
+// memory that is kept coherent it holds lines as shared, exclusive or modified, asks the home for what it needs, and answers the
+// home's snoops, by the protocol that the home speaks. docs/model/coherence.md has the tables of its states.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,10 @@
 #include "base/measure.hpp"
 #include "coherence/cache_agent_params.hpp"
 #include "coherence/cache_levels.hpp"
+#include "coherence/cache_transaction.hpp"
+#include "coherence/cxl_cache_protocol.hpp"
+#include "coherence/cxl_mem_protocol.hpp"
+#include "coherence/home_protocol.hpp"
 #include "coherence/line_table.hpp"
 #include "component/endpoint.hpp"
 #include "kernel/pool.hpp"
@@ -21,7 +25,7 @@
 
 namespace cxloom {
 
-class CacheAgent final : public Agent, private Waiter {
+class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cache {
  public:
   /// Who makes the requests.
   class Client {
@@ -65,48 +69,8 @@ class CacheAgent final : public Agent, private Waiter {
  private:
   enum Wake : std::uint8_t { kAnswer, kSnoop };
 
-  /// What is under way for a line.
-  enum class Doing : std::uint8_t {
-    kNothing,     ///< it is served; a snoop still waits for the answer to its BIConflict
-    kRead,        ///< a read of the line, to share it or have it alone
-    kOwn,         ///< a read of the line, to have it alone
-    kUpgrade,     ///< ownership of a line that is here as a shared copy
-    kWrite,       ///< a write past the cache
-    kWriteBack,   ///< the write of a dirty line
-    kCleanEvict,  ///< the notice that a clean line has left
-  };
-
-  /// A back-invalidate snoop that is being answered, of one line or of a block.
-  struct Snoop {
-    Snoop* next = nullptr;
-    Message* message = nullptr;
-    std::uint32_t lines_left = 0;
-    Opcode response = Opcode::kBIRspI;
-    Time ready;  ///< when its lines are cleared
-  };
-
-  /// A miss register, or a line on its way out. Of a line that is kept coherent there is one at a time.
-  struct Transaction {
-    Transaction* next = nullptr;
-    LineAddress line;
-    std::uint32_t index = 0;
-    NodeId target;
-    NodeId home;
-    Doing doing = Doing::kNothing;
-    bool coherent = false;
-    bool miss = false;    ///< it has a miss register
-    bool listed = false;  ///< in the table of lines
-    bool data_in = false;
-    bool asked = false;  ///< a BIConflict is without its answer
-    LineState granted = LineState::kInvalid;
-    IntrusiveQueue<Request> waiting;  ///< the first is the one that asked
-    Snoop* snoop = nullptr;           ///< waits for this transaction
-    Message evict;                    ///< MemWr or MemClnEvct
-    Message completion;               ///< the second part of the answer to a read
-    Message conflict;                 ///< BIConflict
-    Account completion_account;
-    Account snoop_account;  ///< of a snoop: what passes between its arrival and its answer
-  };
+  using Transaction = CacheTransaction;
+  using Snoop = CacheSnoop;
 
   const EventHandler& owner() const override { return endpoint(); }
   Time now() const;
@@ -119,14 +83,14 @@ class CacheAgent final : public Agent, private Waiter {
   void launch(Transaction& transaction, Request& request, LineState held);
   void answer_later(Request& request);
   void answer(Request& request);
-  void conclude(Transaction& transaction);
+  void conclude(Transaction& transaction) override;
   void close(Transaction& transaction);
 
   // Answers.
-  void data_came(Message& message);
-  void granted(Message& message);
-  void conflict_answered(Message& message);
-  void completed(Message& message);
+  Transaction& transaction(std::uint32_t tag) override { return transactions_.at(tag); }
+  void data_came(Message& message) override;
+  void granted(Message& message, LineState state) override;
+  void completed(Message& message) override;
   void finish_read(Transaction& transaction, bool failed);
   void serve_waiting(Transaction& transaction, bool failed);
 
@@ -134,20 +98,21 @@ class CacheAgent final : public Agent, private Waiter {
   void fill(LineAddress line, LineState state);
   void evict_gone();
   void evict(LineAddress line, LineState state);
-  void write_back(Transaction& transaction, MetaValue keeps, Time ready, Account* account);
-  void send_eviction(Transaction& transaction, Opcode opcode, std::uint16_t size, Time ready);
+  void send_eviction(Transaction& transaction, Doing doing, LineState keeps, Time ready, Account* account);
   Transaction& open(LineAddress line, const AddressMap::Place& place);
+  HomeProtocol& protocol_of(const AddressMap::Place& place);
 
   // Snoops.
-  void snooped(Message& message);
+  void snooped(Message& message, SnoopFor purpose, HomeProtocol& protocol) override;
   void look_up(Snoop& snoop);
   void snoop_line(Snoop& snoop, LineAddress line);
   void answer_snoop(Snoop& snoop, LineAddress line, Transaction* transaction);
-  void line_answered(Snoop& snoop, Opcode response, const Account* account);
+  void answer_snoop_first(Transaction& transaction) override;
+  void line_answered(Snoop& snoop, LineState was, LineState left, const Account* account);
 
   Time occupy(Time from, Time length);
-  std::string watched_state(LineAddress line) const;
-  void note(const Message& message, LineAddress line, const std::string& before) const;
+  std::string watched_state(LineAddress line) const override;
+  void note(const Message& message, LineAddress line, const std::string& before) const override;
 
   Client& client_;
   Time fill_time_;
@@ -156,9 +121,10 @@ class CacheAgent final : public Agent, private Waiter {
   std::optional<std::uint32_t> mshrs_;
   bool write_allocate_;
   bool notifies_;
-  bool reads_any_;
   bool coherent_ = false;  // some memory is
   CacheLevels levels_;
+  CxlMemProtocol cxl_mem_;
+  CxlCacheProtocol cxl_cache_;
   std::vector<CacheLevels::Gone> gone_;  // lines that have just left
   Time busy_until_;                      // with fills and clearing
   LineTable<Transaction> lines_;

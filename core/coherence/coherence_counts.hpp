@@ -16,6 +16,7 @@ struct CoherenceCounts {
   std::uint64_t filter_misses = 0;
   std::uint64_t evictions_capacity = 0;
   std::uint64_t evictions_conflict = 0;
+  std::uint64_t snoops_sent = 0;
   std::uint64_t bisnp_sent = 0;
   std::uint64_t lines_invalidated = 0;
   std::uint64_t invalidations = 0;  ///< of a line or of the lines of a block, by one snoop or several at once
@@ -28,6 +29,7 @@ struct CoherenceCounts {
     filter_misses += other.filter_misses;
     evictions_capacity += other.evictions_capacity;
     evictions_conflict += other.evictions_conflict;
+    snoops_sent += other.snoops_sent;
     bisnp_sent += other.bisnp_sent;
     lines_invalidated += other.lines_invalidated;
     invalidations += other.invalidations;
@@ -45,6 +47,7 @@ struct CoherenceMeasured {
   std::uint64_t evictions_capacity = 0;
   std::uint64_t evictions_conflict = 0;
   std::uint64_t filter_entries = 0;
+  std::uint64_t snoops_sent = 0;
   std::uint64_t bisnp_sent = 0;
   std::uint64_t lines_invalidated = 0;
   std::optional<std::uint64_t> lines_invalidated_live;
@@ -58,6 +61,7 @@ struct CoherenceMeasured {
         evictions_capacity(counts.evictions_capacity),
         evictions_conflict(counts.evictions_conflict),
         filter_entries(counts.filter_entries),
+        snoops_sent(counts.snoops_sent),
         bisnp_sent(counts.bisnp_sent),
         lines_invalidated(counts.lines_invalidated),
         invalidation_wait(counts.invalidations == 0
@@ -79,8 +83,9 @@ inline constexpr std::array kCoherenceMeasures{
                                                     "of these, with only a set of it full"),
     measure<&CoherenceMeasured::filter_entries>("filter_entries", "",
                                                 "entries in use at the end of the window"),
-    measure<&CoherenceMeasured::bisnp_sent>("bisnp_sent", "",
-                                            "back-invalidate snoops sent; one for a block counts once"),
+    measure<&CoherenceMeasured::snoops_sent>("snoops_sent", "",
+                                             "snoops sent to caches; one for a block counts once"),
+    measure<&CoherenceMeasured::bisnp_sent>("bisnp_sent", "", "of these, back-invalidate snoops"),
     measure<&CoherenceMeasured::lines_invalidated>("lines_invalidated", "",
                                                    "lines that snoops took from caches, as the filter knows "
                                                    "their owners: a cache may have dropped its copy"),

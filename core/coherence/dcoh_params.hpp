@@ -1,54 +1,16 @@
 // The parameters of a coherency agent of a device.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
-#include "base/memory_estimate.hpp"
-#include "base/schema.hpp"
-#include "coherence/snoop_filter.hpp"
+#include "coherence/directory_params.hpp"
 
 namespace cxloom {
 
-struct DcohParams {
-  SnoopFilterParams filter;
-  Time lookup_time{12'000};
-  Time lookup_interval;
-  std::optional<std::uint32_t> transactions;
-
+struct DcohParams : DirectoryParams {
   static void describe(Schema<DcohParams>& schema) {
     schema.doc(
         "A coherency agent (DCOH): an inclusive snoop filter, and back-invalidate snoops to the caches that "
-        "hold lines "
-        "of its memory.");
+        "hold lines of its memory.");
     describe_in(schema);
-  }
-  static void estimate(const DcohParams& params, MemoryEstimate& memory) {
-    constexpr std::uint32_t kPeers = 64;  // how many caches there are is not known yet
-    memory.add_below("filter", [&](MemoryEstimate& inside) {
-      inside.add("entries", std::to_string(params.filter.entries), 1,
-                 SnoopFilter::bytes(params.filter, kPeers));
-    });
-  }
-  /// Declares these parameters in the schema of a device that derives from them.
-  template <class Params>
-  static void describe_in(Schema<Params>& schema) {
-    schema.field("filter", &Params::filter).doc("Its snoop filter.");
-    schema.field("lookup_time", &Params::lookup_time)
-        .doc("Time of one lookup of the filter, in a pipeline.")
-        .source("own choice: that of a cache access in ESF, Table III, which gives none for the filter");
-    schema.field("lookup_interval", &Params::lookup_interval)
-        .doc("Least time from one lookup of the filter to the next.");
-    schema.field("transactions", &Params::transactions)
-        .min(1)
-        .max(1U << 24U)
-        .default_text("unlimited")
-        .doc(
-            "Requests in the agent at the same time, from their lookup to their answer; more wait in the "
-            "port's "
-            "receive buffer and hold their credits. Write-backs need no place: what snoops wait for must "
-            "come in.");
   }
 };
 

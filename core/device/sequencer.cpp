@@ -230,7 +230,7 @@ void Sequencer::access_uncached(Request& request) {
   const bool read = request.kind == AccessKind::kRead;
   const AddressMap::Place place = place_of(*this, request.id, request.address);
   if (place.home != place.target) request.target = place.target;  // otherwise who answers
-  if (place.coherent) request.message.snp = read ? SnpType::kSnpCur : SnpType::kSnpInv;
+  if (place.coherent()) request.message.snp = read ? SnpType::kSnpCur : SnpType::kSnpInv;
   send_request(*this, request, place, read ? Opcode::kMemRd : Opcode::kMemWr, request.address, request.size,
                request.index);
 }

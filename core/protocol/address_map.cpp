@@ -131,7 +131,7 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
   const std::vector<std::uint64_t> weights = weights_of(params, targets);
 
   Region region;
-  region.coherent = params.coherence != Coherence::kNone;
+  region.coherence = params.coherence;
   region.chunk_bits = static_cast<unsigned>(std::countr_zero(params.interleave.count()));
   std::uint64_t rounds = ~std::uint64_t{0};
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -193,10 +193,10 @@ std::vector<NodeId> AddressMap::targets() const {
   return targets;
 }
 
-std::vector<NodeId> AddressMap::homes() const {
+std::vector<NodeId> AddressMap::homes(Coherence coherence) const {
   std::vector<NodeId> homes;
   for (const Region& region : regions_) {
-    if (!region.coherent) continue;
+    if (region.coherence != coherence) continue;
     for (const Slot& slot : region.slots) homes.push_back(slot.home);
   }
   std::sort(homes.begin(), homes.end());

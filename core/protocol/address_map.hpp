@@ -22,6 +22,7 @@ enum class InterleavePolicy : std::uint8_t {
 enum class Coherence : std::uint8_t {
   kNone,   ///< nobody: the lines are taken to be private to a requester
   kHdmDb,  ///< the device, by back-invalidate snoops (HDM-DB)
+  kHdmH,   ///< a host, by snoops of CXL.cache: its own memory, or that of a device (HDM-H)
 };
 
 /// A range of addresses and the devices that share it.
@@ -51,7 +52,10 @@ class AddressMap {
     NodeId target;
     NodeId home;             ///< whom requests for it go to: the target, or the device that keeps it coherent
     Address device_address;  ///< in the target's own memory, from zero
-    bool coherent = false;   ///< the home keeps track of the caches that hold its lines
+    Coherence coherence = Coherence::kNone;
+
+    /// The home keeps track of the caches that hold its lines.
+    bool coherent() const { return coherence != Coherence::kNone; }
   };
 
   /// Adds a region behind those before it (or at its base). Targets in the order of `to`. Throws InputError: ways or
@@ -73,12 +77,12 @@ class AddressMap {
   /// Some region is kept coherent.
   bool has_coherent() const {
     return std::any_of(regions_.begin(), regions_.end(),
-                       [](const Region& region) { return region.coherent; });
+                       [](const Region& region) { return region.coherence != Coherence::kNone; });
   }
   /// Every device that a region leads to, once, in the order of their identities.
   std::vector<NodeId> targets() const;
-  /// Every device that keeps a region coherent, or a part of one, once, in the order of their identities.
-  std::vector<NodeId> homes() const;
+  /// Every device that keeps a region coherent in this way, or a part of one, once, in the order of their identities.
+  std::vector<NodeId> homes(Coherence coherence) const;
   /// The lowest address that leads to one of these.
   Address first_address(NodeId target) const;
   /// Bytes of a target's memory that its regions take.
@@ -113,7 +117,7 @@ class AddressMap {
     std::uint64_t size = 0;
     unsigned chunk_bits = 0;
     unsigned round_bits = 0;  ///< bits of the mask
-    bool coherent = false;
+    Coherence coherence = Coherence::kNone;
     std::uint64_t round_mask = 0;  ///< slots - 1 where that is a power of two, else 0
     std::vector<Slot> slots;       ///< one round of the interleave
   };
@@ -133,7 +137,7 @@ class AddressMap {
     const std::uint64_t within = offset & ((std::uint64_t{1} << region.chunk_bits) - 1);
     return {slot.target, slot.home,
             Address{slot.start + ((round * slot.share + slot.index) << region.chunk_bits) + within},
-            region.coherent};
+            region.coherence};
   }
 
   std::vector<Region> regions_;

@@ -67,7 +67,7 @@ void check_coherence(const System& system) {
         return has_68b_flits(*link.params) || fails_requests(*link.params);
       }))
     return;
-  for (const NodeId home : system.address_map().homes()) {
+  for (const NodeId home : system.address_map().homes(Coherence::kHdmDb)) {
     for (const auto& [component, requester] : system.roles().requesters) {
       if (!requester->cache() || component->id() == home) continue;
       check_ways(system, component->id().index(), home.index());

@@ -255,7 +255,7 @@ void System::check_reachability() const {
     if (!requester->has_work()) continue;
     for (const NodeId target : targets) check(*component, target);
   }
-  for (const NodeId home : fabric_.map.homes()) {
+  for (const NodeId home : fabric_.map.homes(Coherence::kHdmDb)) {
     for (const auto& [component, requester] : roles().requesters) {
       if (requester->has_work()) check(*component, home);
     }

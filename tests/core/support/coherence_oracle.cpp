@@ -38,7 +38,7 @@ void CoherenceOracle::add(NodeId node, const Dcoh& home) {
 
 bool CoherenceOracle::coherent(LineAddress line) const {
   const auto place = map_.find(line.address());
-  return place && place->coherent;
+  return place && place->coherent();
 }
 
 std::uint32_t CoherenceOracle::cache_at(NodeId node) const {

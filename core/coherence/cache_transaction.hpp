@@ -1,0 +1,65 @@
+// What a cache has under way: a miss or an eviction of a line, and a snoop that is being answered.
+#pragma once
+
+#include <cstdint>
+
+#include "base/intrusive_queue.hpp"
+#include "base/units.hpp"
+#include "coherence/snoop_for.hpp"
+#include "protocol/message.hpp"
+#include "protocol/request.hpp"
+#include "tags/cache_array.hpp"
+
+namespace cxloom {
+
+class HomeProtocol;
+
+/// What is under way for a line.
+enum class Doing : std::uint8_t {
+  kNothing,     ///< it is served; a snoop still waits for the answer to its BIConflict
+  kRead,        ///< a read of the line, to share it or have it alone
+  kOwn,         ///< a read of the line, to have it alone
+  kUpgrade,     ///< ownership of a line that is here as a shared copy
+  kWrite,       ///< a write past the cache
+  kWriteBack,   ///< the write of a dirty line
+  kCleanEvict,  ///< the notice that a line has left, whose data nobody needs
+};
+
+/// A snoop that is being answered, of one line or of a block.
+struct CacheSnoop {
+  CacheSnoop* next = nullptr;
+  Message* message = nullptr;
+  HomeProtocol* protocol = nullptr;
+  std::uint32_t lines_left = 0;
+  SnoopFor purpose = SnoopFor::kInvalidate;
+  LineState was = LineState::kInvalid;   ///< the line before it
+  LineState left = LineState::kInvalid;  ///< the most that it leaves of one of its lines
+  bool forwards = false;                 ///< the answer brings the data of a dirty line
+  Time ready;                            ///< when its lines are cleared
+};
+
+/// A miss register, or a line on its way out. Of a line that is kept coherent there is one at a time.
+struct CacheTransaction {
+  CacheTransaction* next = nullptr;
+  LineAddress line;
+  std::uint32_t index = 0;
+  NodeId target;
+  NodeId home;
+  HomeProtocol* protocol = nullptr;
+  Doing doing = Doing::kNothing;
+  bool coherent = false;
+  bool miss = false;    ///< it has a miss register
+  bool listed = false;  ///< in the table of lines
+  bool data_in = false;
+  bool asked = false;  ///< a BIConflict is without its answer
+  LineState granted = LineState::kInvalid;
+  IntrusiveQueue<Request> waiting;  ///< the first is the one that asked
+  CacheSnoop* snoop = nullptr;      ///< waits for this transaction
+  Message evict;                    ///< what tells the home that the line leaves
+  Message completion;               ///< the second part of the answer to a read
+  Message conflict;                 ///< BIConflict
+  Account completion_account;
+  Account snoop_account;  ///< of a snoop: what passes between its arrival and its answer
+};
+
+}  // namespace cxloom

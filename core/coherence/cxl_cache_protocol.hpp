@@ -1,0 +1,42 @@
+// A cache that speaks CXL.cache with the homes of its lines, which are agents of hosts: requests of D2H, and the answers to
+// snoops of H2D.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coherence/cache_agent_params.hpp"
+#include "coherence/home_protocol.hpp"
+#include "component/endpoint.hpp"
+#include "protocol/message_queue.hpp"
+
+namespace cxloom {
+
+class CxlCacheProtocol final : public HomeProtocol {
+ public:
+  /// `agent` sends its messages.
+  CxlCacheProtocol(Agent& agent, Cache& cache, ReadState read_state)
+      : agent_(agent), cache_(cache), reads_any_(read_state == ReadState::kAny) {}
+
+  void ask(CacheTransaction& transaction, Request& request) override;
+  void evict(CacheTransaction& transaction, LineState keeps, Time ready) override;
+  void receive(Message& message) override;
+  bool defers(CacheTransaction& transaction, const CacheSnoop& snoop) override;
+  bool forwards_data() const override { return true; }
+  void respond(const CacheSnoop& snoop, Time ready) override;
+
+ private:
+  Time now() const;
+  void pushed(NodeId home);
+  void snooped(Message& message);
+  void answered(Message& message);
+  std::uint32_t& answers_from(NodeId home);
+
+  Agent& agent_;
+  Cache& cache_;
+  bool reads_any_;
+  std::vector<std::uint32_t> answers_;  // H2D Rsp that have come, by home
+  MessageQueue early_;                  // snoops that an answer sent before them has yet to overtake
+};
+
+}  // namespace cxloom

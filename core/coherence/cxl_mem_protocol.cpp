@@ -1,0 +1,140 @@
+#include "coherence/cxl_mem_protocol.hpp"
+
+#include <utility>
+
+#include "component/component_time.hpp"
+#include "component/memory_access.hpp"
+#include "protocol/protocol_observer.hpp"
+
+namespace cxloom {
+
+namespace {
+
+MetaValue meta_of(LineState state) {
+  switch (state) {
+    case LineState::kInvalid: return MetaValue::kInvalid;
+    case LineState::kShared: return MetaValue::kShared;
+    default: return MetaValue::kAny;
+  }
+}
+
+Opcode response_for(LineState left, bool block) {
+  switch (left) {
+    case LineState::kInvalid: return block ? Opcode::kBIRspIBlk : Opcode::kBIRspI;
+    case LineState::kShared: return block ? Opcode::kBIRspSBlk : Opcode::kBIRspS;
+    default: return block ? Opcode::kBIRspEBlk : Opcode::kBIRspE;
+  }
+}
+
+AddressMap::Place place_of(const CacheTransaction& transaction) {
+  return {transaction.target, transaction.home, {}, Coherence::kNone};
+}
+
+}  // namespace
+
+void CxlMemProtocol::ask(CacheTransaction& transaction, Request& request) {
+  Message& message = request.message;
+  Opcode opcode = Opcode::kMemRd;
+  Address address = transaction.line.address();
+  std::uint16_t size = kLineBytes;
+  message.snp = SnpType::kNoOp;
+  message.meta = MetaValue::kInvalid;
+  message.completion = nullptr;
+  switch (transaction.doing) {
+    case Doing::kWrite:
+      opcode = Opcode::kMemWr;
+      address = request.address;
+      size = request.size;
+      if (transaction.coherent) message.snp = SnpType::kSnpInv;
+      break;
+    case Doing::kUpgrade:
+      opcode = Opcode::kMemInv;
+      size = 0;
+      message.snp = SnpType::kSnpInv;
+      message.meta = MetaValue::kAny;
+      break;
+    default: {
+      if (!transaction.coherent) break;
+      const bool own = transaction.doing == Doing::kOwn;
+      opcode = own || !reads_any_ ? Opcode::kMemRd : Opcode::kMemRdData;
+      message.snp = own ? SnpType::kSnpInv : SnpType::kSnpData;
+      message.meta = own || reads_any_ ? MetaValue::kAny : MetaValue::kShared;
+      transaction.completion = {};
+      transaction.completion.account = &transaction.completion_account;
+      transaction.completion.tag = transaction.index;
+      message.completion = &transaction.completion;
+    }
+  }
+  send_request(agent_, request, place_of(transaction), opcode, address, size, transaction.index);
+  if (ProtocolObserver* const observer = agent_.endpoint().fabric().observer) [[unlikely]]
+    observer->sent(message, agent_.endpoint().now());
+}
+
+void CxlMemProtocol::evict(CacheTransaction& transaction, LineState keeps, Time ready) {
+  const bool dirty = transaction.doing == Doing::kWriteBack;
+  Message& message = transaction.evict;
+  message.meta = meta_of(keeps);
+  address_to(place_of(transaction), agent_, message, dirty ? Opcode::kMemWr : Opcode::kMemClnEvct,
+             transaction.line.address(), dirty ? kLineBytes : 0);
+  message.tag = transaction.index;
+  if (ProtocolObserver* const observer = agent_.endpoint().fabric().observer) [[unlikely]]
+    observer->sent(message, agent_.endpoint().now());
+  agent_.transmit(message, ready);
+}
+
+void CxlMemProtocol::receive(Message& message) {
+  switch (message.opcode) {
+    case Opcode::kMemData:
+    case Opcode::kMemDataNxm: return cache_.data_came(message);
+    case Opcode::kCmpS: return cache_.granted(message, LineState::kShared);
+    case Opcode::kCmpE: return cache_.granted(message, LineState::kClean);
+    case Opcode::kCmp: return cache_.completed(message);
+    case Opcode::kBIConflictAck: return conflict_answered(message);
+    case Opcode::kBISnpCur:
+    case Opcode::kBISnpCurBlk: return cache_.snooped(message, SnoopFor::kCurrent, *this);
+    case Opcode::kBISnpData:
+    case Opcode::kBISnpDataBlk: return cache_.snooped(message, SnoopFor::kShare, *this);
+    default: return cache_.snooped(message, SnoopFor::kInvalidate, *this);
+  }
+}
+
+// A request of its own to the line may be before the snoop or behind it. Only the home can tell (BIConflict): it holds requests
+// to a line that it snoops, so that its answer comes behind the answer to the request exactly if that was before.
+bool CxlMemProtocol::defers(CacheTransaction& transaction, const CacheSnoop& snoop) {
+  if (transaction.doing == Doing::kWriteBack || transaction.granted != LineState::kInvalid) return true;
+  transaction.asked = true;
+  Message& conflict = transaction.conflict;
+  conflict = {};
+  conflict.account = &transaction.snoop_account;
+  conflict.age = snoop.message->age;
+  conflict.tag = transaction.index;
+  address_to(place_of(transaction), agent_, conflict, Opcode::kBIConflict, transaction.line.address(), 0);
+  agent_.transmit(conflict, agent_.endpoint().now());
+  return true;
+}
+
+void CxlMemProtocol::conflict_answered(Message& message) {
+  CacheTransaction& transaction = cache_.transaction(message.tag);
+  const LineAddress line = transaction.line;
+  const std::string before = cache_.watched_state(line);
+  transaction.asked = false;
+  if (transaction.doing == Doing::kNothing) {  // the request was before, and is served
+    cache_.note(message, line, before);
+    cache_.conclude(transaction);
+    return;
+  }
+  // Otherwise the request was before, and its end comes.
+  const bool first = transaction.granted == LineState::kInvalid && transaction.doing != Doing::kWriteBack;
+  if (first) cache_.answer_snoop_first(transaction);
+  cache_.note(message, line, before);
+}
+
+void CxlMemProtocol::respond(const CacheSnoop& snoop, Time ready) {
+  Message& message = *snoop.message;
+  message.opcode = response_for(snoop.left, message.lines > 0);
+  message.channel = channel_of(message.opcode);
+  std::swap(message.source, message.destination);
+  agent_.transmit(message, ready);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,15 @@
+// What a snoop is for.
+#pragma once
+
+#include <cstdint>
+
+namespace cxloom {
+
+/// What a snoop wants.
+enum class SnoopFor : std::uint8_t {
+  kCurrent,     ///< the current value: the copy stays as it is
+  kShare,       ///< a shared copy: what stays is shared, too
+  kInvalidate,  ///< an exclusive copy: nothing stays
+};
+
+}  // namespace cxloom

@@ -7,7 +7,7 @@ namespace cxloom {
 
 Dcoh::Dcoh(const DcohParams& params, Endpoint& endpoint, const ComponentContext& context,
            const VictimRegistry& victims, Agent* memory)
-    : DirectoryAgent(params, endpoint, context, victims, memory) {
+    : DirectoryAgent(params, params.filter, endpoint, context, victims, memory) {
   for (const Channel channel : {Channel::kM2SReq, Channel::kM2SRwD, Channel::kM2SBIRsp})
     endpoint.bind(channel, *this);
   if (memory) return;
@@ -76,7 +76,7 @@ bool Dcoh::take_out_of_turn(Message& message) {
     filter().set_state(held, FilterState::kShared);
   }
   // Who snoops the line goes on when the snoop is answered, after this.
-  Transaction* const transaction = busy(line) ? nullptr : &open_entry(line);
+  Transaction* const transaction = under_way(line) ? nullptr : &open_entry(line);
   note(message, line, before);
   access_memory(Opcode::kMemWr, message, transaction);
   return true;

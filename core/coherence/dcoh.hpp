@@ -13,6 +13,8 @@ class Dcoh final : public DirectoryAgent {
   Dcoh(const DcohParams& params, Endpoint& endpoint, const ComponentContext& context,
        const VictimRegistry& victims, Agent* memory);
 
+  Coherence coherence() const override { return Coherence::kHdmDb; }
+  bool serves_others() const override { return !has_memory(); }
   void receive(Message& message) override;
 
  private:

@@ -10,10 +10,11 @@
 
 namespace cxloom {
 
-DirectoryAgent::DirectoryAgent(const DirectoryParams& params, Endpoint& endpoint,
-                               const ComponentContext& context, const VictimRegistry& victims, Agent* memory)
+DirectoryAgent::DirectoryAgent(const DirectoryParams& params, const SnoopFilterParams& filter,
+                               Endpoint& endpoint, const ComponentContext& context,
+                               const VictimRegistry& victims, Agent* memory)
     : Agent(endpoint),
-      filter_params_(params.filter),
+      filter_params_(filter),
       victims_(victims),
       seed_(context.seed),
       lookup_time_(params.lookup_time),
@@ -255,10 +256,6 @@ void DirectoryAgent::send_snoop(Transaction& transaction, std::uint32_t peer, Sn
 void DirectoryAgent::snoop_answered(Snoop& snoop, const Message& answer, const Account& account) {
   Transaction& transaction = *snoop.transaction;
   const std::string before = watched_state(transaction.line);
-  if (--snoop.parts_left > 0) {
-    note(answer, transaction.line, before);
-    return;
-  }
   for (Transaction* line = &transaction; line; line = line->block) {
     if (snoop.left == LineState::kInvalid) filter_->remove_owner(line->slot, snoop.peer);
     if (snoop.left == LineState::kShared) filter_->set_state(line->slot, FilterState::kShared);
@@ -316,9 +313,10 @@ void DirectoryAgent::access_memory(Opcode opcode, Message& answers, Transaction*
   send_to_memory(access, opcode, answers.address, answers.size, answers);
 }
 
-void DirectoryAgent::write_line(Transaction& transaction, const Message& cause) {
+void DirectoryAgent::write_line(Transaction& transaction, const Message& cause, Account* account) {
   Access& access = accesses_.take();
   access.transaction = &transaction;
+  access.message.account = account;
   send_to_memory(access, Opcode::kMemWr, transaction.line.address(), kLineBytes, cause);
 }
 

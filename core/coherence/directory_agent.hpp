@@ -29,7 +29,6 @@ namespace cxloom {
 
 class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, private Waiter {
  public:
-  bool serves_own_memory() const override { return memory_ != nullptr; }
   const CoherenceCounts& coherence_counts() const override { return counts_; }
 
   void start() override;
@@ -71,7 +70,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
     Transaction* transaction = nullptr;
     SnoopFor purpose = SnoopFor::kInvalidate;
     LineState left = LineState::kInvalid;  ///< what the answer says that the cache keeps
-    std::uint32_t parts_left = 1;          ///< of the answer: it may bring data in a message apart
+    bool brings_data = false;              ///< ... and that data come in a message of their own,
+    bool data_in = false;                  ///< which are in
     Message message;
     Account account;
     Message data;
@@ -99,8 +99,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
 
   /// Joins the device as the home of lines. `memory` is the agent of the device's own memory, which gives its answers to
   /// `memory_answered`; null: the device has none, and the memory is that of other devices.
-  DirectoryAgent(const DirectoryParams& params, Endpoint& endpoint, const ComponentContext& context,
-                 const VictimRegistry& victims, Agent* memory);
+  DirectoryAgent(const DirectoryParams& params, const SnoopFilterParams& filter, Endpoint& endpoint,
+                 const ComponentContext& context, const VictimRegistry& victims, Agent* memory);
 
   // What the protocol says.
 
@@ -127,7 +127,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   bool has_memory() const { return memory_ != nullptr; }
   Agent& memory() { return *memory_; }
   SnoopFilter& filter() { return *filter_; }
-  bool busy(LineAddress line) const { return lines_.find(line) != nullptr; }
+  /// Null: nothing is under way for the line.
+  Transaction* under_way(LineAddress line) const { return lines_.find(line); }
   std::uint32_t peer_of(NodeId node);
   /// Who has never asked for a copy has no number: kNoPeer.
   std::uint32_t known_peer(NodeId node) const;
@@ -140,7 +141,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   void admit_request(Message& message);
   /// Looks a message up at once: it needs no place.
   void look_up(Message& message);
-  /// A part of the answer to a snoop, whose account goes on in `account`, has come.
+  /// All of the answer to a snoop is in; `answer` came last, and `account` is its.
   void snoop_answered(Snoop& snoop, const Message& answer, const Account& account);
   /// The cache holds the line no more.
   void drop_owner(LineAddress line, std::uint32_t peer);
@@ -154,8 +155,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   void send_completion(Message& request, Opcode opcode);
   /// A read or write of the message's place; the time goes to its account.
   void access_memory(Opcode opcode, Message& answers, Transaction* transaction);
-  /// Writes the line to memory: nobody waits for it.
-  void write_line(Transaction& transaction, const Message& cause);
+  /// Writes the line to memory, for `cause`. Null account: nobody waits for it.
+  void write_line(Transaction& transaction, const Message& cause, Account* account);
   /// Sends the message back to where it came from, as this answer.
   void complete(Message& message, Opcode opcode);
   void close(Transaction& transaction);

@@ -12,19 +12,18 @@
 namespace cxloom {
 
 struct DirectoryParams {
-  SnoopFilterParams filter;
   Time lookup_time{12'000};
   Time lookup_interval;
   std::optional<std::uint32_t> transactions;
 
-  static void estimate(const DirectoryParams& params, MemoryEstimate& memory) {
+  /// What its filter takes of memory.
+  static void estimate_filter(const LineFilterParams& filter, MemoryEstimate& memory) {
     constexpr std::uint32_t kPeers = 64;  // how many caches there are is not known yet
     memory.add_below("filter", [&](MemoryEstimate& inside) {
-      inside.add("entries", std::to_string(params.filter.entries), 1,
-                 SnoopFilter::bytes(params.filter, kPeers));
+      inside.add("entries", std::to_string(filter.entries), 1, SnoopFilter::bytes(filter, kPeers));
     });
   }
-  /// Declares these parameters in the schema of a device that derives from them.
+  /// Declares these parameters, and the `filter` of those that derive from them, in their schema.
   template <class Params>
   static void describe_in(Schema<Params>& schema) {
     schema.field("filter", &Params::filter).doc("Its snoop filter.");

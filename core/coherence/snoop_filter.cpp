@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kMostEntries = 1U
                                        << 30U;  // slots have 32 bits, and the sentinels of the sets count too
 
-std::uint32_t ways_of(const SnoopFilterParams& params) {
+std::uint32_t ways_of(const LineFilterParams& params) {
   return params.ways == 0 ? params.entries : params.ways;
 }
 
@@ -26,19 +26,44 @@ VictimContext context_of(const SnoopFilterParams& params, RandomStream random) {
 
 }  // namespace
 
-void SnoopFilterParams::describe(Schema<SnoopFilterParams>& schema) {
-  schema.doc(
-      "An inclusive snoop filter: an entry for each line that a cache may hold. For a line that comes into a "
-      "full set others leave, and the caches that hold them are snooped.");
-  schema.field("entries", &SnoopFilterParams::entries)
+namespace {
+
+constexpr const char* kWhat =
+    "An inclusive snoop filter: an entry for each line that a cache may hold. For a line that comes into a "
+    "full set others leave, and the caches that hold them are snooped.";
+
+template <class Params>
+void describe_lines(Schema<Params>& schema) {
+  schema.doc(kWhat);
+  schema.field("entries", &Params::entries)
       .doc("Lines that it keeps track of; a multiple of ways.")
       .source("a choice: 4 MiB of lines in caches")
       .min(1)
       .max(kMostEntries);
-  schema.field("ways", &SnoopFilterParams::ways).doc("Entries in a set; 0 means fully associative.");
-  schema.field("policy", &SnoopFilterParams::policy)
+  schema.field("ways", &Params::ways).doc("Entries in a set; 0 means fully associative.");
+  schema.field("policy", &Params::policy)
       .category("victims")
       .doc("Which entry leaves a full set. Only with two ways or more: of one entry there is no choice.");
+  schema.rule(
+      "a filter cannot be smaller than one set: entries must be at least ways",
+      [](const Params& params) { return params.entries >= params.ways; }, "entries");
+  schema.rule(
+      "entries must be a multiple of ways",
+      [](const Params& params) {
+        return params.entries < params.ways || params.entries % ways_of(params) == 0;
+      },
+      "entries");
+  schema.effective(
+      "policy", [](const Params& params) { return ways_of(params) > 1; },
+      "unless a set has two entries to choose from: set ways: 2 or more");
+}
+
+}  // namespace
+
+void LineFilterParams::describe(Schema<LineFilterParams>& schema) { describe_lines(schema); }
+
+void SnoopFilterParams::describe(Schema<SnoopFilterParams>& schema) {
+  describe_lines(schema);
   schema.field("block", &SnoopFilterParams::block)
       .doc(
           "Lines that leave together at most, by one snoop: the victim, and lines beside it that are in the "
@@ -55,24 +80,12 @@ void SnoopFilterParams::describe(Schema<SnoopFilterParams>& schema) {
           "in a row.")
       .source("CXL 3.x: BISnp*Blk cover the lower or upper 128 B, or 256 B");
   schema.rule(
-      "a filter cannot be smaller than one set: entries must be at least ways",
-      [](const SnoopFilterParams& params) { return params.entries >= params.ways; }, "entries");
-  schema.rule(
-      "entries must be a multiple of ways",
-      [](const SnoopFilterParams& params) {
-        return params.entries < params.ways || params.entries % ways_of(params) == 0;
-      },
-      "entries");
-  schema.rule(
       "the specification has no block of 3 lines, and blocks of up to 3 would be those of up to 2: set "
       "alignment: free, or block: 2 or 4",
       [](const SnoopFilterParams& params) {
         return params.block != 3 || params.alignment == BlockAlignment::kFree;
       },
       "block");
-  schema.effective(
-      "policy", [](const SnoopFilterParams& params) { return ways_of(params) > 1; },
-      "unless a set has two entries to choose from: set ways: 2 or more");
   schema.effective(
       "block", [](const SnoopFilterParams& params) { return params.entries > 1; },
       "unless there are two entries that can leave together");
@@ -92,7 +105,7 @@ SnoopFilter::SnoopFilter(const SnoopFilterParams& params, std::uint32_t peers, c
   tags_.allow_pins();
 }
 
-std::uint64_t SnoopFilter::bytes(const SnoopFilterParams& params, std::uint32_t peers) {
+std::uint64_t SnoopFilter::bytes(const LineFilterParams& params, std::uint32_t peers) {
   const std::uint64_t entries = params.entries;
   const std::uint32_t ways = ways_of(params);
   const std::uint64_t of_entry = sizeof(FilterState) + words_of(peers) * sizeof(std::uint64_t);

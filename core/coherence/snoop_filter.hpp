@@ -17,10 +17,16 @@
 
 namespace cxloom {
 
-struct SnoopFilterParams {
+/// Of a filter whose lines leave one by one.
+struct LineFilterParams {
   std::uint32_t entries = 65'536;
   std::uint32_t ways = 0;
   Kinded policy{"lru", Value(Value::Map{})};
+
+  static void describe(Schema<LineFilterParams>& schema);
+};
+
+struct SnoopFilterParams : LineFilterParams {
   std::uint32_t block = 1;
   BlockAlignment alignment = BlockAlignment::kSpec;
 
@@ -55,7 +61,7 @@ class SnoopFilter {
               RandomStream random);
 
   /// What one takes of memory. With `lfi` there is a counter for each line ever inserted besides.
-  static std::uint64_t bytes(const SnoopFilterParams& params, std::uint32_t peers);
+  static std::uint64_t bytes(const LineFilterParams& params, std::uint32_t peers);
 
   std::uint32_t capacity() const { return tags_.capacity(); }
   std::uint32_t occupied() const { return tags_.occupied(); }

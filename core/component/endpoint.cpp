@@ -1,5 +1,7 @@
 #include "component/endpoint.hpp"
 
+#include <utility>
+
 #include "component/component_time.hpp"
 
 namespace cxloom {
@@ -11,6 +13,13 @@ void Endpoint::bind(Channel channel, Agent& agent) {
   ensure(!taker || taker == &agent, "two agents that take the same messages");
   taker = &agent;
   add_sender(agent);
+}
+
+Agent* Endpoint::put_before(Channel channel, Agent& agent) {
+  Agent* const taker = std::exchange(takers_[static_cast<std::size_t>(channel)], nullptr);
+  ensure(taker != nullptr, "nobody takes the messages that an agent is to stand before");
+  bind(channel, agent);
+  return taker;
 }
 
 void Endpoint::add_sender(Agent& agent) {

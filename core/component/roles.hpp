@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "component/io_record.hpp"
 #include "kernel/distribution.hpp"
+#include "protocol/address_map.hpp"
 #include "protocol/message.hpp"
 #include "protocol/segment_sums.hpp"
 
@@ -42,8 +43,10 @@ class MemoryOwner {
 /// Manages the coherence of memory, its own or that of other devices: regions may have it as their home.
 class CoherenceHome {
  public:
-  /// It serves the lines of memory of its own device only.
-  virtual bool serves_own_memory() const = 0;
+  /// The coherence of the regions whose home it may be.
+  virtual Coherence coherence() const = 0;
+  /// It may keep memory of other devices coherent, too.
+  virtual bool serves_others() const = 0;
   /// What it counted in the window.
   virtual const CoherenceCounts& coherence_counts() const = 0;
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/measure_table.hpp"
+#include "coherence/write_pull.hpp"
 #include "component/component_time.hpp"
 #include "component/memory_access.hpp"
 
@@ -58,8 +59,10 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
     });
     taker = cache_.get();
   }
-  for (const Channel answers : {Channel::kS2MNDR, Channel::kS2MDRS}) endpoint.bind(answers, *taker);
-  if (cache_) endpoint.bind(Channel::kS2MBISnp, *cache_);
+  for (const Channel answers : {Channel::kS2MNDR, Channel::kS2MDRS, Channel::kH2DRsp, Channel::kH2DData})
+    endpoint.bind(answers, *taker);
+  if (!cache_) return;
+  for (const Channel snoops : {Channel::kS2MBISnp, Channel::kH2DReq}) endpoint.bind(snoops, *cache_);
 }
 
 void Sequencer::assign(Work work, RequestObserver& observer) {
@@ -230,9 +233,14 @@ void Sequencer::access_uncached(Request& request) {
   const bool read = request.kind == AccessKind::kRead;
   const AddressMap::Place place = place_of(*this, request.id, request.address);
   if (place.home != place.target) request.target = place.target;  // otherwise who answers
-  if (place.coherent()) request.message.snp = read ? SnpType::kSnpCur : SnpType::kSnpInv;
-  send_request(*this, request, place, read ? Opcode::kMemRd : Opcode::kMemWr, request.address, request.size,
-               request.index);
+  Opcode opcode = read ? Opcode::kMemRd : Opcode::kMemWr;
+  request.message.completion = nullptr;
+  if (place.coherence == Coherence::kHdmH) {
+    opcode = read ? Opcode::kRdCurr : write_past_caches(request.size);
+  } else if (place.coherent()) {
+    request.message.snp = read ? SnpType::kSnpCur : SnpType::kSnpInv;
+  }
+  send_request(*this, request, place, opcode, request.address, request.size, request.index);
 }
 
 void Sequencer::read_through() {
@@ -254,6 +262,9 @@ void Sequencer::check_mapped(const Access& access) const {
 
 void Sequencer::receive(Message& message) {
   endpoint().release(message, now());
+  if (message.opcode == Opcode::kWritePull || message.opcode == Opcode::kGoWritePull)
+    send_pulled_data(*this, message, now());
+  if (message.channel == Channel::kD2HData) return;  // the answer to the write comes when they are there
   Request& request = requests_.at(message.tag);
   request.failed = message.failed;
   if (message.failed || request.target == endpoint().id()) request.target = message.source;

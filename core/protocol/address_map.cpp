@@ -106,17 +106,20 @@ void RegionParams::describe(Schema<RegionParams>& schema) {
       .doc("First address of the range.");
   schema
       .choice("coherence", &RegionParams::coherence,
-              {{"none", Coherence::kNone}, {"hdm-db", Coherence::kHdmDb}})
+              {{"none", Coherence::kNone}, {"hdm-db", Coherence::kHdmDb}, {"hdm-h", Coherence::kHdmH}})
       .doc(
           "Who keeps caches coherent that hold its lines. none: nobody; each line is taken to be used by one "
           "requester. "
-          "hdm-db: the device, by a snoop filter and back-invalidate snoops.")
-      .source("CXL 3.x, HDM-DB");
+          "hdm-db: the device, by a snoop filter and back-invalidate snoops. hdm-h: a host, by snoops of "
+          "CXL.cache; its own memory, or a device's.")
+      .source("CXL 3.x, HDM-DB and HDM-H");
   schema.field("home", &RegionParams::home)
-      .default_text("each target, by a dcoh of its own")
-      .doc("The device that manages the coherence of the range: one with a dcoh.");
+      .default_text("each target, by a dcoh or home_agent of its own")
+      .doc(
+          "The device that manages the coherence of the range: one with a dcoh (hdm-db), or a host with a "
+          "home_agent (hdm-h).");
   schema.rule(
-      "home names who keeps the range coherent: it needs coherence: hdm-db",
+      "home names who keeps the range coherent: it needs coherence: hdm-db or hdm-h",
       [](const RegionParams& region) { return !region.home || region.coherence != Coherence::kNone; },
       "home");
 }
@@ -188,6 +191,19 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
 std::vector<NodeId> AddressMap::targets() const {
   std::vector<NodeId> targets;
   for (const auto& [id, bytes] : used_) targets.push_back(id);
+  std::sort(targets.begin(), targets.end());
+  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+  return targets;
+}
+
+std::vector<NodeId> AddressMap::targets_of(NodeId home) const {
+  std::vector<NodeId> targets;
+  for (const Region& region : regions_) {
+    if (region.coherence == Coherence::kNone) continue;
+    for (const Slot& slot : region.slots) {
+      if (slot.home == home) targets.push_back(slot.target);
+    }
+  }
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   return targets;

@@ -83,6 +83,8 @@ class AddressMap {
   std::vector<NodeId> targets() const;
   /// Every device that keeps a region coherent in this way, or a part of one, once, in the order of their identities.
   std::vector<NodeId> homes(Coherence coherence) const;
+  /// Every device with memory that `home` keeps coherent, once, in the order of their identities.
+  std::vector<NodeId> targets_of(NodeId home) const;
   /// The lowest address that leads to one of these.
   Address first_address(NodeId target) const;
   /// Bytes of a target's memory that its regions take.

@@ -19,8 +19,8 @@ bool has_68b_flits(const LinkParams& params) { return params.phy && params.flit_
 
 bool fails_requests(const LinkParams& params) { return params.outage.at && params.outage.fail; }
 
-void check_link(const System::LinkView& link) {
-  if (has_68b_flits(*link.params)) {
+void check_link(const System::LinkView& link, Coherence coherence) {
+  if (coherence == Coherence::kHdmDb && has_68b_flits(*link.params)) {
     throw InputError({"68B flits have no back-invalidate snoops, which coherence: hdm-db needs",
                       "link '" + link.name + "' with flit: 68B",
                       "flit: 256B, 256B-lo or 256B-pbr, or a link without a phy",
@@ -38,7 +38,7 @@ void check_link(const System::LinkView& link) {
 }
 
 // Every link on a shortest way from one node to another.
-void check_ways(const System& system, std::uint32_t from, std::uint32_t to) {
+void check_ways(const System& system, Coherence coherence, std::uint32_t from, std::uint32_t to) {
   const Topology& topology = system.topology();
   std::vector<bool> seen(topology.size(), false);
   std::vector<std::uint32_t> frontier{from};
@@ -52,7 +52,7 @@ void check_ways(const System& system, std::uint32_t from, std::uint32_t to) {
     const auto ports = hops.size() == 1 ? std::span(&kOnly, 1) : system.routes().next_hops(node, to);
     for (const std::uint16_t port : ports) {
       const Topology::Hop& hop = hops[port];
-      check_link(system.links()[hop.link]);
+      check_link(system.links()[hop.link], coherence);
       if (!seen[hop.to]) frontier.push_back(hop.to);
       seen[hop.to] = true;
     }
@@ -67,11 +67,13 @@ void check_coherence(const System& system) {
         return has_68b_flits(*link.params) || fails_requests(*link.params);
       }))
     return;
-  for (const NodeId home : system.address_map().homes(Coherence::kHdmDb)) {
-    for (const auto& [component, requester] : system.roles().requesters) {
-      if (!requester->cache() || component->id() == home) continue;
-      check_ways(system, component->id().index(), home.index());
-      check_ways(system, home.index(), component->id().index());
+  for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH}) {
+    for (const NodeId home : system.address_map().homes(coherence)) {
+      for (const auto& [component, requester] : system.roles().requesters) {
+        if (!requester->cache() || component->id() == home) continue;
+        check_ways(system, coherence, component->id().index(), home.index());
+        check_ways(system, coherence, home.index(), component->id().index());
+      }
     }
   }
 }

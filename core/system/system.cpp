@@ -82,36 +82,60 @@ Component& System::component(const std::string& name) const {
   return *components_[find_device(name).index()];
 }
 
+namespace {
+
+// What a region needs of its home, for people.
+struct HomeNeeded {
+  const char* part;     // what a device without it lacks
+  const char* allowed;  // by name
+  const char* instead;  // of a memory that has none itself
+};
+
+HomeNeeded needed_for(Coherence coherence) {
+  if (coherence == Coherence::kHdmH)
+    return {"home agent", "hosts with a home_agent",
+            "a host with memory and a home_agent, or home: such a host"};
+  return {"coherency agent", "devices of kind dcoh, and memory with a dcoh",
+          "memory with a dcoh, or home: a device of kind dcoh"};
+}
+
+}  // namespace
+
 // Who keeps a region coherent, if it is one device for all of it.
 std::optional<NodeId> System::home_of(const RegionParams& region,
                                       const std::vector<MemoryTargetInfo>& targets) const {
   if (region.coherence == Coherence::kNone) return std::nullopt;
+  const HomeNeeded needed = needed_for(region.coherence);
+  const auto home_at = [&](NodeId node) -> const CoherenceHome* {
+    const CoherenceHome* const home = roles().homes.of(node);
+    return home && home->coherence() == region.coherence ? home : nullptr;
+  };
   if (region.home) {
     return below("home", [&] {
-      const Component& home = component(*region.home);
-      const CoherenceHome* const role = roles().homes.of(home.id());
-      if (role && role->serves_own_memory() &&
-          std::ranges::any_of(targets, [&](const auto& target) { return target.id != home.id(); })) {
+      const Component& component = this->component(*region.home);
+      const CoherenceHome* const home = home_at(component.id());
+      if (!home) {
+        throw InputError({std::string("a device without a ") + needed.part,
+                          "'" + component.name() + "'",
+                          needed.allowed,
+                          {}});
+      }
+      if (!home->serves_others() &&
+          std::ranges::any_of(targets, [&](const auto& target) { return target.id != component.id(); })) {
         throw InputError({"the coherency agent of a memory keeps that memory coherent alone",
-                          "'" + home.name() + "'",
+                          "'" + component.name() + "'",
                           "a device of kind dcoh for several memories",
                           {}});
       }
-      if (!role) {
-        throw InputError({"a device without a coherency agent",
-                          "'" + home.name() + "'",
-                          "devices of kind dcoh, and memory with a dcoh",
-                          {}});
-      }
-      return std::optional<NodeId>(home.id());
+      return std::optional<NodeId>(component.id());
     });
   }
   for (std::size_t t = 0; t < targets.size(); ++t) {
-    if (roles().homes.of(targets[t].id)) continue;
+    if (home_at(targets[t].id)) continue;
     below(indexed("to", t), [&] {
-      throw InputError({"memory without a coherency agent cannot be kept coherent",
+      throw InputError({std::string("memory without a ") + needed.part + " cannot be kept coherent",
                         "'" + targets[t].name + "'",
-                        "memory with a dcoh, or home: a device of kind dcoh",
+                        needed.instead,
                         {}});
     });
   }
@@ -255,12 +279,13 @@ void System::check_reachability() const {
     if (!requester->has_work()) continue;
     for (const NodeId target : targets) check(*component, target);
   }
-  for (const NodeId home : fabric_.map.homes(Coherence::kHdmDb)) {
-    for (const auto& [component, requester] : roles().requesters) {
-      if (requester->has_work()) check(*component, home);
+  for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH}) {
+    for (const NodeId home : fabric_.map.homes(coherence)) {
+      for (const auto& [component, requester] : roles().requesters) {
+        if (requester->has_work()) check(*component, home);
+      }
+      for (const NodeId target : fabric_.map.targets_of(home)) check(*components_[home.index()], target);
     }
-    if (roles().homes.of(home)->serves_own_memory()) continue;
-    for (const NodeId target : targets) check(*components_[home.index()], target);
   }
   for (const auto& [component, initiator] : roles().io_initiators)
     check(*component, find_device(initiator->target()));

@@ -126,17 +126,17 @@ def memory_rows(name: str, at: str, base: Spec, device: str) -> Iterator[Turn]:
     yield Turn(f"{name}.credit_release", buffers, f"{at}.credit_release", release, FALLS, bandwidth)
 
 
-def accelerator_rows() -> Iterator[Turn]:
-    """The memory of an accelerator."""
+def requester_memory_rows(kind: str) -> Iterator[Turn]:
+    """The memory of a host or an accelerator."""
     base = changed(
         two_memories(),
-        ("devices.mem0", {"kind": "accelerator", "memory": {"capacity": "1MiB"}}),
+        ("devices.mem0", {"kind": kind, "memory": {"capacity": "1MiB"}}),
     )
-    name = "devices.accelerator.memory"
+    name = f"devices.{kind}.memory"
     yield from memory_rows(name, "devices.mem0.memory", base, "mem0")
     own = changed(
         base,
-        ("devices.mem0", {"kind": "accelerator"}),
+        ("devices.mem0", {"kind": kind}),
         ("address_map.0.to", ["mem1"]),
         ("workload", {"mem0": {"pattern": "random", "requests": 1000, "footprint": "64KiB"}}),
     )
@@ -425,7 +425,8 @@ def all_rows() -> Iterator[Turn]:
     """The whole table."""
     yield from requester_rows("host")
     yield from requester_rows("accelerator")
-    yield from accelerator_rows()
+    for kind in ("host", "accelerator"):
+        yield from requester_memory_rows(kind)
     yield from bus_rows()
     yield from switch_rows()
     yield from victim_rows()

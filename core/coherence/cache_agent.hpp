@@ -67,6 +67,7 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   std::uint64_t lines_lost() const { return lines_lost_; }
 
  private:
+  friend struct AgentState;  // writes all of it down, to tell one state of a system from another
   enum Wake : std::uint8_t { kAnswer, kSnoop };
 
   using Transaction = CacheTransaction;

@@ -164,6 +164,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   std::string watched_state(LineAddress line) const;
 
  private:
+  friend struct AgentState;  // writes all of it down, to tell one state of a system from another
   enum Wake : std::uint8_t { kLookedUp };
 
   void admit(Message& message);

@@ -63,6 +63,8 @@ class SnoopFilter {
   /// What one takes of memory. With `lfi` there is a counter for each line ever inserted besides.
   static std::uint64_t bytes(const LineFilterParams& params, std::uint32_t peers);
 
+  /// Which lines have entries, in which sets, and in which order.
+  const TagArray& tags() const { return tags_; }
   std::uint32_t capacity() const { return tags_.capacity(); }
   std::uint32_t occupied() const { return tags_.occupied(); }
   std::uint32_t peers() const { return peers_; }

@@ -50,6 +50,7 @@ class CacheArray : private TagArray {
   using TagArray::contains;
   using TagArray::line;
   using TagArray::lookup;
+  using TagArray::newest_first;
   using TagArray::occupied;
   using TagArray::sets;
   using TagArray::touch;

@@ -39,6 +39,13 @@ class SlotOrder {
     return slot;
   }
 
+  /// Calls `visit(slot)` from the newest on, as long as that returns true; behind the oldest come free slots.
+  template <class Visit>
+  void newest_first(std::uint32_t set, Visit&& visit) const {
+    Slot slot = links_[sentinel(set)].previous;
+    while (slot < slots_ && visit(slot)) slot = links_[slot].previous;
+  }
+
   /// True if a use of the slot changes nothing, which is the case of most hits.
   bool settled(Slot slot) const { return !moves_when_used_ || links_[slot].next >= slots_; }
   void used(std::uint32_t set, Slot slot) {

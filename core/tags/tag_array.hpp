@@ -50,6 +50,16 @@ class TagArray {
   /// Of a slot that has one.
   LineAddress line(Slot slot) const { return LineAddress{tags_[slot] - 1}; }
 
+  /// Calls `visit(slot)` for each line of a set, the one that came last or, if the policy goes by uses, was used last first.
+  template <class Visit>
+  void newest_first(std::uint32_t set, Visit&& visit) const {
+    order_.newest_first(set, [&](Slot slot) {
+      if (free(slot)) return false;
+      visit(slot);
+      return true;
+    });
+  }
+
   /// Tells the victim policy that the line was used.
   void touch(Slot slot) {
     if (!order_.settled(slot)) order_.used(set_of(line(slot)), slot);

@@ -140,6 +140,27 @@ TEST(TagArray, RandomVictimsAreAllThatAreNotPinnedWithEqualChance) {
   }
 }
 
+TEST(TagArray, TellsItsLinesFromTheNewestOn) {
+  const auto order = [](const TagArray& tags) {
+    std::vector<std::uint64_t> lines;
+    tags.newest_first(1, [&](Slot slot) { lines.push_back(tags.line(slot).number()); });
+    return lines;
+  };
+  for (const char* const policy : {"lru", "fifo"}) {
+    TagArray tags = array(2, 3, policy);
+    EXPECT_TRUE(order(tags).empty());
+    for (const std::uint64_t line : {1U, 3U, 5U, 4U}) tags.place(LineAddress{line}, kNoSlot);
+    EXPECT_EQ(order(tags), (std::vector<std::uint64_t>{5, 3, 1}));
+    tags.touch(tags.lookup(LineAddress{1}));
+    EXPECT_EQ(order(tags), policy == std::string("lru") ? (std::vector<std::uint64_t>{1, 5, 3})
+                                                        : (std::vector<std::uint64_t>{5, 3, 1}));
+    tags.erase(tags.lookup(LineAddress{5}));
+    EXPECT_EQ(order(tags).size(), 2U);
+    tags.place(LineAddress{7}, kNoSlot);
+    EXPECT_EQ(order(tags).front(), 7U);
+  }
+}
+
 TEST(TagArray, ALineTakesItsPinAlong) {
   TagArray tags = array(1, 2, "lru");
   tags.allow_pins();

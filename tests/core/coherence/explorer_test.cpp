@@ -1,0 +1,144 @@
+// Every state that small systems of caches and a coherency agent can reach: whatever the order of messages and requests, each
+// read sees the latest write, a line has one writer or readers, the filter has whoever holds a line, every request is answered,
+// and no agent stops with a broken invariant (support/coherence_oracle.hpp, support/coherence_explorer.hpp).
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/support/coherence_bench.hpp"
+#include "core/support/coherence_explorer.hpp"
+
+namespace cxloom::test {
+namespace {
+
+/// Two caches of so many lines, and a filter of so many entries. One requester uses two lines, the other `others` of them.
+CoherenceSetup system_of(std::uint32_t cached, std::uint32_t entries, std::uint32_t others) {
+  CoherenceSetup setup;
+  setup.hosts = {{small_cache(cached), anything(2)}, {small_cache(cached), anything(others)}};
+  setup.home = small_home(entries);
+  return setup;
+}
+
+/// The filter makes room: it has fewer entries than the caches have lines.
+CoherenceSetup small_filter() { return system_of(2, 1, 2); }
+/// The caches make room.
+CoherenceSetup small_caches() { return system_of(1, 2, 1); }
+
+/// Visits them all, which are more than `least`. Each of `opcodes` is sent in one of them.
+void visit_all(const CoherenceSetup& setup, std::size_t least, const std::vector<std::string>& opcodes = {}) {
+  std::set<std::string> unseen(opcodes.begin(), opcodes.end());
+  Explorer explorer([&] { return std::make_unique<CoherenceBench>(setup); });
+  explorer.show([&](const Explorable& /*system*/, const std::string& fingerprint) {
+    std::erase_if(unseen, [&](const std::string& opcode) {
+      return fingerprint.find(opcode + " ") != std::string::npos;
+    });
+  });
+  const Exploration& found = explorer.explore();
+  std::cout << found.text() << "\n";
+  ASSERT_EQ(found.violation, "") << found.path;
+  EXPECT_TRUE(found.whole);
+  EXPECT_GT(found.states, least);
+  EXPECT_GT(found.ends, 0U);
+  for (const std::string& opcode : unseen) ADD_FAILURE() << "never sent: " << opcode;
+}
+
+TEST(CoherenceExplorer, EvictionsFromTheFilter) {
+  visit_all(small_filter(), 7000,
+            {"MemRdData", "MemRd", "MemWr", "MemData", "Cmp", "Cmp-E", "BISnpInv", "BIRspI", "BIConflict",
+             "BI-ConflictAck"});
+}
+
+TEST(CoherenceExplorer, EvictionsFromTheCachesThatNobodyHearsOf) {
+  visit_all(small_caches(), 8000,
+            {"MemRdData", "MemInv", "Cmp-S", "BISnpData", "BIRspS", "BIConflict", "BI-ConflictAck"});
+}
+
+TEST(CoherenceExplorer, EvictionsFromTheCachesWithNotice) {
+  CoherenceSetup setup = small_caches();
+  for (HostSetup& host : setup.hosts) host.cache->clean_evictions = CleanEvictions::kNotified;
+  visit_all(setup, 9000, {"MemClnEvct", "BISnpData", "BIConflict"});
+}
+
+TEST(CoherenceExplorer, ReadsThatShare) {
+  CoherenceSetup setup = small_caches();
+  for (HostSetup& host : setup.hosts) host.cache->read_state = ReadState::kShared;
+  visit_all(setup, 9000, {"MemRd", "MemInv", "Cmp-S"});
+}
+
+TEST(CoherenceExplorer, WritesPastTheCaches) {
+  CoherenceSetup setup = small_caches();
+  for (HostSetup& host : setup.hosts) host.cache->write_allocate = false;
+  visit_all(setup, 7000, {"MemWr", "MemInv", "BISnpInv", "BIConflict"});
+}
+
+TEST(CoherenceExplorer, ARequesterWithoutACache) {
+  CoherenceSetup setup = system_of(2, 2, 2);
+  setup.hosts[1].cache.reset();
+  visit_all(setup, 4000, {"BISnpCur", "BIRspE", "BISnpInv", "BIConflict"});
+}
+
+TEST(CoherenceExplorer, TwoCachesAndARequesterWithoutOneOfOneLine) {
+  CoherenceSetup setup;
+  setup.hosts = {{small_cache(1), anything(1)}, {small_cache(1), anything(1)}, {std::nullopt, anything(1)}};
+  setup.home = small_home(1);
+  setup.lines = 1;
+  visit_all(setup, 10'000, {"BISnpCur", "BIRspE", "BIRspS", "BISnpInv", "BISnpData", "BIConflict"});
+}
+
+TEST(CoherenceExplorer, TwoRequestsInFlight) {
+  CoherenceSetup setup = system_of(2, 1, 1);
+  setup.hosts[0].plan.in_flight = 2;
+  visit_all(setup, 17'000, {"BISnpInv", "BIConflict"});
+}
+
+TEST(CoherenceExplorer, BlocksOfTwoLines) {
+  CoherenceSetup setup = system_of(3, 2, 1);
+  setup.home.filter.block = 2;
+  setup.lines = 3;  // the third needs the entries of both others
+  setup.hosts[0].plan.steps = {write_of(0), write_of(1), write_of(2)};
+  setup.hosts[1].plan = {{write_of(0), read_of(2)}, true};
+  visit_all(setup, 9000, {"BISnpInvBlk", "BIRspIBlk", "BISnpInv", "BISnpData", "BIConflict"});
+}
+
+TEST(CoherenceExplorer, TwoLevels) {
+  CoherenceSetup setup = small_caches();
+  for (HostSetup& host : setup.hosts) {
+    CacheLevelParams behind;
+    static_cast<CacheParams&>(behind) = small_cache(1);
+    host.cache->levels = {behind};
+  }
+  visit_all(setup, 12'000, {"MemInv", "BISnpData", "BIConflict"});
+}
+
+// One request in the agent at a time. What its snoops wait for comes in all the same.
+TEST(CoherenceExplorer, AnAgentOfOneTransaction) {
+  CoherenceSetup setup = small_caches();
+  setup.home.transactions = 1;
+  visit_all(setup, 7000, {"BISnpInv", "BIConflict"});
+}
+
+// Whether the network keeps the order of messages of one class to different lines does not matter.
+TEST(CoherenceExplorer, ANetworkThatReordersLines) {
+  CoherenceSetup setup = system_of(2, 1, 1);
+  setup.hosts[0].plan.in_flight = 2;
+  setup.order_by_line = true;
+  visit_all(setup, 17'000, {"BISnpInv", "BIConflict"});
+}
+
+// States that the explorer takes for the same have the same futures, whichever way led there.
+TEST(CoherenceExplorer, FingerprintsSayEnough) {
+  CoherenceSetup few_lines = small_caches();
+  few_lines.hosts[1].plan.steps = {write_of(0)};
+  for (const CoherenceSetup& setup : {small_filter(), few_lines}) {
+    Explorer explorer([&] { return std::make_unique<CoherenceBench>(setup); });
+    EXPECT_TRUE(explorer.explore().whole);
+    EXPECT_EQ(explorer.check_fingerprints(), "");
+  }
+}
+
+}  // namespace
+}  // namespace cxloom::test

@@ -1,0 +1,338 @@
+#include "core/support/coherence_bench.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <utility>
+
+#include "component/component_time.hpp"
+#include "component/memory_access.hpp"
+#include "core/support/coherence_state.hpp"
+#include "core/support/victims.hpp"
+
+namespace cxloom::test {
+
+Plan anything(std::uint32_t lines, std::uint32_t in_flight) {
+  Plan plan{{}, true, in_flight};
+  for (std::uint32_t line = 0; line < lines; ++line) {
+    plan.steps.push_back(read_of(line));
+    plan.steps.push_back(write_of(line));
+  }
+  return plan;
+}
+
+CacheAgentParams small_cache(std::uint32_t lines) {
+  CacheAgentParams params;
+  params.size = Bytes{lines * kLineBytes};
+  params.ways = lines;
+  params.access_time = {};
+  return params;
+}
+
+DcohParams small_home(std::uint32_t entries) {
+  DcohParams params;
+  params.filter.entries = entries;
+  params.lookup_time = {};
+  return params;
+}
+
+// ---- Its parts
+
+/// A requester with its cache, or one that keeps no copies and asks as a sequencer without a cache does.
+class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
+ public:
+  Host(MessageBench& bench, Endpoint& device, const HostSetup& setup)
+      : Agent(device), plan_(setup.plan), results_(setup.plan.repeated ? 0 : setup.plan.steps.size()) {
+    Agent* taker = this;
+    if (setup.cache) {
+      cache_ = std::make_unique<CacheAgent>(*setup.cache, Time{}, device, bench.context_of(device), victims(),
+                                            static_cast<CacheAgent::Client&>(*this));
+      device.add(*cache_);
+      device.bind(Channel::kS2MBISnp, *cache_);
+      taker = cache_.get();
+    }
+    for (const Channel channel : {Channel::kS2MNDR, Channel::kS2MDRS}) device.bind(channel, *taker);
+  }
+
+  const CacheAgent* cache() const { return cache_.get(); }
+  const std::vector<std::optional<CoherenceOracle::Version>>& results() const { return results_; }
+  bool idle() const { return requests_.live() == 0; }
+
+  /// How many of the steps of its plan may be next, and which.
+  std::size_t options() const {
+    if (requests_.live() == plan_.in_flight) return 0;
+    if (plan_.repeated) return plan_.steps.size();
+    return issued_ < plan_.steps.size() ? 1 : 0;
+  }
+  std::size_t option(std::size_t number) const { return plan_.repeated ? number : issued_; }
+  const Step& step(std::size_t number) const { return plan_.steps[number]; }
+
+  void issue(std::size_t number) {
+    const Step& step = plan_.steps[number];
+    Request& request = requests_.take();
+    request.id = plan_.repeated ? 0 : number;
+    request.kind = step.kind;
+    request.size = kLineBytes;
+    request.address = LineAddress{step.line}.address();
+    request.target = endpoint().id();
+    request.begin(endpoint().id(), Time{});
+    ++issued_;
+    if (cache_) {
+      cache_->access(request);
+      return;
+    }
+    const bool read = request.kind == AccessKind::kRead;
+    request.message.snp = read ? SnpType::kSnpCur : SnpType::kSnpInv;
+    send_request(*this, request, place_of(*this, 0, request.address), read ? Opcode::kMemRd : Opcode::kMemWr,
+                 request.address, request.size, request.index);
+  }
+
+  void performed(LineAddress line, AccessKind kind, CoherenceOracle::Version version) {
+    if (!plan_.repeated) performed_.push_back({line, kind, version});
+  }
+
+  // Of one without a cache.
+  void receive(Message& message) override { answered(requests_.at(message.tag)); }
+
+  void write_state(StateText& text) const {
+    if (cache_) AgentState::write(*cache_, endpoint().id(), text);
+    if (plan_.repeated) return;
+    text << std::uint64_t{issued_};
+    for (const auto& result : results_) (text << ',') << (result ? std::to_string(*result) : "-");
+    text << '\n';
+  }
+
+ private:
+  struct Performed {
+    LineAddress line;
+    AccessKind kind;
+    CoherenceOracle::Version version;
+  };
+
+  void answered(Request& request) override {
+    const LineAddress line = LineAddress::of(request.address);
+    const auto found = std::find_if(performed_.begin(), performed_.end(), [&](const Performed& each) {
+      return each.line == line && each.kind == request.kind;
+    });
+    if (found != performed_.end()) {
+      results_[request.id] = found->version;
+      performed_.erase(found);
+    }
+    requests_.give_back(request);
+  }
+  void written_back(NodeId /*target*/, std::uint16_t /*bytes*/) override {}
+  void go_on() override {}
+
+  Plan plan_;
+  std::unique_ptr<CacheAgent> cache_;
+  Pool<Request> requests_;
+  std::size_t issued_ = 0;
+  std::deque<Performed> performed_;  // without an answer yet
+  std::vector<std::optional<CoherenceOracle::Version>> results_;
+};
+
+/// Memory that answers when the test delivers: accesses to different lines in any order.
+class CoherenceBench::Memory final : public Agent {
+ public:
+  Memory(MessageBench& bench, Endpoint& device) : Agent(device), bench_(bench), completion_(*this) {
+    device.add_sender(*this);
+  }
+  void put_behind(MemoryFront& front) { completion_.front = &front; }
+
+  void receive(Message& message) override {
+    const std::uint64_t lane = LineAddress::of(message.address).number() + 1;
+    const NodeId home = endpoint().id();
+    for (const auto& [key, queue] : bench_.queues()) {
+      if (queue.receiver == &completion_ && key.lane == lane &&
+          (key.channel == Channel::kM2SRwD || message.opcode == Opcode::kMemWr))
+        raced_ = bench_.describe(message) + " while the memory works on another access to the line";
+    }
+    bench_.wait_for(completion_, {home, home, message.channel, lane}, message);
+  }
+  /// A write and another access to its line that were in the memory at once: it may take them in any order.
+  const std::string& raced() const { return raced_; }
+
+ private:
+  struct Completion final : EventHandler {
+    explicit Completion(Memory& whole) : memory(whole) {}
+    void receive(Message& message) override {
+      message.opcode = message.opcode == Opcode::kMemWr ? Opcode::kCmp : Opcode::kMemData;
+      message.channel = channel_of(message.opcode);
+      front->memory_answered(message);
+    }
+    Memory& memory;
+    MemoryFront* front = nullptr;
+  };
+
+  MessageBench& bench_;
+  Completion completion_;
+  std::string raced_;
+};
+
+/// Tells the oracle, and the hosts what they read and wrote.
+class CoherenceBench::Watch final : public ProtocolObserver {
+ public:
+  explicit Watch(CoherenceBench& bench) : bench_(bench) {}
+
+  void sent(const Message& message, Time now) override { bench_.oracle_.sent(message, now); }
+  void handled(const Message& message, NodeId node, Time now, const std::string& before,
+               const std::string& after) override {
+    bench_.oracle_.handled(message, node, now, before, after);
+  }
+  void performed(NodeId node, LineAddress line, AccessKind kind, Time now) override {
+    bench_.oracle_.performed(node, line, kind, now);
+    const CoherenceOracle::Version version = bench_.oracle_.in_cache(node, line);
+    bench_.hosts_[node.index()]->performed(line, kind, version);
+    if (bench_.logs_)
+      bench_.log_.push_back("      " + bench_.bench_.name_of(node) +
+                            (kind == AccessKind::kRead ? " has read " : " has written ") +
+                            to_text(line.address()) + ", version " + std::to_string(version));
+  }
+
+ private:
+  CoherenceBench& bench_;
+};
+
+// ---- The system
+
+CoherenceBench::CoherenceBench(const CoherenceSetup& setup)
+    : oracle_(bench_.fabric().map), watch_(std::make_unique<Watch>(*this)) {
+  for (std::uint32_t line = 0; line < setup.lines; ++line) lines_.emplace_back(line);
+  if (setup.order_by_line) bench_.order_by_line();
+  if (setup.fault) bench_.on_send(setup.fault);
+  for (std::size_t i = 0; i < setup.hosts.size(); ++i) {
+    Endpoint& device = bench_.add_device("host" + std::to_string(i));
+    hosts_.push_back(std::make_unique<Host>(bench_, device, setup.hosts[i]));
+    if (hosts_[i]->cache())
+      oracle_.add(device.id(), *hosts_[i]->cache(), setup.hosts[i].cache->clean_evictions);
+  }
+  Endpoint& device = bench_.add_device("mem");
+  memory_ = std::make_unique<Memory>(bench_, device);
+  home_ = std::make_unique<Dcoh>(setup.home, device, bench_.context_of(device), victims(), memory_.get());
+  memory_->put_behind(*home_);
+  oracle_.add(device.id(), *home_);
+  RegionParams region;
+  region.to = {"mem"};
+  region.coherence = Coherence::kHdmDb;
+  bench_.fabric().map.add_region(region, {{"mem", device.id(), Bytes{1U << 20U}}});
+  bench_.fabric().observer = watch_.get();
+  bench_.start();
+}
+
+CoherenceBench::~CoherenceBench() = default;
+
+std::size_t CoherenceBench::choices() const {
+  std::size_t all = deliveries();
+  for (const auto& host : hosts_) all += host->options();
+  return all;
+}
+
+CoherenceBench::Issue CoherenceBench::issue(std::size_t choice) const {
+  choice -= deliveries();
+  std::size_t host = 0;
+  for (; choice >= hosts_[host]->options(); ++host) choice -= hosts_[host]->options();
+  return {host, hosts_[host]->option(choice)};
+}
+
+void CoherenceBench::perform(std::size_t choice) {
+  if (choice < deliveries()) {
+    bench_.deliver(std::next(bench_.queues().begin(), static_cast<std::ptrdiff_t>(choice))->first);
+    return;
+  }
+  const Issue next = issue(choice);
+  hosts_[next.host]->issue(next.step);
+  bench_.settle();
+}
+
+void CoherenceBench::take(std::size_t choice) {
+  if (!logs_) {
+    perform(choice);
+    return;
+  }
+  log_.push_back(std::to_string(++steps_) + ". " + describe(choice));
+  const std::vector<std::string> before = line_states();
+  const auto tell = [&] {
+    const std::vector<std::string> after = line_states();
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      if (after[i] != before[i])
+        log_.push_back("      " + before[i] + " becomes " + after[i].substr(after[i].rfind(' ') + 1));
+    }
+    for (const std::string& sent : bench_.take_sent()) log_.push_back("      sends " + sent);
+  };
+  try {
+    perform(choice);
+  } catch (...) {
+    tell();
+    throw;
+  }
+  tell();
+}
+
+std::string CoherenceBench::describe(std::size_t choice) const {
+  if (choice < deliveries()) {
+    const auto& queue = std::next(bench_.queues().begin(), static_cast<std::ptrdiff_t>(choice))->second;
+    return bench_.describe(*queue.messages.front()) + " arrives";
+  }
+  const Issue next = issue(choice);
+  const Step& step = hosts_[next.host]->step(next.step);
+  return "host" + std::to_string(next.host) +
+         (step.kind == AccessKind::kRead ? " is to read " : " is to write ") +
+         to_text(LineAddress{step.line}.address());
+}
+
+// "host0 has 0x40 as E"
+std::vector<std::string> CoherenceBench::line_states() const {
+  std::vector<std::string> states;
+  const auto add = [&](const std::string& name, LineAddress line, std::string state) {
+    std::replace(state.begin(), state.end(), ' ', '-');
+    states.push_back(name + " has " + to_text(line.address()) + " as " + state);
+  };
+  for (const LineAddress line : lines_) {
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+      if (hosts_[i]->cache()) add("host" + std::to_string(i), line, hosts_[i]->cache()->line_state(line));
+    }
+    add("mem", line, home_->line_state(line));
+  }
+  return states;
+}
+
+bool CoherenceBench::idle() const {
+  return bench_.queues().empty() &&
+         std::all_of(hosts_.begin(), hosts_.end(), [](const auto& host) { return host->idle(); });
+}
+
+std::string CoherenceBench::violation() {
+  if (!memory_->raced().empty()) return memory_->raced();
+  if (idle()) {
+    oracle_.idle();
+  } else {
+    oracle_.settled();
+  }
+  return oracle_.violation();
+}
+
+std::string CoherenceBench::fingerprint() const {
+  StateText text(oracle_, lines_);
+  for (const auto& host : hosts_) host->write_state(text);
+  AgentState::write(*home_, text);
+  for (const auto& [key, queue] : bench_.queues()) {
+    for (const Message* const message : queue.messages) text.message(*message);
+    text << '|';
+  }
+  for (const LineAddress line : lines_)
+    text.version(line, oracle_.latest(line)).version(line, oracle_.in_memory(line));
+  return text.finish();
+}
+
+void CoherenceBench::keep_log() {
+  logs_ = true;
+  bench_.keep_log();
+}
+
+CoherenceBench::Results CoherenceBench::results() const {
+  Results all;
+  for (const auto& host : hosts_) all.push_back(host->results());
+  return all;
+}
+
+}  // namespace cxloom::test

@@ -1,0 +1,102 @@
+// Caches, their requesters and a coherency agent on a bench (support/message_bench.hpp), watched by the oracle: every order of
+// their messages can be tried, by hand or by the explorer (support/coherence_explorer.hpp).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coherence/cache_agent_params.hpp"
+#include "coherence/dcoh.hpp"
+#include "core/support/coherence_explorer.hpp"
+#include "core/support/coherence_oracle.hpp"
+#include "core/support/message_bench.hpp"
+#include "protocol/request.hpp"
+
+namespace cxloom::test {
+
+/// A read or write of a line, whose number it names.
+struct Step {
+  AccessKind kind;
+  std::uint32_t line;
+};
+constexpr Step read_of(std::uint32_t line) { return {AccessKind::kRead, line}; }
+constexpr Step write_of(std::uint32_t line) { return {AccessKind::kWrite, line}; }
+
+/// What a requester does.
+struct Plan {
+  std::vector<Step> steps;      ///< one after the other
+  bool repeated = false;        ///< instead: any of them, at any time, for ever
+  std::uint32_t in_flight = 1;  ///< at once
+};
+/// Reads and writes of all lines, for ever.
+Plan anything(std::uint32_t lines, std::uint32_t in_flight = 1);
+
+struct HostSetup {
+  std::optional<CacheAgentParams> cache;  ///< none: it keeps no copies
+  Plan plan;
+};
+
+struct CoherenceSetup {
+  std::vector<HostSetup> hosts;
+  DcohParams home;
+  std::uint32_t lines = 2;
+  bool order_by_line = false;  ///< the network keeps the order of messages to the same line only
+  MessageBench::OnSend fault;  ///< nothing: every message comes as it was sent
+};
+
+/// A cache of that many lines in one set, and a filter of that many entries, that take no time.
+CacheAgentParams small_cache(std::uint32_t lines);
+DcohParams small_home(std::uint32_t entries);
+
+class CoherenceBench final : public Explorable {
+ public:
+  explicit CoherenceBench(const CoherenceSetup& setup);
+  ~CoherenceBench() override;
+
+  std::size_t choices() const override;
+  std::size_t deliveries() const override { return bench_.queues().size(); }
+  void take(std::size_t choice) override;
+  bool idle() const override;
+  std::string violation() override;
+  std::string fingerprint() const override;
+  void keep_log() override;
+  const std::vector<std::string>& log() const override { return log_; }
+
+  /// By host and step of its plan, the version of the line that it read or made; nothing: it is not done.
+  using Results = std::vector<std::vector<std::optional<CoherenceOracle::Version>>>;
+  Results results() const;
+  const CoherenceOracle& oracle() const { return oracle_; }
+
+ private:
+  class Host;
+  class Memory;
+  class Watch;
+
+  /// A choice that is no delivery.
+  struct Issue {
+    std::size_t host;
+    std::size_t step;
+  };
+  Issue issue(std::size_t choice) const;
+  std::string describe(std::size_t choice) const;
+  void perform(std::size_t choice);
+  std::vector<std::string> line_states() const;
+
+  MessageBench bench_;
+  std::vector<LineAddress> lines_;
+  CoherenceOracle oracle_;
+  std::unique_ptr<Watch> watch_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<Dcoh> home_;
+  std::string wrong_;
+  bool logs_ = false;
+  std::size_t steps_ = 0;
+  std::vector<std::string> log_;
+};
+
+}  // namespace cxloom::test

@@ -1,0 +1,114 @@
+#include "core/support/coherence_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "coherence/cache_agent.hpp"
+#include "coherence/directory_agent.hpp"
+
+namespace cxloom::test {
+
+StateText& StateText::version(LineAddress line, CoherenceOracle::Version version) {
+  versions_.push_back({line, version, text_.size()});
+  return *this << '?';
+}
+
+StateText& StateText::message(const Message& message) {
+  const LineAddress line = LineAddress::of(message.address);
+  *this << kOpcodeNames[static_cast<std::size_t>(message.opcode)] << ' ';
+  this->line(line) << '/' << std::uint64_t{message.lines} << ' ' << std::uint64_t{message.source.index()}
+                   << '>' << std::uint64_t{message.destination.index()};
+  if (message.source == message.destination) *this << "for" << std::uint64_t{message.requester.index()};
+  if (is_downstream(message.channel))
+    *this << '.' << static_cast<std::uint64_t>(message.snp) << static_cast<std::uint64_t>(message.meta);
+  flag(message.failed, 'f').flag(message.completion != nullptr, 'c');
+  if (const auto carried = oracle_.carried(message)) version(line, *carried);
+  if (const auto before = oracle_.latest_before(message)) (*this << '<').version(line, *before);
+  return *this << ';';
+}
+
+std::string StateText::finish() {
+  std::sort(versions_.begin(), versions_.end(), [](const Written& a, const Written& b) {
+    return std::pair(a.line, a.version) < std::pair(b.line, b.version);
+  });
+  char rank = 'a';
+  for (std::size_t i = 0; i < versions_.size(); ++i) {
+    const bool same_line = i > 0 && versions_[i].line == versions_[i - 1].line;
+    if (!same_line) rank = 'a';
+    else if (versions_[i].version != versions_[i - 1].version) ++rank;
+    text_[versions_[i].at] = rank;
+  }
+  return std::move(text_);
+}
+
+}  // namespace cxloom::test
+
+namespace cxloom {
+
+void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& text) {
+  for (std::uint32_t level = 0; level < cache.levels_.count(); ++level) {
+    const CacheArray& array = cache.levels_.array(level);
+    for (std::uint32_t set = 0; set < array.sets(); ++set) {
+      array.newest_first(set, [&](Slot slot) {
+        text.line(array.line(slot)) << "IEMS"[static_cast<std::size_t>(array.state(slot))];
+      });
+      text << '|';
+    }
+  }
+  for (const LineAddress line : text.lines()) {
+    const CacheAgent::Transaction* const transaction = cache.lines_.find(line);
+    const bool has_data = transaction && transaction->data_in;
+    if (has_data || cache.held(line) != LineState::kInvalid)
+      text.version(line, text.oracle().in_cache(node, line));
+    if (!transaction) continue;
+    text.line(line) << '+' << static_cast<std::uint64_t>(transaction->doing)
+                    << static_cast<std::uint64_t>(transaction->granted);
+    text.flag(transaction->miss, 'm').flag(transaction->data_in, 'd').flag(transaction->asked, 'a');
+    for (const Request* request = transaction->waiting.first(); request; request = request->next)
+      text << "RW"[static_cast<std::size_t>(request->kind)] << request->id;
+    if (const CacheAgent::Snoop* const snoop = transaction->snoop) {
+      text << '!' << std::uint64_t{snoop->lines_left} << static_cast<std::uint64_t>(snoop->left);
+      text.message(*snoop->message);
+    }
+  }
+  for (const Request* request = cache.outside_.first(); request; request = request->next) {
+    text << "rw"[static_cast<std::size_t>(request->kind)] << request->id << '@';
+    text.line(LineAddress::of(request->address));
+  }
+  text << '\n';
+}
+
+void AgentState::write(DirectoryAgent& home, test::StateText& text) {
+  const SnoopFilter& filter = home.filter();
+  for (std::uint32_t set = 0; set < filter.tags().sets(); ++set) {
+    filter.tags().newest_first(set, [&](Slot slot) {
+      text.line(filter.line(slot)) << "SE"[static_cast<std::size_t>(filter.state(slot))];
+      text.flag(filter.pinned(slot), 'p');
+      for (std::uint32_t node = 0; node < home.peer_of_node_.size();
+           ++node) {  // who asked first does not matter
+        const std::uint32_t peer = home.peer_of_node_[node];
+        if (peer != DirectoryAgent::kNoPeer && filter.has_owner(slot, peer))
+          text << ',' << std::uint64_t{node};
+      }
+    });
+    text << '|';
+  }
+  for (const LineAddress line : text.lines()) {
+    const DirectoryAgent::Transaction* const transaction = home.lines_.find(line);
+    if (!transaction) continue;
+    text.line(line) << '+' << std::uint64_t{transaction->snoops_left};
+    text.flag(transaction->slot != kNoSlot, 'e');
+    if (transaction->request) text.message(*transaction->request);
+    if (transaction->evicts_for) (text << "for").line(transaction->evicts_for->line);
+    if (transaction->block) (text << "with").line(transaction->block->line);
+    for (const Message* message = transaction->waiting.first(); message; message = message->next)
+      (text << '~').message(*message);
+  }
+  for (const DirectoryAgent::Transaction* const transaction : home.want_room_)
+    (text << "room").line(transaction->line);
+  for (const Message* message = home.outside_.first(); message; message = message->next)
+    (text << "out").message(*message);
+  text << '\n';
+}
+
+}  // namespace cxloom

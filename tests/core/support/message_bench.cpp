@@ -1,0 +1,99 @@
+#include "core/support/message_bench.hpp"
+
+#include <utility>
+
+#include "component/component_time.hpp"
+
+namespace cxloom::test {
+
+class MessageBench::Device final : public Endpoint {
+ public:
+  using Endpoint::Endpoint;
+};
+
+/// The port of a device: whatever is handed over is sent.
+class MessageBench::Outlet final : public Port {
+ public:
+  explicit Outlet(MessageBench& bench) : bench_(bench) {}
+  void send(Message& message, Time ready) override {
+    ensure(ready == bench_.kernel_.now(), "a message that is sent later, on a bench without time");
+    bench_.send(message);
+  }
+  void share() override {}
+  bool unlimited() const override { return true; }
+  WireMonitor& monitor() override { throw InternalError("a bench has no wires"); }
+
+ private:
+  MessageBench& bench_;
+};
+
+MessageBench::MessageBench() = default;
+MessageBench::~MessageBench() = default;
+
+Endpoint& MessageBench::add_device(const std::string& name) {
+  const NodeId id{static_cast<std::uint32_t>(names_.size())};
+  names_.push_back(name);
+  devices_.push_back(std::make_unique<Device>(ComponentContext{kernel_, name, id, 1}, fabric_));
+  outlets_.push_back(std::make_unique<Outlet>(*this));
+  devices_.back()->attach(*outlets_.back());
+  return *devices_.back();
+}
+
+ComponentContext MessageBench::context_of(const Endpoint& device) {
+  return {kernel_, device.name(), device.id(), 1};
+}
+
+void MessageBench::start() {
+  for (const auto& device : devices_) device->start();
+  settle();
+}
+
+void MessageBench::send(Message& message) {
+  const Fate fate = decide_ ? decide_(message) : Fate::kQueued;
+  if (logs_)
+    sent_.push_back(describe(message) + (fate == Fate::kLost          ? ", which is lost"
+                                         : fate == Fate::kQueuedFirst ? ", which overtakes others"
+                                                                      : ""));
+  if (fate == Fate::kLost) return;
+  const std::uint64_t lane = by_line_ ? LineAddress::of(message.address).number() + 1 : 0;
+  Queue& queue = queues_[{message.source, message.destination, message.channel, lane}];
+  queue.receiver = devices_[message.destination.index()].get();
+  if (fate == Fate::kQueuedFirst) {
+    queue.messages.push_front(&message);
+  } else {
+    queue.messages.push_back(&message);
+  }
+}
+
+void MessageBench::wait_for(EventHandler& receiver, const QueueKey& key, Message& message) {
+  Queue& queue = queues_[key];
+  queue.receiver = &receiver;
+  queue.messages.push_back(&message);
+}
+
+void MessageBench::deliver(const QueueKey& key) {
+  const auto found = queues_.find(key);
+  Message& message = *found->second.messages.front();
+  EventHandler& receiver = *found->second.receiver;
+  found->second.messages.pop_front();
+  if (found->second.messages.empty()) queues_.erase(found);
+  message.port = 0;
+  receiver.receive(message);
+  settle();
+}
+
+void MessageBench::settle() {
+  constexpr std::uint64_t kMost = 100'000;
+  ensure(kernel_.run(Time{}, kMost) < kMost, "agents that never come to rest");
+  ensure(kernel_.idle(), "an event in the future, on a bench without time");
+}
+
+std::string MessageBench::describe(const Message& message) const {
+  std::string text(kOpcodeNames[static_cast<std::size_t>(message.opcode)]);
+  text += " " + to_text(LineAddress::of(message.address).address());
+  if (message.lines > 0) text += " x" + std::to_string(message.lines);
+  if (message.source == message.destination) return text + " in " + name_of(message.source);
+  return text + " " + name_of(message.source) + " -> " + name_of(message.destination);
+}
+
+}  // namespace cxloom::test

@@ -1,0 +1,98 @@
+// Agents on a bench: what they send waits in first-in first-out queues, one for each source, destination and message class, until
+// the test delivers it. Time stands still at zero. It knows nothing of what the agents do.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "component/agent.hpp"
+#include "component/endpoint.hpp"
+#include "component/fabric.hpp"
+#include "component/port.hpp"
+#include "kernel/kernel.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom::test {
+
+/// Messages with one of these keep their order.
+struct QueueKey {
+  NodeId source;
+  NodeId destination;
+  Channel channel = Channel::kM2SReq;
+  std::uint64_t lane = 0;  ///< of a sender whose messages need no order among each other; 0: none
+
+  auto operator<=>(const QueueKey&) const = default;
+};
+
+class MessageBench {
+ public:
+  /// What becomes of a message that is sent. It may change the message, or put others into queues.
+  enum class Fate : std::uint8_t { kQueued, kQueuedFirst, kLost };
+  using OnSend = std::function<Fate(Message& message)>;
+
+  struct Queue {
+    EventHandler* receiver = nullptr;
+    std::deque<Message*> messages;
+  };
+  /// The queues that hold something.
+  using Queues = std::map<QueueKey, Queue>;
+
+  MessageBench();
+  MessageBench(const MessageBench&) = delete;
+  MessageBench& operator=(const MessageBench&) = delete;
+  ~MessageBench();
+
+  Kernel& kernel() { return kernel_; }
+  Fabric& fabric() { return fabric_; }
+  const Fabric& fabric() const { return fabric_; }
+
+  /// A device without agents yet, whose one port leads to all others.
+  Endpoint& add_device(const std::string& name);
+  ComponentContext context_of(const Endpoint& device);
+  const std::string& name_of(NodeId node) const { return names_[node.index()]; }
+  /// Messages of different lines need no order: each line has queues of its own.
+  void order_by_line() { by_line_ = true; }
+  /// Is asked of every message that a device sends.
+  void on_send(OnSend decide) { decide_ = std::move(decide); }
+  /// Everything is made: the agents get ready.
+  void start();
+
+  const Queues& queues() const { return queues_; }
+  /// A message for `receiver`, which is a part of a device rather than a device.
+  void wait_for(EventHandler& receiver, const QueueKey& key, Message& message);
+  /// The first message of a queue arrives, and the agents do all that they do at once.
+  void deliver(const QueueKey& key);
+  /// They do so after something else than an arrival.
+  void settle();
+  /// What was sent since it was asked last, as text.
+  std::vector<std::string> take_sent() { return std::exchange(sent_, {}); }
+  void keep_log() { logs_ = true; }
+
+  /// "BISnpInv 0x40 mem -> host0", for people.
+  std::string describe(const Message& message) const;
+
+ private:
+  class Device;
+  class Outlet;
+
+  void send(Message& message);
+
+  Kernel kernel_;
+  Fabric fabric_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<std::unique_ptr<Outlet>> outlets_;
+  std::vector<std::string> names_;
+  Queues queues_;
+  OnSend decide_;
+  bool by_line_ = false;
+  bool logs_ = false;
+  std::vector<std::string> sent_;
+};
+
+}  // namespace cxloom::test

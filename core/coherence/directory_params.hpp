@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/memory_estimate.hpp"
-#include "base/schema.hpp"
+#include "base/parameters.hpp"
 #include "coherence/snoop_filter.hpp"
 
 namespace cxloom {

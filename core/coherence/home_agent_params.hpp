@@ -8,12 +8,7 @@ namespace cxloom {
 struct HomeAgentParams : DirectoryParams {
   LineFilterParams filter;  // CXL.cache has no snoops for blocks
 
-  static void describe(Schema<HomeAgentParams>& schema) {
-    schema.doc(
-        "A home agent: an inclusive snoop filter, and snoops of CXL.cache to the caches that hold lines, the "
-        "host's own among them.");
-    describe_in(schema);
-  }
+  static void describe(Schema<HomeAgentParams>& schema);
   static void estimate(const HomeAgentParams& params, MemoryEstimate& memory) {
     estimate_filter(params.filter, memory);
   }

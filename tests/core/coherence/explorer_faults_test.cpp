@@ -1,0 +1,102 @@
+// The explorer and the oracle find deliberate faults: each breaks an invariant, and the shortest way to it is told.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "core/support/coherence_bench.hpp"
+#include "core/support/coherence_explorer.hpp"
+#include "core/support/coherence_faults.hpp"
+
+namespace cxloom::test {
+namespace {
+
+/// Two caches of so many lines, and a filter for two.
+CoherenceSetup two_caches(std::uint32_t cached = 2) {
+  CoherenceSetup setup;
+  setup.hosts = {{small_cache(cached), anything(2)}, {small_cache(cached), anything(2)}};
+  setup.home = small_home(2);
+  return setup;
+}
+
+CoherenceSetup with_notices() {
+  CoherenceSetup setup = two_caches(1);
+  for (HostSetup& host : setup.hosts) host.cache->clean_evictions = CleanEvictions::kNotified;
+  return setup;
+}
+
+/// What is violated with a fault, and how the explorer came to it.
+Exploration explored_with(CoherenceSetup setup, const Fault& fault) {
+  setup.fault = fault.on_send;
+  return Explorer([&] { return std::make_unique<CoherenceBench>(setup); }).explore();
+}
+
+void finds(const CoherenceSetup& setup, const Fault& fault, const std::string& violation) {
+  const Exploration found = explored_with(setup, fault);
+  EXPECT_NE(found.violation.find(violation), std::string::npos)
+      << fault.name << " violates: " << found.violation << "\n"
+      << found.path;
+}
+
+TEST(CoherenceFaults, ALostMessageIsADeadlock) {
+  for (const Opcode opcode :
+       {Opcode::kMemRdData, Opcode::kMemRd, Opcode::kMemInv, Opcode::kMemWr, Opcode::kMemData, Opcode::kCmpE,
+        Opcode::kCmpS, Opcode::kCmp, Opcode::kBISnpInv, Opcode::kBISnpData, Opcode::kBIRspI, Opcode::kBIRspS,
+        Opcode::kBIConflict, Opcode::kBIConflictAck}) {
+    finds(two_caches(1), loses(opcode), "deadlock");
+  }
+}
+
+TEST(CoherenceFaults, ALineThatIsKept) {
+  finds(two_caches(), keeps_snooped_lines(), "node 0 holds a line of which the filter has {} as owners");
+  finds(two_caches(), turns(Opcode::kBIRspS, Opcode::kBIRspI), "of which the filter has {} as owners");
+  finds(two_caches(), turns(Opcode::kBISnpInv, Opcode::kBISnpData),
+        "may write a line of which the filter has");
+}
+
+TEST(CoherenceFaults, ALineThatIsGranted) {
+  finds(two_caches(), turns(Opcode::kCmpS, Opcode::kCmpE), "may write a line of which the filter has {0,1}");
+  finds(two_caches(), asks_others(Opcode::kMemInv, SnpType::kSnpData),
+        "may write a line of which the filter");
+}
+
+TEST(CoherenceFaults, AConflictThatIsAnsweredTooEarly) {
+  finds(two_caches(), hurries(Opcode::kBIConflictAck), "of which the filter has {} as owners");
+}
+
+TEST(CoherenceFaults, ADirtyLineThatIsLost) {
+  finds(two_caches(), answers_at_once(Opcode::kMemWr, Opcode::kCmp), "reads version 0, and the latest is 1");
+}
+
+TEST(CoherenceFaults, AFilterThatIsToldTheWrongState) {
+  finds(two_caches(), keeps(MetaValue::kShared, MetaValue::kInvalid), "of which the filter has {} as owners");
+  finds(with_notices(), keeps(MetaValue::kInvalid, MetaValue::kShared), "which has given notice");
+  finds(with_notices(), answers_at_once(Opcode::kMemClnEvct, Opcode::kCmp), "which has given notice");
+  finds(with_notices(), loses(Opcode::kMemClnEvct), "which has given notice");
+}
+
+TEST(CoherenceFaults, MessagesWithoutEnd) {
+  CoherenceSetup one_line = two_caches(1);
+  for (HostSetup& host : one_line.hosts) host.plan = anything(1);
+  finds(one_line, answers_at_once(Opcode::kBIConflictAck, Opcode::kBIConflict), "livelock");
+}
+
+// One writes and another reads. Each needs its request, an access to memory and the two parts of the answer, the read a snoop and
+// its answer besides, and the write-back between these, which is taken for done, its Cmp: 2 + 8 + 2 + 1 choices.
+TEST(CoherenceFaults, TheWayThereIsTheShortest) {
+  CoherenceSetup setup;
+  setup.hosts = {{small_cache(1), anything(1)}, {small_cache(1), anything(1)}};
+  setup.home = small_home(1);
+  setup.lines = 1;
+  const Exploration found = explored_with(setup, answers_at_once(Opcode::kMemWr, Opcode::kCmp));
+  for (const char* const part :
+       {"host1 has written 0x0, version 1\n      host1 has 0x0 as I+Own-granted becomes M\n",
+        "BISnpData 0x0 mem -> host1 arrives\n      host1 has 0x0 as M becomes S+WrBk-snooped\n",
+        "\n13. MemData 0x0 mem -> host0 arrives\n      host0 has read 0x0, version 0\n"}) {
+    EXPECT_NE(found.path.find(part), std::string::npos) << part << "is not in\n" << found.path;
+  }
+  EXPECT_EQ(found.path.find("\n14. "), std::string::npos) << found.path;
+}
+
+}  // namespace
+}  // namespace cxloom::test

@@ -138,6 +138,7 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
       notifies_(params.clean_evictions == CleanEvictions::kNotified),
       levels_(params, victims, context.seed, endpoint.name()),
       cxl_mem_(*this, *this, params.read_state),
+      cxl_bias_(*this, *this, params.read_state),
       cxl_cache_(*this, *this, params.read_state),
       registers_(context.kernel, "a miss register", endpoint),
       hits_(levels_.count()) {
@@ -226,6 +227,7 @@ CacheAgent::Transaction& CacheAgent::open(LineAddress line, const AddressMap::Pl
 
 HomeProtocol& CacheAgent::protocol_of(const AddressMap::Place& place) {
   if (place.coherence == Coherence::kHdmH) return cxl_cache_;
+  if (place.coherence == Coherence::kHdmD && place.home != endpoint().id()) return cxl_bias_;
   return cxl_mem_;
 }
 
@@ -273,10 +275,11 @@ void CacheAgent::wake(std::uint8_t kind, std::uint64_t payload) {
 void CacheAgent::receive(Message& message) {
   endpoint().release(message, now());
   switch (message.channel) {
-    case Channel::kS2MNDR:
-    case Channel::kS2MDRS:
     case Channel::kS2MBISnp: cxl_mem_.receive(message); break;
-    default: cxl_cache_.receive(message); break;
+    case Channel::kH2DReq:
+    case Channel::kH2DRsp: cxl_cache_.receive(message); break;  // a WritePull is its sender's
+    case Channel::kD2HReq: cxl_bias_.receive(message); break;
+    default: transactions_.at(message.tag).protocol->receive(message); break;
   }
   client_.go_on();
 }

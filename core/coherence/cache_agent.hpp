@@ -12,6 +12,7 @@
 #include "coherence/cache_agent_params.hpp"
 #include "coherence/cache_levels.hpp"
 #include "coherence/cache_transaction.hpp"
+#include "coherence/cxl_bias_protocol.hpp"
 #include "coherence/cxl_cache_protocol.hpp"
 #include "coherence/cxl_mem_protocol.hpp"
 #include "coherence/home_protocol.hpp"
@@ -125,6 +126,7 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   bool coherent_ = false;  // some memory is
   CacheLevels levels_;
   CxlMemProtocol cxl_mem_;
+  CxlBiasProtocol cxl_bias_;
   CxlCacheProtocol cxl_cache_;
   std::vector<CacheLevels::Gone> gone_;  // lines that have just left
   Time busy_until_;                      // with fills and clearing

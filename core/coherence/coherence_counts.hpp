@@ -22,6 +22,8 @@ struct CoherenceCounts {
   std::uint64_t invalidations = 0;  ///< of a line or of the lines of a block, by one snoop or several at once
   Wide invalidation_wait_ps = 0;    ///< of these, from the snoops to the last answer
   std::uint64_t conflicts = 0;
+  std::uint64_t flips_to_device = 0;
+  std::uint64_t flips_to_host = 0;
   std::uint64_t filter_entries = 0;  ///< in use at the end of the window
 
   CoherenceCounts& operator+=(const CoherenceCounts& other) {
@@ -35,6 +37,8 @@ struct CoherenceCounts {
     invalidations += other.invalidations;
     invalidation_wait_ps += other.invalidation_wait_ps;
     conflicts += other.conflicts;
+    flips_to_device += other.flips_to_device;
+    flips_to_host += other.flips_to_host;
     filter_entries += other.filter_entries;
     return *this;
   }
@@ -53,6 +57,8 @@ struct CoherenceMeasured {
   std::optional<std::uint64_t> lines_invalidated_live;
   double invalidation_wait = 0;
   std::uint64_t conflicts = 0;
+  std::uint64_t flips_to_device = 0;
+  std::uint64_t flips_to_host = 0;
 
   explicit CoherenceMeasured(const CoherenceCounts& counts)
       : filter_hits(counts.filter_hits),
@@ -68,7 +74,9 @@ struct CoherenceMeasured {
                               ? 0.0
                               : static_cast<double>(counts.invalidation_wait_ps) /
                                     (1000.0 * static_cast<double>(counts.invalidations))),
-        conflicts(counts.conflicts) {}
+        conflicts(counts.conflicts),
+        flips_to_device(counts.flips_to_device),
+        flips_to_host(counts.flips_to_host) {}
 };
 
 inline constexpr std::array kCoherenceMeasures{
@@ -94,6 +102,10 @@ inline constexpr std::array kCoherenceMeasures{
         "from the snoops that invalidate a line, or the lines of a block, to the last answer, mean"),
     measure<&CoherenceMeasured::conflicts>(
         "conflicts", "", "questions of caches which came first, a snoop or their request (BIConflict)"),
+    measure<&CoherenceMeasured::flips_to_device>(
+        "bias_flips_to_device", "", "pages whose lines the host gave up, all at once, to the device (HDM-D)"),
+    measure<&CoherenceMeasured::flips_to_host>("bias_flips_to_host", "",
+                                               "pages of the device that the host came to use (HDM-D)"),
 };
 
 /// The same of all homes together, and what only the caches know.

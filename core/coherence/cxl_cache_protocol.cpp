@@ -79,18 +79,16 @@ void CxlCacheProtocol::evict(CacheTransaction& transaction, LineState /*keeps*/,
 void CxlCacheProtocol::receive(Message& message) {
   switch (message.channel) {
     case Channel::kH2DReq:
-      if (message.pushes == answers_from(message.source)) {
-        snooped(message);
-      } else {
-        early_.push(message);
-      }
+      if (order_.in_order(message)) snooped(message);
       return;
     case Channel::kH2DData: return cache_.data_came(message);
     default: {
       const NodeId home = message.source;
       answered(message);
-      ++answers_from(home);
-      pushed(home);
+      order_.answered(home, [this](Message& early) {
+        early.charge(Segment::kSnoop, now());
+        snooped(early);
+      });
     }
   }
 }
@@ -106,27 +104,6 @@ void CxlCacheProtocol::answered(Message& message) {
     case Opcode::kWritePull: return send_pulled_data(agent_, message, now());
     case Opcode::kGoWritePull: send_pulled_data(agent_, message, now()); return cache_.completed(message);
     default: return cache_.completed(message);
-  }
-}
-
-std::uint32_t& CxlCacheProtocol::answers_from(NodeId home) {
-  if (answers_.size() <= home.index()) answers_.resize(home.index() + 1);
-  return answers_[home.index()];
-}
-
-// An answer has come: snoops that were sent behind it, and were faster, are taken now.
-void CxlCacheProtocol::pushed(NodeId home) {
-  if (early_.empty()) return;
-  const std::uint32_t answers = answers_from(home);
-  MessageQueue waiting = std::exchange(early_, {});
-  while (!waiting.empty()) {
-    Message& snoop = waiting.pop();
-    if (snoop.source == home && snoop.pushes == answers) {
-      snoop.charge(Segment::kSnoop, now());
-      snooped(snoop);
-    } else {
-      early_.push(snoop);
-    }
   }
 }
 

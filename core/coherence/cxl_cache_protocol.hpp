@@ -2,13 +2,10 @@
 // snoops of H2D.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
+#include "coherence/answer_order.hpp"
 #include "coherence/cache_agent_params.hpp"
 #include "coherence/home_protocol.hpp"
 #include "component/endpoint.hpp"
-#include "protocol/message_queue.hpp"
 
 namespace cxloom {
 
@@ -27,16 +24,13 @@ class CxlCacheProtocol final : public HomeProtocol {
 
  private:
   Time now() const;
-  void pushed(NodeId home);
   void snooped(Message& message);
   void answered(Message& message);
-  std::uint32_t& answers_from(NodeId home);
 
   Agent& agent_;
   Cache& cache_;
   bool reads_any_;
-  std::vector<std::uint32_t> answers_;  // H2D Rsp that have come, by home
-  MessageQueue early_;                  // snoops that an answer sent before them has yet to overtake
+  AnswerOrder order_;
 };
 
 }  // namespace cxloom

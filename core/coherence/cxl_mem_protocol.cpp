@@ -10,14 +10,6 @@ namespace cxloom {
 
 namespace {
 
-MetaValue meta_of(LineState state) {
-  switch (state) {
-    case LineState::kInvalid: return MetaValue::kInvalid;
-    case LineState::kShared: return MetaValue::kShared;
-    default: return MetaValue::kAny;
-  }
-}
-
 Opcode response_for(LineState left, bool block) {
   switch (left) {
     case LineState::kInvalid: return block ? Opcode::kBIRspIBlk : Opcode::kBIRspI;
@@ -31,6 +23,14 @@ AddressMap::Place place_of(const CacheTransaction& transaction) {
 }
 
 }  // namespace
+
+MetaValue CxlMemProtocol::meta_of(LineState state) {
+  switch (state) {
+    case LineState::kInvalid: return MetaValue::kInvalid;
+    case LineState::kShared: return MetaValue::kShared;
+    default: return MetaValue::kAny;
+  }
+}
 
 void CxlMemProtocol::ask(CacheTransaction& transaction, Request& request) {
   Message& message = request.message;

@@ -7,7 +7,7 @@
 
 namespace cxloom {
 
-class CxlMemProtocol final : public HomeProtocol {
+class CxlMemProtocol : public HomeProtocol {
  public:
   /// `agent` sends its messages.
   CxlMemProtocol(Agent& agent, Cache& cache, ReadState read_state)
@@ -19,6 +19,11 @@ class CxlMemProtocol final : public HomeProtocol {
   bool defers(CacheTransaction& transaction, const CacheSnoop& snoop) override;
   bool forwards_data() const override { return false; }
   void respond(const CacheSnoop& snoop, Time ready) override;
+
+ protected:
+  Agent& agent() { return agent_; }
+  Cache& cache() { return cache_; }
+  static MetaValue meta_of(LineState state);
 
  private:
   void conflict_answered(Message& message);

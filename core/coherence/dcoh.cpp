@@ -15,7 +15,11 @@ void DcohParams::describe(Schema<DcohParams>& schema) {
 
 Dcoh::Dcoh(const DcohParams& params, Endpoint& endpoint, const ComponentContext& context,
            const VictimRegistry& victims, Agent* memory)
-    : DirectoryAgent(params, params.filter, endpoint, context, victims, memory) {
+    : Dcoh(params, params.filter, endpoint, context, victims, memory) {}
+
+Dcoh::Dcoh(const DirectoryParams& params, const SnoopFilterParams& filter, Endpoint& endpoint,
+           const ComponentContext& context, const VictimRegistry& victims, Agent* memory)
+    : DirectoryAgent(params, filter, endpoint, context, victims, memory) {
   for (const Channel channel : {Channel::kM2SReq, Channel::kM2SRwD, Channel::kM2SBIRsp})
     endpoint.bind(channel, *this);
   if (memory) return;

@@ -7,7 +7,7 @@
 
 namespace cxloom {
 
-class Dcoh final : public DirectoryAgent {
+class Dcoh : public DirectoryAgent {
  public:
   /// Takes what comes from caches, too. `memory` as for DirectoryAgent.
   Dcoh(const DcohParams& params, Endpoint& endpoint, const ComponentContext& context,
@@ -17,12 +17,18 @@ class Dcoh final : public DirectoryAgent {
   bool serves_others() const override { return !has_memory(); }
   void receive(Message& message) override;
 
+ protected:
+  /// As a base: `params` and the filter of another kind of agent.
+  Dcoh(const DirectoryParams& params, const SnoopFilterParams& filter, Endpoint& endpoint,
+       const ComponentContext& context, const VictimRegistry& victims, Agent* memory);
+
+  Wish wish_of(const Message& request) const override;
+  void address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) override;
+
  private:
   Channel request_channel() const override { return Channel::kM2SReq; }
-  Wish wish_of(const Message& request) const override;
   bool take_notice(Transaction& transaction) override;
   bool take_out_of_turn(Message& message) override;
-  void address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines) override;
   void serve(Transaction& transaction) override;
   void evicted(Transaction& transaction) override { close(transaction); }
   void memory_done(const Access& access, const Message& answer) override;

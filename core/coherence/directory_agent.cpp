@@ -102,16 +102,20 @@ void DirectoryAgent::begin(Message& message) {
 }
 
 void DirectoryAgent::proceed(Transaction& transaction) {
-  Message& request = *transaction.request;
-  const LineAddress line = transaction.line;
-  request.charge(Segment::kHomeQueue, now());
+  transaction.request->charge(Segment::kHomeQueue, now());
   if (take_notice(transaction)) return;
-  const Slot slot = filter_->find(line);
+  const Slot slot = filter_->find(transaction.line);
   if (window_open_) ++(slot == kNoSlot ? counts_.filter_misses : counts_.filter_hits);
-  const Wish wish = wish_of(request);
   if (slot != kNoSlot) {
     filter_->touch(slot);
     take_entry(transaction, slot);
+  }
+  if (!ask_first(transaction)) go_on(transaction);
+}
+
+void DirectoryAgent::go_on(Transaction& transaction) {
+  const Wish wish = wish_of(*transaction.request);
+  if (transaction.slot != kNoSlot) {
     snoop_others(transaction, wish);
   } else if (wish.copy) {
     make_room(transaction);
@@ -189,7 +193,7 @@ void DirectoryAgent::evict(const SnoopFilter::Victims& victims, Transaction& tra
     if (window_open_) counts_.lines_invalidated += held;
     ++first->snoops_left;
     const std::uint8_t block = lines == 1 ? 0 : lines;
-    send_snoop(*first, peer, SnoopFor::kInvalidate, block, *transaction.request);
+    send_snoop(*first, first->line, peer, SnoopFor::kInvalidate, block, *transaction.request);
   }
   ensure(first->snoops_left > 0, "an entry of the snoop filter without an owner");
 }
@@ -225,14 +229,13 @@ void DirectoryAgent::snoop_others(Transaction& transaction, Wish wish) {
     if (peer == self || !filter_->has_owner(slot, peer)) continue;
     if (window_open_ && wish.own) ++counts_.lines_invalidated;
     ++transaction.snoops_left;
-    send_snoop(transaction, peer, purpose, 0, request);
+    send_snoop(transaction, transaction.line, peer, purpose, 0, request);
   }
   if (transaction.snoops_left == 0) serve(transaction);
 }
 
-// `cause` is the request that waits for it.
-void DirectoryAgent::send_snoop(Transaction& transaction, std::uint32_t peer, SnoopFor purpose,
-                                std::uint8_t lines, const Message& cause) {
+void DirectoryAgent::send_snoop(Transaction& transaction, LineAddress line, std::uint32_t peer,
+                                SnoopFor purpose, std::uint8_t lines, const Message& cause) {
   if (window_open_) ++counts_.snoops_sent;
   Snoop& snoop = snoops_.take();
   snoop.peer = peer;
@@ -240,7 +243,7 @@ void DirectoryAgent::send_snoop(Transaction& transaction, std::uint32_t peer, Sn
   snoop.purpose = purpose;
   snoop.account.mark = now();
   Message& message = snoop.message;
-  message.address = transaction.line.address();
+  message.address = line.address();
   message.lines = lines;
   message.source = endpoint().id();
   message.destination = peers_[peer];
@@ -255,12 +258,13 @@ void DirectoryAgent::send_snoop(Transaction& transaction, std::uint32_t peer, Sn
 
 void DirectoryAgent::snoop_answered(Snoop& snoop, const Message& answer, const Account& account) {
   Transaction& transaction = *snoop.transaction;
-  const std::string before = watched_state(transaction.line);
-  for (Transaction* line = &transaction; line; line = line->block) {
+  const std::string before = watched_state(LineAddress::of(answer.address));
+  // Of a line that was asked for first the filter does not follow the cache.
+  for (Transaction* line = transaction.asks ? nullptr : &transaction; line; line = line->block) {
     if (snoop.left == LineState::kInvalid) filter_->remove_owner(line->slot, snoop.peer);
     if (snoop.left == LineState::kShared) filter_->set_state(line->slot, FilterState::kShared);
   }
-  note(answer, transaction.line, before);
+  note(answer, LineAddress::of(answer.address), before);
   const Account last = account;
   snoops_.give_back(snoop);
   if (--transaction.snoops_left > 0) return;
@@ -270,7 +274,9 @@ void DirectoryAgent::snoop_answered(Snoop& snoop, const Message& answer, const A
     ++counts_.invalidations;
     counts_.invalidation_wait_ps += static_cast<Wide>((now() - transaction.snooped_at).ps());
   }
-  if (transaction.request) {
+  if (std::exchange(transaction.asks, false)) {
+    asked(transaction);
+  } else if (transaction.request) {
     serve(transaction);
   } else {
     finish_eviction(transaction);
@@ -297,7 +303,7 @@ LineState DirectoryAgent::grant(Transaction& transaction, bool failed) {
   }
   const std::uint32_t self = peer_of(request.source);
   const bool alone = filter_->owner_count(slot) == (filter_->has_owner(slot, self) ? 1U : 0U);
-  const bool exclusive = wish.own || (wish.exclusive && alone);
+  const bool exclusive = wish.own || (wish.exclusive && alone && !transaction.shared_outside);
   filter_->add_owner(slot, self);
   filter_->set_state(slot, exclusive ? FilterState::kExclusive : FilterState::kShared);
   return exclusive ? LineState::kClean : LineState::kShared;
@@ -359,6 +365,7 @@ void DirectoryAgent::send_completion(Message& request, Opcode opcode) {
   completion->destination = request.source;
   completion->requester = request.requester;
   completion->age = request.age;
+  ++answers_to(request.source);
   transmit(*completion, now());
 }
 
@@ -367,6 +374,8 @@ void DirectoryAgent::complete(Message& message, Opcode opcode) {
   message.opcode = opcode;
   message.channel = channel_of(opcode);
   std::swap(message.source, message.destination);
+  if (message.channel == Channel::kH2DRsp || message.channel == Channel::kS2MNDR)
+    ++answers_to(message.destination);
   if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
     observer->sent(message, now());
   transmit(message, now());
@@ -379,6 +388,11 @@ void DirectoryAgent::complete(Message& message, Opcode opcode) {
   admit(next);
 }
 
+std::uint32_t& DirectoryAgent::answers_to(NodeId node) {
+  if (answers_.size() <= node.index()) answers_.resize(node.index() + 1);
+  return answers_[node.index()];
+}
+
 void DirectoryAgent::close(Transaction& transaction) {
   if (transaction.slot != kNoSlot) {
     if (filter_->owner_count(transaction.slot) == 0) {
@@ -389,9 +403,12 @@ void DirectoryAgent::close(Transaction& transaction) {
   }
   lines_.remove(transaction.line);
   MessageQueue waiting = transaction.waiting;
+  const bool in_page = transaction.in_page;
+  const LineAddress line = transaction.line;
   transactions_.give_back(transaction);
   while (!waiting.empty()) begin(waiting.pop());
   retry_waiting_for_room();
+  if (in_page) closed(line);
 }
 
 // ---- For people

@@ -56,10 +56,13 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
     Transaction* block = nullptr;  ///< of an eviction: the next line of the block
     std::uint32_t snoops_left = 0;
     Time snooped_at;
-    bool forwarded = false;  ///< a snoop has brought the data of a modified copy
-    bool owed = false;       ///< ... which memory is to have
-    MessageQueue waiting;    ///< requests to the line that wait for its end
-    Message pull;            ///< goes out for the data of a write, and comes back with them
+    bool asks = false;            ///< the snoops are those of `ask_first`
+    bool shared_outside = false;  ///< a cache that the filter does not follow keeps a shared copy
+    bool in_page = false;         ///< a page counts it (bias)
+    bool forwarded = false;       ///< a snoop has brought the data of a modified copy
+    bool owed = false;            ///< ... which memory is to have
+    MessageQueue waiting;         ///< requests to the line that wait for its end
+    Message pull;                 ///< goes out for the data of a write, and comes back with them
   };
 
   /// A snoop under way.
@@ -109,6 +112,13 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   virtual Wish wish_of(const Message& request) const = 0;
   /// It is the turn of a request that says that a line leaves a cache. False: it says something else.
   virtual bool take_notice(Transaction& transaction) = 0;
+  /// It is the turn of a request. True: what it needs first has been asked for, by `send_snoop` with `asks` set, or it waits for
+  /// something else, and `go_on` is to be called.
+  virtual bool ask_first(Transaction& /*transaction*/) { return false; }
+  /// All that `ask_first` asked for is there.
+  virtual void asked(Transaction& transaction) { go_on(transaction); }
+  /// What was under way for a line, with `in_page` set, is over.
+  virtual void closed(LineAddress /*line*/) {}
   /// A message has been looked up: takes it out of turn. False: it is a request and waits for its turn.
   virtual bool take_out_of_turn(Message& message) = 0;
   /// Makes `snoop.message` a snoop, of a block if `lines` is not zero.
@@ -141,12 +151,17 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   void admit_request(Message& message);
   /// Looks a message up at once: it needs no place.
   void look_up(Message& message);
+  /// Snoops a cache for a line, and for a block if `lines` is not zero; `cause` is the request that waits for it.
+  void send_snoop(Transaction& transaction, LineAddress line, std::uint32_t peer, SnoopFor purpose,
+                  std::uint8_t lines, const Message& cause);
+  /// What a request asked for first is there: its turn goes on.
+  void go_on(Transaction& transaction);
   /// All of the answer to a snoop is in; `answer` came last, and `account` is its.
   void snoop_answered(Snoop& snoop, const Message& answer, const Account& account);
   /// The cache holds the line no more.
   void drop_owner(LineAddress line, std::uint32_t peer);
   /// Writes down that the requester holds what it wished for, and says what that is. Nothing changes if the memory `failed`.
-  LineState grant(Transaction& transaction, bool failed);
+  virtual LineState grant(Transaction& transaction, bool failed);
   /// Something is under way for a line that had nothing.
   Transaction& open(LineAddress line);
   /// The same, and its entry if it has one stays where it is.
@@ -160,6 +175,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   /// Sends the message back to where it came from, as this answer.
   void complete(Message& message, Opcode opcode);
   void close(Transaction& transaction);
+  /// How many messages of the class that snoops must not overtake (H2D Rsp, S2M NDR) it has sent there.
+  std::uint32_t& answers_to(NodeId node);
   void note(const Message& message, LineAddress line, const std::string& before) const;
   std::string watched_state(LineAddress line) const;
 
@@ -175,8 +192,6 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   void evict(const SnoopFilter::Victims& victims, Transaction& transaction);
   void finish_eviction(Transaction& first);
   void snoop_others(Transaction& transaction, Wish wish);
-  void send_snoop(Transaction& transaction, std::uint32_t peer, SnoopFor purpose, std::uint8_t lines,
-                  const Message& cause);
   void send_to_memory(Access& access, Opcode opcode, Address address, std::uint16_t size,
                       const Message& cause);
   void retry_waiting_for_room();
@@ -191,6 +206,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   std::unique_ptr<SnoopFilter> filter_;
   std::vector<std::uint32_t> peer_of_node_;
   std::vector<NodeId> peers_;
+  std::vector<std::uint32_t> answers_;  // by node
   Time next_lookup_;
   LineTable<Transaction> lines_;
   Pool<Transaction> transactions_;

@@ -27,20 +27,23 @@ struct DirectoryParams {
   template <class Params>
   static void describe_in(Schema<Params>& schema) {
     schema.field("filter", &Params::filter).doc("Its snoop filter.");
-    schema.field("lookup_time", &Params::lookup_time)
-        .doc("Time of one lookup of the filter, in a pipeline.")
-        .source("own choice: that of a cache access in ESF, Table III, which gives none for the filter");
-    schema.field("lookup_interval", &Params::lookup_interval)
-        .doc("Least time from one lookup of the filter to the next.");
+    describe_lookups(schema);
     schema.field("transactions", &Params::transactions)
         .min(1)
         .max(1U << 24U)
         .default_text("unlimited")
         .doc(
             "Requests in the agent at the same time, from their lookup to their answer; more wait in the "
-            "port's "
-            "receive buffer and hold their credits. Write-backs need no place: what snoops wait for must "
-            "come in.");
+            "port's receive buffer and hold their credits. Write-backs need no place: what snoops wait for "
+            "must come in.");
+  }
+  template <class Params>
+  static void describe_lookups(Schema<Params>& schema) {
+    schema.field("lookup_time", &Params::lookup_time)
+        .doc("Time of one lookup of the filter, in a pipeline.")
+        .source("own choice: that of a cache access in ESF, Table III, which gives none for the filter");
+    schema.field("lookup_interval", &Params::lookup_interval)
+        .doc("Least time from one lookup of the filter to the next.");
   }
 };
 

@@ -16,17 +16,20 @@ void HomeAgentParams::describe(Schema<HomeAgentParams>& schema) {
 HomeAgent::HomeAgent(const HomeAgentParams& params, Endpoint& endpoint, const ComponentContext& context,
                      const VictimRegistry& victims, Agent* memory)
     : DirectoryAgent(params, SnoopFilterParams{params.filter}, endpoint, context, victims, memory),
-      requester_ndr_(endpoint.put_before(Channel::kS2MNDR, *this)),
-      requester_drs_(endpoint.put_before(Channel::kS2MDRS, *this)) {
-  for (const Channel channel : {Channel::kD2HReq, Channel::kD2HRsp, Channel::kD2HData})
-    endpoint.bind(channel, *this);
+      requester_(endpoint.put_before(Channel::kS2MNDR, *this)),
+      cache_(endpoint.put_before(Channel::kD2HReq, *this)) {
+  endpoint.put_before(Channel::kS2MDRS, *this);
+  for (const Channel channel : {Channel::kD2HRsp, Channel::kD2HData}) endpoint.bind(channel, *this);
   if (!memory) return;
   for (const Channel channel : {Channel::kM2SReq, Channel::kM2SRwD}) endpoint.bind(channel, *this);
 }
 
 void HomeAgent::receive(Message& message) {
   switch (message.channel) {
-    case Channel::kD2HReq: return admit_request(message);
+    case Channel::kD2HReq:
+      if (place(message)) return admit_request(message);
+      ensure(cache_ != nullptr, "a device asks a host without a cache for a line");
+      return cache_->receive(message);
     case Channel::kD2HRsp: endpoint().release(message, now()); return response(message);
     case Channel::kD2HData: endpoint().release(message, now()); return data(message);
     case Channel::kS2MNDR:
@@ -37,7 +40,7 @@ void HomeAgent::receive(Message& message) {
     endpoint().release(message, now());
     memory_answered(message);
   } else {
-    (message.channel == Channel::kS2MNDR ? requester_ndr_ : requester_drs_)->receive(message);
+    requester_->receive(message);
   }
 }
 
@@ -64,10 +67,10 @@ bool HomeAgent::take_notice(Transaction& transaction) {
   if (request.opcode == Opcode::kDirtyEvict && owner) {
     request.completion = &pull_of(transaction, request);
     transaction.request = nullptr;
-    answer(request, Opcode::kGoWritePull);
+    complete(request, Opcode::kGoWritePull);
   } else {
     close(transaction);
-    answer(request, Opcode::kGoWritePullDrop);
+    complete(request, Opcode::kGoWritePullDrop);
   }
   return true;
 }
@@ -172,7 +175,7 @@ void HomeAgent::serve(Transaction& transaction) {
       grant(transaction, false);
       request.completion = &pull_of(transaction, request);
       transaction.request = nullptr;
-      answer(request, Opcode::kGoWritePull);
+      complete(request, Opcode::kGoWritePull);
       return;
     case Opcode::kWrInv: {
       if (transaction.owed) {  // a part of the line goes on top of it
@@ -199,7 +202,7 @@ void HomeAgent::serve(Transaction& transaction) {
   }
 }
 
-void HomeAgent::memory_done(const Access& access, const Message& answer_of_memory) {
+void HomeAgent::memory_done(const Access& access, const Message& answer) {
   Transaction& transaction = *access.transaction;
   if (!transaction.request) {
     close(transaction);
@@ -208,13 +211,13 @@ void HomeAgent::memory_done(const Access& access, const Message& answer_of_memor
     serve(transaction);
   } else if (transaction.request->opcode == Opcode::kWrInv) {
     Message& request = *transaction.request;
-    grant(transaction, answer_of_memory.failed);
-    request.failed |= answer_of_memory.failed;
-    request.hops = static_cast<std::uint16_t>(request.hops + answer_of_memory.hops);
-    answer(request, Opcode::kGoI);
+    grant(transaction, answer.failed);
+    request.failed |= answer.failed;
+    request.hops = static_cast<std::uint16_t>(request.hops + answer.hops);
+    complete(request, Opcode::kGoI);
     close(transaction);
   } else {
-    reply(transaction, answer_of_memory.hops, answer_of_memory.failed);
+    reply(transaction, answer.hops, answer.failed);
   }
 }
 
@@ -226,22 +229,9 @@ void HomeAgent::reply(Transaction& transaction, std::uint16_t hops, bool failed)
   const bool owed = transaction.owed;
   if (owed) write_line(transaction, request, nullptr);
   transaction.request = nullptr;
-  if (request.completion) {
-    ++answers_to(request.source);
-    send_completion(request, granted);
-  }
-  answer(request, request.opcode == Opcode::kRdOwnNoData ? granted : Opcode::kH2DData);
+  send_completion(request, granted);
+  complete(request, request.opcode == Opcode::kRdOwnNoData ? granted : Opcode::kH2DData);
   if (!owed) close(transaction);
-}
-
-void HomeAgent::answer(Message& request, Opcode opcode) {
-  if (channel_of(opcode) == Channel::kH2DRsp) ++answers_to(request.source);
-  complete(request, opcode);
-}
-
-std::uint32_t& HomeAgent::answers_to(NodeId node) {
-  if (answers_.size() <= node.index()) answers_.resize(node.index() + 1);
-  return answers_[node.index()];
 }
 
 }  // namespace cxloom

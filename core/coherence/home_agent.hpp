@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "coherence/directory_agent.hpp"
 #include "coherence/home_agent_params.hpp"
@@ -36,12 +35,10 @@ class HomeAgent final : public DirectoryAgent {
   void part_of_answer(Snoop& snoop, const Message& message, bool last);
   Message& pull_of(Transaction& transaction, const Message& request);
   void reply(Transaction& transaction, std::uint16_t hops, bool failed);
-  void answer(Message& request, Opcode opcode);
-  std::uint32_t& answers_to(NodeId node);
 
-  Agent* requester_ndr_;  // takes the answers to the host's own requests
-  Agent* requester_drs_;
-  std::vector<std::uint32_t> answers_;  // H2D Rsp sent, by node
+  Agent* requester_;  // takes the answers to the host's own requests
+  Agent*
+      cache_;  // takes what devices ask of the host for their own memory (HDM-D); null: the host has no cache
 };
 
 }  // namespace cxloom

@@ -28,7 +28,8 @@ class Endpoint : public Component {
   /// Messages of this class to the device go to `agent`, be they from outside or its own. It may send: most of what is taken
   /// is answered.
   void bind(Channel channel, Agent& agent);
-  /// Messages of this class go to `agent` from now on, which passes on to the agent returned what is not its own.
+  /// Messages of this class go to `agent` from now on, which passes on to the agent returned what is not its own. Null: nobody
+  /// took them before.
   Agent* put_before(Channel channel, Agent& agent);
   /// `agent` may send, though it takes no messages. To be said before the simulation starts.
   void add_sender(Agent& agent);

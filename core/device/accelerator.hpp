@@ -13,8 +13,15 @@
 
 namespace cxloom {
 
+struct AcceleratorMemoryParams : CoherentMemoryParams {
+  std::optional<BiasParams> bias;
+
+  static void describe(Schema<AcceleratorMemoryParams>& schema);
+  static void estimate(const AcceleratorMemoryParams& params, MemoryEstimate& memory);
+};
+
 struct AcceleratorParams : RequesterParams {
-  std::optional<CoherentMemoryParams> memory;
+  std::optional<AcceleratorMemoryParams> memory;
 
   static void describe(Schema<AcceleratorParams>& schema);
   static void estimate(const AcceleratorParams& params, MemoryEstimate& memory);

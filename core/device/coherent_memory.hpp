@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "coherence/bias_agent.hpp"
 #include "coherence/dcoh.hpp"
 #include "device/memory_controller.hpp"
 
@@ -37,20 +38,27 @@ struct CoherentMemoryParams : MemoryControllerParams {
 
 class CoherentMemory {
  public:
-  CoherentMemory(const CoherentMemoryParams& params, Endpoint& endpoint, const DeviceContext& context)
-      : controller_(params, endpoint, context, !params.dcoh) {
-    if (!params.dcoh) return;
-    dcoh_ = below("dcoh", [&] {
-      return std::make_unique<Dcoh>(*params.dcoh, endpoint, context, context.victims, &controller_);
-    });
-    controller_.put_behind(*dcoh_);
+  /// `bias`: null where the memory is not kept coherent by bias.
+  CoherentMemory(const CoherentMemoryParams& params, Endpoint& endpoint, const DeviceContext& context,
+                 const BiasParams* bias = nullptr)
+      : controller_(params, endpoint, context, !params.dcoh && !bias) {
+    if (params.dcoh) {
+      agent_ = below("dcoh", [&] {
+        return std::make_unique<Dcoh>(*params.dcoh, endpoint, context, context.victims, &controller_);
+      });
+    } else if (bias) {
+      agent_ = below("bias", [&] {
+        return std::make_unique<BiasAgent>(*bias, endpoint, context, context.victims, controller_);
+      });
+    }
+    if (agent_) controller_.put_behind(*agent_);
   }
 
   static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
 
  private:
   MemoryController controller_;
-  std::unique_ptr<Dcoh> dcoh_;  // none: its memory is kept coherent by others, or by nobody
+  std::unique_ptr<Dcoh> agent_;  // none: its memory is kept coherent by others, or by nobody
 };
 
 }  // namespace cxloom

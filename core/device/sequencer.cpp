@@ -62,7 +62,8 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
   for (const Channel answers : {Channel::kS2MNDR, Channel::kS2MDRS, Channel::kH2DRsp, Channel::kH2DData})
     endpoint.bind(answers, *taker);
   if (!cache_) return;
-  for (const Channel snoops : {Channel::kS2MBISnp, Channel::kH2DReq}) endpoint.bind(snoops, *cache_);
+  for (const Channel snoops : {Channel::kS2MBISnp, Channel::kH2DReq, Channel::kD2HReq})
+    endpoint.bind(snoops, *cache_);
 }
 
 void Sequencer::assign(Work work, RequestObserver& observer) {

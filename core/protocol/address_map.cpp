@@ -106,20 +106,26 @@ void RegionParams::describe(Schema<RegionParams>& schema) {
       .doc("First address of the range.");
   schema
       .choice("coherence", &RegionParams::coherence,
-              {{"none", Coherence::kNone}, {"hdm-db", Coherence::kHdmDb}, {"hdm-h", Coherence::kHdmH}})
+              {{"none", Coherence::kNone},
+               {"hdm-db", Coherence::kHdmDb},
+               {"hdm-h", Coherence::kHdmH},
+               {"hdm-d", Coherence::kHdmD}})
       .doc(
           "Who keeps caches coherent that hold its lines. none: nobody; each line is taken to be used by one "
           "requester. "
           "hdm-db: the device, by a snoop filter and back-invalidate snoops. hdm-h: a host, by snoops of "
-          "CXL.cache; its own memory, or a device's.")
-      .source("CXL 3.x, HDM-DB and HDM-H");
+          "CXL.cache; its own memory, or a device's. hdm-d: the device, by bias: it asks who may hold lines "
+          "by "
+          "CXL.cache.")
+      .source("CXL 3.x, HDM-DB, HDM-H and HDM-D");
   schema.field("home", &RegionParams::home)
-      .default_text("each target, by a dcoh or home_agent of its own")
+      .default_text("each target, by a dcoh, bias or home_agent of its own")
       .doc(
-          "The device that manages the coherence of the range: one with a dcoh (hdm-db), or a host with a "
-          "home_agent (hdm-h).");
+          "The device that manages the coherence of the range: one with a dcoh (hdm-db) or bias (hdm-d), or "
+          "a host "
+          "with a home_agent (hdm-h).");
   schema.rule(
-      "home names who keeps the range coherent: it needs coherence: hdm-db or hdm-h",
+      "home names who keeps the range coherent: it needs coherence: hdm-db, hdm-h or hdm-d",
       [](const RegionParams& region) { return !region.home || region.coherence != Coherence::kNone; },
       "home");
 }

@@ -23,6 +23,7 @@ enum class Coherence : std::uint8_t {
   kNone,   ///< nobody: the lines are taken to be private to a requester
   kHdmDb,  ///< the device, by back-invalidate snoops (HDM-DB)
   kHdmH,   ///< a host, by snoops of CXL.cache: its own memory, or that of a device (HDM-H)
+  kHdmD,   ///< the device, by bias: it asks the host by CXL.cache for lines that the host may have (HDM-D)
 };
 
 /// A range of addresses and the devices that share it.

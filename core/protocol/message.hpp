@@ -34,7 +34,8 @@ struct Message {
   Address address;
   Time age;          ///< when the request that it serves began: the older goes first where age arbitrates
   NodeId requester;  ///< for whom it is, there and back
-  /// Of a snoop of CXL.cache: how many answers (H2D Rsp) its sender has sent to this cache before it. It waits for them.
+  /// Of what asks a cache for a line by CXL.cache: how many answers (H2D Rsp, S2M NDR) its sender has sent to this cache before
+  /// it. It waits for them.
   std::uint32_t pushes = 0;
   /// A second message of the sender, for an answer of two parts or for data that are asked for: who answers sends it, too,
   /// and it ends here again.

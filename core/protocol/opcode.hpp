@@ -47,6 +47,9 @@ enum class Opcode : std::uint8_t {
   kCmpS,        ///< S2M NDR: complete, the line is shared
   kCmpE,        ///< S2M NDR: complete, the line is exclusive
 
+  // Of memory whose coherence the device manages by bias (HDM-D).
+  kMemRdFwd,  ///< M2S Req: the answer to a device that asked for a line of its own memory: the host keeps MetaValue of it
+
   // Back-invalidation: a device asks the host about a line (Blk: two or four lines of an aligned 256 B) before it
   // changes its state.
   kBISnpCur,      ///< S2M BISnp: for the current value, any state may stay
@@ -101,35 +104,63 @@ enum class Opcode : std::uint8_t {
   kCplD,   ///< IO: completion with the data of a read
 };
 
-inline constexpr std::size_t kOpcodeCount = 55;
+inline constexpr std::size_t kOpcodeCount = 56;
 
-inline constexpr std::array<std::string_view, kOpcodeCount> kOpcodeNames{"MemRd",        "MemWr",
-                                                                         "MemData",      "Cmp",
-                                                                         "MemData-NXM",  "MemRdData",
-                                                                         "MemInv",       "MemClnEvct",
-                                                                         "Cmp-S",        "Cmp-E",
-                                                                         "BISnpCur",     "BISnpData",
-                                                                         "BISnpInv",     "BISnpCurBlk",
-                                                                         "BISnpDataBlk", "BISnpInvBlk",
-                                                                         "BIRspI",       "BIRspS",
-                                                                         "BIRspE",       "BIRspIBlk",
-                                                                         "BIRspSBlk",    "BIRspEBlk",
-                                                                         "BIConflict",   "BI-ConflictAck",
-                                                                         "RdCurr",       "RdShared",
-                                                                         "RdAny",        "RdOwn",
-                                                                         "RdOwnNoData",  "ItoMWr",
-                                                                         "WrInv",        "CleanEvict",
-                                                                         "DirtyEvict",   "RspIHitI",
-                                                                         "RspIHitSE",    "RspSHitSE",
-                                                                         "RspVHitV",     "RspIFwdM",
-                                                                         "RspSFwdM",     "RspVFwdV",
-                                                                         "D2H-Data",     "SnpData",
-                                                                         "SnpInv",       "SnpCur",
-                                                                         "GO-I",         "GO-S",
-                                                                         "GO-E",         "WritePull",
-                                                                         "GO_WritePull", "GO_WritePull_Drop",
-                                                                         "H2D-Data",     "MRd",
-                                                                         "MWr",          "CfgRd",
+inline constexpr std::array<std::string_view, kOpcodeCount> kOpcodeNames{"MemRd",
+                                                                         "MemWr",
+                                                                         "MemData",
+                                                                         "Cmp",
+                                                                         "MemData-NXM",
+                                                                         "MemRdData",
+                                                                         "MemInv",
+                                                                         "MemClnEvct",
+                                                                         "Cmp-S",
+                                                                         "Cmp-E",
+                                                                         "MemRdFwd",
+                                                                         "BISnpCur",
+                                                                         "BISnpData",
+                                                                         "BISnpInv",
+                                                                         "BISnpCurBlk",
+                                                                         "BISnpDataBlk",
+                                                                         "BISnpInvBlk",
+                                                                         "BIRspI",
+                                                                         "BIRspS",
+                                                                         "BIRspE",
+                                                                         "BIRspIBlk",
+                                                                         "BIRspSBlk",
+                                                                         "BIRspEBlk",
+                                                                         "BIConflict",
+                                                                         "BI-ConflictAck",
+                                                                         "RdCurr",
+                                                                         "RdShared",
+                                                                         "RdAny",
+                                                                         "RdOwn",
+                                                                         "RdOwnNoData",
+                                                                         "ItoMWr",
+                                                                         "WrInv",
+                                                                         "CleanEvict",
+                                                                         "DirtyEvict",
+                                                                         "RspIHitI",
+                                                                         "RspIHitSE",
+                                                                         "RspSHitSE",
+                                                                         "RspVHitV",
+                                                                         "RspIFwdM",
+                                                                         "RspSFwdM",
+                                                                         "RspVFwdV",
+                                                                         "D2H-Data",
+                                                                         "SnpData",
+                                                                         "SnpInv",
+                                                                         "SnpCur",
+                                                                         "GO-I",
+                                                                         "GO-S",
+                                                                         "GO-E",
+                                                                         "WritePull",
+                                                                         "GO_WritePull",
+                                                                         "GO_WritePull_Drop",
+                                                                         "H2D-Data",
+                                                                         "MRd",
+                                                                         "MWr",
+                                                                         "CfgRd",
                                                                          "CplD"};
 
 /// What a request of CXL.mem asks of the other caches that hold its line (SnpType of M2S Req and RwD).
@@ -152,7 +183,8 @@ constexpr Channel channel_of(Opcode opcode) {
     case Opcode::kMemRd:
     case Opcode::kMemRdData:
     case Opcode::kMemInv:
-    case Opcode::kMemClnEvct: return Channel::kM2SReq;
+    case Opcode::kMemClnEvct:
+    case Opcode::kMemRdFwd: return Channel::kM2SReq;
     case Opcode::kMemWr:
     case Opcode::kBIConflict: return Channel::kM2SRwD;
     case Opcode::kMemData:

@@ -67,7 +67,7 @@ void check_coherence(const System& system) {
         return has_68b_flits(*link.params) || fails_requests(*link.params);
       }))
     return;
-  for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH}) {
+  for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
     for (const NodeId home : system.address_map().homes(coherence)) {
       for (const auto& [component, requester] : system.roles().requesters) {
         if (!requester->cache() || component->id() == home) continue;

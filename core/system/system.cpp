@@ -95,6 +95,7 @@ HomeNeeded needed_for(Coherence coherence) {
   if (coherence == Coherence::kHdmH)
     return {"home agent", "hosts with a home_agent",
             "a host with memory and a home_agent, or home: such a host"};
+  if (coherence == Coherence::kHdmD) return {"bias", "devices whose memory has bias", "memory with bias"};
   return {"coherency agent", "devices of kind dcoh, and memory with a dcoh",
           "memory with a dcoh, or home: a device of kind dcoh"};
 }
@@ -106,6 +107,13 @@ std::optional<NodeId> System::home_of(const RegionParams& region,
                                       const std::vector<MemoryTargetInfo>& targets) const {
   if (region.coherence == Coherence::kNone) return std::nullopt;
   const HomeNeeded needed = needed_for(region.coherence);
+  if (region.coherence == Coherence::kHdmD && targets.size() > 1) {
+    throw InputError({"pages are biased by one device: hdm-d does not interleave",
+                      counted(targets.size(), "target"),
+                      "one target",
+                      {}},
+                     "to");
+  }
   const auto home_at = [&](NodeId node) -> const CoherenceHome* {
     const CoherenceHome* const home = roles().homes.of(node);
     return home && home->coherence() == region.coherence ? home : nullptr;
@@ -279,7 +287,7 @@ void System::check_reachability() const {
     if (!requester->has_work()) continue;
     for (const NodeId target : targets) check(*component, target);
   }
-  for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH}) {
+  for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
     for (const NodeId home : fabric_.map.homes(coherence)) {
       for (const auto& [component, requester] : roles().requesters) {
         if (requester->has_work()) check(*component, home);

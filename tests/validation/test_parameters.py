@@ -16,13 +16,14 @@ TURNED_IN_CXX = re.compile(
     r"(levels|levels\..*|mshrs|fill_time|clear_time|write_allocate|clean_evictions|read_state)"
     r"|devices\.(memory|accelerator)\.(memory\.)?dcoh(\..*)?"
     r"|devices\.dcoh\..*"
+    r"|devices\.accelerator\.memory\.bias(\..*)?"
     r"|devices\.host\.home_agent(\..*)?"
     r"|(regions?|address_map)\.(coherence|home)"
     r"|victims\.(lfi|lfu|longest-block)\..*"
 )
-"""Those of coherence: coherence_knobs_test.cpp, home_agent_knobs_test.cpp and coherence_latency_test.cpp in
-tests/core/coherence turn them, where systems with several caches take a few lines; those of the filter,
-snoop_filter_test.cpp."""
+"""Those of coherence: coherence_knobs_test.cpp, home_agent_knobs_test.cpp, bias_test.cpp and
+coherence_latency_test.cpp in tests/core/coherence turn them, where systems with several caches take a few
+lines; those of the filter, snoop_filter_test.cpp."""
 
 
 def test_every_declared_parameter_has_a_row() -> None:

@@ -33,7 +33,7 @@ TEST(BackInvalidation, OpcodesHaveTheirClassesAndNames) {
       {Channel::kM2SBIRsp, {"BIRspI", "BIRspS", "BIRspE", "BIRspIBlk", "BIRspSBlk", "BIRspEBlk"}},
       {Channel::kM2SRwD, {"MemWr", "BIConflict"}},
       {Channel::kS2MNDR, {"Cmp", "Cmp-S", "Cmp-E", "BI-ConflictAck"}},
-      {Channel::kM2SReq, {"MemRd", "MemRdData", "MemInv", "MemClnEvct"}},
+      {Channel::kM2SReq, {"MemRd", "MemRdData", "MemInv", "MemClnEvct", "MemRdFwd"}},
       {Channel::kS2MDRS, {"MemData", "MemData-NXM"}},
       {Channel::kD2HReq,
        {"RdCurr", "RdShared", "RdAny", "RdOwn", "RdOwnNoData", "ItoMWr", "WrInv", "CleanEvict",

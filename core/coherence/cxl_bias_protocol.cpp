@@ -1,0 +1,48 @@
+#include "coherence/cxl_bias_protocol.hpp"
+
+#include "component/component_time.hpp"
+
+namespace cxloom {
+
+void CxlBiasProtocol::receive(Message& message) {
+  if (message.channel == Channel::kD2HReq) {
+    if (order_.in_order(message)) asked(message);
+    return;
+  }
+  const bool pushes = message.channel == Channel::kS2MNDR;
+  const NodeId home = message.source;
+  CxlMemProtocol::receive(message);
+  if (!pushes) return;
+  const Time now = agent().endpoint().now();
+  order_.answered(home, [&](Message& early) {
+    early.charge(Segment::kSnoop, now);
+    asked(early);
+  });
+}
+
+void CxlBiasProtocol::asked(Message& message) {
+  switch (message.opcode) {
+    case Opcode::kRdCurr: return cache().snooped(message, SnoopFor::kCurrent, *this);
+    case Opcode::kRdShared: return cache().snooped(message, SnoopFor::kShare, *this);
+    default: return cache().snooped(message, SnoopFor::kInvalidate, *this);
+  }
+}
+
+// The device asks while it serves nobody else's request to the line, and what it answered before has come: a request without an
+// answer is behind.
+bool CxlBiasProtocol::defers(CacheTransaction& transaction, const CacheSnoop& /*snoop*/) {
+  return transaction.doing == Doing::kWriteBack || transaction.granted != LineState::kInvalid;
+}
+
+void CxlBiasProtocol::respond(const CacheSnoop& snoop, Time ready) {
+  Message& message = *snoop.message;
+  const NodeId device = message.source;
+  message.opcode = Opcode::kMemRdFwd;
+  message.channel = Channel::kM2SReq;
+  message.meta = meta_of(snoop.left);
+  message.source = message.destination;
+  message.destination = device;
+  agent().transmit(message, ready);
+}
+
+}  // namespace cxloom

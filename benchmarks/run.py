@@ -2,7 +2,8 @@
 
 ``make bench`` builds and runs it; ``python benchmarks/run.py --repeat 5 --markdown`` gives the table of docs/speed.md.
 Each row is the best of the repetitions: other work on the machine only ever makes a run slower. The systems are in
-throughput.cpp; "bound" is what a bare prototype of the design reached on a 2.4 GHz-class core (two thirds is the aim).
+throughput.cpp; "bound" is what a bare prototype of the design reached on a 2.4 GHz-class core (two thirds is the aim), and
+of filters the aim itself.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ SYSTEMS = [
     System("dram-saturated", 1_000_000, 1.5e6, "DRAM alone, saturated, random, two reads to a write"),
     System("dram-83ns", 3_000_000, None, "DRAM alone, one such access each 83 ns"),
     System("bus-dram", 500_000, None, "host + bus + 4 memories of DRAM"),
+    System("cache-hits", 10_000_000, None, "host that hits its cache"),
+    System("filter-hdm-db", 2_000_000, 0.3e6, "HDM-DB, filter of 10^6 entries with room"),
+    System("filter-full-hdm-db", 2_000_000, 0.3e6, "HDM-DB, filter of 10^6 entries, full"),
+    System("filter-hdm-h", 2_000_000, 0.3e6, "CXL.cache, filter of 10^6 entries with room"),
+    System("filter-full-hdm-h", 2_000_000, 0.3e6, "CXL.cache, filter of 10^6 entries, full"),
     System("edge4096-output", 1, None, "4096 edge ports, spine-leaf: building alone"),
 ]
 

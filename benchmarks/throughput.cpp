@@ -16,8 +16,9 @@ namespace {
 
 using namespace cxloom;
 
-Value workload(std::int64_t requests) {
-  return Value::Map{{"pattern", "random"}, {"reads", "67%"}, {"footprint", "1GiB"}, {"requests", requests}};
+Value workload(std::int64_t requests, const char* footprint) {
+  return Value::Map{
+      {"pattern", "random"}, {"reads", "67%"}, {"footprint", footprint}, {"requests", requests}};
 }
 
 const Value kMemory(Value::Map{{"kind", "memory"},
@@ -50,6 +51,28 @@ Value bus_system(bool flits, const Value& memory = kMemory) {
                     {"address_map", Value::List{Value::Map{{"to", std::move(memories)}}}}};
 }
 
+// A host with a cache of that size, and memory behind a switch; whoever keeps it coherent has a filter of a million entries. By
+// CXL.cache that is another host, so that each request crosses the same links.
+Value shared_system(const std::string& coherence, const char* cache) {
+  const Value::Map agent{{"filter", Value::Map{{"entries", 1'000'000}}}};
+  const Value::Map host{{"kind", "host"}, {"queue", 64}, {"cache", Value::Map{{"size", cache}}}};
+  Value::Map devices{{"host", host}, {"sw", Value::Map{{"kind", "switch"}}}};
+  Value memory = kMemory;
+  Value::Map region{{"to", Value::List{"mem"}}, {"coherence", coherence}};
+  if (coherence == "hdm-db") memory.set("dcoh", agent);
+  if (coherence == "hdm-h") {
+    devices.emplace_back("root", Value::Map{{"kind", "host"}, {"home_agent", agent}});
+    region.emplace_back("home", "root");
+  }
+  devices.emplace_back("mem", memory);
+  Value::List links;
+  for (const auto& [name, params] : devices) {
+    if (name != "sw")
+      links.emplace_back(Value::Map{{"between", Value::List{name, "sw"}}, {"port_delay", "25ns"}});
+  }
+  return Value::Map{{"devices", devices}, {"links", links}, {"address_map", Value::List{region}}};
+}
+
 Value generated(const std::string& kind, Value::Map topology, const std::string& queueing, bool credits,
                 const Registry& registry) {
   Value::Map link;
@@ -68,11 +91,20 @@ Value generated(const std::string& kind, Value::Map topology, const std::string&
       {"devices", made->devices()}, {"links", std::move(links)}, {"address_map", made->address_map()}};
 }
 
-// NAME is bus, bus-flits, bus-dram, or chain|spine-leaf|spine-leaf1024|edge4096 with -output, -voq or -credits.
+// What the hosts of a system use. Of 128 MiB the filter has half the lines, of 32 MiB all.
+const char* footprint_of(const std::string& name) {
+  if (name == "cache-hits") return "64KiB";
+  if (name.starts_with("filter-full")) return "128MiB";
+  return name.starts_with("filter") ? "32MiB" : "1GiB";
+}
+
+// NAME is bus, bus-flits, bus-dram, cache-hits, filter[-full]-hdm-db|hdm-h, or chain|spine-leaf|spine-leaf1024|edge4096 with -output, -voq or -credits.
 Value system_named(const std::string& name, const Registry& registry) {
   if (name == "bus") return bus_system(false);
   if (name == "bus-flits") return bus_system(true);
   if (name == "bus-dram") return bus_system(false, kDram);
+  if (name == "cache-hits") return shared_system("none", "1MiB");
+  if (name.starts_with("filter")) return shared_system(name.ends_with("hdm-h") ? "hdm-h" : "hdm-db", "64KiB");
   const std::size_t dash = name.rfind('-');
   const std::string topology = name.substr(0, dash);
   const std::string flow = name.substr(dash + 1);
@@ -130,7 +162,8 @@ int run(const std::string& name, std::int64_t requests) {
   Value system = system_named(name, registry);
   Value::Map work;
   for (const auto& [device, params] : *system.find("devices")->as_map()) {
-    if (*params.find("kind")->as_text() == "host") work.emplace_back(device, workload(requests));
+    if (*params.find("kind")->as_text() == "host" && device != "root")
+      work.emplace_back(device, workload(requests, footprint_of(name)));
   }
   system.set("workload", std::move(work));
   Collector collector(false);

@@ -14,11 +14,11 @@ class AnswerOrder {
  public:
   /// A snoop has come. False: answers sent before it have not, and it is kept until then.
   bool in_order(Message& snoop) {
-    if (snoop.pushes == answers_from(snoop.source)) return true;
+    if (reached(answers_from(snoop.source), snoop.pushes)) return true;
     early_.push(snoop);
     return false;
   }
-  /// An answer has come from `home`, and has been dealt with: gives back each snoop that waited for it alone.
+  /// An answer has come from `home`, and has been dealt with: gives back each snoop that waited for it.
   template <class Take>
   void answered(NodeId home, Take&& take) {
     const std::uint32_t answers = ++answers_from(home);
@@ -26,7 +26,7 @@ class AnswerOrder {
     MessageQueue waiting = std::exchange(early_, {});
     while (!waiting.empty()) {
       Message& snoop = waiting.pop();
-      if (snoop.source == home && snoop.pushes == answers) {
+      if (snoop.source == home && reached(answers, snoop.pushes)) {
         take(snoop);
       } else {
         early_.push(snoop);
@@ -35,6 +35,10 @@ class AnswerOrder {
   }
 
  private:
+  // Answers sent after a snoop may overtake it. The counts wrap.
+  static bool reached(std::uint32_t answers, std::uint32_t pushes) {
+    return static_cast<std::int32_t>(answers - pushes) >= 0;
+  }
   std::uint32_t& answers_from(NodeId home) {
     if (answers_.size() <= home.index()) answers_.resize(home.index() + 1);
     return answers_[home.index()];

@@ -79,17 +79,18 @@ bool BiasAgent::ask_first(Transaction& transaction) {
     if (page.under_way == 0) flip(page);
     return true;
   }
-  transaction.in_page = true;
-  ++page.under_way;
-  if (!device) {
-    if (request.meta == MetaValue::kInvalid) return false;  // it keeps nothing
+  if (!device && request.meta != MetaValue::kInvalid) {  // the host wants a copy
+    transaction.in_page = true;
+    ++page.under_way;
     if (page.bias == Bias::kDevice && counts()) ++window().flips_to_host;
     page.bias = Bias::kHost;
     page.asked = 0;
     know_host(request);
     return false;
   }
-  if (page.bias == Bias::kDevice || host_ == kNoPeer) return false;
+  // Others without a cache leave the bias as it is.
+  if (page.bias == Bias::kDevice || host_ == kNoPeer || request.source == node_of(host_)) return false;
+  ++page.under_way;
   const Wish wish = wish_of(request);
   ask_host(transaction, transaction.line,
            wish.own       ? SnoopFor::kInvalidate
@@ -127,18 +128,20 @@ void BiasAgent::asked(Transaction& transaction) {
   if (page.cause == &transaction) {
     end_flip(page);
   } else {
+    leave(page);
     go_on(transaction);
   }
 }
 
-void BiasAgent::closed(LineAddress line) {
-  Page& page = page_of(line);
+void BiasAgent::closed(LineAddress line) { leave(page_of(line)); }
+
+void BiasAgent::leave(Page& page) {
   if (--page.under_way == 0 && page.flips && page.cause->snoops_left == 0) flip(page);
 }
 
 // ---- A page flips to the device
 
-// Nothing is under way in the page: now the host gives up all of its lines.
+// The host gets nothing of the page, and is asked for none of its lines: now it gives up all of them.
 void BiasAgent::flip(Page& page) {
   if (counts()) ++window().flips_to_device;
   Transaction& cause = *page.cause;
@@ -160,8 +163,6 @@ void BiasAgent::end_flip(Page& page) {
   page.flips = false;
   page.asked = 0;
   Transaction& cause = *std::exchange(page.cause, nullptr);
-  cause.in_page = true;
-  ++page.under_way;
   cause.shared_outside = false;
   const std::vector<Transaction*> waiting = std::exchange(page.waiting, {});
   go_on(cause);

@@ -27,7 +27,7 @@ class BiasAgent final : public Dcoh {
     Bias bias = Bias::kHost;
     bool flips = false;            ///< to the device: requests to it wait
     std::uint32_t asked = 0;       ///< times that the device has asked for a line since the host came last
-    std::uint32_t under_way = 0;   ///< requests whose turn it is
+    std::uint32_t under_way = 0;   ///< requests of the host for copies, and questions for lines
     Transaction* cause = nullptr;  ///< of a flip: the request that waits for it
     std::vector<Transaction*> waiting;
   };
@@ -43,6 +43,7 @@ class BiasAgent final : public Dcoh {
   Page& page_of(LineAddress line);
   void know_host(const Message& request);
   void ask_host(Transaction& transaction, LineAddress line, SnoopFor purpose);
+  void leave(Page& page);
   void flip(Page& page);
   void end_flip(Page& page);
   void response(const Message& message);

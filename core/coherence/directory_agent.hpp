@@ -58,7 +58,7 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
     Time snooped_at;
     bool asks = false;            ///< the snoops are those of `ask_first`
     bool shared_outside = false;  ///< a cache that the filter does not follow keeps a shared copy
-    bool in_page = false;         ///< a page counts it (bias)
+    bool in_page = false;         ///< its page counts it until it is over (bias)
     bool forwarded = false;       ///< a snoop has brought the data of a modified copy
     bool owed = false;            ///< ... which memory is to have
     MessageQueue waiting;         ///< requests to the line that wait for its end

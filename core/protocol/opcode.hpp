@@ -254,6 +254,11 @@ constexpr bool is_downstream(Channel channel) {
   }
 }
 
+/// The answer to a read of memory, with its data.
+constexpr bool answers_read(Opcode opcode) {
+  return opcode == Opcode::kMemData || opcode == Opcode::kH2DData;
+}
+
 /// A line or other payload follows the header. That of a BIConflict is reserved, and so none: docs/model/flit.md.
 constexpr bool carries_data(Opcode opcode) {
   return opcode == Opcode::kMemWr || opcode == Opcode::kMemData || opcode == Opcode::kD2HData ||

@@ -55,7 +55,7 @@ MemoryStatistics& Collector::count_at_memory(const Request& line, Time latency) 
   MemoryStatistics& target = memory(line.target);
   target.latency.add(latency);
   target.payload += line.moved;
-  if (line.message.opcode == Opcode::kMemData) {
+  if (answers_read(line.message.opcode)) {
     ++target.reads;
     target.read_payload += line.moved;
   }

@@ -126,6 +126,8 @@ TEST(HomeAgentLatency, ADeviceReadsOverTheLinkAndTheHostInside) {
   EXPECT_EQ(played.latency[0], kThere + kMemoryRead + kWay);
   EXPECT_EQ(played.latency[1], kInside + kMemoryRead);
   for (const int hit : {2, 3, 4}) EXPECT_EQ(played.latency[hit], kProcess + kCache) << hit;
+  EXPECT_EQ(played.run->number({"per_memory", "host", "reads"}), 2.0);
+  EXPECT_EQ(played.run->number({"per_memory", "host", "writes"}), 0.0);
 }
 
 TEST(HomeAgentLatency, MemoryOfADeviceIsAWayFurther) {

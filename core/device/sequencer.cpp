@@ -16,6 +16,8 @@ struct Measured {
   std::uint64_t requests = 0;
   double bandwidth = 0;
   double in_flight = 0;
+  std::optional<std::uint64_t> fences;
+  std::optional<double> fence_wait;
 };
 
 constexpr std::array kMeasures{
@@ -24,6 +26,14 @@ constexpr std::array kMeasures{
         "bandwidth_gb_per_s", "GB/s",
         "payload bytes exchanged with memory, write-backs included / length of the window"),
     measure<&Measured::in_flight>("in_flight_mean", "", "requests in flight, mean over time"),
+    measure<&Measured::fences>(
+        "fences", "",
+        "accesses behind a fence that were issued in the window. Absent where the work "
+        "has no fences"),
+    measure<&Measured::fence_wait>(
+        "fence_wait_ns", "ns",
+        "time that an access behind a fence waited for nothing but answers to those "
+        "before it, mean"),
 };
 
 std::uint16_t lines_of(const Access& access) {
@@ -48,7 +58,8 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       requests_(context.kernel.arena().memory()),
       slots_(context.kernel, "a queue slot", endpoint),
       dependences_(context.kernel, "the answer to an access that it depends on", endpoint),
-      write_back_buffer_(context.kernel, "room in the write-back buffer", endpoint) {
+      write_back_buffer_(context.kernel, "room in the write-back buffer", endpoint),
+      fence_(context.kernel, "the answers to all accesses before a fence", endpoint) {
   endpoint.add(*this);
   endpoint.fabric().roles.requesters.declare(endpoint, endpoint.id(), *this);
   Agent* taker = this;
@@ -133,6 +144,7 @@ Sequencer::Obstacle Sequencer::obstacle() const {
   if (in_flight_ == queue_) return Obstacle::kSlot;
   if (write_backs() >= queue_) return Obstacle::kWriteBack;
   if (!window_.allows(issued_, next_.dependence)) return Obstacle::kDependence;
+  if (next_.dependence == kAllBefore && in_flight_ > 0) return Obstacle::kFence;
   return Obstacle::kNone;
 }
 
@@ -149,6 +161,10 @@ void Sequencer::wait_for(Obstacle obstacle) {
     case Obstacle::kSlot: waiting_in_ = &slots_; break;
     case Obstacle::kDependence: waiting_in_ = &dependences_; break;
     case Obstacle::kWriteBack: waiting_in_ = &write_back_buffer_; break;
+    case Obstacle::kFence:
+      waiting_in_ = &fence_;
+      if (fence_since_ < Time{}) fence_since_ = now();
+      break;
   }
   waiting_in_->join(*this, now());
 }
@@ -169,7 +185,17 @@ void Sequencer::issue_what_can_be_issued() {
   }
 }
 
+void Sequencer::pass_fence() {
+  fenced_ = true;
+  const Time since = std::exchange(fence_since_, Time{-1});
+  if (!window_open_) return;
+  ++fences_;
+  if (since >= Time{}) fence_wait_ += now() - since;
+}
+
 void Sequencer::issue() {
+  if (next_.dependence == kAllBefore) [[unlikely]]
+    pass_fence();
   Request& request = requests_.take();
   request.id = issued_;
   request.address = next_.address;
@@ -353,11 +379,14 @@ std::vector<MeasureInfo> Sequencer::measures() { return joined(infos_of(kMeasure
 
 void Sequencer::report_requests(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
-  report_all(kMeasures,
-             {.requests = latency_.count(),
-              .bandwidth = length > 0.0 ? static_cast<double>(payload_) / length : 0.0,
-              .in_flight = in_flight_monitor_.mean()},
-             sink);
+  Measured measured{.requests = latency_.count(),
+                    .bandwidth = length > 0.0 ? static_cast<double>(payload_) / length : 0.0,
+                    .in_flight = in_flight_monitor_.mean()};
+  if (fenced_) {
+    measured.fences = fences_;
+    measured.fence_wait = fences_ > 0 ? fence_wait_.ns() / static_cast<double>(fences_) : 0.0;
+  }
+  report_all(kMeasures, measured, sink);
   if (cache_) cache_->report(sink);
 }
 

@@ -88,7 +88,7 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
  private:
   const EventHandler& owner() const override { return endpoint(); }
   // Why the next access cannot be issued now.
-  enum class Obstacle : std::uint8_t { kNone, kTime, kSlot, kDependence, kWriteBack };
+  enum class Obstacle : std::uint8_t { kNone, kTime, kSlot, kDependence, kWriteBack, kFence };
 
   void answered(Request& request) override { complete(request); }
   void written_back(NodeId target, std::uint16_t bytes) override;
@@ -103,6 +103,7 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   Time earliest_issue() const;
   void wait_for(Obstacle obstacle);
   void issue();
+  void pass_fence();
   void access_lines(Request& request);
   void access_memory(Request& request);
   void access_uncached(Request& request);
@@ -136,6 +137,7 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   std::uint64_t completed_ = 0;
   std::uint64_t in_flight_ = 0;
   Time wake_pending_{-1};  // time of the last issue that was asked for
+  Time fence_since_{-1};   // nothing but a fence has held the next access up since then
 
   // Measuring.
   bool counting_ = false;  // since the window opened, and after it
@@ -149,10 +151,14 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   BatchMeans batches_{64};  // of the latencies: 1 KiB
   LevelMonitor in_flight_monitor_;
   std::uint64_t payload_ = 0;  // of requests that a device answered, and of write-backs
+  bool fenced_ = false;        // some access so far was behind a fence
+  std::uint64_t fences_ = 0;
+  Time fence_wait_;
 
   WaitList slots_;
   WaitList dependences_;
   WaitList write_back_buffer_;
+  WaitList fence_;
   WaitList* waiting_in_ = nullptr;
 };
 

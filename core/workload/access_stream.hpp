@@ -9,11 +9,14 @@
 
 namespace cxloom {
 
+/// A fence, as a dependence: on every access before.
+inline constexpr std::uint32_t kAllBefore = ~std::uint32_t{0};
+
 struct Access {
   Address address;
   Time timestamp;                     ///< when it becomes ready, from the start of the stream; see `timed`
   std::uint32_t instruction_gap = 0;  ///< instructions since the access before it
-  std::uint32_t dependence = 0;       ///< it needs the access this many places before it; 0: none
+  std::uint32_t dependence = 0;  ///< it needs the access this many places before it; 0: none; or kAllBefore
   std::uint32_t thread = 0;
   std::uint16_t size = 64;  ///< bytes
   AccessKind kind = AccessKind::kRead;

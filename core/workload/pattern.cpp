@@ -12,6 +12,8 @@ Pattern::Pattern(const PatternParams& params, const PatternContext& context)
       base_(params.base.value()),
       size_(params.size.count()),
       blocks_(params.footprint.count() / params.size.count()),
+      fence_every_(params.fence_every.value_or(0)),
+      to_fence_(fence_every_),
       random_(context.seed, context.name, "addresses"),
       kinds_(context.seed, context.name, "kinds") {}
 
@@ -20,6 +22,10 @@ bool Pattern::next(Access& access) {
   access.size = static_cast<std::uint16_t>(size_);
   access.kind = kinds_.chance(reads_) ? AccessKind::kRead : AccessKind::kWrite;
   access.dependence = dependence();
+  if (fence_every_ != 0 && to_fence_-- == 0) {
+    access.dependence = kAllBefore;
+    to_fence_ = fence_every_ - 1;
+  }
   return true;
 }
 
@@ -29,6 +35,7 @@ struct SequentialParams : PatternParams {
   static void describe(Schema<SequentialParams>& schema) {
     schema.doc("One block after the other, from the start again at the end of the footprint.");
     PatternParams::describe_in(schema);
+    PatternParams::describe_fences(schema);
   }
 };
 
@@ -51,6 +58,7 @@ struct StridedParams : PatternParams {
   static void describe(Schema<StridedParams>& schema) {
     schema.doc("Steps of one stride; each pass over the footprint starts one block further.");
     PatternParams::describe_in(schema);
+    PatternParams::describe_fences(schema);
     schema.field("stride", &StridedParams::stride)
         .min(Bytes{1})
         .doc("Bytes from one access to the next: a multiple of their size.");
@@ -86,6 +94,7 @@ struct RandomParams : PatternParams {
   static void describe(Schema<RandomParams>& schema) {
     schema.doc("Any block of the footprint with the same probability.");
     PatternParams::describe_in(schema);
+    PatternParams::describe_fences(schema);
   }
 };
 
@@ -104,6 +113,7 @@ struct HotColdParams : PatternParams {
   static void describe(Schema<HotColdParams>& schema) {
     schema.doc("A hot part at the start of the footprint takes most of the accesses.");
     PatternParams::describe_in(schema);
+    PatternParams::describe_fences(schema);
     schema.field("hot_footprint", &HotColdParams::hot_footprint)
         .fraction()
         .doc("Share of the footprint that is hot.")
@@ -139,6 +149,7 @@ struct ZipfParams : PatternParams {
         "The block of rank k with probability in proportion to k^-exponent; ranks are scattered over the "
         "footprint.");
     PatternParams::describe_in(schema);
+    PatternParams::describe_fences(schema);
     schema.field("exponent", &ZipfParams::exponent)
         .min(0.0)
         .max(10.0)

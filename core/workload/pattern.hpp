@@ -27,6 +27,7 @@ struct PatternParams {
   Bytes footprint{1ULL << 30U};
   Address base;
   Bytes size{64};
+  std::optional<std::uint64_t> fence_every;
 
   /// Declares these in the schema of a pattern that derives from them.
   template <class Params>
@@ -41,6 +42,16 @@ struct PatternParams {
     schema.field("size", &Params::size).min(Bytes{1}).max(Bytes{4096}).doc("Bytes of an access.");
     schema.rule("the footprint is smaller than one access",
                 [](const Params& params) { return !(params.footprint < params.size); });
+  }
+  /// Declares fences, too: for patterns that can have more than one access on its way.
+  template <class Params>
+  static void describe_fences(Schema<Params>& schema) {
+    schema.field("fence_every", &Params::fence_every)
+        .min(1)
+        .default_text("none")
+        .doc(
+            "A fence after each so many accesses: the access behind it is not issued until all before it are "
+            "answered.");
   }
 };
 
@@ -67,6 +78,8 @@ class Pattern : public AccessStream {
   std::uint64_t base_;
   std::uint64_t size_;
   std::uint64_t blocks_;
+  std::uint64_t fence_every_;  // 0: never
+  std::uint64_t to_fence_;     // accesses before the next
   RandomStream random_;
   RandomStream kinds_;  // of its own, so that the share of reads does not change the addresses
 };

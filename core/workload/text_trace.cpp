@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kHeader = "# cxloom-trace ";
 constexpr std::string_view kNotGiven = "-";
+constexpr std::string_view kFence = "all";  // of what an access depends on
 
 std::string_view name_of(TraceColumn column) { return kTraceColumnNames[static_cast<std::size_t>(column)]; }
 
@@ -135,8 +136,10 @@ void TextTraceParser::parse_column(TraceColumn column, std::string_view text, Ac
           static_cast<std::uint32_t>(parse_integer(column, text, 0, largest<std::uint32_t>()));
       return;
     case TraceColumn::kDependence:
-      access.dependence = static_cast<std::uint32_t>(
-          parse_integer(column, text, 0, std::min(accesses_, largest<std::uint32_t>())));
+      access.dependence = text == kFence
+                              ? kAllBefore
+                              : static_cast<std::uint32_t>(parse_integer(
+                                    column, text, 0, std::min<std::uint64_t>(accesses_, kAllBefore - 1)));
       return;
   }
 }
@@ -158,7 +161,9 @@ std::uint64_t TextTraceParser::parse_integer(TraceColumn column, std::string_vie
                                              std::uint64_t most) const {
   std::uint64_t number = 0;
   if (!parse_number(text, 10, number) || number < least || number > most) {
-    refuse(column, text, "an integer from " + std::to_string(least) + " to " + std::to_string(most));
+    refuse(column, text,
+           "an integer from " + std::to_string(least) + " to " + std::to_string(most) +
+               (column == TraceColumn::kDependence ? ", or " + std::string(kFence) : std::string()));
   }
   return number;
 }
@@ -184,10 +189,16 @@ void append_text(const Access& access, std::string& text) {
   } else {
     text += kNotGiven;
   }
-  const std::uint64_t rest[] = {access.size, access.thread, access.instruction_gap, access.dependence};
+  const std::uint64_t rest[] = {access.size, access.thread, access.instruction_gap};
   for (const std::uint64_t number : rest) {
     text += ' ';
     append_number(number, 10, text);
+  }
+  text += ' ';
+  if (access.dependence == kAllBefore) {
+    text += kFence;
+  } else {
+    append_number(access.dependence, 10, text);
   }
   text += '\n';
 }

@@ -77,7 +77,7 @@ links:
   - {between: [sw, "mem[0-1]"]}
 address_map: [{to: [gpu, mem0], interleave: 256B, size: 512KiB}, {to: mem1, coherence: hdm-db}]
 workload:
-  "host*": {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5}
+  "host*": {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5, fence_every: 100}
   gpu: {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5}
 """
 BESIDE = {"spec_hash", "version", "cost"}

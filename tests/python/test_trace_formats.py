@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cxloom.errors import InputError
-from cxloom.trace import NO_TIMESTAMP, READ, WRITE, TraceBatch, convert, open_trace, write_trace
+from cxloom.trace import ALL_BEFORE, NO_TIMESTAMP, READ, WRITE, TraceBatch, convert, open_trace, write_trace
 from cxloom.trace.format import DTYPES, rebatched
 from cxloom.trace.parquet import ROW_GROUP
 
@@ -54,7 +54,7 @@ def traces(draw: st.DrawFn) -> TraceBatch:
         size=column(2**16 - 1, 1),
         thread=column(2**32 - 1),
         instruction_gap=column(2**32 - 1),
-        dependence=[draw(st.integers(0, place)) for place in range(count)],
+        dependence=[draw(st.just(ALL_BEFORE) | st.integers(0, place)) for place in range(count)],
         timestamp=np.where(given_times, times, NO_TIMESTAMP),
     )
 

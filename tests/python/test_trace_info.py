@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cxloom import _core
-from cxloom.trace import READ, WRITE, TraceBatch, info, open_trace, write_trace
+from cxloom.trace import ALL_BEFORE, READ, WRITE, TraceBatch, info, open_trace, write_trace
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -24,7 +24,8 @@ def test_measures_in_closed_form(tmp_path: Path) -> None:
     writes = TraceBatch.of(0x10000 + 32 * np.arange(1000), WRITE, size=4, thread=1, instruction_gap=3)
     reads = TraceBatch.of([0x5020] * 500, READ, size=128, thread=7, instruction_gap=9, dependence=1)
     times = np.arange(1000, 1500)
-    reads = TraceBatch.of(**(reads.columns() | {"timestamp": times}))
+    depends = np.where(np.arange(500) == 7, ALL_BEFORE, 1)
+    reads = TraceBatch.of(**(reads.columns() | {"timestamp": times, "dependence": depends}))
     write_trace(path, [writes, reads], {"source": "a test"})
     for found in (info(path), info(convert_to_text(path))):
         assert (found.accesses, found.reads, found.writes) == (1500, 500, 1000)
@@ -36,7 +37,7 @@ def test_measures_in_closed_form(tmp_path: Path) -> None:
         assert found.threads == {1: 1000, 7: 500}
         assert (found.instructions, found.instruction_gap_max) == (3000 + 4500, 9)
         assert found.instruction_gap_mean == 5
-        assert (found.dependences, found.timestamps) == (500, 500)
+        assert (found.dependences, found.fences, found.timestamps) == (499, 1, 500)
         assert (found.first_timestamp_ps, found.last_timestamp_ps, found.span_ps) == (1000, 1499, 499)
         assert found.metadata == {"source": "a test"}
 

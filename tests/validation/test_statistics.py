@@ -97,7 +97,15 @@ def two_at_a_time() -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
+def fenced(every: int) -> Spec:
+    """A fence after each so many accesses."""
+    spec = alone({"kind": "fixed", "latency": "100ns", "banks": 2}, 0.5)
+    spec["workload"]["host"]["fence_every"] = every
+    return spec
+
+
 EXAMPLES = [
+    *(fenced(every) for every in (1, 5)),
     two_at_a_time(),
     lossy(),
     lossy(cache={"size": "4KiB", "access_time": "4ns"}),

@@ -207,6 +207,8 @@ def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:
     else:
         yield "instructions", "not given"
     yield "dependences", f"{found.dependences:,}" if found.dependences else "not given"
+    if found.fences:
+        yield "fences", f"{found.fences:,}"
     if found.first_timestamp_ps is None or found.span_ps is None:
         yield "timestamps", "not given"
     else:

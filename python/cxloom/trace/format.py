@@ -24,6 +24,9 @@ ROW_GROUP = 1 << 18
 READ, WRITE = 0, 1
 """Values of the column ``kind``."""
 
+ALL_BEFORE = (1 << 32) - 1
+"""Value of the column ``dependence`` of an access behind a fence."""
+
 NO_TIMESTAMP = -1
 """Value of the column ``timestamp`` where none is given."""
 
@@ -52,7 +55,8 @@ class TraceBatch:
     * ``size`` (uint16): bytes, at least 1
     * ``thread`` (uint32): which thread of the program made it
     * ``instruction_gap`` (uint32): instructions of that thread since its access before this one
-    * ``dependence`` (uint32): it needs the access so many places before it in the trace; 0 for none
+    * ``dependence`` (uint32): it needs the access so many places before it in the trace; 0 for none, ALL_BEFORE for all
+      before it (a fence)
     * ``timestamp`` (int64): picoseconds from the start of the trace, never decreasing; -1 if not given
     """
 
@@ -128,9 +132,8 @@ class Checker:
         self._refuse_any("size", batch.size, batch.size == 0, "at least 1")
         if batch.dependence.any():
             places = np.arange(self.count, self.count + len(batch), dtype=np.uint64)
-            self._refuse_any(
-                "dependence", batch.dependence, batch.dependence > places, "no access before the first"
-            )
+            before = (batch.dependence > places) & (batch.dependence != ALL_BEFORE)
+            self._refuse_any("dependence", batch.dependence, before, "no access before the first")
         self._refuse_any("timestamp", batch.timestamp, batch.timestamp < NO_TIMESTAMP, "0 or more")
         given = np.flatnonzero(batch.timestamp != NO_TIMESTAMP)
         if len(given):

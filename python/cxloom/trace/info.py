@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cxloom import _core
-from cxloom.trace.format import NO_TIMESTAMP, READ, TraceBatch
+from cxloom.trace.format import ALL_BEFORE, NO_TIMESTAMP, READ, TraceBatch
 from cxloom.trace.reader import TraceReader, open_trace
 
 LINE, PAGE = 64, 4096
@@ -45,6 +45,8 @@ class TraceInfo:
     instruction_gap_max: int
     dependences: int
     """Accesses that need one before them."""
+    fences: int
+    """Accesses that need all before them."""
     timestamps: int
     """Accesses that have a timestamp."""
     first_timestamp_ps: int | None
@@ -110,6 +112,7 @@ def info(
 class _Tally:
     def __init__(self) -> None:
         self.accesses = self.reads = self.bytes = self.instructions = self.dependences = self.timestamps = 0
+        self.fences = 0
         self.size_min, self.size_max, self.gap_max = 1 << 16, 0, 0
         self.lowest, self.highest = 1 << 64, 0
         self.threads: dict[int, int] = {}
@@ -127,7 +130,9 @@ class _Tally:
         self.size_max = max(self.size_max, int(batch.size.max()))
         self.instructions += int(batch.instruction_gap.sum(dtype=np.uint64))
         self.gap_max = max(self.gap_max, int(batch.instruction_gap.max()))
-        self.dependences += int(np.count_nonzero(batch.dependence))
+        fences = int(np.count_nonzero(batch.dependence == ALL_BEFORE))
+        self.dependences += int(np.count_nonzero(batch.dependence)) - fences
+        self.fences += fences
         self.lowest = min(self.lowest, int(batch.address.min()))
         ends = batch.address + (batch.size - np.uint16(1))
         # An access at the very end of the address space does not go on at its start.
@@ -159,6 +164,7 @@ class _Tally:
             "instructions": self.instructions,
             "instruction_gap_max": self.gap_max,
             "dependences": self.dependences,
+            "fences": self.fences,
             "timestamps": self.timestamps,
             "first_timestamp_ps": self.first,
             "last_timestamp_ps": self.last,

@@ -158,6 +158,18 @@ TEST(Pattern, APointerChaseNeedsTheAccessBefore) {
   for (const Access& access : take(*make("random", {}), 100)) EXPECT_EQ(access.dependence, 0U);
 }
 
+TEST(Pattern, AFenceComesAfterEachSoManyAccesses) {
+  for (const std::int64_t every : {1, 3}) {
+    const auto all = take(*make("random", {{"fence_every", every}}), 100);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool fence = i > 0 && i % static_cast<std::size_t>(every) == 0;
+      EXPECT_EQ(all[i].dependence, fence ? kAllBefore : 0U) << i;
+    }
+  }
+  EXPECT_THROW(make("random", {{"fence_every", 0}}), InputError);
+  EXPECT_THROW(make("pointer-chase", {{"fence_every", 4}}), InputError);  // one at a time as it is
+}
+
 TEST(Pattern, Refusals) {
   EXPECT_EQ(input_error([] { make("random", {{"reads", 1.5}}); }).path(), "reads");
   EXPECT_EQ(input_error([] { make("random", {{"size", "0B"}}); }).path(), "size");

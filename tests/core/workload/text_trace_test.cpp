@@ -68,6 +68,16 @@ TEST(TextTrace, AHeaderNamesTheColumns) {
   EXPECT_TRUE(same(accesses, {first, second}));
 }
 
+TEST(TextTrace, AFenceIsADependenceOnAllBefore) {
+  const auto accesses = parse("# cxloom-trace 1: address kind dependence\n0x0 R all\n0x40 W 1\n0x80 R all\n");
+  ASSERT_EQ(accesses.size(), 3U);
+  EXPECT_EQ(accesses[0].dependence, kAllBefore);  // of none, too
+  EXPECT_EQ(accesses[1].dependence, 1U);
+  EXPECT_EQ(accesses[2].dependence, kAllBefore);
+  EXPECT_TRUE(says(error("# cxloom-trace 1: address kind dependence\n0x0 R 0\n0x0 R any\n"),
+                   "line 3: bad dependence, found 'any'; allowed: an integer from 0 to 1, or all"));
+}
+
 TEST(TextTrace, WhatIsWrittenIsReadBack) {
   RandomStream random(11, "test", "trace");
   std::vector<Access> accesses;
@@ -79,7 +89,7 @@ TEST(TextTrace, WhatIsWrittenIsReadBack) {
     access.size = static_cast<std::uint16_t>(1 + random.below(65535));
     access.thread = static_cast<std::uint32_t>(random.next() >> 32U);
     access.instruction_gap = static_cast<std::uint32_t>(random.next() >> 40U);
-    access.dependence = static_cast<std::uint32_t>(random.below(i + 1));
+    access.dependence = random.chance(0.1) ? kAllBefore : static_cast<std::uint32_t>(random.below(i + 1));
     if (random.chance(0.7)) {
       now += Time{static_cast<std::int64_t>(random.below(1'000'000'000))};
       access.timed = true;
@@ -124,7 +134,7 @@ TEST(TextTrace, ErrorsOfTheOtherColumns) {
             "line 2: bad size, found '0'; allowed: an integer from 1 to 65535");
   EXPECT_TRUE(says(error(header + "0x40 R 65536 0\n"), "bad size"));
   EXPECT_EQ(error(header + "0x40 R 8 1\n"),
-            "line 2: bad dependence, found '1'; allowed: an integer from 0 to 0");
+            "line 2: bad dependence, found '1'; allowed: an integer from 0 to 0, or all");
   EXPECT_TRUE(says(error(header + "0x40 R 8 0\n0x40 R 8 2\n"), "line 3: bad dependence, found '2'"));
   EXPECT_TRUE(says(error(header + "0x40 R 8 x\n"), "bad dependence, found 'x'"));
 }

@@ -146,6 +146,26 @@ def in_flight(look: Look, value: float, name: str) -> None:
     look.within(value, 0, look.device(name).get("queue", 64))
 
 
+@law("per_requester.*.fences")
+def fences(look: Look, value: int, name: str) -> None:
+    ids = look.rows["id"][look.of("requester", name)]
+    every = look.spec["workload"][name]["fence_every"]
+    if look.whole:
+        look.equal(value, int(((ids > 0) & (ids % every == 0)).sum()))
+    look.within(value, 0, len(ids) / every + look.device(name).get("queue", 64))
+
+
+@law("per_requester.*.fence_wait_ns")
+def fence_wait(look: Look, value: float, name: str) -> None:
+    """With a fence after each access nothing else holds the next one up: its wait is the latency before it."""
+    own = look.of("requester", name)
+    count = look.summary["per_requester"][name]["fences"]
+    if look.whole and count and look.spec["workload"][name]["fence_every"] == 1:
+        last = own & (look.rows["id"] == look.rows["id"][own].max())
+        look.equal(value * count, float(look.latency[own].sum() - look.latency[last].sum()))
+    look.within(value, 0, look.length)
+
+
 @law("per_requester.*.cache_hit_rate")
 def hit_rate(look: Look, value: float, name: str) -> None:
     own = look.of("requester", name)

@@ -398,6 +398,7 @@ void CacheAgent::completed(Message& message) {
     answer(request);
   } else {
     --evictions_;
+    if (transaction.evict.account) --snooped_out_;
     if (transaction.doing == Doing::kWriteBack) {
       if (window_open_ && message.size > 0) ++write_backs_completed_;
       const bool memory = transaction.home != transaction.target;
@@ -451,6 +452,7 @@ void CacheAgent::evict(LineAddress line, LineState state) {
 void CacheAgent::send_eviction(Transaction& transaction, Doing doing, LineState keeps, Time ready,
                                Account* account) {
   ++evictions_;
+  if (account) ++snooped_out_;
   transaction.doing = doing;
   transaction.evict = {};
   transaction.evict.account = account;

@@ -50,6 +50,8 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   void access(Request& request);
   /// Write-backs and notices of evictions on their way.
   std::uint64_t evictions() const { return evictions_; }
+  /// Those of victims: what snoops have written back needs no room of the requester's.
+  std::uint64_t victims() const { return evictions_ - snooped_out_; }
 
   void start() override;
   void receive(Message& message) override;
@@ -134,7 +136,8 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   Pool<Transaction> transactions_;
   Pool<Snoop> snoops_;
   std::uint64_t evictions_ = 0;
-  std::uint32_t misses_ = 0;  // transactions that requests began
+  std::uint64_t snooped_out_ = 0;  // of these, write-backs that a snoop waits for
+  std::uint32_t misses_ = 0;       // transactions that requests began
   IntrusiveQueue<Request> outside_;
   WaitList registers_;
 

@@ -142,7 +142,7 @@ Time Sequencer::earliest_issue() const {
 Sequencer::Obstacle Sequencer::obstacle() const {
   if (earliest_issue() > now()) return Obstacle::kTime;
   if (in_flight_ == queue_) return Obstacle::kSlot;
-  if (write_backs() >= queue_) return Obstacle::kWriteBack;
+  if (cache_ && cache_->victims() >= queue_) return Obstacle::kWriteBack;
   if (!window_.allows(issued_, next_.dependence)) return Obstacle::kDependence;
   if (next_.dependence == kAllBefore && in_flight_ > 0) return Obstacle::kFence;
   return Obstacle::kNone;

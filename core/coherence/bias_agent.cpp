@@ -5,6 +5,7 @@
 
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
+#include "component/handling.hpp"
 
 namespace cxloom {
 
@@ -43,6 +44,7 @@ BiasAgent::BiasAgent(const BiasParams& params, Endpoint& endpoint, const Compone
 void BiasAgent::receive(Message& message) {
   if (message.opcode != Opcode::kMemRdFwd) return Dcoh::receive(message);
   endpoint().release(message, now());
+  const Handling handling(*this, message);
   response(message);
 }
 
@@ -104,12 +106,7 @@ void BiasAgent::know_host(const Message& request) {
   const std::uint32_t peer = peer_of(request.source);
   if (host_ == kNoPeer) host_ = peer;
   if (peer == host_) return;
-  const auto name = [this](NodeId node) {
-    for (const auto& [component, requester] : endpoint().fabric().roles.requesters) {
-      if (component->id() == node) return "'" + component->name() + "'";
-    }
-    return std::string("another device");
-  };
+  const auto name = [this](NodeId node) { return "'" + endpoint().fabric().name_of(node) + "'"; };
   throw InputError({"memory kept coherent by bias (coherence: hdm-d) may be cached by one host only",
                     name(node_of(host_)) + " and " + name(request.source) + " cache that of " + this->name(),
                     "one host with a cache, or coherence: hdm-db",
@@ -188,7 +185,7 @@ void BiasAgent::address_snoop(Snoop& snoop, SnoopFor purpose, std::uint8_t lines
 void BiasAgent::response(const Message& message) {
   Snoop& answered = snoop(message.tag);
   if (message.meta == MetaValue::kShared) answered.transaction->shared_outside = true;
-  snoop_answered(answered, message, answered.account);
+  snoop_answered(answered, answered.account);
 }
 
 }  // namespace cxloom

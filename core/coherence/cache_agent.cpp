@@ -7,6 +7,7 @@
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
+#include "component/handling.hpp"
 #include "component/memory_access.hpp"
 #include "kernel/payload.hpp"
 #include "protocol/protocol_observer.hpp"
@@ -288,10 +289,8 @@ void CacheAgent::receive(Message& message) {
 
 void CacheAgent::data_came(Message& message) {
   Transaction& transaction = transactions_.at(message.tag);
-  const std::string before = watched_state(transaction.line);
   transaction.data_in = true;
   if (!transaction.coherent) transaction.granted = LineState::kClean;
-  note(message, transaction.line, before);
   // A device on the way may have answered; but of lines with a home elsewhere the memory counts.
   if (message.failed || transaction.home == transaction.target) transaction.target = message.source;
   if (message.failed || transaction.granted != LineState::kInvalid) finish_read(transaction, message.failed);
@@ -299,23 +298,19 @@ void CacheAgent::data_came(Message& message) {
 
 void CacheAgent::granted(Message& message, LineState state) {
   Transaction& transaction = transactions_.at(message.tag);
-  const std::string before = watched_state(transaction.line);
   transaction.granted = state;
   if (transaction.doing == Doing::kUpgrade) {
     if (levels_.find(transaction.line).state ==
         LineState::
             kInvalid) {  // the shared copy has left meanwhile: ownership is granted, and the data are missing
-      note(message, transaction.line, before);
       launch(transaction, transaction.waiting.front(), LineState::kInvalid);
       return;
     }
     levels_.set_state(transaction.line, LineState::kClean);
-    note(message, transaction.line, before);
     serve_waiting(transaction, false);
     conclude(transaction);
     return;
   }
-  note(message, transaction.line, before);
   if (!transaction.data_in) return;
   transaction.waiting.front().account = transaction.completion_account;  // what the read waited for last
   finish_read(transaction, false);
@@ -387,14 +382,11 @@ void CacheAgent::close(Transaction& transaction) {
 
 void CacheAgent::completed(Message& message) {
   Transaction& transaction = transactions_.at(message.tag);
-  const std::string before = watched_state(transaction.line);
-  const LineAddress line = transaction.line;
   if (transaction.doing == Doing::kWrite) {
     Request& request = transaction.waiting.pop();
     const bool memory = !message.failed && transaction.home != transaction.target;
     request.target = memory ? transaction.target : message.source;
     request.failed = message.failed;
-    note(message, line, before);
     answer(request);
   } else {
     --evictions_;
@@ -404,7 +396,6 @@ void CacheAgent::completed(Message& message) {
       const bool memory = transaction.home != transaction.target;
       client_.written_back(memory ? transaction.target : message.source, message.size);
     }
-    note(message, line, before);
   }
   conclude(transaction);
 }
@@ -472,6 +463,7 @@ void CacheAgent::snooped(Message& message, SnoopFor purpose, HomeProtocol& proto
 }
 
 void CacheAgent::look_up(Snoop& snoop) {
+  const Handling handling(*this, *snoop.message);
   const std::uint32_t lines = std::max<std::uint32_t>(snoop.message->lines, 1);
   snoop.lines_left = lines;
   LineAddress line = LineAddress::of(snoop.message->address);
@@ -479,12 +471,10 @@ void CacheAgent::look_up(Snoop& snoop) {
 }
 
 void CacheAgent::snoop_line(Snoop& snoop, LineAddress line) {
-  const std::string before = watched_state(line);
   if (window_open_) ++lines_snooped_;
   Transaction* const under_way = lines_.find(line);
   // A write past the cache asks for no copy: whether it is before or behind does not matter.
   if (!under_way || under_way->doing == Doing::kWrite) {
-    note(*snoop.message, line, before);
     answer_snoop(snoop, line, nullptr);
     return;
   }
@@ -495,10 +485,8 @@ void CacheAgent::snoop_line(Snoop& snoop, LineAddress line) {
   if (snoop.protocol->defers(transaction, snoop)) {
     transaction.snoop = &snoop;
     if (transaction.asked && window_open_) ++conflicts_;
-    note(*snoop.message, line, before);
     return;
   }
-  note(*snoop.message, line, before);
   answer_snoop(snoop, line, &transaction);
 }
 
@@ -566,20 +554,14 @@ std::string CacheAgent::line_state(LineAddress line) const {
   if (!transaction) return text;
   constexpr std::array<const char*, 7> kDoing{"", "+Rd", "+Own", "+Upgrade", "+Write", "+WrBk", "+ClnEvct"};
   text += kDoing[static_cast<std::size_t>(transaction->doing)];
-  if (transaction->granted != LineState::kInvalid && !transaction->data_in) text += " granted";
+  if (transaction->granted != LineState::kInvalid && !transaction->data_in) {
+    text += " granted ";
+    text += kStateNames[static_cast<std::size_t>(transaction->granted)];
+  }
   if (transaction->data_in && transaction->granted == LineState::kInvalid) text += " data";
   if (transaction->asked) text += " asked";
   if (transaction->snoop) text += " snooped";
   return text;
-}
-
-std::string CacheAgent::watched_state(LineAddress line) const {
-  return endpoint().fabric().observer ? line_state(line) : std::string();
-}
-
-void CacheAgent::note(const Message& message, LineAddress line, const std::string& before) const {
-  if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
-    observer->handled(message, endpoint().id(), now(), before, line_state(line));
 }
 
 void CacheAgent::open_window(Time /*now*/) { window_open_ = true; }

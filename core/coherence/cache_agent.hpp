@@ -61,8 +61,9 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   void report(MeasureSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 
-  /// What it knows of a line, for people: the state in its array, and what is under way.
-  std::string line_state(LineAddress line) const;
+  /// The state in its array, and what is under way.
+  std::string line_state(LineAddress line) const override;
+  bool acts_later() const override { return true; }
   const CacheLevels& levels() const { return levels_; }
   /// What it holds a line as, in any level.
   LineState held(LineAddress line) const { return levels_.find(line).state; }
@@ -115,8 +116,6 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   void line_answered(Snoop& snoop, LineState was, LineState left, const Account* account);
 
   Time occupy(Time from, Time length);
-  std::string watched_state(LineAddress line) const override;
-  void note(const Message& message, LineAddress line, const std::string& before) const override;
 
   Client& client_;
   Time fill_time_;

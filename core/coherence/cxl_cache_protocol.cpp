@@ -4,8 +4,8 @@
 
 #include "coherence/write_pull.hpp"
 #include "component/component_time.hpp"
+#include "component/handling.hpp"
 #include "component/memory_access.hpp"
-#include "protocol/protocol_observer.hpp"
 
 namespace cxloom {
 
@@ -60,8 +60,6 @@ void CxlCacheProtocol::ask(CacheTransaction& transaction, Request& request) {
       message.completion = &transaction.completion;
   }
   send_request(agent_, request, place_of(transaction), opcode, address, size, transaction.index);
-  if (ProtocolObserver* const observer = agent_.endpoint().fabric().observer) [[unlikely]]
-    observer->sent(message, now());
 }
 
 // The size of DirtyEvict is that of the data that will be asked for.
@@ -71,8 +69,6 @@ void CxlCacheProtocol::evict(CacheTransaction& transaction, LineState /*keeps*/,
   address_to(place_of(transaction), agent_, message, dirty ? Opcode::kDirtyEvict : Opcode::kCleanEvict,
              transaction.line.address(), dirty ? kLineBytes : 0);
   message.tag = transaction.index;
-  if (ProtocolObserver* const observer = agent_.endpoint().fabric().observer) [[unlikely]]
-    observer->sent(message, now());
   agent_.transmit(message, ready);
 }
 
@@ -81,7 +77,7 @@ void CxlCacheProtocol::receive(Message& message) {
     case Channel::kH2DReq:
       if (order_.in_order(message)) snooped(message);
       return;
-    case Channel::kH2DData: return cache_.data_came(message);
+    case Channel::kH2DData: return data_came(message);
     default: {
       const NodeId home = message.source;
       answered(message);
@@ -97,7 +93,13 @@ void CxlCacheProtocol::snooped(Message& message) {
   cache_.snooped(message, purpose_of(message.opcode), *this);
 }
 
+void CxlCacheProtocol::data_came(Message& message) {
+  const Handling handling(agent_, message);
+  cache_.data_came(message);
+}
+
 void CxlCacheProtocol::answered(Message& message) {
+  const Handling handling(agent_, message);
   switch (message.opcode) {
     case Opcode::kGoS: return cache_.granted(message, LineState::kShared);
     case Opcode::kGoE: return cache_.granted(message, LineState::kClean);

@@ -25,6 +25,7 @@ class CxlCacheProtocol final : public HomeProtocol {
  private:
   Time now() const;
   void snooped(Message& message);
+  void data_came(Message& message);
   void answered(Message& message);
 
   Agent& agent_;

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "component/component_time.hpp"
+#include "component/handling.hpp"
 #include "component/memory_access.hpp"
-#include "protocol/protocol_observer.hpp"
 
 namespace cxloom {
 
@@ -66,8 +66,6 @@ void CxlMemProtocol::ask(CacheTransaction& transaction, Request& request) {
     }
   }
   send_request(agent_, request, place_of(transaction), opcode, address, size, transaction.index);
-  if (ProtocolObserver* const observer = agent_.endpoint().fabric().observer) [[unlikely]]
-    observer->sent(message, agent_.endpoint().now());
 }
 
 void CxlMemProtocol::evict(CacheTransaction& transaction, LineState keeps, Time ready) {
@@ -77,19 +75,30 @@ void CxlMemProtocol::evict(CacheTransaction& transaction, LineState keeps, Time 
   address_to(place_of(transaction), agent_, message, dirty ? Opcode::kMemWr : Opcode::kMemClnEvct,
              transaction.line.address(), dirty ? kLineBytes : 0);
   message.tag = transaction.index;
-  if (ProtocolObserver* const observer = agent_.endpoint().fabric().observer) [[unlikely]]
-    observer->sent(message, agent_.endpoint().now());
   agent_.transmit(message, ready);
 }
 
 void CxlMemProtocol::receive(Message& message) {
+  if (message.channel == Channel::kS2MBISnp) {
+    snooped(message);
+  } else {
+    answered(message);
+  }
+}
+
+void CxlMemProtocol::answered(Message& message) {
+  const Handling handling(agent_, message);
   switch (message.opcode) {
-    case Opcode::kMemData:
-    case Opcode::kMemDataNxm: return cache_.data_came(message);
     case Opcode::kCmpS: return cache_.granted(message, LineState::kShared);
     case Opcode::kCmpE: return cache_.granted(message, LineState::kClean);
     case Opcode::kCmp: return cache_.completed(message);
     case Opcode::kBIConflictAck: return conflict_answered(message);
+    default: return cache_.data_came(message);
+  }
+}
+
+void CxlMemProtocol::snooped(Message& message) {
+  switch (message.opcode) {
     case Opcode::kBISnpCur:
     case Opcode::kBISnpCurBlk: return cache_.snooped(message, SnoopFor::kCurrent, *this);
     case Opcode::kBISnpData:
@@ -115,18 +124,14 @@ bool CxlMemProtocol::defers(CacheTransaction& transaction, const CacheSnoop& sno
 
 void CxlMemProtocol::conflict_answered(Message& message) {
   CacheTransaction& transaction = cache_.transaction(message.tag);
-  const LineAddress line = transaction.line;
-  const std::string before = cache_.watched_state(line);
   transaction.asked = false;
   if (transaction.doing == Doing::kNothing) {  // the request was before, and is served
-    cache_.note(message, line, before);
     cache_.conclude(transaction);
     return;
   }
   // Otherwise the request was before, and its end comes.
   const bool first = transaction.granted == LineState::kInvalid && transaction.doing != Doing::kWriteBack;
   if (first) cache_.answer_snoop_first(transaction);
-  cache_.note(message, line, before);
 }
 
 void CxlMemProtocol::respond(const CacheSnoop& snoop, Time ready) {

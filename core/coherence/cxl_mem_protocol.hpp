@@ -26,6 +26,8 @@ class CxlMemProtocol : public HomeProtocol {
   static MetaValue meta_of(LineState state);
 
  private:
+  void answered(Message& message);
+  void snooped(Message& message);
   void conflict_answered(Message& message);
 
   Agent& agent_;

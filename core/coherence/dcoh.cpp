@@ -2,6 +2,7 @@
 
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
+#include "component/handling.hpp"
 #include "component/memory_access.hpp"
 
 namespace cxloom {
@@ -30,12 +31,15 @@ void Dcoh::receive(Message& message) {
   switch (message.channel) {
     case Channel::kM2SReq:
     case Channel::kM2SRwD: break;
-    case Channel::kM2SBIRsp: endpoint().release(message, now()); return response(message);
-    default: endpoint().release(message, now()); return memory_answered(message);
+    default: {
+      endpoint().release(message, now());
+      const Handling handling(*this, message);
+      return message.channel == Channel::kM2SBIRsp ? response(message) : memory_answered(message);
+    }
   }
   if (!place(message)) {  // of memory that is not kept coherent, or not here
     ensure(has_memory(), "a request to memory that is not here");
-    memory().receive(message);
+    endpoint().deliver(message, memory());
     return;
   }
   if (message.channel == Channel::kM2SReq) {
@@ -53,8 +57,7 @@ void Dcoh::receive(Message& message) {
 
 void Dcoh::conflict(Message& message) {
   if (counts()) ++window().conflicts;
-  const LineAddress line = LineAddress::of(message.address);
-  note(message, line, watched_state(line));
+  const Handling handling(*this, message);
   complete(message, Opcode::kBIConflictAck);
 }
 
@@ -80,7 +83,7 @@ bool Dcoh::take_notice(Transaction& transaction) {
 bool Dcoh::take_out_of_turn(Message& message) {
   if (message.opcode != Opcode::kMemWr || message.snp != SnpType::kNoOp) return false;
   const LineAddress line = LineAddress::of(message.address);
-  const std::string before = watched_state(line);
+  const Handling handling(*this, message);
   const Slot held = filter().find(line);
   if (message.meta == MetaValue::kInvalid) {
     drop_owner(line, known_peer(message.source));
@@ -89,7 +92,6 @@ bool Dcoh::take_out_of_turn(Message& message) {
   }
   // Who snoops the line goes on when the snoop is answered, after this.
   Transaction* const transaction = under_way(line) ? nullptr : &open_entry(line);
-  note(message, line, before);
   access_memory(Opcode::kMemWr, message, transaction);
   return true;
 }
@@ -114,7 +116,7 @@ void Dcoh::response(Message& message) {
     case Opcode::kBIRspSBlk: answered.left = LineState::kShared; break;
     default: answered.left = LineState::kClean; break;
   }
-  snoop_answered(answered, message, answered.account);
+  snoop_answered(answered, answered.account);
 }
 
 // Memory is read when all snoops are answered, never on speculation.

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "component/component_time.hpp"
+#include "component/handling.hpp"
 #include "component/memory_access.hpp"
 #include "kernel/payload.hpp"
-#include "protocol/protocol_observer.hpp"
 
 namespace cxloom {
 
@@ -94,10 +94,9 @@ void DirectoryAgent::begin(Message& message) {
     under_way->waiting.push(message);
     return;
   }
-  const std::string before = watched_state(line);
+  const Handling handling(*this, message);
   Transaction& transaction = open(line);
   transaction.request = &message;
-  note(message, line, before);
   proceed(transaction);
 }
 
@@ -256,15 +255,13 @@ void DirectoryAgent::send_snoop(Transaction& transaction, LineAddress line, std:
   transmit(message, now());
 }
 
-void DirectoryAgent::snoop_answered(Snoop& snoop, const Message& answer, const Account& account) {
+void DirectoryAgent::snoop_answered(Snoop& snoop, const Account& account) {
   Transaction& transaction = *snoop.transaction;
-  const std::string before = watched_state(LineAddress::of(answer.address));
   // Of a line that was asked for first the filter does not follow the cache.
   for (Transaction* line = transaction.asks ? nullptr : &transaction; line; line = line->block) {
     if (snoop.left == LineState::kInvalid) filter_->remove_owner(line->slot, snoop.peer);
     if (snoop.left == LineState::kShared) filter_->set_state(line->slot, FilterState::kShared);
   }
-  note(answer, LineAddress::of(answer.address), before);
   const Account last = account;
   snoops_.give_back(snoop);
   if (--transaction.snoops_left > 0) return;
@@ -376,8 +373,6 @@ void DirectoryAgent::complete(Message& message, Opcode opcode) {
   std::swap(message.source, message.destination);
   if (message.channel == Channel::kH2DRsp || message.channel == Channel::kS2MNDR)
     ++answers_to(message.destination);
-  if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
-    observer->sent(message, now());
   transmit(message, now());
   if (!had_place) return;
   --admitted_;
@@ -420,7 +415,7 @@ std::string DirectoryAgent::line_state(LineAddress line) const {
     std::string between;
     for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {
       if (!filter_->has_owner(slot, peer)) continue;
-      text += between + std::to_string(peers_[peer].index());
+      text += between + endpoint().fabric().name_of(peers_[peer]);
       between = ",";
     }
     text += '}';
@@ -432,15 +427,6 @@ std::string DirectoryAgent::line_state(LineAddress line) const {
           : transaction->slot != kNoSlot && transaction->snoops_left > 0 ? "+evict"
                                                                          : "+busy";
   return text;
-}
-
-std::string DirectoryAgent::watched_state(LineAddress line) const {
-  return endpoint().fabric().observer ? line_state(line) : std::string();
-}
-
-void DirectoryAgent::note(const Message& message, LineAddress line, const std::string& before) const {
-  if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
-    observer->handled(message, endpoint().id(), now(), before, line_state(line));
 }
 
 void DirectoryAgent::open_window(Time /*now*/) {

@@ -39,8 +39,9 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
 
   void memory_answered(Message& message) override;
 
-  /// What it knows of a line, for people: the state, the owners, and what is under way.
-  std::string line_state(LineAddress line) const;
+  /// The state, the owners by their names, and what is under way.
+  std::string line_state(LineAddress line) const override;
+  bool acts_later() const override { return true; }
   const SnoopFilter& filter() const { return *filter_; }
 
  protected:
@@ -156,8 +157,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
                   std::uint8_t lines, const Message& cause);
   /// What a request asked for first is there: its turn goes on.
   void go_on(Transaction& transaction);
-  /// All of the answer to a snoop is in; `answer` came last, and `account` is its.
-  void snoop_answered(Snoop& snoop, const Message& answer, const Account& account);
+  /// All of the answer to a snoop is in; `account` is that of the part that came last.
+  void snoop_answered(Snoop& snoop, const Account& account);
   /// The cache holds the line no more.
   void drop_owner(LineAddress line, std::uint32_t peer);
   /// Writes down that the requester holds what it wished for, and says what that is. Nothing changes if the memory `failed`.
@@ -177,8 +178,6 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   void close(Transaction& transaction);
   /// How many messages of the class that snoops must not overtake (H2D Rsp, S2M NDR) it has sent there.
   std::uint32_t& answers_to(NodeId node);
-  void note(const Message& message, LineAddress line, const std::string& before) const;
-  std::string watched_state(LineAddress line) const;
 
  private:
   friend struct AgentState;  // writes all of it down, to tell one state of a system from another

@@ -2,6 +2,7 @@
 
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
+#include "component/handling.hpp"
 #include "component/memory_access.hpp"
 
 namespace cxloom {
@@ -29,18 +30,28 @@ void HomeAgent::receive(Message& message) {
     case Channel::kD2HReq:
       if (place(message)) return admit_request(message);
       ensure(cache_ != nullptr, "a device asks a host without a cache for a line");
-      return cache_->receive(message);
-    case Channel::kD2HRsp: endpoint().release(message, now()); return response(message);
-    case Channel::kD2HData: endpoint().release(message, now()); return data(message);
+      return endpoint().deliver(message, *cache_);
+    case Channel::kD2HRsp:
+    case Channel::kD2HData: return answered(message);
     case Channel::kS2MNDR:
     case Channel::kS2MDRS: break;
-    default: return memory().receive(message);  // of lines that nobody keeps coherent
+    default: return endpoint().deliver(message, memory());  // of lines that nobody keeps coherent
   }
   if (place(message)) {
-    endpoint().release(message, now());
-    memory_answered(message);
+    answered(message);
   } else {
-    requester_->receive(message);
+    endpoint().deliver(message, *requester_);
+  }
+}
+
+// By a cache or by memory.
+void HomeAgent::answered(Message& message) {
+  endpoint().release(message, now());
+  const Handling handling(*this, message);
+  switch (message.channel) {
+    case Channel::kD2HRsp: return response(message);
+    case Channel::kD2HData: return data(message);
+    default: return memory_answered(message);
   }
 }
 
@@ -119,8 +130,6 @@ void HomeAgent::data(Message& message) {
     part_of_answer(answered, message, answered.brings_data);
     return;
   }
-  const std::string before = watched_state(line);
-  note(message, line, before);
   if (transaction->request) {
     transaction->request->hops = static_cast<std::uint16_t>(transaction->request->hops + message.hops);
     access_memory(Opcode::kMemWr, *transaction->request, transaction);
@@ -132,15 +141,12 @@ void HomeAgent::data(Message& message) {
 // `last`: all of the answer is in.
 void HomeAgent::part_of_answer(Snoop& snoop, const Message& message, bool last) {
   Transaction& transaction = *snoop.transaction;
-  if (!last) {
-    note(message, transaction.line, watched_state(transaction.line));
-    return;
-  }
+  if (!last) return;
   if (snoop.brings_data) {
     transaction.forwarded = true;
     transaction.owed = snoop.left != LineState::kDirty;
   }
-  snoop_answered(snoop, message, message.channel == Channel::kD2HData ? snoop.data_account : snoop.account);
+  snoop_answered(snoop, message.channel == Channel::kD2HData ? snoop.data_account : snoop.account);
 }
 
 // Whoever needed the entry goes on at once: the line is written behind its back.

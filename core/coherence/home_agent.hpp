@@ -30,6 +30,7 @@ class HomeAgent final : public DirectoryAgent {
   void evicted(Transaction& transaction) override;
   void memory_done(const Access& access, const Message& answer) override;
 
+  void answered(Message& message);
   void response(Message& message);
   void data(Message& message);
   void part_of_answer(Snoop& snoop, const Message& message, bool last);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "coherence/cache_transaction.hpp"
 
@@ -27,11 +26,6 @@ class HomeProtocol {
     virtual void answer_snoop_first(CacheTransaction& transaction) = 0;
     /// Goes on with a transaction that is served, and was kept.
     virtual void conclude(CacheTransaction& transaction) = 0;
-
-    /// Of a line, for who watches; empty if nobody does.
-    virtual std::string watched_state(LineAddress line) const = 0;
-    /// The message has been dealt with.
-    virtual void note(const Message& message, LineAddress line, const std::string& before) const = 0;
 
    protected:
     ~Cache() = default;

@@ -34,6 +34,13 @@ class Agent : public EventHandler {
   virtual void report(MeasureSink& /*sink*/) const {}
   virtual std::string activity() const { return {}; }
 
+  // For whoever watches the protocol (protocol_observer.hpp).
+
+  /// What it knows of a line, for people: the state, and what is under way. Empty: it keeps nothing of lines.
+  virtual std::string line_state(LineAddress /*line*/) const { return {}; }
+  /// It acts on a message some time after it has got it, and says itself when (`Handling`). Otherwise the device says so.
+  virtual bool acts_later() const { return false; }
+
  private:
   friend class Endpoint;
 

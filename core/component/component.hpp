@@ -71,6 +71,8 @@ class Component : public EventHandler {
   virtual void close_window(Time /*now*/) {}
   /// Gives its measures by name, those aside that its roles give (roles.hpp).
   virtual void report(MeasureSink&) const {}
+  /// Somebody begins, or ends, to watch the messages of its agents: `Fabric::observer`.
+  virtual void watch_protocol(bool /*begins*/) {}
   /// One line on what it is doing, for the diagnosis of a run that cannot finish; empty if idle.
   virtual std::string activity() const { return {}; }
 

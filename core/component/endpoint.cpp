@@ -1,22 +1,28 @@
 #include "component/endpoint.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "component/component_time.hpp"
+#include "protocol/protocol_observer.hpp"
 
 namespace cxloom {
 
 std::string Agent::name() const { return endpoint_.name(); }
 
+Agent*& Endpoint::taker_of(Channel channel) {
+  return (watched_ ? *watched_ : takers_)[static_cast<std::size_t>(channel)];
+}
+
 void Endpoint::bind(Channel channel, Agent& agent) {
-  Agent*& taker = takers_[static_cast<std::size_t>(channel)];
+  Agent*& taker = taker_of(channel);
   ensure(!taker || taker == &agent, "two agents that take the same messages");
   taker = &agent;
   add_sender(agent);
 }
 
 Agent* Endpoint::put_before(Channel channel, Agent& agent) {
-  Agent* const taker = std::exchange(takers_[static_cast<std::size_t>(channel)], nullptr);
+  Agent* const taker = std::exchange(taker_of(channel), nullptr);
   bind(channel, agent);
   return taker;
 }
@@ -24,6 +30,41 @@ Agent* Endpoint::put_before(Channel channel, Agent& agent) {
 void Endpoint::add_sender(Agent& agent) {
   senders_ += agent.sends_ ? 0 : 1;
   agent.sends_ = true;
+}
+
+void Endpoint::watch_protocol(bool begins) {
+  if (begins == (watched_ != nullptr)) return;
+  if (begins) {
+    watched_ = std::make_unique<Takers>(std::exchange(takers_, {}));
+  } else {
+    takers_ = *std::exchange(watched_, nullptr);
+  }
+  sends_by_port_ = !contains_switch_ && !watched_;
+}
+
+void Endpoint::transmit_otherwise(Message& message, Time ready) {
+  if (watched_) fabric_.observer->sent(message, std::max(now(), ready));
+  if (message.destination == id()) {
+    send_to_itself(message, ready);
+  } else if (contains_switch_) {
+    inject_at(message, ready);
+  } else {
+    port(way_of(message)).send(message, ready);
+  }
+}
+
+void Endpoint::take_watched(Message& message) {
+  Agent* const agent = taker_of(message.channel);
+  if (!agent) refuse(message);
+  deliver(message, *agent);
+}
+
+void Endpoint::deliver(Message& message, Agent& to) {
+  if (fabric_.observer && !to.acts_later()) {
+    fabric_.observer->handling(message, id(), now(), {});
+    fabric_.observer->handled({});
+  }
+  to.receive(message);
 }
 
 void Endpoint::pass_on(Message& /*message*/) {

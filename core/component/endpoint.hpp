@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/error.hpp"
@@ -17,7 +18,9 @@ namespace cxloom {
 
 class Endpoint : public Component {
  public:
-  Endpoint(const ComponentContext& context, Fabric& fabric) : Component(context), fabric_(fabric) {}
+  Endpoint(const ComponentContext& context, Fabric& fabric) : Component(context), fabric_(fabric) {
+    fabric.add_endpoint(*this, id());
+  }
 
   // For its agents.
 
@@ -39,6 +42,8 @@ class Endpoint : public Component {
     if (message.port != kInside) port(message.port).release(message, at);
   }
 
+  /// Gives a message that has come in to another agent of the device, for which it is.
+  void deliver(Message& message, Agent& to);
   /// Hands a message to another agent of the device, as if it had come in without a port.
   static void hand_over(Message& message, Agent& to) {
     message.port = kInside;
@@ -58,10 +63,14 @@ class Endpoint : public Component {
   void close_window(Time at) override;
   void report(MeasureSink& sink) const override;
   std::string activity() const override;
+  void watch_protocol(bool begins) final;
 
  protected:
   /// To be called when it is made by a device that passes on messages for others. What its agents send goes to `inject`.
-  void contain_switch() { contains_switch_ = true; }
+  void contain_switch() {
+    contains_switch_ = true;
+    sends_by_port_ = false;
+  }
   /// A message for another device has come in. Nobody but a device that contains a switch gets one.
   virtual void pass_on(Message& message);
   /// Sends a message of its own agents, which is ready now, to another device; for a device that contains a switch.
@@ -70,41 +79,48 @@ class Endpoint : public Component {
   void take(Message& message) {
     Agent* const agent = takers_[static_cast<std::size_t>(message.channel)];
     if (!agent) [[unlikely]]
-      refuse(message);
+      return take_watched(message);
     agent->receive(message);
   }
   void take_at(Message& message, Time at);
 
  private:
   friend class Agent;
+  using Takers = std::array<Agent*, kChannelCount>;
   enum Wake : std::uint8_t { kInject, kTake };
   /// The port of a message that has come in by none.
   static constexpr std::uint16_t kInside = 0xffffU;
 
   // Sends by the port that leads to the destination; a message to the device itself goes to the agent that takes it.
   void transmit(Message& message, Time ready) {
+    if (!sends_by_port_) [[unlikely]]
+      return transmit_otherwise(message, ready);
     if (message.destination == id()) {
-      message.port = kInside;
-      take_at(message, ready);
-      return;
-    }
-    if (!contains_switch_) {
-      port(way_of(message)).send(message, ready);
+      send_to_itself(message, ready);
     } else {
-      inject_at(message, ready);
+      port(way_of(message)).send(message, ready);
     }
+  }
+  void transmit_otherwise(Message& message, Time ready);
+  void send_to_itself(Message& message, Time ready) {
+    message.port = kInside;
+    take_at(message, ready);
   }
   std::uint16_t way_of(const Message& message) {
     return port_count() == 1 ? std::uint16_t{0} : fabric_.routes->port(message, id());
   }
   void inject_at(Message& message, Time ready);
+  void take_watched(Message& message);
+  Agent*& taker_of(Channel channel);
   [[noreturn]] void refuse(const Message& message) const;
   [[noreturn]] void refuse_sender() const;
 
-  std::array<Agent*, kChannelCount> takers_{};
+  Takers takers_{};                  // none while somebody watches: `take` goes the longer way
+  std::unique_ptr<Takers> watched_;  // then they are here
   Fabric& fabric_;
   std::uint32_t senders_ = 0;
   bool contains_switch_ = false;
+  bool sends_by_port_ = true;  // it contains no switch, and nobody watches
   std::vector<Agent*> agents_;
 };
 

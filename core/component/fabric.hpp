@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/units.hpp"
@@ -35,7 +36,15 @@ struct Fabric {
       posted;  ///< requests that nothing answers (MWr), by their messages' tags; who gets one gives it back
   Roles roles;
   std::uint32_t caches = 0;              ///< how many caches may hold coherent lines
-  ProtocolObserver* observer = nullptr;  ///< of the agents that keep lines coherent; mostly nobody
+  ProtocolObserver* observer = nullptr;  ///< of the messages that endpoints send and take; mostly nobody
+
+  /// The name of the endpoint at that node; its number if there is none.
+  std::string name_of(NodeId node) const;
+  /// To be called by each endpoint when it is made.
+  void add_endpoint(const Component& endpoint, NodeId node) {
+    if (endpoints_.size() <= node.index()) endpoints_.resize(node.index() + 1);
+    endpoints_[node.index()] = &endpoint;
+  }
 
   /// Which way a message goes where directions differ (a bus). CXL.io goes by where it leads.
   bool goes_downstream(const Message& message) const {
@@ -52,6 +61,7 @@ struct Fabric {
   bool leads_upstream(NodeId node) const { return node.index() < roots_.size() && roots_[node.index()]; }
 
   std::vector<bool> roots_;  // by node
+  std::vector<const Component*> endpoints_;
 };
 
 }  // namespace cxloom

@@ -3,6 +3,7 @@
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
+#include "protocol/protocol_observer.hpp"
 
 namespace cxloom {
 
@@ -85,7 +86,7 @@ IoEngine::IoEngine(const IoEngineParams& params, const DeviceContext& context)
       tags_(params.outstanding.value_or(is_root() ? 1 : kDefaultTags)),
       pace_(params.rate.rate),
       due_(params.start),
-      posted_(context.fabric.posted) {
+      fabric_(context.fabric) {
   context.fabric.roles.io_initiators.declare(*this, id(), *this);
   if (is_root()) context.fabric.set_root(id());
 }
@@ -112,7 +113,7 @@ void IoEngine::offer() {
     return;
   }
   if (params_.stop && now() >= *params_.stop) return;
-  Request& packet = posted ? posted_.take() : reads_.take();
+  Request& packet = posted ? fabric_.posted.take() : reads_.take();
   packet.begin(id(), now());
   packet.target = destination_;
   packet.kind = posted ? AccessKind::kWrite : AccessKind::kRead;
@@ -133,6 +134,8 @@ void IoEngine::offer() {
 }
 
 void IoEngine::taken(Time /*end*/) {
+  if (fabric_.observer) [[unlikely]]
+    fabric_.observer->sent(*offered_, now());
   offered_ = nullptr;
   offer();
 }
@@ -146,6 +149,10 @@ void IoEngine::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
 
 void IoEngine::receive(Message& message) {
   port(0).release(message, now());
+  if (fabric_.observer) [[unlikely]] {
+    fabric_.observer->handling(message, id(), now(), {});
+    fabric_.observer->handled({});
+  }
   Request& packet = reads_.at(message.tag);
   completed_.add(packet.account, packet.created(), now());
   reads_.give_back(packet);

@@ -85,7 +85,7 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
   Pool<Request> reads_;
   Message* offered_ = nullptr;  // to the wire, which has not taken it yet
   Time due_;                    // the next packet, not before
-  Pool<Request>& posted_;       // writes, which their target gives back
+  Fabric& fabric_;              // has the posted writes, which their target gives back
   bool wake_pending_ = false;
   bool ceased_ = false;
 

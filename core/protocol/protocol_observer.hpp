@@ -1,4 +1,4 @@
-// Who watches a coherence protocol at work: the protocol log, and tests that follow the values of lines.
+// Who watches the messages of a protocol at work: the protocol log, and tests that follow the values of lines.
 #pragma once
 
 #include <string>
@@ -13,12 +13,15 @@ class ProtocolObserver {
  public:
   virtual ~ProtocolObserver() = default;
 
-  /// An agent is about to send a message of CXL.mem. Until somebody has handled it the object stays where it is.
-  virtual void sent(const Message& /*message*/, Time /*now*/) {}
-  /// The agent at `node` has acted on a message that came to it. `before` and `after` say in its words what it knew of the
-  /// line; empty where it keeps nothing of lines. The message is as it came.
-  virtual void handled(const Message& /*message*/, NodeId /*node*/, Time /*now*/,
-                       const std::string& /*before*/, const std::string& /*after*/) {}
+  /// A device sends a message of its own: it is ready at `at`, which is not before now. Until somebody has handled it the
+  /// object stays where it is.
+  virtual void sent(const Message& /*message*/, Time /*at*/) {}
+  /// The device at `node` begins to act on a message that came to it. The message is as it came; `state` says in the words of
+  /// the agent that acts what it knows of the line, or of each line of a block; empty where it keeps nothing of lines.
+  virtual void handling(const Message& /*message*/, NodeId /*node*/, Time /*now*/,
+                        const std::string& /*state*/) {}
+  /// A device has acted on the message on which it began last, of those on which it has not ended. `state` is the one now.
+  virtual void handled(const std::string& /*state*/) {}
   /// A read or write of a requester has taken effect in its cache.
   virtual void performed(NodeId /*node*/, LineAddress /*line*/, AccessKind /*kind*/, Time /*now*/) {}
 };

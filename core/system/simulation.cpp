@@ -69,6 +69,11 @@ Time Simulation::next_event_time() { return kernel_->next_event_time(); }
 
 void Simulation::watch(EventWatcher* watcher) { kernel_->watch(watcher); }
 
+void Simulation::watch(ProtocolObserver* observer) {
+  system_.fabric().observer = observer;
+  for (const auto& each : system_.components()) each->watch_protocol(observer != nullptr);
+}
+
 void Simulation::note_unused_media() {
   for (const auto& [component, owner] : system_.roles().memories) {
     const Media* media = owner->media();

@@ -73,8 +73,8 @@ class Simulation final : private RequestObserver {
 
   /// Shows every event from now on to `watcher`; null ends it.
   void watch(EventWatcher* watcher);
-  /// Shows to `observer` from now on what agents do with coherent lines; null ends it.
-  void watch(ProtocolObserver* observer) { system_.fabric().observer = observer; }
+  /// Shows to `observer` from now on the messages of the protocol; null ends it.
+  void watch(ProtocolObserver* observer);
 
   // What there is to look at.
   const Kernel& kernel() const { return *kernel_; }

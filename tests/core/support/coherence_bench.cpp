@@ -174,11 +174,11 @@ class CoherenceBench::Watch final : public ProtocolObserver {
  public:
   explicit Watch(CoherenceBench& bench) : bench_(bench) {}
 
-  void sent(const Message& message, Time now) override { bench_.oracle_.sent(message, now); }
-  void handled(const Message& message, NodeId node, Time now, const std::string& before,
-               const std::string& after) override {
-    bench_.oracle_.handled(message, node, now, before, after);
+  void sent(const Message& message, Time at) override { bench_.oracle_.sent(message, at); }
+  void handling(const Message& message, NodeId node, Time now, const std::string& state) override {
+    bench_.oracle_.handling(message, node, now, state);
   }
+  void handled(const std::string& state) override { bench_.oracle_.handled(state); }
   void performed(NodeId node, LineAddress line, AccessKind kind, Time now) override {
     bench_.oracle_.performed(node, line, kind, now);
     const CoherenceOracle::Version version = bench_.oracle_.in_cache(node, line);
@@ -215,7 +215,7 @@ CoherenceBench::CoherenceBench(const CoherenceSetup& setup)
   region.to = {"mem"};
   region.coherence = Coherence::kHdmDb;
   bench_.fabric().map.add_region(region, {{"mem", device.id(), Bytes{1U << 20U}}});
-  bench_.fabric().observer = watch_.get();
+  bench_.watch(*watch_);
   bench_.start();
 }
 

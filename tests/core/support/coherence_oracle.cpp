@@ -45,10 +45,12 @@ std::uint32_t CoherenceOracle::cache_at(NodeId node) const {
   return node.index() < cache_of_node_.size() ? cache_of_node_[node.index()] : kNone;
 }
 
+const Dcoh* CoherenceOracle::home_at(NodeId node) const {
+  return node.index() < home_of_node_.size() ? home_of_node_[node.index()] : nullptr;
+}
+
 const Dcoh* CoherenceOracle::home_of(LineAddress line) const {
-  const auto place = map_.find(line.address());
-  const std::uint32_t node = place->home.index();
-  return node < home_of_node_.size() ? home_of_node_[node] : nullptr;
+  return home_at(map_.find(line.address())->home);
 }
 
 CoherenceOracle::Line& CoherenceOracle::line(LineAddress address) {
@@ -97,20 +99,22 @@ std::optional<CoherenceOracle::Version> CoherenceOracle::latest_before(const Mes
 
 // ---- What it sees
 
-void CoherenceOracle::sent(const Message& message, Time /*now*/) {
+void CoherenceOracle::sent(const Message& message, Time /*at*/) {
   const LineAddress address = LineAddress::of(message.address);
+  if (!on_the_way_.emplace(&message, address).second)
+    fail(address, "a message that is sent again before it has arrived: " + describe(message));
   if (!coherent(address)) return;
   const std::uint32_t cache = cache_at(message.source);
   if (message.opcode == Opcode::kMemWr && message.snp == SnpType::kNoOp && cache != kNone) {
     carried_[&message] = {address, line(address).copies[cache]};
   }
-  if (is_downstream(message.channel)) return;
+  if (is_downstream(message.channel) || !home_at(message.source)) return;
   if (message.opcode == Opcode::kBIConflictAck) {
     const auto found = conflicts_.find(&message);
     if (found == conflicts_.end()) fail(address, "an answer to a conflict that nobody asked about");
     return;
   }
-  if (is_snoop(message)) return;
+  if (is_snoop(message) || completions_.erase(&message) != 0) return;
   const auto found = asked_.find(&message);
   if (found == asked_.end()) {
     fail(address, "an answer to no request, or a second one: " + describe(message));
@@ -139,19 +143,22 @@ void CoherenceOracle::answered(const Message& message, Asked asked) {
   }
 }
 
-void CoherenceOracle::handled(const Message& message, NodeId node, Time now, const std::string& before,
-                              const std::string& after) {
-  if (logs_) {
-    log_.push_back(to_text(now) + "  " + name_of(node) + " handles " + describe(message) + ": " + before +
-                   " -> " + after);
-  }
+void CoherenceOracle::handling(const Message& message, NodeId node, Time now, const std::string& state) {
+  if (logs_)
+    log_.push_back(to_text(now) + "  " + name_of(node) + " handles " + describe(message) + " in " + state);
+  if (on_the_way_.erase(&message) == 0)
+    fail(LineAddress::of(message.address), "a message that nobody has sent: " + describe(message));
   touch_all(message);
   if (!coherent(LineAddress::of(message.address))) return;
   if (const std::uint32_t cache = cache_at(node); cache != kNone && !is_downstream(message.channel)) {
     cache_handled(message, cache);
-  } else {
+  } else if (home_at(node)) {
     home_handled(message);
   }
+}
+
+void CoherenceOracle::handled(const std::string& state) {
+  if (logs_) log_.push_back("    which leads to " + state);
 }
 
 void CoherenceOracle::cache_handled(const Message& message, std::uint32_t cache) {
@@ -167,7 +174,7 @@ void CoherenceOracle::cache_handled(const Message& message, std::uint32_t cache)
   } else if (message.opcode == Opcode::kBIConflictAck) {
     if (conflicts_.erase(&message) == 0) fail(address, "an answer to a conflict that nobody asked about");
   } else if (is_snoop(message)) {
-    snoops_[&message] = address;  // of a block once for each line
+    if (!snoops_.emplace(&message, address).second) fail(address, "a snoop that its cache acts on twice");
   }
 }
 
@@ -189,6 +196,7 @@ void CoherenceOracle::home_handled(const Message& message) {
       (write && !write_back) || (message.opcode == Opcode::kMemRd && message.meta == MetaValue::kInvalid);
   if (!asked_.emplace(&message, Asked{address, message.opcode, past, at.latest}).second)
     fail(address, "a request that its home takes up twice: " + describe(message));
+  if (message.completion) completions_.insert(message.completion);
   if (!write_back) return;
   const auto found = carried_.find(&message);
   if (found == carried_.end()) {
@@ -235,7 +243,7 @@ void CoherenceOracle::settled() {
   touched_.clear();
 }
 
-// "{1,2}", as the home tells its owners.
+// "{h0,h1}", as the home tells its owners.
 std::string CoherenceOracle::owners_of(LineAddress address) const {
   const Dcoh* const home = home_of(address);
   const std::string state = home ? home->line_state(address) : std::string();
@@ -244,7 +252,7 @@ std::string CoherenceOracle::owners_of(LineAddress address) const {
 }
 
 bool CoherenceOracle::lists(const std::string& owners, NodeId node) const {
-  const std::string name = name_of(node);
+  const std::string name = caches_[cache_at(node)].agent->name();
   for (const char before : {'{', ','}) {
     for (const char after : {',', '}'}) {
       if (owners.find(before + name + after) != std::string::npos) return true;
@@ -267,7 +275,7 @@ void CoherenceOracle::check(LineAddress address) {
     if (!lists(owners, cache.node)) {
       fail(address,
            "node " + name_of(cache.node) + " holds a line of which the filter has " + owners + " as owners");
-    } else if (writer && owners != "{" + name_of(cache.node) + "}") {
+    } else if (writer && owners != "{" + cache.agent->name() + "}") {
       fail(address, "node " + name_of(cache.node) + " may write a line of which the filter has " + owners +
                         " as owners");
     } else if (writer && home_of(address)->line_state(address).front() != 'E') {
@@ -294,6 +302,7 @@ void CoherenceOracle::idle() {
     fail(asked.line,
          "a request without an answer: " + std::string(kOpcodeNames[static_cast<std::size_t>(asked.opcode)]));
   }
+  for (const auto& [message, address] : on_the_way_) fail(address, "a message that nobody has acted on");
   for (const auto& [message, address] : snoops_) fail(address, "a snoop without an answer");
   for (const auto& [message, address] : conflicts_) fail(address, "a conflict without an answer");
   for (const auto& [message, data] : carried_) fail(data.line, "data that have not arrived");

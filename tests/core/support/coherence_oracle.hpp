@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/units.hpp"
@@ -24,7 +25,8 @@ namespace cxloom::test {
 /// - there is one writer or there are readers, after every event;
 /// - the home's filter has every cache that holds the line as an owner, after every event; and nobody else once nothing is under
 ///   way, where caches give notice of what leaves them;
-/// - a request, a snoop, and a question about a conflict get exactly one answer each.
+/// - a request, a snoop, and a question about a conflict get exactly one answer each;
+/// - each message that is sent is acted on once.
 ///
 /// A store makes a new version in its cache. A write-back carries what the cache has as it is sent, and the home has it when it
 /// acts on the message. MemData carries what the home has as it is sent, and the cache has it when it acts on the message. A
@@ -39,9 +41,9 @@ class CoherenceOracle final : public ProtocolObserver, public EventWatcher {
   void add(NodeId node, const CacheAgent& cache, CleanEvictions clean_evictions);
   void add(NodeId node, const Dcoh& home);
 
-  void sent(const Message& message, Time now) override;
-  void handled(const Message& message, NodeId node, Time now, const std::string& before,
-               const std::string& after) override;
+  void sent(const Message& message, Time at) override;
+  void handling(const Message& message, NodeId node, Time now, const std::string& state) override;
+  void handled(const std::string& state) override;
   void performed(NodeId node, LineAddress line, AccessKind kind, Time now) override;
 
   /// As the watcher of a kernel it checks between all events. A bench without one calls this when nobody is at work: it checks
@@ -101,6 +103,7 @@ class CoherenceOracle final : public ProtocolObserver, public EventWatcher {
 
   bool coherent(LineAddress line) const;
   std::uint32_t cache_at(NodeId node) const;
+  const Dcoh* home_at(NodeId node) const;
   const Dcoh* home_of(LineAddress line) const;
   Line& line(LineAddress address);
   void touch(LineAddress address);
@@ -120,8 +123,10 @@ class CoherenceOracle final : public ProtocolObserver, public EventWatcher {
   std::vector<const Dcoh*> home_of_node_;
   std::unordered_map<std::uint64_t, Line> lines_;
   std::vector<LineAddress> touched_;
+  std::unordered_map<const Message*, LineAddress> on_the_way_;
   std::unordered_map<const Message*, Data> carried_;
   std::unordered_map<const Message*, Asked> asked_;
+  std::unordered_set<const Message*> completions_;  // second parts of answers, which no home has sent yet
   std::unordered_map<const Message*, LineAddress> snoops_;
   std::unordered_map<const Message*, LineAddress>
       conflicts_;  // questions that no cache has the answer to yet

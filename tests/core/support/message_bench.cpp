@@ -43,6 +43,11 @@ ComponentContext MessageBench::context_of(const Endpoint& device) {
   return {kernel_, device.name(), device.id(), 1};
 }
 
+void MessageBench::watch(ProtocolObserver& observer) {
+  fabric_.observer = &observer;
+  for (const auto& device : devices_) device->watch_protocol(true);
+}
+
 void MessageBench::start() {
   for (const auto& device : devices_) device->start();
   settle();

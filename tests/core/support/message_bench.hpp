@@ -60,6 +60,8 @@ class MessageBench {
   void order_by_line() { by_line_ = true; }
   /// Is asked of every message that a device sends.
   void on_send(OnSend decide) { decide_ = std::move(decide); }
+  /// Shows the messages of the devices, all of which are there, to `observer`.
+  void watch(ProtocolObserver& observer);
   /// Everything is made: the agents get ready.
   void start();
 

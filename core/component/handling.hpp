@@ -1,0 +1,38 @@
+// An agent acts on a message: tells whoever watches (Fabric::observer) what the agent knows of the lines before and after.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/units.hpp"
+#include "component/endpoint.hpp"
+
+namespace cxloom {
+
+/// From when it is made to its end the agent acts on the message; others may be acted on meanwhile.
+class Handling {
+ public:
+  Handling(const Agent& agent, const Message& message) : observer_(agent.endpoint().fabric().observer) {
+    if (observer_) [[unlikely]]
+      begin(agent, message);
+  }
+  ~Handling() {
+    if (observer_) [[unlikely]]
+      end();
+  }
+  Handling(const Handling&) = delete;
+  Handling& operator=(const Handling&) = delete;
+
+ private:
+  void begin(const Agent& agent, const Message& message);
+  void end() const;
+  std::string state() const;
+
+  ProtocolObserver* observer_;
+  // The message may be another, or gone, when it has been acted on.
+  const Agent* agent_ = nullptr;
+  LineAddress first_;
+  std::uint32_t lines_ = 1;
+};
+
+}  // namespace cxloom

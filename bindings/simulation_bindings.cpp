@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <functional>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "results/summary.hpp"
 #include "system/command_recorder.hpp"
 #include "system/divided_run.hpp"
+#include "system/protocol_recorder.hpp"
 #include "system/sampler.hpp"
 #include "system/simulation.hpp"
 #include "system/spec_errors.hpp"
@@ -178,6 +180,32 @@ class RunningSystem {
     return columns;
   }
 
+  void log_protocol(const std::vector<std::uint64_t>& addresses) {
+    simulation_.log_protocol({addresses.begin(), addresses.end()});
+  }
+  nb::tuple take_protocol() {
+    ProtocolTable table = simulation_.protocol() ? simulation_.protocol()->take() : ProtocolTable{};
+    nb::dict columns;
+    columns["time_ps"] = column(std::move(table.time_ps));
+    columns["sent_ps"] = column(std::move(table.sent_ps));
+    columns["from"] = column(std::move(table.from));
+    columns["to"] = column(std::move(table.to));
+    columns["requester"] = column(std::move(table.requester));
+    columns["opcode"] = column(std::move(table.opcode));
+    columns["address"] = column(std::move(table.address));
+    columns["lines"] = column(std::move(table.lines));
+    columns["payload"] = column(std::move(table.payload));
+    columns["snp"] = column(std::move(table.snp));
+    columns["meta"] = column(std::move(table.meta));
+    columns["failed"] = column(std::move(table.failed));
+    columns["part"] = column(std::move(table.part));
+    columns["before"] = column(std::move(table.before));
+    columns["after"] = column(std::move(table.after));
+    nb::list states;
+    for (const std::string& state : table.states) states.append(state);
+    return nb::make_tuple(columns, states);
+  }
+
   /// Names of the nodes and of the link ends, by the numbers that the tables have.
   nb::list node_names() const {
     nb::list names;
@@ -204,6 +232,11 @@ class RunningSystem {
     nb::list names;
     for (int i = 0; i <= static_cast<int>(DramCommand::kPowerUp); ++i)
       names.append(std::string(to_text(static_cast<DramCommand>(i))));
+    return names;
+  }
+  static nb::list opcode_names() {
+    nb::list names;
+    for (const std::string_view name : kOpcodeNames) names.append(std::string(name));
     return names;
   }
   // Plays it in a queue of events for each of its partitions, or in one.
@@ -304,6 +337,12 @@ void bind_simulation(nb::module_& m) {
            "Columns of the commands of DRAM since the last call; -1 stands for a coordinate that there is "
            "not.")
       .def_static("command_names", &RunningSystem::command_names)
+      .def("log_protocol", &RunningSystem::log_protocol, "addresses"_a,
+           "Logs from now on the messages of the protocol; those of these lines alone if there are any.")
+      .def("take_protocol", &RunningSystem::take_protocol,
+           "Columns of the messages since the last call, and the states that their columns before and after "
+           "count.")
+      .def_static("opcode_names", &RunningSystem::opcode_names)
       .def("node_names", &RunningSystem::node_names)
       .def("probe_names", &RunningSystem::probe_names)
       .def("link_names", &RunningSystem::link_names);

@@ -10,13 +10,11 @@
 #include "memory/dram_clock.hpp"
 #include "memory/dram_command.hpp"
 #include "memory/dram_timers.hpp"
+#include "system/run_part.hpp"
 
 namespace cxloom {
 
 class DramMedia;
-
-/// The part of a run in which a command went out.
-enum class RunPart : std::uint8_t { kWarmup, kWindow, kDrain };
 
 /// Columns of the commands since they were last taken. All have the same length; a coordinate that a command does not have
 /// is -1.
@@ -33,7 +31,7 @@ struct CommandTable {
   std::vector<std::int32_t> row;
   std::vector<std::int32_t> column;  ///< in bursts
   std::vector<std::uint8_t> rmw;     ///< 1: a write that needs a read-modify-write inside the device
-  std::vector<std::uint8_t> part;    ///< RunPart
+  std::vector<std::uint8_t> part;    ///< RunPart in which the command went out
 };
 
 class CommandRecorder {

@@ -11,6 +11,7 @@
 #include "memory/media.hpp"
 #include "system/command_recorder.hpp"
 #include "system/plugin_failure.hpp"
+#include "system/protocol_recorder.hpp"
 #include "system/registry.hpp"
 #include "system/sampler.hpp"
 #include "system/standstill.hpp"
@@ -72,6 +73,22 @@ void Simulation::watch(EventWatcher* watcher) { kernel_->watch(watcher); }
 void Simulation::watch(ProtocolObserver* observer) {
   system_.fabric().observer = observer;
   for (const auto& each : system_.components()) each->watch_protocol(observer != nullptr);
+}
+
+void Simulation::log_protocol(const std::vector<Address>& addresses) {
+  std::vector<LineAddress> lines;
+  for (const Address address : addresses) {
+    if (!system_.address_map().find(address)) {
+      throw InputError(
+          {"an address that no region holds",
+           to_text(address),
+           system_.address_map().empty() ? "none: there is no memory" : system_.address_map().described(),
+           {}});
+    }
+    lines.push_back(LineAddress::of(address));
+  }
+  protocol_ = std::make_unique<ProtocolRecorder>(system_.address_map(), std::move(lines));
+  watch(protocol_.get());
 }
 
 void Simulation::note_unused_media() {
@@ -433,6 +450,7 @@ void Simulation::open_window(Time now) {
   for (const auto& end : system_.link_ends()) end->open_window(now);
   if (sampler_) sampler_->open_window(now);
   if (commands_) commands_->open_window(now);
+  if (protocol_) protocol_->open_window();
   observer_.measuring_begins(now);
 }
 
@@ -451,6 +469,7 @@ void Simulation::close_window(Time now) {
   for (const auto& end : system_.link_ends()) end->close_window(now);
   if (sampler_) sampler_->close_window();
   if (commands_) commands_->close_window(now);
+  if (protocol_) protocol_->close_window();
   observer_.work_ends(now);
   if (thrown) std::rethrow_exception(thrown);
 }

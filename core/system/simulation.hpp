@@ -22,6 +22,7 @@ class CommandRecorder;
 class EventWatcher;
 class Kernel;
 class ProtocolObserver;
+class ProtocolRecorder;
 class Sampler;
 
 class Simulation final : private RequestObserver {
@@ -75,6 +76,9 @@ class Simulation final : private RequestObserver {
   void watch(EventWatcher* watcher);
   /// Shows to `observer` from now on the messages of the protocol; null ends it.
   void watch(ProtocolObserver* observer);
+  /// Records from now on the messages of the protocol; of these addresses' lines alone if there are any. Throws InputError
+  /// for an address that no region holds.
+  void log_protocol(const std::vector<Address>& addresses);
 
   // What there is to look at.
   const Kernel& kernel() const { return *kernel_; }
@@ -86,6 +90,8 @@ class Simulation final : private RequestObserver {
   Sampler* sampler() { return sampler_.get(); }
   /// Null unless the outputs ask for commands.
   CommandRecorder* commands() { return commands_.get(); }
+  /// Null unless it logs the protocol.
+  ProtocolRecorder* protocol() { return protocol_.get(); }
 
  private:
   enum class Window : std::uint8_t { kBefore, kOpen, kAfter };
@@ -131,6 +137,7 @@ class Simulation final : private RequestObserver {
   std::map<std::string, std::pair<Sequencer*, ExternalFeed*>> driven_;
   std::unique_ptr<Sampler> sampler_;
   std::unique_ptr<CommandRecorder> commands_;
+  std::unique_ptr<ProtocolRecorder> protocol_;
 
   State state_ = State::kRunning;
   std::string stop_reason_;

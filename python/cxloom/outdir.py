@@ -20,8 +20,13 @@ from cxloom.temporary import TemporaryFile, abandoned, remove
 
 SUMMARY = "summary.json"
 SPEC = "spec.yaml"
-FILES = {"requests": "requests.parquet", "series": "series.parquet", "commands": "commands.parquet"}
-"""The tables, by the key of `outputs` that asks for each."""
+FILES = {
+    "requests": "requests.parquet",
+    "series": "series.parquet",
+    "commands": "commands.parquet",
+    "protocol": "protocol.parquet",
+}
+"""The tables, by the key of `outputs` that asks for each; `--log` asks for that of the protocol."""
 NAMES = (SPEC, *FILES.values(), SUMMARY)
 """The files of a result, in the order in which they take their names."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -20,7 +21,24 @@ if TYPE_CHECKING:
 ROW_GROUP = 1 << 17
 """Rows of a row group of the Parquet file, and the most that wait in memory: a run of any length needs no more."""
 
-Columns: TypeAlias = "Mapping[str, NDArray[Any]]"
+PARTS = ["warm-up", "window", "drain"]
+"""The parts of a run, as tables count them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A column of numbers of things, and what these are called in this batch. A masked number stands for nothing."""
+
+    numbers: NDArray[Any]
+    names: Sequence[str]
+
+    def tolist(self) -> list[str | None]:
+        """The names of the rows."""
+        names = self.names
+        return [None if number is None else names[number] for number in self.numbers.tolist()]
+
+
+Columns: TypeAlias = "Mapping[str, NDArray[Any] | Coded]"
 Names: TypeAlias = Mapping[str, Sequence[str]]
 """Of columns that hold numbers of things: what these are called."""
 
@@ -69,7 +87,8 @@ class ParquetSink:
         if self._writer is not None and self._waiting:
             import pyarrow as pa
 
-            self._writer.write_table(pa.concat_tables(self._waiting), row_group_size=ROW_GROUP)
+            table = pa.concat_tables(self._waiting).unify_dictionaries()
+            self._writer.write_table(table, row_group_size=ROW_GROUP)
         self._waiting, self._rows = [], 0
 
     def close(self) -> None:
@@ -169,10 +188,13 @@ def _table(columns: Columns, names: Names) -> pa.Table:
     """The columns as an Arrow table, numbers of things as their names."""
     import pyarrow as pa
 
-    arrays = {
-        name: pa.DictionaryArray.from_arrays(pa.array(column), list(names[name]))
-        if name in names
-        else pa.array(column)
-        for name, column in columns.items()
-    }
+    def named(numbers: NDArray[Any], called: Sequence[str]) -> pa.DictionaryArray:
+        return pa.DictionaryArray.from_arrays(pa.array(numbers), pa.array(called, pa.string()))
+
+    arrays = {}
+    for name, column in columns.items():
+        if isinstance(column, Coded):
+            arrays[name] = named(column.numbers, column.names)
+        else:
+            arrays[name] = named(column, names[name]) if name in names else pa.array(column)
     return pa.table(arrays)

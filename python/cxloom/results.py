@@ -126,8 +126,8 @@ class Result(Measures):
     """The results of one run.
 
     `summary` holds everything by the keys that ``cxloom run --json`` prints; the attributes are shorthands for the
-    common ones. `requests()`, `series()` and `commands()` are tables. A result does not change, and is equal to any
-    other of the same measures, whatever each of the runs cost.
+    common ones. `requests()`, `series()`, `commands()` and `protocol()` are tables. A result does not change, and is
+    equal to any other of the same measures, whatever each of the runs cost.
     """
 
     spec: Resolved
@@ -284,6 +284,16 @@ class Result(Measures):
         if "commands" not in self._tables:
             raise InputError("this run recorded no commands", allowed="outputs: {commands: true} in the spec")
         return _frame(self._tables["commands"])
+
+    def protocol(self) -> pl.DataFrame:
+        """The messages of the protocol, one row a message, in the order in which devices act on them.
+
+        Raises InputError if they were not logged: ``cx.run(system, log="protocol")``. `docs/model/protocol_log.md`
+        describes the columns.
+        """
+        if "protocol" not in self._tables:
+            raise InputError("this run logged no protocol", allowed='cx.run(system, log="protocol")')
+        return _frame(self._tables["protocol"])
 
     def to_json(self) -> str:
         """The summary as ``cxloom run --json`` prints it."""

@@ -17,7 +17,8 @@ from cxloom.building import build, errors_placed
 from cxloom.errors import InputError, SimulationError
 from cxloom.filenames import file_name
 from cxloom.outdir import FILES, SPEC, SUMMARY, OutputDirectory, unwritable
-from cxloom.records import DroppedSink, MemorySink, ParquetSink, Sink
+from cxloom.protocol_log import LogRequest, ProtocolLog
+from cxloom.records import PARTS, Columns, DroppedSink, MemorySink, ParquetSink, Sink
 from cxloom.report.numbers import duration
 from cxloom.results import Result, Table
 from cxloom.spec import paths
@@ -26,9 +27,6 @@ from cxloom.spec.writer import to_yaml
 from cxloom.system import System
 
 _NANOSECONDS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
-
-PARTS = ["warm-up", "window", "drain"]
-"""The parts of a run, as the table of commands counts them."""
 
 SLICE_SECONDS = 0.05
 """Wall time that one slice of a simulation aims at: the most that Ctrl-C and the progress bar wait."""
@@ -78,6 +76,7 @@ def run(
     max_time: str | None = None,
     until: str | None = None,
     out: str | os.PathLike[str] | None = None,
+    log: str | Sequence[str] | None = None,
 ) -> Result:
     """Runs a system to its end and gives the results. Many may run at once, each in a thread.
 
@@ -88,10 +87,13 @@ def run(
         max_time: simulated time after which the run ends, such as "1ms"; its results are labelled truncated.
         until: "ci=1%" ends the run as soon as the mean latency is known so well: half of its 95 % interval / the mean.
         out: a directory to write the results to, as ``cxloom run --out`` does.
+        log: what to log, in the words of ``cxloom run --log``, one or several: "protocol" for the table
+            `Result.protocol`, "protocol=FILE", "address=0x1000".
 
     Raises InputError for a system that cannot be built, UnfinishedError (a SimulationError) for a deadlock or livelock,
     UnwrittenError (an InputError) if all went well but for the writing.
     """
+    wanted = LogRequest.parse(log, "log")
     if not isinstance(system, System):
         system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
     limit = None if max_time is None else nanoseconds(max_time, "max_time")
@@ -101,20 +103,24 @@ def run(
         overrides.append(Override.until(until, "from until="))
     resolved = system.resolve(overrides)
     simulation = build(resolved)
-    with OutputDirectory.optional(out) as directory:
-        return simulate(resolved, simulation, directory, max_time_ns=limit)
+    with (
+        OutputDirectory.optional(out) as directory,
+        ProtocolLog.optional(wanted, simulation, directory) as protocol,
+    ):
+        return simulate(resolved, simulation, directory, protocol, max_time_ns=limit)
 
 
 def simulate(
     resolved: Resolved,
     simulation: _core.Simulation,
     directory: OutputDirectory | None = None,
+    log: ProtocolLog | None = None,
     *,
     max_time_ns: float | None = None,
     watch: Watch = lambda _progress: None,
     keep: bool = True,
 ) -> Result:
-    """Runs a simulation to its end, or to where a limit or `watch` ends it, and writes the results into a directory.
+    """Runs a simulation to its end, or to where a limit or `watch` ends it, and writes its results and its log.
 
     Without a directory, rows that are recorded stay in memory for the result's tables, unless `keep` is False.
 
@@ -122,7 +128,7 @@ def simulate(
     UnwrittenError if what there is cannot be written.
     """
     started = time.perf_counter(), time.thread_time()
-    sinks = _Sinks(asked_tables(resolved), simulation, directory, keep)
+    sinks = _Sinks(asked_tables(resolved), simulation, directory, keep, log)
     diagnosis = ""
     try:
         with errors_placed(resolved):
@@ -144,8 +150,16 @@ def simulate(
         "cost": _cost(*started) | {"requests": progress["completed"], "events": progress["events"]},
     }
     result = Result(summary, resolved, sinks.tables(), replay_requests)
+    refusal = None
+    if log is not None:
+        try:
+            log.commit()
+        except InputError as error:
+            refusal = error
     if directory is not None:
         _write(result, directory, sinks)
+    if refusal is not None:
+        raise _unwritten(refusal, result)
     if diagnosis:
         raise UnfinishedError(diagnosis, result)
     return result
@@ -163,9 +177,13 @@ def _write(result: Result, directory: OutputDirectory, sinks: _Sinks) -> None:
     directory.discard()
     names = [SUMMARY, SPEC, *(FILES[output] for output in result.tables)]
     refusal = unwritable(failure, directory.path, not_written=names)
+    raise _unwritten(refusal, Result(result.summary, result.spec, {}, replay_requests))
+
+
+def _unwritten(refusal: InputError, result: Result) -> UnwrittenError:
     unwritten = UnwrittenError(refusal.problem, file=refusal.file, path=refusal.path)
-    unwritten.result = Result(result.summary, result.spec, {}, replay_requests)
-    raise unwritten
+    unwritten.result = result
+    return unwritten
 
 
 def asked_tables(resolved: Resolved) -> list[str]:
@@ -215,7 +233,7 @@ def _advance(simulation: _core.Simulation, sinks: _Sinks, max_time_ns: float | N
 
 
 class _Sinks:
-    """Where the rows of a run go: the tables that its `outputs` ask for, in its directory or in memory."""
+    """Where the rows of a run go: its log, and the tables that are asked for, in its directory or in memory."""
 
     def __init__(
         self,
@@ -223,8 +241,10 @@ class _Sinks:
         simulation: _core.Simulation,
         directory: OutputDirectory | None,
         keep: bool,
+        log: ProtocolLog | None,
     ) -> None:
         self._directory = directory
+        self._log = log
         self._sinks: dict[str, Sink] = {}
         nodes = simulation.node_names()
         names = {
@@ -232,7 +252,8 @@ class _Sinks:
             "series": {"name": simulation.probe_names()},
             "commands": {"memory": nodes, "command": simulation.command_names(), "part": PARTS},
         }
-        for output in outputs:
+        names["protocol"] = {}  # which come with its rows
+        for output in [*outputs, "protocol"] if log is not None and log.is_table else outputs:
             if directory is not None:
                 self._sinks[output] = ParquetSink(directory.temporary(FILES[output]), names[output])
             else:
@@ -240,7 +261,9 @@ class _Sinks:
 
     def take(self, simulation: _core.Simulation) -> None:
         """Moves the rows since the last time out of the simulation."""
-        take: dict[str, Callable[[], _core.Columns]] = {
+        rows = self._log.take(simulation) if self._log is not None else {}
+        take: dict[str, Callable[[], Columns]] = {
+            "protocol": lambda: rows,
             "requests": simulation.take_requests,
             "series": lambda: _series(simulation.take_series()),
             "commands": lambda: _commands(simulation.take_commands()),
@@ -252,6 +275,8 @@ class _Sinks:
         """Ends the tables."""
         for sink in self._sinks.values():
             sink.close()
+        if self._log is not None:
+            self._log.close()
 
     def abandon(self) -> None:
         """Lets go of the tables without ending them well."""
@@ -271,7 +296,7 @@ class _Sinks:
         return {output: self._directory.path / FILES[output] for output in self._sinks}
 
 
-def _series(columns: _core.Columns) -> _core.Columns:
+def _series(columns: _core.Columns) -> Columns:
     """Utilisations of what has none, a memory, as gaps."""
     import numpy as np  # a run without tables needs none of it
 
@@ -279,7 +304,7 @@ def _series(columns: _core.Columns) -> _core.Columns:
     return columns | {"utilization": np.ma.MaskedArray(utilization, mask=np.isnan(utilization))}
 
 
-def _commands(columns: _core.Columns) -> _core.Columns:
+def _commands(columns: _core.Columns) -> Columns:
     """Coordinates that a command does not have as gaps, and a yes or no as such."""
     import numpy as np
 

@@ -12,6 +12,7 @@ from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.progress import ProgressBar
 from cxloom.errors import CxloomError, InputError, SimulationError
 from cxloom.outdir import OutputDirectory
+from cxloom.protocol_log import LogRequest, ProtocolLog
 from cxloom.report.console import messages
 from cxloom.results import Result
 from cxloom.running import Progress, UnfinishedError, UnwrittenError, asked_tables, nanoseconds, simulate
@@ -28,6 +29,15 @@ Sets = Annotated[
     list[str],
     typer.Option(
         "--set", metavar="PATH=VALUE", help="Set a value, such as devices.host.queue=8. May be repeated."
+    ),
+]
+Logs = Annotated[
+    list[str],
+    typer.Option(
+        "--log",
+        metavar="protocol[=FILE]|address=N",
+        help="Log the messages of the protocol: on standard error; with --out in protocol.parquet among the results; "
+        "or into FILE (.txt, .log or .parquet). With address=0x1000, only those of that line. May be repeated.",
     ),
 ]
 Plugins = Annotated[
@@ -51,6 +61,7 @@ def run(
     until: Annotated[
         str | None, typer.Option(metavar="ci=P", help="End when the mean latency is known so well: ci=1%.")
     ] = None,
+    logs: Logs = [],  # noqa: B006
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
     """Simulate SPEC; show where the time went.
@@ -59,8 +70,9 @@ def run(
     truncated. 2: the input is wrong, nothing was written.
     """
     limit = None if max_time is None else nanoseconds(max_time, "--max-time")
+    log = LogRequest.parse(logs)
     resolved = resolve(spec, sets, plugins, seed, until)
-    result, failure = execute(resolved, out, quiet, limit)
+    result, failure = execute(resolved, out, quiet, limit, log)
     if as_json:
         result.write_json(sys.stdout)
     elif not quiet:
@@ -98,7 +110,11 @@ def resolve(
 
 
 def execute(
-    resolved: Resolved, out: str | None, quiet: bool, max_time_ns: float | None = None
+    resolved: Resolved,
+    out: str | None,
+    quiet: bool,
+    max_time_ns: float | None = None,
+    wanted: LogRequest | None = None,
 ) -> tuple[Result, CxloomError | None]:
     """Runs with a progress bar, stopping at Ctrl-C; gives the results, and why they are unfinished or unwritten."""
     simulation = build(resolved)
@@ -109,7 +125,14 @@ def execute(
 
         note = f"note: {names} would go into a file: give --out DIR; the rows are dropped"
         messages().print(Text(note, style="dim"))
-    with OutputDirectory.optional(out) as directory, Interrupt() as interrupt, ProgressBar(quiet) as bar:
+    shown = out is None
+    scrolls = shown and wanted is not None and wanted.plain
+    with (
+        OutputDirectory.optional(out) as directory,
+        ProtocolLog.optional(wanted, simulation, directory, shown) as log,
+        Interrupt() as interrupt,
+        ProgressBar(quiet or scrolls) as bar,
+    ):
 
         def watch(progress: Progress) -> str | None:
             bar.update(progress)
@@ -117,7 +140,7 @@ def execute(
 
         try:
             result = simulate(
-                resolved, simulation, directory, max_time_ns=max_time_ns, watch=watch, keep=False
+                resolved, simulation, directory, log, max_time_ns=max_time_ns, watch=watch, keep=False
             )
         except (UnfinishedError, UnwrittenError) as error:
             return error.result, error

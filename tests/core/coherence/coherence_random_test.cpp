@@ -49,11 +49,11 @@ struct Case {
   System system;
   std::vector<CleanEvictions> notices;  // by host: of those with a cache
   std::vector<bool> has_cache;
-  int homes = 1;
   bool apart = false;
+  const char* coherence = "hdm-db";
 };
 
-Value::Map filter_of(Draw& draw, std::uint64_t lines) {
+Value::Map filter_of(Draw& draw, std::uint64_t lines, bool blocks) {
   Value::Map filter;
   const std::uint64_t ways = draw.chance(3) ? draw.between(1, 2) : 0;
   const std::uint64_t entries =
@@ -64,7 +64,7 @@ Value::Map filter_of(Draw& draw, std::uint64_t lines) {
     filter.emplace_back(
         "policy", draw.one_of({"lru", "fifo", "lifo", "mru", "random", "lfi", "srrip", "longest-block"}));
   }
-  const std::uint64_t block = draw.chance(2) || entries < 4 ? 1 : draw.between(2, 4);
+  const std::uint64_t block = !blocks || draw.chance(2) || entries < 4 ? 1 : draw.between(2, 4);
   if (block > 1) filter.emplace_back("block", static_cast<std::int64_t>(block));
   if (block == 3 || (block > 1 && draw.chance(2))) filter.emplace_back("alignment", "free");
   return filter;
@@ -75,15 +75,21 @@ Case make(std::uint64_t seed, std::uint64_t accesses) {
   Case made;
   const auto hosts = static_cast<int>(draw.between(1, 4));
   const std::uint64_t lines = draw.between(1, 12);
-  made.apart = draw.chance(3);
-  made.homes = made.apart ? 1 : static_cast<int>(draw.between(1, 2));
+  // Who keeps the lines coherent: agents of the memories, one for all of them, a host, or an accelerator by bias.
+  made.coherence = draw.one_of({"hdm-db", "hdm-db", "hdm-h", "hdm-h", "hdm-d"});
+  const bool by_host = made.coherence == std::string("hdm-h");
+  const bool by_bias = made.coherence == std::string("hdm-d");
+  made.apart = !by_host && !by_bias && draw.chance(3);
   const bool flits = draw.chance(3);
-  const char* const flit = draw.one_of({"256B", "256B-lo", "256B-pbr"});
+  const char* const flit = by_host || by_bias ? draw.one_of({"68B", "256B", "256B-lo", "256B-pbr"})
+                                              : draw.one_of({"256B", "256B-lo", "256B-pbr"});
   const bool credits = draw.chance(2);
   const auto link = [&](const std::string& a, const std::string& b) {
     Value::Map params{{"port_delay", draw.ns(30)}};
     if (flits) {
-      params.emplace_back("phy", flit == std::string("256B") ? "pcie6-x16" : "pcie6-x8");
+      params.emplace_back("phy", flit == std::string("256B")  ? "pcie6-x16"
+                                 : flit == std::string("68B") ? "pcie5-x8"
+                                                              : "pcie6-x8");
       params.emplace_back("flit", flit);
     }
     if (credits) params.emplace_back("credits", static_cast<std::int64_t>(draw.between(1, 4)));
@@ -91,34 +97,68 @@ Case make(std::uint64_t seed, std::uint64_t accesses) {
   };
   made.system.device("sw", "switch",
                      {{"switching_time", draw.ns(10)}, {"queueing", draw.one_of({"output", "voq"})}});
-  Value::Map dcoh{{"lookup_time", draw.ns(15)}, {"lookup_interval", draw.ns(5)}};
-  if (draw.chance(2)) dcoh.emplace_back("transactions", static_cast<std::int64_t>(draw.between(1, 6)));
-  dcoh.emplace_back("filter", filter_of(draw, lines));
-  std::vector<std::string> memories;
-  const int memory_count = made.apart ? static_cast<int>(draw.between(1, 2)) : made.homes;
-  for (int m = 0; m < memory_count; ++m) {
-    const std::string name = "mem" + std::to_string(m);
+  Value::Map agent{{"lookup_time", draw.ns(15)}, {"lookup_interval", draw.ns(5)}};
+  if (!by_bias && draw.chance(2))
+    agent.emplace_back("transactions", static_cast<std::int64_t>(draw.between(1, 6)));
+  agent.emplace_back("filter", filter_of(draw, lines, !by_host && !by_bias));
+  if (by_bias) {
+    agent.emplace_back("page", draw.one_of({"64B", "128B", "256B", "4KiB"}));
+    agent.emplace_back("initial", draw.one_of({"host", "device"}));
+    agent.emplace_back("flip_after", static_cast<std::int64_t>(draw.between(0, 3)));
+  }
+  const auto memory_params = [&] {
     Value::Map memory{
         {"capacity", "1MiB"},
         {"controller_time", draw.ns(20)},
         {"media", Value::Map{{"kind", "fixed"}, {"latency", draw.ns(40)}, {"write_latency", draw.ns(60)}}}};
-    if (!made.apart) memory.emplace_back("dcoh", dcoh);
     if (draw.chance(3)) memory.emplace_back("queue", static_cast<std::int64_t>(draw.between(1, 4)));
+    return memory;
+  };
+  Value::Map region{{"coherence", made.coherence}, {"interleave", "64B"}, {"policy", "weighted"}};
+  std::vector<std::string> memories;
+  Value::Map own;  // what the first requester has besides
+  bool first_is_home = by_bias;
+  if (by_bias) {
+    Value::Map memory = memory_params();
+    memory.emplace_back("bias", agent);
+    own.emplace_back("memory", memory);
+    memories.emplace_back("h0");
+  } else if (by_host) {
+    first_is_home = draw.chance(2);
+    own.emplace_back("home_agent", agent);
+    if (draw.chance(2)) {
+      own.emplace_back("memory", memory_params());
+      memories.emplace_back(first_is_home ? "h0" : "root");
+    }
+    region.emplace_back("home", first_is_home ? "h0" : "root");
+    if (!first_is_home) {
+      made.system.device("root", "host", own);
+      link("root", "sw");
+      own.clear();
+    }
+  }
+  const int memory_count = by_bias            ? 0
+                           : memories.empty() ? static_cast<int>(draw.between(1, 2))
+                                              : static_cast<int>(draw.below(2));
+  for (int m = 0; m < memory_count; ++m) {
+    const std::string name = "mem" + std::to_string(m);
+    Value::Map memory = memory_params();
+    if (!made.apart && !by_host) memory.emplace_back("dcoh", agent);
     made.system.device(name, "memory", memory);
     link("sw", name);
     memories.push_back(name);
   }
-  Value::Map region{{"coherence", "hdm-db"}, {"interleave", "64B"}, {"policy", "weighted"}};
   if (made.apart) {
-    dcoh.insert(dcoh.begin(), {"io_time", "10ns"});
-    made.system.device("home", "dcoh", dcoh);
+    agent.insert(agent.begin(), {"io_time", "10ns"});
+    made.system.device("home", "dcoh", agent);
     link("sw", "home");
     region.emplace_back("home", "home");
   }
   for (int h = 0; h < hosts; ++h) {
     const std::string name = "h" + std::to_string(h);
     Value::Map host{{"process_time", draw.ns(10)}, {"queue", static_cast<std::int64_t>(draw.between(1, 8))}};
-    const bool cached = !draw.chance(6);
+    // A device that keeps memory coherent by bias knows one host that caches.
+    const bool cached = by_bias && h > 1 ? false : !draw.chance(6);
     CleanEvictions notices = CleanEvictions::kSilent;
     if (cached) {
       Value::Map cache{{"access_time", draw.ns(12)}};
@@ -151,7 +191,10 @@ Case make(std::uint64_t seed, std::uint64_t accesses) {
     }
     made.has_cache.push_back(cached);
     made.notices.push_back(notices);
-    made.system.device(name, draw.chance(4) ? "accelerator" : "host", host);
+    const bool is_home = h == 0 && first_is_home;
+    if (is_home) host.insert(host.end(), own.begin(), own.end());
+    const bool accelerator = is_home ? by_bias : draw.chance(4);
+    made.system.device(name, accelerator ? "accelerator" : "host", host);
     link(name, "sw");
     const std::uint64_t reads = draw.between(0, 10);
     Draw of_program(seed * 64 + static_cast<std::uint64_t>(h) +
@@ -182,7 +225,7 @@ std::string play(std::uint64_t seed, std::uint64_t accesses, bool log) {
     oracle.add(node, *system.roles().requesters.of(node)->cache(), made.notices[h]);
   }
   for (const auto& [component, home] : system.roles().homes)
-    oracle.add(component->id(), static_cast<const Dcoh&>(*home));
+    oracle.add(component->id(), static_cast<const DirectoryAgent&>(*home));
   run.simulation().watch(static_cast<ProtocolObserver*>(&oracle));
   run.simulation().watch(static_cast<EventWatcher*>(&oracle));
   std::string wrong;
@@ -194,6 +237,7 @@ std::string play(std::uint64_t seed, std::uint64_t accesses, bool log) {
       wrong = "not finished: " + run.simulation().stop_reason();
   } catch (const std::exception& error) {
     wrong = oracle.violation().empty() ? error.what() : oracle.violation();
+    if (log) oracle.idle();  // the log ends with what is still under way
   }
   if (log) {
     for (const std::string& line : oracle.log()) std::cout << line << "\n";

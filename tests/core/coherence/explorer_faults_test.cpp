@@ -55,7 +55,8 @@ TEST(CoherenceFaults, ALineThatIsKept) {
 }
 
 TEST(CoherenceFaults, ALineThatIsGranted) {
-  finds(two_caches(), turns(Opcode::kCmpS, Opcode::kCmpE), "may write a line of which the filter has {0,1}");
+  finds(two_caches(), turns(Opcode::kCmpS, Opcode::kCmpE),
+        "may write a line of which the filter has {host0,host1}");
   finds(two_caches(), asks_others(Opcode::kMemInv, SnpType::kSnpData),
         "may write a line of which the filter");
 }
@@ -72,7 +73,7 @@ TEST(CoherenceFaults, AFilterThatIsToldTheWrongState) {
   finds(two_caches(), keeps(MetaValue::kShared, MetaValue::kInvalid), "of which the filter has {} as owners");
   finds(with_notices(), keeps(MetaValue::kInvalid, MetaValue::kShared), "which has given notice");
   finds(with_notices(), answers_at_once(Opcode::kMemClnEvct, Opcode::kCmp), "which has given notice");
-  finds(with_notices(), loses(Opcode::kMemClnEvct), "which has given notice");
+  finds(with_notices(), loses(Opcode::kMemClnEvct), "a message that nobody has acted on: MemClnEvct");
 }
 
 TEST(CoherenceFaults, MessagesWithoutEnd) {
@@ -90,7 +91,7 @@ TEST(CoherenceFaults, TheWayThereIsTheShortest) {
   setup.lines = 1;
   const Exploration found = explored_with(setup, answers_at_once(Opcode::kMemWr, Opcode::kCmp));
   for (const char* const part :
-       {"host1 has written 0x0, version 1\n      host1 has 0x0 as I+Own-granted becomes M\n",
+       {"host1 has written 0x0, version 1\n      host1 has 0x0 as I+Own-granted-E becomes M\n",
         "BISnpData 0x0 mem -> host1 arrives\n      host1 has 0x0 as M becomes S+WrBk-snooped\n",
         "\n13. MemData 0x0 mem -> host0 arrives\n      host0 has read 0x0, version 0\n"}) {
     EXPECT_NE(found.path.find(part), std::string::npos) << part << "is not in\n" << found.path;

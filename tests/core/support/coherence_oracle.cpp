@@ -9,8 +9,6 @@ namespace cxloom::test {
 
 namespace {
 
-bool is_snoop(const Message& message) { return message.channel == Channel::kS2MBISnp; }
-
 std::string name_of(NodeId node) { return std::to_string(node.index()); }
 
 }  // namespace
@@ -29,27 +27,56 @@ void CoherenceOracle::add(NodeId node, const CacheAgent& cache, CleanEvictions c
   caches_.push_back({node, &cache, clean_evictions == CleanEvictions::kNotified});
 }
 
-void CoherenceOracle::add(NodeId node, const Dcoh& home) {
+void CoherenceOracle::add(NodeId node, const DirectoryAgent& home) {
   if (home_of_node_.size() <= node.index()) home_of_node_.resize(node.index() + 1, nullptr);
   home_of_node_[node.index()] = &home;
 }
 
 // ---- Who is who
 
-bool CoherenceOracle::coherent(LineAddress line) const {
+Coherence CoherenceOracle::mode(LineAddress line) const {
   const auto place = map_.find(line.address());
-  return place && place->coherent();
+  return place ? place->coherence : Coherence::kNone;
+}
+
+// A device that keeps its memory coherent by bias asks the host by requests of CXL.cache.
+bool CoherenceOracle::is_snoop(const Message& message) const {
+  if (message.channel == Channel::kD2HReq) return mode(LineAddress::of(message.address)) == Coherence::kHdmD;
+  return message.channel == Channel::kS2MBISnp || message.channel == Channel::kH2DReq;
+}
+
+// The home of a line as CXL.cache sees it sends downstream; as CXL.mem sees it, upstream.
+bool CoherenceOracle::from_home(const Message& message) const {
+  if (mode(LineAddress::of(message.address)) == Coherence::kHdmH) {
+    return message.channel == Channel::kH2DReq || message.channel == Channel::kH2DRsp ||
+           message.channel == Channel::kH2DData;
+  }
+  return !is_downstream(message.channel);
+}
+
+bool CoherenceOracle::to_home(const Message& message) const {
+  if (mode(LineAddress::of(message.address)) == Coherence::kHdmH) {
+    return message.channel == Channel::kD2HReq || message.channel == Channel::kD2HRsp ||
+           message.channel == Channel::kD2HData;
+  }
+  return is_downstream(message.channel);
+}
+
+// Whether the home's filter has the lines of that cache.
+bool CoherenceOracle::follows(LineAddress line, NodeId cache) const {
+  const auto place = map_.find(line.address());
+  return place->coherence != Coherence::kHdmD || place->home == cache;
 }
 
 std::uint32_t CoherenceOracle::cache_at(NodeId node) const {
   return node.index() < cache_of_node_.size() ? cache_of_node_[node.index()] : kNone;
 }
 
-const Dcoh* CoherenceOracle::home_at(NodeId node) const {
+const DirectoryAgent* CoherenceOracle::home_at(NodeId node) const {
   return node.index() < home_of_node_.size() ? home_of_node_[node.index()] : nullptr;
 }
 
-const Dcoh* CoherenceOracle::home_of(LineAddress line) const {
+const DirectoryAgent* CoherenceOracle::home_of(LineAddress line) const {
   return home_at(map_.find(line.address())->home);
 }
 
@@ -105,16 +132,26 @@ void CoherenceOracle::sent(const Message& message, Time /*at*/) {
     fail(address, "a message that is sent again before it has arrived: " + describe(message));
   if (!coherent(address)) return;
   const std::uint32_t cache = cache_at(message.source);
-  if (message.opcode == Opcode::kMemWr && message.snp == SnpType::kNoOp && cache != kNone) {
+  if (message.opcode == Opcode::kMemWr && message.snp == SnpType::kNoOp && cache != kNone &&
+      to_home(message)) {
     carried_[&message] = {address, line(address).copies[cache]};
   }
-  if (is_downstream(message.channel) || !home_at(message.source)) return;
+  if (message.channel == Channel::kD2HData) {
+    const auto pulled = pulls_.find(&message);
+    if (pulled == pulls_.end() || pulled->second == Opcode::kDirtyEvict)
+      carried_[&message] = {address, line(address).copies[cache]};
+  }
+  if (!from_home(message) || !home_at(message.source)) return;
   if (message.opcode == Opcode::kBIConflictAck) {
     const auto found = conflicts_.find(&message);
     if (found == conflicts_.end()) fail(address, "an answer to a conflict that nobody asked about");
     return;
   }
   if (is_snoop(message) || completions_.erase(&message) != 0) return;
+  if (message.opcode == Opcode::kWritePull) {
+    pulls_[&message] = Opcode::kWrInv;
+    return;
+  }
   const auto found = asked_.find(&message);
   if (found == asked_.end()) {
     fail(address, "an answer to no request, or a second one: " + describe(message));
@@ -122,20 +159,23 @@ void CoherenceOracle::sent(const Message& message, Time /*at*/) {
   }
   const Asked asked = found->second;
   asked_.erase(found);
+  if (message.opcode == Opcode::kGoWritePull) pulls_[message.completion] = asked.opcode;
   answered(message, asked);
 }
 
 void CoherenceOracle::answered(const Message& message, Asked asked) {
-  if (message.failed) return;
   Line& answered = line(asked.line);
-  if (message.opcode == Opcode::kMemData) {
+  const Version current = answered.forwarded.value_or(answered.memory);
+  answered.forwarded.reset();
+  if (message.failed) return;
+  if (message.opcode == Opcode::kMemData || message.opcode == Opcode::kH2DData) {
     if (!asked.past_caches) {
-      carried_[&message] = {asked.line, answered.memory};
-    } else if (answered.memory < asked.latest) {
-      fail(asked.line, "a read past the caches gets version " + std::to_string(answered.memory) +
-                           ", and version " + std::to_string(asked.latest) + " was there before it began");
+      carried_[&message] = {asked.line, current};
+    } else if (current < asked.latest) {
+      fail(asked.line, "a read past the caches gets version " + std::to_string(current) + ", and version " +
+                           std::to_string(asked.latest) + " was there before it began");
     }
-  } else if (asked.opcode == Opcode::kMemWr && asked.past_caches) {
+  } else if (asked.past_caches) {
     if (answered.memory != answered.latest)
       fail(asked.line, "a write past the caches comes to memory without the latest write");
     answered.memory = ++answered.latest;
@@ -150,9 +190,9 @@ void CoherenceOracle::handling(const Message& message, NodeId node, Time now, co
     fail(LineAddress::of(message.address), "a message that nobody has sent: " + describe(message));
   touch_all(message);
   if (!coherent(LineAddress::of(message.address))) return;
-  if (const std::uint32_t cache = cache_at(node); cache != kNone && !is_downstream(message.channel)) {
+  if (const std::uint32_t cache = cache_at(node); cache != kNone && from_home(message)) {
     cache_handled(message, cache);
-  } else if (home_at(node)) {
+  } else if (home_at(node) && to_home(message)) {
     home_handled(message);
   }
 }
@@ -163,7 +203,8 @@ void CoherenceOracle::handled(const std::string& state) {
 
 void CoherenceOracle::cache_handled(const Message& message, std::uint32_t cache) {
   const LineAddress address = LineAddress::of(message.address);
-  if (message.opcode == Opcode::kMemData && !message.failed) {
+  const bool data = message.opcode == Opcode::kMemData || message.opcode == Opcode::kH2DData;
+  if (data && !message.failed) {
     const auto found = carried_.find(&message);
     if (found == carried_.end()) {
       fail(address, "data that no home has sent");
@@ -180,23 +221,30 @@ void CoherenceOracle::cache_handled(const Message& message, std::uint32_t cache)
 
 void CoherenceOracle::home_handled(const Message& message) {
   const LineAddress address = LineAddress::of(message.address);
-  if (message.channel == Channel::kM2SBIRsp) {
-    if (snoops_.erase(&message) == 0) fail(address, "an answer to no snoop, or a second one");
+  if (message.channel == Channel::kM2SBIRsp || message.channel == Channel::kD2HRsp ||
+      message.opcode == Opcode::kMemRdFwd) {
+    snoop_answered(message);
+    return;
+  }
+  if (message.channel == Channel::kD2HData) {
+    data_came(message);
     return;
   }
   if (message.opcode == Opcode::kBIConflict) {
     if (!conflicts_.emplace(&message, address).second) fail(address, "a conflict that is asked about twice");
     return;
   }
-  if (!is_downstream(message.channel)) return;
   Line& at = line(address);
   const bool write = message.opcode == Opcode::kMemWr;
   const bool write_back = write && message.snp == SnpType::kNoOp;
-  const bool past =
-      (write && !write_back) || (message.opcode == Opcode::kMemRd && message.meta == MetaValue::kInvalid);
+  const bool past = (write && !write_back) ||
+                    (message.opcode == Opcode::kMemRd && message.meta == MetaValue::kInvalid) ||
+                    message.opcode == Opcode::kRdCurr || message.opcode == Opcode::kItoMWr ||
+                    message.opcode == Opcode::kWrInv;
   if (!asked_.emplace(&message, Asked{address, message.opcode, past, at.latest}).second)
     fail(address, "a request that its home takes up twice: " + describe(message));
   if (message.completion) completions_.insert(message.completion);
+  at.owed = false;
   if (!write_back) return;
   const auto found = carried_.find(&message);
   if (found == carried_.end()) {
@@ -209,6 +257,50 @@ void CoherenceOracle::home_handled(const Message& message) {
   }
   at.memory = found->second.version;
   carried_.erase(found);
+}
+
+void CoherenceOracle::snoop_answered(const Message& message) {
+  const LineAddress address = LineAddress::of(message.address);
+  if (snoops_.erase(&message) == 0) fail(address, "an answer to no snoop, or a second one");
+  if (message.opcode != Opcode::kRspIFwdM && message.opcode != Opcode::kRspSFwdM) return;
+  Line& at = line(address);
+  at.owed = true;
+  settle_forwarded(at);
+}
+
+// Pulled, or with the answer to a snoop. What a write past the caches brings takes effect with its answer.
+void CoherenceOracle::data_came(const Message& message) {
+  const LineAddress address = LineAddress::of(message.address);
+  Line& at = line(address);
+  const auto pulled = pulls_.find(&message);
+  const bool write_back = pulled != pulls_.end() && pulled->second == Opcode::kDirtyEvict;
+  const bool snooped = pulled == pulls_.end();
+  if (!snooped) pulls_.erase(pulled);
+  if (!write_back && !snooped) return;
+  const auto found = carried_.find(&message);
+  if (found == carried_.end()) {
+    fail(address, "data that no cache has sent");
+    return;
+  }
+  const Version version = found->second.version;
+  carried_.erase(found);
+  if (version < at.memory) {
+    fail(address,
+         "data of version " + std::to_string(version) + " over version " + std::to_string(at.memory));
+  }
+  if (write_back) {
+    at.memory = version;
+  } else {
+    at.forwarded = version;
+    settle_forwarded(at);
+  }
+}
+
+void CoherenceOracle::settle_forwarded(Line& at) {
+  if (!at.owed || !at.forwarded) return;
+  at.memory = *at.forwarded;
+  at.forwarded.reset();
+  at.owed = false;
 }
 
 void CoherenceOracle::performed(NodeId node, LineAddress address, AccessKind kind, Time now) {
@@ -245,7 +337,7 @@ void CoherenceOracle::settled() {
 
 // "{h0,h1}", as the home tells its owners.
 std::string CoherenceOracle::owners_of(LineAddress address) const {
-  const Dcoh* const home = home_of(address);
+  const DirectoryAgent* const home = home_of(address);
   const std::string state = home ? home->line_state(address) : std::string();
   const std::size_t open = state.find('{');
   return open == std::string::npos ? "{}" : state.substr(open, state.find('}') - open + 1);
@@ -272,6 +364,7 @@ void CoherenceOracle::check(LineAddress address) {
     const bool writer = held != LineState::kShared;
     writers += writer ? 1 : 0;
     if (owners.empty()) owners = owners_of(address);
+    if (!follows(address, cache.node)) continue;
     if (!lists(owners, cache.node)) {
       fail(address,
            "node " + name_of(cache.node) + " holds a line of which the filter has " + owners + " as owners");
@@ -289,6 +382,7 @@ void CoherenceOracle::check(LineAddress address) {
 void CoherenceOracle::check_notices(LineAddress address) {
   const std::string owners = owners_of(address);
   for (const Cache& cache : caches_) {
+    if (!follows(address, cache.node)) continue;
     if (cache.notifies && lists(owners, cache.node) && cache.agent->held(address) == LineState::kInvalid) {
       fail(address, "the filter has node " + name_of(cache.node) +
                         " as an owner, which has given notice that the line left");
@@ -302,13 +396,18 @@ void CoherenceOracle::idle() {
     fail(asked.line,
          "a request without an answer: " + std::string(kOpcodeNames[static_cast<std::size_t>(asked.opcode)]));
   }
-  for (const auto& [message, address] : on_the_way_) fail(address, "a message that nobody has acted on");
+  for (const auto& [message, address] : on_the_way_)
+    fail(address, "a message that nobody has acted on: " + describe(*message));
   for (const auto& [message, address] : snoops_) fail(address, "a snoop without an answer");
   for (const auto& [message, address] : conflicts_) fail(address, "a conflict without an answer");
+  for (const auto& [message, opcode] : pulls_) {
+    fail(LineAddress::of(message->address),
+         "data that nobody has sent, of " + std::string(kOpcodeNames[static_cast<std::size_t>(opcode)]));
+  }
   for (const auto& [message, data] : carried_) fail(data.line, "data that have not arrived");
   for (const auto& [number, line] : lines_) {
     const LineAddress address{number};
-    const Dcoh* const home = home_of(address);
+    const DirectoryAgent* const home = home_of(address);
     check(address);
     if (!home) continue;
     check_notices(address);

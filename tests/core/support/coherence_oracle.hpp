@@ -12,7 +12,7 @@
 #include "base/units.hpp"
 #include "coherence/cache_agent.hpp"
 #include "coherence/cache_agent_params.hpp"
-#include "coherence/dcoh.hpp"
+#include "coherence/directory_agent.hpp"
 #include "kernel/kernel.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/protocol_observer.hpp"
@@ -24,13 +24,14 @@ namespace cxloom::test {
 ///   the latest at some time between the home's taking it up and its answer;
 /// - there is one writer or there are readers, after every event;
 /// - the home's filter has every cache that holds the line as an owner, after every event; and nobody else once nothing is under
-///   way, where caches give notice of what leaves them;
+///   way, where caches give notice of what leaves them (with bias: of the device's own cache, the host's it does not follow);
 /// - a request, a snoop, and a question about a conflict get exactly one answer each;
 /// - each message that is sent is acted on once.
 ///
 /// A store makes a new version in its cache. A write-back carries what the cache has as it is sent, and the home has it when it
-/// acts on the message. MemData carries what the home has as it is sent, and the cache has it when it acts on the message. A
-/// write past the caches takes effect when the home sends its Cmp.
+/// acts on the message; the data that a cache sends with the answer to a snoop, or when they are pulled, likewise. The data of a
+/// read carry what the home has as they are sent, and the cache has it when it acts on the message. A write past the caches takes
+/// effect when the home sends its Cmp or GO.
 class CoherenceOracle final : public ProtocolObserver, public EventWatcher {
  public:
   using Version = std::uint64_t;
@@ -39,7 +40,7 @@ class CoherenceOracle final : public ProtocolObserver, public EventWatcher {
 
   // All of these before the first message.
   void add(NodeId node, const CacheAgent& cache, CleanEvictions clean_evictions);
-  void add(NodeId node, const Dcoh& home);
+  void add(NodeId node, const DirectoryAgent& home);
 
   void sent(const Message& message, Time at) override;
   void handling(const Message& message, NodeId node, Time now, const std::string& state) override;
@@ -83,6 +84,9 @@ class CoherenceOracle final : public ProtocolObserver, public EventWatcher {
   struct Line {
     Version latest = 0;
     Version memory = 0;
+    // Of the snoop of CXL.cache under way: the data that it brought, and whether memory is to have them.
+    std::optional<Version> forwarded;
+    bool owed = false;
     std::vector<Version> copies;  // by cache, whether it still holds the line or not
     bool touched = false;
   };
@@ -101,15 +105,23 @@ class CoherenceOracle final : public ProtocolObserver, public EventWatcher {
 
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  bool coherent(LineAddress line) const;
+  Coherence mode(LineAddress line) const;
+  bool coherent(LineAddress line) const { return mode(line) != Coherence::kNone; }
+  bool is_snoop(const Message& message) const;
+  bool from_home(const Message& message) const;
+  bool to_home(const Message& message) const;
+  bool follows(LineAddress line, NodeId cache) const;
   std::uint32_t cache_at(NodeId node) const;
-  const Dcoh* home_at(NodeId node) const;
-  const Dcoh* home_of(LineAddress line) const;
+  const DirectoryAgent* home_at(NodeId node) const;
+  const DirectoryAgent* home_of(LineAddress line) const;
   Line& line(LineAddress address);
   void touch(LineAddress address);
   void touch_all(const Message& message);
   void cache_handled(const Message& message, std::uint32_t cache);
   void home_handled(const Message& message);
+  void snoop_answered(const Message& message);
+  void data_came(const Message& message);
+  void settle_forwarded(Line& at);
   void answered(const Message& message, Asked asked);
   void check(LineAddress address);
   void check_notices(LineAddress address);
@@ -120,13 +132,14 @@ class CoherenceOracle final : public ProtocolObserver, public EventWatcher {
   const AddressMap& map_;
   std::vector<Cache> caches_;
   std::vector<std::uint32_t> cache_of_node_;
-  std::vector<const Dcoh*> home_of_node_;
+  std::vector<const DirectoryAgent*> home_of_node_;
   std::unordered_map<std::uint64_t, Line> lines_;
   std::vector<LineAddress> touched_;
   std::unordered_map<const Message*, LineAddress> on_the_way_;
   std::unordered_map<const Message*, Data> carried_;
   std::unordered_map<const Message*, Asked> asked_;
-  std::unordered_set<const Message*> completions_;  // second parts of answers, which no home has sent yet
+  std::unordered_set<const Message*> completions_;    // second parts of answers, which no home has sent yet
+  std::unordered_map<const Message*, Opcode> pulls_;  // for the data of this request
   std::unordered_map<const Message*, LineAddress> snoops_;
   std::unordered_map<const Message*, LineAddress>
       conflicts_;  // questions that no cache has the answer to yet

@@ -2,8 +2,8 @@
 
 ``make bench`` builds and runs it; ``python benchmarks/run.py --repeat 5 --markdown`` gives the table of docs/speed.md.
 Each row is the best of the repetitions: other work on the machine only ever makes a run slower. The systems are in
-throughput.cpp; "bound" is what a bare prototype of the design reached on a 2.4 GHz-class core (two thirds is the aim), and
-of filters the aim itself.
+throughput.cpp; "bound" is what a bare prototype of the design reached on a 2.4 GHz-class core (two thirds is the aim);
+of filters it is the aim itself.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/schema.hpp"
-#include "component/component_time.hpp"
 #include "component/handling.hpp"
 
 namespace cxloom {

@@ -78,7 +78,7 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   using Snoop = CacheSnoop;
 
   const EventHandler& owner() const override { return endpoint(); }
-  Time now() const;
+  Time now() const override;
 
   // Requests.
   bool attempt(Request& request, CacheLevels::Place place);

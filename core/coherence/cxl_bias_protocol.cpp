@@ -1,7 +1,5 @@
 #include "coherence/cxl_bias_protocol.hpp"
 
-#include "component/component_time.hpp"
-
 namespace cxloom {
 
 void CxlBiasProtocol::receive(Message& message) {
@@ -13,7 +11,7 @@ void CxlBiasProtocol::receive(Message& message) {
   const NodeId home = message.source;
   CxlMemProtocol::receive(message);
   if (!pushes) return;
-  const Time now = agent().endpoint().now();
+  const Time now = cache().now();
   order_.answered(home, [&](Message& early) {
     early.charge(Segment::kSnoop, now);
     asked(early);

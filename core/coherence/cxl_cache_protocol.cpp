@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "coherence/write_pull.hpp"
-#include "component/component_time.hpp"
 #include "component/handling.hpp"
 #include "component/memory_access.hpp"
 
@@ -33,8 +32,6 @@ SnoopFor purpose_of(Opcode snoop) {
 }
 
 }  // namespace
-
-Time CxlCacheProtocol::now() const { return agent_.endpoint().now(); }
 
 void CxlCacheProtocol::ask(CacheTransaction& transaction, Request& request) {
   Message& message = request.message;
@@ -82,7 +79,7 @@ void CxlCacheProtocol::receive(Message& message) {
       const NodeId home = message.source;
       answered(message);
       order_.answered(home, [this](Message& early) {
-        early.charge(Segment::kSnoop, now());
+        early.charge(Segment::kSnoop, cache_.now());
         snooped(early);
       });
     }
@@ -103,8 +100,10 @@ void CxlCacheProtocol::answered(Message& message) {
   switch (message.opcode) {
     case Opcode::kGoS: return cache_.granted(message, LineState::kShared);
     case Opcode::kGoE: return cache_.granted(message, LineState::kClean);
-    case Opcode::kWritePull: return send_pulled_data(agent_, message, now());
-    case Opcode::kGoWritePull: send_pulled_data(agent_, message, now()); return cache_.completed(message);
+    case Opcode::kWritePull: return send_pulled_data(agent_, message, cache_.now());
+    case Opcode::kGoWritePull:
+      send_pulled_data(agent_, message, cache_.now());
+      return cache_.completed(message);
     default: return cache_.completed(message);
   }
 }

@@ -23,7 +23,6 @@ class CxlCacheProtocol final : public HomeProtocol {
   void respond(const CacheSnoop& snoop, Time ready) override;
 
  private:
-  Time now() const;
   void snooped(Message& message);
   void data_came(Message& message);
   void answered(Message& message);

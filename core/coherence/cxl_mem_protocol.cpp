@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "component/component_time.hpp"
 #include "component/handling.hpp"
 #include "component/memory_access.hpp"
 
@@ -118,7 +117,7 @@ bool CxlMemProtocol::defers(CacheTransaction& transaction, const CacheSnoop& sno
   conflict.age = snoop.message->age;
   conflict.tag = transaction.index;
   address_to(place_of(transaction), agent_, conflict, Opcode::kBIConflict, transaction.line.address(), 0);
-  agent_.transmit(conflict, agent_.endpoint().now());
+  agent_.transmit(conflict, cache_.now());
   return true;
 }
 

@@ -1,7 +1,6 @@
 #include "coherence/home_agent.hpp"
 
 #include "base/schema.hpp"
-#include "component/component_time.hpp"
 #include "component/handling.hpp"
 #include "component/memory_access.hpp"
 

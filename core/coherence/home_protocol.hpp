@@ -13,6 +13,7 @@ class HomeProtocol {
   /// The cache, as its protocols see it. A message that they hand on is what an answer came with.
   class Cache {
    public:
+    virtual Time now() const = 0;
     virtual CacheTransaction& transaction(std::uint32_t tag) = 0;
     /// The data of a read are in; an exclusive copy comes with them where nobody keeps the line coherent.
     virtual void data_came(Message& message) = 0;

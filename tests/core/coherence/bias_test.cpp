@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "component/component.hpp"
 #include "core/support/system.hpp"
 
 namespace cxloom {

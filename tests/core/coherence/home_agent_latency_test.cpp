@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "component/component.hpp"
 #include "core/support/system.hpp"
 
 namespace cxloom {
@@ -110,7 +109,7 @@ struct Played {
   /// Time of all accesses to the coherent memory, in controller and media: it tells reads from writes.
   Time memory_time() const {
     const cxloom::System& system = run->simulation().system();
-    MemoryOwner& memory = *system.roles().memories.of(system.component(outside ? "mem" : "host").id());
+    MemoryOwner& memory = *system.roles().memories.of(run->node(outside ? "mem" : "host"));
     return Time{static_cast<std::int64_t>(memory.memory_queue_integral(run->simulation().now()))};
   }
   double of_agent(std::string_view measure) const { return run->number({"per_home", "host", measure}); }

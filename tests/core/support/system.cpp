@@ -1,5 +1,7 @@
 #include "core/support/system.hpp"
 
+#include "component/component.hpp"
+
 #include "results/summary.hpp"
 #include "system/registry.hpp"
 
@@ -32,5 +34,7 @@ double Running::number(const std::vector<std::string_view>& keys) const {
   }
   return at->as_real() ? *at->as_real() : static_cast<double>(*at->as_integer());
 }
+
+NodeId Running::node(const std::string& name) const { return simulation_->system().component(name).id(); }
 
 }  // namespace cxloom::test

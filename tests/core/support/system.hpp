@@ -80,6 +80,8 @@ class Running {
   Running& to_end();
   Simulation& simulation() { return *simulation_; }
   Collector& collector() { return *collector_; }
+  /// The device of that name.
+  NodeId node(const std::string& name) const;
   /// The measured requests, once it ran to its end.
   const RequestTable& table() const { return table_; }
   Time latency(std::size_t row) const { return Time{table_.completed_ps[row] - table_.created_ps[row]}; }

@@ -8,6 +8,12 @@
 
 namespace cxloom {
 
+namespace {
+
+constexpr std::uint64_t kLargestPage = 2U << 20U;  // a flip asks for all lines of a page at once
+
+}  // namespace
+
 void BiasParams::describe(Schema<BiasParams>& schema) {
   schema.doc(
       "Coherence by bias (HDM-D): while a page is biased to the host, the device asks it for each line that "
@@ -18,9 +24,10 @@ void BiasParams::describe(Schema<BiasParams>& schema) {
   schema.field("page", &BiasParams::page)
       .where(
           [](const Bytes& value) {
-            return value.count() >= kLineBytes && std::has_single_bit(value.count());
+            return value.count() >= kLineBytes && value.count() <= kLargestPage &&
+                   std::has_single_bit(value.count());
           },
-          "a power of two of at least 64B")
+          "a power of two from 64B to 2MiB")
       .doc("What is biased as a whole.")
       .source("CXL 3.x: the granularity is the device's choice, for example 4 KiB");
   schema.choice("initial", &BiasParams::initial, {{"host", Bias::kHost}, {"device", Bias::kDevice}})
@@ -106,13 +113,16 @@ void BiasAgent::know_host(const Message& request) {
   if (host_ == kNoPeer) host_ = peer;
   if (peer == host_) return;
   const auto name = [this](NodeId node) { return "'" + endpoint().fabric().name_of(node) + "'"; };
-  throw InputError({"memory kept coherent by bias (coherence: hdm-d) may be cached by one host only",
-                    name(node_of(host_)) + " and " + name(request.source) + " cache that of " + this->name(),
-                    "one host with a cache, or coherence: hdm-db",
-                    {}});
+  throw InputError(
+      {"memory kept coherent by bias (coherence: hdm-d) may be cached by one host only",
+       name(node_of(host_)) + " and " + name(request.source) + " cache that of " + this->name(),
+       "one host with a cache, or coherence: hdm-db",
+       {}},
+      "address_map[" + std::to_string(*endpoint().fabric().map.region_at(request.address)) + "].coherence");
 }
 
 void BiasAgent::ask_host(Transaction& transaction, LineAddress line, SnoopFor purpose) {
+  transaction.request->charge(Segment::kHomeQueue, now());
   transaction.asks = true;
   transaction.snooped_at = now();
   ++transaction.snoops_left;

@@ -22,6 +22,8 @@ struct BiasParams : DirectoryParams {
   static void describe(Schema<BiasParams>& schema);
   static void estimate(const BiasParams& params, MemoryEstimate& memory) {
     estimate_filter(params.filter, memory);
+    constexpr std::uint64_t kBytesOfQuestion = 640;  // a page that flips asks for all of its lines
+    memory.add("page", to_text(params.page), 1, params.page.count() / kLineBytes * kBytesOfQuestion);
   }
 };
 

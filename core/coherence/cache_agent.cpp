@@ -32,15 +32,17 @@ constexpr std::array kMeasures{
     measure<&Measured::hit_rate>("cache_hit_rate", "",
                                  "lookups that hit the cache / all lookups in the window"),
     measure<&Measured::write_backs>("write_backs", "",
-                                    "dirty lines whose writing back to memory was completed in the window"),
+                                    "dirty lines that have left for memory: of CXL.mem counted when memory "
+                                    "has them, of CXL.cache when the home has asked for them"),
     measure<&Measured::levels>(
         "cache_levels", "",
         "of each level, nearest first: lookups that came to it, those that hit, and their share"),
     measure<&Measured::clean_evictions>("clean_evictions", "",
-                                        "notices of clean lines that left (MemClnEvct)"),
-    measure<&Measured::upgrades>("upgrades", "",
-                                 "writes that found a shared copy and asked for ownership (MemInv)"),
-    measure<&Measured::lines_snooped>("lines_snooped", "", "lines for which a back-invalidate snoop came"),
+                                        "notices of clean lines that left (MemClnEvct, CleanEvict)"),
+    measure<&Measured::upgrades>(
+        "upgrades", "", "writes that found a shared copy and asked for ownership (MemInv, RdOwnNoData)"),
+    measure<&Measured::lines_snooped>("lines_snooped", "",
+                                      "lines for which a snoop, or a question of their device (HDM-D), came"),
     measure<&Measured::lines_lost>("lines_lost", "", "lines that snoops took away while the cache held them"),
     measure<&Measured::conflicts>(
         "conflicts", "",
@@ -117,7 +119,7 @@ void CacheAgentParams::describe(Schema<CacheAgentParams>& schema) {
           "Whether the home of a coherent line hears of a clean line that leaves the cache. If not, its "
           "snoop filter "
           "keeps the line, and may snoop for it in vain.")
-      .source("CXL 3.x: MemClnEvct");
+      .source("CXL 3.x: MemClnEvct; CleanEvict of CXL.cache");
   schema
       .choice("read_state", &CacheAgentParams::read_state,
               {{"any", ReadState::kAny}, {"shared", ReadState::kShared}})
@@ -125,7 +127,7 @@ void CacheAgentParams::describe(Schema<CacheAgentParams>& schema) {
           "What a read asks for of a coherent line that nobody else holds. any: to have it alone, so that a "
           "later write "
           "needs no message. shared: a shared copy.")
-      .source("CXL 3.x: MemRdData; MemRd with SnpData");
+      .source("CXL 3.x: MemRdData, MemRd with SnpData; RdAny and RdShared of CXL.cache");
 }
 
 CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
@@ -501,6 +503,7 @@ void CacheAgent::answer_snoop(Snoop& snoop, LineAddress line, Transaction* trans
     const LineState left = left_of(LineState::kDirty, snoop);
     if (left != LineState::kDirty) transaction->doing = Doing::kCleanEvict;
     snoop.forwards = true;
+    if (left != LineState::kDirty) forwarded(line);
     line_answered(snoop, LineState::kDirty, left == LineState::kDirty ? left : LineState::kInvalid, account);
     return;
   }
@@ -515,10 +518,11 @@ void CacheAgent::answer_snoop(Snoop& snoop, LineAddress line, Transaction* trans
     if (window_open_) ++lines_lost_;
     ready = occupy(now(), clear_time_);
   }
-  levels_.set_state(line, left);
+  if (left != held) levels_.set_state(line, left);
   snoop.ready = std::max(snoop.ready, ready);
   if (held != LineState::kDirty || snoop.protocol->forwards_data()) {
     snoop.forwards = held == LineState::kDirty;
+    if (snoop.forwards && left != LineState::kDirty) forwarded(line);
     line_answered(snoop, held, left, account);
     return;
   }
@@ -530,6 +534,12 @@ void CacheAgent::answer_snoop(Snoop& snoop, LineAddress line, Transaction* trans
   transaction->snoop = &snoop;
   transaction->snoop_account.charge(Segment::kSnoop, ready);
   send_eviction(*transaction, Doing::kWriteBack, left, ready, &transaction->snoop_account);
+}
+
+// Data that leave with the answer to a snoop are written to memory by the home: a write-back like any other.
+void CacheAgent::forwarded(LineAddress line) {
+  if (window_open_) ++write_backs_completed_;
+  client_.written_back(endpoint().fabric().map.find(line.address())->target, kLineBytes);
 }
 
 // The line answered last is what the snoop waited for.

@@ -113,6 +113,7 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   void snoop_line(Snoop& snoop, LineAddress line);
   void answer_snoop(Snoop& snoop, LineAddress line, Transaction* transaction);
   void answer_snoop_first(Transaction& transaction) override;
+  void forwarded(LineAddress line);
   void line_answered(Snoop& snoop, LineState was, LineState left, const Account* account);
 
   Time occupy(Time from, Time length);

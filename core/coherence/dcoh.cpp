@@ -89,9 +89,10 @@ bool Dcoh::take_out_of_turn(Message& message) {
   } else if (message.meta == MetaValue::kShared && held != kNoSlot) {
     filter().set_state(held, FilterState::kShared);
   }
-  // Who snoops the line goes on when the snoop is answered, after this.
-  Transaction* const transaction = under_way(line) ? nullptr : &open_entry(line);
-  access_memory(Opcode::kMemWr, message, transaction);
+  // What is under way for the line goes on behind it: a snoop is answered when it is done, and who has yet to snoop waits.
+  Transaction* const behind = under_way(line);
+  if (behind) ++behind->write_backs;
+  access_memory(Opcode::kMemWr, message, behind ? nullptr : &open_entry(line), behind);
   return true;
 }
 

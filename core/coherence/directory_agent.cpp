@@ -113,6 +113,11 @@ void DirectoryAgent::proceed(Transaction& transaction) {
 }
 
 void DirectoryAgent::go_on(Transaction& transaction) {
+  if (transaction.write_backs > 0) {  // which the memory is to have first
+    transaction.waits_for_write_backs = true;
+    return;
+  }
+  transaction.request->charge(Segment::kHomeQueue, now());
   const Wish wish = wish_of(*transaction.request);
   if (transaction.slot != kNoSlot) {
     snoop_others(transaction, wish);
@@ -308,10 +313,12 @@ LineState DirectoryAgent::grant(Transaction& transaction, bool failed) {
 
 // ---- Memory
 
-void DirectoryAgent::access_memory(Opcode opcode, Message& answers, Transaction* transaction) {
+void DirectoryAgent::access_memory(Opcode opcode, Message& answers, Transaction* transaction,
+                                   Transaction* behind) {
   Access& access = accesses_.take();
   access.answers = &answers;
   access.transaction = transaction;
+  access.behind = behind;
   access.message.account = answers.account;
   send_to_memory(access, opcode, answers.address, answers.size, answers);
 }
@@ -345,8 +352,15 @@ void DirectoryAgent::memory_answered(Message& message) {
     return;
   }
   Access& access = accesses_.at(message.tag);
+  Transaction* const behind = access.behind;
   memory_done(access, message);
   accesses_.give_back(access);
+  if (!behind || --behind->write_backs > 0) return;
+  if (behind->ends_with_write_backs) {
+    close(*behind);
+  } else if (std::exchange(behind->waits_for_write_backs, false)) {
+    go_on(*behind);
+  }
 }
 
 // ---- Answers
@@ -389,6 +403,11 @@ std::uint32_t& DirectoryAgent::answers_to(NodeId node) {
 }
 
 void DirectoryAgent::close(Transaction& transaction) {
+  if (transaction.write_backs > 0) {  // the next request to the line must not overtake them
+    transaction.request = nullptr;
+    transaction.ends_with_write_backs = true;
+    return;
+  }
   if (transaction.slot != kNoSlot) {
     if (filter_->owner_count(transaction.slot) == 0) {
       filter_->erase(transaction.slot);

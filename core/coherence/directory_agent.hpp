@@ -57,13 +57,16 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
     Transaction* block = nullptr;  ///< of an eviction: the next line of the block
     std::uint32_t snoops_left = 0;
     Time snooped_at;
-    bool asks = false;            ///< the snoops are those of `ask_first`
-    bool shared_outside = false;  ///< a cache that the filter does not follow keeps a shared copy
-    bool in_page = false;         ///< its page counts it until it is over (bias)
-    bool forwarded = false;       ///< a snoop has brought the data of a modified copy
-    bool owed = false;            ///< ... which memory is to have
-    MessageQueue waiting;         ///< requests to the line that wait for its end
-    Message pull;                 ///< goes out for the data of a write, and comes back with them
+    std::uint32_t write_backs = 0;       ///< of the line, which came out of turn and are not in memory yet
+    bool waits_for_write_backs = false;  ///< its turn goes on behind them,
+    bool ends_with_write_backs = false;  ///< or it is over when they are
+    bool asks = false;                   ///< the snoops are those of `ask_first`
+    bool shared_outside = false;         ///< a cache that the filter does not follow keeps a shared copy
+    bool in_page = false;                ///< its page counts it until it is over (bias)
+    bool forwarded = false;              ///< a snoop has brought the data of a modified copy
+    bool owed = false;                   ///< ... which memory is to have
+    MessageQueue waiting;                ///< requests to the line that wait for its end
+    Message pull;                        ///< goes out for the data of a write, and comes back with them
   };
 
   /// A snoop under way.
@@ -88,7 +91,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
     std::uint32_t index = 0;
     Message message;
     Message* answers = nullptr;  ///< the message of the cache that is answered by it; null: nobody waits
-    Transaction* transaction = nullptr;  ///< null: a write-back that a snoop waits for
+    Transaction* transaction = nullptr;  ///< null: a write-back that came out of turn
+    Transaction* behind = nullptr;       ///< ... whose line has this under way
   };
 
   /// What a request wants of its line.
@@ -170,7 +174,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   /// Sends the second message of an answer of two parts, if the requester has given one.
   void send_completion(Message& request, Opcode opcode);
   /// A read or write of the message's place; the time goes to its account.
-  void access_memory(Opcode opcode, Message& answers, Transaction* transaction);
+  void access_memory(Opcode opcode, Message& answers, Transaction* transaction,
+                     Transaction* behind = nullptr);
   /// Writes the line to memory, for `cause`. Null account: nobody waits for it.
   void write_line(Transaction& transaction, const Message& cause, Account* account);
   /// Sends the message back to where it came from, as this answer.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "protocol/segment.hpp"
 
@@ -22,8 +23,11 @@ struct Account {
   }
   /// Takes over the time of a child, which began with nothing at this mark: what was waited for is answered.
   void join(const Account& child) {
-    for (std::size_t i = 0; i < kSegmentCount; ++i) segments[i] += child.segments[i];
-    mark = child.mark;
+    for (std::size_t i = 0; i < kSegmentCount; ++i) {
+      segments[i] += child.segments[i];
+      mark += child.segments[i];
+    }
+    ensure(mark == child.mark, "an account that was charged for less than the time that it waited");
   }
   Time of(Segment segment) const { return segments[static_cast<std::size_t>(segment)]; }
 };

@@ -202,6 +202,13 @@ std::vector<NodeId> AddressMap::targets() const {
   return targets;
 }
 
+std::optional<std::size_t> AddressMap::region_at(Address address) const {
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    if (address.value() - regions_[i].base < regions_[i].size) return i;
+  }
+  return std::nullopt;
+}
+
 std::vector<NodeId> AddressMap::targets_of(NodeId home) const {
   std::vector<NodeId> targets;
   for (const Region& region : regions_) {

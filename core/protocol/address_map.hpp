@@ -84,6 +84,8 @@ class AddressMap {
   std::vector<NodeId> targets() const;
   /// Every device that keeps a region coherent in this way, or a part of one, once, in the order of their identities.
   std::vector<NodeId> homes(Coherence coherence) const;
+  /// Which region holds an address, from zero; nothing if none does.
+  std::optional<std::size_t> region_at(Address address) const;
   /// Every device with memory that `home` keeps coherent, once, in the order of their identities.
   std::vector<NodeId> targets_of(NodeId home) const;
   /// The lowest address that leads to one of these.

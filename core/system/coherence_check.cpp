@@ -19,8 +19,9 @@ bool has_68b_flits(const LinkParams& params) { return params.phy && params.flit_
 
 bool fails_requests(const LinkParams& params) { return params.outage.at && params.outage.fail; }
 
-void check_link(const System::LinkView& link, Coherence coherence) {
-  if (coherence == Coherence::kHdmDb && has_68b_flits(*link.params)) {
+// `snoops`: back-invalidate snoops come this way.
+void check_link(const System::LinkView& link, bool snoops) {
+  if (snoops && has_68b_flits(*link.params)) {
     throw InputError({"68B flits have no back-invalidate snoops, which coherence: hdm-db needs",
                       "link '" + link.name + "' with flit: 68B",
                       "flit: 256B, 256B-lo or 256B-pbr, or a link without a phy",
@@ -38,7 +39,9 @@ void check_link(const System::LinkView& link, Coherence coherence) {
 }
 
 // Every link on a shortest way from one node to another.
-void check_ways(const System& system, Coherence coherence, std::uint32_t from, std::uint32_t to) {
+void check_ways(const System& system, bool snoops, NodeId sender, NodeId receiver) {
+  const std::uint32_t from = sender.index();
+  const std::uint32_t to = receiver.index();
   const Topology& topology = system.topology();
   std::vector<bool> seen(topology.size(), false);
   std::vector<std::uint32_t> frontier{from};
@@ -52,7 +55,7 @@ void check_ways(const System& system, Coherence coherence, std::uint32_t from, s
     const auto ports = hops.size() == 1 ? std::span(&kOnly, 1) : system.routes().next_hops(node, to);
     for (const std::uint16_t port : ports) {
       const Topology::Hop& hop = hops[port];
-      check_link(system.links()[hop.link], coherence);
+      check_link(system.links()[hop.link], snoops);
       if (!seen[hop.to]) frontier.push_back(hop.to);
       seen[hop.to] = true;
     }
@@ -71,8 +74,12 @@ void check_coherence(const System& system) {
     for (const NodeId home : system.address_map().homes(coherence)) {
       for (const auto& [component, requester] : system.roles().requesters) {
         if (!requester->cache() || component->id() == home) continue;
-        check_ways(system, coherence, component->id().index(), home.index());
-        check_ways(system, coherence, home.index(), component->id().index());
+        check_ways(system, coherence == Coherence::kHdmDb, component->id(), home);
+        check_ways(system, coherence == Coherence::kHdmDb, home, component->id());
+      }
+      for (const NodeId target : system.address_map().targets_of(home)) {
+        check_ways(system, false, home, target);
+        check_ways(system, false, target, home);
       }
     }
   }

@@ -130,9 +130,11 @@ std::optional<NodeId> System::home_of(const RegionParams& region,
       }
       if (!home->serves_others() &&
           std::ranges::any_of(targets, [&](const auto& target) { return target.id != component.id(); })) {
-        throw InputError({"the coherency agent of a memory keeps that memory coherent alone",
+        throw InputError({"the agent of a device with memory keeps that memory coherent alone",
                           "'" + component.name() + "'",
-                          "a device of kind dcoh for several memories",
+                          region.coherence == Coherence::kHdmD
+                              ? "no home: with hdm-d a device keeps its own memory coherent"
+                              : "a device of kind dcoh for several memories",
                           {}});
       }
       return std::optional<NodeId>(component.id());
@@ -162,7 +164,7 @@ void System::make_address_map() {
           if (!owner || owner->memory_capacity() == Bytes{}) {
             throw InputError({"a device without memory",
                               "'" + target.name() + "'",
-                              "memories, and accelerators with memory",
+                              "memories, and hosts and accelerators with memory",
                               {}});
           }
           targets.push_back({target.name(), target.id(), owner->memory_capacity()});

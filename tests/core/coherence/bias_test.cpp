@@ -285,7 +285,7 @@ TEST(Bias, WhatCannotBeIsRefusedWithTheReason) {
   EXPECT_NE(refusal({{"dcoh", Value::Map{}}}, {"d0"}).find("without a bias"), std::string::npos);
   EXPECT_NE(refusal({{"dcoh", Value::Map{}}, {"bias", Value::Map{}}}, {"d0"}).find("not both"),
             std::string::npos);
-  EXPECT_NE(refusal({{"bias", Value::Map{{"page", "100B"}}}}, {"d0"}).find("a power of two"),
+  EXPECT_NE(refusal({{"bias", Value::Map{{"page", "4MiB"}}}}, {"d0"}).find("a power of two from 64B to 2MiB"),
             std::string::npos);
 }
 

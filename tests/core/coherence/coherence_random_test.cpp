@@ -233,6 +233,11 @@ std::string play(std::uint64_t seed, std::uint64_t accesses, bool log) {
     run.to_end();
     oracle.idle();
     wrong = oracle.violation();
+    for (std::size_t row = 0; wrong.empty() && row < run.table().rows(); ++row) {
+      Time sum;
+      for (std::size_t s = 0; s < kSegmentCount; ++s) sum += run.segment(row, static_cast<Segment>(s));
+      if (sum != run.latency(row)) wrong = "a request whose segments do not sum to its latency";
+    }
     if (wrong.empty() && run.simulation().state() != Simulation::State::kFinished)
       wrong = "not finished: " + run.simulation().stop_reason();
   } catch (const std::exception& error) {

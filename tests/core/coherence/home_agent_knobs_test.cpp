@@ -1,6 +1,7 @@
 // Each parameter of a home agent changes what it says, in the direction that it says; and what cannot be is refused.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -167,6 +168,54 @@ TEST(HomeAgentKnobs, ARegionNeedsAHomeThatSpeaksItsProtocol) {
                           {{"phy", "pcie6-x16"},
                            {"outage", Value::Map{{"at", "1us"}, {"length", "1us"}, {"fail", true}}}}),
                   "a link that fails requests"));
+}
+
+TEST(HomeAgentKnobs, ALinkThatFailsRequestsBetweenHomeAndMemoryIsRefused) {
+  for (const bool by_host : {true, false}) {
+    System system;
+    system.device("host", "host", {{"home_agent", Value::Map{}}}).device("agent", "dcoh");
+    system.device("d", "accelerator", {{"cache", Value::Map{}}}).device("sw", "switch");
+    system.device("mem", "memory", {{"capacity", "1MiB"}});
+    for (const char* device : {"host", "agent", "d"}) system.link(device, "sw");
+    system.link(
+        "sw", "mem",
+        {{"phy", "pcie6-x16"}, {"outage", Value::Map{{"at", "1us"}, {"length", "1us"}, {"fail", true}}}});
+    system.region({"mem"},
+                  {{"coherence", by_host ? "hdm-h" : "hdm-db"}, {"home", by_host ? "host" : "agent"}});
+    system.work("d", {{"pattern", "random"}, {"requests", 10}, {"footprint", "64KiB"}});
+    try {
+      Running run(system);
+      FAIL() << "not refused";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("a link that fails requests"), std::string::npos);
+    }
+  }
+}
+
+TEST(HomeAgentKnobs, WhatSnoopsTakeIsWrittenBackUnderBothProtocols) {
+  const auto run = [](bool by_host) {
+    System system;
+    system.device("host", "host", {{"home_agent", Value::Map{}}})
+        .device("agent", "dcoh")
+        .device("sw", "switch");
+    system.device("mem", "memory", {{"capacity", "1MiB"}});
+    for (const char* device : {"host", "agent", "mem"}) system.link(device, "sw");
+    for (const char* device : {"d0", "d1"}) {
+      system.device(device, "accelerator", {{"cache", Value::Map{{"size", "4KiB"}}}}).link(device, "sw");
+      system.work(device,
+                  {{"pattern", "random"}, {"reads", "0%"}, {"requests", 2000}, {"footprint", "1KiB"}});
+    }
+    system.region({"mem"},
+                  {{"coherence", by_host ? "hdm-h" : "hdm-db"}, {"home", by_host ? "host" : "agent"}});
+    auto ran = std::make_unique<Running>(system);
+    ran->to_end();
+    const double write_backs = ran->number({"write_backs"});
+    // Each was modified; those on their way at the end of the window are in one count and not in the other.
+    EXPECT_NEAR(write_backs, ran->number({"coherence", "lines_invalidated"}), 32) << by_host;
+    return write_backs;
+  };
+  EXPECT_GT(run(true), 100);
+  EXPECT_GT(run(false), 100);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests dram-check window-check python-tests lint lint-format lint-tidy lint-python format sanitize bench bench-against \
+.PHONY: help demo test build cxx-tests dram-check window-check coherence-check python-tests lint lint-format lint-tidy lint-python format sanitize bench bench-against \
   fuzz same-bytes package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -41,6 +41,7 @@ help:
 	@echo "make sanitize  C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make fuzz      random messages through the flit packers and back, for FUZZ_SECONDS"
 	@echo "make dram-check  a hundred million DRAM commands against the table of timings; bandwidth at all depths"
+	@echo "make coherence-check  every state of larger coherent systems, and ten million accesses of random ones"
 	@echo "make window-check  how often intervals cover the true mean, over hundreds of runs"
 	@echo "make same-bytes  what changed in the results of some 400 systems since BASE (a commit; default HEAD)"
 	@echo "make bench-against  instructions and time of the benchmarks beside those of BASE (a commit; default HEAD)"
@@ -106,6 +107,14 @@ dram-check: build build/.configured-tests
 	@$(CMAKE) --build build --target cxloom_tests
 	CXLOOM_DRAM_COMMANDS=100000000 CXLOOM_DRAM_DEPTHS=all build/tests/cxloom_tests \
 	  --gtest_filter='DramConstraints.Hold*:DramDepth.*'
+
+# Larger systems than the tests have time for, and random ones with ten million accesses.
+COHERENCE_ACCESSES ?= 10000000
+COHERENCE_SEED ?= 1
+coherence-check: build build/.configured-tests
+	@$(CMAKE) --build build --target cxloom_tests
+	CXLOOM_COHERENCE_LARGE=1 CXLOOM_COHERENCE_ACCESSES=$(COHERENCE_ACCESSES) CXLOOM_COHERENCE_SEED=$(COHERENCE_SEED) \
+	  build/tests/cxloom_tests --gtest_filter='Coherence*:Litmus.*'
 
 # How often intervals cover the true mean, and steady windows are flagged: hundreds of runs with known means.
 window-check: build .venv/.installed-dev

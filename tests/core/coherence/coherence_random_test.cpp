@@ -16,6 +16,7 @@
 #include "core/support/coherence_oracle.hpp"
 #include "core/support/system.hpp"
 #include "device/sequencer.hpp"
+#include "kernel/kernel.hpp"
 
 namespace cxloom {
 namespace {
@@ -212,6 +213,13 @@ Case make(std::uint64_t seed, std::uint64_t accesses) {
   return made;
 }
 
+/// Lets the oracle check between all events.
+struct BetweenEvents final : EventWatcher {
+  explicit BetweenEvents(CoherenceOracle& checked) : oracle(checked) {}
+  void before(const Event& /*event*/) override { oracle.settled(); }
+  CoherenceOracle& oracle;
+};
+
 /// What went wrong; empty: nothing. With a log if wanted.
 std::string play(std::uint64_t seed, std::uint64_t accesses, bool log) {
   const Case made = make(seed, accesses);
@@ -226,8 +234,9 @@ std::string play(std::uint64_t seed, std::uint64_t accesses, bool log) {
   }
   for (const auto& [component, home] : system.roles().homes)
     oracle.add(component->id(), static_cast<const DirectoryAgent&>(*home));
-  run.simulation().watch(static_cast<ProtocolObserver*>(&oracle));
-  run.simulation().watch(static_cast<EventWatcher*>(&oracle));
+  BetweenEvents between(oracle);
+  run.simulation().watch(&oracle);
+  run.simulation().watch(&between);
   std::string wrong;
   try {
     run.to_end();

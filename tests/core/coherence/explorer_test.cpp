@@ -125,7 +125,7 @@ TEST(CoherenceExplorer, AnAgentOfOneTransaction) {
 TEST(CoherenceExplorer, ANetworkThatReordersLines) {
   CoherenceSetup setup = system_of(2, 1, 1);
   setup.hosts[0].plan.in_flight = 2;
-  setup.order_by_line = true;
+  setup.order = NetworkOrder::kOfLine;
   visit_all(setup, 17'000, {"BISnpInv", "BIConflict"});
 }
 

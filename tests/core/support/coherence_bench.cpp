@@ -9,6 +9,7 @@
 #include "component/memory_access.hpp"
 #include "core/support/coherence_state.hpp"
 #include "core/support/victims.hpp"
+#include "kernel/kernel.hpp"
 
 namespace cxloom::test {
 
@@ -62,7 +63,8 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
   std::size_t options() const {
     if (requests_.live() == plan_.in_flight) return 0;
     if (plan_.repeated) return plan_.steps.size();
-    return issued_ < plan_.steps.size() ? 1 : 0;
+    if (issued_ == plan_.steps.size()) return 0;
+    return plan_.steps[issued_].fenced && !idle() ? 0 : 1;
   }
   std::size_t option(std::size_t number) const { return plan_.repeated ? number : issued_; }
   const Step& step(std::size_t number) const { return plan_.steps[number]; }
@@ -134,12 +136,17 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
 /// Memory that answers when the test delivers: accesses to different lines in any order.
 class CoherenceBench::Memory final : public Agent {
  public:
-  Memory(MessageBench& bench, Endpoint& device) : Agent(device), bench_(bench), completion_(*this) {
+  Memory(MessageBench& bench, Endpoint& device, bool quick)
+      : Agent(device), bench_(bench), quick_(quick), completion_(*this) {
     device.add_sender(*this);
   }
   void put_behind(MemoryFront& front) { completion_.front = &front; }
 
   void receive(Message& message) override {
+    if (quick_) {
+      endpoint().kernel().deliver(Time{}, endpoint().source(), completion_, message);
+      return;
+    }
     const std::uint64_t lane = LineAddress::of(message.address).number() + 1;
     const NodeId home = endpoint().id();
     for (const auto& [key, queue] : bench_.queues()) {
@@ -165,6 +172,7 @@ class CoherenceBench::Memory final : public Agent {
   };
 
   MessageBench& bench_;
+  bool quick_;
   Completion completion_;
   std::string raced_;
 };
@@ -198,7 +206,7 @@ class CoherenceBench::Watch final : public ProtocolObserver {
 CoherenceBench::CoherenceBench(const CoherenceSetup& setup)
     : oracle_(bench_.fabric().map), watch_(std::make_unique<Watch>(*this)) {
   for (std::uint32_t line = 0; line < setup.lines; ++line) lines_.emplace_back(line);
-  if (setup.order_by_line) bench_.order_by_line();
+  bench_.set_order(setup.order);
   if (setup.fault) bench_.on_send(setup.fault);
   for (std::size_t i = 0; i < setup.hosts.size(); ++i) {
     Endpoint& device = bench_.add_device("host" + std::to_string(i));
@@ -207,7 +215,7 @@ CoherenceBench::CoherenceBench(const CoherenceSetup& setup)
       oracle_.add(device.id(), *hosts_[i]->cache(), setup.hosts[i].cache->clean_evictions);
   }
   Endpoint& device = bench_.add_device("mem");
-  memory_ = std::make_unique<Memory>(bench_, device);
+  memory_ = std::make_unique<Memory>(bench_, device, setup.quick_memory);
   home_ = std::make_unique<Dcoh>(setup.home, device, bench_.context_of(device), victims(), memory_.get());
   memory_->put_behind(*home_);
   oracle_.add(device.id(), *home_);
@@ -242,6 +250,12 @@ void CoherenceBench::perform(std::size_t choice) {
   const Issue next = issue(choice);
   hosts_[next.host]->issue(next.step);
   bench_.settle();
+}
+
+void CoherenceBench::run_step(std::size_t host) {
+  hosts_[host]->issue(hosts_[host]->option(0));
+  bench_.settle();
+  while (deliveries() > 0) perform(0);
 }
 
 void CoherenceBench::take(std::size_t choice) {

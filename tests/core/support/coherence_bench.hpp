@@ -22,9 +22,10 @@ namespace cxloom::test {
 struct Step {
   AccessKind kind;
   std::uint32_t line;
+  bool fenced = false;  ///< not before all that the requester has made is answered
 };
-constexpr Step read_of(std::uint32_t line) { return {AccessKind::kRead, line}; }
-constexpr Step write_of(std::uint32_t line) { return {AccessKind::kWrite, line}; }
+constexpr Step read_of(std::uint32_t line) { return {AccessKind::kRead, line, false}; }
+constexpr Step write_of(std::uint32_t line) { return {AccessKind::kWrite, line, false}; }
 
 /// What a requester does.
 struct Plan {
@@ -44,7 +45,8 @@ struct CoherenceSetup {
   std::vector<HostSetup> hosts;
   DcohParams home;
   std::uint32_t lines = 2;
-  bool order_by_line = false;  ///< the network keeps the order of messages to the same line only
+  NetworkOrder order = NetworkOrder::kOfClass;
+  bool quick_memory = false;   ///< memory answers at once, instead of when the explorer chooses
   MessageBench::OnSend fault;  ///< nothing: every message comes as it was sent
 };
 
@@ -60,6 +62,8 @@ class CoherenceBench final : public Explorable {
   std::size_t choices() const override;
   std::size_t deliveries() const override { return bench_.queues().size(); }
   void take(std::size_t choice) override;
+  /// The next step of a host's plan, and all that follows from it. Nothing is under way before it.
+  void run_step(std::size_t host);
   bool idle() const override;
   std::string violation() override;
   std::string fingerprint() const override;

@@ -13,7 +13,6 @@
 #include "coherence/cache_agent.hpp"
 #include "coherence/cache_agent_params.hpp"
 #include "coherence/directory_agent.hpp"
-#include "kernel/kernel.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/protocol_observer.hpp"
 
@@ -32,7 +31,7 @@ namespace cxloom::test {
 /// acts on the message; the data that a cache sends with the answer to a snoop, or when they are pulled, likewise. The data of a
 /// read carry what the home has as they are sent, and the cache has it when it acts on the message. A write past the caches takes
 /// effect when the home sends its Cmp or GO.
-class CoherenceOracle final : public ProtocolObserver, public EventWatcher {
+class CoherenceOracle final : public ProtocolObserver {
  public:
   using Version = std::uint64_t;
 
@@ -47,10 +46,8 @@ class CoherenceOracle final : public ProtocolObserver, public EventWatcher {
   void handled(const std::string& state) override;
   void performed(NodeId node, LineAddress line, AccessKind kind, Time now) override;
 
-  /// As the watcher of a kernel it checks between all events. A bench without one calls this when nobody is at work: it checks
-  /// the lines that something has happened to since.
+  /// To be called when nobody is at work, as between events: checks the lines that something has happened to since.
   void settled();
-  void before(const Event& /*event*/) override { settled(); }
   /// Nothing is under way any more: everything has been answered, and the filters agree with the caches.
   void idle();
 

@@ -16,7 +16,7 @@ class MessageBench::Outlet final : public Port {
  public:
   explicit Outlet(MessageBench& bench) : bench_(bench) {}
   void send(Message& message, Time ready) override {
-    ensure(ready == bench_.kernel_.now(), "a message that is sent later, on a bench without time");
+    ensure(ready == bench_.kernel_->now(), "a message that is sent later, on a bench without time");
     bench_.send(message);
   }
   void share() override {}
@@ -27,20 +27,20 @@ class MessageBench::Outlet final : public Port {
   MessageBench& bench_;
 };
 
-MessageBench::MessageBench() = default;
+MessageBench::MessageBench() : kernel_(std::make_unique<Kernel>()) {}
 MessageBench::~MessageBench() = default;
 
 Endpoint& MessageBench::add_device(const std::string& name) {
   const NodeId id{static_cast<std::uint32_t>(names_.size())};
   names_.push_back(name);
-  devices_.push_back(std::make_unique<Device>(ComponentContext{kernel_, name, id, 1}, fabric_));
+  devices_.push_back(std::make_unique<Device>(ComponentContext{*kernel_, name, id, 1}, fabric_));
   outlets_.push_back(std::make_unique<Outlet>(*this));
   devices_.back()->attach(*outlets_.back());
   return *devices_.back();
 }
 
 ComponentContext MessageBench::context_of(const Endpoint& device) {
-  return {kernel_, device.name(), device.id(), 1};
+  return {*kernel_, device.name(), device.id(), 1};
 }
 
 void MessageBench::watch(ProtocolObserver& observer) {
@@ -60,8 +60,10 @@ void MessageBench::send(Message& message) {
                                          : fate == Fate::kQueuedFirst ? ", which overtakes others"
                                                                       : ""));
   if (fate == Fate::kLost) return;
-  const std::uint64_t lane = by_line_ ? LineAddress::of(message.address).number() + 1 : 0;
-  Queue& queue = queues_[{message.source, message.destination, message.channel, lane}];
+  const bool by_line = order_ == NetworkOrder::kOfLine;
+  const std::uint64_t lane = by_line ? LineAddress::of(message.address).number() + 1 : 0;
+  const Channel channel = order_ == NetworkOrder::kOfAll ? Channel{} : message.channel;
+  Queue& queue = queues_[{message.source, message.destination, channel, lane}];
   queue.receiver = devices_[message.destination.index()].get();
   if (fate == Fate::kQueuedFirst) {
     queue.messages.push_front(&message);
@@ -89,8 +91,8 @@ void MessageBench::deliver(const QueueKey& key) {
 
 void MessageBench::settle() {
   constexpr std::uint64_t kMost = 100'000;
-  ensure(kernel_.run(Time{}, kMost) < kMost, "agents that never come to rest");
-  ensure(kernel_.idle(), "an event in the future, on a bench without time");
+  ensure(kernel_->run(Time{}, kMost) < kMost, "agents that never come to rest");
+  ensure(kernel_->idle(), "an event in the future, on a bench without time");
 }
 
 std::string MessageBench::describe(const Message& message) const {

@@ -15,7 +15,6 @@
 #include "component/endpoint.hpp"
 #include "component/fabric.hpp"
 #include "component/port.hpp"
-#include "kernel/kernel.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom::test {
@@ -28,6 +27,13 @@ struct QueueKey {
   std::uint64_t lane = 0;  ///< of a sender whose messages need no order among each other; 0: none
 
   auto operator<=>(const QueueKey&) const = default;
+};
+
+/// Which messages from one device to another keep their order.
+enum class NetworkOrder : std::uint8_t {
+  kOfClass,  ///< those of one message class
+  kOfLine,   ///< those of one class and one line: different lines take different ways
+  kOfAll,    ///< all
 };
 
 class MessageBench {
@@ -48,7 +54,7 @@ class MessageBench {
   MessageBench& operator=(const MessageBench&) = delete;
   ~MessageBench();
 
-  Kernel& kernel() { return kernel_; }
+  Kernel& kernel() { return *kernel_; }
   Fabric& fabric() { return fabric_; }
   const Fabric& fabric() const { return fabric_; }
 
@@ -56,8 +62,7 @@ class MessageBench {
   Endpoint& add_device(const std::string& name);
   ComponentContext context_of(const Endpoint& device);
   const std::string& name_of(NodeId node) const { return names_[node.index()]; }
-  /// Messages of different lines need no order: each line has queues of its own.
-  void order_by_line() { by_line_ = true; }
+  void set_order(NetworkOrder order) { order_ = order; }
   /// Is asked of every message that a device sends.
   void on_send(OnSend decide) { decide_ = std::move(decide); }
   /// Shows the messages of the devices, all of which are there, to `observer`.
@@ -85,14 +90,14 @@ class MessageBench {
 
   void send(Message& message);
 
-  Kernel kernel_;
+  std::unique_ptr<Kernel> kernel_;
   Fabric fabric_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Outlet>> outlets_;
   std::vector<std::string> names_;
   Queues queues_;
   OnSend decide_;
-  bool by_line_ = false;
+  NetworkOrder order_ = NetworkOrder::kOfClass;
   bool logs_ = false;
   std::vector<std::string> sent_;
 };

@@ -95,7 +95,8 @@ inline constexpr std::array kCoherenceMeasures{
                                              "snoops sent to caches; one for a block counts once"),
     measure<&CoherenceMeasured::bisnp_sent>("bisnp_sent", "", "of these, back-invalidate snoops"),
     measure<&CoherenceMeasured::lines_invalidated>("lines_invalidated", "",
-                                                   "lines that snoops took from caches, as the filter knows "
+                                                   "lines for which snoops were sent that take them from "
+                                                   "caches, as the filter knows "
                                                    "their owners: a cache may have dropped its copy"),
     measure<&CoherenceMeasured::invalidation_wait>(
         "invalidation_wait_ns", "ns",
@@ -113,7 +114,9 @@ inline constexpr auto kCoherenceTotals = [] {
   std::array<Measure<CoherenceMeasured>, kCoherenceMeasures.size() + 1> all{};
   for (std::size_t i = 0; i < kCoherenceMeasures.size(); ++i) all[i] = kCoherenceMeasures[i];
   all.back() = measure<&CoherenceMeasured::lines_invalidated_live>(
-      "lines_invalidated_live", "", "of lines_invalidated, lines that the cache still held");
+      "lines_invalidated_live", "",
+      "lines that a cache held as a snoop took them from it. They count then, and lines_invalidated as the "
+      "snoop is sent: at the ends of the window the two may count different snoops");
   return all;
 }();
 

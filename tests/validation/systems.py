@@ -33,6 +33,8 @@ class Run:
     expected: int
     completed: int
     spec: Spec = field(repr=False)
+    protocol: tuple[dict[str, np.ndarray], list[str]] = field(repr=False)
+    """The rows of its log, and the states that they count."""
 
     @property
     def bandwidth(self) -> float:
@@ -91,6 +93,7 @@ def finished(simulation: _core.Simulation, spec: Spec, slice_events: int = 1_000
         expected=-1 if progress["expected"] is None else progress["expected"],
         completed=progress["completed"],
         spec=spec,
+        protocol=simulation.take_protocol(),
     )
 
 

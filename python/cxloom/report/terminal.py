@@ -59,11 +59,15 @@ def _report(summary: Values, blocks: str) -> RenderableType:
     tables.append(("memory", memories, "requests", "queue_mean"))
     if io:
         tables.append(("I/O engine", io, "packets", "in_flight_mean"))
+    homes = {name: values for name, values in summary.get("per_home", {}).items() if _lookups(values)}
     # What is left of the screen is shared by these and the busiest links; each takes three lines besides its rows.
-    rows = max(2, min(_ROWS, (LINES - 13 - segments - len(troubles)) // (len(tables) + 1) - 3))
+    shared = len(tables) + bool(homes) + 1
+    rows = max(2, min(_ROWS, (LINES - 13 - 2 * bool(homes) - segments - len(troubles)) // shared - 3))
     parts: list[RenderableType] = [_headline(summary, blocks), "", _performance(summary), "", breakdown]
     for title, devices, column, occupancy in tables:
         parts += ["", _devices(title, devices, column, occupancy, rows)]
+    if homes:
+        parts += ["", *_coherence(homes, summary["coherence"], max(rows, 3))]
     busiest = _busiest(summary, min(rows, _BUSIEST), blocks)
     if busiest is not None:
         parts += ["", busiest]
@@ -131,6 +135,40 @@ def _devices(title: str, devices: Values, column: str, occupancy: str, limit: in
     if len(active) > limit:
         table.add_row(Text(f"and {len(active) - len(shown)} more", style="dim"))
     return table
+
+
+def _lookups(home: Values) -> int:
+    return int(home["filter_hits"] + home["filter_misses"])
+
+
+def _coherence(homes: Values, total: Values, limit: int) -> tuple[Table, Text]:
+    """A row for each home of coherent lines that was asked, or for those that were asked most, and one for all."""
+    table = _table("home", "lookups", "hits", "snoops", "invalidated", "evictions", "entries")
+
+    def add(name: str | Text, home: Values) -> None:
+        table.add_row(
+            name,
+            f"{_lookups(home):,}",
+            percent(home["filter_hits"] / _lookups(home)),
+            f"{home['snoops_sent']:,}",
+            f"{home['lines_invalidated']:,}",
+            f"{home['filter_evictions']:,}",
+            f"{home['filter_entries']:,}",
+        )
+
+    most = (
+        homes if len(homes) < limit else sorted(homes, key=lambda name: -_lookups(homes[name]))[: limit - 2]
+    )
+    for name in homes:
+        if name in most:
+            add(name, homes[name])
+    if len(most) < len(homes):
+        table.add_row(Text(f"and {len(homes) - len(most)} more", style="dim"))
+    if len(homes) > 1:
+        add(Text("all", style="bold"), total)
+    given_up = counted(total["lines_invalidated_live"], "line")
+    wait = narrow(total["invalidation_wait_ns"], 4)
+    return table, Text(f"caches gave up {given_up} that they held; invalidations took {wait} ns", style="dim")
 
 
 def _busiest(summary: Values, limit: int, blocks: str) -> Table | None:

@@ -7,7 +7,7 @@ the value, and the names. It tells what the value has to be (`equal`), or betwee
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from validation.laws.look import Look
@@ -19,14 +19,14 @@ Path = tuple[str, ...]
 LAWS: dict[Path, Law] = {}
 
 
-def law(*patterns: str) -> Callable[[Law], Law]:
+def law(*patterns: str, laws: dict[Path, Law] = LAWS) -> Callable[[Law], Law]:
     """Registers a law for the paths that match a pattern such as "per_link.*.*.bytes"."""
 
     def register(function: Law) -> Law:
         for pattern in patterns:
             path = tuple(pattern.split("."))
-            assert path not in LAWS, f"two laws for {pattern}"
-            LAWS[path] = function
+            assert path not in laws, f"two laws for {pattern}"
+            laws[path] = function
         return function
 
     return register
@@ -41,17 +41,17 @@ def flattened(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, value
 
 
-def law_of(path: Path) -> tuple[Path, Law, list[str]]:
+def law_of(path: Path, laws: Mapping[Path, Law] = LAWS) -> tuple[Path, Law, list[str]]:
     """The law for a path: that which names the most of its keys, and the names that it leaves open."""
     found = [
         pattern
-        for pattern in LAWS
+        for pattern in laws
         if len(pattern) == len(path) and all(p in ("*", key) for p, key in zip(pattern, path, strict=True))
     ]
     if not found:
         raise LookupError(f"no law for the statistic {'.'.join(path)}: register one in tests/validation/laws")
     best = min(found, key=lambda pattern: pattern.count("*"))
-    return best, LAWS[best], [key for p, key in zip(best, path, strict=True) if p == "*"]
+    return best, laws[best], [key for p, key in zip(best, path, strict=True) if p == "*"]
 
 
 def check(outcome: Run, decided: Counter[Path]) -> None:

@@ -1,0 +1,380 @@
+"""Laws of what homes and caches measure of coherent lines: they are those of the messages in the protocol log.
+
+The log tells when each message was sent and acted on, and in which part of the run the latter was. So what is counted
+as a device acts is told exactly; what is counted as a message is sent is, but for those that are sent at the very ends
+of the window.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from validation.laws import Law, Path, law
+from validation.laws.look import Array, Look
+from validation.systems import Run
+
+from cxloom import _core
+
+COHERENCE: dict[Path, Law] = {}
+"""The laws for runs with a log, by path."""
+
+REQUESTS = {
+    "MemRd",
+    "MemRdData",
+    "MemInv",
+    "RdCurr",
+    "RdShared",
+    "RdAny",
+    "RdOwn",
+    "RdOwnNoData",
+    "ItoMWr",
+    "WrInv",
+}
+SNOOPS = {"BISnpCur", "BISnpData", "BISnpInv", "BISnpInvBlk", "SnpCur", "SnpData", "SnpInv"}
+INVALIDATING = {"BISnpInv", "BISnpInvBlk", "SnpInv"}
+WINDOW = 1
+SNP_INV = 3
+
+
+class Snoop(NamedTuple):
+    """A snoop and its answer."""
+
+    home: str
+    peer: str
+    address: int
+    lines: int
+    invalidates: bool
+    sent: int
+    answered: int
+    in_window: bool
+    """The answer was taken in the window."""
+    evicts: bool
+    """So that another line could have the entry."""
+
+
+class Message(NamedTuple):
+    """A row of the log."""
+
+    time: int
+    sent: int
+    source: str
+    destination: str
+    opcode: str
+    address: int
+    lines: int
+    snp: int
+    meta: int
+    part: int
+    before: str
+    after: str
+
+
+class LoggedLook(Look):
+    """A run with its log."""
+
+    def __init__(self, outcome: Run) -> None:
+        super().__init__(outcome)
+        columns, states = outcome.protocol
+        opcodes, nodes = _core.Simulation.opcode_names(), outcome.nodes
+        self.log = [
+            Message(
+                time,
+                sent,
+                nodes[a],
+                nodes[b],
+                opcodes[op],
+                address,
+                lines,
+                snp,
+                meta,
+                part,
+                states[i],
+                states[j],
+            )
+            for time, sent, a, b, op, address, lines, snp, meta, part, i, j in zip(
+                *(
+                    columns[name].tolist()
+                    for name in (
+                        *("time_ps", "sent_ps", "from", "to", "opcode", "address", "lines", "snp", "meta"),
+                        *("part", "before", "after"),
+                    )
+                ),
+                strict=True,
+            )
+        ]
+
+    # --- When ---
+
+    @cached_property
+    def opened(self) -> tuple[int, int]:
+        """The window opened between these times."""
+        length = round(self.length * 1000)
+        times: dict[int, Any] = {part: [m.time for m in self.log if m.part == part] for part in range(3)}
+        low = max([0, *times[0][-1:], *(time - length for time in times[WINDOW][-1:])])
+        high = min(
+            [*times[WINDOW][:1], *(time - length for time in times[2][:1]), *([0] if self.whole else [])],
+            default=0,
+        )
+        return low, max(low, high)
+
+    def sent_in_window(self, times: Any) -> tuple[int, int]:
+        """How many of these times are in the window, at least and at most."""
+        at: Array = np.asarray(list(times), dtype=np.int64)
+        low, high = self.opened
+        length = round(self.length * 1000)
+        surely = (at > high) & (at < low + length)
+        perhaps = (at >= low) & (at <= high + length)
+        return int(surely.sum()), int(perhaps.sum())
+
+    def counts_sent(self, value: int, times: Any) -> None:
+        """The value is how many of these times are in the window."""
+        low, high = self.sent_in_window(times)
+        if low == high:
+            self.equal(value, low)
+        self.within(value, low, high)
+
+    # --- What ---
+
+    def requests(self, home: str) -> list[Message]:
+        """The requests that a home took up in the window."""
+        return [
+            m
+            for m in self.log
+            if m.destination == home
+            and m.part == WINDOW
+            and (m.opcode in REQUESTS or (m.opcode == "MemWr" and m.snp == SNP_INV))
+        ]
+
+    def lines_at(self, home: str) -> set[int]:
+        """The lines that a home was asked for."""
+        return {m.address // 64 for m in self.log if m.destination == home and m.opcode in REQUESTS}
+
+    @cached_property
+    def snoops(self) -> list[Snoop]:
+        """All snoops, in the order of their answers. One at a time is under way for a line and a cache."""
+        sent: dict[tuple[str, str, int], list[Message]] = defaultdict(list)
+        answered: dict[tuple[str, str, int], list[Message]] = defaultdict(list)
+        for m in self.log:
+            if m.opcode in SNOOPS:
+                sent[m.source, m.destination, m.address].append(m)
+            elif m.opcode.startswith(("BIRsp", "Rsp")):
+                answered[m.destination, m.source, m.address].append(m)
+        assert {key: len(of) for key, of in sent.items()} == {key: len(of) for key, of in answered.items()}
+        return [
+            Snoop(
+                *key,
+                snoop.lines,
+                snoop.opcode in INVALIDATING,
+                snoop.sent,
+                answer.time,
+                answer.part == WINDOW,
+                "+evict" in answer.before,
+            )
+            for key, of in sent.items()
+            for snoop, answer in zip(of, answered[key], strict=True)
+        ]
+
+    def snoops_of(self, home: str | None) -> list[Snoop]:
+        """Those of a home, or of all."""
+        return [snoop for snoop in self.snoops if home in (None, snoop.home)]
+
+    def home(self, name: str) -> dict[str, Any]:
+        """The parameters of a home."""
+        device = self.device(name)
+        params: dict[str, Any] = device.get("dcoh", device.get("home_agent", device))
+        return params
+
+
+def home_of(names: list[str]) -> str | None:
+    """Of what is measured by home, which one; of what is measured of all together none."""
+    return names[0] if names else None
+
+
+def logged(*keys: str) -> Any:
+    """A law for a measure of each home, and of all together."""
+    return law(*(f"{part}.{key}" for key in keys for part in ("per_home.*", "coherence")), laws=COHERENCE)
+
+
+# --- Homes ---
+
+
+@logged("filter_hits", "filter_misses")
+def lookups(look: LoggedLook, value: int, *names: str) -> None:
+    """A line has an entry if somebody owns it: requests to it that are under way are ended before the next begins."""
+    homes = names or look.summary["per_home"]
+    found = [m.before != "I" for home in homes for m in look.requests(home)]
+    look.equal(value, sum(found) if look.path[-1] == "filter_hits" else len(found) - sum(found))
+
+
+@logged("snoops_sent", "bisnp_sent")
+def snoops_sent(look: LoggedLook, value: int, *names: str) -> None:
+    own = [m for m in look.log if m.opcode in SNOOPS and m.source in (names or look.summary["per_home"])]
+    if look.path[-1] == "bisnp_sent":
+        own = [m for m in own if m.opcode.startswith("BISnp")]
+    look.counts_sent(value, [m.sent for m in own])
+
+
+@logged("conflicts")
+def conflicts(look: LoggedLook, value: int, *names: str) -> None:
+    asked = [m for m in look.log if m.opcode == "BIConflict" and m.part == WINDOW]
+    look.equal(value, sum(m.destination in names or not names for m in asked))
+
+
+@logged("lines_invalidated")
+def lines_invalidated(look: LoggedLook, value: int, *names: str) -> None:
+    """As the home knows their owners: of a block a cache may have some lines only."""
+    own = [snoop for snoop in look.snoops_of(home_of([*names])) if snoop.invalidates]
+    if all(snoop.lines == 1 for snoop in own):
+        look.counts_sent(value, [snoop.sent for snoop in own])
+        return
+    low, _ = look.sent_in_window(snoop.sent for snoop in own)
+    _, high = look.sent_in_window(snoop.sent for snoop in own for _ in range(snoop.lines))
+    look.within(value, low, high)
+
+
+@logged("invalidation_wait_ns")
+def invalidation_wait(look: LoggedLook, value: float, *names: str) -> None:
+    """From the snoops for a line, or for a block, to the last answer, if that came in the window."""
+    together: dict[tuple[str, int, int], list[Snoop]] = defaultdict(list)
+    for snoop in look.snoops_of(home_of([*names])):
+        if snoop.invalidates:
+            together[snoop.home, snoop.address, snoop.sent].append(snoop)
+    last = [max(of, key=lambda snoop: snoop.answered) for of in together.values()]
+    waits = [snoop.answered - snoop.sent for snoop in last if snoop.in_window]
+    if not any(
+        "home_agent" in device for device in look.spec["devices"].values()
+    ):  # there data may come later
+        look.equal(value, sum(waits) / len(waits) / 1000 if waits else 0.0)
+    look.within(value, 0.0, look.outcome.end_ns)
+
+
+@logged("filter_evictions")
+def filter_evictions(look: LoggedLook, value: int, *names: str) -> None:
+    here = look.summary["per_home"][names[0]] if names else look.summary["coherence"]
+    look.equal(value, here["filter_evictions_capacity"] + here["filter_evictions_conflict"])
+    begun = {
+        (snoop.home, snoop.address, snoop.sent): snoop.lines
+        for snoop in look.snoops_of(home_of([*names]))
+        if snoop.evicts
+    }
+    look.counts_sent(value, [sent for (_, _, sent), lines in begun.items() for _ in range(lines)])
+
+
+@logged("filter_evictions_capacity", "filter_evictions_conflict")
+def evictions_by_cause(look: LoggedLook, value: int, *names: str) -> None:
+    """Without sets there is room until the whole filter is full; for fewer lines than it has entries it never is."""
+    here = look.summary["per_home"][names[0]] if names else look.summary["coherence"]
+    homes = [look.home(name) for name in (names or look.summary["per_home"])]
+    if all(home["filter"].get("ways", 0) == 0 for home in homes):
+        look.equal(value, here["filter_evictions"] if look.path[-1].endswith("capacity") else 0)
+    elif all(
+        len(look.lines_at(name)) < look.home(name)["filter"]["entries"]
+        for name in names or look.summary["per_home"]
+    ):
+        look.equal(value, 0 if look.path[-1].endswith("capacity") else here["filter_evictions"])
+    look.within(value, 0, here["filter_evictions"])
+
+
+@logged("filter_entries")
+def filter_entries(look: LoggedLook, value: int, *names: str) -> None:
+    """Of a run to its end: the lines that somebody was granted and has not given back."""
+    homes = names or look.summary["per_home"]
+    look.within(value, 0, sum(look.home(name)["filter"]["entries"] for name in homes))
+    if look.whole and not any(m.part != WINDOW for m in look.log):
+        look.equal(value, len(owned(look, homes)))
+
+
+def owned(look: LoggedLook, homes: Any) -> set[int]:
+    """Lines that somebody owns at the end, as the messages say: grants count as they are sent."""
+    owners: dict[int, set[str]] = defaultdict(set)
+    events = [(m.sent, 1, m) for m in look.log if m.opcode in ("Cmp-S", "Cmp-E", "GO-S", "GO-E")]
+    events += [
+        (m.time, 0, m)
+        for m in look.log
+        if m.opcode
+        in (
+            "MemClnEvct",
+            "CleanEvict",
+            "DirtyEvict",
+            "BIRspI",
+            "BIRspIBlk",
+            "RspIHitI",
+            "RspIHitSE",
+            "RspIFwdM",
+        )
+        or (m.opcode == "MemWr" and m.meta == 0)
+    ]
+    for _, granted, m in sorted(events, key=lambda event: event[:2]):
+        home, peer = (m.source, m.destination) if granted else (m.destination, m.source)
+        if home not in homes:
+            continue
+        for line in range(m.address // 64, m.address // 64 + m.lines):
+            owners[line].add(peer) if granted else owners[line].discard(peer)
+    return {line for line, of in owners.items() if of}
+
+
+@logged("bias_flips_to_device", "bias_flips_to_host")
+def flips(look: LoggedLook, value: int, *_: str) -> None:
+    """Nobody has a bias here: bias_test.cpp counts them."""
+    look.equal(value, 0)
+
+
+@law("coherence.lines_invalidated_live", laws=COHERENCE)
+def live(look: LoggedLook, value: int) -> None:
+    look.equal(value, look.over("per_requester", "lines_lost"))
+
+
+# --- Caches ---
+
+
+def states(of: str) -> list[str]:
+    """The states of the lines of a block."""
+    return of.split("|")
+
+
+def snooped_at(look: LoggedLook, name: str) -> list[Message]:
+    """The snoops that a cache looked up in the window."""
+    return [m for m in look.log if m.destination == name and m.opcode in SNOOPS and m.part == WINDOW]
+
+
+@law("per_requester.*.lines_snooped", laws=COHERENCE)
+def lines_snooped(look: LoggedLook, value: int, name: str) -> None:
+    look.equal(value, sum(m.lines for m in snooped_at(look, name)))
+
+
+@law("per_requester.*.conflicts", laws=COHERENCE)
+def conflicts_asked(look: LoggedLook, value: int, name: str) -> None:
+    asks = [" asked" in after for m in snooped_at(look, name) for after in states(m.after)]
+    look.equal(value, sum(asks))
+
+
+@law("per_requester.*.lines_lost", laws=COHERENCE)
+def lines_lost(look: LoggedLook, value: int, name: str) -> None:
+    """Taken away by a snoop at once, or when what was under way for the line is served."""
+    lines = [
+        (before, after)
+        for m in snooped_at(look, name)
+        for before, after in zip(states(m.before), states(m.after), strict=True)
+    ]
+    at_once = sum(before[0] != "I" and after[0] == "I" for before, after in lines)
+    later = [
+        m
+        for m in look.log
+        if m.destination == name and m.part == WINDOW and m.opcode not in SNOOPS and "snooped" in m.before
+    ]
+    if not later:
+        look.equal(value, at_once)
+    look.within(value, at_once, at_once + len(later))
+
+
+@law("per_requester.*.upgrades", "per_requester.*.clean_evictions", laws=COHERENCE)
+def asked_for(look: LoggedLook, value: int, name: str) -> None:
+    """They are counted when they are made, some time before they are sent."""
+    opcodes = {"upgrades": ("MemInv", "RdOwnNoData"), "clean_evictions": ("MemClnEvct", "CleanEvict")}
+    sent = [m for m in look.log if m.source == name and m.opcode in opcodes[look.path[-1]]]
+    if look.whole:
+        look.equal(value, len(sent))
+    look.within(value, 0, len(sent))

@@ -1,0 +1,81 @@
+"""What coherence measures is what the messages of the run say, in random systems: the log is a second account of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given, settings
+from validation.coherent_systems import coherent_systems
+from validation.laws import LAWS, Path, flattened, law_of
+from validation.laws.coherence import COHERENCE, LoggedLook
+from validation.systems import Spec, finished, host_and_memory
+
+from cxloom import _core
+
+GENERAL = (
+    *("requests", "reads", "writes", "latency_ns.*", "breakdown_ns.*", "simulated_time_ns"),
+    *("per_requester.*.requests", "per_requester.*.latency_ns.*", "per_requester.*.in_flight_mean"),
+)
+"""Laws of all systems that hold of coherent ones too: the others count two messages for each request."""
+BOUNDED = {f"{part}.bias_flips_to_{to}" for part in ("per_home.*", "coherence") for to in ("device", "host")}
+"""Statistics of which a law says only when they are 0."""
+
+
+def one_host(work: Spec, cache: Spec, filter: Spec) -> Spec:
+    """A host and a memory that keeps it coherent."""
+    spec = host_and_memory(work={"requests": 300, "footprint": "16KiB", **work}, warmup=0, seed=1)
+    spec["devices"]["host"]["cache"] = cache
+    spec["devices"]["mem"]["dcoh"] = {"filter": filter}
+    spec["address_map"][0]["coherence"] = "hdm-db"
+    return {**spec, "outputs": {"requests": True}}
+
+
+EXAMPLES = [
+    # Clean lines that leave, to the last.
+    one_host(
+        {"pattern": "random"}, {"size": "256B", "ways": 0, "clean_evictions": "notified"}, {"entries": 256}
+    ),
+    # Every eighth line: they share eight of the 64 sets.
+    one_host(
+        {"pattern": "strided", "stride": "512B", "requests": 50}, {"size": "4KiB"}, {"entries": 64, "ways": 1}
+    ),
+]
+"""Systems in which the laws say what drawn ones seldom let them say."""
+
+
+def look_at(spec: Spec) -> LoggedLook:
+    """A run with its log."""
+    simulation = _core.Simulation(spec, {})
+    simulation.log_protocol([])
+    return LoggedLook(finished(simulation, spec))
+
+
+def check(look: LoggedLook, decided: Counter[Path]) -> None:
+    """Every statistic of coherence by its law, and those of requests."""
+    laws = COHERENCE | {tuple(name.split(".")): LAWS[tuple(name.split("."))] for name in GENERAL}
+    of_coherence = {path[-1] for path in COHERENCE}
+    for path, value in flattened(look.summary):
+        if path[0] not in ("per_home", "coherence") and path[-1] not in of_coherence:
+            try:
+                law_of(path, laws)
+            except LookupError:
+                continue
+        pattern, statement, names = law_of(path, laws)
+        look.path, look.decisive = path, False
+        statement(look, value, *names)
+        decided[pattern] += look.decisive and bool(value)
+
+
+def test_what_coherence_measures_is_what_the_messages_say() -> None:
+    decided: Counter[Path] = Counter()
+
+    @settings(max_examples=150)
+    @given(coherent_systems())
+    def play(spec: Spec) -> None:
+        check(look_at(spec), decided)
+
+    for each in EXAMPLES:
+        check(look_at(each), decided)
+    play()
+    undecided = {".".join(pattern) for pattern in COHERENCE if not decided[pattern]}
+    assert undecided <= BOUNDED, f"laws that never said what a value must be: {sorted(undecided - BOUNDED)}"

@@ -35,6 +35,8 @@ class AnswerOrder {
   }
 
  private:
+  friend struct AgentState;  // as of agents
+
   // Answers sent after a snoop may overtake it. The counts wrap.
   static bool reached(std::uint32_t answers, std::uint32_t pushes) {
     return static_cast<std::int32_t>(answers - pushes) >= 0;

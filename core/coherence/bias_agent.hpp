@@ -23,6 +23,8 @@ class BiasAgent final : public Dcoh {
   void receive(Message& message) override;
 
  private:
+  friend struct AgentState;  // as of every home
+
   struct Page {
     Bias bias = Bias::kHost;
     bool flips = false;            ///< to the device: requests to it wait

@@ -16,6 +16,8 @@ class CxlBiasProtocol final : public CxlMemProtocol {
   void respond(const CacheSnoop& snoop, Time ready) override;
 
  private:
+  friend struct AgentState;  // as of agents
+
   void asked(Message& message);
 
   AnswerOrder order_;

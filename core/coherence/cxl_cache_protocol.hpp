@@ -23,6 +23,8 @@ class CxlCacheProtocol final : public HomeProtocol {
   void respond(const CacheSnoop& snoop, Time ready) override;
 
  private:
+  friend struct AgentState;  // as of agents
+
   void snooped(Message& message);
   void data_came(Message& message);
   void answered(Message& message);

@@ -3,48 +3,19 @@
 // and no agent stops with a broken invariant (support/coherence_oracle.hpp, support/coherence_explorer.hpp).
 #include <gtest/gtest.h>
 
-#include <iostream>
 #include <memory>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "core/support/coherence_bench.hpp"
 #include "core/support/coherence_explorer.hpp"
+#include "core/support/coherence_visit.hpp"
 
 namespace cxloom::test {
 namespace {
 
-/// Two caches of so many lines, and a filter of so many entries. One requester uses two lines, the other `others` of them.
-CoherenceSetup system_of(std::uint32_t cached, std::uint32_t entries, std::uint32_t others) {
-  CoherenceSetup setup;
-  setup.hosts = {{small_cache(cached), anything(2)}, {small_cache(cached), anything(others)}};
-  setup.home = small_home(entries);
-  return setup;
-}
-
 /// The filter makes room: it has fewer entries than the caches have lines.
-CoherenceSetup small_filter() { return system_of(2, 1, 2); }
+CoherenceSetup small_filter() { return two_caches(2, 1, 2); }
 /// The caches make room.
-CoherenceSetup small_caches() { return system_of(1, 2, 1); }
-
-/// Visits them all, which are more than `least`. Each of `opcodes` is sent in one of them.
-void visit_all(const CoherenceSetup& setup, std::size_t least, const std::vector<std::string>& opcodes = {}) {
-  std::set<std::string> unseen(opcodes.begin(), opcodes.end());
-  Explorer explorer([&] { return std::make_unique<CoherenceBench>(setup); });
-  explorer.show([&](const Explorable& /*system*/, const std::string& fingerprint) {
-    std::erase_if(unseen, [&](const std::string& opcode) {
-      return fingerprint.find(opcode + " ") != std::string::npos;
-    });
-  });
-  const Exploration& found = explorer.explore();
-  std::cout << found.text() << "\n";
-  ASSERT_EQ(found.violation, "") << found.path;
-  EXPECT_TRUE(found.whole);
-  EXPECT_GT(found.states, least);
-  EXPECT_GT(found.ends, 0U);
-  for (const std::string& opcode : unseen) ADD_FAILURE() << "never sent: " << opcode;
-}
+CoherenceSetup small_caches() { return two_caches(1, 2, 1); }
 
 TEST(CoherenceExplorer, EvictionsFromTheFilter) {
   visit_all(small_filter(), 7000,
@@ -76,7 +47,7 @@ TEST(CoherenceExplorer, WritesPastTheCaches) {
 }
 
 TEST(CoherenceExplorer, ARequesterWithoutACache) {
-  CoherenceSetup setup = system_of(2, 2, 2);
+  CoherenceSetup setup = two_caches(2, 2, 2);
   setup.hosts[1].cache.reset();
   visit_all(setup, 4000, {"BISnpCur", "BIRspE", "BISnpInv", "BIConflict"});
 }
@@ -90,13 +61,13 @@ TEST(CoherenceExplorer, TwoCachesAndARequesterWithoutOneOfOneLine) {
 }
 
 TEST(CoherenceExplorer, TwoRequestsInFlight) {
-  CoherenceSetup setup = system_of(2, 1, 1);
+  CoherenceSetup setup = two_caches(2, 1, 1);
   setup.hosts[0].plan.in_flight = 2;
   visit_all(setup, 17'000, {"BISnpInv", "BIConflict"});
 }
 
 TEST(CoherenceExplorer, BlocksOfTwoLines) {
-  CoherenceSetup setup = system_of(3, 2, 1);
+  CoherenceSetup setup = two_caches(3, 2, 1);
   setup.home.filter.block = 2;
   setup.lines = 3;  // the third needs the entries of both others
   setup.hosts[0].plan.steps = {write_of(0), write_of(1), write_of(2)};
@@ -123,7 +94,7 @@ TEST(CoherenceExplorer, AnAgentOfOneTransaction) {
 
 // Whether the network keeps the order of messages of one class to different lines does not matter.
 TEST(CoherenceExplorer, ANetworkThatReordersLines) {
-  CoherenceSetup setup = system_of(2, 1, 1);
+  CoherenceSetup setup = two_caches(2, 1, 1);
   setup.hosts[0].plan.in_flight = 2;
   setup.order = NetworkOrder::kOfLine;
   visit_all(setup, 17'000, {"BISnpInv", "BIConflict"});

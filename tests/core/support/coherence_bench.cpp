@@ -5,6 +5,10 @@
 #include <iterator>
 #include <utility>
 
+#include "coherence/bias_agent.hpp"
+#include "coherence/dcoh.hpp"
+#include "coherence/home_agent.hpp"
+#include "coherence/write_pull.hpp"
 #include "component/component_time.hpp"
 #include "component/memory_access.hpp"
 #include "core/support/coherence_state.hpp"
@@ -12,6 +16,13 @@
 #include "kernel/kernel.hpp"
 
 namespace cxloom::test {
+
+namespace {
+
+/// The first lane of accesses to memory, apart from those of the device's own messages.
+constexpr std::uint64_t kApart = std::uint64_t{1} << 32U;
+
+}  // namespace
 
 Plan anything(std::uint32_t lines, std::uint32_t in_flight) {
   Plan plan{{}, true, in_flight};
@@ -30,8 +41,8 @@ CacheAgentParams small_cache(std::uint32_t lines) {
   return params;
 }
 
-DcohParams small_home(std::uint32_t entries) {
-  DcohParams params;
+HomeSetup small_home(std::uint32_t entries) {
+  HomeSetup params;
   params.filter.entries = entries;
   params.lookup_time = {};
   return params;
@@ -49,10 +60,12 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
       cache_ = std::make_unique<CacheAgent>(*setup.cache, Time{}, device, bench.context_of(device), victims(),
                                             static_cast<CacheAgent::Client&>(*this));
       device.add(*cache_);
-      device.bind(Channel::kS2MBISnp, *cache_);
+      for (const Channel channel : {Channel::kS2MBISnp, Channel::kH2DReq, Channel::kD2HReq})
+        device.bind(channel, *cache_);
       taker = cache_.get();
     }
-    for (const Channel channel : {Channel::kS2MNDR, Channel::kS2MDRS}) device.bind(channel, *taker);
+    for (const Channel channel : {Channel::kS2MNDR, Channel::kS2MDRS, Channel::kH2DRsp, Channel::kH2DData})
+      device.bind(channel, *taker);
   }
 
   const CacheAgent* cache() const { return cache_.get(); }
@@ -74,7 +87,7 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
     Request& request = requests_.take();
     request.id = plan_.repeated ? 0 : number;
     request.kind = step.kind;
-    request.size = kLineBytes;
+    request.size = step.size;
     request.address = LineAddress{step.line}.address();
     request.target = endpoint().id();
     request.begin(endpoint().id(), Time{});
@@ -84,9 +97,14 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
       return;
     }
     const bool read = request.kind == AccessKind::kRead;
-    request.message.snp = read ? SnpType::kSnpCur : SnpType::kSnpInv;
-    send_request(*this, request, place_of(*this, 0, request.address), read ? Opcode::kMemRd : Opcode::kMemWr,
-                 request.address, request.size, request.index);
+    const AddressMap::Place place = place_of(*this, 0, request.address);
+    Opcode opcode = read ? Opcode::kMemRd : Opcode::kMemWr;
+    if (place.coherence == Coherence::kHdmH) {
+      opcode = read ? Opcode::kRdCurr : write_past_caches(request.size);
+    } else {
+      request.message.snp = read ? SnpType::kSnpCur : SnpType::kSnpInv;
+    }
+    send_request(*this, request, place, opcode, request.address, request.size, request.index);
   }
 
   void performed(LineAddress line, AccessKind kind, CoherenceOracle::Version version) {
@@ -94,7 +112,11 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
   }
 
   // Of one without a cache.
-  void receive(Message& message) override { answered(requests_.at(message.tag)); }
+  void receive(Message& message) override {
+    if (message.opcode == Opcode::kWritePull || message.opcode == Opcode::kGoWritePull)
+      send_pulled_data(*this, message, Time{});
+    if (message.channel != Channel::kD2HData) answered(requests_.at(message.tag));
+  }
 
   void write_state(StateText& text) const {
     if (cache_) AgentState::write(*cache_, endpoint().id(), text);
@@ -147,7 +169,7 @@ class CoherenceBench::Memory final : public Agent {
       endpoint().kernel().deliver(Time{}, endpoint().source(), completion_, message);
       return;
     }
-    const std::uint64_t lane = LineAddress::of(message.address).number() + 1;
+    const std::uint64_t lane = kApart + LineAddress::of(message.address).number();
     const NodeId home = endpoint().id();
     for (const auto& [key, queue] : bench_.queues()) {
       if (queue.receiver == &completion_ && key.lane == lane &&
@@ -214,20 +236,44 @@ CoherenceBench::CoherenceBench(const CoherenceSetup& setup)
     if (hosts_[i]->cache())
       oracle_.add(device.id(), *hosts_[i]->cache(), setup.hosts[i].cache->clean_evictions);
   }
-  Endpoint& device = bench_.add_device("mem");
-  memory_ = std::make_unique<Memory>(bench_, device, setup.quick_memory);
-  home_ = std::make_unique<Dcoh>(setup.home, device, bench_.context_of(device), victims(), memory_.get());
-  memory_->put_behind(*home_);
+  Endpoint& device = add_home(setup);
   oracle_.add(device.id(), *home_);
   RegionParams region;
-  region.to = {"mem"};
-  region.coherence = Coherence::kHdmDb;
-  bench_.fabric().map.add_region(region, {{"mem", device.id(), Bytes{1U << 20U}}});
+  region.to = {device.name()};
+  region.coherence = setup.home.coherence;
+  bench_.fabric().map.add_region(region, {{device.name(), device.id(), Bytes{1U << 20U}}});
   bench_.watch(*watch_);
   bench_.start();
 }
 
 CoherenceBench::~CoherenceBench() = default;
+
+Endpoint& CoherenceBench::add_home(const CoherenceSetup& setup) {
+  const HomeSetup& home = setup.home;
+  Endpoint& device = home.in_first ? hosts_.front()->endpoint() : bench_.add_device("mem");
+  memory_ = std::make_unique<Memory>(bench_, device, setup.quick_memory);
+  const ComponentContext context = bench_.context_of(device);
+  const auto take_over = [&](auto params) {
+    static_cast<DirectoryParams&>(params) = home;
+    params.filter = home.filter;
+    return params;
+  };
+  if (home.coherence == Coherence::kHdmH) {
+    home_ =
+        std::make_unique<HomeAgent>(take_over(HomeAgentParams{}), device, context, victims(), memory_.get());
+  } else if (home.coherence == Coherence::kHdmD) {
+    BiasParams params = take_over(BiasParams{});
+    params.page = home.page;
+    params.initial = home.initial;
+    params.flip_after = home.flip_after;
+    home_ = std::make_unique<BiasAgent>(params, device, context, victims(), *memory_);
+  } else {
+    home_ = std::make_unique<Dcoh>(home, device, context, victims(), memory_.get());
+  }
+  memory_->put_behind(*home_);
+  if (home.in_first) bench_.queue_inside(device);
+  return device;
+}
 
 std::size_t CoherenceBench::choices() const {
   std::size_t all = deliveries();
@@ -305,7 +351,7 @@ std::vector<std::string> CoherenceBench::line_states() const {
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
       if (hosts_[i]->cache()) add("host" + std::to_string(i), line, hosts_[i]->cache()->line_state(line));
     }
-    add("mem", line, home_->line_state(line));
+    add("home", line, home_->line_state(line));
   }
   return states;
 }
@@ -330,11 +376,18 @@ std::string CoherenceBench::fingerprint() const {
   for (const auto& host : hosts_) host->write_state(text);
   AgentState::write(*home_, text);
   for (const auto& [key, queue] : bench_.queues()) {
-    for (const Message* const message : queue.messages) text.message(*message);
-    text << '|';
+    for (const Message* const message : queue.messages) {
+      text.message(*message);
+      const auto host = message->destination.index();
+      if (host < hosts_.size() && hosts_[host]->cache())
+        AgentState::write_order(*hosts_[host]->cache(), *message, text);
+    }
+    text << (key.lane >= kApart ? '/' : '|');
   }
-  for (const LineAddress line : lines_)
+  for (const LineAddress line : lines_) {
     text.version(line, oracle_.latest(line)).version(line, oracle_.in_memory(line));
+    if (const auto forwarded = oracle_.forwarded(line)) text.version(line, *forwarded);
+  }
   return text.finish();
 }
 

@@ -1,4 +1,4 @@
-// Caches, their requesters and a coherency agent on a bench (support/message_bench.hpp), watched by the oracle: every order of
+// Caches, their requesters and the home of their lines on a bench (support/message_bench.hpp), watched by the oracle: every order of
 // their messages can be tried, by hand or by the explorer (support/coherence_explorer.hpp).
 #pragma once
 
@@ -9,8 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/parameters.hpp"
+#include "coherence/bias_params.hpp"
 #include "coherence/cache_agent_params.hpp"
-#include "coherence/dcoh.hpp"
+#include "coherence/dcoh_params.hpp"
+#include "coherence/directory_agent.hpp"
 #include "core/support/coherence_explorer.hpp"
 #include "core/support/coherence_oracle.hpp"
 #include "core/support/message_bench.hpp"
@@ -23,9 +26,12 @@ struct Step {
   AccessKind kind;
   std::uint32_t line;
   bool fenced = false;  ///< not before all that the requester has made is answered
+  std::uint16_t size = kLineBytes;
 };
-constexpr Step read_of(std::uint32_t line) { return {AccessKind::kRead, line, false}; }
-constexpr Step write_of(std::uint32_t line) { return {AccessKind::kWrite, line, false}; }
+constexpr Step read_of(std::uint32_t line) { return {AccessKind::kRead, line}; }
+constexpr Step write_of(std::uint32_t line) { return {AccessKind::kWrite, line}; }
+/// Of a part of the line.
+constexpr Step write_in(std::uint32_t line) { return {AccessKind::kWrite, line, false, 8}; }
 
 /// What a requester does.
 struct Plan {
@@ -41,9 +47,19 @@ struct HostSetup {
   Plan plan;
 };
 
+/// Who keeps the lines coherent, and how: HDM-DB, HDM-H or HDM-D.
+struct HomeSetup : DcohParams {
+  Coherence coherence = Coherence::kHdmDb;
+  bool in_first =
+      false;  ///< it is in the first requester's device, as with HDM-D it must; or in one of its own
+  Bytes page{kLineBytes};      ///< of HDM-D,
+  Bias initial = Bias::kHost;  ///< as are these
+  std::uint32_t flip_after = 1;
+};
+
 struct CoherenceSetup {
   std::vector<HostSetup> hosts;
-  DcohParams home;
+  HomeSetup home;
   std::uint32_t lines = 2;
   NetworkOrder order = NetworkOrder::kOfClass;
   bool quick_memory = false;   ///< memory answers at once, instead of when the explorer chooses
@@ -52,7 +68,7 @@ struct CoherenceSetup {
 
 /// A cache of that many lines in one set, and a filter of that many entries, that take no time.
 CacheAgentParams small_cache(std::uint32_t lines);
-DcohParams small_home(std::uint32_t entries);
+HomeSetup small_home(std::uint32_t entries);
 
 class CoherenceBench final : public Explorable {
  public:
@@ -80,6 +96,9 @@ class CoherenceBench final : public Explorable {
   class Memory;
   class Watch;
 
+  Endpoint& add_home(const CoherenceSetup& setup);
+  std::string name_of_host(std::size_t host) const;
+
   /// A choice that is no delivery.
   struct Issue {
     std::size_t host;
@@ -96,7 +115,7 @@ class CoherenceBench final : public Explorable {
   std::unique_ptr<Watch> watch_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::unique_ptr<Memory> memory_;
-  std::unique_ptr<Dcoh> home_;
+  std::unique_ptr<DirectoryAgent> home_;
   std::string wrong_;
   bool logs_ = false;
   std::size_t steps_ = 0;

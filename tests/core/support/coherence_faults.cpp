@@ -27,6 +27,13 @@ Fault hurries(Opcode opcode) {
           [=](Message& message) { return message.opcode == opcode ? Fate::kQueuedFirst : Fate::kQueued; }};
 }
 
+Fault overtakes_answers(Opcode opcode) {
+  return {name_of(opcode) + " does not wait for answers", [=](Message& message) {
+            if (message.opcode == opcode) message.pushes = 0;
+            return Fate::kQueued;
+          }};
+}
+
 Fault turns(Opcode opcode, Opcode into) {
   return {name_of(opcode) + " comes as " + name_of(into), [=](Message& message) {
             if (message.opcode == opcode) become(message, into);

@@ -18,6 +18,8 @@ struct Fault {
 Fault loses(Opcode opcode);
 /// Messages of this opcode overtake those of their class between the same devices.
 Fault hurries(Opcode opcode);
+/// Snoops of this opcode do not wait for answers that were sent before them in other classes.
+Fault overtakes_answers(Opcode opcode);
 /// Messages of one opcode come as another of their class.
 Fault turns(Opcode opcode, Opcode into);
 /// Caches keep the line that a BISnpInv asks for, and answer that they do not.

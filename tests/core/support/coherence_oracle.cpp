@@ -114,6 +114,11 @@ CoherenceOracle::Version CoherenceOracle::in_cache(NodeId node, LineAddress addr
   return found == lines_.end() || cache == kNone ? 0 : found->second.copies[cache];
 }
 
+std::optional<CoherenceOracle::Version> CoherenceOracle::forwarded(LineAddress address) const {
+  const auto found = lines_.find(address.number());
+  return found == lines_.end() ? std::nullopt : found->second.forwarded;
+}
+
 std::optional<CoherenceOracle::Version> CoherenceOracle::carried(const Message& message) const {
   const auto found = carried_.find(&message);
   return found == carried_.end() ? std::nullopt : std::optional(found->second.version);

@@ -65,6 +65,8 @@ class CoherenceOracle final : public ProtocolObserver {
   Version latest(LineAddress line) const;
   Version in_memory(LineAddress line) const;
   Version in_cache(NodeId node, LineAddress line) const;
+  /// What the answer to a snoop has brought to the home, which is not in memory yet; nothing: all of it is.
+  std::optional<Version> forwarded(LineAddress line) const;
   /// Of a message under way with data; nothing for all others.
   std::optional<Version> carried(const Message& message) const;
   /// What was the latest when the home took up a request that is still without an answer; nothing for all other messages.

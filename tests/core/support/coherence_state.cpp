@@ -1,8 +1,10 @@
 #include "core/support/coherence_state.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "coherence/bias_agent.hpp"
 #include "coherence/cache_agent.hpp"
 #include "coherence/directory_agent.hpp"
 
@@ -75,7 +77,29 @@ void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& te
     text << "rw"[static_cast<std::size_t>(request->kind)] << request->id << '@';
     text.line(LineAddress::of(request->address));
   }
+  write_early(cache.cxl_cache_.order_, text);
+  write_early(cache.cxl_bias_.order_, text);
   text << '\n';
+}
+
+void AgentState::write_order(const CacheAgent& cache, const Message& message, test::StateText& text) {
+  if (message.channel == Channel::kH2DReq) write_order(cache.cxl_cache_.order_, message, text);
+  if (message.channel == Channel::kD2HReq) write_order(cache.cxl_bias_.order_, message, text);
+}
+
+// How many answers there were before does not matter.
+void AgentState::write_order(const AnswerOrder& order, const Message& message, test::StateText& text) {
+  const std::size_t home = message.source.index();
+  const std::uint32_t answers = home < order.answers_.size() ? order.answers_[home] : 0;
+  text << '^' << std::uint64_t{message.pushes > answers ? message.pushes - answers : 0};
+}
+
+void AgentState::write_early(const AnswerOrder& order, test::StateText& text) {
+  for (const Message* message = order.early_.first(); message; message = message->next) {
+    text << "early";
+    text.message(*message);
+    write_order(order, *message, text);
+  }
 }
 
 void AgentState::write(DirectoryAgent& home, test::StateText& text) {
@@ -97,7 +121,12 @@ void AgentState::write(DirectoryAgent& home, test::StateText& text) {
     const DirectoryAgent::Transaction* const transaction = home.lines_.find(line);
     if (!transaction) continue;
     text.line(line) << '+' << std::uint64_t{transaction->snoops_left};
-    text.flag(transaction->slot != kNoSlot, 'e');
+    text.flag(transaction->slot != kNoSlot, 'e').flag(transaction->asks, 'a').flag(transaction->in_page, 'p');
+    text.flag(transaction->shared_outside, 's')
+        .flag(transaction->forwarded, 'f')
+        .flag(transaction->owed, 'o');
+    text.flag(transaction->waits_for_write_backs, 'w').flag(transaction->ends_with_write_backs, 'x');
+    if (transaction->write_backs > 0) text << 'b' << std::uint64_t{transaction->write_backs};
     if (transaction->request) text.message(*transaction->request);
     if (transaction->evicts_for) (text << "for").line(transaction->evicts_for->line);
     if (transaction->block) (text << "with").line(transaction->block->line);
@@ -108,7 +137,20 @@ void AgentState::write(DirectoryAgent& home, test::StateText& text) {
     (text << "room").line(transaction->line);
   for (const Message* message = home.outside_.first(); message; message = message->next)
     (text << "out").message(*message);
+  if (const auto* const bias = dynamic_cast<const BiasAgent*>(&home)) write_pages(*bias, text);
   text << '\n';
+}
+
+void AgentState::write_pages(const BiasAgent& home, test::StateText& text) {
+  text.flag(home.host_ != BiasAgent::kNoPeer, 'h');
+  const std::map<std::uint64_t, BiasAgent::Page> in_order(home.pages_.begin(), home.pages_.end());
+  for (const auto& [number, page] : in_order) {
+    text << "page" << number << "HD"[static_cast<std::size_t>(page.bias)] << std::uint64_t{page.asked} << ','
+         << std::uint64_t{page.under_way};
+    text.flag(page.flips, 'f');
+    if (page.cause) (text << "for").line(page.cause->line);
+    for (const BiasAgent::Transaction* const waits : page.waiting) (text << '~').line(waits->line);
+  }
 }
 
 }  // namespace cxloom

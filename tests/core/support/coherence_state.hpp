@@ -12,6 +12,8 @@
 
 namespace cxloom {
 
+class AnswerOrder;
+class BiasAgent;
 class CacheAgent;
 class DirectoryAgent;
 
@@ -58,6 +60,13 @@ class StateText {
 struct AgentState {
   static void write(const CacheAgent& cache, NodeId node, test::StateText& text);
   static void write(DirectoryAgent& home, test::StateText& text);
+  /// For how many answers the cache will keep a message that is on its way to it.
+  static void write_order(const CacheAgent& cache, const Message& message, test::StateText& text);
+
+ private:
+  static void write_pages(const BiasAgent& home, test::StateText& text);
+  static void write_order(const AnswerOrder& order, const Message& message, test::StateText& text);
+  static void write_early(const AnswerOrder& order, test::StateText& text);
 };
 
 }  // namespace cxloom

@@ -17,7 +17,7 @@ class MessageBench::Outlet final : public Port {
   explicit Outlet(MessageBench& bench) : bench_(bench) {}
   void send(Message& message, Time ready) override {
     ensure(ready == bench_.kernel_->now(), "a message that is sent later, on a bench without time");
-    bench_.send(message);
+    bench_.send(message, nullptr);
   }
   void share() override {}
   bool unlimited() const override { return true; }
@@ -25,6 +25,41 @@ class MessageBench::Outlet final : public Port {
 
  private:
   MessageBench& bench_;
+};
+
+/// Stands before the agents of a device: gives them what comes from outside, and keeps what they send to each other.
+class MessageBench::Inside final : public Agent {
+ public:
+  Inside(MessageBench& bench, Endpoint& device) : Agent(device), bench_(bench), arrivals_(*this) {
+    for (std::size_t i = 0; i < kChannelCount; ++i)
+      takers_[i] = device.put_before(static_cast<Channel>(i), *this);
+  }
+
+  void receive(Message& message) override {
+    if (message.source == message.destination) {
+      bench_.send(message, &arrivals_);
+    } else {
+      give(message);
+    }
+  }
+  bool acts_later() const override { return true; }
+
+ private:
+  struct Arrivals final : EventHandler {
+    explicit Arrivals(Inside& whole) : inside(whole) {}
+    void receive(Message& message) override { inside.give(message); }
+    Inside& inside;
+  };
+
+  void give(Message& message) {
+    Agent* const taker = takers_[static_cast<std::size_t>(message.channel)];
+    ensure(taker != nullptr, "a message that no agent of the device takes");
+    endpoint().deliver(message, *taker);
+  }
+
+  MessageBench& bench_;
+  Arrivals arrivals_;
+  std::array<Agent*, kChannelCount> takers_{};
 };
 
 MessageBench::MessageBench() : kernel_(std::make_unique<Kernel>()) {}
@@ -48,12 +83,16 @@ void MessageBench::watch(ProtocolObserver& observer) {
   for (const auto& device : devices_) device->watch_protocol(true);
 }
 
+void MessageBench::queue_inside(Endpoint& device) {
+  inside_.push_back(std::make_unique<Inside>(*this, device));
+}
+
 void MessageBench::start() {
   for (const auto& device : devices_) device->start();
   settle();
 }
 
-void MessageBench::send(Message& message) {
+void MessageBench::send(Message& message, EventHandler* inside) {
   const Fate fate = decide_ ? decide_(message) : Fate::kQueued;
   if (logs_)
     sent_.push_back(describe(message) + (fate == Fate::kLost          ? ", which is lost"
@@ -64,7 +103,7 @@ void MessageBench::send(Message& message) {
   const std::uint64_t lane = by_line ? LineAddress::of(message.address).number() + 1 : 0;
   const Channel channel = order_ == NetworkOrder::kOfAll ? Channel{} : message.channel;
   Queue& queue = queues_[{message.source, message.destination, channel, lane}];
-  queue.receiver = devices_[message.destination.index()].get();
+  queue.receiver = inside ? inside : devices_[message.destination.index()].get();
   if (fate == Fate::kQueuedFirst) {
     queue.messages.push_front(&message);
   } else {
@@ -73,6 +112,7 @@ void MessageBench::send(Message& message) {
 }
 
 void MessageBench::wait_for(EventHandler& receiver, const QueueKey& key, Message& message) {
+  ensure(key.lane != 0, "a message of a part in a queue of its device");
   Queue& queue = queues_[key];
   queue.receiver = &receiver;
   queue.messages.push_back(&message);

@@ -67,11 +67,13 @@ class MessageBench {
   void on_send(OnSend decide) { decide_ = std::move(decide); }
   /// Shows the messages of the devices, all of which are there, to `observer`.
   void watch(ProtocolObserver& observer);
+  /// What the agents of a device, which are all there, send to each other waits in queues, too.
+  void queue_inside(Endpoint& device);
   /// Everything is made: the agents get ready.
   void start();
 
   const Queues& queues() const { return queues_; }
-  /// A message for `receiver`, which is a part of a device rather than a device.
+  /// A message for `receiver`, which is a part of a device rather than a device. Its lane is not zero.
   void wait_for(EventHandler& receiver, const QueueKey& key, Message& message);
   /// The first message of a queue arrives, and the agents do all that they do at once.
   void deliver(const QueueKey& key);
@@ -87,13 +89,16 @@ class MessageBench {
  private:
   class Device;
   class Outlet;
+  class Inside;
 
-  void send(Message& message);
+  /// `inside`: it is for an agent of the sender's device. Null: it goes out.
+  void send(Message& message, EventHandler* inside);
 
   std::unique_ptr<Kernel> kernel_;
   Fabric fabric_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Outlet>> outlets_;
+  std::vector<std::unique_ptr<Inside>> inside_;
   std::vector<std::string> names_;
   Queues queues_;
   OnSend decide_;

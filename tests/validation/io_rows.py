@@ -15,6 +15,7 @@ def beside_io(**engine: Any) -> Spec:
         "host": {"kind": "host"},
         "mem": {"kind": "memory"},
         "acc": {"kind": "accelerator"},
+        "home": {"kind": "dcoh"},
         "sw": {"kind": "switch", "queueing": "voq", "port_bandwidth": "16GB/s"},
         "nic": {"kind": "io-engine", "target": "mem", **engine},
     }
@@ -44,7 +45,8 @@ def io_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.outstanding", reads, f"{at}.outstanding", (1, 4), RISES, speed)
     yield Turn(f"{name}.start", writes, f"{at}.start", ("0us", "2us"), FALLS, count)
     yield Turn(f"{name}.stop", writes, f"{at}.stop", ("2us", "4us"), RISES, count)
-    for kind, target in (("host", "host"), ("memory", "mem"), ("accelerator", "acc")):
+    targets = ("host", "host"), ("memory", "mem"), ("accelerator", "acc"), ("dcoh", "home")
+    for kind, target in targets:
         asking = changed(reads, (f"{at}.target", target))
         path, times = f"devices.{target}.io_time", ("50ns", "500ns")
         yield Turn(f"devices.{kind}.io_time", asking, path, times, RISES, delay)

@@ -102,44 +102,14 @@ void read_value(const Value& value, Kinded& out) {
   out = {*kind->as_text(), Value(std::move(params))};
 }
 
-void read_map(const Value& value, const std::vector<FieldInfo>& fields,
-              const std::function<void(std::size_t field, const Value& value)>& read, ErrorList& errors) {
-  const Value::Map* map = value.as_map();
-  if (!map && !value.is_null()) wrong_type(value, "not a map of parameters", "key: value pairs");
-  std::vector<std::string> names;
-  for (const FieldInfo& field : fields) names.push_back(field.name);
-  std::vector<bool> given(fields.size(), false);
-  for (const auto& [key, item] : map ? *map : Value::Map{}) {
-    const auto found = std::find(names.begin(), names.end(), key);
-    if (found == names.end()) {
-      const std::string allowed = names.empty() ? "no parameters here" : list_names(names);
-      errors.add(InputError({"unknown key '" + key + "'", {}, allowed, nearest_name(key, names)}, key));
-      continue;
-    }
-    const auto index = static_cast<std::size_t>(found - names.begin());
-    given[index] = true;
-    try {
-      read(index, item);
-    } catch (const InputError& error) {
-      errors.add(error.below(key));
-    }
+std::size_t choice_of(const Value& value, const std::vector<std::string>& names) {
+  const std::string* text = value.as_text();
+  const auto found = text ? std::find(names.begin(), names.end(), *text) : names.end();
+  if (found == names.end()) {
+    throw InputError(
+        {"unknown choice", value.described(), list_names(names), text ? nearest_name(*text, names) : ""});
   }
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].required && !given[i]) {
-      errors.add(InputError({"'" + fields[i].name + "' is missing", {}, "", {}}));
-    }
-  }
-}
-
-InputError out_of_bounds(const FieldInfo& field, const Value* written, const std::string& found,
-                         const std::string& allowed) {
-  const std::string* text = written ? written->as_text() : nullptr;
-  return InputError({"out of bounds", text ? *text : found, allowed, {}}, field.name);
-}
-
-InputError without_effect(const std::string& key, const std::string& unless) {
-  const std::string name = key.substr(key.rfind('.') + 1);
-  return InputError({name + " has no effect " + unless, {}, {}, {}, InputError::Kind::kNoEffect}, key);
+  return static_cast<std::size_t>(found - names.begin());
 }
 
 }  // namespace cxloom

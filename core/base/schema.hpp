@@ -15,19 +15,20 @@
 // The default of a parameter is its member initialiser.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
-#include <deque>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/parameters.hpp"
+#include "base/schema_fields.hpp"
 #include "base/schema_info.hpp"
 #include "base/units.hpp"
 #include "base/value.hpp"
@@ -36,9 +37,6 @@ namespace cxloom {
 
 /// No parameter is a longer time: an hour, which leaves room for sums of them in 64 bits of picoseconds.
 inline constexpr Time kLongestTime{3'600'000'000'000'000};
-
-/// The error for a key that others leave without effect; `unless` says what would give it one.
-InputError without_effect(const std::string& key, const std::string& unless);
 
 // One reader a type: turns what was written into the type, or throws InputError.
 void read_value(const Value& value, Time& out);
@@ -127,181 +125,174 @@ std::string value_text(const T& value) {
   else return {};
 }
 
-/// Refuses a value that is no map. Gives each declared key to `read`, by the index of its field, and adds to `errors`
-/// what that throws, the keys that are not declared (with the nearest name), and the required ones that are missing.
-void read_map(const Value& value, const std::vector<FieldInfo>& fields,
-              const std::function<void(std::size_t field, const Value& value)>& read, ErrorList& errors);
+/// Which of the names a value is; throws InputError with the nearest if it is none.
+std::size_t choice_of(const Value& value, const std::vector<std::string>& names);
 
-/// The error for a value outside its bounds; `written` is null where it was set from C++.
-InputError out_of_bounds(const FieldInfo& field, const Value* written, const std::string& found,
-                         const std::string& allowed);
+template <class T>
+struct Held {
+  using Type = T;
+};
+template <class T>
+struct Held<std::optional<T>> {
+  using Type = T;
+};
+
+/// Says the rest about a parameter just declared. T is its type, or what an optional one holds.
+template <class Member, class T = typename Held<Member>::Type>
+class SchemaField {
+ public:
+  explicit SchemaField(SchemaFields::Entry& entry) : entry_(entry) {}
+
+  SchemaField& doc(std::string_view text) { return set_text(entry_.info.doc, text), *this; }
+  SchemaField& source(std::string_view text) { return set_text(entry_.info.source, text), *this; }
+  SchemaField& required() { return entry_.info.required = true, entry_.info.default_text.clear(), *this; }
+  /// Shows `text` where the default depends on something else ("that of the port").
+  SchemaField& default_text(std::string_view text) { return set_text(entry_.info.default_text, text), *this; }
+  /// Of a Kinded parameter: the registry that lists the kinds.
+  SchemaField& category(std::string_view name) { return set_text(entry_.info.category, name), *this; }
+  /// Of a text: the path of a file, which the front end finds relative to the spec's folder and makes absolute.
+  SchemaField& file() { return entry_.info.type = "file", *this; }
+  /// Of a real number: it lies in [0, 1] and may be written as a percentage.
+  SchemaField& fraction() {
+    entry_.info.type = "fraction";
+    return min(T{0}).max(T{1});
+  }
+  /// Of a real number: a share that has other bounds within [0, 1].
+  SchemaField& fraction(std::function<bool(const T&)> holds, std::string_view allowed) {
+    entry_.info.type = "fraction";
+    entry_.info.minimum = value_text(T{0});
+    entry_.info.maximum = value_text(T{1});
+    return where(std::move(holds), allowed);
+  }
+  SchemaField& min(T bound) {
+    entry_.info.minimum = value_text(bound);
+    return where([bound](const T& value) { return !(value < bound); }, "at least " + value_text(bound));
+  }
+  SchemaField& max(T bound) {
+    entry_.info.maximum = value_text(bound);
+    return where([bound](const T& value) { return !(bound < value); }, "at most " + value_text(bound));
+  }
+  /// Any other condition; `allowed` says what is.
+  SchemaField& where(std::function<bool(const T&)> holds, std::string_view allowed) {
+    entry_.checks.push_back(
+        {[holds = std::move(holds)](const void* member) {
+           const Member& value = *static_cast<const Member*>(member);
+           if constexpr (IsOptional<Member>::value) return !value || holds(*value);
+           else return holds(value);
+         },
+         std::string(allowed),
+         [](const void* member) { return value_text(*static_cast<const Member*>(member)); }});
+    return *this;
+  }
+
+ private:
+  SchemaFields::Entry& entry_;
+};
+
+/// What is declared of a parameter that is a set itself; null: it is none.
+template <class T>
+std::shared_ptr<const SchemaInfo> nested_info() {
+  if constexpr (requires(Schema<T>& schema) { T::describe(schema); }) {
+    return std::make_shared<const SchemaInfo>(Schema<T>().info());
+  } else {
+    return nullptr;
+  }
+}
+
+/// Whether a member is not as it is by default.
+template <class Member>
+std::function<bool(const void*)> change_from(const Member& initial) {
+  if constexpr (IsVector<Member>::value) {
+    return [size = initial.size()](const void* member) {
+      return static_cast<const Member*>(member)->size() != size;
+    };
+  } else if constexpr (std::equality_comparable<Member>) {
+    return [initial](const void* member) { return !(*static_cast<const Member*>(member) == initial); };
+  } else {
+    return [](const void*) { return false; };
+  }
+}
+
+/// Declares a parameter that is `place` bytes from the beginning of its set.
+template <class Member>
+SchemaField<Member> add_field(SchemaFields& fields, std::string_view name, std::size_t place,
+                              const Member& initial) {
+  using T = typename Held<Member>::Type;
+  SchemaFields::Entry& entry = fields.add(name, place);
+  entry.info.type = type_name<Member>();
+  entry.info.default_text = value_text(initial);
+  if constexpr (IsVector<T>::value) {
+    entry.info.item = type_name<typename T::value_type>();
+    entry.info.fields = nested_info<typename T::value_type>();
+  } else {
+    entry.info.fields = nested_info<T>();
+  }
+  entry.read = [](const Value& value, void* member) { read_value(value, *static_cast<Member*>(member)); };
+  entry.changed = change_from(initial);
+  SchemaField<Member> field(entry);
+  if constexpr (std::is_same_v<T, Time>) field.max(kLongestTime);
+  return field;
+}
+
+/// The same of one that takes one of the named values.
+template <class Enum>
+SchemaField<Enum> add_choice(SchemaFields& fields, std::string_view name, std::size_t place,
+                             const Enum& initial, std::vector<std::pair<std::string, Enum>> choices) {
+  SchemaFields::Entry& entry = fields.add(name, place);
+  entry.info.type = "choice";
+  for (const auto& [text, value] : choices) {
+    entry.info.choices.push_back(text);
+    if (value == initial) entry.info.default_text = text;
+  }
+  entry.read = [choices = std::move(choices), names = entry.info.choices](const Value& value, void* member) {
+    *static_cast<Enum*>(member) = choices[choice_of(value, names)].second;
+  };
+  entry.changed = change_from(initial);
+  return SchemaField<Enum>(entry);
+}
 
 /// The parameters of one component as `Params::describe` declares them: reads, checks and tells about them.
 template <class Params>
 class Schema {
-  struct Check {
-    std::function<bool(const Params&)> holds;
-    std::string allowed;
-    std::function<std::string(const Params&)> found;
-  };
-  struct Entry {
-    FieldInfo info;
-    std::function<void(const Value&, Params&)> read;
-    std::vector<Check> checks;
-    std::function<bool(const Params&)> changed;  // from its default
-  };
-  struct Rule {
-    std::string problem;
-    std::function<bool(const Params&)> holds;
-    std::string key;
-  };
-  struct Effect {
-    std::size_t entry;
-    std::function<bool(const Params&)> holds;
-    std::string unless;
-  };
-
  public:
-  /// Says the rest about a parameter just declared. T is its type, or what an optional one holds.
-  template <class Member, class T>
-  class Field {
-   public:
-    Field(Entry& entry, Member Params::* member) : entry_(entry), member_(member) {}
-
-    Field& doc(std::string text) { return entry_.info.doc = std::move(text), *this; }
-    Field& source(std::string text) { return entry_.info.source = std::move(text), *this; }
-    Field& required() { return entry_.info.required = true, entry_.info.default_text.clear(), *this; }
-    /// Shows `text` where the default depends on something else ("that of the port").
-    Field& default_text(std::string text) { return entry_.info.default_text = std::move(text), *this; }
-    /// Of a Kinded parameter: the registry that lists the kinds.
-    Field& category(std::string name) { return entry_.info.category = std::move(name), *this; }
-    /// Of a text: the path of a file, which the front end finds relative to the spec's folder and makes absolute.
-    Field& file() { return entry_.info.type = "file", *this; }
-    /// Of a real number: it lies in [0, 1] and may be written as a percentage.
-    Field& fraction() {
-      entry_.info.type = "fraction";
-      return min(T{0}).max(T{1});
-    }
-    /// Of a real number: a share that has other bounds within [0, 1].
-    Field& fraction(std::function<bool(const T&)> holds, std::string allowed) {
-      entry_.info.type = "fraction";
-      entry_.info.minimum = value_text(T{0});
-      entry_.info.maximum = value_text(T{1});
-      return where(std::move(holds), std::move(allowed));
-    }
-    Field& min(T bound) {
-      entry_.info.minimum = value_text(bound);
-      return where([bound](const T& value) { return !(value < bound); }, "at least " + value_text(bound));
-    }
-    Field& max(T bound) {
-      entry_.info.maximum = value_text(bound);
-      return where([bound](const T& value) { return !(bound < value); }, "at most " + value_text(bound));
-    }
-    /// Any other condition; `allowed` says what is.
-    Field& where(std::function<bool(const T&)> holds, std::string allowed) {
-      entry_.checks.push_back(
-          {[holds = std::move(holds), member = member_](const Params& params) {
-             const Member& value = params.*member;
-             if constexpr (IsOptional<Member>::value) return !value || holds(*value);
-             else return holds(value);
-           },
-           std::move(allowed),
-           [member = member_](const Params& params) { return value_text(params.*member); }});
-      return *this;
-    }
-
-   private:
-    Entry& entry_;
-    Member Params::* member_;
-  };
-
-  template <class Member>
-  struct Held {
-    using Type = Member;
-  };
-  template <class T>
-  struct Held<std::optional<T>> {
-    using Type = T;
-  };
-
   Schema() {
     Params::describe(*this);
-    for (const Entry& entry : entries_) info_.fields.push_back(entry.info);
+    fields_.finish();
   }
 
-  void doc(std::string text) { info_.doc = std::move(text); }
+  void doc(std::string_view text) { fields_.doc(text); }
 
   /// `Base` is Params or what it derives from.
   template <class Member, class Base>
     requires std::is_base_of_v<Base, Params>
-  auto field(std::string name, Member Base::* base_member) {
-    Member Params::* const member = base_member;
-    using T = typename Held<Member>::Type;
-    const Params initial{};
-    Entry& entry = entries_.emplace_back();
-    entry.info.name = std::move(name);
-    entry.info.type = type_name<Member>();
-    entry.info.default_text = value_text(initial.*member);
-    if constexpr (IsVector<T>::value) {
-      entry.info.item = type_name<typename T::value_type>();
-      entry.info.fields = nested_info<typename T::value_type>();
-    } else {
-      entry.info.fields = nested_info<T>();
-    }
-    entry.read = [member](const Value& value, Params& params) { read_value(value, params.*member); };
-    entry.changed = change_of(member);
-    Field<Member, T> field(entry, member);
-    if constexpr (std::is_same_v<T, Time>) field.max(kLongestTime);
-    return field;
+  SchemaField<Member> field(std::string_view name, Member Base::* member) {
+    const Member& initial = initial_.*member;
+    return add_field(fields_, name, place_of(&initial), initial);
   }
 
   /// A parameter that takes one of the named values.
   template <class Enum, class Base>
     requires std::is_base_of_v<Base, Params>
-  auto choice(std::string name, Enum Base::* base_member,
-              std::vector<std::pair<std::string, std::type_identity_t<Enum>>> choices) {
-    Enum Params::* const member = base_member;
-    const Params initial{};
-    Entry& entry = entries_.emplace_back();
-    entry.info.name = std::move(name);
-    entry.info.type = "choice";
-    for (const auto& [text, value] : choices) {
-      entry.info.choices.push_back(text);
-      if (value == initial.*member) entry.info.default_text = text;
-    }
-    entry.read = [member, choices = std::move(choices), names = entry.info.choices](const Value& value,
-                                                                                    Params& params) {
-      const std::string* text = value.as_text();
-      for (const auto& [known, meaning] : choices) {
-        if (text && known == *text) {
-          params.*member = meaning;
-          return;
-        }
-      }
-      throw InputError(
-          {"unknown choice", value.described(), list_names(names), text ? nearest_name(*text, names) : ""});
-    };
-    entry.changed = change_of(member);
-    return Field<Enum, Enum>(entry, member);
+  SchemaField<Enum> choice(std::string_view name, Enum Base::* member,
+                           std::vector<std::pair<std::string, std::type_identity_t<Enum>>> choices) {
+    const Enum& initial = initial_.*member;
+    return add_choice(fields_, name, place_of(&initial), initial, std::move(choices));
   }
 
   /// A condition between several parameters; `problem` says what is wrong when it does not hold, and `key` with which
   /// of them, if one is to blame.
-  void rule(std::string problem, std::function<bool(const Params&)> holds, std::string key = {}) {
-    rules_.push_back({std::move(problem), std::move(holds), std::move(key)});
+  void rule(std::string_view problem, std::function<bool(const Params&)> holds, std::string_view key = {}) {
+    fields_.rule(problem, of_params(std::move(holds)), key);
   }
 
   /// When a parameter that was declared has an effect beside the others; `unless` goes on behind "has no effect": "unless
   /// there are banks: set banks". Where it has none it is refused if somebody wrote it, whatever its value: also that of
   /// its default. Of parameters that were set from C++ those count as written that are not as they are by default.
-  void effective(const std::string& key, std::function<bool(const Params&)> holds, std::string unless) {
-    const auto entry = std::ranges::find(entries_, key, [](const Entry& each) { return each.info.name; });
-    ensure(entry != entries_.end(), "an effect of a parameter that is not declared");
-    effects_.push_back(
-        {static_cast<std::size_t>(entry - entries_.begin()), std::move(holds), std::move(unless)});
+  void effective(std::string_view key, std::function<bool(const Params&)> holds, std::string_view unless) {
+    fields_.effective(key, of_params(std::move(holds)), unless);
   }
 
-  const SchemaInfo& info() const { return info_; }
+  const SchemaInfo& info() const { return fields_.info(); }
 
   /// Throws InputError for all that is wrong: keys, values and bounds, or else the rules between them.
   Params read(const Value& value) const { return read(value, value); }
@@ -310,91 +301,25 @@ class Schema {
   /// preset among the parameters.
   Params read(const Value& value, const Value& written) const {
     Params params{};
-    ErrorList errors;
-    std::vector<const Value*> items(entries_.size());
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      items[i] = written.find(entries_[i].info.name);
-      if (items[i] && items[i]->is_null()) items[i] = nullptr;
-    }
-    std::vector<bool> unread(entries_.size());  // what is there instead need not be within bounds
-    for (std::size_t i = 0; i < entries_.size(); ++i) unread[i] = entries_[i].info.required;
-    const auto read_one = [&](std::size_t i, const Value& item) {
-      unread[i] = true;
-      entries_[i].read(item, params);
-      unread[i] = false;
-    };
-    read_map(value, info_.fields, read_one, errors);
-    check_bounds(params, unread, items, errors);
-    errors.raise();
-    check_rules(params, errors);
-    check_effects(params, [&](std::size_t i) { return items[i] != nullptr; }, errors);
-    errors.raise();
+    fields_.read(value, written, &params);
     return params;
   }
 
   /// Throws InputError if a bound or rule is broken: for parameters that were set from C++ as well.
-  void check(const Params& params) const {
-    ErrorList errors;
-    check_bounds(params, std::vector<bool>(entries_.size()), std::vector<const Value*>(entries_.size()),
-                 errors);
-    check_rules(params, errors);
-    check_effects(params, [&](std::size_t i) { return entries_[i].changed(params); }, errors);
-    errors.raise();
-  }
+  void check(const Params& params) const { fields_.check(&params); }
 
  private:
-  template <class T>
-  static std::shared_ptr<const SchemaInfo> nested_info() {
-    if constexpr (requires(Schema<T>& schema) { T::describe(schema); }) {
-      return std::make_shared<const SchemaInfo>(Schema<T>().info());
-    } else {
-      return nullptr;
-    }
+  std::size_t place_of(const void* member) const {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(member) -
+                                    reinterpret_cast<const std::byte*>(&initial_));
+  }
+  static SchemaFields::Holds of_params(std::function<bool(const Params&)> holds) {
+    return
+        [holds = std::move(holds)](const void* params) { return holds(*static_cast<const Params*>(params)); };
   }
 
-  /// Whether a member is not as it is by default.
-  template <class Member>
-  static std::function<bool(const Params&)> change_of(Member Params::* member) {
-    if constexpr (IsVector<Member>::value) {
-      return [member](const Params& params) { return (params.*member).size() != (Params{}.*member).size(); };
-    } else if constexpr (std::equality_comparable<Member>) {
-      return [member](const Params& params) { return !(params.*member == Params{}.*member); };
-    } else {
-      return [](const Params&) { return false; };
-    }
-  }
-
-  void check_bounds(const Params& params, const std::vector<bool>& unread,
-                    const std::vector<const Value*>& written, ErrorList& errors) const {
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      const std::vector<Check>& checks = entries_[i].checks;
-      const auto broken = unread[i] ? checks.end()
-                                    : std::find_if(checks.begin(), checks.end(),
-                                                   [&](const Check& check) { return !check.holds(params); });
-      if (broken != checks.end())
-        errors.add(out_of_bounds(entries_[i].info, written[i], broken->found(params), broken->allowed));
-    }
-  }
-
-  void check_rules(const Params& params, ErrorList& errors) const {
-    for (const Rule& rule : rules_) {
-      if (!rule.holds(params))
-        errors.add(InputError({rule.problem, {}, {}, {}, InputError::Kind::kBetween}, rule.key));
-    }
-  }
-
-  template <class IsWritten>
-  void check_effects(const Params& params, IsWritten is_written, ErrorList& errors) const {
-    for (const Effect& effect : effects_) {
-      if (is_written(effect.entry) && !effect.holds(params))
-        errors.add(without_effect(entries_[effect.entry].info.name, effect.unless));
-    }
-  }
-
-  SchemaInfo info_;
-  std::deque<Entry> entries_;  // a Field keeps a reference while more are declared
-  std::vector<Rule> rules_;
-  std::vector<Effect> effects_;
+  Params initial_{};
+  SchemaFields fields_;
 };
 
 template <class Params>

@@ -1,0 +1,150 @@
+#include "base/schema_fields.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cxloom {
+
+namespace {
+
+void* member_of(void* params, const SchemaFields::Entry& entry) {
+  return static_cast<std::byte*>(params) + entry.place;
+}
+
+const void* member_of(const void* params, const SchemaFields::Entry& entry) {
+  return static_cast<const std::byte*>(params) + entry.place;
+}
+
+/// Refuses a value that is no map. Gives each declared key to `read`, by the index of its field, and adds to `errors`
+/// what that throws, the keys that are not declared (with the nearest name), and the required ones that are missing.
+void read_map(const Value& value, const std::vector<FieldInfo>& fields,
+              const std::function<void(std::size_t field, const Value& value)>& read, ErrorList& errors) {
+  const Value::Map* map = value.as_map();
+  if (!map && !value.is_null())
+    throw InputError({"not a map of parameters", value.described(), "key: value pairs", {}});
+  std::vector<std::string> names;
+  for (const FieldInfo& field : fields) names.push_back(field.name);
+  std::vector<bool> given(fields.size(), false);
+  for (const auto& [key, item] : map ? *map : Value::Map{}) {
+    const auto found = std::find(names.begin(), names.end(), key);
+    if (found == names.end()) {
+      const std::string allowed = names.empty() ? "no parameters here" : list_names(names);
+      errors.add(InputError({"unknown key '" + key + "'", {}, allowed, nearest_name(key, names)}, key));
+      continue;
+    }
+    const auto index = static_cast<std::size_t>(found - names.begin());
+    given[index] = true;
+    try {
+      read(index, item);
+    } catch (const InputError& error) {
+      errors.add(error.below(key));
+    }
+  }
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].required && !given[i]) {
+      errors.add(InputError({"'" + fields[i].name + "' is missing", {}, "", {}}));
+    }
+  }
+}
+
+/// The error for a value outside its bounds; `written` is null where it was set from C++.
+InputError out_of_bounds(const FieldInfo& field, const Value* written, const std::string& found,
+                         const std::string& allowed) {
+  const std::string* text = written ? written->as_text() : nullptr;
+  return InputError({"out of bounds", text ? *text : found, allowed, {}}, field.name);
+}
+
+}  // namespace
+
+InputError without_effect(const std::string& key, const std::string& unless) {
+  const std::string name = key.substr(key.rfind('.') + 1);
+  return InputError({name + " has no effect " + unless, {}, {}, {}, InputError::Kind::kNoEffect}, key);
+}
+
+void set_text(std::string& text, std::string_view to) { text = to; }
+
+void SchemaFields::doc(std::string_view text) { info_.doc = text; }
+
+SchemaFields::Entry& SchemaFields::add(std::string_view name, std::size_t place) {
+  Entry& entry = entries_.emplace_back();
+  entry.info.name = name;
+  entry.place = place;
+  return entry;
+}
+
+void SchemaFields::rule(std::string_view problem, Holds holds, std::string_view key) {
+  rules_.push_back({std::string(problem), std::move(holds), std::string(key)});
+}
+
+void SchemaFields::effective(std::string_view key, Holds holds, std::string_view unless) {
+  const auto entry = std::ranges::find(entries_, key, [](const Entry& each) { return each.info.name; });
+  ensure(entry != entries_.end(), "an effect of a parameter that is not declared");
+  effects_.push_back(
+      {static_cast<std::size_t>(entry - entries_.begin()), std::move(holds), std::string(unless)});
+}
+
+void SchemaFields::finish() {
+  for (const Entry& entry : entries_) info_.fields.push_back(entry.info);
+}
+
+void SchemaFields::read(const Value& value, const Value& written, void* params) const {
+  ErrorList errors;
+  std::vector<const Value*> items(entries_.size());
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    items[i] = written.find(entries_[i].info.name);
+    if (items[i] && items[i]->is_null()) items[i] = nullptr;
+  }
+  std::vector<bool> unread(entries_.size());  // what is there instead need not be within bounds
+  for (std::size_t i = 0; i < entries_.size(); ++i) unread[i] = entries_[i].info.required;
+  const auto read_one = [&](std::size_t i, const Value& item) {
+    unread[i] = true;
+    entries_[i].read(item, member_of(params, entries_[i]));
+    unread[i] = false;
+  };
+  read_map(value, info_.fields, read_one, errors);
+  check_bounds(params, unread, items, errors);
+  errors.raise();
+  check_rules(params, errors);
+  check_effects(params, [&](std::size_t i) { return items[i] != nullptr; }, errors);
+  errors.raise();
+}
+
+void SchemaFields::check(const void* params) const {
+  ErrorList errors;
+  check_bounds(params, std::vector<bool>(entries_.size()), std::vector<const Value*>(entries_.size()),
+               errors);
+  check_rules(params, errors);
+  const auto is_changed = [&](std::size_t i) { return entries_[i].changed(member_of(params, entries_[i])); };
+  check_effects(params, is_changed, errors);
+  errors.raise();
+}
+
+void SchemaFields::check_bounds(const void* params, const std::vector<bool>& unread,
+                                const std::vector<const Value*>& written, ErrorList& errors) const {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (unread[i]) continue;
+    const void* const member = member_of(params, entries_[i]);
+    const std::vector<Check>& checks = entries_[i].checks;
+    const auto broken =
+        std::find_if(checks.begin(), checks.end(), [&](const Check& check) { return !check.holds(member); });
+    if (broken != checks.end())
+      errors.add(out_of_bounds(entries_[i].info, written[i], broken->found(member), broken->allowed));
+  }
+}
+
+void SchemaFields::check_rules(const void* params, ErrorList& errors) const {
+  for (const Rule& rule : rules_) {
+    if (!rule.holds(params))
+      errors.add(InputError({rule.problem, {}, {}, {}, InputError::Kind::kBetween}, rule.key));
+  }
+}
+
+void SchemaFields::check_effects(const void* params, const std::function<bool(std::size_t entry)>& is_written,
+                                 ErrorList& errors) const {
+  for (const Effect& effect : effects_) {
+    if (is_written(effect.entry) && !effect.holds(params))
+      errors.add(without_effect(entries_[effect.entry].info.name, effect.unless));
+  }
+}
+
+}  // namespace cxloom

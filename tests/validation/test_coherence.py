@@ -35,6 +35,8 @@ EXAMPLES = [
     one_host(
         {"pattern": "random"}, {"size": "256B", "ways": 0, "clean_evictions": "notified"}, {"entries": 256}
     ),
+    # Writes of lines that are there, and have to be asked for.
+    one_host({"pattern": "random", "reads": 0.5}, {"size": "4KiB", "read_state": "shared"}, {"entries": 256}),
     # Every eighth line: they share eight of the 64 sets.
     one_host(
         {"pattern": "strided", "stride": "512B", "requests": 50}, {"size": "4KiB"}, {"entries": 64, "ways": 1}

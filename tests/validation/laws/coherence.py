@@ -306,6 +306,7 @@ def owned(look: LoggedLook, homes: Any) -> set[int]:
             "RspIFwdM",
         )
         or (m.opcode == "MemWr" and m.meta == 0)
+        or m.opcode in ("ItoMWr", "WrInv")
     ]
     for _, granted, m in sorted(events, key=lambda event: event[:2]):
         home, peer = (m.source, m.destination) if granted else (m.destination, m.source)

@@ -44,7 +44,8 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
 
   /// `process_time` is what requests take to come here: write-backs pass the same pipeline.
   CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
-             const ComponentContext& context, const VictimRegistry& victims, Client& client);
+             const ComponentContext& context, const VictimRegistry& victims, Client& client,
+             AtomicsAt atomics_at = AtomicsAt::kCache);
 
   /// Takes a request of one line at most, charged up to its arrival.
   void access(Request& request);
@@ -72,7 +73,7 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
 
  private:
   friend struct AgentState;  // writes all of it down, to tell one state of a system from another
-  enum Wake : std::uint8_t { kAnswer, kSnoop };
+  enum Wake : std::uint8_t { kAnswer, kSnoop, kOperated };
 
   using Transaction = CacheTransaction;
   using Snoop = CacheSnoop;
@@ -90,6 +91,15 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   void answer(Request& request);
   void conclude(Transaction& transaction) override;
   void close(Transaction& transaction);
+
+  // Atomic operations: cache_atomics.cpp.
+  bool operates_at_home(const Request& request) const {
+    return request.kind == AccessKind::kAtomic && atomics_at_ != AtomicsAt::kCache;
+  }
+  void ask_home(Transaction& transaction, Request& request, LineState held);
+  void operate(Transaction& transaction, Request& request);
+  void operated(Transaction& transaction);
+  bool operates_on(LineAddress line) const;
 
   // Answers.
   Transaction& transaction(std::uint32_t tag) override { return transactions_.at(tag); }
@@ -121,6 +131,8 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   Client& client_;
   Time fill_time_;
   Time clear_time_;
+  Time atomic_time_;
+  AtomicsAt atomics_at_;
   Time pipeline_;  // from the making of a request until it leaves
   std::optional<std::uint32_t> mshrs_;
   bool write_allocate_;
@@ -138,6 +150,7 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   std::uint64_t evictions_ = 0;
   std::uint64_t snooped_out_ = 0;  // of these, write-backs that a snoop waits for
   std::uint32_t misses_ = 0;       // transactions that requests began
+  std::uint32_t operations_ = 0;   // atomic operations under way
   IntrusiveQueue<Request> outside_;
   WaitList registers_;
 
@@ -151,6 +164,8 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   std::uint64_t lines_snooped_ = 0;
   std::uint64_t lines_lost_ = 0;
   std::uint64_t conflicts_ = 0;
+  std::uint64_t atomics_ = 0;
+  std::uint64_t atomics_of_home_ = 0;
 };
 
 }  // namespace cxloom

@@ -21,6 +21,13 @@ enum class ReadState : std::uint8_t {
   kShared,  ///< a shared copy (MemRd with MetaValue shared)
 };
 
+/// Where the atomic operations of a requester with a cache are made.
+enum class AtomicsAt : std::uint8_t {
+  kCache,        ///< on a line that it has alone
+  kHome,         ///< by the memory, for the home
+  kCacheOrHome,  ///< in the cache if that has the line alone, otherwise by the memory
+};
+
 /// A level behind the first.
 struct CacheLevelParams : CacheParams {
   bool inclusive = false;
@@ -36,6 +43,7 @@ struct CacheAgentParams : CacheParams {
   bool write_allocate = true;
   CleanEvictions clean_evictions = CleanEvictions::kSilent;
   ReadState read_state = ReadState::kAny;
+  Time atomic_time{5'000};
 
   static void describe(Schema<CacheAgentParams>& schema);
   static void estimate(const CacheAgentParams& params, MemoryEstimate& memory);

@@ -23,6 +23,8 @@ enum class Doing : std::uint8_t {
   kWrite,       ///< a write past the cache
   kWriteBack,   ///< the write of a dirty line
   kCleanEvict,  ///< the notice that a line has left, whose data nobody needs
+  kOperate,     ///< an atomic operation on a line that is here alone
+  kAtomic,      ///< an atomic operation of which the home has been asked
 };
 
 /// A snoop that is being answered, of one line or of a block.
@@ -53,6 +55,7 @@ struct CacheTransaction {
   bool data_in = false;
   bool asked = false;  ///< a BIConflict is without its answer
   LineState granted = LineState::kInvalid;
+  Request* operation = nullptr;     ///< the atomic operation that is being made
   IntrusiveQueue<Request> waiting;  ///< the first is the one that asked
   CacheSnoop* snoop = nullptr;      ///< waits for this transaction
   Message evict;                    ///< what tells the home that the line leaves

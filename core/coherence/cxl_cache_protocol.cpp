@@ -41,7 +41,8 @@ void CxlCacheProtocol::ask(CacheTransaction& transaction, Request& request) {
   message.completion = nullptr;
   switch (transaction.doing) {
     case Doing::kWrite:
-      opcode = write_past_caches(request.size);
+    case Doing::kAtomic:
+      opcode = transaction.doing == Doing::kWrite ? write_past_caches(request.size) : Opcode::kAtomic;
       address = request.address;
       size = request.size;
       break;

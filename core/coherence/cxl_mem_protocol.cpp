@@ -41,7 +41,8 @@ void CxlMemProtocol::ask(CacheTransaction& transaction, Request& request) {
   message.completion = nullptr;
   switch (transaction.doing) {
     case Doing::kWrite:
-      opcode = Opcode::kMemWr;
+    case Doing::kAtomic:
+      opcode = transaction.doing == Doing::kWrite ? Opcode::kMemWr : Opcode::kMemAtomic;
       address = request.address;
       size = request.size;
       if (transaction.coherent) message.snp = SnpType::kSnpInv;

@@ -125,7 +125,8 @@ void Dcoh::serve(Transaction& transaction) {
   if (request.opcode == Opcode::kMemInv) {
     reply(transaction, 0, false);
   } else {
-    access_memory(request.opcode == Opcode::kMemWr ? Opcode::kMemWr : Opcode::kMemRd, request, &transaction);
+    const bool reads = request.opcode != Opcode::kMemWr && request.opcode != Opcode::kMemAtomic;
+    access_memory(reads ? Opcode::kMemRd : request.opcode, request, &transaction);
   }
 }
 

@@ -131,7 +131,8 @@ void HomeAgent::data(Message& message) {
   }
   if (transaction->request) {
     transaction->request->hops = static_cast<std::uint16_t>(transaction->request->hops + message.hops);
-    access_memory(Opcode::kMemWr, *transaction->request, transaction);
+    const bool atomic = transaction->request->opcode == Opcode::kAtomic;
+    access_memory(atomic ? Opcode::kMemAtomic : Opcode::kMemWr, *transaction->request, transaction);
   } else {
     write_line(*transaction, message, nullptr);
   }
@@ -182,7 +183,8 @@ void HomeAgent::serve(Transaction& transaction) {
       transaction.request = nullptr;
       complete(request, Opcode::kGoWritePull);
       return;
-    case Opcode::kWrInv: {
+    case Opcode::kWrInv:
+    case Opcode::kAtomic: {
       if (transaction.owed) {  // a part of the line goes on top of it
         write_line(transaction, request, request.account);
         return;
@@ -214,12 +216,13 @@ void HomeAgent::memory_done(const Access& access, const Message& answer) {
   } else if (!access.answers) {
     transaction.owed = false;
     serve(transaction);
-  } else if (transaction.request->opcode == Opcode::kWrInv) {
+  } else if (transaction.request->opcode == Opcode::kWrInv ||
+             transaction.request->opcode == Opcode::kAtomic) {
     Message& request = *transaction.request;
     grant(transaction, answer.failed);
     request.failed |= answer.failed;
     request.hops = static_cast<std::uint16_t>(request.hops + answer.hops);
-    complete(request, Opcode::kGoI);
+    complete(request, request.opcode == Opcode::kAtomic ? Opcode::kH2DData : Opcode::kGoI);
     close(transaction);
   } else {
     reply(transaction, answer.hops, answer.failed);

@@ -2,6 +2,7 @@
 
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
+#include "device/atomic_unit.hpp"
 #include "kernel/payload.hpp"
 #include "memory/media.hpp"
 #include "memory/media_registry.hpp"
@@ -41,6 +42,7 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
       kernel_(context.kernel),
       source_(context.kernel.new_source()),
       controller_time_(params.controller_time),
+      atomic_time_(params.atomic_time),
       credit_release_(params.credit_release),
       requests_(context.kernel, endpoint,
                 params.apart() ? "a place in the read buffer" : "a queue slot of the memory controller",
@@ -91,19 +93,29 @@ void MemoryController::admit(Message& message, Places& places) {
   message.charge(Segment::kController, ready);
   const auto place = endpoint().fabric().map.find(message.address);
   ensure(place.has_value(), "a request to an address that no region holds");
-  if (buffered_) {
+  if (message.opcode == Opcode::kMemAtomic && !atomics_) [[unlikely]] {
+    atomics_ = std::make_unique<AtomicUnit>(atomic_time_, kernel_, source_, endpoint(), *media_, *this);
+  } else if (buffered_) {
     if (message.opcode == Opcode::kMemWr) {
       post(message, place->device_address, ready);
       return;
     }
-    if (buffered_->hold(place->device_address, message.size)) {
+    if (message.opcode != Opcode::kMemAtomic && buffered_->hold(place->device_address, message.size)) {
       ++buffer_hits_;
       if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, 0);
       answer(message, ready);
       return;
     }
   }
-  media_->access(message, place->device_address, ready);
+  to_media(message, place->device_address, ready);
+}
+
+void MemoryController::to_media(Message& message, Address address, Time ready) {
+  if (atomics_) [[unlikely]] {
+    atomics_->access(message, address, ready);
+  } else {
+    media_->access(message, address, ready);
+  }
 }
 
 // Another message carries the write to the media, so that its own can be the answer.
@@ -117,11 +129,12 @@ void MemoryController::post(Message& message, Address address, Time ready) {
   write.requester = message.requester;
   write.size = message.size;
   buffered_->add(address, write.size);
-  media_->access(write, address, ready);
+  to_media(write, address, ready);
   answer(message, ready);
 }
 
 void MemoryController::media_done(Message& message, Time at) {
+  if (atomics_ && atomics_->media_done(message, at)) return;
   const bool write = message.opcode == Opcode::kMemWr;
   if (buffered_ && write) {
     kernel_.schedule(at, source_, *this, kWritten, payload_of(message));

@@ -21,6 +21,7 @@
 
 namespace cxloom {
 
+class AtomicUnit;
 class Media;
 
 /// When the receive buffer of a request is free, and its credit goes back.
@@ -40,6 +41,7 @@ struct MemoryControllerParams {
   std::optional<std::uint32_t> write_buffer;
   bool posted_writes = false;
   CreditRelease credit_release = CreditRelease::kDrain;
+  Time atomic_time{5'000};
   Kinded media{"fixed", Value(Value::Map{})};
 
   /// Reads and writes have places of their own.
@@ -101,6 +103,12 @@ struct MemoryControllerParams {
             "takes the "
             "request, or only when it is answered.")
         .source("CXL 3.x leaves it to the device; a 48-entry device of the second kind stays near 31 GB/s");
+    schema.field("atomic_time", &Params::atomic_time)
+        .doc(
+            "Time of an atomic operation in the controller, between the read of its bytes and the write. "
+            "Other "
+            "accesses to the line wait from the read on until the write is done.")
+        .source("own choice: that of a cache");
     schema.field("media", &Params::media).category("media").doc("What stores the bytes.");
   }
 };
@@ -153,6 +161,7 @@ class MemoryController final : public Agent, public MemoryOwner, public MediaCli
   }
   void admit(Message& message, Places& places);
   void post(Message& message, Address address, Time ready);
+  void to_media(Message& message, Address address, Time ready);
   void free_place(Places& places);
   void answer(Message& message, Time at);
 
@@ -161,12 +170,14 @@ class MemoryController final : public Agent, public MemoryOwner, public MediaCli
   MemoryFront* front_ = nullptr;
   Bytes capacity_;
   Time controller_time_;
+  Time atomic_time_;
   CreditRelease credit_release_;
   std::unique_ptr<Media> media_;
   Places requests_;                           // of all, or of reads alone
   std::unique_ptr<Places> writes_;            // none: with the others
   std::unique_ptr<BufferedWrites> buffered_;  // none: writes are not posted
   Pool<Message> posted_;                      // carry those writes to the media
+  std::unique_ptr<AtomicUnit> atomics_;       // none: no atomic operation has come yet
   std::uint64_t buffer_hits_ = 0;             // since the window opened
   std::uint64_t hits_of_window_ = 0;
   BookedLevel in_service_;

@@ -18,6 +18,7 @@ struct RequesterParams {
   Time issue_interval;
   Time instruction_time;
   std::optional<CacheAgentParams> cache;
+  AtomicsAt atomics = AtomicsAt::kCache;
   Time io_time = kDefaultIoTime;
 
   static void estimate(const RequesterParams& params, MemoryEstimate& memory);
@@ -41,6 +42,21 @@ struct RequesterParams {
             "A write-back, write-allocate cache in front of the memory: hits end there, misses fetch a line, "
             "dirty "
             "victims are written back.");
+    schema
+        .choice("atomics", &Params::atomics,
+                {{"cache", AtomicsAt::kCache},
+                 {"home", AtomicsAt::kHome},
+                 {"cache-or-home", AtomicsAt::kCacheOrHome}})
+        .doc(
+            "Where the atomic operations are made. cache: there, on a line that it has alone. home: by the "
+            "memory, "
+            "which its home asks; the requester gives its own copy up. cache-or-home: in the cache if that "
+            "has "
+            "the line alone, otherwise by the memory. Without a cache the memory makes them.")
+        .source("own choice of the default: processors do so with memory that they cache");
+    schema.effective(
+        "atomics", [](const Params& params) { return params.cache.has_value(); },
+        "unless there is a cache: without one the memory makes them");
     describe_io_time(schema, &Params::io_time);
   }
 };

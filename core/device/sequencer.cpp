@@ -66,7 +66,8 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
   if (params.cache) {
     cache_ = below("cache", [&] {
       return std::make_unique<CacheAgent>(*params.cache, params.process_time, endpoint, context,
-                                          context.victims, static_cast<CacheAgent::Client&>(*this));
+                                          context.victims, static_cast<CacheAgent::Client&>(*this),
+                                          params.atomics);
     });
     taker = cache_.get();
   }
@@ -255,15 +256,16 @@ void Sequencer::access_memory(Request& request) {
   }
 }
 
-// It keeps no copy: of coherent memory a read wants the current value, and a write that nobody keeps another.
+// It keeps no copy: of coherent memory a read wants the current value, and others that nobody keeps another.
 void Sequencer::access_uncached(Request& request) {
   const bool read = request.kind == AccessKind::kRead;
   const AddressMap::Place place = place_of(*this, request.id, request.address);
   if (place.home != place.target) request.target = place.target;  // otherwise who answers
-  Opcode opcode = read ? Opcode::kMemRd : Opcode::kMemWr;
+  const bool atomic = request.kind == AccessKind::kAtomic;
+  Opcode opcode = read ? Opcode::kMemRd : atomic ? Opcode::kMemAtomic : Opcode::kMemWr;
   request.message.completion = nullptr;
   if (place.coherence == Coherence::kHdmH) {
-    opcode = read ? Opcode::kRdCurr : write_past_caches(request.size);
+    opcode = read ? Opcode::kRdCurr : atomic ? Opcode::kAtomic : write_past_caches(request.size);
   } else if (place.coherent()) {
     request.message.snp = read ? SnpType::kSnpCur : SnpType::kSnpInv;
   }

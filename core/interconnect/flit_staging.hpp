@@ -18,9 +18,10 @@ inline std::uint32_t lines_of(const Message& message) {
   return std::max(1U, static_cast<std::uint32_t>((message.size + kLineBytes - 1) / kLineBytes));
 }
 
-/// A write of less than its lines carries byte enables.
+/// A write of less than its lines carries byte enables, and so does an atomic operation.
 inline bool has_byte_enables(const Message& message) {
-  return message.opcode == Opcode::kMemWr && message.size % kLineBytes != 0;
+  return (message.opcode == Opcode::kMemWr || message.opcode == Opcode::kMemAtomic) &&
+         message.size % kLineBytes != 0;
 }
 
 class FlitStaging {

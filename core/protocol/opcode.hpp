@@ -102,9 +102,13 @@ enum class Opcode : std::uint8_t {
   kMWr,    ///< IO: memory write, posted: nothing answers it
   kCfgRd,  ///< IO: configuration read request
   kCplD,   ///< IO: completion with the data of a read
+
+  // Atomic operations that a memory makes. CXL lists no opcodes for them: these are the model's own.
+  kMemAtomic,  ///< M2S RwD: read a part of a line, change it and write it back; S2M DRS brings what was there
+  kAtomic,     ///< D2H Req: the same; the operand is pulled, and H2D Data brings what was there
 };
 
-inline constexpr std::size_t kOpcodeCount = 56;
+inline constexpr std::size_t kOpcodeCount = 58;
 
 inline constexpr std::array<std::string_view, kOpcodeCount> kOpcodeNames{"MemRd",
                                                                          "MemWr",
@@ -161,7 +165,9 @@ inline constexpr std::array<std::string_view, kOpcodeCount> kOpcodeNames{"MemRd"
                                                                          "MRd",
                                                                          "MWr",
                                                                          "CfgRd",
-                                                                         "CplD"};
+                                                                         "CplD",
+                                                                         "MemAtomic",
+                                                                         "Atomic"};
 
 /// What a request of CXL.mem asks of the other caches that hold its line (SnpType of M2S Req and RwD).
 enum class SnpType : std::uint8_t {
@@ -186,6 +192,7 @@ constexpr Channel channel_of(Opcode opcode) {
     case Opcode::kMemClnEvct:
     case Opcode::kMemRdFwd: return Channel::kM2SReq;
     case Opcode::kMemWr:
+    case Opcode::kMemAtomic:
     case Opcode::kBIConflict: return Channel::kM2SRwD;
     case Opcode::kMemData:
     case Opcode::kMemDataNxm: return Channel::kS2MDRS;
@@ -212,6 +219,7 @@ constexpr Channel channel_of(Opcode opcode) {
     case Opcode::kRdOwnNoData:
     case Opcode::kItoMWr:
     case Opcode::kWrInv:
+    case Opcode::kAtomic:
     case Opcode::kCleanEvict:
     case Opcode::kDirtyEvict: return Channel::kD2HReq;
     case Opcode::kRspIHitI:
@@ -262,7 +270,8 @@ constexpr bool answers_read(Opcode opcode) {
 /// A line or other payload follows the header. That of a BIConflict is reserved, and so none: docs/model/flit.md.
 constexpr bool carries_data(Opcode opcode) {
   return opcode == Opcode::kMemWr || opcode == Opcode::kMemData || opcode == Opcode::kD2HData ||
-         opcode == Opcode::kH2DData || opcode == Opcode::kMWr || opcode == Opcode::kCplD;
+         opcode == Opcode::kH2DData || opcode == Opcode::kMWr || opcode == Opcode::kCplD ||
+         opcode == Opcode::kMemAtomic;
 }
 
 }  // namespace cxloom

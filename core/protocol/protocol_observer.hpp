@@ -22,7 +22,7 @@ class ProtocolObserver {
                         const std::string& /*state*/) {}
   /// A device has acted on the message on which it began last, of those on which it has not ended. `state` is the one now.
   virtual void handled(const std::string& /*state*/) {}
-  /// A read or write of a requester has taken effect in its cache.
+  /// An access of a requester has taken effect in its cache.
   virtual void performed(NodeId /*node*/, LineAddress /*line*/, AccessKind /*kind*/, Time /*now*/) {}
 };
 

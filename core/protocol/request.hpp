@@ -2,6 +2,7 @@
 // lines has a request for each of them, too: a line goes to the device that serves it, and to no other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/units.hpp"
@@ -10,7 +11,15 @@
 
 namespace cxloom {
 
-enum class AccessKind : std::uint8_t { kRead, kWrite };
+enum class AccessKind : std::uint8_t {
+  kRead,
+  kWrite,
+  kAtomic,  ///< reads 4 or 8 aligned bytes and writes them with nobody else's access between
+};
+
+inline constexpr std::size_t kAccessKinds = 3;
+/// What an atomic operation may have.
+constexpr bool is_atomic_size(std::uint64_t bytes) { return bytes == 4 || bytes == 8; }
 
 /// A hop touches the first line of the message and the first line of the account: the mark and the segments that hops
 /// charge.
@@ -32,6 +41,8 @@ struct alignas(64) Request {
   AccessKind kind = AccessKind::kRead;
   bool failed = false;  ///< answered with an error
 
+  /// An atomic operation that the memory has made: of one in a cache a line is moved, or nothing.
+  bool made_by_memory() const { return kind == AccessKind::kAtomic && moved == size; }
   /// When the clock of its latency started.
   Time created() const { return message.age; }
   NodeId requester() const { return message.requester; }

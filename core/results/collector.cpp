@@ -21,6 +21,18 @@ SegmentSums::Sums MemoryStatistics::segment_sums_ps() const {
   return sums;
 }
 
+std::uint64_t Collector::count() const {
+  std::uint64_t all = 0;
+  for (const Kind& kind : kinds_) all += kind.latency.count();
+  return all;
+}
+
+Wide Collector::latency_sum_ps() const {
+  Wide all = 0;
+  for (const Kind& kind : kinds_) all += kind.latency.sum_ps();
+  return all;
+}
+
 void Collector::completed(const Request& request, Time now) {
   const Time latency = now - request.created();
   if (request.failed) ++failed_;
@@ -55,7 +67,10 @@ MemoryStatistics& Collector::count_at_memory(const Request& line, Time latency) 
   MemoryStatistics& target = memory(line.target);
   target.latency.add(latency);
   target.payload += line.moved;
-  if (answers_read(line.message.opcode)) {
+  if (line.made_by_memory()) {
+    ++target.atomics;
+    target.atomic_payload += line.moved;
+  } else if (answers_read(line.message.opcode)) {
     ++target.reads;
     target.read_payload += line.moved;
   }
@@ -86,7 +101,7 @@ void Collector::keep(const Request& request, Time now) {
   table_.thread.push_back(request.thread);
   table_.hops.push_back(request.message.hops);
   table_.address.push_back(request.address.value());
-  table_.kind.push_back(request.kind == AccessKind::kRead ? 0 : 1);
+  table_.kind.push_back(static_cast<std::uint8_t>(request.kind));
   table_.size.push_back(request.size);
   table_.created_ps.push_back(request.created().ps());
   table_.completed_ps.push_back(now.ps());
@@ -112,11 +127,13 @@ RequestStatistics Collector::of_kind(AccessKind which) const {
 
 RequestStatistics Collector::all() const {
   RequestStatistics total = reads();
-  const RequestStatistics others = writes();
-  total.latency.merge(others.latency);
   total.batches = batches_;
-  total.payload += others.payload;
-  for (std::size_t i = 0; i < kSegmentCount; ++i) total.segment_sums_ps[i] += others.segment_sums_ps[i];
+  for (const AccessKind kind : {AccessKind::kWrite, AccessKind::kAtomic}) {
+    const RequestStatistics others = of_kind(kind);
+    total.latency.merge(others.latency);
+    total.payload += others.payload;
+    for (std::size_t i = 0; i < kSegmentCount; ++i) total.segment_sums_ps[i] += others.segment_sums_ps[i];
+  }
   return total;
 }
 

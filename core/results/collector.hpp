@@ -23,7 +23,7 @@ struct RequestTable {
   std::vector<std::uint32_t> thread;
   std::vector<std::uint16_t> hops;
   std::vector<std::uint64_t> address;
-  std::vector<std::uint8_t> kind;  ///< 0 read, 1 write
+  std::vector<std::uint8_t> kind;  ///< 0 read, 1 write, 2 atomic
   std::vector<std::uint16_t> size;
   std::vector<std::int64_t> created_ps;
   std::vector<std::int64_t> completed_ps;
@@ -50,11 +50,13 @@ struct RequestStatistics {
 /// What one memory did for the requests and write-backs completed in the window.
 struct MemoryStatistics {
   LatencyDistribution latency;
-  std::array<SegmentSums, 2> whole;  ///< accesses of one line, by kind
-  SegmentSums lines;                 ///< of the accesses of several
+  std::array<SegmentSums, kAccessKinds> whole;  ///< accesses of one line, by kind
+  SegmentSums lines;                            ///< of the accesses of several
   std::uint64_t payload = 0;
   std::uint64_t reads = 0;  ///< of its accesses; a miss of a cache reads, whatever the request wants
   std::uint64_t read_payload = 0;
+  std::uint64_t atomics = 0;  ///< that it has made
+  std::uint64_t atomic_payload = 0;
   std::uint64_t write_backs = 0;
 
   std::uint64_t accesses() const { return latency.count() + write_backs; }
@@ -75,6 +77,7 @@ class Collector final : public RequestObserver {
   RequestStatistics all() const;
   RequestStatistics reads() const { return of_kind(AccessKind::kRead); }
   RequestStatistics writes() const { return of_kind(AccessKind::kWrite); }
+  RequestStatistics atomics() const { return of_kind(AccessKind::kAtomic); }
   std::uint64_t write_backs() const { return write_backs_; }
   /// What the memory at a node did.
   const MemoryStatistics& of_memory(NodeId node) const;
@@ -99,8 +102,8 @@ class Collector final : public RequestObserver {
 
   Kind& kind_of(const Request& request) { return kinds_[static_cast<std::size_t>(request.kind)]; }
   RequestStatistics of_kind(AccessKind kind) const;
-  std::uint64_t count() const { return kinds_[0].latency.count() + kinds_[1].latency.count(); }
-  Wide latency_sum_ps() const { return kinds_[0].latency.sum_ps() + kinds_[1].latency.sum_ps(); }
+  std::uint64_t count() const;
+  Wide latency_sum_ps() const;
   MemoryStatistics& count_at_memory(const Request& line, Time latency);
   MemoryStatistics& memory(NodeId node) {
     if (node.index() >= memories_.size()) memories_.resize(node.index() + 1);
@@ -110,7 +113,7 @@ class Collector final : public RequestObserver {
   bool comes_before(std::size_t a, std::size_t b) const;
 
   bool keep_requests_;
-  std::array<Kind, 2> kinds_;
+  std::array<Kind, kAccessKinds> kinds_;
   BatchMeans batches_{kBatches};            // of all requests
   std::vector<MemoryStatistics> memories_;  // by node
   std::uint64_t hops_ = 0;

@@ -66,10 +66,11 @@ void report_served(const MemoryStatistics& served, double length, MeasureSink& s
              {.requests = served.latency.count(),
               .write_backs = served.write_backs,
               .reads = served.reads,
-              .writes = served.accesses() - served.reads,
+              .writes = served.accesses() - served.reads - served.atomics,
+              .atomics = served.atomics > 0 ? std::optional(served.atomics) : std::nullopt,
               .bandwidth = rate(served.payload, length),
               .read_bandwidth = rate(served.read_payload, length),
-              .write_bandwidth = rate(served.payload - served.read_payload, length),
+              .write_bandwidth = rate(served.payload - served.read_payload - served.atomic_payload, length),
               .latency = latency_of(served.latency),
               .breakdown = breakdown_of(served.segment_sums_ps(), served.latency.count())},
              sink);

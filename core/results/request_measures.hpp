@@ -50,7 +50,7 @@ inline constexpr auto kBreakdownMeasures = [] {
 }();
 inline constexpr MeasureParts kBreakdownParts{kBreakdownMeasures.data(), kBreakdownMeasures.size()};
 
-/// Of reads, or of writes.
+/// Of reads, of writes, or of atomic operations.
 struct KindMeasured {
   std::uint64_t requests = 0;
   double bandwidth = 0;
@@ -83,6 +83,7 @@ struct ServedMeasured {
   std::uint64_t write_backs = 0;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
+  std::optional<std::uint64_t> atomics;
   double bandwidth = 0;
   double read_bandwidth = 0;
   double write_bandwidth = 0;
@@ -99,6 +100,10 @@ inline constexpr std::array kServedMeasures{
     measure<&ServedMeasured::reads>(
         "reads", "", "of its accesses (requests and write-backs), the reads; a miss reads a line"),
     measure<&ServedMeasured::writes>("writes", "", "of its accesses, the writes"),
+    measure<&ServedMeasured::atomics>("atomics", "",
+                                      "of its accesses, the atomic operations that it made, each of them "
+                                      "neither a read nor a write of this "
+                                      "count. Absent where there were none"),
     measure<&ServedMeasured::bandwidth>("bandwidth_gb_per_s", "GB/s",
                                         "payload bytes of its accesses / length of the window"),
     measure<&ServedMeasured::read_bandwidth>("read_gb_per_s", "GB/s", "of these, bytes read"),

@@ -20,6 +20,7 @@ struct Summary {
   std::uint64_t requests = 0;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
+  std::optional<std::uint64_t> atomics;
   std::uint64_t write_backs = 0;
   std::uint64_t failed = 0;
   std::uint64_t failed_write_backs = 0;
@@ -30,6 +31,7 @@ struct Summary {
   Value mean_hops;
   Value read;
   Value write;
+  std::optional<Value> atomic;
   Value per_requester;
   Value per_memory;
   Value per_io;
@@ -52,6 +54,7 @@ constexpr std::array kMeasures{
                                 "requests completed in the measured window, cache hits included"),
     measure<&Summary::reads>("reads", "", "of these, reads"),
     measure<&Summary::writes>("writes", "", "of these, writes"),
+    measure<&Summary::atomics>("atomics", "", "of these, atomic operations. Absent where there were none"),
     measure<&Summary::write_backs>(
         "write_backs", "",
         "dirty lines written back to memory in the window; they are messages, not requests"),
@@ -82,6 +85,9 @@ constexpr std::array kMeasures{
     measure<&Summary::mean_hops>("mean_hops", "", "links crossed by a request and its answer, mean"),
     measure<&Summary::read>("read", "", "the same of the reads alone", parts_of<kKindMeasures>()),
     measure<&Summary::write>("write", "", "the same of the writes alone", parts_of<kKindMeasures>()),
+    measure<&Summary::atomic>("atomic", "",
+                              "the same of the atomic operations alone. Absent where there were none",
+                              parts_of<kKindMeasures>()),
     measure<&Summary::per_requester>(
         "per_requester", "", "measures of each host and accelerator with work: those of its kind, and",
         parts_of<kRequesterMeasures>(true)),
@@ -283,6 +289,7 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
 Value summarize_without_links(const Simulation& simulation, const Collector& collector) {
   const double length = window_length(simulation);
   const RequestStatistics all = collector.all();
+  const RequestStatistics atomics = collector.atomics();
   Groups groups;
   for (const auto& component : simulation.system().components())
     add_component(*component, simulation.system().roles(), collector, length, groups);
@@ -294,6 +301,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
       {.requests = all.latency.count(),
        .reads = collector.reads().latency.count(),
        .writes = collector.writes().latency.count(),
+       .atomics = atomics.latency.count() > 0 ? std::optional(atomics.latency.count()) : std::nullopt,
        .write_backs = collector.write_backs(),
        .failed = collector.failed(),
        .failed_write_backs = collector.failed_write_backs(),
@@ -304,6 +312,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .mean_hops = mean_of(static_cast<double>(collector.hops()), all.latency.count()),
        .read = kind_summary(collector.reads(), length),
        .write = kind_summary(collector.writes(), length),
+       .atomic = atomics.latency.count() > 0 ? std::optional(kind_summary(atomics, length)) : std::nullopt,
        .per_requester = std::move(groups.requesters),
        .per_memory = std::move(groups.memories),
        .per_io = std::move(groups.engines),

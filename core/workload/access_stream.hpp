@@ -12,6 +12,9 @@ namespace cxloom {
 /// A fence, as a dependence: on every access before.
 inline constexpr std::uint32_t kAllBefore = ~std::uint32_t{0};
 
+/// Bytes of an atomic operation whose size is not given.
+inline constexpr std::uint16_t kAtomicBytes = 8;
+
 struct Access {
   Address address;
   Time timestamp;                     ///< when it becomes ready, from the start of the stream; see `timed`

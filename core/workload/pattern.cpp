@@ -9,18 +9,24 @@ namespace cxloom {
 
 Pattern::Pattern(const PatternParams& params, const PatternContext& context)
     : reads_(params.reads),
+      atomics_(params.atomics),
       base_(params.base.value()),
       size_(params.size.count()),
       blocks_(params.footprint.count() / params.size.count()),
       fence_every_(params.fence_every.value_or(0)),
       to_fence_(fence_every_),
       random_(context.seed, context.name, "addresses"),
-      kinds_(context.seed, context.name, "kinds") {}
+      kinds_(context.seed, context.name, "kinds"),
+      atomic_(context.seed, context.name, "atomics") {}
 
 bool Pattern::next(Access& access) {
   access.address = Address{base_ + next_block() * size_};
   access.size = static_cast<std::uint16_t>(size_);
   access.kind = kinds_.chance(reads_) ? AccessKind::kRead : AccessKind::kWrite;
+  if (atomics_ > 0.0 && atomic_.chance(atomics_)) {
+    access.kind = AccessKind::kAtomic;
+    access.size = size_ % 8 == 0 ? 8 : 4;
+  }
   access.dependence = dependence();
   if (fence_every_ != 0 && to_fence_-- == 0) {
     access.dependence = kAllBefore;

@@ -24,6 +24,7 @@ using PatternRegistry = KindRegistry<AccessStream, PatternContext>;
 /// What all patterns have in common.
 struct PatternParams {
   double reads = 1.0;
+  double atomics = 0.0;
   Bytes footprint{1ULL << 30U};
   Address base;
   Bytes size{64};
@@ -32,7 +33,14 @@ struct PatternParams {
   /// Declares these in the schema of a pattern that derives from them.
   template <class Params>
   static void describe_in(Schema<Params>& schema) {
-    schema.field("reads", &Params::reads).fraction().doc("Share of reads; the others are writes.");
+    schema.field("reads", &Params::reads)
+        .fraction()
+        .doc("Share of reads; the others are writes. With `atomics` it is of the accesses that are none.");
+    schema.field("atomics", &Params::atomics)
+        .fraction()
+        .doc(
+            "Share of atomic operations among the accesses. One takes the first 8 bytes of its block, or 4 "
+            "where `size` is no multiple of 8.");
     schema.field("footprint", &Params::footprint)
         .min(Bytes{64})
         .doc("Bytes of the address range that is accessed.");
@@ -42,6 +50,9 @@ struct PatternParams {
     schema.field("size", &Params::size).min(Bytes{1}).max(Bytes{4096}).doc("Bytes of an access.");
     schema.rule("the footprint is smaller than one access",
                 [](const Params& params) { return !(params.footprint < params.size); });
+    schema.rule(
+        "atomic operations are aligned: the size of an access must be a multiple of 4",
+        [](const Params& params) { return params.atomics == 0.0 || params.size.count() % 4 == 0; }, "size");
   }
   /// Declares fences, too: for patterns that can have more than one access on its way.
   template <class Params>
@@ -75,13 +86,16 @@ class Pattern : public AccessStream {
 
  private:
   double reads_;
+  double atomics_;
   std::uint64_t base_;
   std::uint64_t size_;
   std::uint64_t blocks_;
   std::uint64_t fence_every_;  // 0: never
   std::uint64_t to_fence_;     // accesses before the next
   RandomStream random_;
-  RandomStream kinds_;  // of its own, so that the share of reads does not change the addresses
+  // Of their own, so that neither share changes the addresses, nor that of atomics which of the others are reads.
+  RandomStream kinds_;
+  RandomStream atomic_;
 };
 
 void register_patterns(PatternRegistry& registry);

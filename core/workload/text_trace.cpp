@@ -12,6 +12,8 @@ namespace {
 constexpr std::string_view kHeader = "# cxloom-trace ";
 constexpr std::string_view kNotGiven = "-";
 constexpr std::string_view kFence = "all";  // of what an access depends on
+constexpr std::string_view kKinds = "RWA";  // in the order of AccessKind
+static_assert(kKinds.size() == kAccessKinds);
 
 std::string_view name_of(TraceColumn column) { return kTraceColumnNames[static_cast<std::size_t>(column)]; }
 
@@ -68,6 +70,7 @@ void TextTraceParser::parse(std::string_view line, std::vector<Access>& accesses
                       {}},
                      lines_.number());
   }
+  if (access.kind == AccessKind::kAtomic) check_atomic(access);
   accesses.push_back(access);
   ++accesses_;
 }
@@ -121,8 +124,8 @@ void TextTraceParser::parse_column(TraceColumn column, std::string_view text, Ac
       return;
     }
     case TraceColumn::kKind:
-      if (text != "R" && text != "W") refuse(column, text, "R or W");
-      access.kind = text == "R" ? AccessKind::kRead : AccessKind::kWrite;
+      if (text.size() != 1 || kKinds.find(text) == std::string_view::npos) refuse(column, text, "R, W or A");
+      access.kind = static_cast<AccessKind>(kKinds.find(text));
       return;
     case TraceColumn::kTimestamp: parse_timestamp(text, access); return;
     case TraceColumn::kSize:
@@ -141,6 +144,18 @@ void TextTraceParser::parse_column(TraceColumn column, std::string_view text, Ac
                               : static_cast<std::uint32_t>(parse_integer(
                                     column, text, 0, std::min<std::uint64_t>(accesses_, kAllBefore - 1)));
       return;
+  }
+}
+
+// Its size may come after its kind.
+void TextTraceParser::check_atomic(Access& access) const {
+  if (std::find(columns_.begin(), columns_.end(), TraceColumn::kSize) == columns_.end())
+    access.size = kAtomicBytes;
+  if (!is_atomic_size(access.size))
+    refuse(TraceColumn::kSize, std::to_string(access.size), "4 or 8 bytes for an atomic operation");
+  if (access.address.value() % access.size != 0) {
+    refuse(TraceColumn::kAddress, to_text(access.address),
+           "a multiple of the size of the atomic operation, " + std::to_string(access.size));
   }
 }
 
@@ -183,7 +198,9 @@ std::string text_trace_header() {
 void append_text(const Access& access, std::string& text) {
   text += "0x";
   append_number(access.address.value(), 16, text);
-  text += access.kind == AccessKind::kRead ? " R " : " W ";
+  text += ' ';
+  text += kKinds[static_cast<std::size_t>(access.kind)];
+  text += ' ';
   if (access.timed) {
     append_number(static_cast<std::uint64_t>(access.timestamp.ps()), 10, text);
   } else {

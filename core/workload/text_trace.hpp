@@ -32,7 +32,7 @@ inline constexpr std::array<std::string_view, kTraceColumns> kTraceColumnNames =
 
 /// Fed blocks of bytes, gives the accesses in them; memory use does not depend on the length of the trace.
 ///
-/// Without a header a line is `0xADDRESS R|W TICK`; a header in the first line names the columns,
+/// Without a header a line is `0xADDRESS R|W|A TICK`; a header in the first line names the columns,
 /// `# cxloom-trace 1: address kind timestamp size thread instruction_gap dependence`. Other lines that begin with '#'
 /// and empty ones are ignored.
 class TextTraceParser {
@@ -52,6 +52,7 @@ class TextTraceParser {
   void parse_header(std::string_view line);
   void parse_column(TraceColumn column, std::string_view text, Access& access);
   void parse_timestamp(std::string_view text, Access& access);
+  void check_atomic(Access& access) const;
   std::uint64_t parse_integer(TraceColumn column, std::string_view text, std::uint64_t least,
                               std::uint64_t most) const;
   [[noreturn]] void refuse(TraceColumn column, std::string_view text, std::string allowed) const;

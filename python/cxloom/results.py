@@ -182,7 +182,7 @@ class Result(Measures):
 
     @property
     def count(self) -> int:
-        """Completed requests in the measured window, of them `reads` and `writes`."""
+        """Completed requests in the measured window, of them `reads`, `writes` and `atomics`."""
         return int(self._given["requests"])
 
     @property
@@ -196,6 +196,11 @@ class Result(Measures):
         return int(self._given["writes"])
 
     @property
+    def atomics(self) -> int:
+        """Completed atomic operations in the measured window."""
+        return int(self._given.get("atomics", 0))
+
+    @property
     def read(self) -> Measures:
         """The same measures of the reads alone."""
         return Measures(self._given["read"])
@@ -204,6 +209,11 @@ class Result(Measures):
     def write(self) -> Measures:
         """The same measures of the writes alone."""
         return Measures(self._given["write"])
+
+    @property
+    def atomic(self) -> Measures | None:
+        """The same measures of the atomic operations alone; None where there were none."""
+        return Measures(self._given["atomic"]) if "atomic" in self._given else None
 
     @property
     def simulated_time(self) -> float:

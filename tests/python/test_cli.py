@@ -63,7 +63,8 @@ def test_run_prints_json_and_nothing_else(spec_file: Path, subprocess_cxloom: Ca
     assert (outcome.code, outcome.err) == (0, "")
     summary = json.loads(outcome.out)
     declared = {measure["name"] for measure in _core.declarations()["measures"]}
-    assert declared - {"per_device"} | {"spec_hash", "version", "cost"} == set(summary)
+    absent = {"per_device", "atomics", "atomic"}
+    assert declared - absent | {"spec_hash", "version", "cost"} == set(summary)
     assert summary["seed"] == 5
     assert summary["version"] == cx.__version__
     assert sum(summary["breakdown_ns"].values()) == pytest.approx(summary["latency_ns"]["mean"])

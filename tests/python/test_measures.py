@@ -62,7 +62,7 @@ def test_links_report_what_they_declare(tmp_path: Path) -> None:
 
 EVERYTHING = """
 devices:
-  "host[0-1]": {kind: host, queue: 8, cache: {size: 4KiB, ways: 4, levels: [{size: 16KiB}]}}
+  "host[0-1]": {kind: host, queue: 8, cache: {size: 4KiB, ways: 4, levels: [{size: 16KiB}]}, atomics: cache-or-home}
   gpu: {kind: accelerator, queue: 8, memory: {capacity: 1GiB}}
   nic: {kind: io-engine, target: mem0, rate: 1GB/s}
   bus: {kind: bus, bandwidth: 32GB/s}
@@ -77,7 +77,7 @@ links:
   - {between: [sw, "mem[0-1]"]}
 address_map: [{to: [gpu, mem0], interleave: 256B, size: 512KiB}, {to: mem1, coherence: hdm-db}]
 workload:
-  "host*": {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5, fence_every: 100}
+  "host*": {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5, atomics: 0.2, fence_every: 100}
   gpu: {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5}
 """
 BESIDE = {"spec_hash", "version", "cost"}

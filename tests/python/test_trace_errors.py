@@ -94,9 +94,25 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "null": (parquet({"address": unsigned([1, None]), "kind": [0, 0]}), "no address in access 1"),
     "negative": (parquet({"address": [1, -2], "kind": [0, 0]}), "'address' is out of range, found -2 to 1"),
-    "third kind": (
-        parquet({"address": ADDRESSES, "kind": [0, 2]}),
-        "bad kind of access 1, found 2; allowed: 0 ",
+    "fourth kind": (
+        parquet({"address": ADDRESSES, "kind": [0, 3]}),
+        "bad kind of access 1, found 3; allowed: 0 .read., 1 .write. or 2 .atomic.",
+    ),
+    "atomic of three bytes": (
+        parquet({"address": unsigned([0, 64]), "kind": [0, 2], "size": [64, 3]}),
+        "bad size of access 1, found 3; allowed: 4 or 8 bytes for an atomic operation",
+    ),
+    "atomic across a boundary": (
+        parquet({"address": unsigned([0, 68]), "kind": [0, 2]}),
+        "bad address of access 1, found 68; allowed: a multiple of the size of the atomic operation",
+    ),
+    "atomic of three bytes in a text": (
+        text("# cxloom-trace 1: address kind size\n0x40 R 64\n0x40 A 3\n"),
+        ":3: bad size, found '3'; allowed: 4 or 8 bytes for an atomic operation",
+    ),
+    "atomic across a boundary in a text": (
+        text("0x40 R 1\n0x44 A 2\n"),
+        ":2: bad address, found '0x44'; allowed: a multiple of the size of the atomic operation, 8",
     ),
     "no bytes": (
         parquet({"address": ADDRESSES, "kind": [0, 0], "size": [0, 4]}),
@@ -120,7 +136,7 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "other version": (versioned, "an unknown version, found 7; allowed: 1"),
     "prose": (text("Dear reader,\nthis is no trace.\n"), ":1: bad address, found 'Dear'"),
-    "wrong column": (text("0x40 R 1\n0x40 1 R\n"), ":2: bad kind, found '1'; allowed: R or W"),
+    "wrong column": (text("0x40 R 1\n0x40 1 R\n"), ":2: bad kind, found '1'; allowed: R, W or A"),
     "missing column": (text("0x40 R 1\n0x40 R\n"), ":2: a line of 2 columns"),
     "comments only": (text("# nothing\n"), "the trace has no accesses"),
     "bad header": (text("# cxloom-trace 1: address kind thred\n0x40 R 1\n"), ":1: .*did you mean 'thread'"),
@@ -147,7 +163,10 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
         text("0x40 READ 2\n0x40 R 3\n"),
         ":2: bad kind, found 'R'; allowed: READ or WRITE",
     ),
-    "ours, then dramsim3": (text("0x40 R 2\n0x40 READ 3\n"), ":2: bad kind, found 'READ'; allowed: R or W"),
+    "ours, then dramsim3": (
+        text("0x40 R 2\n0x40 READ 3\n"),
+        ":2: bad kind, found 'READ'; allowed: R, W or A",
+    ),
     "dramsim3 beyond 64 bits": (text("0x12345678123456781 READ 2\n"), ":1: bad address"),
     "ramulator2 loads, then reads": (text("LD 0x40\nR 0x40\n"), ":2: bad kind, found 'R'; allowed: LD or ST"),
     "ramulator2 load without address": (text("LD 0x40\nST\n"), ":2: a line of 1 column"),

@@ -19,7 +19,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cxloom.errors import InputError
-from cxloom.trace import ALL_BEFORE, NO_TIMESTAMP, READ, WRITE, TraceBatch, convert, open_trace, write_trace
+from cxloom.trace import (
+    ALL_BEFORE,
+    ATOMIC,
+    NO_TIMESTAMP,
+    READ,
+    WRITE,
+    TraceBatch,
+    convert,
+    open_trace,
+    write_trace,
+)
 from cxloom.trace.format import DTYPES, rebatched
 from cxloom.trace.parquet import ROW_GROUP
 
@@ -48,10 +58,13 @@ def traces(draw: st.DrawFn) -> TraceBatch:
     count = draw(st.integers(1, 40))
     given_times = draw(st.lists(st.booleans(), min_size=count, max_size=count))
     times = np.sort(np.array(column(2**63 - 1), dtype=np.int64))
+    kinds = np.array(column(2))
+    atomic = kinds == ATOMIC
+    addresses = np.array(column(2**64 - 1), dtype=np.uint64)
     return TraceBatch.of(
-        address=np.array(column(2**64 - 1), dtype=np.uint64),
-        kind=column(1),
-        size=column(2**16 - 1, 1),
+        address=np.where(atomic, addresses // 8 * 8, addresses),
+        kind=kinds,
+        size=np.where(atomic, np.where(np.array(column(1)) == 1, 8, 4), column(2**16 - 1, 1)),
         thread=column(2**32 - 1),
         instruction_gap=column(2**32 - 1),
         dependence=[draw(st.just(ALL_BEFORE) | st.integers(0, place)) for place in range(count)],
@@ -127,6 +140,15 @@ def test_parquet_of_others_needs_only_address_and_kind(tmp_path: Path) -> None:
     reader = open_trace(path)
     assert (reader.format, reader.length, reader.metadata) == ("parquet", 2, {})
     assert_same(joined(reader), TraceBatch.of([64, 128], [READ, WRITE]))
+
+
+def test_an_atomic_operation_has_eight_bytes_where_nothing_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "other.parquet"
+    pq.write_table(pa.table({"kind": [0, 2, 1], "address": [64, 72, 128]}), path)
+    assert joined(open_trace(path)).size.tolist() == [64, 8, 64]
+    (tmp_path / "plain.txt").write_text("0x40 R 0\n0x48 A 0\n0x80 W 0\n")
+    assert joined(open_trace(tmp_path / "plain.txt")).size.tolist() == [64, 8, 64]
+    assert TraceBatch.of([64, 72], ATOMIC, size=4).size.tolist() == [4, 4]
 
 
 def test_a_plain_text_trace(tmp_path: Path) -> None:

@@ -13,9 +13,17 @@ import numpy as np
 import pytest
 
 from cxloom import _core
-from cxloom.trace import ALL_BEFORE, READ, WRITE, TraceBatch, info, open_trace, write_trace
+from cxloom.trace import ALL_BEFORE, ATOMIC, READ, WRITE, TraceBatch, info, open_trace, write_trace
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_atomic_operations_are_neither_reads_nor_writes(tmp_path: Path) -> None:
+    path = tmp_path / "trace.parquet"
+    write_trace(path, [TraceBatch.of(8 * np.arange(10), [READ] * 5 + [WRITE] * 3 + [ATOMIC] * 2)])
+    for found in (info(path), info(convert_to_text(path))):
+        assert (found.accesses, found.reads, found.writes, found.atomics) == (10, 5, 3, 2)
+        assert found.bytes == 8 * 64 + 2 * 8
 
 
 def test_measures_in_closed_form(tmp_path: Path) -> None:

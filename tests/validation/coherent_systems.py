@@ -41,6 +41,7 @@ def caches(draw: st.DrawFn) -> Spec:
                 mshrs=st.integers(1, 4),
                 fill_time=time(0, 5),
                 clear_time=time(0, 20),
+                atomic_time=time(0, 60),
                 write_allocate=st.just(False),
                 read_state=st.just("shared"),
                 clean_evictions=st.just("notified"),
@@ -74,6 +75,8 @@ def coherent_systems(draw: st.DrawFn) -> Spec:
         }
         if draw(st.integers(0, 5)) > 0:
             requester["cache"] = draw(caches())
+            if draw(st.booleans()):
+                requester["atomics"] = draw(st.sampled_from(["cache", "home", "cache-or-home"]))
         devices[f"h{i}"] = requester
         workload[f"h{i}"] = {
             "pattern": draw(st.sampled_from(["random", "sequential", "zipf"])),
@@ -81,6 +84,7 @@ def coherent_systems(draw: st.DrawFn) -> Spec:
             "reads": draw(st.sampled_from([0.0, 0.5, 0.8, 1.0])),
             "footprint": draw(st.sampled_from(["256B", "1KiB", "8KiB"])),
             "size": draw(st.sampled_from(["64B", "64B", "8B"])),
+            "atomics": draw(st.sampled_from([0.0, 0.0, 0.3, 1.0])),
         }
     memories = [f"mem{i}" for i in range(draw(st.integers(1, 3)))]
     for name in memories:

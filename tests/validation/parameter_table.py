@@ -107,6 +107,12 @@ def requester_rows(kind: str) -> Iterator[Turn]:
     # In turn around more than it holds, the tree errs from LRU, whose every access misses.
     yield Turn(f"{name}.cache.policy", loop, policy, ("lru", "tree-plru"), RISES, hit_rate)
     yield Turn(f"{name}.cache.policy", skewed, policy, ("lru", "srrip"), RISES, hit_rate)
+    atomics = changed(cached, ("workload.host.atomics", 0.5), ("workload.host.footprint", "2KiB"))
+    yield Turn(f"{name}.atomics", atomics, f"{at}.atomics", ("cache", "home"), RISES, latency)
+    yield Turn(f"{name}.atomics", atomics, f"{at}.atomics", ("home", "cache-or-home"), FALLS, latency)
+    yield Turn(
+        f"{name}.cache.atomic_time", atomics, f"{at}.cache.atomic_time", ("5ns", "200ns"), RISES, latency
+    )
 
 
 def memory_rows(name: str, at: str, base: Spec, device: str) -> Iterator[Turn]:
@@ -119,6 +125,8 @@ def memory_rows(name: str, at: str, base: Spec, device: str) -> Iterator[Turn]:
     writes = changed(base, ("workload.host.reads", 0.0), (f"{at}.write_buffer", 16))
     yield Turn(f"{name}.write_buffer", writes, f"{at}.write_buffer", (16, 1), FALLS, bandwidth)
     yield Turn(f"{name}.posted_writes", writes, f"{at}.posted_writes", (False, True), FALLS, latency)
+    atomics = changed(base, ("workload.host.atomics", 0.5))
+    yield Turn(f"{name}.atomic_time", atomics, f"{at}.atomic_time", ("5ns", "200ns"), RISES, latency)
     media = {"kind": "fixed", "latency": "45ns"}, {"kind": "fixed", "latency": "90ns"}
     yield Turn(f"{name}.media", base, f"{at}.media", media, RISES, latency)
     buffers = changed(base, ("links.1.credits", 2), ("links.2.credits", 2))
@@ -229,6 +237,8 @@ def pattern_rows() -> Iterator[Turn]:
         name = f"patterns.{kind}"
         base = direct(work={"pattern": kind})
         yield Turn(f"{name}.reads", base, f"{at}.reads", (0.2, 0.8), RISES, lambda o: o.summary["reads"])
+        made = lambda o: o.summary["atomics"]  # noqa: E731
+        yield Turn(f"{name}.atomics", base, f"{at}.atomics", (0.2, 0.8), RISES, made)
         yield Turn(f"{name}.footprint", base, f"{at}.footprint", ("16KiB", "1MiB"), RISES, highest)
         yield Turn(f"{name}.base", base, f"{at}.base", ("0x0", "0x400000"), RISES, lowest)
         yield Turn(f"{name}.size", base, f"{at}.size", ("64B", "256B"), RISES, bandwidth)

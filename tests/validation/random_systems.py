@@ -51,7 +51,9 @@ PLACES = st.one_of(
     ),
 )
 MEMORY = st.builds(
-    lambda places, more: {**places, **more}, PLACES, keys(controller_time=time(0, 60), media=MEDIA)
+    lambda places, more: {**places, **more},
+    PLACES,
+    keys(controller_time=time(0, 60), atomic_time=time(0, 30), media=MEDIA),
 )
 CACHE = keys(
     size=st.sampled_from(["1KiB", "4KiB"]),
@@ -59,7 +61,20 @@ CACHE = keys(
     access_time=time(0, 20),
     policy=st.sampled_from(["lru", "fifo", "lifo", "mru", "random"]),
 ).map(choosing)
-REQUESTER = keys(process_time=time(0, 30), queue=st.integers(1, 70), issue_interval=time(0, 20), cache=CACHE)
+
+
+def with_its_cache(requester: Spec) -> Spec:
+    """The parameters of a requester; where atomic operations are made only those with a cache may say."""
+    return {key: value for key, value in requester.items() if key != "atomics" or "cache" in requester}
+
+
+REQUESTER = keys(
+    process_time=time(0, 30),
+    queue=st.integers(1, 70),
+    issue_interval=time(0, 20),
+    cache=CACHE,
+    atomics=st.sampled_from(["cache", "home", "cache-or-home"]),
+).map(with_its_cache)
 SWITCH = keys(
     port_bandwidth=SPEEDS,
     port_delay=time(0, 30),
@@ -128,6 +143,8 @@ def works(draw: st.DrawFn) -> Spec:
         "footprint": draw(st.sampled_from(["8KiB", "64KiB", "1MiB"])),
         "size": draw(st.sampled_from(["64B", "64B", "8B", "32B"])),
     }
+    if draw(st.integers(0, 4)) == 0:
+        work["atomics"] = draw(st.sampled_from([0.2, 1.0]))
     if draw(st.integers(0, 2)) == 0:
         work |= {
             "rate": draw(st.sampled_from(["5M/s", "60M/s"])),

@@ -69,7 +69,8 @@ def _alone(spec: Spec, cached: bool, busy: bool) -> None:
         device.pop("issue_interval", None)
         device["queue"] = 64
     if not cached:
-        spec["devices"][first].pop("cache", None)
+        for key in ("cache", "atomics"):
+            device.pop(key, None)
 
 
 @st.composite

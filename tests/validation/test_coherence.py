@@ -13,7 +13,7 @@ from validation.systems import Spec, finished, host_and_memory
 from cxloom import _core
 
 GENERAL = (
-    *("requests", "reads", "writes", "latency_ns.*", "breakdown_ns.*", "simulated_time_ns"),
+    *("requests", "reads", "writes", "atomics", "latency_ns.*", "breakdown_ns.*", "simulated_time_ns"),
     *("per_requester.*.requests", "per_requester.*.latency_ns.*", "per_requester.*.in_flight_mean"),
 )
 """Laws of all systems that hold of coherent ones too: the others count two messages for each request."""

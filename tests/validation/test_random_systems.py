@@ -34,7 +34,8 @@ def check_requests(outcome: Run) -> None:
     assert outcome.completed == outcome.expected >= wanted
     assert outcome.completed == wanted or (warmup > 0 and len(spec["workload"]) > 1)
     assert summary["completed"]
-    assert len(rows["id"]) == summary["requests"] == summary["reads"] + summary["writes"]
+    kinds = summary["reads"] + summary["writes"] + summary.get("atomics", 0)
+    assert len(rows["id"]) == summary["requests"] == kinds
     latency = rows["completed_ps"] - rows["created_ps"]
     assert np.array_equal(sum(rows[f"{segment}_ps"] for segment in SEGMENTS), latency)
     assert all((rows[f"{segment}_ps"] >= 0).all() for segment in SEGMENTS)

@@ -104,7 +104,16 @@ def fenced(every: int) -> Spec:
     return spec
 
 
+def atomics(where: str) -> Spec:
+    """Atomic operations of one requester, in its cache or by the memory."""
+    spec = cached()
+    spec["devices"]["host"]["atomics"] = where
+    spec["workload"]["host"] |= {"atomics": 0.3, "reads": 0.5}
+    return spec
+
+
 EXAMPLES = [
+    *(atomics(where) for where in ("cache", "home", "cache-or-home")),
     *(fenced(every) for every in (1, 5)),
     two_at_a_time(),
     lossy(),

@@ -10,10 +10,11 @@ from cxloom.report.numbers import duration, percent, significant
 from cxloom.words import counted
 
 _COLUMNS = ("mean", "p50", "p99", "p999", "max")
+KINDS = ("read", "write", "atomic")
 
 
 def to_html(summary: Mapping[str, Any]) -> str:
-    """The measures of all requests, reads and writes as a table, and where the time of a request went as another."""
+    """The measures of all requests and of each kind as a table, and where the time of a request went as another."""
     length = duration(summary["simulated_time_ns"])
     measured = f"{counted(summary['requests'], 'request')} in {length} of simulated time"
     if summary["truncated"]:
@@ -21,7 +22,7 @@ def to_html(summary: Mapping[str, Any]) -> str:
     rows = [
         [name, f"{part['requests']:,}", _number(part["bandwidth_gb_per_s"])]
         + [_number(part["latency_ns"][key]) for key in _COLUMNS]
-        for name, part in (("all", summary), ("read", summary["read"]), ("write", summary["write"]))
+        for name, part in [("all", summary), *((kind, summary[kind]) for kind in KINDS if kind in summary)]
     ]
     parts = [f"<p>{escape(measured)}</p>"]
     parts.append(_table(["", "requests", "GB/s", *(f"{key} ns" for key in _COLUMNS)], rows))

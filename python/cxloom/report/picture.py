@@ -37,7 +37,7 @@ LOOKS: dict[str, tuple[str, str]] = {
     "media_queue": (style.GREEN, "//"),
     "media": (style.GREEN, ""),
 }
-_KINDS = {"read": (style.BLUE, "-"), "write": (style.VERMILION, "--")}
+_KINDS = {"read": (style.BLUE, "-"), "write": (style.VERMILION, "--"), "atomic": (style.GREEN, "-.")}
 _BUSIEST = 4
 _MEMORIES = 6
 _UNEVEN = 1.05

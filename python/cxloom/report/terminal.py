@@ -96,7 +96,8 @@ def _headline(summary: Values, blocks: str) -> Text:
 
 def _performance(summary: Values) -> Table:
     table = _table("", "requests", "GB/s", "mean ns", "p50", "p99", "p99.9", "max")
-    for name, part in (("all", summary), ("read", summary["read"]), ("write", summary["write"])):
+    kinds = [(kind, summary[kind]) for kind in ("read", "write", "atomic") if kind in summary]
+    for name, part in [("all", summary), *kinds]:
         if name == "all" or part["requests"]:
             table.add_row(Text(name, style="bold"), *_measures(part, "mean", "p50", "p99", "p999", "max"))
     return table

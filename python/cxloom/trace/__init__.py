@@ -11,13 +11,14 @@ docs/trace-format.md describes the formats.
 """
 
 from cxloom.trace.capture import CacheLevel, CaptureResult, LevelCounts, capture
-from cxloom.trace.format import ALL_BEFORE, NO_TIMESTAMP, READ, VERSION, WRITE, TraceBatch
+from cxloom.trace.format import ALL_BEFORE, ATOMIC, NO_TIMESTAMP, READ, VERSION, WRITE, TraceBatch
 from cxloom.trace.info import TraceInfo, info
 from cxloom.trace.reader import FORMATS, TraceReader, open_trace
 from cxloom.trace.writer import convert, write_trace
 
 __all__ = [
     "ALL_BEFORE",
+    "ATOMIC",
     "FORMATS",
     "NO_TIMESTAMP",
     "READ",

@@ -187,7 +187,9 @@ def _terminable() -> Iterator[None]:
 def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:
     size = "" if found.file_bytes is None else f", {_bytes(found.file_bytes)}"
     yield "trace", f"{found.path} ({found.format}{size})"
-    yield "accesses", f"{found.accesses:,}: {counted(found.reads, 'read')}, {counted(found.writes, 'write')}"
+    atomics = f", {counted(found.atomics, 'atomic')}" if found.atomics else ""
+    kinds = f"{counted(found.reads, 'read')}, {counted(found.writes, 'write')}{atomics}"
+    yield "accesses", f"{found.accesses:,}: {kinds}"
     yield "read share", f"{found.read_share:.1%}"
     sizes = (
         f"{found.size_min} B"

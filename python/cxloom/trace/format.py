@@ -21,7 +21,7 @@ VERSION = 1
 ROW_GROUP = 1 << 18
 """Accesses that are written, and compressed, together."""
 
-READ, WRITE = 0, 1
+READ, WRITE, ATOMIC = 0, 1, 2
 """Values of the column ``kind``."""
 
 ALL_BEFORE = (1 << 32) - 1
@@ -41,9 +41,12 @@ DTYPES: dict[str, str] = {
 }
 """Name and type (as NumPy calls it) of each column, in their order."""
 
+ATOMIC_BYTES = (4, 8)
+"""Sizes of an atomic operation; the last one is its default."""
+
 REQUIRED = ("address", "kind")
 DEFAULTS = {"size": 64, "thread": 0, "instruction_gap": 0, "dependence": 0, "timestamp": NO_TIMESTAMP}
-"""What a column that is not there means."""
+"""What a column that is not there means; an atomic operation has 8 bytes then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ class TraceBatch:
     """Consecutive accesses, one NumPy array a column, all of one length.
 
     * ``address`` (uint64): of the first byte
-    * ``kind`` (uint8): 0 read, 1 write
-    * ``size`` (uint16): bytes, at least 1
+    * ``kind`` (uint8): 0 read, 1 write, 2 atomic
+    * ``size`` (uint16): bytes, at least 1; of an atomic operation 4 or 8, to which its address is aligned
     * ``thread`` (uint32): which thread of the program made it
     * ``instruction_gap`` (uint32): instructions of that thread since its access before this one
     * ``dependence`` (uint32): it needs the access so many places before it in the trace; 0 for none, ALL_BEFORE for all
@@ -74,14 +77,20 @@ class TraceBatch:
     @classmethod
     def of(cls, address: ArrayLike, kind: ArrayLike, **columns: ArrayLike) -> TraceBatch:
         """A batch from anything array-like; a single number stands for a whole column, and a column left out has its
-        default: size 64, everything else 0 or none. Raises InputError for a value that its column cannot hold.
+        default: size 64 (8 of an atomic operation), everything else 0 or none.
+        Raises InputError for a value that its column cannot hold.
         """
         unknown = set(columns) - set(DEFAULTS)
         if unknown:
             raise InputError("an unknown column", found=repr(min(unknown)), allowed=", ".join(DTYPES))
         addresses = _column("address", address, None)
         given: dict[str, ArrayLike] = {**DEFAULTS, "kind": kind, **columns}
-        return cls(addresses, *(_column(name, given[name], len(addresses)) for name in list(DTYPES)[1:]))
+        whole = [_column(name, given[name], len(addresses)) for name in list(DTYPES)[1:]]
+        atomic = whole[0] == ATOMIC
+        if "size" not in columns and atomic.any():
+            whole[1] = whole[1].copy()
+            whole[1][atomic] = ATOMIC_BYTES[-1]
+        return cls(addresses, *whole)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The arrays by name, in the order of the format."""
@@ -128,8 +137,15 @@ class Checker:
         """The same batch; raises InputError that names the offending access, counted from zero."""
         import numpy as np
 
-        self._refuse_any("kind", batch.kind, batch.kind > WRITE, "0 (read) or 1 (write)")
+        self._refuse_any("kind", batch.kind, batch.kind > ATOMIC, "0 (read), 1 (write) or 2 (atomic)")
         self._refuse_any("size", batch.size, batch.size == 0, "at least 1")
+        atomic = batch.kind == ATOMIC
+        if atomic.any():
+            odd = atomic & ~np.isin(batch.size, ATOMIC_BYTES)
+            self._refuse_any("size", batch.size, odd, "4 or 8 bytes for an atomic operation")
+            astray = atomic & (batch.address % batch.size != 0)
+            allowed = "a multiple of the size of the atomic operation"
+            self._refuse_any("address", batch.address, astray, allowed)
         if batch.dependence.any():
             places = np.arange(self.count, self.count + len(batch), dtype=np.uint64)
             before = (batch.dependence > places) & (batch.dependence != ALL_BEFORE)

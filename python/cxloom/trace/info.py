@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cxloom import _core
-from cxloom.trace.format import ALL_BEFORE, NO_TIMESTAMP, READ, TraceBatch
+from cxloom.trace.format import ALL_BEFORE, ATOMIC, NO_TIMESTAMP, READ, TraceBatch
 from cxloom.trace.reader import TraceReader, open_trace
 
 LINE, PAGE = 64, 4096
@@ -27,6 +27,7 @@ class TraceInfo:
     accesses: int
     reads: int
     writes: int
+    atomics: int
     bytes: int
     """The sizes of all accesses together."""
     size_min: int
@@ -112,7 +113,7 @@ def info(
 class _Tally:
     def __init__(self) -> None:
         self.accesses = self.reads = self.bytes = self.instructions = self.dependences = self.timestamps = 0
-        self.fences = 0
+        self.fences = self.atomics = 0
         self.size_min, self.size_max, self.gap_max = 1 << 16, 0, 0
         self.lowest, self.highest = 1 << 64, 0
         self.threads: dict[int, int] = {}
@@ -125,6 +126,7 @@ class _Tally:
 
         self.accesses += len(batch)
         self.reads += int(np.count_nonzero(batch.kind == READ))
+        self.atomics += int(np.count_nonzero(batch.kind == ATOMIC))
         self.bytes += int(batch.size.sum(dtype=np.uint64))
         self.size_min = min(self.size_min, int(batch.size.min()))
         self.size_max = max(self.size_max, int(batch.size.max()))
@@ -152,7 +154,8 @@ class _Tally:
         return {
             "accesses": self.accesses,
             "reads": self.reads,
-            "writes": self.accesses - self.reads,
+            "writes": self.accesses - self.reads - self.atomics,
+            "atomics": self.atomics,
             "bytes": self.bytes,
             "size_min": self.size_min,
             "size_max": self.size_max,

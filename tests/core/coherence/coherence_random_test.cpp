@@ -111,6 +111,7 @@ Case make(std::uint64_t seed, std::uint64_t accesses) {
     Value::Map memory{
         {"capacity", "1MiB"},
         {"controller_time", draw.ns(20)},
+        {"atomic_time", draw.ns(10)},
         {"media", Value::Map{{"kind", "fixed"}, {"latency", draw.ns(40)}, {"write_latency", draw.ns(60)}}}};
     if (draw.chance(3)) memory.emplace_back("queue", static_cast<std::int64_t>(draw.between(1, 4)));
     return memory;
@@ -188,7 +189,9 @@ Case make(std::uint64_t seed, std::uint64_t accesses) {
         notices = CleanEvictions::kNotified;
         cache.emplace_back("clean_evictions", "notified");
       }
+      if (draw.chance(2)) cache.emplace_back("atomic_time", draw.ns(100));
       host.emplace_back("cache", cache);
+      host.emplace_back("atomics", draw.one_of({"cache", "home", "cache-or-home"}));
     }
     made.has_cache.push_back(cached);
     made.notices.push_back(notices);
@@ -198,13 +201,16 @@ Case make(std::uint64_t seed, std::uint64_t accesses) {
     made.system.device(name, accelerator ? "accelerator" : "host", host);
     link(name, "sw");
     const std::uint64_t reads = draw.between(0, 10);
+    const std::uint64_t atomics = draw.chance(2) ? 0 : draw.between(1, 10);
     Draw of_program(seed * 64 + static_cast<std::uint64_t>(h) +
                     1);  // its own: fewer accesses change nothing else
     std::vector<Access> program;
     for (std::uint64_t i = 0; i < accesses; ++i) {
       const bool read = of_program.below(10) < reads;
-      program.push_back(test::access_to(of_program.below(lines) * kLineBytes,
-                                        read ? AccessKind::kRead : AccessKind::kWrite));
+      const bool atomic = atomics > 0 && of_program.below(10) < atomics;
+      Access& access = program.emplace_back(test::access_to(of_program.below(lines) * kLineBytes));
+      access.kind = atomic ? AccessKind::kAtomic : read ? AccessKind::kRead : AccessKind::kWrite;
+      if (atomic) access.size = kAtomicBytes;
     }
     made.system.replay(name, program, {});
   }

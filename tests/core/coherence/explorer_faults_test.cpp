@@ -47,6 +47,17 @@ TEST(CoherenceFaults, ALostMessageIsADeadlock) {
   }
 }
 
+TEST(CoherenceFaults, AnAtomicOperation) {
+  CoherenceSetup setup = two_caches(1);
+  for (HostSetup& host : setup.hosts) {
+    host.atomics = AtomicsAt::kHome;
+    host.plan.steps = {read_of(0), write_of(0), atomic_of(0)};
+  }
+  finds(setup, loses(Opcode::kMemAtomic), "deadlock");
+  finds(setup, asks_others(Opcode::kMemAtomic, SnpType::kSnpCur), "and the latest is");
+  finds(setup, answers_at_once(Opcode::kMemAtomic, Opcode::kMemData), "data that no home has sent");
+}
+
 TEST(CoherenceFaults, ALineThatIsKept) {
   finds(two_caches(), keeps_snooped_lines(), "node 0 holds a line of which the filter has {} as owners");
   finds(two_caches(), turns(Opcode::kBIRspS, Opcode::kBIRspI), "of which the filter has {} as owners");

@@ -2,6 +2,7 @@
 // that it names. CXLOOM_COHERENCE_LARGE also plays what takes minutes (make coherence-check).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -50,13 +51,13 @@ bool large() { return std::getenv("CXLOOM_COHERENCE_LARGE") != nullptr; }
 
 /// What never comes up in the simulator.
 LitmusOutcomes never(const LitmusProgram& program, LitmusStart start, std::uint32_t in_flight,
-                     NetworkOrder order) {
+                     NetworkOrder order, AtomicsAt atomics = AtomicsAt::kCache) {
   CoherenceSetup system;
   system.home = small_home(2);
   system.quick_memory =
       true;  // when memory answers changes no order: the home takes a line's accesses one by one
   system.order = order;
-  const LitmusFound found = outcomes_explored(program, start, system, small_cache(2), in_flight);
+  const LitmusFound found = outcomes_explored(program, start, system, small_cache(2), in_flight, atomics);
   EXPECT_EQ(found.exploration.violation, "") << found.exploration.path;
   EXPECT_TRUE(found.exploration.whole);
   return without(outcomes_thinkable(program), found.outcomes);
@@ -97,6 +98,40 @@ TEST(Litmus, MoreInFlightFromEmptyCaches) { compare(LitmusStart::kEmpty, 2, &Lit
 TEST(Litmus, MoreInFlightWithLinesInCaches) {
   for (const LitmusStart start : {LitmusStart::kShared, LitmusStart::kOwned})
     compare(start, 2, &Litmus::never_cached);
+}
+
+bool changes_lines(const LitmusProgram& program) {
+  for (const std::vector<Step>& thread : program) {
+    for (const Step& step : thread) {
+      if (step.kind == AccessKind::kAtomic) return true;
+    }
+  }
+  return false;
+}
+
+// An atomic operation of the memory is asked for in the class of writes: requests to other lines may overtake it.
+TEST(Litmus, AtomicOperationsOfTheMemory) {
+  std::size_t some = 0;
+  for (const Litmus& test : table()) {
+    if (!changes_lines(test.program)) continue;
+    ++some;
+    for (const AtomicsAt at : {AtomicsAt::kHome, AtomicsAt::kCacheOrHome}) {
+      for (const LitmusStart start : {LitmusStart::kEmpty, LitmusStart::kShared, LitmusStart::kOwned}) {
+        const NetworkOrder order = order_for(test.program);
+        EXPECT_EQ(never(test.program, start, 1, order, at), test.never_one) << test.name;
+        if (!takes_long(test.program, start, 2) || large()) {
+          const LitmusOutcomes found = never(test.program, start, 2, order, at);
+          if (at == AtomicsAt::kHome) {
+            EXPECT_EQ(found, test.never_cached) << test.name;
+          }
+          EXPECT_TRUE(
+              std::includes(found.begin(), found.end(), test.never_cached.begin(), test.never_cached.end()))
+              << test.name;
+        }
+      }
+    }
+  }
+  EXPECT_GE(some, 4U);
 }
 
 // Requests to different lines that overtake each other on the way are as good as hits that overtake misses.

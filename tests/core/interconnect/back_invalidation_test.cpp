@@ -31,12 +31,12 @@ TEST(BackInvalidation, OpcodesHaveTheirClassesAndNames) {
       {Channel::kS2MBISnp,
        {"BISnpCur", "BISnpData", "BISnpInv", "BISnpCurBlk", "BISnpDataBlk", "BISnpInvBlk"}},
       {Channel::kM2SBIRsp, {"BIRspI", "BIRspS", "BIRspE", "BIRspIBlk", "BIRspSBlk", "BIRspEBlk"}},
-      {Channel::kM2SRwD, {"MemWr", "BIConflict"}},
+      {Channel::kM2SRwD, {"MemWr", "MemAtomic", "BIConflict"}},
       {Channel::kS2MNDR, {"Cmp", "Cmp-S", "Cmp-E", "BI-ConflictAck"}},
       {Channel::kM2SReq, {"MemRd", "MemRdData", "MemInv", "MemClnEvct", "MemRdFwd"}},
       {Channel::kS2MDRS, {"MemData", "MemData-NXM"}},
       {Channel::kD2HReq,
-       {"RdCurr", "RdShared", "RdAny", "RdOwn", "RdOwnNoData", "ItoMWr", "WrInv", "CleanEvict",
+       {"RdCurr", "RdShared", "RdAny", "RdOwn", "RdOwnNoData", "ItoMWr", "WrInv", "Atomic", "CleanEvict",
         "DirtyEvict"}},
       {Channel::kD2HRsp,
        {"RspIHitI", "RspIHitSE", "RspSHitSE", "RspVHitV", "RspIFwdM", "RspSFwdM", "RspVFwdV"}},
@@ -53,8 +53,8 @@ TEST(BackInvalidation, OpcodesHaveTheirClassesAndNames) {
     if (carries_data(opcode)) with_data.insert(kOpcodeNames[i]);
   }
   EXPECT_EQ(found, expected);
-  EXPECT_EQ(with_data,
-            (std::set<std::string_view>{"MemWr", "MemData", "D2H-Data", "H2D-Data", "MWr", "CplD"}));
+  EXPECT_EQ(with_data, (std::set<std::string_view>{"MemWr", "MemAtomic", "MemData", "D2H-Data", "H2D-Data",
+                                                   "MWr", "CplD"}));
 }
 
 /// Links with what may disturb the order of messages.

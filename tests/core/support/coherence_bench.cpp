@@ -38,6 +38,7 @@ CacheAgentParams small_cache(std::uint32_t lines) {
   params.size = Bytes{lines * kLineBytes};
   params.ways = lines;
   params.access_time = {};
+  params.atomic_time = {};
   return params;
 }
 
@@ -53,12 +54,15 @@ HomeSetup small_home(std::uint32_t entries) {
 /// A requester with its cache, or one that keeps no copies and asks as a sequencer without a cache does.
 class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
  public:
-  Host(MessageBench& bench, Endpoint& device, const HostSetup& setup)
-      : Agent(device), plan_(setup.plan), results_(setup.plan.repeated ? 0 : setup.plan.steps.size()) {
+  Host(MessageBench& bench, Endpoint& device, const HostSetup& setup, CoherenceOracle& oracle)
+      : Agent(device),
+        oracle_(oracle),
+        plan_(setup.plan),
+        results_(setup.plan.repeated ? 0 : setup.plan.steps.size()) {
     Agent* taker = this;
     if (setup.cache) {
       cache_ = std::make_unique<CacheAgent>(*setup.cache, Time{}, device, bench.context_of(device), victims(),
-                                            static_cast<CacheAgent::Client&>(*this));
+                                            static_cast<CacheAgent::Client&>(*this), setup.atomics);
       device.add(*cache_);
       for (const Channel channel : {Channel::kS2MBISnp, Channel::kH2DReq, Channel::kD2HReq})
         device.bind(channel, *cache_);
@@ -97,10 +101,11 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
       return;
     }
     const bool read = request.kind == AccessKind::kRead;
+    const bool atomic = request.kind == AccessKind::kAtomic;
     const AddressMap::Place place = place_of(*this, 0, request.address);
-    Opcode opcode = read ? Opcode::kMemRd : Opcode::kMemWr;
+    Opcode opcode = read ? Opcode::kMemRd : atomic ? Opcode::kMemAtomic : Opcode::kMemWr;
     if (place.coherence == Coherence::kHdmH) {
-      opcode = read ? Opcode::kRdCurr : write_past_caches(request.size);
+      opcode = read ? Opcode::kRdCurr : atomic ? Opcode::kAtomic : write_past_caches(request.size);
     } else {
       request.message.snp = read ? SnpType::kSnpCur : SnpType::kSnpInv;
     }
@@ -138,7 +143,10 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
     const auto found = std::find_if(performed_.begin(), performed_.end(), [&](const Performed& each) {
       return each.line == line && each.kind == request.kind;
     });
-    if (found != performed_.end()) {
+    const auto made = oracle_.take_made(request.message);
+    if (made && !plan_.repeated) {
+      results_[request.id] = made;
+    } else if (found != performed_.end()) {
       results_[request.id] = found->version;
       performed_.erase(found);
     }
@@ -147,6 +155,7 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
   void written_back(NodeId /*target*/, std::uint16_t /*bytes*/) override {}
   void go_on() override {}
 
+  CoherenceOracle& oracle_;
   Plan plan_;
   std::unique_ptr<CacheAgent> cache_;
   Pool<Request> requests_;
@@ -173,7 +182,7 @@ class CoherenceBench::Memory final : public Agent {
     const NodeId home = endpoint().id();
     for (const auto& [key, queue] : bench_.queues()) {
       if (queue.receiver == &completion_ && key.lane == lane &&
-          (key.channel == Channel::kM2SRwD || message.opcode == Opcode::kMemWr))
+          (key.channel == Channel::kM2SRwD || message.channel == Channel::kM2SRwD))
         raced_ = bench_.describe(message) + " while the memory works on another access to the line";
     }
     bench_.wait_for(completion_, {home, home, message.channel, lane}, message);
@@ -215,7 +224,9 @@ class CoherenceBench::Watch final : public ProtocolObserver {
     bench_.hosts_[node.index()]->performed(line, kind, version);
     if (bench_.logs_)
       bench_.log_.push_back("      " + bench_.bench_.name_of(node) +
-                            (kind == AccessKind::kRead ? " has read " : " has written ") +
+                            (kind == AccessKind::kRead    ? " has read "
+                             : kind == AccessKind::kWrite ? " has written "
+                                                          : " has changed ") +
                             to_text(line.address()) + ", version " + std::to_string(version));
   }
 
@@ -232,7 +243,7 @@ CoherenceBench::CoherenceBench(const CoherenceSetup& setup)
   if (setup.fault) bench_.on_send(setup.fault);
   for (std::size_t i = 0; i < setup.hosts.size(); ++i) {
     Endpoint& device = bench_.add_device("host" + std::to_string(i));
-    hosts_.push_back(std::make_unique<Host>(bench_, device, setup.hosts[i]));
+    hosts_.push_back(std::make_unique<Host>(bench_, device, setup.hosts[i], oracle_));
     if (hosts_[i]->cache())
       oracle_.add(device.id(), *hosts_[i]->cache(), setup.hosts[i].cache->clean_evictions);
   }
@@ -336,7 +347,9 @@ std::string CoherenceBench::describe(std::size_t choice) const {
   const Issue next = issue(choice);
   const Step& step = hosts_[next.host]->step(next.step);
   return "host" + std::to_string(next.host) +
-         (step.kind == AccessKind::kRead ? " is to read " : " is to write ") +
+         (step.kind == AccessKind::kRead    ? " is to read "
+          : step.kind == AccessKind::kWrite ? " is to write "
+                                            : " is to change ") +
          to_text(LineAddress{step.line}.address());
 }
 

@@ -21,7 +21,7 @@
 
 namespace cxloom::test {
 
-/// A read or write of a line, whose number it names.
+/// An access to a line, whose number it names.
 struct Step {
   AccessKind kind;
   std::uint32_t line;
@@ -32,6 +32,8 @@ constexpr Step read_of(std::uint32_t line) { return {AccessKind::kRead, line}; }
 constexpr Step write_of(std::uint32_t line) { return {AccessKind::kWrite, line}; }
 /// Of a part of the line.
 constexpr Step write_in(std::uint32_t line) { return {AccessKind::kWrite, line, false, 8}; }
+/// Of 8 bytes of the line.
+constexpr Step atomic_of(std::uint32_t line) { return {AccessKind::kAtomic, line, false, 8}; }
 
 /// What a requester does.
 struct Plan {
@@ -45,6 +47,7 @@ Plan anything(std::uint32_t lines, std::uint32_t in_flight = 1);
 struct HostSetup {
   std::optional<CacheAgentParams> cache;  ///< none: it keeps no copies
   Plan plan;
+  AtomicsAt atomics = AtomicsAt::kCache;
 };
 
 /// Who keeps the lines coherent, and how: HDM-DB, HDM-H or HDM-D.

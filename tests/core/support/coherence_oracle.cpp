@@ -1,6 +1,7 @@
 #include "core/support/coherence_oracle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "protocol/opcode.hpp"
@@ -10,6 +11,13 @@ namespace cxloom::test {
 namespace {
 
 std::string name_of(NodeId node) { return std::to_string(node.index()); }
+
+bool is_atomic(Opcode opcode) { return opcode == Opcode::kMemAtomic || opcode == Opcode::kAtomic; }
+
+const char* word_of(AccessKind kind) {
+  constexpr std::array<const char*, kAccessKinds> kWords{" reads ", " writes ", " changes "};
+  return kWords[static_cast<std::size_t>(kind)];
+}
 
 }  // namespace
 
@@ -129,6 +137,17 @@ std::optional<CoherenceOracle::Version> CoherenceOracle::latest_before(const Mes
   return found == asked_.end() ? std::nullopt : std::optional(found->second.latest);
 }
 
+std::optional<CoherenceOracle::Version> CoherenceOracle::made(const Message& answer) const {
+  const auto found = made_.find(&answer);
+  return found == made_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<CoherenceOracle::Version> CoherenceOracle::take_made(const Message& answer) {
+  const auto version = made(answer);
+  made_.erase(&answer);
+  return version;
+}
+
 // ---- What it sees
 
 void CoherenceOracle::sent(const Message& message, Time /*at*/) {
@@ -136,6 +155,7 @@ void CoherenceOracle::sent(const Message& message, Time /*at*/) {
   if (!on_the_way_.emplace(&message, address).second)
     fail(address, "a message that is sent again before it has arrived: " + describe(message));
   if (!coherent(address)) return;
+  made_.erase(&message);
   const std::uint32_t cache = cache_at(message.source);
   if (message.opcode == Opcode::kMemWr && message.snp == SnpType::kNoOp && cache != kNone &&
       to_home(message)) {
@@ -173,7 +193,13 @@ void CoherenceOracle::answered(const Message& message, Asked asked) {
   const Version current = answered.forwarded.value_or(answered.memory);
   answered.forwarded.reset();
   if (message.failed) return;
-  if (message.opcode == Opcode::kMemData || message.opcode == Opcode::kH2DData) {
+  if (is_atomic(asked.opcode)) {
+    if (answered.memory != answered.latest)
+      fail(asked.line, "an atomic operation comes to memory without the latest write");
+    atomics_.push_back({message.destination, asked.line, answered.memory, true});
+    made_[&message] = answered.memory = ++answered.latest;
+    touch(asked.line);
+  } else if (message.opcode == Opcode::kMemData || message.opcode == Opcode::kH2DData) {
     if (!asked.past_caches) {
       carried_[&message] = {asked.line, current};
     } else if (current < asked.latest) {
@@ -209,7 +235,7 @@ void CoherenceOracle::handled(const std::string& state) {
 void CoherenceOracle::cache_handled(const Message& message, std::uint32_t cache) {
   const LineAddress address = LineAddress::of(message.address);
   const bool data = message.opcode == Opcode::kMemData || message.opcode == Opcode::kH2DData;
-  if (data && !message.failed) {
+  if (data && !message.failed && !made(message)) {
     const auto found = carried_.find(&message);
     if (found == carried_.end()) {
       fail(address, "data that no home has sent");
@@ -245,7 +271,7 @@ void CoherenceOracle::home_handled(const Message& message) {
   const bool past = (write && !write_back) ||
                     (message.opcode == Opcode::kMemRd && message.meta == MetaValue::kInvalid) ||
                     message.opcode == Opcode::kRdCurr || message.opcode == Opcode::kItoMWr ||
-                    message.opcode == Opcode::kWrInv;
+                    message.opcode == Opcode::kWrInv || is_atomic(message.opcode);
   if (!asked_.emplace(&message, Asked{address, message.opcode, past, at.latest}).second)
     fail(address, "a request that its home takes up twice: " + describe(message));
   if (message.completion) completions_.insert(message.completion);
@@ -313,11 +339,10 @@ void CoherenceOracle::performed(NodeId node, LineAddress address, AccessKind kin
   ++accesses_;
   Line& at = line(address);
   Version& copy = at.copies[cache_at(node)];
-  const bool write = kind == AccessKind::kWrite;
+  const bool write = kind != AccessKind::kRead;
   if (logs_) {
-    log_.push_back(to_text(now) + "  " + name_of(node) + (write ? " writes " : " reads ") +
-                   to_text(address.address()) + " on version " + std::to_string(copy) + " of " +
-                   std::to_string(at.latest));
+    log_.push_back(to_text(now) + "  " + name_of(node) + word_of(kind) + to_text(address.address()) +
+                   " on version " + std::to_string(copy) + " of " + std::to_string(at.latest));
   }
   if (copy != at.latest) {
     fail(address, "node " + name_of(node) + (write ? " writes on top of" : " reads") + " version " +
@@ -326,6 +351,7 @@ void CoherenceOracle::performed(NodeId node, LineAddress address, AccessKind kin
   const LineState held = caches_[cache_at(node)].agent->held(address);
   if (held == LineState::kInvalid || (write && held != LineState::kDirty))
     fail(address, "node " + name_of(node) + " has no right to what it does");
+  if (kind == AccessKind::kAtomic) atomics_.push_back({node, address, copy, false});
   if (write) copy = ++at.latest;
   touch(address);
 }

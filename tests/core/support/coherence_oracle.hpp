@@ -30,7 +30,8 @@ namespace cxloom::test {
 /// A store makes a new version in its cache. A write-back carries what the cache has as it is sent, and the home has it when it
 /// acts on the message; the data that a cache sends with the answer to a snoop, or when they are pulled, likewise. The data of a
 /// read carry what the home has as they are sent, and the cache has it when it acts on the message. A write past the caches takes
-/// effect when the home sends its Cmp or GO.
+/// effect when the home sends its Cmp or GO, and an atomic operation of the memory when it sends what was there. Each atomic
+/// operation makes a new version of the one that it has read.
 class CoherenceOracle final : public ProtocolObserver {
  public:
   using Version = std::uint64_t;
@@ -71,8 +72,22 @@ class CoherenceOracle final : public ProtocolObserver {
   std::optional<Version> carried(const Message& message) const;
   /// What was the latest when the home took up a request that is still without an answer; nothing for all other messages.
   std::optional<Version> latest_before(const Message& request) const;
-  /// Reads and writes of which it has seen that they took effect in a cache.
+  /// Accesses of which it has seen that they took effect in a cache.
   std::uint64_t accesses() const { return accesses_; }
+
+  /// An atomic operation: who made it, and the version that it read.
+  struct Atomic {
+    NodeId requester;
+    LineAddress line;
+    Version read;
+    bool by_memory;
+  };
+  /// All that have taken effect, in their order.
+  const std::vector<Atomic>& atomics() const { return atomics_; }
+  /// The version that an atomic operation of the memory has made, of which this message is the answer; nothing for all others.
+  std::optional<Version> made(const Message& answer) const;
+  /// The same, once: the message may be another after that.
+  std::optional<Version> take_made(const Message& answer);
 
  private:
   struct Cache {
@@ -143,6 +158,8 @@ class CoherenceOracle final : public ProtocolObserver {
   std::unordered_map<const Message*, LineAddress>
       conflicts_;  // questions that no cache has the answer to yet
   std::uint64_t accesses_ = 0;
+  std::vector<Atomic> atomics_;
+  std::unordered_map<const Message*, Version> made_;  // by answers
   std::string violation_;
   bool logs_ = false;
   std::vector<std::string> log_;

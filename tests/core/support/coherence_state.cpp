@@ -26,6 +26,7 @@ StateText& StateText::message(const Message& message) {
   flag(message.failed, 'f').flag(message.completion != nullptr, 'c');
   if (const auto carried = oracle_.carried(message)) version(line, *carried);
   if (const auto before = oracle_.latest_before(message)) (*this << '<').version(line, *before);
+  if (const auto made = oracle_.made(message)) (*this << '=').version(line, *made);
   return *this << ';';
 }
 
@@ -67,14 +68,14 @@ void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& te
                     << static_cast<std::uint64_t>(transaction->granted);
     text.flag(transaction->miss, 'm').flag(transaction->data_in, 'd').flag(transaction->asked, 'a');
     for (const Request* request = transaction->waiting.first(); request; request = request->next)
-      text << "RW"[static_cast<std::size_t>(request->kind)] << request->id;
+      text << "RWA"[static_cast<std::size_t>(request->kind)] << request->id;
     if (const CacheAgent::Snoop* const snoop = transaction->snoop) {
       text << '!' << std::uint64_t{snoop->lines_left} << static_cast<std::uint64_t>(snoop->left);
       text.message(*snoop->message);
     }
   }
   for (const Request* request = cache.outside_.first(); request; request = request->next) {
-    text << "rw"[static_cast<std::size_t>(request->kind)] << request->id << '@';
+    text << "rwa"[static_cast<std::size_t>(request->kind)] << request->id << '@';
     text.line(LineAddress::of(request->address));
   }
   write_early(cache.cxl_cache_.order_, text);

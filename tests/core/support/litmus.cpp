@@ -17,6 +17,8 @@ constexpr std::uint32_t kLines = 2;
 
 /// An access of a program, and the value that it writes.
 struct Access {
+  bool sees() const { return step.kind != AccessKind::kWrite; }
+
   Step step;
   std::size_t thread;
   std::size_t number;  // in the thread
@@ -29,7 +31,7 @@ std::vector<Access> accesses_of(const LitmusProgram& program) {
   for (std::size_t thread = 0; thread < program.size(); ++thread) {
     for (std::size_t i = 0; i < program[thread].size(); ++i) {
       const Step& step = program[thread][i];
-      all.push_back({step, thread, i, step.kind == AccessKind::kWrite ? ++written[step.line] : 0});
+      all.push_back({step, thread, i, step.kind != AccessKind::kRead ? ++written[step.line] : 0});
     }
   }
   return all;
@@ -47,7 +49,7 @@ std::string outcome(const std::vector<Access>& accesses, const std::vector<int>&
   std::string text;
   const auto add = [&](int value) { text += (text.empty() ? "" : " ") + std::to_string(value); };
   for (std::size_t i = 0; i < accesses.size(); ++i) {
-    if (accesses[i].step.kind == AccessKind::kRead) add(seen[i]);
+    if (accesses[i].sees()) add(seen[i]);
   }
   const std::array<int, kLines> writes = writes_of(accesses);
   for (std::uint32_t line = 0; line < kLines; ++line) {
@@ -74,8 +76,8 @@ LitmusOutcomes outcomes_of(const LitmusProgram& program,
       if (!ready) continue;
       const std::array<int, kLines> before = memory;
       int& at = memory[accesses[i].step.line];
-      if (accesses[i].writes > 0) at = accesses[i].writes;
       seen[i] = at;
+      if (accesses[i].writes > 0) at = accesses[i].writes;
       done[i] = true;
       go_on(left - 1);
       done[i] = false;
@@ -95,7 +97,11 @@ std::string outcome(const std::vector<Access>& accesses, const CoherenceBench& b
     if (access.writes > 0) value_of[access.step.line][version(access)] = access.writes;
   }
   std::vector<int> seen;
-  for (const Access& access : accesses) seen.push_back(value_of[access.step.line][version(access)]);
+  for (const Access& access : accesses) {
+    // An atomic operation has read the version before the one that it made.
+    const CoherenceOracle::Version made = access.step.kind == AccessKind::kAtomic ? 1 : 0;
+    seen.push_back(value_of[access.step.line][version(access) - made]);
+  }
   std::array<int, kLines> last{};
   for (std::uint32_t line = 0; line < kLines; ++line)
     last[line] = value_of[line][bench.oracle().latest(LineAddress{line})];
@@ -111,9 +117,12 @@ LitmusProgram litmus_program(const std::string& text) {
   for (std::string word; words >> word;) {
     if (word == "/") {
       program.emplace_back();
-    } else if (word.size() == 2 && (word[0] == 'R' || word[0] == 'W') && (word[1] == 'x' || word[1] == 'y')) {
+    } else if (word.size() == 2 && std::string("RWA").find(word[0]) != std::string::npos &&
+               (word[1] == 'x' || word[1] == 'y')) {
       const std::uint32_t line = word[1] == 'x' ? 0 : 1;
-      Step& step = program.back().emplace_back(word[0] == 'R' ? read_of(line) : write_of(line));
+      Step& step = program.back().emplace_back(word[0] == 'R'   ? read_of(line)
+                                               : word[0] == 'W' ? write_of(line)
+                                                                : atomic_of(line));
       step.fenced = std::exchange(fence, false);
     } else if (word == "F") {
       fence = true;
@@ -152,22 +161,25 @@ LitmusOutcomes outcomes_thinkable(const LitmusProgram& program) {
       }
       return;
     }
-    const int most = accesses[i].step.kind == AccessKind::kRead ? writes[accesses[i].step.line] : 0;
-    for (seen[i] = 0; seen[i] <= most; ++seen[i]) choose(i + 1);
+    const int most = accesses[i].sees() ? writes[accesses[i].step.line] : 0;
+    for (seen[i] = 0; seen[i] <= most; ++seen[i]) {
+      if (seen[i] == 0 || seen[i] != accesses[i].writes)
+        choose(i + 1);  // nobody reads what it has yet to write
+    }
   };
   choose(0);
   return all;
 }
 
 LitmusFound outcomes_explored(const LitmusProgram& program, LitmusStart start, CoherenceSetup system,
-                              const CacheAgentParams& cache, std::uint32_t in_flight) {
+                              const CacheAgentParams& cache, std::uint32_t in_flight, AtomicsAt atomics) {
   const std::vector<Access> accesses = accesses_of(program);
   const std::size_t before = start == LitmusStart::kEmpty ? 0 : 1;
   for (std::vector<Step> thread : program) {
     const std::uint32_t last = thread.back().line;
     if (before > 0)
       thread.insert(thread.begin(), start == LitmusStart::kShared ? read_of(last) : write_of(last));
-    system.hosts.push_back({cache, {thread, false, in_flight}});
+    system.hosts.push_back({cache, {thread, false, in_flight}, atomics});
   }
   LitmusFound found;
   Explorer explorer([&] {

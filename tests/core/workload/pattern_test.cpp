@@ -85,6 +85,49 @@ TEST(Pattern, TheShareOfReadsIsRightAndLeavesTheAddressesAlone) {
   }
 }
 
+TEST(Pattern, TheShareOfAtomicsIsRightAndLeavesTheOthersAlone) {
+  constexpr int kDraws = 100'000;
+  const Value::Map base{{"reads", "50%"}, {"footprint", "1MiB"}};
+  const auto with = [&](const char* share) {
+    Value::Map params = base;
+    params.emplace_back("atomics", share);
+    return take(*make("random", params), kDraws);
+  };
+  const auto none = take(*make("random", base), kDraws);
+  const auto some = with("30%");
+  int atomics = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    EXPECT_EQ(some[i].address, none[i].address);
+    const bool atomic = some[i].kind == AccessKind::kAtomic;
+    atomics += atomic ? 1 : 0;
+    EXPECT_EQ(some[i].size, atomic ? 8 : 64);
+    if (!atomic) {
+      EXPECT_EQ(some[i].kind, none[i].kind);
+    }
+  }
+  EXPECT_NEAR(atomics / double{kDraws}, 0.3, 5 * std::sqrt(0.3 * 0.7 / kDraws));
+  for (const Access& access : with("100%")) EXPECT_EQ(access.kind, AccessKind::kAtomic);
+}
+
+TEST(Pattern, AnAtomicOperationTakesEightBytesOrFour) {
+  for (const auto& [size, bytes] : {std::pair("64B", 8), {"8B", 8}, {"256B", 8}, {"12B", 4}, {"4B", 4}}) {
+    for (const Access& access :
+         take(*make("random", {{"atomics", 1.0}, {"footprint", "4KiB"}, {"size", size}}), 200)) {
+      EXPECT_EQ(access.size, bytes) << size;
+      EXPECT_EQ(access.address.value() % access.size, 0U) << size;
+    }
+  }
+  for (const char* const size : {"3B", "6B"}) {
+    const std::string error = input_error([&] {
+                                make("random", {{"atomics", 0.1}, {"footprint", "4KiB"}, {"size", size}});
+                              }).what();
+    EXPECT_NE(error.find("the size of an access must be a multiple of 4"), std::string::npos) << error;
+  }
+  EXPECT_NO_THROW(make("random", {{"footprint", "4KiB"}, {"size", "3B"}}));
+  for (const char* const share : {"101%", "-1%"})
+    EXPECT_EQ(input_error([&] { make("random", {{"atomics", share}}); }).path(), "atomics");
+}
+
 TEST(Pattern, SameSeedSameStreamAndOtherNamesOtherStreams) {
   const auto addresses = [](const std::string& name, std::uint64_t seed) {
     std::vector<std::uint64_t> all;

@@ -78,6 +78,27 @@ TEST(TextTrace, AFenceIsADependenceOnAllBefore) {
                    "line 3: bad dependence, found 'any'; allowed: an integer from 0 to 1, or all"));
 }
 
+TEST(TextTrace, AnAtomicOperationHasFourOrEightAlignedBytes) {
+  const auto without_size = parse("0x48 A 1\n0x40 W 2\n");
+  EXPECT_EQ(without_size[0].kind, AccessKind::kAtomic);
+  EXPECT_EQ(without_size[0].size, 8);
+  EXPECT_EQ(without_size[1].size, 64);
+  const std::string header =
+      "# cxloom-trace 1: size address kind\n";  // the kind comes behind what depends on it
+  const auto sized = parse(header + "4 0x44 A\n8 0x48 A\n");
+  EXPECT_EQ(sized[0].size, 4);
+  EXPECT_EQ(sized[1].size, 8);
+  EXPECT_EQ(error("0x0 R 1\n0x44 A 2\n"),
+            "line 2: bad address, found '0x44'; allowed: a multiple of the size of the atomic operation, 8");
+  EXPECT_EQ(error(header + "4 0x42 A\n"),
+            "line 2: bad address, found '0x42'; allowed: a multiple of the size of the atomic operation, 4");
+  for (const char* const size : {"3", "16", "64"}) {
+    EXPECT_EQ(error(header + size + " 0x40 A\n"), std::string("line 2: bad size, found '") + size +
+                                                      "'; allowed: 4 or 8 bytes for an atomic operation");
+  }
+  EXPECT_TRUE(says(error("0x40 AA 1\n"), "line 1: bad kind, found 'AA'"));
+}
+
 TEST(TextTrace, WhatIsWrittenIsReadBack) {
   RandomStream random(11, "test", "trace");
   std::vector<Access> accesses;
@@ -87,6 +108,11 @@ TEST(TextTrace, WhatIsWrittenIsReadBack) {
     access.address = Address{random.next() >> random.below(64)};
     access.kind = random.chance(0.5) ? AccessKind::kWrite : AccessKind::kRead;
     access.size = static_cast<std::uint16_t>(1 + random.below(65535));
+    if (random.chance(0.2)) {
+      access.kind = AccessKind::kAtomic;
+      access.size = random.chance(0.5) ? 4 : 8;
+      access.address = Address{access.address.value() / 8 * 8};
+    }
     access.thread = static_cast<std::uint32_t>(random.next() >> 32U);
     access.instruction_gap = static_cast<std::uint32_t>(random.next() >> 40U);
     access.dependence = random.chance(0.1) ? kAllBefore : static_cast<std::uint32_t>(random.below(i + 1));
@@ -112,7 +138,7 @@ TEST(TextTrace, BlocksMayEndAnywhere) {
 }
 
 TEST(TextTrace, ErrorsNameTheLineAndTheText) {
-  EXPECT_EQ(error("0x40 R 1\n0x40 X 2\n"), "line 2: bad kind, found 'X'; allowed: R or W");
+  EXPECT_EQ(error("0x40 R 1\n0x40 X 2\n"), "line 2: bad kind, found 'X'; allowed: R, W or A");
   EXPECT_EQ(
       error("# c\n\n40 R 1\n"),
       "line 3: bad address, found '40'; allowed: a hexadecimal number of up to 64 bits, such as 0x1f40");

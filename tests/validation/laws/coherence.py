@@ -32,6 +32,7 @@ REQUESTS = {
     "RdOwnNoData",
     "ItoMWr",
     "WrInv",
+    "Atomic",
 }
 SNOOPS = {"BISnpCur", "BISnpData", "BISnpInv", "BISnpInvBlk", "SnpCur", "SnpData", "SnpInv"}
 INVALIDATING = {"BISnpInv", "BISnpInvBlk", "SnpInv"}
@@ -145,7 +146,7 @@ class LoggedLook(Look):
             for m in self.log
             if m.destination == home
             and m.part == WINDOW
-            and (m.opcode in REQUESTS or (m.opcode == "MemWr" and m.snp == SNP_INV))
+            and (m.opcode in REQUESTS or (m.opcode in ("MemWr", "MemAtomic") and m.snp == SNP_INV))
         ]
 
     def lines_at(self, home: str) -> set[int]:
@@ -305,8 +306,8 @@ def owned(look: LoggedLook, homes: Any) -> set[int]:
             "RspIHitSE",
             "RspIFwdM",
         )
-        or (m.opcode == "MemWr" and m.meta == 0)
-        or m.opcode in ("ItoMWr", "WrInv")
+        or (m.opcode in ("MemWr", "MemAtomic") and m.meta == 0)
+        or m.opcode in ("ItoMWr", "WrInv", "Atomic")
     ]
     for _, granted, m in sorted(events, key=lambda event: event[:2]):
         home, peer = (m.source, m.destination) if granted else (m.destination, m.source)
@@ -354,7 +355,7 @@ def conflicts_asked(look: LoggedLook, value: int, name: str) -> None:
 
 @law("per_requester.*.lines_lost", laws=COHERENCE)
 def lines_lost(look: LoggedLook, value: int, name: str) -> None:
-    """Taken away by a snoop at once, or when what was under way for the line is served."""
+    """Taken away by a snoop at once, when what was under way for the line is served, or after an atomic operation."""
     lines = [
         (before, after)
         for m in snooped_at(look, name)
@@ -366,6 +367,7 @@ def lines_lost(look: LoggedLook, value: int, name: str) -> None:
         for m in look.log
         if m.destination == name and m.part == WINDOW and m.opcode not in SNOOPS and "snooped" in m.before
     ]
+    later += [m for m in snooped_at(look, name) for after in states(m.after) if "+Operate" in after]
     if not later:
         look.equal(value, at_once)
     look.within(value, at_once, at_once + len(later))

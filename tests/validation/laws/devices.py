@@ -53,11 +53,14 @@ def write_backs(look: Look, value: int, name: str) -> None:
     look.within(value, 0, look.summary["write_backs"])
 
 
-@law("per_memory.*.reads", "per_memory.*.writes")
+@law("per_memory.*.reads", "per_memory.*.writes", "per_memory.*.atomics")
 def accesses(look: Look, value: int, name: str) -> None:
     measures, mine = at(look, name), served(look, name)
-    look.equal(measures["reads"] + measures["writes"], measures["requests"] + measures["write_backs"])
+    atomics = measures.get("atomics", 0)
+    accesses = measures["requests"] + measures["write_backs"]
+    look.equal(measures["reads"] + measures["writes"] + atomics, accesses)
     if look.controllers_take_time:
+        look.equal(atomics, int((mine & look.made).sum()))
         look.equal(measures["reads"], int((mine & look.memory_reads).sum()))
 
 
@@ -65,11 +68,14 @@ def accesses(look: Look, value: int, name: str) -> None:
 def bandwidth(look: Look, value: float, name: str) -> None:
     measures, mine = at(look, name), served(look, name)
     read, write = measures["read_gb_per_s"], measures["write_gb_per_s"]
-    look.equal(measures["bandwidth_gb_per_s"], read + write)
+    if not look.atomics:
+        look.equal(measures["bandwidth_gb_per_s"], read + write)
     if look.controllers_take_time:
+        both = float(look.size[mine & look.made].sum()) / look.length
+        look.equal(measures["bandwidth_gb_per_s"], read + write + both)
         look.equal(read * look.length, float(look.size[mine & look.memory_reads].sum()))
         back = LINE * measures["write_backs"]
-        look.equal(write * look.length, float(look.size[mine & ~look.memory_reads].sum()) + back)
+        look.equal(write * look.length, float(look.size[mine & ~look.memory_reads & ~look.made].sum()) + back)
 
 
 @law("per_memory.*.latency_ns.*")

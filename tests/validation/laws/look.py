@@ -56,12 +56,18 @@ class Look:
 
     @cached_property
     def exact(self) -> bool:
-        """All messages are those of the rows: whole, and no write-backs, failures or I/O besides."""
+        """All messages are those of the rows: whole, and no write-backs, failures, I/O or atomics besides."""
         cached_writes = any(
             "cache" in self.device(name) and work.get("reads", 1.0) < 1
             for name, work in self.spec["workload"].items()
         )
-        return self.whole and not cached_writes and not self.summary["per_io"] and not self.summary["failed"]
+        besides = cached_writes or self.summary["per_io"] or self.summary["failed"] or self.atomics
+        return self.whole and not besides
+
+    @cached_property
+    def atomics(self) -> bool:
+        """Somebody makes atomic operations."""
+        return any(work.get("atomics") for work in self.spec["workload"].values())
 
     def link(self, name: str) -> Spec:
         """A link of the spec by its name in the result."""
@@ -140,13 +146,23 @@ class Look:
 
     @cached_property
     def size(self) -> Array:
-        """What each request moved if a memory served it: a line behind a cache."""
-        return np.where(self.cached, LINE, self.rows["size"])
+        """What each request moved if a memory served it: a line behind a cache, or the bytes of an atomic operation."""
+        return np.where(self.cached & ~self.made, LINE, self.rows["size"])
+
+    @cached_property
+    def made(self) -> Array:
+        """The atomic operations that a memory made."""
+        near = [
+            self.outcome.nodes.index(n)
+            for n, device in self.spec["devices"].items()
+            if "cache" in device and device.get("atomics", "cache") == "cache"
+        ]
+        return (self.rows["kind"] == 2) & self.served & ~np.isin(self.rows["requester"], near)
 
     @cached_property
     def memory_reads(self) -> Array:
-        """The requests that read memory: behind a cache all."""
-        return self.cached | (self.rows["kind"] == 0)
+        """The requests that read memory: behind a cache all, but for atomic operations of the memory."""
+        return (self.cached | (self.rows["kind"] == 0)) & ~self.made
 
     @cached_property
     def payload(self) -> int | None:
@@ -155,7 +171,7 @@ class Look:
             LINE if "cache" in self.device(name) else int(work["size"].removesuffix("B"))
             for name, work in self.spec["workload"].items()
         }
-        return sizes.pop() if len(sizes) == 1 and not self.summary["per_io"] else None
+        return sizes.pop() if len(sizes) == 1 and not self.summary["per_io"] and not self.atomics else None
 
     def of(self, column: str, name: str) -> Array:
         """The requests whose requester or target this is."""

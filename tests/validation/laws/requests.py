@@ -20,11 +20,19 @@ def moved(look: Look, of: Any) -> float:
     return float(look.size[of & look.served].sum())
 
 
-@law("requests", "reads", "writes", "read.requests", "write.requests")
+KINDS = {"read": 0, "write": 1, "atomic": 2}
+
+
+def of_kind(look: Look) -> Array | None:
+    """The requests that a statistic of one kind is about; None if it is about all."""
+    return look.rows["kind"] == KINDS[look.path[0]] if look.path[0] in KINDS else None
+
+
+@law("requests", "reads", "writes", "atomics", "read.requests", "write.requests", "atomic.requests")
 def counts(look: Look, value: int) -> None:
-    wanted = {"requests": slice(None), "reads": 0, "writes": 1, "read": 0, "write": 1}[look.path[0]]
     kind = look.rows["kind"]
-    look.equal(value, len(kind) if isinstance(wanted, slice) else int((kind == wanted).sum()))
+    wanted = KINDS.get(look.path[0].removesuffix("s"))
+    look.equal(value, len(kind) if wanted is None else int((kind == wanted).sum()))
 
 
 @law("write_backs")
@@ -61,18 +69,17 @@ def length(look: Look, value: float) -> None:
         look.within(value, float(completed.max() - completed.min()) / 1000, look.outcome.end_ns)
 
 
-@law("bandwidth_gb_per_s", "read.bandwidth_gb_per_s", "write.bandwidth_gb_per_s")
+@law("bandwidth_gb_per_s", *(f"{kind}.bandwidth_gb_per_s" for kind in KINDS))
 def bandwidth(look: Look, value: float) -> None:
-    kind = {"read": look.rows["kind"] == 0, "write": look.rows["kind"] == 1}.get(
-        look.path[0], look.served | True
-    )
-    back = 0 if look.path[0] == "read" else LINE * look.summary["write_backs"]
+    kind = of_kind(look)
+    kind = look.served | True if kind is None else kind
+    back = 0 if look.path[0] in ("read", "atomic") else LINE * look.summary["write_backs"]
     look.equal(value * look.length, moved(look, kind) + back)
 
 
-@law("latency_ns.*", "read.latency_ns.*", "write.latency_ns.*")
+@law("latency_ns.*", *(f"{kind}.latency_ns.*" for kind in KINDS))
 def latency(look: Look, value: float | None, key: str) -> None:
-    kind = {"read": look.rows["kind"] == 0, "write": look.rows["kind"] == 1}.get(look.path[0])
+    kind = of_kind(look)
     of = np.ones(len(look.rows["id"]), dtype=bool) if kind is None else kind
     if key == "ci95":
         confidence(look, value, of)
@@ -111,9 +118,9 @@ def stationary(look: Look, value: bool | None) -> None:
     look.equal(value is False, noted)
 
 
-@law("breakdown_ns.*", "read.breakdown_ns.*", "write.breakdown_ns.*")
+@law("breakdown_ns.*", *(f"{kind}.breakdown_ns.*" for kind in KINDS))
 def breakdown(look: Look, value: float | None, segment: str) -> None:
-    kind = {"read": look.rows["kind"] == 0, "write": look.rows["kind"] == 1}.get(look.path[0])
+    kind = of_kind(look)
     look.check_breakdown(value, np.ones(len(look.rows["id"]), dtype=bool) if kind is None else kind, segment)
 
 
@@ -172,8 +179,25 @@ def hit_rate(look: Look, value: float, name: str) -> None:
     # A hit crosses no link; whoever waits for the line of another has that one's hops, unless the line is at home.
     hits = own & (look.rows["hops"] == 0) & (look.rows["mshr_ps"] == 0)
     if look.whole and not look.device(name).get("memory") and not look.summary["failed"]:
-        look.equal(value * own.sum(), float(hits.sum()))
+        if not look.atomics:
+            look.equal(value * own.sum(), float(hits.sum()))
+        # Who waits for the end of an atomic operation may have hit its line, or may have waited for it before.
+        look.within(value * own.sum(), 0, float((own & (look.rows["hops"] == 0)).sum()))
     look.within(value, 0, 1)
+
+
+@law("per_requester.*.cache_atomics", "per_requester.*.home_atomics")
+def atomics_by_place(look: Look, value: int, name: str) -> None:
+    """They are counted when they begin, and those that a memory made have been there."""
+    own = look.of("requester", name) & (look.rows["kind"] == 2)
+    measures = look.summary["per_requester"][name]
+    queue = look.device(name).get("queue", 64)
+    if look.whole and not look.summary["failed"]:
+        both = measures.get("cache_atomics", 0) + measures.get("home_atomics", 0)
+        look.equal(both, int(own.sum()))
+        if look.controllers_take_time and look.path[-1] == "home_atomics":
+            look.equal(value, int((own & look.made).sum()))
+    look.within(value, 0, own.sum() + queue)
 
 
 @law("per_requester.*.write_backs")

@@ -1,0 +1,170 @@
+// Atomic operations in a memory that nobody keeps coherent: each alone on its line, from its read until its write is done.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "core/support/system.hpp"
+
+namespace cxloom {
+namespace {
+
+using namespace literals;
+using test::access_to;
+using test::Running;
+using test::System;
+
+constexpr AccessKind R = AccessKind::kRead;
+constexpr AccessKind W = AccessKind::kWrite;
+constexpr AccessKind A = AccessKind::kAtomic;
+
+// 40 ns of controller; in the media 45 ns for a read and 105 ns for a write; 20 ns for the operation.
+constexpr Time kController = 40_ns;
+constexpr Time kRead = 45_ns;
+constexpr Time kWrite = 105_ns;
+constexpr Time kMake = 45_ns + 20_ns + 105_ns;
+
+struct At {
+  Time when;
+  std::uint64_t address;
+  AccessKind kind;
+};
+
+/// A host without a cache, and a memory at its side: the latency of each access, in their order.
+std::vector<Time> latencies(const std::vector<At>& accesses, const Value::Map& more = {}) {
+  Value::Map memory{
+      {"atomic_time", "20ns"},
+      {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}, {"write_latency", "105ns"}}}};
+  memory.insert(memory.end(), more.begin(), more.end());
+  System system;
+  system.device("host", "host", {{"process_time", "0ns"}, {"queue", 64}}).device("mem", "memory", memory);
+  system.link("host", "mem").region({"mem"});
+  std::vector<Access> trace;
+  for (const At& each : accesses) {
+    Access& access = trace.emplace_back(access_to(each.address, each.kind));
+    access.timestamp = each.when;
+    access.timed = true;
+    if (each.kind == A) access.size = kAtomicBytes;
+  }
+  Running run(system.replay("host", trace, {{"replay", "timestamps"}}));
+  run.to_end();
+  std::vector<Time> found(accesses.size());
+  for (std::size_t row = 0; row < run.table().rows(); ++row) found[run.table().id[row]] = run.latency(row);
+  return found;
+}
+
+using Times = std::vector<Time>;
+
+TEST(AtomicUnit, ReadsTakesItsTimeAndWrites) {
+  EXPECT_EQ(latencies({{0_ns, 0, A}}), Times{kController + kMake});
+  EXPECT_EQ(latencies({{0_ns, 0, A}}, {{"controller_time", "0ns"}}), Times{kMake});
+}
+
+TEST(AtomicUnit, OthersOnItsLineWaitAndNobodyElse) {
+  const Time end = kController + kMake;
+  for (const auto& [kind, takes] : {std::pair(R, kRead), {W, kWrite}, {A, kMake}}) {
+    const Times found = latencies({{0_ns, 0, A}, {10_ns, 8, kind}, {10_ns, 64, kind}});
+    EXPECT_EQ(found[0], end);
+    EXPECT_EQ(found[1], end - 10_ns + takes);
+    EXPECT_EQ(found[2], kController + takes);
+  }
+}
+
+TEST(AtomicUnit, WaitsForWhatIsInTheMediaOfItsLine) {
+  for (const auto& [kind, takes] : {std::pair(R, kRead), {W, kWrite}}) {
+    // The unit is there since the first operation; it has seen what came behind that.
+    const Times found = latencies({{0_ns, 128, A}, {500_ns, 0, kind}, {501_ns, 0, A}, {502_ns, 0, R}});
+    EXPECT_EQ(found[1], kController + takes);
+    EXPECT_EQ(found[2], kController - 1_ns + takes + kMake);
+    EXPECT_EQ(found[3], kController - 2_ns + takes + kMake + kRead);
+  }
+}
+
+TEST(AtomicUnit, WhoWaitsKeepsItsPlaceInLine) {
+  const Times found =
+      latencies({{0_ns, 0, A}, {1_ns, 0, R}, {2_ns, 0, R}, {3_ns, 0, A}, {4_ns, 0, R}, {5_ns, 0, W}});
+  Time at = kController + kMake;
+  EXPECT_EQ(found[1], at + kRead - 1_ns);
+  EXPECT_EQ(found[2], at + kRead - 2_ns);  // two reads at once
+  at += kRead + kMake;
+  EXPECT_EQ(found[3], at - 3_ns);
+  EXPECT_EQ(found[4], at + kRead - 4_ns);
+  EXPECT_EQ(found[5], at + kWrite - 5_ns);
+}
+
+TEST(AtomicUnit, TakesAPlaceUntilItsEnd) {
+  for (const char* const places : {"queue", "read_buffer"}) {
+    const Times found = latencies({{0_ns, 0, A}, {10_ns, 64, R}}, {{places, 1}});
+    EXPECT_EQ(found[1], kController + kMake - 10_ns + kController + kRead) << places;
+  }
+  EXPECT_EQ(latencies({{0_ns, 0, A}, {10_ns, 64, W}}, {{"read_buffer", 1}})[1], kController + kWrite);
+}
+
+TEST(AtomicUnit, IsNotPosted) {
+  const Value::Map posts{{"write_buffer", 8}, {"posted_writes", true}};
+  // A write is answered from the buffer, and the operation waits until the media have it.
+  const Times found =
+      latencies({{0_ns, 128, A}, {500_ns, 0, W}, {501_ns, 0, A}, {900_ns, 0, R}, {2000_ns, 0, W}}, posts);
+  EXPECT_EQ(found[0], kController + kMake);
+  EXPECT_EQ(found[1], kController);
+  EXPECT_EQ(found[2], kController - 1_ns + kWrite + kMake);
+  EXPECT_EQ(found[3], kController + kRead);
+  EXPECT_EQ(found[4], kController);
+}
+
+TEST(AtomicUnit, HoldsItsCreditUntilItsEndIfCreditsAreReleasedThen) {
+  const auto latency = [](const char* release) {
+    System system;
+    system.device("host", "host", {{"process_time", "0ns"}, {"queue", 64}});
+    system.device(
+        "mem", "memory",
+        {{"atomic_time", "20ns"},
+         {"credit_release", release},
+         {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}, {"write_latency", "105ns"}}}});
+    system.link("host", "mem", {{"credits", 1}}).region({"mem"});
+    std::vector<Access> trace(2, access_to(0, A));
+    trace[1].address = Address{64};
+    for (Access& access : trace) access.size = kAtomicBytes;
+    Running run(system.replay("host", trace));
+    run.to_end();
+    return run.latency(1);
+  };
+  EXPECT_EQ(latency("drain"), kController + kMake);
+  EXPECT_EQ(latency("completion"), kController + kMake + kController + kMake);
+}
+
+// Any accesses to few lines: the operations of a line never overlap, and neither do others overlap them.
+TEST(AtomicUnit, OperationsOnALineNeverOverlapAnything) {
+  RandomStream random(5, "atomic unit", "test");
+  for (const Value::Map& more :
+       {Value::Map{}, Value::Map{{"queue", 5}}, Value::Map{{"write_buffer", 4}, {"read_buffer", 3}}}) {
+    std::vector<At> accesses;
+    Time at;
+    for (int i = 0; i < 500; ++i) {
+      at += Time{static_cast<std::int64_t>(random.below(120'000))};
+      accesses.push_back({at, 64 * random.below(3), std::array{R, W, A, A}[random.below(4)]});
+    }
+    accesses.front().kind = A;
+    const Times found = latencies(accesses, more);
+    // In the media: an operation from the end of its wait on, the others from theirs.
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+      const Time end = accesses[i].when + found[i];
+      const Time begin = end - (accesses[i].kind == A ? kMake : accesses[i].kind == W ? kWrite : kRead);
+      for (std::size_t j = 0; j < i; ++j) {
+        if (accesses[j].address != accesses[i].address || (accesses[i].kind != A && accesses[j].kind != A))
+          continue;
+        const Time others_end = accesses[j].when + found[j];
+        const Time others_begin = others_end - (accesses[j].kind == A   ? kMake
+                                                : accesses[j].kind == W ? kWrite
+                                                                        : kRead);
+        EXPECT_TRUE(end <= others_begin || others_end <= begin) << i << " and " << j;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cxloom

@@ -1,70 +1,17 @@
 #include "coherence/cache_agent.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
-#include "base/measure_table.hpp"
-#include "base/schema.hpp"
 #include "component/component_time.hpp"
 #include "component/handling.hpp"
 #include "component/memory_access.hpp"
 #include "kernel/payload.hpp"
 #include "protocol/protocol_observer.hpp"
-#include "tags/cache_schema.hpp"
 
 namespace cxloom {
 
 namespace {
-
-struct Measured {
-  double hit_rate = 0;
-  std::uint64_t write_backs = 0;
-  std::optional<Value> levels;
-  std::optional<std::uint64_t> clean_evictions;
-  std::optional<std::uint64_t> upgrades;
-  std::optional<std::uint64_t> lines_snooped;
-  std::optional<std::uint64_t> lines_lost;
-  std::optional<std::uint64_t> conflicts;
-  std::optional<std::uint64_t> atomics;
-  std::optional<std::uint64_t> atomics_of_home;
-};
-
-constexpr std::array kMeasures{
-    measure<&Measured::hit_rate>("cache_hit_rate", "",
-                                 "lookups that hit the cache / all lookups in the window"),
-    measure<&Measured::write_backs>("write_backs", "",
-                                    "dirty lines that have left for memory: of CXL.mem counted when memory "
-                                    "has them, of CXL.cache when the home has asked for them"),
-    measure<&Measured::levels>(
-        "cache_levels", "",
-        "of each level, nearest first: lookups that came to it, those that hit, and their share"),
-    measure<&Measured::clean_evictions>("clean_evictions", "",
-                                        "notices of clean lines that left (MemClnEvct, CleanEvict)"),
-    measure<&Measured::upgrades>("upgrades", "",
-                                 "writes and atomic operations that found a shared copy and asked for "
-                                 "ownership (MemInv, RdOwnNoData)"),
-    measure<&Measured::lines_snooped>("lines_snooped", "",
-                                      "lines for which a snoop, or a question of their device (HDM-D), came"),
-    measure<&Measured::lines_lost>("lines_lost", "", "lines that snoops took away while the cache held them"),
-    measure<&Measured::conflicts>(
-        "conflicts", "",
-        "snooped lines with a request under way, so that the home was asked which came "
-        "first (BIConflict)"),
-    measure<&Measured::atomics>("cache_atomics", "",
-                                "atomic operations that were made in the cache: those that began in the "
-                                "window. Absent where there were none"),
-    measure<&Measured::atomics_of_home>(
-        "home_atomics", "",
-        "atomic operations of which the home was asked in the window (MemAtomic, "
-        "Atomic). Absent where there were none"),
-};
-
-double rate(std::uint64_t part, std::uint64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
-}
-
-constexpr std::array<const char*, 4> kStateNames{"I", "E", "M", "S"};
 
 /// What a snoop leaves of a copy. One that was modified is clean if the snoop takes the data to memory.
 LineState left_of(LineState held, const CacheSnoop& snoop) {
@@ -80,71 +27,6 @@ LineState more_of(LineState a, LineState b) {
 }
 
 }  // namespace
-
-void CacheLevelParams::describe(Schema<CacheLevelParams>& schema) {
-  schema.doc("A level of a cache behind the first.");
-  describe_cache(schema);
-  schema.field("inclusive", &CacheLevelParams::inclusive)
-      .doc(
-          "Whether what leaves this level leaves the nearer ones, too. If not, each level chooses its "
-          "victims alone.");
-}
-
-void CacheAgentParams::estimate(const CacheAgentParams& params, MemoryEstimate& memory) {
-  CacheParams::estimate(params, memory);
-  for (std::size_t i = 0; i < params.levels.size(); ++i) {
-    memory.add_below("levels[" + std::to_string(i) + "]",
-                     [&](MemoryEstimate& inside) { CacheParams::estimate(params.levels[i], inside); });
-  }
-}
-
-void CacheAgentParams::describe(Schema<CacheAgentParams>& schema) {
-  schema.doc("The cache of a host or accelerator, of 64-byte lines.");
-  describe_cache(schema);
-  schema.field("levels", &CacheAgentParams::levels)
-      .default_text("none")
-      .doc(
-          "Further levels behind this one, nearest first. A lookup goes through them one after the other and "
-          "takes their "
-          "access times; a line that is found comes into all nearer ones.");
-  schema.field("fill_time", &CacheAgentParams::fill_time)
-      .doc("Time that the cache is busy with taking in a line: accesses that come meanwhile wait.");
-  schema.field("clear_time", &CacheAgentParams::clear_time)
-      .doc(
-          "Time that the cache is busy with clearing a line that a snoop takes away: accesses that come "
-          "meanwhile "
-          "wait, and the snoop is answered after it.")
-      .source("ESF, section V-C: clearing several lines takes time of the requester's cache");
-  schema.field("mshrs", &CacheAgentParams::mshrs)
-      .min(1)
-      .max(1U << 24U)
-      .default_text("as many as the requester's queue needs")
-      .doc("Miss status holding registers: lines that may be asked for at the same time.");
-  schema.field("write_allocate", &CacheAgentParams::write_allocate)
-      .doc("Whether a write that misses fetches the line; if not, it goes on to memory.");
-  schema
-      .choice("clean_evictions", &CacheAgentParams::clean_evictions,
-              {{"silent", CleanEvictions::kSilent}, {"notified", CleanEvictions::kNotified}})
-      .doc(
-          "Whether the home of a coherent line hears of a clean line that leaves the cache. If not, its "
-          "snoop filter "
-          "keeps the line, and may snoop for it in vain.")
-      .source("CXL 3.x: MemClnEvct; CleanEvict of CXL.cache");
-  schema
-      .choice("read_state", &CacheAgentParams::read_state,
-              {{"any", ReadState::kAny}, {"shared", ReadState::kShared}})
-      .doc(
-          "What a read asks for of a coherent line that nobody else holds. any: to have it alone, so that a "
-          "later write "
-          "needs no message. shared: a shared copy.")
-      .source("CXL 3.x: MemRdData, MemRd with SnpData; RdAny and RdShared of CXL.cache");
-  schema.field("atomic_time", &CacheAgentParams::atomic_time)
-      .doc(
-          "Time of an atomic operation in the cache, behind the lookup: the line stays until its end, and "
-          "who "
-          "else wants it waits.")
-      .source("own choice: some 20 clocks at 4 GHz");
-}
 
 CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
                        const ComponentContext& context, const VictimRegistry& victims, Client& client,
@@ -163,7 +45,7 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
       cxl_bias_(*this, *this, params.read_state),
       cxl_cache_(*this, *this, params.read_state),
       registers_(context.kernel, "a miss register", endpoint),
-      hits_(levels_.count()) {
+      counts_(levels_.count()) {
   pipeline_ = process_time + levels_.access_time(levels_.count());
   ++endpoint.fabric().caches;
 }
@@ -183,8 +65,8 @@ void CacheAgent::access(Request& request) {
   const CacheLevels::Place place = levels_.find(LineAddress::of(request.address));
   request.charge(Segment::kCache,
                  std::max(request.account.mark, busy_until_) + levels_.access_time(place.level));
-  if (window_open_) ++lookups_;
-  if (attempt(request, place) && window_open_) ++hits_[place.level];
+  if (window_open_) ++counts_.lookups;
+  if (attempt(request, place) && window_open_) ++counts_.hits[place.level];
 }
 
 bool CacheAgent::serves(const Request& request, LineState state) const {
@@ -272,7 +154,7 @@ void CacheAgent::launch(Transaction& transaction, Request& request, LineState he
     transaction.doing = Doing::kWrite;
   } else if (write && held == LineState::kShared) {
     transaction.doing = Doing::kUpgrade;
-    if (window_open_) ++upgrades_;
+    if (window_open_) ++counts_.upgrades;
   } else {
     transaction.doing = write && transaction.coherent ? Doing::kOwn : Doing::kRead;
   }
@@ -432,7 +314,7 @@ void CacheAgent::completed(Message& message) {
     --evictions_;
     if (transaction.evict.account) --snooped_out_;
     if (transaction.doing == Doing::kWriteBack) {
-      if (window_open_ && message.size > 0) ++write_backs_completed_;
+      if (window_open_ && message.size > 0) ++counts_.write_backs;
       const bool memory = transaction.home != transaction.target;
       client_.written_back(memory ? transaction.target : message.source, message.size);
     }
@@ -476,7 +358,7 @@ void CacheAgent::evict(LineAddress line, LineState state) {
     return;  // it asks for more than it has lost, or its copy was to stay after a write-back
   ensure(!under_way || under_way->doing == Doing::kNothing, "a dirty line with something under way");
   Transaction& transaction = under_way ? *under_way : open(line, *place);
-  if (!dirty && window_open_) ++clean_evictions_;
+  if (!dirty && window_open_) ++counts_.clean_evictions;
   send_eviction(transaction, dirty ? Doing::kWriteBack : Doing::kCleanEvict, LineState::kInvalid, ready,
                 nullptr);
 }
@@ -512,7 +394,7 @@ void CacheAgent::look_up(Snoop& snoop) {
 }
 
 void CacheAgent::snoop_line(Snoop& snoop, LineAddress line) {
-  if (window_open_) ++lines_snooped_;
+  if (window_open_) ++counts_.lines_snooped;
   Transaction* const under_way = lines_.find(line);
   // What asks for no copy may be before or behind: that does not matter.
   if (!under_way || under_way->doing == Doing::kWrite || under_way->doing == Doing::kAtomic) {
@@ -525,7 +407,7 @@ void CacheAgent::snoop_line(Snoop& snoop, LineAddress line) {
   transaction.snoop_account.mark = now();
   if (snoop.protocol->defers(transaction, snoop)) {
     transaction.snoop = &snoop;
-    if (transaction.asked && window_open_) ++conflicts_;
+    if (transaction.asked && window_open_) ++counts_.conflicts;
     return;
   }
   answer_snoop(snoop, line, &transaction);
@@ -554,7 +436,7 @@ void CacheAgent::answer_snoop(Snoop& snoop, LineAddress line, Transaction* trans
   }
   Time ready = now();
   if (left == LineState::kInvalid) {
-    if (window_open_) ++lines_lost_;
+    if (window_open_) ++counts_.lines_lost;
     ready = occupy(now(), clear_time_);
   }
   if (left != held) levels_.set_state(line, left);
@@ -577,7 +459,7 @@ void CacheAgent::answer_snoop(Snoop& snoop, LineAddress line, Transaction* trans
 
 // Data that leave with the answer to a snoop are written to memory by the home: a write-back like any other.
 void CacheAgent::forwarded(LineAddress line) {
-  if (window_open_) ++write_backs_completed_;
+  if (window_open_) ++counts_.write_backs;
   client_.written_back(endpoint().fabric().map.find(line.address())->target, kLineBytes);
 }
 
@@ -598,52 +480,17 @@ void CacheAgent::line_answered(Snoop& snoop, LineState was, LineState left, cons
 // ---- For people
 
 std::string CacheAgent::line_state(LineAddress line) const {
-  std::string text = kStateNames[static_cast<std::size_t>(levels_.find(line).state)];
   const Transaction* const transaction = lines_.find(line);
-  if (!transaction) return text;
-  constexpr std::array<const char*, 9> kDoing{"",      "+Rd",      "+Own",     "+Upgrade", "+Write",
-                                              "+WrBk", "+ClnEvct", "+Operate", "+Atomic"};
-  text += kDoing[static_cast<std::size_t>(transaction->doing)];
-  if (transaction->granted != LineState::kInvalid && !transaction->data_in) {
-    text += " granted ";
-    text += kStateNames[static_cast<std::size_t>(transaction->granted)];
-  }
-  if (transaction->data_in && transaction->granted == LineState::kInvalid) text += " data";
-  if (transaction->asked) text += " asked";
-  if (transaction->snoop) text += " snooped";
-  return text;
+  const std::string held{name_of(levels_.find(line).state)};
+  return transaction ? held + transaction->described() : held;
 }
 
 void CacheAgent::open_window(Time /*now*/) { window_open_ = true; }
 
 void CacheAgent::close_window(Time /*now*/) { window_open_ = false; }
 
-std::vector<MeasureInfo> CacheAgent::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> CacheAgent::measures() { return CacheCounts::measures(); }
 
-void CacheAgent::report(MeasureSink& sink) const {
-  const std::uint64_t hits = std::accumulate(hits_.begin(), hits_.end(), std::uint64_t{0});
-  Measured measured{.hit_rate = rate(hits, lookups_), .write_backs = write_backs_completed_};
-  if (levels_.count() > 1) {
-    Value::List levels;
-    std::uint64_t came = lookups_;  // to this level
-    for (const std::uint64_t each : hits_) {
-      levels.emplace_back(Value::Map{{"lookups", static_cast<std::int64_t>(came)},
-                                     {"hits", static_cast<std::int64_t>(each)},
-                                     {"hit_rate", rate(each, came)}});
-      came -= each;
-    }
-    measured.levels = std::move(levels);
-  }
-  if (coherent_) {
-    measured.clean_evictions = clean_evictions_;
-    measured.upgrades = upgrades_;
-    measured.lines_snooped = lines_snooped_;
-    measured.lines_lost = lines_lost_;
-    measured.conflicts = conflicts_;
-  }
-  if (atomics_ > 0) measured.atomics = atomics_;
-  if (atomics_of_home_ > 0) measured.atomics_of_home = atomics_of_home_;
-  report_all(kMeasures, measured, sink);
-}
+void CacheAgent::report(MeasureSink& sink) const { counts_.report(coherent_, sink); }
 
 }  // namespace cxloom

@@ -10,6 +10,7 @@
 #include "base/intrusive_queue.hpp"
 #include "base/measure.hpp"
 #include "coherence/cache_agent_params.hpp"
+#include "coherence/cache_counts.hpp"
 #include "coherence/cache_levels.hpp"
 #include "coherence/cache_transaction.hpp"
 #include "coherence/cxl_bias_protocol.hpp"
@@ -69,7 +70,7 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   /// What it holds a line as, in any level.
   LineState held(LineAddress line) const { return levels_.find(line).state; }
   /// Lines that snoops took away in the window while it held them.
-  std::uint64_t lines_lost() const { return lines_lost_; }
+  std::uint64_t lines_lost() const { return counts_.lines_lost; }
 
  private:
   friend struct AgentState;  // writes all of it down, to tell one state of a system from another
@@ -156,16 +157,7 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
 
   // Measuring.
   bool window_open_ = false;
-  std::vector<std::uint64_t> hits_;  // by level
-  std::uint64_t lookups_ = 0;
-  std::uint64_t write_backs_completed_ = 0;
-  std::uint64_t clean_evictions_ = 0;
-  std::uint64_t upgrades_ = 0;
-  std::uint64_t lines_snooped_ = 0;
-  std::uint64_t lines_lost_ = 0;
-  std::uint64_t conflicts_ = 0;
-  std::uint64_t atomics_ = 0;
-  std::uint64_t atomics_of_home_ = 0;
+  CacheCounts counts_;
 };
 
 }  // namespace cxloom

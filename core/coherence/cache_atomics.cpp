@@ -17,7 +17,7 @@ void CacheAgent::operate(Transaction& transaction, Request& request) {
   transaction.data_in = true;
   transaction.operation = &request;
   ++operations_;
-  if (window_open_) ++atomics_;
+  if (window_open_) ++counts_.atomics;
   endpoint().kernel().schedule(request.account.mark, endpoint().source(), *this, kOperated,
                                payload_of(transaction));
 }
@@ -51,7 +51,7 @@ void CacheAgent::ask_home(Transaction& transaction, Request& request, LineState 
     return;
   }
   transaction.doing = Doing::kAtomic;
-  if (window_open_) ++atomics_of_home_;
+  if (window_open_) ++counts_.atomics_of_home;
   transaction.protocol->ask(transaction, request);
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "base/intrusive_queue.hpp"
 #include "base/units.hpp"
@@ -63,6 +65,12 @@ struct CacheTransaction {
   Message conflict;                 ///< BIConflict
   Account completion_account;
   Account snoop_account;  ///< of a snoop: what passes between its arrival and its answer
+
+  /// What is under way, for people: behind the state of the line.
+  std::string described() const;
 };
+
+/// The letter of MESI.
+std::string_view name_of(LineState state);
 
 }  // namespace cxloom

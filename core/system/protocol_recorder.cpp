@@ -24,7 +24,8 @@ bool ProtocolRecorder::asks_home(const Message& message) const {
   if (message.channel != Channel::kM2SReq && message.channel != Channel::kM2SRwD) return false;
   if (message.opcode == Opcode::kBIConflict) return false;
   const auto place = map_.find(message.address);
-  return place && place->coherence == Coherence::kHdmDb && place->home == message.destination;
+  if (!place || place->home != message.destination) return false;
+  return place->coherence == Coherence::kHdmDb || place->coherence == Coherence::kHdmD;
 }
 
 void ProtocolRecorder::sent(const Message& message, Time at) {

@@ -24,8 +24,9 @@ def time_ps(text: str) -> int:
 
 
 def bytes_of(text: str) -> int:
-    """Bytes in "16B"."""
-    return int(text.removesuffix("B"))
+    """Bytes in "16B" or "4KiB"."""
+    number = text.rstrip("KMGiB")
+    return int(number) * {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[text[len(number) :]]
 
 
 def ps_per_byte(text: str) -> Fraction | None:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from validation.laws import Law, Path, law
 from validation.laws.look import Array, Look
-from validation.systems import Run
+from validation.systems import Run, Spec
+from validation.unloaded import bytes_of
 
 from cxloom import _core
 
@@ -34,8 +35,11 @@ REQUESTS = {
     "WrInv",
     "Atomic",
 }
+QUESTIONS = {"RdCurr", "RdShared", "RdOwnNoData"}
+"""What an accelerator asks the host about its own memory (HDM-D); else they are requests."""
 SNOOPS = {"BISnpCur", "BISnpData", "BISnpInv", "BISnpInvBlk", "SnpCur", "SnpData", "SnpInv"}
 INVALIDATING = {"BISnpInv", "BISnpInvBlk", "SnpInv"}
+"""Questions aside: homes count those that take lines from caches that they follow."""
 WINDOW = 1
 SNP_INV = 3
 
@@ -139,6 +143,35 @@ class LoggedLook(Look):
 
     # --- What ---
 
+    @cached_property
+    def regions(self) -> list[tuple[int, Spec]]:
+        """Each region with its end: they lie one behind the other."""
+        ends: list[tuple[int, Spec]] = []
+        for region in self.spec["address_map"]:
+            devices = [self.device(name) for name in region["to"]]
+            sizes = [bytes_of(device.get("memory", device)["capacity"]) for device in devices]
+            ends.append((sum(sizes) + (ends[-1][0] if ends else 0), region))
+        return ends
+
+    def by_bias(self, m: Message) -> bool:
+        """Whether a message is about a line that is kept coherent by bias."""
+        return bool(next(of for end, of in self.regions if m.address < end)["coherence"] == "hdm-d")
+
+    def is_snoop(self, m: Message) -> bool:
+        """A snoop, or a question."""
+        return m.opcode in SNOOPS or (m.opcode in QUESTIONS and self.by_bias(m))
+
+    def is_request(self, m: Message) -> bool:
+        """A request to a home."""
+        return m.opcode in REQUESTS and not (m.opcode in QUESTIONS and self.by_bias(m))
+
+    def has_bias(self, home: str | None) -> bool:
+        """Whether this home, or any, keeps memory coherent by bias."""
+        return any(
+            "bias" in self.device(name).get("memory", {})
+            for name in ([home] if home else self.summary["per_home"])
+        )
+
     def requests(self, home: str) -> list[Message]:
         """The requests that a home took up in the window."""
         return [
@@ -146,12 +179,12 @@ class LoggedLook(Look):
             for m in self.log
             if m.destination == home
             and m.part == WINDOW
-            and (m.opcode in REQUESTS or (m.opcode in ("MemWr", "MemAtomic") and m.snp == SNP_INV))
+            and (self.is_request(m) or (m.opcode in ("MemWr", "MemAtomic") and m.snp == SNP_INV))
         ]
 
     def lines_at(self, home: str) -> set[int]:
         """The lines that a home was asked for."""
-        return {m.address // 64 for m in self.log if m.destination == home and m.opcode in REQUESTS}
+        return {m.address // 64 for m in self.log if m.destination == home and self.is_request(m)}
 
     @cached_property
     def snoops(self) -> list[Snoop]:
@@ -159,9 +192,9 @@ class LoggedLook(Look):
         sent: dict[tuple[str, str, int], list[Message]] = defaultdict(list)
         answered: dict[tuple[str, str, int], list[Message]] = defaultdict(list)
         for m in self.log:
-            if m.opcode in SNOOPS:
+            if self.is_snoop(m):
                 sent[m.source, m.destination, m.address].append(m)
-            elif m.opcode.startswith(("BIRsp", "Rsp")):
+            elif m.opcode.startswith(("BIRsp", "Rsp", "MemRdFwd")):
                 answered[m.destination, m.source, m.address].append(m)
         assert {key: len(of) for key, of in sent.items()} == {key: len(of) for key, of in answered.items()}
         return [
@@ -172,7 +205,7 @@ class LoggedLook(Look):
                 snoop.sent,
                 answer.time,
                 answer.part == WINDOW,
-                "+evict" in answer.before,
+                "+evict" in answer.before and snoop.opcode in SNOOPS,
             )
             for key, of in sent.items()
             for snoop, answer in zip(of, answered[key], strict=True)
@@ -185,7 +218,8 @@ class LoggedLook(Look):
     def home(self, name: str) -> dict[str, Any]:
         """The parameters of a home."""
         device = self.device(name)
-        params: dict[str, Any] = device.get("dcoh", device.get("home_agent", device))
+        memory = device.get("memory", {})
+        params: dict[str, Any] = device.get("dcoh", device.get("home_agent", memory.get("bias", device)))
         return params
 
 
@@ -212,7 +246,7 @@ def lookups(look: LoggedLook, value: int, *names: str) -> None:
 
 @logged("snoops_sent", "bisnp_sent")
 def snoops_sent(look: LoggedLook, value: int, *names: str) -> None:
-    own = [m for m in look.log if m.opcode in SNOOPS and m.source in (names or look.summary["per_home"])]
+    own = [m for m in look.log if look.is_snoop(m) and m.source in (names or look.summary["per_home"])]
     if look.path[-1] == "bisnp_sent":
         own = [m for m in own if m.opcode.startswith("BISnp")]
     look.counts_sent(value, [m.sent for m in own])
@@ -245,9 +279,10 @@ def invalidation_wait(look: LoggedLook, value: float, *names: str) -> None:
             together[snoop.home, snoop.address, snoop.sent].append(snoop)
     last = [max(of, key=lambda snoop: snoop.answered) for of in together.values()]
     waits = [snoop.answered - snoop.sent for snoop in last if snoop.in_window]
-    if not any(
-        "home_agent" in device for device in look.spec["devices"].values()
-    ):  # there data may come later
+    # Data may come behind the answer (home agents), and a question may be one of a flip (bias).
+    if not look.has_bias(home_of([*names])) and not any(
+        "home_agent" in look.device(name) for name in names or look.summary["per_home"]
+    ):
         look.equal(value, sum(waits) / len(waits) / 1000 if waits else 0.0)
     look.within(value, 0.0, look.outcome.end_ns)
 
@@ -311,7 +346,7 @@ def owned(look: LoggedLook, homes: Any) -> set[int]:
     ]
     for _, granted, m in sorted(events, key=lambda event: event[:2]):
         home, peer = (m.source, m.destination) if granted else (m.destination, m.source)
-        if home not in homes:
+        if home not in homes or (home != peer and look.by_bias(m)):  # by bias only its own cache has entries
             continue
         for line in range(m.address // 64, m.address // 64 + m.lines):
             owners[line].add(peer) if granted else owners[line].discard(peer)
@@ -319,9 +354,33 @@ def owned(look: LoggedLook, homes: Any) -> set[int]:
 
 
 @logged("bias_flips_to_device", "bias_flips_to_host")
-def flips(look: LoggedLook, value: int, *_: str) -> None:
-    """Nobody has a bias here: bias_test.cpp counts them."""
-    look.equal(value, 0)
+def flips(look: LoggedLook, value: int, *names: str) -> None:
+    """A page flips to and fro; none does where no home has a bias, or the host has all pages for ever."""
+    here = look.summary["per_home"][names[0]] if names else look.summary["coherence"]
+    to_device, to_host = here["bias_flips_to_device"], here["bias_flips_to_host"]
+    homes = [name for name in names or look.summary["per_home"] if look.has_bias(name)]
+    pages = len(
+        {
+            (name, m.address // page_of(look, name))
+            for name in homes
+            for m in look.log
+            if m.destination == name and look.by_bias(m)
+        }
+    )
+    if pages == 0:
+        look.equal(value, 0)
+    for name in homes:
+        params = look.home(name)
+        if params.get("flip_after", 1) == 0 and params.get("initial", "host") == "host":
+            look.equal(value, 0)
+    if look.whole and all(look.home(name).get("initial", "host") == "host" for name in homes):
+        look.within(to_device - to_host, 0, pages)
+    look.within(to_device - to_host, -pages, pages)
+
+
+def page_of(look: LoggedLook, name: str) -> int:
+    """Bytes that have one bias."""
+    return bytes_of(look.home(name).get("page", "4KiB"))
 
 
 @law("coherence.lines_invalidated_live", laws=COHERENCE)
@@ -339,7 +398,7 @@ def states(of: str) -> list[str]:
 
 def snooped_at(look: LoggedLook, name: str) -> list[Message]:
     """The snoops that a cache looked up in the window."""
-    return [m for m in look.log if m.destination == name and m.opcode in SNOOPS and m.part == WINDOW]
+    return [m for m in look.log if m.destination == name and look.is_snoop(m) and m.part == WINDOW]
 
 
 @law("per_requester.*.lines_snooped", laws=COHERENCE)
@@ -365,7 +424,7 @@ def lines_lost(look: LoggedLook, value: int, name: str) -> None:
     later = [
         m
         for m in look.log
-        if m.destination == name and m.part == WINDOW and m.opcode not in SNOOPS and "snooped" in m.before
+        if m.destination == name and m.part == WINDOW and not look.is_snoop(m) and "snooped" in m.before
     ]
     later += [m for m in snooped_at(look, name) for after in states(m.after) if "+Operate" in after]
     if not later:

@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "base/error.hpp"
 #include "base/schema.hpp"
+#include "interconnect/generator_parts.hpp"
 
 namespace cxloom {
 
 namespace {
-
-constexpr std::uint32_t kMaxSwitches = 65535;
-constexpr std::uint64_t kMaxLinks = 1'000'000;  // between switches
-constexpr std::uint64_t kMaxDevices = 200'000;  // at their edge
-constexpr const char* kTooManyLinks = "too many links between the switches: at most 1000000";
 
 Value device(const Kinded& kinded) {
   Value::Map map{{"kind", kinded.kind}};
@@ -27,47 +22,6 @@ Value joined(const std::string& a, const std::string& b, const Value& params) {
   if (const Value::Map* given = params.as_map()) map.insert(map.end(), given->begin(), given->end());
   return map;
 }
-
-std::vector<std::string> numbered(const std::string& stem, std::size_t count) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < count; ++i) names.push_back(stem + std::to_string(i));
-  return names;
-}
-
-std::vector<std::size_t> all_of(std::size_t count) {
-  std::vector<std::size_t> indices(count);
-  std::iota(indices.begin(), indices.end(), std::size_t{0});
-  return indices;
-}
-
-std::uint32_t one_or_pair(const TopologyParams& params) {
-  return params.placement == Placement::kPaired ? 2 : 1;
-}
-
-/// Topologies that are given by a number of switches, with a device or a pair on each.
-struct SwitchesParams : TopologyParams {
-  std::uint32_t switches_count = 4;
-
-  template <class Params>
-  static void describe_row(Schema<Params>& schema, std::uint32_t minimum) {
-    schema.field("switches", &Params::switches_count)
-        .required()
-        .min(minimum)
-        .max(kMaxSwitches)
-        .doc("Number of switches. Each has one device (split) or a requester and a memory (paired).");
-    schema.rule("placement: split needs an even number of switches", [](const auto& params) {
-      return params.placement == Placement::kPaired || params.switches_count % 2 == 0;
-    });
-    TopologyParams::describe_in(schema);
-  }
-  GeneratedTopology::Plan plan() const {
-    GeneratedTopology::Plan plan;
-    plan.switches = numbered("sw", switches_count);
-    plan.edges = all_of(switches_count);
-    plan.devices_per_edge = one_or_pair(*this);
-    return plan;
-  }
-};
 
 struct ChainParams : SwitchesParams {
   static void describe(Schema<ChainParams>& schema) {
@@ -337,6 +291,9 @@ void register_topologies(TopologyRegistry& registry) {
       "mesh", [](const MeshParams& params, TopologyContext&) { return make_grid(params, false); });
   registry.add_factory<TorusParams>(
       "torus", [](const TorusParams& params, TopologyContext&) { return make_grid(params, true); });
+  register_hypercube(registry);
+  register_fat_tree(registry);
+  register_dragonfly(registry);
 }
 
 }  // namespace cxloom

@@ -90,7 +90,7 @@ class GeneratedTopology {
 struct TopologyContext {};
 using TopologyRegistry = KindRegistry<GeneratedTopology, TopologyContext>;
 
-/// chain, ring, tree, spine-leaf, fully-connected, mesh, torus.
+/// chain, ring, tree, spine-leaf, fully-connected, mesh, torus, hypercube, fat-tree, dragonfly.
 void register_topologies(TopologyRegistry& registry);
 
 }  // namespace cxloom

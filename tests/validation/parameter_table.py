@@ -268,6 +268,9 @@ SHAPES: dict[str, Spec] = {
     "fully-connected": {"switches": 4},
     "mesh": {"size": [2, 2]},
     "torus": {"size": [2, 4]},
+    "hypercube": {"dimensions": 2},
+    "fat-tree": {"ports": 4, "levels": 2},
+    "dragonfly": {"switches_per_group": 2, "global_links": 1, "devices_per_switch": 2, "groups": 2},
 }
 
 
@@ -288,7 +291,9 @@ def topology_rows() -> Iterator[Turn]:
 
     for kind in _core.declarations()["topologies"]:
         # On a spine-leaf the devices stay as many, and half of each requester's memories come near.
-        effect = (FALLS, hops) if kind == "spine-leaf" else (RISES, requesters)
+        effect = (RISES, requesters)
+        if kind in ("spine-leaf", "fat-tree", "dragonfly"):
+            effect = (FALLS, hops)
         yield turn(kind, "placement", ("split", "paired"), *effect)
         host = {"kind": "host", "process_time": "10ns"}, {"kind": "host", "process_time": "50ns"}
         yield turn(kind, "requester", host, RISES, latency)
@@ -310,6 +315,14 @@ def topology_rows() -> Iterator[Turn]:
     yield turn("spine-leaf", "devices_per_leaf", (2, 4), RISES, requesters)
     yield turn("mesh", "size", ([2, 2], [4, 4]), RISES, hops)
     yield turn("torus", "size", ([2, 4], [4, 4]), RISES, requesters)
+    yield turn("hypercube", "dimensions", (2, 4), RISES, hops)
+    yield turn("fat-tree", "ports", (4, 8), RISES, requesters)
+    yield turn("fat-tree", "levels", (2, 3), RISES, hops)
+    yield turn("dragonfly", "switches_per_group", (2, 4), RISES, requesters)
+    # Two groups: as many links between them as each has ports for.
+    yield turn("dragonfly", "global_links", (1, 2), RISES, bandwidth, **limited)
+    yield turn("dragonfly", "devices_per_switch", (2, 4), RISES, requesters)
+    yield turn("dragonfly", "groups", (2, 3), RISES, requesters)
 
 
 def region_rows() -> Iterator[Turn]:

@@ -194,6 +194,9 @@ SHAPES = [
     ("mesh", {"size": [2, 2, 3]}),
     ("torus", {"size": [4, 3]}),
     ("torus", {"size": [2, 3, 3]}),
+    ("hypercube", {"dimensions": 3}),
+    ("fat-tree", {"ports": 4, "levels": 3}),
+    ("dragonfly", {"switches_per_group": 2, "global_links": 2, "devices_per_switch": 2, "groups": 5}),
 ]
 
 

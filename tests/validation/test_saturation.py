@@ -25,6 +25,9 @@ SPLIT = [
     ("fully-connected", {"switches": 2 * N}, float(N)),
     ("mesh", {"size": [4, 4]}, None),
     ("torus", {"size": [4, 4]}, None),
+    ("hypercube", {"dimensions": 4}, None),
+    ("fat-tree", {"ports": 4, "levels": 3}, N / 2),  # the same ties on both levels: see test_ties_spread_by_a_draw
+    ("dragonfly", {"switches_per_group": 2, "global_links": 1, "devices_per_switch": 4, "groups": 2}, None),
 ]
 PAIRED = [
     ("chain", {"switches": N}, 4.0),
@@ -34,6 +37,9 @@ PAIRED = [
     ("fully-connected", {"switches": N}, float(N)),
     ("mesh", {"size": [2, 4]}, None),
     ("torus", {"size": [2, 4]}, None),
+    ("hypercube", {"dimensions": 3}, None),
+    ("fat-tree", {"ports": 4, "levels": 3}, None),
+    ("dragonfly", {"switches_per_group": 2, "global_links": 1, "devices_per_switch": 4, "groups": 2}, None),
 ]
 CASES = [
     pytest.param(kind, {**params, "placement": placement}, paper, id=f"{kind}-{placement}")
@@ -104,6 +110,8 @@ def test_channel_loads_below_saturation(kind: str, params: Spec, paper: float | 
 @pytest.mark.parametrize(
     ("kind", "params", "paper"),
     [("ring", {"switches": N, "placement": "paired"}, 8.0), ("ring", {"switches": 2 * N, "placement": "split"}, 2.0),
+     ("fat-tree", {"ports": 4, "levels": 3, "placement": "split"}, float(N)),
+     ("fat-tree", {"ports": 4, "levels": 3, "placement": "paired"}, float(N)),
      ("mesh", {"size": [4, 4], "placement": "split"}, None), ("torus", {"size": [4, 4], "placement": "split"}, None)],
     ids=lambda value: value if isinstance(value, str) else None,
 )  # fmt: skip

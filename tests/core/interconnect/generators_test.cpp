@@ -36,7 +36,7 @@ struct Graph {
       const std::string& b = *ends[1].as_text();
       EXPECT_TRUE(kinds.contains(a) && kinds.contains(b)) << a << " " << b;
       EXPECT_NE(a, b);
-      EXPECT_TRUE(links.emplace(std::min(a, b), std::max(a, b)).second) << "a double link " << a << " " << b;
+      if (!links.emplace(std::min(a, b), std::max(a, b)).second) ++doubles;
       near[a].push_back(b);
       near[b].push_back(a);
     }
@@ -50,6 +50,27 @@ struct Graph {
     const auto& all = near.at(name);
     return static_cast<std::size_t>(std::count_if(
         all.begin(), all.end(), [&](const auto& other) { return kinds.at(other) == "switch"; }));
+  }
+  /// Links from one device or switch to each other: the largest, and the number of pairs of switches that are so far apart.
+  std::pair<std::size_t, std::size_t> diameter() const {
+    std::pair<std::size_t, std::size_t> most{0, 0};
+    for (const auto& [name, kind] : kinds) {
+      if (kind != "switch") continue;
+      std::map<std::string, std::size_t> distance{{name, 0}};
+      std::vector<std::string> reached{name};
+      for (std::size_t i = 0; i < reached.size(); ++i) {
+        for (const std::string& next : near.at(reached[i])) {
+          if (kinds.at(next) != "switch" || !distance.emplace(next, distance[reached[i]] + 1).second)
+            continue;
+          reached.push_back(next);
+        }
+      }
+      for (const auto& [other, links_between] : distance) {
+        if (links_between > most.first) most = {links_between, 0};
+        if (links_between == most.first) ++most.second;
+      }
+    }
+    return most;
   }
   std::size_t switch_links() const {
     return static_cast<std::size_t>(std::count_if(links.begin(), links.end(), [&](const auto& link) {
@@ -74,12 +95,14 @@ struct Graph {
   Value spec;
   std::map<std::string, std::string> kinds;
   std::set<std::pair<std::string, std::string>> links;
+  std::size_t doubles = 0;  // further links between two that are linked already
   std::map<std::string, std::vector<std::string>> near;
 };
 
 TEST(Generators, ChainAndRing) {
   for (const int n : {4, 6, 16}) {
     const Graph chain("chain", {{"switches", n}});
+    EXPECT_EQ(chain.doubles, 0U);
     EXPECT_EQ(chain.switch_links(), static_cast<std::size_t>(n - 1));
     EXPECT_EQ(chain.degree("sw0"), 1U);
     EXPECT_EQ(chain.degree("sw1"), 2U);
@@ -167,13 +190,124 @@ TEST(Generators, MeshesAndTori) {
 }
 
 TEST(Generators, ATorusTwoWideHasNoDoubleLinks) {
-  const Graph torus("torus", {{"size", Value::List{2, 4}}});  // the Graph itself looks for doubles
+  const Graph torus("torus", {{"size", Value::List{2, 4}}});
+  EXPECT_EQ(torus.doubles, 0U);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(torus.degree("sw" + std::to_string(i)), 3U);
   const Graph thin("torus", {{"size", Value::List{1, 4}}});
   for (int i = 0; i < 4; ++i) EXPECT_EQ(thin.degree("sw" + std::to_string(i)), 2U);
   EXPECT_THROW(Graph("torus", {{"size", Value::List{4}}}), InputError);
   EXPECT_THROW(Graph("torus", {{"size", Value::List{0, 4}}}), InputError);
   EXPECT_THROW(Graph("torus", {{"size", Value::List{70000, 70000}}}), InputError);
+}
+
+TEST(Generators, HypercubesHaveOneWayInEachDimension) {
+  for (int n = 1; n <= 8; ++n) {
+    const Graph cube("hypercube", {{"dimensions", n}});
+    const std::size_t count = std::size_t{1} << n;
+    EXPECT_EQ(cube.count("switch"), count);
+    EXPECT_EQ(cube.switch_links(), count * n / 2);
+    for (const auto& [name, kind] : cube.kinds) {
+      if (kind == "switch") {
+        EXPECT_EQ(cube.degree(name), static_cast<std::size_t>(n));
+      }
+    }
+    EXPECT_EQ(cube.diameter(), std::pair(static_cast<std::size_t>(n), count));  // each has one opposite
+    EXPECT_EQ(cube.count("host") + cube.count("memory"), count);
+  }
+  EXPECT_EQ(input_error([] { Graph("hypercube", {{"dimensions", 16}}); }).path(), "dimensions");
+}
+
+TEST(Generators, FatTreesHaveAsManyPortsUpAsDown) {
+  for (const std::size_t ports : {2U, 4U, 6U, 8U}) {
+    for (std::size_t levels = 2; levels <= 4; ++levels) {
+      const Graph tree("fat-tree", {{"ports", static_cast<std::int64_t>(ports)},
+                                    {"levels", static_cast<std::int64_t>(levels)}});
+      std::size_t width = 1;
+      for (std::size_t level = 1; level < levels; ++level) width *= ports / 2;
+      EXPECT_EQ(tree.count("switch"), (2 * levels - 1) * width) << ports << " " << levels;
+      EXPECT_EQ(tree.count("host") + tree.count("memory"), width * ports);
+      EXPECT_EQ(tree.switch_links(), (levels - 1) * width * ports);  // each level as many as devices
+      EXPECT_EQ(tree.doubles, 0U);
+      EXPECT_TRUE(tree.connected());
+      for (const auto& [name, near] : tree.near) {
+        if (tree.kinds.at(name) == "switch") {
+          EXPECT_EQ(near.size(), ports) << name;
+        }
+      }
+      EXPECT_EQ(tree.diameter().first, 2 * (levels - 1));
+    }
+  }
+  const Graph one("fat-tree", {{"ports", 6}, {"levels", 1}, {"placement", "paired"}});
+  EXPECT_EQ(one.count("switch"), 1U);
+  EXPECT_EQ(one.count("host"), 3U);
+  EXPECT_THROW(Graph("fat-tree", {{"ports", 5}}), InputError);
+  EXPECT_THROW(Graph("fat-tree", {{"ports", 6}, {"placement", "paired"}}), InputError);
+  EXPECT_THROW(Graph("fat-tree", {{"ports", 6}, {"levels", 1}}), InputError);
+  EXPECT_THROW(Graph("fat-tree", {{"ports", 64}, {"levels", 5}}), InputError);
+}
+
+// Two devices that are not in one subtree of a fat tree have half^2 shortest ways between them with three levels.
+TEST(Generators, AFatTreeHasManyWays) {
+  const Graph tree("fat-tree", {{"ports", 8}, {"levels", 3}});
+  const std::string from = "sw0";
+  const std::string to = "sw31";
+  std::size_t ways = 0;
+  for (const std::string& up : tree.near.at(from)) {
+    if (tree.kinds.at(up) != "switch") continue;
+    for (const std::string& top : tree.near.at(up)) {
+      for (const std::string& down : tree.near.at(top)) {
+        const auto& last = tree.near.at(down);
+        if (down != up) ways += static_cast<std::size_t>(std::count(last.begin(), last.end(), to));
+      }
+    }
+  }
+  EXPECT_EQ(ways, 16U);
+}
+
+TEST(Generators, DragonfliesLinkAllGroups) {
+  for (const std::size_t a : {1U, 2U, 4U}) {
+    for (const std::size_t h : {1U, 2U, 3U}) {
+      const auto signed_a = static_cast<std::int64_t>(a);
+      const auto signed_h = static_cast<std::int64_t>(h);
+      for (std::size_t g = 2; g <= a * h + 1; ++g) {
+        const Graph dragonfly("dragonfly", {{"switches_per_group", signed_a},
+                                            {"global_links", signed_h},
+                                            {"devices_per_switch", 2},
+                                            {"placement", "paired"},
+                                            {"groups", static_cast<std::int64_t>(g)}});
+        EXPECT_EQ(dragonfly.count("switch"), a * g);
+        EXPECT_EQ(dragonfly.count("host"), a * g);
+        // Between each two groups as many links as all pairs can have, and no switch has more ports than it has.
+        std::map<std::pair<std::size_t, std::size_t>, std::size_t> between;
+        for (const auto& [name, near] : dragonfly.near) {
+          if (dragonfly.kinds.at(name) != "switch") continue;
+          const std::size_t group = std::stoul(name.substr(2)) / a;
+          std::size_t global = 0;
+          for (const std::string& other : near) {
+            if (dragonfly.kinds.at(other) != "switch" || std::stoul(other.substr(2)) / a == group) continue;
+            ++global;
+            ++between[{group, std::stoul(other.substr(2)) / a}];
+          }
+          EXPECT_LE(global, h);
+        }
+        EXPECT_EQ(between.size(), g * (g - 1));
+        for (const auto& [pair, count] : between) EXPECT_EQ(count, a * h / (g - 1)) << a << h << g;
+        EXPECT_LE(dragonfly.diameter().first, 3U);
+      }
+    }
+  }
+  const Graph whole("dragonfly", {{"switches_per_group", 4}, {"global_links", 2}, {"devices_per_switch", 2}});
+  EXPECT_EQ(whole.count("switch"), 36U);
+  for (const auto& [name, kind] : whole.kinds) {
+    if (kind == "switch") {
+      EXPECT_EQ(whole.degree(name), 5U);
+    }  // three in its group, two out of it
+  }
+  EXPECT_EQ(whole.diameter().first, 3U);
+  EXPECT_THROW(
+      Graph("dragonfly",
+            {{"switches_per_group", 2}, {"global_links", 1}, {"devices_per_switch", 1}, {"groups", 4}}),
+      InputError);
 }
 
 TEST(Generators, PassOnWhatIsPutInTheirPlaces) {

@@ -242,21 +242,14 @@ void DramTimingParams::describe(Schema<DramTimingParams>& schema) {
       .default_text("that of the preset")
       .doc("Cycle of the command clock.");
   for (const TimingRow& row : kTimings) {
-    schema.field(row.name, row.given)
-        .max(10'000'000)
-        .default_text("that of the preset")
-        .doc(row.doc);
+    schema.field(row.name, row.given).max(10'000'000).default_text("that of the preset").doc(row.doc);
   }
 }
 
 void DramCurrentParams::describe(Schema<DramCurrentParams>& schema) {
   schema.doc("Supply voltage and currents of one device that differ from the preset's.");
   for (const CurrentRow& row : kCurrents) {
-    schema.field(row.name, row.given)
-        .min(0.0)
-        .max(100'000.0)
-        .default_text("that of the preset")
-        .doc(row.doc);
+    schema.field(row.name, row.given).min(0.0).max(100'000.0).default_text("that of the preset").doc(row.doc);
   }
 }
 

@@ -32,6 +32,16 @@ def one_host(work: Spec, cache: Spec, filter: Spec) -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
+def own_cache_at_once() -> Spec:
+    """A host whose own home agent has entries for fewer lines than the host asks for at once."""
+    agent = {"filter": {"entries": 4}}
+    cache = {"size": "64B", "ways": 0, "access_time": "0ns"}
+    spec = host_and_memory(work={"requests": 20, "footprint": "1KiB", "pattern": "random"}, warmup=0, seed=1)
+    spec["devices"]["host"] |= {"cache": cache, "home_agent": agent}
+    spec["address_map"][0] |= {"coherence": "hdm-h", "home": "host"}
+    return {**spec, "outputs": {"requests": True}}
+
+
 EXAMPLES = [
     # Clean lines that leave, to the last.
     one_host(
@@ -43,6 +53,8 @@ EXAMPLES = [
     one_host(
         {"pattern": "strided", "stride": "512B", "requests": 50}, {"size": "4KiB"}, {"entries": 64, "ways": 1}
     ),
+    # Lines that a host without access time is granted and loses in one instant.
+    own_cache_at_once(),
 ]
 """Systems in which the laws say what drawn ones seldom let them say."""
 

@@ -324,12 +324,17 @@ def filter_entries(look: LoggedLook, value: int, *names: str) -> None:
 
 
 def owned(look: LoggedLook, homes: Any) -> set[int]:
-    """Lines that somebody owns at the end, as the messages say: grants count as they are sent."""
+    """Lines that somebody owns at the end, as the messages say: grants count as they are sent.
+
+    A cache without access time may be granted a line and lose it in one instant. Then the order of the log decides: what
+    it loses after a grant it loses after it has handled that.
+    """
     owners: dict[int, set[str]] = defaultdict(set)
-    events = [(m.sent, 1, m) for m in look.log if m.opcode in ("Cmp-S", "Cmp-E", "GO-S", "GO-E")]
+    granting = ("Cmp-S", "Cmp-E", "GO-S", "GO-E")
+    events = [(m.sent, row, True, m) for row, m in enumerate(look.log) if m.opcode in granting]
     events += [
-        (m.time, 0, m)
-        for m in look.log
+        (m.time, row, False, m)
+        for row, m in enumerate(look.log)
         if m.opcode
         in (
             "MemClnEvct",
@@ -344,7 +349,7 @@ def owned(look: LoggedLook, homes: Any) -> set[int]:
         or (m.opcode in ("MemWr", "MemAtomic") and m.meta == 0)
         or m.opcode in ("ItoMWr", "WrInv", "Atomic")
     ]
-    for _, granted, m in sorted(events, key=lambda event: event[:2]):
+    for _, _, granted, m in sorted(events, key=lambda event: event[:2]):
         home, peer = (m.source, m.destination) if granted else (m.destination, m.source)
         if home not in homes or (home != peer and look.by_bias(m)):  # by bias only its own cache has entries
             continue

@@ -42,6 +42,37 @@ def own_cache_at_once() -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
+def atomic_operations_before_the_window() -> Spec:
+    """Two hosts that want the same lines; one of them operates on a line as the window opens."""
+    cache = {"size": "64B", "ways": 0}
+    work: Spec = {"requests": 20, "reads": 0.0, "footprint": "256B"}
+    devices: Spec = {
+        "h0": {"kind": "host", "process_time": "0.1ns", "queue": 2, "cache": cache},
+        "h1": {
+            "kind": "host",
+            "cache": {
+                **cache,
+                "access_time": "0.1ns",
+                "levels": [{"size": "256B", "ways": 0, "access_time": "0ns"}],
+            },
+        },
+        "h2": {"kind": "host"},
+        "mem": {"kind": "memory", "capacity": "1MiB", "dcoh": {"filter": {"entries": 4}}},
+    }
+    return {
+        "devices": {"hub": {"kind": "bus"}, **devices},
+        "links": [{"between": [name, "hub"], "port_delay": "0ns"} for name in devices],
+        "address_map": [{"to": ["mem"], "coherence": "hdm-db"}],
+        "workload": {
+            "h0": {"pattern": "zipf", "size": "8B", "atomics": 0.3, **work},
+            "h1": {"pattern": "random", **work},
+            "h2": {"pattern": "zipf", **work},
+        },
+        "run": {"warmup": 5, "seed": 1},
+        "outputs": {"requests": True},
+    }
+
+
 EXAMPLES = [
     # Clean lines that leave, to the last.
     one_host(
@@ -55,6 +86,8 @@ EXAMPLES = [
     ),
     # Lines that a host without access time is granted and loses in one instant.
     own_cache_at_once(),
+    # A line that is snooped before the window, and lost in it.
+    atomic_operations_before_the_window(),
 ]
 """Systems in which the laws say what drawn ones seldom let them say."""
 

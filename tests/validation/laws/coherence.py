@@ -326,8 +326,8 @@ def filter_entries(look: LoggedLook, value: int, *names: str) -> None:
 def owned(look: LoggedLook, homes: Any) -> set[int]:
     """Lines that somebody owns at the end, as the messages say: grants count as they are sent.
 
-    A cache without access time may be granted a line and lose it in one instant. Then the order of the log decides: what
-    it loses after a grant it loses after it has handled that.
+    A cache without access time may be granted a line and lose it in one instant. Then the order of the log decides:
+    what it loses after a grant it loses after it has handled that.
     """
     owners: dict[int, set[str]] = defaultdict(set)
     granting = ("Cmp-S", "Cmp-E", "GO-S", "GO-E")
@@ -431,7 +431,13 @@ def lines_lost(look: LoggedLook, value: int, name: str) -> None:
         for m in look.log
         if m.destination == name and m.part == WINDOW and not look.is_snoop(m) and "snooped" in m.before
     ]
-    later += [m for m in snooped_at(look, name) for after in states(m.after) if "+Operate" in after]
+    later += [  # the operation may have begun before the window
+        m
+        for m in look.log
+        if m.destination == name and look.is_snoop(m) and m.part <= WINDOW
+        for after in states(m.after)
+        if "+Operate" in after
+    ]
     if not later:
         look.equal(value, at_once)
     look.within(value, at_once, at_once + len(later))

@@ -10,23 +10,27 @@
 
 namespace cxloom {
 
+/// A home numbers the answers that it sends to a cache (`Message::pushes`). Those to different lines may overtake each other where
+/// there are several ways.
 class AnswerOrder {
  public:
   /// A snoop has come. False: answers sent before it have not, and it is kept until then.
   bool in_order(Message& snoop) {
-    if (reached(answers_from(snoop.source), snoop.pushes)) return true;
+    if (not_before(answers_from(snoop.source).all_to, snoop.pushes)) return true;
     early_.push(snoop);
     return false;
   }
-  /// An answer has come from `home`, and has been dealt with: gives back each snoop that waited for it.
+  /// The answer of that number has come from `home`, and has been dealt with: gives back each snoop that waited for it.
   template <class Take>
-  void answered(NodeId home, Take&& take) {
-    const std::uint32_t answers = ++answers_from(home);
+  void answered(NodeId home, std::uint32_t number, Take&& take) {
+    Answers& answers = answers_from(home);
+    count(answers, number);
     if (early_.empty()) return;
+    const std::uint32_t all_to = answers.all_to;
     MessageQueue waiting = std::exchange(early_, {});
     while (!waiting.empty()) {
       Message& snoop = waiting.pop();
-      if (snoop.source == home && reached(answers, snoop.pushes)) {
+      if (snoop.source == home && not_before(all_to, snoop.pushes)) {
         take(snoop);
       } else {
         early_.push(snoop);
@@ -37,16 +41,27 @@ class AnswerOrder {
  private:
   friend struct AgentState;  // as of agents
 
-  // Answers sent after a snoop may overtake it. The counts wrap.
-  static bool reached(std::uint32_t answers, std::uint32_t pushes) {
-    return static_cast<std::int32_t>(answers - pushes) >= 0;
+  struct Answers {
+    std::uint32_t all_to = 0;           ///< all up to this number have come,
+    std::vector<std::uint32_t> beyond;  ///< and of those after the next one these
+  };
+
+  // The numbers wrap.
+  static bool not_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) >= 0; }
+  static void count(Answers& answers, std::uint32_t number) {
+    if (number != answers.all_to + 1) {
+      answers.beyond.push_back(number);
+      return;
+    }
+    answers.all_to = number;
+    while (!answers.beyond.empty() && std::erase(answers.beyond, answers.all_to + 1) != 0) ++answers.all_to;
   }
-  std::uint32_t& answers_from(NodeId home) {
+  Answers& answers_from(NodeId home) {
     if (answers_.size() <= home.index()) answers_.resize(home.index() + 1);
     return answers_[home.index()];
   }
 
-  std::vector<std::uint32_t> answers_;  // that have come, by sender
+  std::vector<Answers> answers_;  // that have come, by sender
   MessageQueue early_;
 };
 

@@ -9,10 +9,11 @@ void CxlBiasProtocol::receive(Message& message) {
   }
   const bool pushes = message.channel == Channel::kS2MNDR;
   const NodeId home = message.source;
+  const std::uint32_t number = message.pushes;
   CxlMemProtocol::receive(message);
   if (!pushes) return;
   const Time now = cache().now();
-  order_.answered(home, [&](Message& early) {
+  order_.answered(home, number, [&](Message& early) {
     early.charge(Segment::kSnoop, now);
     asked(early);
   });

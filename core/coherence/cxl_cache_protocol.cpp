@@ -78,8 +78,9 @@ void CxlCacheProtocol::receive(Message& message) {
     case Channel::kH2DData: return data_came(message);
     default: {
       const NodeId home = message.source;
+      const std::uint32_t number = message.pushes;
       answered(message);
-      order_.answered(home, [this](Message& early) {
+      order_.answered(home, number, [this](Message& early) {
         early.charge(Segment::kSnoop, cache_.now());
         snooped(early);
       });

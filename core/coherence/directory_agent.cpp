@@ -376,7 +376,7 @@ void DirectoryAgent::send_completion(Message& request, Opcode opcode) {
   completion->destination = request.source;
   completion->requester = request.requester;
   completion->age = request.age;
-  ++answers_to(request.source);
+  number_answer(*completion);
   transmit(*completion, now());
 }
 
@@ -385,8 +385,7 @@ void DirectoryAgent::complete(Message& message, Opcode opcode) {
   message.opcode = opcode;
   message.channel = channel_of(opcode);
   std::swap(message.source, message.destination);
-  if (message.channel == Channel::kH2DRsp || message.channel == Channel::kS2MNDR)
-    ++answers_to(message.destination);
+  if (message.channel == Channel::kH2DRsp || message.channel == Channel::kS2MNDR) number_answer(message);
   transmit(message, now());
   if (!had_place) return;
   --admitted_;
@@ -396,6 +395,8 @@ void DirectoryAgent::complete(Message& message, Opcode opcode) {
   if (outside_.empty()) places_.leave(*this);
   admit(next);
 }
+
+void DirectoryAgent::number_answer(Message& answer) { answer.pushes = ++answers_to(answer.destination); }
 
 std::uint32_t& DirectoryAgent::answers_to(NodeId node) {
   if (answers_.size() <= node.index()) answers_.resize(node.index() + 1);

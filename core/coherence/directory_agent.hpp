@@ -183,6 +183,8 @@ class DirectoryAgent : public Agent, public CoherenceHome, public MemoryFront, p
   void close(Transaction& transaction);
   /// How many messages of the class that snoops must not overtake (H2D Rsp, S2M NDR) it has sent there.
   std::uint32_t& answers_to(NodeId node);
+  /// One of these is about to be sent.
+  void number_answer(Message& answer);
 
  private:
   friend struct AgentState;  // writes all of it down, to tell one state of a system from another

@@ -195,7 +195,7 @@ void HomeAgent::serve(Transaction& transaction) {
       pull.account = request.account;
       pull.source = endpoint().id();
       pull.destination = request.source;
-      ++answers_to(request.source);
+      number_answer(pull);
       transmit(pull, now());
       return;
     }

@@ -34,8 +34,8 @@ struct Message {
   Address address;
   Time age;          ///< when the request that it serves began: the older goes first where age arbitrates
   NodeId requester;  ///< for whom it is, there and back
-  /// Of what asks a cache for a line by CXL.cache: how many answers (H2D Rsp, S2M NDR) its sender has sent to this cache before
-  /// it. It waits for them.
+  /// Of an answer (H2D Rsp, S2M NDR) of the home of coherent lines: its number among those to this cache. Of what asks the cache for
+  /// a line by CXL.cache: that of the last answer before it. It waits for all of them.
   std::uint32_t pushes = 0;
   /// A second message of the sender, for an answer of two parts or for data that are asked for: who answers sends it, too,
   /// and it ends here again.

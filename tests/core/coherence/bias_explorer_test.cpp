@@ -66,6 +66,16 @@ TEST(BiasAgentExplorer, AHostWithoutACache) {
   visit_all(setup, 6000, {"BISnpInv", "BISnpCur"});
 }
 
+// As with a home agent, for the questions of the device.
+TEST(BiasAgentExplorer, ANetworkThatReordersAnswers) {
+  CoherenceSetup setup = hdm_d(two_caches(2, 2, 1));
+  setup.hosts[0].plan.steps = {write_of(0)};
+  setup.hosts[1].plan = {{write_of(0), read_of(1)}, true, 2};
+  setup.home.flip_after = 0;
+  setup.order = NetworkOrder::kOfLine;
+  visit_all(setup, 100, {"RdOwnNoData"});
+}
+
 TEST(BiasAgentExplorer, FingerprintsSayEnough) {
   CoherenceSetup setup = small_caches();
   setup.hosts[1].plan.steps = {write_of(0)};

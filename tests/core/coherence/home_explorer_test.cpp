@@ -78,6 +78,15 @@ TEST(HomeAgentExplorer, ANetworkThatReordersLines) {
   visit_all(setup, 3000, {"SnpInv"});
 }
 
+// Answers to different lines overtake each other: a snoop waits for all that were sent before it, and not for as many.
+TEST(HomeAgentExplorer, ANetworkThatReordersAnswers) {
+  CoherenceSetup setup = hdm_h(two_caches(2, 2, 1));
+  setup.hosts[0].plan = {{write_of(0), read_of(1)}, true, 2};
+  setup.hosts[1].plan.steps = {write_of(0)};
+  setup.order = NetworkOrder::kOfLine;
+  visit_all(setup, 100, {"SnpInv"});
+}
+
 // The host's own cache is beside the agent, and what they say to each other takes time, too.
 TEST(HomeAgentExplorer, TheHostsOwnCache) {
   CoherenceSetup setup = small_caches();

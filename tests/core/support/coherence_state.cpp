@@ -84,15 +84,23 @@ void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& te
 }
 
 void AgentState::write_order(const CacheAgent& cache, const Message& message, test::StateText& text) {
-  if (message.channel == Channel::kH2DReq) write_order(cache.cxl_cache_.order_, message, text);
-  if (message.channel == Channel::kD2HReq) write_order(cache.cxl_bias_.order_, message, text);
+  const Channel channel = message.channel;
+  if (channel == Channel::kH2DReq || channel == Channel::kH2DRsp)
+    write_order(cache.cxl_cache_.order_, message, text);
+  const CacheAgent::Transaction* const transaction = cache.lines_.find(LineAddress::of(message.address));
+  const bool by_bias =
+      channel == Channel::kS2MNDR && transaction && transaction->protocol == &cache.cxl_bias_;
+  if (channel == Channel::kD2HReq || by_bias) write_order(cache.cxl_bias_.order_, message, text);
 }
 
-// How many answers there were before does not matter.
+// How many answers there were before does not matter: the number is that among the answers that have not come.
 void AgentState::write_order(const AnswerOrder& order, const Message& message, test::StateText& text) {
   const std::size_t home = message.source.index();
-  const std::uint32_t answers = home < order.answers_.size() ? order.answers_[home] : 0;
-  text << '^' << std::uint64_t{message.pushes > answers ? message.pushes - answers : 0};
+  const AnswerOrder::Answers none;
+  const AnswerOrder::Answers& came = home < order.answers_.size() ? order.answers_[home] : none;
+  std::uint64_t missing = message.pushes > came.all_to ? message.pushes - came.all_to : 0;
+  for (const std::uint32_t number : came.beyond) missing -= number <= message.pushes ? 1 : 0;
+  text << '^' << missing;
 }
 
 void AgentState::write_early(const AnswerOrder& order, test::StateText& text) {

@@ -60,7 +60,7 @@ class StateText {
 struct AgentState {
   static void write(const CacheAgent& cache, NodeId node, test::StateText& text);
   static void write(DirectoryAgent& home, test::StateText& text);
-  /// For how many answers the cache will keep a message that is on its way to it.
+  /// Of a message on its way to the cache: for how many answers that will keep it, or which of them it is.
   static void write_order(const CacheAgent& cache, const Message& message, test::StateText& text);
 
  private:

@@ -84,6 +84,12 @@ const DirectoryAgent* CoherenceOracle::home_at(NodeId node) const {
   return node.index() < home_of_node_.size() ? home_of_node_[node.index()] : nullptr;
 }
 
+// A device may be the home of some lines and no more than the memory of others.
+bool CoherenceOracle::is_home(NodeId node, LineAddress line) const {
+  const auto place = map_.find(line.address());
+  return place && place->home == node && home_at(node);
+}
+
 const DirectoryAgent* CoherenceOracle::home_of(LineAddress line) const {
   return home_at(map_.find(line.address())->home);
 }
@@ -166,7 +172,7 @@ void CoherenceOracle::sent(const Message& message, Time /*at*/) {
     if (pulled == pulls_.end() || pulled->second == Opcode::kDirtyEvict)
       carried_[&message] = {address, line(address).copies[cache]};
   }
-  if (!from_home(message) || !home_at(message.source)) return;
+  if (!from_home(message) || !is_home(message.source, address)) return;
   if (message.opcode == Opcode::kBIConflictAck) {
     const auto found = conflicts_.find(&message);
     if (found == conflicts_.end()) fail(address, "an answer to a conflict that nobody asked about");
@@ -223,7 +229,7 @@ void CoherenceOracle::handling(const Message& message, NodeId node, Time now, co
   if (!coherent(LineAddress::of(message.address))) return;
   if (const std::uint32_t cache = cache_at(node); cache != kNone && from_home(message)) {
     cache_handled(message, cache);
-  } else if (home_at(node) && to_home(message)) {
+  } else if (is_home(node, LineAddress::of(message.address)) && to_home(message)) {
     home_handled(message);
   }
 }

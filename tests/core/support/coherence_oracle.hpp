@@ -127,6 +127,7 @@ class CoherenceOracle final : public ProtocolObserver {
   bool follows(LineAddress line, NodeId cache) const;
   std::uint32_t cache_at(NodeId node) const;
   const DirectoryAgent* home_at(NodeId node) const;
+  bool is_home(NodeId node, LineAddress line) const;
   const DirectoryAgent* home_of(LineAddress line) const;
   Line& line(LineAddress address);
   void touch(LineAddress address);

@@ -11,6 +11,7 @@
 #include "base/json.hpp"
 #include "component/component.hpp"
 #include "core/support/coherence_oracle.hpp"
+#include "core/support/plain_oracle.hpp"
 #include "device/sequencer.hpp"
 #include "kernel/kernel.hpp"
 
@@ -30,24 +31,36 @@ struct BetweenEvents final : EventWatcher {
   CoherenceOracle& oracle;
 };
 
-/// Changes what is sent when the oracle has seen it.
-struct Saboteur final : ProtocolObserver {
-  Saboteur(CoherenceOracle& told, Fault does) : oracle(told), fault(std::move(does)) {}
+/// Shows everything to both oracles. What is sent is changed by the fault, if there is one, when they have seen it.
+struct Audience final : ProtocolObserver {
+  explicit Audience(const AddressMap& map) : coherent(map), plain(map, coherent) {}
   void sent(const Message& message, Time at) override {
-    oracle.sent(message, at);
+    coherent.sent(message, at);
+    plain.sent(message, at);
+    if (!fault.on_send) return;
     // It is the sender's, which gives it away next.
     const auto fate =
         fault.on_send(const_cast<Message&>(message));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     ensure(fate == MessageBench::Fate::kQueued, "a fault of the order of messages, in a real network");
   }
   void handling(const Message& message, NodeId node, Time now, const std::string& state) override {
-    oracle.handling(message, node, now, state);
+    coherent.handling(message, node, now, state);
+    plain.handling(message, node, now, state);
   }
-  void handled(const std::string& state) override { oracle.handled(state); }
+  void handled(const std::string& state) override { coherent.handled(state); }
   void performed(NodeId node, LineAddress line, AccessKind kind, Time now) override {
-    oracle.performed(node, line, kind, now);
+    coherent.performed(node, line, kind, now);
+    plain.performed(node, line, kind, now);
   }
-  CoherenceOracle& oracle;
+  void idle() {
+    coherent.idle();
+    plain.idle();
+  }
+  const std::string& violation() const {
+    return coherent.violation().empty() ? plain.violation() : coherent.violation();
+  }
+  CoherenceOracle coherent;
+  PlainOracle plain;
   Fault fault;
 };
 
@@ -170,36 +183,39 @@ std::string play(const RandomCase& made, const Lengths& lengths, bool log, const
     const auto end = requester.program.begin() + static_cast<std::ptrdiff_t>(lengths[r]);
     if (lengths[r] > 0) spec.replay(requester.name, {requester.program.begin(), end});
   }
-  Running run(spec);
+  std::optional<Running> made_run;
+  try {
+    made_run.emplace(spec);
+  } catch (const std::exception& error) {
+    return std::string("no system: ") + error.what();
+  }
+  Running& run = *made_run;
   const cxloom::System& system = run.simulation().system();
-  CoherenceOracle oracle(system.address_map());
+  Audience audience(system.address_map());
+  CoherenceOracle& oracle = audience.coherent;
   oracle.keep_log(log);
+  if (fault) audience.fault = fault();
   for (const RandomRequester& requester : made.requesters) {
     if (!requester.cache) continue;
     const NodeId node = run.node(requester.name);
-    oracle.add(node, *system.roles().requesters.of(node)->cache(), *requester.cache);
+    const CacheAgent& cache = *system.roles().requesters.of(node)->cache();
+    oracle.add(node, cache, *requester.cache);
+    audience.plain.add(node, cache);
   }
   for (const auto& [component, home] : system.roles().homes)
     oracle.add(component->id(), static_cast<const DirectoryAgent&>(*home));
   BetweenEvents between(oracle);
-  std::optional<Saboteur> saboteur;
-  if (fault) saboteur.emplace(oracle, fault());
-  if (saboteur) {
-    run.simulation().watch(&*saboteur);
-  } else {
-    run.simulation().watch(&oracle);
-  }
+  run.simulation().watch(&audience);
   run.simulation().watch(&between);
   std::string wrong;
   try {
     run.to_end();
-    oracle.idle();
-    << oracle.accesses() << "\n";
-    wrong = oracle.violation();
+    audience.idle();
+    wrong = audience.violation();
     if (wrong.empty()) wrong = wrong_in(run);
   } catch (const std::exception& error) {
-    wrong = oracle.violation().empty() ? error.what() : oracle.violation();
-    if (log) oracle.idle();  // the log ends with what is still under way
+    wrong = audience.violation().empty() ? error.what() : audience.violation();
+    if (log) audience.idle();  // the log ends with what is still under way
   }
   if (log) {
     std::cout << to_json(made.system.value()) << "\n";

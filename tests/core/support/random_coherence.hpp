@@ -21,7 +21,7 @@ namespace cxloom::test {
 
 class Draw {
  public:
-  explicit Draw(std::uint64_t seed) : random_(seed, "coherence", "systems") {}
+  explicit Draw(std::uint64_t seed, const char* purpose = "systems") : random_(seed, "coherence", purpose) {}
   std::uint64_t below(std::uint64_t limit) { return random_.below(limit); }
   bool chance(std::uint64_t in) { return below(in) == 0; }
   std::uint64_t between(std::uint64_t least, std::uint64_t most) { return least + below(most - least + 1); }

@@ -1,0 +1,107 @@
+#include "core/support/plain_oracle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/opcode.hpp"
+
+namespace cxloom::test {
+
+bool PlainOracle::plain(LineAddress line) const {
+  const auto place = map_.find(line.address());
+  return place && !place->coherent();
+}
+
+const CacheAgent* PlainOracle::cache_at(NodeId node) const {
+  const auto found = caches_.find(node.index());
+  return found == caches_.end() ? nullptr : found->second;
+}
+
+PlainOracle::Line& PlainOracle::line_of(LineAddress address, NodeId user) {
+  Line& line = lines_[address.number()];
+  if (!line.used) line.user = user;
+  line.used = true;
+  if (line.user != user) fail(address, "a line of one requester is used by another");
+  return line;
+}
+
+// Of the writes of a cache, nobody waits for those of what leaves it.
+void PlainOracle::sent(const Message& message, Time /*at*/) {
+  const LineAddress address = LineAddress::of(message.address);
+  if (message.opcode != Opcode::kMemWr || message.account || !plain(address)) return;
+  if (!cache_at(message.source)) return;
+  Line& line = line_of(address, message.source);
+  carried_[&message] = line.copy;
+  line.leaving = line.copy;
+}
+
+void PlainOracle::handling(const Message& message, NodeId node, Time /*now*/, const std::string& /*state*/) {
+  const LineAddress address = LineAddress::of(message.address);
+  if (message.channel == Channel::kIo || !plain(address)) return;
+  if (is_downstream(message.channel)) {
+    if (map_.find(message.address)->target == node) came_to_memory(message);
+    return;
+  }
+  const auto found = carried_.find(&message);
+  if (message.opcode != Opcode::kMemData || found == carried_.end()) return;
+  if (!message.failed) line_of(address, node).copy = found->second;
+  carried_.erase(found);
+}
+
+void PlainOracle::came_to_memory(const Message& message) {
+  const LineAddress address = LineAddress::of(message.address);
+  Line& line = line_of(address, message.source);
+  if (message.opcode == Opcode::kMemRd) {
+    if (cache_at(message.source)) carried_[&message] = line.leaving.value_or(line.memory);
+    return;
+  }
+  const auto found = carried_.find(&message);
+  if (found != carried_.end()) {
+    if (found->second < line.memory && !std::exchange(line.overtaken, false))
+      fail(address, "a write-back of version " + std::to_string(found->second) + " over version " +
+                        std::to_string(line.memory));
+    line.memory = std::max(line.memory, found->second);
+    if (line.leaving == found->second) line.leaving.reset();
+    carried_.erase(found);
+    return;
+  }
+  if (message.opcode == Opcode::kMemAtomic && line.leaving.value_or(line.memory) != line.latest)
+    fail(address, "an atomic operation comes to memory without the latest write");
+  line.overtaken = line.leaving.has_value();
+  line.leaving.reset();
+  line.memory = ++line.latest;
+}
+
+void PlainOracle::performed(NodeId node, LineAddress address, AccessKind kind, Time now) {
+  if (!plain(address)) return;
+  ++accesses_;
+  Line& line = line_of(address, node);
+  log_.note(to_text(now) + "  " + std::to_string(node.index()) + " uses " + to_text(address.address()) +
+            ", version " + std::to_string(line.copy) + " of " + std::to_string(line.latest));
+  if (line.copy != line.latest)
+    fail(address, "node " + std::to_string(node.index()) + " uses version " + std::to_string(line.copy) +
+                      ", and the latest is " + std::to_string(line.latest));
+  const LineState held = cache_at(node)->held(address);
+  if (held == LineState::kInvalid || (kind != AccessKind::kRead && held != LineState::kDirty))
+    fail(address, "node " + std::to_string(node.index()) + " has no right to what it does");
+  if (kind != AccessKind::kRead) line.copy = ++line.latest;
+}
+
+void PlainOracle::idle() {
+  for (const auto& [number, line] : lines_) {
+    const LineAddress address{number};
+    const CacheAgent* const cache = cache_at(line.user);
+    const bool dirty = cache && cache->held(address) == LineState::kDirty;
+    if ((dirty ? line.copy : line.memory) != line.latest) fail(address, "the latest write is lost");
+  }
+  if (!carried_.empty())
+    fail(LineAddress::of(carried_.begin()->first->address), "data that have not arrived");
+}
+
+void PlainOracle::fail(LineAddress address, const std::string& what) {
+  const std::string text = to_text(address.address()) + ": " + what;
+  log_.note("VIOLATION " + text);
+  if (violation_.empty()) violation_ = text;
+}
+
+}  // namespace cxloom::test

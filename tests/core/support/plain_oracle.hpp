@@ -1,0 +1,71 @@
+// Follows the values of lines that nobody keeps coherent, as coherence_oracle.hpp does of those that somebody does. Each of them is
+// used by one requester.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "base/units.hpp"
+#include "coherence/cache_agent.hpp"
+#include "core/support/coherence_oracle.hpp"
+#include "protocol/address_map.hpp"
+#include "protocol/protocol_observer.hpp"
+
+namespace cxloom::test {
+
+/// Of every such line it checks that
+/// - each access in a cache sees the latest write, and a write has a dirty line;
+/// - what an atomic operation of the memory reads is the latest write;
+/// - no write-back comes over a later value, and the latest is in the cache or in memory at the end.
+///
+/// A line that is written back may be asked for again at once, and what asks may overtake the write-back (docs/model/host.md). It
+/// finds what the cache is writing back, and a write-back that comes behind it changes nothing. A write past the caches, and an atomic operation of the memory, takes effect when it comes to the memory.
+class PlainOracle final : public ProtocolObserver {
+ public:
+  using Version = CoherenceOracle::Version;
+
+  /// `log` is told what happens.
+  PlainOracle(const AddressMap& map, CoherenceOracle& log) : map_(map), log_(log) {}
+  /// Before the first message: who has a cache.
+  void add(NodeId node, const CacheAgent& cache) { caches_[node.index()] = &cache; }
+
+  void sent(const Message& message, Time at) override;
+  void handling(const Message& message, NodeId node, Time now, const std::string& state) override;
+  void performed(NodeId node, LineAddress line, AccessKind kind, Time now) override;
+
+  /// Nothing is under way any more.
+  void idle();
+  /// What was violated first; empty: nothing.
+  const std::string& violation() const { return violation_; }
+  /// Accesses of which it has seen that they took effect in a cache.
+  std::uint64_t accesses() const { return accesses_; }
+
+ private:
+  struct Line {
+    Version latest = 0;
+    Version memory = 0;
+    Version copy = 0;                // in the cache of its one user, whether that still holds the line or not
+    std::optional<Version> leaving;  // written back, and not in memory yet
+    bool overtaken = false;          // ... by something else that has come to memory
+    NodeId user;
+    bool used = false;
+  };
+
+  bool plain(LineAddress line) const;
+  const CacheAgent* cache_at(NodeId node) const;
+  Line& line_of(LineAddress address, NodeId user);
+  void came_to_memory(const Message& message);
+  void fail(LineAddress address, const std::string& what);
+
+  const AddressMap& map_;
+  CoherenceOracle& log_;
+  std::unordered_map<std::uint32_t, const CacheAgent*> caches_;  // by node
+  std::unordered_map<std::uint64_t, Line> lines_;
+  std::unordered_map<const Message*, Version> carried_;
+  std::uint64_t accesses_ = 0;
+  std::string violation_;
+};
+
+}  // namespace cxloom::test

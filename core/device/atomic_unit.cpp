@@ -1,10 +1,33 @@
 #include "device/atomic_unit.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "kernel/kernel.hpp"
 #include "kernel/payload.hpp"
 #include "memory/media.hpp"
 
 namespace cxloom {
+
+void AtomicUnit::wait_for(std::uint32_t accesses, Time until) {
+  others_ = accesses;
+  others_end_ = until;
+  wait_for_others();
+}
+
+void AtomicUnit::wait_for_others() {
+  if (others_ > 0) return;
+  if (others_end_ <= kernel_.now()) {
+    others_ended();
+  } else {
+    kernel_.schedule(others_end_, source_, *this, kAlone, 0);
+  }
+}
+
+void AtomicUnit::others_ended() {
+  alone_ = true;
+  for (Line* const line : std::exchange(held_, {})) go_on(*line);
+}
 
 void AtomicUnit::access(Message& message, Address address, Time ready) {
   Access& access = accesses_.take();
@@ -15,12 +38,18 @@ void AtomicUnit::access(Message& message, Address address, Time ready) {
 
 bool AtomicUnit::media_done(Message& message, Time at) {
   Access* const access = accesses_.find(message.tag);
-  if (!access || &access->own != &message) return false;
+  if (!access || &access->own != &message) {
+    --others_;
+    others_end_ = std::max(others_end_, at);
+    wait_for_others();
+    return false;
+  }
   kernel_.schedule(at, source_, *this, kDone, payload_of(*access));
   return true;
 }
 
 void AtomicUnit::wake(std::uint8_t kind, std::uint64_t payload) {
+  if (kind == kAlone) return others_ended();
   Access& access = object_of<Access>(payload);
   switch (kind) {
     case kReady: return arrive(access);
@@ -38,7 +67,8 @@ void AtomicUnit::arrive(Access& access) {
     line->address = address;
     table_.add(address, *line);
   }
-  if (line->operates || !line->waiting.empty() || (access.atomic() && line->in_media > 0)) {
+  if (line->operates || !line->waiting.empty() || must_wait(*line, access)) {
+    if (!alone_ && line->waiting.empty()) held_.push_back(line);
     line->waiting.push(access);
   } else {
     begin(*line, access);
@@ -82,7 +112,7 @@ void AtomicUnit::done(Access& access) {
 
 void AtomicUnit::go_on(Line& line) {
   while (!line.waiting.empty() && !line.operates) {
-    if (line.waiting.front().atomic() && line.in_media > 0) return;
+    if (must_wait(line, line.waiting.front())) return;
     begin(line, line.waiting.pop());
   }
   if (line.in_media > 0) return;

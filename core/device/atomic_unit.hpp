@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/intrusive_queue.hpp"
 #include "coherence/line_table.hpp"
@@ -30,6 +31,9 @@ class AtomicUnit final : public EventHandler {
         media_(media),
         controller_(controller) {}
 
+  /// So many accesses are in the media that have not passed here, and others are until then. They may be to any line: no operation begins before they have
+  /// ended. To be called once, before all else.
+  void wait_for(std::uint32_t accesses, Time until);
   /// An access to `address` of the media. The controller is told when it is done: at that time, and not before.
   void access(Message& message, Address address, Time ready);
   /// What the media say of an access. False: it did not pass here.
@@ -39,7 +43,7 @@ class AtomicUnit final : public EventHandler {
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
  private:
-  enum Wake : std::uint8_t { kReady, kDone, kOperated };
+  enum Wake : std::uint8_t { kReady, kDone, kOperated, kAlone };
 
   struct Access {
     Access* next = nullptr;
@@ -63,6 +67,11 @@ class AtomicUnit final : public EventHandler {
   void begin(Line& line, Access& access);
   void done(Access& access);
   void go_on(Line& line);
+  bool must_wait(const Line& line, const Access& access) const {
+    return access.atomic() && (line.in_media > 0 || !alone_);
+  }
+  void wait_for_others();
+  void others_ended();
 
   Time atomic_time_;
   Kernel& kernel_;
@@ -73,6 +82,12 @@ class AtomicUnit final : public EventHandler {
   Pool<Access> accesses_;
   Pool<Line> lines_;
   LineTable<Line> table_;
+
+  // Accesses that came before the unit.
+  std::uint32_t others_ = 0;  // without an end yet
+  Time others_end_;           // of those that have one, the last
+  bool alone_ = false;        // they have all ended
+  std::vector<Line*> held_;   // with an operation that waits for them
 };
 
 }  // namespace cxloom

@@ -95,6 +95,7 @@ void MemoryController::admit(Message& message, Places& places) {
   ensure(place.has_value(), "a request to an address that no region holds");
   if (message.opcode == Opcode::kMemAtomic && !atomics_) [[unlikely]] {
     atomics_ = std::make_unique<AtomicUnit>(atomic_time_, kernel_, source_, endpoint(), *media_, *this);
+    atomics_->wait_for(in_media_, media_busy_until_);
   } else if (buffered_) {
     if (message.opcode == Opcode::kMemWr) {
       post(message, place->device_address, ready);
@@ -114,6 +115,7 @@ void MemoryController::to_media(Message& message, Address address, Time ready) {
   if (atomics_) [[unlikely]] {
     atomics_->access(message, address, ready);
   } else {
+    ++in_media_;
     media_->access(message, address, ready);
   }
 }
@@ -134,7 +136,12 @@ void MemoryController::post(Message& message, Address address, Time ready) {
 }
 
 void MemoryController::media_done(Message& message, Time at) {
-  if (atomics_ && atomics_->media_done(message, at)) return;
+  if (atomics_) [[unlikely]] {
+    if (atomics_->media_done(message, at)) return;
+  } else {
+    --in_media_;
+    media_busy_until_ = std::max(media_busy_until_, at);
+  }
   const bool write = message.opcode == Opcode::kMemWr;
   if (buffered_ && write) {
     kernel_.schedule(at, source_, *this, kWritten, payload_of(message));

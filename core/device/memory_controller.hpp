@@ -178,6 +178,8 @@ class MemoryController final : public Agent, public MemoryOwner, public MediaCli
   std::unique_ptr<BufferedWrites> buffered_;  // none: writes are not posted
   Pool<Message> posted_;                      // carry those writes to the media
   std::unique_ptr<AtomicUnit> atomics_;       // none: no atomic operation has come yet
+  std::uint32_t in_media_ = 0;                // without an end yet; counted until then
+  Time media_busy_until_;                     // the last end that is known; the same
   std::uint64_t buffer_hits_ = 0;             // since the window opened
   std::uint64_t hits_of_window_ = 0;
   BookedLevel in_service_;

@@ -35,10 +35,12 @@ struct At {
 
 /// A host without a cache, and a memory at its side: the latency of each access, in their order.
 std::vector<Time> latencies(const std::vector<At>& accesses, const Value::Map& more = {}) {
-  Value::Map memory{
-      {"atomic_time", "20ns"},
-      {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}, {"write_latency", "105ns"}}}};
+  Value::Map memory{{"atomic_time", "20ns"}};
   memory.insert(memory.end(), more.begin(), more.end());
+  if (!Value(memory).find("media")) {
+    memory.emplace_back("media",
+                        Value::Map{{"kind", "fixed"}, {"latency", "45ns"}, {"write_latency", "105ns"}});
+  }
   System system;
   system.device("host", "host", {{"process_time", "0ns"}, {"queue", 64}}).device("mem", "memory", memory);
   system.link("host", "mem").region({"mem"});
@@ -75,12 +77,33 @@ TEST(AtomicUnit, OthersOnItsLineWaitAndNobodyElse) {
 
 TEST(AtomicUnit, WaitsForWhatIsInTheMediaOfItsLine) {
   for (const auto& [kind, takes] : {std::pair(R, kRead), {W, kWrite}}) {
-    // The unit is there since the first operation; it has seen what came behind that.
+    // The unit is there since the first operation; it has seen what came behind that, line by line.
     const Times found = latencies({{0_ns, 128, A}, {500_ns, 0, kind}, {501_ns, 0, A}, {502_ns, 0, R}});
     EXPECT_EQ(found[1], kController + takes);
     EXPECT_EQ(found[2], kController - 1_ns + takes + kMake);
     EXPECT_EQ(found[3], kController - 2_ns + takes + kMake + kRead);
   }
+}
+
+// What came before it knew only the controller: it waits for all of it, whatever the line.
+TEST(AtomicUnit, TheFirstOfAMemoryWaitsForAllThatIsInTheMedia) {
+  for (const auto& [kind, takes] : {std::pair(R, kRead), {W, kWrite}}) {
+    for (const std::uint64_t line : {0, 640}) {
+      const Times found =
+          latencies({{0_ns, line, kind}, {1_ns, 0, A}, {2_ns, 0, R}, {500_ns, 64, R}, {501_ns, 0, A}});
+      EXPECT_EQ(found[0], kController + takes);
+      EXPECT_EQ(found[1], kController - 1_ns + takes + kMake);
+      EXPECT_EQ(found[2], kController - 2_ns + takes + kMake + kRead);
+      EXPECT_EQ(found[4], kController + kMake);  // the second one waits for its line alone
+    }
+  }
+}
+
+// Media of one latency say at once when an access will be done.
+TEST(AtomicUnit, TheFirstOfAMemoryWaitsForWhatWillBeDone) {
+  const Value::Map same{{"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}};
+  const Times found = latencies({{0_ns, 640, W}, {1_ns, 0, A}}, same);
+  EXPECT_EQ(found[1], kController - 1_ns + kRead + kRead + 20_ns + kRead);
 }
 
 TEST(AtomicUnit, WhoWaitsKeepsItsPlaceInLine) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/kind_registry.hpp"
+#include "base/measure_table.hpp"
 #include "component/component_time.hpp"
 #include "component/handling.hpp"
 #include "component/memory_access.hpp"
@@ -20,6 +22,14 @@ LineState left_of(LineState held, const CacheSnoop& snoop) {
   return held == LineState::kDirty && !snoop.protocol->forwards_data() ? LineState::kClean : held;
 }
 
+/// Null: none.
+std::unique_ptr<Prefetcher> make_prefetcher(const CacheAgentParams& params, const CacheKinds& kinds) {
+  return below("prefetch", [&] {
+    PrefetcherContext context;
+    return kinds.prefetchers.make(params.prefetch, context);
+  });
+}
+
 /// The more of the two that a cache holds.
 LineState more_of(LineState a, LineState b) {
   if (a == LineState::kInvalid) return b;
@@ -29,7 +39,7 @@ LineState more_of(LineState a, LineState b) {
 }  // namespace
 
 CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
-                       const ComponentContext& context, const VictimRegistry& victims, Client& client,
+                       const ComponentContext& context, const CacheKinds& kinds, Client& client,
                        AtomicsAt atomics_at)
     : Agent(endpoint),
       client_(client),
@@ -40,13 +50,16 @@ CacheAgent::CacheAgent(const CacheAgentParams& params, Time process_time, Endpoi
       mshrs_(params.mshrs),
       write_allocate_(params.write_allocate),
       notifies_(params.clean_evictions == CleanEvictions::kNotified),
-      levels_(params, victims, context.seed, endpoint.name()),
+      levels_(params, kinds.victims, context.seed, endpoint.name()),
       cxl_mem_(*this, *this, params.read_state),
       cxl_bias_(*this, *this, params.read_state),
       cxl_cache_(*this, *this, params.read_state),
       registers_(context.kernel, "a miss register", endpoint),
       counts_(levels_.count()) {
   pipeline_ = process_time + levels_.access_time(levels_.count());
+  if (auto prefetcher = make_prefetcher(params, kinds))
+    prefetch_ = std::make_unique<PrefetchUnit>(std::move(prefetcher), endpoint,
+                                               static_cast<PrefetchUnit::Cache&>(*this));
   ++endpoint.fabric().caches;
 }
 
@@ -62,11 +75,15 @@ Time CacheAgent::occupy(Time from, Time length) {
 // ---- Requests
 
 void CacheAgent::access(Request& request) {
-  const CacheLevels::Place place = levels_.find(LineAddress::of(request.address));
-  request.charge(Segment::kCache,
-                 std::max(request.account.mark, busy_until_) + levels_.access_time(place.level));
+  const LineAddress line = LineAddress::of(request.address);
+  const CacheLevels::Place place = levels_.find(line);
+  const Time begins = std::max(request.account.mark, busy_until_);
+  request.charge(Segment::kCache, begins + levels_.access_time(place.level));
   if (window_open_) ++counts_.lookups;
+  const bool prefetches = prefetch_ && !goes_past(request, place.state);
+  const bool held = place.state != LineState::kInvalid || (prefetches && is_missing(line));
   if (attempt(request, place) && window_open_) ++counts_.hits[place.level];
+  if (prefetches) prefetch_->accessed(request, held, begins + levels_.access_time(levels_.count()));
 }
 
 bool CacheAgent::serves(const Request& request, LineState state) const {
@@ -89,7 +106,10 @@ void CacheAgent::perform(Request& request, std::uint32_t level) {
 
 void CacheAgent::retry(Request& request) {
   if (request.account.mark < now()) request.charge(Segment::kMshr, now());
-  attempt(request, levels_.find(LineAddress::of(request.address)));
+  const LineAddress line = LineAddress::of(request.address);
+  const CacheLevels::Place place = levels_.find(line);
+  if (prefetch_ && !goes_past(request, place.state)) prefetch_->used(line);  // asked for meanwhile
+  attempt(request, place);
 }
 
 // Whether it is a hit; if not it waits for what it lacks.
@@ -176,6 +196,42 @@ void CacheAgent::answer(Request& request) {
   }
 }
 
+// ---- Prefetches
+
+// It wants no copy, and no line behind its own.
+bool CacheAgent::goes_past(const Request& request, LineState state) const {
+  if (operates_at_home(request)) return !serves(request, state);
+  return request.kind == AccessKind::kWrite && !write_allocate_ && state == LineState::kInvalid &&
+         !lines_.find(LineAddress::of(request.address));
+}
+
+/// It is on its way.
+bool CacheAgent::is_missing(LineAddress line) const {
+  const Transaction* const under_way = lines_.find(line);
+  return under_way && (under_way->miss || under_way->prefetch);
+}
+
+bool CacheAgent::concerns(LineAddress line) const {
+  return lines_.find(line) || levels_.find(line).state != LineState::kInvalid;
+}
+
+// A read of the line without a miss register: accesses to it wait for it, as for any that is under way.
+void CacheAgent::fetch(Request& request) {
+  const LineAddress line = LineAddress::of(request.address);
+  Transaction& transaction = open(line, place_of(*this, request.id, line.address()));
+  transaction.prefetch = &request;
+  transaction.waiting.push(request);
+  launch(transaction, request, LineState::kInvalid);
+}
+
+// It is off the count before the client hears of it: then the run may be at its end.
+void CacheAgent::end_prefetch(Request& request) {
+  const NodeId target = request.target;
+  const std::uint16_t bytes = request.failed ? 0 : request.message.size;
+  prefetch_->came(request);
+  client_.prefetched(target, bytes);
+}
+
 void CacheAgent::wake(std::uint8_t kind, std::uint64_t payload) {
   switch (kind) {
     case kAnswer: client_.answered(object_of<Request>(payload)); break;
@@ -230,7 +286,10 @@ void CacheAgent::granted(Message& message, LineState state) {
 }
 
 void CacheAgent::finish_read(Transaction& transaction, bool failed) {
-  if (!failed) fill(transaction.line, transaction.granted);
+  if (!failed) {
+    fill(transaction.line, transaction.granted);
+    if (prefetch_ && !transaction.prefetch) prefetch_->filled(transaction.line);
+  }
   serve_waiting(transaction, failed);
   conclude(transaction);
 }
@@ -244,12 +303,17 @@ void CacheAgent::serve_waiting(Transaction& transaction, bool failed) {
     if (!failed) {
       const CacheLevels::Place place = levels_.find(transaction.line);
       if (!serves(request, place.state)) return;
-      perform(request, place.level);
+      if (&request != transaction.prefetch) perform(request, place.level);
     }
     transaction.waiting.pop();
     request.target = target;
     request.failed = failed;
     request.message.hops = hops;
+    if (&request == transaction.prefetch) {
+      transaction.prefetch = nullptr;
+      end_prefetch(request);
+      continue;
+    }
     if (request.kind == AccessKind::kAtomic && !failed) {
       operate(transaction, request);
       return;
@@ -331,7 +395,10 @@ void CacheAgent::fill(LineAddress line, LineState state) {
 }
 
 void CacheAgent::evict_gone() {
-  for (const CacheLevels::Gone& each : gone_) evict(each.line, each.state);
+  for (const CacheLevels::Gone& each : gone_) {
+    note_gone(each.line);
+    evict(each.line, each.state);
+  }
   gone_.clear();
 }
 
@@ -436,6 +503,7 @@ void CacheAgent::answer_snoop(Snoop& snoop, LineAddress line, Transaction* trans
   }
   Time ready = now();
   if (left == LineState::kInvalid) {
+    note_gone(line);
     if (window_open_) ++counts_.lines_lost;
     ready = occupy(now(), clear_time_);
   }
@@ -485,12 +553,23 @@ std::string CacheAgent::line_state(LineAddress line) const {
   return transaction ? held + transaction->described() : held;
 }
 
-void CacheAgent::open_window(Time /*now*/) { window_open_ = true; }
+void CacheAgent::open_window(Time /*now*/) {
+  window_open_ = true;
+  if (prefetch_) prefetch_->open_window();
+}
 
-void CacheAgent::close_window(Time /*now*/) { window_open_ = false; }
+void CacheAgent::close_window(Time /*now*/) {
+  window_open_ = false;
+  if (prefetch_) prefetch_->close_window();
+}
 
-std::vector<MeasureInfo> CacheAgent::measures() { return CacheCounts::measures(); }
+std::vector<MeasureInfo> CacheAgent::measures() {
+  return joined(CacheCounts::measures(), PrefetchCounts::measures());
+}
 
-void CacheAgent::report(MeasureSink& sink) const { counts_.report(coherent_, sink); }
+void CacheAgent::report(MeasureSink& sink) const {
+  counts_.report(coherent_, sink);
+  if (prefetch_) prefetch_->counts().report(sink);
+}
 
 }  // namespace cxloom

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,16 +19,21 @@
 #include "coherence/cxl_mem_protocol.hpp"
 #include "coherence/home_protocol.hpp"
 #include "coherence/line_table.hpp"
+#include "coherence/prefetch_unit.hpp"
 #include "component/endpoint.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/address_map.hpp"
 #include "protocol/request.hpp"
 #include "tags/cache_array.hpp"
+#include "tags/cache_kinds.hpp"
 
 namespace cxloom {
 
-class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cache {
+class CacheAgent final : public Agent,
+                         private Waiter,
+                         private HomeProtocol::Cache,
+                         private PrefetchUnit::Cache {
  public:
   /// Who makes the requests.
   class Client {
@@ -36,6 +42,8 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
     virtual void answered(Request& request) = 0;
     /// `bytes` of a dirty line have reached memory at `target`; 0: they were lost on the way.
     virtual void written_back(NodeId target, std::uint16_t bytes) = 0;
+    /// `bytes` of a line that nobody waits for have come from memory at `target`; 0: they were lost on the way.
+    virtual void prefetched(NodeId target, std::uint16_t bytes) = 0;
     /// All that this event has changed is changed: it may go on with what waited for it.
     virtual void go_on() = 0;
 
@@ -45,7 +53,7 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
 
   /// `process_time` is what requests take to come here: write-backs pass the same pipeline.
   CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
-             const ComponentContext& context, const VictimRegistry& victims, Client& client,
+             const ComponentContext& context, const CacheKinds& kinds, Client& client,
              AtomicsAt atomics_at = AtomicsAt::kCache);
 
   /// Takes a request of one line at most, charged up to its arrival.
@@ -54,6 +62,10 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   std::uint64_t evictions() const { return evictions_; }
   /// Those of victims: what snoops have written back needs no room of the requester's.
   std::uint64_t victims() const { return evictions_ - snooped_out_; }
+  /// Null: it asks for nothing ahead of its use.
+  const PrefetchUnit* prefetcher() const { return prefetch_.get(); }
+  /// Lines that it has asked for ahead of their use, without an answer.
+  std::uint64_t prefetches() const { return prefetch_ ? prefetch_->under_way() : 0; }
 
   void start() override;
   void receive(Message& message) override;
@@ -102,6 +114,16 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   void operated(Transaction& transaction);
   bool operates_on(LineAddress line) const;
 
+  // Prefetches.
+  bool concerns(LineAddress line) const override;
+  void fetch(Request& request) override;
+  bool goes_past(const Request& request, LineState state) const;
+  bool is_missing(LineAddress line) const;
+  void end_prefetch(Request& request);
+  void note_gone(LineAddress line) {
+    if (prefetch_) prefetch_->left(line);
+  }
+
   // Answers.
   Transaction& transaction(std::uint32_t tag) override { return transactions_.at(tag); }
   void data_came(Message& message) override;
@@ -140,6 +162,7 @@ class CacheAgent final : public Agent, private Waiter, private HomeProtocol::Cac
   bool notifies_;
   bool coherent_ = false;  // some memory is
   CacheLevels levels_;
+  std::unique_ptr<PrefetchUnit> prefetch_;  // null: none
   CxlMemProtocol cxl_mem_;
   CxlBiasProtocol cxl_bias_;
   CxlCacheProtocol cxl_cache_;

@@ -18,6 +18,12 @@ void CacheLevelParams::describe(Schema<CacheLevelParams>& schema) {
 
 void CacheAgentParams::estimate(const CacheAgentParams& params, MemoryEstimate& memory) {
   CacheParams::estimate(params, memory);
+  // Of each line that the cache has room for, that it came ahead of its use: two cells in a table that is half full.
+  if (params.prefetch.kind != "none") {
+    std::uint64_t lines = params.lines();
+    for (const CacheLevelParams& level : params.levels) lines += level.lines();
+    memory.add("prefetch", params.prefetch.kind, lines, 32);
+  }
   for (std::size_t i = 0; i < params.levels.size(); ++i) {
     memory.add_below("levels[" + std::to_string(i) + "]",
                      [&](MemoryEstimate& inside) { CacheParams::estimate(params.levels[i], inside); });
@@ -70,6 +76,9 @@ void CacheAgentParams::describe(Schema<CacheAgentParams>& schema) {
           "who "
           "else wants it waits.")
       .source("own choice: some 20 clocks at 4 GHz");
+  schema.field("prefetch", &CacheAgentParams::prefetch)
+      .category("prefetchers")
+      .doc("Which lines the cache asks for ahead of their use.");
 }
 
 }  // namespace cxloom

@@ -44,7 +44,10 @@ void CacheAgent::operated(Transaction& transaction) {
 // Its own copy goes first. A clean one leaves without a notice: the request says that there is none. The way of a modified one is
 // charged to the request, which is launched again when it is complete.
 void CacheAgent::ask_home(Transaction& transaction, Request& request, LineState held) {
-  if (held != LineState::kInvalid) levels_.set_state(transaction.line, LineState::kInvalid);
+  if (held != LineState::kInvalid) {
+    levels_.set_state(transaction.line, LineState::kInvalid);
+    note_gone(transaction.line);
+  }
   if (held == LineState::kDirty) {
     send_eviction(transaction, Doing::kWriteBack, LineState::kInvalid, request.account.mark,
                   &request.account);

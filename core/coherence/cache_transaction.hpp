@@ -57,6 +57,7 @@ struct CacheTransaction {
   bool data_in = false;
   bool asked = false;  ///< a BIConflict is without its answer
   LineState granted = LineState::kInvalid;
+  Request* prefetch = nullptr;      ///< it began ahead of an access, with this request, which still waits
   Request* operation = nullptr;     ///< the atomic operation that is being made
   IntrusiveQueue<Request> waiting;  ///< the first is the one that asked
   CacheSnoop* snoop = nullptr;      ///< waits for this transaction

@@ -3,7 +3,7 @@
 
 #include "component/component.hpp"
 #include "component/fabric.hpp"
-#include "tags/victim_policy.hpp"
+#include "tags/cache_kinds.hpp"
 
 namespace cxloom {
 
@@ -15,6 +15,7 @@ struct DeviceContext : ComponentContext {
   Fabric& fabric;
   const MediaRegistry& media;
   const VictimRegistry& victims;
+  const PrefetcherRegistry& prefetchers;
 };
 
 using DeviceRegistry = KindRegistry<Component, DeviceContext>;

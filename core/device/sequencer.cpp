@@ -24,7 +24,7 @@ constexpr std::array kMeasures{
     measure<&Measured::requests>("requests", "", "requests completed in the window"),
     measure<&Measured::bandwidth>(
         "bandwidth_gb_per_s", "GB/s",
-        "payload bytes exchanged with memory, write-backs included / length of the window"),
+        "payload bytes exchanged with memory, write-backs and prefetches included / length of the window"),
     measure<&Measured::in_flight>("in_flight_mean", "", "requests in flight, mean over time"),
     measure<&Measured::fences>(
         "fences", "",
@@ -66,8 +66,8 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
   if (params.cache) {
     cache_ = below("cache", [&] {
       return std::make_unique<CacheAgent>(*params.cache, params.process_time, endpoint, context,
-                                          context.victims, static_cast<CacheAgent::Client&>(*this),
-                                          params.atomics);
+                                          CacheKinds{context.victims, context.prefetchers},
+                                          static_cast<CacheAgent::Client&>(*this), params.atomics);
     });
     taker = cache_.get();
   }
@@ -298,12 +298,17 @@ void Sequencer::receive(Message& message) {
   request.failed = message.failed;
   if (message.failed || request.target == endpoint().id()) request.target = message.source;
   complete(request);
-  issue_what_can_be_issued();
+  go_on();
 }
 
 void Sequencer::written_back(NodeId target, std::uint16_t bytes) {
   if (window_open_) payload_ += bytes;
   observer_->written_back(endpoint().id(), target, bytes);
+}
+
+void Sequencer::prefetched(NodeId target, std::uint16_t bytes) {
+  if (window_open_) payload_ += bytes;
+  observer_->prefetched(endpoint().id(), target, bytes);
 }
 
 // Of an access of several lines: the last one answered is what it waited for. Their bytes count as each is answered.
@@ -360,6 +365,11 @@ void Sequencer::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
   issue_what_can_be_issued();
 }
 
+void Sequencer::go_on() {
+  issue_what_can_be_issued();
+  if (exhausted_ && outstanding() == 0) observer_->rests();
+}
+
 // Whoever ran out of work before has no part in how long the window is.
 void Sequencer::open_window(Time at) {
   window_open_ = counting_ = true;
@@ -394,7 +404,8 @@ void Sequencer::report_requests(MeasureSink& sink) const {
 
 std::string Sequencer::activity() const {
   if (outstanding() == 0) return {};
-  return counted(in_flight_, "request") + " and " + counted(write_backs(), "write-back") +
+  const std::string ahead = prefetches() > 0 ? " and " + counted(prefetches(), "prefetched line") : "";
+  return counted(in_flight_, "request") + " and " + counted(write_backs(), "write-back") + ahead +
          " without an answer, " + std::to_string(completed_) + " answered";
 }
 

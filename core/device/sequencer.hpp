@@ -82,8 +82,8 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   std::uint64_t in_flight() const { return in_flight_; }
   /// Accesses it will make in all, where that is known. It grows while a warm requester waits for the window to open.
   std::optional<std::uint64_t> expected() const;
-  /// Accesses without an answer, and write-backs on their way.
-  std::uint64_t outstanding() const { return in_flight_ + write_backs(); }
+  /// Accesses without an answer, and lines on their way to and from its cache.
+  std::uint64_t outstanding() const { return in_flight_ + write_backs() + prefetches(); }
 
  private:
   const EventHandler& owner() const override { return endpoint(); }
@@ -92,11 +92,13 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
 
   void answered(Request& request) override { complete(request); }
   void written_back(NodeId target, std::uint16_t bytes) override;
-  void go_on() override { issue_what_can_be_issued(); }
+  void prefetched(NodeId target, std::uint16_t bytes) override;
+  void go_on() override;
 
   inline Time now() const;
   inline void wake_at(Time at);
   std::uint64_t write_backs() const { return cache_ ? cache_->evictions() : 0; }
+  std::uint64_t prefetches() const { return cache_ ? cache_->prefetches() : 0; }
   void fetch();  // the next access from the stream
   void issue_what_can_be_issued();
   Obstacle obstacle() const;
@@ -150,7 +152,7 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   LatencyDistribution latency_;
   BatchMeans batches_{64};  // of the latencies: 1 KiB
   LevelMonitor in_flight_monitor_;
-  std::uint64_t payload_ = 0;  // of requests that a device answered, and of write-backs
+  std::uint64_t payload_ = 0;  // of requests that a device answered, of write-backs and of prefetches
   bool fenced_ = false;        // some access so far was behind a fence
   std::uint64_t fences_ = 0;
   Time fence_wait_;

@@ -21,6 +21,10 @@ class RequestObserver {
   virtual void line_completed(const Request& line, Time now) = 0;
   /// Payload of a message without a waiting requester (a write-back) has arrived.
   virtual void written_back(NodeId requester, NodeId target, std::uint64_t bytes) = 0;
+  /// A line has come that nobody waits for.
+  virtual void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) = 0;
+  /// A requester has nothing to do any more, and nothing of it is under way.
+  virtual void rests() {}
   /// How well the mean latency of the requests so far is known: half of its 95 % interval / the mean. None: not at all.
   virtual std::optional<double> relative_error() const { return std::nullopt; }
 };

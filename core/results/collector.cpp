@@ -88,6 +88,17 @@ void Collector::written_back(NodeId /*requester*/, NodeId target, std::uint64_t 
   ++memory(target).write_backs;
 }
 
+void Collector::prefetched(NodeId /*requester*/, NodeId target, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  ++prefetches_;
+  kinds_[static_cast<std::size_t>(AccessKind::kRead)].payload += bytes;
+  MemoryStatistics& from = memory(target);
+  from.payload += bytes;
+  from.read_payload += bytes;
+  ++from.reads;
+  ++from.prefetches;
+}
+
 std::optional<double> Collector::relative_error() const {
   const auto precision = batches_.precision(count());
   if (!precision || !precision->independent) return std::nullopt;

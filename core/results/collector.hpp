@@ -58,8 +58,9 @@ struct MemoryStatistics {
   std::uint64_t atomics = 0;  ///< that it has made
   std::uint64_t atomic_payload = 0;
   std::uint64_t write_backs = 0;
+  std::uint64_t prefetches = 0;
 
-  std::uint64_t accesses() const { return latency.count() + write_backs; }
+  std::uint64_t accesses() const { return latency.count() + write_backs + prefetches; }
   SegmentSums::Sums segment_sums_ps() const;
 };
 
@@ -72,6 +73,7 @@ class Collector final : public RequestObserver {
   void completed(const Request& request, Time now) override;
   void line_completed(const Request& line, Time now) override;
   void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
+  void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) override;
   std::optional<double> relative_error() const override;
 
   RequestStatistics all() const;
@@ -84,6 +86,8 @@ class Collector final : public RequestObserver {
   /// Requests answered with an error: they moved nothing.
   std::uint64_t failed() const { return failed_; }
   std::uint64_t failed_write_backs() const { return failed_write_backs_; }
+  /// Lines that came to caches ahead of their use.
+  std::uint64_t prefetches() const { return prefetches_; }
   std::uint64_t hops() const { return hops_; }
   /// Rows since the last call, by the time of completion, requester and id; those completed at `before` or later stay.
   RequestTable take_requests(Time before = Time::max());
@@ -120,6 +124,7 @@ class Collector final : public RequestObserver {
   std::uint64_t failed_ = 0;
   std::uint64_t failed_write_backs_ = 0;
   std::uint64_t write_backs_ = 0;
+  std::uint64_t prefetches_ = 0;
   RequestTable table_;
 };
 

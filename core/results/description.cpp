@@ -22,6 +22,7 @@ class Nobody final : public RequestObserver {
   void completed(const Request& /*request*/, Time /*now*/) override {}
   void line_completed(const Request& /*line*/, Time /*now*/) override {}
   void written_back(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
+  void prefetched(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
 };
 
 // One read of each memory, or of this many of them, by one requester, one after the other in an idle system.

@@ -65,6 +65,7 @@ void report_served(const MemoryStatistics& served, double length, MeasureSink& s
   report_all(kServedMeasures,
              {.requests = served.latency.count(),
               .write_backs = served.write_backs,
+              .prefetches = served.prefetches > 0 ? std::optional(served.prefetches) : std::nullopt,
               .reads = served.reads,
               .writes = served.accesses() - served.reads - served.atomics,
               .atomics = served.atomics > 0 ? std::optional(served.atomics) : std::nullopt,

@@ -81,6 +81,7 @@ inline constexpr std::array kRequesterMeasures{
 struct ServedMeasured {
   std::uint64_t requests = 0;
   std::uint64_t write_backs = 0;
+  std::optional<std::uint64_t> prefetches;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   std::optional<std::uint64_t> atomics;
@@ -97,8 +98,12 @@ inline constexpr std::array kServedMeasures{
         "requests that it served: not hits of a cache, misses that waited for the line of another, and what "
         "failed on the way"),
     measure<&ServedMeasured::write_backs>("write_backs", "", "dirty lines written back to it"),
+    measure<&ServedMeasured::prefetches>(
+        "prefetches", "",
+        "lines that caches had asked it for ahead of their use. Absent where there were none"),
     measure<&ServedMeasured::reads>(
-        "reads", "", "of its accesses (requests and write-backs), the reads; a miss reads a line"),
+        "reads", "",
+        "of its accesses (requests, write-backs and prefetches), the reads; a miss reads a line"),
     measure<&ServedMeasured::writes>("writes", "", "of its accesses, the writes"),
     measure<&ServedMeasured::atomics>("atomics", "",
                                       "of its accesses, the atomic operations that it made, each of them "

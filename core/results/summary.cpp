@@ -22,6 +22,7 @@ struct Summary {
   std::uint64_t writes = 0;
   std::optional<std::uint64_t> atomics;
   std::uint64_t write_backs = 0;
+  std::optional<std::uint64_t> prefetches;
   std::uint64_t failed = 0;
   std::uint64_t failed_write_backs = 0;
   double simulated_time = 0;
@@ -58,6 +59,10 @@ constexpr std::array kMeasures{
     measure<&Summary::write_backs>(
         "write_backs", "",
         "dirty lines written back to memory in the window; they are messages, not requests"),
+    measure<&Summary::prefetches>("prefetches", "",
+                                  "lines that came to caches in the window because they were asked for ahead "
+                                  "of their use; they are messages, not "
+                                  "requests. Absent where there were none"),
     measure<&Summary::failed>(
         "failed", "",
         "of the requests, those answered with an error because a link was down; they move nothing"),
@@ -69,10 +74,10 @@ constexpr std::array kMeasures{
         "length of the measured window. It opens when every requester is warm, that is, when the last one "
         "issues its first request after the warm-up, and closes when the first requester has run out of "
         "work: as many of its requests have completed since the window opened as it was to measure"),
-    measure<&Summary::bandwidth>(
-        "bandwidth_gb_per_s", "GB/s",
-        "payload bytes exchanged with memory by the requests and write-backs completed in the window / its "
-        "length; 10^9 bytes per second; cache hits move nothing"),
+    measure<&Summary::bandwidth>("bandwidth_gb_per_s", "GB/s",
+                                 "payload bytes exchanged with memory by the requests, write-backs and "
+                                 "prefetches completed in the window / its "
+                                 "length; 10^9 bytes per second; cache hits move nothing"),
     measure<&Summary::latency>(
         "latency_ns", "ns",
         "latency of the requests completed in the window. The clock starts when the request exists: at its "
@@ -303,6 +308,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .writes = collector.writes().latency.count(),
        .atomics = atomics.latency.count() > 0 ? std::optional(atomics.latency.count()) : std::nullopt,
        .write_backs = collector.write_backs(),
+       .prefetches = collector.prefetches() > 0 ? std::optional(collector.prefetches()) : std::nullopt,
        .failed = collector.failed(),
        .failed_write_backs = collector.failed_write_backs(),
        .simulated_time = length,

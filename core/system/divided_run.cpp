@@ -163,6 +163,10 @@ void DividedRun::line_completed(const Request& line, Time now) {
   if (window_ == Window::kOpen) observer_.line_completed(line, now);
 }
 
+void DividedRun::prefetched(NodeId requester, NodeId target, std::uint64_t bytes) {
+  if (window_ == Window::kOpen) observer_.prefetched(requester, target, bytes);
+}
+
 void DividedRun::written_back(NodeId requester, NodeId target, std::uint64_t bytes) {
   if (window_ == Window::kOpen) observer_.written_back(requester, target, bytes);
 }

@@ -18,6 +18,7 @@
 #include "memory/dram_scheduler.hpp"
 #include "memory/fixed_media.hpp"
 #include "memory/nvm_media.hpp"
+#include "tags/prefetcher.hpp"
 #include "tags/victim_policy.hpp"
 
 namespace cxloom {
@@ -40,6 +41,7 @@ Registry builtin_registry() {
   register_row_policies(registry.media.row_policies);
   register_refresh_policies(registry.media.refresh_policies);
   register_victims(registry.victims);
+  register_prefetchers(registry.prefetchers);
   register_routing(registry.routing);
   register_arbitration(registry.arbitration);
   register_patterns(registry.patterns);

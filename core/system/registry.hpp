@@ -9,6 +9,7 @@
 #include "interconnect/generators.hpp"
 #include "interconnect/routing_strategy.hpp"
 #include "memory/media_registry.hpp"
+#include "tags/cache_kinds.hpp"
 #include "workload/pattern.hpp"
 
 namespace cxloom {
@@ -21,6 +22,7 @@ struct Registry {
   DeviceRegistry devices{"device"};
   MediaRegistry media{"media"};
   VictimRegistry victims{"victim policy"};
+  PrefetcherRegistry prefetchers{"prefetcher"};
   RoutingRegistry routing{"routing"};
   ArbitrationRegistry arbitration{"arbitration"};
   PatternRegistry patterns{"pattern"};
@@ -47,6 +49,7 @@ struct Registry {
     visit("row_policies", "Row policies of DRAM", self.media.row_policies);
     visit("refresh_policies", "Refresh policies of DRAM", self.media.refresh_policies);
     visit("victims", "Victim policies of a cache", self.victims);
+    visit("prefetchers", "Prefetchers of a cache", self.prefetchers);
     visit("routing", "Routing among equally short ways", self.routing);
     visit("arbitration", "Arbitration among the inputs of a switch", self.arbitration);
     visit("patterns", "Access patterns of a workload", self.patterns);

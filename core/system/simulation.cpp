@@ -405,7 +405,6 @@ void Simulation::completed(const Request& request, Time now) {
     if (++measured_ == next_look_) [[unlikely]]
       conclude_if_known();
   }
-  end_io_with_work();
 }
 
 void Simulation::line_completed(const Request& line, Time now) {
@@ -413,9 +412,12 @@ void Simulation::line_completed(const Request& line, Time now) {
   if (window_ == Window::kOpen) observer_.line_completed(line, now);
 }
 
+void Simulation::prefetched(NodeId requester, NodeId target, std::uint64_t bytes) {
+  if (window_ == Window::kOpen) observer_.prefetched(requester, target, bytes);
+}
+
 void Simulation::written_back(NodeId requester, NodeId target, std::uint64_t bytes) {
   if (window_ == Window::kOpen) observer_.written_back(requester, target, bytes);
-  end_io_with_work();
 }
 
 // At points of the run that depend on nothing but the run, each an eighth of the way further than the one before: who looks
@@ -428,6 +430,8 @@ void Simulation::conclude_if_known() {
   close_window(kernel_->now());
   for (const auto& [component, requester] : system_.roles().requesters) requester->cease();
 }
+
+void Simulation::rests() { end_io_with_work(); }
 
 // CXL.io is the background of the work: it ends with the last answer, and what is under way then is let through.
 void Simulation::end_io_with_work() {

@@ -113,6 +113,8 @@ class Simulation final : private RequestObserver {
   void completed(const Request& request, Time now) override;
   void line_completed(const Request& line, Time now) override;
   void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
+  void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) override;
+  void rests() override;
 
   void open_window(Time now);
   void close_window(Time now);

@@ -36,7 +36,8 @@ void System::make_components() {
     DeviceContext context{{*kernels_[id.index()], device.name, id, spec_.run.seed},
                           fabric_,
                           registry_.media,
-                          registry_.victims};
+                          registry_.victims,
+                          registry_.prefetchers};
     below("devices", [&] {
       below(device.name, [&] { components_.push_back(registry_.devices.make(device.kinded, context)); });
     });

@@ -33,5 +33,7 @@
 #include "system/plugin_stamp.hpp"            // CXLOOM_PLUGIN
 #include "system/registry.hpp"                // where kinds are registered
 #include "system/simulation.hpp"              // a simulation driven from outside
+#include "tags/prefetcher.hpp"                // Prefetcher
+#include "tags/prefetcher_schema.hpp"         // what every prefetcher has
 #include "tags/victim_policy.hpp"             // VictimPolicy
 #include "workload/pattern.hpp"               // Pattern

@@ -62,7 +62,8 @@ def test_links_report_what_they_declare(tmp_path: Path) -> None:
 
 EVERYTHING = """
 devices:
-  "host[0-1]": {kind: host, queue: 8, cache: {size: 4KiB, ways: 4, levels: [{size: 16KiB}]}, atomics: cache-or-home}
+  "host[0-1]": {kind: host, queue: 8, cache: {size: 4KiB, ways: 4, levels: [{size: 16KiB}], prefetch: next-line},
+                atomics: cache-or-home}
   gpu: {kind: accelerator, queue: 8, memory: {capacity: 1GiB}}
   nic: {kind: io-engine, target: mem0, rate: 1GB/s}
   bus: {kind: bus, bandwidth: 32GB/s}

@@ -445,6 +445,51 @@ def test_a_victim_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     assert "unknown victim policy kind 'fewest-uses'" in refused.stderr
 
 
+DOWNWARDS = """
+devices:
+  host: {kind: host, queue: 1, issue_interval: 120ns, cache: {size: 4KiB}}
+  mem: {kind: memory, capacity: 1MiB}
+links: [{between: [host, mem]}]
+address_map: [{to: [mem]}]
+workload: {host: {trace: down.trace}}
+"""
+
+
+def test_a_prefetcher_may_come_from_a_plugin(tmp_path: Path) -> None:
+    library = built(PLUGINS / "lines_before.cpp", tmp_path / "libbefore.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(DOWNWARDS)
+    # Four pages from the top line to the lowest.
+    accesses = [f"{line * 64:#x} R 0" for line in reversed(range(256))]
+    (tmp_path / "down.trace").write_text("\n".join(accesses) + "\n")
+
+    def host(prefetch: str) -> dict[str, Any]:
+        chosen = f"devices.host.cache.prefetch={prefetch}"
+        done = run("run", str(spec), "--plugin", str(library), "--json", "--set", chosen)
+        assert done.returncode == 0, done.stderr
+        measures: dict[str, Any] = json.loads(done.stdout)["per_requester"]["host"]
+        return measures
+
+    # Of each page but the top line all have come when they are wanted; below line 0 there is nothing to ask for.
+    before = host("lines-before")
+    assert before["cache_hit_rate"] == (256 - 4) / 256
+    assert before["prefetches"] == before["prefetches_useful"] == 256 - 4
+    whole = host("{kind: lines-before, page: 1MiB, lines: 4, registers: 4}")
+    assert whole["prefetches"] == whole["prefetches_useful"] == 256 - 1
+    assert host("next-line")["prefetches_useful"] == 0
+    assert "prefetches" not in host("none")
+
+    shown = run("components", "lines-before", "--plugin", str(library))
+    assert "The lines before one that is new" in shown.stdout
+    refused = run("check", str(spec), "--set", "devices.host.cache.prefetch=lines-before")
+    assert refused.returncode == 2
+    assert "unknown prefetcher kind 'lines-before'" in refused.stderr
+    wrong = "devices.host.cache.prefetch={kind: lines-before, page: 100B}"
+    refused = run("check", str(spec), "--plugin", str(library), "--set", wrong)
+    assert refused.returncode == 2
+    assert "devices.host.cache.prefetch.page" in refused.stderr  # at least 128B
+
+
 PARALLEL = """
 devices: {host: {kind: host}, mem: {kind: memory}, "sw[0-3]": {kind: switch}}
 links:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
+from validation.prefetchers import PREFETCHER
 from validation.random_systems import keys, time
 from validation.systems import Spec
 
@@ -45,6 +46,7 @@ def caches(draw: st.DrawFn) -> Spec:
                 write_allocate=st.just(False),
                 read_state=st.just("shared"),
                 clean_evictions=st.just("notified"),
+                prefetch=PREFETCHER,
             )
         ),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
+from validation.prefetchers import PREFETCHER
 from validation.systems import Spec
 
 CXL_WAYS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -60,6 +61,7 @@ CACHE = keys(
     ways=st.sampled_from([0, 1, 4]),
     access_time=time(0, 20),
     policy=st.sampled_from(["lru", "fifo", "lifo", "mru", "random"]),
+    prefetch=PREFETCHER,
 ).map(choosing)
 
 

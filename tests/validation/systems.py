@@ -76,6 +76,13 @@ def run(spec: Spec, feeds: Mapping[str, Any] | None = None, slice_events: int = 
     return finished(_core.Simulation(spec, dict(feeds or {})), spec, slice_events)
 
 
+def logged(spec: Spec) -> Run:
+    """Plays `spec` to its end, with a log of its messages."""
+    simulation = _core.Simulation(spec, {})
+    simulation.log_protocol([])
+    return finished(simulation, spec)
+
+
 def finished(simulation: _core.Simulation, spec: Spec, slice_events: int = 1_000_000) -> Run:
     """Plays a simulation of `spec` to its end."""
     while not simulation.advance(slice_events):

@@ -80,7 +80,8 @@ def test_summary_agrees_with_the_rows(name: str) -> None:
     # What was sent to a memory (its controller saw it) moved its size, or a line if a cache sent it.
     cached = [outcome.nodes.index(n) for n, device in outcome.spec["devices"].items() if "cache" in device]
     size = np.where(np.isin(rows["requester"], cached), LINE, rows["size"])
-    moved = size[rows["controller_ps"] > 0].sum() + LINE * summary["write_backs"]
+    moved = size[rows["controller_ps"] > 0].sum()
+    moved += LINE * (summary["write_backs"] + summary.get("prefetches", 0))
     whole = (lines_of(rows) == 1).all()
     assert summary["bandwidth_gb_per_s"] == pytest.approx(
         moved / summary["simulated_time_ns"], rel=1e-9 if whole else 0.01

@@ -10,13 +10,13 @@ from validation.coherent_systems import coherent_systems
 from validation.laws import LAWS, Path, flattened, law_of
 from validation.laws.coherence import COHERENCE, LoggedLook
 from validation.mixed_systems import mixed_systems
-from validation.systems import Spec, finished, host_and_memory
-
-from cxloom import _core
+from validation.systems import Spec, host_and_memory, logged
 
 GENERAL = (
     *("requests", "reads", "writes", "atomics", "latency_ns.*", "breakdown_ns.*", "simulated_time_ns"),
     *("per_requester.*.requests", "per_requester.*.latency_ns.*", "per_requester.*.in_flight_mean"),
+    *("prefetches", "per_memory.*.prefetches", "per_requester.*.prefetches"),
+    *(f"per_requester.*.prefetches_{end}" for end in ("useful", "late", "useless", "dropped")),
 )
 """Laws of all systems that hold of coherent ones too: the others count two messages for each request."""
 BOUNDED = {f"{part}.bias_flips_to_{to}" for part in ("per_home.*", "coherence") for to in ("device", "host")}
@@ -94,9 +94,7 @@ EXAMPLES = [
 
 def look_at(spec: Spec) -> LoggedLook:
     """A run with its log."""
-    simulation = _core.Simulation(spec, {})
-    simulation.log_protocol([])
-    return LoggedLook(finished(simulation, spec))
+    return LoggedLook(logged(spec))
 
 
 def check(look: LoggedLook, decided: Counter[Path]) -> None:

@@ -69,6 +69,7 @@ PARTITIONS = {
     "half-duplex bus": 6,
     "half-duplex link": 1,
     "cached": 6,
+    "prefetching": 6,
     "store-and-forward ring": 18,
     "fifo mesh": 18,
     "voq tree with credits": 23,
@@ -132,6 +133,19 @@ FLIT_LINKS: dict[str, Spec] = {
 def test_links_of_flits(name: str) -> None:
     whole, divided = both(flit_links(**FLIT_LINKS[name]))
     assert divided["partitions"] == 5
+    assert_same(whole, divided)
+
+
+@pytest.mark.parametrize("kind", ["next-line", "stride", "best-offset"])
+def test_lines_that_come_ahead(kind: str) -> None:
+    """The last of them come when nobody waits for an answer."""
+    spec = flit_links()
+    cache = {"size": "4KiB", "prefetch": {"kind": kind, "registers": 4}}
+    spec["devices"]["h1"] = {"kind": "host", "queue": 2, "issue_interval": "400ns", "cache": cache}
+    spec["workload"]["h1"] |= {"pattern": "strided", "stride": "128B"}
+    whole, divided = both(spec)
+    assert divided["partitions"] == 5
+    assert whole["measures"]["h1"]["prefetches"] > 0
     assert_same(whole, divided)
 
 

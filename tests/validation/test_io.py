@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from validation.systems import LINE, Run, Spec, run
 
+from cxloom import _core
+
 HEADER = 16  # bytes of a message, with data and without
 FLIGHT = 25.0  # ns: the switch's port
 SWITCHING, IO_TIME = 20.0, 100.0
@@ -92,3 +94,33 @@ def test_a_run_ends_with_its_workload(slice_events: int) -> None:
     assert outcome.summary["completed"]
     # Packets queue at the switch for as long as they come faster than they leave; all of them go on to their end.
     assert outcome.summary["per_link"]["mem-sw"]["sw->mem"]["queue_max"] > 10
+
+
+@pytest.mark.parametrize("clean_evictions", ["silent", "notified"])
+def test_it_ends_with_the_last_message_of_a_cache(clean_evictions: str) -> None:
+    # The last thing under way is the notice of a clean line that has left, for which no request waits.
+    spec: Spec = {
+        "devices": {
+            "host": {
+                "kind": "host",
+                "queue": 4,
+                "cache": {"size": "1KiB", "clean_evictions": clean_evictions},
+            },
+            "sw": {"kind": "switch", "port_bandwidth": "32GB/s"},
+            "mem": {"kind": "memory", "capacity": "1GiB", "dcoh": {}},
+            "nic": {
+                "kind": "io-engine",
+                "target": "host",
+                "traffic": "dma-write",
+                "rate": "5GB/s",
+                "size": "256B",
+            },
+        },
+        "links": [{"between": [name, "sw"]} for name in ("host", "mem", "nic")],
+        "address_map": [{"to": ["mem"], "coherence": "hdm-db"}],
+        "workload": {"host": {"pattern": "random", "requests": 300, "footprint": "1MiB"}},
+        "run": {"warmup": 0},
+    }
+    simulation = _core.Simulation(spec, {})
+    assert simulation.advance(100_000)
+    assert simulation.summary()["completed"]

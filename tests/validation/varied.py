@@ -84,6 +84,12 @@ VARIED: dict[str, Spec] = {
     "cached": host_bus_memories(
         {"bandwidth": "20GB/s"}, host={"cache": _CACHE}, work={**_WORK, "footprint": "64KiB"}, warmup=500
     ),
+    "prefetching": host_bus_memories(
+        {"bandwidth": "20GB/s"},
+        host={"cache": {**_CACHE, "prefetch": "next-line"}, "queue": 8},
+        work={**_WORK, "pattern": "zipf", "footprint": "64KiB"},
+        warmup=500,
+    ),
     "store-and-forward ring": generated(
         "ring",
         {**_WORK, "footprint": "16MiB"},

@@ -43,7 +43,7 @@ class CacheBench final : private CacheAgent::Client {
   CacheBench(const Protocol& protocol, const CacheAgentParams& params)
       : protocol_(protocol),
         host_(bench_.add_device("host")),
-        cache_(params, Time{}, host_, bench_.context_of(host_), victims(),
+        cache_(params, Time{}, host_, bench_.context_of(host_), cache_kinds(),
                static_cast<CacheAgent::Client&>(*this)),
         home_(bench_.add_device("home")) {
     host_.add(cache_);
@@ -96,6 +96,7 @@ class CacheBench final : private CacheAgent::Client {
  private:
   void answered(Request& request) override { requests_.give_back(request); }
   void written_back(NodeId /*target*/, std::uint16_t /*bytes*/) override {}
+  void prefetched(NodeId /*target*/, std::uint16_t /*bytes*/) override {}
   void go_on() override {}
 
   const Protocol& protocol_;

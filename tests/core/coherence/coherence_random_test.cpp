@@ -94,8 +94,7 @@ RandomCase make(std::uint64_t seed) {
     const bool cached = by_bias && h > 1 ? false : !draw.chance(6);
     RandomRequester requester{name, {}, {}};
     if (cached) {
-      host.emplace_back("cache", test::drawn_cache(draw, requester.cache.emplace()));
-      host.emplace_back("atomics", draw.one_of({"cache", "home", "cache-or-home"}));
+      test::add_drawn_cache(draw, host, requester.cache.emplace());
     }
     const bool is_home = h == 0 && first_is_home;
     if (is_home) host.insert(host.end(), own.begin(), own.end());

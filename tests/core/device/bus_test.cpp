@@ -80,7 +80,9 @@ int asked_for_a_way(std::uint16_t fixed) {
   fabric.routes = std::move(owned);
   const MediaRegistry media("media");
   const VictimRegistry victims("victim policy");
-  Bus bus({}, DeviceContext{ComponentContext{kernel, "bus", NodeId{0}, 1}, fabric, media, victims});
+  const PrefetcherRegistry prefetchers("prefetcher");
+  Bus bus({},
+          DeviceContext{ComponentContext{kernel, "bus", NodeId{0}, 1}, fabric, media, victims, prefetchers});
   test::Probe near(kernel, "near", 1);
   test::Probe far(kernel, "far", 2);
   test::FifoLink in(kernel, bus, near, {});

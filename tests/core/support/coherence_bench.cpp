@@ -38,7 +38,7 @@ CacheAgentParams small_cache(std::uint32_t lines) {
   params.size = Bytes{lines * kLineBytes};
   params.ways = lines;
   params.access_time = {};
-  params.atomic_time = {};
+  params.atomic_time = Time{};
   return params;
 }
 
@@ -61,8 +61,9 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
         results_(setup.plan.repeated ? 0 : setup.plan.steps.size()) {
     Agent* taker = this;
     if (setup.cache) {
-      cache_ = std::make_unique<CacheAgent>(*setup.cache, Time{}, device, bench.context_of(device), victims(),
-                                            static_cast<CacheAgent::Client&>(*this), setup.atomics);
+      cache_ =
+          std::make_unique<CacheAgent>(*setup.cache, Time{}, device, bench.context_of(device), cache_kinds(),
+                                       static_cast<CacheAgent::Client&>(*this), setup.atomics);
       device.add(*cache_);
       for (const Channel channel : {Channel::kS2MBISnp, Channel::kH2DReq, Channel::kD2HReq})
         device.bind(channel, *cache_);
@@ -74,14 +75,14 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
 
   const CacheAgent* cache() const { return cache_.get(); }
   const std::vector<std::optional<CoherenceOracle::Version>>& results() const { return results_; }
-  bool idle() const { return requests_.live() == 0; }
+  bool idle() const { return requests_.live() == 0 && (!cache_ || cache_->prefetches() == 0); }
 
   /// How many of the steps of its plan may be next, and which.
   std::size_t options() const {
     if (requests_.live() == plan_.in_flight) return 0;
     if (plan_.repeated) return plan_.steps.size();
     if (issued_ == plan_.steps.size()) return 0;
-    return plan_.steps[issued_].fenced && !idle() ? 0 : 1;
+    return plan_.steps[issued_].fenced && requests_.live() > 0 ? 0 : 1;
   }
   std::size_t option(std::size_t number) const { return plan_.repeated ? number : issued_; }
   const Step& step(std::size_t number) const { return plan_.steps[number]; }
@@ -153,6 +154,7 @@ class CoherenceBench::Host final : public Agent, private CacheAgent::Client {
     requests_.give_back(request);
   }
   void written_back(NodeId /*target*/, std::uint16_t /*bytes*/) override {}
+  void prefetched(NodeId /*target*/, std::uint16_t /*bytes*/) override {}
   void go_on() override {}
 
   CoherenceOracle& oracle_;

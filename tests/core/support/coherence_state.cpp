@@ -61,6 +61,7 @@ void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& te
   for (const LineAddress line : text.lines()) {
     const CacheAgent::Transaction* const transaction = cache.lines_.find(line);
     const bool has_data = transaction && transaction->data_in;
+    if (cache.prefetch_ && cache.prefetch_->is_ahead(line)) text.line(line) << 'P';
     if (has_data || cache.held(line) != LineState::kInvalid)
       text.version(line, text.oracle().in_cache(node, line));
     if (!transaction) continue;
@@ -68,7 +69,8 @@ void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& te
                     << static_cast<std::uint64_t>(transaction->granted);
     text.flag(transaction->miss, 'm').flag(transaction->data_in, 'd').flag(transaction->asked, 'a');
     for (const Request* request = transaction->waiting.first(); request; request = request->next)
-      text << "RWA"[static_cast<std::size_t>(request->kind)] << request->id;
+      text << (request == transaction->prefetch ? 'P' : "RWA"[static_cast<std::size_t>(request->kind)])
+           << request->id;
     if (const CacheAgent::Snoop* const snoop = transaction->snoop) {
       text << '!' << std::uint64_t{snoop->lines_left} << static_cast<std::uint64_t>(snoop->left);
       text.message(*snoop->message);

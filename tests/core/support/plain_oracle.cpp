@@ -31,8 +31,8 @@ void PlainOracle::sent(const Message& message, Time /*at*/) {
   if (message.opcode != Opcode::kMemWr || message.account || !plain(address)) return;
   if (!cache_at(message.source)) return;
   Line& line = line_of(address, message.source);
-  carried_[&message] = line.copy;
-  line.leaving = line.copy;
+  carried_[&message] = line.copies[message.source.index()];
+  line.leaving = line.copies[message.source.index()];
 }
 
 void PlainOracle::handling(const Message& message, NodeId node, Time /*now*/, const std::string& /*state*/) {
@@ -44,17 +44,19 @@ void PlainOracle::handling(const Message& message, NodeId node, Time /*now*/, co
   }
   const auto found = carried_.find(&message);
   if (message.opcode != Opcode::kMemData || found == carried_.end()) return;
-  if (!message.failed) line_of(address, node).copy = found->second;
+  if (!message.failed) lines_[address.number()].copies[node.index()] = found->second;
   carried_.erase(found);
 }
 
 void PlainOracle::came_to_memory(const Message& message) {
   const LineAddress address = LineAddress::of(message.address);
-  Line& line = line_of(address, message.source);
-  if (message.opcode == Opcode::kMemRd) {
-    if (cache_at(message.source)) carried_[&message] = line.leaving.value_or(line.memory);
+  if (message.opcode == Opcode::kMemRd && cache_at(message.source)) {
+    const Line& line = lines_[address.number()];
+    carried_[&message] = line.leaving.value_or(line.memory);
     return;
   }
+  Line& line = line_of(address, message.source);
+  if (message.opcode == Opcode::kMemRd) return;
   const auto found = carried_.find(&message);
   if (found != carried_.end()) {
     if (found->second < line.memory && !std::exchange(line.overtaken, false))
@@ -76,23 +78,26 @@ void PlainOracle::performed(NodeId node, LineAddress address, AccessKind kind, T
   if (!plain(address)) return;
   ++accesses_;
   Line& line = line_of(address, node);
+  Version& copy = line.copies[node.index()];
   log_.note(to_text(now) + "  " + std::to_string(node.index()) + " uses " + to_text(address.address()) +
-            ", version " + std::to_string(line.copy) + " of " + std::to_string(line.latest));
-  if (line.copy != line.latest)
-    fail(address, "node " + std::to_string(node.index()) + " uses version " + std::to_string(line.copy) +
+            ", version " + std::to_string(copy) + " of " + std::to_string(line.latest));
+  if (copy != line.latest)
+    fail(address, "node " + std::to_string(node.index()) + " uses version " + std::to_string(copy) +
                       ", and the latest is " + std::to_string(line.latest));
   const LineState held = cache_at(node)->held(address);
   if (held == LineState::kInvalid || (kind != AccessKind::kRead && held != LineState::kDirty))
     fail(address, "node " + std::to_string(node.index()) + " has no right to what it does");
-  if (kind != AccessKind::kRead) line.copy = ++line.latest;
+  if (kind != AccessKind::kRead) copy = ++line.latest;
 }
 
 void PlainOracle::idle() {
-  for (const auto& [number, line] : lines_) {
+  for (auto& [number, line] : lines_) {
+    if (!line.used) continue;
     const LineAddress address{number};
     const CacheAgent* const cache = cache_at(line.user);
     const bool dirty = cache && cache->held(address) == LineState::kDirty;
-    if ((dirty ? line.copy : line.memory) != line.latest) fail(address, "the latest write is lost");
+    if ((dirty ? line.copies[line.user.index()] : line.memory) != line.latest)
+      fail(address, "the latest write is lost");
   }
   if (!carried_.empty())
     fail(LineAddress::of(carried_.begin()->first->address), "data that have not arrived");

@@ -46,7 +46,9 @@ class PlainOracle final : public ProtocolObserver {
   struct Line {
     Version latest = 0;
     Version memory = 0;
-    Version copy = 0;                // in the cache of its one user, whether that still holds the line or not
+    /// What caches have of it, by node, whether they still hold the line or not: others than its user may have asked for it
+    /// ahead of a use that never comes.
+    std::unordered_map<std::uint32_t, Version> copies;
     std::optional<Version> leaving;  // written back, and not in memory yet
     bool overtaken = false;          // ... by something else that has come to memory
     NodeId user;

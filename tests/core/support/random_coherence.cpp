@@ -145,6 +145,8 @@ Value::Map drawn_memory(Draw& draw, const std::string& capacity) {
   return memory;
 }
 
+namespace {
+
 Value::Map drawn_cache(Draw& draw, CleanEvictions& notices) {
   Value::Map cache{{"access_time", draw.ns(12)}};
   const std::uint64_t ways = draw.between(1, 3);
@@ -163,6 +165,10 @@ Value::Map drawn_cache(Draw& draw, CleanEvictions& notices) {
     cache.emplace_back("levels", levels);
   }
   if (draw.chance(2)) cache.emplace_back("mshrs", static_cast<std::int64_t>(draw.between(1, 3)));
+  if (draw.chance(2)) {
+    cache.emplace_back("prefetch", Value::Map{{"kind", draw.one_of({"next-line", "stride", "best-offset"})},
+                                              {"registers", static_cast<std::int64_t>(draw.between(1, 3))}});
+  }
   if (draw.chance(2)) cache.emplace_back("fill_time", draw.ns(5));
   if (draw.chance(2)) cache.emplace_back("clear_time", draw.ns(20));
   if (draw.chance(3)) cache.emplace_back("write_allocate", false);
@@ -172,8 +178,17 @@ Value::Map drawn_cache(Draw& draw, CleanEvictions& notices) {
     notices = CleanEvictions::kNotified;
     cache.emplace_back("clean_evictions", "notified");
   }
-  if (draw.chance(2)) cache.emplace_back("atomic_time", draw.ns(100));
   return cache;
+}
+
+}  // namespace
+
+void add_drawn_cache(Draw& draw, Value::Map& requester, CleanEvictions& notices) {
+  Value::Map cache = drawn_cache(draw, notices);
+  const std::string atomics = draw.one_of({"cache", "home", "cache-or-home"});
+  if (atomics != "home" && draw.chance(2)) cache.emplace_back("atomic_time", draw.ns(100));
+  requester.emplace_back("cache", std::move(cache));
+  requester.emplace_back("atomics", atomics);
 }
 
 std::string play(const RandomCase& made, const Lengths& lengths, bool log, const MakeFault& fault) {

@@ -55,7 +55,7 @@ Value::Map drawn_filter(Draw& draw, std::uint64_t lines, bool blocks);
 Value::Map drawn_home(Draw& draw, const std::string& coherence, std::uint64_t lines);
 Value::Map drawn_memory(Draw& draw, const std::string& capacity);
 /// A cache of few lines; `notices`: whether it says what leaves it.
-Value::Map drawn_cache(Draw& draw, CleanEvictions& notices);
+void add_drawn_cache(Draw& draw, Value::Map& requester, CleanEvictions& notices);
 
 /// How many accesses of each requester to play, from the first.
 using Lengths = std::vector<std::size_t>;

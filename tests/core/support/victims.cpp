@@ -13,4 +13,13 @@ const VictimRegistry& victims() {
   return kinds;
 }
 
+CacheKinds cache_kinds() {
+  static const PrefetcherRegistry prefetchers = [] {
+    PrefetcherRegistry registry("prefetcher");
+    register_prefetchers(registry);
+    return registry;
+  }();
+  return {victims(), prefetchers};
+}
+
 }  // namespace cxloom::test

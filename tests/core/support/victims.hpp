@@ -1,10 +1,11 @@
-// The victim policies that come with cxloom.
+// The kinds of which caches are made that come with cxloom.
 #pragma once
 
-#include "tags/victim_policy.hpp"
+#include "tags/cache_kinds.hpp"
 
 namespace cxloom::test {
 
 const VictimRegistry& victims();
+CacheKinds cache_kinds();
 
 }  // namespace cxloom::test

@@ -56,13 +56,26 @@ class Look:
 
     @cached_property
     def exact(self) -> bool:
-        """All messages are those of the rows: whole, and no write-backs, failures, I/O or atomics besides."""
+        """All messages are those of the rows: whole, and no write-backs, prefetches, failures, I/O or atomics."""
         cached_writes = any(
             "cache" in self.device(name) and work.get("reads", 1.0) < 1
             for name, work in self.spec["workload"].items()
         )
         besides = cached_writes or self.summary["per_io"] or self.summary["failed"] or self.atomics
-        return self.whole and not besides
+        return self.whole and not besides and not self.prefetching
+
+    @cached_property
+    def prefetching(self) -> list[str]:
+        """The requesters whose caches ask for lines ahead of their use."""
+
+        def kind(prefetch: Any) -> str:
+            return prefetch if isinstance(prefetch, str) else str(prefetch["kind"])
+
+        return [
+            name
+            for name in self.spec["workload"]
+            if kind(self.device(name).get("cache", {}).get("prefetch", "none")) != "none"
+        ]
 
     @cached_property
     def atomics(self) -> bool:

@@ -74,7 +74,8 @@ def bandwidth(look: Look, value: float) -> None:
     kind = of_kind(look)
     kind = look.served | True if kind is None else kind
     back = 0 if look.path[0] in ("read", "atomic") else LINE * look.summary["write_backs"]
-    look.equal(value * look.length, moved(look, kind) + back)
+    ahead = 0 if look.path[0] in ("write", "atomic") else LINE * look.summary.get("prefetches", 0)
+    look.equal(value * look.length, moved(look, kind) + back + ahead)
 
 
 @law("latency_ns.*", *(f"{kind}.latency_ns.*" for kind in KINDS))
@@ -141,7 +142,13 @@ def requester_requests(look: Look, value: int, name: str) -> None:
 @law("per_requester.*.bandwidth_gb_per_s")
 def requester_bandwidth(look: Look, value: float, name: str) -> None:
     back = LINE * look.summary["per_requester"][name].get("write_backs", 0)
-    look.equal(value * look.length, moved(look, look.of("requester", name)) + back)
+    known = moved(look, look.of("requester", name)) + back
+    # What came ahead is known of all requesters together.
+    ahead = LINE * look.summary.get("prefetches", 0) if name in look.prefetching else 0
+    if ahead == 0 or len(look.prefetching) == 1:
+        look.equal(value * look.length, known + ahead)
+    look.within(value * look.length, known, known + ahead)
+    look.equal(look.over("per_requester", "bandwidth_gb_per_s"), look.summary["bandwidth_gb_per_s"])
 
 
 @law("per_requester.*.in_flight_mean")
@@ -265,5 +272,5 @@ def _free(look: Look, name: str, measures: Spec) -> bool:
     media = owner.get("media", {})
     places = "queue" in owner or {"read_buffer", "write_buffer"} <= owner.keys()
     bounded = places or "banks" in media or media.get("bandwidth", "unlimited") != "unlimited"
-    used = measures["requests"] + measures["write_backs"] > 0
+    used = measures["requests"] + measures["write_backs"] + measures.get("prefetches", 0) > 0
     return used and not bounded and media.get("kind", "fixed") == "fixed"

@@ -233,6 +233,14 @@ std::uint16_t Router::choose(std::span<const std::uint16_t> hops, const Message&
   return hops[chosen];
 }
 
+std::span<const std::uint16_t> Router::ways(std::uint32_t node, const Message& message) {
+  const auto hops = table_.next_hops(node, message.destination.index());
+  if (hops.size() <= 1 || strategy_->decided_by() == DecidedBy::kMessage) return hops;
+  const std::uint16_t chosen = choose(hops, message, NodeId{node});
+  return hops.subspan(static_cast<std::size_t>(std::find(hops.begin(), hops.end(), chosen) - hops.begin()),
+                      1);
+}
+
 std::vector<std::uint16_t> Router::fixed_ports(NodeId node) {
   std::vector<std::uint16_t> ports(table_.size(), kVaries);
   Message probe;
@@ -240,7 +248,7 @@ std::vector<std::uint16_t> Router::fixed_ports(NodeId node) {
     if (destination == node.index()) continue;
     const auto hops = table_.next_hops(node.index(), destination);
     probe.destination = NodeId{destination};
-    if (hops.size() == 1 || (hops.size() > 1 && strategy_->goes_by_destination())) {
+    if (hops.size() == 1 || (hops.size() > 1 && strategy_->decided_by() == DecidedBy::kDestination)) {
       ports[destination] = port(probe, node);
     }
   }

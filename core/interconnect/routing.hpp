@@ -92,6 +92,10 @@ class Router final : public Routes {
     return choose(hops, message, node);
   }
   std::vector<std::uint16_t> fixed_ports(NodeId node) override;
+  /// The ports by which messages with this source and destination may leave `node`; empty: none leads there.
+  std::span<const std::uint16_t> ways(std::uint32_t node, const Message& message);
+  /// These may differ for different sources.
+  bool goes_by_source() const { return strategy_->decided_by() == DecidedBy::kPair; }
   const RouteTable& table() const { return table_; }
   RoutingStrategy& strategy() { return *strategy_; }
 

@@ -21,7 +21,7 @@ class DeterministicRouting final : public RoutingStrategy {
   std::size_t choose(const Message& message, std::uint32_t /*node*/, std::size_t choices) override {
     return ranks_[message.destination.index()] % choices;
   }
-  bool goes_by_destination() const override { return true; }
+  DecidedBy decided_by() const override { return DecidedBy::kDestination; }
 
  private:
   std::vector<std::uint32_t> ranks_;

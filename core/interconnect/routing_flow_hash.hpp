@@ -20,6 +20,7 @@ class FlowHashRouting final : public RoutingStrategy {
     const std::uint64_t flow = (std::uint64_t{message.source.index()} << 32U) | message.destination.index();
     return mix_bits(mix_bits(key_ ^ flow) + node) % choices;
   }
+  DecidedBy decided_by() const override { return DecidedBy::kPair; }
 
  private:
   std::uint64_t key_;

@@ -17,6 +17,13 @@ struct RoutingContext {
   std::vector<std::uint32_t> ranks;  ///< of each node, its place among the nodes of its kind
 };
 
+/// What a strategy's choice at a node depends on.
+enum class DecidedBy : std::uint8_t {
+  kDestination,  ///< nothing else
+  kPair,         ///< source and destination
+  kMessage,      ///< more
+};
+
 /// Chooses one of several equally good next hops.
 ///
 /// Contract. Ordering: messages of one class (Channel) from one source to one address must keep their order, so a
@@ -29,8 +36,9 @@ class RoutingStrategy {
   virtual ~RoutingStrategy() = default;
   /// An index below `choices`, which is at least two. `node` is where the message is.
   virtual std::size_t choose(const Message& message, std::uint32_t node, std::size_t choices) = 0;
-  /// At one node, nothing but the destination decides, and always in the same way.
-  virtual bool goes_by_destination() const { return false; }
+  /// At one node, what decides, and always in the same way. It may be asked before the run, with messages of which nothing
+  /// else is known.
+  virtual DecidedBy decided_by() const { return DecidedBy::kMessage; }
 };
 
 using RoutingRegistry = KindRegistry<RoutingStrategy, RoutingContext>;

@@ -8,6 +8,7 @@
 #include "interconnect/link_end.hpp"
 #include "memory/media.hpp"
 #include "results/unlimited.hpp"
+#include "system/deadlock_check.hpp"
 #include "system/partitions.hpp"
 #include "system/registry.hpp"
 
@@ -159,6 +160,17 @@ Value division_of(const System& system) {
                     {"lookahead", partitions.lookahead ? Value(to_text(*partitions.lookahead)) : Value()}};
 }
 
+// Whether messages can wait for each other's buffers in a circle.
+Value deadlock_of(const System& system) {
+  const DeadlockCheck check = check_deadlock(system);
+  Value::List circle;
+  for (const std::string& channel : check.circle) circle.emplace_back(channel);
+  return Value::Map{{"possible", check.possible()},
+                    {"circle", std::move(circle)},
+                    {"channels", number(check.channels)},
+                    {"dependences", number(check.dependences)}};
+}
+
 // Memory that no address leads to.
 Value unmapped_of(const System& system, const Spec& spec) {
   Value::List unmapped;
@@ -210,17 +222,13 @@ Value describe_system(const Registry& registry, const Spec& spec, const TraceOpe
     for (const std::string& note : simulation.notes()) notes.emplace_back(note);
     if (unlimited.any()) notes.emplace_back(unlimited.note());
     routes = routes_of(system);
-    described = Value::Map{{"devices", devices_of(system, spec)},
-                           {"unmapped", unmapped_of(system, spec)},
-                           {"links", links_of(system)},
-                           {"routes", {}},
-                           {"partitions", division_of(system)},
-                           {"pbr_ids", number(system.pbr_ids())},
-                           {"addresses", system.address_map().described()},
-                           {"media", media_of(system)},
-                           {"unlimited", unlimited.to_value()},
-                           {"notes", std::move(notes)},
-                           {"memory_bytes", number(system.memory_need())}};
+    described =
+        Value::Map{{"devices", devices_of(system, spec)}, {"unmapped", unmapped_of(system, spec)},
+                   {"links", links_of(system)},           {"routes", {}},
+                   {"deadlock", deadlock_of(system)},     {"partitions", division_of(system)},
+                   {"pbr_ids", number(system.pbr_ids())}, {"addresses", system.address_map().described()},
+                   {"media", media_of(system)},           {"unlimited", unlimited.to_value()},
+                   {"notes", std::move(notes)},           {"memory_bytes", number(system.memory_need())}};
   }
   // Each read takes a system of its own, and there is never more than one at a time.
   described.set("routes", timed(registry, spec, std::move(routes)));

@@ -229,6 +229,7 @@ void System::make_links() {
   auto router = std::make_unique<Router>(topology_, spec_.run.route_by, below("run.routing", [&] {
                                            return registry_.routing.make(spec_.run.routing, context);
                                          }));
+  router_ = router.get();
   routes_ = &router->table();
   fabric_.routes = std::move(router);
 }

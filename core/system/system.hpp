@@ -17,6 +17,7 @@ namespace cxloom {
 class Component;
 class Kernel;
 class LinkEnd;
+class Router;
 class RouteTable;
 struct Registry;
 
@@ -44,6 +45,7 @@ class System {
   Fabric& fabric() { return fabric_; }
   const Topology& topology() const { return topology_; }
   const RouteTable& routes() const { return *routes_; }
+  Router& router() const { return *router_; }
   const AddressMap& address_map() const { return fabric_.map; }
   const std::vector<std::unique_ptr<Component>>& components() const { return components_; }
   /// What the components can do for those around them.
@@ -73,6 +75,7 @@ class System {
   const Spec& spec_;
   Fabric fabric_;
   const RouteTable* routes_ = nullptr;  // of the fabric
+  Router* router_ = nullptr;            // the fabric's
   Topology topology_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::unique_ptr<Component>> components_;

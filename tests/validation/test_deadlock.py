@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from validation.systems import Spec, changed, generated, run
 
+from cxloom import _core
 from cxloom.errors import SimulationError
 
 
@@ -95,3 +96,15 @@ def test_cached_write_backs_do_not_deadlock_the_requester() -> None:
     outcome = run(changed(spec, ("run.warmup", 100)))
     assert outcome.completed == 2100
     assert outcome.summary["write_backs"] > 1500
+
+
+def test_check_shows_the_circle_and_proves_that_there_is_none() -> None:
+    found = _core.check(ring("voq", 1), {})["deadlock"]
+    assert found["possible"]
+    assert len(found["circle"]) == 6
+    assert all("sw" in channel for channel in found["circle"])
+    proven = _core.check(ring("output", 1), {})["deadlock"]
+    assert not proven["possible"]
+    assert proven["circle"] == []
+    assert proven["channels"] > 0
+    assert _core.check(ring("voq", None), {})["deadlock"]["channels"] == 0

@@ -61,6 +61,7 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
             f"{counted(partitions['count'], 'part')} joined by links of {partitions['lookahead']} and more"
         )
         out.print(Text(f"for a parallel run: {parts}"))
+    _show_deadlock(out, description["deadlock"])
     if description["pbr_ids"]:
         out.print(Text(f"PBR identities: {description['pbr_ids']} of 4096"))
     for memory in description["media"][:_ROWS]:
@@ -89,6 +90,23 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
         reads = _spread(idle["least"], idle["mean"], idle["most"], ".1f") if idle else "-"
         table.add_row(route["requester"], links, reads)
     _print(out, table, len(description["routes"]))
+
+
+def _show_deadlock(out: Console, deadlock: Mapping[str, Any]) -> None:
+    """Whether routes and buffers can close a circle, and which."""
+    if not deadlock["channels"]:
+        return
+    if not deadlock["possible"]:
+        proof = f"no circle of {counted(deadlock['channels'], 'channel')} with limited buffers"
+        out.print(Text(f"deadlock: impossible, {proof}"))
+        return
+    circle = deadlock["circle"]
+    out.print(Text("deadlock: possible, each of these channels may wait for the next:", style="bold"))
+    for channel in circle[:_ROWS]:
+        out.print(Text(f"  {channel}"), soft_wrap=True)
+    if len(circle) > _ROWS:
+        out.print(Text(f"  and {len(circle) - _ROWS} more"))
+    out.print(Text("  ... and the last one for the first"))
 
 
 def _memory(size: int) -> str:

@@ -20,7 +20,7 @@ class First final : public RoutingStrategy {
   std::size_t choose(const Message& /*message*/, std::uint32_t /*node*/, std::size_t choices) override {
     return last_ ? choices - 1 : 0;
   }
-  bool goes_by_destination() const override { return true; }
+  cxloom::DecidedBy decided_by() const override { return cxloom::DecidedBy::kDestination; }
 
  private:
   bool last_;

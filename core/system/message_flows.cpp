@@ -1,0 +1,101 @@
+#include "system/message_flows.hpp"
+
+#include <initializer_list>
+
+#include "device/sequencer.hpp"
+#include "system/system.hpp"
+
+namespace cxloom {
+
+namespace {
+
+constexpr ClassSet set_of(std::initializer_list<Channel> channels) {
+  ClassSet set = 0;
+  for (const Channel each : channels) set |= cxloom::set_of(each);
+  return set;
+}
+
+/// What two devices send to each other.
+struct Dialogue {
+  ClassSet there;
+  ClassSet back;
+};
+
+constexpr Dialogue kPlain{set_of({Channel::kM2SReq, Channel::kM2SRwD}),
+                          set_of({Channel::kS2MNDR, Channel::kS2MDRS})};
+constexpr Dialogue kBackInvalidate{set_of({Channel::kM2SReq, Channel::kM2SRwD, Channel::kM2SBIRsp}),
+                                   set_of({Channel::kS2MNDR, Channel::kS2MDRS, Channel::kS2MBISnp})};
+constexpr Dialogue kCache{set_of({Channel::kD2HReq, Channel::kD2HRsp, Channel::kD2HData}),
+                          set_of({Channel::kH2DReq, Channel::kH2DRsp, Channel::kH2DData})};
+/// A host with a device that is the home of its own memory by bias: requests of both.
+constexpr Dialogue kBias{kPlain.there | kCache.back, kPlain.back | kCache.there};
+
+Dialogue with_home(Coherence coherence) {
+  if (coherence == Coherence::kHdmDb) return kBackInvalidate;
+  if (coherence == Coherence::kHdmH) return kCache;
+  return kBias;
+}
+
+class Collector {
+ public:
+  explicit Collector(MessageFlows& flows) : flows_(flows) {}
+
+  void talk(NodeId a, NodeId b, const Dialogue& dialogue) {
+    if (a == b) return;
+    send(a, b, dialogue.there);
+    send(b, a, dialogue.back);
+  }
+
+ private:
+  void send(NodeId from, NodeId to, ClassSet classes) {
+    for (RouteTurns::Sender& known : flows_.to[to.index()]) {
+      if (known.node != from.index()) continue;
+      known.classes |= classes;
+      return;
+    }
+    flows_.to[to.index()].push_back({from.index(), classes});
+  }
+
+  MessageFlows& flows_;
+};
+
+}  // namespace
+
+MessageFlows message_flows(const System& system) {
+  MessageFlows flows;
+  Collector collector(flows);
+  const AddressMap& map = system.address_map();
+  const auto with_work = [&](auto&& take) {
+    for (const auto& [component, requester] : system.roles().requesters) {
+      if (requester->has_work()) take(component->id());
+    }
+  };
+  for (const NodeId target : map.targets())
+    with_work([&](NodeId requester) { collector.talk(requester, target, kPlain); });
+  for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
+    for (const NodeId home : map.homes(coherence)) {
+      const Dialogue dialogue = with_home(coherence);
+      const Channel request = coherence == Coherence::kHdmH ? Channel::kD2HReq : Channel::kM2SReq;
+      MessageFlows::Home held{home.index(), cxloom::set_of(request), dialogue.back, dialogue.there, {}};
+      with_work([&](NodeId requester) {
+        collector.talk(requester, home, dialogue);
+        if (requester != home) held.answering.push_back(requester.index());
+      });
+      for (const NodeId target : map.targets_of(home)) {
+        collector.talk(home, target, kPlain);
+        if (target == home) continue;
+        held.sends |= kPlain.there;
+        held.answers |= kPlain.back;
+        held.answering.push_back(target.index());
+      }
+      flows.homes.push_back(std::move(held));
+    }
+  }
+  for (const auto& [component, initiator] : system.roles().io_initiators) {
+    const ClassSet io = cxloom::set_of(Channel::kIo);
+    collector.talk(component->id(), system.component(initiator->target()).id(), {io, io});
+  }
+  return flows;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,32 @@
+// Who sends messages to whom in a system, and of which classes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "interconnect/route_turns.hpp"
+
+namespace cxloom {
+
+class System;
+
+struct MessageFlows {
+  /// By destination, who sends to it.
+  std::map<std::uint32_t, std::vector<RouteTurns::Sender>> to;
+
+  /// A device that may keep what has come in, and its buffer, until messages of other classes have been sent and answered.
+  struct Home {
+    std::uint32_t node;
+    ClassSet keeps;                        ///< classes of what it keeps
+    ClassSet sends;                        ///< classes of what must leave it before,
+    ClassSet answers;                      ///< ... and of what must come in,
+    std::vector<std::uint32_t> answering;  ///< from these
+  };
+  std::vector<Home> homes;
+};
+
+/// Those that the devices, the address map and the workload allow.
+MessageFlows message_flows(const System& system);
+
+}  // namespace cxloom

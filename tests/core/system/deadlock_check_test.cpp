@@ -1,0 +1,210 @@
+#include "system/deadlock_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "core/support/system.hpp"
+
+namespace cxloom {
+namespace {
+
+using test::Running;
+
+/// Switches in a circle, each with a host and a memory.
+test::System ring(std::uint64_t switches, const std::string& queueing, std::optional<std::uint64_t> credits,
+                  std::uint64_t requests = 300) {
+  test::System system;
+  Value::Map link{{"bandwidth", "16GB/s"}};
+  if (credits) link.emplace_back("credits", number(*credits));
+  std::vector<std::string> memories;
+  for (std::uint64_t i = 0; i < switches; ++i)
+    system.device("sw" + std::to_string(i), "switch", {{"queueing", queueing}});
+  for (std::uint64_t i = 0; i < switches; ++i) {
+    const std::string at = "sw" + std::to_string(i);
+    const std::string host = "host" + std::to_string(i);
+    memories.push_back("mem" + std::to_string(i));
+    system.device(host, "host", {{"queue", number(std::uint64_t{64})}});
+    system.device(memories.back(), "memory");
+    system.link(at, "sw" + std::to_string((i + 1) % switches), link);
+    system.link(host, at, link).link(memories.back(), at, link);
+    system.work(
+        host, {{"pattern", "random"}, {"requests", number(requests)}, {"reads", 0.5}, {"footprint", "1MiB"}});
+  }
+  return system.region(memories, {{"policy", "weighted"}, {"interleave", "256B"}});
+}
+
+DeadlockCheck check(const test::System& system) {
+  const Running running(system);
+  return check_deadlock(const_cast<Running&>(running).simulation().system());
+}
+
+bool finishes(const test::System& system) {
+  try {
+    Running(system).to_end();
+    return true;
+  } catch (const SimulationError&) {
+    return false;
+  }
+}
+
+TEST(DeadlockCheck, ARingWithLimitedBuffersHasACircleOfItsLinks) {
+  for (const char* queueing : {"voq", "fifo"}) {
+    const DeadlockCheck found = check(ring(5, queueing, 1));
+    ASSERT_EQ(found.circle.size(), 5U);
+    std::set<std::string> links(found.circle.begin(), found.circle.end());
+    EXPECT_EQ(links.size(), 5U);
+    for (const std::string& each : found.circle) {
+      EXPECT_NE(each.find("sw"), std::string::npos);
+      EXPECT_NE(each.find(" ("), std::string::npos) << "which class: " << each;
+    }
+    EXPECT_FALSE(finishes(ring(5, queueing, 1)));
+  }
+}
+
+// Of three switches each is the next one's neighbour: no message goes on past one of them.
+TEST(DeadlockCheck, OfThreeSwitchesEachReachesTheOthersAtOnce) {
+  EXPECT_FALSE(check(ring(3, "voq", 1)).possible());
+  EXPECT_TRUE(finishes(ring(3, "voq", 1)));
+}
+
+TEST(DeadlockCheck, WithoutLimitsNothingWaits) {
+  const DeadlockCheck unlimited = check(ring(5, "voq", std::nullopt));
+  EXPECT_EQ(unlimited.channels, 0U);
+  EXPECT_FALSE(unlimited.possible());
+  const DeadlockCheck outputs = check(ring(5, "output", 1));
+  EXPECT_GT(outputs.channels, 0U);
+  EXPECT_EQ(outputs.dependences, 0U) << "switches with queues at their outputs make room at once";
+  EXPECT_FALSE(outputs.possible());
+}
+
+TEST(DeadlockCheck, CountsChannelsAndDependences) {
+  test::System system;
+  const Value::Map limited{{"credits", Value::Map{{"M2S Req", number(std::uint64_t{4})}}}};
+  system.device("host", "host").device("sw", "switch", {{"queueing", "voq"}}).device("mem", "memory");
+  system.link("host", "sw", limited).link("sw", "mem", limited).region({"mem"});
+  system.work("host", {{"pattern", "random"}, {"requests", number(std::uint64_t{1})}});
+  const DeadlockCheck found = check(system);
+  EXPECT_EQ(found.channels, 4U);
+  EXPECT_EQ(found.dependences, 1U) << "requests go from host to memory and nowhere else";
+}
+
+// Only what is sent counts: with all hosts at one switch and all memories at another, each direction has one class.
+TEST(DeadlockCheck, TrafficThatClosesNoCircleIsNoDeadlock) {
+  test::System system;
+  const Value::Map link{{"credits", number(std::uint64_t{1})}};
+  for (int i = 0; i < 6; ++i) system.device("sw" + std::to_string(i), "switch", {{"queueing", "voq"}});
+  for (int i = 0; i < 6; ++i) system.link("sw" + std::to_string(i), "sw" + std::to_string((i + 1) % 6), link);
+  system.device("host", "host").device("mem", "memory");
+  system.link("host", "sw0", link).link("mem", "sw3", link).region({"mem"});
+  system.work("host", {{"pattern", "random"}, {"requests", number(std::uint64_t{500})}});
+  EXPECT_FALSE(check(system).possible());
+  EXPECT_TRUE(finishes(system));
+}
+
+std::string name(const char* kind, std::uint64_t i) { return kind + std::to_string(i); }
+
+/// Links of a tree, a ring or a torus of switches.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> random_skeleton(RandomStream& random,
+                                                                     std::uint64_t& switches) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
+  const std::uint64_t kind = random.below(3);
+  if (kind == 0) {
+    switches = 4 + random.below(6);
+    for (std::uint64_t i = 1; i < switches; ++i) pairs.emplace_back(i, random.below(i));
+    for (std::uint64_t i = random.below(switches + 2); i > 0; --i) {
+      const std::uint64_t a = random.below(switches);
+      const std::uint64_t b = random.below(switches);
+      if (a != b) pairs.emplace_back(a, b);
+    }
+  } else if (kind == 1) {
+    switches = 4 + random.below(5);
+    for (std::uint64_t i = 0; i < switches; ++i) pairs.emplace_back(i, (i + 1) % switches);
+  } else {
+    const std::uint64_t width = 3 + random.below(2);
+    const std::uint64_t height = 2 + random.below(3);
+    switches = width * height;
+    for (std::uint64_t i = 0; i < switches; ++i) {
+      const std::uint64_t row = i / width * width;
+      pairs.emplace_back(i, row + (i + 1) % width);
+      if (height > 2 || i < width) pairs.emplace_back(i, (i + width) % switches);
+    }
+  }
+  return pairs;
+}
+
+/// A connected graph of switches, mostly with queues at their inputs, hosts and memories on them, few buffers, and more work
+/// than passes.
+test::System random_fabric(std::uint64_t seed) {
+  RandomStream random(seed, "deadlock", "fabric");
+  test::System system;
+  const char* const queueing = random.chance(0.7) ? "voq" : "fifo";
+  const auto link = [&] {
+    return Value::Map{{"bandwidth", "8GB/s"}, {"credits", number(1 + random.below(2))}, {"delay", "5ns"}};
+  };
+  std::uint64_t switches = 0;
+  const auto pairs = random_skeleton(random, switches);
+  for (std::uint64_t i = 0; i < switches; ++i) {
+    const bool output = random.chance(0.1);
+    system.device(name("sw", i), "switch",
+                  {{"queueing", output ? "output" : queueing}, {"switching_time", "5ns"}});
+  }
+  for (const auto& [a, b] : pairs) system.link(name("sw", a), name("sw", b), link());
+  std::vector<std::string> memories;
+  for (std::uint64_t i = 0; i < switches; ++i) {
+    if (random.chance(0.3)) continue;
+    memories.push_back(name("mem", i));
+    system.device(memories.back(), "memory", {{"controller_time", "5ns"}});
+    system.link(memories.back(), name("sw", random.below(switches)), link());
+  }
+  if (memories.empty()) {
+    memories.emplace_back("mem");
+    system.device("mem", "memory").link("mem", "sw0", link());
+  }
+  for (std::uint64_t i = 0; i < switches; ++i) {
+    system.device(name("host", i), "host", {{"queue", number(std::uint64_t{32})}});
+    system.link(name("host", i), name("sw", random.below(switches)), link());
+    system.work(name("host", i), {{"pattern", "random"},
+                                  {"requests", number(std::uint64_t{100})},
+                                  {"reads", 0.5},
+                                  {"footprint", "256KiB"}});
+  }
+  const char* const kinds[] = {"deterministic", "flow-hash", "random"};
+  return system.region(memories, {{"policy", "weighted"}, {"interleave", "256B"}})
+      .run_with({{"routing", kinds[random.below(3)]}, {"seed", number(seed)}});
+}
+
+// CXLOOM_FABRICS says how many, by default what an ordinary test run has time for.
+TEST(DeadlockCheck, RandomFabricsFinishWhereItSaysSoAndOthersDeadlock) {
+  const char* const wanted = std::getenv("CXLOOM_FABRICS");
+  const std::uint64_t fabrics = wanted ? std::stoull(wanted) : 1000;
+  std::uint64_t proven = 0;
+  std::uint64_t circular = 0;
+  std::uint64_t deadlocked = 0;
+  for (std::uint64_t seed = 0; seed < fabrics; ++seed) {
+    const test::System system = random_fabric(seed);
+    const bool possible = check(system).possible();
+    const bool finished = finishes(system);
+    (possible ? circular : proven) += 1;
+    deadlocked += finished ? 0U : 1U;
+    ASSERT_TRUE(possible || finished) << "fabric " << seed << " deadlocks";
+  }
+  RecordProperty("proven", static_cast<int>(proven));
+  RecordProperty("circular", static_cast<int>(circular));
+  RecordProperty("deadlocked", static_cast<int>(deadlocked));
+  // Both happen often, or this would test nothing.
+  EXPECT_GT(proven, fabrics / 4);
+  EXPECT_GT(deadlocked, fabrics / 100) << circular << " with a circle";
+}
+
+}  // namespace
+}  // namespace cxloom

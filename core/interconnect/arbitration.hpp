@@ -5,11 +5,15 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "base/parameters.hpp"
 #include "base/random.hpp"
 #include "interconnect/virtual_channel.hpp"
+#include "interconnect/wire_cost.hpp"
 
 namespace cxloom {
 
@@ -17,11 +21,20 @@ class Component;
 template <class Product, class Context>
 class KindRegistry;
 
+/// How an arbiter finds devices that its parameters name. Both throw InputError.
+struct ArbitrationNames {
+  std::function<NodeId(const std::string& name)> requester;  ///< a device that makes requests
+  std::function<std::vector<std::uint16_t>(const std::string& name)>
+      inputs;  ///< the owner's ports to that device, of which there is one
+};
+
 /// What an arbiter finds around itself when it is made.
 struct ArbitrationContext {
   const Component& owner;  ///< whose port it is
   std::uint16_t port;      ///< of the owner's ports
   RandomStream random;     ///< a stream of the port's own
+  WireCost cost{0, 0};     ///< what a message takes of its wire
+  ArbitrationNames names = {};
 };
 
 /// A queue whose head may leave now.
@@ -72,13 +85,17 @@ class Contenders {
     Waiter* at_ = nullptr;
   };
 
-  Contenders(VirtualChannel* channels, std::uint32_t classes) : channels_(channels), classes_(classes) {}
+  Contenders(VirtualChannel* channels, std::uint32_t classes, bool after_idle = false)
+      : channels_(channels), classes_(classes), after_idle_(after_idle) {}
   Iterator begin() const { return {channels_, classes_}; }
   std::default_sentinel_t end() const { return {}; }
+  /// When the first of them asked, nothing waited and nothing was on the wire.
+  bool after_idle() const { return after_idle_; }
 
  private:
   VirtualChannel* channels_;
   std::uint32_t classes_;
+  bool after_idle_;
 };
 
 class Arbiter {
@@ -94,6 +111,8 @@ class Arbiter {
   /// It does what every port does by itself, in fewer steps: classes take turns, and within a class who asked first goes.
   /// Then it is not asked.
   virtual bool takes_turns() const { return false; }
+  /// Of a wire of flits it chooses among the queues of all classes, CXL.io aside: no more is staged than the next flits take.
+  virtual bool shares_bytes() const { return false; }
 };
 
 using ArbitrationRegistry = KindRegistry<Arbiter, ArbitrationContext>;

@@ -14,6 +14,7 @@ FlitTransmitter::FlitTransmitter(LinkPath& path, const FlitSetup& setup)
       sender_(path, setup.sender, &retries_),
       retries_(path, outage_, sender_.monitor(), alarm_, setup.errors, setup.seed),
       credits_(setup.sender.packing.mode),
+      cost_(setup.sender.packing.mode),
       channels_(path, *this, setup.channels) {
   if (outage_.possible()) kernel_.schedule_background(outage_.begins_at(), path_.source(), *this, kDown);
   if (setup.degraded_at) kernel_.schedule_background(*setup.degraded_at, path_.source(), *this, kDegrade);
@@ -71,17 +72,49 @@ void FlitTransmitter::admit(Message& message, Time since, bool counted) {
   arrange();
 }
 
+void FlitTransmitter::stage(Feeder& feeder, Time now) {
+  Message& message = feeder.head();
+  channels_.use_credit(message, now);
+  channels_.left(message.channel);
+  feeder.taken(now);
+  sender_.stage(message);
+}
+
+// As much as the next two flits take. What is staged goes by the rules of packing; more of it than that would be a queue in
+// which the arbiter has no say.
+bool FlitTransmitter::staged_enough() const {
+  constexpr std::uint64_t kFlits = 2;
+  std::uint64_t units = 0;
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    const auto which = static_cast<Channel>(i);
+    if (which != Channel::kIo) units += sender_.staging().lines(which) * cost_.line_units(which);
+  }
+  return units >= kFlits * WireCost::kUnitsOfByte * kChunkBytes * sender_.geometry().slots;
+}
+
+void FlitTransmitter::fill_by_share(Time now) {
+  while (!staged_enough()) {
+    std::uint32_t classes = channels_.can_go() & ~(1U << static_cast<unsigned>(Channel::kIo));
+    for (std::uint32_t left_over = classes; left_over != 0; left_over &= left_over - 1) {
+      const auto index = static_cast<unsigned>(std::countr_zero(left_over));
+      if (sender_.staging().full(static_cast<Channel>(index))) classes &= ~(1U << index);
+    }
+    if (classes == 0) return;
+    stage(*channels_.pick_among(classes), now);
+  }
+}
+
 void FlitTransmitter::fill_stages(Time now) {
-  for (std::uint32_t left_over = channels_.can_go(); left_over != 0; left_over &= left_over - 1) {
+  std::uint32_t left_over = channels_.can_go();
+  if (channels_.shares_bytes()) {
+    fill_by_share(now);
+    left_over = channels_.can_go() & 1U << static_cast<unsigned>(Channel::kIo);
+  }
+  for (; left_over != 0; left_over &= left_over - 1) {
     const auto index = static_cast<unsigned>(std::countr_zero(left_over));
     const auto which = static_cast<Channel>(index);
     while ((channels_.can_go() >> index & 1U) != 0 && !sender_.staging().full(which)) {
-      Feeder* feeder = channels_.pick_of(which);
-      Message& message = feeder->head();
-      channels_.use_credit(message, now);
-      channels_.left(which);
-      feeder->taken(now);
-      sender_.stage(message);
+      stage(*channels_.pick_of(which), now);
     }
   }
 }

@@ -60,6 +60,9 @@ class FlitTransmitter final : public Transmitter, public WireServer, public Even
   void admit_coming(Time now);
   void admit(Message& message, Time since, bool counted);
   void fill_stages(Time now);
+  void fill_by_share(Time now);
+  bool staged_enough() const;
+  void stage(Feeder& feeder, Time now);
   void take_turn(Time now);
   void plan_next_turn();
   void wait_for_end_of_outage(Time now);
@@ -79,6 +82,7 @@ class FlitTransmitter final : public Transmitter, public WireServer, public Even
   FlitSender sender_;
   FlitRetries retries_;
   FlitCredits credits_;  // that this end gives back
+  WireCost cost_;
   VirtualChannels channels_;
 };
 

@@ -82,7 +82,8 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
   const auto make_end = [&](const LinkSide& side, const LinkPath::Setup& setup, Time back) {
     Arena& arena = side.kernel.arena();
     auto end = arena.make<LinkEnd>(side.kernel, setup);
-    const VirtualChannels::Setup channels{params.credits, port_delays + back};
+    VirtualChannels::Setup channels{params.credits, port_delays + back};
+    if (params.phy) channels.flits = params.flit_mode();
     if (params.phy) {
       end->set_transmitter(make_flit_transmitter(end->path(), flit_setup(params, channels, seed)));
     } else if (both || setup.owner.arbitrates()) {
@@ -103,14 +104,16 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
   return link;
 }
 
-void make_arbiters(Component& owner, const ArbitrationRegistry& kinds, std::uint64_t seed) {
+void make_arbiters(Component& owner, const ArbitrationRegistry& kinds, std::uint64_t seed,
+                   const ArbitrationNames& names) {
   const Kinded* const kind = owner.arbitration();
   if (!kind) return;
   for (std::size_t i = 0; i < owner.port_count(); ++i) {
     VirtualChannels* const channels = owner.port(i).channels();
     if (!channels) continue;
     const std::string name = owner.name() + ":" + std::to_string(i);
-    ArbitrationContext context{owner, static_cast<std::uint16_t>(i), {seed, name, "arbitration"}};
+    ArbitrationContext context{
+        owner, static_cast<std::uint16_t>(i), {seed, name, "arbitration"}, channels->cost(), names};
     below("devices." + owner.name() + ".arbitration", [&] {
       std::unique_ptr<Arbiter> arbiter = kinds.make(*kind, context);
       if (!arbiter->takes_turns()) channels->arbitrate_by(std::move(arbiter));

@@ -16,6 +16,7 @@ class Transmitter;
 struct FlitSetup;
 class Arbiter;
 struct ArbitrationContext;
+struct ArbitrationNames;
 template <class Product, class Context>
 class KindRegistry;
 
@@ -42,6 +43,6 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
 
 /// Gives each port of a component the arbiter that it asks for; to be called when all its links are made.
 void make_arbiters(Component& owner, const KindRegistry<Arbiter, ArbitrationContext>& kinds,
-                   std::uint64_t seed);
+                   std::uint64_t seed, const ArbitrationNames& names);
 
 }  // namespace cxloom

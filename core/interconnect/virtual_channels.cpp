@@ -42,8 +42,15 @@ VirtualChannels::VirtualChannels(LinkPath& path, WireServer& server, const Setup
       server_(server),
       credit_user_{path.kernel(), *this, path.kernel().new_source()},
       credit_lines_(make_credit_lines(setup.credits, credit_user_, setup.credit_delay)),
+      flits_(setup.flits),
       channels_(
           make_channels(path, setup.credits, credit_lines_, std::make_index_sequence<kChannelCount>{})) {}
+
+WireCost VirtualChannels::cost() const {
+  if (flits_) return WireCost(*flits_);
+  return {static_cast<std::uint16_t>(path_.message_bytes(0)),
+          static_cast<std::uint16_t>(path_.message_bytes(1) - 1)};
+}
 
 // What is decided at the end of an instant must not depend on the order of those that came: as soon as there are two, both
 // queue, the first one first.
@@ -97,6 +104,7 @@ void VirtualChannels::ask(Feeder& feeder, Channel which) {
   if (bypassing_) end_bypass();
   const Time now = kernel_.now();
   VirtualChannel& wanted = channel(which);
+  if (arbiter_ && asking_++ == 0 && path_.wire().free_at() < now) after_idle_ = true;
   wanted.update(now);
   wanted.wait(feeder, now);
   if (wanted.has_credit()) {
@@ -109,7 +117,8 @@ void VirtualChannels::ask(Feeder& feeder, Channel which) {
 }
 
 Feeder* VirtualChannels::choose(std::uint32_t classes) {
-  const Contenders waiting(channels_.data(), classes);
+  const Contenders waiting(channels_.data(), classes, std::exchange(after_idle_, false));
+  --asking_;
   const std::size_t chosen = arbiter_->choose(waiting, kernel_.now());
   std::size_t count = 0;
   for (auto each = waiting.begin(); each != waiting.end(); ++each) {
@@ -128,13 +137,15 @@ Feeder* VirtualChannels::pick_of(Channel which) {
   return chosen;
 }
 
+Feeder* VirtualChannels::pick_among(std::uint32_t classes) {
+  Feeder* chosen = choose(classes);
+  channel(chosen->head().channel).waits.leave(*chosen);
+  return chosen;
+}
+
 Feeder* VirtualChannels::pick() {
   if (can_go_ == 0) return nullptr;
-  if (arbiter_) {
-    Feeder* chosen = choose(can_go_);
-    channel(chosen->head().channel).waits.leave(*chosen);
-    return chosen;
-  }
+  if (arbiter_) return pick_among(can_go_);
   const std::uint32_t rest = can_go_ >> turn_ << turn_;
   const auto index = static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : can_go_));
   served(static_cast<Channel>(index));

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,8 @@ class WireServer {
 
 struct VirtualChannelsSetup {
   ClassCredits credits;
-  Time credit_delay;  ///< from the receiver's end of the link to this one
+  Time credit_delay;                   ///< from the receiver's end of the link to this one
+  std::optional<FlitMode> flits = {};  ///< none: messages have the wire one after the other
 };
 
 class VirtualChannels final : public EventHandler {
@@ -67,6 +69,8 @@ class VirtualChannels final : public EventHandler {
     arbiter_ = std::move(arbiter);
     may_bypass_ = arbiter_->memoryless();
   }
+  /// What a message takes of the wire.
+  WireCost cost() const;
 
   // Who serves the wire.
 
@@ -83,6 +87,10 @@ class VirtualChannels final : public EventHandler {
   Feeder* pick();
   /// The same within a class that can go.
   Feeder* pick_of(Channel which);
+  /// The arbiter chooses among queues of all classes, also where these share flits.
+  bool shares_bytes() const { return arbiter_ && arbiter_->shares_bytes(); }
+  /// Whose turn it is among classes that can go, a bit each, by the arbiter.
+  Feeder* pick_among(std::uint32_t classes);
   void stamp(Message& message, Time since, bool counted);
   /// A message is to leave: uses a credit and charges the wait for it. Its tail has kept coming in.
   void use_credit(Message& message, Time now);
@@ -119,8 +127,11 @@ class VirtualChannels final : public EventHandler {
   Message* bypassing_ = nullptr;  // taken at this instant; nothing else can go
   BypassSource* bypass_source_ = nullptr;
   std::unique_ptr<Arbiter> arbiter_;      // none: the queues take turns
+  std::size_t asking_ = 0;                // queues that wait, where there is an arbiter
+  bool after_idle_ = false;               // the first of these found nothing on the wire
   CreditUser credit_user_;                // of the far end's credits, each class a kind of event
   std::vector<CreditLine> credit_lines_;  // by class, if any is limited
+  std::optional<FlitMode> flits_;
   std::array<VirtualChannel, kChannelCount> channels_;
   std::array<std::unique_ptr<SendQueue>, kChannelCount> send_queues_;  // those in use
   std::array<Time, kChannelCount> starved_when_opened_{};

@@ -1,9 +1,12 @@
 #include "system/system.hpp"
 
+#include <algorithm>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "device/sequencer.hpp"
+#include "interconnect/arbitration.hpp"
 #include "interconnect/link.hpp"
 #include "interconnect/link_end.hpp"
 #include "interconnect/routing.hpp"
@@ -25,7 +28,8 @@ System::System(std::vector<Kernel*> kernels, const Registry& registry, const Spe
   aim_io_initiators();
   make_address_map();
   make_links();
-  for (const auto& component : components_) make_arbiters(*component, registry.arbitration, spec.run.seed);
+  for (const auto& component : components_)
+    make_arbiters(*component, registry.arbitration, spec.run.seed, names_around(*component));
 }
 
 System::~System() = default;
@@ -77,6 +81,34 @@ NodeId System::find_device(const std::string& name) const {
   const std::string nearest = nearest_name(name, names);
   if (names.size() > kMaxListed) names.resize(kMaxListed), names.emplace_back("...");
   throw InputError({"unknown device", "'" + name + "'", list_names(names), nearest});
+}
+
+NodeId System::find_requester(const std::string& name) const {
+  const NodeId found = find_device(name);
+  const bool initiates = std::ranges::any_of(roles().io_initiators,
+                                             [&](const auto& each) { return each.component->id() == found; });
+  if (roles().requesters.of(found) || initiates) return found;
+  throw InputError(
+      {"a device that makes no requests", "'" + name + "'", "hosts, accelerators and I/O engines", {}});
+}
+
+ArbitrationNames System::names_around(const Component& owner) const {
+  const std::span<const Topology::Hop> hops = topology_.hops(owner.id().index());
+  const auto inputs = [this, hops, &owner](const std::string& name) {
+    const NodeId found = find_device(name);
+    std::vector<std::uint16_t> ports;
+    for (const Topology::Hop& hop : hops) {
+      if (hop.to == found.index()) ports.push_back(hop.port);
+    }
+    if (!ports.empty()) return ports;
+    std::vector<std::string> neighbours;
+    for (const Topology::Hop& hop : hops) neighbours.push_back(components_[hop.to]->name());
+    throw InputError({"no link leads from '" + name + "' to '" + owner.name() + "'",
+                      {},
+                      list_names(neighbours),
+                      nearest_name(name, neighbours)});
+  };
+  return {[this](const std::string& name) { return find_requester(name); }, inputs};
 }
 
 Component& System::component(const std::string& name) const {

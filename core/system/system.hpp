@@ -19,6 +19,7 @@ class Kernel;
 class LinkEnd;
 class Router;
 class RouteTable;
+struct ArbitrationNames;
 struct Registry;
 
 class System {
@@ -69,6 +70,8 @@ class System {
   void make_link(const Spec::Link& link, std::string name);
   void check_connected() const;
   NodeId find_device(const std::string& name) const;
+  NodeId find_requester(const std::string& name) const;
+  ArbitrationNames names_around(const Component& owner) const;
 
   std::vector<Kernel*> kernels_;  // by node
   const Registry& registry_;

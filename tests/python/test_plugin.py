@@ -248,7 +248,7 @@ run: {warmup: 1000}
 
 
 def test_an_arbitration_may_come_from_a_plugin(tmp_path: Path) -> None:
-    library = built(PLUGINS / "weighted.cpp", tmp_path / "libweighted.so")
+    library = built(PLUGINS / "input_shares.cpp", tmp_path / "libinput_shares.so")
     spec = tmp_path / "spec.yaml"
     spec.write_text(SHARED)
 
@@ -262,17 +262,21 @@ def test_an_arbitration_may_come_from_a_plugin(tmp_path: Path) -> None:
 
     # All three have writes waiting for the memory's link all the time, so that each gets its share of it.
     assert shares("round-robin") == pytest.approx([1 / 3, 1 / 3, 1 / 3], abs=0.002)
-    assert shares("{kind: weighted, weights: [1, 1, 1]}") == pytest.approx([1 / 3, 1 / 3, 1 / 3], abs=0.002)
-    assert shares("{kind: weighted, weights: [1, 2, 5]}") == pytest.approx([1 / 8, 2 / 8, 5 / 8], abs=0.002)
+    assert shares("{kind: input-shares, weights: [1, 1, 1]}") == pytest.approx(
+        [1 / 3, 1 / 3, 1 / 3], abs=0.002
+    )
+    assert shares("{kind: input-shares, weights: [1, 2, 5]}") == pytest.approx(
+        [1 / 8, 2 / 8, 5 / 8], abs=0.002
+    )
 
-    shown = run("components", "weighted", "--plugin", str(library))
+    shown = run("components", "input-shares", "--plugin", str(library))
     assert "Inputs have shares of a port by weight" in shown.stdout
-    refused = run("check", str(spec), "--set", "devices.hub.arbitration=weighted")
+    refused = run("check", str(spec), "--set", "devices.hub.arbitration=input-shares")
     assert refused.returncode == 2
-    assert "unknown arbitration kind 'weighted'" in refused.stderr
+    assert "unknown arbitration kind 'input-shares'" in refused.stderr
     ideal = run(
         "check",
-        *(str(spec), "--plugin", str(library), "--set", "devices.hub.arbitration=weighted"),
+        *(str(spec), "--plugin", str(library), "--set", "devices.hub.arbitration=input-shares"),
         *("--set", "devices.hub.queueing=output"),
     )
     assert ideal.returncode == 2

@@ -12,6 +12,7 @@ import numpy as np
 from validation.dram_rows import dram, dram_rows
 from validation.flit_rows import flit_rows
 from validation.media_rows import cached_rows, curve_rows, media_rows, nvm_rows
+from validation.qos_rows import qos_rows
 from validation.systems import (
     FREE,
     WORK,
@@ -466,5 +467,6 @@ def all_rows() -> Iterator[Turn]:
     yield from link_rows()
     yield from flit_rows()
     yield from region_rows()
+    yield from qos_rows()
     yield from run_rows()
     yield from workload_rows()

@@ -130,7 +130,8 @@ def hubs(draw: st.DrawFn) -> Spec:
         }
     switch = {"kind": "switch", **draw(SWITCH)}
     if switch.get("queueing", "output") != "output":
-        switch["arbitration"] = draw(st.sampled_from(["round-robin", "age"]))
+        weighted = {"kind": "weighted", "weights": draw(st.sampled_from([{}, {"host0": 3}, {"acc0": 7}]))}
+        switch["arbitration"] = draw(st.sampled_from(["round-robin", "age", weighted]))
     return switch
 
 

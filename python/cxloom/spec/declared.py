@@ -86,29 +86,36 @@ def workload_fields(entry: Node) -> Fields:
 
 def files(root: Node) -> Iterator[tuple[Path, Node]]:
     """The files that parameters of devices name: their paths in the spec, and the nodes with their names."""
+    for path, node in of_devices(root, "file"):
+        if isinstance(node.value, str):
+            yield path, node
+
+
+def of_devices(root: Node, kind: str) -> Iterator[tuple[Path, Node]]:
+    """What is written for parameters of devices of one type: paths in the spec, and nodes."""
     devices = root.get("devices")
     without: set[int] = (
         set()
-    )  # nodes that name none: those of a range are one node, however many devices it has
+    )  # nodes that have none: those of a range are one node, however many devices it has
     for name, device in devices.map().items() if devices is not None else ():
         if id(device) in without:
             continue
-        found = list(_files(("devices", name), device, kind_fields("devices", _kind(device))))
+        found = list(_of_type(kind, ("devices", name), device, kind_fields("devices", _kind(device))))
         yield from found
         if not found:
             without.add(id(device))
 
 
-def _files(path: Path, node: Node, declared: Fields) -> Iterator[tuple[Path, Node]]:
+def _of_type(kind: str, path: Path, node: Node, declared: Fields) -> Iterator[tuple[Path, Node]]:
     entries = node.value if isinstance(node.value, dict) else {}
     for key, value in entries.items():
         field = declared.get(key)
         if field is None:
             continue
-        if field["type"] == "file" and isinstance(value.value, str):
+        if field["type"] == kind:
             yield (*path, key), value
         else:
-            yield from _files((*path, key), value, _inside(field, value))
+            yield from _of_type(kind, (*path, key), value, _inside(field, value))
 
 
 def fields_at(root: Node, path: Path) -> Fields:

@@ -256,6 +256,8 @@ def _type(kind: str, field: declared.Field) -> Schema:
         size = QUANTITIES["bytes"][0].strip("^$")
         pattern = f"^(0[xX][0-9a-fA-F]+|{size})$"
         return {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": pattern}]}
+    if kind == "weights":
+        return {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}}
     if kind == "any":
         return _ref(f"{field['category']}-parameters") if field["category"] else {}
     return {"type": {"boolean": "boolean", "text": "string", "file": "string"}[kind]}

@@ -69,6 +69,14 @@ def overlay_workload(base: Entries, written: Node, devices: Collection[str], err
     return _overlay_named(base, written, devices, overlay_requester, errors)
 
 
+def by_device(written: Node, devices: Collection[str]) -> Node:
+    """A map with an entry for each device that its keys mean, where a glob gives way to the others."""
+    errors = Gathered()
+    entries = _overlay_named({}, written, devices, lambda _, top: top, errors)
+    errors.raise_any()
+    return written.with_entries(entries)
+
+
 def overlay_links(base: LinkGroups, written: Node, devices: Collection[str], errors: Gathered) -> LinkGroups:
     """The links of a layer over those it starts from: one between the same two devices adjusts it, others are added.
 

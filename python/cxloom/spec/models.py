@@ -126,7 +126,7 @@ def _type(field: declared.Field) -> Any:
 
 
 def _item_type(kind: str, field: declared.Field) -> Any:
-    if kind == "any":
+    if kind in ("any", "weights"):
         return Any
     if kind == "choice":
         return Annotated[Any, BeforeValidator(_choice(field["choices"]))]

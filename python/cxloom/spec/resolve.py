@@ -17,7 +17,7 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.errors import Gathered, InputError, InputErrors, reason_of, shown
-from cxloom.spec import declared, idle, merge, paths
+from cxloom.spec import declared, idle, merge, names, paths
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import GeneratedNode, Node, Origin, Plain, from_plain
 from cxloom.spec.node import Path as SpecPath
@@ -169,7 +169,7 @@ def _resolve_layers(layers: Sequence[Node], overrides: Sequence[Override]) -> Re
         errors.errors += Resolved(root).errors()
         errors.raise_any()
     late = [override for override in overrides if not _is_early(override)]
-    return Resolved(_with_absolute_files(_apply(root, late, groups)))
+    return Resolved(_with_names_spelt_out(_with_absolute_files(_apply(root, late, groups))))
 
 
 def _sections(layers: Sequence[Node], key: str) -> list[Node]:
@@ -298,6 +298,18 @@ def _numbered(links: merge.LinkGroups) -> list[list[int]]:
         groups.append(list(range(count, count + len(group))))
         count += len(group)
     return groups
+
+
+def _with_names_spelt_out(root: Node) -> Node:
+    """Weights of devices, each by its own name."""
+    spelt_out: dict[int, Node] = {}  # the devices of a range are one node
+    for path, weights in declared.of_devices(root, "weights"):
+        if not isinstance(weights.value, dict) or not any(map(names.is_pattern, weights.value)):
+            continue
+        if id(weights) not in spelt_out:
+            spelt_out[id(weights)] = merge.by_device(weights, root.map()["devices"].map())
+        root = paths.assign(root, path, spelt_out[id(weights)])
+    return root
 
 
 def _with_absolute_files(root: Node) -> Node:

@@ -8,7 +8,7 @@ namespace {
 
 using namespace cxloom;
 
-class Weighted final : public Arbiter {
+class InputShares final : public Arbiter {
  public:
   struct Params {
     std::vector<std::uint32_t> weights;
@@ -19,7 +19,7 @@ class Weighted final : public Arbiter {
           .doc("Of each input, in the order of the links; others weigh 1.");
     }
   };
-  Weighted(const Params& params, const ArbitrationContext& /*context*/) : weights_(params.weights) {}
+  InputShares(const Params& params, const ArbitrationContext& /*context*/) : weights_(params.weights) {}
 
   std::size_t choose(const Contenders& waiting, Time /*now*/) override {
     std::size_t best = 0;
@@ -50,4 +50,4 @@ class Weighted final : public Arbiter {
 
 }  // namespace
 
-CXLOOM_PLUGIN(registry) { registry.arbitration.add<Weighted>("weighted"); }
+CXLOOM_PLUGIN(registry) { registry.arbitration.add<InputShares>("input-shares"); }

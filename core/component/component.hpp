@@ -64,6 +64,15 @@ class Component : public EventHandler {
   /// Everything is connected and routed: the last chance to prepare.
   virtual void start() {}
 
+  // In a system parts of which fail (docs/model/failures.md).
+
+  /// It finds new ways for messages: links at it may fail.
+  virtual bool reroutes() const { return false; }
+  /// The routes have changed. `failed`: it has failed itself; it loses what it holds, and what comes.
+  virtual void routes_changed(bool /*failed*/) {}
+  /// A message that it sent by a port, charged up to now, cannot leave by it: the link there has failed.
+  virtual void take_back(Message& message);
+
   // Measuring.
 
   /// The measured window opens or closes now; `settle` the counters first.

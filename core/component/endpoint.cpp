@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "component/component_time.hpp"
+#include "component/failures.hpp"
 #include "protocol/protocol_observer.hpp"
 
 namespace cxloom {
@@ -49,7 +50,7 @@ void Endpoint::transmit_otherwise(Message& message, Time ready) {
   } else if (contains_switch_) {
     inject_at(message, ready);
   } else {
-    port(way_of(message)).send(message, ready);
+    send_by(way_of(message), message, ready);
   }
 }
 
@@ -103,11 +104,29 @@ void Endpoint::take_at(Message& message, Time at) {
 
 void Endpoint::wake(std::uint8_t kind, std::uint64_t payload) {
   Message& message = *reinterpret_cast<Message*>(payload);
-  if (kind == kInject) {
+  if (kind == kTransmit) {
+    send_by(way_of(message), message, now());
+  } else if (kind == kInject) {
     inject(message);
   } else {
     take(message);
   }
+}
+
+// A request of its own it answers itself.
+void Endpoint::nowhere(Message& message, Time ready) {
+  ensure(fabric_.failures != nullptr, "a message to a device that no way leads to");
+  if (ready > now()) {
+    wake_at(ready, kTransmit, reinterpret_cast<std::uintptr_t>(&message));
+  } else if (fabric_.failures->answers(message, id(), now())) {
+    send_to_itself(message, now());
+  }
+}
+
+void Endpoint::take_back(Message& message) {
+  const std::uint16_t way = port_count() == 1 ? Routes::kNowhere : way_of(message);
+  if (way != Routes::kNowhere) fabric_.failures->rerouted();
+  send_by(way, message, now());
 }
 
 void Endpoint::open_window(Time at) {

@@ -22,6 +22,9 @@ class Endpoint : public Component {
     fabric.add_endpoint(*this, id());
   }
 
+  /// The port of a message that has come in by none.
+  static constexpr std::uint16_t kInside = 0xffffU;
+
   // For its agents.
 
   Fabric& fabric() { return fabric_; }
@@ -51,6 +54,8 @@ class Endpoint : public Component {
   }
 
   void start() override;
+  bool reroutes() const override { return !contains_switch_; }
+  void take_back(Message& message) override;
   void receive(Message& message) override {
     if (message.destination == id()) [[likely]] {
       take(message);
@@ -87,9 +92,7 @@ class Endpoint : public Component {
  private:
   friend class Agent;
   using Takers = std::array<Agent*, kChannelCount>;
-  enum Wake : std::uint8_t { kInject, kTake };
-  /// The port of a message that has come in by none.
-  static constexpr std::uint16_t kInside = 0xffffU;
+  enum Wake : std::uint8_t { kInject, kTake, kTransmit };
 
   // Sends by the port that leads to the destination; a message to the device itself goes to the agent that takes it.
   void transmit(Message& message, Time ready) {
@@ -98,9 +101,15 @@ class Endpoint : public Component {
     if (message.destination == id()) {
       send_to_itself(message, ready);
     } else {
-      port(way_of(message)).send(message, ready);
+      send_by(way_of(message), message, ready);
     }
   }
+  void send_by(std::uint16_t way, Message& message, Time ready) {
+    if (way == Routes::kNowhere) [[unlikely]]
+      return nowhere(message, ready);
+    port(way).send(message, ready);
+  }
+  void nowhere(Message& message, Time ready);
   void transmit_otherwise(Message& message, Time ready);
   void send_to_itself(Message& message, Time ready) {
     message.port = kInside;

@@ -15,6 +15,7 @@
 
 namespace cxloom {
 
+class Failures;
 class ProtocolObserver;
 
 /// Which way messages go.
@@ -26,6 +27,8 @@ class Routes {
   /// By destination, the port by which every message to it leaves `node`; kVaries if that depends on more.
   virtual std::vector<std::uint16_t> fixed_ports(NodeId node) = 0;
   static constexpr std::uint16_t kVaries = 0xffffU;
+  /// Instead of a port, where no way leads on: links have failed.
+  static constexpr std::uint16_t kNowhere = 0xfffeU;
 };
 
 /// Map and routes are complete when `Component::start` is called.
@@ -36,6 +39,7 @@ struct Fabric {
       posted;  ///< requests that nothing answers (MWr), by their messages' tags; who gets one gives it back
   Roles roles;
   std::uint32_t caches = 0;              ///< how many caches may hold coherent lines
+  Failures* failures = nullptr;          ///< what becomes of messages that find no way; none: nothing fails
   ProtocolObserver* observer = nullptr;  ///< of the messages that endpoints send and take; mostly nobody
 
   /// The name of the endpoint at that node; its number if there is none.

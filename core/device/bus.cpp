@@ -3,6 +3,7 @@
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
+#include "component/failures.hpp"
 
 namespace cxloom {
 
@@ -115,10 +116,28 @@ void Bus::pass(Message& message, Direction direction, Time ready) {
   message.charge(Segment::kBusQueue, use.start);
   message.charge(Segment::kBus, use.start + bus_time_);
   port(message.port).release(message, use.end);
+  leave(message, use.start + bus_time_);
+}
+
+// A port that leads nowhere any more answers by itself: its errors need no turn on the medium.
+void Bus::leave(Message& message, Time ready) {
   Port* way = ways_[message.destination.index()];
-  if (!way) [[unlikely]]
-    way = &port(fabric_.routes->port(message, id()));
-  way->send(message, use.start + bus_time_);
+  if (!way) [[unlikely]] {
+    const std::uint16_t index = fabric_.routes->port(message, id());
+    if (index == Routes::kNowhere) {
+      ensure(fabric_.failures != nullptr, "a message to a device that no way leads to");
+      if (fabric_.failures->answers(message, id(), ready)) leave(message, ready);
+      return;
+    }
+    way = &port(index);
+  }
+  way->send(message, ready);
+}
+
+void Bus::take_back(Message& message) {
+  if (ways_[message.destination.index()] || fabric_.routes->port(message, id()) != Routes::kNowhere)
+    fabric_.failures->rerouted();
+  leave(message, now());
 }
 
 // Of a shared medium: sees to it that somebody's turn comes, at the end of this instant or when it is free.
@@ -152,6 +171,11 @@ void Bus::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) { kernel().at_e
 // Both directions may feed one port, such as an accelerator's.
 void Bus::start() {
   for (std::size_t i = 0; i < port_count(); ++i) port(i).share();
+  routes_changed(false);
+}
+
+void Bus::routes_changed(bool /*failed*/) {
+  ways_.clear();
   for (const std::uint16_t way : fabric_.routes->fixed_ports(id()))
     ways_.push_back(way == Routes::kVaries ? nullptr : &port(way));
 }

@@ -41,6 +41,9 @@ class Bus final : public Component, public SharedMedium {
   WireMonitor& monitor(Direction direction) override { return monitors_[direction]; }
 
   void start() override;
+  bool reroutes() const override { return true; }
+  void routes_changed(bool failed) override;
+  void take_back(Message& message) override;
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
@@ -51,6 +54,7 @@ class Bus final : public Component, public SharedMedium {
 
  private:
   void pass(Message& message, Direction direction, Time ready);
+  void leave(Message& message, Time ready);
   void arrange();
   Wire& wire(Direction direction) { return wires_[shared_ ? kDownstream : direction]; }
 

@@ -1,5 +1,7 @@
 #include "device/input_queue.hpp"
 
+#include <utility>
+
 #include "device/switch_core.hpp"
 
 namespace cxloom {
@@ -46,9 +48,57 @@ void InputQueue::go_on() {
   }
 }
 
+// Of messages in order the head alone is charged for what it asks for.
+void InputQueue::each_waiting(const std::function<void(Message&)>& charge) {
+  if (core_.in_order()) {
+    charge(queue_.front());
+    return;
+  }
+  for (Message* message = queue_.first(); message; message = message->next) charge(*message);
+}
+
+// Those behind the head may leave by other ports: each is looked at when its turn comes.
+void InputQueue::turn_back() {
+  if (!core_.in_order()) {
+    turn_back_all();
+    return;
+  }
+  Message& message = queue_.front();
+  core_.output(message.port).withdraw(message);
+  const std::uint16_t output = core_.other_output_of(message);
+  if (output != Routes::kNowhere) {
+    message.port = output;
+    core_.output(output).count_waiting();
+    ask();
+    return;
+  }
+  queue_.pop();
+  message.port = place_.input;
+  core_.nowhere(message);
+  go_on();
+}
+
+// They join the queues of other ports, in their order.
+void InputQueue::turn_back_all() {
+  MessageQueue turned = std::exchange(queue_, {});
+  const Place before = place_;
+  core_.put_away(*this);
+  while (!turned.empty()) {
+    Message& message = turned.pop();
+    core_.output(before.output).withdraw(message);
+    message.port = before.input;
+    core_.forward_anew(message);
+  }
+}
+
 void InputQueue::ask() {
   Message& message = queue_.front();
   VirtualChannels& output = core_.output(message.port);
+  if (output.closed()) [[unlikely]] {
+    if (core_.in_order()) message.charge(Segment::kSwitchQueue, core_.now());
+    turn_back();
+    return;
+  }
   if (core_.in_order()) {
     // It waited for its turn at the head; from here on it waits for the output. Its tail has kept coming in.
     message.charge(Segment::kSwitchQueue, core_.now());

@@ -31,12 +31,15 @@ class alignas(64) InputQueue final : public Feeder {
   Message& head() override { return queue_.front(); }
   void taken(Time end) override;
   std::uint16_t input() const override;
+  void each_waiting(const std::function<void(Message&)>& charge) override;
+  void turn_back() override;
   /// The last byte of what was taken is out.
   void left();
 
  private:
   void ask();
   void go_on();
+  void turn_back_all();
 
   SwitchCore& core_;
   MessageQueue queue_;

@@ -12,11 +12,15 @@
 
 namespace cxloom {
 
+/// The least that PCIe gives a completion.
+inline constexpr Time kCompletionTimeout{50'000'000};
+
 struct RequesterParams {
   Time process_time{10'000};
   std::uint32_t queue = 64;
   Time issue_interval;
   Time instruction_time;
+  std::optional<Time> completion_timeout;
   std::optional<CacheAgentParams> cache;
   AtomicsAt atomics = AtomicsAt::kCache;
   Time io_time = kDefaultIoTime;
@@ -36,6 +40,14 @@ struct RequesterParams {
             "Time an instruction takes: a trace's instruction gaps times this pass between its accesses. "
             "Only "
             "with a trace.");
+    schema.field("completion_timeout", &Params::completion_timeout)
+        .min(Time{1})
+        .default_text(to_text(kCompletionTimeout))
+        .doc(
+            "Time from the issue of a request until it ends with an error, if it or its answer was lost "
+            "where a "
+            "link or a switch failed. Only beside events that make something fail.")
+        .source("PCI Express Base Specification, section 2.8: 50 us to 50 ms by default; the lower end");
     schema.field("cache", &Params::cache)
         .default_text("none")
         .doc(

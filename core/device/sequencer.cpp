@@ -53,6 +53,7 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       queue_(params.queue),
       issue_interval_(params.issue_interval),
       instruction_time_(params.instruction_time),
+      completion_timeout_(params.completion_timeout),
       arrivals_(context.seed, context.name),
       window_(params.queue),
       requests_(context.kernel.arena().memory()),

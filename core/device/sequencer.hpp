@@ -38,6 +38,9 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   /// Null: it has none.
   const CacheAgent* cache() const { return cache_.get(); }
   bool has_work() const { return work_.stream != nullptr; }
+  /// So long after it was issued a request ends with an error if a message of it is lost.
+  Time completion_timeout() const { return completion_timeout_.value_or(kCompletionTimeout); }
+  bool sets_completion_timeout() const { return completion_timeout_.has_value(); }
   /// Its accesses are spaced by their instruction gaps, if they have any.
   bool times_instructions() const { return instruction_time_ > Time{}; }
   bool has_instruction_gaps() const { return has_gaps_; }
@@ -120,6 +123,7 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   std::uint32_t queue_;
   Time issue_interval_;
   Time instruction_time_;
+  std::optional<Time> completion_timeout_;
   std::unique_ptr<CacheAgent> cache_;
   bool wants_answers_ = false;
   RequestObserver* observer_ = nullptr;

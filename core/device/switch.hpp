@@ -30,6 +30,7 @@ class WithSwitchCore : public Base {
     core_.start();
     Base::start();
   }
+  void routes_changed(bool failed) override { core_.routes_changed(failed); }
   void open_window(Time at) override {
     core_.open_window(at);
     Base::open_window(at);
@@ -57,6 +58,9 @@ class SwitchingDevice : public WithSwitchCore<Component> {
  public:
   SwitchingDevice(const SwitchParams& params, const DeviceContext& context)
       : WithSwitchCore(params, context) {}
+
+  bool reroutes() const override { return true; }
+  void take_back(Message& message) override { core().take_back(message); }
 };
 
 class Switch final : public SwitchingDevice {

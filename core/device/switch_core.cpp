@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/measure_table.hpp"
+#include "component/failures.hpp"
 
 namespace cxloom {
 
@@ -31,16 +32,26 @@ void SwitchCore::start() {
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
     releases_ |= owner_.port(i).returns_credits();
   }
-  fixed_ports_ = fabric_.routes->fixed_ports(owner_.id());
-  if (!arbitrates()) {
-    for (const std::uint16_t way : fixed_ports_)
-      ways_.push_back(way == Routes::kVaries ? nullptr : &owner_.port(way));
-    return;
-  }
+  load_routes();
+  if (!arbitrates()) return;
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
     outputs_.push_back(owner_.port(i).channels());
     ensure(outputs_.back() != nullptr, "a switch with queues at its inputs needs ports with arbitration");
   }
+}
+
+void SwitchCore::load_routes() {
+  fixed_ports_ = fabric_.routes->fixed_ports(owner_.id());
+  if (failed_) std::fill(fixed_ports_.begin(), fixed_ports_.end(), Routes::kVaries);
+  if (arbitrates()) return;
+  ways_.clear();
+  for (const std::uint16_t way : fixed_ports_)
+    ways_.push_back(way == Routes::kVaries ? nullptr : &owner_.port(way));
+}
+
+void SwitchCore::routes_changed(bool failed) {
+  failed_ = failed;
+  load_routes();
 }
 
 // A queue belongs to a place while it holds something. So the queues in use are as many as the messages that wait, at most,
@@ -67,20 +78,50 @@ void SwitchCore::put_away(InputQueue& queue) {
 
 std::uint16_t SwitchCore::output_of(const Message& message) {
   const std::uint16_t fixed = fixed_ports_[message.destination.index()];
-  return fixed != Routes::kVaries ? fixed : fabric_.routes->port(message, owner_.id());
+  if (fixed != Routes::kVaries) return fixed;
+  return failed_ ? Routes::kNowhere : fabric_.routes->port(message, owner_.id());
 }
 
 void SwitchCore::forward(Message& message) {
   if (arbitrates()) {
     // In a FIFO one message leaves at a time: its output may be idle while the one before still leaves by another.
     const std::uint16_t output = output_of(message);
+    if (output == Routes::kNowhere) [[unlikely]]
+      return nowhere(message);
     if (in_order() || !outputs_[output]->bypass(message, *this)) queue(message, output);
     return;
   }
   if (releases_) release(message, message.port, now());
   Port* way = ways_[message.destination.index()];
-  if (!way) way = &owner_.port(output_of(message));
+  if (!way) {
+    const std::uint16_t output = output_of(message);
+    if (output == Routes::kNowhere) [[unlikely]]
+      return nowhere(message);
+    way = &owner_.port(output);
+  }
   way->send(message, now());
+}
+
+std::uint16_t SwitchCore::other_output_of(const Message& message) {
+  const std::uint16_t output = output_of(message);
+  if (output != Routes::kNowhere) fabric_.failures->rerouted();
+  return output;
+}
+
+void SwitchCore::forward_anew(Message& message) {
+  static_cast<void>(other_output_of(message));
+  forward(message);
+}
+
+void SwitchCore::nowhere(Message& message) {
+  ensure(fabric_.failures != nullptr, "a message to a device that no way leads to");
+  if (arbitrates()) release(message, message.port, now() + message.tail);
+  message.port = inside();
+  if (failed_) {
+    fabric_.failures->lose(message, now());
+  } else if (fabric_.failures->answers(message, owner_.id(), now())) {
+    forward(message);
+  }
 }
 
 void SwitchCore::queue(Message& message, std::uint16_t output) {

@@ -41,6 +41,14 @@ class SwitchCore final : public EventHandler, private BypassSource {
   }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
+  /// The routes have changed. `failed`: it loses what it holds, and what comes.
+  void routes_changed(bool failed);
+  /// A message that a closed port has not sent.
+  void take_back(Message& message) {
+    message.port = inside();
+    forward_anew(message);
+  }
+
   void open_window(Time at) { opened_ = at; }
   void close_window(Time at) { closed_ = at; }
   void report(MeasureSink& sink) const;
@@ -59,6 +67,12 @@ class SwitchCore final : public EventHandler, private BypassSource {
   void release(const Message& message, std::uint16_t input, Time at) {
     if (is_port(input)) owner_.port(input).release(message, at);
   }
+  /// Of a message that waited for a port which is closed now: the port by which it leaves, or Routes::kNowhere.
+  std::uint16_t other_output_of(const Message& message);
+  /// Passes it on by another port, if there is one.
+  void forward_anew(Message& message);
+  /// A message at the input that is its port, charged up to now, has no way on.
+  void nowhere(Message& message);
   /// It holds nothing any more.
   void put_away(InputQueue& queue);
   void wake_when_left(InputQueue& queue, Time at) {
@@ -69,6 +83,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   /// The input of the owner's own messages.
   std::uint16_t inside() const { return static_cast<std::uint16_t>(owner_.port_count()); }
   std::uint16_t output_of(const Message& message);
+  void load_routes();
   void queue(Message& message, std::uint16_t output) override;
   void passed(const Message& message, std::uint16_t input, Time end) override {
     release(message, input, end);
@@ -79,7 +94,8 @@ class SwitchCore final : public EventHandler, private BypassSource {
   Component& owner_;
   Fabric& fabric_;
   Queueing queueing_;
-  bool releases_ = false;                   // some link into it counts credits
+  bool releases_ = false;  // some link into it counts credits
+  bool failed_ = false;
   std::vector<std::uint16_t> fixed_ports_;  // by destination, or Routes::kVaries
   std::vector<VirtualChannels*> outputs_;   // of the ports, if it arbitrates
   PairTable<InputQueue> queues_;            // those that hold something, or whose last message is leaving

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/kind_registry.hpp"
 #include "interconnect/batched_flit_transmitter.hpp"
+#include "interconnect/interruptible_transmitter.hpp"
 #include "interconnect/link_end.hpp"
 #include "interconnect/message_transmitter.hpp"
 
@@ -58,7 +59,8 @@ std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating) {
   return kElse + 2 * sizeof(LinkEnd) + queued * (transmitter + credits);
 }
 
-Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& second, std::uint64_t seed) {
+Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& second, std::uint64_t seed,
+               bool may_fail) {
   Component& a = first.component;
   Component& b = second.component;
   const bool shared = params.duplex == Duplex::kHalf;
@@ -88,6 +90,8 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
       end->set_transmitter(make_flit_transmitter(end->path(), flit_setup(params, channels, seed)));
     } else if (both || setup.owner.arbitrates()) {
       end->set_transmitter(arena.make<MessageTransmitter>(end->path(), channels));
+    } else if (may_fail) {
+      end->set_transmitter(arena.make<InterruptibleTransmitter>(end->path()));
     }
     return end;
   };

@@ -39,7 +39,8 @@ InArena<Transmitter> make_flit_transmitter(LinkPath& path, const FlitSetup& setu
 std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating);
 
 /// Makes a link and attaches it to both components. `seed` is that of the errors on it.
-Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& second, std::uint64_t seed);
+Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& second, std::uint64_t seed,
+               bool may_fail = false);
 
 /// Gives each port of a component the arbiter that it asks for; to be called when all its links are made.
 void make_arbiters(Component& owner, const KindRegistry<Arbiter, ArbitrationContext>& kinds,

@@ -1,5 +1,6 @@
 #include "interconnect/link_end.hpp"
 
+#include "base/error.hpp"
 #include "interconnect/credit_line.hpp"
 #include "interconnect/ordering_transmitter.hpp"
 #include "interconnect/virtual_channels.hpp"
@@ -27,6 +28,11 @@ void LinkEnd::return_credit(const Message& message, Time at) {
   }
   CreditLine& line = far_credits_[static_cast<std::size_t>(message.channel)];
   if (line.limited()) line.give(at);
+}
+
+Transmitter& LinkEnd::may_fail() {
+  ensure(transmitter_ != nullptr, "a link that was not made to fail");
+  return *transmitter_;
 }
 
 Time LinkEnd::line_time() const {

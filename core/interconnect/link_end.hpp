@@ -51,6 +51,12 @@ class alignas(64) LinkEnd final : public Port {
   /// The serialisation of a line of data on an idle wire.
   Time line_time() const;
 
+  // Of a link that may fail: as those of its transmitter.
+
+  void interrupt() { may_fail().interrupt(); }
+  void close() { may_fail().close(); }
+  void reopen() { may_fail().reopen(); }
+
   /// Brings the monitors up to `now`, where turns are worked off later than they happen.
   void catch_up(Time now);
   void open_window(Time now);
@@ -66,6 +72,7 @@ class alignas(64) LinkEnd final : public Port {
 
  private:
   void return_credit(const Message& message, Time at) override;
+  Transmitter& may_fail();
 
   bool carries_credits_ = false;       // the transmitter takes them there
   CreditLine* far_credits_ = nullptr;  // by class, of the other end, for what comes in here

@@ -79,6 +79,8 @@ class LinkPath {
   /// Wakes something at the far end, no sooner than after the flight.
   inline void wake_far(EventHandler& handler, Time at, std::uint8_t kind, std::uint64_t payload);
   inline void hand_over(Message& message, Time sent);
+  /// For a message that cannot cross the link: the owner finds another way for it, now.
+  void take_back(Message& message) { owner_.take_back(message); }
   /// For a message that turns back here: the owner gets it as if it had come in through this port.
   void return_to_owner(Message& message);
 

@@ -12,13 +12,15 @@ Time MessageTransmitter::line_time() const {
 void MessageTransmitter::send(Message& message, Time ready) {
   if (ready > kernel_.now()) {
     kernel_.schedule(ready, path_.source(), *this, kReady, payload_of(message));
+  } else if (state() == State::kClosed) {
+    path_.take_back(message);
   } else if (ready < kernel_.now() || !channels_.bypass(message, *this)) {
     channels_.enqueue(message, ready);
   }
 }
 
 void MessageTransmitter::arrange() {
-  if (settling_) return;  // it wants the wire already
+  if (settling_ || state() != State::kUp) return;  // it wants the wire already, or cannot have it
   Wire& wire = path_.wire();
   wire.want(path_.direction());
   const Time free = wire.free_for(path_.direction());
@@ -81,6 +83,23 @@ void MessageTransmitter::settle() {
   if (channels_.can_go() != 0) arrange();
 }
 
+void MessageTransmitter::interrupt() {
+  channels_.charge_waits();
+  Transmitter::interrupt();
+  path_.wire().want_no_more(path_.direction());
+}
+
+void MessageTransmitter::close() {
+  Transmitter::close();
+  channels_.turn_back();
+}
+
+void MessageTransmitter::reopen() {
+  channels_.charge_interruption();
+  Transmitter::reopen();
+  if (channels_.can_go() != 0) arrange();
+}
+
 void MessageTransmitter::pass() {
   Message& message = *channels_.bypassing();
   const std::uint16_t input = message.port;
@@ -93,6 +112,10 @@ void MessageTransmitter::pass() {
 void MessageTransmitter::wake(std::uint8_t kind, std::uint64_t payload) {
   if (kind == kReady) {
     auto& message = object_of<Message>(payload);
+    if (state() == State::kClosed) {
+      path_.take_back(message);
+      return;
+    }
     if (!channels_.bypass(message, *this)) channels_.enqueue(message, kernel_.now());
     return;
   }

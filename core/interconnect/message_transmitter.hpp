@@ -20,10 +20,13 @@ class MessageTransmitter final : public Transmitter,
   VirtualChannels* channels() override { return &channels_; }
   void arrange() override;
   bool idle() const override {
-    return !settling_ && path_.wire().free_for(path_.direction()) <= kernel_.now();
+    return !settling_ && state() == State::kUp && path_.wire().free_for(path_.direction()) <= kernel_.now();
   }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
+  void interrupt() override;
+  void close() override;
+  void reopen() override;
   void open_window(Time now) override { channels_.open_window(now); }
   void close_window(Time now) override { channels_.close_window(now); }
 

@@ -124,7 +124,7 @@ void RouteTable::search_hops(const Topology& topology, std::uint32_t target, Sea
       const std::uint32_t node = search.reached[next];
       if (node != target && search.forwards[node] == 0) continue;
       for (const Topology::Hop& hop : topology.hops(node)) {
-        if (search.leaf[hop.to] != 0) continue;
+        if (search.leaf[hop.to] != 0 || hop.down) continue;
         if (search.links[hop.to] == Search::kUnseen) search.reach(hop.to, distance);
         if (search.links[hop.to] == distance) search.ways[hop.to].push_back(hop.far_port);
       }
@@ -154,7 +154,7 @@ void RouteTable::search_latency(const Topology& topology, const Group& group, Se
     if (entered[node]) continue;
     Rest rest{{}, reached};
     for (const Topology::Hop& hop : topology.hops(node)) {
-      if (node == target || !entered[hop.to] || !passes(hop.to)) continue;
+      if (node == target || hop.down || !entered[hop.to] || !passes(hop.to)) continue;
       const Rest way = before(hop.crossing, *entered[hop.to]);
       if (way.whole != reached) continue;
       // Where a step costs nothing, only links tell which way leads on and which way back.
@@ -165,7 +165,7 @@ void RouteTable::search_latency(const Topology& topology, const Group& group, Se
     entered[node] = node == target ? rest : before(topology.node(node), rest);
     if (!passes(node)) continue;
     for (const Topology::Hop& hop : topology.hops(node)) {
-      if (search.leaf[hop.to] != 0 || entered[hop.to]) continue;
+      if (search.leaf[hop.to] != 0 || hop.down || entered[hop.to]) continue;
       const Topology::Hop& back = topology.hops(hop.to)[hop.far_port];
       const Time total = before(back.crossing, *entered[node]).whole;
       if (std::pair(total, links + 1) >= std::pair(cost[hop.to], search.links[hop.to])) continue;
@@ -224,7 +224,7 @@ std::uint32_t RouteTable::distance(std::uint32_t from, std::uint32_t to) const {
 
 // What a strategy of a plug-in chooses may be anything.
 std::uint16_t Router::choose(std::span<const std::uint16_t> hops, const Message& message, NodeId node) {
-  ensure(!hops.empty(), "a message to a device that no way leads to");
+  if (hops.empty()) return kNowhere;
   const std::size_t chosen = strategy_->choose(message, node.index(), hops.size());
   if (chosen >= hops.size()) [[unlikely]] {
     throw InternalError("the routing strategy chose way " + std::to_string(chosen) + " of " +

@@ -83,7 +83,7 @@ class RouteTable {
 class Router final : public Routes {
  public:
   Router(const Topology& topology, RouteMetric metric, std::unique_ptr<RoutingStrategy> strategy)
-      : table_(topology, metric), strategy_(std::move(strategy)) {}
+      : metric_(metric), table_(topology, metric), strategy_(std::move(strategy)) {}
 
   std::uint16_t port(const Message& message, NodeId node) override {
     const auto hops = table_.next_hops(node.index(), message.destination.index());
@@ -96,12 +96,15 @@ class Router final : public Routes {
   std::span<const std::uint16_t> ways(std::uint32_t node, const Message& message);
   /// These may differ for different sources.
   bool goes_by_source() const { return strategy_->decided_by() == DecidedBy::kPair; }
+  /// The links that are down have changed.
+  void compute_anew(const Topology& topology) { table_ = RouteTable(topology, metric_); }
   const RouteTable& table() const { return table_; }
   RoutingStrategy& strategy() { return *strategy_; }
 
  private:
   std::uint16_t choose(std::span<const std::uint16_t> hops, const Message& message, NodeId node);
 
+  RouteMetric metric_;
   RouteTable table_;
   std::unique_ptr<RoutingStrategy> strategy_;
 };

@@ -16,6 +16,8 @@ class SendQueue final : public Feeder {
   const EventHandler& owner() const override;
   Message& head() override { return queue_.front(); }
   void taken(Time end) override;
+  void each_waiting(const std::function<void(Message&)>& charge) override;
+  void turn_back() override;
 
  private:
   VirtualChannels& channels_;

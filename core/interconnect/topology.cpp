@@ -15,9 +15,17 @@ std::uint32_t Topology::connect(NodeId a, NodeId b, const Crossing& a_to_b, cons
   auto& from_b = hops_[b.index()];
   const auto port_a = static_cast<std::uint16_t>(from_a.size());
   const auto port_b = static_cast<std::uint16_t>(from_b.size());
-  from_a.push_back({b.index(), port_a, port_b, links_, a_to_b});
-  from_b.push_back({a.index(), port_b, port_a, links_, b_to_a});
+  from_a.push_back({b.index(), port_a, port_b, links_, false, a_to_b});
+  from_b.push_back({a.index(), port_b, port_a, links_, false, b_to_a});
   return links_++;
+}
+
+void Topology::set_down(std::uint32_t link, bool down) {
+  for (auto& hops : hops_) {
+    for (Hop& hop : hops) {
+      if (hop.link == link) hop.down = down;
+    }
+  }
 }
 
 std::size_t Topology::edge_port_count() const {

@@ -32,6 +32,7 @@ class Topology {
     std::uint16_t port = 0;      ///< of the node it leaves
     std::uint16_t far_port = 0;  ///< of the node it reaches
     std::uint32_t link = 0;      ///< index of the link
+    bool down = false;           ///< the link has failed: no route leads over it
     Crossing crossing;           ///< what it takes
   };
 
@@ -39,13 +40,17 @@ class Topology {
   /// Joins two nodes; ports are numbered in the order of the links. Returns the link's index.
   std::uint32_t connect(NodeId a, NodeId b, const Crossing& a_to_b, const Crossing& b_to_a);
 
+  /// The link has failed, or works again.
+  void set_down(std::uint32_t link, bool down);
+
   std::size_t size() const { return nodes_.size(); }
   std::uint32_t link_count() const { return links_; }
   const Node& node(std::uint32_t index) const { return nodes_[index]; }
   std::span<const Hop> hops(std::uint32_t index) const { return hops_[index]; }
   /// A device that hangs on one port of a forwarding node: its routes are those of that node.
   bool is_leaf(std::uint32_t index) const {
-    return hops_[index].size() == 1 && !nodes_[index].forwards && nodes_[hops_[index][0].to].forwards;
+    return hops_[index].size() == 1 && !hops_[index][0].down && !nodes_[index].forwards &&
+           nodes_[hops_[index][0].to].forwards;
   }
   /// Ports of switches that lead to something that is no switch: each has a PBR identity.
   std::size_t edge_port_count() const;

@@ -1,6 +1,8 @@
 // How the messages of a link end get on its wire, where that is not known as soon as they come.
 #pragma once
 
+#include <cstdint>
+
 #include "base/units.hpp"
 #include "protocol/message.hpp"
 
@@ -36,10 +38,26 @@ class Transmitter {
   virtual bool carries_credits() const { return false; }
   virtual void return_credit(const Message& /*message*/, Time /*at*/) {}
 
+  // Of a link that may fail. At the instant of each nothing else has happened yet.
+
+  /// The link fails: what has begun to cross arrives, what has not waits.
+  virtual void interrupt() { state_ = State::kDown; }
+  /// It is known that the link has failed: what waits goes back to the device, and so does what comes.
+  virtual void close() { state_ = State::kClosed; }
+  /// The link works again.
+  virtual void reopen() { state_ = State::kUp; }
+
   /// Brings the monitors up to `now`, where turns are worked off later than they happen.
   virtual void catch_up(Time /*now*/) {}
   virtual void open_window(Time /*now*/) {}
   virtual void close_window(Time /*now*/) {}
+
+ protected:
+  enum class State : std::uint8_t { kUp, kDown, kClosed };
+  State state() const { return state_; }
+
+ private:
+  State state_ = State::kUp;
 };
 
 }  // namespace cxloom

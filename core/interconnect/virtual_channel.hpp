@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
+#include "base/error.hpp"
 #include "interconnect/credit_line.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/message.hpp"
@@ -18,6 +20,10 @@ class Feeder : public Waiter {
   virtual Message& head() = 0;
   /// The head leaves: take it out, free its buffer when its last byte is out, at `end`, and ask for the next one.
   virtual void taken(Time end) = 0;
+  /// The link has failed or works again: calls `charge` for each message that waits for this port and nothing else.
+  virtual void each_waiting(const std::function<void(Message&)>& charge) { charge(head()); }
+  /// The port is closed: what waits for it is to leave by another. Not in the queue of its class any more.
+  virtual void turn_back() { throw InternalError("messages that wait for a link that was not made to fail"); }
   /// The port by which the head came in.
   virtual std::uint16_t input() const { return kOwnMessages; }
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "interconnect/interrupted_wait.hpp"
 
 namespace cxloom {
 
@@ -163,6 +164,60 @@ void VirtualChannels::use_credit(Message& message, Time now) {
   }
   const Time waited = now - message.since;
   message.tail = message.tail > waited ? message.tail - waited : Time{};
+}
+
+// Of the wait, the time without credits is the credits'.
+void VirtualChannels::charge_waits() {
+  const Time now = kernel_.now();
+  for (VirtualChannel& waited : channels_) {
+    waited.update(now);
+    for (Waiter* waiter = waited.waits.first(); waiter; waiter = waiter->next()) {
+      static_cast<Feeder*>(waiter)->each_waiting([&](Message& message) {
+        if (waited.limited()) {
+          const Time blocked = waited.blocked_clock(now);
+          if (Account* account = message.account)
+            account->charge(Segment::kCredit, account->mark + (blocked - message.blocked));
+          message.blocked = blocked;
+        }
+        charge_wait(message, path_.queue_segment(), now);
+      });
+    }
+  }
+}
+
+void VirtualChannels::charge_interruption() {
+  closed_ = false;
+  const Time now = kernel_.now();
+  for (VirtualChannel& waited : channels_) {
+    waited.update(now);
+    for (Waiter* waiter = waited.waits.first(); waiter; waiter = waiter->next()) {
+      static_cast<Feeder*>(waiter)->each_waiting([&](Message& message) {
+        if (waited.limited()) message.blocked = waited.blocked_clock(now);
+        charge_wait(message, kInterrupted, now);
+      });
+    }
+  }
+}
+
+void VirtualChannels::turn_back() {
+  closed_ = true;
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    while (!channels_[i].waits.empty()) {
+      auto& feeder = static_cast<Feeder&>(*channels_[i].waits.first());
+      leave(feeder, static_cast<Channel>(i));
+      feeder.turn_back();
+    }
+  }
+}
+
+void VirtualChannels::withdraw(Message& message) {
+  charge_wait(message, kInterrupted, kernel_.now());
+  path_.monitor().queue().change(kernel_.now(), -1);
+}
+
+void VirtualChannels::leave(Feeder& feeder, Channel which) {
+  channel(which).waits.leave(feeder);
+  if (channel(which).waits.empty()) can_go_ &= ~(1U << static_cast<unsigned>(which));
 }
 
 void VirtualChannels::left(Channel which) {

@@ -97,6 +97,22 @@ class VirtualChannels final : public EventHandler {
   /// Its head has left: whether the class can still go.
   void left(Channel which);
 
+  // A link that fails.
+
+  /// What waits is charged for it up to now.
+  void charge_waits();
+  /// The same for a time in which the link was down, whatever else held it up.
+  void charge_interruption();
+  /// The link is closed: what waits leaves by other ports, if it can.
+  void turn_back();
+  bool closed() const { return closed_; }
+  /// A message leaves its queue by another way: charged up to now, and counted no longer.
+  void withdraw(Message& message);
+  /// Takes a queue that has asked out of those that wait.
+  void leave(Feeder& feeder, Channel which);
+  /// For a message that was sent here: its sender finds another way.
+  void return_to_sender(Message& message) { path_.take_back(message); }
+
   // Credits.
 
   /// By class, through which the far end gives them back; null if no class is limited.
@@ -123,6 +139,7 @@ class VirtualChannels final : public EventHandler {
   WireServer& server_;
   std::uint32_t can_go_ = 0;
   unsigned turn_ = 0;             // the class after the one served last
+  bool closed_ = false;           // the link has failed, and messages are to leave by others
   bool may_bypass_ = true;        // the arbiter need not see a message that is alone
   Message* bypassing_ = nullptr;  // taken at this instant; nothing else can go
   BypassSource* bypass_source_ = nullptr;

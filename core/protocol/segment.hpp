@@ -59,7 +59,10 @@ inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
     {"controller", "the device controller's processing"},
     {"media_queue", "waiting for a bank or the data path of the media"},
     {"media", "the access in the media"},
-    {"retry", "flits sent again after an error on the wire"},
+    {"retry",
+     "lost to faults: flits sent again after an error on the wire, waiting for a link that has failed, for a "
+     "way "
+     "around it, or for the timeout of a message that is gone"},
     {"filter", "looking up the snoop filter, and waiting for its turn there"},
     {"home_queue",
      "waiting at the coherency agent: for an earlier request to the line, or for a free entry of the filter"},

@@ -11,10 +11,30 @@
 #include "interconnect/link_measures.hpp"
 #include "results/request_measures.hpp"
 #include "results/unlimited.hpp"
+#include "system/event_player.hpp"
 
 namespace cxloom {
 
 namespace {
+
+// What an event cost, up to the one after it.
+struct EventMeasured {
+  std::uint64_t rerouted = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t lost = 0;
+  double lasted = 0;
+};
+
+constexpr std::array kEventMeasures{
+    measure<&EventMeasured::rerouted>("rerouted", "",
+                                      "messages that waited for what had failed, and left by another way"),
+    measure<&EventMeasured::failed>("failed", "",
+                                    "requests answered with an error by a device from which no way led on"),
+    measure<&EventMeasured::lost>(
+        "lost", "", "messages that were lost; their requests ended with their completion timeouts"),
+    measure<&EventMeasured::lasted>("lasted_ns", "ns",
+                                    "from the event until the last of these, timeouts included"),
+};
 
 struct Summary {
   std::uint64_t requests = 0;
@@ -41,6 +61,7 @@ struct Summary {
   std::optional<Value> per_device;
   Value per_home;
   Value coherence;
+  std::optional<Value> events;
   Value unlimited;
   Value stationary;
   Value completed;
@@ -63,9 +84,9 @@ constexpr std::array kMeasures{
                                   "lines that came to caches in the window because they were asked for ahead "
                                   "of their use; they are messages, not "
                                   "requests. Absent where there were none"),
-    measure<&Summary::failed>(
-        "failed", "",
-        "of the requests, those answered with an error because a link was down; they move nothing"),
+    measure<&Summary::failed>("failed", "",
+                              "of the requests, those answered with an error because a link was down, or a "
+                              "part of the system had failed; they move nothing"),
     measure<&Summary::failed_write_backs>(
         "failed_write_backs", "",
         "dirty lines that were lost because a link on their way to memory was down"),
@@ -113,6 +134,11 @@ constexpr std::array kMeasures{
     measure<&Summary::coherence>("coherence", "",
                                  "the same of all of them together; empty: no memory is kept coherent",
                                  parts_of<kCoherenceTotals>()),
+    measure<&Summary::events>("events", "",
+                              "what happened to the system, in the whole run, by time and action; counts go "
+                              "from an event to the next. "
+                              "Absent where the spec has no events",
+                              parts_of<kEventMeasures>(true)),
     measure<&Summary::unlimited>(
         "unlimited", "",
         "what carried messages and had no limit of bandwidth: directions of links, buses, memories",
@@ -158,6 +184,27 @@ void add_link_notes(const Simulation& simulation, Value::List& notes) {
   }
 }
 
+std::optional<Value> events_of(const Simulation& simulation) {
+  if (simulation.events().entries().empty()) return std::nullopt;
+  Value::Map events;
+  for (const EventPlayer::Entry& event : simulation.events().entries()) {
+    if (!event.happened) continue;
+    const Time lasted = std::max(event.cost.felt_until, event.params->at) - event.params->at;
+    events.emplace_back(event.described(), map_of(kEventMeasures, {.rerouted = event.cost.rerouted,
+                                                                   .failed = event.cost.failed,
+                                                                   .lost = event.cost.lost,
+                                                                   .lasted = lasted.ns()}));
+  }
+  return events;
+}
+
+void add_event_notes(const Simulation& simulation, Value::List& notes) {
+  for (const EventPlayer::Entry& event : simulation.events().entries()) {
+    if (!event.happened)
+      notes.emplace_back("the event '" + event.described() + "' did not happen: the run ended before");
+  }
+}
+
 std::string not_stationary(const BatchMeans::Halves& halves) {
   const bool rising = halves.second > halves.first;
   const double ratio = rising ? halves.second / halves.first : halves.first / halves.second;
@@ -174,6 +221,7 @@ Value notes_of(const Simulation& simulation, const RequestStatistics& all, const
   Value::List notes;
   for (const std::string& note : simulation.notes()) notes.emplace_back(note);
   add_link_notes(simulation, notes);
+  add_event_notes(simulation, notes);
   const LatencyDistribution& latency = all.latency;
   if (latency.count() > 1 && length < kShort * latency.mean_ns()) {
     notes.emplace_back(
@@ -327,6 +375,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .per_device = groups.others.empty() ? std::nullopt : std::optional<Value>(std::move(groups.others)),
        .per_home = homes_of(simulation.system()),
        .coherence = coherence_of(simulation.system()),
+       .events = events_of(simulation),
        .unlimited = unlimited.to_value(),
        .stationary = halves ? Value(!halves->differ) : Value(),
        .completed = finished,

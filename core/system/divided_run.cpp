@@ -44,6 +44,11 @@ DividedRun::DividedRun(const Registry& registry, const Spec& spec, const TraceOp
       livelock_watch_(system_, spec.run) {
   ensure(window > Time{} && (!partitions.lookahead || window <= *partitions.lookahead),
          "a window in which partitions act on each other");
+  if (!spec.events.empty()) {
+    throw InputError(
+        {"a divided run plays no events: they change what its parts share", {}, "one queue of events", {}},
+        "events");
+  }
   for (const Spec::Workload& workload : spec.workloads) {
     auto* requester = system_.roles().requesters.of(system_.component(workload.device).id());
     if (requester) requester->assign(work_maker_.make(workload), *this);

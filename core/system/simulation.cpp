@@ -10,6 +10,7 @@
 #include "kernel/wait_list.hpp"
 #include "memory/media.hpp"
 #include "system/command_recorder.hpp"
+#include "system/event_player.hpp"
 #include "system/plugin_failure.hpp"
 #include "system/protocol_recorder.hpp"
 #include "system/registry.hpp"
@@ -49,9 +50,11 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
       spec_(std::move(spec)),
       observer_(observer),
       kernel_(std::make_unique<Kernel>()),
+      events_(std::make_unique<EventPlayer>(*kernel_, spec_.events)),
       system_(*kernel_, registry, spec_),
       work_maker_(registry, spec_, system_.address_map(), open_trace),
       livelock_watch_(system_, spec_.run) {
+  events_->attach(system_);
   give_work();
   if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(*kernel_, *this, *spec_.run.warmup_time);
   if (spec_.run.until.ci) next_look_ = kFirstLook;

@@ -19,6 +19,7 @@
 namespace cxloom {
 
 class CommandRecorder;
+class EventPlayer;
 class EventWatcher;
 class Kernel;
 class ProtocolObserver;
@@ -84,6 +85,8 @@ class Simulation final : private RequestObserver {
   const Kernel& kernel() const { return *kernel_; }
   const System& system() const { return system_; }
   const Spec& spec() const { return spec_; }
+  /// What happened to the system during the run.
+  const EventPlayer& events() const { return *events_; }
   bool window_opened() const { return window_ != Window::kBefore; }
   Time window_start() const { return window_start_; }
   Time window_end() const { return window_end_; }
@@ -133,6 +136,7 @@ class Simulation final : private RequestObserver {
   Spec spec_;
   RequestObserver& observer_;
   std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<EventPlayer> events_;
   System system_;
   WorkMaker work_maker_;
   ByteStore bytes_;

@@ -13,6 +13,7 @@
 #include "interconnect/link_params.hpp"
 #include "interconnect/routing.hpp"
 #include "protocol/address_map.hpp"
+#include "system/event_params.hpp"
 #include "workload/work.hpp"
 
 namespace cxloom {
@@ -85,6 +86,7 @@ struct Spec {
   std::vector<Link> links;
   std::vector<RegionParams> regions;
   std::vector<Workload> workloads;
+  std::vector<EventParams> events;
   RunParams run;
   OutputParams outputs;
 

@@ -124,6 +124,8 @@ const std::vector<SpecSection>& spec_sections() {
       each_section("address_map", "region", &Spec::regions,
                    "Regions of the physical address space, in order from address zero, and who holds them."),
       workload(),
+      each_section("events", "event", &Spec::events,
+                   "What happens during the run, in order: {at: 10us, fail: {link: [a, b]}}, ..."),
       one_section("run", &Spec::run, "How long, how often, and with which seed."),
       one_section("outputs", &Spec::outputs, "What is recorded besides the summary."),
   };

@@ -273,7 +273,8 @@ void System::make_link(const Spec::Link& link, std::string name) {
     const std::uint32_t node = device.id().index();
     return LinkSide{device, static_cast<std::uint16_t>(topology_.hops(node).size()), *kernels_[node]};
   };
-  Link made = cxloom::make_link(*link.params, side(a), side(b), spec_.run.seed);
+  Link made = cxloom::make_link(*link.params, side(a), side(b), spec_.run.seed,
+                                may_fail(spec_.events, link.a, link.b));
   const auto crossing = [](const LinkEnd& end) {
     return Topology::Crossing{end.flight(), end.line_time(), end.flits() != nullptr};
   };
@@ -282,6 +283,11 @@ void System::make_link(const Spec::Link& link, std::string name) {
                     link.params->duplex == Duplex::kHalf, link.params.get()});
   link_ends_.push_back(std::move(made.forward));
   link_ends_.push_back(std::move(made.backward));
+}
+
+void System::route_around(const std::vector<bool>& links) {
+  for (std::uint32_t link = 0; link < links.size(); ++link) topology_.set_down(link, links[link]);
+  router_->compute_anew(topology_);
 }
 
 // Before there are routes, whose number is the square of that of the devices.

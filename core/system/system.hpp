@@ -44,6 +44,8 @@ class System {
   void check_reachability() const;
 
   Fabric& fabric() { return fabric_; }
+  /// Routes lead around these links, by number, from now on. Who knows routes is to be told.
+  void route_around(const std::vector<bool>& links);
   const Topology& topology() const { return topology_; }
   const RouteTable& routes() const { return *routes_; }
   Router& router() const { return *router_; }

@@ -205,6 +205,15 @@ class System:
         self._add_entry("workload", name, _checked(where, path, model), where)
         return self
 
+    def event(self, at: str, **action: Any) -> System:
+        """Adds something that happens during the run: ``event("10us", fail={"link": ["sw0", "mem1"]})``."""
+        where = _caller()
+        path = f"events[{len(self._items('events'))}]"
+        given = {"at": at, **action}
+        checked = _checked(where, path, lambda: _models().check(_models().section_model("event"), given))
+        self._append("events", checked, where)
+        return self
+
     def topology(self, kind: str, **params: Any) -> System:
         """Generates devices and links by rule: ``topology("spine-leaf", ...)``; more may be added to them."""
         where = _caller()

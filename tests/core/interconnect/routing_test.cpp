@@ -451,7 +451,49 @@ TEST(Router, AWayThatThereIsNotIsAnError) {
     EXPECT_STREQ(error.what(), "the routing strategy chose way 2 of 2, which begin at 0");
   }
   message.destination = NodeId{4};
-  EXPECT_THROW(astray.port(message, NodeId{0}), InternalError);
+  EXPECT_EQ(astray.port(message, NodeId{0}), Routes::kNowhere);
+}
+
+/// Fewest links by a plain search, through nodes that pass messages on and links that work.
+std::vector<std::uint32_t> links_from(const Topology& topology, std::uint32_t from) {
+  std::vector<std::uint32_t> links(topology.size(), RouteTable::kUnreachable);
+  std::vector<std::uint32_t> frontier{from};
+  links[from] = 0;
+  for (std::size_t next = 0; next < frontier.size(); ++next) {
+    const std::uint32_t node = frontier[next];
+    if (node != from && !topology.node(node).forwards) continue;
+    for (const Topology::Hop& hop : topology.hops(node)) {
+      if (hop.down || links[hop.to] != RouteTable::kUnreachable) continue;
+      links[hop.to] = links[node] + 1;
+      frontier.push_back(hop.to);
+    }
+  }
+  return links;
+}
+
+TEST(RouteTable, LeadsAroundLinksThatAreDown) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Topology topology = random_graph(seed, false);
+    RandomStream random(seed, "routing", "down");
+    for (std::uint32_t link = 0; link < topology.link_count(); ++link)
+      topology.set_down(link, random.chance(0.2));
+    for (const RouteMetric metric : {RouteMetric::kHops, RouteMetric::kLatency}) {
+      const RouteTable table(topology, metric);
+      for (std::uint32_t from = 0; from < topology.size(); ++from) {
+        const std::vector<std::uint32_t> links = links_from(topology, from);
+        for (std::uint32_t to = 0; to < topology.size(); ++to) {
+          if (from == to) continue;
+          if (metric == RouteMetric::kHops) {
+            EXPECT_EQ(table.distance(from, to), links[to]);
+          }
+          if (topology.is_leaf(from)) continue;  // it has but one port, and asks nobody
+          const auto hops = table.next_hops(from, to);
+          EXPECT_EQ(hops.empty(), links[to] == RouteTable::kUnreachable);
+          for (const std::uint16_t port : hops) EXPECT_FALSE(topology.hops(from)[port].down);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -42,12 +42,18 @@ class System {
     traces_[device] = std::move(accesses);
     return work(device, std::move(params));
   }
+  /// Something that happens during the run.
+  System& event(Value::Map params) {
+    events_.emplace_back(std::move(params));
+    return *this;
+  }
   System& run_with(Value::Map params) { return run_ = std::move(params), *this; }
   System& outputs(Value::Map params) { return outputs_ = std::move(params), *this; }
 
   Value value() const {
-    return Value::Map{{"devices", devices_}, {"links", links_}, {"address_map", regions_},
-                      {"workload", work_},   {"run", run_},     {"outputs", outputs_}};
+    return Value::Map{{"devices", devices_}, {"links", links_},   {"address_map", regions_},
+                      {"workload", work_},   {"events", events_}, {"run", run_},
+                      {"outputs", outputs_}};
   }
   TraceOpener traces() const {
     return [traces = traces_](const std::string& device) {
@@ -66,6 +72,7 @@ class System {
   Value::List links_;
   Value::List regions_;
   Value::Map work_;
+  Value::List events_;
   Value::Map run_;
   Value::Map outputs_;
   std::map<std::string, std::vector<Access>> traces_;

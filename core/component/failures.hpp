@@ -1,0 +1,26 @@
+// What becomes of messages in a system parts of which fail: docs/model/failures.md.
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.hpp"
+
+namespace cxloom {
+
+struct Message;
+
+class Failures {
+ public:
+  /// The device at `node` has a message, charged up to now, and no way to where it goes. A request becomes its own answer, an
+  /// error, which the device is to send back: true. Any other message is lost, and gone: false.
+  virtual bool answers(Message& message, NodeId node, Time now) = 0;
+  /// A message, charged up to now, was in something that failed: it is gone. Who waits for it hears of it after its timeout.
+  virtual void lose(Message& message, Time now) = 0;
+  /// A message that waited for a link that failed leaves by another way.
+  virtual void rerouted() = 0;
+
+ protected:
+  ~Failures() = default;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,45 @@
+// What happens to a system during a run, as a person describes it: the section `events` of a spec.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/parameters.hpp"
+#include "base/units.hpp"
+
+namespace cxloom {
+
+/// What fails, or works again: links between two devices, or a switch.
+struct FailedPart {
+  std::vector<std::string> link;
+  std::optional<std::uint32_t> number;
+  std::optional<std::string> device;
+
+  /// "link sw0-mem1", "link sw0-mem1#2", "device sw2".
+  std::string described() const;
+};
+
+struct FailParams : FailedPart {
+  Time reroute_time{10'000'000};
+
+  static void describe(Schema<FailParams>& schema);
+};
+
+struct RepairParams : FailedPart {
+  static void describe(Schema<RepairParams>& schema);
+};
+
+struct EventParams {
+  Time at;
+  std::optional<FailParams> fail;
+  std::optional<RepairParams> repair;
+
+  static void describe(Schema<EventParams>& schema);
+};
+
+/// Some event of the spec makes a link between these two devices fail.
+bool may_fail(const std::vector<EventParams>& events, const std::string& a, const std::string& b);
+
+}  // namespace cxloom

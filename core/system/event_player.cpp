@@ -1,0 +1,298 @@
+#include "system/event_player.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "component/component.hpp"
+#include "component/endpoint.hpp"
+#include "device/sequencer.hpp"
+#include "interconnect/interrupted_wait.hpp"
+#include "interconnect/link_end.hpp"
+#include "kernel/kernel.hpp"
+#include "protocol/error_answer.hpp"
+#include "system/system.hpp"
+
+namespace cxloom {
+
+EventPlayer::Source::Source(Kernel& kernel) : events(kernel.new_source()) {}
+
+EventPlayer::EventPlayer(Kernel& kernel, const std::vector<EventParams>& events) : kernel_(kernel) {
+  if (events.empty()) return;
+  source_ = std::make_unique<Source>(kernel);
+  for (const EventParams& event : events) entries_.push_back({&event, false, {}});
+}
+
+std::string EventPlayer::Entry::described() const {
+  return to_text(params->at) +
+         (params->fail ? " fail " + params->fail->described() : " repair " + params->repair->described());
+}
+
+// --- Checks ---
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& problem, const std::string& found, const std::string& allowed) {
+  throw InputError({problem, found, allowed, {}});
+}
+
+}  // namespace
+
+void EventPlayer::attach(System& system) {
+  system_ = &system;
+  if (std::ranges::none_of(entries_, [](const Entry& entry) { return entry.params->fail.has_value(); }))
+    check_no_timeouts();
+  if (entries_.empty()) return;
+  links_.resize(system.links().size());
+  failed_devices_.resize(system.components().size());
+  check_order();
+  // What holds at each event: as if they happened.
+  std::vector<Part> failed;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const EventParams& event = *entries_[i].params;
+    below("events[" + std::to_string(i) + "]", [&] {
+      const bool fails = event.fail.has_value();
+      const FailedPart& part = fails ? static_cast<const FailedPart&>(*event.fail) : *event.repair;
+      below(fails ? "fail" : "repair", [&] {
+        parts_.push_back(find_part(part));
+        const std::string what = part.described();
+        const auto known = std::ranges::find(failed, parts_.back());
+        if (fails) {
+          check_links(parts_.back());
+          if (known != failed.end()) refuse("it has failed already", what, "a repair before it fails again");
+          failed.push_back(parts_.back());
+        } else {
+          if (known == failed.end())
+            refuse("it has not failed", what,
+                   "what an event before this one makes fail: the same link, links or device");
+          failed.erase(known);
+        }
+      });
+    });
+  }
+  system.fabric().failures = this;
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    kernel_.schedule_background(entries_[i].params->at, source_->events, *this, kAct, i);
+}
+
+// Where nothing fails, nothing is lost.
+void EventPlayer::check_no_timeouts() const {
+  for (const auto& [component, requester] : system_->roles().requesters) {
+    if (!requester->sets_completion_timeout()) continue;
+    throw InputError({"completion_timeout has no effect: nothing fails in this system",
+                      {},
+                      "events: [{at: ..., fail: {...}}], or no completion_timeout",
+                      {},
+                      InputError::Kind::kNoEffect},
+                     "devices." + component->name() + ".completion_timeout");
+  }
+}
+
+void EventPlayer::check_order() const {
+  for (std::size_t i = 1; i < entries_.size(); ++i) {
+    if (entries_[i].params->at >= entries_[i - 1].params->at) continue;
+    throw InputError({"events stand in the order in which they happen",
+                      to_text(entries_[i].params->at),
+                      "at least " + to_text(entries_[i - 1].params->at) + ", the time of the one before",
+                      {}},
+                     "events[" + std::to_string(i) + "].at");
+  }
+}
+
+EventPlayer::Part EventPlayer::find_part(const FailedPart& part) const {
+  Part found;
+  const auto& links = system_->links();
+  if (part.device) {
+    const Component* const device = below("device", [&] {
+      const Component& named = system_->component(*part.device);
+      if (!named.is_switch() || !named.reroutes())
+        refuse("a device that cannot fail", "'" + *part.device + "'",
+               "a switch; of another device its links: link: [a, b]");
+      return &named;
+    });
+    found.device = device->id().index();
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      if (&links[i].forward->owner() == device || &links[i].backward->owner() == device)
+        found.links.push_back(i);
+    }
+    return found;
+  }
+  below("link", [&] {
+    std::array<const Component*, 2> ends{};
+    for (std::size_t i = 0; i < 2; ++i)
+      ends[i] = below("[" + std::to_string(i) + "]", [&] { return &system_->component(part.link[i]); });
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      const Component* const a = &links[i].forward->owner();
+      const Component* const b = &links[i].backward->owner();
+      if ((a == ends[0] && b == ends[1]) || (a == ends[1] && b == ends[0])) found.links.push_back(i);
+    }
+    if (found.links.empty())
+      refuse("no link joins these devices", part.link[0] + " and " + part.link[1], "two devices with a link");
+  });
+  if (!part.number) return found;
+  below("number", [&] {
+    if (*part.number > found.links.size())
+      refuse("there is no such link", std::to_string(*part.number),
+             "at most " + std::to_string(found.links.size()));
+  });
+  found.links = {found.links[*part.number - 1]};
+  return found;
+}
+
+// What is beside a failure must be able to live with it.
+void EventPlayer::check_links(const Part& part) const {
+  if (system_->address_map().has_coherent()) {
+    refuse(
+        "nothing fails in a system with coherent regions", {},
+        "regions without coherence: a snoop or an answer that is lost would leave its home waiting for ever");
+  }
+  if (!system_->roles().io_initiators.empty()) {
+    refuse("nothing fails in a system with I/O engines", {},
+           "a system without: nobody answers a posted write, so that nobody would know of one that is lost");
+  }
+  for (const std::size_t index : part.links) {
+    const System::LinkView& link = system_->links()[index];
+    if (link.params->phy) {
+      refuse("a link of flits fails by its own outage", link.name,
+             "outage: {at: ..., length: ..., fail: true} of the link, or a link with a bandwidth");
+    }
+    for (const LinkEnd* end : {link.forward, link.backward}) {
+      if (end->owner().reroutes()) continue;
+      refuse("'" + end->owner().name() + "' finds no other way when a link of it fails", link.name,
+             "links of switches, buses, hosts, accelerators and memories");
+    }
+  }
+}
+
+// --- What happens ---
+
+void EventPlayer::wake(std::uint8_t kind, std::uint64_t payload) {
+  switch (kind) {
+    case kAct: act(payload); return;
+    case kReroute: reroute(payload); return;
+    default: time_out(*reinterpret_cast<Message*>(payload));
+  }
+}
+
+void EventPlayer::act(std::size_t event) {
+  current_ = event;
+  entries_[event].happened = true;
+  if (entries_[event].params->fail) {
+    fail(event);
+  } else {
+    repair(event);
+  }
+}
+
+bool EventPlayer::is_down(std::size_t link) const {
+  const System::LinkView& view = system_->links()[link];
+  return links_[link].failed || failed_devices_[view.forward->owner().id().index()] ||
+         failed_devices_[view.backward->owner().id().index()];
+}
+
+void EventPlayer::fail(std::size_t event) {
+  const Part& part = parts_[event];
+  if (part.device == Part::kNone) {
+    for (const std::size_t link : part.links) links_[link].failed = true;
+  } else {
+    failed_devices_[part.device] = true;
+    system_->components()[part.device]->routes_changed(true);
+  }
+  for (const std::size_t index : part.links) {
+    const System::LinkView& link = system_->links()[index];
+    LinkState& state = links_[index];
+    if (!state.down) {
+      state.down = true;
+      state.avoided = false;
+      state.failed_by = event;
+      link.forward->interrupt();
+      link.backward->interrupt();
+    }
+    for (LinkEnd* end : {link.forward, link.backward}) {
+      if (end->owner().id().index() == part.device) end->close();  // what waits there is lost
+    }
+  }
+  kernel_.schedule(kernel_.now() + entries_[event].params->fail->reroute_time, source_->events, *this,
+                   kReroute, event);
+}
+
+// Of what failed then, what has not been repaired meanwhile.
+void EventPlayer::reroute(std::size_t event) {
+  std::vector<std::size_t> found;
+  for (const std::size_t link : parts_[event].links) {
+    LinkState& state = links_[link];
+    if (!state.down || state.avoided || state.failed_by != event) continue;
+    state.avoided = true;
+    found.push_back(link);
+  }
+  if (found.empty()) return;
+  compute_routes();
+  for (const std::size_t link : found) {
+    system_->links()[link].forward->close();
+    system_->links()[link].backward->close();
+  }
+}
+
+void EventPlayer::repair(std::size_t event) {
+  const Part& part = parts_[event];
+  if (part.device == Part::kNone) {
+    for (const std::size_t link : part.links) links_[link].failed = false;
+  } else {
+    failed_devices_[part.device] = false;
+  }
+  std::vector<std::size_t> repaired;
+  for (const std::size_t link : part.links) {
+    if (!links_[link].down || is_down(link)) continue;
+    links_[link].down = links_[link].avoided = false;
+    repaired.push_back(link);
+  }
+  compute_routes();
+  for (const std::size_t link : repaired) {
+    system_->links()[link].forward->reopen();
+    system_->links()[link].backward->reopen();
+  }
+}
+
+void EventPlayer::compute_routes() {
+  std::vector<bool> avoided;
+  for (const LinkState& link : links_) avoided.push_back(link.avoided);
+  system_->route_around(avoided);
+  for (const auto& component : system_->components())
+    component->routes_changed(failed_devices_[component->id().index()]);
+}
+
+// --- Messages that find no way ---
+
+void EventPlayer::rerouted() { ++cost(kernel_.now()).rerouted; }
+
+bool EventPlayer::answers(Message& message, NodeId node, Time now) {
+  if (!is_request(message)) {
+    lose(message, now);
+    return false;
+  }
+  ++cost(now).failed;
+  message.charge(kInterrupted, now);
+  make_error_answer(message, node);
+  return true;
+}
+
+// The clock of a completion timeout starts when the request is issued.
+void EventPlayer::lose(Message& message, Time now) {
+  Sequencer* const requester = system_->roles().requesters.of(message.requester);
+  ensure(requester != nullptr, "a message that nobody asked for is lost");
+  Time issued = now;
+  if (const Account* account = message.account) issued = message.age + account->of(Segment::kRequesterQueue);
+  const Time end = std::max(now, issued + requester->completion_timeout());
+  ++cost(end).lost;
+  kernel_.schedule(end, source_->events, *this, kTimeout, reinterpret_cast<std::uintptr_t>(&message));
+}
+
+// The requester answers itself.
+void EventPlayer::time_out(Message& message) {
+  message.charge(kInterrupted, kernel_.now());
+  make_error_answer(message, message.requester);
+  message.destination = message.requester;
+  message.port = Endpoint::kInside;
+  system_->components()[message.requester.index()]->receive(message);
+}
+
+}  // namespace cxloom

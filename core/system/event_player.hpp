@@ -1,0 +1,103 @@
+// Makes the events of a spec happen during a run, and accounts for what they cost: docs/model/failures.md.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "component/failures.hpp"
+#include "kernel/event_handler.hpp"
+#include "kernel/event_source.hpp"
+#include "system/event_params.hpp"
+
+namespace cxloom {
+
+class Kernel;
+class System;
+
+/// What an event did, up to the one after it.
+struct EventCost {
+  std::uint64_t rerouted = 0;  ///< messages that waited for what failed, and left by another way
+  std::uint64_t failed = 0;    ///< requests answered with an error, because no way led on
+  std::uint64_t lost = 0;      ///< messages that are gone; their requests end with their timeouts
+  Time felt_until;             ///< the last of these, timeouts included; zero: there was none
+};
+
+class EventPlayer final : public EventHandler, private Failures {
+ public:
+  struct Entry {
+    const EventParams* params;
+    bool happened = false;
+    EventCost cost;
+
+    /// "10us fail link sw0-mem1".
+    std::string described() const;
+  };
+
+  /// To be made before everything else that sends events: its own come first at their instants.
+  EventPlayer(Kernel& kernel, const std::vector<EventParams>& events);
+  /// The system is built: checks the events against it, and waits for their times. Throws InputError.
+  void attach(System& system);
+
+  std::string name() const override { return "events"; }
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+
+  /// In the order of the spec.
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  enum Wake : std::uint8_t { kAct, kReroute, kTimeout };
+  struct LinkState {
+    bool failed = false;        ///< itself
+    bool down = false;          ///< itself, or one of its devices
+    bool avoided = false;       ///< routes lead around it
+    std::size_t failed_by = 0;  ///< the event
+  };
+  /// What an event is about, by number.
+  struct Part {
+    std::vector<std::size_t> links;
+    std::size_t device = kNone;
+    static constexpr std::size_t kNone = ~std::size_t{0};
+    bool operator==(const Part&) const = default;
+  };
+
+  Part find_part(const FailedPart& part) const;
+  void check_links(const Part& part) const;
+  void check_order() const;
+  void check_no_timeouts() const;
+  void act(std::size_t event);
+  void fail(std::size_t event);
+  void repair(std::size_t event);
+  void reroute(std::size_t event);
+  void compute_routes();
+  bool is_down(std::size_t link) const;
+  void time_out(Message& message);
+  /// Of something that lasts until then.
+  EventCost& cost(Time until) {
+    EventCost& of = entries_[current_].cost;
+    of.felt_until = std::max(of.felt_until, until);
+    return of;
+  }
+
+  bool answers(Message& message, NodeId node, Time now) override;
+  void lose(Message& message, Time now) override;
+  void rerouted() override;
+
+  struct Source {
+    explicit Source(Kernel& kernel);
+    EventSource events;
+  };
+
+  Kernel& kernel_;
+  System* system_ = nullptr;
+  std::unique_ptr<Source> source_;  // none: there are no events
+  std::vector<Entry> entries_;
+  std::vector<Part> parts_;  // of the events
+  std::vector<LinkState> links_;
+  std::vector<bool> failed_devices_;
+  std::size_t current_ = 0;  // the last event that happened
+};
+
+}  // namespace cxloom

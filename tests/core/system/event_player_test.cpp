@@ -1,0 +1,241 @@
+// What fails and is repaired during a run, to the picosecond, and what of a spec's events is refused.
+#include "system/event_player.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/support/errors.hpp"
+#include "core/support/system.hpp"
+
+namespace cxloom {
+namespace {
+
+using namespace literals;
+using test::access_to;
+using test::Running;
+using test::System;
+
+/// A byte takes 62.5 ps: a header 1 ns, a line of data with its header 5 ns.
+const Value::Map kLink{{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}};
+
+/// Where every read of one access at a time takes, in ns: 10 at the host, 50 to the switch and 20 there, so that it leaves at
+/// 80; 51 to the memory, 85 there, so that the answer leaves at 216; 50 and 20 to leave the switch at 286; 55 to the host: 341.
+System host_switch_memory(std::size_t accesses, Value::Map host = {}, Value::Map sw = {},
+                          Value::Map link = kLink) {
+  System system;
+  host.emplace_back("queue", 1);
+  system.device("host", "host", std::move(host)).device("sw", "switch", std::move(sw));
+  system.device("mem", "memory",
+                {{"controller_time", "40ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
+  system.link("host", "sw", link).link("sw", "mem", link).region({"mem"});
+  system.outputs({{"requests", true}});
+  std::vector<Access> all;
+  for (std::size_t i = 0; i < accesses; ++i) all.push_back(access_to(64 * i));
+  return system.replay("host", all);
+}
+
+Value::Map fail_link(const std::string& at, const char* a, const char* b, const std::string& reroute_time) {
+  return {{"at", at}, {"fail", Value::Map{{"link", Value::List{a, b}}, {"reroute_time", reroute_time}}}};
+}
+
+Value::Map repair_link(const std::string& at, const char* a, const char* b) {
+  return {{"at", at}, {"repair", Value::Map{{"link", Value::List{a, b}}}}};
+}
+
+Value::Map fail_device(const std::string& at, const char* device, const std::string& reroute_time) {
+  return {{"at", at}, {"fail", Value::Map{{"device", device}, {"reroute_time", reroute_time}}}};
+}
+
+Value::Map repair_device(const std::string& at, const char* device) {
+  return {{"at", at}, {"repair", Value::Map{{"device", device}}}};
+}
+
+/// Links and queues of all kinds that a failure may meet; none of them changes what one request takes.
+struct Kind {
+  const char* name;
+  Value::Map link;
+  Value::Map sw;
+};
+
+const std::vector<Kind>& kinds() {
+  const auto with = [](Value::Map more) {
+    Value::Map link = kLink;
+    link.insert(link.end(), more.begin(), more.end());
+    return link;
+  };
+  static const std::vector<Kind> all{
+      {"plain", kLink, {}},
+      {"credits", with({{"credits", 1}}), {}},
+      {"half", with({{"duplex", "half"}}), {}},
+      {"voq", kLink, {{"queueing", "voq"}}},
+      {"fifo", kLink, {{"queueing", "fifo"}}},
+      {"voq_credits", with({{"credits", 1}}), {{"queueing", "voq"}}},
+      {"fifo_credits", with({{"credits", 1}}), {{"queueing", "fifo"}}},
+  };
+  return all;
+}
+
+class Failures : public testing::TestWithParam<std::size_t> {
+ protected:
+  System system(std::size_t accesses, Value::Map host = {}) const {
+    const Kind& kind = kinds()[GetParam()];
+    return host_switch_memory(accesses, std::move(host), kind.sw, kind.link);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(OfLinks, Failures, testing::Range<std::size_t>(0, kinds().size()),
+                         [](const auto& tested) { return std::string(kinds()[tested.param].name); });
+
+TEST_P(Failures, AreOfNoEffectBeforeTheyHappen) {
+  Running run(system(2).event(fail_link("1ms", "sw", "mem", "1us")));
+  run.to_end();
+  EXPECT_EQ(run.latency(0), 341_ns);
+  EXPECT_EQ(run.latency(1), 341_ns);
+}
+
+TEST_P(Failures, LetARequestWaitForTheRepair) {
+  Running run(
+      system(2).event(fail_link("80ns", "sw", "mem", "1us")).event(repair_link("500ns", "sw", "mem")));
+  run.to_end();
+  // It would have begun to cross at the very instant of the failure.
+  EXPECT_EQ(run.latency(0), 500_ns + 261_ns);
+  EXPECT_EQ(run.segment(0, Segment::kRetry), 420_ns);
+  EXPECT_EQ(run.latency(1), 341_ns);
+  EXPECT_EQ(run.segment(1, Segment::kRetry), 0_ns);
+}
+
+TEST_P(Failures, LetWhatHasBegunArrive) {
+  Running run(
+      system(1).event(fail_link("80.001ns", "sw", "mem", "1us")).event(repair_link("500ns", "sw", "mem")));
+  run.to_end();
+  // The request had just begun; its answer waits at the memory.
+  EXPECT_EQ(run.latency(0), 500_ns + 125_ns);
+  EXPECT_EQ(run.segment(0, Segment::kRetry), 500_ns - 216_ns);
+}
+
+TEST_P(Failures, AnswerWithAnErrorWhereNoWayLeads) {
+  Running run(system(2).event(fail_link("50ns", "sw", "mem", "200ns")));
+  run.to_end();
+  // Known at 250 ns; the switch sends an error, of 1 ns.
+  EXPECT_EQ(run.latency(0), 250_ns + 51_ns);
+  EXPECT_EQ(run.segment(0, Segment::kRetry), 170_ns);
+  // From then on at once, when the request is at the switch.
+  EXPECT_EQ(run.latency(1), 80_ns + 51_ns);
+  EXPECT_EQ(run.number({"failed"}), 2.0);
+  EXPECT_EQ(run.number({"events", "50ns fail link sw-mem", "failed"}), 2.0);
+  EXPECT_EQ(run.number({"events", "50ns fail link sw-mem", "lasted_ns"}), 301.0 + 80.0 - 50.0);
+}
+
+TEST_P(Failures, AreAnsweredByTheHostThatNoLinkLeadsAwayFrom) {
+  Running run(system(2).event(fail_link("5ns", "host", "sw", "100ns")));
+  run.to_end();
+  EXPECT_EQ(run.latency(0), 105_ns);
+  EXPECT_EQ(run.segment(0, Segment::kRetry), 95_ns);
+  EXPECT_EQ(run.latency(1), 10_ns);
+  EXPECT_EQ(run.number({"failed"}), 2.0);
+}
+
+TEST_P(Failures, EndARequestWhoseAnswerIsLostWithItsTimeout) {
+  Running run(system(1, {{"completion_timeout", "5us"}}).event(fail_link("100ns", "host", "sw", "200ns")));
+  run.to_end();
+  // The answer waits at the switch from 286 to 300 ns, and is given up then.
+  EXPECT_EQ(run.latency(0), 5_us);
+  EXPECT_EQ(run.segment(0, Segment::kRetry), 5_us - 286_ns);
+  EXPECT_EQ(run.number({"failed"}), 1.0);
+  EXPECT_EQ(run.number({"events", "100ns fail link host-sw", "lost"}), 1.0);
+  EXPECT_EQ(run.number({"events", "100ns fail link host-sw", "lasted_ns"}), 4900.0);
+}
+
+TEST_P(Failures, LoseWhatAFailedSwitchHolds) {
+  Running run(system(2, {{"completion_timeout", "5us"}})
+                  .event(fail_device("70ns", "sw", "1us"))
+                  .event(repair_device("1us", "sw")));
+  run.to_end();
+  // The request is in the switch's pipeline, and gone at 80 ns.
+  EXPECT_EQ(run.latency(0), 5_us);
+  EXPECT_EQ(run.segment(0, Segment::kRetry), 5_us - 80_ns);
+  EXPECT_EQ(run.latency(1), 341_ns);
+}
+
+TEST_P(Failures, LoseWhatIsOnItsWayToAFailedSwitch) {
+  Running run(system(1, {{"completion_timeout", "5us"}})
+                  .event(fail_device("100ns", "sw", "10us"))
+                  .event(repair_device("2us", "sw")));
+  run.to_end();
+  // The answer waits at the memory for the repair: nobody has looked for another way yet.
+  EXPECT_EQ(run.latency(0), 2_us + 125_ns);
+  Running lost(system(1, {{"completion_timeout", "5us"}})
+                   .event(fail_device("220ns", "sw", "10us"))
+                   .event(repair_device("2us", "sw")));
+  lost.to_end();
+  EXPECT_EQ(lost.latency(0), 5_us);
+  EXPECT_EQ(lost.segment(0, Segment::kRetry), 5_us - 286_ns);
+}
+
+TEST_P(Failures, GiveTheFullRateBackAfterTheRepair) {
+  // One at a time: as long as before, whatever credits were in what failed.
+  Running run(system(40)
+                  .event(fail_link("1us", "sw", "mem", "100ns"))
+                  .event(repair_link("2us", "sw", "mem"))
+                  .event(fail_device("3us", "sw", "100ns"))
+                  .event(repair_device("4us", "sw")));
+  run.to_end();
+  EXPECT_EQ(run.latency(39), 341_ns);
+}
+
+/// sw0 and sw1 are joined directly, and by way of sw2.
+System triangle(const Kind& kind, std::size_t accesses) {
+  System system;
+  system.device("host", "host", {{"queue", 1}});
+  for (const char* name : {"sw0", "sw1", "sw2"}) system.device(name, "switch", kind.sw);
+  system.device("mem", "memory",
+                {{"controller_time", "40ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
+  system.link("host", "sw0", kind.link).link("sw0", "sw1", kind.link).link("sw0", "sw2", kind.link);
+  system.link("sw2", "sw1", kind.link).link("sw1", "mem", kind.link).region({"mem"});
+  system.outputs({{"requests", true}});
+  std::vector<Access> all;
+  for (std::size_t i = 0; i < accesses; ++i) all.push_back(access_to(64 * i));
+  return system.replay("host", all);
+}
+
+TEST_P(Failures, LetMessagesLeaveByAnotherWay) {
+  const Kind& kind = kinds()[GetParam()];
+  Running run(triangle(kind, 4)
+                  .event(fail_link("50ns", "sw0", "sw1", "200ns"))
+                  .event(repair_link("1.6us", "sw1", "sw0")));
+  run.to_end();
+  // It waits in sw0 from 80 to 250 ns; from there 70 to sw2, 70 to sw1, 51 + 85 at the memory, 70 three times, 55: 541.
+  EXPECT_EQ(run.latency(0), 250_ns + 541_ns);
+  EXPECT_EQ(run.segment(0, Segment::kRetry), 170_ns);
+  EXPECT_EQ(run.table().hops[0], 8);
+  // The second knows no other way: no wait. The third is made at 791 + 621 = 1412 ns: by the repair it is beyond sw0.
+  EXPECT_EQ(run.latency(1), 621_ns);
+  EXPECT_EQ(run.segment(1, Segment::kRetry), 0_ns);
+  EXPECT_EQ(run.latency(3), 481_ns);
+  EXPECT_EQ(run.table().hops[3], 6);
+  EXPECT_EQ(run.number({"events", "50ns fail link sw0-sw1", "rerouted"}), 1.0);
+  EXPECT_EQ(run.number({"failed"}), 0.0);
+}
+
+TEST(EventPlayer, MakesOneOfSeveralLinksFail) {
+  System system = host_switch_memory(1);
+  system.link("sw", "mem2", kLink);
+  system.device("mem2", "memory", {});
+  system.event({{"at", "1us"}, {"fail", Value::Map{{"link", Value::List{"sw", "mem"}}, {"number", 2}}}});
+  EXPECT_EQ(test::input_error([&] { Running run(system); }).path(), "events[0].fail.number");
+}
+
+TEST(EventPlayer, KeepsARunAliveWhileAllWait) {
+  // Routes look for another way after the repair: nothing but the events is left to happen meanwhile.
+  Running run(host_switch_memory(1)
+                  .event(fail_link("50ns", "sw", "mem", "20ms"))
+                  .event(repair_link("10ms", "sw", "mem")));
+  run.to_end();
+  EXPECT_EQ(run.latency(0), Time{10'000'000'000} + 261_ns);
+}
+
+}  // namespace
+}  // namespace cxloom

@@ -1,0 +1,73 @@
+"""The parameters of events, and of those that live with them, in the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validation.systems import Run, Spec, changed
+from validation.turns import FALLS, RISES, Turn, latency, worst
+
+
+def failed(outcome: Run) -> float:
+    """Requests that ended with an error."""
+    return float(outcome.summary["failed"])
+
+
+def lost(outcome: Run) -> float:
+    """Messages that were lost."""
+    return float(sum(each.get("lost", 0) for each in outcome.summary["events"].values()))
+
+
+def failing(kind: str = "host", **part: object) -> Spec:
+    """A requester, a switch and two memories, one of them by two links; something fails."""
+    names = (("host", "sw"), ("mem0", "sw"), ("mem1", "bus"), ("bus", "sw"), ("bus", "sw"))
+    return {
+        "devices": {
+            "host": {"kind": kind},
+            "sw": {"kind": "switch", "port_bandwidth": "16GB/s"},
+            "bus": {"kind": "bus"},
+            "mem0": {"kind": "memory"},
+            "mem1": {"kind": "memory"},
+        },
+        "links": [{"between": list(ends)} for ends in names],
+        "address_map": [{"to": ["mem0", "mem1"]}],
+        "workload": {"host": {"pattern": "random", "requests": 3000, "footprint": "1MiB", "size": "64B"}},
+        "run": {"routing": {"kind": "random"}},
+        "events": [{"at": "3us", "fail": {"reroute_time": "1us", **part}}],
+    }
+
+
+def event_rows() -> Iterator[Turn]:
+    """What fails and when, for how long, and what that does to requests."""
+    link = failing(link=["mem0", "sw"])
+    repaired = changed(link, ("events.0.fail.reroute_time", "100us"))
+    repaired["events"].append({"at": "6us", "repair": {"link": ["mem0", "sw"]}})
+    yield Turn("event.at", link, "events.0.at", ("3us", "8us"), FALLS, failed)
+    yield Turn("event.fail", link, "events.0.at", ("1ms", "3us"), RISES, failed)
+    both = failing(link=["bus", "sw"])
+    yield Turn("event.fail.link", link, "events.0.fail.link", (["mem0", "sw"], ["host", "sw"]), RISES, failed)
+    yield Turn("event.fail.number", both, "events.0.fail.number", (..., 2), FALLS, failed)
+    device = failing(device="sw")
+    yield Turn("event.fail.device", device, "events.0.at", ("1ms", "3us"), RISES, lost)
+    waits = changed(both, ("events.0.fail.number", 1))
+    yield Turn("event.fail.reroute_time", waits, "events.0.fail.reroute_time", ("1us", "2us"), RISES, worst)
+    yield Turn("event.repair", repaired, "events.1.at", ("6us", "9us"), RISES, worst)
+    other = changed(repaired, ("events.0.fail.link", ["bus", "sw"]), ("events.1.repair.link", ["bus", "sw"]))
+    yield Turn(
+        "event.repair.link", repaired, "events.1.repair.link", (["mem0", "sw"], ["bus", "sw"]), RISES, latency,
+        also=(("events.0.fail.link", ["bus", "sw"]), ("events.1.at", "20us")),
+    )  # fmt: skip
+    one = changed(other, ("events.0.fail.number", 1), ("events.1.repair.number", 1))
+    yield Turn(
+        "event.repair.number", one, "events.1.repair.number", (1, ...), RISES, latency,
+        also=(("events.0.fail.number", ...),),
+    )  # fmt: skip
+    back = changed(device, ("devices.host.completion_timeout", "5us"))
+    back["events"].append({"at": "5us", "repair": {"device": "sw"}})
+    yield Turn("event.repair.device", back, "events.1.at", ("5us", "9us"), RISES, failed)
+    for kind in ("host", "accelerator"):
+        dying = changed(failing(kind, device="sw"), ("devices.host.completion_timeout", "10us"))
+        yield Turn(
+            f"devices.{kind}.completion_timeout", dying, "devices.host.completion_timeout",
+            ("10us", "1ms"), RISES, worst,
+        )  # fmt: skip

@@ -1,0 +1,229 @@
+"""Systems parts of which fail and are repaired: docs/model/failures.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+from validation.random_systems import may_deadlock, systems
+from validation.systems import SEGMENTS, Spec, generated, run
+
+from cxloom import _core
+from cxloom.errors import InputError
+
+
+@st.composite
+def failures(draw: st.DrawFn, spec: Spec) -> list[Spec]:
+    """Links and switches that fail during the traffic, most of them to be repaired."""
+    switches = [name for name, device in spec["devices"].items() if device["kind"] == "switch"]
+    ends = [link["between"] for link in spec["links"]]
+    parts: list[Spec] = [{"link": between} for between in draw(st.permutations(ends))[:3]]
+    parts += [{"device": name} for name in switches[: draw(st.integers(0, 2))]]
+    times: list[tuple[int, Spec]] = []
+    for part in draw(st.permutations(parts))[: draw(st.integers(1, 3))]:
+        at = draw(st.integers(1, 4000))
+        for _ in range(draw(st.integers(1, 2))):
+            reroute = f"{draw(st.sampled_from([0, 1, 50, 400, 3000]))}ns"
+            times.append((at, {"fail": {**part, "reroute_time": reroute}}))
+            at += draw(st.integers(0, 2000))
+            if draw(st.integers(0, 3)) == 0:
+                break
+            times.append((at, {"repair": part}))
+            at += draw(st.integers(0, 1000))
+    times.sort(key=lambda entry: entry[0])
+    return [{"at": f"{at}ns", **action} for at, action in times]
+
+
+@st.composite
+def failing_systems(draw: st.DrawFn) -> Spec:
+    spec = draw(systems())
+    assume(not may_deadlock(spec))
+    spec["events"] = draw(failures(spec))
+    for device in spec["devices"].values():
+        if device["kind"] in ("host", "accelerator") and draw(st.booleans()):
+            device["completion_timeout"] = f"{draw(st.integers(1, 9))}us"
+    return spec
+
+
+@settings(max_examples=150, deadline=None)
+@given(spec=failing_systems())
+def test_every_request_is_answered_once_whatever_fails(spec: Spec) -> None:
+    outcome = run(spec)
+    rows = outcome.requests
+    # Nothing is left over, nothing came twice: the run itself ends with an error otherwise.
+    assert outcome.summary["completed"]
+    assert outcome.completed == outcome.expected
+    for requester in set(rows["requester"]):
+        ids = rows["id"][rows["requester"] == requester]
+        assert len(set(ids)) == len(ids)
+    # Every picosecond is accounted for.
+    latency = rows["completed_ps"] - rows["created_ps"]
+    assert np.array_equal(sum(rows[f"{name}_ps"] for name in SEGMENTS), latency)
+    events = outcome.summary["events"].values()
+    lost, failed = (sum(each[what] for each in events) for what in ("lost", "failed"))
+    assert lost + failed > 0 or outcome.summary["failed"] == 0
+    for what in ("lost", "failed", "rerouted"):
+        event(f"{what}: {any(each[what] for each in events)}")
+
+
+@settings(max_examples=25, deadline=None)
+@given(spec=failing_systems())
+def test_the_same_failures_give_the_same_bytes(spec: Spec) -> None:
+    assert run(spec).canonical() == run(spec, slice_events=77).canonical()
+
+
+@settings(max_examples=40, deadline=None)
+@given(spec=systems())
+def test_events_that_come_too_late_change_nothing(spec: Spec) -> None:
+    assume(not may_deadlock(spec))
+    late = {**spec, "events": [{"at": "10s", "fail": {"link": spec["links"][0]["between"]}}]}
+    before, after = run(spec), run(late)
+    assert after.summary.pop("events") == {}
+    notes = before.summary.pop("notes")
+    assert [note for note in after.summary.pop("notes") if "did not happen" not in note] == notes
+    # A wire without a limit counts a message when it is handed over, one that may fail when it leaves.
+    for outcome in (before, after):
+        outcome.summary.pop("per_link")
+        outcome.summary.pop("unlimited")
+        outcome.series.clear()
+    assert before.canonical() == after.canonical()
+
+
+WORK = {"pattern": "random", "requests": 3000, "footprint": "1MiB", "size": "64B", "reads": 0.7}
+CREDITS = {"bandwidth": "16GB/s", "port_delay": "25ns", "credits": 2}
+
+
+@pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
+@pytest.mark.parametrize("part", [{"link": ["sw0", "mem"]}, {"device": "sw0"}, {"link": ["host", "sw0"]}])
+def test_credits_are_whole_again_after_a_repair(queueing: str, part: Spec) -> None:
+    """Saturated, with so few credits that each counts: the rate after the repair is that before."""
+    spec: Spec = {
+        "devices": {
+            "host": {"kind": "host", "queue": 32},
+            "sw0": {"kind": "switch", "queueing": queueing},
+            "mem": {"kind": "memory", "capacity": "1MiB"},
+        },
+        "links": [{"between": ["host", "sw0"], **CREDITS}, {"between": ["sw0", "mem"], **CREDITS}],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": WORK},
+        "run": {"warmup_time": "20us"},
+    }
+    events = []
+    for start in (1, 5, 9):
+        events.append({"at": f"{start}us", "fail": {**part, "reroute_time": "500ns"}})
+        events.append({"at": f"{start + 2}us", "repair": part})
+    before = run(spec)
+    spec["devices"]["host"]["completion_timeout"] = "2us"
+    after = run({**spec, "events": events})
+    assert sum(each["lost"] + each["failed"] for each in after.summary["events"].values()) > 0
+    assert after.bandwidth == pytest.approx(before.bandwidth, rel=0.02)
+    assert after.summary["failed"] == 0
+
+
+SHAPES: list[tuple[str, Spec]] = [
+    ("ring", {"switches": 5}),
+    ("mesh", {"size": [3, 3]}),
+    ("spine-leaf", {"leaves": 3, "spines": 2, "devices_per_leaf": 4}),
+]
+
+
+@pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
+@pytest.mark.parametrize(("kind", "shape"), SHAPES)
+def test_a_fabric_goes_on_around_a_failed_link(kind: str, shape: Spec, queueing: str) -> None:
+    """In topologies where every pair of switches has two ways, a link between switches that fails costs no request."""
+    work = {"pattern": "random", "requests": 1500, "footprint": "1MiB", "size": "64B"}
+    switch = {"kind": "switch", "port_bandwidth": "8GB/s", "queueing": queueing}
+    spec = generated(kind, work, placement="paired", switch=switch, **shape)
+    inner = [
+        link
+        for link in spec["links"]
+        if all(spec["devices"][end]["kind"] == "switch" for end in link["between"])
+    ]
+    spec["events"] = [{"at": "3us", "fail": {"link": inner[0]["between"], "reroute_time": "300ns"}}]
+    outcome = run(spec)
+    (cost,) = outcome.summary["events"].values()
+    assert outcome.summary["failed"] == cost["failed"] == cost["lost"] == 0
+    assert cost["rerouted"] > 0
+    assert outcome.segment("retry") > 0
+    steady = run({key: value for key, value in spec.items() if key != "events"})
+    assert outcome.latency > steady.latency
+
+
+def fails(**action: Any) -> Spec:
+    return {"at": "1us", "fail": action}
+
+
+LINK = {"link": ["host", "sw"]}
+
+
+@pytest.mark.parametrize(
+    ("events", "path", "problem"),
+    [
+        ([{"at": "0us", "fail": LINK}], "events[0].at", "more than 0 s"),
+        ([{"fail": LINK}], "events[0]", "'at' is missing"),
+        ([{"at": "1us"}], "events[0]", "exactly one action"),
+        ([{"at": "1us", "fail": LINK, "repair": LINK}], "events[0]", "exactly one action"),
+        ([fails(link=["host", "nowhere"])], "events[0].fail.link[1]", "unknown device"),
+        ([fails(link=["host", "mem"])], "events[0].fail.link", "no link joins"),
+        ([fails(link=["host"])], "events[0].fail.link", "two devices"),
+        ([fails(device="mem")], "events[0].fail.device", "cannot fail"),
+        ([fails(device="none")], "events[0].fail.device", "unknown device"),
+        ([fails()], "events[0].fail", "exactly one of link and device"),
+        ([fails(**LINK, device="sw")], "events[0].fail", "exactly one of link and device"),
+        ([fails(device="sw", number=1)], "events[0].fail.number", "has no effect"),
+        ([fails(**LINK, number=2)], "events[0].fail.number", "no such link"),
+        ([{"at": "1us", "repair": LINK}], "events[0].repair", "has not failed"),
+        ([fails(**LINK), fails(**LINK)], "events[1].fail", "has failed already"),
+        ([{**fails(**LINK), "at": "2us"}, {"at": "1us", "repair": LINK}], "events[1].at", "order"),
+    ],
+)
+def test_wrong_events_are_refused(events: list[Spec], path: str, problem: str) -> None:
+    spec: Spec = {
+        "devices": {"host": {"kind": "host"}, "sw": {"kind": "switch"}, "mem": {"kind": "memory"}},
+        "links": [{"between": ["host", "sw"]}, {"between": ["sw", "mem"]}],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": WORK},
+    }
+    with pytest.raises(InputError) as caught:
+        _core.Simulation({**spec, "events": events}, {})
+    assert caught.value.path == path
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"address_map": [{"to": ["mem"], "coherence": "hdm-db"}]}, "coherent regions"),
+        ({"links": [{"between": ["host", "mem"], "phy": "pcie5-x16"}]}, "its own outage"),
+    ],
+)
+def test_what_cannot_live_with_a_failure_is_refused_beside_it(change: Spec, reason: str) -> None:
+    spec: Spec = {
+        "devices": {"host": {"kind": "host"}, "mem": {"kind": "memory", "dcoh": {}}},
+        "links": [{"between": ["host", "mem"]}],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": WORK},
+        "events": [fails(link=["host", "mem"])],
+    }
+    with pytest.raises(InputError, match=reason):
+        _core.Simulation({**spec, **change}, {})
+    engine = {**spec, "devices": {**spec["devices"], "nic": {"kind": "io-engine", "target": "mem"}}}
+    engine["devices"]["bus"] = {"kind": "bus"}
+    engine["links"] = [{"between": [name, "bus"]} for name in ("host", "mem", "nic")]
+    engine["events"] = [fails(link=["host", "bus"])]
+    with pytest.raises(InputError, match="I/O engines"):
+        _core.Simulation(engine, {})
+
+
+def test_a_timeout_without_anything_to_fail_is_refused() -> None:
+    spec: Spec = {
+        "devices": {"host": {"kind": "host", "completion_timeout": "1ms"}, "mem": {"kind": "memory"}},
+        "links": [{"between": ["host", "mem"]}],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": WORK},
+    }
+    with pytest.raises(InputError, match="nothing fails"):
+        _core.Simulation(spec, {})

@@ -245,10 +245,25 @@ void EventPlayer::repair(std::size_t event) {
     links_[link].down = links_[link].avoided = false;
     repaired.push_back(link);
   }
+  wait_for_discovery(part);
   compute_routes();
   for (const std::size_t link : repaired) {
     system_->links()[link].forward->reopen();
     system_->links()[link].backward->reopen();
+  }
+}
+
+// A switch that fails closes its ends at once. Where a link stays down that its neighbours still send over, so does the
+// repaired switch: what is closed must not be on a route.
+void EventPlayer::wait_for_discovery(const Part& repaired) {
+  for (const std::size_t index : repaired.links) {
+    if (!links_[index].down || links_[index].avoided) continue;
+    const System::LinkView& link = system_->links()[index];
+    for (LinkEnd* end : {link.forward, link.backward}) {
+      if (end->owner().id().index() != repaired.device) continue;
+      end->reopen();
+      end->interrupt();
+    }
   }
 }
 

@@ -71,6 +71,7 @@ class EventPlayer final : public EventHandler, private Failures {
   void fail(std::size_t event);
   void repair(std::size_t event);
   void reroute(std::size_t event);
+  void wait_for_discovery(const Part& repaired);
   void compute_routes();
   bool is_down(std::size_t link) const;
   void time_out(Message& message);

@@ -123,7 +123,7 @@ def test_all_sections_are_declared() -> None:
     sections = _core.declarations()["sections"]
     assert list(sections) == [
         *("name", "preset", "topology", "devices", "links"),
-        *("address_map", "workload", "run", "outputs"),
+        *("address_map", "workload", "events", "run", "outputs"),
     ]
     assert {key for key, about in sections.items() if about["replaced"]} == {"preset", "topology"}
     for about_one in sections.values():

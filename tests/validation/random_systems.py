@@ -185,6 +185,12 @@ def systems(draw: st.DrawFn) -> Spec:
             # Memories have one port; others may have several.
             most = 1 if device["kind"] == "memory" else min(2, len(names))
             between += [[name, hub] for hub in draw(st.permutations(names))[: draw(st.integers(1, most))]]
+    for hub in names:  # Weights name devices that are there.
+        arbitration = devices[hub].get("arbitration")
+        if isinstance(arbitration, dict):
+            arbitration["weights"] = {
+                who: weight for who, weight in arbitration["weights"].items() if who in devices
+            }
     region: Spec = {"to": targets, "interleave": draw(st.sampled_from(["256B", "1KiB"]))}
     if len(targets) not in CXL_WAYS or draw(st.booleans()):
         region |= {"policy": "weighted", "weights": [draw(st.integers(1, 3)) for _ in targets]}

@@ -12,7 +12,7 @@ namespace cxloom {
 std::string Agent::name() const { return endpoint_.name(); }
 
 Agent*& Endpoint::taker_of(Channel channel) {
-  return (watched_ ? *watched_ : takers_)[static_cast<std::size_t>(channel)];
+  return (aside_ ? *aside_ : takers_)[static_cast<std::size_t>(channel)];
 }
 
 void Endpoint::bind(Channel channel, Agent& agent) {
@@ -34,30 +34,62 @@ void Endpoint::add_sender(Agent& agent) {
 }
 
 void Endpoint::watch_protocol(bool begins) {
-  if (begins == (watched_ != nullptr)) return;
+  watched_ = begins;
+  look_aside(watched_ || order_);
+}
+
+void Endpoint::look_aside(bool begins) {
+  sends_by_port_ = !contains_switch_ && !begins && !detours_;
+  if (begins == (aside_ != nullptr)) return;
   if (begins) {
-    watched_ = std::make_unique<Takers>(std::exchange(takers_, {}));
+    aside_ = std::make_unique<Takers>(std::exchange(takers_, {}));
   } else {
-    takers_ = *std::exchange(watched_, nullptr);
+    takers_ = *std::exchange(aside_, nullptr);
   }
-  sends_by_port_ = !contains_switch_ && !watched_;
 }
 
 void Endpoint::transmit_otherwise(Message& message, Time ready) {
   if (watched_) fabric_.observer->sent(message, std::max(now(), ready));
   if (message.destination == id()) {
     send_to_itself(message, ready);
-  } else if (contains_switch_) {
+    return;
+  }
+  message.via = kViaUndecided;
+  if (order_ && DeliveryOrder::covers(message.channel)) order_->number(message);
+  if (contains_switch_) {
     inject_at(message, ready);
   } else {
     send_by(way_of(message), message, ready);
   }
 }
 
-void Endpoint::take_watched(Message& message) {
+void Endpoint::take_aside(Message& message) {
+  if (order_ && DeliveryOrder::covers(message.channel) && message.source != id()) {
+    take_in_order(message);
+  } else {
+    give(message);
+  }
+}
+
+void Endpoint::give(Message& message) {
   Agent* const agent = taker_of(message.channel);
   if (!agent) refuse(message);
   deliver(message, *agent);
+}
+
+// What is kept has a buffer of its own: the one that it came in by is for those before it.
+void Endpoint::take_in_order(Message& message) {
+  const std::uint64_t stream = DeliveryOrder::stream_of(message);
+  if (!order_->in_turn(message, stream)) {
+    release(message, now());
+    message.port = kInside;
+    return;
+  }
+  give(message);
+  while (Message* const next = order_->next(stream)) {
+    next->charge(Segment::kReorder, now());
+    give(*next);
+  }
 }
 
 void Endpoint::deliver(Message& message, Agent& to) {
@@ -92,6 +124,9 @@ void Endpoint::refuse_sender() const {
 }
 
 void Endpoint::start() {
+  detours_ = fabric_.routes && fabric_.routes->detours();
+  if (fabric_.routes && !fabric_.routes->keeps_order()) order_ = std::make_unique<DeliveryOrder>();
+  look_aside(watched_ || order_);
   if (senders_ > 1 && !contains_switch_) {
     for (std::size_t i = 0; i < port_count(); ++i) port(i).share();
   }
@@ -143,6 +178,9 @@ void Endpoint::report(MeasureSink& sink) const {
 
 std::string Endpoint::activity() const {
   std::string all;
+  if (order_ && order_->held() > 0) {
+    all = counted(order_->held(), "message") + " held back for earlier ones";
+  }
   for (const Agent* agent : agents_) {
     const std::string one = agent->activity();
     if (one.empty()) continue;

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "component/agent.hpp"
 #include "component/component.hpp"
+#include "component/delivery_order.hpp"
 #include "component/fabric.hpp"
 #include "protocol/message.hpp"
 
@@ -84,7 +85,7 @@ class Endpoint : public Component {
   void take(Message& message) {
     Agent* const agent = takers_[static_cast<std::size_t>(message.channel)];
     if (!agent) [[unlikely]]
-      return take_watched(message);
+      return take_aside(message);
     agent->receive(message);
   }
   void take_at(Message& message, Time at);
@@ -115,21 +116,28 @@ class Endpoint : public Component {
     message.port = kInside;
     take_at(message, ready);
   }
-  std::uint16_t way_of(const Message& message) {
+  std::uint16_t way_of(Message& message) {
     return port_count() == 1 ? std::uint16_t{0} : fabric_.routes->port(message, id());
   }
   void inject_at(Message& message, Time ready);
-  void take_watched(Message& message);
+  /// From now on messages are looked at one by one, or no longer.
+  void look_aside(bool begins);
+  void take_aside(Message& message);
+  void take_in_order(Message& message);
+  void give(Message& message);
   Agent*& taker_of(Channel channel);
   [[noreturn]] void refuse(const Message& message) const;
   [[noreturn]] void refuse_sender() const;
 
-  Takers takers_{};                  // none while somebody watches: `take` goes the longer way
-  std::unique_ptr<Takers> watched_;  // then they are here
+  Takers takers_{};                // none while messages are looked at one by one: `take` goes the longer way
+  std::unique_ptr<Takers> aside_;  // then they are here
+  std::unique_ptr<DeliveryOrder> order_;  // none: routes keep the order
   Fabric& fabric_;
   std::uint32_t senders_ = 0;
   bool contains_switch_ = false;
-  bool sends_by_port_ = true;  // it contains no switch, and nobody watches
+  bool watched_ = false;       // by `Fabric::observer`
+  bool detours_ = false;       // of routes
+  bool sends_by_port_ = true;  // it contains no switch, and nobody looks at what it sends
   std::vector<Agent*> agents_;
 };
 

@@ -23,12 +23,16 @@ class Routes {
  public:
   virtual ~Routes() = default;
   /// Index of the port by which `message` leaves `node`.
-  virtual std::uint16_t port(const Message& message, NodeId node) = 0;
+  virtual std::uint16_t port(Message& message, NodeId node) = 0;
   /// By destination, the port by which every message to it leaves `node`; kVaries if that depends on more.
   virtual std::vector<std::uint16_t> fixed_ports(NodeId node) = 0;
   static constexpr std::uint16_t kVaries = 0xffffU;
   /// Instead of a port, where no way leads on: links have failed.
   static constexpr std::uint16_t kNowhere = 0xfffeU;
+  /// Messages of a class from a source to an address never overtake each other.
+  virtual bool keeps_order() const { return true; }
+  /// Messages may be sent by another switch first: `Message::via` is in use.
+  virtual bool detours() const { return false; }
 };
 
 /// Map and routes are complete when `Component::start` is called.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/units.hpp"
+#include "protocol/opcode.hpp"
 
 namespace cxloom {
 
@@ -27,6 +28,9 @@ class Port {
 
   /// Where a component with queues of its own asks for the wire; null: this port has no turns to give.
   virtual VirtualChannels* channels() const { return nullptr; }
+  /// How busy it is now, in messages: those that wait for the wire, the one on it, and those that hold a buffer of the class at
+  /// the far end, as far as the credits that have come back say.
+  virtual std::uint32_t load(Channel which) = 0;
   /// Its wire has no limit of bandwidth.
   virtual bool unlimited() const = 0;
   /// Of what it sends.

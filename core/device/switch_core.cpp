@@ -76,7 +76,7 @@ void SwitchCore::put_away(InputQueue& queue) {
   empty_queues_.push_back(&queue);
 }
 
-std::uint16_t SwitchCore::output_of(const Message& message) {
+std::uint16_t SwitchCore::output_of(Message& message) {
   const std::uint16_t fixed = fixed_ports_[message.destination.index()];
   if (fixed != Routes::kVaries) return fixed;
   return failed_ ? Routes::kNowhere : fabric_.routes->port(message, owner_.id());
@@ -102,7 +102,7 @@ void SwitchCore::forward(Message& message) {
   way->send(message, now());
 }
 
-std::uint16_t SwitchCore::other_output_of(const Message& message) {
+std::uint16_t SwitchCore::other_output_of(Message& message) {
   const std::uint16_t output = output_of(message);
   if (output != Routes::kNowhere) fabric_.failures->rerouted();
   return output;

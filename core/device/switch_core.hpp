@@ -68,7 +68,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
     if (is_port(input)) owner_.port(input).release(message, at);
   }
   /// Of a message that waited for a port which is closed now: the port by which it leaves, or Routes::kNowhere.
-  std::uint16_t other_output_of(const Message& message);
+  std::uint16_t other_output_of(Message& message);
   /// Passes it on by another port, if there is one.
   void forward_anew(Message& message);
   /// A message at the input that is its port, charged up to now, has no way on.
@@ -82,7 +82,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
  private:
   /// The input of the owner's own messages.
   std::uint16_t inside() const { return static_cast<std::uint16_t>(owner_.port_count()); }
-  std::uint16_t output_of(const Message& message);
+  std::uint16_t output_of(Message& message);
   void load_routes();
   void queue(Message& message, std::uint16_t output) override;
   void passed(const Message& message, std::uint16_t input, Time end) override {

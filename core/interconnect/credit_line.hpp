@@ -31,7 +31,8 @@ class alignas(64) CreditLine {
         delay_(delay),
         user_(user),
         which_(which),
-        limited_(credits.has_value()) {
+        limited_(credits.has_value()),
+        total_(credits.value_or(0)) {
     if (credits) coming_.reserve(*credits);
   }
   /// What a line of so many credits takes of the arena.
@@ -45,6 +46,8 @@ class alignas(64) CreditLine {
 
   // The user.
 
+  /// How many there are.
+  std::uint32_t total() const { return total_; }
   /// A credit has arrived by `now`, and not been taken.
   bool arrived(Time now) const { return !coming_.empty() && coming_.front() <= now; }
   /// Takes the first one. Returns when it arrived.
@@ -83,6 +86,7 @@ class alignas(64) CreditLine {
   const CreditUser& user_;
   Channel which_;
   bool limited_;
+  std::uint32_t total_;
 };
 
 static_assert(sizeof(CreditLine) == 64);

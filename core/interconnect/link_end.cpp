@@ -4,6 +4,7 @@
 #include "interconnect/credit_line.hpp"
 #include "interconnect/ordering_transmitter.hpp"
 #include "interconnect/virtual_channels.hpp"
+#include "kernel/kernel.hpp"
 
 namespace cxloom {
 
@@ -33,6 +34,15 @@ void LinkEnd::return_credit(const Message& message, Time at) {
 Transmitter& LinkEnd::may_fail() {
   ensure(transmitter_ != nullptr, "a link that was not made to fail");
   return *transmitter_;
+}
+
+std::uint32_t LinkEnd::load(Channel which) {
+  const Time now = path_.kernel().now();
+  catch_up(now);
+  const auto waiting = static_cast<std::uint32_t>(monitor().waiting(now));
+  const std::uint32_t passing = path_.wire().free_at() > now ? 1 : 0;
+  VirtualChannels* const own = channels();
+  return waiting + passing + (own ? own->credits_in_use(which) : 0);
 }
 
 Time LinkEnd::line_time() const {

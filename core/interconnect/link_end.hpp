@@ -43,6 +43,7 @@ class alignas(64) LinkEnd final : public Port {
   std::string name() const { return path_.name(); }
   const Component& owner() const { return path_.owner(); }
   const Component& receiver() const { return path_.receiver(); }
+  std::uint32_t load(Channel which) override;
   bool unlimited() const override { return path_.unlimited(); }
   const Rate& rate() const { return path_.rate(); }
   Time flight() const { return path_.flight(); }

@@ -35,24 +35,45 @@ void RouteTurns::follow(Message& message) {
   }
 }
 
+void RouteTurns::send(const Sender& sender, Message& message) {
+  static constexpr std::uint16_t kOnly = 0;  // who has one port needs no route
+  message.source = NodeId{sender.node};
+  const bool only = topology_.hops(sender.node).size() == 1;
+  for (const std::uint16_t out : only ? std::span(&kOnly, 1) : router_.ways(sender.node, message))
+    enter(links_.leaving(sender.node, out), sender.classes);
+}
+
+void RouteTurns::forget() {
+  for (const std::uint32_t link : touched_) entered_[link] = 0;
+  touched_.clear();
+}
+
+void RouteTurns::add_detours(std::span<const std::uint32_t> switches, std::span<const Sender> senders) {
+  Message message;
+  for (const std::uint32_t via : switches) {
+    message.destination = NodeId{via};
+    for (const Sender& sender : senders) send(sender, message);
+    follow(message);
+    for (const std::uint32_t link : touched_) {
+      if (links_.to(link) == via) detoured_.push_back({link, entered_[link]});
+    }
+    forget();
+  }
+}
+
 void RouteTurns::add(std::uint32_t destination, std::span<const Sender> senders) {
   Message message;
   message.destination = NodeId{destination};
-  const auto forget = [this] {
-    for (const std::uint32_t link : touched_) entered_[link] = 0;
-    touched_.clear();
-  };
+  ClassSet sent = 0;
   for (const Sender& sender : senders) {
     if (sender.node == destination) continue;
-    message.source = NodeId{sender.node};
-    static constexpr std::uint16_t kOnly = 0;  // who has one port needs no route
-    const bool only = topology_.hops(sender.node).size() == 1;
-    for (const std::uint16_t out : only ? std::span(&kOnly, 1) : router_.ways(sender.node, message))
-      enter(links_.leaving(sender.node, out), sender.classes);
+    send(sender, message);
+    sent |= sender.classes;
     if (!router_.goes_by_source()) continue;
     follow(message);
     forget();
   }
+  for (const Arrival& each : detoured_) enter(each.link, each.classes & sent);
   follow(message);
   forget();
 }

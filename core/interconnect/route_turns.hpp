@@ -26,6 +26,8 @@ class RouteTurns {
   /// All must outlive it.
   RouteTurns(const Topology& topology, const DirectedLinks& links, Router& router);
 
+  /// Messages may go from these nodes first to one of `switches`, and from there on. To be said before `add`.
+  void add_detours(std::span<const std::uint32_t> switches, std::span<const Sender> senders);
   /// Messages go from these nodes to that one.
   void add(std::uint32_t destination, std::span<const Sender> senders);
 
@@ -39,7 +41,9 @@ class RouteTurns {
   };
 
   void enter(std::uint32_t link, ClassSet classes);
+  void send(const Sender& sender, Message& message);
   void follow(Message& message);
+  void forget();
 
   const Topology& topology_;
   const DirectedLinks& links_;
@@ -50,6 +54,7 @@ class RouteTurns {
   std::vector<ClassSet> entered_;  // by link
   std::vector<std::uint32_t> touched_;
   std::vector<Arrival> arrivals_;
+  std::vector<Arrival> detoured_;  // where they come in at switches of detours
 };
 
 }  // namespace cxloom

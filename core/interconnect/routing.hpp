@@ -1,112 +1,56 @@
-// Shortest-path routes with all equal-cost next hops, among which a strategy chooses.
+// The routes of a running system: the shortest ways, and the strategy that chooses among them.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "base/units.hpp"
 #include "component/fabric.hpp"
+#include "interconnect/route_table.hpp"
 #include "interconnect/routing_strategy.hpp"
 #include "interconnect/topology.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom {
 
-enum class RouteMetric : std::uint8_t {
-  kHops,     ///< fewest links
-  kLatency,  ///< least unloaded latency of a line of data: ports, flight, transit times and serialisation
-};
-
-/// For each node and destination, the ports of all shortest ways.
-class RouteTable {
- public:
-  RouteTable(const Topology& topology, RouteMetric metric);
-  /// What the one of a topology takes of memory, with the tables that switches make of it.
-  static std::uint64_t bytes(const Topology& topology, RouteMetric metric);
-
-  /// The ports of `node` on shortest ways to `destination`, in the order of the ports.
-  std::span<const std::uint16_t> next_hops(std::uint32_t node, std::uint32_t destination) const {
-    const Target& target = targets_[destination];
-    if (target.attachment == node) return {&target.attachment_port, 1};
-    const Entry& entry = entries_[row_[node] + target.group];
-    if (entry.count <= 1) return {&entry.port, entry.count};
-    return {pool_.data() + entry.first, entry.count};
-  }
-  std::size_t size() const { return targets_.size(); }
-  /// Links on a shortest way between two nodes; kUnreachable if there is none through forwarding nodes.
-  std::uint32_t distance(std::uint32_t from, std::uint32_t to) const;
-  static constexpr std::uint32_t kUnreachable = 0xffffffffU;
-
- private:
-  static constexpr std::uint32_t kNone = 0xffffffffU;
-  static constexpr std::uint16_t kFarAway = 0xffffU;
-
-  /// How a destination is reached: by the routes of its group, and if it is a leaf by a port of the node it hangs on.
-  struct Target {
-    std::uint32_t group = 0;
-    std::uint32_t attachment = kNone;
-    std::uint16_t attachment_port = 0;
-  };
-  /// The next hops from one node to one group: a port, or a list in the pool.
-  struct Entry {
-    std::uint32_t first = 0;
-    std::uint16_t count = 0;  ///< 0: unreachable
-    std::uint16_t port = 0;   ///< of a single hop
-  };
-
-  /// Destinations with the same routes.
-  struct Group {
-    std::uint32_t node = 0;  ///< that the routes lead to
-    Time tail;  ///< by latency: how far, from there on, a message's last byte falls behind its head
-    auto operator<=>(const Group&) const = default;
-  };
-
-  struct Search;
-  static std::vector<Group> group_by_routes(const Topology& topology, RouteMetric metric,
-                                            std::vector<Target>& targets);
-  void search_hops(const Topology& topology, std::uint32_t target, Search& search) const;
-  void search_latency(const Topology& topology, const Group& group, Search& search) const;
-  void add_group(std::uint32_t group, Search& search);
-
-  std::vector<Target> targets_;  // by destination
-  std::vector<Group> groups_;
-  std::vector<std::size_t> row_;  // start of a node's row in entries_; leaves share an unused one
-  std::vector<Entry> entries_;
-  std::vector<std::uint16_t> pool_;       // lists of several ports
-  std::vector<std::uint16_t> distances_;  // links from each node to each group's node, as entries_
-};
-
-/// The routes of a running system: table and strategy.
 class Router final : public Routes {
  public:
-  Router(const Topology& topology, RouteMetric metric, std::unique_ptr<RoutingStrategy> strategy)
-      : metric_(metric), table_(topology, metric), strategy_(std::move(strategy)) {}
+  /// Both must outlive it.
+  Router(const Topology& topology, const RouteTable& table, std::unique_ptr<RoutingStrategy> strategy);
 
-  std::uint16_t port(const Message& message, NodeId node) override {
-    const auto hops = table_.next_hops(node.index(), message.destination.index());
+  /// Strategies that ask for the load of a port look at these, by node: to be given before the run.
+  void see(std::span<const std::unique_ptr<Component>> components) { components_ = components; }
+
+  std::uint16_t port(Message& message, NodeId node) override {
+    std::uint32_t target = message.destination.index();
+    if (detours_) [[unlikely]]
+      target = next_target(message, node.index());
+    const auto hops = table_.next_hops(node.index(), target);
     if (hops.size() == 1) [[likely]]
       return hops[0];
-    return choose(hops, message, node);
+    return choose(hops, message, node.index(), target);
   }
   std::vector<std::uint16_t> fixed_ports(NodeId node) override;
-  /// The ports by which messages with this source and destination may leave `node`; empty: none leads there.
+  bool keeps_order() const override { return strategy_->keeps_order(); }
+  bool detours() const override { return detours_; }
+
+  /// The ports by which messages with this source and destination may leave `node`; empty: none leads there. Detours aside.
   std::span<const std::uint16_t> ways(std::uint32_t node, const Message& message);
   /// These may differ for different sources.
   bool goes_by_source() const { return strategy_->decided_by() == DecidedBy::kPair; }
-  /// The links that are down have changed.
-  void compute_anew(const Topology& topology) { table_ = RouteTable(topology, metric_); }
-  const RouteTable& table() const { return table_; }
-  RoutingStrategy& strategy() { return *strategy_; }
 
  private:
-  std::uint16_t choose(std::span<const std::uint16_t> hops, const Message& message, NodeId node);
+  Junction junction(std::uint32_t node, std::uint32_t target) const;
+  std::uint16_t choose(std::span<const std::uint16_t> hops, const Message& message, std::uint32_t node,
+                       std::uint32_t target);
+  std::uint32_t next_target(Message& message, std::uint32_t node);
 
-  RouteMetric metric_;
-  RouteTable table_;
+  const Topology& topology_;
+  const RouteTable& table_;
   std::unique_ptr<RoutingStrategy> strategy_;
+  bool detours_;
+  std::span<const std::unique_ptr<Component>> components_;
 };
 
 }  // namespace cxloom

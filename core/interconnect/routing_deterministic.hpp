@@ -18,8 +18,8 @@ class DeterministicRouting final : public RoutingStrategy {
   DeterministicRouting(const Params& /*params*/, RoutingContext& context)
       : ranks_(std::move(context.ranks)) {}
 
-  std::size_t choose(const Message& message, std::uint32_t /*node*/, std::size_t choices) override {
-    return ranks_[message.destination.index()] % choices;
+  std::size_t choose(const Message& message, const Junction& here) override {
+    return ranks_[message.destination.index()] % here.ways();
   }
   DecidedBy decided_by() const override { return DecidedBy::kDestination; }
 

@@ -16,9 +16,9 @@ class FlowHashRouting final : public RoutingStrategy {
   };
   FlowHashRouting(const Params& /*params*/, const RoutingContext& context) : key_(mix_bits(context.seed)) {}
 
-  std::size_t choose(const Message& message, std::uint32_t node, std::size_t choices) override {
+  std::size_t choose(const Message& message, const Junction& here) override {
     const std::uint64_t flow = (std::uint64_t{message.source.index()} << 32U) | message.destination.index();
-    return mix_bits(mix_bits(key_ ^ flow) + node) % choices;
+    return mix_bits(mix_bits(key_ ^ flow) + here.node()) % here.ways();
   }
   DecidedBy decided_by() const override { return DecidedBy::kPair; }
 

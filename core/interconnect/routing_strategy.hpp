@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/kind_registry.hpp"
+#include "interconnect/junction.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom {
@@ -14,7 +15,8 @@ namespace cxloom {
 /// What a strategy finds around itself when it is made.
 struct RoutingContext {
   std::uint64_t seed;
-  std::vector<std::uint32_t> ranks;  ///< of each node, its place among the nodes of its kind
+  std::vector<std::uint32_t> ranks;     ///< of each node, its place among the nodes of its kind
+  std::vector<std::uint32_t> switches;  ///< the nodes that are switches
 };
 
 /// What a strategy's choice at a node depends on.
@@ -24,21 +26,30 @@ enum class DecidedBy : std::uint8_t {
   kMessage,      ///< more
 };
 
-/// Chooses one of several equally good next hops.
+/// Instead of a node: straight to the destination.
+inline constexpr std::uint32_t kNoDetour = ~std::uint32_t{0};
+
+/// Chooses one of several equally good next hops, and may send messages on detours.
 ///
-/// Contract. Ordering: messages of one class (Channel) from one source to one address must keep their order, so a
-/// strategy must give all of them the same path while they may be under way; it may spread messages to different
-/// addresses or of different classes as it likes. Virtual channels: a strategy that admits paths which are not shortest,
-/// and so may close a circle of waiting buffers, must also move the message to a channel that breaks the circle; the
-/// strategies here take shortest paths and leave the channel alone.
+/// Contract. Ordering: messages of one class (Channel) from one source to one address arrive in the order in which they
+/// were sent. A strategy that gives all of them the same path while they may be under way keeps it so; one that does not
+/// says so (`keeps_order`), and then receivers put them in order again, all but those of CXL.io, which must have one path. Deadlock: ways that are not shortest close more circles of
+/// buffers; `cxloom check` looks at all that a strategy may do.
 class RoutingStrategy {
  public:
   virtual ~RoutingStrategy() = default;
-  /// An index below `choices`, which is at least two. `node` is where the message is.
-  virtual std::size_t choose(const Message& message, std::uint32_t node, std::size_t choices) = 0;
+  /// A way below `here.ways()`, of which there are at least two.
+  virtual std::size_t choose(const Message& message, const Junction& here) = 0;
   /// At one node, what decides, and always in the same way. It may be asked before the run, with messages of which nothing
   /// else is known.
   virtual DecidedBy decided_by() const { return DecidedBy::kMessage; }
+  /// Messages of a class from a source to an address never overtake each other.
+  virtual bool keeps_order() const { return true; }
+
+  /// It sends messages on detours: `detour` is to be asked.
+  virtual bool detours() const { return false; }
+  /// A switch to which the message goes first, or kNoDetour. Asked once, at the first switch that the message comes to.
+  virtual std::uint32_t detour(const Message& /*message*/, const Junction& /*here*/) { return kNoDetour; }
 };
 
 using RoutingRegistry = KindRegistry<RoutingStrategy, RoutingContext>;

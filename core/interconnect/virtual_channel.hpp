@@ -52,13 +52,13 @@ class alignas(64) VirtualChannel final {
 
   /// Counts the credits that have come back by now, if there is no other left.
   void update(Time now) {
-    if (has_credit()) return;
-    while (credit_line_->arrived(now)) {
-      const Time came = credit_line_->take();
-      if (credits_++ > 0) continue;
-      if (came > blocked_since_) blocked_ += came - blocked_since_;
-      if (came > starved_since_ && !waits.empty()) starved_ += came - starved_since_;
-    }
+    if (!has_credit()) count_credits(now);
+  }
+  /// Credits in use, of a class that is limited.
+  std::uint32_t in_use(Time now) {
+    if (!limited()) return 0;
+    count_credits(now);
+    return credit_line_->total() - credits_;
   }
   bool limited() const { return credit_line_ != nullptr; }
   bool has_credit() const { return !limited() || credits_ > 0; }
@@ -87,6 +87,15 @@ class alignas(64) VirtualChannel final {
   WaitList waits;
 
  private:
+  void count_credits(Time now) {
+    while (credit_line_->arrived(now)) {
+      const Time came = credit_line_->take();
+      if (credits_++ > 0) continue;
+      if (came > blocked_since_) blocked_ += came - blocked_since_;
+      if (came > starved_since_ && !waits.empty()) starved_ += came - starved_since_;
+    }
+  }
+
   CreditLine* credit_line_;
   Time blocked_;
   Time blocked_since_;

@@ -238,6 +238,8 @@ void VirtualChannels::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
   }
 }
 
+std::uint32_t VirtualChannels::credits_in_use(Channel which) { return channel(which).in_use(kernel_.now()); }
+
 void VirtualChannels::give_back(Channel which, Time now) {
   if (CreditLine* line = channel(which).credit_line()) line->take_back(now);
 }

@@ -117,6 +117,8 @@ class VirtualChannels final : public EventHandler {
 
   /// By class, through which the far end gives them back; null if no class is limited.
   CreditLine* credit_lines() { return credit_lines_.empty() ? nullptr : credit_lines_.data(); }
+  /// Buffers of a class at the far end that are taken, as far as is known here; zero without a limit.
+  std::uint32_t credits_in_use(Channel which);
   /// A message goes nowhere after all: its credit is free again.
   void give_back(Channel which, Time now);
   /// A credit that was asked for has arrived: the kind of event is its class.

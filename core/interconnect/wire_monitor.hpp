@@ -67,6 +67,11 @@ class WireMonitor {
     settle(now);
     return messages_before_ + totals_.messages;
   }
+  /// Messages that wait for the wire now.
+  std::int64_t waiting(Time now) {
+    settle(now);
+    return queue_.level();
+  }
   /// Messages waiting for the wire; up to date after `totals` and once the window is closed.
   const LevelMonitor& queue() const { return queue_; }
   LevelMonitor& queue() { return queue_; }

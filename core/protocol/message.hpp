@@ -10,6 +10,10 @@
 
 namespace cxloom {
 
+/// Values of `Message::via` besides nodes.
+inline constexpr NodeId kViaUndecided{0xffffffffU};
+inline constexpr NodeId kViaNobody{0xfffffffeU};
+
 /// The order of the members is that of use: what every hop touches is one cache line.
 struct Message {
   Message* next = nullptr;     ///< link of the queue it waits in
@@ -37,6 +41,10 @@ struct Message {
   /// Of an answer (H2D Rsp, S2M NDR) of the home of coherent lines: its number among those to this cache. Of what asks the cache for
   /// a line by CXL.cache: that of the last answer before it. It waits for all of them.
   std::uint32_t pushes = 0;
+  /// Where routes detour: the switch to which it goes first.
+  NodeId via = kViaUndecided;
+  /// Where routes may change the order: its number among the messages that must stay in order.
+  std::uint32_t order = 0;
   /// A second message of the sender, for an answer of two parts or for data that are asked for: who answers sends it, too,
   /// and it ends here again.
   Message* completion = nullptr;

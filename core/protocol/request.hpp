@@ -28,8 +28,8 @@ struct alignas(64) Request {
   Request* next = nullptr;    ///< link of the list it waits in
   Request* parent = nullptr;  ///< the access of several lines of which this is one; none: it is an access
   std::uint64_t id = 0;       ///< number of the request at its requester, from zero, warm-up included
-  Address address;
   alignas(64) Account account;
+  Address address;
   NodeId target;  ///< the device that answered, also that it failed; the requester itself for a cache hit
   std::uint32_t index = 0;  ///< its place in the requester's pool: the tag of its messages
   std::uint32_t thread = 0;
@@ -56,6 +56,6 @@ struct alignas(64) Request {
   void charge(Segment segment, Time until) { account.charge(segment, until); }
 };
 
-static_assert(sizeof(Request) <= 320, "a request in flight costs five cache lines, its message included");
+static_assert(sizeof(Request) <= 384, "a request in flight costs six cache lines, its message included");
 
 }  // namespace cxloom

@@ -31,9 +31,10 @@ enum class Segment : std::uint8_t {
   kFilter,
   kHomeQueue,
   kSnoop,
+  kReorder,
 };
 
-inline constexpr std::size_t kSegmentCount = 20;
+inline constexpr std::size_t kSegmentCount = 21;
 
 struct SegmentInfo {
   std::string_view name;
@@ -68,15 +69,17 @@ inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
      "waiting at the coherency agent: for an earlier request to the line, or for a free entry of the filter"},
     {"snoop",
      "in a cache that was snooped: looking up, clearing, waiting for what was under way for the line"},
+    {"reorder", "waiting at the receiver for an earlier message to the line, which took another way"},
 }};
 
 /// The order in which people read them: along the way of a request.
 inline constexpr std::array<Segment, kSegmentCount> kPathOrder{
-    Segment::kRequesterQueue, Segment::kProcess,    Segment::kCache,         Segment::kMshr,
-    Segment::kLinkQueue,      Segment::kCredit,     Segment::kSerialization, Segment::kPortDelay,
-    Segment::kPropagation,    Segment::kRetry,      Segment::kBusQueue,      Segment::kBus,
-    Segment::kSwitchQueue,    Segment::kSwitching,  Segment::kFilter,        Segment::kHomeQueue,
-    Segment::kSnoop,          Segment::kController, Segment::kMediaQueue,    Segment::kMedia,
+    Segment::kRequesterQueue, Segment::kProcess,   Segment::kCache,         Segment::kMshr,
+    Segment::kLinkQueue,      Segment::kCredit,    Segment::kSerialization, Segment::kPortDelay,
+    Segment::kPropagation,    Segment::kRetry,     Segment::kBusQueue,      Segment::kBus,
+    Segment::kSwitchQueue,    Segment::kSwitching, Segment::kReorder,       Segment::kFilter,
+    Segment::kHomeQueue,      Segment::kSnoop,     Segment::kController,    Segment::kMediaQueue,
+    Segment::kMedia,
 };
 
 }  // namespace cxloom

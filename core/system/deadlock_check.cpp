@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <map>
 
 #include "base/digraph.hpp"
 #include "component/component.hpp"
@@ -56,6 +57,7 @@ class ChannelGraph {
         std::ranges::any_of(system_.components(), [](const auto& c) { return c->arbitrates(); });
     if (!anywhere) return;
     RouteTurns turns(topology_, links_, system_.router());
+    if (system_.router().detours()) add_detours(flows, turns);
     for (const auto& [destination, senders] : flows.to) turns.add(destination, senders);
     for (std::uint32_t link = 0; link < links_.size(); ++link) {
       const std::uint32_t node = links_.to(link);
@@ -65,6 +67,21 @@ class ChannelGraph {
         depend(link, next, turns.classes(link, out.port) & limited_[link] & limited_[next]);
       }
     }
+  }
+
+  // Anybody's messages may go by any switch.
+  void add_detours(const MessageFlows& flows, RouteTurns& turns) const {
+    std::map<std::uint32_t, ClassSet> classes;
+    for (const auto& [destination, senders] : flows.to) {
+      for (const RouteTurns::Sender& sender : senders) classes[sender.node] |= sender.classes;
+    }
+    std::vector<RouteTurns::Sender> senders;
+    for (const auto& [node, sent] : classes) senders.push_back({node, sent});
+    std::vector<std::uint32_t> switches;
+    for (std::uint32_t node = 0; node < topology_.size(); ++node) {
+      if (topology_.node(node).is_switch) switches.push_back(node);
+    }
+    turns.add_detours(switches, senders);
   }
 
   // A link on another of the same classes.

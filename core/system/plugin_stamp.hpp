@@ -122,6 +122,7 @@ constexpr PluginStamp make_plugin_stamp() {
            layout<FieldInfo>("FieldInfo"),
            layout<InputError>("InputError"),
            layout<Kernel>("Kernel"),
+           layout<Junction>("Junction"),
            layout<MeasureInfo>("MeasureInfo"),
            layout<Media>("Media"),
            layout<MediaContext>("MediaContext"),

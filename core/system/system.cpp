@@ -255,15 +255,20 @@ void System::make_links() {
   const MemoryEstimate routes = estimate_routes(topology_, spec_.run.route_by);
   check_memory(routes);
   memory_need_ += routes.bytes();
-  RoutingContext context{spec_.run.seed, {}};
+  RoutingContext context{spec_.run.seed, {}, {}};
+  for (std::uint32_t node = 0; node < topology_.size(); ++node) {
+    if (topology_.node(node).is_switch) context.switches.push_back(node);
+  }
   std::map<std::string, std::uint32_t> counts;
   for (const Spec::Device& device : spec_.devices) context.ranks.push_back(counts[device.kinded.kind]++);
-  auto router = std::make_unique<Router>(topology_, spec_.run.route_by, below("run.routing", [&] {
+  routes_ = std::make_unique<RouteTable>(topology_, spec_.run.route_by);
+  auto router = std::make_unique<Router>(topology_, *routes_, below("run.routing", [&] {
                                            return registry_.routing.make(spec_.run.routing, context);
                                          }));
+  router->see(components_);
   router_ = router.get();
-  routes_ = &router->table();
   fabric_.routes = std::move(router);
+  check_order();
 }
 
 void System::make_link(const Spec::Link& link, std::string name) {
@@ -287,7 +292,21 @@ void System::make_link(const Spec::Link& link, std::string name) {
 
 void System::route_around(const std::vector<bool>& links) {
   for (std::uint32_t link = 0; link < links.size(); ++link) topology_.set_down(link, links[link]);
-  router_->compute_anew(topology_);
+  *routes_ = RouteTable(topology_, spec_.run.route_by);
+}
+
+// Who puts messages in order again would wait for one that an outage has answered on its way.
+void System::check_order() const {
+  if (router_->keeps_order()) return;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const OutageParams& outage = links_[i].params->outage;
+    if (!outage.at || !outage.fail) continue;
+    throw InputError({"an outage that fails requests beside routing that changes their order",
+                      "link '" + links_[i].name + "' with outage.fail, routing: " + spec_.run.routing.kind,
+                      "fail: false: what comes during the outage waits; or routing that keeps the order",
+                      {}},
+                     "run.routing");
+  }
 }
 
 // Before there are routes, whose number is the square of that of the devices.

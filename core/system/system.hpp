@@ -71,6 +71,7 @@ class System {
   void make_links();
   void make_link(const Spec::Link& link, std::string name);
   void check_connected() const;
+  void check_order() const;
   NodeId find_device(const std::string& name) const;
   NodeId find_requester(const std::string& name) const;
   ArbitrationNames names_around(const Component& owner) const;
@@ -79,9 +80,9 @@ class System {
   const Registry& registry_;
   const Spec& spec_;
   Fabric fabric_;
-  const RouteTable* routes_ = nullptr;  // of the fabric
-  Router* router_ = nullptr;            // the fabric's
+  Router* router_ = nullptr;  // the fabric's
   Topology topology_;
+  std::unique_ptr<RouteTable> routes_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::unique_ptr<Component>> components_;
   std::vector<InArena<LinkEnd>> link_ends_;

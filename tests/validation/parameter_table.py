@@ -378,6 +378,26 @@ def run_rows() -> Iterator[Turn]:
     crossing = generated("spine-leaf", WORK, leaves=2, spines=2, devices_per_leaf=4, link=wire)
     crossing["workload"] = {host: {**crossing["workload"][host], "reads": 1.0} for host in ("host0", "host2")}
     yield Turn("run.routing", crossing, "run.routing", ("deterministic", "random"), RISES, bandwidth)
+    # Two switches with a link between them, and one by a third: detours relieve the link, the fewer the higher the threshold.
+    ends = [("a", "b"), ("a", "c"), ("c", "b"), ("host", "a"), ("mem", "b")]
+    around = {
+        "devices": {
+            "host": {"kind": "host", "queue": 256},
+            **{name: {"kind": "switch"} for name in ("a", "b", "c")},
+            "mem": {"kind": "memory", "media": {"kind": "fixed", "latency": "1ns"}},
+        },
+        "links": [
+            {
+                "between": [a, b],
+                "bandwidth": "8GB/s" if "host" not in (a, b) and "mem" not in (a, b) else "64GB/s",
+            }
+            for a, b in ends
+        ],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": {"pattern": "random", **WORK}},
+        "run": {"routing": {"kind": "ugal"}},
+    }
+    yield Turn("routing.ugal.threshold", around, "run.routing.threshold", (0, 1_000_000), FALLS, bandwidth)
     detour = {
         "devices": {
             "host": {"kind": "host"},

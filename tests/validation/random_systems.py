@@ -8,6 +8,10 @@ from hypothesis import strategies as st
 from validation.prefetchers import PREFETCHER
 from validation.systems import Spec
 
+from cxloom import _core
+
+ROUTING = ["deterministic", "flow-hash", "random", "adaptive", "valiant", "ugal"]
+
 CXL_WAYS = (1, 2, 3, 4, 6, 8, 12, 16)
 
 
@@ -202,7 +206,7 @@ def systems(draw: st.DrawFn) -> Spec:
         "run": {
             "warmup": draw(st.integers(0, 30)),
             "seed": draw(st.integers(1, 99)),
-            "routing": draw(st.sampled_from(["deterministic", "flow-hash", "random"])),
+            "routing": draw(st.sampled_from(ROUTING)),
             "route_by": draw(st.sampled_from(["hops", "latency"])),
         },
         "outputs": {"requests": True, "series": "100ns"},
@@ -210,10 +214,5 @@ def systems(draw: st.DrawFn) -> Spec:
 
 
 def may_deadlock(spec: Spec) -> bool:
-    """Whether buffers can wait for each other in a circle: it takes credits, queues at the inputs of switches that
-    hold them, and a circle of links."""
-    hub = {n: d for n, d in spec["devices"].items() if d["kind"] in ("bus", "switch")}
-    inner = [link for link in spec["links"] if all(end in hub for end in link["between"])]
-    circle = len(inner) >= len(hub)
-    holding = any(d.get("queueing", "output") != "output" for d in hub.values())
-    return circle and holding and any("credits" in link for link in inner)
+    """Whether buffers can wait for each other in a circle, as the channel dependency graph of the routes says."""
+    return bool(_core.check(spec, {})["deadlock"]["possible"])

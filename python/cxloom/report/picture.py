@@ -30,6 +30,7 @@ LOOKS: dict[str, tuple[str, str]] = {
     "bus": (style.VERMILION, ""),
     "switch_queue": (style.PURPLE, "//"),
     "switching": (style.PURPLE, ""),
+    "reorder": ("#d9b8d4", "//"),
     "filter": ("#b7a6d9", ""),
     "home_queue": ("#b7a6d9", "//"),
     "snoop": ("#8c6bb1", ""),

@@ -40,8 +40,9 @@ class Mixed {
     write_links();
     write_regions();
     write_programs();
-    made_.system.run_with({{"seed", static_cast<std::int64_t>(seed_ % 1000)},
-                           {"routing", draw_.one_of({"deterministic", "random", "flow-hash"})}});
+    made_.system.run_with(
+        {{"seed", static_cast<std::int64_t>(seed_ % 1000)},
+         {"routing", draw_.one_of({"deterministic", "random", "flow-hash", "adaptive", "valiant", "ugal"})}});
     return std::move(made_);
   }
 

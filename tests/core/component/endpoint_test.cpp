@@ -172,7 +172,7 @@ TEST(Endpoint, AnAgentThatOnlySendsKeepsTheOrderToo) {
 /// Leads to the second port, and counts how often it is asked.
 class CountedRoutes final : public Routes {
  public:
-  std::uint16_t port(const Message& /*message*/, NodeId /*node*/) override {
+  std::uint16_t port(Message& /*message*/, NodeId /*node*/) override {
     ++asked;
     return 1;
   }

@@ -59,7 +59,7 @@ TEST(Bus, AHalfDuplexBusSharesAndTurns) {
 /// Leads from the bus to its second port, and counts how often it is asked.
 class CountedRoutes final : public Routes {
  public:
-  std::uint16_t port(const Message& /*message*/, NodeId /*node*/) override {
+  std::uint16_t port(Message& /*message*/, NodeId /*node*/) override {
     ++asked;
     return 1;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ std::unique_ptr<RoutingStrategy> strategy_of(const char* kind, std::uint64_t see
                                              std::vector<std::uint32_t> ranks) {
   RoutingRegistry registry("routing");
   register_routing(registry);
-  RoutingContext context{seed, std::move(ranks)};
+  RoutingContext context{seed, std::move(ranks), {}};
   return registry.make({kind, Value(Value::Map{})}, context);
 }
 
@@ -358,16 +359,18 @@ TEST(Router, FixedPortsAreThoseOfEveryMessageToADestination) {
     std::vector<std::uint32_t> ranks(topology.size());
     for (std::uint32_t i = 0; i < ranks.size(); ++i) ranks[i] = i;
     for (const char* kind : {"deterministic", "flow-hash", "random"}) {
-      Router router(topology, RouteMetric::kHops, strategy_of(kind, seed, ranks));
+      const RouteTable table(topology, RouteMetric::kHops);
+      Router router(topology, table, strategy_of(kind, seed, ranks));
       for (std::uint32_t node = 0; node < topology.size(); ++node) {
         if (!topology.node(node).forwards) continue;
         const std::vector<std::uint16_t> ports = router.fixed_ports(NodeId{node});
         for (std::uint32_t to = 0; to < topology.size(); ++to) {
           if (to == node) continue;
-          const bool tie = router.table().next_hops(node, to).size() > 1;
+          const bool tie = table.next_hops(node, to).size() > 1;
           EXPECT_EQ(ports[to] == Router::kVaries, tie && std::string(kind) != "deterministic");
           if (ports[to] != Router::kVaries) {
-            EXPECT_EQ(router.port(message_to(0, to, 64 * to), NodeId{node}), ports[to]);
+            Message message = message_to(0, to, 64 * to);
+            EXPECT_EQ(router.port(message, NodeId{node}), ports[to]);
           }
         }
       }
@@ -375,44 +378,66 @@ TEST(Router, FixedPortsAreThoseOfEveryMessageToADestination) {
   }
 }
 
+/// A place with so many ways: node 0, with the target behind them all.
+class Place {
+ public:
+  explicit Place(std::uint32_t ways) {
+    for (std::uint32_t i = 0; i < ways + 2; ++i)
+      topology_.add_node({"sw" + std::to_string(i), true, true, Time{}});
+    for (std::uint32_t i = 0; i < ways; ++i) {
+      topology_.connect(NodeId{0}, NodeId{i + 2}, {}, {});
+      topology_.connect(NodeId{i + 2}, NodeId{1}, {}, {});
+    }
+    table_ = std::make_unique<RouteTable>(topology_, RouteMetric::kHops);
+  }
+  Junction here() const { return {*table_, 0, 1, nullptr}; }
+
+ private:
+  Topology topology_;
+  std::unique_ptr<RouteTable> table_;
+};
+
 TEST(RoutingStrategy, DeterministicSpreadsDestinationsEvenly) {
+  const Place place(4);
   std::vector<std::uint32_t> ranks(16);
   for (std::uint32_t i = 0; i < 16; ++i) ranks[i] = i;
   const auto strategy = strategy_of("deterministic", 1, ranks);
   std::vector<int> counts(4, 0);
   for (std::uint32_t to = 0; to < 16; ++to) {
-    const std::size_t choice = strategy->choose(message_to(99, to), 5, 4);
+    const std::size_t choice = strategy->choose(message_to(99, to), place.here());
     ++counts[choice];
-    EXPECT_EQ(strategy->choose(message_to(3, to, 4096, Opcode::kCmp), 7, 4),
+    EXPECT_EQ(strategy->choose(message_to(3, to, 4096, Opcode::kCmp), place.here()),
               choice);  // of the destination alone
   }
   EXPECT_EQ(counts, (std::vector<int>{4, 4, 4, 4}));
 }
 
 TEST(RoutingStrategy, FlowHashKeepsAFlowOnOnePathAndSpreadsFlows) {
+  const Place place(4);
   const auto strategy = strategy_of("flow-hash", 7, {});
   std::vector<int> counts(4, 0);
   for (std::uint32_t source = 0; source < 64; ++source) {
     for (std::uint32_t to = 0; to < 64; ++to) {
-      const std::size_t choice = strategy->choose(message_to(source, to), 5, 4);
+      const std::size_t choice = strategy->choose(message_to(source, to), place.here());
       ++counts[choice];
-      EXPECT_EQ(strategy->choose(message_to(source, to, 64 * source, Opcode::kMemWr), 5, 4), choice);
+      EXPECT_EQ(strategy->choose(message_to(source, to, 64 * source, Opcode::kMemWr), place.here()), choice);
     }
   }
   for (const int count : counts) EXPECT_NEAR(count, 1024, 140);  // five sigma
 }
 
 TEST(RoutingStrategy, RandomKeepsALineOfAClassOnOnePathAndSpreadsLines) {
+  const Place place(4);
   const auto strategy = strategy_of("random", 7, {});
   std::vector<int> counts(4, 0);
   bool classes_differ = false;
   for (std::uint64_t line = 0; line < 4096; ++line) {
-    const std::size_t choice = strategy->choose(message_to(1, 2, line * 64), 5, 4);
+    const std::size_t choice = strategy->choose(message_to(1, 2, line * 64), place.here());
     ++counts[choice];
-    EXPECT_EQ(strategy->choose(message_to(1, 3, line * 64 + 63), 5, 4),
+    EXPECT_EQ(strategy->choose(message_to(1, 3, line * 64 + 63), place.here()),
               choice);  // the same line, class and source
-    classes_differ =
-        classes_differ || strategy->choose(message_to(1, 2, line * 64, Opcode::kMemWr), 5, 4) != choice;
+    classes_differ = classes_differ ||
+                     strategy->choose(message_to(1, 2, line * 64, Opcode::kMemWr), place.here()) != choice;
   }
   EXPECT_TRUE(classes_differ);
   for (const int count : counts) EXPECT_NEAR(count, 1024, 140);
@@ -422,9 +447,7 @@ TEST(RoutingStrategy, RandomKeepsALineOfAClassOnOnePathAndSpreadsLines) {
 class Fixed final : public RoutingStrategy {
  public:
   explicit Fixed(std::size_t index) : index_(index) {}
-  std::size_t choose(const Message& /*message*/, std::uint32_t /*node*/, std::size_t /*choices*/) override {
-    return index_;
-  }
+  std::size_t choose(const Message& /*message*/, const Junction& /*here*/) override { return index_; }
 
  private:
   std::size_t index_;
@@ -439,11 +462,11 @@ TEST(Router, AWayThatThereIsNotIsAnError) {
     topology.connect(NodeId{a}, NodeId{b}, {}, {});
   Message message;
   message.destination = NodeId{3};
+  const RouteTable table(topology, RouteMetric::kHops);
   for (const std::size_t index : {0U, 1U}) {
-    EXPECT_EQ(Router(topology, RouteMetric::kHops, std::make_unique<Fixed>(index)).port(message, NodeId{0}),
-              index);
+    EXPECT_EQ(Router(topology, table, std::make_unique<Fixed>(index)).port(message, NodeId{0}), index);
   }
-  Router astray(topology, RouteMetric::kHops, std::make_unique<Fixed>(2));
+  Router astray(topology, table, std::make_unique<Fixed>(2));
   try {
     astray.port(message, NodeId{0});
     FAIL() << "taken";

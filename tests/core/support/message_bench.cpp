@@ -20,6 +20,7 @@ class MessageBench::Outlet final : public Port {
     bench_.send(message, nullptr);
   }
   void share() override {}
+  std::uint32_t load(Channel /*which*/) override { return 0; }
   bool unlimited() const override { return true; }
   WireMonitor& monitor() override { throw InternalError("a bench has no wires"); }
 

@@ -178,9 +178,9 @@ test::System random_fabric(std::uint64_t seed) {
                                   {"reads", 0.5},
                                   {"footprint", "256KiB"}});
   }
-  const char* const kinds[] = {"deterministic", "flow-hash", "random"};
+  const char* const kinds[] = {"deterministic", "flow-hash", "random", "adaptive", "valiant", "ugal"};
   return system.region(memories, {{"policy", "weighted"}, {"interleave", "256B"}})
-      .run_with({{"routing", kinds[random.below(3)]}, {"seed", number(seed)}});
+      .run_with({{"routing", kinds[random.below(6)]}, {"seed", number(seed)}});
 }
 
 // CXLOOM_FABRICS says how many, by default what an ordinary test run has time for.

@@ -22,8 +22,8 @@ class AstrayRouting final : public RoutingStrategy {
  public:
   using Params = AstrayParams;
   AstrayRouting(const AstrayParams& /*params*/, const RoutingContext& /*context*/) {}
-  std::size_t choose(const Message& /*message*/, std::uint32_t /*node*/, std::size_t choices) override {
-    return choices;
+  std::size_t choose(const Message& /*message*/, const Junction& here) override {
+    return here.ways();
   }
 };
 

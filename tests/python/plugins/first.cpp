@@ -17,10 +17,10 @@ class First final : public RoutingStrategy {
   };
   First(const Params& params, const RoutingContext& /*context*/) : last_(params.last) {}
 
-  std::size_t choose(const Message& /*message*/, std::uint32_t /*node*/, std::size_t choices) override {
-    return last_ ? choices - 1 : 0;
+  std::size_t choose(const Message& /*message*/, const Junction& here) override {
+    return last_ ? here.ways() - 1 : 0;
   }
-  cxloom::DecidedBy decided_by() const override { return cxloom::DecidedBy::kDestination; }
+  DecidedBy decided_by() const override { return DecidedBy::kDestination; }
 
  private:
   bool last_;

@@ -1,0 +1,48 @@
+// What strategies share that draw: the draw, and the choice of the least busy way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/random.hpp"
+#include "interconnect/junction.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom {
+
+/// As good as a draw for each message where traffic is scattered. Of all messages of one class from one source to one line it is the
+/// same, which keeps their order.
+class RoutingDraw {
+ public:
+  explicit RoutingDraw(std::uint64_t seed) : key_(mix_bits(seed ^ 0x726f757465ULL)) {}
+
+  /// At each `place` another one.
+  std::uint64_t of(const Message& message, std::uint32_t place) const {
+    const std::uint64_t line = LineAddress::of(message.address).number();
+    const std::uint64_t flow =
+        (std::uint64_t{message.source.index()} << 8U) | static_cast<std::uint64_t>(message.channel);
+    return mix_bits(mix_bits(key_ ^ line) ^ mix_bits(flow) ^ place);
+  }
+
+ private:
+  std::uint64_t key_;
+};
+
+/// The least busy way, beginning with the one that is drawn. CXL.io, which nobody puts in order again, takes that one always.
+inline std::size_t least_busy(const Message& message, const Junction& here, const RoutingDraw& draw) {
+  const std::size_t ways = here.ways();
+  std::size_t chosen = draw.of(message, here.node()) % ways;
+  if (message.channel == Channel::kIo) return chosen;
+  std::uint32_t least = here.load(chosen, message.channel);
+  for (std::size_t i = 1, way = chosen; i < ways && least > 0; ++i) {
+    way = way + 1 == ways ? 0 : way + 1;
+    const std::uint32_t load = here.load(way, message.channel);
+    if (load < least) {
+      least = load;
+      chosen = way;
+    }
+  }
+  return chosen;
+}
+
+}  // namespace cxloom

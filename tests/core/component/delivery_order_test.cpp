@@ -1,0 +1,105 @@
+#include "component/delivery_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/random.hpp"
+
+namespace cxloom {
+namespace {
+
+Message message(std::uint32_t from, std::uint32_t to, std::uint64_t line,
+                Channel channel = Channel::kM2SReq) {
+  Message made;
+  made.source = NodeId{from};
+  made.destination = NodeId{to};
+  made.address = Address{line * 64};
+  made.channel = channel;
+  return made;
+}
+
+TEST(DeliveryOrder, WhatComesInOrderIsTakenAtOnce) {
+  DeliveryOrder sender;
+  DeliveryOrder receiver;
+  for (int i = 0; i < 3; ++i) {
+    Message one = message(1, 2, 7);
+    sender.number(one);
+    const std::uint64_t stream = DeliveryOrder::stream_of(one);
+    EXPECT_TRUE(receiver.in_turn(one, stream));
+    EXPECT_EQ(receiver.next(stream), nullptr);
+  }
+}
+
+TEST(DeliveryOrder, WhatComesTooEarlyWaitsForThoseBefore) {
+  DeliveryOrder sender;
+  DeliveryOrder receiver;
+  std::vector<Message> sent(3, message(1, 2, 7));
+  for (Message& each : sent) sender.number(each);
+  const std::uint64_t stream = DeliveryOrder::stream_of(sent[0]);
+  EXPECT_FALSE(receiver.in_turn(sent[2], stream));
+  EXPECT_FALSE(receiver.in_turn(sent[1], stream));
+  EXPECT_EQ(receiver.held(), 2U);
+  EXPECT_TRUE(receiver.in_turn(sent[0], stream));
+  EXPECT_EQ(receiver.next(stream), &sent[1]);
+  EXPECT_EQ(receiver.next(stream), &sent[2]);
+  EXPECT_EQ(receiver.next(stream), nullptr);
+  EXPECT_EQ(receiver.held(), 0U);
+}
+
+TEST(DeliveryOrder, OtherLinesClassesAndPeersAreStreamsOfTheirOwn) {
+  const Message one = message(1, 2, 7);
+  for (const Message& other : {message(1, 2, 8), message(3, 2, 7), message(1, 2, 7, Channel::kM2SRwD)}) {
+    EXPECT_NE(DeliveryOrder::stream_of(other), DeliveryOrder::stream_of(one));
+  }
+  Message part = one;
+  part.address = Address{7 * 64 + 63};
+  EXPECT_EQ(DeliveryOrder::stream_of(part), DeliveryOrder::stream_of(one));
+}
+
+TEST(DeliveryOrder, CxlIoHasOnePathAndNoNumbers) {
+  EXPECT_FALSE(DeliveryOrder::covers(Channel::kIo));
+  EXPECT_TRUE(DeliveryOrder::covers(Channel::kM2SReq));
+}
+
+// Messages of few lines between few devices arrive in any order: each stream is taken in the order in which it was sent, and all
+// are taken.
+TEST(DeliveryOrder, RandomArrivalsAreTakenInTheOrderOfEachStream) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    RandomStream random(seed, "order", "test");
+    std::map<std::uint32_t, DeliveryOrder> devices;
+    std::vector<Message> sent;
+    for (int i = 0; i < 60; ++i) {
+      const auto from = static_cast<std::uint32_t>(random.below(3));
+      const auto to = static_cast<std::uint32_t>((from + 1 + random.below(2)) % 3);
+      sent.push_back(
+          message(from, to, random.below(3), random.chance(0.5) ? Channel::kM2SReq : Channel::kS2MNDR));
+      sent.back().tag = static_cast<std::uint32_t>(i);
+      devices[from].number(sent.back());
+    }
+    std::vector<std::size_t> arrivals(sent.size());
+    for (std::size_t i = 0; i < arrivals.size(); ++i) arrivals[i] = i;
+    for (std::size_t i = arrivals.size(); i > 1; --i) std::swap(arrivals[i - 1], arrivals[random.below(i)]);
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::uint32_t>> taken;
+    std::size_t count = 0;
+    const auto take = [&](const Message& each, std::uint64_t stream) {
+      taken[{each.destination.index(), stream}].push_back(each.tag);
+      ++count;
+    };
+    for (const std::size_t i : arrivals) {
+      DeliveryOrder& receiver = devices[sent[i].destination.index()];
+      const std::uint64_t stream = DeliveryOrder::stream_of(sent[i]);
+      if (!receiver.in_turn(sent[i], stream)) continue;
+      take(sent[i], stream);
+      while (const Message* const next = receiver.next(stream)) take(*next, stream);
+    }
+    EXPECT_EQ(count, sent.size());
+    for (const auto& [stream, tags] : taken) EXPECT_TRUE(std::is_sorted(tags.begin(), tags.end())) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace cxloom

@@ -31,7 +31,7 @@ class DeliveryOrder {
  private:
   struct Cell {
     std::uint64_t stream = 0;
-    std::uint32_t next = 0;
+    std::uint16_t next = 0;  ///< fewer are under way than it counts
     std::uint64_t key() const { return stream; }
   };
   struct Held {

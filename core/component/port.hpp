@@ -2,11 +2,10 @@
 #pragma once
 
 #include "base/units.hpp"
-#include "protocol/opcode.hpp"
+#include "protocol/lane.hpp"
 
 namespace cxloom {
 
-struct Message;
 class VirtualChannels;
 class WireMonitor;
 
@@ -40,12 +39,14 @@ class Port {
   bool returns_credits() const { return returns_credits_; }
   /// Says that the receive buffer which `message` took when it came in through this port is free from time `at` on.
   /// Receivers call it once for every message; without flow control it costs nothing.
-  void release(const Message& message, Time at) {
-    if (returns_credits_) return_credit(message, at);
+  void release(const Message& message, Time at) { release(lane_of(message.channel), at); }
+  /// The same where messages come in by several virtual channels of a class.
+  void release(Lane lane, Time at) {
+    if (returns_credits_) return_credit(lane, at);
   }
 
  protected:
-  virtual void return_credit(const Message& /*message*/, Time /*at*/) {}
+  virtual void return_credit(Lane /*lane*/, Time /*at*/) {}
   bool returns_credits_ = false;
 };
 

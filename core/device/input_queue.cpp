@@ -13,6 +13,7 @@ std::uint16_t InputQueue::input() const { return core_.is_port(place_.input) ? p
 void InputQueue::push(Message& message, std::uint16_t output) {
   const bool first = queue_.empty() && !leaving_;
   message.port = output;
+  message.virtual_channel = core_.next_virtual_channel(place_.input, output, message.virtual_channel);
   queue_.push(message);
   if (core_.in_order()) {
     // Behind another one's head it waits for its own port all the same: the port's queue is whoever is to leave by it.
@@ -25,8 +26,8 @@ void InputQueue::push(Message& message, std::uint16_t output) {
 }
 
 void InputQueue::taken(Time end) {
-  Message& gone = queue_.pop();
-  core_.release(gone, place_.input, end);
+  queue_.pop();
+  core_.release(place_.lane, place_.input, end);
   if (core_.in_order() && end > core_.now()) {
     leaving_ = true;  // one message at a time leaves the queue, whatever port it goes to
     core_.wake_when_left(*this, end);
@@ -66,8 +67,10 @@ void InputQueue::turn_back() {
   Message& message = queue_.front();
   core_.output(message.port).withdraw(message);
   const std::uint16_t output = core_.other_output_of(message);
+  message.virtual_channel = virtual_channel_of(place_.lane);
   if (output != Routes::kNowhere) {
     message.port = output;
+    message.virtual_channel = core_.next_virtual_channel(place_.input, output, message.virtual_channel);
     core_.output(output).count_waiting();
     ask();
     return;
@@ -87,6 +90,7 @@ void InputQueue::turn_back_all() {
     Message& message = turned.pop();
     core_.output(before.output).withdraw(message);
     message.port = before.input;
+    message.virtual_channel = virtual_channel_of(before.lane);
     core_.forward_anew(message);
   }
 }
@@ -106,7 +110,7 @@ void InputQueue::ask() {
     message.tail = message.tail > waited ? message.tail - waited : Time{};
     output.stamp(message, true);
   }
-  output.ask(*this, place_.channel);
+  output.ask(*this, lane_of(message));
 }
 
 }  // namespace cxloom

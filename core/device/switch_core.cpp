@@ -32,6 +32,7 @@ void SwitchCore::start() {
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
     releases_ |= owner_.port(i).returns_credits();
   }
+  turns_ = fabric_.routes->turns(owner_.id());
   load_routes();
   if (!arbitrates()) return;
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
@@ -57,8 +58,8 @@ void SwitchCore::routes_changed(bool failed) {
 // A queue belongs to a place while it holds something. So the queues in use are as many as the messages that wait, at most,
 // and not as many as the pairs of ports that talk: what a message touches has been used a short time ago.
 InputQueue& SwitchCore::queue_of(const Message& message, std::uint16_t output) {
-  const InputQueue::Place place{message.port, in_order() ? std::uint16_t{0} : output, message.channel};
-  InputQueue*& queue = queues_.at(place.input, place.output, static_cast<std::uint8_t>(place.channel));
+  const InputQueue::Place place{message.port, in_order() ? std::uint16_t{0} : output, lane_of(message)};
+  InputQueue*& queue = queues_.at(place.input, place.output, place.lane);
   if (queue) return *queue;
   if (empty_queues_.empty()) {
     queue = &all_queues_.emplace_back(*this);
@@ -72,7 +73,7 @@ InputQueue& SwitchCore::queue_of(const Message& message, std::uint16_t output) {
 
 void SwitchCore::put_away(InputQueue& queue) {
   const InputQueue::Place& place = queue.place();
-  queues_.remove(place.input, place.output, static_cast<std::uint8_t>(place.channel));
+  queues_.remove(place.input, place.output, place.lane);
   empty_queues_.push_back(&queue);
 }
 
@@ -88,10 +89,11 @@ void SwitchCore::forward(Message& message) {
     const std::uint16_t output = output_of(message);
     if (output == Routes::kNowhere) [[unlikely]]
       return nowhere(message);
-    if (in_order() || !outputs_[output]->bypass(message, *this)) queue(message, output);
+    // Where there are several virtual channels, the queue knows by which one a message has come in.
+    if (in_order() || turns_ || !outputs_[output]->bypass(message, *this)) queue(message, output);
     return;
   }
-  if (releases_) release(message, message.port, now());
+  if (releases_) release(lane_of(message), message.port, now());
   Port* way = ways_[message.destination.index()];
   if (!way) {
     const std::uint16_t output = output_of(message);
@@ -115,8 +117,9 @@ void SwitchCore::forward_anew(Message& message) {
 
 void SwitchCore::nowhere(Message& message) {
   ensure(fabric_.failures != nullptr, "a message to a device that no way leads to");
-  if (arbitrates()) release(message, message.port, now() + message.tail);
+  if (arbitrates()) release(lane_of(message), message.port, now() + message.tail);
   message.port = inside();
+  message.virtual_channel = 0;
   if (failed_) {
     fabric_.failures->lose(message, now());
   } else if (fabric_.failures->answers(message, owner_.id(), now())) {

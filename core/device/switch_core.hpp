@@ -9,6 +9,7 @@
 #include "base/measure.hpp"
 #include "component/component_time.hpp"
 #include "component/fabric.hpp"
+#include "component/virtual_channel_turns.hpp"
 #include "device/input_queue.hpp"
 #include "device/pair_table.hpp"
 #include "device/switch_params.hpp"
@@ -64,8 +65,12 @@ class SwitchCore final : public EventHandler, private BypassSource {
   /// It is one by which messages come in from outside.
   bool is_port(std::uint16_t input) const { return input != inside(); }
   /// The receive buffer at that input is free from `at` on.
-  void release(const Message& message, std::uint16_t input, Time at) {
-    if (is_port(input)) owner_.port(input).release(message, at);
+  void release(Lane lane, std::uint16_t input, Time at) {
+    if (is_port(input)) owner_.port(input).release(lane, at);
+  }
+  /// Of a message that has come in by `input` on its way to `output`.
+  std::uint8_t next_virtual_channel(std::uint16_t input, std::uint16_t output, std::uint8_t from) const {
+    return turns_ ? turns_->after(input, output, from) : std::uint8_t{0};
   }
   /// Of a message that waited for a port which is closed now: the port by which it leaves, or Routes::kNowhere.
   std::uint16_t other_output_of(Message& message);
@@ -86,7 +91,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   void load_routes();
   void queue(Message& message, std::uint16_t output) override;
   void passed(const Message& message, std::uint16_t input, Time end) override {
-    release(message, input, end);
+    release(lane_of(message), input, end);
   }
   InputQueue& queue_of(const Message& message, std::uint16_t output);
 
@@ -94,7 +99,8 @@ class SwitchCore final : public EventHandler, private BypassSource {
   Component& owner_;
   Fabric& fabric_;
   Queueing queueing_;
-  bool releases_ = false;  // some link into it counts credits
+  const VirtualChannelTurns* turns_ = nullptr;  // none: one virtual channel for each class
+  bool releases_ = false;                       // some link into it counts credits
   bool failed_ = false;
   std::vector<std::uint16_t> fixed_ports_;  // by destination, or Routes::kVaries
   std::vector<VirtualChannels*> outputs_;   // of the ports, if it arbitrates

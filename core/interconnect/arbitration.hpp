@@ -55,12 +55,12 @@ class Contender {
   Feeder& queue_;
 };
 
-/// The queues that can go, by class and within a class in the order in which they asked. Each asks anew after its turn.
+/// The queues that can go, by lane and within a lane in the order in which they asked. Each asks anew after its turn.
 class Contenders {
  public:
   class Iterator {
    public:
-    Iterator(VirtualChannel* channels, std::uint32_t classes) : channels_(channels), classes_(classes) {
+    Iterator(VirtualChannel* channels, std::uint64_t lanes) : channels_(channels), lanes_(lanes) {
       skip_empty();
     }
     Contender operator*() const { return Contender(queue()); }
@@ -74,27 +74,27 @@ class Contenders {
 
    private:
     void skip_empty() {
-      while (!at_ && classes_ != 0) {
-        at_ = channels_[std::countr_zero(classes_)].waits.first();
-        classes_ &= classes_ - 1;
+      while (!at_ && lanes_ != 0) {
+        at_ = channels_[std::countr_zero(lanes_)].waits.first();
+        lanes_ &= lanes_ - 1;
       }
     }
 
-    VirtualChannel* channels_;  // by class
-    std::uint32_t classes_;     // those behind that of `at_`, a bit each
+    VirtualChannel* channels_;  // by lane
+    std::uint64_t lanes_;       // those behind that of `at_`, a bit each
     Waiter* at_ = nullptr;
   };
 
-  Contenders(VirtualChannel* channels, std::uint32_t classes, bool after_idle = false)
-      : channels_(channels), classes_(classes), after_idle_(after_idle) {}
-  Iterator begin() const { return {channels_, classes_}; }
+  Contenders(VirtualChannel* channels, std::uint64_t lanes, bool after_idle = false)
+      : channels_(channels), lanes_(lanes), after_idle_(after_idle) {}
+  Iterator begin() const { return {channels_, lanes_}; }
   std::default_sentinel_t end() const { return {}; }
   /// When the first of them asked, nothing waited and nothing was on the wire.
   bool after_idle() const { return after_idle_; }
 
  private:
   VirtualChannel* channels_;
-  std::uint32_t classes_;
+  std::uint64_t lanes_;
   bool after_idle_;
 };
 

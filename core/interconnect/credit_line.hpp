@@ -7,11 +7,11 @@
 
 #include "base/ring.hpp"
 #include "kernel/kernel.hpp"
-#include "protocol/opcode.hpp"
+#include "protocol/lane.hpp"
 
 namespace cxloom {
 
-/// Who uses the credits of a link end, all classes of it: `user.wake(class, 0)` is called with a credit that it asked for.
+/// Who uses the credits of a link end, all lanes of it: `user.wake(lane, 0)` is called with a credit that it asked for.
 struct CreditUser {
   Kernel& kernel;
   EventHandler& user;
@@ -26,11 +26,11 @@ class alignas(64) CreditLine {
  public:
   /// A credit arrives `delay` after it was given. There are so many `credits`, with the user, under way and held by those at
   /// the other end; none: credits of this class are not counted.
-  CreditLine(const CreditUser& user, Time delay, Channel which, std::optional<std::uint32_t> credits)
+  CreditLine(const CreditUser& user, Time delay, Lane lane, std::optional<std::uint32_t> credits)
       : coming_(user.kernel.arena().memory()),
         delay_(delay),
         user_(user),
-        which_(which),
+        lane_(lane),
         limited_(credits.has_value()),
         total_(credits.value_or(0)) {
     if (credits) coming_.reserve(*credits);
@@ -77,14 +77,14 @@ class alignas(64) CreditLine {
   // Each time it is asked for alike, so that the order of the event says nothing of when that was.
   void wake_user(Time at) {
     wake_before_ = at;
-    user_.kernel.schedule_uncounted(at, user_.source, user_.user, static_cast<std::uint8_t>(which_));
+    user_.kernel.schedule_uncounted(at, user_.source, user_.user, lane_);
   }
 
   Ring<Time> coming_;           // when each credit under way arrives, soonest first; with room for all
   Time wake_before_{kUnasked};  // a credit that arrives before then is to wake the user
   Time delay_;
   const CreditUser& user_;
-  Channel which_;
+  Lane lane_;
   bool limited_;
   std::uint32_t total_;
 };

@@ -39,7 +39,7 @@ class FlitTransmitter final : public Transmitter, public WireServer, public Even
   FlitRetries* retries() override { return &retries_; }
   void connect(CreditLine* far_credits, FlitRetries* far_retries) override;
   bool carries_credits() const override { return true; }
-  void return_credit(const Message& message, Time at) override;
+  void return_credit(Channel which, Time at) override;
   void catch_up(Time now) override;
   void open_window(Time now) override;
   void close_window(Time now) override;

@@ -47,16 +47,19 @@ std::uint64_t link_bytes(const LinkParams& params, unsigned arbitrating) {
   constexpr std::uint64_t kElse = 512;
   const bool both = params.phy || params.credits.any() || params.duplex == Duplex::kHalf;
   const std::uint64_t queued = both ? 2 : arbitrating;
+  constexpr std::uint64_t kLine = alignof(LinkEnd);  // with which the next thing in the arena begins
   const std::uint64_t transmitter = params.phy ? sizeof(FlitTransmitter) : sizeof(MessageTransmitter);
-  const std::uint64_t lines = params.credits.any() ? kChannelCount * sizeof(CreditLine) : 0;
+  const std::uint64_t channels =
+      std::uint64_t{params.virtual_channels} * kChannelCount * sizeof(VirtualChannel);
+  const std::uint64_t lines =
+      params.credits.any() ? params.virtual_channels * kChannelCount * sizeof(CreditLine) : 0;
   std::uint64_t rings = 0;
   for (std::size_t i = 0; i < kChannelCount; ++i) {
     if (const auto limit = params.credits.of(static_cast<Channel>(i)))
-      rings += CreditLine::arena_bytes(*limit);
+      rings += params.virtual_channels * CreditLine::arena_bytes(*limit);
   }
-  constexpr std::uint64_t kLine = alignof(LinkEnd);  // with which the next thing in the arena begins
-  const std::uint64_t credits = lines + (rings + kLine - 1) / kLine * kLine;
-  return kElse + 2 * sizeof(LinkEnd) + queued * (transmitter + credits);
+  const std::uint64_t before_channels = (transmitter + rings + kLine - 1) / kLine * kLine;
+  return kElse + 2 * sizeof(LinkEnd) + queued * (before_channels + channels + lines);
 }
 
 Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& second, std::uint64_t seed,
@@ -84,7 +87,7 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
   const auto make_end = [&](const LinkSide& side, const LinkPath::Setup& setup, Time back) {
     Arena& arena = side.kernel.arena();
     auto end = arena.make<LinkEnd>(side.kernel, setup);
-    VirtualChannels::Setup channels{params.credits, port_delays + back};
+    VirtualChannels::Setup channels{params.credits, port_delays + back, params.virtual_channels};
     if (params.phy) channels.flits = params.flit_mode();
     if (params.phy) {
       end->set_transmitter(make_flit_transmitter(end->path(), flit_setup(params, channels, seed)));

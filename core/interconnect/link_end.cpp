@@ -22,12 +22,12 @@ void LinkEnd::share() {
   if (!transmitter_ && !unlimited()) transmitter_ = path_.kernel().arena().make<OrderingTransmitter>(path_);
 }
 
-void LinkEnd::return_credit(const Message& message, Time at) {
+void LinkEnd::return_credit(Lane lane, Time at) {
   if (carries_credits_) {
-    transmitter_->return_credit(message, at);
+    transmitter_->return_credit(class_of(lane), at);
     return;
   }
-  CreditLine& line = far_credits_[static_cast<std::size_t>(message.channel)];
+  CreditLine& line = far_credits_[lane];
   if (line.limited()) line.give(at);
 }
 

@@ -72,11 +72,11 @@ class alignas(64) LinkEnd final : public Port {
   Time total_credit_blocked() const;
 
  private:
-  void return_credit(const Message& message, Time at) override;
+  void return_credit(Lane lane, Time at) override;
   Transmitter& may_fail();
 
   bool carries_credits_ = false;       // the transmitter takes them there
-  CreditLine* far_credits_ = nullptr;  // by class, of the other end, for what comes in here
+  CreditLine* far_credits_ = nullptr;  // by lane, of the other end, for what comes in here
   InArena<Transmitter> transmitter_;
   LinkPath path_;
 };

@@ -2,6 +2,7 @@
 
 #include "base/schema.hpp"
 #include "interconnect/flit_errors.hpp"
+#include "protocol/lane.hpp"
 
 namespace cxloom {
 
@@ -85,6 +86,20 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
           "Messages of each class that the receiver can buffer, one number (1 to 65536) or a table by class "
           "such as {M2S Req: 32, M2S RwD: 16}; a sender without a credit waits. A credit comes back over the "
           "link when the receiver has drained the buffer.");
+  schema.field("virtual_channels", &LinkParams::virtual_channels)
+      .min(1)
+      .max(kMostVirtualChannels)
+      .doc(
+          "Virtual channels of each class, with `credits` of their own each. Between switches with queues at "
+          "their "
+          "inputs messages change to the next one at datelines, so that their buffers close no circle.");
+  schema.rule(
+      "virtual channels share nothing but the wire: they need credits",
+      [](const LinkParams& link) { return link.virtual_channels == 1 || link.credits.any(); },
+      "virtual_channels");
+  schema.rule(
+      "flits carry credits of one virtual channel per class: leave out virtual_channels",
+      [](const LinkParams& link) { return link.virtual_channels == 1 || !link.phy; }, "virtual_channels");
   schema.field("reverse", &LinkParams::reverse).doc("What differs from the second device to the first.");
   schema.rule(
       "a full-duplex link has no turnaround: set duplex: half",

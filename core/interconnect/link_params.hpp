@@ -58,6 +58,7 @@ struct LinkParams {
   Bytes header{16};
   Bytes data_header{16};
   ClassCredits credits;
+  std::uint32_t virtual_channels = 1;
   ReverseParams reverse;
   std::optional<Phy> phy;
   bool sync_header_bypass = false;

@@ -74,11 +74,11 @@ void MessageTransmitter::settle() {
   if (!feeder) return;
 
   Message& message = feeder->head();
-  const Channel which = message.channel;
+  const Lane lane = lane_of(message);
   channels_.use_credit(message, now);
   path_.monitor().queue().change(now, -1);
   const Time end = path_.depart(message, now);
-  channels_.left(which);
+  channels_.left(lane);
   feeder->taken(end);
   if (channels_.can_go() != 0) arrange();
 }

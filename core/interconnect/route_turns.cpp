@@ -1,36 +1,47 @@
 #include "interconnect/route_turns.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace cxloom {
 
-RouteTurns::RouteTurns(const Topology& topology, const DirectedLinks& links, Router& router)
-    : topology_(topology), links_(links), router_(router), entered_(links.size()) {
+RouteTurns::RouteTurns(const Topology& topology, const DirectedLinks& links, Router& router,
+                       unsigned virtual_channels, Plan plan)
+    : topology_(topology),
+      links_(links),
+      router_(router),
+      virtual_channels_(virtual_channels),
+      plan_(std::move(plan)),
+      entered_(std::size_t{links.size()} * virtual_channels) {
   std::size_t turns = 0;
   for (std::uint32_t link = 0; link < links.size(); ++link) {
     first_.push_back(turns);
     const std::uint32_t to = links.to(link);
     if (topology.node(to).forwards) turns += topology.hops(to).size();
   }
-  turns_.resize(turns);
+  turns_.resize(turns * virtual_channels);
 }
 
-void RouteTurns::enter(std::uint32_t link, ClassSet classes) {
-  const ClassSet fresh = classes & ~entered_[link];
+void RouteTurns::enter(std::uint32_t link, std::uint8_t virtual_channel, ClassSet classes) {
+  const std::uint32_t place = link * virtual_channels_ + virtual_channel;
+  const ClassSet fresh = classes & ~entered_[place];
   if (fresh == 0) return;
-  if (entered_[link] == 0) touched_.push_back(link);
-  entered_[link] |= fresh;
-  arrivals_.push_back({link, fresh});
+  if (entered_[place] == 0) touched_.push_back(place);
+  entered_[place] |= fresh;
+  last_ = std::max(last_, virtual_channel);
+  arrivals_.push_back({link, virtual_channel, fresh});
 }
 
 // To the destination on every way that the classes have not gone yet.
 void RouteTurns::follow(Message& message) {
   while (!arrivals_.empty()) {
-    const auto [link, classes] = arrivals_.back();
+    const auto [link, virtual_channel, classes] = arrivals_.back();
     arrivals_.pop_back();
     const std::uint32_t node = links_.to(link);
     if (node == message.destination.index() || !topology_.node(node).forwards) continue;
     for (const std::uint16_t out : router_.ways(node, message)) {
-      turns_[first_[link] + out] |= classes;
-      enter(links_.leaving(node, out), classes);
+      turns_[(first_[link] + out) * virtual_channels_ + virtual_channel] |= classes;
+      enter(links_.leaving(node, out), plan_ ? plan_(link, out, virtual_channel) : std::uint8_t{0}, classes);
     }
   }
 }
@@ -40,11 +51,11 @@ void RouteTurns::send(const Sender& sender, Message& message) {
   message.source = NodeId{sender.node};
   const bool only = topology_.hops(sender.node).size() == 1;
   for (const std::uint16_t out : only ? std::span(&kOnly, 1) : router_.ways(sender.node, message))
-    enter(links_.leaving(sender.node, out), sender.classes);
+    enter(links_.leaving(sender.node, out), 0, sender.classes);
 }
 
 void RouteTurns::forget() {
-  for (const std::uint32_t link : touched_) entered_[link] = 0;
+  for (const std::uint32_t place : touched_) entered_[place] = 0;
   touched_.clear();
 }
 
@@ -54,8 +65,10 @@ void RouteTurns::add_detours(std::span<const std::uint32_t> switches, std::span<
     message.destination = NodeId{via};
     for (const Sender& sender : senders) send(sender, message);
     follow(message);
-    for (const std::uint32_t link : touched_) {
-      if (links_.to(link) == via) detoured_.push_back({link, entered_[link]});
+    for (const std::uint32_t place : touched_) {
+      const std::uint32_t link = place / virtual_channels_;
+      if (links_.to(link) != via) continue;
+      detoured_.push_back({link, static_cast<std::uint8_t>(place % virtual_channels_), entered_[place]});
     }
     forget();
   }
@@ -73,7 +86,7 @@ void RouteTurns::add(std::uint32_t destination, std::span<const Sender> senders)
     follow(message);
     forget();
   }
-  for (const Arrival& each : detoured_) enter(each.link, each.classes & sent);
+  for (const Arrival& each : detoured_) enter(each.link, each.virtual_channel, each.classes & sent);
   follow(message);
   forget();
 }

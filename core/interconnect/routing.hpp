@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "component/fabric.hpp"
+#include "component/virtual_channel_turns.hpp"
 #include "interconnect/route_table.hpp"
 #include "interconnect/routing_strategy.hpp"
 #include "interconnect/topology.hpp"
@@ -34,6 +36,11 @@ class Router final : public Routes {
   std::vector<std::uint16_t> fixed_ports(NodeId node) override;
   bool keeps_order() const override { return strategy_->keeps_order(); }
   bool detours() const override { return detours_; }
+  const VirtualChannelTurns* turns(NodeId node) const override {
+    return node.index() < turns_.size() ? turns_[node.index()].get() : nullptr;
+  }
+  /// By node; null where there is nothing to say.
+  void plan(std::vector<std::unique_ptr<VirtualChannelTurns>> turns) { turns_ = std::move(turns); }
 
   /// The ports by which messages with this source and destination may leave `node`; empty: none leads there. Detours aside.
   std::span<const std::uint16_t> ways(std::uint32_t node, const Message& message);
@@ -50,6 +57,7 @@ class Router final : public Routes {
   const RouteTable& table_;
   std::unique_ptr<RoutingStrategy> strategy_;
   bool detours_;
+  std::vector<std::unique_ptr<VirtualChannelTurns>> turns_;
   std::span<const std::unique_ptr<Component>> components_;
 };
 

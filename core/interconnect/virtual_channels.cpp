@@ -12,27 +12,16 @@ namespace cxloom {
 
 namespace {
 
-std::vector<CreditLine> make_credit_lines(const ClassCredits& credits, const CreditUser& user, Time delay) {
+std::vector<CreditLine> make_credit_lines(const VirtualChannelsSetup& setup, const CreditUser& user) {
   std::vector<CreditLine> lines;
-  if (!credits.any()) return lines;
-  lines.reserve(kChannelCount);
-  for (std::size_t i = 0; i < kChannelCount; ++i) {
-    const auto which = static_cast<Channel>(i);
-    lines.emplace_back(user, delay, which, credits.of(which));
+  if (!setup.credits.any()) return lines;
+  const std::size_t lanes = kChannelCount * setup.per_class;
+  lines.reserve(lanes);
+  for (std::size_t i = 0; i < lanes; ++i) {
+    const auto lane = static_cast<Lane>(i);
+    lines.emplace_back(user, setup.credit_delay, lane, setup.credits.of(class_of(lane)));
   }
   return lines;
-}
-
-// They stay where they are made, so that an array of them has to be made at once.
-template <std::size_t... kIndex>
-std::array<VirtualChannel, kChannelCount> make_channels(LinkPath& path, const ClassCredits& credits,
-                                                        std::vector<CreditLine>& lines,
-                                                        std::index_sequence<kIndex...> /*classes*/) {
-  const auto make = [&](std::size_t index) {
-    const std::optional<std::uint32_t> limit = credits.of(static_cast<Channel>(index));
-    return VirtualChannel(path.kernel(), path.receiver(), limit ? &lines[index] : nullptr, limit.value_or(0));
-  };
-  return {{make(kIndex)...}};
 }
 
 }  // namespace
@@ -41,11 +30,15 @@ VirtualChannels::VirtualChannels(LinkPath& path, WireServer& server, const Setup
     : path_(path),
       kernel_(path.kernel()),
       server_(server),
+      lanes_(static_cast<unsigned>(kChannelCount * setup.per_class)),
       credit_user_{path.kernel(), *this, path.kernel().new_source()},
-      credit_lines_(make_credit_lines(setup.credits, credit_user_, setup.credit_delay)),
+      credit_lines_(make_credit_lines(setup, credit_user_)),
       flits_(setup.flits),
-      channels_(
-          make_channels(path, setup.credits, credit_lines_, std::make_index_sequence<kChannelCount>{})) {}
+      channels_(path.kernel().arena().make_array<VirtualChannel>(lanes_, [&](std::size_t lane) {
+        const std::optional<std::uint32_t> limit = setup.credits.of(class_of(static_cast<Lane>(lane)));
+        return VirtualChannel(path.kernel(), path.receiver(), limit ? &credit_lines_[lane] : nullptr,
+                              limit.value_or(0));
+      })) {}
 
 WireCost VirtualChannels::cost() const {
   if (flits_) return WireCost(*flits_);
@@ -60,7 +53,7 @@ bool VirtualChannels::bypass(Message& message, BypassSource& source) {
     end_bypass();
     return false;
   }
-  VirtualChannel& wanted = channel(message.channel);
+  VirtualChannel& wanted = channel(lane_of(message));
   if (can_go_ != 0 || !may_bypass_ || !wanted.waits.empty() || !server_.idle()) return false;
   wanted.update(kernel_.now());
   if (!wanted.has_credit()) return false;
@@ -75,9 +68,9 @@ void VirtualChannels::end_bypass() {
 }
 
 BypassSource& VirtualChannels::pass(Time now) {
-  const Channel which = std::exchange(bypassing_, nullptr)->channel;
-  served(which);
-  channel(which).use_credit(now);
+  const Lane lane = lane_of(*std::exchange(bypassing_, nullptr));
+  served(lane);
+  channel(lane).use_credit(now);
   return *bypass_source_;
 }
 
@@ -92,7 +85,7 @@ void VirtualChannels::enqueue(Message& message, Time since, bool counted) {
 
 void VirtualChannels::stamp(Message& message, Time since, bool counted) {
   message.since = since;
-  VirtualChannel& wanted = channel(message.channel);
+  VirtualChannel& wanted = channel(lane_of(message));
   if (wanted.limited()) {
     const Time now = kernel_.now();
     wanted.update(now);
@@ -101,15 +94,15 @@ void VirtualChannels::stamp(Message& message, Time since, bool counted) {
   if (!counted) path_.monitor().queue().change(since, +1);
 }
 
-void VirtualChannels::ask(Feeder& feeder, Channel which) {
+void VirtualChannels::ask(Feeder& feeder, Lane lane) {
   if (bypassing_) end_bypass();
   const Time now = kernel_.now();
-  VirtualChannel& wanted = channel(which);
+  VirtualChannel& wanted = channel(lane);
   if (arbiter_ && asking_++ == 0 && path_.wire().free_at() < now) after_idle_ = true;
   wanted.update(now);
   wanted.wait(feeder, now);
   if (wanted.has_credit()) {
-    can_go_ |= 1U << static_cast<unsigned>(which);
+    can_go_ |= std::uint64_t{1} << lane;
     server_.arrange();
   } else {
     wanted.watch_for_credit();
@@ -117,8 +110,8 @@ void VirtualChannels::ask(Feeder& feeder, Channel which) {
   }
 }
 
-Feeder* VirtualChannels::choose(std::uint32_t classes) {
-  const Contenders waiting(channels_.data(), classes, std::exchange(after_idle_, false));
+Feeder* VirtualChannels::choose(std::uint64_t lanes) {
+  const Contenders waiting(channels_.data(), lanes, std::exchange(after_idle_, false));
   --asking_;
   const std::size_t chosen = arbiter_->choose(waiting, kernel_.now());
   std::size_t count = 0;
@@ -129,32 +122,31 @@ Feeder* VirtualChannels::choose(std::uint32_t classes) {
                       " of " + std::to_string(count));
 }
 
-Feeder* VirtualChannels::pick_of(Channel which) {
-  WaitList& waits = channel(which).waits;
+Feeder* VirtualChannels::pick_of(Lane lane) {
+  WaitList& waits = channel(lane).waits;
   // In turns: who asked first, for each queue asks again after its turn.
-  Feeder* chosen =
-      arbiter_ ? choose(1U << static_cast<unsigned>(which)) : static_cast<Feeder*>(waits.first());
+  Feeder* chosen = arbiter_ ? choose(std::uint64_t{1} << lane) : static_cast<Feeder*>(waits.first());
   waits.leave(*chosen);
   return chosen;
 }
 
-Feeder* VirtualChannels::pick_among(std::uint32_t classes) {
-  Feeder* chosen = choose(classes);
-  channel(chosen->head().channel).waits.leave(*chosen);
+Feeder* VirtualChannels::pick_among(std::uint64_t lanes) {
+  Feeder* chosen = choose(lanes);
+  channel(lane_of(chosen->head())).waits.leave(*chosen);
   return chosen;
 }
 
 Feeder* VirtualChannels::pick() {
   if (can_go_ == 0) return nullptr;
   if (arbiter_) return pick_among(can_go_);
-  const std::uint32_t rest = can_go_ >> turn_ << turn_;
-  const auto index = static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : can_go_));
-  served(static_cast<Channel>(index));
-  return pick_of(static_cast<Channel>(index));
+  const std::uint64_t rest = can_go_ >> turn_ << turn_;
+  const auto lane = static_cast<Lane>(std::countr_zero(rest != 0 ? rest : can_go_));
+  served(lane);
+  return pick_of(lane);
 }
 
 void VirtualChannels::use_credit(Message& message, Time now) {
-  VirtualChannel& used = channel(message.channel);
+  VirtualChannel& used = channel(lane_of(message));
   if (used.limited()) {
     used.update(now);
     // Of the wait in the queue, the time without credits is the credits'; the rest is charged when the message departs.
@@ -169,7 +161,8 @@ void VirtualChannels::use_credit(Message& message, Time now) {
 // Of the wait, the time without credits is the credits'.
 void VirtualChannels::charge_waits() {
   const Time now = kernel_.now();
-  for (VirtualChannel& waited : channels_) {
+  for (unsigned lane = 0; lane < lanes_; ++lane) {
+    VirtualChannel& waited = channels_[lane];
     waited.update(now);
     for (Waiter* waiter = waited.waits.first(); waiter; waiter = waiter->next()) {
       static_cast<Feeder*>(waiter)->each_waiting([&](Message& message) {
@@ -188,7 +181,8 @@ void VirtualChannels::charge_waits() {
 void VirtualChannels::charge_interruption() {
   closed_ = false;
   const Time now = kernel_.now();
-  for (VirtualChannel& waited : channels_) {
+  for (unsigned lane = 0; lane < lanes_; ++lane) {
+    VirtualChannel& waited = channels_[lane];
     waited.update(now);
     for (Waiter* waiter = waited.waits.first(); waiter; waiter = waiter->next()) {
       static_cast<Feeder*>(waiter)->each_waiting([&](Message& message) {
@@ -201,10 +195,10 @@ void VirtualChannels::charge_interruption() {
 
 void VirtualChannels::turn_back() {
   closed_ = true;
-  for (std::size_t i = 0; i < kChannelCount; ++i) {
+  for (unsigned i = 0; i < lanes_; ++i) {
     while (!channels_[i].waits.empty()) {
       auto& feeder = static_cast<Feeder&>(*channels_[i].waits.first());
-      leave(feeder, static_cast<Channel>(i));
+      leave(feeder, static_cast<Lane>(i));
       feeder.turn_back();
     }
   }
@@ -215,23 +209,23 @@ void VirtualChannels::withdraw(Message& message) {
   path_.monitor().queue().change(kernel_.now(), -1);
 }
 
-void VirtualChannels::leave(Feeder& feeder, Channel which) {
-  channel(which).waits.leave(feeder);
-  if (channel(which).waits.empty()) can_go_ &= ~(1U << static_cast<unsigned>(which));
+void VirtualChannels::leave(Feeder& feeder, Lane lane) {
+  channel(lane).waits.leave(feeder);
+  if (channel(lane).waits.empty()) can_go_ &= ~(std::uint64_t{1} << lane);
 }
 
-void VirtualChannels::left(Channel which) {
-  VirtualChannel& used = channel(which);
-  if (used.waits.empty() || !used.has_credit()) can_go_ &= ~(1U << static_cast<unsigned>(which));
+void VirtualChannels::left(Lane lane) {
+  VirtualChannel& used = channel(lane);
+  if (used.waits.empty() || !used.has_credit()) can_go_ &= ~(std::uint64_t{1} << lane);
   used.watch_for_credit();
 }
 
 void VirtualChannels::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
-  VirtualChannel& credited = channel(static_cast<Channel>(kind));
+  VirtualChannel& credited = channel(Lane{kind});
   credited.credit_line()->awaited();
   credited.update(kernel_.now());
   if (credited.has_credit() && !credited.waits.empty()) {
-    can_go_ |= 1U << kind;
+    can_go_ |= std::uint64_t{1} << kind;
     server_.arrange();
   } else {
     credited.watch_for_credit();
@@ -244,18 +238,24 @@ void VirtualChannels::give_back(Channel which, Time now) {
   if (CreditLine* line = channel(which).credit_line()) line->take_back(now);
 }
 
-Time VirtualChannels::starved_clock(std::size_t channel, Time now) {
-  channels_[channel].update(now);
-  return channels_[channel].starved_clock(now);
+// Of all virtual channels of the class together.
+Time VirtualChannels::starved_clock(Channel which, Time now) {
+  Time starved;
+  for (unsigned lane = lane_of(which); lane < lanes_; lane += kChannelCount) {
+    channels_[lane].update(now);
+    starved += channels_[lane].starved_clock(now);
+  }
+  return starved;
 }
 
 void VirtualChannels::open_window(Time now) {
-  for (std::size_t i = 0; i < kChannelCount; ++i) starved_when_opened_[i] = starved_clock(i, now);
+  for (std::size_t i = 0; i < kChannelCount; ++i)
+    starved_when_opened_[i] = starved_clock(static_cast<Channel>(i), now);
 }
 
 void VirtualChannels::close_window(Time now) {
   for (std::size_t i = 0; i < kChannelCount; ++i) {
-    blocked_in_window_[i] = starved_clock(i, now) - starved_when_opened_[i];
+    blocked_in_window_[i] = starved_clock(static_cast<Channel>(i), now) - starved_when_opened_[i];
   }
 }
 

@@ -1,4 +1,4 @@
-// Where messages wait for the wire of a link: a virtual channel for each message class, with credits for the receiver's
+// Where messages wait for the wire of a link: a virtual channel or several for each message class, with credits for the receiver's
 // buffers, and turns among the queues whose head wants the wire. Switches bring queues of their own; other components push
 // into those of the channels.
 #pragma once
@@ -10,12 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/arena.hpp"
 #include "interconnect/arbitration.hpp"
 #include "interconnect/class_credits.hpp"
 #include "interconnect/credit_line.hpp"
 #include "interconnect/link_path.hpp"
 #include "interconnect/send_queue.hpp"
 #include "interconnect/virtual_channel.hpp"
+#include "protocol/lane.hpp"
 
 namespace cxloom {
 
@@ -36,6 +38,7 @@ class WireServer {
 struct VirtualChannelsSetup {
   ClassCredits credits;
   Time credit_delay;                   ///< from the receiver's end of the link to this one
+  unsigned per_class = 1;              ///< virtual channels of each class
   std::optional<FlitMode> flits = {};  ///< none: messages have the wire one after the other
 };
 
@@ -59,9 +62,10 @@ class VirtualChannels final : public EventHandler {
   void stamp(Message& message, bool counted = false) { stamp(message, kernel_.now(), counted); }
   /// A message that is to leave by this port waits, though another blocks its way there.
   void count_waiting() { path_.monitor().queue().change(kernel_.now(), +1); }
-  /// Asks for the wire on behalf of a queue whose head is of the given class.
-  void ask(Feeder& feeder, Channel which);
-  /// Puts a message into the channel's own queue, where it has been since `since`.
+  /// Asks for the wire on behalf of a queue whose head is of the given lane.
+  void ask(Feeder& feeder, Lane lane);
+  void ask(Feeder& feeder, Channel which) { ask(feeder, lane_of(which)); }
+  /// Puts a message into its class's own queue, where it has been since `since`.
   void enqueue(Message& message, Time since, bool counted = false);
 
   /// To be called before the run, if the queues do not just take turns.
@@ -80,22 +84,23 @@ class VirtualChannels final : public EventHandler {
   void end_bypass();
   /// It leaves now: uses a credit. Who handed it over is to be told that it passed.
   BypassSource& pass(Time now);
-  VirtualChannel& channel(Channel which) { return channels_[static_cast<std::size_t>(which)]; }
-  /// The classes that have both messages and credits, a bit each.
-  std::uint32_t can_go() const { return can_go_; }
+  VirtualChannel& channel(Lane lane) { return channels_[lane]; }
+  VirtualChannel& channel(Channel which) { return channels_[lane_of(which)]; }
+  /// The lanes that have both messages and credits, a bit each.
+  std::uint64_t can_go() const { return can_go_; }
   /// Whose turn it is, taken out of its wait list; none if nobody can go.
   Feeder* pick();
-  /// The same within a class that can go.
-  Feeder* pick_of(Channel which);
+  /// The same within a lane that can go.
+  Feeder* pick_of(Lane lane);
   /// The arbiter chooses among queues of all classes, also where these share flits.
   bool shares_bytes() const { return arbiter_ && arbiter_->shares_bytes(); }
-  /// Whose turn it is among classes that can go, a bit each, by the arbiter.
-  Feeder* pick_among(std::uint32_t classes);
+  /// Whose turn it is among lanes that can go, a bit each, by the arbiter.
+  Feeder* pick_among(std::uint64_t lanes);
   void stamp(Message& message, Time since, bool counted);
   /// A message is to leave: uses a credit and charges the wait for it. Its tail has kept coming in.
   void use_credit(Message& message, Time now);
-  /// Its head has left: whether the class can still go.
-  void left(Channel which);
+  /// Its head has left: whether the lane can still go.
+  void left(Lane lane);
 
   // A link that fails.
 
@@ -109,38 +114,40 @@ class VirtualChannels final : public EventHandler {
   /// A message leaves its queue by another way: charged up to now, and counted no longer.
   void withdraw(Message& message);
   /// Takes a queue that has asked out of those that wait.
-  void leave(Feeder& feeder, Channel which);
+  void leave(Feeder& feeder, Lane lane);
   /// For a message that was sent here: its sender finds another way.
   void return_to_sender(Message& message) { path_.take_back(message); }
 
   // Credits.
 
-  /// By class, through which the far end gives them back; null if no class is limited.
+  /// By lane, through which the far end gives them back; null if no class is limited.
   CreditLine* credit_lines() { return credit_lines_.empty() ? nullptr : credit_lines_.data(); }
-  /// Buffers of a class at the far end that are taken, as far as is known here; zero without a limit.
+  /// Buffers of a class at the far end that are taken, as far as is known here, in all of its virtual channels; zero without a
+  /// limit.
   std::uint32_t credits_in_use(Channel which);
   /// A message goes nowhere after all: its credit is free again.
   void give_back(Channel which, Time now);
-  /// A credit that was asked for has arrived: the kind of event is its class.
+  /// A credit that was asked for has arrived: the kind of event is its lane.
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
   // Measuring.
 
   void open_window(Time now);
   void close_window(Time now);
-  /// Time in the window in which messages of a class waited for credits.
+  /// Time in the window in which messages of a class waited for credits, summed over its virtual channels.
   Time credit_blocked(Channel which) const { return blocked_in_window_[static_cast<std::size_t>(which)]; }
 
  private:
-  void served(Channel which) { turn_ = (static_cast<unsigned>(which) + 1) % kChannelCount; }
-  Feeder* choose(std::uint32_t classes);
-  Time starved_clock(std::size_t channel, Time now);
+  void served(Lane lane) { turn_ = lane + 1U == lanes_ ? 0 : lane + 1U; }
+  Feeder* choose(std::uint64_t lanes);
+  Time starved_clock(Channel which, Time now);
 
   LinkPath& path_;
   Kernel& kernel_;
   WireServer& server_;
-  std::uint32_t can_go_ = 0;
-  unsigned turn_ = 0;             // the class after the one served last
+  std::uint64_t can_go_ = 0;
+  unsigned turn_ = 0;  // the lane after the one served last
+  unsigned lanes_;
   bool closed_ = false;           // the link has failed, and messages are to leave by others
   bool may_bypass_ = true;        // the arbiter need not see a message that is alone
   Message* bypassing_ = nullptr;  // taken at this instant; nothing else can go
@@ -148,11 +155,12 @@ class VirtualChannels final : public EventHandler {
   std::unique_ptr<Arbiter> arbiter_;      // none: the queues take turns
   std::size_t asking_ = 0;                // queues that wait, where there is an arbiter
   bool after_idle_ = false;               // the first of these found nothing on the wire
-  CreditUser credit_user_;                // of the far end's credits, each class a kind of event
-  std::vector<CreditLine> credit_lines_;  // by class, if any is limited
+  CreditUser credit_user_;                // of the far end's credits, each lane a kind of event
+  std::vector<CreditLine> credit_lines_;  // by lane, if any is limited
   std::optional<FlitMode> flits_;
-  std::array<VirtualChannel, kChannelCount> channels_;
-  std::array<std::unique_ptr<SendQueue>, kChannelCount> send_queues_;  // those in use
+  ArrayInArena<VirtualChannel> channels_;
+  std::array<std::unique_ptr<SendQueue>, kChannelCount>
+      send_queues_;  // those in use, of first virtual channels
   std::array<Time, kChannelCount> starved_when_opened_{};
   std::array<Time, kChannelCount> blocked_in_window_{};
 };

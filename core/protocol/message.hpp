@@ -29,11 +29,10 @@ struct Message {
   std::uint16_t hops = 0;  ///< links crossed so far, there and back
   Opcode opcode = Opcode::kMemRd;
   Channel channel = Channel::kM2SReq;
-  bool failed = false;                   ///< answered with an error
-  SnpType snp = SnpType::kNoOp;          ///< of M2S Req and RwD to coherent memory
-  MetaValue meta = MetaValue::kInvalid;  ///< of M2S Req and RwD to coherent memory
-  /// Of a block (the Blk forms): its lines, from `address` on; 0: one line, no block.
-  std::uint8_t lines = 0;
+  bool failed = false;               ///< answered with an error
+  std::uint8_t virtual_channel = 0;  ///< of its class, on the link that it is on or waits for
+  /// Where routes may change the order: its number among the messages that must stay in order.
+  std::uint16_t order = 0;
 
   Address address;
   Time age;          ///< when the request that it serves began: the older goes first where age arbitrates
@@ -41,10 +40,12 @@ struct Message {
   /// Of an answer (H2D Rsp, S2M NDR) of the home of coherent lines: its number among those to this cache. Of what asks the cache for
   /// a line by CXL.cache: that of the last answer before it. It waits for all of them.
   std::uint32_t pushes = 0;
+  SnpType snp = SnpType::kNoOp;          ///< of M2S Req and RwD to coherent memory
+  MetaValue meta = MetaValue::kInvalid;  ///< of M2S Req and RwD to coherent memory
+  /// Of a block (the Blk forms): its lines, from `address` on; 0: one line, no block.
+  std::uint8_t lines = 0;
   /// Where routes detour: the switch to which it goes first.
   NodeId via = kViaUndecided;
-  /// Where routes may change the order: its number among the messages that must stay in order.
-  std::uint32_t order = 0;
   /// A second message of the sender, for an answer of two parts or for data that are asked for: who answers sends it, too,
   /// and it ends here again.
   Message* completion = nullptr;

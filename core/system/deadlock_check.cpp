@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <map>
 
 #include "base/digraph.hpp"
 #include "component/component.hpp"
+#include "component/virtual_channel_turns.hpp"
 #include "interconnect/link_end.hpp"
 #include "interconnect/route_turns.hpp"
+#include "system/link_buffers.hpp"
 #include "system/message_flows.hpp"
 #include "system/system.hpp"
 
@@ -16,16 +17,15 @@ namespace cxloom {
 
 namespace {
 
+// A vertex is a directed link, a virtual channel and a class.
 class ChannelGraph {
  public:
   explicit ChannelGraph(const System& system)
-      : system_(system), topology_(system.topology()), links_(topology_), limited_(links_.size()) {
+      : system_(system), topology_(system.topology()), buffers_(system), links_(buffers_.links()) {
     for (std::uint32_t link = 0; link < links_.size(); ++link) {
-      const ClassCredits& credits = system.links()[links_.hop(link).link].params->credits;
-      for (std::size_t i = 0; i < kChannelCount; ++i) {
-        if (credits.of(static_cast<Channel>(i))) limited_[link] |= 1U << i;
-      }
-      channels_ += static_cast<std::size_t>(std::popcount(limited_[link]));
+      const unsigned in_use = buffers_.last_virtual_channel(link) + 1U;
+      virtual_channels_ = std::max(virtual_channels_, in_use);
+      channels_ += in_use * static_cast<std::size_t>(std::popcount(buffers_.limited(link)));
     }
   }
 
@@ -37,66 +37,63 @@ class ChannelGraph {
       add_routes(flows);
       for (const MessageFlows::Home& home : flows.homes) add_home(home);
     }
-    return {static_cast<std::uint32_t>(links_.size() * kChannelCount), std::move(edges_)};
+    return {vertex(links_.size(), 0, 0), std::move(edges_)};
   }
 
   std::string name_of(std::uint32_t channel) const {
-    const auto link = static_cast<std::uint32_t>(channel / kChannelCount);
+    const auto which = channel % kChannelCount;
+    const auto virtual_channel = static_cast<std::uint32_t>(channel / kChannelCount % virtual_channels_);
+    const auto link = static_cast<std::uint32_t>(channel / kChannelCount / virtual_channels_);
     const System::LinkView& view = system_.links()[links_.hop(link).link];
     const bool forward = view.forward->owner().id().index() == links_.from(link);
-    return (forward ? view.forward : view.backward)->name() + " (" +
-           std::string(kChannelNames[channel % kChannelCount]) + ")";
+    return (forward ? view.forward : view.backward)->name() + " (" + std::string(kChannelNames[which]) +
+           (virtual_channels_ > 1 ? ", virtual channel " + std::to_string(virtual_channel) : "") + ")";
   }
 
  private:
-  // Switches with queues at their inputs keep the buffer until the message leaves. All others make room at once.
-  bool keeps_buffers(std::uint32_t node) const { return system_.components()[node]->arbitrates(); }
+  std::uint32_t vertex(std::uint32_t link, std::uint32_t virtual_channel, std::uint32_t which) const {
+    return static_cast<std::uint32_t>((link * virtual_channels_ + virtual_channel) * kChannelCount + which);
+  }
+
+  std::uint8_t after(std::uint32_t link, std::uint16_t out, std::uint8_t from) const {
+    const VirtualChannelTurns* const turns = system_.router().turns(NodeId{links_.to(link)});
+    return turns ? turns->after(links_.hop(link).far_port, out, from) : std::uint8_t{0};
+  }
 
   void add_routes(const MessageFlows& flows) {
-    const auto anywhere =
-        std::ranges::any_of(system_.components(), [](const auto& c) { return c->arbitrates(); });
-    if (!anywhere) return;
-    RouteTurns turns(topology_, links_, system_.router());
-    if (system_.router().detours()) add_detours(flows, turns);
-    for (const auto& [destination, senders] : flows.to) turns.add(destination, senders);
+    const auto keeps = [](const auto& component) { return component->arbitrates(); };
+    if (std::ranges::none_of(system_.components(), keeps)) return;
+    RouteTurns turns(
+        topology_, links_, system_.router(), virtual_channels_,
+        [this](std::uint32_t link, std::uint16_t out, std::uint8_t from) { return after(link, out, from); });
+    flows.add_to(turns, system_);
     for (std::uint32_t link = 0; link < links_.size(); ++link) {
-      const std::uint32_t node = links_.to(link);
-      if (limited_[link] == 0 || !topology_.node(node).forwards || !keeps_buffers(node)) continue;
-      for (const Topology::Hop& out : topology_.hops(node)) {
-        const std::uint32_t next = links_.leaving(node, out.port);
-        depend(link, next, turns.classes(link, out.port) & limited_[link] & limited_[next]);
+      if (!buffers_.held_behind(link)) continue;
+      for (const Topology::Hop& out : topology_.hops(links_.to(link))) {
+        for (unsigned i = 0; i < virtual_channels_; ++i) {
+          const auto from = static_cast<std::uint8_t>(i);
+          depend(link, from, out.port, turns.classes(link, from, out.port));
+        }
       }
     }
   }
 
-  // Anybody's messages may go by any switch.
-  void add_detours(const MessageFlows& flows, RouteTurns& turns) const {
-    std::map<std::uint32_t, ClassSet> classes;
-    for (const auto& [destination, senders] : flows.to) {
-      for (const RouteTurns::Sender& sender : senders) classes[sender.node] |= sender.classes;
-    }
-    std::vector<RouteTurns::Sender> senders;
-    for (const auto& [node, sent] : classes) senders.push_back({node, sent});
-    std::vector<std::uint32_t> switches;
-    for (std::uint32_t node = 0; node < topology_.size(); ++node) {
-      if (topology_.node(node).is_switch) switches.push_back(node);
-    }
-    turns.add_detours(switches, senders);
-  }
-
-  // A link on another of the same classes.
-  void depend(std::uint32_t link, std::uint32_t on, ClassSet classes) {
-    for (; classes != 0; classes &= classes - 1) {
-      const auto which = static_cast<std::uint32_t>(std::countr_zero(classes));
-      edges_.emplace_back(link * kChannelCount + which, on * kChannelCount + which);
+  // What has come in by a link, on what it goes out by.
+  void depend(std::uint32_t link, std::uint8_t from, std::uint16_t out, ClassSet classes) {
+    const std::uint32_t next = links_.leaving(links_.to(link), out);
+    const std::uint8_t to = after(link, out, from);
+    for (ClassSet rest = classes & buffers_.limited(link) & buffers_.limited(next); rest != 0;
+         rest &= rest - 1) {
+      const auto which = static_cast<std::uint32_t>(std::countr_zero(rest));
+      edges_.emplace_back(vertex(link, from, which), vertex(next, to, which));
     }
   }
-  // The same of any of these classes on any of those.
+  // Any of these classes, at a home, on any of those. Messages leave devices, and come to them, by first virtual channels.
   void depend(std::uint32_t link, ClassSet classes, std::uint32_t on, ClassSet needed) {
-    for (ClassSet held = classes & limited_[link]; held != 0; held &= held - 1) {
-      for (ClassSet rest = needed & limited_[on]; rest != 0; rest &= rest - 1) {
-        edges_.emplace_back(link * kChannelCount + static_cast<std::uint32_t>(std::countr_zero(held)),
-                            on * kChannelCount + static_cast<std::uint32_t>(std::countr_zero(rest)));
+    for (ClassSet held = classes & buffers_.limited(link); held != 0; held &= held - 1) {
+      for (ClassSet rest = needed & buffers_.limited(on); rest != 0; rest &= rest - 1) {
+        edges_.emplace_back(vertex(link, 0, static_cast<std::uint32_t>(std::countr_zero(held))),
+                            vertex(on, 0, static_cast<std::uint32_t>(std::countr_zero(rest))));
       }
     }
   }
@@ -115,8 +112,9 @@ class ChannelGraph {
 
   const System& system_;
   const Topology& topology_;
-  DirectedLinks links_;
-  std::vector<ClassSet> limited_;  // by directed link
+  LinkBuffers buffers_;
+  const DirectedLinks& links_;
+  unsigned virtual_channels_ = 1;
   std::size_t channels_ = 0;
   std::vector<Digraph::Edge> edges_;
 };

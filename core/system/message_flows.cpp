@@ -61,13 +61,30 @@ class Collector {
 
 }  // namespace
 
-MessageFlows message_flows(const System& system) {
+void MessageFlows::add_to(RouteTurns& turns, const System& system) const {
+  if (system.router().detours()) {
+    std::map<std::uint32_t, ClassSet> classes;
+    for (const auto& [destination, senders] : to) {
+      for (const RouteTurns::Sender& sender : senders) classes[sender.node] |= sender.classes;
+    }
+    std::vector<RouteTurns::Sender> senders;
+    for (const auto& [node, sent] : classes) senders.push_back({node, sent});
+    std::vector<std::uint32_t> switches;
+    for (std::uint32_t node = 0; node < system.topology().size(); ++node) {
+      if (system.topology().node(node).is_switch) switches.push_back(node);
+    }
+    turns.add_detours(switches, senders);
+  }
+  for (const auto& [destination, senders] : to) turns.add(destination, senders);
+}
+
+MessageFlows message_flows(const System& system, bool all_requesters) {
   MessageFlows flows;
   Collector collector(flows);
   const AddressMap& map = system.address_map();
   const auto with_work = [&](auto&& take) {
     for (const auto& [component, requester] : system.roles().requesters) {
-      if (requester->has_work()) take(component->id());
+      if (all_requesters || requester->has_work()) take(component->id());
     }
   };
   for (const NodeId target : map.targets())

@@ -24,9 +24,12 @@ struct MessageFlows {
     std::vector<std::uint32_t> answering;  ///< from these
   };
   std::vector<Home> homes;
+
+  /// Has all ways that they take looked at.
+  void add_to(RouteTurns& turns, const System& system) const;
 };
 
-/// Those that the devices, the address map and the workload allow.
-MessageFlows message_flows(const System& system);
+/// Those that devices and address map allow: of requesters with work, or of all.
+MessageFlows message_flows(const System& system, bool all_requesters = false);
 
 }  // namespace cxloom

@@ -13,6 +13,7 @@
 #include "system/coherence_check.hpp"
 #include "system/memory_need.hpp"
 #include "system/registry.hpp"
+#include "system/virtual_channel_plan.hpp"
 
 namespace cxloom {
 
@@ -269,6 +270,7 @@ void System::make_links() {
   router_ = router.get();
   fabric_.routes = std::move(router);
   check_order();
+  router_->plan(plan_virtual_channels(*this));
 }
 
 void System::make_link(const Spec::Link& link, std::string name) {
@@ -297,12 +299,19 @@ void System::route_around(const std::vector<bool>& links) {
 
 // Who puts messages in order again would wait for one that an outage has answered on its way.
 void System::check_order() const {
+  if ((!router_->keeps_order() || router_->detours()) && !spec_.events.empty()) {
+    throw InputError({"failures beside routing that sends messages on detours, or changes their order",
+                      "routing: " + spec_.run.routing.kind,
+                      "routing without detours that keeps the order",
+                      {}},
+                     "events");
+  }
   if (router_->keeps_order()) return;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    const OutageParams& outage = links_[i].params->outage;
+  for (const LinkView& link : links_) {
+    const OutageParams& outage = link.params->outage;
     if (!outage.at || !outage.fail) continue;
     throw InputError({"an outage that fails requests beside routing that changes their order",
-                      "link '" + links_[i].name + "' with outage.fail, routing: " + spec_.run.routing.kind,
+                      "link '" + link.name + "' with outage.fail, routing: " + spec_.run.routing.kind,
                       "fail: false: what comes during the outage waits; or routing that keeps the order",
                       {}},
                      "run.routing");

@@ -109,6 +109,7 @@ def links(draw: st.DrawFn, credits: bool) -> Spec:
     }
     if credits and draw(st.booleans()):
         link["credits"] = draw(st.integers(1, 5))
+        link |= draw(keys(virtual_channels=st.integers(1, 4)))
     reverse = draw(keys(delay=time(0, 30)))
     if "duplex" not in link:
         reverse |= draw(keys(bandwidth=SPEEDS))

@@ -98,6 +98,10 @@ def rich_systems(draw: st.DrawFn) -> Spec:
         {"between": link["between"], **draw(flit_links(credits))} if flits and draw(st.booleans()) else link
         for link in spec["links"]
     ]
+    if any(link.get("outage", {}).get("fail") for link in spec["links"]):
+        spec["run"]["routing"] = (
+            "random"  # others may change the order, which is refused beside such an outage
+        )
     if '"dram"' in json.dumps(spec["devices"]):
         spec["outputs"]["commands"] = True
     hubs = [name for name, device in spec["devices"].items() if device["kind"] in ("bus", "switch")]

@@ -31,7 +31,7 @@ def busy_spine(routing: Any, **switch: Any) -> Spec:
         "devices": {
             "host": {"kind": "host", "queue": 32},
             **{name: {"kind": "host", "queue": 32} for name in neighbours},
-            **{name: kind for name in ("leaf0", "leaf1", "spine0", "spine1")},
+            **dict.fromkeys(("leaf0", "leaf1", "spine0", "spine1"), kind),
             **{name: {"kind": "memory", "media": {"kind": "fixed", "latency": "10ns"}} for name in memories},
         },
         "links": [

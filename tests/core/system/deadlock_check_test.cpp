@@ -22,10 +22,11 @@ using test::Running;
 
 /// Switches in a circle, each with a host and a memory.
 test::System ring(std::uint64_t switches, const std::string& queueing, std::optional<std::uint64_t> credits,
-                  std::uint64_t requests = 300) {
+                  std::uint64_t virtual_channels = 1) {
   test::System system;
   Value::Map link{{"bandwidth", "16GB/s"}};
   if (credits) link.emplace_back("credits", number(*credits));
+  if (virtual_channels > 1) link.emplace_back("virtual_channels", number(virtual_channels));
   std::vector<std::string> memories;
   for (std::uint64_t i = 0; i < switches; ++i)
     system.device("sw" + std::to_string(i), "switch", {{"queueing", queueing}});
@@ -37,8 +38,10 @@ test::System ring(std::uint64_t switches, const std::string& queueing, std::opti
     system.device(memories.back(), "memory");
     system.link(at, "sw" + std::to_string((i + 1) % switches), link);
     system.link(host, at, link).link(memories.back(), at, link);
-    system.work(
-        host, {{"pattern", "random"}, {"requests", number(requests)}, {"reads", 0.5}, {"footprint", "1MiB"}});
+    system.work(host, {{"pattern", "random"},
+                       {"requests", number(std::uint64_t{300})},
+                       {"reads", 0.5},
+                       {"footprint", "1MiB"}});
   }
   return system.region(memories, {{"policy", "weighted"}, {"interleave", "256B"}});
 }
@@ -98,6 +101,53 @@ TEST(DeadlockCheck, CountsChannelsAndDependences) {
   EXPECT_EQ(found.dependences, 1U) << "requests go from host to memory and nowhere else";
 }
 
+TEST(DeadlockCheck, TwoVirtualChannelsBreakTheCirclesOfARing) {
+  for (const std::uint64_t switches : {5U, 8U, 13U}) {
+    for (const char* queueing : {"voq", "fifo"}) {
+      EXPECT_TRUE(check(ring(switches, queueing, 1)).possible());
+      EXPECT_FALSE(check(ring(switches, queueing, 1, 2)).possible()) << switches;
+      EXPECT_TRUE(finishes(ring(switches, queueing, 1, 2))) << switches;
+    }
+  }
+}
+
+/// A torus with a host and a memory on each switch.
+test::System torus(std::uint64_t size, const std::string& routing, std::uint64_t virtual_channels) {
+  test::System system;
+  const Value::Map link{{"bandwidth", "16GB/s"},
+                        {"credits", number(std::uint64_t{1})},
+                        {"virtual_channels", number(virtual_channels)}};
+  std::vector<std::string> memories;
+  for (std::uint64_t i = 0; i < size * size; ++i)
+    system.device("sw" + std::to_string(i), "switch", {{"queueing", "voq"}});
+  for (std::uint64_t i = 0; i < size * size; ++i) {
+    const std::string at = "sw" + std::to_string(i);
+    const std::uint64_t row = i / size * size;
+    system.link(at, "sw" + std::to_string(row + (i + 1) % size), link);
+    system.link(at, "sw" + std::to_string((i + size) % (size * size)), link);
+    memories.push_back("mem" + std::to_string(i));
+    const std::string host = "host" + std::to_string(i);
+    system.device(host, "host", {{"queue", number(std::uint64_t{64})}}).device(memories.back(), "memory");
+    system.link(host, at, link).link(memories.back(), at, link);
+    system.work(host, {{"pattern", "random"},
+                       {"requests", number(std::uint64_t{200})},
+                       {"reads", 0.5},
+                       {"footprint", "1MiB"}});
+  }
+  return system.region(memories, {{"policy", "weighted"}, {"interleave", "256B"}})
+      .run_with({{"routing", routing}});
+}
+
+// As many as docs/model/deadlock.md says, and one less is not enough.
+TEST(DeadlockCheck, ATorusTakesTwoVirtualChannelsOrThree) {
+  for (const auto& [routing, needed] : {std::pair{"deterministic", 2U}, {"adaptive", 3U}, {"random", 3U}}) {
+    EXPECT_FALSE(check(torus(4, routing, needed)).possible()) << routing;
+    EXPECT_TRUE(check(torus(4, routing, needed - 1)).possible()) << routing;
+    EXPECT_TRUE(finishes(torus(4, routing, needed))) << routing;
+  }
+  EXPECT_FALSE(finishes(torus(4, "random", 1)));
+}
+
 // Only what is sent counts: with all hosts at one switch and all memories at another, each direction has one class.
 TEST(DeadlockCheck, TrafficThatClosesNoCircleIsNoDeadlock) {
   test::System system;
@@ -148,8 +198,13 @@ test::System random_fabric(std::uint64_t seed) {
   RandomStream random(seed, "deadlock", "fabric");
   test::System system;
   const char* const queueing = random.chance(0.7) ? "voq" : "fifo";
+  const std::uint64_t channels = 1 + random.below(4);
   const auto link = [&] {
-    return Value::Map{{"bandwidth", "8GB/s"}, {"credits", number(1 + random.below(2))}, {"delay", "5ns"}};
+    return Value::Map{
+        {"bandwidth", "8GB/s"},
+        {"credits", number(1 + random.below(2))},
+        {"virtual_channels", number(std::uint64_t{random.chance(0.9) ? channels : 1 + random.below(4)})},
+        {"delay", "5ns"}};
   };
   std::uint64_t switches = 0;
   const auto pairs = random_skeleton(random, switches);

@@ -22,9 +22,7 @@ class AstrayRouting final : public RoutingStrategy {
  public:
   using Params = AstrayParams;
   AstrayRouting(const AstrayParams& /*params*/, const RoutingContext& /*context*/) {}
-  std::size_t choose(const Message& /*message*/, const Junction& here) override {
-    return here.ways();
-  }
+  std::size_t choose(const Message& /*message*/, const Junction& here) override { return here.ways(); }
 };
 
 class AstrayArbiter final : public Arbiter {

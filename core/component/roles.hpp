@@ -20,6 +20,7 @@ class Component;
 class Media;
 class Sequencer;
 class WireMonitor;
+class VirtualSwitches;
 struct CoherenceCounts;
 
 /// Serves memory: the address map may lead to it.
@@ -101,6 +102,15 @@ class SharedMedium {
   ~SharedMedium() = default;
 };
 
+/// Has virtual CXL switches.
+class VirtualSwitching {
+ public:
+  virtual VirtualSwitches& virtual_switches() = 0;
+
+ protected:
+  ~VirtualSwitching() = default;
+};
+
 /// Who plays a role, in the order of the devices.
 template <class Role>
 class RoleTable {
@@ -134,6 +144,7 @@ struct Roles {
   RoleTable<IoInitiator> io_initiators;
   RoleTable<IoTarget> io_targets;
   RoleTable<SharedMedium> shared_media;
+  RoleTable<VirtualSwitching> virtual_switches;
 };
 
 }  // namespace cxloom

@@ -1,6 +1,10 @@
 // A switch: any number of ports, a switching time, queues and arbitration.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <vector>
+
 #include "component/component_time.hpp"
 #include "device/device_context.hpp"
 #include "device/switch_core.hpp"
@@ -63,15 +67,35 @@ class SwitchingDevice : public WithSwitchCore<Component> {
   void take_back(Message& message) override { core().take_back(message); }
 };
 
-class Switch final : public SwitchingDevice {
+class Switch final : public SwitchingDevice, public VirtualSwitching {
  public:
   using Params = SwitchParams;
-  using SwitchingDevice::SwitchingDevice;
+  Switch(const SwitchParams& params, const DeviceContext& context);
 
   void receive(Message& message) override {
     message.charge(Segment::kSwitching, now());
-    core().forward(message);
+    if (virtual_) [[unlikely]] {
+      forward_in_vcs(message);
+    } else {
+      core().forward(message);
+    }
   }
+  VirtualSwitches& virtual_switches() override { return *virtual_; }
+
+  void open_window(Time at) override;
+  void close_window(Time at) override;
+  void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
+
+ private:
+  /// Passes it on if its ports belong together. Otherwise answers it, or makes an error of it.
+  void forward_in_vcs(Message& message);
+
+  std::unique_ptr<VirtualSwitches> virtual_;  // none: all ports belong together
+  std::uint64_t isolation_errors_ = 0;        // since the window opened
+  std::uint64_t removal_errors_ = 0;
+  std::uint64_t isolation_errors_of_window_ = 0;
+  std::uint64_t removal_errors_of_window_ = 0;
 };
 
 }  // namespace cxloom

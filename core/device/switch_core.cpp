@@ -4,6 +4,7 @@
 
 #include "base/measure_table.hpp"
 #include "component/failures.hpp"
+#include "protocol/error_answer.hpp"
 
 namespace cxloom {
 
@@ -84,24 +85,29 @@ std::uint16_t SwitchCore::output_of(Message& message) {
 }
 
 void SwitchCore::forward(Message& message) {
+  if (!arbitrates()) {
+    if (Port* const way = ways_[message.destination.index()]) [[likely]] {
+      if (releases_) release(lane_of(message), message.port, now());
+      way->send(message, now());
+      return;
+    }
+  }
+  forward_by(output_of(message), message);
+}
+
+void SwitchCore::forward_by(std::uint16_t output, Message& message) {
   if (arbitrates()) {
-    // In a FIFO one message leaves at a time: its output may be idle while the one before still leaves by another.
-    const std::uint16_t output = output_of(message);
     if (output == Routes::kNowhere) [[unlikely]]
       return nowhere(message);
+    // In a FIFO one message leaves at a time: its output may be idle while the one before still leaves by another.
     // Where there are several virtual channels, the queue knows by which one a message has come in.
     if (in_order() || turns_ || !outputs_[output]->bypass(message, *this)) queue(message, output);
     return;
   }
   if (releases_) release(lane_of(message), message.port, now());
-  Port* way = ways_[message.destination.index()];
-  if (!way) {
-    const std::uint16_t output = output_of(message);
-    if (output == Routes::kNowhere) [[unlikely]]
-      return nowhere(message);
-    way = &owner_.port(output);
-  }
-  way->send(message, now());
+  if (output == Routes::kNowhere) [[unlikely]]
+    return nowhere(message);
+  owner_.port(output).send(message, now());
 }
 
 std::uint16_t SwitchCore::other_output_of(Message& message) {
@@ -112,6 +118,14 @@ std::uint16_t SwitchCore::other_output_of(Message& message) {
 
 void SwitchCore::forward_anew(Message& message) {
   static_cast<void>(other_output_of(message));
+  forward(message);
+}
+
+void SwitchCore::refuse(Message& message) {
+  release(lane_of(message), message.port, arbitrates() ? now() + message.tail : now());
+  message.port = inside();
+  message.virtual_channel = 0;
+  make_error_answer(message, owner_.id());
   forward(message);
 }
 

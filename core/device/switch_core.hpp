@@ -35,6 +35,8 @@ class SwitchCore final : public EventHandler, private BypassSource {
   void start();
   /// Passes on a message that has come in by a port of the owner, charged up to now.
   void forward(Message& message);
+  /// The same, by that port, which may be Routes::kNowhere.
+  void forward_by(std::uint16_t output, Message& message);
   /// Sends a message of the owner's own, ready now: it queues like one that has come in by a port of its own.
   void inject(Message& message) {
     message.port = inside();
@@ -74,6 +76,10 @@ class SwitchCore final : public EventHandler, private BypassSource {
   }
   /// Of a message that waited for a port which is closed now: the port by which it leaves, or Routes::kNowhere.
   std::uint16_t other_output_of(Message& message);
+  /// The port by which a message leaves, or Routes::kNowhere.
+  std::uint16_t output_of(Message& message);
+  /// Answers a request that has come in by a port with an error, or makes an answer one, and passes it on.
+  void refuse(Message& message);
   /// Passes it on by another port, if there is one.
   void forward_anew(Message& message);
   /// A message at the input that is its port, charged up to now, has no way on.
@@ -87,7 +93,6 @@ class SwitchCore final : public EventHandler, private BypassSource {
  private:
   /// The input of the owner's own messages.
   std::uint16_t inside() const { return static_cast<std::uint16_t>(owner_.port_count()); }
-  std::uint16_t output_of(Message& message);
   void load_routes();
   void queue(Message& message, std::uint16_t output) override;
   void passed(const Message& message, std::uint16_t input, Time end) override {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/memory_estimate.hpp"
 #include "base/schema.hpp"
 #include "base/units.hpp"
+#include "device/virtual_switches.hpp"
 
 namespace cxloom {
 
@@ -24,6 +26,7 @@ struct SwitchParams {
   Forwarding forwarding = Forwarding::kCutThrough;
   Queueing queueing = Queueing::kOutput;
   Kinded arbitration{"round-robin", Value(Value::Map{})};
+  std::vector<VcsParams> vcs;  ///< of a switch that has them
 
   static void estimate(const SwitchParams& params, MemoryEstimate& memory) {
     if (params.queueing != Queueing::kOutput) memory.queue_at_ports();
@@ -31,6 +34,12 @@ struct SwitchParams {
   static void describe(Schema<SwitchParams>& schema) {
     schema.doc("A switch with any number of ports.");
     describe_in(schema);
+    schema.field("vcs", &SwitchParams::vcs)
+        .default_text("none: all ports belong together")
+        .doc(
+            "Virtual CXL switches: each joins its upstream port and the devices that are bound to it. A "
+            "request to any "
+            "other device is answered with an error.");
   }
   /// Declares these in the schema of a device that derives from them.
   template <class Params>

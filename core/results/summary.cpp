@@ -135,9 +135,9 @@ constexpr std::array kMeasures{
                                  "the same of all of them together; empty: no memory is kept coherent",
                                  parts_of<kCoherenceTotals>()),
     measure<&Summary::events>("events", "",
-                              "what happened to the system, in the whole run, by time and action; counts go "
+                              "what failed and was repaired, in the whole run, by time and action; counts go "
                               "from an event to the next. "
-                              "Absent where the spec has no events",
+                              "Absent where the spec has no such events",
                               parts_of<kEventMeasures>(true)),
     measure<&Summary::unlimited>(
         "unlimited", "",
@@ -185,10 +185,14 @@ void add_link_notes(const Simulation& simulation, Value::List& notes) {
 }
 
 std::optional<Value> events_of(const Simulation& simulation) {
-  if (simulation.events().entries().empty()) return std::nullopt;
+  const auto& entries = simulation.events().entries();
+  const auto fails = [](const EventPlayer::Entry& entry) {
+    return entry.params->fail || entry.params->repair;
+  };
+  if (std::ranges::none_of(entries, fails)) return std::nullopt;
   Value::Map events;
-  for (const EventPlayer::Entry& event : simulation.events().entries()) {
-    if (!event.happened) continue;
+  for (const EventPlayer::Entry& event : entries) {
+    if (!event.happened || !fails(event)) continue;
     const Time lasted = std::max(event.cost.felt_until, event.params->at) - event.params->at;
     events.emplace_back(event.described(), map_of(kEventMeasures, {.rerouted = event.cost.rerouted,
                                                                    .failed = event.cost.failed,

@@ -57,6 +57,44 @@ void RepairParams::describe(Schema<RepairParams>& schema) {
   describe_part(schema);
 }
 
+namespace {
+
+template <class Params>
+void describe_place(Schema<Params>& schema) {
+  schema.field("switch", &Params::switch_name).required().doc("A switch with vcs.");
+  schema.field("vcs", &Params::vcs).doc("Which of its virtual switches, from 0.");
+  schema.field("vppb", &Params::vppb).doc("Which vPPB of that, from 0.");
+}
+
+std::string place_of(const std::string& name, std::uint32_t vcs, std::uint32_t vppb) {
+  return name + " vcs " + std::to_string(vcs) + " vppb " + std::to_string(vppb);
+}
+
+}  // namespace
+
+void BindParams::describe(Schema<BindParams>& schema) {
+  schema.doc("A device is bound to a free vPPB of a virtual CXL switch.");
+  describe_place(schema);
+  schema.field("to", &BindParams::to).required().doc("The device, linked to the switch.");
+}
+
+void UnbindParams::describe(Schema<UnbindParams>& schema) {
+  schema.doc("A device is unbound from its vPPB: new requests to it are answered with an error.");
+  describe_place(schema);
+  schema.field("surprise", &UnbindParams::surprise)
+      .doc(
+          "Whether the requests under way fail, too. Otherwise they are answered as if nothing had happened "
+          "(managed "
+          "removal).");
+}
+
+std::string EventParams::described() const {
+  if (fail) return "fail " + fail->described();
+  if (repair) return "repair " + repair->described();
+  if (bind) return "bind " + place_of(bind->switch_name, bind->vcs, bind->vppb) + " to " + bind->to;
+  return "unbind " + place_of(unbind->switch_name, unbind->vcs, unbind->vppb);
+}
+
 void EventParams::describe(Schema<EventParams>& schema) {
   schema.doc("Something that happens during the run, before anything else at its instant.");
   schema.field("at", &EventParams::at)
@@ -66,8 +104,14 @@ void EventParams::describe(Schema<EventParams>& schema) {
       .doc("When, from the beginning of the run.");
   schema.field("fail", &EventParams::fail).default_text("none").doc("A link or a switch stops working.");
   schema.field("repair", &EventParams::repair).default_text("none").doc("It works again.");
+  schema.field("bind", &EventParams::bind)
+      .default_text("none")
+      .doc("A device comes to a virtual CXL switch.");
+  schema.field("unbind", &EventParams::unbind).default_text("none").doc("A device leaves it.");
   schema.rule("an event has exactly one action", [](const EventParams& event) {
-    return static_cast<int>(event.fail.has_value()) + static_cast<int>(event.repair.has_value()) == 1;
+    return static_cast<int>(event.fail.has_value()) + static_cast<int>(event.repair.has_value()) +
+               static_cast<int>(event.bind.has_value()) + static_cast<int>(event.unbind.has_value()) ==
+           1;
   });
 }
 

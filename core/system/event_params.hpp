@@ -31,10 +31,35 @@ struct RepairParams : FailedPart {
   static void describe(Schema<RepairParams>& schema);
 };
 
+/// A device comes to a virtual CXL switch.
+struct BindParams {
+  std::string switch_name;
+  std::uint32_t vcs = 0;
+  std::uint32_t vppb = 0;
+  std::string to;
+
+  static void describe(Schema<BindParams>& schema);
+};
+
+/// It leaves.
+struct UnbindParams {
+  std::string switch_name;
+  std::uint32_t vcs = 0;
+  std::uint32_t vppb = 0;
+  bool surprise = false;
+
+  static void describe(Schema<UnbindParams>& schema);
+};
+
 struct EventParams {
   Time at;
   std::optional<FailParams> fail;
   std::optional<RepairParams> repair;
+  std::optional<BindParams> bind;
+  std::optional<UnbindParams> unbind;
+
+  /// "fail link sw0-mem1".
+  std::string described() const;
 
   static void describe(Schema<EventParams>& schema);
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "component/component.hpp"
 #include "component/endpoint.hpp"
@@ -22,10 +23,7 @@ EventPlayer::EventPlayer(Kernel& kernel, const std::vector<EventParams>& events)
   for (const EventParams& event : events) entries_.push_back({&event, false, {}});
 }
 
-std::string EventPlayer::Entry::described() const {
-  return to_text(params->at) +
-         (params->fail ? " fail " + params->fail->described() : " repair " + params->repair->described());
-}
+std::string EventPlayer::Entry::described() const { return to_text(params->at) + " " + params->described(); }
 
 // --- Checks ---
 
@@ -47,9 +45,15 @@ void EventPlayer::attach(System& system) {
   check_order();
   // What holds at each event: as if they happened.
   std::vector<Part> failed;
+  VirtualTrials trials;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const EventParams& event = *entries_[i].params;
     below("events[" + std::to_string(i) + "]", [&] {
+      if (event.bind || event.unbind) {
+        parts_.emplace_back();
+        try_binding(event, trials);
+        return;
+      }
       const bool fails = event.fail.has_value();
       const FailedPart& part = fails ? static_cast<const FailedPart&>(*event.fail) : *event.repair;
       below(fails ? "fail" : "repair", [&] {
@@ -151,6 +155,11 @@ void EventPlayer::check_links(const Part& part) const {
   }
   for (const std::size_t index : part.links) {
     const System::LinkView& link = system_->links()[index];
+    for (const LinkEnd* end : {link.forward, link.backward}) {
+      if (!system_->roles().virtual_switches.of(end->owner().id())) continue;
+      refuse("'" + end->owner().name() + "' has virtual switches: its links do not fail", link.name,
+             "unbind with surprise: true, of a device that is removed; or a link of another switch");
+    }
     if (link.params->phy) {
       refuse("a link of flits fails by its own outage", link.name,
              "outage: {at: ..., length: ..., fail: true} of the link, or a link with a bandwidth");
@@ -160,6 +169,30 @@ void EventPlayer::check_links(const Part& part) const {
       refuse("'" + end->owner().name() + "' finds no other way when a link of it fails", link.name,
              "links of switches, buses, hosts, accelerators and memories");
     }
+  }
+}
+
+VirtualSwitches& EventPlayer::virtual_switches_at(const std::string& name) const {
+  return below("switch", [&]() -> std::reference_wrapper<VirtualSwitches> {
+    VirtualSwitching* const found = system_->roles().virtual_switches.of(system_->component(name).id());
+    if (!found) refuse("a device without virtual switches", "'" + name + "'", "a switch with vcs");
+    return found->virtual_switches();
+  });
+}
+
+void EventPlayer::try_binding(const EventParams& event, VirtualTrials& trials) const {
+  const auto trial_of = [&](const std::string& name) -> VirtualSwitches& {
+    return trials.try_emplace(name, virtual_switches_at(name)).first->second;
+  };
+  if (event.bind) {
+    below("bind", [&] {
+      trial_of(event.bind->switch_name).bind({event.bind->vcs, event.bind->vppb}, event.bind->to);
+    });
+  } else {
+    below("unbind", [&] {
+      trial_of(event.unbind->switch_name)
+          .unbind({event.unbind->vcs, event.unbind->vppb}, event.unbind->surprise);
+    });
   }
 }
 
@@ -174,12 +207,19 @@ void EventPlayer::wake(std::uint8_t kind, std::uint64_t payload) {
 }
 
 void EventPlayer::act(std::size_t event) {
-  current_ = event;
   entries_[event].happened = true;
-  if (entries_[event].params->fail) {
+  const EventParams& params = *entries_[event].params;
+  if (params.fail || params.repair) current_ = event;
+  if (params.fail) {
     fail(event);
-  } else {
+  } else if (params.repair) {
     repair(event);
+  } else if (params.bind) {
+    virtual_switches_at(params.bind->switch_name)
+        .bind({params.bind->vcs, params.bind->vppb}, params.bind->to);
+  } else {
+    virtual_switches_at(params.unbind->switch_name)
+        .unbind({params.unbind->vcs, params.unbind->vppb}, params.unbind->surprise);
   }
 }
 

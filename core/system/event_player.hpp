@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "component/failures.hpp"
+#include "device/virtual_switches.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
 #include "system/event_params.hpp"
@@ -63,6 +65,11 @@ class EventPlayer final : public EventHandler, private Failures {
     bool operator==(const Part&) const = default;
   };
 
+  /// By the name of the switch.
+  using VirtualTrials = std::map<std::string, VirtualSwitches>;
+
+  VirtualSwitches& virtual_switches_at(const std::string& name) const;
+  void try_binding(const EventParams& event, VirtualTrials& trials) const;
   Part find_part(const FailedPart& part) const;
   void check_links(const Part& part) const;
   void check_order() const;
@@ -98,7 +105,7 @@ class EventPlayer final : public EventHandler, private Failures {
   std::vector<Part> parts_;  // of the events
   std::vector<LinkState> links_;
   std::vector<bool> failed_devices_;
-  std::size_t current_ = 0;  // the last event that happened
+  std::size_t current_ = 0;  // the last failure or repair that happened
 };
 
 }  // namespace cxloom

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "device/sequencer.hpp"
+#include "device/virtual_switches.hpp"
 #include "interconnect/arbitration.hpp"
 #include "interconnect/link.hpp"
 #include "interconnect/link_end.hpp"
@@ -29,6 +30,7 @@ System::System(std::vector<Kernel*> kernels, const Registry& registry, const Spe
   aim_io_initiators();
   make_address_map();
   make_links();
+  connect_virtual_switches();
   for (const auto& component : components_)
     make_arbiters(*component, registry.arbitration, spec.run.seed, names_around(*component));
 }
@@ -292,6 +294,37 @@ void System::make_link(const Spec::Link& link, std::string name) {
   link_ends_.push_back(std::move(made.backward));
 }
 
+void System::connect_virtual_switches() {
+  for (const auto& [component, virtual_switching] : roles().virtual_switches) {
+    std::vector<std::string> neighbours;
+    for (const Topology::Hop& hop : topology_.hops(component->id().index()))
+      neighbours.push_back(components_[hop.to]->name());
+    below("devices", [&] {
+      below(component->name(), [&] {
+        virtual_switching->virtual_switches().connect(neighbours);
+        if (!router_->keeps_order() || router_->detours()) {
+          throw InputError(
+              {"virtual switches beside routing that sends messages on detours, or changes their order",
+               "routing: " + spec_.run.routing.kind,
+               "routing without detours that keeps the order",
+               {}},
+              "vcs");
+        }
+        const char* const reason = fabric_.map.has_coherent()       ? "coherent regions"
+                                   : !roles().io_initiators.empty() ? "I/O engines"
+                                                                    : nullptr;
+        if (!reason) return;
+        throw InputError({std::string("no virtual switches in a system with ") + reason,
+                          {},
+                          "reads and writes of memory that nobody keeps coherent: nothing else can be "
+                          "answered with an error",
+                          {}},
+                         "vcs");
+      });
+    });
+  }
+}
+
 void System::route_around(const std::vector<bool>& links) {
   for (std::uint32_t link = 0; link < links.size(); ++link) topology_.set_down(link, links[link]);
   *routes_ = RouteTable(topology_, spec_.run.route_by);
@@ -299,7 +332,9 @@ void System::route_around(const std::vector<bool>& links) {
 
 // Who puts messages in order again would wait for one that an outage has answered on its way.
 void System::check_order() const {
-  if ((!router_->keeps_order() || router_->detours()) && !spec_.events.empty()) {
+  const bool fails =
+      std::ranges::any_of(spec_.events, [](const auto& event) { return event.fail.has_value(); });
+  if ((!router_->keeps_order() || router_->detours()) && fails) {
     throw InputError({"failures beside routing that sends messages on detours, or changes their order",
                       "routing: " + spec_.run.routing.kind,
                       "routing without detours that keeps the order",

@@ -72,6 +72,7 @@ class System {
   void make_link(const Spec::Link& link, std::string name);
   void check_connected() const;
   void check_order() const;
+  void connect_virtual_switches();
   NodeId find_device(const std::string& name) const;
   NodeId find_requester(const std::string& name) const;
   ArbitrationNames names_around(const Component& owner) const;

@@ -174,6 +174,26 @@ def test_check_says_how_long_an_idle_read_takes(tmp_path: Path, cxloom: Call) ->
     assert f"{idle['least']:.1f} to {idle['most']:.1f}, mean {idle['mean']:.1f}" in table
 
 
+def test_an_idle_read_is_one_that_the_beginning_answers_with_data(tmp_path: Path, cxloom: Call) -> None:
+    # The first of two memories is bound to the host. The other one comes at once; an error would be faster than data.
+    spec = tmp_path / "s.yaml"
+    spec.write_text(
+        "devices:\n"
+        "  'host[0-1]': {kind: host}\n"
+        "  mem0: {kind: memory, capacity: 1GiB}\n"
+        "  mem1: {kind: memory, capacity: 1GiB, media: {kind: fixed, latency: 500ns}}\n"
+        "  sw: {kind: switch, vcs: [{upstream: host0, bind: [mem0]}, {upstream: host1}]}\n"
+        "links: [{between: ['host[0-1]', sw]}, {between: ['mem[0-1]', sw]}]\n"
+        "address_map: [{to: [mem0]}, {to: [mem1]}]\n"
+        "workload: {host0: {pattern: random, requests: 50, footprint: 1GiB}}\n"
+        "events: [{at: 1ns, bind: {switch: sw, vcs: 0, vppb: 1, to: mem1}}]\n"
+    )
+    bound, nothing = json.loads(cxloom("check", spec, "--json").out)["routes"]
+    idle = json.loads(cxloom("run", spec, "--json", "--quiet", "--set", "devices.host0.queue=1").out)
+    assert bound["idle_read_ns"]["least"] == bound["idle_read_ns"]["most"] == idle["latency_ns"]["min"]
+    assert nothing["idle_read_ns"] is None
+
+
 def test_check_of_a_large_system_fits_a_screen(tmp_path: Path, cxloom: Call) -> None:
     spec = tmp_path / "s.yaml"
     spec.write_text("topology: {kind: ring, switches: 64}\n")

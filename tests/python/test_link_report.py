@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import cxloom as cx
@@ -98,3 +100,11 @@ def test_all_troubles_at_once_stay_on_one_screen() -> None:
         degraded={"at": "2us", "phy": "pcie6-x4"},
     )
     assert len(to_text(result.summary).splitlines()) <= LINES
+
+
+def test_the_report_says_who_refused_requests() -> None:
+    result = cx.run(Path(__file__).parents[2] / "examples" / "pooling.yaml")
+    text = to_text(result.summary)
+    refused = result.per_switch["sw"]["isolation_errors"]
+    assert f"refused: sw answered {refused:,} requests with an error: their devices were not bound" in text
+    assert "had been removed" not in text

@@ -156,4 +156,6 @@ def test_devices_report_what_they_declare() -> None:
         if kind == "host":  # its memory has an entry of its own, if it has one
             memory = {measure["name"] for measure in kinds["memory"]["statistics"]}
             expected = [name for name in expected if name not in memory]
+        if kind == "switch":  # virtual switches cannot be beside the rest: test_virtual_switches.py
+            expected = [name for name in expected if name not in ("isolation_errors", "removal_errors")]
         assert list(result[f"per_{group}"][name])[: len(expected)] == expected

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from validation.systems import Run, Spec, changed
+from validation.systems import Run, Spec, changed, run
 from validation.turns import FALLS, RISES, Turn, latency, worst
+
+from cxloom.errors import InputError
 
 
 def failed(outcome: Run) -> float:
@@ -71,3 +74,85 @@ def event_rows() -> Iterator[Turn]:
             f"devices.{kind}.completion_timeout", dying, "devices.host.completion_timeout",
             ("10us", "1ms"), RISES, worst,
         )  # fmt: skip
+    yield from virtual_switch_rows()
+
+
+def possible(spec: Spec, feeds: Mapping[str, Any] | None = None) -> Any:
+    """Whether the spec is taken."""
+    try:
+        run(spec, feeds)
+    except InputError:
+        return False
+    return True
+
+
+def two_virtual_switches() -> Spec:
+    """Two hosts and two memories at two switches; the first switch is cut in two. Host 0 reads memory 0."""
+    names = ("host0", "host1", "mem0", "mem1", "sw1")
+    read = {"pattern": "random", "requests": 2000, "footprint": "1MiB", "size": "64B"}
+    return {
+        "devices": {
+            "host0": {"kind": "host"},
+            "host1": {"kind": "host"},
+            "mem0": {"kind": "memory", "capacity": "1MiB"},
+            "mem1": {"kind": "memory", "capacity": "1MiB"},
+            "sw": {
+                "kind": "switch",
+                "vcs": [{"upstream": "host0", "vppbs": 2, "bind": ["mem0"]}, {"upstream": "host1"}],
+            },
+            "sw1": {"kind": "switch", "vcs": [{"upstream": "sw"}]},
+        },
+        "links": [{"between": [name, "sw"], "bandwidth": "16GB/s"} for name in names],
+        "address_map": [{"to": ["mem0"]}, {"to": ["mem1"]}],
+        "workload": {"host0": read},
+    }
+
+
+def virtual_switch_rows() -> Iterator[Turn]:
+    """Who reaches what through a switch that is cut in two, and when."""
+    base, name = two_virtual_switches(), "devices.switch.vcs"
+    at = "devices.sw.vcs"
+    yield Turn(name, base, at, (..., [{"upstream": "host0"}]), RISES, failed)
+    yield Turn(f"{name}.upstream", base, f"{at}.0.upstream", ("host0", "sw1"), RISES, failed)
+    yield Turn(f"{name}.bind", base, f"{at}.0.bind", (["mem0"], ["mem1"]), RISES, failed)
+    both = changed(base, (f"{at}.0.bind", ["mem0", "mem1"]))
+    yield Turn(f"{name}.vppbs", both, f"{at}.0.vppbs", (1, 2), RISES, lambda taken: taken, play=possible)
+    unbound = changed(base, (f"{at}.0.bind", []))
+    come = {"switch": "sw", "vcs": 0, "vppb": 0, "to": "mem0"}
+    bound = {**unbound, "events": [{"at": "2us", "bind": come}]}
+    yield Turn("event.bind", bound, "events.0.at", ("2us", "9us"), RISES, failed)
+    yield Turn(
+        "event.bind.switch",
+        bound,
+        "events.0.bind.switch",
+        ("sw", "sw1"),
+        FALLS,
+        lambda taken: taken,
+        play=possible,
+    )
+    yield Turn("event.bind.vcs", bound, "events.0.bind.vcs", (0, 1), RISES, failed)
+    yield Turn(
+        "event.bind.vppb", bound, "events.0.bind.vppb", (1, 2), FALLS, lambda taken: taken, play=possible
+    )
+    yield Turn("event.bind.to", bound, "events.0.bind.to", ("mem0", "mem1"), RISES, failed)
+    gone = {**both, "events": [{"at": "2us", "unbind": {"switch": "sw", "vcs": 0, "vppb": 0}}]}
+    yield Turn("event.unbind", gone, "events.0.at", ("9us", "2us"), RISES, failed)
+    yield Turn(
+        "event.unbind.switch",
+        gone,
+        "events.0.unbind.switch",
+        ("sw", "sw1"),
+        FALLS,
+        lambda taken: taken,
+        play=possible,
+    )
+    yield Turn(
+        "event.unbind.vcs", gone, "events.0.unbind.vcs", (0, 1), FALLS, lambda taken: taken, play=possible
+    )
+    yield Turn("event.unbind.vppb", gone, "events.0.unbind.vppb", (1, 0), RISES, failed)
+    yield Turn("event.unbind.surprise", gone, "events.0.unbind.surprise", (False, True), RISES, removed)
+
+
+def removed(outcome: Run) -> float:
+    """Answers of a device that was gone."""
+    return float(outcome.summary["per_switch"]["sw"]["removal_errors"])

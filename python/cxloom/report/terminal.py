@@ -222,7 +222,26 @@ def _troubles(summary: Values) -> list[Text]:
     if summary["failed"]:
         were = "was" if summary["failed"] == 1 else "were"
         lines.insert(0, f"failed: {counted(summary['failed'], 'request')} {were} answered with an error")
+    lines += _refused(summary)
     return [Text(line, style="yellow") for line in lines]
+
+
+_REFUSALS = (
+    ("per_switch", "isolation_errors", "their devices were not bound"),
+    ("per_switch", "removal_errors", "their devices had been removed"),
+)
+"""Who answers with errors, by which measure, and why."""
+
+
+def _refused(summary: Values) -> list[str]:
+    """Devices that answered requests with errors, a line for each reason. The worst ones."""
+    found = [
+        (count, f"refused: {name} answered {counted(count, 'request')} with an error: {why}")
+        for group, measure, why in _REFUSALS
+        for name, values in summary[group].items()
+        if (count := values.get(measure))
+    ]
+    return [line for _, line in sorted(found, reverse=True)[:_TROUBLES]]
 
 
 def _used(summary: Values) -> list[tuple[str, Values]]:

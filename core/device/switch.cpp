@@ -1,0 +1,72 @@
+#include "device/switch.hpp"
+
+#include <optional>
+
+#include "base/measure_table.hpp"
+#include "protocol/error_answer.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct Measured {
+  std::optional<std::uint64_t> isolation_errors;
+  std::optional<std::uint64_t> removal_errors;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::isolation_errors>("isolation_errors", "",
+                                         "requests that it answered with an error in the window, because "
+                                         "their device was not bound to the virtual "
+                                         "switch that they came to. Absent without virtual switches"),
+    measure<&Measured::removal_errors>("removal_errors", "",
+                                       "answers that it made errors in the window, because the device had "
+                                       "been removed by surprise. Absent without "
+                                       "virtual switches"),
+};
+
+}  // namespace
+
+Switch::Switch(const SwitchParams& params, const DeviceContext& context) : SwitchingDevice(params, context) {
+  if (params.vcs.empty()) return;
+  virtual_ = std::make_unique<VirtualSwitches>(params.vcs);
+  context.fabric.roles.virtual_switches.declare(*this, id(), *this);
+}
+
+void Switch::forward_in_vcs(Message& message) {
+  const std::uint16_t output = core().output_of(message);
+  const bool request = is_request(message);
+  if (output == Routes::kNowhere ||
+      (request ? virtual_->joined(message.port, output)
+               : message.failed || virtual_->may_answer(message.port, output))) {
+    core().forward_by(output, message);
+    return;
+  }
+  ++(request ? isolation_errors_ : removal_errors_);
+  core().refuse(message);
+}
+
+void Switch::open_window(Time at) {
+  isolation_errors_ = removal_errors_ = 0;
+  SwitchingDevice::open_window(at);
+}
+
+void Switch::close_window(Time at) {
+  isolation_errors_of_window_ = isolation_errors_;
+  removal_errors_of_window_ = removal_errors_;
+  SwitchingDevice::close_window(at);
+}
+
+std::vector<MeasureInfo> Switch::measures() {
+  return joined(SwitchingDevice::measures(), infos_of(kMeasures));
+}
+
+void Switch::report(MeasureSink& sink) const {
+  SwitchingDevice::report(sink);
+  if (!virtual_) return;
+  report_all(kMeasures,
+             {.isolation_errors = isolation_errors_of_window_, .removal_errors = removal_errors_of_window_},
+             sink);
+}
+
+}  // namespace cxloom

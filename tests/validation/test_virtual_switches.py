@@ -1,0 +1,89 @@
+"""Virtual CXL switches while devices come and go."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from validation.systems import SEGMENTS, Run, Spec, run
+
+
+def check(outcome: Run) -> None:
+    """Every request is answered once, and every picosecond is accounted for."""
+    rows = outcome.requests
+    assert outcome.summary["completed"]
+    assert outcome.completed == outcome.expected
+    latency = rows["completed_ps"] - rows["created_ps"]
+    assert np.array_equal(sum(rows[f"{name}_ps"] for name in SEGMENTS), latency)
+
+
+@st.composite
+def cut_switches(draw: st.DrawFn) -> Spec:
+    """Hosts that read and write all memories through a switch, each with a VCS; devices move at random."""
+    hosts = [f"host{i}" for i in range(draw(st.integers(1, 3)))]
+    memories = [f"mem{i}" for i in range(draw(st.integers(1, 4)))]
+    places: list[list[str | None]] = [[None] * len(memories) for _ in hosts]
+    where: dict[str, tuple[int, int]] = {}
+    vcs = []
+    for i, host in enumerate(hosts):
+        bound = [name for name in memories if name not in where and draw(st.booleans())]
+        for place, name in enumerate(bound):
+            places[i][place], where[name] = name, (i, place)
+        vcs.append({"upstream": host, "vppbs": len(memories), "bind": bound})
+    at, events = 0, []
+    for _ in range(draw(st.integers(1, 8))):
+        at += draw(st.integers(1, 900))
+        name = draw(st.sampled_from(memories))
+        if name in where:
+            i, place = where.pop(name)
+            places[i][place] = None
+            surprise = draw(st.booleans())
+            action = {"unbind": {"switch": "sw", "vcs": i, "vppb": place, "surprise": surprise}}
+        else:
+            i = draw(st.integers(0, len(hosts) - 1))
+            place = places[i].index(None)
+            places[i][place], where[name] = name, (i, place)
+            action = {"bind": {"switch": "sw", "vcs": i, "vppb": place, "to": name}}
+        events.append({"at": f"{at}ns", **action})
+    queueing = draw(st.sampled_from(["output", "voq", "fifo"]))
+    link: Spec = {"bandwidth": "16GB/s"} | ({"credits": 2} if draw(st.booleans()) else {})
+    work = {"pattern": "random", "requests": 400, "footprint": "64KiB", "size": "64B", "reads": 0.5}
+    return {
+        "devices": {
+            **{name: {"kind": "host", "queue": draw(st.sampled_from([1, 8, 40]))} for name in hosts},
+            **{name: {"kind": "memory", "capacity": "1MiB"} for name in memories},
+            "sw": {"kind": "switch", "queueing": queueing, "vcs": vcs},
+        },
+        "links": [{"between": [name, "sw"], **link} for name in [*hosts, *memories]],
+        "address_map": [{"to": memories, "policy": "weighted", "weights": [1] * len(memories)}],
+        "workload": dict.fromkeys(hosts, work),
+        "events": events,
+        "outputs": {"requests": True},
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(spec=cut_switches())
+def test_requests_through_virtual_switches_are_answered_once(spec: Spec) -> None:
+    outcome = run(spec)
+    check(outcome)
+    errors = outcome.summary["per_switch"]["sw"]
+    # All that failed, the switch has answered or made an error; of the window's edges a queue may differ.
+    edge = sum(device.get("queue", 0) for device in spec["devices"].values())
+    assert abs(outcome.summary["failed"] - errors["isolation_errors"] - errors["removal_errors"]) <= edge
+    answered = outcome.requests["target"] == outcome.nodes.index("sw")
+    assert int(answered.sum()) == outcome.summary["failed"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(spec=cut_switches())
+def test_a_host_sees_nothing_of_what_is_never_its_own(spec: Spec) -> None:
+    """With all devices in the first VCS all the time, its host gets data alone, and the others errors alone."""
+    memories = [name for name in spec["devices"] if name.startswith("mem")]
+    for i, vcs in enumerate(spec["devices"]["sw"]["vcs"]):
+        vcs["bind"] = [] if i else memories
+    outcome = run({**spec, "events": []})
+    check(outcome)
+    failed = outcome.requests["target"] == outcome.nodes.index("sw")
+    first = outcome.requests["requester"] == outcome.nodes.index("host0")
+    assert np.array_equal(failed, ~first)

@@ -20,6 +20,7 @@ class Component;
 class Media;
 class Sequencer;
 class WireMonitor;
+class DynamicCapacity;
 class VirtualSwitches;
 struct CoherenceCounts;
 
@@ -102,6 +103,15 @@ class SharedMedium {
   ~SharedMedium() = default;
 };
 
+/// Has memory of dynamic capacity.
+class DynamicMemory {
+ public:
+  virtual DynamicCapacity& dynamic_capacity() = 0;
+
+ protected:
+  ~DynamicMemory() = default;
+};
+
 /// Has virtual CXL switches.
 class VirtualSwitching {
  public:
@@ -145,6 +155,7 @@ struct Roles {
   RoleTable<IoTarget> io_targets;
   RoleTable<SharedMedium> shared_media;
   RoleTable<VirtualSwitching> virtual_switches;
+  RoleTable<DynamicMemory> dynamic_memories;
 };
 
 }  // namespace cxloom

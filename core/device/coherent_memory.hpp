@@ -54,6 +54,7 @@ class CoherentMemory {
     if (agent_) controller_.put_behind(*agent_);
   }
 
+  MemoryController& controller() { return controller_; }
   static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
 
  private:

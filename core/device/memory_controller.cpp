@@ -3,9 +3,11 @@
 #include "base/measure_table.hpp"
 #include "component/component_time.hpp"
 #include "device/atomic_unit.hpp"
+#include "device/dynamic_capacity.hpp"
 #include "kernel/payload.hpp"
 #include "memory/media.hpp"
 #include "memory/media_registry.hpp"
+#include "protocol/error_answer.hpp"
 
 namespace cxloom {
 
@@ -20,6 +22,8 @@ struct Measured {
   std::optional<double> writes_mean;
   std::optional<double> writes_max;
   std::optional<std::uint64_t> buffer_hits;
+  std::optional<std::uint64_t> extent_errors;
+  std::optional<Value> extent_bytes;
 };
 
 constexpr std::array kMeasures{
@@ -32,6 +36,12 @@ constexpr std::array kMeasures{
     measure<&Measured::writes_mean>("write_places_mean", "", "places of write_buffer taken, mean over time"),
     measure<&Measured::writes_max>("write_places_max", "", "the same, largest number"),
     measure<&Measured::buffer_hits>("buffer_hits", "", "reads answered from write_buffer"),
+    measure<&Measured::extent_errors>("extent_errors", "",
+                                      "accesses outside the extents of their requesters, answered with an "
+                                      "error. Absent without dynamic_capacity"),
+    measure<&Measured::extent_bytes>(
+        "extent_bytes", "B",
+        "bytes of the extents of each requester, mean over time. Absent without dynamic_capacity"),
 };
 
 }  // namespace
@@ -64,6 +74,11 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
 
 MemoryController::~MemoryController() = default;
 
+void MemoryController::give_in_extents(std::unique_ptr<DynamicCapacity> extents) {
+  extents_ = std::move(extents);
+  endpoint().fabric().roles.dynamic_memories.declare(endpoint(), endpoint().id(), *this);
+}
+
 // Neither its places nor the media bound what it serves at once.
 bool MemoryController::memory_unlimited() const {
   return media_->unlimited() && (!requests_.limit || (writes_ && !writes_->limit));
@@ -93,6 +108,15 @@ void MemoryController::admit(Message& message, Places& places) {
   message.charge(Segment::kController, ready);
   const auto place = endpoint().fabric().map.find(message.address);
   ensure(place.has_value(), "a request to an address that no region holds");
+  if (extents_) [[unlikely]] {
+    if (!extents_->holds(place->device_address, message.size, message.requester)) {
+      if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, &places == writes_.get());
+      ++extent_errors_;
+      message.failed = true;
+      answer(message, ready);
+      return;
+    }
+  }
   if (message.opcode == Opcode::kMemAtomic && !atomics_) [[unlikely]] {
     atomics_ = std::make_unique<AtomicUnit>(atomic_time_, kernel_, source_, endpoint(), *media_, *this);
     atomics_->wait_for(in_media_, media_busy_until_);
@@ -159,9 +183,13 @@ void MemoryController::answer(Message& message, Time at) {
   }
   in_service_.leave_at(at, kernel_.now());
   if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, at);
-  message.opcode = message.opcode == Opcode::kMemWr ? Opcode::kCmp : Opcode::kMemData;
-  message.channel = channel_of(message.opcode);
-  std::swap(message.source, message.destination);
+  if (message.failed) [[unlikely]] {
+    make_error_answer(message, endpoint().id());
+  } else {
+    message.opcode = message.opcode == Opcode::kMemWr ? Opcode::kCmp : Opcode::kMemData;
+    message.channel = channel_of(message.opcode);
+    std::swap(message.source, message.destination);
+  }
   if (front_) {
     kernel_.schedule(at, source_, *this, kFront, payload_of(message));
   } else {
@@ -201,6 +229,8 @@ void MemoryController::wake(std::uint8_t kind, std::uint64_t payload) {
 void MemoryController::open_window(Time now) {
   in_service_.open(now);
   buffer_hits_ = 0;
+  extent_errors_ = 0;
+  if (extents_) extents_->open_window(now);
   requests_.level.open(now);
   if (writes_) writes_->level.open(now);
   media_->open_window(now);
@@ -211,6 +241,8 @@ void MemoryController::close_window(Time now) {
   requests_.level.close(now);
   if (writes_) writes_->level.close(now);
   hits_of_window_ = buffer_hits_;
+  extent_errors_of_window_ = extent_errors_;
+  if (extents_) extents_->close_window(now);
   media_->close_window(now);
 }
 
@@ -229,6 +261,12 @@ void MemoryController::report_memory(MeasureSink& sink) const {
     measured.writes_max = writes_->level.maximum();
   }
   if (buffered_) measured.buffer_hits = hits_of_window_;
+  if (extents_) {
+    measured.extent_errors = extent_errors_of_window_;
+    Value::Map bytes;
+    for (const auto& [host, mean] : extents_->means()) bytes.emplace_back(host, mean);
+    measured.extent_bytes = std::move(bytes);
+  }
   report_all(kMeasures, measured, sink);
   media_->report(sink);
 }

@@ -22,6 +22,7 @@
 namespace cxloom {
 
 class AtomicUnit;
+class DynamicCapacity;
 class Media;
 
 /// When the receive buffer of a request is free, and its credit goes back.
@@ -113,7 +114,7 @@ struct MemoryControllerParams {
   }
 };
 
-class MemoryController final : public Agent, public MemoryOwner, public MediaClient {
+class MemoryController final : public Agent, public MemoryOwner, public DynamicMemory, public MediaClient {
  public:
   /// Joins the device and takes the requests that come to it.
   /// Without `takes_requests` another agent of the device takes them, and hands them on (`put_behind`).
@@ -121,6 +122,9 @@ class MemoryController final : public Agent, public MemoryOwner, public MediaCli
                    bool takes_requests = true);
   /// Its answers go to `front` from now on.
   void put_behind(MemoryFront& front) { front_ = &front; }
+  /// From now on it answers accesses outside the extents of their requesters with an error.
+  void give_in_extents(std::unique_ptr<DynamicCapacity> extents);
+  DynamicCapacity& dynamic_capacity() override { return *extents_; }
   ~MemoryController() override;
 
   Bytes memory_capacity() const override { return capacity_; }
@@ -177,10 +181,13 @@ class MemoryController final : public Agent, public MemoryOwner, public MediaCli
   std::unique_ptr<Places> writes_;            // none: with the others
   std::unique_ptr<BufferedWrites> buffered_;  // none: writes are not posted
   Pool<Message> posted_;                      // carry those writes to the media
-  std::unique_ptr<AtomicUnit> atomics_;       // none: no atomic operation has come yet
-  std::uint32_t in_media_ = 0;                // without an end yet; counted until then
-  Time media_busy_until_;                     // the last end that is known; the same
-  std::uint64_t buffer_hits_ = 0;             // since the window opened
+  std::unique_ptr<DynamicCapacity> extents_;  // none: its memory is everybody's
+  std::uint64_t extent_errors_ = 0;           // since the window opened
+  std::uint64_t extent_errors_of_window_ = 0;
+  std::unique_ptr<AtomicUnit> atomics_;  // none: no atomic operation has come yet
+  std::uint32_t in_media_ = 0;           // without an end yet; counted until then
+  Time media_busy_until_;                // the last end that is known; the same
+  std::uint64_t buffer_hits_ = 0;        // since the window opened
   std::uint64_t hits_of_window_ = 0;
   BookedLevel in_service_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/schema.hpp"
+#include "device/extent_schema.hpp"
 
 namespace cxloom {
 
@@ -88,7 +89,19 @@ void UnbindParams::describe(Schema<UnbindParams>& schema) {
           "removal).");
 }
 
+void ExtentEventParams::describe(Schema<ExtentEventParams>& schema) {
+  schema.doc("An extent of a memory with dynamic_capacity.");
+  schema.field("device", &ExtentEventParams::device).required().doc("The memory.");
+  describe_extent(schema);
+}
+
 std::string EventParams::described() const {
+  const auto extent = [](const ExtentEventParams& params) {
+    return params.device + " " + to_text(params.size) + " from " + to_text(params.base) + " of " +
+           params.host;
+  };
+  if (add_extent) return "add_extent " + extent(*add_extent);
+  if (release_extent) return "release_extent " + extent(*release_extent);
   if (fail) return "fail " + fail->described();
   if (repair) return "repair " + repair->described();
   if (bind) return "bind " + place_of(bind->switch_name, bind->vcs, bind->vppb) + " to " + bind->to;
@@ -108,9 +121,15 @@ void EventParams::describe(Schema<EventParams>& schema) {
       .default_text("none")
       .doc("A device comes to a virtual CXL switch.");
   schema.field("unbind", &EventParams::unbind).default_text("none").doc("A device leaves it.");
+  schema.field("add_extent", &EventParams::add_extent)
+      .default_text("none")
+      .doc("A host gets an extent of a memory.");
+  schema.field("release_extent", &EventParams::release_extent).default_text("none").doc("It gives it back.");
   schema.rule("an event has exactly one action", [](const EventParams& event) {
     return static_cast<int>(event.fail.has_value()) + static_cast<int>(event.repair.has_value()) +
-               static_cast<int>(event.bind.has_value()) + static_cast<int>(event.unbind.has_value()) ==
+               static_cast<int>(event.bind.has_value()) + static_cast<int>(event.unbind.has_value()) +
+               static_cast<int>(event.add_extent.has_value()) +
+               static_cast<int>(event.release_extent.has_value()) ==
            1;
   });
 }

@@ -8,6 +8,7 @@
 
 #include "base/parameters.hpp"
 #include "base/units.hpp"
+#include "device/dynamic_capacity.hpp"
 
 namespace cxloom {
 
@@ -51,12 +52,21 @@ struct UnbindParams {
   static void describe(Schema<UnbindParams>& schema);
 };
 
+/// An extent of a memory with dynamic capacity comes, or goes.
+struct ExtentEventParams : ExtentParams {
+  std::string device;
+
+  static void describe(Schema<ExtentEventParams>& schema);
+};
+
 struct EventParams {
   Time at;
   std::optional<FailParams> fail;
   std::optional<RepairParams> repair;
   std::optional<BindParams> bind;
   std::optional<UnbindParams> unbind;
+  std::optional<ExtentEventParams> add_extent;
+  std::optional<ExtentEventParams> release_extent;
 
   /// "fail link sw0-mem1".
   std::string described() const;

@@ -46,12 +46,18 @@ void EventPlayer::attach(System& system) {
   // What holds at each event: as if they happened.
   std::vector<Part> failed;
   VirtualTrials trials;
+  ExtentTrials extents;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const EventParams& event = *entries_[i].params;
     below("events[" + std::to_string(i) + "]", [&] {
       if (event.bind || event.unbind) {
         parts_.emplace_back();
         try_binding(event, trials);
+        return;
+      }
+      if (event.add_extent || event.release_extent) {
+        parts_.emplace_back();
+        try_extent(event, extents);
         return;
       }
       const bool fails = event.fail.has_value();
@@ -196,6 +202,27 @@ void EventPlayer::try_binding(const EventParams& event, VirtualTrials& trials) c
   }
 }
 
+DynamicCapacity& EventPlayer::capacity_of(const std::string& name) const {
+  return below("device", [&]() -> std::reference_wrapper<DynamicCapacity> {
+    DynamicMemory* const found = system_->roles().dynamic_memories.of(system_->component(name).id());
+    if (!found)
+      refuse("a device without dynamic capacity", "'" + name + "'", "a memory with dynamic_capacity");
+    return found->dynamic_capacity();
+  });
+}
+
+void EventPlayer::try_extent(const EventParams& event, ExtentTrials& trials) const {
+  const ExtentEventParams& extent = event.add_extent ? *event.add_extent : *event.release_extent;
+  below(event.add_extent ? "add_extent" : "release_extent", [&] {
+    DynamicCapacity& trial = trials.try_emplace(extent.device, capacity_of(extent.device)).first->second;
+    if (event.add_extent) {
+      trial.add(extent, event.at);
+    } else {
+      trial.release(extent, event.at);
+    }
+  });
+}
+
 // --- What happens ---
 
 void EventPlayer::wake(std::uint8_t kind, std::uint64_t payload) {
@@ -217,6 +244,10 @@ void EventPlayer::act(std::size_t event) {
   } else if (params.bind) {
     virtual_switches_at(params.bind->switch_name)
         .bind({params.bind->vcs, params.bind->vppb}, params.bind->to);
+  } else if (params.add_extent) {
+    capacity_of(params.add_extent->device).add(*params.add_extent, kernel_.now());
+  } else if (params.release_extent) {
+    capacity_of(params.release_extent->device).release(*params.release_extent, kernel_.now());
   } else {
     virtual_switches_at(params.unbind->switch_name)
         .unbind({params.unbind->vcs, params.unbind->vppb}, params.unbind->surprise);

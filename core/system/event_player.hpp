@@ -68,6 +68,10 @@ class EventPlayer final : public EventHandler, private Failures {
   /// By the name of the switch.
   using VirtualTrials = std::map<std::string, VirtualSwitches>;
 
+  using ExtentTrials = std::map<std::string, DynamicCapacity>;
+
+  DynamicCapacity& capacity_of(const std::string& name) const;
+  void try_extent(const EventParams& event, ExtentTrials& trials) const;
   VirtualSwitches& virtual_switches_at(const std::string& name) const;
   void try_binding(const EventParams& event, VirtualTrials& trials) const;
   Part find_part(const FailedPart& part) const;

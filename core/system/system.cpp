@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "device/dynamic_capacity.hpp"
 #include "device/sequencer.hpp"
 #include "device/virtual_switches.hpp"
 #include "interconnect/arbitration.hpp"
@@ -31,6 +32,7 @@ System::System(std::vector<Kernel*> kernels, const Registry& registry, const Spe
   make_address_map();
   make_links();
   connect_virtual_switches();
+  begin_extents();
   for (const auto& component : components_)
     make_arbiters(*component, registry.arbitration, spec.run.seed, names_around(*component));
 }
@@ -292,6 +294,27 @@ void System::make_link(const Spec::Link& link, std::string name) {
                     link.params->duplex == Duplex::kHalf, link.params.get()});
   link_ends_.push_back(std::move(made.forward));
   link_ends_.push_back(std::move(made.backward));
+}
+
+void System::begin_extents() {
+  std::vector<std::pair<std::string, NodeId>> requesters;
+  for (const auto& [component, requester] : roles().requesters)
+    requesters.emplace_back(component->name(), component->id());
+  for (const auto& [component, memory] : roles().dynamic_memories) {
+    const NodeId node = component->id();
+    const auto begin = [&] {
+      memory->dynamic_capacity().begin(roles().memories.of(node)->memory_capacity(), requesters);
+      for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
+        for (const NodeId home : fabric_.map.homes(coherence)) {
+          const std::vector<NodeId> targets = fabric_.map.targets_of(home);
+          if (std::ranges::find(targets, node) == targets.end()) continue;
+          throw InputError(
+              {"memory of dynamic capacity in a coherent region", {}, "a region without coherence", {}});
+        }
+      }
+    };
+    below("devices", [&] { below(component->name(), [&] { below("dynamic_capacity", begin); }); });
+  }
 }
 
 void System::connect_virtual_switches() {

@@ -73,6 +73,7 @@ class System {
   void check_connected() const;
   void check_order() const;
   void connect_virtual_switches();
+  void begin_extents();
   NodeId find_device(const std::string& name) const;
   NodeId find_requester(const std::string& name) const;
   ArbitrationNames names_around(const Component& owner) const;

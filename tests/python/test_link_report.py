@@ -108,3 +108,5 @@ def test_the_report_says_who_refused_requests() -> None:
     refused = result.per_switch["sw"]["isolation_errors"]
     assert f"refused: sw answered {refused:,} requests with an error: their devices were not bound" in text
     assert "had been removed" not in text
+    refused = result.per_memory["mem1"]["extent_errors"]
+    assert f"refused: mem1 answered {refused:,} requests with an error: outside their extents" in text

@@ -68,7 +68,8 @@ devices:
   nic: {kind: io-engine, target: mem0, rate: 1GB/s}
   bus: {kind: bus, bandwidth: 32GB/s}
   sw: {kind: switch}
-  mem0: {kind: memory, capacity: 1GiB, write_buffer: 8, posted_writes: true, read_buffer: 8}
+  mem0: {kind: memory, capacity: 1GiB, write_buffer: 8, posted_writes: true, read_buffer: 8,
+         dynamic_capacity: {extents: [{size: 512MiB, host: host0}]}}
   mem1: {kind: memory, capacity: 1GiB, media: {kind: dram, preset: DDR5-4800}, dcoh: {}}
 links:
   - {between: ["host[0-1]", bus]}
@@ -109,6 +110,7 @@ def declared_paths(devices: dict[str, Any]) -> list[str]:
                     declared_of["media"][kind]["statistics"],
                 ]
         found += [path for each in own for path, _ in statistics(each, f"per_*.{name}.")]
+        found.append(f"per_*.{name}.extent_bytes.*")
     return found
 
 

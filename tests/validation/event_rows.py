@@ -75,6 +75,7 @@ def event_rows() -> Iterator[Turn]:
             ("10us", "1ms"), RISES, worst,
         )  # fmt: skip
     yield from virtual_switch_rows()
+    yield from extent_rows()
 
 
 def possible(spec: Spec, feeds: Mapping[str, Any] | None = None) -> Any:
@@ -156,3 +157,67 @@ def virtual_switch_rows() -> Iterator[Turn]:
 def removed(outcome: Run) -> float:
     """Answers of a device that was gone."""
     return float(outcome.summary["per_switch"]["sw"]["removal_errors"])
+
+
+def in_extents(*extents: Spec) -> Spec:
+    """A host and another, and a memory of dynamic capacity of which the host reads all."""
+    return {
+        "devices": {
+            "host": {"kind": "host"},
+            "other": {"kind": "host"},
+            "bus": {"kind": "bus"},
+            "mem": {"kind": "memory", "capacity": "1MiB", "dynamic_capacity": {"extents": list(extents)}},
+        },
+        "links": [{"between": [name, "bus"], "bandwidth": "16GB/s"} for name in ("host", "other", "mem")],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": {"pattern": "random", "requests": 2000, "footprint": "1MiB", "size": "64B"}},
+    }
+
+
+def extent_rows() -> Iterator[Turn]:
+    """Whose the parts of a memory are, and when."""
+    half = {"base": "0x0", "size": "512KiB", "host": "host"}
+    base, name = in_extents(half), "devices.memory.dynamic_capacity"
+    at = "devices.mem.dynamic_capacity"
+    yield Turn(name, base, at, (..., {}), RISES, failed)
+    yield Turn(f"{name}.extents", base, f"{at}.extents", ([half], []), RISES, failed)
+    near = changed(base, ("workload.host.footprint", "256KiB"))
+    yield Turn(f"{name}.extents.base", near, f"{at}.extents.0.base", ("0x0", "128KiB"), RISES, failed)
+    yield Turn(f"{name}.extents.size", base, f"{at}.extents.0.size", ("512KiB", "768KiB"), FALLS, failed)
+    yield Turn(f"{name}.extents.host", base, f"{at}.extents.0.host", ("host", "other"), RISES, failed)
+    two = changed(near, ("devices.mem2", {"kind": "memory", "capacity": "1MiB", "dynamic_capacity": {}}))
+    two["links"].append({"between": ["mem2", "bus"]})
+    two["address_map"].append({"to": ["mem2"]})
+    for action, extents, effect in (("add_extent", [], RISES), ("release_extent", [half], FALLS)):
+        start = changed(two, (f"{at}.extents", extents))
+        if (
+            action == "release_extent"
+        ):  # of either memory, either host and two halves there is something to release
+            own = {**half, "base": "512KiB"}
+            others = [
+                {"base": "0x0", "size": "64KiB", "host": "other"},
+                {**half, "base": "64KiB", "size": "448KiB"},
+            ]
+            start["devices"]["mem"]["dynamic_capacity"]["extents"] = [half, own]
+            start["devices"]["mem2"]["dynamic_capacity"]["extents"] = [half]
+            mixed = changed(start, ("devices.mem.dynamic_capacity.extents", others))
+        event = {"at": "2us", action: {"device": "mem", **half}}
+        base = {**start, "events": [event]}
+        path = f"events.0.{action}"
+        yield Turn(f"event.{action}", base, "events.0.at", ("2us", "4us"), effect, failed)
+        yield Turn(f"event.{action}.device", base, f"{path}.device", ("mem", "mem2"), effect, failed)
+        yield Turn(f"event.{action}.base", base, f"{path}.base", ("0x0", "512KiB"), effect, failed)
+        if action == "add_extent":
+            yield Turn(f"event.{action}.size", base, f"{path}.size", ("512KiB", "128KiB"), RISES, failed)
+            yield Turn(f"event.{action}.host", base, f"{path}.host", ("host", "other"), RISES, failed)
+        else:
+            small = {"at": "2us", action: {"device": "mem", **others[1]}}
+            lose = {**mixed, "events": [small]}
+            yield Turn(
+                f"event.{action}.size", lose, f"{path}.size", ("448KiB", "64KiB"), FALLS, failed,
+                also=((f"{path}.base", "0x0"), (f"{path}.host", "other")),
+            )  # fmt: skip
+            yield Turn(
+                f"event.{action}.host", lose, f"{path}.host", ("host", "other"), FALLS, failed,
+                also=((f"{path}.base", "0x0"), (f"{path}.size", "64KiB")),
+            )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Virtual CXL switches while devices come and go."""
+"""Virtual CXL switches and memory of dynamic capacity while devices and extents come and go."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from validation.systems import SEGMENTS, Run, Spec, run
+
+KIB = 1024
+EXTENTS = 8
 
 
 def check(outcome: Run) -> None:
@@ -87,3 +90,71 @@ def test_a_host_sees_nothing_of_what_is_never_its_own(spec: Spec) -> None:
     failed = outcome.requests["target"] == outcome.nodes.index("sw")
     first = outcome.requests["requester"] == outcome.nodes.index("host0")
     assert np.array_equal(failed, ~first)
+
+
+@st.composite
+def extents(draw: st.DrawFn) -> Spec:
+    """Two hosts that use all of a memory, whose parts come and go at random."""
+    step = 8 * KIB
+    owner: list[str | None] = [draw(st.sampled_from([None, "host0", "host1"])) for _ in range(EXTENTS)]
+    entry = lambda i, host: {"base": f"{i * 8}KiB", "size": f"{step}B", "host": host}  # noqa: E731
+    initial = [entry(i, host) for i, host in enumerate(owner) if host]
+    at, events = 0, []
+    for _ in range(draw(st.integers(0, 10))):
+        at += draw(st.integers(1, 900))
+        i = draw(st.integers(0, EXTENTS - 1))
+        host = owner[i]
+        if host:
+            action = "release_extent"
+            owner[i] = None
+        else:
+            action = "add_extent"
+            owner[i] = host = draw(st.sampled_from(["host0", "host1"]))
+        events.append({"at": f"{at}ns", action: {"device": "mem", **entry(i, host)}})
+    places = draw(st.sampled_from([{}, {"queue": 3}, {"write_buffer": 4, "posted_writes": True}]))
+    work = {"pattern": "random", "requests": 500, "footprint": "64KiB", "size": "64B", "reads": 0.5}
+    routing = draw(st.sampled_from(["deterministic", "adaptive", "ugal"]))  # the order of messages may change
+    ports = draw(st.integers(1, 2))
+    return {
+        "devices": {
+            "host0": {"kind": "host", "queue": 8},
+            "host1": {"kind": "accelerator", "queue": 8},
+            "bus": {"kind": "bus"},
+            "mem": {
+                "kind": "memory",
+                "capacity": "64KiB",
+                "dynamic_capacity": {"extents": initial},
+                **places,
+            },
+        },
+        "links": [
+            {"between": [name, "bus"], "bandwidth": "16GB/s", "credits": 3, "count": count}
+            for name, count in (("host0", ports), ("host1", ports), ("mem", 1))
+        ],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host0": work, "host1": work},
+        "run": {"routing": {"kind": routing}},
+        "events": events,
+        "outputs": {"requests": True},
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(spec=extents())
+def test_accesses_to_extents_are_answered_once(spec: Spec) -> None:
+    outcome = run(spec)
+    check(outcome)
+    rows, memory = outcome.requests, outcome.summary["per_memory"]["mem"]
+    assert abs(outcome.summary["failed"] - memory["extent_errors"]) <= 16
+    size = sum(memory["extent_bytes"].values())
+    assert 0 <= size <= EXTENTS * 8 * KIB
+    if not spec["events"]:
+        held = spec["devices"]["mem"]["dynamic_capacity"]["extents"]
+        assert size == len(held) * 8 * KIB
+        inside = np.zeros(len(rows["id"]), dtype=bool)
+        for each in held:
+            base = int(each["base"].removesuffix("KiB")) * KIB
+            address = rows["address"].astype(np.int64)
+            own = rows["requester"] == outcome.nodes.index(each["host"])
+            inside |= own & (address >= base) & (address < base + 8 * KIB)
+        assert outcome.summary["failed"] == int((~inside).sum())

@@ -229,6 +229,7 @@ def _troubles(summary: Values) -> list[Text]:
 _REFUSALS = (
     ("per_switch", "isolation_errors", "their devices were not bound"),
     ("per_switch", "removal_errors", "their devices had been removed"),
+    ("per_memory", "extent_errors", "outside their extents"),
 )
 """Who answers with errors, by which measure, and why."""
 

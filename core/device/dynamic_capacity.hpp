@@ -1,0 +1,75 @@
+// Dynamic capacity of a memory: extents that come and go, each for one host. docs/model/dynamic_capacity.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/parameters.hpp"
+#include "base/units.hpp"
+
+namespace cxloom {
+
+/// A part of a memory that a host may use.
+struct ExtentParams {
+  Address base;
+  Bytes size;
+  std::string host;
+
+  static void describe(Schema<ExtentParams>& schema);
+};
+
+struct DynamicCapacityParams {
+  std::vector<ExtentParams> extents;
+
+  static void describe(Schema<DynamicCapacityParams>& schema);
+};
+
+/// The extents of a memory. It can be copied, to try what is to happen.
+class DynamicCapacity {
+ public:
+  explicit DynamicCapacity(const DynamicCapacityParams& params) : params_(params) {}
+
+  /// Adds those of the beginning. Throws InputError below `extents`.
+  void begin(Bytes capacity, const std::vector<std::pair<std::string, NodeId>>& hosts);
+  /// From now on the host may use these addresses of the memory. Throws InputError for the key that is wrong.
+  void add(const ExtentParams& extent, Time now);
+  /// It may not any more: an extent that was added so.
+  void release(const ExtentParams& extent, Time now);
+
+  /// All of an access lies in extents of the requester.
+  bool holds(Address address, std::uint64_t size, NodeId requester) const;
+
+  void open_window(Time now);
+  void close_window(Time now);
+  /// Of the window, by host: bytes of its extents, mean over time.
+  std::vector<std::pair<std::string, double>> means() const;
+
+ private:
+  struct Extent {
+    std::uint64_t base;
+    std::uint64_t size;
+    std::size_t host;  // of the table
+  };
+  /// Its extents together, over time.
+  struct Host {
+    std::string name;
+    NodeId node;
+    std::uint64_t bytes = 0;
+    Time since;         // the integral goes up to here
+    Wide integral = 0;  // bytes times picoseconds since the window opened
+  };
+
+  std::size_t host_index(const std::string& name) const;
+  void change(std::size_t host, std::uint64_t bytes, Time now);
+
+  DynamicCapacityParams params_;
+  std::uint64_t capacity_ = 0;
+  std::vector<Extent> extents_;  // by base
+  std::vector<Host> hosts_;
+  Time opened_;
+  Time closed_{-1};
+};
+
+}  // namespace cxloom

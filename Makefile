@@ -20,9 +20,9 @@ CTEST = { $(BIN)/ctest --test-dir $(1) --parallel $(JOBS) --output-on-failure --
   { grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' $(1)/ctest.log; exit 1; }; } && \
   tail -n 3 $(1)/ctest.log
 
-# Hundreds of thousands of states, each reached again from the start: minutes under the sanitizers, which see the same code in
+# Hundreds of thousands of states, or megabytes of traffic at every depth: minutes under the sanitizers, which see the same code in
 # the other explorers and in the random testers.
-UNSANITIZED := -PrefetchExplorer.*:AtomicsExplorer.*
+UNSANITIZED := -PrefetchExplorer.*:AtomicsExplorer.*:*.FingerprintsSayEnough:DramDepth.*
 # The same tests in sixteen processes instead of one each: under the sanitizers a process takes longer to start than most tests.
 SHARDS = seq 0 15 | xargs -P $(JOBS) -I{} \
   env GTEST_TOTAL_SHARDS=16 GTEST_SHARD_INDEX={} GTEST_BRIEF=1 GTEST_FILTER='$(UNSANITIZED)' $(1) >build/sanitize/tests.log 2>&1 || \

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "interconnect/up_down.hpp"
 
 namespace cxloom {
 
@@ -71,13 +72,16 @@ Rest before(const Topology::Node& node, const Rest& rest) {
 /// Destinations that hang on the same node share its routes; by latency only if their own links make the same difference
 /// to the ways there, which they do by their serialisation.
 std::vector<RouteTable::Group> RouteTable::group_by_routes(const Topology& topology, RouteMetric metric,
+                                                           std::span<const GivenRoute> given,
                                                            std::vector<Target>& targets) {
   std::vector<Group> groups;
   std::map<Group, std::uint32_t> known;
+  std::vector<bool> alone(topology.size(), false);
+  for (const GivenRoute& route : given) alone[route.destination] = true;
   targets.resize(topology.size());
   for (std::uint32_t node = 0; node < topology.size(); ++node) {
     Target& target = targets[node];
-    Group group{node, {}};
+    Group group{node, {}, alone[node] ? node : kNone};
     if (topology.is_leaf(node)) {
       const Topology::Hop& up = topology.hops(node)[0];
       group.node = target.attachment = up.to;
@@ -95,8 +99,8 @@ std::vector<RouteTable::Group> RouteTable::group_by_routes(const Topology& topol
   return groups;
 }
 
-RouteTable::RouteTable(const Topology& topology, RouteMetric metric)
-    : groups_(group_by_routes(topology, metric, targets_)) {
+RouteTable::RouteTable(const Topology& topology, RouteMetric metric, std::span<const GivenRoute> given)
+    : groups_(group_by_routes(topology, metric, given, targets_)) {
   const std::size_t nodes = topology.size();
   row_.assign(nodes, 0);
   std::size_t rows = 1;
@@ -106,9 +110,15 @@ RouteTable::RouteTable(const Topology& topology, RouteMetric metric)
   entries_.resize(rows * groups_.size());
   distances_.assign(rows * groups_.size(), kFarAway);
   Search search(topology);
+  const std::vector<std::uint32_t> order =
+      metric == RouteMetric::kUpDown ? up_down_order(topology) : std::vector<std::uint32_t>{};
   for (std::uint32_t group = 0; group < groups_.size(); ++group) {
-    if (metric == RouteMetric::kHops) search_hops(topology, groups_[group].node, search);
-    else search_latency(topology, groups_[group], search);
+    switch (metric) {
+      case RouteMetric::kHops: search_hops(topology, groups_[group].node, search); break;
+      case RouteMetric::kLatency: search_latency(topology, groups_[group], search); break;
+      case RouteMetric::kUpDown: search_up_down(topology, groups_[group].node, order, search); break;
+    }
+    if (groups_[group].only != kNone) take_given(topology, groups_[group], given, search);
     add_group(group, search);
   }
 }
@@ -177,6 +187,83 @@ void RouteTable::search_latency(const Topology& topology, const Group& group, Se
   }
 }
 
+// A message that has gone down has a way down before it at every node, and keeps to such ways. So none ever turns from down
+// to up, and no links can wait for each other in a circle.
+void RouteTable::search_up_down(const Topology& topology, std::uint32_t target,
+                                const std::vector<std::uint32_t>& order, Search& search) const {
+  const auto passes = [&](std::uint32_t node) { return node == target || search.forwards[node] != 0; };
+  search.clear();
+  search.reach(target, 0);
+  for (std::size_t next = 0; next < search.reached.size(); ++next) {
+    const std::uint32_t node = search.reached[next];
+    if (!passes(node)) continue;
+    const std::uint32_t links = search.links[node] + 1;
+    for (const Topology::Hop& hop : topology.hops(node)) {
+      if (search.leaf[hop.to] != 0 || hop.down || order[hop.to] > order[node]) continue;
+      if (search.links[hop.to] == Search::kUnseen) search.reach(hop.to, links);
+      if (search.links[hop.to] == links) search.ways[hop.to].push_back(hop.far_port);
+    }
+  }
+  std::vector<std::uint32_t> from_root(topology.size());
+  for (std::uint32_t node = 0; node < topology.size(); ++node) from_root[order[node]] = node;
+  for (const std::uint32_t node : from_root) {  // what is above a node has been looked at before it
+    if (search.leaf[node] != 0 || search.links[node] != Search::kUnseen) continue;
+    const auto leads_up = [&](const Topology::Hop& hop) {
+      return !hop.down && order[hop.to] < order[node] && passes(hop.to) &&
+             search.links[hop.to] != Search::kUnseen;
+    };
+    std::uint32_t fewest = Search::kUnseen;
+    for (const Topology::Hop& hop : topology.hops(node)) {
+      if (leads_up(hop)) fewest = std::min(fewest, search.links[hop.to] + 1);
+    }
+    if (fewest == Search::kUnseen) continue;
+    search.reach(node, fewest);
+    for (const Topology::Hop& hop : topology.hops(node)) {
+      if (leads_up(hop) && search.links[hop.to] + 1 == fewest) search.ways[node].push_back(hop.port);
+    }
+  }
+}
+
+// From the destination outwards: a node's turn comes when all of its ways are known. Where none comes any more, those that
+// are left lead in a circle.
+void RouteTable::take_given(const Topology& topology, const Group& group, std::span<const GivenRoute> given,
+                            Search& search) const {
+  for (const GivenRoute& route : given) {
+    if (route.destination == group.only) search.ways[route.node] = route.ports;
+  }
+  std::fill(search.links.begin(), search.links.end(), Search::kUnseen);
+  search.links[group.node] = 0;
+  const auto unknown_way = [&](std::uint32_t node) {
+    return std::ranges::find_if(search.ways[node], [&](std::uint16_t port) {
+      return search.links[topology.hops(node)[port].to] == Search::kUnseen;
+    });
+  };
+  std::vector<std::uint32_t> left(search.reached.begin() + 1, search.reached.end());
+  for (std::size_t before = 0; before != left.size();) {
+    before = left.size();
+    std::erase_if(left, [&](std::uint32_t node) {
+      if (unknown_way(node) != search.ways[node].end()) return false;
+      for (const std::uint16_t port : search.ways[node])
+        search.links[node] = std::min(search.links[node], search.links[topology.hops(node)[port].to] + 1);
+      return true;
+    });
+  }
+  if (left.empty()) return;
+  std::vector<std::uint32_t> path;
+  std::uint32_t next = left[0];
+  while (std::ranges::find(path, next) == path.end()) {
+    path.push_back(next);
+    next = topology.hops(next)[*unknown_way(next)].to;
+  }
+  std::string circle;
+  for (auto node = std::ranges::find(path, next); node != path.end(); ++node)
+    circle += topology.node(*node).name + " -> ";
+  throw InputError({"routes to '" + topology.node(group.only).name + "' that lead in a circle",
+                    circle + topology.node(next).name,
+                    "routes that end at their destination",
+                    {}});
+}
+
 void RouteTable::add_group(std::uint32_t group, Search& search) {
   for (const std::uint32_t node : search.reached) {
     const std::size_t cell = row_[node] + group;
@@ -195,11 +282,12 @@ void RouteTable::add_group(std::uint32_t group, Search& search) {
   }
 }
 
-std::uint64_t RouteTable::bytes(const Topology& topology, RouteMetric metric) {
+std::uint64_t RouteTable::bytes(const Topology& topology, RouteMetric metric,
+                                std::span<const GivenRoute> given) {
   constexpr std::uint64_t kCell = sizeof(Entry) + sizeof(std::uint16_t);
   constexpr std::uint64_t kInSwitch = sizeof(void*) + sizeof(std::uint16_t);
   std::vector<Target> targets;
-  const std::uint64_t groups = group_by_routes(topology, metric, targets).size();
+  const std::uint64_t groups = group_by_routes(topology, metric, given, targets).size();
   std::uint64_t routed = 0;  // nodes with routes of their own
   std::uint64_t switches = 0;
   for (std::uint32_t node = 0; node < topology.size(); ++node) {

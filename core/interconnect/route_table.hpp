@@ -13,14 +13,24 @@ namespace cxloom {
 enum class RouteMetric : std::uint8_t {
   kHops,     ///< fewest links
   kLatency,  ///< least unloaded latency of a line of data: ports, flight, transit times and serialisation
+  kUpDown,  ///< fewest links down; from where no way leads down all the way, fewest links up to where one does
+};
+
+/// Ways that are given, instead of those that would be found: from a node with several ports to a destination.
+struct GivenRoute {
+  std::uint32_t node = 0;
+  std::uint32_t destination = 0;
+  std::vector<std::uint16_t> ports;  ///< in order
 };
 
 /// For each node and destination, the ports of all shortest ways.
 class RouteTable {
  public:
-  RouteTable(const Topology& topology, RouteMetric metric);
+  /// Throws InputError if the given routes and those that are found lead in a circle.
+  RouteTable(const Topology& topology, RouteMetric metric, std::span<const GivenRoute> given = {});
   /// What the one of a topology takes of memory, with the tables that switches make of it.
-  static std::uint64_t bytes(const Topology& topology, RouteMetric metric);
+  static std::uint64_t bytes(const Topology& topology, RouteMetric metric,
+                             std::span<const GivenRoute> given = {});
 
   /// The ports of `node` on shortest ways to `destination`, in the order of the ports.
   std::span<const std::uint16_t> next_hops(std::uint32_t node, std::uint32_t destination) const {
@@ -56,14 +66,19 @@ class RouteTable {
   struct Group {
     std::uint32_t node = 0;  ///< that the routes lead to
     Time tail;  ///< by latency: how far, from there on, a message's last byte falls behind its head
+    std::uint32_t only = kNone;  ///< the one destination of a group with given routes
     auto operator<=>(const Group&) const = default;
   };
 
   struct Search;
   static std::vector<Group> group_by_routes(const Topology& topology, RouteMetric metric,
-                                            std::vector<Target>& targets);
+                                            std::span<const GivenRoute> given, std::vector<Target>& targets);
   void search_hops(const Topology& topology, std::uint32_t target, Search& search) const;
   void search_latency(const Topology& topology, const Group& group, Search& search) const;
+  void search_up_down(const Topology& topology, std::uint32_t target, const std::vector<std::uint32_t>& order,
+                      Search& search) const;
+  void take_given(const Topology& topology, const Group& group, std::span<const GivenRoute> given,
+                  Search& search) const;
   void add_group(std::uint32_t group, Search& search);
 
   std::vector<Target> targets_;  // by destination

@@ -67,10 +67,11 @@ MemoryEstimate estimate_memory(const Registry& registry, const Spec& spec) {
   return memory;
 }
 
-MemoryEstimate estimate_routes(const Topology& topology, RouteMetric metric) {
+MemoryEstimate estimate_routes(const Topology& topology, RouteMetric metric,
+                               std::span<const GivenRoute> given) {
   MemoryEstimate memory;
   memory.add("links", "routes in a system of " + counted(topology.size(), "device"), 1,
-             RouteTable::bytes(topology, metric));
+             RouteTable::bytes(topology, metric, given));
   return memory;
 }
 

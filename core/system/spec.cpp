@@ -19,6 +19,21 @@ void UntilParams::describe(Schema<UntilParams>& schema) {
           "`requests` are the most that are made.");
 }
 
+void RouteParams::describe(Schema<RouteParams>& schema) {
+  schema.doc("An entry of a routing table of your own.");
+  schema.field("at", &RouteParams::at)
+      .required()
+      .doc("Where the message is: a switch or a bus, or a device with several links.");
+  schema.field("to", &RouteParams::to)
+      .required()
+      .where([](const auto& names) { return !names.empty(); }, "one device or more")
+      .doc("Where it is to go.");
+  schema.field("by", &RouteParams::by)
+      .required()
+      .where([](const auto& names) { return !names.empty(); }, "one neighbour or more")
+      .doc("Neighbours of `at` that it may go by; `routing` chooses among several.");
+}
+
 void RunParams::describe(Schema<RunParams>& schema) {
   schema.doc("How the simulation is run.");
   schema.field("warmup", &RunParams::warmup)
@@ -38,8 +53,19 @@ void RunParams::describe(Schema<RunParams>& schema) {
       .doc("Which of equally short ways a message takes.");
   schema
       .choice("route_by", &RunParams::route_by,
-              {{"hops", RouteMetric::kHops}, {"latency", RouteMetric::kLatency}})
-      .doc("What makes a way short: fewest links, or least unloaded latency of a line of data.");
+              {{"hops", RouteMetric::kHops},
+               {"latency", RouteMetric::kLatency},
+               {"up-down", RouteMetric::kUpDown}})
+      .doc(
+          "Which ways are taken: those of fewest links, those of least unloaded latency of a line of data, "
+          "or those "
+          "that lead up towards a root and then down, which no messages can block in a circle.");
+  schema.field("routes", &RunParams::routes)
+      .default_text("none: all routes are found")
+      .doc(
+          "Entries of a routing table of your own; the others are found. Refused if they lead in a circle, "
+          "or if "
+          "messages may block each other for ever.");
   schema.field("until", &RunParams::until)
       .default_text("the end of the work")
       .doc("When the run ends before its work does.");

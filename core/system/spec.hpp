@@ -27,12 +27,22 @@ struct UntilParams {
   static void describe(Schema<UntilParams>& schema);
 };
 
+/// Ways that messages to some devices take from a node, instead of those that are found.
+struct RouteParams {
+  std::string at;
+  std::vector<std::string> to;
+  std::vector<std::string> by;
+
+  static void describe(Schema<RouteParams>& schema);
+};
+
 struct RunParams {
   std::uint64_t warmup = 0;
   std::optional<Time> warmup_time;
   std::uint64_t seed = 1;
   Kinded routing{"deterministic", Value(Value::Map{})};
   RouteMetric route_by = RouteMetric::kHops;
+  std::vector<RouteParams> routes;
   UntilParams until;
   std::uint64_t livelock_deliveries = 50'000'000;
 

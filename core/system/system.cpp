@@ -13,6 +13,7 @@
 #include "interconnect/link_end.hpp"
 #include "interconnect/routing.hpp"
 #include "system/coherence_check.hpp"
+#include "system/given_routes.hpp"
 #include "system/memory_need.hpp"
 #include "system/registry.hpp"
 #include "system/virtual_channel_plan.hpp"
@@ -257,7 +258,9 @@ void System::make_links() {
                       {}},
                      "links");
   }
-  const MemoryEstimate routes = estimate_routes(topology_, spec_.run.route_by);
+  const std::vector<GivenRoute> given = read_given_routes(
+      spec_.run.routes, topology_, [this](const std::string& name) { return find_device(name); });
+  const MemoryEstimate routes = estimate_routes(topology_, spec_.run.route_by, given);
   check_memory(routes);
   memory_need_ += routes.bytes();
   RoutingContext context{spec_.run.seed, {}, {}};
@@ -266,7 +269,8 @@ void System::make_links() {
   }
   std::map<std::string, std::uint32_t> counts;
   for (const Spec::Device& device : spec_.devices) context.ranks.push_back(counts[device.kinded.kind]++);
-  routes_ = std::make_unique<RouteTable>(topology_, spec_.run.route_by);
+  routes_ =
+      below("run.routes", [&] { return std::make_unique<RouteTable>(topology_, spec_.run.route_by, given); });
   auto router = std::make_unique<Router>(topology_, *routes_, below("run.routing", [&] {
                                            return registry_.routing.make(spec_.run.routing, context);
                                          }));
@@ -364,6 +368,13 @@ void System::check_order() const {
                       {}},
                      "events");
   }
+  if (!spec_.run.routes.empty() && fails) {
+    throw InputError({"failures beside a routing table of your own, which knows no other way",
+                      "run.routes",
+                      "routes that are found",
+                      {}},
+                     "events");
+  }
   if (router_->keeps_order()) return;
   for (const LinkView& link : links_) {
     const OutageParams& outage = link.params->outage;
@@ -426,6 +437,7 @@ void System::check_reachability() const {
   for (const auto& [component, initiator] : roles().io_initiators)
     check(*component, find_device(initiator->target()));
   check_coherence(*this);
+  check_given_routes(spec_.run.routes, *this);
 }
 
 }  // namespace cxloom

@@ -80,6 +80,49 @@ class Graph:
             path.append(ways[self.rank[target] % len(ways)])
         return path
 
+    def eccentricity(self, node: str) -> int:
+        """Links to the farthest bus or switch."""
+        return max(links for other, links in self.hops_to(node).items() if self.forwards(other))
+
+    def above(self) -> dict[str, tuple[int, int, int]]:
+        """A key of each node that is smaller the nearer it is to the root; devices have the largest."""
+        hubs = [name for name in self.kinds if self.forwards(name)]
+        root = min(hubs, key=lambda hub: (self.eccentricity(hub), -len(self.neighbours[hub])))
+        level = self.hops_to(root)
+        return {
+            name: (0 if self.forwards(name) else 1, level[name] if self.forwards(name) else 0, number)
+            for number, name in enumerate(self.kinds)
+        }
+
+    def route_up_down(self, source: str, target: str) -> list[str]:
+        """The nodes on the deterministic route that leads up, as far as it must, and then down."""
+        end = self.end_of_ways(target)
+        key = self.above()
+        down = {end: 0}
+        for node in sorted(self.kinds, key=lambda name: key[name], reverse=True):  # lowest first
+            ends = [down[n] for n in self.neighbours[node] if n in down and key[n] > key[node]]
+            if ends and node != end:
+                down[node] = min(ends) + 1
+        far = dict(down)
+        for node in sorted(self.kinds, key=lambda name: key[name]):  # the root first
+            over = [n for n in self.neighbours[node] if key[n] < key[node] and (n == end or self.forwards(n))]
+            if node not in down:
+                far[node] = min(far[n] for n in over) + 1
+        path = [source]
+        while path[-1] != target:
+            at = path[-1]
+            ways = [
+                n
+                for n in self.neighbours[at]
+                if (n == end or self.forwards(n))
+                and far[n] + 1 == far[at]
+                and (key[n] > key[at]) == (at in down)
+                and (n in down or at not in down)
+            ]
+            ways = [target] if at == end else ways
+            path.append(ways[self.rank[target] % len(ways)])
+        return path
+
     def spread(self, source: str, target: str) -> dict[Channel, float]:
         """Share of the messages that each channel carries when every choice among equal ways is random."""
         end = self.end_of_ways(target)

@@ -454,6 +454,14 @@ def run_rows() -> Iterator[Turn]:
         "workload": {"host": {"pattern": "random", **WORK}},
     }
     yield Turn("run.route_by", detour, "run.route_by", ("hops", "latency"), FALLS, latency)
+    # The fast way is found; a table leads messages to the memory by the slow one.
+    found = {**detour, "run": {"route_by": "latency"}}
+    by_b = [{"at": "a", "to": ["mem"], "by": ["b"]}]
+    yield Turn("run.routes", found, "run.routes", (..., by_b), RISES, latency)
+    given = changed(found, ("run.routes", by_b))
+    yield Turn("run.routes.at", given, "run.routes.0.at", ("c", "a"), RISES, latency)
+    yield Turn("run.routes.to", given, "run.routes.0.to", (["b"], ["mem"]), RISES, latency)
+    yield Turn("run.routes.by", given, "run.routes.0.by", (["c"], ["b"]), RISES, latency)
     completed = lambda outcome: outcome.summary["requests"]  # noqa: E731
     slow, path = changed(detour, ("links.1.delay", "15us")), "run.livelock_deliveries"
     yield Turn(path, slow, path, (10_000, 1), FALLS, completed, play=gives_up)

@@ -208,7 +208,7 @@ def systems(draw: st.DrawFn) -> Spec:
             "warmup": draw(st.integers(0, 30)),
             "seed": draw(st.integers(1, 99)),
             "routing": draw(st.sampled_from(ROUTING)),
-            "route_by": draw(st.sampled_from(["hops", "latency"])),
+            "route_by": draw(st.sampled_from(["hops", "latency", "up-down"])),
         },
         "outputs": {"requests": True, "series": "100ns"},
     }

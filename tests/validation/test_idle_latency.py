@@ -26,7 +26,7 @@ MEMORY = {
 }
 
 
-def expect_sum_of_parts(spec: Spec, by_latency: bool = False) -> Run:
+def expect_sum_of_parts(spec: Spec, route_by: str = "hops") -> Run:
     """Plays the work of each requester alone, one request at a time, and compares every request, segment by segment."""
     for requester in spec["workload"]:
         alone = changed(
@@ -34,7 +34,7 @@ def expect_sum_of_parts(spec: Spec, by_latency: bool = False) -> Run:
             ("workload", {requester: spec["workload"][requester]}),
             (f"devices.{requester}.queue", 1),
             ("outputs.requests", True),
-            ("run.route_by", "latency" if by_latency else "hops"),
+            ("run.route_by", route_by),
         )
         outcome = run(alone)
         model = Unloaded(spec)
@@ -45,7 +45,7 @@ def expect_sum_of_parts(spec: Spec, by_latency: bool = False) -> Run:
             target = outcome.nodes[rows["target"][i]]
             key = target, bool(rows["kind"][i]), int(rows["size"][i])
             if key not in seen:
-                total = model.request(requester, target, key[1], key[2], by_latency)
+                total = model.request(requester, target, key[1], key[2], route_by)
                 seen[key] = total, dict(model.segments)
             latency, segments = seen[key]
             assert rows["completed_ps"][i] - rows["created_ps"][i] == latency, key
@@ -53,7 +53,7 @@ def expect_sum_of_parts(spec: Spec, by_latency: bool = False) -> Run:
                 **dict.fromkeys(SEGMENTS, 0),
                 **segments,
             }, key
-            if not by_latency:
+            if route_by == "hops":
                 assert rows["hops"][i] == model.hops(requester, target)
         expected = set(spec["address_map"][0]["to"])
         assert {target for target, _, _ in seen} == expected
@@ -242,7 +242,7 @@ def test_routes_by_latency(seed: int) -> None:
             link["reverse"] = {"delay": f"{draw.randint(0, 99)}ns"}
     memories = len(spec["address_map"][0]["to"])
     spec["workload"] = {host: visits(memories) for host in spec["workload"]}
-    expect_sum_of_parts(spec, by_latency=True)
+    expect_sum_of_parts(spec, route_by="latency")
     # Alone, no host fares worse by this than by fewest links, and some fare better.
     gains = []
     for host, work in spec["workload"].items():

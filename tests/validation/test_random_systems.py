@@ -113,8 +113,7 @@ def check_latency_floor(outcome: Run) -> None:
             continue
         key = requester, target, bool(rows["kind"][i])
         if key not in floors:
-            by_latency = spec["run"]["route_by"] == "latency"
-            floors[key] = model.request(*key, int(rows["size"][i]), by_latency)
+            floors[key] = model.request(*key, int(rows["size"][i]), spec["run"]["route_by"])
         assert rows["completed_ps"][i] - rows["created_ps"][i] >= floors[key], key
 
 

@@ -191,7 +191,7 @@ class Unloaded:
         self.add("media", time_ps(media.get("write_latency", latency) if write else latency))
 
     def request(
-        self, requester: str, target: str, write: bool, size: int = LINE, by_latency: bool = False
+        self, requester: str, target: str, write: bool, size: int = LINE, route_by: str = "hops"
     ) -> int:
         """The whole way of one request; returns its latency in picoseconds."""
         self.segments = {}
@@ -205,7 +205,12 @@ class Unloaded:
         if requester == target:
             self.serve(memory, write)
             return sum(self.segments.values())
-        find = self.route_by_latency if by_latency else self.graph.route
+        ways = {
+            "hops": self.graph.route,
+            "latency": self.route_by_latency,
+            "up-down": self.graph.route_up_down,
+        }
+        find = ways[route_by]
         routes = {source: find(source, end) for source, end in ((requester, target), (target, requester))}
         self.travel(routes[requester], size if write else 0)
         self.serve(memory, write)

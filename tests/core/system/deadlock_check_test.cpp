@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -192,9 +194,13 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> random_skeleton(RandomStrea
   return pairs;
 }
 
+constexpr std::array kStrategies{"deterministic", "flow-hash", "random", "adaptive", "valiant", "ugal"};
+constexpr std::span kWithoutDetours = std::span<const char* const>(kStrategies).first(4);
+
 /// A connected graph of switches, mostly with queues at their inputs, hosts and memories on them, few buffers, and more work
 /// than passes.
-test::System random_fabric(std::uint64_t seed) {
+test::System random_fabric(std::uint64_t seed, const char* route_by,
+                           std::span<const char* const> strategies) {
   RandomStream random(seed, "deadlock", "fabric");
   test::System system;
   const char* const queueing = random.chance(0.7) ? "voq" : "fifo";
@@ -233,9 +239,10 @@ test::System random_fabric(std::uint64_t seed) {
                                   {"reads", 0.5},
                                   {"footprint", "256KiB"}});
   }
-  const char* const kinds[] = {"deterministic", "flow-hash", "random", "adaptive", "valiant", "ugal"};
   return system.region(memories, {{"policy", "weighted"}, {"interleave", "256B"}})
-      .run_with({{"routing", kinds[random.below(6)]}, {"seed", number(seed)}});
+      .run_with({{"routing", strategies[random.below(strategies.size())]},
+                 {"seed", number(seed)},
+                 {"route_by", route_by}});
 }
 
 // CXLOOM_FABRICS says how many, by default what an ordinary test run has time for.
@@ -246,7 +253,7 @@ TEST(DeadlockCheck, RandomFabricsFinishWhereItSaysSoAndOthersDeadlock) {
   std::uint64_t circular = 0;
   std::uint64_t deadlocked = 0;
   for (std::uint64_t seed = 0; seed < fabrics; ++seed) {
-    const test::System system = random_fabric(seed);
+    const test::System system = random_fabric(seed, "hops", kStrategies);
     const bool possible = check(system).possible();
     const bool finished = finishes(system);
     (possible ? circular : proven) += 1;
@@ -259,6 +266,17 @@ TEST(DeadlockCheck, RandomFabricsFinishWhereItSaysSoAndOthersDeadlock) {
   // Both happen often, or this would test nothing.
   EXPECT_GT(proven, fabrics / 4);
   EXPECT_GT(deadlocked, fabrics / 100) << circular << " with a circle";
+}
+
+TEST(DeadlockCheck, UpAndThenDownThereAreNoCircles) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    // A detour goes up and down twice.
+    const test::System system = random_fabric(seed, "up-down", kWithoutDetours);
+    ASSERT_FALSE(check(system).possible()) << "fabric " << seed;
+    if (seed % 10 == 0) {
+      ASSERT_TRUE(finishes(system)) << "fabric " << seed;
+    }
+  }
 }
 
 }  // namespace

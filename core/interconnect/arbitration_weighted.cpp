@@ -1,19 +1,10 @@
 #include "interconnect/arbitration_weighted.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include "component/component.hpp"
 
 namespace cxloom {
-
-namespace {
-
-constexpr unsigned kClasses = kChannelCount;
-/// Of tags: more than the largest weight, so that every message moves one on.
-constexpr std::uint64_t kScale = 1U << 16U;
-
-}  // namespace
 
 void WeightedArbiter::Params::describe(Schema<Params>& schema) {
   schema.doc("Devices share the bytes of a port by weight, as long as they have messages waiting.");
@@ -61,45 +52,40 @@ std::size_t WeightedArbiter::flow_of(const Contender& contender) const {
   return std::min(contender.input(), inputs_);
 }
 
-WeightedArbiter::Flow& WeightedArbiter::flow(std::size_t index) {
-  if (flows_.size() <= index) flows_.resize(index + 1);
-  Flow& flow = flows_[index];
-  if (flow.weight == 0) flow.weight = index < weights_.size() ? weights_[index].value_or(others_) : others_;
-  return flow;
+WeightedArbiter::Device& WeightedArbiter::device(std::size_t index) {
+  if (devices_.size() <= index) devices_.resize(index + 1);
+  Device& device = devices_[index];
+  if (device.flow.weight == 0)
+    device.flow.weight = index < weights_.size() ? weights_[index].value_or(others_) : others_;
+  return device;
 }
 
-// Among devices with the same start the one that has waited longer for its turn; of its classes each in turn, and within a
-// class who asked first.
+// Of a device's classes each has its turn, and within a class who asked first.
 std::size_t WeightedArbiter::choose(const Contenders& waiting, Time /*now*/) {
-  if (waiting.after_idle()) tag_ = latest_;
+  constexpr unsigned kClasses = kChannelCount;
+  if (waiting.after_idle()) shares_.begin_anew();
   std::size_t best = 0;
-  std::size_t best_flow = 0;
-  std::tuple<std::uint64_t, std::uint64_t, unsigned> least;
-  std::size_t index = 0;
+  std::size_t best_device = 0;
+  unsigned best_behind = 0;
   const Message* chosen = nullptr;
+  std::size_t index = 0;
   for (const Contender each : waiting) {
     const std::size_t of = flow_of(each);
-    const Flow& its = flow(of);
-    const unsigned which = static_cast<unsigned>(each.message().channel);
-    const unsigned behind = (which + kClasses - its.turn) % kClasses;
-    const std::tuple key{std::max(its.finish, tag_), its.served, behind};
-    if (index == 0 || key < least) {
-      least = key;
+    const Device& its = device(of);
+    const unsigned behind = (static_cast<unsigned>(each.message().channel) + kClasses - its.turn) % kClasses;
+    const bool better = !chosen || (of == best_device ? behind < best_behind
+                                                      : shares_.before(its.flow, devices_[best_device].flow));
+    if (better) {
       best = index;
-      best_flow = of;
+      best_device = of;
+      best_behind = behind;
       chosen = &each.message();
     }
     ++index;
   }
-  Flow& served = flows_[best_flow];
-  tag_ = std::get<0>(least);
-  if (served.finish < tag_) served.remainder = 0;
-  const std::uint64_t units = cost_.units(*chosen) * kScale + served.remainder;
-  served.finish = tag_ + units / served.weight;
-  served.remainder = static_cast<std::uint32_t>(units % served.weight);
+  Device& served = devices_[best_device];
+  shares_.serve(served.flow, cost_.units(*chosen));
   served.turn = (static_cast<unsigned>(chosen->channel) + 1) % kClasses;
-  served.served = ++served_;
-  latest_ = std::max(latest_, served.finish);
   return best;
 }
 

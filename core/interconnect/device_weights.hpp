@@ -7,13 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/fair_share.hpp"
 #include "base/value.hpp"
 
 namespace cxloom {
 
 struct DeviceWeights {
   static constexpr std::string_view kSchemaType = "weights";  ///< whose keys the front end spells out
-  static constexpr std::uint32_t kMost = 65'535;
+  static constexpr std::uint32_t kMost = FairShare::kMostWeight;
 
   std::vector<std::pair<std::string, std::uint32_t>> by_name;  ///< in the order written
 

@@ -18,6 +18,7 @@ void address_to(const AddressMap::Place& place, const Agent& sender, Message& me
   message.size = size;
   message.requester = message.source = sender.endpoint().id();
   message.destination = place.home;
+  message.ld = place.ld;
 }
 
 void send_request(Agent& sender, Request& request, const AddressMap::Place& place, Opcode opcode,

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,13 @@ class DynamicCapacity;
 class VirtualSwitches;
 struct CoherenceCounts;
 
+/// A logical device: a part of a memory that belongs to one host, or to any.
+struct LogicalDeviceExtent {
+  Bytes base;
+  Bytes capacity;
+  std::optional<std::string> host;
+};
+
 /// Serves memory: the address map may lead to it.
 class MemoryOwner {
  public:
@@ -37,6 +46,10 @@ class MemoryOwner {
   virtual double memory_queue_integral(Time now) = 0;
   /// What stores its bytes; null if it has no memory, or does not show what it consists of.
   virtual Media* media() = 0;
+  /// By LD-ID; none: it is one whole.
+  virtual std::span<const LogicalDeviceExtent> logical_devices() const { return {}; }
+  /// One of them belongs to that host. To be called before the simulation starts.
+  virtual void set_host(std::size_t /*ld*/, NodeId /*host*/) {}
 
  protected:
   ~MemoryOwner() = default;

@@ -1,4 +1,4 @@
-// A memory expander (a Type 3 device): one port, a controller, media.
+// A memory expander (a Type 3 device): a port or several, a controller, media; as a whole or as logical devices.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,7 @@ namespace cxloom {
 struct MemoryParams : CoherentMemoryParams {
   Time io_time = kDefaultIoTime;
   std::optional<DynamicCapacityParams> dynamic_capacity;
+  std::uint32_t heads = 1;
 
   static void describe(Schema<MemoryParams>& schema) {
     schema.doc("A memory expander: a controller and its media behind one port.");
@@ -28,21 +29,44 @@ struct MemoryParams : CoherentMemoryParams {
         "memory of dynamic capacity is not kept coherent: leave out dcoh",
         [](const MemoryParams& memory) { return !memory.dynamic_capacity || !memory.dcoh; },
         "dynamic_capacity");
+    schema.field("heads", &MemoryParams::heads)
+        .min(1)
+        .max(64)
+        .doc(
+            "Ports: a multi-headed device has a link for each of several hosts, or several to one. Answers "
+            "leave by the port "
+            "that leads to the requester.");
+    schema.field("logical_devices", &MemoryParams::logical_devices)
+        .doc(
+            "Parts of the memory, at most 16, each of which belongs to one host or to any, with a queue of "
+            "its own in "
+            "front of the "
+            "controller. A region of the address map lies within one of them (`ld`). The device is a "
+            "multi-logical device (MLD).")
+        .source("CXL 3.x: LD-IDs of 4 bits");
+    describe_logical_rules(schema);
   }
+  static void describe_logical_rules(Schema<MemoryParams>& schema);
 };
 
 class Memory final : public Endpoint {
  public:
   using Params = MemoryParams;
   Memory(const MemoryParams& params, const DeviceContext& context)
-      : Endpoint(context, context.fabric), memory_(params, *this, context), io_(params.io_time, *this) {
+      : Endpoint(context, context.fabric),
+        heads_(params.heads),
+        memory_(params, *this, context),
+        io_(params.io_time, *this) {
     if (params.dynamic_capacity)
       memory_.controller().give_in_extents(std::make_unique<DynamicCapacity>(*params.dynamic_capacity));
   }
 
+  std::size_t max_ports() const override { return heads_; }
+
   static std::vector<MeasureInfo> measures() { return CoherentMemory::measures(); }
 
  private:
+  std::uint32_t heads_;
   CoherentMemory memory_;
   IoCompleter io_;
 };

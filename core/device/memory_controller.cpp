@@ -24,6 +24,7 @@ struct Measured {
   std::optional<std::uint64_t> buffer_hits;
   std::optional<std::uint64_t> extent_errors;
   std::optional<Value> extent_bytes;
+  std::optional<Value> logical_devices;
 };
 
 constexpr std::array kMeasures{
@@ -42,6 +43,9 @@ constexpr std::array kMeasures{
     measure<&Measured::extent_bytes>(
         "extent_bytes", "B",
         "bytes of the extents of each requester, mean over time. Absent without dynamic_capacity"),
+    measure<&Measured::logical_devices>("logical_devices", "",
+                                        "measures of each logical device, by its LD-ID. Absent without them",
+                                        parts_of<kLogicalDeviceMeasures>(true)),
 };
 
 }  // namespace
@@ -60,11 +64,19 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
   if (params.apart()) {
     writes_ = std::make_unique<Places>(kernel_, endpoint, "a place in the write buffer", params.write_buffer);
   }
+  releases_when_taken_ = credit_release_ == CreditRelease::kDrain && params.logical_devices.empty();
   if (params.posted_writes) buffered_ = std::make_unique<BufferedWrites>(*params.write_buffer);
-  MediaContext around{kernel_,         endpoint,        *this,       context.media,
-                      context.victims, params.capacity, context.seed};
+  std::optional<Bytes> capacity = params.capacity;
+  if (!params.logical_devices.empty()) {
+    check_logical_devices(params.logical_devices, capacity);
+    logical_ = std::make_unique<LogicalDevices>(params.logical_devices, kernel_, endpoint,
+                                                static_cast<LogicalDeviceServer&>(*this), requests_.wanted);
+    const LogicalDeviceExtent& last = logical_->extents().back();
+    if (!capacity) capacity = Bytes{last.base.count() + last.capacity.count()};
+  }
+  MediaContext around{kernel_, endpoint, *this, context.media, context.victims, capacity, context.seed};
   media_ = below("media", [&] { return context.media.make(params.media, around); });
-  capacity_ = params.capacity.value_or(media_->capacity().value_or(MemoryControllerParams::kCapacity));
+  capacity_ = capacity.value_or(media_->capacity().value_or(MemoryControllerParams::kCapacity));
   endpoint.add(*this);
   endpoint.fabric().roles.memories.declare(endpoint, endpoint.id(), *this);
   if (takes_requests) {
@@ -84,7 +96,27 @@ bool MemoryController::memory_unlimited() const {
   return media_->unlimited() && (!requests_.limit || (writes_ && !writes_->limit));
 }
 
+std::span<const LogicalDeviceExtent> MemoryController::logical_devices() const {
+  if (!logical_) return {};
+  return logical_->extents();
+}
+
+// It takes the controller's time, and no place. Nothing is moved.
+void MemoryController::refuse(Message& message) {
+  const Time now = kernel_.now();
+  endpoint().release(message, now);
+  message.charge(Segment::kController, now + controller_time_);
+  make_error_answer(message, endpoint().id());
+  transmit(message, now + controller_time_);
+}
+
+void MemoryController::buffered(Message& message) {
+  if (credit_release_ == CreditRelease::kDrain) endpoint().release(message, kernel_.now());
+}
+
 void MemoryController::receive(Message& message) {
+  if (logical_) [[unlikely]]
+    return logical_->receive(message);
   Places& places = places_of(message);
   if (places.limit && places.taken == *places.limit) {
     if (places.outside.empty()) places.wanted.join(places, kernel_.now());
@@ -102,7 +134,7 @@ void MemoryController::admit(Message& message, Places& places) {
     ++places.taken;
     if (writes_) places.level.change(now, +1);
   }
-  if (credit_release_ == CreditRelease::kDrain) endpoint().release(message, now);
+  if (releases_when_taken_) endpoint().release(message, now);
   in_service_.join(now);
   message.charge(Segment::kMediaQueue, now);
   message.charge(Segment::kController, ready);
@@ -177,10 +209,13 @@ void MemoryController::media_done(Message& message, Time at) {
 
 void MemoryController::answer(Message& message, Time at) {
   // The answers to posted writes overtake those of reads that the media have promised for later.
-  if (buffered_ && at > kernel_.now()) {
+  // Logical devices count what they have not answered.
+  if ((buffered_ || logical_) && at > kernel_.now()) {
     kernel_.schedule(at, source_, *this, kAnswer, payload_of(message));
     return;
   }
+  if (logical_) [[unlikely]]
+    logical_->answered();
   in_service_.leave_at(at, kernel_.now());
   if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, at);
   if (message.failed) [[unlikely]] {
@@ -200,6 +235,8 @@ void MemoryController::answer(Message& message, Time at) {
 void MemoryController::free_place(Places& places) {
   --places.taken;
   if (writes_) places.level.change(kernel_.now(), -1);
+  if (logical_) [[unlikely]]
+    return logical_->serve();
   if (places.outside.empty()) return;
   --places.outside_count;
   Message& next = places.outside.pop();
@@ -228,6 +265,7 @@ void MemoryController::wake(std::uint8_t kind, std::uint64_t payload) {
 
 void MemoryController::open_window(Time now) {
   in_service_.open(now);
+  if (logical_) logical_->open_window(now);
   buffer_hits_ = 0;
   extent_errors_ = 0;
   if (extents_) extents_->open_window(now);
@@ -238,6 +276,7 @@ void MemoryController::open_window(Time now) {
 
 void MemoryController::close_window(Time now) {
   in_service_.close(now);
+  if (logical_) logical_->close_window(now);
   requests_.level.close(now);
   if (writes_) writes_->level.close(now);
   hits_of_window_ = buffer_hits_;
@@ -267,13 +306,15 @@ void MemoryController::report_memory(MeasureSink& sink) const {
     for (const auto& [host, mean] : extents_->means()) bytes.emplace_back(host, mean);
     measured.extent_bytes = std::move(bytes);
   }
+  if (logical_) measured.logical_devices = logical_->report();
   report_all(kMeasures, measured, sink);
   media_->report(sink);
 }
 
 std::string MemoryController::activity() const {
   const auto in_service = in_service_.monitor().level();
-  const std::size_t outside = requests_.outside_count + (writes_ ? writes_->outside_count : 0);
+  const std::size_t outside =
+      requests_.outside_count + (writes_ ? writes_->outside_count : 0) + (logical_ ? logical_->waiting() : 0);
   const std::uint64_t posted = posted_.live();
   if (in_service == 0 && outside == 0 && posted == 0) return {};
   return counted(static_cast<std::uint64_t>(in_service), "request") + " in service, " +

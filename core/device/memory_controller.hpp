@@ -13,6 +13,7 @@
 #include "component/memory_front.hpp"
 #include "device/buffered_writes.hpp"
 #include "device/device_context.hpp"
+#include "device/logical_devices.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
@@ -44,6 +45,7 @@ struct MemoryControllerParams {
   CreditRelease credit_release = CreditRelease::kDrain;
   Time atomic_time{5'000};
   Kinded media{"fixed", Value(Value::Map{})};
+  std::vector<LogicalDeviceParams> logical_devices;  ///< only where a device declares them
 
   /// Reads and writes have places of their own.
   bool apart() const { return read_buffer || write_buffer; }
@@ -114,7 +116,11 @@ struct MemoryControllerParams {
   }
 };
 
-class MemoryController final : public Agent, public MemoryOwner, public DynamicMemory, public MediaClient {
+class MemoryController final : public Agent,
+                               public MemoryOwner,
+                               public DynamicMemory,
+                               public MediaClient,
+                               private LogicalDeviceServer {
  public:
   /// Joins the device and takes the requests that come to it.
   /// Without `takes_requests` another agent of the device takes them, and hands them on (`put_behind`).
@@ -129,6 +135,8 @@ class MemoryController final : public Agent, public MemoryOwner, public DynamicM
 
   Bytes memory_capacity() const override { return capacity_; }
   Media* media() override { return media_.get(); }
+  std::span<const LogicalDeviceExtent> logical_devices() const override;
+  void set_host(std::size_t ld, NodeId host) override { logical_->set_host(ld, host); }
   double memory_queue_integral(Time now) override { return in_service_.integral(now); }
   bool memory_unlimited() const override;
   void report_memory(MeasureSink& sink) const override;
@@ -163,6 +171,12 @@ class MemoryController final : public Agent, public MemoryOwner, public DynamicM
   Places& places_of(const Message& message) {
     return writes_ && message.opcode == Opcode::kMemWr ? *writes_ : requests_;
   }
+  // Of its logical devices.
+  bool has_place() const override { return !requests_.limit || requests_.taken < *requests_.limit; }
+  void take(Message& message) override { admit(message, requests_); }
+  void refuse(Message& message) override;
+  void buffered(Message& message) override;
+
   void admit(Message& message, Places& places);
   void post(Message& message, Address address, Time ready);
   void to_media(Message& message, Address address, Time ready);
@@ -184,10 +198,12 @@ class MemoryController final : public Agent, public MemoryOwner, public DynamicM
   std::unique_ptr<DynamicCapacity> extents_;  // none: its memory is everybody's
   std::uint64_t extent_errors_ = 0;           // since the window opened
   std::uint64_t extent_errors_of_window_ = 0;
-  std::unique_ptr<AtomicUnit> atomics_;  // none: no atomic operation has come yet
-  std::uint32_t in_media_ = 0;           // without an end yet; counted until then
-  Time media_busy_until_;                // the last end that is known; the same
-  std::uint64_t buffer_hits_ = 0;        // since the window opened
+  std::unique_ptr<LogicalDevices> logical_;  // none: the memory is one whole
+  bool releases_when_taken_ = false;         // the receive buffer of a request
+  std::unique_ptr<AtomicUnit> atomics_;      // none: no atomic operation has come yet
+  std::uint32_t in_media_ = 0;               // without an end yet; counted until then
+  Time media_busy_until_;                    // the last end that is known; the same
+  std::uint64_t buffer_hits_ = 0;            // since the window opened
   std::uint64_t hits_of_window_ = 0;
   BookedLevel in_service_;
 };

@@ -124,6 +124,15 @@ void RegionParams::describe(Schema<RegionParams>& schema) {
           "The device that manages the coherence of the range: one with a dcoh (hdm-db) or bias (hdm-d), or "
           "a host "
           "with a home_agent (hdm-h).");
+  schema.field("ld", &RegionParams::ld)
+      .max(15)
+      .default_text("none")
+      .doc(
+          "Of memory with logical_devices: which of them holds the range, by its place there, from 0 (the "
+          "LD-ID).");
+  schema.rule(
+      "a logical device belongs to one host: nobody keeps it coherent; leave out coherence",
+      [](const RegionParams& region) { return !region.ld || region.coherence == Coherence::kNone; }, "ld");
   schema.rule(
       "home names who keeps the range coherent: it needs coherence: hdm-db, hdm-h or hdm-d",
       [](const RegionParams& region) { return !region.home || region.coherence != Coherence::kNone; },
@@ -152,10 +161,13 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
       }
     }
     std::uint64_t used = 0;
-    for (const auto& [id, bytes] : used_) used += id == targets[i].id ? bytes : 0;
+    for (const Used& before : used_) {
+      if (before.target == targets[i].id && before.ld == targets[i].ld) used += before.bytes;
+    }
     for (std::uint32_t k = 0; k < weights[i]; ++k) {
-      region.slots.push_back(
-          {targets[i].id, home.value_or(targets[i].id), static_cast<std::uint32_t>(weights[i]), k, used});
+      region.slots.push_back({targets[i].id, home.value_or(targets[i].id),
+                              static_cast<std::uint32_t>(weights[i]), k, targets[i].base.count() + used,
+                              targets[i].ld});
     }
     const std::uint64_t left = targets[i].capacity.count() > used ? targets[i].capacity.count() - used : 0;
     const Wide share = Wide{params.interleave.count()} * weights[i];
@@ -185,7 +197,8 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
   }
   const std::uint64_t rounds_used = (region.size + round_bytes - 1) / round_bytes;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    used_.emplace_back(targets[i].id, rounds_used * params.interleave.count() * weights[i]);
+    used_.push_back({targets[i].id, rounds_used * params.interleave.count() * weights[i], targets[i].ld,
+                     targets[i].name, targets[i].owner});
   }
   if (std::has_single_bit(region.slots.size())) {
     region.round_mask = region.slots.size() - 1;
@@ -196,7 +209,7 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
 
 std::vector<NodeId> AddressMap::targets() const {
   std::vector<NodeId> targets;
-  for (const auto& [id, bytes] : used_) targets.push_back(id);
+  for (const Used& used : used_) targets.push_back(used.target);
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   return targets;
@@ -270,6 +283,28 @@ std::vector<AddressMap::Extent> AddressMap::extents() const {
     }
   }
   return extents;
+}
+
+// One round of a region leads to all of its targets.
+std::optional<AddressMap::Owned> AddressMap::foreign(Address base, std::uint64_t bytes,
+                                                     const std::string& device) const {
+  const auto foreign_to = [&](const Used& used) { return used.owner && *used.owner != device; };
+  if (std::ranges::none_of(used_, foreign_to)) return std::nullopt;
+  for (const Region& region : regions_) {
+    const std::uint64_t from = std::max(base.value(), region.base) - region.base;
+    const std::uint64_t end = std::min(base.value() + bytes - region.base, region.size);
+    if (from >= region.size || base.value() + bytes <= region.base) continue;
+    const std::uint64_t last = std::min(end, from + (region.slots.size() << region.chunk_bits));
+    for (std::uint64_t at = from; at < last; at = ((at >> region.chunk_bits) + 1) << region.chunk_bits) {
+      const Place there = place(region, at);
+      const auto found = std::ranges::find_if(used_, [&](const Used& used) {
+        return used.target == there.target && used.ld == there.ld && foreign_to(used);
+      });
+      if (found != used_.end())
+        return Owned{Address{region.base + at}, found->name, found->ld, *found->owner};
+    }
+  }
+  return std::nullopt;
 }
 
 std::string AddressMap::described() const {

@@ -36,6 +36,7 @@ struct RegionParams {
   std::optional<Address> base;
   Coherence coherence = Coherence::kNone;
   std::optional<std::string> home;
+  std::optional<std::uint32_t> ld;
 
   static void describe(Schema<RegionParams>& schema);
 };
@@ -44,7 +45,10 @@ struct RegionParams {
 struct MemoryTargetInfo {
   std::string name;
   NodeId id;
-  Bytes capacity;
+  Bytes capacity;                         ///< of the device, or of its logical device
+  Bytes base = {};                        ///< where that begins in the device's memory
+  std::uint8_t ld = 0;                    ///< which it is
+  std::optional<std::string> owner = {};  ///< the only device that may use it; none: any
 };
 
 class AddressMap {
@@ -54,6 +58,7 @@ class AddressMap {
     NodeId home;             ///< whom requests for it go to: the target, or the device that keeps it coherent
     Address device_address;  ///< in the target's own memory, from zero
     Coherence coherence = Coherence::kNone;
+    std::uint8_t ld = 0;  ///< the logical device of the target, where it has some
 
     /// The home keeps track of the caches that hold its lines.
     bool coherent() const { return coherence != Coherence::kNone; }
@@ -93,7 +98,7 @@ class AddressMap {
   /// Bytes of a target's memory that its regions take.
   std::uint64_t mapped_bytes(NodeId target) const {
     std::uint64_t mapped = 0;
-    for (const auto& [id, bytes] : used_) mapped += id == target ? bytes : 0;
+    for (const Used& used : used_) mapped += used.target == target ? used.bytes : 0;
     return mapped;
   }
   /// The first address of the first region, and how many bytes follow it without a gap.
@@ -106,6 +111,15 @@ class AddressMap {
   };
   /// All addresses, in the order of the regions; those that follow the ones before them are one extent with them.
   std::vector<Extent> extents() const;
+  /// Memory that belongs to a device.
+  struct Owned {
+    Address at;  ///< an address that leads to it
+    std::string memory;
+    std::uint8_t ld = 0;
+    std::string owner;
+  };
+  /// The first of these addresses that leads to memory of another device than `device`; nothing if none does.
+  std::optional<Owned> foreign(Address base, std::uint64_t bytes, const std::string& device) const;
   /// "0x0-0x3ffffffff": the regions as an error message lists them.
   std::string described() const;
 
@@ -116,6 +130,7 @@ class AddressMap {
     std::uint32_t share = 0;  ///< chunks of this target in one round
     std::uint32_t index = 0;  ///< which of them this slot is
     std::uint64_t start = 0;  ///< where the region begins in the target's memory
+    std::uint8_t ld = 0;
   };
   struct Region {
     std::uint64_t base = 0;
@@ -142,11 +157,19 @@ class AddressMap {
     const std::uint64_t within = offset & ((std::uint64_t{1} << region.chunk_bits) - 1);
     return {slot.target, slot.home,
             Address{slot.start + ((round * slot.share + slot.index) << region.chunk_bits) + within},
-            region.coherence};
+            region.coherence, slot.ld};
   }
 
   std::vector<Region> regions_;
-  std::vector<std::pair<NodeId, std::uint64_t>> used_;  // bytes of each target's memory mapped so far
+  /// Bytes of a target's memory that are mapped so far.
+  struct Used {
+    NodeId target;
+    std::uint64_t bytes;
+    std::uint8_t ld;
+    std::string name;
+    std::optional<std::string> owner;
+  };
+  std::vector<Used> used_;
 };
 
 }  // namespace cxloom

@@ -44,6 +44,7 @@ struct Message {
   MetaValue meta = MetaValue::kInvalid;  ///< of M2S Req and RwD to coherent memory
   /// Of a block (the Blk forms): its lines, from `address` on; 0: one line, no block.
   std::uint8_t lines = 0;
+  std::uint8_t ld = 0;  ///< of CXL.mem: the logical device (LD-ID) of a memory that has some
   /// Where routes detour: the switch to which it goes first.
   NodeId via = kViaUndecided;
   /// A second message of the sender, for an answer of two parts or for data that are asked for: who answers sends it, too,

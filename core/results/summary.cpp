@@ -85,8 +85,9 @@ constexpr std::array kMeasures{
                                   "of their use; they are messages, not "
                                   "requests. Absent where there were none"),
     measure<&Summary::failed>("failed", "",
-                              "of the requests, those answered with an error because a link was down, or a "
-                              "part of the system had failed; they move nothing"),
+                              "of the requests, those answered with an error because a link was down, a part "
+                              "of the system had failed, or the memory belongs to another host; they move "
+                              "nothing"),
     measure<&Summary::failed_write_backs>(
         "failed_write_backs", "",
         "dirty lines that were lost because a link on their way to memory was down"),

@@ -11,7 +11,6 @@
 #include "interconnect/arbitration.hpp"
 #include "interconnect/link.hpp"
 #include "interconnect/link_end.hpp"
-#include "interconnect/rank_strides.hpp"
 #include "interconnect/routing.hpp"
 #include "system/coherence_check.hpp"
 #include "system/given_routes.hpp"
@@ -31,6 +30,7 @@ System::System(std::vector<Kernel*> kernels, const Registry& registry, const Spe
   memory_need_ = parts.bytes();
   make_components();
   aim_io_initiators();
+  give_logical_devices();
   make_address_map();
   make_links();
   connect_virtual_switches();
@@ -63,6 +63,19 @@ void System::aim_io_initiators() {
   for (const auto& [component, initiator] : roles().io_initiators) {
     below("devices",
           [&] { below(component->name(), [&] { below("target", [&] { aim(*component, *initiator); }); }); });
+  }
+}
+
+void System::give_logical_devices() {
+  for (const auto& [component, memory] : roles().memories) {
+    const std::span<const LogicalDeviceExtent> all = memory->logical_devices();
+    for (std::size_t ld = 0; ld < all.size(); ++ld) {
+      if (!all[ld].host) continue;
+      below("devices." + component->name(), [&] {
+        below(indexed("logical_devices", ld),
+              [&] { memory->set_host(ld, below("host", [&] { return find_requester(*all[ld].host); })); });
+      });
+    }
   }
 }
 
@@ -192,6 +205,34 @@ std::optional<NodeId> System::home_of(const RegionParams& region,
   return std::nullopt;
 }
 
+// All of a memory, or the logical device of it that holds the region.
+MemoryTargetInfo System::target_of(const RegionParams& region, const Component& target,
+                                   const MemoryOwner& owner) const {
+  const std::span<const LogicalDeviceExtent> all = owner.logical_devices();
+  if (all.empty() && !region.ld) return {target.name(), target.id(), owner.memory_capacity()};
+  if (all.empty()) {
+    throw InputError({"memory without logical devices, where ld names one of them",
+                      "'" + target.name() + "'",
+                      "no ld, or a memory with logical_devices",
+                      {}});
+  }
+  const std::string allowed = "ld: 0 to " + std::to_string(all.size() - 1);
+  if (!region.ld) {
+    throw InputError({"memory with logical devices: a region lies within one of them",
+                      "'" + target.name() + "'",
+                      allowed,
+                      {}});
+  }
+  if (*region.ld >= all.size()) {
+    throw InputError({"'" + target.name() + "' has " + counted(all.size(), "logical device"),
+                      "ld: " + std::to_string(*region.ld),
+                      allowed,
+                      {}});
+  }
+  const LogicalDeviceExtent& of = all[*region.ld];
+  return {target.name(), target.id(), of.capacity, of.base, static_cast<std::uint8_t>(*region.ld), of.host};
+}
+
 void System::make_address_map() {
   for (std::size_t i = 0; i < spec_.regions.size(); ++i) {
     below(indexed("address_map", i), [&] {
@@ -207,7 +248,7 @@ void System::make_address_map() {
                               "memories, and hosts and accelerators with memory",
                               {}});
           }
-          targets.push_back({target.name(), target.id(), owner->memory_capacity()});
+          targets.push_back(target_of(region, target, *owner));
         });
       }
       fabric_.map.add_region(region, targets, home_of(region, targets));
@@ -226,21 +267,6 @@ void take_port(const Component& device, std::size_t& taken) {
                     std::to_string(most) + "; put a bus or a switch between",
                     {}},
                    "between");
-}
-
-/// A device's node is its place in the spec.
-RoutingContext routing_context(const Spec& spec, const Topology& topology) {
-  RoutingContext context{spec.run.seed, {}, {}, {}};
-  std::map<std::string, std::uint32_t> counts;
-  std::uint32_t most = 1;  // destinations of one kind
-  for (std::uint32_t node = 0; node < topology.size(); ++node) {
-    if (topology.node(node).is_switch) context.switches.push_back(node);
-    std::uint32_t& count = counts[spec.devices[node].kinded.kind];
-    context.ranks.push_back(count++);
-    if (!topology.node(node).forwards) most = std::max(most, count);
-  }
-  context.strides = rank_strides(topology, most);
-  return context;
 }
 
 }  // namespace
@@ -279,7 +305,12 @@ void System::make_links() {
   const MemoryEstimate routes = estimate_routes(topology_, spec_.run.route_by, given);
   check_memory(routes);
   memory_need_ += routes.bytes();
-  RoutingContext context = routing_context(spec_, topology_);
+  RoutingContext context{spec_.run.seed, {}, {}};
+  for (std::uint32_t node = 0; node < topology_.size(); ++node) {
+    if (topology_.node(node).is_switch) context.switches.push_back(node);
+  }
+  std::map<std::string, std::uint32_t> counts;
+  for (const Spec::Device& device : spec_.devices) context.ranks.push_back(counts[device.kinded.kind]++);
   routes_ =
       below("run.routes", [&] { return std::make_unique<RouteTable>(topology_, spec_.run.route_by, given); });
   auto router = std::make_unique<Router>(topology_, *routes_, below("run.routing", [&] {

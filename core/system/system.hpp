@@ -67,6 +67,9 @@ class System {
   void aim(const Component& from, IoInitiator& initiator);
   std::optional<NodeId> home_of(const RegionParams& region,
                                 const std::vector<MemoryTargetInfo>& targets) const;
+  void give_logical_devices();
+  MemoryTargetInfo target_of(const RegionParams& region, const Component& target,
+                             const MemoryOwner& owner) const;
   void make_address_map();
   void make_links();
   void make_link(const Spec::Link& link, std::string name);

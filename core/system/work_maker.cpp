@@ -62,8 +62,35 @@ std::optional<std::uint64_t> WorkMaker::pages_of(const Spec::Workload& workload)
   return pages_touched(*stream, *work.requests);
 }
 
-void WorkMaker::check_range(const AddressRange& range, Addresses addresses) const {
-  if (addresses ==
+// What is certain to be answered with an error is a mistake. Of a trace the addresses show only during the run.
+void WorkMaker::check_owners(const AddressRange& range, const std::string& device) const {
+  const auto other = map_.foreign(range.base, range.bytes, device);
+  if (!other) return;
+  throw InputError(
+      {"the footprint reaches memory that belongs to another device",
+       to_text(range.base) + " + " + to_text(Bytes{range.bytes}),
+       "addresses outside of logical device " + std::to_string(other->ld) + " of '" + other->memory +
+           "', which belongs to '" + other->owner + "': it has " + to_text(other->at),
+       {},
+       InputError::Kind::kBetween},
+      other->at == range.base ? "base" : "footprint");
+}
+
+void WorkMaker::check_pages(const std::string& device) const {
+  for (const AddressMap::Extent& extent : map_.extents()) {
+    const auto other = map_.foreign(extent.base, extent.bytes, device);
+    if (!other) continue;
+    throw InputError({"pages are placed in all of the memory, and some of it belongs to another device",
+                      "logical device " + std::to_string(other->ld) + " of '" + other->memory +
+                          "', which belongs to '" + other->owner + "'",
+                      "addresses: as-is, or logical devices without a host",
+                      {}},
+                     "addresses");
+  }
+}
+
+void WorkMaker::check_range(const AddressRange& range, const Spec::Workload& of) const {
+  if (of.params.addresses ==
       Addresses::kFirstTouch) {  // the addresses are the program's own; the memory for them is not
     if (pages_in({range}) <= count_of(memory_)) return;
     throw InputError({"the footprint is larger than the memory",
@@ -76,7 +103,10 @@ void WorkMaker::check_range(const AddressRange& range, Addresses addresses) cons
   }
   const std::uint64_t start = range.base.value() - map_.base().value();
   const std::uint64_t mapped = map_.contiguous_bytes();
-  if (range.base >= map_.base() && start <= mapped && range.bytes <= mapped - start) return;
+  if (range.base >= map_.base() && start <= mapped && range.bytes <= mapped - start) {
+    check_owners(range, of.device);
+    return;
+  }
   const bool below_all = range.base < map_.base();
   const bool fits = range.bytes <= mapped;  // elsewhere
   throw InputError({"the footprint runs out of the address map",
@@ -89,10 +119,10 @@ void WorkMaker::check_range(const AddressRange& range, Addresses addresses) cons
 }
 
 std::unique_ptr<AccessStream> WorkMaker::make_pattern(const std::string& name, const Spec::Workload& workload,
-                                                      Addresses addresses) const {
+                                                      const Spec::Workload& of) const {
   PatternContext context{run_.seed, name};
   auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
-  if (const auto range = stream->range()) check_range(*range, addresses);
+  if (const auto range = stream->range()) check_range(*range, of);
   return stream;
 }
 
@@ -100,13 +130,13 @@ std::unique_ptr<AccessStream> WorkMaker::make_pattern(const std::string& name, c
 std::vector<PhasedStream::Phase> WorkMaker::make_phases(const Spec::Workload& workload) const {
   const WorkloadParams& params = workload.params;
   std::vector<PhasedStream::Phase> phases;
-  if (params.pattern) phases.push_back({make_pattern(workload.device, workload, params.addresses), 1});
+  if (params.pattern) phases.push_back({make_pattern(workload.device, workload, workload), 1});
   for (std::size_t i = 0; i < params.phases.size(); ++i) {
     below(indexed("phases", i), [&] {
       const Spec::Workload phase = read_workload(workload.device, params.phases[i], registry_);
       if (!phase.params.pattern) throw InputError({"a phase needs a pattern", {}, {}, {}});
-      phases.push_back({make_pattern(workload.device + "/" + std::to_string(i), phase, params.addresses),
-                        *phase.params.requests});
+      phases.push_back(
+          {make_pattern(workload.device + "/" + std::to_string(i), phase, workload), *phase.params.requests});
     });
   }
   return phases;
@@ -135,6 +165,7 @@ Work WorkMaker::make(const Spec::Workload& workload) const {
   work.name = "workload." + workload.device;
   work.stream = make_stream(workload, work);
   if (workload.params.addresses == Addresses::kFirstTouch) {
+    check_pages(workload.device);
     work.stream = std::make_unique<FirstTouchStream>(std::move(work.stream), shares_.at(workload.device),
                                                      Division{count_of(memory_), shares_.size()},
                                                      work.name + ".addresses");

@@ -45,8 +45,10 @@ class WorkMaker {
   std::unique_ptr<AccessStream> make_stream(const Spec::Workload& workload, Work& work) const;
   std::vector<PhasedStream::Phase> make_phases(const Spec::Workload& workload) const;
   std::unique_ptr<AccessStream> make_pattern(const std::string& name, const Spec::Workload& workload,
-                                             Addresses addresses) const;
-  void check_range(const AddressRange& range, Addresses addresses) const;
+                                             const Spec::Workload& of) const;
+  void check_range(const AddressRange& range, const Spec::Workload& of) const;
+  void check_owners(const AddressRange& range, const std::string& device) const;
+  void check_pages(const std::string& device) const;
 
   const Registry& registry_;
   const RunParams& run_;

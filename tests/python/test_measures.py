@@ -71,13 +71,14 @@ devices:
   mem0: {kind: memory, capacity: 1GiB, write_buffer: 8, posted_writes: true, read_buffer: 8,
          dynamic_capacity: {extents: [{size: 512MiB, host: host0}]}}
   mem1: {kind: memory, capacity: 1GiB, media: {kind: dram, preset: DDR5-4800}, dcoh: {}}
+  mem2: {kind: memory, queue: 8, logical_devices: [{capacity: 64KiB}, {capacity: 64KiB}]}
 links:
   - {between: ["host[0-1]", bus]}
   - {between: [bus, sw], phy: pcie6-x16, credits: 4, errors: {every: 99}}
   - {between: [sw, gpu], credits: 1}
   - {between: [sw, nic], phy: pcie5-x16}
-  - {between: [sw, "mem[0-1]"]}
-address_map: [{to: [gpu, mem0], interleave: 256B, size: 512KiB}, {to: mem1, coherence: hdm-db}]
+  - {between: [sw, "mem[0-2]"]}
+address_map: [{to: mem2, ld: 1}, {to: [gpu, mem0], interleave: 256B, size: 448KiB}, {to: mem1, coherence: hdm-db}]
 workload:
   "host*": {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5, atomics: 0.2, fence_every: 100}
   gpu: {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5}
@@ -110,7 +111,7 @@ def declared_paths(devices: dict[str, Any]) -> list[str]:
                     declared_of["media"][kind]["statistics"],
                 ]
         found += [path for each in own for path, _ in statistics(each, f"per_*.{name}.")]
-        found.append(f"per_*.{name}.extent_bytes.*")
+        found += [f"per_*.{name}.{names}.*" for names in ("extent_bytes", "logical_devices")]
     return found
 
 
@@ -158,6 +159,9 @@ def test_devices_report_what_they_declare() -> None:
         if kind == "host":  # its memory has an entry of its own, if it has one
             memory = {measure["name"] for measure in kinds["memory"]["statistics"]}
             expected = [name for name in expected if name not in memory]
+        if kind == "memory":  # what cannot be beside the rest
+            expected.remove("logical_devices")
+            assert "logical_devices" in result["per_memory"]["mem2"]
         if kind == "switch":  # virtual switches cannot be beside the rest: test_virtual_switches.py
             expected = [name for name in expected if name not in ("isolation_errors", "removal_errors")]
         assert list(result[f"per_{group}"][name])[: len(expected)] == expected

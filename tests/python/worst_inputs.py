@@ -169,8 +169,9 @@ OUTPUTS = [
 
 def table() -> list[Bad]:
     """All rows."""
+    from worst_qos import QOS
     from worst_sizes import SIZES
     from worst_specs import SPECS
     from worst_traces import TRACES
 
-    return [*FILES, *OPTIONS, *OUTPUTS, *SIZES, *SPECS, *TRACES]
+    return [*FILES, *OPTIONS, *OUTPUTS, *QOS, *SIZES, *SPECS, *TRACES]

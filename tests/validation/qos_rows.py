@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validation.systems import Run, Spec, changed
-from validation.turns import FALLS, RISES, Measure, Turn
+from validation.systems import Run, Spec, changed, feed
+from validation.turns import FALLS, RISES, Measure, Turn, bandwidth
 
 
 def shared_port(**weighted: Any) -> Spec:
@@ -57,6 +57,99 @@ def weighted_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.by", by, f"{at}.by", ("requester", "input"), FALLS, part_of("far"), also)
 
 
+def split_memory(first: Spec | None = None, second: Spec | None = None, **memory: Any) -> Spec:
+    """Two hosts with a logical device each of a memory that serves an access in 100 ns."""
+    each = {"capacity": "16MiB"}
+    media = {"kind": "fixed", "latency": "100ns"}
+    devices: Spec = {
+        "one": {"kind": "host"},
+        "two": {"kind": "host"},
+        "hub": {"kind": "switch", "queueing": "voq"},
+        "mem": {
+            "kind": "memory",
+            "queue": 1,
+            "media": media,
+            "logical_devices": [{**each, **(first or {})}, {**each, **(second or {})}],
+            **memory,
+        },
+    }
+    work = {"pattern": "random", "requests": 1000, "footprint": "1MiB"}
+    return {
+        "devices": devices,
+        "links": [
+            {"between": ["one", "hub"]},
+            {"between": ["two", "hub"]},
+            {"between": ["hub", "mem"], "credits": 8},
+        ],
+        "address_map": [{"to": ["mem"], "ld": 0}, {"to": ["mem"], "ld": 1}],
+        "workload": {"one": work, "two": {**work, "base": "0x1000000"}},
+        "run": {"warmup": 100},
+    }
+
+
+def failed(outcome: Run) -> int:
+    """Requests that were answered with an error."""
+    return int(outcome.summary["failed"])
+
+
+def of_ld(ld: int, name: str) -> Measure:
+    """A measure of a logical device."""
+    return lambda outcome: float(outcome.summary["per_memory"]["mem"]["logical_devices"][str(ld)][name])
+
+
+def latency_of(host: str) -> Measure:
+    """The mean latency of a host."""
+    return lambda outcome: float(outcome.summary["per_requester"][host]["latency_ns"]["mean"])
+
+
+def first_parts() -> dict[str, Any]:
+    """A trace of the second host, of what lies in the first logical device."""
+    return {"two": feed(64 * i for i in range(500))}
+
+
+def logical_device_rows() -> Iterator[Turn]:
+    """Multi-logical and multi-headed memories."""
+    at, name = "devices.mem.logical_devices", "devices.memory.logical_devices"
+    part = {"capacity": "16MiB"}
+    split = split_memory()
+    owned = [{**part, "host": "one"}, part]
+    intruding = changed(split, ("workload.two", {"trace": "in memory"}), ("workload.one", ...))
+    yield Turn(name, intruding, at, ([part, part], owned), RISES, failed, feeds=first_parts)
+    yield Turn(f"{name}.host", intruding, f"{at}.0.host", ("two", "one"), RISES, failed, feeds=first_parts)
+    bandwidths = f"{at}.0.allocated_bandwidth"
+    yield Turn(f"{name}.allocated_bandwidth", split, bandwidths, (1, 4), RISES, of_ld(1, "wait_ns"))
+    speed = of_ld(0, "bandwidth_gb_per_s")
+    yield Turn(
+        f"{name}.bandwidth_limit", split, f"{at}.0.bandwidth_limit", ("100MB/s", "200MB/s"), RISES, speed
+    )
+    seldom = changed(split, ("workload.two.rate", "100k/s"), ("workload.two.requests", 100))
+    yield Turn(f"{name}.queue", seldom, f"{at}.0.queue", (4, 64), FALLS, latency_of("two"))
+    capacity = f"{at}.0.capacity"
+    yield Turn(
+        f"{name}.capacity",
+        intruding,
+        capacity,
+        ("4KiB", "16MiB"),
+        RISES,
+        of_ld(0, "requests"),
+        feeds=first_parts,
+    )
+    # The other way round, it is the second host that has the one with the limit.
+    limited = split_memory({"bandwidth_limit": "100MB/s"})
+    swapped = (("address_map.0.ld", 1),)
+    yield Turn("region.ld", limited, "address_map.1.ld", (1, 0), RISES, latency_of("two"), swapped)
+    headed: Spec = {
+        "devices": {"one": {"kind": "host"}, "mem": {"kind": "memory"}},
+        "links": [{"between": ["one", "mem"], "bandwidth": "1GB/s"}],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"one": {"pattern": "random", "requests": 500, "footprint": "1MiB"}},
+        "run": {"routing": "random"},
+    }
+    links = (("links.0.count", 2),)
+    yield Turn("devices.memory.heads", headed, "devices.mem.heads", (1, 2), RISES, bandwidth, links)
+
+
 def qos_rows() -> Iterator[Turn]:
     """All of them."""
     yield from weighted_rows()
+    yield from logical_device_rows()

@@ -162,6 +162,35 @@ def works(draw: st.DrawFn) -> Spec:
 
 
 @st.composite
+def interleaved(draw: st.DrawFn, targets: list[str]) -> Spec:
+    """A region over all of these."""
+    region: Spec = {"to": targets, "interleave": draw(st.sampled_from(["256B", "1KiB"]))}
+    if len(targets) not in CXL_WAYS or draw(st.booleans()):
+        region |= {"policy": "weighted", "weights": [draw(st.integers(1, 3)) for _ in targets]}
+    return region
+
+
+def split_memories(draw: st.DrawFn, targets: dict[str, Spec]) -> list[Spec]:
+    """Cuts the memories among these into logical devices, and gives the regions."""
+    memories = [name for name, device in targets.items() if device["kind"] == "memory"]
+    count = draw(st.integers(1, 3))
+    capacities = [draw(st.sampled_from(["8KiB", "64KiB", "4MiB"])) for _ in range(count - 1)] + ["4MiB"]
+    for name in memories:
+        device = targets[name]
+        for key in ("read_buffer", "write_buffer", "posted_writes"):
+            device.pop(key, None)
+        parts = keys(
+            bandwidth_limit=st.sampled_from(["100MB/s", "1.3GB/s"]),
+            queue=st.integers(1, 9),
+            **({"allocated_bandwidth": st.integers(1, 256)} if "queue" in device else {}),
+        )
+        device["logical_devices"] = [{"capacity": capacity, **draw(parts)} for capacity in capacities]
+    regions = [{**draw(interleaved(memories)), "ld": ld} for ld in range(count)]
+    others = [name for name in targets if name not in memories]
+    return [*regions, draw(interleaved(others))] if others else regions
+
+
+@st.composite
 def systems(draw: st.DrawFn) -> Spec:
     """A tree or a mesh of buses and switches with requesters and memories on it."""
     credits = draw(st.booleans())
@@ -196,13 +225,14 @@ def systems(draw: st.DrawFn) -> Spec:
             arbitration["weights"] = {
                 who: weight for who, weight in arbitration["weights"].items() if who in devices
             }
-    region: Spec = {"to": targets, "interleave": draw(st.sampled_from(["256B", "1KiB"]))}
-    if len(targets) not in CXL_WAYS or draw(st.booleans()):
-        region |= {"policy": "weighted", "weights": [draw(st.integers(1, 3)) for _ in targets]}
+    if draw(st.integers(0, 3)) == 0:
+        regions = split_memories(draw, {name: devices[name] for name in targets})
+    else:
+        regions = [draw(interleaved(targets))]
     return {
         "devices": devices,
         "links": [{"between": ends, **draw(links(credits))} for ends in between],
-        "address_map": [region],
+        "address_map": regions,
         "workload": workload,
         "run": {
             "warmup": draw(st.integers(0, 30)),

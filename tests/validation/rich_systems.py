@@ -89,7 +89,7 @@ def rich_systems(draw: st.DrawFn) -> Spec:
         if draw(st.booleans()):
             memory["media"] = draw(MEDIUM)
             memory["capacity"] = "1GiB"
-        if draw(st.integers(0, 2)) == 0:
+        if "logical_devices" not in memory and draw(st.integers(0, 2)) == 0:
             for key in ("queue", "read_buffer", "write_buffer", "posted_writes"):
                 memory.pop(key, None)
     credits = any("credits" in link for link in spec["links"])

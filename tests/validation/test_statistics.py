@@ -26,6 +26,8 @@ BOUNDED = {
         "failed_write_backs",
         "per_requester.*.prefetches_failed",
     ),
+    # Only a trace asks another host's logical device: test_logical_devices.py.
+    "per_memory.*.logical_devices.*.refused",
     # Heights of a level and what depends on the order of things inside a device: their neighbours bound them.
     *("per_link.*.*.queue_p50", "per_memory.*.write_buffer_mean", "per_memory.*.write_buffer_max"),
     *(f"per_memory.*.{kind}_queue_{what}" for kind in ("read", "write") for what in ("mean", "max")),
@@ -135,7 +137,20 @@ def line_after_line(registers: int, pause: str, size: str = "64B", queue: int = 
     return ahead(prefetch, [phase], issue_interval=pause, queue=queue)
 
 
+def split(first: Spec | None = None, **host: object) -> Spec:
+    """One logical device of a memory that serves an access after the other."""
+    device = {"capacity": "1MiB", **(first or {})}
+    medium = {"kind": "fixed", "latency": "100ns"}
+    spec = alone(medium, 0.5, queue=1, logical_devices=[device])
+    spec["devices"]["host"] |= {"queue": 64, **host}
+    spec["address_map"][0]["ld"] = 0
+    spec["devices"]["mem"].pop("capacity", None)
+    return spec
+
+
 EXAMPLES = [
+    split(),
+    split({"bandwidth_limit": "100MB/s"}),
     never_used(),
     *(line_after_line(registers, pause) for registers, pause in ((2, "30ns"), (2, "300ns"), (16, "30ns"))),
     line_after_line(1, "0.1ns", size="8B", queue=64),  # several accesses to a line that is late

@@ -101,7 +101,7 @@ def places(look: Look, name: str) -> float:
 
 def waits_outside(look: Look, name: str) -> bool:
     """Whether requests may wait for a place in the controller; media_queue has that wait, too."""
-    return bool({"queue", "read_buffer", "write_buffer"} & owner(look, name).keys())
+    return bool({"queue", "read_buffer", "write_buffer", "logical_devices"} & owner(look, name).keys())
 
 
 def inside(look: Look, name: str, of: Array | bool = True) -> float:
@@ -112,7 +112,10 @@ def inside(look: Look, name: str, of: Array | bool = True) -> float:
 @law("per_memory.*.queue_mean")
 def queue_mean(look: Look, value: float, name: str) -> None:
     if look.exact and look.controllers_take_time:
-        if not waits_outside(look, name):
+        if "logical_devices" in owner(look, name):  # what does not wait in one of them is here
+            outside = sum(ld["queue_mean"] for ld in at(look, name)["logical_devices"].values())
+            look.equal((value + outside) * look.length, inside(look, name))
+        elif not waits_outside(look, name):
             look.equal(value * look.length, inside(look, name))
         look.within(value * look.length, 0, inside(look, name))
     look.within(value, 0, places(look, name))

@@ -1,0 +1,147 @@
+// The logical devices (LDs) of a memory: parts of its capacity, each with a queue of its own in front of the controller, a share of
+// its service by weight, and a limit of bandwidth.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fair_share.hpp"
+#include "base/measure_table.hpp"
+#include "base/schema.hpp"
+#include "component/component.hpp"
+#include "component/roles.hpp"
+#include "kernel/distribution.hpp"
+#include "kernel/event_handler.hpp"
+#include "kernel/event_source.hpp"
+#include "kernel/wait_list.hpp"
+#include "protocol/message_queue.hpp"
+
+namespace cxloom {
+
+struct LogicalDeviceParams {
+  static constexpr std::size_t kMost = 16;  ///< LD-IDs have 4 bits
+
+  Bytes capacity;
+  std::uint32_t allocated_bandwidth = 1;
+  Bandwidth bandwidth_limit;
+  std::optional<std::uint32_t> queue;
+  std::optional<std::string> host;
+
+  static void describe(Schema<LogicalDeviceParams>& schema);
+};
+/// Throws InputError if they are too many, or have more bytes than the memory, if it says how many it has.
+void check_logical_devices(const std::vector<LogicalDeviceParams>& all, const std::optional<Bytes>& capacity);
+
+/// What is measured of one.
+struct LogicalDeviceMeasured {
+  std::uint64_t requests = 0;
+  std::uint64_t refused = 0;
+  double bandwidth = 0;
+  double wait = 0;
+  double queue_mean = 0;
+  double queue_max = 0;
+};
+inline constexpr std::array kLogicalDeviceMeasures{
+    measure<&LogicalDeviceMeasured::requests>("requests", "",
+                                              "requests that left the queue of the LD in the window"),
+    measure<&LogicalDeviceMeasured::refused>(
+        "refused", "",
+        "requests in the window that were answered with an error, because the LD belongs to another "
+        "host; they do not queue"),
+    measure<&LogicalDeviceMeasured::bandwidth>(
+        "bandwidth_gb_per_s", "GB/s", "bytes of these requests, read or written / length of the window"),
+    measure<&LogicalDeviceMeasured::wait>("wait_ns", "ns",
+                                          "time that these requests waited in front of the controller, mean"),
+    measure<&LogicalDeviceMeasured::queue_mean>(
+        "queue_mean", "", "requests waiting in front of the controller, mean over time"),
+    measure<&LogicalDeviceMeasured::queue_max>("queue_max", "", "the same, largest number"),
+};
+
+/// Who serves what the queues let through.
+class LogicalDeviceServer {
+ public:
+  /// A place is free for one more request.
+  virtual bool has_place() const = 0;
+  /// It leaves the queue of its LD now.
+  virtual void take(Message& message) = 0;
+  /// It comes from a host that does not own the LD.
+  virtual void refuse(Message& message) = 0;
+  /// Its receive buffer is free: it has a place in the queue of its LD.
+  virtual void buffered(Message& message) = 0;
+
+ protected:
+  ~LogicalDeviceServer() = default;
+};
+
+class LogicalDevices final : public EventHandler {
+ public:
+  LogicalDevices(const std::vector<LogicalDeviceParams>& params, Kernel& kernel, const Component& device,
+                 LogicalDeviceServer& server, WaitList& places);
+
+  std::string name() const override { return device_.name(); }
+  /// By LD-ID.
+  const std::vector<LogicalDeviceExtent>& extents() const { return extents_; }
+  void set_host(std::size_t ld, NodeId host) { devices_[ld].host = host; }
+
+  /// A request comes in for the LD that it names.
+  void receive(Message& message);
+  /// Lets through what may go now: a place is free.
+  void serve();
+  /// A request that was let through is answered.
+  void answered() { --present_; }
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  /// Requests that wait in front of the controller.
+  std::size_t waiting() const;
+  void open_window(Time now);
+  void close_window(Time now);
+  /// A map for each LD, by its LD-ID.
+  Value report() const;
+
+ private:
+  struct Device final : public Waiter {
+    Device(const LogicalDeviceParams& params, const Component& device);
+    const EventHandler& owner() const override { return component; }
+
+    const Component& component;
+    FairShare::Flow flow;
+    RateMeter limit;
+    Time next;     ///< the limit lets its next request go then
+    Time spacing;  ///< from its last one to that, by the limit
+    std::optional<std::uint32_t> places;
+    std::optional<NodeId> host;
+    MessageQueue queue;    ///< with a place in it
+    MessageQueue outside;  ///< in the receive buffer
+    std::uint32_t taken = 0;
+    std::uint64_t waiting = 0;  ///< in both
+    bool joined = false;        ///< it is among those that wait for a place of the controller
+    std::uint64_t requests = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t bytes = 0;
+    Time waited;
+    LevelMonitor level;
+  };
+
+  Device* next_in_turn(Time now);
+  void let_through(Device& device, Time now);
+  void wake_for_limits(Time now);
+
+  Kernel& kernel_;
+  EventSource source_;
+  const Component& device_;
+  LogicalDeviceServer& server_;
+  WaitList& places_;
+  std::vector<LogicalDeviceExtent> extents_;
+  std::deque<Device> devices_;  // by LD-ID
+  FairShare shares_;
+  std::uint64_t present_ = 0;  // of all, waiting or not answered
+  Time wake_at_{-1};           // when a limit lets something go, as was asked for
+  bool counting_ = false;
+  Time opened_;
+  Time closed_;
+};
+
+}  // namespace cxloom

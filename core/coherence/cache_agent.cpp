@@ -8,6 +8,7 @@
 #include "component/component_time.hpp"
 #include "component/handling.hpp"
 #include "component/memory_access.hpp"
+#include "component/request_throttle.hpp"
 #include "kernel/payload.hpp"
 #include "protocol/protocol_observer.hpp"
 
@@ -243,6 +244,8 @@ void CacheAgent::wake(std::uint8_t kind, std::uint64_t payload) {
 
 void CacheAgent::receive(Message& message) {
   endpoint().release(message, now());
+  if (RequestThrottle* const throttle = endpoint().throttle()) [[unlikely]]
+    throttle->observe(message);
   switch (message.channel) {
     case Channel::kS2MBISnp: cxl_mem_.receive(message); break;
     case Channel::kH2DReq:

@@ -75,7 +75,11 @@ void CxlMemProtocol::evict(CacheTransaction& transaction, LineState keeps, Time 
   address_to(place_of(transaction), agent_, message, dirty ? Opcode::kMemWr : Opcode::kMemClnEvct,
              transaction.line.address(), dirty ? kLineBytes : 0);
   message.tag = transaction.index;
-  agent_.transmit(message, ready);
+  if (transaction.coherent) {
+    agent_.transmit(message, ready);
+  } else {
+    send_to_memory(agent_, message, ready);
+  }
 }
 
 void CxlMemProtocol::receive(Message& message) {

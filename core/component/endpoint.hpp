@@ -17,6 +17,8 @@
 
 namespace cxloom {
 
+class RequestThrottle;
+
 class Endpoint : public Component {
  public:
   Endpoint(const ComponentContext& context, Fabric& fabric) : Component(context), fabric_(fabric) {
@@ -53,6 +55,10 @@ class Endpoint : public Component {
     message.port = kInside;
     to.receive(message);
   }
+
+  /// Its requests to memory pass it; null: they leave as they come.
+  RequestThrottle* throttle() const { return throttle_; }
+  void set_throttle(RequestThrottle& throttle) { throttle_ = &throttle; }
 
   void start() override;
   bool reroutes() const override { return !contains_switch_; }
@@ -133,6 +139,7 @@ class Endpoint : public Component {
   std::unique_ptr<Takers> aside_;  // then they are here
   std::unique_ptr<DeliveryOrder> order_;  // none: routes keep the order
   Fabric& fabric_;
+  RequestThrottle* throttle_ = nullptr;
   std::uint32_t senders_ = 0;
   bool contains_switch_ = false;
   bool watched_ = false;       // by `Fabric::observer`

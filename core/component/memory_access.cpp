@@ -1,5 +1,7 @@
 #include "component/memory_access.hpp"
 
+#include "component/request_throttle.hpp"
+
 namespace cxloom {
 
 AddressMap::Place place_of(const Agent& sender, std::uint64_t access, Address address) {
@@ -18,7 +20,7 @@ void address_to(const AddressMap::Place& place, const Agent& sender, Message& me
   message.size = size;
   message.requester = message.source = sender.endpoint().id();
   message.destination = place.home;
-  message.ld = place.ld;
+  message.set_ld(place.ld);
 }
 
 void send_request(Agent& sender, Request& request, const AddressMap::Place& place, Opcode opcode,
@@ -27,7 +29,20 @@ void send_request(Agent& sender, Request& request, const AddressMap::Place& plac
   address_to(place, sender, message, opcode, address, size);
   message.account = &request.account;
   message.tag = tag;
-  sender.transmit(message, request.account.mark);
+  if (place.coherent()) {
+    sender.transmit(message, request.account.mark);
+  } else {
+    send_to_memory(sender, message, request.account.mark);
+  }
+}
+
+void send_to_memory(Agent& sender, Message& message, Time ready) {
+  RequestThrottle* const throttle = sender.endpoint().throttle();
+  if (throttle && message.destination != sender.endpoint().id()) [[unlikely]] {
+    throttle->send(sender, message, ready);
+  } else {
+    sender.transmit(message, ready);
+  }
 }
 
 InputError no_region(const AddressMap& map, std::uint64_t access, Address address) {

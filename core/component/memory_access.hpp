@@ -19,6 +19,8 @@ void address_to(const AddressMap::Place& place, const Agent& sender, Message& me
 /// it waits for.
 void send_request(Agent& sender, Request& request, const AddressMap::Place& place, Opcode opcode,
                   Address address, std::uint16_t size, std::uint32_t tag);
+/// Sends a message to memory that nobody keeps coherent: at the device's rate for it, if it is throttled.
+void send_to_memory(Agent& sender, Message& message, Time ready);
 /// The error for an access to an address that no region of `map` holds.
 InputError no_region(const AddressMap& map, std::uint64_t access, Address address);
 

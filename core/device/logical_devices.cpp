@@ -76,8 +76,8 @@ LogicalDevices::LogicalDevices(const std::vector<LogicalDeviceParams>& params, K
 }
 
 void LogicalDevices::receive(Message& message) {
-  ensure(message.ld < devices_.size(), "a request to a logical device that there is not");
-  Device& device = devices_[message.ld];
+  ensure(message.ld() < devices_.size(), "a request to a logical device that there is not");
+  Device& device = devices_[message.ld()];
   if (device.host && *device.host != message.requester) {
     if (counting_) ++device.refused;
     server_.refuse(message);
@@ -120,6 +120,7 @@ void LogicalDevices::let_through(Device& device, Time now) {
     device.next += device.spacing;
   }
   --device.waiting;
+  ++device.inside;
   device.level.change(now, -1);
   if (counting_) {
     ++device.requests;

@@ -92,8 +92,14 @@ class LogicalDevices final : public EventHandler {
   /// Lets through what may go now: a place is free.
   void serve();
   /// A request that was let through is answered.
-  void answered() { --present_; }
+  void answered(const Message& message) {
+    --devices_[message.ld()].inside;
+    --present_;
+  }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
+  /// Requests of the LD that are waiting or are not answered yet.
+  std::uint64_t load_of(std::size_t ld) const { return devices_[ld].waiting + devices_[ld].inside; }
+
   /// Requests that wait in front of the controller.
   std::size_t waiting() const;
   void open_window(Time now);
@@ -117,6 +123,7 @@ class LogicalDevices final : public EventHandler {
     MessageQueue outside;  ///< in the receive buffer
     std::uint32_t taken = 0;
     std::uint64_t waiting = 0;  ///< in both
+    std::uint64_t inside = 0;   ///< let through, and not answered yet
     bool joined = false;        ///< it is among those that wait for a place of the controller
     std::uint64_t requests = 0;
     std::uint64_t refused = 0;

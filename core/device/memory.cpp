@@ -14,6 +14,9 @@ void MemoryParams::describe_logical_rules(Schema<MemoryParams>& schema) {
       [](const MemoryParams& params) { return params.logical_devices.empty() || !params.dcoh; },
       "logical_devices");
   schema.rule(
+      "a coherency agent answers for the memory and reports no load: leave out dcoh",
+      [](const MemoryParams& params) { return !params.qos || !params.dcoh; }, "qos");
+  schema.rule(
       "allocated_bandwidth shares the places of the controller: it needs a queue",
       [](const MemoryParams& params) {
         return params.queue || std::ranges::all_of(params.logical_devices, [](const auto& each) {

@@ -44,6 +44,11 @@ struct MemoryParams : CoherentMemoryParams {
             "controller. A region of the address map lies within one of them (`ld`). The device is a "
             "multi-logical device (MLD).")
         .source("CXL 3.x: LD-IDs of 4 bits");
+    schema.field("qos", &MemoryParams::qos)
+        .default_text("none")
+        .doc(
+            "Reports its load with each answer, and requesters with a `throttle` go by it. Without it all "
+            "answers say light.");
     describe_logical_rules(schema);
   }
   static void describe_logical_rules(Schema<MemoryParams>& schema);

@@ -25,6 +25,7 @@ struct Measured {
   std::optional<std::uint64_t> extent_errors;
   std::optional<Value> extent_bytes;
   std::optional<Value> logical_devices;
+  std::optional<double> load;
 };
 
 constexpr std::array kMeasures{
@@ -46,6 +47,9 @@ constexpr std::array kMeasures{
     measure<&Measured::logical_devices>("logical_devices", "",
                                         "measures of each logical device, by its LD-ID. Absent without them",
                                         parts_of<kLogicalDeviceMeasures>(true)),
+    measure<&Measured::load>(
+        "devload_mean", "",
+        "DevLoad of its answers, mean: 0 light, 1 optimal, 2 moderate, 3 severe. Absent without qos"),
 };
 
 }  // namespace
@@ -60,10 +64,12 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
       credit_release_(params.credit_release),
       requests_(context.kernel, endpoint,
                 params.apart() ? "a place in the read buffer" : "a queue slot of the memory controller",
-                params.apart() ? params.read_buffer : params.queue) {
+                params.apart() ? params.read_buffer : params.queue),
+      qos_(params.qos) {
   if (params.apart()) {
     writes_ = std::make_unique<Places>(kernel_, endpoint, "a place in the write buffer", params.write_buffer);
   }
+  counts_present_ = qos_ || !params.logical_devices.empty();
   releases_when_taken_ = credit_release_ == CreditRelease::kDrain && params.logical_devices.empty();
   if (params.posted_writes) buffered_ = std::make_unique<BufferedWrites>(*params.write_buffer);
   std::optional<Bytes> capacity = params.capacity;
@@ -96,6 +102,50 @@ bool MemoryController::memory_unlimited() const {
   return media_->unlimited() && (!requests_.limit || (writes_ && !writes_->limit));
 }
 
+void DeviceLoadParams::describe(Schema<DeviceLoadParams>& schema) {
+  constexpr const char* kSource =
+      "CXL 3.x, QoS telemetry; what a device's load is, and the thresholds, are its maker's choice";
+  schema.doc(
+      "The load that a memory reports with each answer (DevLoad): light, optimal, moderate or severe.");
+  schema.field("optimal", &DeviceLoadParams::optimal)
+      .min(1)
+      .doc(
+          "Requests from which on the load is optimal, and no longer light: those that wait or are served "
+          "when the answer leaves, "
+          "of the memory or of the answer's logical device.")
+      .source(kSource);
+  schema.field("moderate", &DeviceLoadParams::moderate)
+      .required()
+      .min(1)
+      .doc("Requests from which on the load is moderate.")
+      .source(kSource);
+  schema.field("severe", &DeviceLoadParams::severe)
+      .required()
+      .min(1)
+      .doc("Requests from which on the load is severe.")
+      .source(kSource);
+  schema.rule("loads rise: optimal is at most moderate, and that at most severe",
+              [](const DeviceLoadParams& load) {
+                return load.optimal <= load.moderate && load.moderate <= load.severe;
+              });
+}
+
+void MemoryController::leave(Message& message) {
+  --present_;
+  if (logical_) logical_->answered(message);
+  if (qos_) report_load(message);
+}
+
+void MemoryController::report_load(Message& message) {
+  const std::uint64_t load = logical_ ? logical_->load_of(message.ld()) : present_;
+  message.set_load(load >= qos_->severe     ? DevLoad::kSevere
+                   : load >= qos_->moderate ? DevLoad::kModerate
+                   : load >= qos_->optimal  ? DevLoad::kOptimal
+                                            : DevLoad::kLight);
+  loads_ += static_cast<std::uint64_t>(message.load());
+  ++answers_;
+}
+
 std::span<const LogicalDeviceExtent> MemoryController::logical_devices() const {
   if (!logical_) return {};
   return logical_->extents();
@@ -104,6 +154,7 @@ std::span<const LogicalDeviceExtent> MemoryController::logical_devices() const {
 // It takes the controller's time, and no place. Nothing is moved.
 void MemoryController::refuse(Message& message) {
   const Time now = kernel_.now();
+  --present_;
   endpoint().release(message, now);
   message.charge(Segment::kController, now + controller_time_);
   make_error_answer(message, endpoint().id());
@@ -115,8 +166,10 @@ void MemoryController::buffered(Message& message) {
 }
 
 void MemoryController::receive(Message& message) {
-  if (logical_) [[unlikely]]
-    return logical_->receive(message);
+  if (counts_present_) [[unlikely]] {
+    ++present_;
+    if (logical_) return logical_->receive(message);
+  }
   Places& places = places_of(message);
   if (places.limit && places.taken == *places.limit) {
     if (places.outside.empty()) places.wanted.join(places, kernel_.now());
@@ -209,13 +262,13 @@ void MemoryController::media_done(Message& message, Time at) {
 
 void MemoryController::answer(Message& message, Time at) {
   // The answers to posted writes overtake those of reads that the media have promised for later.
-  // Logical devices count what they have not answered.
-  if ((buffered_ || logical_) && at > kernel_.now()) {
+  // What is present is counted up to the instant of its answer.
+  if ((buffered_ || counts_present_) && at > kernel_.now()) {
     kernel_.schedule(at, source_, *this, kAnswer, payload_of(message));
     return;
   }
-  if (logical_) [[unlikely]]
-    logical_->answered();
+  if (counts_present_) [[unlikely]]
+    leave(message);
   in_service_.leave_at(at, kernel_.now());
   if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, at);
   if (message.failed) [[unlikely]] {
@@ -269,6 +322,7 @@ void MemoryController::open_window(Time now) {
   buffer_hits_ = 0;
   extent_errors_ = 0;
   if (extents_) extents_->open_window(now);
+  loads_ = answers_ = 0;
   requests_.level.open(now);
   if (writes_) writes_->level.open(now);
   media_->open_window(now);
@@ -282,6 +336,7 @@ void MemoryController::close_window(Time now) {
   hits_of_window_ = buffer_hits_;
   extent_errors_of_window_ = extent_errors_;
   if (extents_) extents_->close_window(now);
+  load_of_window_ = answers_ > 0 ? static_cast<double>(loads_) / static_cast<double>(answers_) : 0.0;
   media_->close_window(now);
 }
 
@@ -307,6 +362,7 @@ void MemoryController::report_memory(MeasureSink& sink) const {
     measured.extent_bytes = std::move(bytes);
   }
   if (logical_) measured.logical_devices = logical_->report();
+  if (qos_) measured.load = load_of_window_;
   report_all(kMeasures, measured, sink);
   media_->report(sink);
 }

@@ -32,6 +32,15 @@ enum class CreditRelease : std::uint8_t {
   kCompletion,  ///< when the request is answered
 };
 
+/// From how many requests on a memory, or its logical device, says that it is loaded.
+struct DeviceLoadParams {
+  std::uint32_t optimal = 1;
+  std::uint32_t moderate = 0;
+  std::uint32_t severe = 0;
+
+  static void describe(Schema<DeviceLoadParams>& schema);
+};
+
 struct MemoryControllerParams {
   static constexpr std::uint32_t kLargestBuffer = 65'536;
   static constexpr Bytes kCapacity{16ULL << 30U};  ///< where neither it nor the media say
@@ -45,7 +54,9 @@ struct MemoryControllerParams {
   CreditRelease credit_release = CreditRelease::kDrain;
   Time atomic_time{5'000};
   Kinded media{"fixed", Value(Value::Map{})};
-  std::vector<LogicalDeviceParams> logical_devices;  ///< only where a device declares them
+  // Only where a device declares them:
+  std::optional<DeviceLoadParams> qos;
+  std::vector<LogicalDeviceParams> logical_devices;
 
   /// Reads and writes have places of their own.
   bool apart() const { return read_buffer || write_buffer; }
@@ -182,6 +193,8 @@ class MemoryController final : public Agent,
   void to_media(Message& message, Address address, Time ready);
   void free_place(Places& places);
   void answer(Message& message, Time at);
+  void leave(Message& message);
+  void report_load(Message& message);
 
   Kernel& kernel_;
   EventSource source_;
@@ -199,11 +212,17 @@ class MemoryController final : public Agent,
   std::uint64_t extent_errors_ = 0;           // since the window opened
   std::uint64_t extent_errors_of_window_ = 0;
   std::unique_ptr<LogicalDevices> logical_;  // none: the memory is one whole
+  std::optional<DeviceLoadParams> qos_;      // none: it reports no load
+  bool counts_present_ = false;              // with either of them
   bool releases_when_taken_ = false;         // the receive buffer of a request
-  std::unique_ptr<AtomicUnit> atomics_;      // none: no atomic operation has come yet
-  std::uint32_t in_media_ = 0;               // without an end yet; counted until then
-  Time media_busy_until_;                    // the last end that is known; the same
-  std::uint64_t buffer_hits_ = 0;            // since the window opened
+  std::uint64_t present_ = 0;                // requests that are not answered, if they are counted
+  std::uint64_t loads_ = 0;                  // sum of those reported since the window opened
+  std::uint64_t answers_ = 0;                // their number
+  double load_of_window_ = 0;
+  std::unique_ptr<AtomicUnit> atomics_;  // none: no atomic operation has come yet
+  std::uint32_t in_media_ = 0;           // without an end yet; counted until then
+  Time media_busy_until_;                // the last end that is known; the same
+  std::uint64_t buffer_hits_ = 0;        // since the window opened
   std::uint64_t hits_of_window_ = 0;
   BookedLevel in_service_;
 };

@@ -8,6 +8,7 @@
 #include "base/parameters.hpp"
 #include "base/units.hpp"
 #include "coherence/cache_agent_params.hpp"
+#include "component/request_throttle.hpp"
 #include "device/io_completer.hpp"
 
 namespace cxloom {
@@ -22,6 +23,7 @@ struct RequesterParams {
   Time instruction_time;
   std::optional<Time> completion_timeout;
   std::optional<CacheAgentParams> cache;
+  std::optional<ThrottleParams> throttle;
   AtomicsAt atomics = AtomicsAt::kCache;
   Time io_time = kDefaultIoTime;
 
@@ -54,6 +56,12 @@ struct RequesterParams {
             "A write-back, write-allocate cache in front of the memory: hits end there, misses fetch a line, "
             "dirty "
             "victims are written back.");
+    schema.field("throttle", &Params::throttle)
+        .default_text("none")
+        .doc(
+            "Holds requests back to memories that say that they are loaded (`qos` of a memory): each has a "
+            "rate of its own. "
+            "Requests for lines that somebody keeps coherent are not held back.");
     schema
         .choice("atomics", &Params::atomics,
                 {{"cache", AtomicsAt::kCache},

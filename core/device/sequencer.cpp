@@ -18,6 +18,7 @@ struct Measured {
   double in_flight = 0;
   std::optional<std::uint64_t> fences;
   std::optional<double> fence_wait;
+  std::optional<Value> throttle;
 };
 
 constexpr std::array kMeasures{
@@ -34,6 +35,10 @@ constexpr std::array kMeasures{
         "fence_wait_ns", "ns",
         "time that an access behind a fence waited for nothing but answers to those "
         "before it, mean"),
+    measure<&Measured::throttle>(
+        "throttle", "",
+        "measures of its requests to each memory, by the memory's name. Absent without a throttle",
+        parts_of<kThrottleMeasures>(true)),
 };
 
 std::uint16_t lines_of(const Access& access) {
@@ -63,6 +68,10 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       fence_(context.kernel, "the answers to all accesses before a fence", endpoint) {
   endpoint.add(*this);
   endpoint.fabric().roles.requesters.declare(endpoint, endpoint.id(), *this);
+  if (params.throttle) {
+    throttle_ = std::make_unique<RequestThrottle>(*params.throttle, context.kernel, endpoint);
+    endpoint.set_throttle(*throttle_);
+  }
   Agent* taker = this;
   if (params.cache) {
     cache_ = below("cache", [&] {
@@ -103,6 +112,7 @@ void Sequencer::cease() {
 
 void Sequencer::start() {
   if (cache_) cache_->start();
+  if (throttle_) throttle_->start();
   if (!has_work()) return;
   fetch();
   wake_at(arrivals_.open_loop() ? arrivals_.next() : Time{});
@@ -292,6 +302,8 @@ void Sequencer::check_mapped(const Access& access) const {
 
 void Sequencer::receive(Message& message) {
   endpoint().release(message, now());
+  if (throttle_) [[unlikely]]
+    throttle_->observe(message);
   if (message.opcode == Opcode::kWritePull || message.opcode == Opcode::kGoWritePull)
     send_pulled_data(*this, message, now());
   if (message.channel == Channel::kD2HData) return;  // the answer to the write comes when they are there
@@ -379,6 +391,7 @@ void Sequencer::open_window(Time at) {
   opened_ = at;
   in_flight_monitor_.open(at);
   if (cache_) cache_->open_window(at);
+  if (throttle_) throttle_->open_window(at);
 }
 
 void Sequencer::close_window(Time at) {
@@ -386,6 +399,7 @@ void Sequencer::close_window(Time at) {
   closed_ = at;
   in_flight_monitor_.close(at);
   if (cache_) cache_->close_window(at);
+  if (throttle_) throttle_->close_window(at);
 }
 
 std::vector<MeasureInfo> Sequencer::measures() { return joined(infos_of(kMeasures), CacheAgent::measures()); }
@@ -399,6 +413,7 @@ void Sequencer::report_requests(MeasureSink& sink) const {
     measured.fences = fences_;
     measured.fence_wait = fences_ > 0 ? fence_wait_.ns() / static_cast<double>(fences_) : 0.0;
   }
+  if (throttle_) measured.throttle = throttle_->report();
   report_all(kMeasures, measured, sink);
   if (cache_) cache_->report(sink);
 }

@@ -11,6 +11,7 @@
 
 #include "coherence/cache_agent.hpp"
 #include "component/endpoint.hpp"
+#include "component/request_throttle.hpp"
 #include "device/access_window.hpp"
 #include "device/arrival_process.hpp"
 #include "device/device_context.hpp"
@@ -125,6 +126,7 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   Time instruction_time_;
   std::optional<Time> completion_timeout_;
   std::unique_ptr<CacheAgent> cache_;
+  std::unique_ptr<RequestThrottle> throttle_;  // none: requests leave as they come
   bool wants_answers_ = false;
   RequestObserver* observer_ = nullptr;
   Work work_;

@@ -14,6 +14,9 @@ namespace cxloom {
 inline constexpr NodeId kViaUndecided{0xffffffffU};
 inline constexpr NodeId kViaNobody{0xfffffffeU};
 
+/// How loaded a device says that it is.
+enum class DevLoad : std::uint8_t { kLight, kOptimal, kModerate, kSevere };
+
 /// The order of the members is that of use: what every hop touches is one cache line.
 struct Message {
   Message* next = nullptr;     ///< link of the queue it waits in
@@ -44,12 +47,22 @@ struct Message {
   MetaValue meta = MetaValue::kInvalid;  ///< of M2S Req and RwD to coherent memory
   /// Of a block (the Blk forms): its lines, from `address` on; 0: one line, no block.
   std::uint8_t lines = 0;
-  std::uint8_t ld = 0;  ///< of CXL.mem: the logical device (LD-ID) of a memory that has some
+  std::uint8_t ld_and_load = 0;  ///< four bits of `ld`, and above them two of `load`
   /// Where routes detour: the switch to which it goes first.
   NodeId via = kViaUndecided;
   /// A second message of the sender, for an answer of two parts or for data that are asked for: who answers sends it, too,
   /// and it ends here again.
   Message* completion = nullptr;
+
+  /// Of CXL.mem: the logical device (LD-ID) of a memory that has some.
+  std::uint8_t ld() const { return ld_and_load & 0xfU; }
+  /// Of S2M NDR and DRS: the load of memory that reports it.
+  DevLoad load() const { return static_cast<DevLoad>(ld_and_load >> 4U); }
+  /// Of a request, which reports nothing.
+  void set_ld(std::uint8_t ld) { ld_and_load = ld; }
+  void set_load(DevLoad load) {
+    ld_and_load = static_cast<std::uint8_t>(ld() | static_cast<unsigned>(load) << 4U);
+  }
 
   /// Charges the account, if there is one.
   void charge(Segment segment, Time until) {

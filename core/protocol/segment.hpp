@@ -32,9 +32,10 @@ enum class Segment : std::uint8_t {
   kHomeQueue,
   kSnoop,
   kReorder,
+  kThrottle,
 };
 
-inline constexpr std::size_t kSegmentCount = 21;
+inline constexpr std::size_t kSegmentCount = 22;
 
 struct SegmentInfo {
   std::string_view name;
@@ -70,15 +71,32 @@ inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
     {"snoop",
      "in a cache that was snooped: looking up, clearing, waiting for what was under way for the line"},
     {"reorder", "waiting at the receiver for an earlier message to the line, which took another way"},
+    {"throttle", "held back at the requester, at the rate for a memory that says that it is loaded"},
 }};
 
 /// The order in which people read them: along the way of a request.
 inline constexpr std::array<Segment, kSegmentCount> kPathOrder{
-    Segment::kRequesterQueue, Segment::kProcess,   Segment::kCache,         Segment::kMshr,
-    Segment::kLinkQueue,      Segment::kCredit,    Segment::kSerialization, Segment::kPortDelay,
-    Segment::kPropagation,    Segment::kRetry,     Segment::kBusQueue,      Segment::kBus,
-    Segment::kSwitchQueue,    Segment::kSwitching, Segment::kReorder,       Segment::kFilter,
-    Segment::kHomeQueue,      Segment::kSnoop,     Segment::kController,    Segment::kMediaQueue,
+    Segment::kRequesterQueue,
+    Segment::kProcess,
+    Segment::kCache,
+    Segment::kMshr,
+    Segment::kThrottle,
+    Segment::kLinkQueue,
+    Segment::kCredit,
+    Segment::kSerialization,
+    Segment::kPortDelay,
+    Segment::kPropagation,
+    Segment::kRetry,
+    Segment::kBusQueue,
+    Segment::kBus,
+    Segment::kSwitchQueue,
+    Segment::kSwitching,
+    Segment::kReorder,
+    Segment::kFilter,
+    Segment::kHomeQueue,
+    Segment::kSnoop,
+    Segment::kController,
+    Segment::kMediaQueue,
     Segment::kMedia,
 };
 

@@ -63,7 +63,7 @@ def test_links_report_what_they_declare(tmp_path: Path) -> None:
 EVERYTHING = """
 devices:
   "host[0-1]": {kind: host, queue: 8, cache: {size: 4KiB, ways: 4, levels: [{size: 16KiB}], prefetch: next-line},
-                atomics: cache-or-home}
+                atomics: cache-or-home, throttle: {rate: 8GB/s}}
   gpu: {kind: accelerator, queue: 8, memory: {capacity: 1GiB}}
   nic: {kind: io-engine, target: mem0, rate: 1GB/s}
   bus: {kind: bus, bandwidth: 32GB/s}
@@ -71,7 +71,7 @@ devices:
   mem0: {kind: memory, capacity: 1GiB, write_buffer: 8, posted_writes: true, read_buffer: 8,
          dynamic_capacity: {extents: [{size: 512MiB, host: host0}]}}
   mem1: {kind: memory, capacity: 1GiB, media: {kind: dram, preset: DDR5-4800}, dcoh: {}}
-  mem2: {kind: memory, queue: 8, logical_devices: [{capacity: 64KiB}, {capacity: 64KiB}]}
+  mem2: {kind: memory, queue: 8, qos: {moderate: 4, severe: 8}, logical_devices: [{capacity: 64KiB}, {capacity: 64KiB}]}
 links:
   - {between: ["host[0-1]", bus]}
   - {between: [bus, sw], phy: pcie6-x16, credits: 4, errors: {every: 99}}
@@ -111,7 +111,7 @@ def declared_paths(devices: dict[str, Any]) -> list[str]:
                     declared_of["media"][kind]["statistics"],
                 ]
         found += [path for each in own for path, _ in statistics(each, f"per_*.{name}.")]
-        found += [f"per_*.{name}.{names}.*" for names in ("extent_bytes", "logical_devices")]
+        found += [f"per_*.{name}.{names}.*" for names in ("extent_bytes", "logical_devices", "throttle")]
     return found
 
 
@@ -160,8 +160,9 @@ def test_devices_report_what_they_declare() -> None:
             memory = {measure["name"] for measure in kinds["memory"]["statistics"]}
             expected = [name for name in expected if name not in memory]
         if kind == "memory":  # what cannot be beside the rest
-            expected.remove("logical_devices")
-            assert "logical_devices" in result["per_memory"]["mem2"]
+            for name_of_mem2 in ("logical_devices", "devload_mean"):
+                expected.remove(name_of_mem2)
+                assert name_of_mem2 in result["per_memory"]["mem2"]
         if kind == "switch":  # virtual switches cannot be beside the rest: test_virtual_switches.py
             expected = [name for name in expected if name not in ("isolation_errors", "removal_errors")]
         assert list(result[f"per_{group}"][name])[: len(expected)] == expected

@@ -60,7 +60,9 @@ def test_every_segment_has_a_look_of_its_own() -> None:
     assert len(set(picture.LOOKS.values())) == len(segments)
     waiting = {name for name, (_, hatch) in picture.LOOKS.items() if hatch}
     assert waiting == {
-        name for name in segments if name.endswith("_queue") or name in ("credit", "mshr", "reorder")
+        name
+        for name in segments
+        if name.endswith("_queue") or name in ("credit", "mshr", "reorder", "throttle")
     }
 
 

@@ -7,7 +7,7 @@ from worst_inputs import RUN, Bad, raw
 SHARED = """\
 name: shared
 devices:
-  one: {kind: host}
+  one: {kind: host, throttle: {rate: 2GB/s, window: 1us}}
   two: {kind: host}
   sw:  {kind: switch}
   mem:
@@ -66,6 +66,19 @@ CASES: list[tuple[str, str, int, list[str]]] = [
     ("queue: 8", "queue: 8\n    dcoh: {}", 10, [LD, "leave out dcoh"]),
     ("queue: 8", "write_buffer: 8", 9, [LD, "leave out read_buffer and write_buffer"]),
     ("queue: 8", "queue: 8\n    heads: 0", 9, ["devices.mem.heads", "at least 1"]),
+    # the load that it reports, and throttles
+    ("queue: 8", "queue: 8\n    qos: {moderate: 9, severe: 8}", 9, ["devices.mem.qos", "loads rise"]),
+    ("queue: 8", "queue: 8\n    qos: {optimal: 0, moderate: 1, severe: 8}", 9, ["qos.optimal", "at least 1"]),
+    ("queue: 8", "queue: 8\n    qos: {moderate: 9}", 9, ["devices.mem.qos", "'severe' is missing"]),
+    ("queue: 8", "queue: 8\n    qos: {moderat: 9}", 9, ["did you mean 'moderate'?"]),
+    ("rate: 2GB/s", "rate: 2GB", 3, ["devices.one.throttle.rate", "unknown unit 'GB'"]),
+    ("rate: 2GB/s", "rate: unlimited", 3, ["devices.one.throttle.rate", "a bandwidth"]),
+    ("rate: 2GB/s, ", "", 3, ["devices.one.throttle", "'rate' is missing"]),
+    ("window: 1us", "window: 0us", 3, ["devices.one.throttle.window", "at least 1ns"]),
+    ("window: 1us", "window: 1", 3, ["devices.one.throttle.window", "the unit is missing"]),
+    ("window: 1us", "normal_delta: 0", 3, ["throttle.normal_delta", "more than 0, at most 1"]),
+    ("window: 1us", "severe_delta: 101%", 3, ["throttle.severe_delta", "more than 0, at most 1"]),
+    ("window: 1us", "least: 0", 3, ["throttle.least", "more than 0, at most 1"]),
     # whose it is
     ("host: two}", "host: tow}", 11, [f"{LD}[1].host", "unknown device", "did you mean 'two'?"]),
     ("host: two}", "host: sw}", 11, [f"{LD}[1].host", "makes no requests", "'sw'"]),

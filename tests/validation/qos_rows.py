@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validation.systems import Run, Spec, changed, feed
+from validation.systems import Run, Spec, changed, direct, feed
 from validation.turns import FALLS, RISES, Measure, Turn, bandwidth
 
 
@@ -149,7 +149,52 @@ def logical_device_rows() -> Iterator[Turn]:
     yield Turn("devices.memory.heads", headed, "devices.mem.heads", (1, 2), RISES, bandwidth, links)
 
 
+def overloaded(kind: str = "host", throttle: Spec | None = None, qos: Spec | None = None) -> Spec:
+    """A requester that asks a memory for twice of what it serves, from a standing start."""
+    media = {"kind": "fixed", "latency": "100ns"}
+    memory = {"queue": 1, "media": media, "qos": {"optimal": 2, "moderate": 8, "severe": 400, **(qos or {})}}
+    host = {"kind": kind, "queue": 500, "throttle": {"rate": "1280MB/s", **(throttle or {})}}
+    return direct(host=host, memory=memory, work={"requests": 6000})
+
+
+def longest_queue(outcome: Run) -> float:
+    """The longest wait in front of the controller, ns."""
+    return float(outcome.requests["media_queue_ps"].max()) / 1000
+
+
+def waiting(outcome: Run) -> float:
+    """The mean wait in front of the controller, ns."""
+    return outcome.segment("media_queue")
+
+
+def throttle_rows(kind: str) -> Iterator[Turn]:
+    """Rates of a host or an accelerator for memories that say how loaded they are."""
+    name, at = f"devices.{kind}.throttle", "devices.host.throttle"
+    base = overloaded(kind)
+    yield Turn(name, base, at, (..., {"rate": "1280MB/s"}), FALLS, waiting)
+    yield Turn(f"{name}.rate", base, f"{at}.rate", ("200MB/s", "400MB/s"), RISES, bandwidth)
+    yield Turn(f"{name}.window", base, f"{at}.window", ("500ns", "5us"), RISES, longest_queue)
+    yield Turn(f"{name}.normal_delta", base, f"{at}.normal_delta", (1 / 64, 1 / 8), FALLS, longest_queue)
+    severe = overloaded(kind, qos={"severe": 9})
+    yield Turn(f"{name}.severe_delta", severe, f"{at}.severe_delta", (1 / 16, 1 / 2), FALLS, longest_queue)
+    yield Turn(f"{name}.least", base, f"{at}.least", (1 / 16, 3 / 4), RISES, waiting)
+
+
+def device_load_rows() -> Iterator[Turn]:
+    """What a memory says of its load."""
+    name, at = "devices.memory.qos", "devices.mem.qos"
+    base = overloaded()
+    said = {"optimal": 2, "moderate": 8, "severe": 400}
+    yield Turn(name, base, at, (..., said), FALLS, waiting)
+    yield Turn(f"{name}.optimal", base, f"{at}.optimal", (1, 8), RISES, waiting)
+    yield Turn(f"{name}.moderate", base, f"{at}.moderate", (8, 64), RISES, waiting)
+    yield Turn(f"{name}.severe", base, f"{at}.severe", (16, 400), RISES, longest_queue)
+
+
 def qos_rows() -> Iterator[Turn]:
     """All of them."""
     yield from weighted_rows()
     yield from logical_device_rows()
+    yield from device_load_rows()
+    for kind in ("host", "accelerator"):
+        yield from throttle_rows(kind)

@@ -69,6 +69,18 @@ CACHE = keys(
 ).map(choosing)
 
 
+THROTTLE = st.builds(
+    lambda more: {"rate": "2GB/s", **more},
+    keys(
+        window=st.sampled_from(["100ns", "1us"]),
+        normal_delta=st.sampled_from([0.02, 0.3]),
+        severe_delta=st.sampled_from([0.3, 1.0]),
+        least=st.sampled_from([0.1, 1.0]),
+    ),
+)
+QOS = st.sampled_from([{"moderate": 1, "severe": 1}, {"optimal": 2, "moderate": 4, "severe": 12}])
+
+
 def with_its_cache(requester: Spec) -> Spec:
     """The parameters of a requester; where atomic operations are made only those with a cache may say."""
     return {key: value for key, value in requester.items() if key != "atomics" or "cache" in requester}
@@ -190,6 +202,15 @@ def split_memories(draw: st.DrawFn, targets: dict[str, Spec]) -> list[Spec]:
     return [*regions, draw(interleaved(others))] if others else regions
 
 
+def report_loads(draw: st.DrawFn, devices: dict[str, Spec]) -> None:
+    """Lets some memories say how loaded they are, and some requesters go by it."""
+    for device in devices.values():
+        if device["kind"] == "memory" and draw(st.booleans()):
+            device["qos"] = draw(QOS)
+        if device["kind"] in ("host", "accelerator") and draw(st.booleans()):
+            device["throttle"] = draw(THROTTLE)
+
+
 @st.composite
 def systems(draw: st.DrawFn) -> Spec:
     """A tree or a mesh of buses and switches with requesters and memories on it."""
@@ -225,6 +246,8 @@ def systems(draw: st.DrawFn) -> Spec:
             arbitration["weights"] = {
                 who: weight for who, weight in arbitration["weights"].items() if who in devices
             }
+    if draw(st.integers(0, 2)) == 0:
+        report_loads(draw, devices)
     if draw(st.integers(0, 3)) == 0:
         regions = split_memories(draw, {name: devices[name] for name in targets})
     else:

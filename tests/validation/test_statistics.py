@@ -26,6 +26,8 @@ BOUNDED = {
         "failed_write_backs",
         "per_requester.*.prefetches_failed",
     ),
+    # How long the rate was low: bounded by its neighbours.
+    "per_requester.*.throttle.*.throttled",
     # Only a trace asks another host's logical device: test_logical_devices.py.
     "per_memory.*.logical_devices.*.refused",
     # Heights of a level and what depends on the order of things inside a device: their neighbours bound them.
@@ -138,10 +140,11 @@ def line_after_line(registers: int, pause: str, size: str = "64B", queue: int = 
 
 
 def split(first: Spec | None = None, **host: object) -> Spec:
-    """One logical device of a memory that serves an access after the other."""
+    """One logical device of a memory that reports its load, and serves an access after the other."""
     device = {"capacity": "1MiB", **(first or {})}
+    qos = {"optimal": 2, "moderate": 8, "severe": 32}
     medium = {"kind": "fixed", "latency": "100ns"}
-    spec = alone(medium, 0.5, queue=1, logical_devices=[device])
+    spec = alone(medium, 0.5, queue=1, logical_devices=[device], qos=qos)
     spec["devices"]["host"] |= {"queue": 64, **host}
     spec["address_map"][0]["ld"] = 0
     spec["devices"]["mem"].pop("capacity", None)
@@ -151,6 +154,8 @@ def split(first: Spec | None = None, **host: object) -> Spec:
 EXAMPLES = [
     split(),
     split({"bandwidth_limit": "100MB/s"}),
+    split(throttle={"rate": "2GB/s", "window": "1us"}),
+    split(throttle={"rate": "100MB/s"}),
     never_used(),
     *(line_after_line(registers, pause) for registers, pause in ((2, "30ns"), (2, "300ns"), (16, "30ns"))),
     line_after_line(1, "0.1ns", size="8B", queue=64),  # several accesses to a line that is late

@@ -20,6 +20,7 @@ LOOKS: dict[str, tuple[str, str]] = {
     "process": (style.BLUE, ""),
     "cache": (style.SKY, ""),
     "mshr": (style.SKY, "//"),
+    "throttle": (style.BLUE, "xx"),
     "link_queue": (style.ORANGE, "//"),
     "credit": (style.YELLOW, "//"),
     "serialization": (style.YELLOW, ""),

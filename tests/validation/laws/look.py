@@ -97,7 +97,7 @@ class Look:
         """Of one direction of a link; 0 if it has no limit."""
         index = list(self.summary["per_link"]).index(link)
         [end] = [end for end in self._described["links"][index]["ends"] if end["name"] == way]
-        return _ns_per_byte(end["bandwidth"])
+        return ns_per_byte(end["bandwidth"])
 
     # --- Sums over what it measured ---
 
@@ -236,7 +236,8 @@ class Look:
 _SHARES = {"p50": 0.5, "p99": 0.99}
 
 
-def _ns_per_byte(text: str) -> float:
+def ns_per_byte(text: str) -> float:
+    """Of a bandwidth as a spec says it; 0 if it has no limit."""
     if text == "unlimited":
         return 0.0
     for unit, scale in (

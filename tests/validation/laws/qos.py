@@ -1,10 +1,10 @@
-"""Laws of logical devices."""
+"""Laws of logical devices, of the load that memories report, and of throttles."""
 
 from __future__ import annotations
 
 from validation.laws import law
 from validation.laws.devices import at
-from validation.laws.look import Look
+from validation.laws.look import Look, ns_per_byte
 from validation.systems import Spec
 
 
@@ -52,3 +52,40 @@ def queue(look: Look, value: float, name: str, ld: str) -> None:
 def most(look: Look, value: float, name: str, ld: str) -> None:
     look.within(value, of_ld(look, name, ld)["queue_mean"])
     look.equal(bool(value), of_ld(look, name, ld)["queue_mean"] > 0)
+
+
+@law("per_memory.*.devload_mean", "per_requester.*.throttle.*.devload_mean")
+def load(look: Look, value: float, name: str, memory: str = "") -> None:
+    """What the only requester hears is what the memory says."""
+    look.within(value, 0, 3)
+    if not look.exact:
+        return
+    if memory:
+        look.equal(value, at(look, memory).get("devload_mean", 0.0))
+        return
+    [requester] = look.spec["workload"]
+    heard = look.summary["per_requester"][requester].get("throttle", {})
+    if name in heard:
+        look.equal(value, heard[name]["devload_mean"])
+
+
+@law("per_requester.*.throttle.*.throttled")
+def throttled(look: Look, value: float, name: str, memory: str) -> None:
+    look.within(value, 0, 1)
+    measures = look.summary["per_requester"][name]["throttle"][memory]
+    if "devload_mean" not in look.summary["per_memory"].get(memory, {}):
+        look.equal(value, 0.0)
+    if not value:
+        look.equal(measures["rate_min_gb_per_s"], measures["rate_max_gb_per_s"])
+
+
+@law(*(f"per_requester.*.throttle.*.rate{which}_gb_per_s" for which in ("", "_min", "_max")))
+def rate(look: Look, value: float, name: str, memory: str) -> None:
+    """Full, unless the memory said that it was loaded."""
+    measures = look.summary["per_requester"][name]["throttle"][memory]
+    look.within(measures["rate_gb_per_s"], measures["rate_min_gb_per_s"], measures["rate_max_gb_per_s"])
+    given = look.device(name)["throttle"]
+    full = 1 / ns_per_byte(given["rate"])
+    look.within(value, full * given.get("least", 1 / 16) * 0.999, full)
+    if look.whole and not measures["devload_mean"]:
+        look.equal(value, full)

@@ -1,0 +1,102 @@
+// Paces the requests of a device to each memory by what the memory says of its load (DevLoad), after the reference model of the
+// specification: the highest load of a window moves the rate up or down.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/measure_table.hpp"
+#include "base/parameters.hpp"
+#include "base/units.hpp"
+#include "kernel/distribution.hpp"
+#include "kernel/event_handler.hpp"
+#include "kernel/event_source.hpp"
+#include "protocol/message.hpp"
+#include "protocol/message_queue.hpp"
+
+namespace cxloom {
+
+class Agent;
+class Endpoint;
+class Kernel;
+
+struct ThrottleParams {
+  Bandwidth rate;
+  Time window{1'000'000};
+  double normal_delta = 1.0 / 16;
+  double severe_delta = 1.0 / 4;
+  double least = 1.0 / 16;
+
+  static void describe(Schema<ThrottleParams>& schema);
+};
+
+/// What is measured of the requests to one memory.
+struct ThrottleMeasured {
+  double load = 0;
+  double throttled = 0;
+  double rate = 0;
+  double least = 0;
+  double most = 0;
+};
+inline constexpr std::array kThrottleMeasures{
+    measure<&ThrottleMeasured::load>(
+        "devload_mean", "",
+        "DevLoad of the memory's answers in the window, mean: 0 light, 1 optimal, 2 moderate, 3 severe"),
+    measure<&ThrottleMeasured::throttled>(
+        "throttled", "", "time in the window at less than the full rate / length of the window"),
+    measure<&ThrottleMeasured::rate>("rate_gb_per_s", "GB/s",
+                                     "bytes a second that may be issued, mean over time"),
+    measure<&ThrottleMeasured::least>("rate_min_gb_per_s", "GB/s", "the same, smallest"),
+    measure<&ThrottleMeasured::most>("rate_max_gb_per_s", "GB/s", "the same, largest"),
+};
+
+class RequestThrottle final : public EventHandler {
+ public:
+  RequestThrottle(const ThrottleParams& params, Kernel& kernel, Endpoint& endpoint);
+  ~RequestThrottle() override;
+
+  std::string name() const override;
+  /// Everything is connected.
+  void start();
+  /// Sends a request of CXL.mem to another device, ready at `ready`, when its turn comes.
+  void send(Agent& sender, Message& message, Time ready);
+  /// An answer of CXL.mem has come.
+  void observe(const Message& answer);
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+
+  void open_window(Time now);
+  void close_window(Time now);
+  /// A map for each memory, by its name.
+  Value report() const;
+
+ private:
+  enum Wake : std::uint8_t { kReady, kTurn };
+  /// The requests to one memory.
+  struct Lane;
+
+  Lane& lane_of(NodeId memory);
+  void enter(Message& message);
+  void issue(Lane& lane);
+  void adapt(Lane& lane, Time now);
+  void set_level(Lane& lane, std::uint32_t level, Time now);
+  double rate_of(double level) const;
+
+  Kernel& kernel_;
+  EventSource source_;
+  Endpoint& endpoint_;
+  Rate rate_;
+  Time window_;
+  std::uint32_t normal_;
+  std::uint32_t severe_;
+  std::uint32_t least_;
+  Agent* sender_ = nullptr;
+  std::vector<std::unique_ptr<Lane>> lanes_;  // by node
+  bool counting_ = false;
+  Time opened_;
+  Time closed_;
+};
+
+}  // namespace cxloom

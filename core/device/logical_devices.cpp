@@ -75,7 +75,7 @@ LogicalDevices::LogicalDevices(const std::vector<LogicalDeviceParams>& params, K
   }
 }
 
-void LogicalDevices::receive(Message& message) {
+void LogicalDevices::arrive(Message& message) {
   ensure(message.ld() < devices_.size(), "a request to a logical device that there is not");
   Device& device = devices_[message.ld()];
   if (device.host && *device.host != message.requester) {

@@ -88,7 +88,7 @@ class LogicalDevices final : public EventHandler {
   void set_host(std::size_t ld, NodeId host) { devices_[ld].host = host; }
 
   /// A request comes in for the LD that it names.
-  void receive(Message& message);
+  void arrive(Message& message);
   /// Lets through what may go now: a place is free.
   void serve();
   /// A request that was let through is answered.

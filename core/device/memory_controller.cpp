@@ -168,7 +168,7 @@ void MemoryController::buffered(Message& message) {
 void MemoryController::receive(Message& message) {
   if (counts_present_) [[unlikely]] {
     ++present_;
-    if (logical_) return logical_->receive(message);
+    if (logical_) return logical_->arrive(message);
   }
   Places& places = places_of(message);
   if (places.limit && places.taken == *places.limit) {

@@ -212,6 +212,12 @@ class RunningSystem {
     for (const auto& component : simulation_.system().components()) names.append(component->name());
     return names;
   }
+  /// By node, its PBR identity; -1: it has none.
+  nb::list pbr_ids() const {
+    nb::list ids;
+    for (const auto& id : simulation_.system().pbr_ids()) ids.append(id ? int{id->value()} : -1);
+    return ids;
+  }
   /// Of what is sampled, by the numbers that the series has.
   nb::list probe_names() {
     nb::list names;
@@ -344,6 +350,7 @@ void bind_simulation(nb::module_& m) {
            "count.")
       .def_static("opcode_names", &RunningSystem::opcode_names)
       .def("node_names", &RunningSystem::node_names)
+      .def("pbr_ids", &RunningSystem::pbr_ids)
       .def("probe_names", &RunningSystem::probe_names)
       .def("link_names", &RunningSystem::link_names);
   m.attr("ENTRIES_LOOKED_AT") = kEntriesLookedAt;

@@ -28,13 +28,15 @@ void Topology::set_down(std::uint32_t link, bool down) {
   }
 }
 
-std::size_t Topology::edge_port_count() const {
-  std::size_t count = 0;
-  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+std::vector<Topology::EdgePort> Topology::edge_ports() const {
+  std::vector<EdgePort> ports;
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
     if (!nodes_[node].is_switch) continue;
-    for (const Hop& hop : hops_[node]) count += nodes_[hop.to].is_switch ? 0U : 1U;
+    for (const Hop& hop : hops_[node]) {
+      if (!nodes_[hop.to].is_switch) ports.push_back({node, hop.port, hop.to});
+    }
   }
-  return count;
+  return ports;
 }
 
 }  // namespace cxloom

@@ -52,8 +52,14 @@ class Topology {
     return hops_[index].size() == 1 && !hops_[index][0].down && !nodes_[index].forwards &&
            nodes_[hops_[index][0].to].forwards;
   }
-  /// Ports of switches that lead to something that is no switch: each has a PBR identity.
-  std::size_t edge_port_count() const;
+  /// A port of a switch that leads to something that is no switch.
+  struct EdgePort {
+    std::uint32_t switch_node = 0;
+    std::uint16_t port = 0;
+    std::uint32_t device = 0;  ///< what it leads to
+  };
+  /// By PBR identity: switch by switch, in the order of their ports.
+  std::vector<EdgePort> edge_ports() const;
 
  private:
   std::vector<Node> nodes_;

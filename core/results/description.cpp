@@ -213,6 +213,17 @@ Value media_of(const System& system) {
   return memories;
 }
 
+// In the order of their numbers, from 0.
+Value pbr_ids_of(const System& system) {
+  Value::List ports;
+  for (const Topology::EdgePort& edge : system.edge_ports()) {
+    ports.emplace_back(Value::Map{{"switch", system.components()[edge.switch_node]->name()},
+                                  {"port", number(edge.port)},
+                                  {"device", system.components()[edge.device]->name()}});
+  }
+  return ports;
+}
+
 }  // namespace
 
 Value describe_system(const Registry& registry, const Spec& spec, const TraceOpener& open_trace) {
@@ -232,7 +243,7 @@ Value describe_system(const Registry& registry, const Spec& spec, const TraceOpe
         Value::Map{{"devices", devices_of(system, spec)}, {"unmapped", unmapped_of(system, spec)},
                    {"links", links_of(system)},           {"routes", {}},
                    {"deadlock", deadlock_of(system)},     {"partitions", division_of(system)},
-                   {"pbr_ids", number(system.pbr_ids())}, {"addresses", system.address_map().described()},
+                   {"pbr_ids", pbr_ids_of(system)}, {"addresses", system.address_map().described()},
                    {"media", media_of(system)},           {"unlimited", unlimited.to_value()},
                    {"notes", std::move(notes)},           {"memory_bytes", number(system.memory_need())}};
   }

@@ -292,10 +292,10 @@ void System::make_links() {
     });
   }
   check_connected();
-  pbr_ids_ = topology_.edge_port_count();
-  if (pbr_ids_ > PbrId::kCount) {
+  edge_ports_ = topology_.edge_ports();
+  if (edge_ports_.size() > PbrId::kCount) {
     throw InputError({"too many edge ports for 12-bit PBR identities",
-                      std::to_string(pbr_ids_),
+                      std::to_string(edge_ports_.size()),
                       "at most " + std::to_string(PbrId::kCount) + " ports of switches that lead to devices",
                       {}},
                      "links");
@@ -340,6 +340,15 @@ void System::make_link(const Spec::Link& link, std::string name) {
                     link.params->duplex == Duplex::kHalf, link.params.get()});
   link_ends_.push_back(std::move(made.forward));
   link_ends_.push_back(std::move(made.backward));
+}
+
+std::vector<std::optional<PbrId>> System::pbr_ids() const {
+  std::vector<std::optional<PbrId>> ids(components_.size());
+  for (std::size_t id = 0; id < edge_ports_.size(); ++id) {
+    std::optional<PbrId>& of_device = ids[edge_ports_[id].device];
+    if (!of_device) of_device = PbrId{static_cast<std::uint16_t>(id)};
+  }
+  return ids;
 }
 
 void System::begin_extents() {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,8 +59,10 @@ class System {
   const std::vector<InArena<LinkEnd>>& link_ends() const { return link_ends_; }
   /// What it takes of the machine's memory, as was estimated before it was built.
   std::uint64_t memory_need() const { return memory_need_; }
-  /// Edge ports, which have PBR identities.
-  std::size_t pbr_ids() const { return pbr_ids_; }
+  /// Ports of switches to devices, by their PBR identities.
+  const std::vector<Topology::EdgePort>& edge_ports() const { return edge_ports_; }
+  /// By node, the identity of the first edge port that leads to it, by which its messages name it; none: there is no such port.
+  std::vector<std::optional<PbrId>> pbr_ids() const;
 
  private:
   void make_components();
@@ -92,7 +95,7 @@ class System {
   std::vector<std::unique_ptr<Component>> components_;
   std::vector<InArena<LinkEnd>> link_ends_;
   std::vector<LinkView> links_;
-  std::size_t pbr_ids_ = 0;
+  std::vector<Topology::EdgePort> edge_ports_;
   std::uint64_t memory_need_ = 0;
 };
 

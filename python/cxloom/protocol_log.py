@@ -198,6 +198,7 @@ class _Names:
 
     def __init__(self, simulation: _core.Simulation) -> None:
         self.nodes = simulation.node_names()
+        self.pbr_ids = simulation.pbr_ids()
         self.opcodes = simulation.opcode_names()
         self.widest_node = max(map(len, self.nodes), default=0)
 
@@ -210,6 +211,10 @@ def _columns(raw: _core.Columns, states: Sequence[str], names: _Names) -> Column
         column = raw[name]
         return np.ma.MaskedArray(np.where(column == none, 0, column), mask=column == none)
 
+    def identity(nodes: str) -> Any:
+        ids = np.asarray(names.pbr_ids, dtype=np.int16)[raw[nodes]]
+        return np.ma.MaskedArray(np.where(ids < 0, 0, ids).astype(np.uint16), mask=ids < 0)
+
     no_address = raw["lines"] == 0
     return {
         "time_ps": raw["time_ps"],
@@ -217,6 +222,8 @@ def _columns(raw: _core.Columns, states: Sequence[str], names: _Names) -> Column
         "source": Coded(raw["from"], names.nodes),
         "destination": Coded(raw["to"], names.nodes),
         "requester": Coded(raw["requester"], names.nodes),
+        "spid": identity("from"),
+        "dpid": identity("to"),
         "opcode": Coded(raw["opcode"], names.opcodes),
         "address": np.ma.MaskedArray(raw["address"], mask=no_address),
         "lines": np.ma.MaskedArray(raw["lines"], mask=no_address),

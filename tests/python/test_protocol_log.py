@@ -171,6 +171,8 @@ def test_text_and_tables_say_the_same(busy: Path, tmp_path: Path, cxloom: Callab
         "source": pl.Categorical,
         "destination": pl.Categorical,
         "requester": pl.Categorical,
+        "spid": pl.UInt16,
+        "dpid": pl.UInt16,
         "opcode": pl.Categorical,
         "address": pl.UInt64,
         "lines": pl.UInt8,
@@ -401,3 +403,40 @@ def test_a_log_leaves_memory_as_it_comes(busy: Path, tmp_path: Path, monkeypatch
     cx.run(busy, log=f"protocol={tmp_path / 'log.txt'}")
     assert len(sizes) > 20
     assert max(sizes) < sum(sizes) / 4
+
+
+def test_messages_name_edge_ports_by_their_pbr_identities() -> None:
+    """Identities count the ports of switches that lead to devices: switch by switch, in the order of their links."""
+    spec = """
+        devices:
+          near: {kind: switch}
+          far: {kind: switch}
+          host[0-1]: {kind: host}
+          gfd: {kind: memory, capacity: 1MiB}
+          bus: {kind: bus}
+          mem: {kind: memory, capacity: 1MiB}
+        links:
+          - {between: [near, far]}
+          - {between: [host1, near]}
+          - {between: [gfd, far]}
+          - {between: [host0, near]}
+          - {between: [bus, far]}
+          - {between: [bus, mem]}
+          - {between: [host0, far]}
+        address_map: [{to: gfd}, {to: mem}]
+        workload: {"host[*]": {pattern: random, footprint: 2MiB, requests: 50}}
+    """
+    system = cx.System.from_yaml(spec)
+    ports = system.check()["pbr_ids"]
+    assert [(port["switch"], port["device"]) for port in ports] == [
+        ("near", "host1"),
+        ("near", "host0"),
+        ("far", "gfd"),
+        ("far", "bus"),
+        ("far", "host0"),
+    ]
+    frame = cx.run(system, log="protocol").protocol()
+    identity = {"host1": 0, "host0": 1, "gfd": 2, "mem": None}  # host0: its first one
+    for node, number in (("source", "spid"), ("destination", "dpid")):
+        found = frame.select(pl.col(node).cast(pl.String), number).unique()
+        assert dict(found.iter_rows()) == identity

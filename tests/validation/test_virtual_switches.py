@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from validation.systems import SEGMENTS, Run, Spec, run
+from validation.systems import SEGMENTS, Run, Spec, generated, logged, run
 
 KIB = 1024
 EXTENTS = 8
@@ -158,3 +158,29 @@ def test_accesses_to_extents_are_answered_once(spec: Spec) -> None:
             own = rows["requester"] == outcome.nodes.index(each["host"])
             inside |= own & (address >= base) & (address < base + 8 * KIB)
         assert outcome.summary["failed"] == int((~inside).sum())
+
+
+def test_a_memory_of_a_fabric_tells_its_requesters_apart() -> None:
+    """64 hosts, two levels of switches away, more than a multi-logical device has parts for. Each has an extent,
+    and every fourth reads in that of the next one: with an error, each time."""
+    spec = generated(
+        "spine-leaf", {"reads": 1.0, "requests": 40, "rate": "1M/s"}, leaves=8, spines=2, devices_per_leaf=16
+    )
+    spec["devices"]["mem0"] = {
+        "kind": "memory",
+        "capacity": "64KiB",
+        "dynamic_capacity": {
+            "extents": [{"base": f"{i}KiB", "size": "1KiB", "host": f"host{i}"} for i in range(64)]
+        },
+    }
+    spec["address_map"] = [{"to": ["mem0"]}]
+    for i in range(64):
+        at = (i + 1) % 64 if i % 4 == 0 else i
+        spec["workload"][f"host{i}"] |= {"base": f"{at}KiB", "footprint": "1KiB"}
+    outcome = logged(spec)
+    messages, _ = outcome.protocol
+    host = np.array([outcome.nodes.index(f"host{i}") for i in range(64)])
+    answers = np.isin(messages["to"], host)
+    assert set(messages["to"][answers]) == set(host)
+    wrong = np.isin(messages["to"], host[::4])
+    assert (messages["failed"][answers].astype(bool) == wrong[answers]).all()

@@ -63,7 +63,7 @@ def _show(out: Console, spec: str, description: Mapping[str, Any]) -> None:
         out.print(Text(f"for a parallel run: {parts}"))
     _show_deadlock(out, description["deadlock"])
     if description["pbr_ids"]:
-        out.print(Text(f"PBR identities: {description['pbr_ids']} of 4096"))
+        out.print(Text(f"PBR identities: {len(description['pbr_ids'])} of 4096"))
     for memory in description["media"][:_ROWS]:
         out.print(Text(f"{memory['memory']}: {memory['capacity']} of {memory['media']}"), soft_wrap=True)
     for memory in description["unmapped"][:_ROWS]:

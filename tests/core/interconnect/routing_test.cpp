@@ -335,7 +335,11 @@ TEST(Topology, LeavesAndEdgePorts) {
   EXPECT_TRUE(topology.is_leaf(memory.index()));
   EXPECT_FALSE(topology.is_leaf(sw.index()));
   EXPECT_FALSE(topology.is_leaf(bus.index()));
-  EXPECT_EQ(topology.edge_port_count(), 2U);  // of the switch: to the host and to the bus
+  const auto edges = topology.edge_ports();  // of the switch: to the host and to the bus
+  ASSERT_EQ(edges.size(), 2U);
+  EXPECT_EQ(edges[0].device, host.index());
+  EXPECT_EQ(edges[1].device, bus.index());
+  EXPECT_EQ(edges[1].port, 1U);
   EXPECT_EQ(topology.hops(host.index())[0].crossing.latency, Time{1});
   EXPECT_EQ(topology.hops(sw.index())[0].crossing.latency, Time{2});
   EXPECT_EQ(topology.hops(sw.index())[1].port, 1U);

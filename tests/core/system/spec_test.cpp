@@ -142,7 +142,7 @@ TEST(Builder, NoMoreThan4096EdgePorts) {
     return system;
   };
   Running full(star(4095));
-  EXPECT_EQ(full.simulation().system().pbr_ids(), 4096U);
+  EXPECT_EQ(full.simulation().system().edge_ports().size(), 4096U);
   EXPECT_EQ(build_error(star(4096)).path(), "links");
 }
 

@@ -85,26 +85,30 @@ std::uint16_t SwitchCore::output_of(Message& message) {
 }
 
 void SwitchCore::forward(Message& message) {
-  if (!arbitrates()) {
-    if (Port* const way = ways_[message.destination.index()]) [[likely]] {
-      if (releases_) release(lane_of(message), message.port, now());
-      way->send(message, now());
-      return;
-    }
+  if (arbitrates()) return queue_for(output_of(message), message);
+  if (releases_) release(lane_of(message), message.port, now());
+  if (Port* const way = ways_[message.destination.index()]) [[likely]] {
+    way->send(message, now());
+  } else {
+    send_by(output_of(message), message);
   }
-  forward_by(output_of(message), message);
 }
 
 void SwitchCore::forward_by(std::uint16_t output, Message& message) {
-  if (arbitrates()) {
-    if (output == Routes::kNowhere) [[unlikely]]
-      return nowhere(message);
-    // In a FIFO one message leaves at a time: its output may be idle while the one before still leaves by another.
-    // Where there are several virtual channels, the queue knows by which one a message has come in.
-    if (in_order() || turns_ || !outputs_[output]->bypass(message, *this)) queue(message, output);
-    return;
-  }
+  if (arbitrates()) return queue_for(output, message);
   if (releases_) release(lane_of(message), message.port, now());
+  send_by(output, message);
+}
+
+inline void SwitchCore::queue_for(std::uint16_t output, Message& message) {
+  if (output == Routes::kNowhere) [[unlikely]]
+    return nowhere(message);
+  // In a FIFO one message leaves at a time: its output may be idle while the one before still leaves by another.
+  // Where there are several virtual channels, the queue knows by which one a message has come in.
+  if (in_order() || turns_ || !outputs_[output]->bypass(message, *this)) queue(message, output);
+}
+
+void SwitchCore::send_by(std::uint16_t output, Message& message) {
   if (output == Routes::kNowhere) [[unlikely]]
     return nowhere(message);
   owner_.port(output).send(message, now());

@@ -91,6 +91,9 @@ class SwitchCore final : public EventHandler, private BypassSource {
   }
 
  private:
+  /// To leave by that port, at once where nobody is before it.
+  void queue_for(std::uint16_t output, Message& message);
+  void send_by(std::uint16_t output, Message& message);
   /// The input of the owner's own messages.
   std::uint16_t inside() const { return static_cast<std::uint16_t>(owner_.port_count()); }
   void load_routes();

@@ -243,7 +243,7 @@ Value describe_system(const Registry& registry, const Spec& spec, const TraceOpe
         Value::Map{{"devices", devices_of(system, spec)}, {"unmapped", unmapped_of(system, spec)},
                    {"links", links_of(system)},           {"routes", {}},
                    {"deadlock", deadlock_of(system)},     {"partitions", division_of(system)},
-                   {"pbr_ids", pbr_ids_of(system)}, {"addresses", system.address_map().described()},
+                   {"pbr_ids", pbr_ids_of(system)},       {"addresses", system.address_map().described()},
                    {"media", media_of(system)},           {"unlimited", unlimited.to_value()},
                    {"notes", std::move(notes)},           {"memory_bytes", number(system.memory_need())}};
   }

@@ -17,6 +17,7 @@ struct RoutingContext {
   std::uint64_t seed;
   std::vector<std::uint32_t> ranks;     ///< of each node, its place among the nodes of its kind
   std::vector<std::uint32_t> switches;  ///< the nodes that are switches
+  std::vector<std::uint32_t> strides;   ///< of each node, by what a rank is divided there (rank_strides.hpp)
 };
 
 /// What a strategy's choice at a node depends on.

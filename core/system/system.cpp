@@ -11,6 +11,7 @@
 #include "interconnect/arbitration.hpp"
 #include "interconnect/link.hpp"
 #include "interconnect/link_end.hpp"
+#include "interconnect/rank_strides.hpp"
 #include "interconnect/routing.hpp"
 #include "system/coherence_check.hpp"
 #include "system/given_routes.hpp"
@@ -269,6 +270,21 @@ void take_port(const Component& device, std::size_t& taken) {
                    "between");
 }
 
+/// A device's node is its place in the spec.
+RoutingContext routing_context(const Spec& spec, const Topology& topology) {
+  RoutingContext context{spec.run.seed, {}, {}, {}};
+  std::map<std::string, std::uint32_t> counts;
+  std::uint32_t most = 1;  // destinations of one kind
+  for (std::uint32_t node = 0; node < topology.size(); ++node) {
+    if (topology.node(node).is_switch) context.switches.push_back(node);
+    std::uint32_t& count = counts[spec.devices[node].kinded.kind];
+    context.ranks.push_back(count++);
+    if (!topology.node(node).forwards) most = std::max(most, count);
+  }
+  context.strides = rank_strides(topology, most);
+  return context;
+}
+
 }  // namespace
 
 void System::make_links() {
@@ -305,12 +321,7 @@ void System::make_links() {
   const MemoryEstimate routes = estimate_routes(topology_, spec_.run.route_by, given);
   check_memory(routes);
   memory_need_ += routes.bytes();
-  RoutingContext context{spec_.run.seed, {}, {}};
-  for (std::uint32_t node = 0; node < topology_.size(); ++node) {
-    if (topology_.node(node).is_switch) context.switches.push_back(node);
-  }
-  std::map<std::string, std::uint32_t> counts;
-  for (const Spec::Device& device : spec_.devices) context.ranks.push_back(counts[device.kinded.kind]++);
+  RoutingContext context = routing_context(spec_, topology_);
   routes_ =
       below("run.routes", [&] { return std::make_unique<RouteTable>(topology_, spec_.run.route_by, given); });
   auto router = std::make_unique<Router>(topology_, *routes_, below("run.routing", [&] {

@@ -151,6 +151,7 @@ def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
         "esf/inv_blk",
         "esf/snoop_filter",
         "esf/topologies",
+        "fabric/routing",
         "memory/curves",
         "memory/optane",
     } <= set(names())
@@ -160,6 +161,12 @@ def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
         assert study.expectations
         for expectation in study.expectations:
             assert expectation.source
+
+
+@pytest.mark.skipif("CXLOOM_SLOW" not in os.environ, reason="slow: set CXLOOM_SLOW=1")
+def test_routing_strategies_carry_what_the_loads_allow(subprocess_cxloom: Call) -> None:
+    outcome = subprocess_cxloom("study", "run", "fabric/routing")
+    assert outcome.code == 0, outcome.out
 
 
 def test_the_topologies_give_the_published_bandwidths(subprocess_cxloom: Call) -> None:

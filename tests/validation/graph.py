@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 Channel = tuple[str, str]
@@ -69,15 +70,39 @@ class Graph:
         leaf = len(around) == 1 and not self.forwards(target) and self.forwards(around[0])
         return around[0] if leaf else target
 
+    @cached_property
+    def strides(self) -> dict[str, int]:
+        """By what a rank is divided at each node: the ways up that the levels below have chosen among."""
+        ends = [name for name in self.kinds if not self.forwards(name)]
+        most = max(Counter(self.kinds[name] for name in ends).values())
+        level = dict.fromkeys(ends, 0)
+        order = deque(ends)
+        strides = dict.fromkeys(self.kinds, 1)
+        while order:
+            node = order.popleft()
+            for other in self.neighbours[node]:
+                if other not in level:
+                    level[other] = level[node] + 1
+                    order.append(other)
+            up = [other for other in self.neighbours[node] if level[other] > level[node]]
+            if self.forwards(node) and strides[node] * len(up) < most:
+                for other in up:
+                    strides[other] = max(strides[other], strides[node] * len(up))
+        return strides
+
+    def chosen(self, node: str, target: str, ways: list[str]) -> str:
+        """The way of `routing: deterministic`."""
+        return ways[self.rank[target] // self.strides[node] % len(ways)]
+
     def route(self, source: str, target: str) -> list[str]:
-        """The nodes on the deterministic route: among equally short ways the one numbered by the target's rank among
-        the devices of its kind, modulo how many ways there are."""
+        """The nodes on the deterministic route: among equally short ways the one numbered by a digit of the target's
+        rank among the devices of its kind, modulo how many ways there are."""
         end = self.end_of_ways(target)
         far = self.hops_to(end)
         path = [source]
         while path[-1] != target:
             ways = self.ways(path[-1], target, far, end)
-            path.append(ways[self.rank[target] % len(ways)])
+            path.append(self.chosen(path[-1], target, ways))
         return path
 
     def eccentricity(self, node: str) -> int:
@@ -120,7 +145,7 @@ class Graph:
                 and (n in down or at not in down)
             ]
             ways = [target] if at == end else ways
-            path.append(ways[self.rank[target] % len(ways)])
+            path.append(self.chosen(path[-1], target, ways))
         return path
 
     def spread(self, source: str, target: str) -> dict[Channel, float]:

@@ -26,11 +26,7 @@ SPLIT = [
     ("mesh", {"size": [4, 4]}, None),
     ("torus", {"size": [4, 4]}, None),
     ("hypercube", {"dimensions": 4}, None),
-    (
-        "fat-tree",
-        {"ports": 4, "levels": 3},
-        N / 2,
-    ),  # the same ties on both levels: see test_ties_spread_by_a_draw
+    ("fat-tree", {"ports": 4, "levels": 3}, float(N)),
     ("dragonfly", {"switches_per_group": 2, "global_links": 1, "devices_per_switch": 4, "groups": 2}, None),
 ]
 PAIRED = [
@@ -42,7 +38,7 @@ PAIRED = [
     ("mesh", {"size": [2, 4]}, None),
     ("torus", {"size": [2, 4]}, None),
     ("hypercube", {"dimensions": 3}, None),
-    ("fat-tree", {"ports": 4, "levels": 3}, None),
+    ("fat-tree", {"ports": 4, "levels": 3}, float(N)),
     ("dragonfly", {"switches_per_group": 2, "global_links": 1, "devices_per_switch": 4, "groups": 2}, None),
 ]
 CASES = [

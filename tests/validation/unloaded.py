@@ -148,7 +148,7 @@ class Unloaded:
         path = [source]
         while path[-1] != target:
             onward = ways[path[-1]]
-            path.append(onward[graph.rank[target] % len(onward)])
+            path.append(graph.chosen(path[-1], target, onward))
         return path
 
     def travel(self, path: list[str], payload: int) -> None:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "interconnect/rank_strides.hpp"
 #include "interconnect/topology.hpp"
 #include "interconnect/up_down.hpp"
 
@@ -21,7 +22,8 @@ std::unique_ptr<RoutingStrategy> strategy_of(const char* kind, std::uint64_t see
                                              std::vector<std::uint32_t> ranks) {
   RoutingRegistry registry("routing");
   register_routing(registry);
-  RoutingContext context{seed, std::move(ranks), {}};
+  std::vector<std::uint32_t> strides(ranks.size(), 1);
+  RoutingContext context{seed, std::move(ranks), {}, std::move(strides)};
   return registry.make({kind, Value(Value::Map{})}, context);
 }
 
@@ -415,6 +417,68 @@ TEST(RoutingStrategy, DeterministicSpreadsDestinationsEvenly) {
               choice);  // of the destination alone
   }
   EXPECT_EQ(counts, (std::vector<int>{4, 4, 4, 4}));
+}
+
+/// A tree of `levels` of switches, each with `width` links up and down, as a k-ary n-tree; `width` devices below each lowest switch.
+Topology tree_of(std::uint32_t width, std::uint32_t levels) {
+  std::uint32_t across = 1;
+  for (std::uint32_t level = 1; level < levels; ++level) across *= width;
+  Topology tree;
+  const auto add = [&](bool passes) { return tree.add_node({"", passes, passes, {}, false, {}}); };
+  for (std::uint32_t i = 0; i < across * levels; ++i) add(true);
+  for (std::uint32_t at = 0; at < across; ++at) {
+    for (std::uint32_t i = 0; i < width; ++i) tree.connect(NodeId{at}, add(false), {}, {});
+  }
+  std::uint32_t weight = 1;
+  for (std::uint32_t level = 0; level + 1 < levels; ++level, weight *= width) {
+    for (std::uint32_t at = 0; at < across; ++at) {
+      for (std::uint32_t up = 0; up < width; ++up) {
+        const std::uint32_t over = at - at / weight % width * weight + up * weight;
+        tree.connect(NodeId{level * across + at}, NodeId{(level + 1) * across + over}, {}, {});
+      }
+    }
+  }
+  return tree;
+}
+
+TEST(RankStrides, EachLevelOfATreeHasItsDigit) {
+  const auto strides = rank_strides(tree_of(3, 4), 81);
+  for (std::uint32_t sw = 0; sw < 4 * 27; ++sw)
+    EXPECT_EQ(strides[sw], (std::array{1U, 3U, 9U, 27U})[sw / 27]);
+}
+
+// Of all destinations, as many leave every switch by each of its ways up, and all messages to one destination turn at one
+// switch of the top: d-mod-k has no two flows of a shift permutation on one link.
+TEST(RankStrides, EveryShiftCrossesATreeWithoutALinkUsedTwice) {
+  constexpr std::uint32_t kWidth = 3;
+  constexpr std::uint32_t kDevices = 27;
+  const Topology tree = tree_of(kWidth, 3);
+  const RouteTable table(tree, RouteMetric::kHops);
+  std::vector<std::uint32_t> ranks(tree.size());
+  const std::uint32_t first = 27;  // after 3 x 9 switches
+  for (std::uint32_t i = 0; i < kDevices; ++i) ranks[first + i] = i;
+  RoutingRegistry registry("routing");
+  register_routing(registry);
+  RoutingContext context{1, ranks, {}, rank_strides(tree, kDevices)};
+  Router router(tree, table, registry.make({"deterministic", Value(Value::Map{})}, context));
+  for (std::uint32_t shift = 1; shift < kDevices; ++shift) {
+    std::map<std::pair<std::uint32_t, std::uint16_t>, int> uses;
+    for (std::uint32_t source = 0; source < kDevices; ++source) {
+      const std::uint32_t destination = first + (source + shift) % kDevices;
+      Message message = message_to(first + source, destination);
+      for (std::uint32_t node = source / kWidth; node != destination;) {
+        const std::uint16_t port = router.port(message, NodeId{node});
+        EXPECT_EQ((++uses[{node, port}]), 1) << "shift " << shift << ", node " << node;
+        node = tree.hops(node)[port].to;
+      }
+    }
+  }
+}
+
+// Where the levels have more ways than there are destinations, a digit would leave no choice.
+TEST(RankStrides, CountAnewBeforeTheRankIsUsedUp) {
+  const auto strides = rank_strides(tree_of(3, 4), 9);
+  for (std::uint32_t sw = 0; sw < 4 * 27; ++sw) EXPECT_EQ(strides[sw], (std::array{1U, 3U, 1U, 3U})[sw / 27]);
 }
 
 TEST(RoutingStrategy, FlowHashKeepsAFlowOnOnePathAndSpreadsFlows) {

@@ -146,7 +146,11 @@ def account(look: Look, name: str) -> Account | None:
     plain = not {"levels", "fill_time", "mshrs", "write_allocate"} & cache.keys()
     logged = len(look.outcome.protocol[0]["time_ps"]) > 0
     told = look.whole and look.controllers_take_time and not look.atomics and not look.summary["per_home"]
-    return Account(look, name) if plain and logged and told and not loses(look) else None
+    # A throttle holds messages, each for another time, so that none can be told from its time.
+    leaves_at_once = "throttle" not in look.device(name)
+    return (
+        Account(look, name) if plain and logged and told and leaves_at_once and not loses(look) else None
+    )
 
 
 # --- What came ---

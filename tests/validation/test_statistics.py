@@ -38,7 +38,7 @@ BOUNDED = {
     *("per_memory.*.curve_load", "per_memory.*.throttled", "per_io.*.in_flight_mean"),
     *(f"per_switch.*.{way}_queue_p99" for way in ("downstream", "upstream")),
     # Maps without an entry.
-    *("per_io", "per_switch", "per_link.*.*.credit_blocked_ns_by_class"),
+    *("per_io", "per_switch", "per_link.*.*.credit_blocked_ns_by_class", "per_requester.*.throttle"),
     *(f"per_link.*.*.flits.{table}" for table in ("flits", "slots", "slots_by_class", "messages_by_class")),
 }
 """Statistics of which a law gives bounds, or says only when they are 0."""
@@ -151,7 +151,19 @@ def split(first: Spec | None = None, **host: object) -> Spec:
     return spec
 
 
+def own_memory() -> Spec:
+    """A throttle that has nothing to pace: all accesses are to the device's own memory."""
+    spec = alone({"kind": "fixed"}, 0.5)
+    spec["devices"]["host"] = {"kind": "accelerator", "memory": spec["devices"].pop("mem")}
+    spec["devices"]["host"]["memory"].pop("kind")
+    spec["devices"]["host"]["throttle"] = {"rate": "2GB/s"}
+    spec["devices"]["mem"] = {"kind": "memory", "capacity": "1MiB"}
+    spec["address_map"][0]["to"] = ["host"]
+    return spec
+
+
 EXAMPLES = [
+    own_memory(),
     split(),
     split({"bandwidth_limit": "100MB/s"}),
     split(throttle={"rate": "2GB/s", "window": "1us"}),

@@ -148,9 +148,7 @@ def account(look: Look, name: str) -> Account | None:
     told = look.whole and look.controllers_take_time and not look.atomics and not look.summary["per_home"]
     # A throttle holds messages, each for another time, so that none can be told from its time.
     leaves_at_once = "throttle" not in look.device(name)
-    return (
-        Account(look, name) if plain and logged and told and leaves_at_once and not loses(look) else None
-    )
+    return Account(look, name) if plain and logged and told and leaves_at_once and not loses(look) else None
 
 
 # --- What came ---

@@ -36,6 +36,8 @@ SYSTEMS = {
     "chain-credits": System(20, 90, 1000),
     "spine-leaf-output": System(100, 500, 8000),
     "spine-leaf-voq": System(100, 400, 6000),
+    "spine-leaf-random": System(100, 400, 6000),
+    "spine-leaf-adaptive": System(100, 400, 6000),
     "spine-leaf-credits": System(100, 400, 6000),
     "spine-leaf1024-voq": System(10, 50, 400),
     "spine-leaf1024-credits": System(10, 50, 400),

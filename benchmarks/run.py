@@ -37,6 +37,8 @@ SYSTEMS = [
     System("chain-credits", 10_000, 0.17e6, "chain of 64, virtual output queues and 64 credits"),
     System("spine-leaf-output", 60_000, 1.0e6, "spine-leaf 64+64, unbounded FIFO ports"),
     System("spine-leaf-voq", 40_000, None, "spine-leaf 64+64, virtual output queues"),
+    System("spine-leaf-random", 40_000, None, "the same, ties drawn"),
+    System("spine-leaf-adaptive", 40_000, None, "the same, ties by load"),
     System("spine-leaf-credits", 40_000, None, "spine-leaf 64+64, virtual output queues and 64 credits"),
     System("dram-saturated", 1_000_000, 1.5e6, "DRAM alone, saturated, random, two reads to a write"),
     System("dram-83ns", 3_000_000, None, "DRAM alone, one such access each 83 ns"),

@@ -98,7 +98,8 @@ const char* footprint_of(const std::string& name) {
   return name.starts_with("filter") ? "32MiB" : "1GiB";
 }
 
-// NAME is bus, bus-flits, bus-dram, cache-hits, filter[-full]-hdm-db|hdm-h, or chain|spine-leaf|spine-leaf1024|edge4096 with -output, -voq or -credits.
+// NAME is bus, bus-flits, bus-dram, cache-hits, filter[-full]-hdm-db|hdm-h, or chain|spine-leaf|spine-leaf1024|edge4096 with -output, -voq or -credits, or,
+// as with -voq, with a routing strategy: -random, -adaptive.
 Value system_named(const std::string& name, const Registry& registry) {
   if (name == "bus") return bus_system(false);
   if (name == "bus-flits") return bus_system(true);
@@ -166,6 +167,9 @@ int run(const std::string& name, std::int64_t requests) {
       work.emplace_back(device, workload(requests, footprint_of(name)));
   }
   system.set("workload", std::move(work));
+  for (const char* routing : {"random", "adaptive"}) {
+    if (name.ends_with(std::string("-") + routing)) system.set("run", Value::Map{{"routing", routing}});
+  }
   Collector collector(false);
   Simulation simulation(registry, Spec::read(system, registry), {}, collector);
   while (requests > 1 && !simulation.advance(Time::max(), 1'000'000)) {

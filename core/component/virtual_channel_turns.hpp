@@ -4,38 +4,74 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "base/random.hpp"
+#include "protocol/message.hpp"
+
 namespace cxloom {
 
-/// Of one switch.
+/// Of one switch. A message has a level, which rises at datelines. A link with more virtual channels than there are levels has
+/// several for each level, and each pair of source and destination keeps to one of them: messages of other pairs do not stand in its
+/// way, and its own stay in order.
 class VirtualChannelTurns {
  public:
   enum class Turn : std::uint8_t {
-    kStay,    ///< the same as before
+    kStay,    ///< the same level as before
     kNext,    ///< the next one: the turn crosses a dateline
     kRestart  ///< the first one: no circle leads back behind it
   };
 
-  /// `most`: of each port, the last virtual channel to be used on the link that leaves by it.
-  explicit VirtualChannelTurns(std::vector<std::uint8_t> most)
-      : most_(std::move(most)), turns_(most_.size() * most_.size(), Turn::kStay) {}
+  /// `channels`: of each port, the virtual channels of the link that leaves by it.
+  VirtualChannelTurns(std::vector<std::uint8_t> channels, std::uint8_t levels)
+      : channels_(std::move(channels)),
+        levels_(levels),
+        turns_(channels_.size() * channels_.size(), Turn::kStay) {}
 
-  void set(std::uint16_t in, std::uint16_t out, Turn turn) { turns_[in * most_.size() + out] = turn; }
-  /// Where a message that has come in by the port `in` and virtual channel `from` goes on by `out`. What comes in by no port
-  /// begins with the first one.
-  std::uint8_t after(std::uint16_t in, std::uint16_t out, std::uint8_t from) const {
-    if (in >= most_.size()) return 0;
-    const Turn turn = turns_[in * most_.size() + out];
+  void set(std::uint16_t in, std::uint16_t out, Turn turn) { turns_[in * channels_.size() + out] = turn; }
+  /// At which level a message that has come in by the port `in` goes on by `out`. What comes in by no port begins at the first one,
+  /// and where a link has too few virtual channels it stays on the last.
+  std::uint8_t level_after(std::uint16_t in, std::uint16_t out, std::uint8_t level) const {
+    if (in >= channels_.size()) return 0;
+    const Turn turn = turns_[in * channels_.size() + out];
     if (turn == Turn::kRestart) return 0;
-    return std::min<std::uint8_t>(most_[out],
-                                  static_cast<std::uint8_t>(from + (turn == Turn::kNext ? 1 : 0)));
+    const int next = level + (turn == Turn::kNext ? 1 : 0);
+    return static_cast<std::uint8_t>(std::min({next, channels_[out] - 1, levels_ - 1}));
+  }
+  /// The virtual channel by which a message that has come in by `in` and virtual channel `from` goes on by `out`.
+  std::uint8_t after(std::uint16_t in, std::uint16_t out, std::uint8_t from, const Message& message) const {
+    const std::uint8_t level = level_after(in, out, static_cast<std::uint8_t>(from % levels_));
+    const unsigned groups = (channels_[out] - level + levels_ - 1U) / levels_;
+    return static_cast<std::uint8_t>(level + levels_ * group_of(message, groups));
   }
 
  private:
-  std::vector<std::uint8_t> most_;  // by port
-  std::vector<Turn> turns_;         // by port in and port out
+  // With one group more, each of the others has fewer pairs and none that it did not have: more virtual channels never let more
+  // messages wait behind each other.
+  static unsigned group_of(const Message& message, unsigned groups) {
+    const std::uint64_t pair = (std::uint64_t{message.source.index()} << 32U) | message.destination.index();
+    unsigned group = 0;
+    for (unsigned i = 1; i < groups; ++i) {
+      if (mix_bits(mix_bits(pair) + i) % (i + 1) == 0) group = i;
+    }
+    return group;
+  }
+
+  std::vector<std::uint8_t> channels_;  // by port
+  std::uint8_t levels_;
+  std::vector<Turn> turns_;  // by port in and port out
+};
+
+/// Of a system, by node; null where there is nothing to say. Empty: no link has several virtual channels that a switch tells apart.
+struct VirtualChannelPlan {
+  std::uint8_t levels = 1;  ///< that messages need, so that their buffers close no circle
+  std::vector<std::unique_ptr<VirtualChannelTurns>> turns;
+
+  const VirtualChannelTurns* of(NodeId node) const {
+    return node.index() < turns.size() ? turns[node.index()].get() : nullptr;
+  }
 };
 
 }  // namespace cxloom

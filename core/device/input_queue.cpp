@@ -13,7 +13,7 @@ std::uint16_t InputQueue::input() const { return core_.is_port(place_.input) ? p
 void InputQueue::push(Message& message, std::uint16_t output) {
   const bool first = queue_.empty() && !leaving_;
   message.port = output;
-  message.virtual_channel = core_.next_virtual_channel(place_.input, output, message.virtual_channel);
+  message.virtual_channel = core_.next_virtual_channel(place_.input, output, message);
   queue_.push(message);
   if (core_.in_order()) {
     // Behind another one's head it waits for its own port all the same: the port's queue is whoever is to leave by it.
@@ -70,7 +70,7 @@ void InputQueue::turn_back() {
   message.virtual_channel = virtual_channel_of(place_.lane);
   if (output != Routes::kNowhere) {
     message.port = output;
-    message.virtual_channel = core_.next_virtual_channel(place_.input, output, message.virtual_channel);
+    message.virtual_channel = core_.next_virtual_channel(place_.input, output, message);
     core_.output(output).count_waiting();
     ask();
     return;

@@ -70,9 +70,9 @@ class SwitchCore final : public EventHandler, private BypassSource {
   void release(Lane lane, std::uint16_t input, Time at) {
     if (is_port(input)) owner_.port(input).release(lane, at);
   }
-  /// Of a message that has come in by `input` on its way to `output`.
-  std::uint8_t next_virtual_channel(std::uint16_t input, std::uint16_t output, std::uint8_t from) const {
-    return turns_ ? turns_->after(input, output, from) : std::uint8_t{0};
+  /// Of a message that has come in by `input`, and by its virtual channel, on its way to `output`.
+  std::uint8_t next_virtual_channel(std::uint16_t input, std::uint16_t output, const Message& message) const {
+    return turns_ ? turns_->after(input, output, message.virtual_channel, message) : std::uint8_t{0};
   }
   /// Of a message that waited for a port which is closed now: the port by which it leaves, or Routes::kNowhere.
   std::uint16_t other_output_of(Message& message);

@@ -18,7 +18,7 @@ std::vector<std::uint32_t> places(const std::vector<std::uint32_t>& sorted) {
 
 // First all links towards the root, the farthest first, then all links away from it, the nearest first: turns from away to
 // towards are datelines.
-std::vector<std::uint32_t> up_then_down(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& ranks) {
+std::vector<std::uint32_t> up_then_down(const LinkRanks& ranks) {
   std::vector<std::uint32_t> links(ranks.size());
   std::iota(links.begin(), links.end(), 0U);
   const auto key = [&](std::uint32_t link) {
@@ -61,28 +61,16 @@ std::vector<std::uint32_t> depth_first(const Digraph& graph, std::uint32_t start
 
 }  // namespace
 
-Datelines find_datelines(const Digraph& dependences,
-                         const std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>& ranks,
-                         unsigned enough, const DatelineCost& cost) {
-  constexpr std::uint32_t kStarts = 8;
-  Datelines best{dependences.components(), {}};
-  std::vector<std::vector<std::uint32_t>> orders;
-  for (const auto& each : ranks) orders.push_back(up_then_down(each));
+std::vector<Datelines> candidate_datelines(const Digraph& dependences, const std::vector<LinkRanks>& ranks) {
+  const std::vector<std::uint32_t> component = dependences.components();
+  std::vector<Datelines> candidates;
+  for (const LinkRanks& each : ranks) candidates.push_back({component, up_then_down(each)});
   const std::uint32_t links = dependences.size();
-  for (std::uint32_t i = 0; i < std::min(links, kStarts); ++i) {
-    orders.push_back(
-        depth_first(dependences, static_cast<std::uint32_t>(std::uint64_t{i} * links / kStarts)));
+  for (std::uint32_t i = 0; i < std::min(links, kDepthFirst); ++i) {
+    const auto start = static_cast<std::uint32_t>(std::uint64_t{i} * links / kDepthFirst);
+    candidates.push_back({component, depth_first(dependences, start)});
   }
-  unsigned least = 0;
-  for (std::vector<std::uint32_t>& order : orders) {
-    Datelines tried{best.component, std::move(order)};
-    const unsigned needed = cost(tried);
-    if (!best.order.empty() && needed >= least) continue;
-    least = needed;
-    best = std::move(tried);
-    if (needed <= enough) break;
-  }
-  return best;
+  return candidates;
 }
 
 }  // namespace cxloom

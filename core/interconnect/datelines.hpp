@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <utility>
 #include <vector>
 
 #include "base/digraph.hpp"
@@ -25,13 +25,13 @@ struct Datelines {
   }
 };
 
-/// How many virtual channels the routes need with these datelines.
-using DatelineCost = std::function<unsigned(const Datelines&)>;
+/// Of each directed link the places of the node that it leaves and of the one that it reaches, in an order of the nodes from some root
+/// outwards.
+using LinkRanks = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-/// Of several orders the first that needs no more than `enough`, or else the one that needs fewest. `dependences`: of links, by all turns of all routes. `rank`: of each link the node that it leaves and
-/// the one that it reaches, in an order of nodes from some root outwards, one entry for each order to be tried.
-Datelines find_datelines(const Digraph& dependences,
-                         const std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>& ranks,
-                         unsigned enough, const DatelineCost& cost);
+/// Several ways to put datelines, the same each time: up to a root and down again, for each of the ranks, and depth first, from
+/// `kDepthFirst` links. `dependences`: of links, by all turns of all routes.
+std::vector<Datelines> candidate_datelines(const Digraph& dependences, const std::vector<LinkRanks>& ranks);
+inline constexpr std::uint32_t kDepthFirst = 8;
 
 }  // namespace cxloom

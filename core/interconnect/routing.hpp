@@ -36,11 +36,9 @@ class Router final : public Routes {
   std::vector<std::uint16_t> fixed_ports(NodeId node) override;
   bool keeps_order() const override { return strategy_->keeps_order(); }
   bool detours() const override { return detours_; }
-  const VirtualChannelTurns* turns(NodeId node) const override {
-    return node.index() < turns_.size() ? turns_[node.index()].get() : nullptr;
-  }
-  /// By node; null where there is nothing to say.
-  void plan(std::vector<std::unique_ptr<VirtualChannelTurns>> turns) { turns_ = std::move(turns); }
+  const VirtualChannelTurns* turns(NodeId node) const override { return plan_.of(node); }
+  void plan(VirtualChannelPlan plan) { plan_ = std::move(plan); }
+  const VirtualChannelPlan& plan() const { return plan_; }
 
   /// The ports by which messages with this source and destination may leave `node`; empty: none leads there. Detours aside.
   std::span<const std::uint16_t> ways(std::uint32_t node, const Message& message);
@@ -57,7 +55,7 @@ class Router final : public Routes {
   const RouteTable& table_;
   std::unique_ptr<RoutingStrategy> strategy_;
   bool detours_;
-  std::vector<std::unique_ptr<VirtualChannelTurns>> turns_;
+  VirtualChannelPlan plan_;
   std::span<const std::unique_ptr<Component>> components_;
 };
 

@@ -171,10 +171,13 @@ Value deadlock_of(const System& system) {
   const DeadlockCheck check = check_deadlock(system);
   Value::List circle;
   for (const std::string& channel : check.circle) circle.emplace_back(channel);
-  return Value::Map{{"possible", check.possible()},
-                    {"circle", std::move(circle)},
-                    {"channels", number(check.channels)},
-                    {"dependences", number(check.dependences)}};
+  return Value::Map{
+      {"possible", check.possible()},
+      {"circle", std::move(circle)},
+      {"channels", number(check.channels)},
+      {"dependences", number(check.dependences)},
+      {"virtual_channels_needed",
+       check.virtual_channels_needed ? number(std::uint64_t{*check.virtual_channels_needed}) : Value()}};
 }
 
 // Memory that no address leads to.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ class System;
 struct DeadlockCheck {
   std::size_t channels = 0;  ///< with limited buffers
   std::size_t dependences = 0;
+  /// Virtual channels that the routes need: with fewer their buffers close circles. None: no buffers are limited.
+  std::optional<unsigned> virtual_channels_needed;
   std::vector<std::string>
       circle;  ///< channels, each waiting for the next, the last for the first; empty: there is none
 

@@ -6,7 +6,7 @@
 
 #include "component/component.hpp"
 #include "interconnect/directed_links.hpp"
-#include "interconnect/route_turns.hpp"
+#include "interconnect/route_walk.hpp"
 #include "system/system.hpp"
 
 namespace cxloom {
@@ -33,9 +33,9 @@ class LinkBuffers {
   bool keeps(std::uint32_t node) const { return system_.components()[node]->arbitrates(); }
   /// What comes in by a link keeps its buffer.
   bool held_behind(std::uint32_t link) const { return limited_[link] != 0 && keeps(links_.to(link)); }
-  /// The last virtual channel in use on a link: only who keeps buffers tells them apart.
-  std::uint8_t last_virtual_channel(std::uint32_t link) const {
-    return held_behind(link) ? static_cast<std::uint8_t>(params(link).virtual_channels - 1) : std::uint8_t{0};
+  /// Those in use on a link: only who keeps buffers tells them apart.
+  std::uint8_t virtual_channels(std::uint32_t link) const {
+    return held_behind(link) ? static_cast<std::uint8_t>(params(link).virtual_channels) : std::uint8_t{1};
   }
 
  private:

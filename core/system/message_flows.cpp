@@ -48,7 +48,7 @@ class Collector {
 
  private:
   void send(NodeId from, NodeId to, ClassSet classes) {
-    for (RouteTurns::Sender& known : flows_.to[to.index()]) {
+    for (RouteWalk::Sender& known : flows_.to[to.index()]) {
       if (known.node != from.index()) continue;
       known.classes |= classes;
       return;
@@ -61,21 +61,21 @@ class Collector {
 
 }  // namespace
 
-void MessageFlows::add_to(RouteTurns& turns, const System& system) const {
+void MessageFlows::add_to(RouteWalk& walk, const System& system) const {
   if (system.router().detours()) {
     std::map<std::uint32_t, ClassSet> classes;
     for (const auto& [destination, senders] : to) {
-      for (const RouteTurns::Sender& sender : senders) classes[sender.node] |= sender.classes;
+      for (const RouteWalk::Sender& sender : senders) classes[sender.node] |= sender.classes;
     }
-    std::vector<RouteTurns::Sender> senders;
+    std::vector<RouteWalk::Sender> senders;
     for (const auto& [node, sent] : classes) senders.push_back({node, sent});
     std::vector<std::uint32_t> switches;
     for (std::uint32_t node = 0; node < system.topology().size(); ++node) {
       if (system.topology().node(node).is_switch) switches.push_back(node);
     }
-    turns.add_detours(switches, senders);
+    walk.add_detours(switches, senders);
   }
-  for (const auto& [destination, senders] : to) turns.add(destination, senders);
+  for (const auto& [destination, senders] : to) walk.add(destination, senders);
 }
 
 MessageFlows message_flows(const System& system, bool all_requesters) {

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "interconnect/route_turns.hpp"
+#include "interconnect/route_walk.hpp"
 
 namespace cxloom {
 
@@ -13,7 +13,7 @@ class System;
 
 struct MessageFlows {
   /// By destination, who sends to it.
-  std::map<std::uint32_t, std::vector<RouteTurns::Sender>> to;
+  std::map<std::uint32_t, std::vector<RouteWalk::Sender>> to;
 
   /// A device that may keep what has come in, and its buffer, until messages of other classes have been sent and answered.
   struct Home {
@@ -26,7 +26,7 @@ struct MessageFlows {
   std::vector<Home> homes;
 
   /// Has all ways that they take looked at.
-  void add_to(RouteTurns& turns, const System& system) const;
+  void add_to(RouteWalk& walk, const System& system) const;
 };
 
 /// Those that devices and address map allow: of requesters with work, or of all.

@@ -61,6 +61,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   system_.check_reachability();
   for (const auto& each : system_.components()) each->start();
   note_unused_media();
+  note_unused_virtual_channels();
   if (spec_.outputs.series) sampler_ = std::make_unique<Sampler>(*kernel_, system_, *spec_.outputs.series);
   if (spec_.outputs.commands) record_commands();
 }
@@ -102,6 +103,15 @@ void Simulation::note_unused_media() {
     notes_.push_back(component->name() + " uses " + to_text(owner->memory_capacity()) + " of the " +
                      to_text(*held) + " that its media hold");
   }
+}
+
+void Simulation::note_unused_virtual_channels() {
+  const bool wanted = std::ranges::any_of(
+      system_.links(), [](const System::LinkView& link) { return link.params->virtual_channels > 1; });
+  if (!wanted || !system_.router().plan().turns.empty()) return;
+  notes_.emplace_back(
+      "virtual_channels have no effect: only switches with queues at their inputs (queueing: voq or fifo) "
+      "tell those of a link with credits apart");
 }
 
 void Simulation::record_commands() {

@@ -100,6 +100,7 @@ class Simulation final : private RequestObserver {
   enum class Window : std::uint8_t { kBefore, kOpen, kAfter };
 
   void note_unused_media();
+  void note_unused_virtual_channels();
   void record_commands();
   void give_work();
   Sequencer& requester_at(const std::string& device) const;

@@ -2,11 +2,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <numeric>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/digraph.hpp"
+#include "interconnect/dateline_levels.hpp"
 #include "interconnect/datelines.hpp"
 #include "interconnect/route_turns.hpp"
+#include "protocol/lane.hpp"
+#include "system/channel_graph.hpp"
 #include "system/link_buffers.hpp"
 #include "system/message_flows.hpp"
 #include "system/system.hpp"
@@ -15,59 +22,66 @@ namespace cxloom {
 
 namespace {
 
-constexpr std::uint8_t kTried = 15;  // virtual channels that datelines may need while they are compared
-
 class Planner {
  public:
   explicit Planner(const System& system)
-      : system_(system),
-        topology_(system.topology()),
-        buffers_(system),
-        flows_(message_flows(system, true)) {}
+      : system_(system), topology_(system.topology()), buffers_(system), flows_(message_flows(system, true)) {
+    flows_.homes.clear();  // virtual channels do not help against what they keep
+  }
 
   bool needed() const {
     for (std::uint32_t link = 0; link < buffers_.links().size(); ++link) {
-      if (buffers_.last_virtual_channel(link) > 0) return true;
+      if (buffers_.virtual_channels(link) > 1) return true;
     }
     return false;
   }
 
-  std::vector<std::unique_ptr<VirtualChannelTurns>> plan() const {
-    const Datelines datelines =
-        find_datelines(dependences(), ranks(), fewest(), [this](const Datelines& tried) {
-          return walked([&](std::uint32_t link, std::uint16_t out, std::uint8_t from) {
-                   return after(tried, link, out, from);
-                 }).last_virtual_channel() +
-                 1U;
-        });
-    std::vector<std::unique_ptr<VirtualChannelTurns>> turns(topology_.size());
-    for (std::uint32_t node = 0; node < topology_.size(); ++node) {
-      if (topology_.node(node).forwards && buffers_.keeps(node)) turns[node] = turns_of(node, datelines);
+  // The fewest levels with which some candidate closes no circle. A message that would go higher than the last level stays there,
+  // which may be enough.
+  VirtualChannelPlan plan() const {
+    const std::vector<Datelines> candidates = candidate_datelines(dependences(), ranks());
+    DatelineLevels levels(topology_, buffers_.links(), system_.router(), candidates,
+                          [this](std::uint32_t link) { return buffers_.held_behind(link); });
+    flows_.add_to(levels, system_);
+    std::vector<std::size_t> order(candidates.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return levels.highest(i); });
+    const std::size_t tried = std::clamp<std::size_t>(kMostWork / work(), 1, order.size());
+    for (unsigned count = 1; count <= kMostVirtualChannels; ++count) {
+      for (const std::size_t i : std::span(order).first(tried)) {
+        if (levels.highest(i) < count || !has_circle(candidates[i], count))
+          return plan_of(candidates[i], count);
+      }
     }
-    return turns;
+    return plan_of(candidates[order.front()], levels.highest(order.front()) + 1U);
   }
 
  private:
-  RouteTurns walked(const RouteTurns::Plan& plan) const {
-    RouteTurns turns(topology_, buffers_.links(), system_.router(), kTried + 1U, plan);
-    flows_.add_to(turns, system_);
-    return turns;
+  // Turns that are looked at, of all tries for a number of levels: about a second.
+  static constexpr std::size_t kMostWork = 20'000'000;
+
+  std::size_t work() const { return 1 + flows_.to.size() * buffers_.links().size(); }
+
+  // If all links had so many virtual channels.
+  bool has_circle(const Datelines& datelines, unsigned levels) const {
+    const VirtualChannelPlan plan = plan_of(datelines, levels, levels);
+    return !ChannelGraph(system_, flows_, plan).graph().circle().empty();
   }
 
-  // That a link has on which it matters.
-  unsigned fewest() const {
-    unsigned fewest = kTried;
-    for (std::uint32_t link = 0; link < buffers_.links().size(); ++link) {
-      if (topology_.node(buffers_.links().from(link)).is_switch && buffers_.held_behind(link))
-        fewest = std::min(fewest, buffers_.last_virtual_channel(link) + 1U);
+  // `given`: virtual channels of all links; zero: their own.
+  VirtualChannelPlan plan_of(const Datelines& datelines, unsigned levels, unsigned given = 0) const {
+    VirtualChannelPlan plan{static_cast<std::uint8_t>(levels), {}};
+    plan.turns.resize(topology_.size());
+    for (std::uint32_t node = 0; node < topology_.size(); ++node) {
+      if (topology_.node(node).forwards && buffers_.keeps(node))
+        plan.turns[node] = turns_of(node, datelines, plan.levels, given);
     }
-    return fewest;
+    return plan;
   }
-
   // Of links, whatever the class.
   Digraph dependences() const {
     const DirectedLinks& links = buffers_.links();
-    RouteTurns turns(topology_, links, system_.router(), 1, {});
+    RouteTurns turns(topology_, links, system_.router());
     flows_.add_to(turns, system_);
     std::vector<Digraph::Edge> edges;
     for (std::uint32_t link = 0; link < links.size(); ++link) {
@@ -82,14 +96,14 @@ class Planner {
   }
 
   // The nodes in the order of a search, breadth first, from some of the switches.
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> ranks() const {
+  std::vector<LinkRanks> ranks() const {
     constexpr std::size_t kRoots = 4;
     std::vector<std::uint32_t> roots;
     for (std::uint32_t node = 0; node < topology_.size(); ++node) {
       if (topology_.node(node).is_switch) roots.push_back(node);
     }
     const std::size_t count = std::min(kRoots, roots.size());
-    std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> all;
+    std::vector<LinkRanks> all;
     for (std::size_t i = 0; i < count; ++i) {
       const std::vector<std::uint32_t> rank = distances_from(roots[i * roots.size() / count]);
       auto& each = all.emplace_back();
@@ -114,23 +128,17 @@ class Planner {
     return rank;
   }
 
-  // As the switches do, with as many virtual channels as it takes.
-  std::uint8_t after(const Datelines& datelines, std::uint32_t link, std::uint16_t out,
-                     std::uint8_t from) const {
-    const std::uint32_t next = buffers_.links().leaving(buffers_.links().to(link), out);
-    if (!buffers_.held_behind(link) || !buffers_.held_behind(next) || datelines.restarts(link, next))
-      return 0;
-    return std::min<std::uint8_t>(kTried,
-                                  static_cast<std::uint8_t>(from + (datelines.crossed(link, next) ? 1 : 0)));
-  }
-
-  std::unique_ptr<VirtualChannelTurns> turns_of(std::uint32_t node, const Datelines& datelines) const {
+  std::unique_ptr<VirtualChannelTurns> turns_of(std::uint32_t node, const Datelines& datelines,
+                                                std::uint8_t levels, unsigned given) const {
     const DirectedLinks& links = buffers_.links();
     const auto hops = topology_.hops(node);
-    std::vector<std::uint8_t> last;
-    for (const Topology::Hop& out : hops)
-      last.push_back(buffers_.last_virtual_channel(links.leaving(node, out.port)));
-    auto turns = std::make_unique<VirtualChannelTurns>(std::move(last));
+    std::vector<std::uint8_t> channels;
+    for (const Topology::Hop& out : hops) {
+      const std::uint32_t link = links.leaving(node, out.port);
+      const bool more = given > 0 && buffers_.held_behind(link);
+      channels.push_back(more ? static_cast<std::uint8_t>(given) : buffers_.virtual_channels(link));
+    }
+    auto turns = std::make_unique<VirtualChannelTurns>(std::move(channels), levels);
     using Turn = VirtualChannelTurns::Turn;
     for (const Topology::Hop& in : hops) {
       const std::uint32_t link = links.entering(node, in.port);
@@ -154,9 +162,9 @@ class Planner {
 
 }  // namespace
 
-std::vector<std::unique_ptr<VirtualChannelTurns>> plan_virtual_channels(const System& system) {
+VirtualChannelPlan plan_virtual_channels(const System& system, bool always) {
   const Planner planner(system);
-  if (!planner.needed()) return {};
+  if (!always && !planner.needed()) return {};
   return planner.plan();
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from validation.systems import Spec, changed, generated, run
 
@@ -96,6 +98,67 @@ def test_cached_write_backs_do_not_deadlock_the_requester() -> None:
     outcome = run(changed(spec, ("run.warmup", 100)))
     assert outcome.completed == 2100
     assert outcome.summary["write_backs"] > 1500
+
+
+FABRICS: list[tuple[str, Spec]] = [
+    ("tree", {"leaves": 8}),
+    ("ring", {"switches": 8}),
+    ("mesh", {"size": [3, 4]}),
+    ("hypercube", {"dimensions": 3}),
+    ("dragonfly", {"switches_per_group": 3, "global_links": 1, "devices_per_switch": 2}),
+]
+
+
+def saturated(kind: str, shape: Spec, routing: str, channels: int) -> float | None:
+    """Bandwidth of a fabric with few buffers; none: it deadlocks."""
+    link = {"bandwidth": "8GB/s", "credits": 4}
+    spec = generated(
+        kind,
+        {"requests": 2000, "footprint": "16MiB", "reads": 0.0, "size": "64B"},
+        placement="paired",
+        switch={"kind": "switch", "queueing": "voq"},
+        link={**link, "virtual_channels": channels},
+        edge_link=link,
+        **shape,
+    )
+    spec["run"] |= {"routing": routing, "warmup": 200}
+    try:
+        return run(spec).bandwidth
+    except SimulationError:
+        assert _core.check(spec, {})["deadlock"]["possible"]
+        return None
+
+
+@pytest.mark.parametrize("routing", ["deterministic", "adaptive"])
+@pytest.mark.parametrize(("kind", "shape"), FABRICS)
+def test_more_virtual_channels_cost_no_bandwidth_and_gain_some(kind: str, shape: Spec, routing: str) -> None:
+    """Those that no dateline needs keep pairs of devices out of each other's way."""
+    rates = [saturated(kind, shape, routing, channels) or 0.0 for channels in range(1, 5)]
+    for fewer, more in pairwise(rates):
+        assert more > 0.98 * fewer
+    assert rates[-1] > 1.05 * rates[0]
+    proven = [rate for rate in rates if rate]
+    assert kind == "hypercube" or proven[-1] > 1.2 * proven[0]
+
+
+def test_virtual_channels_that_nobody_tells_apart_are_noted() -> None:
+    link = {"credits": 4, "virtual_channels": 2}
+    note = "virtual_channels have no effect"
+    for queueing, told in (("output", True), ("voq", False), ("fifo", False)):
+        spec = generated("ring", {}, switches=6, switch={"kind": "switch", "queueing": queueing}, link=link)
+        assert any(note in each for each in _core.check(spec, {})["notes"]) == told
+
+
+def test_check_says_how_many_virtual_channels_the_routes_need() -> None:
+    found = _core.check(ring("voq", 1), {})["deadlock"]
+    assert found["virtual_channels_needed"] == 2
+    for channels, possible in ((2, False), (4, False)):
+        more = ring("voq", 1)
+        for link in more["links"]:
+            link["virtual_channels"] = channels
+        proven = _core.check(more, {})["deadlock"]
+        assert (proven["possible"], proven["virtual_channels_needed"]) == (possible, 2)
+    assert _core.check(ring("voq", None), {})["deadlock"]["virtual_channels_needed"] is None
 
 
 def test_check_shows_the_circle_and_proves_that_there_is_none() -> None:

@@ -96,9 +96,11 @@ def _show_deadlock(out: Console, deadlock: Mapping[str, Any]) -> None:
     """Whether routes and buffers can close a circle, and which."""
     if not deadlock["channels"]:
         return
+    needed = deadlock["virtual_channels_needed"]
     if not deadlock["possible"]:
         proof = f"no circle of {counted(deadlock['channels'], 'channel')} with limited buffers"
-        out.print(Text(f"deadlock: impossible, {proof}"))
+        channels = f"; the routes need {needed} virtual channels" if needed > 1 else ""
+        out.print(Text(f"deadlock: impossible, {proof}{channels}"))
         return
     circle = deadlock["circle"]
     out.print(Text("deadlock: possible, each of these channels may wait for the next:", style="bold"))
@@ -107,6 +109,10 @@ def _show_deadlock(out: Console, deadlock: Mapping[str, Any]) -> None:
     if len(circle) > _ROWS:
         out.print(Text(f"  and {len(circle) - _ROWS} more"))
     out.print(Text("  ... and the last one for the first"))
+    if needed > 1:
+        out.print(
+            Text(f"  the routes need {needed} virtual channels between switches (virtual_channels of links)")
+        )
 
 
 def _memory(size: int) -> str:

@@ -1,0 +1,69 @@
+// Follows the routes of messages through a topology, link by link: what proofs and plans about all routes are made with.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "interconnect/directed_links.hpp"
+#include "interconnect/routing.hpp"
+#include "interconnect/topology.hpp"
+#include "protocol/message.hpp"
+
+namespace cxloom {
+
+/// Message classes, a bit each.
+using ClassSet = std::uint32_t;
+
+constexpr ClassSet set_of(Channel channel) { return 1U << static_cast<unsigned>(channel); }
+
+/// Who derives from it keeps a state for each link, and is told of the turns of all messages to one destination: a turn into a
+/// link comes before every turn out of it.
+class RouteWalk {
+ public:
+  struct Sender {
+    std::uint32_t node;
+    ClassSet classes;  ///< that it sends
+  };
+
+  /// Messages go from these nodes to that one.
+  void add(std::uint32_t destination, std::span<const Sender> senders);
+  /// Messages may go from these nodes first to one of `switches`, and from there on. To be said before `add`.
+  void add_detours(std::span<const std::uint32_t> switches, std::span<const Sender> senders);
+
+ protected:
+  /// All must outlive it.
+  RouteWalk(const Topology& topology, const DirectedLinks& links, Router& router);
+  ~RouteWalk() = default;
+
+  /// Messages of these classes leave a device by this link.
+  virtual void leave(std::uint32_t link, ClassSet classes) = 0;
+  /// What comes by `link` may go on by the port `out` of the node that it reaches, which is the link `next`.
+  virtual void turn(std::uint32_t link, std::uint16_t out, std::uint32_t next) = 0;
+  /// What is known of this link belongs to messages that are done with.
+  virtual void forget(std::uint32_t link) = 0;
+  /// What has come by this link is at the end of a detour.
+  virtual void end_detour(std::uint32_t link) = 0;
+  /// Such messages go on from there, of these classes.
+  virtual void go_on(std::uint32_t link, ClassSet classes) = 0;
+
+ private:
+  void begin(const Sender& sender, Message& message);
+  void visit(std::uint32_t link);
+  void discover(const Message& message);
+  void follow(const Message& message);
+  void forget_all();
+
+  const Topology& topology_;
+  const DirectedLinks& links_;
+  Router& router_;
+  std::vector<std::uint32_t> detoured_;  // by which messages come to the ends of detours
+  // Of the messages that are looked at.
+  std::vector<std::uint32_t> found_;                  // links, each before it is looked where it leads
+  std::vector<std::uint32_t> into_;                   // by link: turns into it
+  std::vector<bool> seen_;                            // by link
+  std::vector<std::span<const std::uint16_t>> ways_;  // by link: ports that lead on
+  std::vector<std::uint32_t> ready_;
+};
+
+}  // namespace cxloom

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -46,21 +45,20 @@ class Planner {
     std::vector<std::size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return levels.highest(i); });
-    const std::size_t tried = std::clamp<std::size_t>(kMostWork / work(), 1, order.size());
-    for (unsigned count = 1; count <= kMostVirtualChannels; ++count) {
-      for (const std::size_t i : std::span(order).first(tried)) {
-        if (levels.highest(i) < count || !has_circle(candidates[i], count))
-          return plan_of(candidates[i], count);
+    if (flows_.to.size() * buffers_.links().size() < kLarge) {
+      for (unsigned count = 1; count <= kMostVirtualChannels; ++count) {
+        for (const std::size_t i : order) {
+          if (levels.highest(i) < count || !has_circle(candidates[i], count))
+            return plan_of(candidates[i], count);
+        }
       }
     }
     return plan_of(candidates[order.front()], levels.highest(order.front()) + 1U);
   }
 
  private:
-  // Turns that are looked at, of all tries for a number of levels: about a second.
-  static constexpr std::size_t kMostWork = 20'000'000;
-
-  std::size_t work() const { return 1 + flows_.to.size() * buffers_.links().size(); }
+  // Pairs of a destination and a link from which on each look at all routes takes seconds.
+  static constexpr std::size_t kLarge = 2'000'000;
 
   // If all links had so many virtual channels.
   bool has_circle(const Datelines& datelines, unsigned levels) const {

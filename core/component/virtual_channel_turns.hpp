@@ -43,11 +43,21 @@ class VirtualChannelTurns {
   /// The virtual channel by which a message that has come in by `in` and virtual channel `from` goes on by `out`.
   std::uint8_t after(std::uint16_t in, std::uint16_t out, std::uint8_t from, const Message& message) const {
     const std::uint8_t level = level_after(in, out, static_cast<std::uint8_t>(from % levels_));
-    const unsigned groups = (channels_[out] - level + levels_ - 1U) / levels_;
-    return static_cast<std::uint8_t>(level + levels_ * group_of(message, groups));
+    return static_cast<std::uint8_t>(level + levels_ * group_of(message, groups(out, level)));
+  }
+  /// All by which some message may go on, a bit each.
+  unsigned all_after(std::uint16_t in, std::uint16_t out, std::uint8_t from) const {
+    const std::uint8_t level = level_after(in, out, static_cast<std::uint8_t>(from % levels_));
+    unsigned all = 0;
+    for (unsigned group = 0; group < groups(out, level); ++group) all |= 1U << (level + levels_ * group);
+    return all;
   }
 
  private:
+  // Virtual channels of a level.
+  unsigned groups(std::uint16_t out, std::uint8_t level) const {
+    return (channels_[out] - level + levels_ - 1U) / levels_;
+  }
   // With one group more, each of the others has fewer pairs and none that it did not have: more virtual channels never let more
   // messages wait behind each other.
   static unsigned group_of(const Message& message, unsigned groups) {

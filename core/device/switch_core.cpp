@@ -33,7 +33,6 @@ void SwitchCore::start() {
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
     releases_ |= owner_.port(i).returns_credits();
   }
-  turns_ = fabric_.routes->turns(owner_.id());
   load_routes();
   if (!arbitrates()) return;
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
@@ -43,6 +42,7 @@ void SwitchCore::start() {
 }
 
 void SwitchCore::load_routes() {
+  turns_ = fabric_.routes->turns(owner_.id());
   fixed_ports_ = fabric_.routes->fixed_ports(owner_.id());
   if (failed_) std::fill(fixed_ports_.begin(), fixed_ports_.end(), Routes::kVaries);
   if (arbitrates()) return;

@@ -7,8 +7,9 @@
 namespace cxloom {
 
 DatelineLevels::DatelineLevels(const Topology& topology, const DirectedLinks& links, Router& router,
-                               std::span<const Datelines> candidates, const Held& held)
-    : RouteWalk(topology, links, router),
+                               const RouteTable& table, std::span<const Datelines> candidates,
+                               const Held& held)
+    : RouteWalk(topology, links, router, {&table}),
       component_(candidates.front().component),
       order_(links.size()),
       levels_(links.size()) {

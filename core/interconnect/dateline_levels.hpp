@@ -22,7 +22,7 @@ class DatelineLevels final : public RouteWalk {
 
   /// All must outlive it. At most kMost candidates, with the same components.
   DatelineLevels(const Topology& topology, const DirectedLinks& links, Router& router,
-                 std::span<const Datelines> candidates, const Held& held);
+                 const RouteTable& table, std::span<const Datelines> candidates, const Held& held);
 
   /// With this candidate no message goes higher.
   unsigned highest(std::size_t candidate) const { return highest_[candidate]; }

@@ -1,4 +1,4 @@
-// The turns of all routes in use: from which link into which a message may go on, by class and level of its virtual channel.
+// The turns of all routes in use: from which link into which a message may go on, by class and virtual channel.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,18 @@ namespace cxloom {
 
 class RouteTurns final : public RouteWalk {
  public:
-  /// The level at which a message that comes in by a link, at a level, and goes on by the port `out`, goes on.
-  using Plan = std::function<std::uint8_t(std::uint32_t link, std::uint16_t out, std::uint8_t level)>;
+  /// The virtual channels, a bit each, by which a message that comes in by a link and virtual channel goes on by the port `out`, by a
+  /// table.
+  using Plan = std::function<unsigned(std::size_t table, std::uint32_t link, std::uint16_t out,
+                                      std::uint8_t virtual_channel)>;
 
-  /// All must outlive it. There are so many levels, at least all those of the plan; without a plan one.
-  RouteTurns(const Topology& topology, const DirectedLinks& links, Router& router, unsigned levels = 1,
-             Plan plan = {});
+  /// All must outlive it. Each class has so many virtual channels, at least all those of the plan; without a plan one.
+  RouteTurns(const Topology& topology, const DirectedLinks& links, Router& router, const RouteTables& tables,
+             unsigned virtual_channels = 1, Plan plan = {});
 
-  /// Those that may turn from a link, at a level, into the port `out` of the node that it reaches.
-  ClassSet classes(std::uint32_t link, std::uint8_t level, std::uint16_t out) const {
-    return turns_[(first_[link] + out) * levels_ + level];
+  /// Those that may turn from a link and virtual channel into the port `out` of the node that it reaches, by a table.
+  ClassSet classes(std::size_t table, std::uint32_t link, std::uint8_t channel, std::uint16_t out) const {
+    return turns_[table][(first_[link] + out) * virtual_channels_ + channel];
   }
 
  private:
@@ -30,13 +32,15 @@ class RouteTurns final : public RouteWalk {
   void end_detour(std::uint32_t link) override;
   void go_on(std::uint32_t link, ClassSet classes) override;
 
-  ClassSet& entered(std::uint32_t link, unsigned level) { return entered_[link * levels_ + level]; }
+  ClassSet& entered(std::uint32_t link, unsigned channel) {
+    return entered_[link * virtual_channels_ + channel];
+  }
 
-  unsigned levels_;
+  unsigned virtual_channels_;
   Plan plan_;
-  std::vector<std::size_t> first_;  // by link, of its turns
-  std::vector<ClassSet> turns_;     // by level, too
-  std::vector<ClassSet> entered_;   // by link and level: of the destination that is looked at
+  std::vector<std::size_t> first_;            // by link, of its turns
+  std::vector<std::vector<ClassSet>> turns_;  // by table; by turn and virtual channel
+  std::vector<ClassSet> entered_;   // by link and virtual channel: of the destination that is looked at
   std::vector<ClassSet> detoured_;  // the same, at ends of detours
 };
 

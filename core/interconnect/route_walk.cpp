@@ -1,13 +1,17 @@
 #include "interconnect/route_walk.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/error.hpp"
 
 namespace cxloom {
 
-RouteWalk::RouteWalk(const Topology& topology, const DirectedLinks& links, Router& router)
+RouteWalk::RouteWalk(const Topology& topology, const DirectedLinks& links, Router& router, RouteTables tables)
     : topology_(topology),
       links_(links),
       router_(router),
+      tables_(std::move(tables)),
       into_(links.size()),
       seen_(links.size()),
       ways_(links.size()) {}
@@ -20,12 +24,14 @@ void RouteWalk::visit(std::uint32_t link) {
 
 // All links on the ways from those that are known, and how many turns lead into each.
 void RouteWalk::discover(const Message& message) {
-  for (std::size_t i = 0; i < found_.size(); ++i) {
-    const std::uint32_t link = found_[i];
+  std::size_t looked_at = 0;
+  while (looked_at < found_.size()) {
+    const std::uint32_t link = found_[looked_at++];
     const std::uint32_t node = links_.to(link);
     ways_[link] = {};
     if (node == message.destination.index() || !topology_.node(node).forwards) continue;
-    ways_[link] = router_.ways(node, message);
+    ways_[link] = router_.ways(*tables_[table_], node, message);
+    if (ways_[link].empty() && table_ > 0) dead_ends_.push_back({message.destination.index(), node, table_});
     for (const std::uint16_t out : ways_[link]) {
       const std::uint32_t next = links_.leaving(node, out);
       ++into_[next];
@@ -58,7 +64,8 @@ void RouteWalk::begin(const Sender& sender, Message& message) {
   static constexpr std::uint16_t kOnly = 0;  // who has one port needs no route
   message.source = NodeId{sender.node};
   const bool only = topology_.hops(sender.node).size() == 1;
-  for (const std::uint16_t out : only ? std::span(&kOnly, 1) : router_.ways(sender.node, message)) {
+  for (const std::uint16_t out :
+       only ? std::span(&kOnly, 1) : router_.ways(*tables_[table_], sender.node, message)) {
     const std::uint32_t link = links_.leaving(sender.node, out);
     visit(link);
     leave(link, sender.classes);
@@ -88,23 +95,35 @@ void RouteWalk::add_detours(std::span<const std::uint32_t> switches, std::span<c
   }
 }
 
+// What has come by one table goes on by the next.
+void RouteWalk::send(std::span<const Sender> senders, Message& message) {
+  for (table_ = 0; table_ < tables_.size(); ++table_) {
+    for (const Sender& sender : senders) {
+      if (sender.since <= table_ && sender.node != message.destination.index()) begin(sender, message);
+    }
+    follow(message);
+  }
+  table_ = 0;
+}
+
 void RouteWalk::add(std::uint32_t destination, std::span<const Sender> senders) {
   Message message;
   message.destination = NodeId{destination};
+  const std::size_t together = router_.goes_by_source() ? 1 : std::max<std::size_t>(1, senders.size());
+  for (std::size_t i = 0; i < senders.size(); i += together) {
+    send(senders.subspan(i, together), message);
+    forget_all();
+  }
+  if (detoured_.empty()) return;
   ClassSet sent = 0;
   for (const Sender& sender : senders) {
-    if (sender.node == destination) continue;
-    begin(sender, message);
-    sent |= sender.classes;
-    if (!router_.goes_by_source()) continue;
-    follow(message);
-    forget_all();
+    if (sender.node != destination) sent |= sender.classes;
   }
   for (const std::uint32_t link : detoured_) {
     visit(link);
     go_on(link, sent);
   }
-  follow(message);
+  send({}, message);
   forget_all();
 }
 

@@ -17,24 +17,39 @@ using ClassSet = std::uint32_t;
 
 constexpr ClassSet set_of(Channel channel) { return 1U << static_cast<unsigned>(channel); }
 
-/// Who derives from it keeps a state for each link, and is told of the turns of all messages to one destination: a turn into a
-/// link comes before every turn out of it.
+/// Routes that follow each other while messages are under way: what has come by the ways of one goes on by those of the next.
+using RouteTables = std::vector<const RouteTable*>;
+
+/// Who derives from it keeps a state for each link, and is told of the turns of all messages to one destination, by one table after
+/// the other: a turn into a link comes before every turn out of it.
 class RouteWalk {
  public:
   struct Sender {
     std::uint32_t node;
-    ClassSet classes;  ///< that it sends
+    ClassSet classes;       ///< that it sends
+    std::size_t since = 0;  ///< the first table during which it does
+  };
+  /// Messages to a destination come to a node from which, by a table other than the first, no way leads there any more.
+  struct DeadEnd {
+    std::uint32_t destination;
+    std::uint32_t node;
+    std::size_t table;
   };
 
   /// Messages go from these nodes to that one.
   void add(std::uint32_t destination, std::span<const Sender> senders);
   /// Messages may go from these nodes first to one of `switches`, and from there on. To be said before `add`.
   void add_detours(std::span<const std::uint32_t> switches, std::span<const Sender> senders);
+  /// Of all that has been added.
+  const std::vector<DeadEnd>& dead_ends() const { return dead_ends_; }
 
  protected:
-  /// All must outlive it.
-  RouteWalk(const Topology& topology, const DirectedLinks& links, Router& router);
+  /// All must outlive it. Detours are for a single table.
+  RouteWalk(const Topology& topology, const DirectedLinks& links, Router& router, RouteTables tables);
   ~RouteWalk() = default;
+
+  /// The table of the turns that are told of now.
+  std::size_t table() const { return table_; }
 
   /// Messages of these classes leave a device by this link.
   virtual void leave(std::uint32_t link, ClassSet classes) = 0;
@@ -52,11 +67,15 @@ class RouteWalk {
   void visit(std::uint32_t link);
   void discover(const Message& message);
   void follow(const Message& message);
+  void send(std::span<const Sender> senders, Message& message);
   void forget_all();
 
   const Topology& topology_;
   const DirectedLinks& links_;
   Router& router_;
+  RouteTables tables_;
+  std::size_t table_ = 0;
+  std::vector<DeadEnd> dead_ends_;
   std::vector<std::uint32_t> detoured_;  // by which messages come to the ends of detours
   // Of the messages that are looked at.
   std::vector<std::uint32_t> found_;                  // links, each before it is looked where it leads

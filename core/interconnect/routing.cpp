@@ -11,15 +11,15 @@ namespace cxloom {
 Router::Router(const Topology& topology, const RouteTable& table, std::unique_ptr<RoutingStrategy> strategy)
     : topology_(topology), table_(table), strategy_(std::move(strategy)), detours_(strategy_->detours()) {}
 
-Junction Router::junction(std::uint32_t node, std::uint32_t target) const {
-  return {table_, node, target, node < components_.size() ? components_[node].get() : nullptr};
+Junction Router::junction(const RouteTable& table, std::uint32_t node, std::uint32_t target) const {
+  return {table, node, target, node < components_.size() ? components_[node].get() : nullptr};
 }
 
 // What a strategy of a plug-in chooses may be anything.
-std::uint16_t Router::choose(std::span<const std::uint16_t> hops, const Message& message, std::uint32_t node,
-                             std::uint32_t target) {
+std::uint16_t Router::choose(std::span<const std::uint16_t> hops, const Message& message,
+                             const Junction& here) {
   if (hops.empty()) return kNowhere;
-  const std::size_t chosen = strategy_->choose(message, junction(node, target));
+  const std::size_t chosen = strategy_->choose(message, here);
   if (chosen >= hops.size()) [[unlikely]] {
     throw InternalError("the routing strategy chose way " + std::to_string(chosen) + " of " +
                         std::to_string(hops.size()) + ", which begin at 0");
@@ -32,7 +32,7 @@ std::uint32_t Router::next_target(Message& message, std::uint32_t node) {
   const std::uint32_t destination = message.destination.index();
   if (message.via == kViaUndecided) {
     if (!topology_.node(node).is_switch) return destination;
-    const std::uint32_t via = strategy_->detour(message, junction(node, destination));
+    const std::uint32_t via = strategy_->detour(message, junction(table_, node, destination));
     const bool reached = via != kNoDetour && via < table_.size() &&
                          table_.distance(node, via) != RouteTable::kUnreachable &&
                          topology_.node(via).forwards;
@@ -46,11 +46,12 @@ std::uint32_t Router::next_target(Message& message, std::uint32_t node) {
   return destination;
 }
 
-std::span<const std::uint16_t> Router::ways(std::uint32_t node, const Message& message) {
+std::span<const std::uint16_t> Router::ways(const RouteTable& table, std::uint32_t node,
+                                            const Message& message) {
   const std::uint32_t destination = message.destination.index();
-  const auto hops = table_.next_hops(node, destination);
+  const auto hops = table.next_hops(node, destination);
   if (hops.size() <= 1 || strategy_->decided_by() == DecidedBy::kMessage) return hops;
-  const std::uint16_t chosen = choose(hops, message, node, destination);
+  const std::uint16_t chosen = choose(hops, message, junction(table, node, destination));
   return hops.subspan(static_cast<std::size_t>(std::find(hops.begin(), hops.end(), chosen) - hops.begin()),
                       1);
 }
@@ -65,7 +66,8 @@ std::vector<std::uint16_t> Router::fixed_ports(NodeId node) {
     if (hops.empty() || (detours_ && table_.distance(node.index(), destination) > 1)) continue;
     if (hops.size() > 1 && strategy_->decided_by() != DecidedBy::kDestination) continue;
     probe.destination = NodeId{destination};
-    ports[destination] = hops.size() == 1 ? hops[0] : choose(hops, probe, node.index(), destination);
+    ports[destination] =
+        hops.size() == 1 ? hops[0] : choose(hops, probe, junction(table_, node.index(), destination));
   }
   return ports;
 }

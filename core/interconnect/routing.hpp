@@ -31,7 +31,7 @@ class Router final : public Routes {
     const auto hops = table_.next_hops(node.index(), target);
     if (hops.size() == 1) [[likely]]
       return hops[0];
-    return choose(hops, message, node.index(), target);
+    return choose(hops, message, junction(table_, node.index(), target));
   }
   std::vector<std::uint16_t> fixed_ports(NodeId node) override;
   bool keeps_order() const override { return strategy_->keeps_order(); }
@@ -40,15 +40,15 @@ class Router final : public Routes {
   void plan(VirtualChannelPlan plan) { plan_ = std::move(plan); }
   const VirtualChannelPlan& plan() const { return plan_; }
 
-  /// The ports by which messages with this source and destination may leave `node`; empty: none leads there. Detours aside.
-  std::span<const std::uint16_t> ways(std::uint32_t node, const Message& message);
+  /// The ports by which messages with this source and destination may leave `node`, if these were the shortest ways; empty: none leads
+  /// there. Detours aside.
+  std::span<const std::uint16_t> ways(const RouteTable& table, std::uint32_t node, const Message& message);
   /// These may differ for different sources.
   bool goes_by_source() const { return strategy_->decided_by() == DecidedBy::kPair; }
 
  private:
-  Junction junction(std::uint32_t node, std::uint32_t target) const;
-  std::uint16_t choose(std::span<const std::uint16_t> hops, const Message& message, std::uint32_t node,
-                       std::uint32_t target);
+  Junction junction(const RouteTable& table, std::uint32_t node, std::uint32_t target) const;
+  std::uint16_t choose(std::span<const std::uint16_t> hops, const Message& message, const Junction& here);
   std::uint32_t next_target(Message& message, std::uint32_t node);
 
   const Topology& topology_;

@@ -171,8 +171,16 @@ Value deadlock_of(const System& system) {
   const DeadlockCheck check = check_deadlock(system);
   Value::List circle;
   for (const std::string& channel : check.circle) circle.emplace_back(channel);
+  Value from;
+  if (check.from) {
+    from = Value::Map{{"at", to_text(check.from->at)},
+                      {"event", check.from->cause},
+                      {"only_while_routes_change", check.only_while_routes_change}};
+  }
   return Value::Map{
       {"possible", check.possible()},
+      {"from", std::move(from)},
+      {"epochs", number(check.epochs)},
       {"circle", std::move(circle)},
       {"channels", number(check.channels)},
       {"dependences", number(check.dependences)},

@@ -6,12 +6,15 @@
 
 #include "component/component.hpp"
 #include "interconnect/link_end.hpp"
+#include "protocol/lane.hpp"
 #include "system/system.hpp"
 
 namespace cxloom {
 
-ChannelGraph::ChannelGraph(const System& system, const MessageFlows& flows, const VirtualChannelPlan& plan)
-    : system_(system), plan_(plan), buffers_(system), links_(buffers_.links()), levels_(plan.levels) {
+ChannelGraph::ChannelGraph(const System& system, const MessageFlows& flows, std::vector<Phase> phases)
+    : system_(system), phases_(std::move(phases)), buffers_(system), links_(buffers_.links()) {
+  if (std::ranges::any_of(phases_, [](const Phase& phase) { return !phase.plan->turns.empty(); }))
+    virtual_channels_ = kMostVirtualChannels;
   for (std::uint32_t link = 0; link < links_.size(); ++link) {
     channels_ +=
         buffers_.virtual_channels(link) * static_cast<std::size_t>(std::popcount(buffers_.limited(link)));
@@ -25,45 +28,53 @@ ChannelGraph::ChannelGraph(const System& system, const MessageFlows& flows, cons
 
 std::string ChannelGraph::name_of(std::uint32_t channel) const {
   const auto which = channel % kChannelCount;
-  const auto level = static_cast<std::uint32_t>(channel / kChannelCount % levels_);
-  const auto link = static_cast<std::uint32_t>(channel / kChannelCount / levels_);
+  const auto number = static_cast<std::uint32_t>(channel / kChannelCount % virtual_channels_);
+  const auto link = static_cast<std::uint32_t>(channel / kChannelCount / virtual_channels_);
   const System::LinkView& view = system_.links()[links_.hop(link).link];
   const bool forward = view.forward->owner().id().index() == links_.from(link);
   return (forward ? view.forward : view.backward)->name() + " (" + std::string(kChannelNames[which]) +
-         (levels_ > 1 ? ", virtual channel " + std::to_string(level) : "") + ")";
+         (virtual_channels_ > 1 ? ", virtual channel " + std::to_string(number) : "") + ")";
 }
 
-std::uint8_t ChannelGraph::after(std::uint32_t link, std::uint16_t out, std::uint8_t level) const {
-  const VirtualChannelTurns* const turns = plan_.of(NodeId{links_.to(link)});
-  return turns ? turns->level_after(links_.hop(link).far_port, out, level) : std::uint8_t{0};
+unsigned ChannelGraph::after(std::size_t phase, std::uint32_t link, std::uint16_t out,
+                             std::uint8_t from) const {
+  const VirtualChannelTurns* const turns = phases_[phase].plan->of(NodeId{links_.to(link)});
+  return turns ? turns->all_after(links_.hop(link).far_port, out, from) : 1U;
 }
 
 void ChannelGraph::add_routes(const MessageFlows& flows) {
   const auto keeps = [](const auto& component) { return component->arbitrates(); };
   if (std::ranges::none_of(system_.components(), keeps)) return;
-  RouteTurns turns(
-      system_.topology(), links_, system_.router(), levels_,
-      [this](std::uint32_t link, std::uint16_t out, std::uint8_t level) { return after(link, out, level); });
+  RouteTables tables;
+  for (const Phase& phase : phases_) tables.push_back(phase.routes);
+  RouteTurns turns(system_.topology(), links_, system_.router(), tables, virtual_channels_,
+                   [this](std::size_t phase, std::uint32_t link, std::uint16_t out, std::uint8_t from) {
+                     return after(phase, link, out, from);
+                   });
   flows.add_to(turns, system_);
   for (std::uint32_t link = 0; link < links_.size(); ++link) {
     if (!buffers_.held_behind(link)) continue;
     for (const Topology::Hop& out : system_.topology().hops(links_.to(link))) {
-      for (unsigned i = 0; i < levels_; ++i) {
-        const auto level = static_cast<std::uint8_t>(i);
-        depend(link, level, out.port, turns.classes(link, level, out.port));
-      }
+      for (std::size_t phase = 0; phase < phases_.size(); ++phase) depend(phase, turns, link, out.port);
     }
   }
 }
 
 // What has come in by a link, on what it goes out by.
-void ChannelGraph::depend(std::uint32_t link, std::uint8_t level, std::uint16_t out, ClassSet classes) {
+void ChannelGraph::depend(std::size_t phase, const RouteTurns& turns, std::uint32_t link, std::uint16_t out) {
   const std::uint32_t next = links_.leaving(links_.to(link), out);
-  const std::uint8_t to = after(link, out, level);
-  for (ClassSet rest = classes & buffers_.limited(link) & buffers_.limited(next); rest != 0;
-       rest &= rest - 1) {
-    const auto which = static_cast<std::uint32_t>(std::countr_zero(rest));
-    edges_.emplace_back(vertex(link, level, which), vertex(next, to, which));
+  for (unsigned i = 0; i < virtual_channels_; ++i) {
+    const auto from = static_cast<std::uint8_t>(i);
+    const ClassSet classes =
+        turns.classes(phase, link, from, out) & buffers_.limited(link) & buffers_.limited(next);
+    if (classes == 0) continue;
+    for (unsigned onward = after(phase, link, out, from); onward != 0; onward &= onward - 1) {
+      const auto to = static_cast<std::uint32_t>(std::countr_zero(onward));
+      for (ClassSet rest = classes; rest != 0; rest &= rest - 1) {
+        const auto which = static_cast<std::uint32_t>(std::countr_zero(rest));
+        edges_.emplace_back(vertex(link, from, which), vertex(next, to, which));
+      }
+    }
   }
 }
 

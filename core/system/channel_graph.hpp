@@ -16,12 +16,17 @@ namespace cxloom {
 
 class System;
 
-/// A vertex is a directed link, a class, and a level: that messages of one level are spread over several virtual channels closes no
-/// circles.
+/// A vertex is a directed link, a virtual channel and a class.
 class ChannelGraph {
  public:
-  /// All must outlive it. An empty plan: one virtual channel for each class.
-  ChannelGraph(const System& system, const MessageFlows& flows, const VirtualChannelPlan& plan);
+  /// Routes, and the virtual channels that messages take on them. An empty plan: one for each class.
+  struct Phase {
+    const RouteTable* routes;
+    const VirtualChannelPlan* plan;
+  };
+  /// All must outlive it. Phases follow each other while messages are under way: a message that has come so far by the routes of one
+  /// goes on by those of the next, and what it has chosen by then it may still wait for.
+  ChannelGraph(const System& system, const MessageFlows& flows, std::vector<Phase> phases);
 
   /// Channels with limited buffers, each of the virtual channels in use.
   std::size_t channels() const { return channels_; }
@@ -29,20 +34,20 @@ class ChannelGraph {
   std::string name_of(std::uint32_t channel) const;
 
  private:
-  std::uint32_t vertex(std::uint32_t link, std::uint32_t level, std::uint32_t which) const {
-    return static_cast<std::uint32_t>((link * levels_ + level) * kChannelCount + which);
+  std::uint32_t vertex(std::uint32_t link, std::uint32_t virtual_channel, std::uint32_t which) const {
+    return static_cast<std::uint32_t>((link * virtual_channels_ + virtual_channel) * kChannelCount + which);
   }
-  std::uint8_t after(std::uint32_t link, std::uint16_t out, std::uint8_t level) const;
+  unsigned after(std::size_t phase, std::uint32_t link, std::uint16_t out, std::uint8_t from) const;
   void add_routes(const MessageFlows& flows);
-  void depend(std::uint32_t link, std::uint8_t level, std::uint16_t out, ClassSet classes);
+  void depend(std::size_t phase, const RouteTurns& turns, std::uint32_t link, std::uint16_t out);
   void depend(std::uint32_t link, ClassSet classes, std::uint32_t on, ClassSet needed);
   void add_home(const MessageFlows::Home& home);
 
   const System& system_;
-  const VirtualChannelPlan& plan_;
+  std::vector<Phase> phases_;
   LinkBuffers buffers_;
   const DirectedLinks& links_;
-  unsigned levels_;
+  unsigned virtual_channels_ = 1;
   std::size_t channels_ = 0;
   std::vector<Digraph::Edge> edges_;  // until the graph is made of them
   Digraph graph_{0, {}};

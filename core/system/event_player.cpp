@@ -40,11 +40,13 @@ void EventPlayer::attach(System& system) {
   if (std::ranges::none_of(entries_, [](const Entry& entry) { return entry.params->fail.has_value(); }))
     check_no_timeouts();
   if (entries_.empty()) return;
-  links_.resize(system.links().size());
-  failed_devices_.resize(system.components().size());
+  std::vector<std::pair<std::size_t, std::size_t>> ends;
+  for (const System::LinkView& link : system.links())
+    ends.emplace_back(link.forward->owner().id().index(), link.backward->owner().id().index());
+  failures_.emplace(std::move(ends), system.components().size());
   check_order();
   // What holds at each event: as if they happened.
-  std::vector<Part> failed;
+  std::vector<FailingPart> failed;
   VirtualTrials trials;
   ExtentTrials extents;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -80,6 +82,9 @@ void EventPlayer::attach(System& system) {
     });
   }
   system.fabric().failures = this;
+  std::vector<EventParams> events;
+  for (const Entry& entry : entries_) events.push_back(*entry.params);
+  system.expect(route_epochs(events, parts_, *failures_));
   for (std::size_t i = 0; i < entries_.size(); ++i)
     kernel_.schedule_background(entries_[i].params->at, source_->events, *this, kAct, i);
 }
@@ -108,8 +113,8 @@ void EventPlayer::check_order() const {
   }
 }
 
-EventPlayer::Part EventPlayer::find_part(const FailedPart& part) const {
-  Part found;
+FailingPart EventPlayer::find_part(const FailedPart& part) const {
+  FailingPart found;
   const auto& links = system_->links();
   if (part.device) {
     const Component* const device = below("device", [&] {
@@ -149,7 +154,7 @@ EventPlayer::Part EventPlayer::find_part(const FailedPart& part) const {
 }
 
 // What is beside a failure must be able to live with it.
-void EventPlayer::check_links(const Part& part) const {
+void EventPlayer::check_links(const FailingPart& part) const {
   if (system_->address_map().has_coherent()) {
     refuse(
         "nothing fails in a system with coherent regions", {},
@@ -254,47 +259,31 @@ void EventPlayer::act(std::size_t event) {
   }
 }
 
-bool EventPlayer::is_down(std::size_t link) const {
-  const System::LinkView& view = system_->links()[link];
-  return links_[link].failed || failed_devices_[view.forward->owner().id().index()] ||
-         failed_devices_[view.backward->owner().id().index()];
-}
-
 void EventPlayer::fail(std::size_t event) {
-  const Part& part = parts_[event];
-  if (part.device == Part::kNone) {
-    for (const std::size_t link : part.links) links_[link].failed = true;
-  } else {
-    failed_devices_[part.device] = true;
-    system_->components()[part.device]->routes_changed(true);
+  const FailingPart& part = parts_[event];
+  if (part.device != FailingPart::kNone) system_->components()[part.device]->routes_changed(true);
+  for (const std::size_t index : failures_->fail(part, event)) {
+    system_->links()[index].forward->interrupt();
+    system_->links()[index].backward->interrupt();
   }
-  for (const std::size_t index : part.links) {
-    const System::LinkView& link = system_->links()[index];
-    LinkState& state = links_[index];
-    if (!state.down) {
-      state.down = true;
-      state.avoided = false;
-      state.failed_by = event;
-      link.forward->interrupt();
-      link.backward->interrupt();
-    }
-    for (LinkEnd* end : {link.forward, link.backward}) {
-      if (end->owner().id().index() == part.device) end->close();  // what waits there is lost
-    }
-  }
+  each_end_at(part, [](LinkEnd& end) { end.close(); });  // what waits there is lost
   kernel_.schedule(kernel_.now() + entries_[event].params->fail->reroute_time, source_->events, *this,
                    kReroute, event);
 }
 
+// The ends of its links at a device that fails, or is repaired.
+void EventPlayer::each_end_at(const FailingPart& part, const std::function<void(LinkEnd&)>& action) const {
+  for (const std::size_t index : part.links) {
+    const System::LinkView& link = system_->links()[index];
+    for (LinkEnd* end : {link.forward, link.backward}) {
+      if (end->owner().id().index() == part.device) action(*end);
+    }
+  }
+}
+
 // Of what failed then, what has not been repaired meanwhile.
 void EventPlayer::reroute(std::size_t event) {
-  std::vector<std::size_t> found;
-  for (const std::size_t link : parts_[event].links) {
-    LinkState& state = links_[link];
-    if (!state.down || state.avoided || state.failed_by != event) continue;
-    state.avoided = true;
-    found.push_back(link);
-  }
+  const std::vector<std::size_t> found = failures_->discover(parts_[event], event);
   if (found.empty()) return;
   compute_routes();
   for (const std::size_t link : found) {
@@ -304,19 +293,8 @@ void EventPlayer::reroute(std::size_t event) {
 }
 
 void EventPlayer::repair(std::size_t event) {
-  const Part& part = parts_[event];
-  if (part.device == Part::kNone) {
-    for (const std::size_t link : part.links) links_[link].failed = false;
-  } else {
-    failed_devices_[part.device] = false;
-  }
-  std::vector<std::size_t> repaired;
-  for (const std::size_t link : part.links) {
-    if (!links_[link].down || is_down(link)) continue;
-    links_[link].down = links_[link].avoided = false;
-    repaired.push_back(link);
-  }
-  wait_for_discovery(part);
+  const std::vector<std::size_t> repaired = failures_->repair(parts_[event]);
+  wait_for_discovery(parts_[event]);
   compute_routes();
   for (const std::size_t link : repaired) {
     system_->links()[link].forward->reopen();
@@ -326,24 +304,21 @@ void EventPlayer::repair(std::size_t event) {
 
 // A switch that fails closes its ends at once. Where a link stays down that its neighbours still send over, so does the
 // repaired switch: what is closed must not be on a route.
-void EventPlayer::wait_for_discovery(const Part& repaired) {
-  for (const std::size_t index : repaired.links) {
-    if (!links_[index].down || links_[index].avoided) continue;
-    const System::LinkView& link = system_->links()[index];
-    for (LinkEnd* end : {link.forward, link.backward}) {
-      if (end->owner().id().index() != repaired.device) continue;
-      end->reopen();
-      end->interrupt();
-    }
+void EventPlayer::wait_for_discovery(const FailingPart& repaired) {
+  FailingPart undiscovered{{}, repaired.device};
+  for (const std::size_t link : repaired.links) {
+    if (failures_->undiscovered(link)) undiscovered.links.push_back(link);
   }
+  each_end_at(undiscovered, [](LinkEnd& end) {
+    end.reopen();
+    end.interrupt();
+  });
 }
 
 void EventPlayer::compute_routes() {
-  std::vector<bool> avoided;
-  for (const LinkState& link : links_) avoided.push_back(link.avoided);
-  system_->route_around(avoided);
+  system_->route_around(failures_->avoided());
   for (const auto& component : system_->components())
-    component->routes_changed(failed_devices_[component->id().index()]);
+    component->routes_changed(failures_->device_failed(component->id().index()));
 }
 
 // --- Messages that find no way ---

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +15,12 @@
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
 #include "system/event_params.hpp"
+#include "system/link_failures.hpp"
 
 namespace cxloom {
 
 class Kernel;
+class LinkEnd;
 class System;
 
 /// What an event did, up to the one after it.
@@ -51,20 +55,6 @@ class EventPlayer final : public EventHandler, private Failures {
 
  private:
   enum Wake : std::uint8_t { kAct, kReroute, kTimeout };
-  struct LinkState {
-    bool failed = false;        ///< itself
-    bool down = false;          ///< itself, or one of its devices
-    bool avoided = false;       ///< routes lead around it
-    std::size_t failed_by = 0;  ///< the event
-  };
-  /// What an event is about, by number.
-  struct Part {
-    std::vector<std::size_t> links;
-    std::size_t device = kNone;
-    static constexpr std::size_t kNone = ~std::size_t{0};
-    bool operator==(const Part&) const = default;
-  };
-
   /// By the name of the switch.
   using VirtualTrials = std::map<std::string, VirtualSwitches>;
 
@@ -74,17 +64,17 @@ class EventPlayer final : public EventHandler, private Failures {
   void try_extent(const EventParams& event, ExtentTrials& trials) const;
   VirtualSwitches& virtual_switches_at(const std::string& name) const;
   void try_binding(const EventParams& event, VirtualTrials& trials) const;
-  Part find_part(const FailedPart& part) const;
-  void check_links(const Part& part) const;
+  FailingPart find_part(const FailedPart& part) const;
+  void check_links(const FailingPart& part) const;
   void check_order() const;
   void check_no_timeouts() const;
   void act(std::size_t event);
   void fail(std::size_t event);
   void repair(std::size_t event);
   void reroute(std::size_t event);
-  void wait_for_discovery(const Part& repaired);
+  void each_end_at(const FailingPart& part, const std::function<void(LinkEnd&)>& action) const;
+  void wait_for_discovery(const FailingPart& repaired);
   void compute_routes();
-  bool is_down(std::size_t link) const;
   void time_out(Message& message);
   /// Of something that lasts until then.
   EventCost& cost(Time until) {
@@ -106,10 +96,9 @@ class EventPlayer final : public EventHandler, private Failures {
   System* system_ = nullptr;
   std::unique_ptr<Source> source_;  // none: there are no events
   std::vector<Entry> entries_;
-  std::vector<Part> parts_;  // of the events
-  std::vector<LinkState> links_;
-  std::vector<bool> failed_devices_;
-  std::size_t current_ = 0;  // the last failure or repair that happened
+  std::vector<FailingPart> parts_;        // of the events
+  std::optional<LinkFailures> failures_;  // none: there are no events
+  std::size_t current_ = 0;               // the last failure or repair that happened
 };
 
 }  // namespace cxloom

@@ -1,6 +1,8 @@
 #include "system/message_flows.hpp"
 
 #include <initializer_list>
+#include <set>
+#include <utility>
 
 #include "device/sequencer.hpp"
 #include "system/system.hpp"
@@ -76,6 +78,25 @@ void MessageFlows::add_to(RouteWalk& walk, const System& system) const {
     walk.add_detours(switches, senders);
   }
   for (const auto& [destination, senders] : to) walk.add(destination, senders);
+  for (const auto& [requester, answering] : error_answers(walk.dead_ends())) walk.add(requester, answering);
+}
+
+// Where a request finds no way on, an error answer begins.
+std::map<std::uint32_t, std::vector<RouteWalk::Sender>> MessageFlows::error_answers(
+    const std::vector<RouteWalk::DeadEnd>& dead_ends) const {
+  constexpr ClassSet kRequests = kPlain.there;
+  std::map<std::uint32_t, std::set<std::pair<std::size_t, std::uint32_t>>>
+      found;  // by requester: since when, where
+  for (const RouteWalk::DeadEnd& end : dead_ends) {
+    for (const RouteWalk::Sender& sender : to.at(end.destination)) {
+      if ((sender.classes & kRequests) != 0) found[sender.node].insert({end.table, end.node});
+    }
+  }
+  std::map<std::uint32_t, std::vector<RouteWalk::Sender>> answers;
+  for (const auto& [requester, places] : found) {
+    for (const auto& [since, node] : places) answers[requester].push_back({node, kPlain.back, since});
+  }
+  return answers;
 }
 
 MessageFlows message_flows(const System& system, bool all_requesters) {

@@ -27,6 +27,10 @@ struct MessageFlows {
 
   /// Has all ways that they take looked at.
   void add_to(RouteWalk& walk, const System& system) const;
+
+ private:
+  std::map<std::uint32_t, std::vector<RouteWalk::Sender>> error_answers(
+      const std::vector<RouteWalk::DeadEnd>& dead_ends) const;
 };
 
 /// Those that devices and address map allow: of requesters with work, or of all.

@@ -414,9 +414,17 @@ void System::connect_virtual_switches() {
   }
 }
 
+void System::expect(std::vector<RouteEpoch> epochs) {
+  epochs_ = std::move(epochs);
+  plan_virtual_channels(*this, epochs_);
+}
+
 void System::route_around(const std::vector<bool>& links) {
+  RouteEpoch& next = epochs_.at(++epoch_);
+  ensure(next.avoided == links, "routes change otherwise than was planned");
   for (std::uint32_t link = 0; link < links.size(); ++link) topology_.set_down(link, links[link]);
   *routes_ = RouteTable(topology_, spec_.run.route_by);
+  if (!next.plan.turns.empty()) router_->plan(std::move(next.plan));
 }
 
 // Who puts messages in order again would wait for one that an outage has answered on its way.

@@ -11,6 +11,7 @@
 #include "base/arena.hpp"
 #include "component/fabric.hpp"
 #include "interconnect/topology.hpp"
+#include "system/route_epochs.hpp"
 #include "system/spec.hpp"
 
 namespace cxloom {
@@ -45,8 +46,12 @@ class System {
   void check_reachability() const;
 
   Fabric& fabric() { return fabric_; }
-  /// Routes lead around these links, by number, from now on. Who knows routes is to be told.
+  /// When routes will change, and how: to be said before the run. The first epoch is the beginning.
+  void expect(std::vector<RouteEpoch> epochs);
+  const std::vector<RouteEpoch>& route_epochs() const { return epochs_; }
+  /// Routes lead around these links from now on, which begins the next epoch. Who knows routes is to be told.
   void route_around(const std::vector<bool>& links);
+  RouteMetric route_metric() const { return spec_.run.route_by; }
   const Topology& topology() const { return topology_; }
   const RouteTable& routes() const { return *routes_; }
   Router& router() const { return *router_; }
@@ -91,6 +96,8 @@ class System {
   Router* router_ = nullptr;  // the fabric's
   Topology topology_;
   std::unique_ptr<RouteTable> routes_;
+  std::vector<RouteEpoch> epochs_;
+  std::size_t epoch_ = 0;
   std::map<std::string, NodeId> ids_;
   std::vector<std::unique_ptr<Component>> components_;
   std::vector<InArena<LinkEnd>> link_ends_;

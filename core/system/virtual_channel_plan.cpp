@@ -37,18 +37,19 @@ class Planner {
 
   // The fewest levels with which some candidate closes no circle. A message that would go higher than the last level stays there,
   // which may be enough.
-  VirtualChannelPlan plan() const {
-    const std::vector<Datelines> candidates = candidate_datelines(dependences(), ranks());
-    DatelineLevels levels(topology_, buffers_.links(), system_.router(), candidates,
+  VirtualChannelPlan plan(const RouteTable& routes) const {
+    const std::vector<Datelines> candidates = candidate_datelines(dependences({&routes}), ranks());
+    DatelineLevels levels(topology_, buffers_.links(), system_.router(), routes, candidates,
                           [this](std::uint32_t link) { return buffers_.held_behind(link); });
     flows_.add_to(levels, system_);
     std::vector<std::size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return levels.highest(i); });
+    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(levels.highest(i), i); });
     if (flows_.to.size() * buffers_.links().size() < kLarge) {
       for (unsigned count = 1; count <= kMostVirtualChannels; ++count) {
         for (const std::size_t i : order) {
-          if (levels.highest(i) < count || !has_circle(candidates[i], count))
+          const auto alone = [&] { return std::vector<ChannelGraph::Phase>{{&routes, nullptr}}; };
+          if (levels.highest(i) < count || !has_circle(alone(), plan_of(candidates[i], count, count)))
             return plan_of(candidates[i], count);
         }
       }
@@ -56,14 +57,27 @@ class Planner {
     return plan_of(candidates[order.front()], levels.highest(order.front()) + 1U);
   }
 
+  // The last of these phases has no plan yet. The dependences of all phases count.
+  VirtualChannelPlan plan_after(std::vector<ChannelGraph::Phase> phases) const {
+    RouteTables tables;
+    for (const ChannelGraph::Phase& phase : phases) tables.push_back(phase.routes);
+    const std::vector<Datelines> candidates = candidate_datelines(dependences(tables), ranks());
+    for (unsigned count = 1; count <= kMostVirtualChannels; ++count) {
+      for (const Datelines& candidate : candidates) {
+        VirtualChannelPlan plan = plan_of(candidate, count);
+        if (!has_circle(phases, plan)) return plan;
+      }
+    }
+    return plan(*phases.back().routes);
+  }
+
  private:
   // Pairs of a destination and a link from which on each look at all routes takes seconds.
   static constexpr std::size_t kLarge = 2'000'000;
 
-  // If all links had so many virtual channels.
-  bool has_circle(const Datelines& datelines, unsigned levels) const {
-    const VirtualChannelPlan plan = plan_of(datelines, levels, levels);
-    return !ChannelGraph(system_, flows_, plan).graph().circle().empty();
+  bool has_circle(std::vector<ChannelGraph::Phase> phases, const VirtualChannelPlan& last) const {
+    phases.back().plan = &last;
+    return !ChannelGraph(system_, flows_, std::move(phases)).graph().circle().empty();
   }
 
   // `given`: virtual channels of all links; zero: their own.
@@ -77,17 +91,19 @@ class Planner {
     return plan;
   }
   // Of links, whatever the class.
-  Digraph dependences() const {
+  Digraph dependences(const RouteTables& tables) const {
     const DirectedLinks& links = buffers_.links();
-    RouteTurns turns(topology_, links, system_.router());
+    RouteTurns turns(topology_, links, system_.router(), tables);
     flows_.add_to(turns, system_);
     std::vector<Digraph::Edge> edges;
     for (std::uint32_t link = 0; link < links.size(); ++link) {
       if (!buffers_.held_behind(link)) continue;
       for (const Topology::Hop& out : topology_.hops(links.to(link))) {
         const std::uint32_t next = links.leaving(links.to(link), out.port);
-        if ((turns.classes(link, 0, out.port) & buffers_.limited(link) & buffers_.limited(next)) != 0)
-          edges.emplace_back(link, next);
+        const ClassSet limited = buffers_.limited(link) & buffers_.limited(next);
+        for (std::size_t table = 0; table < tables.size(); ++table) {
+          if ((turns.classes(table, link, 0, out.port) & limited) != 0) edges.emplace_back(link, next);
+        }
       }
     }
     return {links.size(), std::move(edges)};
@@ -163,7 +179,20 @@ class Planner {
 VirtualChannelPlan plan_virtual_channels(const System& system, bool always) {
   const Planner planner(system);
   if (!always && !planner.needed()) return {};
-  return planner.plan();
+  return planner.plan(system.routes());
+}
+
+void plan_virtual_channels(const System& system, std::vector<RouteEpoch>& epochs) {
+  const Planner planner(system);
+  if (!planner.needed()) return;
+  std::vector<std::unique_ptr<RouteTable>> tables;
+  std::vector<ChannelGraph::Phase> phases{{&system.routes(), &system.router().plan()}};
+  for (std::size_t i = 1; i < epochs.size(); ++i) {
+    tables.push_back(routes_in(system, epochs[i]));
+    phases.push_back({tables.back().get(), nullptr});
+    epochs[i].plan = planner.plan_after(phases);
+    phases.back().plan = &epochs[i].plan;
+  }
 }
 
 }  // namespace cxloom

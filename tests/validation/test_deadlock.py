@@ -161,6 +161,33 @@ def test_check_says_how_many_virtual_channels_the_routes_need() -> None:
     assert _core.check(ring("voq", None), {})["deadlock"]["virtual_channels_needed"] is None
 
 
+def test_check_says_from_which_event_on_a_circle_can_close() -> None:
+    """Leaves and spines: messages that went down to a leaf turn up again when their link is repaired."""
+    link = {"bandwidth": "16GB/s", "credits": 1}
+    spec = generated(
+        "spine-leaf",
+        {"requests": 10, "footprint": "1MiB"},
+        leaves=3,
+        spines=2,
+        devices_per_leaf=2,
+        placement="paired",
+        switch={"kind": "switch", "queueing": "voq"},
+        link=link,
+    )
+    assert not _core.check(spec, {})["deadlock"]["possible"]
+    part = {"link": ["leaf0", "spine0"]}
+    spec["events"] = [{"at": "1us", "fail": {**part, "reroute_time": "1us"}}]
+    spec["events"].append({"at": "1500ns", "repair": part})  # before it is known: routes stay what they are
+    stays = _core.check(spec, {})["deadlock"]
+    assert (stays["possible"], stays["epochs"], stays["from"]) == (False, 2, None)
+    spec["events"][1]["at"] = "5us"
+    found = _core.check(spec, {})["deadlock"]
+    assert (found["possible"], found["epochs"]) == (True, 3)
+    assert found["from"]["at"] == "5us"
+    assert found["from"]["only_while_routes_change"]
+    assert len(found["circle"]) >= 2
+
+
 def test_check_shows_the_circle_and_proves_that_there_is_none() -> None:
     found = _core.check(ring("voq", 1), {})["deadlock"]
     assert found["possible"]

@@ -12,7 +12,7 @@ from validation.random_systems import may_deadlock, systems
 from validation.systems import SEGMENTS, Spec, generated, run
 
 from cxloom import _core
-from cxloom.errors import InputError
+from cxloom.errors import InputError, SimulationError
 
 
 @st.composite
@@ -39,10 +39,9 @@ def failures(draw: st.DrawFn, spec: Spec) -> list[Spec]:
 
 @st.composite
 def patient_systems(draw: st.DrawFn) -> Spec:
-    """A system that may have failures: its messages keep to one order, and no circle of buffers can close."""
+    """A system that may have failures: its messages keep to one order."""
     spec = draw(systems())
     spec["run"]["routing"] = draw(st.sampled_from(["deterministic", "random"]))
-    assume(not may_deadlock(spec))
     return spec
 
 
@@ -59,7 +58,11 @@ def failing_systems(draw: st.DrawFn) -> Spec:
 @settings(max_examples=150, deadline=None)
 @given(spec=failing_systems())
 def test_every_request_is_answered_once_whatever_fails(spec: Spec) -> None:
-    outcome = run(spec)
+    try:
+        outcome = run(spec)
+    except SimulationError as error:
+        assert may_deadlock(spec) and "deadlock" in str(error)
+        return
     rows = outcome.requests
     # Nothing is left over, nothing came twice: the run itself ends with an error otherwise.
     assert outcome.summary["completed"]
@@ -80,12 +83,14 @@ def test_every_request_is_answered_once_whatever_fails(spec: Spec) -> None:
 @settings(max_examples=25, deadline=None)
 @given(spec=failing_systems())
 def test_the_same_failures_give_the_same_bytes(spec: Spec) -> None:
+    assume(not may_deadlock(spec))
     assert run(spec).canonical() == run(spec, slice_events=77).canonical()
 
 
 @settings(max_examples=40, deadline=None)
 @given(spec=patient_systems())
 def test_events_that_come_too_late_change_nothing(spec: Spec) -> None:
+    assume(not may_deadlock(spec))
     late = {**spec, "events": [{"at": "10s", "fail": {"link": spec["links"][0]["between"]}}]}
     before, after = run(spec), run(late)
     assert after.summary.pop("events") == {}

@@ -99,17 +99,21 @@ def _show_deadlock(out: Console, deadlock: Mapping[str, Any]) -> None:
     needed = deadlock["virtual_channels_needed"]
     if not deadlock["possible"]:
         proof = f"no circle of {counted(deadlock['channels'], 'channel')} with limited buffers"
+        after = ", before and after all failures" if deadlock["epochs"] > 1 else ""
         channels = f"; the routes need {needed} virtual channels" if needed > 1 else ""
-        out.print(Text(f"deadlock: impossible, {proof}{channels}"))
+        out.print(Text(f"deadlock: impossible, {proof}{after}{channels}"))
         return
-    circle = deadlock["circle"]
-    out.print(Text("deadlock: possible, each of these channels may wait for the next:", style="bold"))
+    circle, start = deadlock["circle"], deadlock["from"]
+    since = f" from {start['at']} on ({start['event']})" if start else ""
+    out.print(Text(f"deadlock: possible{since}, each of these channels may wait for the next:", style="bold"))
     for channel in circle[:_ROWS]:
         out.print(Text(f"  {channel}"), soft_wrap=True)
     if len(circle) > _ROWS:
         out.print(Text(f"  and {len(circle) - _ROWS} more"))
     out.print(Text("  ... and the last one for the first"))
-    if needed > 1:
+    if start and start["only_while_routes_change"]:
+        out.print(Text("  only with messages that were under way when the routes changed"))
+    elif needed > 1:
         out.print(
             Text(f"  the routes need {needed} virtual channels between switches (virtual_channels of links)")
         )

@@ -38,9 +38,9 @@ TEST(VirtualChannelTurns, PairsAreSpreadOverTheVirtualChannelsOfALevel) {
       turns.set(0, 0, Turn::kStay);
       std::set<unsigned> used;
       for (std::uint32_t pair = 0; pair < 200; ++pair) {
-        for (std::uint8_t level = 0; level < std::min(levels, channels); ++level) {
+        for (unsigned level = 0; level < std::min(levels, channels); ++level) {
           const Message message = between(pair, 3 * pair + 1);
-          const std::uint8_t taken = turns.after(0, 0, level, message);
+          const std::uint8_t taken = turns.after(0, 0, static_cast<std::uint8_t>(level), message);
           EXPECT_LT(taken, channels);
           EXPECT_EQ(taken % levels, level);
           EXPECT_EQ(turns.after(0, 0, taken, message), taken) << "it goes on as it has come";

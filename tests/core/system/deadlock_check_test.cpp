@@ -20,6 +20,7 @@
 namespace cxloom {
 namespace {
 
+using namespace literals;
 using test::Running;
 
 /// Switches in a circle, each with a host and a memory.
@@ -195,12 +196,37 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> random_skeleton(RandomStrea
 }
 
 constexpr std::array kStrategies{"deterministic", "flow-hash", "random", "adaptive", "valiant", "ugal"};
+constexpr std::span kWithoutLoad = std::span<const char* const>(kStrategies).first(3);
 constexpr std::span kWithoutDetours = std::span<const char* const>(kStrategies).first(4);
+
+/// What fails during the first microseconds, and mostly is repaired: links of the skeleton, and a switch.
+void add_failures(RandomStream& random, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& pairs,
+                  std::uint64_t switches, test::System& system) {
+  const auto text = [](std::uint64_t ns) { return std::to_string(ns) + "ns"; };
+  std::uint64_t at = 100 + random.below(1000);
+  for (std::uint64_t i = 1 + random.below(3); i > 0; --i) {
+    Value::Map part;
+    if (random.chance(0.8)) {
+      const auto& [a, b] = pairs[random.below(pairs.size())];
+      part = {{"link", Value::List{"sw" + std::to_string(a), "sw" + std::to_string(b)}}};
+    } else {
+      part = {{"device", "sw" + std::to_string(random.below(switches))}};
+    }
+    Value::Map fail = part;
+    fail.emplace_back("reroute_time", text(random.below(500)));
+    system.event({{"at", text(at)}, {"fail", std::move(fail)}});
+    at += random.below(1500);
+    // Without a repair nothing fails after it: it might be the same once more.
+    if (random.chance(0.3)) return;
+    system.event({{"at", text(at)}, {"repair", std::move(part)}});
+    at += random.below(1500);
+  }
+}
 
 /// A connected graph of switches, mostly with queues at their inputs, hosts and memories on them, few buffers, and more work
 /// than passes.
-test::System random_fabric(std::uint64_t seed, const char* route_by,
-                           std::span<const char* const> strategies) {
+test::System random_fabric(std::uint64_t seed, const char* route_by, std::span<const char* const> strategies,
+                           bool fails = false) {
   RandomStream random(seed, "deadlock", "fabric");
   test::System system;
   const char* const queueing = random.chance(0.7) ? "voq" : "fifo";
@@ -239,6 +265,7 @@ test::System random_fabric(std::uint64_t seed, const char* route_by,
                                   {"reads", 0.5},
                                   {"footprint", "256KiB"}});
   }
+  if (fails) add_failures(random, pairs, switches, system);
   return system.region(memories, {{"policy", "weighted"}, {"interleave", "256B"}})
       .run_with({{"routing", strategies[random.below(strategies.size())]},
                  {"seed", number(seed)},
@@ -266,6 +293,66 @@ TEST(DeadlockCheck, RandomFabricsFinishWhereItSaysSoAndOthersDeadlock) {
   // Both happen often, or this would test nothing.
   EXPECT_GT(proven, fabrics / 4);
   EXPECT_GT(deadlocked, fabrics / 100) << circular << " with a circle";
+}
+
+/// Five switches, all joined, with a host and a memory each; the chords of the ring fail, so that a ring is left.
+test::System pentagon(std::uint64_t virtual_channels, bool fails) {
+  test::System system = ring(5, "voq", 1, virtual_channels);
+  Value::Map link{{"bandwidth", "16GB/s"}, {"credits", number(std::uint64_t{1})}};
+  if (virtual_channels > 1) link.emplace_back("virtual_channels", number(virtual_channels));
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    const std::string a = name("sw", i);
+    const std::string b = name("sw", (i + 2) % 5);
+    system.link(a, b, link);
+    if (!fails) continue;
+    const Value::Map part{{"link", Value::List{a, b}}, {"reroute_time", "500ns"}};
+    system.event({{"at", "1us"}, {"fail", part}});
+  }
+  return system;
+}
+
+TEST(DeadlockCheck, SaysFromWhichFailureOnACircleCanClose) {
+  const DeadlockCheck before = check(pentagon(1, false));
+  EXPECT_FALSE(before.possible());
+  EXPECT_EQ(before.epochs, 1U);
+  EXPECT_TRUE(finishes(pentagon(1, false)));
+  const DeadlockCheck after = check(pentagon(1, true));
+  EXPECT_EQ(after.epochs, 6U) << "five links, found one after the other";
+  ASSERT_TRUE(after.possible());
+  ASSERT_TRUE(after.from);
+  EXPECT_EQ(after.from->at, 1500_ns);
+  EXPECT_NE(after.from->cause.find("fail link sw"), std::string::npos) << after.from->cause;
+  EXPECT_FALSE(finishes(pentagon(1, true)));
+}
+
+// They are planned anew: the ring that is left has datelines. What is under way may still be on any of them.
+TEST(DeadlockCheck, VirtualChannelsArePlannedAnewForTheRoutesAfterFailures) {
+  for (const std::uint64_t channels : {2U, 3U, 4U}) {
+    const DeadlockCheck found = check(pentagon(channels, true));
+    EXPECT_TRUE(found.from && found.only_while_routes_change) << channels;
+    EXPECT_TRUE(finishes(pentagon(channels, true))) << channels;
+  }
+}
+
+// Routes that change while messages are under way, and the virtual channels that are planned for them.
+TEST(DeadlockCheck, RandomFabricsWithFailuresFinishWhereItSaysSo) {
+  std::uint64_t proven = 0;
+  std::uint64_t proven_before = 0;
+  std::uint64_t deadlocked_after = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const test::System system = random_fabric(seed, seed % 3 == 0 ? "up-down" : "hops", kWithoutLoad, true);
+    const DeadlockCheck found = check(system);
+    const bool finished = finishes(system);
+    ASSERT_TRUE(found.possible() || finished) << "fabric " << seed << " deadlocks";
+    proven += found.possible() ? 0U : 1U;
+    proven_before += found.from ? 1U : 0U;
+    deadlocked_after += found.from && !finished ? 1U : 0U;
+  }
+  RecordProperty("proven", static_cast<int>(proven));
+  RecordProperty("proven_before", static_cast<int>(proven_before));
+  RecordProperty("deadlocked_after", static_cast<int>(deadlocked_after));
+  EXPECT_GT(proven, 150U);
+  EXPECT_GT(deadlocked_after, 0U) << "of " << proven_before << " that can deadlock once something has failed";
 }
 
 TEST(DeadlockCheck, UpAndThenDownThereAreNoCircles) {

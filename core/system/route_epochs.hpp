@@ -1,0 +1,34 @@
+// The times at which the routes of a system change, because parts of it fail and are repaired, and what they are then.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "component/virtual_channel_turns.hpp"
+#include "interconnect/route_table.hpp"
+#include "system/event_params.hpp"
+#include "system/link_failures.hpp"
+
+namespace cxloom {
+
+class System;
+
+struct RouteEpoch {
+  Time at;
+  std::string cause;          ///< the event; empty at the beginning
+  std::vector<bool> avoided;  ///< by link
+  VirtualChannelPlan plan;
+};
+
+/// In the order of time; `parts`: of the events, where they make something fail or repair it. The first epoch is the beginning, without
+/// a plan, and plans are those for each the routes of which follow those before it.
+std::vector<RouteEpoch> route_epochs(const std::vector<EventParams>& events,
+                                     const std::vector<FailingPart>& parts, LinkFailures failures);
+
+/// The routes of an epoch.
+std::unique_ptr<RouteTable> routes_in(const System& system, const RouteEpoch& epoch);
+
+}  // namespace cxloom

@@ -60,8 +60,8 @@ def failing_systems(draw: st.DrawFn) -> Spec:
 def test_every_request_is_answered_once_whatever_fails(spec: Spec) -> None:
     try:
         outcome = run(spec)
-    except SimulationError as error:
-        assert may_deadlock(spec) and "deadlock" in str(error)
+    except SimulationError:
+        assert may_deadlock(spec)
         return
     rows = outcome.requests
     # Nothing is left over, nothing came twice: the run itself ends with an error otherwise.

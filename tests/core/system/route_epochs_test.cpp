@@ -14,6 +14,7 @@ EventParams fails(Time at, Time reroute_time) {
   EventParams event;
   event.at = at;
   event.fail.emplace();
+  event.fail->device = "sw";
   event.fail->reroute_time = reroute_time;
   return event;
 }
@@ -22,6 +23,7 @@ EventParams repaired(Time at) {
   EventParams event;
   event.at = at;
   event.repair.emplace();
+  event.repair->device = "sw";
   return event;
 }
 
@@ -43,6 +45,7 @@ TEST(RouteEpochs, RoutesChangeWhenAFailureIsKnownAndWithTheRepair) {
   ASSERT_EQ(epochs.size(), 3U);
   EXPECT_EQ(epochs[0].avoided, (Avoided{false, false}));
   EXPECT_EQ(epochs[1].at, 15_ns);
+  EXPECT_EQ(epochs[1].cause, "fail device sw");
   EXPECT_EQ(epochs[1].avoided, (Avoided{true, false}));
   EXPECT_EQ(epochs[2].at, 40_ns);
   EXPECT_EQ(epochs[2].avoided, (Avoided{false, false}));

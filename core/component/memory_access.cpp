@@ -39,7 +39,7 @@ void send_request(Agent& sender, Request& request, const AddressMap::Place& plac
 void send_to_memory(Agent& sender, Message& message, Time ready) {
   RequestThrottle* const throttle = sender.endpoint().throttle();
   if (throttle && message.destination != sender.endpoint().id()) [[unlikely]] {
-    throttle->send(sender, message, ready);
+    throttle->send(message, ready);
   } else {
     sender.transmit(message, ready);
   }

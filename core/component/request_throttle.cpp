@@ -66,10 +66,10 @@ void ThrottleParams::describe(Schema<ThrottleParams>& schema) {
       .source("own choice");
 }
 
-RequestThrottle::RequestThrottle(const ThrottleParams& params, Kernel& kernel, Endpoint& endpoint)
+RequestThrottle::RequestThrottle(const ThrottleParams& params, Kernel& kernel, Agent& sender)
     : kernel_(kernel),
       source_(kernel.new_source()),
-      endpoint_(endpoint),
+      sender_(sender),
       rate_(params.rate.rate),
       window_(params.window),
       normal_(parts(params.normal_delta)),
@@ -78,11 +78,11 @@ RequestThrottle::RequestThrottle(const ThrottleParams& params, Kernel& kernel, E
 
 RequestThrottle::~RequestThrottle() = default;
 
-std::string RequestThrottle::name() const { return endpoint_.name(); }
+std::string RequestThrottle::name() const { return sender_.name(); }
 
 // What is throttled goes when its turn comes, and may be behind what was sent ahead of time.
 void RequestThrottle::start() {
-  for (std::size_t i = 0; i < endpoint_.port_count(); ++i) endpoint_.port(i).share();
+  for (std::size_t i = 0; i < sender_.endpoint().port_count(); ++i) sender_.endpoint().port(i).share();
 }
 
 RequestThrottle::Lane& RequestThrottle::lane_of(NodeId memory) {
@@ -99,8 +99,7 @@ RequestThrottle::Lane& RequestThrottle::lane_of(NodeId memory) {
   return *lane;
 }
 
-void RequestThrottle::send(Agent& sender, Message& message, Time ready) {
-  sender_ = &sender;
+void RequestThrottle::send(Message& message, Time ready) {
   if (ready > kernel_.now()) {
     kernel_.schedule(ready, source_, *this, kReady, payload_of(message));
   } else {
@@ -121,7 +120,7 @@ void RequestThrottle::issue(Lane& lane) {
     message.charge(Segment::kThrottle, now);
     if (lane.next < now) lane.meter.restart();
     lane.next = now + lane.meter.advance(message.size);
-    sender_->transmit(message, now);
+    sender_.transmit(message, now);
   }
   if (lane.waiting.empty() || lane.armed) return;
   lane.armed = true;
@@ -223,7 +222,7 @@ Value RequestThrottle::report() const {
         .rate = rate_of(lane.levels.mean()),
         .least = rate_of(lane.lowest),
         .most = rate_of(lane.largest)};
-    all.emplace_back(endpoint_.fabric().name_of(NodeId{static_cast<std::uint32_t>(i)}),
+    all.emplace_back(sender_.endpoint().fabric().name_of(NodeId{static_cast<std::uint32_t>(i)}),
                      map_of(kThrottleMeasures, measured));
   }
   return all;

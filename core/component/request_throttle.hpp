@@ -20,7 +20,6 @@
 namespace cxloom {
 
 class Agent;
-class Endpoint;
 class Kernel;
 
 struct ThrottleParams {
@@ -55,14 +54,15 @@ inline constexpr std::array kThrottleMeasures{
 
 class RequestThrottle final : public EventHandler {
  public:
-  RequestThrottle(const ThrottleParams& params, Kernel& kernel, Endpoint& endpoint);
+  /// `sender`: the agent that sends requests to memory, the cache or who has none.
+  RequestThrottle(const ThrottleParams& params, Kernel& kernel, Agent& sender);
   ~RequestThrottle() override;
 
   std::string name() const override;
   /// Everything is connected.
   void start();
   /// Sends a request of CXL.mem to another device, ready at `ready`, when its turn comes.
-  void send(Agent& sender, Message& message, Time ready);
+  void send(Message& message, Time ready);
   /// An answer of CXL.mem has come.
   void observe(const Message& answer);
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -86,13 +86,12 @@ class RequestThrottle final : public EventHandler {
 
   Kernel& kernel_;
   EventSource source_;
-  Endpoint& endpoint_;
+  Agent& sender_;
   Rate rate_;
   Time window_;
   std::uint32_t normal_;
   std::uint32_t severe_;
   std::uint32_t least_;
-  Agent* sender_ = nullptr;
   std::vector<std::unique_ptr<Lane>> lanes_;  // by node
   bool counting_ = false;
   Time opened_;

@@ -46,6 +46,8 @@ class MemoryOwner {
   virtual double memory_queue_integral(Time now) = 0;
   /// What stores its bytes; null if it has no memory, or does not show what it consists of.
   virtual Media* media() = 0;
+  /// Its answers say how loaded it is (DevLoad).
+  virtual bool reports_load() const { return false; }
   /// By LD-ID; none: it is one whole.
   virtual std::span<const LogicalDeviceExtent> logical_devices() const { return {}; }
   /// One of them belongs to that host. To be called before the simulation starts.

@@ -16,7 +16,7 @@ struct MemoryParams : CoherentMemoryParams {
   std::uint32_t heads = 1;
 
   static void describe(Schema<MemoryParams>& schema) {
-    schema.doc("A memory expander: a controller and its media behind one port.");
+    schema.doc("A memory expander: a controller and its media behind a port, or several (heads).");
     CoherentMemoryParams::describe_in(schema);
     describe_io_time(schema, &MemoryParams::io_time);
     schema.field("dynamic_capacity", &MemoryParams::dynamic_capacity)

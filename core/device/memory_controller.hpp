@@ -150,6 +150,7 @@ class MemoryController final : public Agent,
   void set_host(std::size_t ld, NodeId host) override { logical_->set_host(ld, host); }
   double memory_queue_integral(Time now) override { return in_service_.integral(now); }
   bool memory_unlimited() const override;
+  bool reports_load() const override { return qos_.has_value(); }
   void report_memory(MeasureSink& sink) const override;
 
   void receive(Message& message) override;

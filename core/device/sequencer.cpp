@@ -68,10 +68,6 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       fence_(context.kernel, "the answers to all accesses before a fence", endpoint) {
   endpoint.add(*this);
   endpoint.fabric().roles.requesters.declare(endpoint, endpoint.id(), *this);
-  if (params.throttle) {
-    throttle_ = std::make_unique<RequestThrottle>(*params.throttle, context.kernel, endpoint);
-    endpoint.set_throttle(*throttle_);
-  }
   Agent* taker = this;
   if (params.cache) {
     cache_ = below("cache", [&] {
@@ -80,6 +76,10 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
                                           static_cast<CacheAgent::Client&>(*this), params.atomics);
     });
     taker = cache_.get();
+  }
+  if (params.throttle) {
+    throttle_ = std::make_unique<RequestThrottle>(*params.throttle, context.kernel, *taker);
+    endpoint.set_throttle(*throttle_);
   }
   for (const Channel answers : {Channel::kS2MNDR, Channel::kS2MDRS, Channel::kH2DRsp, Channel::kH2DData})
     endpoint.bind(answers, *taker);

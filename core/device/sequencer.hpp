@@ -41,6 +41,8 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   bool has_work() const { return work_.stream != nullptr; }
   /// So long after it was issued a request ends with an error if a message of it is lost.
   Time completion_timeout() const { return completion_timeout_.value_or(kCompletionTimeout); }
+  /// It goes by the load that memories report.
+  bool throttles() const { return throttle_ != nullptr; }
   bool sets_completion_timeout() const { return completion_timeout_.has_value(); }
   /// Its accesses are spaced by their instruction gaps, if they have any.
   bool times_instructions() const { return instruction_time_ > Time{}; }
@@ -88,6 +90,8 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   std::optional<std::uint64_t> expected() const;
   /// Accesses without an answer, and lines on their way to and from its cache.
   std::uint64_t outstanding() const { return in_flight_ + write_backs() + prefetches(); }
+  /// Of these, dirty lines on their way to memory.
+  std::uint64_t write_backs() const { return cache_ ? cache_->evictions() : 0; }
 
  private:
   const EventHandler& owner() const override { return endpoint(); }
@@ -101,7 +105,6 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
 
   inline Time now() const;
   inline void wake_at(Time at);
-  std::uint64_t write_backs() const { return cache_ ? cache_->evictions() : 0; }
   std::uint64_t prefetches() const { return cache_ ? cache_->prefetches() : 0; }
   void fetch();  // the next access from the stream
   void issue_what_can_be_issued();

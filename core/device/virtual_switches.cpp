@@ -26,8 +26,11 @@ void VcsParams::describe(Schema<VcsParams>& schema) {
       "more devices than vPPBs", [](const VcsParams& vcs) { return vcs.bind.size() <= vcs.vppbs; }, "bind");
 }
 
-void VirtualSwitches::connect(const std::vector<std::string>& neighbours) {
-  names_ = neighbours;
+void VirtualSwitches::connect(const std::vector<Neighbour>& neighbours) {
+  for (const Neighbour& each : neighbours) {
+    names_.push_back(each.name);
+    serves_.push_back(each.serves);
+  }
   owner_.assign(names_.size(), kNobody);
   gone_.assign(names_.size(), std::vector<bool>(params_.size(), false));
   for (std::uint32_t i = 0; i < params_.size(); ++i) {
@@ -38,6 +41,11 @@ void VirtualSwitches::connect(const std::vector<std::string>& neighbours) {
                           nearest_name(upstream, names_)});
       for (std::size_t port = 0; port < names_.size(); ++port) {
         if (names_[port] != upstream) continue;
+        if (!neighbours[port].requests)
+          throw InputError({"an upstream port leads to who makes requests",
+                            "'" + upstream + "'",
+                            "a host or an accelerator, or a bus or switch that leads to one",
+                            {}});
         if (owner_[port] != kNobody)
           throw InputError({"upstream of two virtual switches", "'" + upstream + "'", "one of them", {}});
         owner_[port] = i;
@@ -83,7 +91,14 @@ void VirtualSwitches::bind(const Vppb& place, const std::string& device) {
                       nearest_name(device, names_)},
                      "to");
   for (std::size_t port = 0; port < names_.size(); ++port) {
-    if (names_[port] != device || owner_[port] == kNobody) continue;
+    if (names_[port] != device) continue;
+    if (!serves_[port])
+      throw InputError({"a device without memory",
+                        "'" + device + "'",
+                        "a memory or an accelerator, or a bus or switch that leads to one",
+                        {}},
+                       "to");
+    if (owner_[port] == kNobody) continue;
     const std::uint32_t owner = owner_[port];
     const bool upstream = params_[owner].upstream == device;
     throw InputError({upstream ? "the device is at an upstream port" : "the device is bound already",

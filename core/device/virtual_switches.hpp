@@ -29,14 +29,22 @@ class VirtualSwitches {
  public:
   explicit VirtualSwitches(const std::vector<VcsParams>& params) : params_(params) {}
 
-  /// The devices at the ports, by port: to be called when all are connected. Throws InputError below `vcs`.
-  void connect(const std::vector<std::string>& neighbours);
+  /// What a port leads to.
+  struct Neighbour {
+    std::string name;
+    bool requests;  ///< it makes requests, or passes on what others ask
+    bool serves;    ///< it has memory, or passes on what others answer
+  };
+  /// By port: to be called when all are connected. Throws InputError below `vcs`.
+  void connect(const std::vector<Neighbour>& neighbours);
   /// Puts a device that is not bound into a free place. Throws InputError for the key of the event that is wrong.
   void bind(const Vppb& place, const std::string& device);
   /// Takes out the device in a place. With `surprise`, what it answers to this virtual switch is an error from now on, until it
   /// is bound there again.
   void unbind(const Vppb& place, bool surprise);
 
+  /// The port belongs to a virtual switch.
+  bool owned(std::uint16_t port) const { return owner_[port] != kNobody; }
   /// A request that came in by a port may leave by another.
   bool joined(std::uint16_t input, std::uint16_t output) const {
     return owner_[input] != kNobody && owner_[input] == owner_[output];
@@ -58,6 +66,7 @@ class VirtualSwitches {
   std::vector<VcsParams> params_;
   std::vector<std::vector<std::string>> places_;  // by virtual switch and vPPB: the device, or nothing
   std::vector<std::string> names_;                // by port
+  std::vector<bool> serves_;                      // by port: devices may be bound there
   std::vector<std::uint32_t> owner_;              // by port: its virtual switch
   std::vector<std::vector<bool>> gone_;           // by port and virtual switch: removed by surprise
 };

@@ -62,6 +62,8 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   for (const auto& each : system_.components()) each->start();
   note_unused_media();
   note_unused_virtual_channels();
+  note_hosts_outside_virtual_switches();
+  note_throttles_without_loads();
   if (spec_.outputs.series) sampler_ = std::make_unique<Sampler>(*kernel_, system_, *spec_.outputs.series);
   if (spec_.outputs.commands) record_commands();
 }
@@ -112,6 +114,29 @@ void Simulation::note_unused_virtual_channels() {
   notes_.emplace_back(
       "virtual_channels have no effect: only switches with queues at their inputs (queueing: voq or fifo) "
       "tell those of a link with credits apart");
+}
+
+void Simulation::note_hosts_outside_virtual_switches() {
+  for (const auto& [component, switching] : system_.roles().virtual_switches) {
+    for (const Topology::Hop& hop : system_.topology().hops(component->id().index())) {
+      const Sequencer* const requester = system_.roles().requesters.of(NodeId{hop.to});
+      if (!requester || !requester->has_work() || switching->virtual_switches().owned(hop.port)) continue;
+      notes_.push_back(system_.components()[hop.to]->name() + " is upstream of no virtual switch of " +
+                       component->name() + ": its requests over it are answered with errors");
+    }
+  }
+}
+
+// The rate stays what it is.
+void Simulation::note_throttles_without_loads() {
+  for (const auto& [component, memory] : system_.roles().memories) {
+    if (memory->reports_load()) return;
+  }
+  for (const auto& [component, requester] : system_.roles().requesters) {
+    if (!requester->throttles()) continue;
+    notes_.push_back(component->name() +
+                     " has a throttle, and no memory reports its load (qos): its rate never changes");
+  }
 }
 
 void Simulation::record_commands() {

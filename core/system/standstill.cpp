@@ -11,10 +11,14 @@ std::string describe_standstill(const std::string& problem, Time now, const Syst
                                 const Kernel& kernel) {
   constexpr std::size_t kMaxLines = 40;
   std::uint64_t outstanding = 0;
-  for (const auto& [component, requester] : system.roles().requesters)
+  std::uint64_t write_backs = 0;
+  for (const auto& [component, requester] : system.roles().requesters) {
     outstanding += requester->outstanding();
-  std::string text = problem + " (at " + to_text(now) + ", " + counted(outstanding, "request") +
-                     " under way, write-backs among them)\n";
+    write_backs += requester->write_backs();
+  }
+  std::string text =
+      problem + " (at " + to_text(now) + ", " + counted(outstanding, "request") + " under way" +
+      (write_backs > 0 ? ", " + std::to_string(write_backs) + " of them write-backs" : "") + ")\n";
   std::size_t lines = 0;
   for (const auto& each : system.components()) {
     const std::string activity = each->activity();

@@ -259,13 +259,14 @@ void System::make_address_map() {
 
 namespace {
 
-void take_port(const Component& device, std::size_t& taken) {
+void take_port(const Component& device, const std::string& kind, std::size_t& taken) {
   constexpr std::size_t kMaxPorts = Router::kVaries - 1;  // of any device: they are numbered in 16 bits
   const std::size_t most = device.max_ports() != 0 ? device.max_ports() : kMaxPorts;
   if (++taken <= most) return;
+  const char* const more = kind == "memory" ? "set heads of it for more, or " : "";
   throw InputError({"'" + device.name() + "' has more links than ports",
                     std::to_string(taken),
-                    std::to_string(most) + "; put a bus or a switch between",
+                    std::to_string(most) + "; " + more + "put a bus or a switch between",
                     {}},
                    "between");
 }
@@ -300,7 +301,10 @@ void System::make_links() {
       if (a == b)
         throw InputError({"a device linked to itself", "'" + link.a + "'", "two devices", {}}, "between");
       for (std::uint32_t copy = 0; copy < link.params->count; ++copy) {
-        for (const NodeId end : {a, b}) take_port(*components_[end.index()], ports[end.index()]);
+        for (const NodeId end : {a, b}) {
+          const std::string& kind = spec_.devices[end.index()].kinded.kind;
+          take_port(*components_[end.index()], kind, ports[end.index()]);
+        }
         std::string name = link.a + "-" + link.b;
         if (const int uses = ++names[name]; uses > 1) name += "#" + std::to_string(uses);
         make_link(link, std::move(name));
@@ -385,9 +389,13 @@ void System::begin_extents() {
 
 void System::connect_virtual_switches() {
   for (const auto& [component, virtual_switching] : roles().virtual_switches) {
-    std::vector<std::string> neighbours;
-    for (const Topology::Hop& hop : topology_.hops(component->id().index()))
-      neighbours.push_back(components_[hop.to]->name());
+    std::vector<VirtualSwitches::Neighbour> neighbours;
+    for (const Topology::Hop& hop : topology_.hops(component->id().index())) {
+      const Component& there = *components_[hop.to];
+      const bool forwards = topology_.node(hop.to).forwards;
+      neighbours.push_back({there.name(), forwards || roles().requesters.of(there.id()) != nullptr,
+                            forwards || roles().memories.of(there.id()) != nullptr});
+    }
     below("devices", [&] {
       below(component->name(), [&] {
         virtual_switching->virtual_switches().connect(neighbours);

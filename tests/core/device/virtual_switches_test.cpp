@@ -135,7 +135,9 @@ TEST(VirtualSwitches, RefusesWhatCannotBe) {
   const auto of = [](const Value::List& virtual_switches) { return two_hosts(1, virtual_switches); };
   EXPECT_EQ(path(of({vcs("host7")})), "devices.sw.vcs[0].upstream");
   EXPECT_EQ(path(of({vcs("host0"), vcs("host0")})), "devices.sw.vcs[1].upstream");
+  EXPECT_EQ(path(of({vcs("mem0")})), "devices.sw.vcs[0].upstream") << "it makes no requests";
   EXPECT_EQ(path(of({vcs("host0", {"mem7"})})), "devices.sw.vcs[0].bind[0]");
+  EXPECT_EQ(path(of({vcs("host0", {"host1"})})), "devices.sw.vcs[0].bind[0]") << "it has no memory";
   EXPECT_EQ(path(of({vcs("host0", {"mem0"}), vcs("host1", {"mem0"})})), "devices.sw.vcs[1].bind[0]");
   EXPECT_EQ(path(of({vcs("host0", {"host1"}), vcs("host1")})), "devices.sw.vcs[0].bind[0]");
   EXPECT_EQ(path(of({vcs("host0", {"mem0", "mem1", "host1"})})), "devices.sw.vcs[0].bind");

@@ -16,7 +16,7 @@ from cxloom.spec import declared, presets
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.node import Node, Origin, described, from_plain
 from cxloom.spec.reader import read_file, read_text
-from cxloom.spec.resolve import Override, Resolved, resolve
+from cxloom.spec.resolve import Override, Resolved, Template, resolve
 from cxloom.spec.writer import to_yaml
 from cxloom.words import counted
 
@@ -128,6 +128,10 @@ class System:
             overrides: values to set on top of those of `set`.
         """
         return resolve(self._top, [*self._overrides, *overrides])
+
+    def template(self) -> Template:
+        """What to resolve again and again with other overrides, as `resolve` would; later changes do not reach it."""
+        return Template(self._top, self._overrides)
 
     def check(self) -> dict[str, Any]:
         """Builds the system without running it, and describes it: devices, links, routes, bounds. Raises InputError."""

@@ -6,6 +6,7 @@ ranges and globs are spelt out; overrides such as ``--set`` come last. Every val
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
@@ -87,13 +88,17 @@ class Resolved:
 
     def hash(self) -> str:
         """A stable hash of the spec, 16 hexadecimal digits; of files it takes the contents, not where they lie."""
+        return self.digest()[:16]
+
+    def digest(self) -> str:
+        """The whole of `hash`, 64 hexadecimal digits: of the SHA-256."""
         spec: Any = self.lean()
         for path, file in self.files().items():
             spec = _replaced(spec, path, _digest(Path(file.text())))
         digest = hashlib.sha256()
         for piece in _json(spec):
             digest.update(piece.encode())
-        return digest.hexdigest()[:16]
+        return digest.hexdigest()
 
     def placed(self, error: InputError) -> InputError:
         """What the core found wrong, at the place where it was written; an error that knows its file stays as it is."""
@@ -120,21 +125,77 @@ def resolve(top: Node, overrides: Sequence[Override] = ()) -> Resolved:
 
     What a preset, a topology or the file says, and what is laid over it leaves without effect, is left out.
     """
-    for override in overrides:
-        if override.path == "preset":
-            top = paths.assign(top, ("preset",), override.value)
-    layers = layers_of(top)
-    return idle.left_out(layers, overrides, _resolve_layers)
+    return Template(top).resolve(overrides)
 
 
-def _resolve_layers(layers: Sequence[Node], overrides: Sequence[Override]) -> Resolved:
-    """A spec from layers over each other, the most basic first, and overrides over them."""
+class Template:
+    """A spec that is resolved again and again, each time with other overrides: a sweep.
+
+    What the overrides leave alone is read and spelt out once: presets, topology, ranges and globs. Another process gets
+    what was read, not what was spelt out.
+
+    Args:
+        top: the tree as read.
+        overrides: values that are set every time, before those of `resolve`.
+    """
+
+    _KEPT = 8
+    """Systems that are kept spelt out: points with one topology mostly follow each other, and large ones are large."""
+
+    def __init__(self, top: Node, overrides: Sequence[Override] = ()) -> None:
+        self._top = top
+        self._always = tuple(overrides)
+        self._layers: dict[str, Sequence[Node]] = {}
+        self._expanded: dict[tuple[object, ...], _Expanded] = {}
+
+    def resolve(self, overrides: Sequence[Override] = ()) -> Resolved:
+        """The spec under these overrides, as `resolve` gives it. Raises SpecError."""
+        overrides = [*self._always, *overrides]
+        return idle.left_out(self._layers_under(overrides), overrides, self._resolved)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Template, (self._top, self._always)
+
+    def _layers_under(self, overrides: Sequence[Override]) -> Sequence[Node]:
+        """The layers of the spec, with the preset that the overrides name."""
+        named = [override.value for override in overrides if override.path == "preset"]
+        key = repr(named[-1:])
+        if key not in self._layers:
+            top = paths.assign(self._top, ("preset",), named[-1]) if named else self._top
+            self._layers[key] = layers_of(top)
+        return self._layers[key]
+
+    def _resolved(self, layers: Sequence[Node], overrides: Sequence[Override]) -> Resolved:
+        """A spec from layers over each other, the most basic first, and overrides over them."""
+        early = [override for override in overrides if _is_early(override)]
+        late = [override for override in overrides if not _is_early(override)]
+        # Layers are kept as long as the template, so their addresses say which they are.
+        key = (*map(id, layers), repr(early))
+        expanded = self._expanded.pop(key, None) or _expand(layers, early)
+        self._expanded[key] = expanded  # the last one now
+        if len(self._expanded) > self._KEPT:
+            del self._expanded[next(iter(self._expanded))]
+        return Resolved(
+            _with_names_spelt_out(_with_absolute_files(_apply(expanded.root, late, expanded.groups)))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Expanded:
+    """A spec device by device and link by link, but for what is set late."""
+
+    root: Node
+    groups: list[list[int]]
+    """The indices of the links that each written entry stands for; of none if each stands for itself."""
+
+
+def _expand(layers: Sequence[Node], early: Sequence[Override]) -> _Expanded:
+    """Layers over each other, the most basic first, with the topology that the overrides leave of them."""
     top = layers[-1]
     errors = Gathered()
     for layer in layers:
         _check_top_level(layer, errors)
     misspelt = len(errors.errors)
-    early = [override for override in overrides if _is_early(override)]
     devices: dict[str, Node] = {}
     links, groups = Node([], Origin(path="links")), list[list[int]]()
     regions: Sequence[Node] = []
@@ -168,8 +229,7 @@ def _resolve_layers(layers: Sequence[Node], overrides: Sequence[Override]) -> Re
     if errors.errors:  # what there is of the spec may have more, which the core finds
         errors.errors += Resolved(root).errors()
         errors.raise_any()
-    late = [override for override in overrides if not _is_early(override)]
-    return Resolved(_with_names_spelt_out(_with_absolute_files(_apply(root, late, groups))))
+    return _Expanded(root, groups)
 
 
 def _sections(layers: Sequence[Node], key: str) -> list[Node]:
@@ -328,7 +388,14 @@ def _digest(path: Path) -> str:
     try:
         if not path.is_file():  # it was one when the system was built
             raise InputError("not a file any more", file=path)
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        status = path.stat()
+        return _content_digest(path, status.st_ino, status.st_size, status.st_mtime_ns)
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=path) from None
+
+
+@functools.lru_cache(maxsize=256)
+def _content_digest(path: Path, *_version: int) -> str:
+    """Of a file, which is read once for each of its versions: the points of a sweep may share a trace."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

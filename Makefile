@@ -48,7 +48,7 @@ help:
 	@echo "make window-check  how often intervals cover the true mean, over hundreds of runs"
 	@echo "make same-bytes  what changed in the results of some 400 systems since BASE (a commit; default HEAD)"
 	@echo "make bench-against  instructions and time of the benchmarks beside those of BASE (a commit; default HEAD)"
-	@echo "make bench     C++ micro-benchmarks, benchmarks/run.py and benchmarks/startup.py"
+	@echo "make bench     C++ micro-benchmarks, and benchmarks/run.py, startup.py and sweep.py"
 	@echo "make package   the wheel, in build/wheel, installed and tried"
 	@echo "make clean     remove build/ and .venv/"
 
@@ -156,6 +156,7 @@ bench: build build/.configured-benchmarks
 	@if [[ -x build/benchmarks/cxloom_benchmarks ]]; then build/benchmarks/cxloom_benchmarks; fi
 	@if [[ -f benchmarks/run.py ]]; then $(BIN)/python benchmarks/run.py; fi
 	@$(BIN)/python benchmarks/startup.py
+	@$(BIN)/python benchmarks/sweep.py
 
 # ONLY: the systems whose name contains this.
 ONLY ?=

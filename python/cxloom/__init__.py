@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cxloom.results import Latency, Measures, Result
     from cxloom.running import UnfinishedError, UnwrittenError, run
     from cxloom.spec.plugins import include_dir, library_dir, load_plugin
+    from cxloom.sweeping.sweep import SweepResult, sweep
     from cxloom.system import System, load
 
 _HOMES = {
@@ -27,6 +28,7 @@ _HOMES = {
     "results": ("Latency", "Measures", "Result"),
     "running": ("UnfinishedError", "UnwrittenError", "run"),
     "spec.plugins": ("include_dir", "library_dir", "load_plugin"),
+    "sweeping.sweep": ("SweepResult", "sweep"),
     "system": ("System", "load"),
 }
 """The modules by what they give to the package; each is loaded when it is first asked for."""
@@ -38,6 +40,7 @@ __all__ = [
     "Measures",
     "Result",
     "SimulationError",
+    "SweepResult",
     "System",
     "UnfinishedError",
     "UnwrittenError",
@@ -47,6 +50,7 @@ __all__ = [
     "load",
     "load_plugin",
     "run",
+    "sweep",
 ]
 
 

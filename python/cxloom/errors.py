@@ -64,6 +64,8 @@ class InputError(CxloomError):
     """The key is wrong beside other keys only."""
     is_idle: bool = False
     """Other keys leave the key without effect."""
+    unmatched: str = ""
+    """The path of an override that matches nothing."""
 
     def __init__(
         self,

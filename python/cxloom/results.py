@@ -266,6 +266,10 @@ class Result(Measures):
         """Why the run ended."""
         return str(self._given["stop_reason"])
 
+    def plain(self) -> Mapping[str, Any]:
+        """The same as `summary` without the copy that does not change, which is large in large systems."""
+        return self._given
+
     def requests(self) -> pl.DataFrame:
         """One row a request, with its segments. A run that did not record them is played again, which gives the same.
 

@@ -56,9 +56,9 @@ def written_whole(path: Path) -> Iterator[Path]:
     remove(left)
 
 
-def abandoned(folder: Path, names: Iterable[str]) -> list[Path]:
-    """The temporary files in a folder, for any of the names, whose writers are gone."""
-    starts = tuple(f".{name}." for name in names)
+def abandoned(folder: Path, names: Iterable[str] | None = None) -> list[Path]:
+    """The temporary files in a folder, for any of the names, or for all of them, whose writers are gone."""
+    starts = (".",) if names is None else tuple(f".{name}." for name in names)
     try:
         entries = list(os.scandir(folder))
     except OSError:

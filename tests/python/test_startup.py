@@ -54,6 +54,21 @@ def test_a_text_trace_is_replayed_without_numpy(tmp_path: Path) -> None:
     assert [name for name in SLOW if name in modules_after("run", tmp_path / "replay.yaml")] == []
 
 
+def test_a_sweep_loads_only_what_it_needs(spec_file: Path, tmp_path: Path) -> None:
+    """Arrow for its table; nothing of a cluster."""
+    modules = modules_after("sweep", spec_file, "--set=run.seed=1,2", "--out", tmp_path / "out", "--quiet")
+    slow = [*SLOW, "dask", "distributed", "scipy"]
+    assert [name for name in slow if name in modules] == ["numpy", "pyarrow"]  # Arrow loads NumPy
+
+
+def test_a_worker_of_a_sweep_loads_what_a_run_needs() -> None:
+    program = "import json, sys; import cxloom.sweeping.worker; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    modules = json.loads(done.stdout)
+    assert "cxloom.running" in modules
+    assert [name for name in [*SLOW, "typer", "pydantic", "rich", "dask"] if name in modules] == []
+
+
 def test_help_loads_next_to_nothing() -> None:
     modules = modules_after("--help")
     assert [name for name in [*SLOW, "pydantic", "rich", "ruamel.yaml"] if name in modules] == []

@@ -14,6 +14,8 @@ from cxloom.words import counted
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from cxloom.sweeping.schedule import Schedule
+
 
 class _Bar:
     """A bar with a text, if somebody looks at it. Nothing is shown for the first half second."""
@@ -46,6 +48,20 @@ class ProgressBar(_Bar):
         """Shows how far the run is."""
         text = f"{counted(progress.completed, 'request')}, {duration(progress.time_ns)} simulated"
         self.show(text, progress.completed, progress.expected)
+
+
+class SweepBar(_Bar):
+    """Shows how many points of a sweep are done, and the time left: what the points are known or expected to take."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(not quiet and sys.stderr.isatty())
+
+    def update(self, schedule: Schedule) -> None:
+        """Shows how far the sweep is."""
+        done, whole = schedule.cost()
+        lost = f", {len(schedule.lost):,} lost" if schedule.lost else ""
+        text = f"{schedule.stored:,} of {counted(schedule.total, 'point')}{lost}"
+        self.show(text, round(1e6 * done), round(1e6 * whole))
 
 
 class ReadingBar(_Bar):

@@ -11,6 +11,13 @@ from cxloom.errors import InputError
 from cxloom.filenames import file_name
 from cxloom.spec import declared
 
+_loaded: list[str] = []
+
+
+def loaded_plugins() -> list[str]:
+    """The files of the plug-ins that this process has loaded, as absolute paths, in that order."""
+    return list(_loaded)
+
 
 def load_plugin(path: str | os.PathLike[str]) -> None:
     """Loads a library built against the public header, once, as ``cxloom run --plugin`` does.
@@ -26,6 +33,7 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
     except InputError as error:
         error.file = error.file or name
         raise
+    _loaded.append(os.path.realpath(name))
     declared.forget()
     if (
         models := sys.modules.get("cxloom.spec.models")

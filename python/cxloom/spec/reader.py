@@ -28,6 +28,11 @@ _LARGEST = 2**63 - 1
 
 def read_file(path: str | os.PathLike[str]) -> Node:
     """The tree of a YAML file. Raises InputError, with file and line, for anything that is not one."""
+    return read_text(file_text(path), os.fspath(path))
+
+
+def file_text(path: str | os.PathLike[str]) -> str:
+    """The text of a YAML file. Raises InputError, with file and line, for anything that is not text, or too long."""
     name = os.fspath(path)
     try:
         data = _content(path)
@@ -42,12 +47,11 @@ def read_file(path: str | os.PathLike[str]) -> Node:
     if b"\0" in data:
         raise InputError("a binary file", allowed="a YAML file: UTF-8 text", file=name)
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = f"byte 0x{data[error.start]:02x}"
         raise InputError("not UTF-8 text", found=found, allowed="UTF-8", file=name, line=line) from None
-    return read_text(text, name)
 
 
 def _content(path: str | os.PathLike[str]) -> bytes:

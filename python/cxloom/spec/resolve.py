@@ -320,7 +320,9 @@ def _apply(root: Node, overrides: Sequence[Override], link_groups: Sequence[Sequ
             try:
                 found = paths.find(root, override.path, link_groups)
             except InputError as error:
-                raise replace(override.value.origin, path="").placed(error) from None
+                nowhere = replace(override.value.origin, path="").placed(error)
+                nowhere.unmatched = override.path
+                raise nowhere from None
             root = paths.assign_all(root, found, override.value)
     errors.raise_any()
     return root

@@ -1,0 +1,101 @@
+"""The points of a sweep as a table of one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from cxloom.report.console import output
+from cxloom.report.numbers import significant
+from cxloom.sweeping.interval import aggregated
+from cxloom.sweeping.space import SEED, described_setting
+from cxloom.sweeping.sweep import SweepResult
+from cxloom.sweeping.table import Columns
+from cxloom.words import counted
+
+MEASURES = {
+    "bandwidth_gb_per_s": "GB/s",
+    "latency_ns.mean": "mean ns",
+    "latency_ns.p99": "p99 ns",
+}
+"""What is shown of every sweep, and how it is headed."""
+_ROWS = 40
+_ERRORS = 5
+
+
+def show_sweep(result: SweepResult, measures: Sequence[str]) -> None:
+    """Prints the table on standard output: measures of each point, or their means over the seeds.
+
+    Args:
+        result: what there is.
+        measures: those that were asked for, besides the usual ones; of one with a star, the columns are in the file.
+    """
+    out = output()
+    shown: Columns = aggregated(result.columns) if result.has_seeds else result.columns
+    axes = [path for path in _axes(result) if path in shown]
+    varying = [path for path in axes if len({repr(value) for value in shown[path]}) > 1] or axes
+    known = [name for name in (*MEASURES, *measures) if name in shown]
+    count = len(shown[known[0]] if known else result)
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for path in varying:
+        table.add_column(_short(path, varying), no_wrap=True)
+    for name in known:
+        table.add_column(MEASURES.get(name, name), justify="right", no_wrap=True)
+    statuses = [] if result.has_seeds else result.statuses
+    some_failed = any(status != "finished" for status in statuses)
+    if some_failed:
+        table.add_column("")
+    for row in range(min(count, _ROWS)):
+        cells = [_value(shown[path][row]) for path in varying] + [_cell(shown, name, row) for name in known]
+        table.add_row(*cells, *([statuses[row]] if some_failed else []))
+    out.print(table)
+    if count > _ROWS:
+        out.print(Text(f"and {counted(count - _ROWS, 'more row')}", style="dim"))
+    if result.has_seeds:
+        out.print(Text("± is half of the 95 % interval of the mean over the seeds", style="dim"))
+    _show_failed(result)
+
+
+def _show_failed(result: SweepResult) -> None:
+    out = output()
+    failed = [row for row, status in enumerate(result.statuses) if status not in ("finished", "missing")]
+    if not failed:
+        return
+    out.print()
+    alike: dict[tuple[str, str], list[int]] = {}
+    for row in failed:
+        error = (result.errors[row] or "").partition("\n")[0]
+        alike.setdefault((result.statuses[row], error), []).append(row)
+    for (status, error), those in list(alike.items())[:_ERRORS]:
+        where = described_setting(result.points[those[0]])
+        others = f" and {counted(len(those) - 1, 'other point')}" if len(those) > 1 else ""
+        out.print(Text.assemble((status, "bold yellow"), f" at {where}{others}: {error}"), soft_wrap=True)
+    rest = sum(map(len, list(alike.values())[_ERRORS:]))
+    if rest:
+        out.print(f"and {counted(rest, 'more point')} that did not finish: see the column error")
+
+
+def _axes(result: SweepResult) -> list[str]:
+    return list(dict.fromkeys(path for point in result.points for path in point))
+
+
+def _short(path: str, others: Sequence[str]) -> str:
+    """The last word of a path, if no other has the same."""
+    word = path.rpartition(".")[2]
+    return path if sum(other.rpartition(".")[2] == word for other in others) > 1 or path == SEED else word
+
+
+def _value(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _cell(shown: Columns, name: str, row: int) -> str:
+    value = shown[name][row]
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return _value(value)
+    low = shown.get(f"{name}:low", [None] * (row + 1))[row]
+    half = "" if low is None else f" ± {significant(value - low)}"
+    return f"{significant(value)}{half}"

@@ -1,0 +1,166 @@
+"""Carries out what is planned and not in the store yet, and derives the tables from what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from cxloom.errors import InputError, reason_of
+from cxloom.spec.plugins import loaded_plugins
+from cxloom.sweeping import manifest as manifests
+from cxloom.sweeping import table
+from cxloom.sweeping.interval import AGGREGATE, aggregated
+from cxloom.sweeping.manifest import Manifest
+from cxloom.sweeping.plan import Point
+from cxloom.sweeping.schedule import Schedule
+from cxloom.sweeping.space import SEED
+from cxloom.sweeping.store import Record, Store
+from cxloom.sweeping.table import RESULTS, Columns
+from cxloom.sweeping.work import Job, Source, Task
+
+
+class Runner(Protocol):
+    """Has tasks carried out somewhere: in processes of this machine, or on a cluster."""
+
+    @property
+    def at_once(self) -> int:
+        """How many points it runs at a time."""
+
+    def run(self, job: Job, schedule: Schedule, watch: Callable[[], None]) -> None:
+        """Asks the schedule for tasks, and tells it of their ends and of deaths, until it is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One of several parts of a sweep that are run independently, into one directory."""
+
+    index: int
+    """From 1 on."""
+    count: int
+
+    def share(self, keys: Sequence[str]) -> list[str]:
+        """The keys that are this shard's: each of them is in one, and neighbours in different ones."""
+        return list(dict.fromkeys(keys))[self.index - 1 :: self.count]
+
+
+WHOLE = Shard(1, 1)
+
+
+class Engine:
+    """A sweep and its directory.
+
+    Args:
+        directory: where it is stored.
+        manifest: what is to be run.
+    """
+
+    def __init__(self, directory: Path, manifest: Manifest) -> None:
+        self.directory = directory
+        self.manifest = manifest
+        self._store = Store(directory)
+
+    def carry_out(
+        self,
+        source: Source,
+        runner: Runner,
+        *,
+        shard: Shard = WHOLE,
+        begun: Callable[[Schedule], None] = lambda _schedule: None,
+        watch: Callable[[Schedule], None] = lambda _schedule: None,
+    ) -> None:
+        """Runs what is not stored yet. What is finished is stored at once: whatever ends this, it can go on from there.
+
+        Args:
+            source: makes the specs of the points.
+            runner: has it done.
+            shard: the part that is to be run.
+            begun: is told what there is to do.
+            watch: is told now and then how far it is.
+
+        Raises InputError if the directory holds something else or cannot be written, SimulationError if no process can
+        be started.
+        """
+        manifests.refuse_foreign(self.directory, (RESULTS, AGGREGATE))
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            manifests.write(self.directory, self.manifest)  # first: it says whose the rest is
+            self._store.prepare()
+        except OSError as error:
+            raise unwritable(error, self.directory) from None
+        schedule = self._schedule(runner, shard)
+        begun(schedule)
+        if schedule.is_done:
+            return
+        try:
+            job = Job(source, self.directory.absolute(), loaded_plugins())
+            runner.run(job, schedule, lambda: watch(schedule))
+        finally:
+            self._store_lost(schedule)
+
+    def _schedule(self, runner: Runner, shard: Shard) -> Schedule:
+        """What is left to run of a shard: points that are not stored, or were lost."""
+        work = {point.key: point.work for point in self.manifest.points if point.key is not None}
+        tasks = []
+        for key in shard.share(list(work)):
+            record = self.record(key)
+            if record is None or not record.is_final:
+                tasks.append(Task(key, work[key], pilot=runner.at_once > 1))
+        return Schedule(tasks)
+
+    def _store_lost(self, schedule: Schedule) -> None:
+        for key, reason in schedule.lost.items():
+            record = self.record(key)
+            if record is None or not record.is_final:
+                said = f"its process died {schedule.attempts} times, the last time alone: {reason}"
+                try:
+                    self._store.write(key, Record("lost", said))
+                except OSError as error:
+                    raise unwritable(error, self.directory) from None
+
+    def record(self, key: str) -> Record | None:
+        """What a point gave; None if it is not stored. Raises InputError."""
+        try:
+            return self._store.read(key)
+        except OSError as error:
+            file = self._store.path(key)
+            raise InputError(f"cannot be read: {reason_of(error)}", file=file) from None
+
+    def records(self) -> list[Record | None]:
+        """What every point gave, in their order."""
+        return [self.record(point.key) if point.key is not None else None for point in self.manifest.points]
+
+    def columns(self, records: Sequence[Record | None]) -> Columns:
+        """The table of all points."""
+        return table.columns_of(self.manifest.points, records, self.manifest.measures)
+
+    def write_tables(self, columns: Columns) -> list[Path]:
+        """Derives the files from the table of all points; gives those written.
+
+        None is as long as a point is missing, or if somebody has begun another sweep in the directory since. Raises
+        InputError if they cannot be written.
+        """
+        if "missing" in columns["status"] or not manifests.is_current(self.directory, self.manifest):
+            return []
+        tables = {RESULTS: columns}
+        if has_seeds(self.manifest.points):
+            tables[AGGREGATE] = aggregated(columns)
+        try:
+            for name, each in tables.items():
+                table.write(self.directory / name, each)
+            if AGGREGATE not in tables:
+                (self.directory / AGGREGATE).unlink(missing_ok=True)  # of an earlier sweep
+        except OSError as error:
+            raise unwritable(error, self.directory) from None
+        return [self.directory / name for name in tables]
+
+
+def has_seeds(points: Sequence[Point]) -> bool:
+    """Whether points are run under several seeds."""
+    return len({point.at[SEED] for point in points if isinstance(point.at.get(SEED), int)}) > 1
+
+
+def unwritable(error: OSError, directory: Path) -> InputError:
+    """The error for a directory that results cannot be written into."""
+    return InputError(f"results cannot be written here: {reason_of(error)}", file=directory, path="--out")

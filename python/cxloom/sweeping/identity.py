@@ -1,0 +1,54 @@
+"""What a result is known by: the key of a point is made of all that decides what comes out, and of nothing else."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cxloom import _core
+from cxloom.spec.plugins import library_dir, loaded_plugins
+from cxloom.spec.resolve import Resolved
+
+SCHEMA = 1
+"""Of the files of a store. Another number means that older files say something else: their points are run anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The program that runs a point: its version, its core and its plug-ins, as digests of what is in their files."""
+
+    version: str
+    core: str
+    plugins: tuple[str, ...]
+
+    def key(self, resolved: Resolved) -> str:
+        """The key of a point, 32 hexadecimal digits: two points have one if they must give the same.
+
+        Of files that the spec names, such as traces, it takes what is in them. Raises InputError if one is gone.
+        """
+        parts = [SCHEMA, self.version, self.core, self.plugins, resolved.digest()]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+def identity() -> Identity:
+    """That of this process, with the plug-ins that it has loaded by now."""
+    plugins = sorted({_digest([Path(name)]) for name in loaded_plugins()})
+    return Identity(_core.__version__, _core_digest(), tuple(plugins))
+
+
+@functools.cache
+def _core_digest() -> str:
+    libraries = sorted(library_dir().glob("libcxloom.so*"))
+    return _digest([Path(_core.__file__), *libraries])
+
+
+def _digest(files: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as content:
+            digest.update(hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()[:32]

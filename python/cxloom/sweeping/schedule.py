@@ -1,0 +1,107 @@
+"""Which point is next: the longest first, one whose process died again and at last alone.
+
+How long a point takes is found by running it. Every point is begun once, as a pilot. A pilot that is short is
+finished, which costs nothing. One that sees, after 50 ms, that it has not come through a tenth gives up and says how
+long the whole will take; so a pilot never costs more than a tenth of its point. When all have been begun, the long ones
+are run, the longest first. Then no processor is left with a long point at the end while the others have nothing to do.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cxloom.sweeping.work import Report, Task
+
+ATTEMPTS = 3
+"""How often a point whose process dies is run beside others; then once more, alone: there may be memory for one."""
+
+
+class Schedule:
+    """The points that are left to run, and those under way."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._fresh = deque(tasks)
+        self._long: list[tuple[float, int, Task]] = []
+        self._again: deque[Task] = deque()
+        self._alone: deque[Task] = deque()
+        self._running: dict[str, Task] = {}
+        self._solitary = ""  # the key of the task that runs alone
+        self._deaths: Counter[str] = Counter()
+        self._order = {task.key: index for index, task in enumerate(tasks)}
+        self._seconds: dict[str, float] = {}
+        self.total = len(tasks)
+        self.stored = 0
+        self.lost: dict[str, str] = {}
+        """The points that are given up, by key, each with what its last process died of."""
+
+    def next(self) -> Task | None:
+        """What to begin now; None if that is nothing before another task ends, or at all."""
+        task = self._next()
+        if task is not None:
+            self._running[task.key] = task
+        return task
+
+    def ended(self, report: Report) -> None:
+        """A task has come to an end."""
+        task = self._running.pop(report.key)
+        self._seconds[report.key] = report.seconds
+        if report.what == "postponed":
+            heapq.heappush(self._long, (-report.seconds, self._order[task.key], replace(task, pilot=False)))
+        else:
+            self.stored += 1
+
+    def died(self, key: str, reason: str) -> None:
+        """The process that ran a task is gone."""
+        task = replace(self._running.pop(key), pilot=False)
+        self._deaths[key] += 1
+        if self._deaths[key] < ATTEMPTS:
+            self._again.append(task)
+        elif self._deaths[key] == ATTEMPTS:
+            self._alone.append(task)
+        else:
+            self.lost[key] = reason
+
+    def dropped(self, key: str) -> None:
+        """A task comes back as it was: it was not begun."""
+        self._fresh.appendleft(self._running.pop(key))
+
+    @property
+    def attempts(self) -> int:
+        """How many processes a lost point has cost."""
+        return ATTEMPTS + 1
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left."""
+        return self.stored + len(self.lost) == self.total
+
+    @property
+    def running(self) -> int:
+        """How many tasks are under way."""
+        return len(self._running)
+
+    def cost(self) -> tuple[float, float]:
+        """CPU seconds of the points that are done, and of all; those not known yet count as the mean of the others."""
+        open_ends = {task.key for _, _, task in self._long} | self._running.keys()
+        open_ends |= {task.key for task in (*self._again, *self._alone)}
+        done = sum(seconds for key, seconds in self._seconds.items() if key not in open_ends)
+        known = sum(self._seconds.values())
+        mean = known / len(self._seconds) if self._seconds else 1.0
+        return done, known + mean * (self.total - len(self._seconds))
+
+    def _next(self) -> Task | None:
+        if self._solitary in self._running:
+            return None
+        if self._again:
+            return self._again.popleft()
+        if self._fresh:
+            return self._fresh.popleft()
+        if self._long:
+            return heapq.heappop(self._long)[2]
+        if self._alone and not self._running:
+            self._solitary = self._alone[0].key
+            return self._alone.popleft()
+        return None

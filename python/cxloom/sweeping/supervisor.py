@@ -1,0 +1,194 @@
+"""Runs points in processes of this machine, each with a pipe of its own: one that is killed costs its point alone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from types import TracebackType
+from typing import IO, Self
+
+from cxloom.errors import NOWHERE, InputError, SimulationError, is_nowhere, shown
+from cxloom.sweeping import worker
+from cxloom.sweeping.schedule import Schedule
+from cxloom.sweeping.work import Job, Report, Task
+
+_STARTS = 5
+"""So many workers may end at their start while none says anything: then something is wrong with all of them."""
+_LAST_WORDS = 2000
+"""Bytes at the end of what a worker wrote that are looked at when it has died."""
+_TICK = 0.2
+"""Seconds after which progress is shown though nothing has happened."""
+
+
+class Supervisor:
+    """The runner of one machine.
+
+    Args:
+        jobs: points at a time; by default one for each processor that this process may use.
+    """
+
+    def __init__(self, jobs: int | None = None) -> None:
+        self._jobs = jobs or len(os.sched_getaffinity(0))
+
+    @property
+    def at_once(self) -> int:
+        """How many points are run at a time."""
+        return self._jobs
+
+    def run(self, job: Job, schedule: Schedule, watch: Callable[[], None]) -> None:
+        """Carries out all tasks of a schedule; `watch` is called now and then.
+
+        Whatever ends it, an exception of `watch` included, ends the workers. Raises InputError if a point cannot be
+        stored, SimulationError if no worker can be started.
+        """
+        if is_nowhere():
+            raise InputError(NOWHERE, allowed="one that exists: the processes of a sweep begin in it")
+        with _Crew(job, min(self._jobs, schedule.total)) as crew:
+            while not schedule.is_done:
+                while crew.has_room and (task := schedule.next()) is not None:
+                    crew.give(task)
+                for member, said in crew.listen(_TICK):
+                    if isinstance(said, Report):
+                        _ended(said, schedule, job)
+                    elif said is None and member.task is not None and member.is_ready:
+                        schedule.died(member.task.key, member.obituary())
+                    elif said is None and member.task is not None:
+                        schedule.dropped(member.task.key)
+                watch()
+
+
+def _ended(report: Report, schedule: Schedule, job: Job) -> None:
+    """Tells a schedule of a report. Raises InputError if it is that the directory cannot be written."""
+    if report.what == "unwritable":
+        problem = f"results cannot be written here: {report.reason}"
+        raise InputError(problem, file=job.directory, path="--out")
+    schedule.ended(report)
+
+
+class _Member:
+    """A worker, as its supervisor sees it."""
+
+    def __init__(self, job: Job, lifeline: int) -> None:
+        self.task: Task | None = None
+        self.is_ready = False
+        self.pipe, theirs = Pipe()
+        self.words: IO[bytes] = tempfile.TemporaryFile()
+        with _interrupts_blocked():  # Ctrl-C is the supervisor's to hear
+            self.process = subprocess.Popen(
+                worker.command(theirs.fileno(), lifeline),
+                stdin=subprocess.DEVNULL,
+                stdout=self.words,
+                stderr=self.words,
+                pass_fds=(theirs.fileno(), lifeline),
+            )
+        theirs.close()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it is heard of by its end
+            self.pipe.send(job)
+
+    def give(self, task: Task) -> None:
+        """Gives it a task."""
+        self.task = task
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self.pipe.send(task)
+
+    def hear(self) -> object:
+        """What it says, or None: it is dead."""
+        try:
+            said: object = self.pipe.recv()
+        except (EOFError, OSError):  # the latter in the midst of a message
+            self.process.wait()
+            return None
+        self.is_ready = True
+        if isinstance(said, Report):
+            self.task = None
+        return said
+
+    def obituary(self) -> str:
+        """What it died of, and the last that it said."""
+        code = self.process.returncode
+        cause = f"killed by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}"
+        self.words.seek(0, os.SEEK_END)
+        self.words.seek(max(0, self.words.tell() - _LAST_WORDS))
+        lines = self.words.read().decode(errors="replace").strip().splitlines()
+        return f"{cause}: {shown(lines[-1])}" if lines else cause
+
+    def end(self) -> None:
+        """Kills it, if it lives: nothing that it does needs a good end."""
+        self.process.kill()
+        self.process.wait()
+        self.pipe.close()
+        self.words.close()
+
+
+class _Crew:
+    """The workers; leaving it ends them.
+
+    Args:
+        job: what they know beforehand.
+        most: so many are started, each when there is a task for it.
+    """
+
+    def __init__(self, job: Job, most: int) -> None:
+        self._job = job
+        self._most = most
+        self._members: dict[Connection, _Member] = {}
+        self._lifeline: tuple[int, int] = os.pipe()
+        self._stillborn = 0
+
+    @property
+    def has_room(self) -> bool:
+        """Whether somebody could begin a task."""
+        return len(self._members) < self._most or any(self._idle())
+
+    def give(self, task: Task) -> None:
+        """Gives a task to one who has none, or to a new worker."""
+        member = next(self._idle(), None)
+        if member is None:
+            member = _Member(self._job, self._lifeline[0])
+            self._members[member.pipe] = member
+        member.give(task)
+
+    def listen(self, seconds: float) -> Iterator[tuple[_Member, object]]:
+        """What the workers say, of each the next; None is the last of one, who is gone then.
+
+        Raises SimulationError if they die at their start.
+        """
+        for pipe in wait(list(self._members), seconds):
+            assert isinstance(pipe, Connection)
+            member = self._members[pipe]
+            said = member.hear()
+            yield member, said
+            self._stillborn = self._stillborn + (not member.is_ready) if said is None else 0
+            if self._stillborn == _STARTS:
+                raise SimulationError(f"no worker can be started: {member.obituary()}")
+            if said is None:
+                del self._members[pipe]
+                member.end()
+
+    def _idle(self) -> Iterator[_Member]:
+        return (member for member in self._members.values() if member.task is None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        for member in self._members.values():
+            member.end()
+        for end in self._lifeline:
+            os.close(end)
+
+
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """What is started within it never hears Ctrl-C."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,115 @@
+"""The table of a sweep, a row for each point: derived from the store, so it can be made again at any time.
+
+The same points give the same bytes of Parquet, whoever ran them in whatever order. What a run cost is in the store.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from cxloom.sweeping.plan import Point
+from cxloom.sweeping.store import Record
+from cxloom.temporary import written_whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RESULTS = "results.parquet"
+STATUS = ("key", "status", "error")
+"""The columns between what is set and what was measured."""
+
+Columns: TypeAlias = dict[str, list[Any]]
+_ENDS = {"ci95": ("low", "high")}
+"""Pairs that are two columns."""
+
+
+def columns_of(
+    points: Sequence[Point], records: Sequence[Record | None], more: Sequence[str] = ()
+) -> Columns:
+    """What is set at each point, what became of it, and what it measured: all numbers that are not of one component.
+
+    Args:
+        points: in the order of the rows.
+        records: of each point; None where it has not been run.
+        more: further measures, as paths with stars: ``per_memory.*.queue_mean``.
+    """
+    axes = list(dict.fromkeys(path for point in points for path in point.at))
+    measures = [_measures(record.summary, more) if record and record.summary else {} for record in records]
+    names = list(dict.fromkeys(name for each in measures for name in each))
+    table: Columns = {path: [point.at.get(path) for point in points] for path in axes}
+    table["key"] = [point.key for point in points]
+    table["status"] = [_status(*each) for each in zip(points, records, strict=True)]
+    table["error"] = [
+        point.error or (record.error if record else None)
+        for point, record in zip(points, records, strict=True)
+    ]
+    for name in names:
+        table[name] = [each.get(name) for each in measures]
+    return table
+
+
+def arrow(columns: Columns) -> pa.Table:
+    """The columns, each of one type: whole numbers, numbers, true or false, or text; JSON where kinds differ."""
+    import pyarrow as pa  # which takes as long to load as many a point to run
+
+    return pa.table({name: _typed(pa, values) for name, values in columns.items()})
+
+
+def write(path: Path, columns: Columns) -> None:
+    """Stores a table as Parquet. Raises OSError."""
+    import pyarrow.parquet as pq
+
+    table = arrow(columns)
+    with written_whole(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+
+
+def _status(point: Point, record: Record | None) -> str:
+    if point.error is not None:
+        return "refused"
+    return "missing" if record is None else record.status
+
+
+def _measures(summary: Mapping[str, Any], more: Sequence[str]) -> dict[str, Any]:
+    """The measures of a summary by their dotted paths."""
+    whole = {key: value for key, value in summary.items() if not key.startswith("per_")}
+    found = dict(_flat(whole, ""))
+    if more:
+        found |= {
+            path: value
+            for path, value in _flat(summary, "")
+            if any(path == wanted or fnmatchcase(path, wanted) for wanted in more)
+        }
+    return found
+
+
+def _flat(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        path = f"{prefix}{key}"
+        if isinstance(value, dict):
+            yield from _flat(value, f"{path}.")
+        elif key in _ENDS:
+            ends = value or [None] * len(_ENDS[key])
+            yield from zip((f"{path}.{end}" for end in _ENDS[key]), ends, strict=True)
+        elif key == "notes":
+            yield path, "; ".join(value) or None
+        elif not isinstance(value, list):
+            yield path, value
+
+
+def _typed(pa: Any, values: Sequence[Any]) -> Any:
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {bool}:
+        return pa.array(values, pa.bool_())
+    if kinds == {int} and all(abs(value) < 1 << 63 for value in values if value is not None):
+        return pa.array(values, pa.int64())
+    if kinds <= {int, float}:
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    if kinds == {str}:
+        return pa.array(values, pa.string())
+    texts = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+    return pa.array(texts, pa.string())

@@ -1,0 +1,129 @@
+"""One point, carried out: in whatever process a runner has for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from cxloom.building import build
+from cxloom.errors import InputError, reason_of
+from cxloom.running import Progress, UnfinishedError, simulate
+from cxloom.spec.plugins import load_plugin, loaded_plugins
+from cxloom.spec.resolve import Resolved, Template
+from cxloom.sweeping.space import Setting, overrides_of
+from cxloom.sweeping.store import Record, Store
+
+PILOT_SECONDS = 0.05
+"""CPU time after which a pilot asks whether to go on."""
+PILOT_SHARE = 0.1
+"""What a pilot that gives up may have cost, of what the whole run will."""
+
+
+class Source(Protocol):
+    """Makes the spec of a point; it is sent to every worker once."""
+
+    def resolve(self, work: Any, /) -> Resolved:
+        """The spec of a point, of its `Point.work`. Raises InputError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The source of a sweep: what all of its points have in common."""
+
+    template: Template
+
+    def resolve(self, work: Setting) -> Resolved:
+        """The spec under a setting."""
+        return self.template.resolve(overrides_of(work))
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a worker knows before its first point."""
+
+    source: Source
+    directory: Path
+    """Absolute: that of the store."""
+    plugins: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A point to carry out."""
+
+    key: str
+    work: Any
+    pilot: bool
+    """Give up if it turns out to be long, and say how long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of a task."""
+
+    key: str
+    what: Literal["stored", "postponed", "unwritable"]
+    seconds: float
+    """CPU time that it took, of a postponed one that it will take."""
+    reason: str = ""
+    """Why it could not be stored."""
+
+
+class _PostponedError(Exception):
+    """A pilot found out how long its point will take."""
+
+
+class Bench:
+    """Where points are carried out: a process that has read what they have in common."""
+
+    def __init__(self, job: Job) -> None:
+        """Loads the plug-ins that are not loaded yet. Raises InputError for one that is gone."""
+        for plugin in job.plugins:
+            if plugin not in loaded_plugins():
+                load_plugin(plugin)
+        self._source = job.source
+        self._store = Store(job.directory)
+
+    def carry_out(self, task: Task) -> Report:
+        """Runs a point, unless somebody else has, and stores what it gives."""
+        started = time.thread_time()
+        try:
+            record = self._store.read(task.key)
+            if record is None or not record.is_final:
+                record = self._run(task, started)
+                self._store.write(task.key, record)
+        except _PostponedError as postponed:
+            return Report(task.key, "postponed", float(postponed.args[0]))
+        except OSError as error:
+            return Report(task.key, "unwritable", 0.0, reason_of(error))
+        return Report(task.key, "stored", time.thread_time() - started)
+
+    def _run(self, task: Task, started: float) -> Record:
+        """What the point gives. Raises _PostponedError if its pilot gives up."""
+
+        def watch(progress: Progress) -> None:
+            spent = time.thread_time() - started
+            if spent < PILOT_SECONDS or not progress.expected or not progress.completed:
+                return
+            whole = spent * progress.expected / progress.completed
+            if spent < PILOT_SHARE * whole:
+                raise _PostponedError(whole)
+
+        try:
+            resolved = self._source.resolve(task.work)
+            result = simulate(
+                resolved, build(resolved), watch=watch if task.pilot else lambda _progress: None, keep=False
+            )
+        except UnfinishedError as error:
+            return _record(error.result.plain(), str(error))
+        except InputError as error:
+            return Record("refused", str(error))
+        return _record(result.plain(), None)
+
+
+def _record(summary: Mapping[str, Any], error: str | None) -> Record:
+    measured = {key: value for key, value in summary.items() if key != "cost"}
+    return Record("finished" if error is None else "unfinished", error, measured, dict(summary["cost"]))

@@ -1,0 +1,336 @@
+"""Sweeps: what is run, what comes out, and what is refused before anything is run."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from sweep_support import LATENCY, REST_NS, SPEC, Poisoned, engine, stored
+
+import cxloom as cx
+from cxloom.errors import InputError, SimulationError
+from cxloom.sweeping.engine import Shard
+from cxloom.sweeping.space import Axis
+from cxloom.sweeping.supervisor import Supervisor
+
+Call = Callable[..., Any]
+DEADLOCK = {"run.livelock_deliveries": 1, "devices.bus.bus_time": "15us", "workload.host.requests": 40000}
+"""A system that counts as livelocked: the watch is set to one delivery without an answer (test_study.py)."""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    path = tmp_path / "spec.yaml"
+    path.write_text(SPEC)
+    return path
+
+
+def test_every_combination_is_a_point(spec: Path, tmp_path: Path, subprocess_cxloom: Call) -> None:
+    sets = ("--set", f"{LATENCY}=45ns,145ns", "--set", "devices.host.queue=1,2")
+    done = subprocess_cxloom("sweep", spec, *sets, "--out", tmp_path / "out", "--json")
+    assert done.code == 0, done.err
+    points = json.loads(done.out)["points"]
+    assert [tuple(point["set"].values()) for point in points] == [
+        ("45ns", 1),
+        ("45ns", 2),
+        ("145ns", 1),
+        ("145ns", 2),
+    ]
+    for point in points:
+        latency = REST_NS + int(point["set"][LATENCY].removesuffix("ns"))
+        if point["set"]["devices.host.queue"] == 1:
+            assert point["latency_ns.mean"] == pytest.approx(latency, rel=1e-9)
+        assert point["status"] == "finished"
+        assert point["requests"] == 200
+    frame = pl.read_parquet(tmp_path / "out" / "results.parquet")
+    assert frame.columns[:5] == [LATENCY, "devices.host.queue", "key", "status", "error"]
+    assert frame["latency_ns.mean"].to_list() == [point["latency_ns.mean"] for point in points]
+    assert set(frame["key"]) == stored(tmp_path / "out")
+
+
+def test_a_point_is_what_run_gives(spec: Path) -> None:
+    """The engine runs a point in another process; a run in this one must give the same."""
+    result = cx.sweep(spec, {"devices.host.queue": [4, 8], "run.seed": [7]})
+    for index, at in enumerate(result.points):
+        system = cx.load(spec)
+        for path, value in at.items():
+            system.set(path, value)
+        summary = cx.run(system).summary
+        assert result.summary(index) == {key: value for key, value in summary.items() if key != "cost"}
+
+
+def test_points_that_are_there_are_not_run_again(spec: Path, tmp_path: Path, subprocess_cxloom: Call) -> None:
+    out = tmp_path / "out"
+    first = subprocess_cxloom("sweep", spec, "--set", "devices.host.queue=1,2", "--out", out)
+    assert first.err == ""
+    times = {path: path.stat().st_mtime_ns for path in (out / "points").iterdir()}
+    more = subprocess_cxloom("sweep", spec, "--set", "devices.host.queue=4,2,1", "--out", out)
+    assert more.code == 0
+    assert "2 points of 3" in more.err
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    assert pl.read_parquet(out / "results.parquet")["devices.host.queue"].to_list() == [4, 2, 1]
+    assert len(stored(out)) == 3
+
+
+def test_a_point_that_fails_stops_no_other(spec: Path, tmp_path: Path, subprocess_cxloom: Call) -> None:
+    points = [
+        {"run.seed": 1},
+        {"devices.host.queue": "many"},  # no number: seen before anything is run
+        {"workload.host.footprint": "1TiB"},  # more than there is: seen when the system is built
+        DEADLOCK,
+        {"run.seed": 2},
+    ]
+    (tmp_path / "points.yaml").write_text(json.dumps(points))
+    out = tmp_path / "out"
+    done = subprocess_cxloom("sweep", spec, "--points", tmp_path / "points.yaml", "--out", out, "--json")
+    assert done.code == 1, done.err
+    rows = json.loads(done.out)["points"]
+    assert [row["status"] for row in rows] == ["finished", "refused", "refused", "unfinished", "finished"]
+    assert "points.yaml:1: devices.host.queue: not a whole number" in rows[1]["error"]
+    assert "footprint" in rows[2]["error"]
+    assert rows[3]["error"].startswith("livelock")
+    assert rows[3]["truncated"] is True
+    assert rows[0]["error"] is None
+    before = (out / "results.parquet").read_bytes()
+    again = subprocess_cxloom("sweep", spec, "--points", tmp_path / "points.yaml", "--out", out)
+    assert again.code == 1
+    assert "unfinished at livelock_deliveries 1" in again.out
+    assert (out / "results.parquet").read_bytes() == before
+
+
+def test_a_table_can_be_derived_again(spec: Path, tmp_path: Path, subprocess_cxloom: Call) -> None:
+    out = tmp_path / "out"
+    measure = "per_memory.*.queue_mean"
+    sets = ("--set", "devices.host.queue=1,2", "--seeds", 3, "--measure", measure)
+    assert subprocess_cxloom("sweep", spec, *sets, "--out", out).code == 0
+    names = ("results.parquet", "aggregate.parquet")
+    before = [(out / name).read_bytes() for name in names]
+    assert "per_memory.mem3.queue_mean" in pl.read_parquet(out / "results.parquet").columns
+    for name in names:
+        (out / name).unlink()
+    spec.unlink()  # it needs nothing else
+    assert subprocess_cxloom("sweep", "--rebuild", out).code == 0
+    assert [(out / name).read_bytes() for name in names] == before
+    loaded = cx.SweepResult.load(str(out))
+    assert len(loaded) == 6
+    assert loaded.frame().equals(pl.read_parquet(out / "results.parquet"))
+
+
+def test_seeds_give_a_mean_and_its_interval() -> None:
+    system = cx.load("esf/validation").set("workload.host.requests", 500).set("run.warmup", 0)
+    result = cx.sweep(system, {"devices.host.queue": [64, 1]}, seeds=4)
+    assert [at["run.seed"] for at in result.points] == [1, 2, 3, 4] * 2
+    rows = result.frame().filter(pl.col("devices.host.queue") == 64)["latency_ns.mean"].to_list()
+    mean = sum(rows) / 4
+    # Student's t of three degrees of freedom: 3.182 in any table.
+    half = 3.182446 * math.sqrt(sum((each - mean) ** 2 for each in rows) / 3) / 2
+    assert half > 0
+    first = result.aggregate().row(0, named=True)
+    assert first["seeds"] == 4
+    assert first["latency_ns.mean"] == pytest.approx(mean)
+    assert first["latency_ns.mean:low"] == pytest.approx(mean - half)
+    assert first["latency_ns.mean:high"] == pytest.approx(mean + half)
+    assert "run.seed" not in result.aggregate().columns
+
+
+def test_seeds_start_from_that_of_the_spec(spec: Path) -> None:
+    result = cx.sweep(cx.load(spec).set("run.seed", 40), seeds=2)
+    assert [at["run.seed"] for at in result.points] == [40, 41]
+
+
+def test_a_grid_multiplies_with_points(spec: Path) -> None:
+    result = cx.sweep(
+        spec, {"run.seed": [1, 2]}, points=[{LATENCY: "45ns"}, {"devices.host.queue": 2}], jobs=1
+    )
+    assert [dict(at) for at in result.points] == [
+        {"run.seed": 1, LATENCY: "45ns"},
+        {"run.seed": 1, "devices.host.queue": 2},
+        {"run.seed": 2, LATENCY: "45ns"},
+        {"run.seed": 2, "devices.host.queue": 2},
+    ]
+    assert result.frame()["devices.host.queue"].to_list() == [None, 2, None, 2]
+
+
+def test_values_keep_their_kind(spec: Path) -> None:
+    """Lists and maps are values like others; a column of them is JSON."""
+    media = [{"kind": "fixed", "latency": "45ns"}, {"kind": "fixed", "latency": "145ns"}]
+    result = cx.sweep(spec, {"devices.mem[*].media": media})
+    assert result.frame()["latency_ns.mean"].to_list() == pytest.approx([REST_NS + 45, REST_NS + 145])
+    assert json.loads(result.frame()["devices.mem[*].media"][1]) == media[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a=1,2,4", [1, 2, 4]),
+        ("a=1", [1]),
+        ("a= x , y ", ["x", "y"]),
+        ("a=[1,2],[3,4]", [[1, 2], [3, 4]]),
+        ("a=[1,2]", [[1, 2]]),
+        (
+            "a={kind: fixed, latency: 45ns},{kind: dram}",
+            [{"kind": "fixed", "latency": "45ns"}, {"kind": "dram"}],
+        ),
+        ("a='x,y',z", ["x,y", "z"]),
+        ('a="mem[*]"', ["mem[*]"]),
+        ("a=null,true,1.5,67%,8GB/s", [None, True, 1.5, "67%", "8GB/s"]),
+        ("a=1,2,", [1, 2]),
+    ],
+)
+def test_values_of_an_axis(text: str, values: list[object]) -> None:
+    axis = Axis.parse(text)
+    assert axis.path == "a"
+    assert [node.plain() for node in axis.values] == values
+
+
+def test_nothing_is_run_or_written_for_what_is_refused(
+    spec: Path, tmp_path: Path, cxloom: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "twice.csv").write_text("run.seed,run.seed\n1,2\n")
+    (tmp_path / "short.csv").write_text("run.seed,devices.host.queue\n1\n")
+    (tmp_path / "map.yaml").write_text("run.seed: 1\n")
+    (tmp_path / "nothing.yaml").write_text("- {}\n")
+    (tmp_path / "bad.parquet").write_text("no Parquet")
+    (tmp_path / "rows.csv").write_text("run.seed,devices.host.quue\n1,\n2,7\n")
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "results.parquet").write_text("mine")
+    queue = ("--set", "devices.host.queue=1,2")
+    worst: list[tuple[tuple[object, ...], str]] = [
+        (("--set", "devices.host.quue=1,2"), "did you mean 'devices.host.queue'?"),
+        (("--set", "devices.hst.queue=1"), "matches nothing"),
+        (("--set", "devices..queue=1"), "not a path"),
+        (("--set", "devices.host.queue"), "not an axis of a sweep"),
+        (("--set", "=1,2"), "not an axis of a sweep"),
+        (("--set", "devices.host.queue="), "no values to sweep"),
+        (("--set", "devices.host.queue=[1,2"), "not YAML"),
+        (("--set", "devices.host.queue=1]"), "not YAML"),
+        (("--set", "devices.host.queue=1,,2"), "not YAML"),
+        (("--set", "devices.host.queue=1,2,1"), "a value that is there twice"),
+        (("--set", "devices.host.queue=many,few"), "not a whole number"),  # no point can be run
+        ((*queue, "--set", "devices.host.queue=4"), "the path is set twice"),
+        ((*queue, "--seeds", "0"), "not a whole number from 1 on"),
+        ((*queue, "--seeds", "2", "--set", "run.seed=1"), "the path is set twice"),
+        ((*queue, "--shard", "3/2"), "not a shard"),
+        ((*queue, "--shard", "0/2"), "not a shard"),
+        ((*queue, "--shard", "2"), "not a shard"),
+        ((*queue, "--jobs", "0"), "not a whole number from 1 on"),
+        ((*queue, "--max-points", "1"), "the sweep has too many points"),
+        ((*queue, "--out", ""), "the name of the directory is empty"),
+        ((*queue, "--out", "foreign"), "holds 'results.parquet' and is none of a sweep"),
+        ((*queue, "--out", "empty.csv"), "not a directory"),
+        ((*queue, "--plugin", "gone.so"), "gone.so"),
+        (("--points", "gone.csv"), "no such file"),
+        (("--points", "gone.parquet"), "no such file"),
+        (("--points", "spec.txt"), "not a table of points"),
+        (("--points", "empty.csv"), "no points"),
+        (("--points", "twice.csv"), "a column twice"),
+        (("--points", "short.csv"), "short.csv:2: a row of another length"),
+        (("--points", "map.yaml"), "not a list of points"),
+        (("--points", "nothing.yaml"), "a point that sets nothing"),
+        (("--points", "bad.parquet"), "not Parquet"),
+        (("--points", "rows.csv"), "rows.csv:3:1: the path 'devices.host.quue' matches nothing"),
+        (("--rebuild", "foreign"), "a spec beside --rebuild"),
+    ]
+    there = sorted(tmp_path.rglob("*"))
+    for arguments, words in worst:
+        done = cxloom("sweep", spec, *arguments)
+        assert (done.code, words in done.err) == (2, True), (arguments, done)
+        assert sorted(tmp_path.rglob("*")) == there, arguments
+    assert "no sweep here" in cxloom("sweep", "--rebuild", "foreign").err
+    assert "no spec is named" in cxloom("sweep").err
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"grid": {"devices.host.queue": "1,2"}}, "not a list of values"),
+        ({"grid": {"devices.host.queue": []}}, "no values to sweep"),
+        ({"grid": {3: [1]}}, "not a text"),
+        ({"grid": ["a"]}, "not a grid"),
+        ({"grid": {"devices.host.queue": [object()]}}, "not a value for a spec"),
+        ({"points": {"run.seed": 1}}, "not a list of points"),
+        ({"points": [3]}, "not a point"),
+        ({"points": []}, "no points"),
+        ({"seeds": 0}, "not a count"),
+        ({"seeds": True}, "not a count"),
+        ({"jobs": 1.5}, "not a count"),
+        ({"grid": {"run.seed": [1]}, "out": ""}, "the name of the directory is empty"),
+    ],
+)
+def test_wrong_arguments_in_python(spec: Path, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        cx.sweep(spec, **given)
+
+
+def test_shards_share_the_points(spec: Path, tmp_path: Path, subprocess_cxloom: Call) -> None:
+    sets = ("--set", "devices.host.queue=1,2,3,4,5", "--jobs", 1)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    assert subprocess_cxloom("sweep", spec, *sets, "--out", whole).code == 0
+    first = subprocess_cxloom("sweep", spec, *sets, "--out", parts, "--shard", "2/2")
+    assert first.code == 0, first.err
+    assert len(stored(parts)) == 2
+    assert "3 points of others missing" in first.out
+    assert not (parts / "results.parquet").exists()
+    assert subprocess_cxloom("sweep", spec, *sets, "--out", parts, "--shard", "1/2").code == 0
+    for name in ("results.parquet", "sweep.json"):
+        assert (parts / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_every_key_is_in_one_shard() -> None:
+    keys = [str(key) for key in range(17)]
+    for count in range(1, 20):
+        shares = [Shard(index, count).share(keys) for index in range(1, count + 1)]
+        assert sorted(key for share in shares for key in share) == sorted(keys)
+        assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+def test_a_point_that_kills_its_process_is_lost_alone(spec: Path, tmp_path: Path) -> None:
+    template = cx.load(spec).template()
+    path = "run.seed"
+    found = engine(template, tmp_path, [Axis.of(path, range(1, 9))])
+    found.carry_out(Poisoned(template, path, [3, 8]), Supervisor(2))
+    records = found.records()
+    assert [record.status for record in records if record] == [
+        "lost" if seed in (3, 8) else "finished" for seed in range(1, 9)
+    ]
+    assert records[2] is not None
+    assert records[2].error == (
+        "its process died 4 times, the last time alone: killed by SIGABRT: poisoned by 3"
+    )
+    # It is tried again when the sweep is: whatever killed it may be gone.
+    found.carry_out(Poisoned(template, path, []), Supervisor(2))
+    assert {record.status for record in found.records() if record} == {"finished"}
+
+
+def test_a_point_that_needs_the_machine_for_itself_gets_it(spec: Path, tmp_path: Path) -> None:
+    """As one would whose memory is enough for one process alone."""
+    template = cx.load(spec).template()
+    grid = [Axis.of("workload.host.requests", [30000 + index for index in range(6)])]
+    found = engine(template, tmp_path, grid)
+    found.carry_out(Poisoned(template, "workload.host.requests", [30000], alone=True), Supervisor(2))
+    assert {record.status for record in found.records() if record} == {"finished"}
+
+
+def test_workers_that_cannot_start_are_no_reason_to_wait(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nonsense = ["/bin/sh", "-c", "echo no Python here >&2; exit 3"]
+    monkeypatch.setattr("cxloom.sweeping.worker.command", lambda _tasks, _lifeline: nonsense)
+    with pytest.raises(
+        SimulationError, match="no worker can be started: it ended with code 3: no Python here"
+    ):
+        cx.sweep(spec, {"run.seed": [1, 2, 3]})
+
+
+def test_a_disk_that_is_full_is_said(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of the points is one that cannot take a file."""
+    template = cx.load(spec).template()
+    found = engine(template, tmp_path, [Axis.of("run.seed", [1, 2])])
+    monkeypatch.setattr("cxloom.sweeping.store.Store.prepare", lambda self: self.folder.symlink_to("/proc"))
+    with pytest.raises(InputError, match="results cannot be written here"):
+        found.carry_out(Poisoned(template, "run.seed", []), Supervisor(1))

@@ -53,14 +53,16 @@ class ProgressBar(_Bar):
 class SweepBar(_Bar):
     """Shows how many points of a sweep are done, and the time left: what the points are known or expected to take."""
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self, quiet: bool, name: str = "") -> None:
         super().__init__(not quiet and sys.stderr.isatty())
+        self._name = f"{name}: " if name else ""
 
     def update(self, schedule: Schedule) -> None:
         """Shows how far the sweep is."""
         done, whole = schedule.cost()
         lost = f", {len(schedule.lost):,} lost" if schedule.lost else ""
-        text = f"{schedule.stored:,} of {counted(schedule.total, 'point')}{lost}"
+        stored, whole_count = (schedule.already + count for count in (schedule.stored, schedule.total))
+        text = f"{self._name}{stored:,} of {counted(whole_count, 'point')}{lost}"
         self.show(text, round(1e6 * done), round(1e6 * whole))
 
 

@@ -7,20 +7,23 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from cxloom.cli.arguments import whole_number
-from cxloom.cli.interrupt import terminable
+from cxloom.cli.progress import SweepBar
+from cxloom.cli.resume import resumable, said_of
 from cxloom.errors import InputError, reason_of
 from cxloom.report.console import messages, output
 from cxloom.report.study import show_outcome
 from cxloom.spec.resolve import Override
 from cxloom.study import names, read, run_study
-from cxloom.study.file import MOST_POINTS
+from cxloom.study.file import MOST_POINTS, Study
 from cxloom.study.runner import Outcome
 from cxloom.study.shipped import find
 from cxloom.words import counted
+
+FOLDER = Path("build/studies")
+"""Where a study is stored, in a folder of its name, if nothing is said."""
 
 _MANY = 100
 """So many runs are worth a line before they begin."""
@@ -69,7 +72,7 @@ def run(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Where the table and the picture go, of a study that has them; by default build/studies/NAME.",
+            help="Where points, table and picture go; by default build/studies/NAME.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
@@ -82,34 +85,31 @@ def run(
     if out_dir == "":
         raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
     study = read(find(name), [Override.parse(text) for text in sets or ()], most_points=most_points)
-    if len(study.points) >= _MANY and not quiet:
-        messages().print(counted(len(study.points), "run"))
-    err = messages(soft_wrap=False)
-    with (
-        terminable(),
-        Progress(
-            TextColumn("running"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=err,
-            transient=True,
-            disable=quiet or not err.is_terminal,
-        ) as bar,
-    ):
-        task = bar.add_task("", total=len(study.points))
-        outcome = run_study(study, jobs=jobs, done=lambda count: bar.update(task, completed=count))
+    folder = _folder(name) if out_dir is None else Path(out_dir)
+    outcome = _run(study, folder, jobs, quiet)
     if as_json:
         print(json.dumps(_as_json(outcome), indent=2, allow_nan=False))
     elif not quiet:
         show_outcome(outcome)
-    if study.columns:
-        folder = Path("build/studies") / Path(name).with_suffix("") if out_dir is None else Path(out_dir)
-        written = _write(outcome, folder)
-        if not quiet and not as_json:
-            print(f"\nThe table is in {written[0]}" + "".join(f", the picture in {p}" for p in written[1:]))
+    written = _write(outcome, folder) if study.columns else []
+    if not quiet and not as_json:
+        what = f"The table is in {written[0]}" if written else f"The points are in {folder}"
+        print(f"\n{what}" + "".join(f", the picture in {p}" for p in written[1:]))
     if not outcome.passed:
         raise typer.Exit(1)
+
+
+def _folder(name: str) -> Path:
+    """Where a study goes if nothing is said: of one that comes with cxloom its name, of a file that of the file."""
+    return FOLDER / (name if name in names() else Path(name).stem)
+
+
+def _run(study: Study, folder: Path, jobs: int | None, quiet: bool) -> Outcome:
+    """Runs what is not in the folder yet, with progress. Raises SimulationError for Ctrl-C."""
+    if len(study.points) >= _MANY and not quiet:
+        messages().print(counted(len(study.points), "run"))
+    with resumable(folder), SweepBar(quiet) as bar:
+        return run_study(study, jobs=jobs, out=folder, begun=said_of(folder, quiet), watch=bar.update)
 
 
 def _write(outcome: Outcome, folder: Path) -> list[Path]:

@@ -10,19 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from cxloom.cli.arguments import whole_number
-from cxloom.cli.interrupt import terminable
 from cxloom.cli.progress import SweepBar
+from cxloom.cli.resume import resumable, said_of
 from cxloom.cli.run import Plugins
-from cxloom.errors import InputError, SimulationError
-from cxloom.report.console import messages
+from cxloom.errors import InputError
 from cxloom.report.sweep import show_sweep
 from cxloom.spec import presets
 from cxloom.spec.plugins import load_plugin
 from cxloom.sweeping import manifest as manifests
 from cxloom.sweeping import rows
-from cxloom.sweeping.engine import WHOLE, Engine, Runner, Shard
+from cxloom.sweeping.engine import WHOLE, Engine, Shard
 from cxloom.sweeping.interval import aggregated
-from cxloom.sweeping.schedule import Schedule
 from cxloom.sweeping.space import MOST_POINTS, Axis
 from cxloom.sweeping.supervisor import Supervisor
 from cxloom.sweeping.sweep import SweepResult, engine_of, result_of, seed_of, settings_of
@@ -129,27 +127,10 @@ def sweep(
     )
     name = spec if spec in presets.names() else Path(spec).stem
     engine = engine_of(template, settings, FOLDER / name if out is None else Path(out), name, measures)
-    runner = Supervisor(jobs)
-    _carry_out(engine, Sweep(template), runner, shard, quiet)
+    with resumable(engine.directory), SweepBar(quiet) as bar:
+        begun = said_of(engine.directory, quiet)
+        engine.carry_out(Sweep(template), Supervisor(jobs), shard=shard, begun=begun, watch=bar.update)
     _finish(engine, shard, as_json, quiet)
-
-
-def _carry_out(engine: Engine, source: Sweep, runner: Runner, shard: Shard, quiet: bool) -> None:
-    """Runs what is not stored, with progress. Raises SimulationError for Ctrl-C."""
-    share = len(shard.share([point.key for point in engine.manifest.points if point.key is not None]))
-
-    def begun(schedule: Schedule) -> None:
-        if schedule.total < share and not quiet:
-            there = counted(share - schedule.total, "point")
-            messages().print(f"{there} of {share:,} in {engine.directory} already")
-
-    try:
-        with terminable(), SweepBar(quiet) as bar:
-            engine.carry_out(source, runner, shard=shard, begun=begun, watch=bar.update)
-    except KeyboardInterrupt:
-        raise SimulationError(
-            f"interrupted: what is finished is in {engine.directory}; the same command goes on from there"
-        ) from None
 
 
 def _finish(engine: Engine, shard: Shard, as_json: bool, quiet: bool) -> None:

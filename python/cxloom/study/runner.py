@@ -1,25 +1,17 @@
-"""Runs the points of a study, several at once, and holds them against what is expected."""
+"""Has the points of a study run, and holds them against what is expected."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from cxloom.building import build
-from cxloom.errors import NOWHERE, Gathered, InputError, SimulationError, is_nowhere
-from cxloom.running import simulate
+from cxloom.errors import NOWHERE, Gathered, InputError, is_nowhere
 from cxloom.spec.names import listed, nearest
-from cxloom.spec.node import Origin, from_plain
-from cxloom.spec.resolve import Resolved
+from cxloom.spec.node import Origin
+from cxloom.study.carried import Watch, carried_out
 from cxloom.study.file import Expectation, Point, Study, matches
 
 Summary = dict[str, Any]
@@ -74,46 +66,29 @@ class Outcome:
 
 
 def run_study(
-    study: Study, *, jobs: int | None = None, done: Callable[[int], None] = lambda _count: None
+    study: Study,
+    *,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    begun: Watch = lambda _schedule: None,
+    watch: Watch = lambda _schedule: None,
 ) -> Outcome:
-    """Runs all points, each in a process of its own.
+    """Runs all points, several at once, and holds them against what is expected.
 
     Args:
         study: what to run.
-        jobs: processes at the same time; by default one a processor.
-        done: is told how many points have ended, each time one has.
+        jobs: points at the same time; by default one a processor.
+        out: a directory to keep the points in, so that those that are there are not run again; None keeps nothing.
+        begun: is told what there is to do.
+        watch: is told now and then how far it is.
 
     Raises InputError for a working directory that is gone, a point that cannot be built or a measure that there is not,
-    before any is run; SimulationError for a point that cannot finish.
+    before any is run; SimulationError, when all others are done, for a point that cannot finish.
     """
     if is_nowhere():
         raise InputError(NOWHERE, allowed="one that exists: the processes of a study begin in it")
     _check(study)
-    summaries: list[Summary] = [{} for _ in study.specs]
-    processes = min(jobs or os.cpu_count() or 1, len(study.specs))
-    context = multiprocessing.get_context("spawn")
-    others = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(processes, context, initializer=_follow_parent) as pool:
-        with _interrupts_held():  # which a process that begins would answer with a traceback
-            futures = {pool.submit(_run_point, spec.plain()): index for index, spec in enumerate(study.specs)}
-        try:
-            for count, future in enumerate(as_completed(futures), 1):
-                index = futures[future]
-                try:
-                    summaries[index] = future.result()
-                except SimulationError as error:
-                    raise SimulationError(f"at {described_point(study.points[index])}: {error}") from None
-                except BrokenProcessPool:
-                    raise SimulationError(
-                        "a process of the study was killed; was there memory enough?"
-                    ) from None
-                done(count)
-        except BaseException:
-            # Nobody waits for the points under way, which may take hours.
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in set(multiprocessing.active_children()) - others:
-                worker.terminate()
-            raise
+    summaries = carried_out(study, out, jobs=jobs, begun=begun, watch=watch)
     comparisons = [
         Comparison(expectation, point, _value(study, summaries, expectation, index))
         for expectation in study.expectations
@@ -128,36 +103,6 @@ def described_point(point: Point) -> str:
     return (
         ", ".join(f"{axis.rpartition('.')[2]} {value}" for axis, value in point.items()) or "the only point"
     )
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C comes when it is left, and never to the processes that are begun within it: their parent ends them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _follow_parent() -> None:
-    """Ends with the process that runs the study, however that ends, and without a word about Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _run_point(plain: dict[str, Any]) -> Summary:
-    """Runs in another process, to which only plain data can be sent."""
-    spec = Resolved(from_plain(plain, Origin()))
-    return dict(simulate(spec, build(spec), keep=False).summary)
 
 
 def _check(study: Study) -> None:

@@ -103,11 +103,12 @@ class Engine:
         """What is left to run of a shard: points that are not stored, or were lost."""
         work = {point.key: point.work for point in self.manifest.points if point.key is not None}
         tasks = []
-        for key in shard.share(list(work)):
+        share = shard.share(list(work))
+        for key in share:
             record = self.record(key)
             if record is None or not record.is_final:
                 tasks.append(Task(key, work[key], pilot=runner.at_once > 1))
-        return Schedule(tasks)
+        return Schedule(tasks, len(share) - len(tasks))
 
     def _store_lost(self, schedule: Schedule) -> None:
         for key, reason in schedule.lost.items():

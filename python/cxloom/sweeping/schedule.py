@@ -20,9 +20,15 @@ ATTEMPTS = 3
 
 
 class Schedule:
-    """The points that are left to run, and those under way."""
+    """The points that are left to run, and those under way.
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
+    Args:
+        tasks: what is to be done, in the order in which it is begun.
+        already: how many points need not be run.
+    """
+
+    def __init__(self, tasks: Sequence[Task], already: int = 0) -> None:
+        self.already = already
         self._fresh = deque(tasks)
         self._long: list[tuple[float, int, Task]] = []
         self._again: deque[Task] = deque()

@@ -273,7 +273,7 @@ class RunningSystem {
 
  private:
   RunningSystem(Spec spec, const nb::dict& feeds)
-      : collector_(spec.outputs.requests),
+      : collector_(spec.outputs.requests, spec.outputs.mix_windows),
         simulation_(registry(), std::move(spec), opener(feeds), collector_) {}
 
   // The plain data are gone before the system is built.

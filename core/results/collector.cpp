@@ -51,8 +51,23 @@ void Collector::completed(const Request& request, Time now) {
   } else {
     kind.elsewhere.add(request.account, latency);
   }
-  hops_ += request.message.hops;
+  count_hops(request, latency);
+  if (mix_windows_.kept()) {
+    mix_windows_.moved(now, request.moved);
+    mix_windows_.completed(now, request.kind == AccessKind::kRead);
+  }
   if (keep_requests_) keep(request, now);
+}
+
+void Collector::count_hops(const Request& request, Time latency) {
+  const std::size_t hops = request.message.hops;
+  if (hops >= by_hops_.size()) [[unlikely]]
+    by_hops_.resize(hops + 1);
+  HopStatistics& all = by_hops_[hops];
+  ++all.count;
+  all.latency_sum_ps += static_cast<std::uint64_t>(latency.ps());
+  all.minimum = std::min(all.minimum, latency);
+  all.maximum = std::max(all.maximum, latency);
 }
 
 // The access itself is counted when its last line is answered, its bytes with each.
@@ -60,6 +75,7 @@ void Collector::line_completed(const Request& line, Time now) {
   if (line.moved == 0) return;
   const Time latency = now - line.created();
   kind_of(line).payload += line.moved;
+  if (mix_windows_.kept()) mix_windows_.moved(now, line.moved);
   count_at_memory(line, latency).lines.add(line.account, latency);
 }
 

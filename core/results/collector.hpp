@@ -12,6 +12,7 @@
 #include "kernel/distribution.hpp"
 #include "protocol/request_observer.hpp"
 #include "protocol/segment_sums.hpp"
+#include "results/mix_windows.hpp"
 
 namespace cxloom {
 
@@ -64,9 +65,19 @@ struct MemoryStatistics {
   SegmentSums::Sums segment_sums_ps() const;
 };
 
+/// Requests that crossed so many links, there and back.
+struct HopStatistics {
+  std::uint64_t count = 0;
+  Wide latency_sum_ps = 0;
+  Time minimum = Time::max();
+  Time maximum;
+};
+
 class Collector final : public RequestObserver {
  public:
-  explicit Collector(bool keep_requests) : keep_requests_(keep_requests) {}
+  /// With a row for each request or not, and in windows of so many for the mix of reads and writes; 0: none.
+  explicit Collector(bool keep_requests, std::uint64_t mix_windows = 0)
+      : keep_requests_(keep_requests), mix_windows_(mix_windows) {}
 
   void measuring_begins(Time) override {}
   void work_ends(Time) override {}
@@ -88,7 +99,9 @@ class Collector final : public RequestObserver {
   std::uint64_t failed_write_backs() const { return failed_write_backs_; }
   /// Lines that came to caches ahead of their use.
   std::uint64_t prefetches() const { return prefetches_; }
-  std::uint64_t hops() const { return hops_; }
+  /// By the number of links.
+  const std::vector<HopStatistics>& by_hops() const { return by_hops_; }
+  const MixWindows& mix_windows() const { return mix_windows_; }
   /// Rows since the last call, by the time of completion, requester and id; those completed at `before` or later stay.
   RequestTable take_requests(Time before = Time::max());
 
@@ -113,6 +126,7 @@ class Collector final : public RequestObserver {
     if (node.index() >= memories_.size()) memories_.resize(node.index() + 1);
     return memories_[node.index()];
   }
+  void count_hops(const Request& request, Time latency);
   void keep(const Request& request, Time now);
   bool comes_before(std::size_t a, std::size_t b) const;
 
@@ -120,7 +134,8 @@ class Collector final : public RequestObserver {
   std::array<Kind, kAccessKinds> kinds_;
   BatchMeans batches_{kBatches};            // of all requests
   std::vector<MemoryStatistics> memories_;  // by node
-  std::uint64_t hops_ = 0;
+  std::vector<HopStatistics> by_hops_;
+  MixWindows mix_windows_;
   std::uint64_t failed_ = 0;
   std::uint64_t failed_write_backs_ = 0;
   std::uint64_t write_backs_ = 0;

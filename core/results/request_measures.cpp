@@ -61,6 +61,30 @@ Value kind_summary(const RequestStatistics& statistics, double length) {
                  .breakdown = breakdown_of(statistics.segment_sums_ps, statistics.latency.count())});
 }
 
+Value hops_summary(const std::vector<HopStatistics>& by_hops) {
+  Value::Map summary;
+  for (std::size_t hops = 0; hops < by_hops.size(); ++hops) {
+    const HopStatistics& all = by_hops[hops];
+    if (all.count == 0) continue;
+    const double mean = static_cast<double>(all.latency_sum_ps) / static_cast<double>(all.count) / 1000.0;
+    summary.emplace_back(std::to_string(hops), map_of(kHopsMeasures, {.requests = all.count,
+                                                                      .mean = mean,
+                                                                      .minimum = all.minimum.ns(),
+                                                                      .maximum = all.maximum.ns()}));
+  }
+  return summary;
+}
+
+Value mean_hops_of(const std::vector<HopStatistics>& by_hops) {
+  std::uint64_t requests = 0;
+  std::uint64_t sum = 0;
+  for (std::size_t hops = 0; hops < by_hops.size(); ++hops) {
+    requests += by_hops[hops].count;
+    sum += by_hops[hops].count * hops;
+  }
+  return mean_of(static_cast<double>(sum), requests);
+}
+
 void report_served(const MemoryStatistics& served, double length, MeasureSink& sink) {
   report_all(kServedMeasures,
              {.requests = served.latency.count(),

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/measure_table.hpp"
 #include "base/value.hpp"
@@ -65,6 +66,21 @@ inline constexpr std::array kKindMeasures{
     measure<&KindMeasured::latency>("latency_ns", "ns", "their latency", parts_of<kLatencyMeasures>()),
     measure<&KindMeasured::breakdown>("breakdown_ns", "ns", "mean of each segment of their latency",
                                       kBreakdownParts),
+};
+
+/// Of the requests that crossed as many links.
+struct HopsMeasured {
+  std::uint64_t requests = 0;
+  double mean = 0;
+  double minimum = 0;
+  double maximum = 0;
+};
+
+inline constexpr std::array kHopsMeasures{
+    measure<&HopsMeasured::requests>("requests", "", "completed in the window"),
+    measure<&HopsMeasured::mean>("mean_ns", "ns", "their latency, mean"),
+    measure<&HopsMeasured::minimum>("min_ns", "ns", "the least"),
+    measure<&HopsMeasured::maximum>("max_ns", "ns", "the greatest"),
 };
 
 /// Of a requester, besides what it measures itself.
@@ -140,6 +156,10 @@ Value latency_of(const LatencyDistribution& latency);
 Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches);
 Value breakdown_of(const SegmentSums::Sums& sums_ps, std::uint64_t requests);
 Value kind_summary(const RequestStatistics& statistics, double length);
+/// By the number of links that requests and their answers crossed.
+Value hops_summary(const std::vector<HopStatistics>& by_hops);
+/// Links crossed, mean; null over nothing.
+Value mean_hops_of(const std::vector<HopStatistics>& by_hops);
 /// Adds the measures of what a memory served.
 void report_served(const MemoryStatistics& served, double length, MeasureSink& sink);
 

@@ -50,6 +50,8 @@ struct Summary {
   Value latency;
   Value breakdown;
   Value mean_hops;
+  Value by_hops;
+  std::optional<Value> mix_windows;
   Value read;
   Value write;
   std::optional<Value> atomic;
@@ -110,6 +112,12 @@ constexpr std::array kMeasures{
                                  "mean of each segment of the latency; they sum to latency_ns.mean",
                                  kBreakdownParts),
     measure<&Summary::mean_hops>("mean_hops", "", "links crossed by a request and its answer, mean"),
+    measure<&Summary::by_hops>("by_hops", "", "of the requests that crossed so many links there and back",
+                               parts_of<kHopsMeasures>(true)),
+    measure<&Summary::mix_windows>("mix_windows", "",
+                                   "how the bandwidth follows the mix of reads and writes. Absent without "
+                                   "outputs.mix_windows",
+                                   parts_of<kMixMeasures>()),
     measure<&Summary::read>("read", "", "the same of the reads alone", parts_of<kKindMeasures>()),
     measure<&Summary::write>("write", "", "the same of the writes alone", parts_of<kKindMeasures>()),
     measure<&Summary::atomic>("atomic", "",
@@ -368,7 +376,10 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .bandwidth = rate(all.payload, length),
        .latency = latency_of(all.latency, all.batches),
        .breakdown = breakdown_of(all.segment_sums_ps, all.latency.count()),
-       .mean_hops = mean_of(static_cast<double>(collector.hops()), all.latency.count()),
+       .mean_hops = mean_hops_of(collector.by_hops()),
+       .by_hops = hops_summary(collector.by_hops()),
+       .mix_windows =
+           collector.mix_windows().kept() ? std::optional(collector.mix_windows().report()) : std::nullopt,
        .read = kind_summary(collector.reads(), length),
        .write = kind_summary(collector.writes(), length),
        .atomic = atomics.latency.count() > 0 ? std::optional(kind_summary(atomics, length)) : std::nullopt,

@@ -91,6 +91,10 @@ void OutputParams::describe(Schema<OutputParams>& schema) {
           "A row for every command of the DRAM of all memories, from the beginning of the run: "
           "commands.parquet. At "
           "least one memory must have media of kind dram.");
+  schema.field("mix_windows", &OutputParams::mix_windows)
+      .doc(
+          "Requests of a window in which the mix of reads and writes is set against the bandwidth, in "
+          "mix_windows of the summary; 0: there is none.");
 }
 
 void WorkloadParams::describe(Schema<WorkloadParams>& schema) {

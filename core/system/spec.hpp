@@ -53,6 +53,7 @@ struct OutputParams {
   bool requests = false;
   std::optional<Time> series;
   bool commands = false;
+  std::uint64_t mix_windows = 0;
 
   static void describe(Schema<OutputParams>& schema);
 };

@@ -82,6 +82,7 @@ address_map: [{to: mem2, ld: 1}, {to: [gpu, mem0], interleave: 256B, size: 448Ki
 workload:
   "host*": {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5, atomics: 0.2, fence_every: 100}
   gpu: {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5}
+outputs: {mix_windows: 500}
 """
 BESIDE = {"spec_hash", "version", "cost"}
 """What the front end adds: it is of the program, not of the system."""
@@ -99,7 +100,11 @@ def declared_paths(devices: dict[str, Any]) -> list[str]:
     declared_of = _core.declarations()
     found = [path for path, _ in statistics(declared_of["measures"])]
     found += [path for path, _ in statistics(declared_of["link"]["statistics"], "per_link.*.*.")]
-    found += ["per_*.*", "per_link.*.*"]  # names of components and directions
+    found += [
+        "per_*.*",
+        "per_link.*.*",
+        "by_hops.*",
+    ]  # names of components and directions, and numbers of links
     found += [f"{path}.*" for path in found if path.endswith(("_by_class", ".slots", "flits.flits"))]
     for name, device in devices.items():
         own = [declared_of["devices"][device["kind"]]["statistics"]]

@@ -139,6 +139,14 @@ def line_after_line(registers: int, pause: str, size: str = "64B", queue: int = 
     return ahead(prefetch, [phase], issue_interval=pause, queue=queue)
 
 
+def mixed() -> Spec:
+    """Windows of requests whose share of reads is drawn."""
+    spec = host_bus_memories(memories=2, bus={"bandwidth": "16GB/s"}, host={"queue": 16})
+    spec["workload"]["host"] |= {"requests": 2000, "reads": 0.6, "size": "64B"}
+    spec["run"] |= {"warmup": 0, "seed": 1}
+    return {**spec, "outputs": {"requests": True, "mix_windows": 100}}
+
+
 def split(first: Spec | None = None, **host: object) -> Spec:
     """One logical device of a memory that reports its load, and serves an access after the other."""
     device = {"capacity": "1MiB", **(first or {})}
@@ -164,6 +172,7 @@ def own_memory() -> Spec:
 
 EXAMPLES = [
     own_memory(),
+    mixed(),
     split(),
     split({"bandwidth_limit": "100MB/s"}),
     split(throttle={"rate": "2GB/s", "window": "1us"}),

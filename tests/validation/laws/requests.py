@@ -131,6 +131,38 @@ def mean_hops(look: Look, value: float | None) -> None:
     look.equal(value, float(hops.mean()) if len(hops) else None)
 
 
+@law("by_hops.*.*")
+def by_hops(look: Look, value: float, hops: str, key: str) -> None:
+    latency = look.latency[look.rows["hops"] == int(hops)]
+    exact = {"requests": len, "mean_ns": np.mean, "min_ns": np.min, "max_ns": np.max}
+    look.equal(value, exact[key](latency) if key == "requests" else float(exact[key](latency)))
+
+
+@law("mix_windows.*")
+def mix_windows(look: Look, value: float | None, key: str) -> None:
+    """Cut again from the rows: after the first instant, instants until there are requests enough."""
+    rows, fewest = look.rows, look.spec["outputs"]["mix_windows"]
+    moved = np.where(look.served, look.size, 0)
+    ends, starts = np.unique(rows["completed_ps"], return_index=True)
+    mixes, bandwidths, begin = [], [], 0
+    for end in range(1, len(ends)):
+        window = slice(starts[begin + 1], starts[end + 1] if end + 1 < len(ends) else None)
+        reads = rows["kind"][window] == 0
+        if len(reads) >= fewest:
+            mixes.append(min(reads.mean(), 1 - reads.mean()))
+            bandwidths.append(1000 * float(moved[window].sum()) / float(ends[end] - ends[begin]))
+            begin = end
+    slope = np.polyfit(mixes, bandwidths, 1)[0] if len(set(mixes)) > 1 else None
+    expected = {
+        "windows": lambda: len(mixes),
+        "mix_degree": lambda: float(np.mean(mixes)) if mixes else None,
+        "bandwidth_gb_per_s": lambda: float(np.mean(bandwidths)) if mixes else None,
+        "slope_gb_per_s": lambda: slope if slope is None else float(slope),
+        "determination": lambda: None if slope is None else float(np.corrcoef(mixes, bandwidths)[0, 1] ** 2),
+    }
+    look.equal(value, expected[key](), rel=1e-6)
+
+
 # --- By requester ---
 
 

@@ -1,0 +1,81 @@
+// Windows of so many requests, in the order in which they complete: how the bandwidth follows the mix of reads and writes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/measure_table.hpp"
+#include "base/units.hpp"
+
+namespace cxloom {
+
+/// Of windows: means over them, and the straight line through their bandwidths; null below two windows, and where all
+/// have the same mix.
+struct MixMeasured {
+  std::uint64_t windows = 0;
+  Value mix;
+  Value bandwidth;
+  Value slope;
+  Value determination;
+};
+
+inline constexpr std::array kMixMeasures{
+    measure<&MixMeasured::windows>(
+        "windows", "",
+        "windows of `outputs.mix_windows` requests one after the other, from the first "
+        "completion on; what completes at one instant stays together"),
+    measure<&MixMeasured::mix>("mix_degree", "",
+                               "mean over the windows of the smaller of the shares of reads and of writes"),
+    measure<&MixMeasured::bandwidth>(
+        "bandwidth_gb_per_s", "GB/s",
+        "mean over the windows of the bytes that their requests exchanged with memory / "
+        "length of the window; write-backs and prefetches of caches do not count"),
+    measure<&MixMeasured::slope>(
+        "slope_gb_per_s", "GB/s",
+        "by how much the bandwidth of a window rises with its mix degree, for a mix degree "
+        "of 1: least squares"),
+    measure<&MixMeasured::determination>(
+        "determination", "", "share of the variance of the bandwidth that this line explains (r squared)"),
+};
+
+class MixWindows {
+ public:
+  /// Of at least `length` requests each; 0: none.
+  explicit MixWindows(std::uint64_t length) : length_(length) {}
+
+  bool kept() const { return length_ > 0; }
+  /// Bytes came or went for a request, at a time that never decreases.
+  void moved(Time now, std::uint64_t bytes) {
+    if (advance(now)) bytes_ += bytes;
+  }
+  /// A request completed.
+  void completed(Time now, bool reads) {
+    if (!advance(now)) return;
+    ++requests_;
+    reads_ += reads ? 1 : 0;
+  }
+  Value report() const;
+
+ private:
+  // False at the very first instant, where no window has begun: what came before it is not known.
+  bool advance(Time now);
+  void close(Time now);
+
+  std::uint64_t length_;
+  bool begun_ = false;
+  Time first_;  // the window is from here, without what completed then, ...
+  Time last_;   // ... to here
+  std::uint64_t requests_ = 0;
+  std::uint64_t reads_ = 0;
+  std::uint64_t bytes_ = 0;
+
+  std::uint64_t windows_ = 0;
+  // Means, and sums of products of what differs from them, updated window by window (Welford).
+  double mix_ = 0;
+  double bandwidth_ = 0;
+  double mix_mix_ = 0;
+  double mix_bandwidth_ = 0;
+  double bandwidth_bandwidth_ = 0;
+};
+
+}  // namespace cxloom

@@ -17,8 +17,8 @@ import pytest
 from cxloom.errors import InputError
 from cxloom.spec.resolve import Override
 from cxloom.study import names, read, run_study
-from cxloom.study.runner import measured
-from cxloom.study.shipped import find
+from cxloom.study.compare import measured
+from cxloom.study.shipped import collection, find
 
 Call = Callable[..., Any]
 
@@ -33,9 +33,9 @@ set: {devices.host.queue: 1, devices.bus.bandwidth: unlimited, "devices.mem[*].m
 sweep:
   "devices.mem[*].media.latency": [45ns, 145ns]
   run.seed: [1, 2]
-defaults: {measure: latency_ns.mean, tolerance: 0.1%}
+defaults: {measure: latency_ns.mean, tolerance: 0.1%, source: sum of the parts}
 expect:
-  - {at: {"devices.mem[*].media.latency": 45ns}, value: 197, source: sum of the parts}
+  - {at: {"devices.mem[*].media.latency": 45ns}, value: 197}
   - {at: {"devices.mem[*].media.latency": 145ns, run.seed: 2}, value: 297, tolerance: 0.5ns}
   - {at: {"devices.mem[*].media.latency": 145ns, run.seed: 2}, relative_to: {"devices.mem[*].media.latency": 45ns},
      value: 1.5076}
@@ -150,23 +150,40 @@ def test_an_unknown_study_is_refused(cxloom: Call) -> None:
 
 def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
     listed = cxloom("study", "list").out
-    assert {
-        "cxl/flit_bandwidth",
-        "cxl/slot_budget",
-        "esf/full_duplex",
-        "esf/inv_blk",
-        "esf/snoop_filter",
-        "esf/topologies",
-        "fabric/routing",
-        "memory/curves",
-        "memory/optane",
-    } <= set(names())
+    assert {"cxl/flit_bandwidth", "esf/all", "esf/topologies", "fabric/routing", "memory/curves"} <= set(
+        names()
+    )
     for name in names():
         assert name in listed
-        study = read(find(name))
-        assert study.expectations
-        for expectation in study.expectations:
-            assert expectation.source
+        if collection(name) is None:
+            study = read(find(name))
+            assert study.expectations
+            assert study.title in " ".join(listed.split()) or len(study.title) > 40
+
+
+def test_esf_all_is_every_study_of_the_paper() -> None:
+    several = collection("esf/all")
+    assert several is not None
+    assert [*several.members] == [name for name in names() if name.startswith("esf/") and name != "esf/all"]
+    assert all(read(path, quick=True).quick for path in several.members.values())
+
+
+def test_a_collection_is_refused_where_it_names_nothing(tmp_path: Path, cxloom: Call) -> None:
+    (tmp_path / "one.yaml").write_text(STUDY)
+    for studies, says in (
+        ("[two]", "no study of this name beside the collection"),
+        ("[]", "no studies in the collection"),
+        ("[one], system: {}", "unknown key 'system'"),
+    ):
+        (tmp_path / "all.yaml").write_text("{title: x, studies: " + studies + "}\n")
+        outcome = cxloom("study", "run", tmp_path / "all.yaml")
+        assert outcome.code == 2
+        assert says in outcome.err
+    (tmp_path / "all.yaml").write_text('title: Both\nstudies: ["o*"]\n')
+    outcome = cxloom("study", "run", tmp_path / "all.yaml")
+    assert outcome.code == 0, outcome.err
+    assert "Both" in outcome.out
+    assert f"{tmp_path}/one" in outcome.out
 
 
 @pytest.mark.skipif("CXLOOM_SLOW" not in os.environ, reason="slow: set CXLOOM_SLOW=1")
@@ -175,10 +192,20 @@ def test_routing_strategies_carry_what_the_loads_allow(subprocess_cxloom: Call) 
     assert outcome.code == 0, outcome.out
 
 
-def test_the_topologies_give_the_published_bandwidths(subprocess_cxloom: Call) -> None:
-    outcome = subprocess_cxloom("study", "run", "esf/topologies")
-    assert outcome.code == 0, outcome.out
-    assert "All 5 expectations are met" in outcome.out
+QUICK = [name for name in names() if name.startswith("esf/") and collection(name) is None]
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_the_quick_form_of_a_study_meets_its_expectations(name: str) -> None:
+    study = read(find(name), quick=True)
+    outcome = run_study(study, jobs=2)
+    missed = [
+        (comparison.point, comparison.expectation.measure, comparison.simulated)
+        for comparison in outcome.comparisons
+        if not comparison.passed
+    ]
+    assert outcome.comparisons
+    assert not missed
 
 
 def test_a_point_that_cannot_finish_is_named(study_file: Path, subprocess_cxloom: Call) -> None:
@@ -345,20 +372,28 @@ def test_a_mistake_in_the_file_of_a_system_is_named_by_its_own_line(tmp_path: Pa
     assert outcome.err.startswith(f"error: {tmp_path}/system.yaml:2:")
 
 
-def test_an_expectation_without_a_source(tmp_path: Path, cxloom: Call) -> None:
-    """What is expected may have no source, one, how it was derived, or both."""
+def test_an_expectation_says_where_it_is_from(tmp_path: Path, cxloom: Call) -> None:
+    """It has a source, and may say how it was derived; without a source nothing is run."""
     system = "system: {preset: esf/validation, workload: {host: {requests: 200}}}\n"
     expect = "expect: [{measure: requests, value: 200, tolerance: 0%MORE}]\n"
     for more, said in {
-        "": [],
         ", source: a book": ["expected: a book"],
-        ", derived: by thought": ["expected: derived: by thought"],
         ", source: a book, derived: by thought": ["expected: a book (derived: by thought)"],
     }.items():
         (tmp_path / "study.yaml").write_text(system + expect.replace("MORE", more))
         outcome = cxloom("study", "run", tmp_path / "study.yaml")
         assert outcome.code == 0, outcome.err
         assert [line for line in outcome.out.splitlines() if line.startswith("expected")] == said
+    for more, says in {
+        "": "'source' of an expectation is missing",
+        ", derived: by thought": "'source' of an expectation is missing",
+        ', source: " "': "'source' of an expectation is empty",
+    }.items():
+        (tmp_path / "study.yaml").write_text(system + expect.replace("MORE", more))
+        outcome = cxloom("study", "run", tmp_path / "study.yaml")
+        assert outcome.code == 2
+        assert f"{tmp_path}/study.yaml:2:" in outcome.err
+        assert says in outcome.err
 
 
 def test_values_can_be_set_at_all_points(tmp_path: Path, cxloom: Call) -> None:

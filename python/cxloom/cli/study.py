@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -14,12 +15,12 @@ from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable, said_of
 from cxloom.errors import InputError, reason_of
 from cxloom.report.console import messages, output
-from cxloom.report.study import show_outcome
+from cxloom.report.study import show_outcome, show_outcomes
 from cxloom.spec.resolve import Override
 from cxloom.study import names, read, run_study
 from cxloom.study.file import MOST_POINTS, Study
 from cxloom.study.runner import Outcome
-from cxloom.study.shipped import find
+from cxloom.study.shipped import Collection, collection, find
 from cxloom.words import counted
 
 FOLDER = Path("build/studies")
@@ -42,9 +43,23 @@ def list_studies() -> None:
     table.add_column("what it is")
     table.add_column("runs", justify="right")
     table.add_column("expectations", justify="right")
+    counts: dict[str, tuple[int, int]] = {}
+    titles: dict[str, str] = {}
+    gathered: dict[str, Collection] = {}
     for name in names():
+        if (several := collection(name)) is not None:
+            gathered[name] = several
+            continue
         study = read(find(name))
-        table.add_row(name, study.title, str(len(study.points)), str(len(study.expectations)))
+        counts[name] = len(study.points), len(study.expectations)
+        titles[name] = study.title
+    for name in names():
+        if name in gathered:
+            members = [counts[member] for member in gathered[name].members]
+            runs, expectations = (sum(each) for each in zip(*members, strict=True))
+            table.add_row(name, gathered[name].title, str(runs), str(expectations))
+        else:
+            table.add_row(name, titles[name], *map(str, counts[name]))
     out.print(table)
 
 
@@ -75,6 +90,12 @@ def run(
             help="Where points, table and picture go; by default build/studies/NAME.",
         ),
     ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Run the quick form: fewer points and requests, as the file of the study says."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")] = False,
 ) -> None:
@@ -84,24 +105,45 @@ def run(
     """
     if out_dir == "":
         raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
-    study = read(find(name), [Override.parse(text) for text in sets or ()], most_points=most_points)
-    folder = _folder(name) if out_dir is None else Path(out_dir)
-    outcome = _run(study, folder, jobs, quiet)
+    several = collection(name)
+    members = {name: find(name)} if several is None else several.members
+    values = [Override.parse(text) for text in sets or ()]
+    studies = {
+        member: read(path, values, most_points=most_points, quick=quick) for member, path in members.items()
+    }
+    outcomes = {}
+    for member, study in studies.items():
+        folder = _folder(member, out_dir, alone=several is None)
+        outcomes[member] = outcome = _run(study, folder, jobs, quiet)
+        if not as_json and not quiet:
+            show_outcome(outcome)
+        written = _write(outcome, folder) if study.columns else []
+        if not quiet and not as_json:
+            what = f"The table is in {written[0]}" if written else f"The points are in {folder}"
+            pictures = f", the {_pictures(written)} in " + ", ".join(map(str, written[1:]))
+            print(f"\n{what}{pictures if written[1:] else ''}")
+        if several is not None and not as_json and not quiet:
+            print()
     if as_json:
-        print(json.dumps(_as_json(outcome), indent=2, allow_nan=False))
-    elif not quiet:
-        show_outcome(outcome)
-    written = _write(outcome, folder) if study.columns else []
-    if not quiet and not as_json:
-        what = f"The table is in {written[0]}" if written else f"The points are in {folder}"
-        print(f"\n{what}" + "".join(f", the picture in {p}" for p in written[1:]))
-    if not outcome.passed:
+        plain = {member: _as_json(outcome) for member, outcome in outcomes.items()}
+        print(json.dumps(plain if several else plain[name], indent=2, allow_nan=False))
+    elif several is not None and not quiet:
+        show_outcomes(several.title, outcomes)
+    if not all(outcome.passed for outcome in outcomes.values()):
         raise typer.Exit(1)
 
 
-def _folder(name: str) -> Path:
-    """Where a study goes if nothing is said: of one that comes with cxloom its name, of a file that of the file."""
-    return FOLDER / (name if name in names() else Path(name).stem)
+def _folder(member: str, out_dir: str | None, *, alone: bool) -> Path:
+    """Where a study goes: of one that comes with cxloom its name, of a file that of the file, if nothing is said."""
+    own = Path(member) if member in names() else Path(Path(member).stem)
+    if out_dir is None:
+        return FOLDER / own
+    return Path(out_dir) if alone else Path(out_dir) / own
+
+
+def _pictures(written: list[Path]) -> str:
+    """What to call the files behind the first."""
+    return "picture" if len(written) == 2 else "pictures"
 
 
 def _run(study: Study, folder: Path, jobs: int | None, quiet: bool) -> Outcome:
@@ -113,14 +155,14 @@ def _run(study: Study, folder: Path, jobs: int | None, quiet: bool) -> Outcome:
 
 
 def _write(outcome: Outcome, folder: Path) -> list[Path]:
-    """Writes the table and, if the study has one, the picture."""
+    """Writes the table and the pictures that the study asks for."""
     from cxloom.report.curves import draw, write_table  # Matplotlib takes a second to load
 
     rows, study = outcome.table, outcome.study
     try:
         written = [write_table(rows, folder / "table.csv")]
-        if study.plot is not None:
-            written.append(draw(rows, study.plot, study.title, folder / "plot.png"))
+        for name, plot in study.plots.items():
+            written.append(draw(rows, plot, study.title, folder / f"{name}.png"))
     except OSError as error:
         raise InputError(f"cannot be written: {reason_of(error)}", file=folder) from None
     return written
@@ -139,6 +181,8 @@ def _as_json(outcome: Outcome) -> dict[str, object]:
                 "at": comparison.point,
                 "measure": comparison.expectation.measure,
                 "expected": comparison.expectation.value,
+                "least": _finite(comparison.expectation.least),
+                "most": _finite(comparison.expectation.most),
                 "simulated": comparison.simulated,
                 "deviation": comparison.deviation,
                 "passed": comparison.passed,
@@ -149,3 +193,7 @@ def _as_json(outcome: Outcome) -> dict[str, object]:
         ],
         "table": outcome.table,
     }
+
+
+def _finite(bound: float) -> float | None:
+    return bound if math.isfinite(bound) else None

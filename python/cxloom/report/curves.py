@@ -11,7 +11,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from cxloom.report import style
-from cxloom.study.file import Plot, Stack
+from cxloom.study.plots import Plot, Stack
+from cxloom.study.points import matches
 from cxloom.temporary import written_whole
 
 _UNITS = {"_gb_per_s": "GB/s", "_ns": "ns"}
@@ -29,7 +30,9 @@ def write_table(rows: list[dict[str, Any]], path: Path) -> Path:
 
 def draw(rows: list[dict[str, Any]], plot: Plot | Stack, title: str, path: Path) -> Path:
     """Draws the rows into a PNG file, as lines or as bars, and gives the path."""
-    figure = bars(rows, plot, title) if isinstance(plot, Stack) else lines(rows, plot, title)
+    shown = [row for row in rows if plot.at is None or matches(row, plot.at)]
+    title = plot.title or title
+    figure = bars(shown, plot, title) if isinstance(plot, Stack) else lines(shown, plot, title)
     return style.save(figure, path)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Mapping
 from typing import Any
 
 from rich.table import Table
@@ -10,7 +12,10 @@ from rich.text import Text
 
 from cxloom.report.console import output
 from cxloom.report.numbers import significant
-from cxloom.study.runner import Comparison, Outcome, described_point
+from cxloom.study.compare import Comparison
+from cxloom.study.expect import Expectation
+from cxloom.study.points import described_point
+from cxloom.study.runner import Outcome
 from cxloom.words import counted
 
 
@@ -36,14 +41,18 @@ def show_outcome(outcome: Outcome) -> None:
             table.add_column(name, justify="right", no_wrap=True)
         table.add_column("", no_wrap=True)
         for comparison in comparisons:
-            table.add_row(*(str(comparison.point[axis]) for axis in axes), *_row(comparison))
+            along = comparison.expectation.along
+            table.add_row(
+                *("all" if axis == along else str(comparison.point[axis]) for axis in axes), *_row(comparison)
+            )
         out.print(table)
     if not outcome.comparisons:
         return
     out.print()
     for source in dict.fromkeys(_source(comparison) for comparison in outcome.comparisons):
-        if source:
-            out.print(Text(f"expected: {source}", style="dim"))
+        out.print(Text(f"expected: {source}", style="dim"))
+    if study.explain:
+        out.print(Text(f"\n{study.explain}\n"))
     count = len(outcome.comparisons)
     expectations = counted(count, "expectation")
     failed = sum(not comparison.passed for comparison in outcome.comparisons)
@@ -52,6 +61,23 @@ def show_outcome(outcome: Outcome) -> None:
     else:
         met = f"All {expectations} are met" if count > 1 else "The expectation is met"
         out.print(Text(met, style="green"))
+
+
+def show_outcomes(title: str, outcomes: Mapping[str, Outcome]) -> None:
+    """Prints a line for each study of a collection."""
+    out = output()
+    out.print(Text(title, style="bold"))
+    table = Table(box=None, header_style="dim")
+    table.add_column("study", style="bold", no_wrap=True)
+    for name in ("runs", "expectations", "met"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for name, outcome in outcomes.items():
+        met = sum(comparison.passed for comparison in outcome.comparisons)
+        counts = (len(outcome.study.points), len(outcome.comparisons), met)
+        mark = Text("ok", style="green") if outcome.passed else Text("FAIL", style="bold red")
+        table.add_row(name, *map(str, counts), mark)
+    out.print(table)
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:
@@ -72,21 +98,44 @@ def _cell(value: Any) -> str:
 
 def _row(comparison: Comparison) -> list[Text | str]:
     expectation = comparison.expectation
-    deviation = (
-        f"{100 * comparison.deviation:+.2f} %" if expectation.value else f"{comparison.deviation:+.3g}"
-    )
+    small = f"{comparison.deviation:+.3g}"
+    percent = f"{100 * comparison.deviation:+.2f} %"
     return [
         significant(comparison.simulated, 4),
-        significant(expectation.value, 4),
-        deviation,
-        f"{100 * expectation.tolerance:g} %" if expectation.relative else f"{expectation.tolerance:g}",
+        expected_text(expectation),
+        small if expectation.value == 0 else percent,
+        allowed_text(expectation),
         Text("ok", style="green") if comparison.passed else Text("FAIL", style="bold red"),
     ]
+
+
+def expected_text(expectation: Expectation) -> str:
+    """What is expected, as one reads it: a value, bounds, or a direction."""
+    if expectation.value is not None:
+        return significant(expectation.value, 4)
+    if expectation.along is not None:
+        return "rises" if expectation.rises else "falls"
+    if expectation.least == -math.inf:
+        return f"at most {significant(expectation.most, 4)}"
+    if expectation.most == math.inf:
+        return f"at least {significant(expectation.least, 4)}"
+    return f"{significant(expectation.least, 4)} to {significant(expectation.most, 4)}"
+
+
+def allowed_text(expectation: Expectation) -> str:
+    """How far from it a value may be, as one reads it; nothing beside bounds."""
+    if expectation.value is None and (expectation.along is None or not expectation.tolerance):
+        return ""
+    return f"{100 * expectation.tolerance:g} %" if expectation.relative else f"{expectation.tolerance:g}"
 
 
 def _measure(comparison: Comparison) -> str:
     """What is compared: rows of the same measure stand in one table."""
     expectation = comparison.expectation
+    if expectation.along is not None:
+        axis = expectation.along.rpartition(".")[2]
+        which = "least" if expectation.rises else "greatest"
+        return f"{expectation.measure}, {which} ratio of neighbours along {axis}"
     if expectation.relative_to is None:
         return expectation.measure
     return f"{expectation.measure}, relative to {described_point(expectation.relative_to)}"
@@ -95,8 +144,4 @@ def _measure(comparison: Comparison) -> str:
 def _source(comparison: Comparison) -> str:
     expectation = comparison.expectation
     derived = f"derived: {expectation.derived}" if expectation.derived else ""
-    return (
-        f"{expectation.source} ({derived})"
-        if expectation.source and derived
-        else expectation.source or derived
-    )
+    return f"{expectation.source} ({derived})" if derived else expectation.source

@@ -3,7 +3,8 @@
 ``docs/cli.md`` describes the file format; `read` gives a `Study`, `run_study` its outcome.
 """
 
-from cxloom.study.file import Expectation, Study, read
+from cxloom.study.expect import Expectation
+from cxloom.study.file import Study, read
 from cxloom.study.runner import Outcome, run_study
 from cxloom.study.shipped import names
 

@@ -1,13 +1,19 @@
-"""The studies that come with cxloom: beside the package when it is installed, at the repository's root otherwise."""
+"""The studies that come with cxloom: beside the package when it is installed, at the repository's root otherwise.
+
+A file with the key `studies` instead of a system is a collection: names or patterns of studies beside it.
+"""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from cxloom.errors import InputError
 from cxloom.shipped import shipped_folder
 from cxloom.spec.names import listed, nearest
+from cxloom.spec.reader import read_file
+from cxloom.study.points import map_of, refuse_unknown
 
 
 def names() -> list[str]:
@@ -29,3 +35,35 @@ def find(name: str) -> Path:
         return Path(name)
     known = names()
     raise InputError(f"unknown study '{name}'", allowed=listed(known, 20), suggestion=nearest(name, known))
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Studies that are run one after the other."""
+
+    title: str
+    about: str
+    members: dict[str, Path]
+    """The files of the studies, by name, such as ``esf/hops``."""
+
+
+def collection(name: str) -> Collection | None:
+    """The collection of that name; None if it is a study. Raises InputError if there is neither, or nothing in it."""
+    path = find(name)
+    top = read_file(path)
+    studies = top.get("studies")
+    if studies is None:
+        return None
+    refuse_unknown(top, ["title", "about", "studies"])
+    prefix = name.removesuffix(".yaml").rpartition("/")[0]
+    members: dict[str, Path] = {}
+    for item in studies.list():
+        found = sorted(path.parent.glob(f"{item.text()}.yaml"))
+        found = [each for each in found if each != path and read_file(each).get("studies") is None]
+        if not found:
+            raise item.place.error("no study of this name beside the collection", found=item.text())
+        members |= {f"{prefix}/{each.stem}" if prefix else each.stem: each for each in found}
+    if not members:
+        raise studies.place.error("no studies in the collection", allowed='names or patterns such as ["*"]')
+    texts = {key: node.text().strip() for key, node in map_of(top).items() if key != "studies"}
+    return Collection(texts.get("title", name), texts.get("about", ""), members)

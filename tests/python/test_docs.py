@@ -12,6 +12,7 @@ import cxloom as cx
 from cxloom import _core
 from cxloom.spec.declared import sections
 from cxloom.study import read
+from cxloom.study.compare import check
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -48,7 +49,9 @@ def test_studies_are_valid(text: str, tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(text)
     study = read(tmp_path / "study.yaml")
     assert len(study.points) == 4
-    assert len(study.expectations) == 2
+    assert len(study.expectations) == 4
+    check(study)
+    assert len(read(tmp_path / "study.yaml", quick=True).points) == 2
 
 
 def test_every_top_level_key_is_described() -> None:

@@ -94,6 +94,21 @@ def test_an_expectation_at_a_point_that_the_quick_form_lacks_is_left_out(study_f
     assert len(read(study_file).expectations) == len(read(study_file, quick=True).expectations) + 1
 
 
+def test_a_table_has_a_row_for_each_entry_of_a_map(study_file: Path, tmp_path: Path, cxloom: Call) -> None:
+    each = 'each: by_hops\ntable: {bus: bus, links: "*", latency_ns: by_hops.*.mean_ns, all_ns: latency_ns.mean}\n'
+    plots = "plots:\n  both: {x: links, y: latency_ns, lines: bus}\n"
+    text = STUDY[: STUDY.index("table:")] + each + plots + STUDY[STUDY.index("explain:") :]
+    study_file.write_text(text)
+    rows = run_study(read(study_file)).table
+    assert [row["links"] for row in rows] == [4] * 6
+    assert all(row["latency_ns"] == row["all_ns"] for row in rows)
+    study_file.write_text(text.replace("each: by_hops", "each: by_hop"))
+    outcome = cxloom("study", "run", study_file, "--out", tmp_path / "out")
+    assert outcome.code == 2
+    assert f"{study_file}:20:" in outcome.err
+    assert "no map 'by_hop'" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("was", "wrong"),
     [

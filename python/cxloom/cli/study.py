@@ -156,13 +156,14 @@ def _run(study: Study, folder: Path, jobs: int | None, quiet: bool) -> Outcome:
 
 def _write(outcome: Outcome, folder: Path) -> list[Path]:
     """Writes the table and the pictures that the study asks for."""
-    from cxloom.report.curves import draw, write_table  # Matplotlib takes a second to load
+    from cxloom.report.curves import draw, shown, write_table  # Matplotlib takes a second to load
 
     rows, study = outcome.table, outcome.study
     try:
         written = [write_table(rows, folder / "table.csv")]
         for name, plot in study.plots.items():
-            written.append(draw(rows, plot, study.title, folder / f"{name}.png"))
+            if shown(rows, plot):  # the quick form may lack all of them
+                written.append(draw(rows, plot, study.title, folder / f"{name}.png"))
     except OSError as error:
         raise InputError(f"cannot be written: {reason_of(error)}", file=folder) from None
     return written

@@ -30,10 +30,15 @@ def write_table(rows: list[dict[str, Any]], path: Path) -> Path:
 
 def draw(rows: list[dict[str, Any]], plot: Plot | Stack, title: str, path: Path) -> Path:
     """Draws the rows into a PNG file, as lines or as bars, and gives the path."""
-    shown = [row for row in rows if plot.at is None or matches(row, plot.at)]
     title = plot.title or title
-    figure = bars(shown, plot, title) if isinstance(plot, Stack) else lines(shown, plot, title)
+    drawn = shown(rows, plot)
+    figure = bars(drawn, plot, title) if isinstance(plot, Stack) else lines(drawn, plot, title)
     return style.save(figure, path)
+
+
+def shown(rows: list[dict[str, Any]], plot: Plot | Stack) -> list[dict[str, Any]]:
+    """The rows that a picture shows."""
+    return [row for row in rows if plot.at is None or matches(row, plot.at)]
 
 
 def bars(rows: list[dict[str, Any]], plot: Stack, title: str) -> Figure:

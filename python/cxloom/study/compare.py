@@ -57,15 +57,36 @@ def compare(study: Study, summaries: list[Summary]) -> list[Comparison]:
 
 
 def table(study: Study, summaries: list[Summary]) -> list[dict[str, Any]]:
-    """The columns that the study asks for, a row for each point; None where there is no value."""
+    """The columns that the study asks for; None where there is no value.
+
+    A row for each point, or for each entry that there is of the map `each` of the summary at each point.
+    """
     values = _Values(study, summaries)
-    return [
-        {
-            name: point[what] if what in point else values.number(what, index)
-            for name, what in study.columns.items()
-        }
-        for index, point in enumerate(study.points)
-    ]
+    rows: list[dict[str, Any]] = []
+    for index, point in enumerate(study.points):
+        entries = [None] if study.each is None else [*_map_at(summaries[index], study.each)]
+        rows += [
+            {name: _cell(values, index, what, point, entry) for name, what in study.columns.items()}
+            for entry in entries
+        ]
+    return rows
+
+
+def _cell(values: _Values, index: int, what: str, point: Point, entry: str | None) -> Any:
+    if what in point:
+        return point[what]
+    if entry is None:
+        return values.number(what, index)
+    if what == "*":
+        return int(entry) if entry.isdecimal() else entry
+    return values.number(what.replace("*", entry), index)
+
+
+def _map_at(summary: Summary, path: str) -> Summary:
+    here: Any = summary
+    for step in path.split("."):
+        here = here.get(step, {})
+    return here if isinstance(here, dict) else {}
 
 
 def check(study: Study) -> None:
@@ -82,11 +103,15 @@ def check(study: Study) -> None:
         for start in _indices(study, each)
         for index in (_chain(study, each, start) or [start])
     ]
+    if study.each is not None and study.each not in expanded(summaries[0], study.each):
+        raise study.places[study.each].error(
+            f"no map '{study.each}'", allowed="one of the summary, as by_hops"
+        )
     wanted += [
         (index, what, study.places[name])
         for name, what in study.columns.items()
         for index in range(len(study.points))
-        if name in study.places and what not in study.points[index]
+        if name in study.places and what not in study.points[index] and what != "*"
     ]
     seen = set()
     for index, measure, place in wanted:
@@ -229,6 +254,9 @@ def _no_point(study: Study, index: int, other: Point, place: Origin) -> InputErr
 def _look_for(summary: Summary, measure: str, place: Origin, study: Study, index: int) -> None:
     """Raises InputError if a summary can have no such measure."""
     if "*" in measure:
+        before = measure[: measure.index("*")].rpartition(".")[0]
+        if not _map_at(summary, before) and before in expanded(summary, before):
+            return  # filled as the run goes on
         some = next(iter(expanded(summary, measure)), None)
         if some is None:
             raise place.error(

@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from cxloom.spec.names import listed
@@ -37,8 +38,8 @@ class Operand:
 
     number: float | None
     measure: str
-    """A dotted path into the summary, or the name of a measure derived before. A step of a path may be ``*``: the
-    operand is then all that there are."""
+    """A dotted path into the summary, or the name of a measure derived before. With ``*`` in steps of the path the
+    operand is all that there are."""
     at: Point
     """Values of axes in which the point differs that the measure is taken at."""
     place: Origin
@@ -70,7 +71,7 @@ def derived(node: Node, points: list[dict[str, Any]]) -> Derived:
 
 
 def expanded(summary: Mapping[str, Any], path: str) -> list[str]:
-    """The paths of a summary that a path with ``*`` stands for, in their order."""
+    """The paths of a summary that a path with ``*`` in its steps stands for, in their order."""
     found: list[tuple[str, Any]] = [("", summary)]
     for step in path.split("."):
         found = [
@@ -78,7 +79,7 @@ def expanded(summary: Mapping[str, Any], path: str) -> list[str]:
             for before, here in found
             if isinstance(here, dict)
             for key, inner in here.items()
-            if step in ("*", key)
+            if fnmatchcase(key, step)
         ]
     return [name for name, _ in found]
 

@@ -44,6 +44,7 @@ _KEYS = {
     "defaults": "What all of `expect` have in common, such as a tolerance.",
     "expect": "What should come out.",
     "table": "Columns by name, each an axis or a measure: a row for each point.",
+    "each": "A map of the summary, as by_hops: a row for each of its entries instead, whose name is `*` in the table.",
     "plot": "A picture of the table: its columns `x` and `y`, a line for each value of `lines`, if there is one; "
     "or, with `stack`, bars over `x` of the columns in it, a panel for each value of `panels`, if there is one.",
     "plots": "Several of them, by name.",
@@ -78,8 +79,10 @@ class Study:
     expectations: list[Expectation]
     columns: dict[str, str]
     """Of the table: each an axis or a measure, by its name in the table."""
+    each: str | None
+    """The table has a row for each entry of this map of the summary; ``*`` in a column stands for its name."""
     places: dict[str, Origin]
-    """Where each column is written; of none that is not."""
+    """Where each column is written, and `each`; of none that is not."""
     plots: dict[str, Plot | Stack]
     """The pictures, by name."""
     quick: bool
@@ -123,6 +126,9 @@ def read(
     if not columns and not expectations:
         columns = {name: axis for axis, name in _short(list(points[0])).items()} | DEFAULT_COLUMNS
     plots = _plots(entries, columns, points)
+    each = entries["each"].text() if "each" in entries else None
+    if each is not None:
+        places[each] = entries["each"].place
     points = [point for point, _ in every]
     expectations = [each for each in expectations if any(matches(point, each.at) for point in points)]
     text = {
@@ -139,6 +145,7 @@ def read(
         derived=made,
         expectations=expectations,
         columns=columns,
+        each=each,
         places=places,
         plots=plots,
         quick=quick,

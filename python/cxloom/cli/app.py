@@ -26,6 +26,7 @@ COMMANDS = {
     "resolve": ("cxloom.cli.resolve", "Print a spec as programs without Python read it."),
     "sweep": ("cxloom.cli.sweep", "Simulate SPEC at many points, in parallel."),
     "study": ("cxloom.cli.study", "Run published experiments."),
+    "draw": ("cxloom.cli.draw", "Draw the devices and links of SPEC."),
     "demo": ("cxloom.cli.demo", "Show and draw what cxloom does."),
 }
 """Of each command the module that it is in, and what the list of commands says of it."""

@@ -66,8 +66,10 @@ def plain(axes: Axes) -> None:
 
 
 def save(made: Figure, path: Path) -> Path:
-    """Writes the figure into a PNG file, whole or not at all, and gives its path."""
+    """Writes the figure, whole or not at all, in the form that the name of the file ends in; gives the path."""
+    form = path.suffix.removeprefix(".")
+    known: dict[str, Any] = {"pdf": {"CreationDate": None}}  # equal figures are equal files
     path.parent.mkdir(parents=True, exist_ok=True)
     with written_whole(path) as temporary:
-        made.savefig(temporary, format="png")
+        made.savefig(temporary, format=form, metadata=known.get(form))
     return path

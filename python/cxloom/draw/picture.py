@@ -1,0 +1,212 @@
+"""A picture of a system before it is SVG or anything else: marks, lines and labels with their places in pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cxloom.draw.graph import Edge, Graph, Node, Role
+from cxloom.draw.labels import Label, labels
+from cxloom.draw.layout import laid_out
+from cxloom.draw.looks import Look, look
+from cxloom.draw.places import SIZE
+from cxloom.draw.routes import Way
+from cxloom.words import counted
+
+UNIT = 60.0
+"""Pixels of the unit of places."""
+PAGE = 1000.0
+"""A picture is mostly seen so many pixels wide; letters are legible there."""
+MANY = 200
+"""So many lines are drawn fainter."""
+_LETTERS = 12.0
+_MARGIN = 0.75
+_NARROWEST = 7.0
+"""Room for the legend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How busy a system was: what the colours and sizes of a picture stand for."""
+
+    links: Mapping[tuple[str, str], float]
+    """Busy share of a direction, by the name of the link and the device that sends; none without a bandwidth."""
+    nodes: Mapping[str, float]
+    """Busy share of a device that is a wire itself: a bus."""
+    queues: Mapping[str, float]
+    """What waits at a device on average."""
+    about: Callable[[str], str]
+    """What there is to say of a device or of a link, by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A node: its place, its look, what it is called, and what there is to say of it."""
+
+    x: float
+    y: float
+    look: Look
+    kind: str
+    count: int
+    title: str
+    queue: float
+    """Radius of what shows its queue, in pixels."""
+    load: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An edge: its way, and how busy it is in the direction from each end; None where it has no bandwidth."""
+
+    way: Way
+    count: int
+    title: str
+    loads: tuple[float | None, float | None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """All that is drawn, in pixels from the upper left."""
+
+    width: float
+    height: float
+    radius: float
+    letters: float
+    """Height of the letters."""
+    marks: Sequence[Mark]
+    lines: Sequence[Line]
+    labels: Sequence[Label]
+    kinds: Mapping[str, Look]
+    """What there is of kinds, for a legend."""
+    loaded: bool
+    largest_queue: float
+    about: str
+    """What there is to see, for those who do not see it."""
+
+
+def picture(graph: Graph, load: Load | None = None) -> Picture:
+    """The picture of a graph; with a load, links show how busy they were and nodes what waited there."""
+    layout = laid_out(graph)
+    low = _low(layout.places, layout.ways)
+    places = layout.places - low + _MARGIN
+    ways = [way.moved(1, _MARGIN - low) for way in layout.ways]
+    width, height = _extent(places, ways)
+    letters = _LETTERS / UNIT * max(1.0, width * UNIT / PAGE)
+    texts = labels(graph, places, ways, letters)
+    left = min([0.0, *(label.x - label.width / 2 - 0.1 for label in texts)])
+    right = max([width, *(label.x + label.width / 2 + 0.1 for label in texts)])
+    top = min([0.0, *(label.y - label.height for label in texts)])
+    bottom = max([height, *(label.y + label.height for label in texts)])
+    narrow = max(0.0, _NARROWEST - (right - left)) / 2
+    left, right = left - narrow, right + narrow
+    shift = np.array([-left, -top])
+    queues = [_queue(node, load) for node in graph.nodes]
+    largest = max(queues, default=0.0)
+    marks = [
+        Mark(
+            float(place[0] + shift[0]) * UNIT,
+            float(place[1] + shift[1]) * UNIT,
+            look(node.kind, node.role),
+            node.kind,
+            len(node.names),
+            _title(node, load),
+            UNIT * SIZE * (1 + 1.1 * (queue / largest) ** 0.5) if largest and queue / largest > 1e-3 else 0.0,
+            None
+            if load is None
+            else max((load.nodes[name] for name in node.names if name in load.nodes), default=None),
+        )
+        for node, place, queue in zip(graph.nodes, places, queues, strict=True)
+    ]
+    lines = [
+        Line(way.moved(UNIT, shift * UNIT), len(edge.links), _edge_title(edge, load), _loads(edge, load))
+        for edge, way in zip(graph.edges, ways, strict=True)
+    ]
+    texts = [
+        Label(
+            label.node,
+            label.text,
+            (label.x + shift[0]) * UNIT,
+            (label.y + shift[1]) * UNIT,
+            label.width * UNIT,
+            label.height * UNIT,
+        )
+        for label in texts
+    ]
+    kinds = {node.kind: look(node.kind, node.role) for node in sorted(graph.nodes, key=_by_role)}
+    return Picture(
+        (right - left) * UNIT,
+        (bottom - top) * UNIT,
+        SIZE * UNIT,
+        letters * UNIT,
+        marks,
+        lines,
+        texts,
+        kinds,
+        load is not None,
+        largest,
+        _about(graph),
+    )
+
+
+def _by_role(node: Node) -> int:
+    return list(Role).index(node.role)
+
+
+def _low(places: np.ndarray, ways: Sequence[Way]) -> np.ndarray:
+    lowest: np.ndarray = np.vstack([places, *(way.samples(12) for way in ways)]).min(axis=0)
+    return lowest
+
+
+def _extent(places: np.ndarray, ways: Sequence[Way]) -> tuple[float, float]:
+    width, height = np.vstack([places, *(way.samples(12) for way in ways)]).max(axis=0) + _MARGIN
+    return float(width), float(height)
+
+
+def _queue(node: Node, load: Load | None) -> float:
+    return 0.0 if load is None else max(load.queues.get(name, 0.0) for name in node.names)
+
+
+def _title(node: Node, load: Load | None) -> str:
+    what = (
+        f"{node.label}: {node.kind}"
+        if len(node.names) == 1
+        else f"{node.label}: {len(node.names)} x {node.kind}"
+    )
+    if load is None:
+        return what
+    return "\n".join([what, *filter(None, (load.about(name) for name in node.names[:8]))])
+
+
+def _edge_title(edge: Edge, load: Load | None) -> str:
+    names = [name for name, _, _ in edge.links]
+    if load is None:
+        return names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}: {len(names)} links"
+    return "\n".join(filter(None, (load.about(name) for name in names[:4]))) or names[0]
+
+
+def _loads(edge: Edge, load: Load | None) -> tuple[float | None, float | None] | None:
+    if load is None:
+        return None
+    there = [load.links.get((name, first)) for name, first, _ in edge.links]
+    back = [load.links.get((name, last)) for name, _, last in edge.links]
+    return _most(there), _most(back)
+
+
+def _most(shares: Sequence[float | None]) -> float | None:
+    known = [share for share in shares if share is not None]
+    return max(known) if known else None
+
+
+def _about(graph: Graph) -> str:
+    counts: dict[str, int] = {}
+    for node in graph.nodes:
+        counts[node.kind] = counts.get(node.kind, 0) + len(node.names)
+    links = sum(len(edge.links) for edge in graph.edges)
+    return ", ".join([*(counted(count, kind) for kind, count in counts.items()), counted(links, "link")])
+
+
+def count_size(count: int, radius: float) -> float:
+    """Height of the letters of a number that fits into a node."""
+    return min(10.0, 2.4 * radius / len(str(count)))

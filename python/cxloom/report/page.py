@@ -1,0 +1,164 @@
+"""A page that holds all that it needs: nothing is fetched, so that it opens from a file, in a mail and in ten years.
+
+`page.css` is how it looks and `page.js` what it does. A page with plots carries all of Plotly's JavaScript, 4.8 MB: one
+file that can be sent is worth more to a reader than the megabytes, and all plots of a page share it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib import resources
+from typing import Any
+
+from cxloom.draw import svg
+from cxloom.draw.picture import Picture
+
+_DARK = (
+    "--paper:#14181d;--card:#1d2329;--ink:#e6e9ed;--soft:#a3adb8;--rule:#333b44;--accent:#6db7f2;--good:#5ac8a0;"
+    "--bad:#ff8a80;--warn:#e0b050;color-scheme:dark;"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a page under a heading, to which the page's contents lead."""
+
+    key: str
+    title: str
+    body: str
+
+
+def document(title: str, lead: str, sections: Sequence[Section], foot: str = "") -> str:
+    """The text of a page: its title, what stands before all sections, and the sections. All but the title is HTML."""
+    plots = any("data-plot=" in part for part in (lead, *(section.body for section in sections)))
+    contents = "".join(
+        f'<a href="#{section.key}">{escape(section.title)}</a>' for section in sections if section.title
+    )
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        f"<title>{escape(title)}</title>",
+        f"<style>{_sheet()}</style></head><body>",
+        '<a class="skip" href="#main">To the contents</a>',
+        f'<header><div class="top"><h1>{escape(title)}</h1><button id="theme" type="button">Dark</button></div>',
+        f'<nav aria-label="Contents">{contents}</nav></header>' if len(sections) > 1 else "</header>",
+        f'<main id="main">{lead}',
+        *(
+            f'<section id="{section.key}">{f"<h2>{escape(section.title)}</h2>" if section.title else ""}'
+            f"{section.body}</section>"
+            for section in sections
+        ),
+        f'</main><footer>{foot}</footer><div id="tip" role="tooltip"></div>',
+    ]
+    if plots:
+        parts.append(f"<script>{_plotly()}</script>")
+    parts.append(f"<script>{_read('page.js')}</script></body></html>\n")
+    return "\n".join(parts)
+
+
+def plot(key: str, figure: Mapping[str, Any], about: str) -> str:
+    """A plot of Plotly, `data` and `layout`, with what it shows for those who do not see it."""
+    source = json.dumps(figure, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return (
+        f'<figure><div class="plot" id="{key}" role="img" aria-label="{escape(about)}"></div>'
+        f'<script type="application/json" data-plot="{key}">{source}</script></figure>'
+    )
+
+
+def system_map(picture: Picture, about: str = "") -> str:
+    """A picture of a system that can be zoomed, with its legends."""
+    buttons = "".join(
+        f'<button type="button" data-zoom="{key}" aria-label="{name}">{sign}</button>'
+        for key, name, sign in (
+            ("in", "Larger", "+"),
+            ("out", "Smaller", "\u2212"),
+            ("all", "All of it", "⤢"),
+        )
+    )
+    loads = f'<p class="legend"><span>busy:</span> {svg.load_legend()}</p>' if picture.loaded else ""
+    caption = f"<figcaption>{about}</figcaption>" if about else ""
+    return (
+        f'<figure><div class="map">{svg.to_svg(picture, inline=True, legend=False)}<div class="zoom">{buttons}</div>'
+        f'</div><p class="legend">{svg.kind_legend(picture)}</p>{loads}{caption}</figure>'
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell of a table shows, what it is sorted by, and its class of style."""
+
+    shown: str
+    value: float | None = None
+    look: str = ""
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[Cell | str]], *, caption: str = "", sortable: bool = True
+) -> str:
+    """A table that scrolls within its frame; a click on the head of a column sorts it."""
+    heads = "".join(
+        f'<th scope="col"><button type="button">{escape(name)}</button></th>'
+        if sortable
+        else f'<th scope="col">{escape(name)}</th>'
+        for name in head
+    )
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    label = f"<caption>{escape(caption)}</caption>" if caption else ""
+    look = ' class="sortable"' if sortable else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption or head[0])}"><table{look}>{label}'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(cell: Cell | str) -> str:
+    if isinstance(cell, str):
+        return f"<td>{escape(cell)}</td>"
+    value = "" if cell.value is None else f' data-value="{cell.value:.9g}"'
+    look = f' class="{cell.look}"' if cell.look else ""
+    return f"<td{value}{look}>{escape(cell.shown)}</td>"
+
+
+def tiles(entries: Iterable[tuple[str, str, str]]) -> str:
+    """Figures that everybody wants to see first: what each is, its value, and what else there is to say."""
+    cells = (
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}{f'<small>{escape(more)}</small>' if more else ''}</dd></div>"
+        for name, value, more in entries
+    )
+    return f'<dl class="tiles">{"".join(cells)}</dl>'
+
+
+def facts(entries: Iterable[tuple[str, str]]) -> str:
+    """Names and values."""
+    return (
+        f'<dl class="facts">{"".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in entries)}</dl>'
+    )
+
+
+def _sheet() -> str:
+    dark = _DARK + svg.variables(on_dark=True)
+    return "".join(
+        [
+            f":root{{{svg.variables(on_dark=False)}}}",
+            _read("page.css"),
+            svg.page_sheet(),
+            "@media screen{",
+            f"@media(prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}",
+            f":root[data-theme=dark]{{{dark}}}}}",
+        ]
+    )
+
+
+def _read(name: str) -> str:
+    return resources.files("cxloom.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _plotly() -> str:
+    """Plotly's JavaScript; only the file is read, for the library itself takes half a second to load."""
+    script = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
+    return script.replace("</script", "<\\/script")

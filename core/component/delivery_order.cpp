@@ -1,46 +1,55 @@
 #include "component/delivery_order.hpp"
 
-#include <algorithm>
-
 #include "base/random.hpp"
 
 namespace cxloom {
 
-std::uint64_t DeliveryOrder::stream_of(NodeId peer, const Message& message) {
-  const std::uint64_t lines = mix_bits(LineAddress::of(message.address).number()) & 0xffffU;
-  const std::uint64_t which = static_cast<std::uint64_t>(message.channel) << 16U | lines;
-  return (std::uint64_t{peer.index()} << 24U | which) + 1;  // zero is no key of a table
+// 18 bits for each end and four for the class. Nobody numbers what it sends to itself, so that no name is zero, which is no key
+// of a table.
+std::uint64_t DeliveryOrder::stream_of(const Message& message) {
+  const std::uint64_t line = mix_bits(LineAddress::of(message.address).number()) & 0xff'ffffU;
+  const std::uint64_t ends = std::uint64_t{message.source.index()} << 18U | message.destination.index();
+  return (ends << 4U | static_cast<std::uint64_t>(message.channel)) << 24U | line;
 }
 
 void DeliveryOrder::number(Message& message) {
-  const std::uint64_t stream = stream_of(message.destination, message);
-  Cell& cell = sent_.place(stream);
-  cell.stream = stream;
-  message.order = cell.next++;
+  const std::uint64_t name = stream_of(message);
+  Stream& stream = under_way_.place(name);
+  stream.name = name;
+  message.order = stream.sent++;
 }
 
-bool DeliveryOrder::in_turn(Message& message, std::uint64_t stream) {
-  Cell& cell = taken_.place(stream);
-  cell.stream = stream;
-  if (message.order == cell.next) {
-    ++cell.next;
+bool DeliveryOrder::in_turn(Message& message, std::uint64_t name) {
+  Stream& stream = under_way_.at(name);
+  if (message.order == stream.taken) {
+    count_taken(stream);
     return true;
   }
-  held_.push_back({stream, &message});
+  message.next = stream.held;
+  stream.held = &message;
+  ++held_;
   return false;
 }
 
-Message* DeliveryOrder::next(std::uint64_t stream) {
-  if (held_.empty()) return nullptr;
-  Cell& cell = taken_.at(stream);
-  const auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& each) {
-    return each.stream == stream && each.message->order == cell.next;
-  });
-  if (found == held_.end()) return nullptr;
-  Message* const message = found->message;
-  held_.erase(found);
-  ++cell.next;
-  return message;
+Message* DeliveryOrder::next(std::uint64_t name) {
+  if (held_ == 0) return nullptr;
+  if (!under_way_.find(name)) return nullptr;
+  Stream& stream = under_way_.at(name);
+  for (Message** link = &stream.held; *link; link = &(*link)->next) {
+    Message* const message = *link;
+    if (message->order != stream.taken) continue;
+    *link = message->next;
+    message->next = nullptr;
+    --held_;
+    count_taken(stream);
+    return message;
+  }
+  return nullptr;
+}
+
+// Once all are taken, the next one begins anew.
+void DeliveryOrder::count_taken(Stream& stream) {
+  if (++stream.taken == stream.sent) under_way_.erase(stream.name);
 }
 
 }  // namespace cxloom

@@ -83,10 +83,12 @@ void Endpoint::take_in_order(Message& message) {
   if (!order_->in_turn(message, stream)) {
     release(message, now());
     message.port = kInside;
+    ++held_;
     return;
   }
   give(message);
   while (Message* const next = order_->next(stream)) {
+    --held_;
     next->charge(Segment::kReorder, now());
     give(*next);
   }
@@ -125,7 +127,7 @@ void Endpoint::refuse_sender() const {
 
 void Endpoint::start() {
   detours_ = fabric_.routes && fabric_.routes->detours();
-  if (fabric_.routes && !fabric_.routes->keeps_order()) order_ = std::make_unique<DeliveryOrder>();
+  order_ = fabric_.order.get();
   look_aside(watched_ || order_);
   if (senders_ > 1 && !contains_switch_) {
     for (std::size_t i = 0; i < port_count(); ++i) port(i).share();
@@ -178,9 +180,7 @@ void Endpoint::report(MeasureSink& sink) const {
 
 std::string Endpoint::activity() const {
   std::string all;
-  if (order_ && order_->held() > 0) {
-    all = counted(order_->held(), "message") + " held back for earlier ones";
-  }
+  if (held_ > 0) all = counted(held_, "message") + " held back for earlier ones";
   for (const Agent* agent : agents_) {
     const std::string one = agent->activity();
     if (one.empty()) continue;

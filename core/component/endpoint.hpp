@@ -137,7 +137,8 @@ class Endpoint : public Component {
 
   Takers takers_{};                // none while messages are looked at one by one: `take` goes the longer way
   std::unique_ptr<Takers> aside_;  // then they are here
-  std::unique_ptr<DeliveryOrder> order_;  // none: routes keep the order
+  DeliveryOrder* order_ = nullptr;  // none: routes keep the order
+  std::uint32_t held_ = 0;          // messages that it keeps there
   Fabric& fabric_;
   RequestThrottle* throttle_ = nullptr;
   std::uint32_t senders_ = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "component/delivery_order.hpp"
 #include "component/roles.hpp"
 #include "kernel/pool.hpp"
 #include "protocol/address_map.hpp"
@@ -42,6 +43,7 @@ class Routes {
 struct Fabric {
   AddressMap map;
   std::unique_ptr<Routes> routes;
+  std::unique_ptr<DeliveryOrder> order;  ///< of messages under way, where routes do not keep it; else none
   Pool<Request>
       posted;  ///< requests that nothing answers (MWr), by their messages' tags; who gets one gives it back
   Roles roles;

@@ -334,6 +334,11 @@ void System::make_links() {
   router->see(components_);
   router_ = router.get();
   fabric_.routes = std::move(router);
+  if (!fabric_.routes->keeps_order()) {
+    ensure(topology_.size() <= DeliveryOrder::kMostEnds,
+           "more devices than the order of messages has names for");
+    fabric_.order = std::make_unique<DeliveryOrder>();
+  }
   check_order();
   router_->plan(plan_virtual_channels(*this));
 }

@@ -19,6 +19,7 @@ from cxloom.spec import presets
 from cxloom.spec.plugins import load_plugin
 from cxloom.sweeping import manifest as manifests
 from cxloom.sweeping import rows
+from cxloom.sweeping.draw import Draws
 from cxloom.sweeping.engine import WHOLE, Engine, Shard
 from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.space import MOST_POINTS, Axis
@@ -57,6 +58,22 @@ def sweep(
     table: Annotated[
         str | None, typer.Option("--points", metavar="FILE", help="Points as rows: .csv, .parquet or .yaml.")
     ] = None,
+    drawn: Annotated[
+        list[str],
+        typer.Option(
+            "--draw",
+            metavar="PATH=LOW..HIGH",
+            help="Draw values at random; evenly in the logarithm with :log.",
+        ),
+    ] = [],  # noqa: B006
+    samples: Annotated[
+        int | None,
+        typer.Option("--samples", parser=whole_number(1), metavar="N", help="How many points --draw draws."),
+    ] = None,
+    draw_seed: Annotated[
+        int,
+        typer.Option("--draw-seed", parser=whole_number(0), metavar="N", help="Another one draws others."),
+    ] = 1,
     seeds: Annotated[
         int,
         typer.Option("--seeds", parser=whole_number(1), metavar="N", help="Run each point under N seeds."),
@@ -121,6 +138,9 @@ def sweep(
     settings = settings_of(
         grid=[Axis.parse(text) for text in sets],
         rows=None if table is None else rows.read(table),
+        drawn=[Draws.parse(text) for text in drawn],
+        samples=samples,
+        draw_seed=draw_seed,
         seeds=seeds,
         first_seed=seed_of(template),
         most=most_points,

@@ -7,7 +7,6 @@ varies slowest, the seed fastest.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,10 +61,11 @@ class Axis:
         nodes = [node_of(path, value, f"from {way}{path}={_written(value)}") for value in values]
         if not nodes:
             raise InputError("no values to sweep", allowed="a list of at least one", path=path)
-        plain = [node.plain() for node in nodes]
-        for index, value in enumerate(plain):
-            if any(type(value) is type(other) and value == other for other in plain[:index]):
+        seen: set[str] = set()
+        for value in (node.plain() for node in nodes):
+            if repr(value) in seen:
                 raise InputError("a value that is there twice", found=_written(value), path=path)
+            seen.add(repr(value))
         return cls(path, nodes)
 
 
@@ -97,12 +97,15 @@ def seeds(count: int, first: object) -> Axis:
     return Axis.of(SEED, range(start, start + count))
 
 
-def product(parts: Sequence[Sequence[Setting]], most: int) -> list[Setting]:
-    """Every combination of one setting of each part. Raises InputError if it is too many, or a path is set twice."""
-    count = math.prod(map(len, parts))
+def check_points(count: int, most: int) -> None:
+    """Raises InputError if there are too many points."""
     if count > most:
         allowed = f"at most {most:,}; to run them all: --max-points {count}"
         raise InputError("the sweep has too many points", found=f"{count:,}", allowed=allowed)
+
+
+def product(parts: Sequence[Sequence[Setting]]) -> list[Setting]:
+    """Every combination of one setting of each part. Raises InputError if a path is set twice."""
     given: list[str] = []
     for part in parts:
         given += dict.fromkeys(path for setting in part for path in setting)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +14,7 @@ from cxloom.errors import InputError
 from cxloom.filenames import file_name
 from cxloom.frozen import FrozenDict, frozen
 from cxloom.spec.resolve import Template
+from cxloom.sweeping import draw as draws
 from cxloom.sweeping import manifest as manifests
 from cxloom.sweeping import rows, space, table
 from cxloom.sweeping.engine import Engine, has_seeds
@@ -98,17 +100,27 @@ def settings_of(
     *,
     grid: Sequence[space.Axis] = (),
     rows: Sequence[Setting] | None = None,
+    drawn: Sequence[draws.Draws] = (),
+    samples: int | None = None,
+    draw_seed: int = 1,
     seeds: int = 1,
     first_seed: object = None,
     most: int = MOST_POINTS,
 ) -> list[Setting]:
-    """All settings of a sweep. Raises InputError if there are too many, or a path is set twice."""
+    """All settings of a sweep. Raises InputError if there are too many, a path is set twice, or nothing is drawn."""
+    if bool(drawn) != (samples is not None):
+        problem = "what is drawn has no number of samples" if drawn else "samples of what is not said"
+        raise InputError(problem, allowed="--draw and --samples, both or neither")
+    lengths = [len(axis.values) for axis in grid] + [1 if rows is None else len(rows), samples or 1, seeds]
+    space.check_points(math.prod(lengths), most)
     parts: list[Sequence[Setting]] = [space.along(axis) for axis in grid]
     if rows is not None:
         parts.append(rows)
+    if samples is not None:
+        parts.append(draws.samples(drawn, samples, draw_seed))
     if seeds > 1:
         parts.append(space.along(space.seeds(seeds, first_seed)))
-    return space.product(parts, most)
+    return space.product(parts)
 
 
 def seed_of(template: Template) -> object:
@@ -144,6 +156,9 @@ def sweep(
     grid: Mapping[str, Iterable[Any]] | None = None,
     *,
     points: Iterable[Mapping[str, Any]] | None = None,
+    draw: Mapping[str, str | Sequence[Any]] | None = None,
+    samples: int | None = None,
+    draw_seed: int = 1,
     seeds: int = 1,
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -160,6 +175,9 @@ def sweep(
         system: a `System`, or the path of a spec.
         grid: lists of values by path; every combination is a point.
         points: the points themselves, each a map of values by path; with a grid, each under every combination of it.
+        draw: what is drawn by path: a range such as ``"1..256:log"`` or ``"25ns..100ns"``, or a list to choose from.
+        samples: how many points are drawn.
+        draw_seed: another one draws others.
         seeds: runs each point under so many seeds, from the spec's `run.seed` on; `SweepResult.aggregate` has means.
         jobs: points at a time; by default one for each processor.
         out: a directory to keep the points in, as ``cxloom sweep --out`` does: those that are there are not run again.
@@ -177,6 +195,9 @@ def sweep(
     settings = settings_of(
         grid=space.grid_of({} if grid is None else grid),
         rows=None if points is None else rows.given(points),
+        drawn=() if draw is None else draws.given_draws(draw),
+        samples=None if samples is None else space.check_count(samples, "samples"),
+        draw_seed=space.check_count(draw_seed, "draw_seed", 0),
         seeds=space.check_count(seeds, "seeds"),
         first_seed=seed_of(template),
         most=space.check_count(max_points, "max_points"),

@@ -182,7 +182,7 @@ def test_a_short_point_costs_no_second_run(tmp_path: Path) -> None:
     """A pilot that comes to the end is the run; one of a long point gives up within a tenth of it."""
     from cxloom.sweeping.work import PILOT_SECONDS, PILOT_SHARE, Bench, Job, Sweep
 
-    bench = Bench(Job(Sweep(SYSTEM), tmp_path, []))
+    bench = Bench(Job(Sweep(SYSTEM), tmp_path, [], WHO))
     store = Store(tmp_path)
     store.prepare()
 

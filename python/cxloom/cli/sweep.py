@@ -19,6 +19,7 @@ from cxloom.spec import presets
 from cxloom.spec.plugins import load_plugin
 from cxloom.sweeping import manifest as manifests
 from cxloom.sweeping import rows
+from cxloom.sweeping.cluster import Cluster
 from cxloom.sweeping.draw import Draws
 from cxloom.sweeping.engine import WHOLE, Engine, Shard
 from cxloom.sweeping.interval import aggregated
@@ -104,6 +105,14 @@ def sweep(
             "--shard", parser=_shard, metavar="I/N", help="Run only the I-th of N parts, for job arrays."
         ),
     ] = "1/1",  # type: ignore[assignment]
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS",
+            help="Run on a Dask cluster: its scheduler's address or file, or local.",
+        ),
+    ] = None,
     most_points: Annotated[
         int,
         typer.Option(
@@ -147,9 +156,10 @@ def sweep(
     )
     name = spec if spec in presets.names() else Path(spec).stem
     engine = engine_of(template, settings, FOLDER / name if out is None else Path(out), name, measures)
+    runner = Supervisor(jobs) if dask is None else Cluster(dask, jobs)
     with resumable(engine.directory), SweepBar(quiet) as bar:
         begun = said_of(engine.directory, quiet)
-        engine.carry_out(Sweep(template), Supervisor(jobs), shard=shard, begun=begun, watch=bar.update)
+        engine.carry_out(Sweep(template), runner, shard=shard, begun=begun, watch=bar.update)
     _finish(engine, shard, as_json, quiet)
 
 

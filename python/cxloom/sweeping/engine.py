@@ -94,7 +94,7 @@ class Engine:
         if schedule.is_done:
             return
         try:
-            job = Job(source, self.directory.absolute(), loaded_plugins())
+            job = Job(source, self.directory.absolute(), loaded_plugins(), self.manifest.identity)
             runner.run(job, schedule, lambda: watch(schedule))
         finally:
             self._store_lost(schedule)

@@ -15,8 +15,9 @@ from typing import IO, Self
 
 from cxloom.errors import NOWHERE, InputError, SimulationError, is_nowhere, shown
 from cxloom.sweeping import worker
+from cxloom.sweeping.interrupts import interrupts_blocked
 from cxloom.sweeping.schedule import Schedule
-from cxloom.sweeping.work import Job, Report, Task
+from cxloom.sweeping.work import Job, Report, Task, raise_if_unwritable
 
 _STARTS = 5
 """So many workers may end at their start while none says anything: then something is wrong with all of them."""
@@ -55,20 +56,13 @@ class Supervisor:
                     crew.give(task)
                 for member, said in crew.listen(_TICK):
                     if isinstance(said, Report):
-                        _ended(said, schedule, job)
+                        raise_if_unwritable(said, job)
+                        schedule.ended(said)
                     elif said is None and member.task is not None and member.is_ready:
                         schedule.died(member.task.key, member.obituary())
                     elif said is None and member.task is not None:
                         schedule.dropped(member.task.key)
                 watch()
-
-
-def _ended(report: Report, schedule: Schedule, job: Job) -> None:
-    """Tells a schedule of a report. Raises InputError if it is that the directory cannot be written."""
-    if report.what == "unwritable":
-        problem = f"results cannot be written here: {report.reason}"
-        raise InputError(problem, file=job.directory, path="--out")
-    schedule.ended(report)
 
 
 class _Member:
@@ -79,7 +73,7 @@ class _Member:
         self.is_ready = False
         self.pipe, theirs = Pipe()
         self.words: IO[bytes] = tempfile.TemporaryFile()
-        with _interrupts_blocked():  # Ctrl-C is the supervisor's to hear
+        with interrupts_blocked():  # Ctrl-C is the supervisor's to hear
             self.process = subprocess.Popen(
                 worker.command(theirs.fileno(), lifeline),
                 stdin=subprocess.DEVNULL,
@@ -182,13 +176,3 @@ class _Crew:
             member.end()
         for end in self._lifeline:
             os.close(end)
-
-
-@contextlib.contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """What is started within it never hears Ctrl-C."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -17,6 +17,7 @@ from cxloom.spec.resolve import Template
 from cxloom.sweeping import draw as draws
 from cxloom.sweeping import manifest as manifests
 from cxloom.sweeping import rows, space, table
+from cxloom.sweeping.cluster import Cluster
 from cxloom.sweeping.engine import Engine, has_seeds
 from cxloom.sweeping.identity import identity
 from cxloom.sweeping.interval import aggregated
@@ -31,6 +32,7 @@ from cxloom.system import System
 
 if TYPE_CHECKING:
     import polars as pl
+    from distributed import Client
 
 
 class SweepResult:
@@ -162,6 +164,7 @@ def sweep(
     seeds: int = 1,
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
+    cluster: str | Client | None = None,
     measures: Sequence[str] = (),
     max_points: int = MOST_POINTS,
 ) -> SweepResult:
@@ -181,6 +184,7 @@ def sweep(
         seeds: runs each point under so many seeds, from the spec's `run.seed` on; `SweepResult.aggregate` has means.
         jobs: points at a time; by default one for each processor.
         out: a directory to keep the points in, as ``cxloom sweep --out`` does: those that are there are not run again.
+        cluster: a Dask cluster to run on: the address of its scheduler, a `distributed.Client`, or "local".
         measures: further columns, as paths of the summary with stars: ``"per_memory.*.queue_mean"``.
         max_points: more points are refused.
 
@@ -205,7 +209,8 @@ def sweep(
     with contextlib.ExitStack() as stack:
         name = stack.enter_context(tempfile.TemporaryDirectory()) if out is None else space.folder_name(out)
         engine = engine_of(template, settings, Path(name), "sweep", list(measures))
-        engine.carry_out(Sweep(template), Supervisor(jobs))
+        runner = Supervisor(jobs) if cluster is None else Cluster(cluster, jobs)
+        engine.carry_out(Sweep(template), runner)
         result = result_of(engine)
         if out is not None:
             engine.write_tables(result.columns)

@@ -13,6 +13,7 @@ from cxloom.errors import InputError, reason_of
 from cxloom.running import Progress, UnfinishedError, simulate
 from cxloom.spec.plugins import load_plugin, loaded_plugins
 from cxloom.spec.resolve import Resolved, Template
+from cxloom.sweeping.identity import Identity, identity
 from cxloom.sweeping.space import Setting, overrides_of
 from cxloom.sweeping.store import Record, Store
 
@@ -48,6 +49,8 @@ class Job:
     directory: Path
     """Absolute: that of the store."""
     plugins: Sequence[str]
+    identity: Identity
+    """Of the program that the keys of the points are of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,13 @@ class Report:
     """Why it could not be stored."""
 
 
+def raise_if_unwritable(report: Report, job: Job) -> None:
+    """Raises InputError for a report that a point could not be stored."""
+    if report.what == "unwritable":
+        problem = f"results cannot be written here: {report.reason}"
+        raise InputError(problem, file=job.directory, path="--out")
+
+
 class _PostponedError(Exception):
     """A pilot found out how long its point will take."""
 
@@ -80,10 +90,20 @@ class Bench:
     """Where points are carried out: a process that has read what they have in common."""
 
     def __init__(self, job: Job) -> None:
-        """Loads the plug-ins that are not loaded yet. Raises InputError for one that is gone."""
+        """Loads the plug-ins that are not loaded yet.
+
+        Raises InputError for one that is gone, and if this is not the program that the points are to be run with: its
+        results would be taken for those of that one.
+        """
         for plugin in job.plugins:
             if plugin not in loaded_plugins():
                 load_plugin(plugin)
+        if identity() != job.identity:
+            allowed = (
+                f"cxloom {job.identity.version}, the same build and plug-ins as where the sweep was begun"
+            )
+            found = f"another build, of version {identity().version}"
+            raise InputError("a worker has another cxloom", found=found, allowed=allowed)
         self._source = job.source
         self._store = Store(job.directory)
 

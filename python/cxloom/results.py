@@ -361,4 +361,9 @@ def _is_plain(value: object) -> bool:
 def _frame(table: Table) -> pl.DataFrame:
     import polars as pl  # see `MemorySink.frame`
 
-    return table.frame() if isinstance(table, MemorySink) else pl.read_parquet(table)
+    if isinstance(table, MemorySink):
+        return table.frame()
+    try:
+        return pl.read_parquet(table)
+    except (pl.exceptions.PolarsError, OSError):
+        raise InputError("not a table of results: it is no Parquet, or cut off", file=table) from None

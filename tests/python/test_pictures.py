@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from cxloom import _core
-from cxloom.report import picture, style
+from cxloom.report import palette, picture, style
 from cxloom.report.curves import lines
 from cxloom.study.file import Plot
 
@@ -56,9 +56,9 @@ def test_shares_are_numbers() -> None:
 
 def test_every_segment_has_a_look_of_its_own() -> None:
     segments = [segment["name"] for segment in _core.declarations()["segments"]]
-    assert set(segments) == set(picture.LOOKS)
-    assert len(set(picture.LOOKS.values())) == len(segments)
-    waiting = {name for name, (_, hatch) in picture.LOOKS.items() if hatch}
+    assert set(segments) == set(palette.SEGMENTS)
+    assert len(set(palette.SEGMENTS.values())) == len(segments)
+    waiting = {name for name, (_, hatch) in palette.SEGMENTS.items() if hatch}
     assert waiting == {
         name
         for name in segments

@@ -27,6 +27,7 @@ COMMANDS = {
     "sweep": ("cxloom.cli.sweep", "Simulate SPEC at many points, in parallel."),
     "study": ("cxloom.cli.study", "Run published experiments."),
     "draw": ("cxloom.cli.draw", "Draw the devices and links of SPEC."),
+    "report": ("cxloom.cli.report", "Write one HTML page of results."),
     "demo": ("cxloom.cli.demo", "Show and draw what cxloom does."),
 }
 """Of each command the module that it is in, and what the list of commands says of it."""

@@ -13,7 +13,7 @@ from matplotlib.path import Path as Outline
 from matplotlib.patheffects import withStroke
 
 from cxloom.draw.looks import LOAD_NAMES, ON_LIGHT, SHAPES, load_class
-from cxloom.draw.picture import MANY, Line, Mark, Picture, count_size
+from cxloom.draw.picture import MANY, Line, Mark, Picture, busiest, count_size
 from cxloom.draw.routes import Way
 from cxloom.report import style
 
@@ -51,7 +51,7 @@ def put(axes: Axes, picture: Picture, points: float) -> None:
     """Draws it into axes whose data are its pixels, each so many points large."""
     scale = min(1.0, max(0.15, points / 0.65))
     faint = 0.6 if len(picture.lines) > MANY else 1.0
-    for line in picture.lines:
+    for line in sorted(picture.lines, key=busiest):
         _put_line(axes, line, scale, faint)
     for mark in picture.marks:
         _put_mark(axes, mark, picture.radius, scale)
@@ -75,7 +75,7 @@ def _put_line(axes: Axes, line: Line, scale: float, faint: float) -> None:
         look = {"edgecolor": _LINE, "linewidth": 0.9 * scale, "linestyle": ":"}
         if load is not None:
             rank = load_class(load)
-            look = {"edgecolor": ON_LIGHT[rank], "linewidth": _WIDTHS[rank] * scale, "linestyle": "-"}
+            look = {"edgecolor": ON_LIGHT[rank], "linewidth": _WIDTHS[rank] * faint * scale, "linestyle": "-"}
         axes.add_patch(PathPatch(_outline(half), fill=False, capstyle="round", **look))
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from cxloom.draw.graph import Graph, Role
-from cxloom.draw.places import SIZE
 from cxloom.draw.routes import Way
 
 WIDTH = 0.56
@@ -30,8 +29,10 @@ class Label:
     height: float
 
 
-def labels(graph: Graph, places: np.ndarray, ways: Sequence[Way], height: float) -> list[Label]:
-    """Labels of so high letters that overlap neither nodes nor each other.
+def labels(
+    graph: Graph, places: np.ndarray, ways: Sequence[Way], height: float, radii: np.ndarray
+) -> list[Label]:
+    """Labels of so high letters that overlap neither nodes, which have these radii, nor each other.
 
     A name goes below, above or beside its node, where few links are. Those that find no room are left out; requesters
     and memories are served first, and of many every n-th before those between.
@@ -41,14 +42,14 @@ def labels(graph: Graph, places: np.ndarray, ways: Sequence[Way], height: float)
     lines = np.concatenate([way.samples(12) for way in ways]) if ways else np.zeros((0, 2))
     if len(lines) * len(places) > _MOST_COMPARED:
         lines = lines[:0]
-    taken = np.column_stack([places - SIZE, places + SIZE])
+    taken = np.column_stack([places - radii[:, None], places + radii[:, None]])
     found: list[Label] = []
     boxes: list[np.ndarray] = []
     for index in _order(graph):
         text = graph.nodes[index].label
         size = np.array([WIDTH * height * len(text), _LINE * height])
         best: tuple[int, np.ndarray] | None = None
-        for middle in _candidates(places[index], size):
+        for middle in _candidates(places[index], size, float(radii[index])):
             box = np.concatenate([middle - size / 2, middle + size / 2])
             if _hits(box, taken) or (boxes and _hits(box, np.array(boxes))):
                 continue
@@ -78,9 +79,9 @@ def _steps(index: int) -> int:
     return 64 if index == 0 else (index & -index).bit_length()
 
 
-def _candidates(place: np.ndarray, size: np.ndarray) -> list[np.ndarray]:
-    down, aside = SIZE + 0.06 + size[1] / 2, SIZE + 0.08 + size[0] / 2
-    corner = 0.75 * SIZE
+def _candidates(place: np.ndarray, size: np.ndarray, radius: float) -> list[np.ndarray]:
+    down, aside = radius + 0.06 + size[1] / 2, radius + 0.08 + size[0] / 2
+    corner = 0.75 * radius
     offsets = [(0, down), (0, -down), (aside, 0), (-aside, 0)]
     offsets += [
         (across * (corner + size[0] / 2), up * (corner + size[1] / 2)) for up in (1, -1) for across in (1, -1)

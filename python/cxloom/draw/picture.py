@@ -23,6 +23,9 @@ MANY = 200
 """So many lines are drawn fainter."""
 _LETTERS = 12.0
 _MARGIN = 0.75
+_LARGEST_DISC = 0.42
+_LEAST_SHOWN = 0.002
+"""Shorter queues, as a share of the longest, are not shown."""
 _NARROWEST = 7.0
 """Room for the legend."""
 
@@ -94,7 +97,10 @@ def picture(graph: Graph, load: Load | None = None) -> Picture:
     ways = [way.moved(1, _MARGIN - low) for way in layout.ways]
     width, height = _extent(places, ways)
     letters = _LETTERS / UNIT * max(1.0, width * UNIT / PAGE)
-    texts = labels(graph, places, ways, letters)
+    queues = [_queue(node, load) for node in graph.nodes]
+    largest = max(queues, default=0.0)
+    discs = [_disc(queue, largest) for queue in queues]
+    texts = labels(graph, places, ways, letters, np.maximum(discs, SIZE))
     left = min([0.0, *(label.x - label.width / 2 - 0.1 for label in texts)])
     right = max([width, *(label.x + label.width / 2 + 0.1 for label in texts)])
     top = min([0.0, *(label.y - label.height for label in texts)])
@@ -102,8 +108,6 @@ def picture(graph: Graph, load: Load | None = None) -> Picture:
     narrow = max(0.0, _NARROWEST - (right - left)) / 2
     left, right = left - narrow, right + narrow
     shift = np.array([-left, -top])
-    queues = [_queue(node, load) for node in graph.nodes]
-    largest = max(queues, default=0.0)
     marks = [
         Mark(
             float(place[0] + shift[0]) * UNIT,
@@ -112,12 +116,12 @@ def picture(graph: Graph, load: Load | None = None) -> Picture:
             node.kind,
             len(node.names),
             _title(node, load),
-            UNIT * SIZE * (1 + 1.1 * (queue / largest) ** 0.5) if largest and queue / largest > 1e-3 else 0.0,
+            UNIT * disc,
             None
             if load is None
             else max((load.nodes[name] for name in node.names if name in load.nodes), default=None),
         )
-        for node, place, queue in zip(graph.nodes, places, queues, strict=True)
+        for node, place, disc in zip(graph.nodes, places, discs, strict=True)
     ]
     lines = [
         Line(way.moved(UNIT, shift * UNIT), len(edge.links), _edge_title(edge, load), _loads(edge, load))
@@ -168,6 +172,12 @@ def _queue(node: Node, load: Load | None) -> float:
     return 0.0 if load is None else max(load.queues.get(name, 0.0) for name in node.names)
 
 
+def _disc(queue: float, largest: float) -> float:
+    """Radius of what shows a queue: its area grows with the queue, and shows beside the node."""
+    share = queue / largest if largest else 0.0
+    return (SIZE**2 + (_LARGEST_DISC**2 - SIZE**2) * share) ** 0.5 if share > _LEAST_SHOWN else 0.0
+
+
 def _title(node: Node, load: Load | None) -> str:
     what = (
         f"{node.label}: {node.kind}"
@@ -210,3 +220,8 @@ def _about(graph: Graph) -> str:
 def count_size(count: int, radius: float) -> float:
     """Height of the letters of a number that fits into a node."""
     return min(10.0, 2.4 * radius / len(str(count)))
+
+
+def busiest(line: Line) -> float:
+    """The load of the busier direction: busy lines are drawn over idle ones."""
+    return max((load or 0.0 for load in line.loads or ()), default=0.0)

@@ -8,10 +8,12 @@ from html import escape
 import numpy as np
 
 from cxloom.draw.looks import LOAD_NAMES, ON_DARK, ON_LIGHT, SHAPES, load_class
-from cxloom.draw.picture import MANY, Line, Mark, Picture, count_size
+from cxloom.draw.picture import MANY, Line, Mark, Picture, busiest, count_size
 from cxloom.draw.routes import Way
 
 _WIDTHS = (1.4, 2.4, 3.2, 4.0, 5.0, 6.0)
+_LARGEST = 1.5
+"""How much a small picture is enlarged on a page."""
 _LIGHT = {"paper": "#ffffff", "ink": "#1b1f24", "line": "#98a1ab", "halo": "#98a1ab", "edge": "#ffffff"}
 _DARK = {"paper": "#14181d", "ink": "#e6e9ed", "line": "#69737e", "halo": "#69737e", "edge": "#14181d"}
 
@@ -39,6 +41,7 @@ def _sheet(colour: Callable[[str], str], scale: str) -> str:
         rules[f".cx-line.cx-u{index}"] = (
             f"stroke:{colour(f'u{index}')};stroke-width:{wide(width)};stroke-opacity:.95"
         )
+        rules[f".cx-many .cx-line.cx-u{index}"] = f"stroke-width:{wide(0.55 * width)}"
         rules[f".cx-f{index}"] = f"fill:{colour(f'u{index}')}"
     return "".join(f"{selector}{{{what}}}" for selector, what in rules.items())
 
@@ -66,7 +69,9 @@ def to_svg(picture: Picture, *, inline: bool = False, legend: bool = True) -> st
     height = picture.height + key_height
     wide = max(1.0, picture.width / 1800)
     size = (
-        f' style="--cx-wide:{wide:.2f}"' if inline else f' width="{picture.width:.0f}" height="{height:.0f}"'
+        f' style="--cx-wide:{wide:.2f};max-width:{_LARGEST * picture.width:.0f}px"'
+        if inline
+        else f' width="{picture.width:.0f}" height="{height:.0f}"'
     )
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {picture.width:.0f} {height:.0f}"{size} role="img" '
@@ -80,7 +85,7 @@ def to_svg(picture: Picture, *, inline: bool = False, legend: bool = True) -> st
         )
         parts.append(f"<style>{light}@media(prefers-color-scheme:dark){{{dark}}}</style>")
     parts.append("<defs>" + "".join(_symbols(picture)) + "</defs>")
-    parts += [f"<g>{''.join(_line(line))}</g>" for line in picture.lines]
+    parts += [f"<g>{''.join(_line(line))}</g>" for line in sorted(picture.lines, key=busiest)]
     parts += [_mark(mark, picture.radius) for mark in picture.marks]
     parts += [
         f'<text class="cx-name" x="{label.x:.1f}" y="{label.y:.1f}" font-size="{picture.letters:.1f}">'

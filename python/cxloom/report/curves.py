@@ -10,7 +10,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from cxloom.report import style
+from cxloom.report import palette, style
 from cxloom.study.plots import Plot, Stack
 from cxloom.study.points import matches
 from cxloom.temporary import written_whole
@@ -55,7 +55,7 @@ def bars(rows: list[dict[str, Any]], plot: Stack, title: str) -> Figure:
         base = [0.0] * len(points)
         for index, column in enumerate(plot.stack):
             heights = [float(point[column]) for point in points]
-            look: dict[str, Any] = {"color": style.part(index), "edgecolor": "white", "linewidth": 0.6}
+            look: dict[str, Any] = {"color": palette.part(index), "edgecolor": "white", "linewidth": 0.6}
             axes.bar(xs, heights, bottom=base, width=0.85, label=_label(column), **look)
             base = [low + height for low, height in zip(base, heights, strict=True)]
         axes.set_title(value, fontsize="medium")

@@ -34,6 +34,7 @@
     const found = {
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", "font.color": of("--ink"),
       "hoverlabel.bgcolor": of("--ink"), "hoverlabel.font.color": of("--paper"), "hoverlabel.bordercolor": of("--ink"),
+      "modebar.color": of("--rule"), "modebar.activecolor": of("--ink"),
     };
     for (const axis of ["xaxis", "yaxis", "xaxis2", "yaxis2"]) {
       found[axis + ".gridcolor"] = of("--rule");
@@ -43,8 +44,9 @@
     return found;
   }
   const config = {
-    responsive: true, displaylogo: false,
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"], toImageButtonOptions: { format: "svg" },
+    responsive: true, displaylogo: false, displayModeBar: innerWidth < 600 ? false : "hover",
+    modeBarButtons: [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]],
+    toImageButtonOptions: { format: "svg" },
   };
   const plots = Array.from(document.querySelectorAll("script[type='application/json'][data-plot]"));
   Promise.all(plots.map(async source => {

@@ -64,8 +64,9 @@ def document(title: str, lead: str, sections: Sequence[Section], foot: str = "")
 def plot(key: str, figure: Mapping[str, Any], about: str) -> str:
     """A plot of Plotly, `data` and `layout`, with what it shows for those who do not see it."""
     source = json.dumps(figure, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    title = figure["layout"]["meta"]["title"]
     return (
-        f'<figure><div class="plot" id="{key}" role="img" aria-label="{escape(about)}"></div>'
+        f'<figure><h3>{escape(title)}</h3><div class="plot" id="{key}" role="img" aria-label="{escape(about)}"></div>'
         f'<script type="application/json" data-plot="{key}">{source}</script></figure>'
     )
 

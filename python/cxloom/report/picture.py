@@ -9,37 +9,15 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from cxloom.report import style
+from cxloom.report import palette, style
 from cxloom.report.numbers import duration
 from cxloom.results import Result
 from cxloom.words import counted
 
-# The colour says where, hatching that it is waiting; the same segment looks the same in every picture.
-LOOKS: dict[str, tuple[str, str]] = {
-    "requester_queue": (style.BLUE, "//"),
-    "process": (style.BLUE, ""),
-    "cache": (style.SKY, ""),
-    "mshr": (style.SKY, "//"),
-    "throttle": (style.BLUE, "xx"),
-    "link_queue": (style.ORANGE, "//"),
-    "credit": (style.YELLOW, "//"),
-    "serialization": (style.YELLOW, ""),
-    "port_delay": (style.ORANGE, ""),
-    "propagation": ("#f5d58c", ""),
-    "retry": (style.BLACK, ""),
-    "bus_queue": (style.VERMILION, "//"),
-    "bus": (style.VERMILION, ""),
-    "switch_queue": (style.PURPLE, "//"),
-    "switching": (style.PURPLE, ""),
-    "reorder": ("#d9b8d4", "//"),
-    "filter": ("#b7a6d9", ""),
-    "home_queue": ("#b7a6d9", "//"),
-    "snoop": ("#8c6bb1", ""),
-    "controller": ("#7fcdb8", ""),
-    "media_queue": (style.GREEN, "//"),
-    "media": (style.GREEN, ""),
+_KINDS = {
+    kind: (colour, dash)
+    for (kind, colour), dash in zip(palette.KINDS.items(), ("-", "--", "-."), strict=True)
 }
-_KINDS = {"read": (style.BLUE, "-"), "write": (style.VERMILION, "--"), "atomic": (style.GREEN, "-.")}
 _BUSIEST = 4
 _MEMORIES = 6
 _UNEVEN = 1.05
@@ -103,7 +81,7 @@ def _draw_breakdown(axes: Axes, requests: pl.DataFrame, segments: list[str]) -> 
     for segment, widths in zip(segments, means.T, strict=True):
         if widths.max(initial=0) <= 0:
             continue
-        colour, hatch = LOOKS.get(segment, (style.BLACK, ""))
+        colour, hatch = palette.segment(segment)
         look: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.6}
         axes.barh(places, widths, left=left, height=0.7, label=segment.replace("_", " "), **look)
         for place, (start, width) in enumerate(zip(left, widths, strict=True)):

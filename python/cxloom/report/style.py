@@ -1,8 +1,4 @@
-"""How all pictures look: one palette that the colour-blind can tell apart, and never colour alone.
-
-The colours are those of M. Okabe and K. Ito, "Color Universal Design" (2008, https://jfly.uni-koeln.de/color/). Lines
-differ in dashes and markers too, neighbouring parts of a bar in lightness or hatching, so that a grey print is enough.
-"""
+"""How the pictures of Matplotlib look: the palette of `palette`, and never colour alone."""
 
 from __future__ import annotations
 
@@ -15,33 +11,24 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from cxloom.report import palette
 from cxloom.temporary import written_whole
 
-BLACK, ORANGE, SKY, GREEN = "#000000", "#e69f00", "#56b4e9", "#009e73"
-YELLOW, BLUE, VERMILION, PURPLE = "#f0e442", "#0072b2", "#d55e00", "#cc79a7"
-
-_LINES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)  # yellow lines are lost on white
 _DASHES = ("-", "--", "-.", ":")
 _MARKERS = "osD^vPX*"
-_PARTS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, BLACK)
 _DPI = 140
 
 
 def line(index: int, *, markers: bool = True) -> dict[str, Any]:
     """How the line of this index is drawn, for `Axes.plot`. No two of the first 28 look alike."""
     look: dict[str, Any] = {
-        "color": _LINES[index % len(_LINES)],
+        "color": palette.line(index),
         "linestyle": _DASHES[index % len(_DASHES)],
         "linewidth": 1.6,
     }
     if markers:
         look |= {"marker": _MARKERS[index % len(_MARKERS)], "markersize": 4.5}
     return look
-
-
-def part(index: int) -> str:
-    """The colour of this part of a bar."""
-    return _PARTS[index % len(_PARTS)]
 
 
 def ink(colour: str) -> str:

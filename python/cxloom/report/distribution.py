@@ -1,0 +1,82 @@
+"""How the latencies of a run are distributed: from its requests if it recorded them, otherwise from its percentiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cxloom.errors import InputError
+from cxloom.report import palette
+from cxloom.results import Result
+
+_BINS = 60
+_BULK = 60
+_TAIL = 60
+_KNOWN = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p999": 0.001}
+"""Share of requests that are slower than these percentiles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The latencies of one kind of request."""
+
+    slower: tuple[list[float], list[float]]
+    """Latencies in ns, and the share of requests (%) that took longer."""
+    histogram: tuple[list[float], list[float]] | None
+    """Middles of bins in ns, and the share of requests (%) in each; None of a run that recorded no requests."""
+    count: int
+
+
+def distributions(result: Result) -> dict[str, Distribution]:
+    """The distribution of each kind of request. Raises InputError for a table of requests that cannot be read."""
+    latencies = _latencies(result) if "requests" in result.tables else {}
+    if not latencies:
+        parts = {kind: result.summary[kind] for kind in palette.KINDS if kind in result.summary}
+        return {kind: _known(part) for kind, part in parts.items() if part["requests"]}
+    everything = np.concatenate(list(latencies.values()))
+    low, high = float(everything.min()), float(np.quantile(everything, 0.9995))
+    edges = np.linspace(low, max(high, low + 1), _BINS + 1)
+    return {kind: _counted(values, edges) for kind, values in latencies.items()}
+
+
+def _latencies(result: Result) -> dict[str, np.ndarray]:
+    import polars as pl
+
+    table = result.tables["requests"]
+    rows = pl.scan_parquet(table) if isinstance(table, Path) else table.frame().lazy()
+    latency = ((pl.col("completed_ps") - pl.col("created_ps")) / 1000).alias("ns")
+    try:
+        frame = rows.select(pl.col("kind").cast(pl.String), latency).collect()
+    except (pl.exceptions.PolarsError, OSError):
+        raise InputError(
+            "not a table of requests: it is no Parquet, cut off, or of something else",
+            file=table if isinstance(table, Path) else None,
+        ) from None
+    found = {kind: frame.filter(pl.col("kind") == kind)["ns"].to_numpy() for kind in palette.KINDS}
+    return {kind: np.sort(values) for kind, values in found.items() if len(values)}
+
+
+def _counted(values: np.ndarray, edges: np.ndarray) -> Distribution:
+    """The distribution of sorted latencies, at some places of the bulk and some of the tail."""
+    count = len(values)
+    ranks = count * np.concatenate([np.linspace(0, 0.9, _BULK), 1 - 0.1 * np.geomspace(1, 1 / count, _TAIL)])
+    places = np.unique(np.clip(np.ceil(ranks).astype(int) - 1, 0, count - 1))
+    places = places[places + 1 < count]  # nobody took longer than the slowest
+    shares = 100 * (1 - (places + 1) / count)
+    counts, _ = np.histogram(values, edges)
+    middles = (edges[:-1] + edges[1:]) / 2
+    return Distribution(
+        (values[places].tolist(), shares.tolist()),
+        (middles.tolist(), (100 * counts / count).tolist()),
+        count,
+    )
+
+
+def _known(part: Mapping[str, Any]) -> Distribution:
+    latency = part["latency_ns"]
+    at = [latency[key] for key in _KNOWN]
+    return Distribution((at, [100 * share for share in _KNOWN.values()]), None, part["requests"])

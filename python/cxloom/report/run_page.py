@@ -1,0 +1,363 @@
+"""The page of a run: how fast, how long, where the time went, how busy everything was, and what was simulated."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from cxloom.draw.graph import MOST, graph_of
+from cxloom.draw.picture import Picture, picture
+from cxloom.errors import InputError
+from cxloom.report import palette, plots
+from cxloom.report.distribution import Distribution, distributions
+from cxloom.report.load import Direction, directions, load_of
+from cxloom.report.numbers import duration, percent, significant, size
+from cxloom.report.page import Cell, Section, document, facts, plot, system_map, table, tiles
+from cxloom.report.series import Series, series_of
+from cxloom.results import Result
+from cxloom.spec.writer import to_yaml
+from cxloom.words import counted
+
+Values = Mapping[str, Any]
+
+_BARS = 16
+"""The most memories that have a bar of their own: the slowest."""
+_ROWS = 500
+"""The most rows of a table."""
+_LONGEST_SPEC = 60_000
+
+
+def run_page(result: Result, directory: Path) -> str:
+    """The text of the page. Raises InputError for results that are not whole."""
+    summary = result.summary
+    try:
+        return document(title_of(result), _lead(summary), list(_sections(result, directory)), _foot(summary))
+    except (KeyError, TypeError, AttributeError) as error:
+        what = f"no '{error.args[0]}'" if isinstance(error, KeyError) else str(error)
+        raise InputError(
+            f"not the whole summary of a run: {what}",
+            allowed="what `cxloom run --out` writes",
+            file=directory,
+        ) from error
+
+
+def title_of(result: Result) -> str:
+    """The name of the system, or what it is made of."""
+    name = result.spec.root.get("name")
+    return str(name.value) if name is not None else "A run of cxloom"
+
+
+def picture_of(result: Result) -> Picture | None:
+    """The system with its load; None if it is too large to be drawn."""
+    try:
+        return picture(graph_of(result.spec), load_of(result.summary))
+    except InputError:
+        return None
+
+
+def _foot(summary: Values) -> str:
+    return f"cxloom {escape(summary['version'])}. This page holds all that it needs; nothing is fetched."
+
+
+def _lead(summary: Values) -> str:
+    if not summary["requests"]:
+        return _notes(summary) + "<p>Nothing was measured.</p>"
+    latency = summary["latency_ns"]
+    interval = latency.get("ci95")
+    known = f"± {significant(interval[1] - latency['mean'], 2)} (95 %)" if interval else ""
+    busiest = max(
+        (way for way in directions(summary) if way.utilization is not None),
+        key=lambda way: way.utilization or 0,
+        default=None,
+    )
+    entries = [
+        ("bandwidth", f"{significant(summary['bandwidth_gb_per_s'], 4)} GB/s", _shares(summary)),
+        ("mean latency", f"{significant(latency['mean'], 4)} ns", known),
+        (
+            "99th percentile",
+            f"{significant(latency['p99'], 4)} ns",
+            f"median {significant(latency['p50'], 4)} ns",
+        ),
+        (
+            "99.9th percentile",
+            f"{significant(latency['p999'], 4)} ns",
+            f"largest {significant(latency['max'], 4)} ns",
+        ),
+        (
+            "requests measured",
+            f"{summary['requests']:,}",
+            f"in {duration(summary['simulated_time_ns'])} simulated",
+        ),
+    ]
+    if busiest is not None:
+        entries.append(("busiest wire", percent(busiest.utilization or 0), busiest.name))
+    return tiles(entries) + _notes(summary)
+
+
+def _shares(summary: Values) -> str:
+    parts = [(kind, summary[kind]) for kind in palette.KINDS if kind in summary and summary[kind]["requests"]]
+    return ", ".join(f"{kind} {significant(part['bandwidth_gb_per_s'])}" for kind, part in parts)
+
+
+def _notes(summary: Values) -> str:
+    unbroken = str.maketrans({"-": "-\u2060"})  # names such as host->bus stay on one line
+    notes = [f"<p>{escape(note).translate(unbroken)}</p>" for note in summary.get("notes", ())]
+    if summary["truncated"]:
+        notes.insert(0, f'<p class="bad">Truncated: {escape(summary["stop_reason"])}</p>')
+    if summary.get("failed"):
+        notes.insert(0, f"<p>{counted(summary['failed'], 'request')} failed</p>")
+    return f'<div class="notes" role="note">{"".join(notes)}</div>' if notes else ""
+
+
+def _sections(result: Result, directory: Path) -> Iterator[Section]:
+    summary = result.summary
+    if summary["requests"]:
+        yield Section("time", "Where the time goes", _breakdown(summary))
+        yield Section("latency", "How latencies are distributed", _distribution(result))
+    drawn = picture_of(result)
+    if drawn is not None:
+        about = (
+            "The half of a link at a device has the colour of the direction that it sends. Dotted: no bandwidth is "
+            "given, nothing waits there. Grey discs: what waits on average, by area"
+            f" (the largest: {significant(drawn.largest_queue)}); of requesters, the requests on their way."
+        )
+        yield Section("system", "The system", system_map(drawn, about))
+    else:
+        yield Section(
+            "system", "The system", f'<p class="soft">Too large to be drawn: over {MOST:,} nodes.</p>'
+        )
+    series = series_of(result)
+    if series:
+        yield Section("series", "Over time", _series(series))
+    yield Section("parts", "Part by part", "".join(_tables(summary)))
+    yield Section("parameters", "Parameters", _parameters(result))
+    yield Section("provenance", "Provenance", _provenance(summary, directory))
+
+
+# --- plots -----------------------------------------------------------------------------------------------------------
+
+
+def bars_of(summary: Values) -> dict[str, Values]:
+    """The breakdowns that have a bar: all, each kind, and each memory where there are several."""
+    parts = {"all": summary}
+    kinds = {
+        f"{kind}s": summary[kind] for kind in palette.KINDS if kind in summary and summary[kind]["requests"]
+    }
+    parts |= kinds if len(kinds) > 1 else {}
+    memories = {name: part for name, part in summary["per_memory"].items() if part["requests"]}
+    if len(memories) > 1:
+        slowest = sorted(memories, key=lambda name: -memories[name]["latency_ns"]["mean"])[:_BARS]
+        parts |= {name: part for name, part in memories.items() if name in slowest}
+    return {name: part["breakdown_ns"] for name, part in parts.items()}
+
+
+def _breakdown(summary: Values) -> str:
+    figure = plots.breakdown(bars_of(summary), "Mean latency by what a request waits for")
+    more = len([1 for part in summary["per_memory"].values() if part["requests"]]) - _BARS
+    rest = (
+        f'<p class="soft">And {counted(more, "memory")} that {"is" if more == 1 else "are"} faster.</p>'
+        if more > 0
+        else ""
+    )
+    text = (
+        "Every picosecond of every request is charged to what it was spent on, so that the parts sum to the latency. "
+        "Click on a name below the plot to hide it."
+    )
+    return f'<p class="soft">{text}</p>{plot("breakdown", figure, "Mean latency by segment")}{rest}'
+
+
+def _distribution(result: Result) -> str:
+    found = distributions(result)
+    colours = {name: palette.KINDS[kind] for kind, name in _legend(found).items()}
+    names = _legend(found)
+    x = plots.titled("latency (ns)")
+    slower = plots.lines(
+        {names[kind]: part.slower for kind, part in found.items()},
+        "Share of requests that take longer",
+        x,
+        plots.titled(
+            "slower (%)", type="log", showgrid=True, dtick=1, tickformat="~g", exponentformat="none"
+        ),
+        colours=colours,
+        markers=not any(part.histogram for part in found.values()),
+        hover="%{y:.3g} % take longer than %{x:.4g} ns",
+    )
+    parts = [
+        plot("slower", slower, "Share of requests that take longer than a latency, on a logarithmic axis")
+    ]
+    if all(part.histogram for part in found.values()):
+        histogram = plots.lines(
+            {names[kind]: part.histogram for kind, part in found.items() if part.histogram},
+            "Histogram",
+            x,
+            plots.titled("requests (%)", rangemode="tozero", showgrid=True),
+            colours=colours,
+            hover="%{y:.3g} % at %{x:.4g} ns",
+        )
+        for trace in histogram["data"]:
+            trace["line"]["shape"] = "hvh"
+            trace["fill"] = "tozeroy"
+        return f'<div class="pair">{plot("histogram", histogram, "Histogram of latencies")}{parts[0]}</div>'
+    text = "The run recorded no requests (<code>outputs: {requests: true}</code>), so that only percentiles are known."
+    return f'<p class="soft">{text}</p>{parts[0]}'
+
+
+def _legend(found: Mapping[str, Distribution]) -> dict[str, str]:
+    return {kind: f"{kind}s ({part.count:,})" for kind, part in found.items()}
+
+
+def _series(series: Sequence[Series]) -> str:
+    figures = []
+    for each in series:
+        y = plots.titled(each.unit, rangemode="tozero", showgrid=True)
+        if each.key == "busy":
+            y |= {"range": [0, 104]}
+        figure = plots.lines(
+            each.curves,
+            each.title,
+            plots.titled(f"simulated time ({each.time_unit})", rangemode="tozero"),
+            y,
+            hover="%{y:.3g} at %{x:.4g}",
+        )
+        figures.append(plot(each.key, figure, each.title))
+    return f'<div class="pair">{"".join(figures)}</div>'
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _tables(summary: Values) -> Iterator[str]:
+    ways = sorted(directions(summary), key=lambda way: (-(way.utilization or 0), -way.payload, way.name))
+    if ways:
+        head = [
+            "link or bus",
+            "busy",
+            "GB/s",
+            "payload / bytes",
+            "queue mean",
+            "p99",
+            "max",
+            "waits for credits",
+        ]
+        yield _limited(
+            head, [_direction(way) for way in ways], "Links and buses, each direction; the busiest first"
+        )
+    for key, title, count, occupancy in (
+        ("per_memory", "Memories", "requests", "queue_mean"),
+        ("per_requester", "Requesters", "requests", "in_flight_mean"),
+        ("per_io", "I/O engines", "packets", "in_flight_mean"),
+    ):
+        devices = summary.get(key, {})
+        if devices:
+            head = [
+                "name",
+                count,
+                "GB/s",
+                "mean ns",
+                "p50",
+                "p99",
+                "p99.9",
+                "max",
+                occupancy.replace("_", " "),
+            ]
+            yield _limited(
+                head, [_device(name, device, count, occupancy) for name, device in devices.items()], title
+            )
+    homes = summary.get("per_home", {})
+    if homes:
+        yield _limited(
+            ["home", *(_HOME[key] for key in _HOME)],
+            [_home(name, home) for name, home in homes.items()],
+            "Homes of coherent lines",
+        )
+
+
+def _limited(head: Sequence[str], rows: Sequence[Sequence[Cell | str]], title: str) -> str:
+    more = len(rows) - _ROWS
+    rest = f'<p class="soft">And {more:,} more.</p>' if more > 0 else ""
+    return table(head, rows[:_ROWS], caption=title) + rest + "<br>"
+
+
+def _direction(way: Direction) -> list[Cell | str]:
+    busy = Cell("no limit") if way.utilization is None else Cell(percent(way.utilization), way.utilization)
+    return [
+        way.name if "#" not in way.link else f"{way.name} #{way.link.partition('#')[2]}",
+        busy,
+        number(way.payload, 4),
+        Cell("-") if not way.efficiency else Cell(percent(way.efficiency), way.efficiency),
+        number(way.queue_mean),
+        number(way.queue_p99),
+        number(way.queue_max),
+        Cell(percent(way.credit_blocked), way.credit_blocked),
+    ]
+
+
+def _device(name: str, values: Values, count: str, occupancy: str) -> list[Cell | str]:
+    latency = values["latency_ns"]
+    return [
+        name,
+        Cell(f"{values[count]:,}", values[count]),
+        number(values["bandwidth_gb_per_s"], 4),
+        *(number(latency[key], 4) for key in ("mean", "p50", "p99", "p999", "max")),
+        number(values[occupancy]),
+    ]
+
+
+_HOME = {
+    "filter_hits": "filter hits",
+    "filter_misses": "misses",
+    "filter_evictions": "evictions",
+    "snoops_sent": "snoops",
+    "lines_invalidated": "lines invalidated",
+    "invalidation_wait_ns": "wait ns",
+}
+
+
+def _home(name: str, values: Values) -> list[Cell | str]:
+    return [name, *(number(values.get(key), 4) for key in _HOME)]
+
+
+def number(value: float | None, digits: int = 3) -> Cell:
+    """A cell of a number; a dash where there is none."""
+    if value is None:
+        return Cell("-")
+    return Cell(f"{value:,}" if isinstance(value, int) else significant(value, digits), float(value))
+
+
+# --- parameters ------------------------------------------------------------------------------------------------------
+
+
+def _parameters(result: Result) -> str:
+    text = to_yaml(result.spec.plain())
+    if len(text) > _LONGEST_SPEC:
+        cut = text[:_LONGEST_SPEC].rpartition("\n")[0]
+        text = f"{cut}\n# and {len(text) - len(cut):,} more characters in spec.yaml"
+    about = "The resolved spec: run again, it gives the same results."
+    return f'<p class="soft">{about}</p><pre tabindex="0">{escape(text)}</pre>'
+
+
+def _provenance(summary: Values, directory: Path) -> str:
+    cost = summary["cost"]
+    speed = cost["events"] / cost["cpu_seconds"] if cost["cpu_seconds"] else 0.0
+    return facts(
+        [
+            ("version", f"cxloom {summary['version']}"),
+            ("spec", summary["spec_hash"]),
+            ("seed", str(summary["seed"])),
+            ("again", f"cxloom run {shlex.quote(str(directory / 'spec.yaml'))}"),
+            ("ended", f"{summary['stop_reason']}{' (truncated)' if summary['truncated'] else ''}"),
+            (
+                "stationary",
+                {True: "yes", False: "no", None: "too few requests to tell"}[summary.get("stationary")],
+            ),
+            (
+                "cost",
+                f"{cost['wall_seconds']:.2f} s, of CPU {cost['cpu_seconds']:.2f} s, {size(cost['peak_memory_bytes'])}",
+            ),
+            ("events", f"{cost['events']:,}, {speed / 1e6:.2f} million a CPU second"),
+            ("requests simulated", f"{cost.get('requests', summary['requests']):,}, with warm-up and drain"),
+        ]
+    )

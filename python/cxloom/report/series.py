@@ -1,0 +1,80 @@
+"""What a run recorded over time, as curves: the busiest links and the longest queues."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cxloom.errors import InputError
+from cxloom.report.numbers import duration
+from cxloom.results import Result
+
+_MOST = 6
+"""Curves in a plot."""
+_POINTS = 1500
+"""Points of a curve: of longer ones means of so many parts."""
+_SCALES = {"ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12}
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A plot of something over time."""
+
+    key: str
+    title: str
+    unit: str
+    time_unit: str
+    curves: Mapping[str, tuple[list[float], list[float]]]
+
+
+def series_of(result: Result) -> list[Series]:
+    """How busy links and buses were, and what waited. Raises InputError for a table that cannot be read."""
+    if "series" not in result.tables:
+        return []
+    import polars as pl
+
+    table = result.tables["series"]
+    file = table if isinstance(table, Path) else None
+    try:
+        frame = result.series().rename({"link": "name"}, strict=False)  # as it was called in earlier results
+        frame = frame.select(
+            pl.col("name").cast(pl.String), "time_ps", pl.col("utilization", "queue").cast(pl.Float64)
+        )
+    except (pl.exceptions.PolarsError, OSError):
+        raise InputError(
+            "not a table of series: it is no Parquet, cut off, or of something else", file=file
+        ) from None
+    if not len(frame):
+        return []
+    longest = float(frame["time_ps"].max() or 0) / 1000  # type: ignore[arg-type]
+    unit = duration(longest).split()[1]
+    found = []
+    for key, column, title, y, scale in (
+        ("busy", "utilization", "The busiest links and buses", "busy (%)", 100.0),
+        ("queues", "queue", "The longest queues", "waiting, or in a memory", 1.0),
+    ):
+        rows = frame.drop_nulls(column)
+        order = (
+            rows.group_by("name")
+            .agg(pl.col(column).mean())
+            .filter(pl.col(column) > 0)
+            .sort(column, "name", descending=[True, False])
+        )
+        curves = {
+            name: _curve(rows.filter(pl.col("name") == name).sort("time_ps"), column, scale, _SCALES[unit])
+            for name in order["name"].head(_MOST)
+        }
+        if curves:
+            found.append(Series(key, title, y, unit, curves))
+    return found
+
+
+def _curve(rows: object, column: str, scale: float, time: float) -> tuple[list[float], list[float]]:
+    import polars as pl
+
+    assert isinstance(rows, pl.DataFrame)
+    if len(rows) > _POINTS:
+        part = pl.int_range(pl.len()) * _POINTS // pl.len()
+        rows = rows.group_by(part.alias("part"), maintain_order=True).agg(pl.col("time_ps", column).mean())
+    return (rows["time_ps"] / time).round(6).to_list(), (rows[column] * scale).round(5).to_list()

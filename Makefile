@@ -60,7 +60,8 @@ test: cxx-tests lint python-tests
 
 # --- environment -----------------------------------------------------------------------------------------------------
 # What the goal will need later is asked for at once, so that a user who has to install it hears of it in one line.
-LATER := $(if $(filter test cxx-tests sanitize,$(MAKECMDGOALS)),gtest) $(if $(filter bench,$(MAKECMDGOALS)),benchmark)
+LATER := $(if $(filter test cxx-tests sanitize,$(MAKECMDGOALS)),gtest) $(if $(filter bench,$(MAKECMDGOALS)),benchmark) \
+  $(if $(filter test python-tests,$(MAKECMDGOALS)),browser)
 # An environment that was copied or moved with the tree is made anew.
 MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.root)))
 
@@ -135,6 +136,7 @@ fuzz: build/sanitize/.configured
 	@build/sanitize/tests/fuzz/cxloom_fuzz_flits $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 python-tests: build .venv/.installed-dev
+	@scripts/bootstrap.sh browser
 	$(BIN)/python -m pytest -n $(JOBS)
 
 # Plays the same systems with the tree as it is and as it was at BASE, and lists every key of the results that differs.

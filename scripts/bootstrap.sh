@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Prepares what the Makefile needs before its first step: pieces of the system, then the Python environment.
 #
-#   scripts/bootstrap.sh [venv] [gtest] [benchmark]
+#   scripts/bootstrap.sh [venv] [gtest] [benchmark] [browser]
 #
 #   venv        a C++20 compiler and Python 3.11+ with its headers; makes .venv and installs the package's dependencies
 #   gtest       the library of the C++ tests
 #   benchmark   the library of the C++ micro-benchmarks
+#   browser     a headless Chromium, in which reports are tested; without it these tests are skipped
 #
 # A missing Debian package is installed where this user may do that, and otherwise named in one line to type.
 # Nothing is asked of the package manager when nothing is missing.
@@ -13,6 +14,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 missing=()
+wanted=()
 
 # The compiler CMake will pick, or failure if it cannot compile the given includes.
 compiles() {
@@ -38,26 +40,34 @@ find_python() {
   return 1
 }
 
-install_missing() {
-  [[ ${#missing[@]} -gt 0 ]] || return 0
-  if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
-    echo "Installing from Debian: ${missing[*]}"
-    local log apt_install
-    log=$(mktemp)
-    apt_install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends
-      -o DPkg::Lock::Timeout=300 "${missing[@]}")
-    # The package lists may be absent or old; fetch them only then. Failing to reach an unrelated source is no reason
-    # to stop.
-    if "${apt_install[@]}" >"$log" 2>&1 </dev/null ||
-      { apt-get update >>"$log" 2>&1 </dev/null || true; "${apt_install[@]}" >>"$log" 2>&1 </dev/null; }; then
-      rm -f "$log"
-      return
-    fi
-    tail -n 20 "$log" >&2
+# Installs Debian packages, or fails.
+installs() {
+  [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null || return 1
+  echo "Installing from Debian: $*"
+  local log apt_install
+  log=$(mktemp)
+  apt_install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends
+    -o DPkg::Lock::Timeout=300 "$@")
+  # The package lists may be absent or old; fetch them only then. Failing to reach an unrelated source is no reason
+  # to stop.
+  if "${apt_install[@]}" >"$log" 2>&1 </dev/null ||
+    { apt-get update >>"$log" 2>&1 </dev/null || true; "${apt_install[@]}" >>"$log" 2>&1 </dev/null; }; then
     rm -f "$log"
+    return
   fi
-  echo "Missing on this system; please run:  sudo apt-get install ${missing[*]}" >&2
-  exit 1
+  tail -n 20 "$log" >&2
+  rm -f "$log"
+  return 1
+}
+
+install_missing() {
+  if [[ ${#missing[@]} -gt 0 ]] && ! installs "${missing[@]}"; then
+    echo "Missing on this system; please run:  sudo apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  if [[ ${#wanted[@]} -gt 0 ]] && ! installs "${wanted[@]}"; then
+    echo "Not on this system, so that some tests are skipped:  sudo apt-get install ${wanted[*]}" >&2
+  fi
 }
 
 check_python() {
@@ -103,8 +113,11 @@ for need in "$@"; do
       ;;
     gtest) compiles gtest/gtest.h || missing+=(libgtest-dev) ;;
     benchmark) compiles benchmark/benchmark.h || missing+=(libbenchmark-dev) ;;
+    browser)
+      command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || wanted+=(chromium-headless-shell)
+      ;;
     *)
-      echo "usage: $0 [venv] [gtest] [benchmark]" >&2
+      echo "usage: $0 [venv] [gtest] [benchmark] [browser]" >&2
       exit 2
       ;;
   esac

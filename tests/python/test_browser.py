@@ -1,0 +1,209 @@
+"""Pages in a real browser: they open from a file without a word of complaint, and do what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import PROGRAM, Browser
+
+import cxloom as cx
+from cxloom.report.run_page import run_page
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no chromium: scripts/bootstrap.sh browser")
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    opened = Browser()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a run that recorded everything, with a bus and a link that have a bandwidth."""
+    folder = tmp_path_factory.mktemp("page")
+    system = cx.System("Four memories", preset="esf/validation")
+    system.host("host", queue=64)
+    system.connect("host", "bus", bandwidth="64GB/s")
+    system.workload("host", requests=3000)
+    system.outputs(requests=True, series="500ns")
+    result = cx.run(system, seed=3, out=folder / "results")
+    file = folder / "report.html"
+    file.write_text(run_page(result, folder / "results"), encoding="utf-8")
+    return file
+
+
+def ink(picture: np.ndarray) -> float:
+    """Share of the pixels that are not of the most frequent colour."""
+    packed = picture.reshape(-1, 3).astype(np.int64) @ (65536, 256, 1)
+    _, counts = np.unique(packed, return_counts=True)
+    return float(1 - counts.max() / len(packed))
+
+
+def fits(browser: Browser) -> bool:
+    """Whether nothing reaches beyond the window's right edge."""
+    return bool(browser.value("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def test_it_opens_without_a_word_and_shows_every_plot(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    assert browser.said == []
+    assert browser.value("document.querySelectorAll('.plot .main-svg').length") >= 5
+    assert browser.value("document.querySelectorAll('#breakdown .bars .point path').length") >= 7 * 5
+    for name in ("breakdown", "histogram", "slower", "busy", "queues"):
+        left, top, width, height = browser.box(f"#{name}")
+        assert width > 300
+        assert height > 250
+        seen = browser.picture()[int(top) : int(top + height), int(left) : int(left + width)]
+        assert ink(seen) > 0.01, name
+
+
+def test_the_pointer_on_a_bar_a_link_and_a_device_tells_of_it(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    browser.hover("#breakdown .bars .point path")
+    browser.wait("document.querySelector('#breakdown .hoverlayer .hovertext') !== null")
+    assert "process: 10.00 ns" in browser.value(
+        "document.querySelector('#breakdown .hoverlayer').textContent"
+    )
+    browser.hover("[data-tip^='mem2']")
+    browser.wait("document.querySelector('#tip').classList.contains('shown')")
+    assert "mem2: memory" in browser.value("document.querySelector('#tip').textContent")
+    browser.hover(".cx-hit[data-tip^='host->bus']")
+    browser.wait("document.querySelector('#tip').textContent.startsWith('host->bus')")
+    assert "GB/s" in browser.value("document.querySelector('#tip').textContent")
+    browser.press("Escape", 27)
+    assert not browser.value("document.querySelector('#tip').classList.contains('shown')")
+
+
+def test_a_click_on_the_legend_hides_a_segment(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    shown = "document.querySelector('#breakdown').data.map(trace => trace.visible ?? true)"
+    assert set(browser.value(shown)) == {True}
+    browser.click("#breakdown .legend .legendtoggle")
+    browser.wait(f"{shown}[0] === 'legendonly'")
+    assert browser.value(shown)[1:] == [True] * (len(browser.value(shown)) - 1)
+    browser.click("#breakdown .legend .legendtoggle")
+    browser.wait(f"{shown}[0] === true")
+
+
+def test_tables_are_sorted_by_mouse_and_by_keyboard(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    column = (
+        "Array.from(document.querySelector('#parts table').tBodies[0].rows, row => row.cells[{}].textContent)"
+    )
+    busy = browser.value(column.format(1))
+    assert float(busy[0].rstrip(" %")) >= float(busy[1].rstrip(" %"))
+    browser.click("#parts table th:first-child button")
+    names = browser.value(column.format(0))
+    assert names == sorted(names, reverse=True)
+    browser.value("document.querySelector('#parts table th:first-child button').focus()")
+    browser.press("Enter", 13)
+    assert browser.value(column.format(0)) == sorted(names)
+    assert browser.value("document.querySelector('#parts table th').getAttribute('aria-sort')") == "ascending"
+    browser.click("#parts table th:nth-child(3) button")
+    numbers = [float(text) for text in browser.value(column.format(2))]
+    assert numbers == sorted(numbers, reverse=True)
+
+
+def test_the_system_can_be_enlarged(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    width = "document.querySelector('.map svg.cx-picture').viewBox.baseVal.width"
+    whole = browser.value(width)
+    browser.click(".map [data-zoom=in]")
+    assert browser.value(width) < whole
+    browser.click(".map [data-zoom=all]")
+    assert browser.value(width) == whole
+
+
+def darkness(browser: Browser) -> float:
+    return float(255 - browser.picture().mean())
+
+
+def test_dark_is_dark_by_system_and_by_switch_and_paper_is_light(browser: Browser, page: Path) -> None:
+    text = "document.querySelector('#breakdown').layout.font.color"
+    browser.open(page)
+    assert darkness(browser) < 60
+    ink_of_light = browser.value(text)
+    browser.look(dark=True)
+    browser.wait(f"{text} !== '{ink_of_light}'")
+    assert darkness(browser) > 190
+    browser.click("#theme")
+    browser.wait(f"{text} === '{ink_of_light}'")
+    assert darkness(browser) < 60
+    browser.click("#theme")
+    browser.look(dark=True, paper=True)  # what is printed is on light paper in any case
+    browser.wait(f"{text} === '{ink_of_light}'")
+    assert darkness(browser) < 60
+    assert browser.value("getComputedStyle(document.querySelector('nav')).display") == "none"
+    browser.look()
+    browser.value("localStorage.clear(); delete document.documentElement.dataset.theme")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_on_a_phone_nothing_is_wider_than_the_window(browser: Browser, page: Path, dark: bool) -> None:
+    browser.open(page, **PHONE, dark=dark)
+    browser.wait("document.querySelector('#breakdown .main-svg').getBoundingClientRect().width <= 390")
+    assert browser.said == []
+    assert fits(browser)
+    wide = "Array.from(document.querySelectorAll('.plot, .map, .tiles, h1, nav'), e => e.getBoundingClientRect().right)"
+    assert max(browser.value(wide)) <= 390
+
+
+def test_a_window_that_changes_its_size_is_filled_again(browser: Browser, page: Path) -> None:
+    width = "document.querySelector('#breakdown .main-svg').getBoundingClientRect().width"
+    browser.open(page)
+    browser.wait(f"{width} > 1000")
+    wide = browser.value(width)
+    browser.resize(800, 900)
+    browser.wait(f"{width} < {wide - 100}")
+    assert fits(browser)
+
+
+def test_every_control_is_reached_by_the_keyboard_and_has_a_name(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    unnamed = (
+        "Array.from(document.querySelectorAll('button, a[href]')).filter(e => e.tabIndex < 0 || "
+        "!(e.getAttribute('aria-label') || e.textContent.trim())).length"
+    )
+    assert browser.value(unnamed) == 0
+    browser.value("document.querySelector('.skip').focus()")
+    assert browser.value("document.querySelector('.skip').getBoundingClientRect().left") > 0  # it is seen now
+    browser.press("Tab", 9)
+    assert browser.value("document.activeElement.id") == "theme"
+
+
+def test_text_is_legible_in_both_colours(browser: Browser, page: Path) -> None:
+    """WCAG 2.2 asks for a contrast of 4.5 between text and what is behind it."""
+    program = """(() => {
+      const lum = c => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => x / 255)
+        .map(x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
+      const behind = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
+        if (!c.startsWith('rgba') && c.startsWith('rgb(')) return c; } return 'rgb(255,255,255)'; };
+      const text = 'h1, h2, h3, p, a, dt, dd, td, th, small, pre, figcaption, button';
+      return Math.min(...Array.from(document.querySelectorAll(text))
+        .filter(e => e.offsetParent && !e.closest('.skip'))
+        .map(e => { const [a, b] = [lum(getComputedStyle(e).color), lum(behind(e))];
+          return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); }));
+    })()"""
+    for dark in (False, True):
+        browser.open(page, dark=dark)
+        assert browser.value(program) >= 4.5
+
+
+def test_what_is_asked_for_and_what_goes_wrong_is_noticed(browser: Browser, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.html"
+    bad.write_text(
+        '<html data-ready="yes"><img src="https://example.org/x.png"><script>missing()</script></html>',
+        encoding="utf-8",
+    )
+    browser.open(bad)
+    browser.wait("document.readyState === 'complete'")
+    said = " ".join(browser.said)
+    assert "asked for https://example.org/x.png" in said
+    assert "missing is not defined" in said

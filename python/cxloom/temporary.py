@@ -30,6 +30,13 @@ class TemporaryFile:
                     return
             os.close(self._lock)
 
+    def write(self, data: bytes) -> None:
+        """Writes all of the file at once. Raises OSError."""
+        with open(self._lock, "wb", buffering=0, closefd=False) as file:
+            left = memoryview(data)
+            while left:
+                left = left[file.write(left) :]
+
     def commit(self) -> None:
         """Gives the file its name. Raises OSError."""
         self.path.replace(self._target)

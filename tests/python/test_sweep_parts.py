@@ -178,6 +178,21 @@ def test_how_far_a_sweep_is() -> None:
     assert schedule.cost() == (17, 17)
 
 
+def test_a_point_under_way_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("cxloom.sweeping.schedule.time.monotonic", lambda: now[0])
+    schedule = Schedule(tasks(["a", "b"]))
+    schedule.next()
+    schedule.ended(Report("a", "postponed", 8.0))
+    schedule.next()
+    schedule.ended(Report("b", "stored", 2.0))
+    schedule.next()
+    now[0] += 3
+    assert schedule.cost() == (2 + 3, 10)
+    now[0] += 30
+    assert schedule.cost() == (10, 10)  # it takes longer than was thought
+
+
 def test_a_short_point_costs_no_second_run(tmp_path: Path) -> None:
     """A pilot that comes to the end is the run; one of a long point gives up within a tenth of it."""
     from cxloom.sweeping.work import PILOT_SECONDS, PILOT_SHARE, Bench, Job, Sweep

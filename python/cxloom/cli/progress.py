@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from cxloom.sweeping.schedule import Schedule
 
 
+_PARTS = 1_000_000
+"""Of a whole that is found out as it goes: the time left is forgotten each time that the whole is another."""
+
+
 class _Bar:
     """A bar with a text, if somebody looks at it. Nothing is shown for the first half second."""
 
@@ -59,11 +63,13 @@ class SweepBar(_Bar):
 
     def update(self, schedule: Schedule) -> None:
         """Shows how far the sweep is."""
+        if self._bar is None:
+            return
         done, whole = schedule.cost()
         lost = f", {len(schedule.lost):,} lost" if schedule.lost else ""
         stored, whole_count = (schedule.already + count for count in (schedule.stored, schedule.total))
         text = f"{self._name}{stored:,} of {counted(whole_count, 'point')}{lost}"
-        self.show(text, round(1e6 * done), round(1e6 * whole))
+        self.show(text, round(_PARTS * done / whole) if whole else 0, _PARTS)
 
 
 class ReadingBar(_Bar):

@@ -9,6 +9,7 @@ are run, the longest first. Then no processor is left with a long point at the e
 from __future__ import annotations
 
 import heapq
+import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,7 +38,9 @@ class Schedule:
         self._solitary = ""  # the key of the task that runs alone
         self._deaths: Counter[str] = Counter()
         self._order = {task.key: index for index, task in enumerate(tasks)}
-        self._seconds: dict[str, float] = {}
+        self._estimates: dict[str, float] = {}
+        self._spent = 0.0
+        self._begun: dict[str, float] = {}
         self.total = len(tasks)
         self.stored = 0
         self.lost: dict[str, str] = {}
@@ -48,15 +51,19 @@ class Schedule:
         task = self._next()
         if task is not None:
             self._running[task.key] = task
+            self._begun[task.key] = time.monotonic()
         return task
 
     def ended(self, report: Report) -> None:
         """A task has come to an end."""
         task = self._running.pop(report.key)
-        self._seconds[report.key] = report.seconds
+        self._estimates.pop(report.key, None)
+        del self._begun[report.key]
         if report.what == "postponed":
+            self._estimates[report.key] = report.seconds
             heapq.heappush(self._long, (-report.seconds, self._order[task.key], replace(task, pilot=False)))
         else:
+            self._spent += report.seconds
             self.stored += 1
 
     def died(self, key: str, reason: str) -> None:
@@ -90,13 +97,16 @@ class Schedule:
         return len(self._running)
 
     def cost(self) -> tuple[float, float]:
-        """CPU seconds of the points that are done, and of all; those not known yet count as the mean of the others."""
-        open_ends = {task.key for _, _, task in self._long} | self._running.keys()
-        open_ends |= {task.key for task in (*self._again, *self._alone)}
-        done = sum(seconds for key, seconds in self._seconds.items() if key not in open_ends)
-        known = sum(self._seconds.values())
-        mean = known / len(self._seconds) if self._seconds else 1.0
-        return done, known + mean * (self.total - len(self._seconds))
+        """CPU seconds that are through, and those of all points.
+
+        A point that has not been begun counts as the mean of the others, one under way as what it has come through.
+        """
+        known = self._spent + sum(self._estimates.values())
+        count = self.stored + len(self._estimates)
+        mean = known / count if count else 1.0
+        now = time.monotonic()
+        under_way = sum(min(now - self._begun[key], self._estimates.get(key, mean)) for key in self._running)
+        return self._spent + under_way, known + mean * (self.total - count - len(self.lost))
 
     def _next(self) -> Task | None:
         if self._solitary in self._running:

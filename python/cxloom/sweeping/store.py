@@ -61,7 +61,7 @@ class Store:
         """Stores what a point gave, in place of what was there. Raises OSError."""
         file = TemporaryFile(self.folder, f"{key}.json")
         try:
-            file.path.write_bytes(_packed(key, record))
+            file.write(_packed(key, record))
             file.commit()
         except BaseException:
             file.discard()

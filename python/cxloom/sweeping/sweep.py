@@ -44,7 +44,7 @@ class SweepResult:
         self._columns = columns
 
     @classmethod
-    def load(cls, directory: str) -> SweepResult:
+    def load(cls, directory: str | os.PathLike[str]) -> SweepResult:
         """What is stored in a directory. Raises InputError if that is none of a sweep."""
         folder = Path(space.folder_name(directory))
         return result_of(Engine(folder, manifests.read(folder)))

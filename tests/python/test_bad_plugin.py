@@ -331,3 +331,38 @@ def test_one_that_lacks_symbols_is_refused(tmp_path: Path, unlinked: Path) -> No
     compiled("-shared", "-Wl,--no-as-needed", str(unlinked), str(other), "-o", str(out))
     other.unlink()
     assert "libother.so: cannot open shared object file" in message(out)
+
+
+SWEPT = """\
+devices: {host: {kind: host}, mem: {kind: memory, capacity: 1GiB}}
+links: [{between: [host, mem]}]
+address_map: [{to: mem}]
+workload: {host: {pattern: random, requests: 100}}
+"""
+
+
+def test_a_plugin_that_ends_the_program_costs_a_sweep_its_points_alone(library: Path, tmp_path: Path) -> None:
+    """One that throws has unfinished points, whose error names it; one that aborts takes its process along."""
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(SWEPT)
+    sets = ("--set=devices.mem.media=fatal,fixed,lazy,restless", "--seeds=2")
+    command = [sys.executable, "-m", "cxloom", "sweep", str(spec), *sets, "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        [*command, "--plugin", str(library), "--json"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    rows = json.loads(done.stdout)["points"]
+    assert [row["status"] for row in rows] == [
+        *("lost", "lost", "finished", "finished", "unfinished", "unfinished", "unfinished", "unfinished")
+    ]
+    assert rows[0]["error"] == "its process died 4 times, the last time alone: killed by SIGABRT"
+    assert "the media of 'mem'" in rows[4]["error"]
+    # Another build of the plug-in is another program: nothing that is there is its.
+    other = tmp_path / library.name
+    other.write_bytes(library.read_bytes() + b"\0")
+    again = subprocess.run(
+        [*command, "--plugin", str(other), "--quiet"], capture_output=True, text=True, check=False
+    )
+    assert again.returncode == 1
+    assert again.stderr == ""
+    assert len(list((tmp_path / "out" / "points").iterdir())) == 16

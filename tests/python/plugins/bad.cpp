@@ -51,6 +51,16 @@ class Lazy final : public Media {
   void wake(std::uint8_t, std::uint64_t) override {}
 };
 
+class Fatal final : public Media {
+ public:
+  struct Params {
+    static void describe(Schema<Params>& schema) { schema.doc("Ends the program at the first access."); }
+  };
+  Fatal(const Params&, const MediaContext&) {}
+  void access(Message&, Address, Time) override { std::abort(); }
+  void wake(std::uint8_t, std::uint64_t) override {}
+};
+
 class Restless final : public Media {
  public:
   struct Params {
@@ -76,6 +86,7 @@ class Restless final : public Media {
 CXLOOM_PLUGIN(registry) {
   registry.devices.add<Idle>("idle");
   registry.media.add<Lazy>("lazy");
+  registry.media.add<Fatal>("fatal");
   registry.media.add<Restless>("restless");
   if (wanted() == "throws") throw std::runtime_error("no licence");
   if (wanted() == "throws a number") throw 42;

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from cxloom.results import Latency, Measures, Result
     from cxloom.running import UnfinishedError, UnwrittenError, run
     from cxloom.spec.plugins import include_dir, library_dir, load_plugin
-    from cxloom.sweeping.sweep import SweepResult, sweep
+    from cxloom.sweeping.result import SweepResult
+    from cxloom.sweeping.sweep import sweep
     from cxloom.system import System, load
 
 _HOMES = {
@@ -28,7 +29,8 @@ _HOMES = {
     "results": ("Latency", "Measures", "Result"),
     "running": ("UnfinishedError", "UnwrittenError", "run"),
     "spec.plugins": ("include_dir", "library_dir", "load_plugin"),
-    "sweeping.sweep": ("SweepResult", "sweep"),
+    "sweeping.result": ("SweepResult",),
+    "sweeping.sweep": ("sweep",),
     "system": ("System", "load"),
 }
 """The modules by what they give to the package; each is loaded when it is first asked for."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from cxloom.spec.resolve import Resolved, Template
 from cxloom.sweeping.engine import Engine
 from cxloom.sweeping.space import Axis
+from cxloom.sweeping.store import Record
 from cxloom.sweeping.sweep import engine_of, settings_of
 
 SPEC = """\
@@ -66,6 +67,11 @@ def is_alive(pid: int) -> bool:
 def engine(template: Template, directory: Path, grid: Sequence[Axis]) -> Engine:
     """The engine of a grid."""
     return engine_of(template, settings_of(grid=grid), directory, "test")
+
+
+def records_of(engine: Engine) -> list[Record | None]:
+    """What each point gave."""
+    return [engine.record(point.key) for point in engine.manifest.points if point.key is not None]
 
 
 class Poisoned:

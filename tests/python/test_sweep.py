@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from sweep_support import LATENCY, REST_NS, SPEC, Poisoned, engine, stored
+from sweep_support import LATENCY, REST_NS, SPEC, Poisoned, engine, records_of, stored
 
 import cxloom as cx
 from cxloom.errors import InputError, SimulationError
@@ -136,6 +138,57 @@ def test_seeds_give_a_mean_and_its_interval() -> None:
     assert first["latency_ns.mean:low"] == pytest.approx(mean - half)
     assert first["latency_ns.mean:high"] == pytest.approx(mean + half)
     assert "run.seed" not in result.aggregate().columns
+
+
+def test_nothing_is_kept_unless_it_is_asked_for(
+    spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a directory the points live as long as the result."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    result = cx.sweep(spec, {"run.seed": [1, 2]})
+    summary = result.summary(1)
+    assert summary is not None
+    assert summary["seed"] == 2
+    del result
+    gc.collect()
+    assert list((tmp_path / "temporary").iterdir()) == []
+    with pytest.raises(InputError, match="matches nothing"):
+        cx.sweep(spec, {"run.sede": [1, 2]})
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_another_sweep_in_the_directory_takes_the_old_tables_away(spec: Path, tmp_path: Path) -> None:
+    """What is there is never the table of one sweep beside the points of another."""
+    cx.sweep(spec, {"run.seed": [1, 2]}, out=tmp_path / "out")
+    assert (tmp_path / "out" / "aggregate.parquet").exists()
+    template = cx.load(spec).template()
+    found = engine(template, tmp_path / "out", [Axis.of("run.seed", [2, 3])])
+    with pytest.raises(KeyboardInterrupt):
+        found.carry_out(Poisoned(template, "run.seed", []), Supervisor(1), watch=interrupted)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["points", "sweep.json"]
+
+
+def interrupted(_schedule: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("damage", ["", "[]", "{}", '{"schema": 1, "points": 3, "core": 1}', "no JSON", None])
+def test_a_manifest_that_is_none_is_refused(
+    spec: Path, tmp_path: Path, cxloom: Call, damage: str | None
+) -> None:
+    out = tmp_path / "out"
+    cx.sweep(spec, {"run.seed": [1]}, out=out)
+    text = (out / "sweep.json").read_text()
+    (out / "sweep.json").write_text(text.replace('"schema": 1', '"schema": 0') if damage is None else damage)
+    words = "of another version of cxloom" if damage is None else "not the manifest of a sweep"
+    rebuilt = cxloom("sweep", "--rebuild", out)
+    assert (rebuilt.code, words in rebuilt.err) == (2, True), rebuilt.err
+    again = cxloom("sweep", spec, "--set", "run.seed=1,2", "--out", out)
+    if damage is None or "core" in damage:  # one of a sweep all the same, which another one may follow
+        assert again.code == 0
+    else:
+        assert (again.code, words in again.err) == (2, True), again.err
 
 
 def test_seeds_start_from_that_of_the_spec(spec: Path) -> None:
@@ -296,7 +349,7 @@ def test_a_point_that_kills_its_process_is_lost_alone(spec: Path, tmp_path: Path
     path = "run.seed"
     found = engine(template, tmp_path, [Axis.of(path, range(1, 9))])
     found.carry_out(Poisoned(template, path, [3, 8]), Supervisor(2))
-    records = found.records()
+    records = records_of(found)
     assert [record.status for record in records if record] == [
         "lost" if seed in (3, 8) else "finished" for seed in range(1, 9)
     ]
@@ -306,7 +359,7 @@ def test_a_point_that_kills_its_process_is_lost_alone(spec: Path, tmp_path: Path
     )
     # It is tried again when the sweep is: whatever killed it may be gone.
     found.carry_out(Poisoned(template, path, []), Supervisor(2))
-    assert {record.status for record in found.records() if record} == {"finished"}
+    assert {record.status for record in records_of(found) if record} == {"finished"}
 
 
 def test_a_point_that_needs_the_machine_for_itself_gets_it(spec: Path, tmp_path: Path) -> None:
@@ -315,7 +368,7 @@ def test_a_point_that_needs_the_machine_for_itself_gets_it(spec: Path, tmp_path:
     grid = [Axis.of("workload.host.requests", [30000 + index for index in range(6)])]
     found = engine(template, tmp_path, grid)
     found.carry_out(Poisoned(template, "workload.host.requests", [30000], alone=True), Supervisor(2))
-    assert {record.status for record in found.records() if record} == {"finished"}
+    assert {record.status for record in records_of(found) if record} == {"finished"}
 
 
 def test_workers_that_cannot_start_are_no_reason_to_wait(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:

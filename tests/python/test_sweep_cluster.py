@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sweep_support import LATENCY, SPEC, Poisoned, command, engine, stored
+from sweep_support import LATENCY, SPEC, Poisoned, command, engine, records_of, stored
 
 import cxloom as cx
 from cxloom.errors import InputError
@@ -78,7 +78,7 @@ def test_a_point_that_kills_workers_is_lost_alone(tmp_path: Path, monkeypatch: p
     template = system.template()
     found = engine(template, tmp_path, [Axis.of("run.seed", range(1, 6))])
     found.carry_out(Poisoned(template, "run.seed", [3]), Cluster("local", 2))
-    records = found.records()
+    records = records_of(found)
     assert [record and record.status for record in records] == ["finished"] * 2 + ["lost"] + ["finished"] * 2
     assert records[2] is not None
     assert records[2].error == "its process died 2 times, the last time alone: its worker was killed"

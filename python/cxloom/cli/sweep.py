@@ -23,9 +23,10 @@ from cxloom.sweeping.cluster import Cluster
 from cxloom.sweeping.draw import Draws
 from cxloom.sweeping.engine import WHOLE, Engine, Shard
 from cxloom.sweeping.interval import aggregated
+from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import MOST_POINTS, Axis
 from cxloom.sweeping.supervisor import Supervisor
-from cxloom.sweeping.sweep import SweepResult, engine_of, result_of, seed_of, settings_of
+from cxloom.sweeping.sweep import engine_of, seed_of, settings_of
 from cxloom.sweeping.table import Columns
 from cxloom.sweeping.work import Sweep
 from cxloom.system import System
@@ -165,7 +166,7 @@ def sweep(
 
 def _finish(engine: Engine, shard: Shard, as_json: bool, quiet: bool) -> None:
     """Writes what can be derived, shows it, and ends with the exit code."""
-    result = result_of(engine)
+    result = SweepResult(engine)
     written = engine.write_tables(result.columns)
     if as_json:
         print(json.dumps(_as_json(engine, result), indent=2, allow_nan=False))

@@ -11,8 +11,8 @@ from rich.text import Text
 from cxloom.report.console import output
 from cxloom.report.numbers import significant
 from cxloom.sweeping.interval import aggregated
+from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import SEED, described_setting
-from cxloom.sweeping.sweep import SweepResult
 from cxloom.sweeping.table import Columns
 from cxloom.words import counted
 

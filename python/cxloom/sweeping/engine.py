@@ -85,7 +85,10 @@ class Engine:
         manifests.refuse_foreign(self.directory, (RESULTS, AGGREGATE))
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            manifests.write(self.directory, self.manifest)  # first: it says whose the rest is
+            if not manifests.is_current(self.directory, self.manifest):
+                for name in (RESULTS, AGGREGATE):  # of an earlier sweep
+                    (self.directory / name).unlink(missing_ok=True)
+                manifests.write(self.directory, self.manifest)  # before the points: it says whose they are
             self._store.prepare()
         except OSError as error:
             raise unwritable(error, self.directory) from None
@@ -128,13 +131,11 @@ class Engine:
             file = self._store.path(key)
             raise InputError(f"cannot be read: {reason_of(error)}", file=file) from None
 
-    def records(self) -> list[Record | None]:
-        """What every point gave, in their order."""
-        return [self.record(point.key) if point.key is not None else None for point in self.manifest.points]
-
-    def columns(self, records: Sequence[Record | None]) -> Columns:
-        """The table of all points."""
-        return table.columns_of(self.manifest.points, records, self.manifest.measures)
+    def columns(self) -> Columns:
+        """The table of all points, as they are stored now. Raises InputError if one cannot be read."""
+        points = self.manifest.points
+        records = (self.record(point.key) if point.key is not None else None for point in points)
+        return table.columns_of(points, records, self.manifest.measures)
 
     def write_tables(self, columns: Columns) -> list[Path]:
         """Derives the files from the table of all points; gives those written.

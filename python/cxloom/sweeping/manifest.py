@@ -48,10 +48,8 @@ class Manifest:
 
 def write(directory: Path, manifest: Manifest) -> None:
     """Stores a manifest in place of the one before. Raises OSError."""
-    text = manifest.text()
-    if _text(directory) != text:
-        with written_whole(directory / MANIFEST) as path:
-            path.write_text(text, encoding="utf-8")
+    with written_whole(directory / MANIFEST) as path:
+        path.write_text(manifest.text(), encoding="utf-8")
 
 
 def is_current(directory: Path, manifest: Manifest) -> bool:
@@ -60,26 +58,37 @@ def is_current(directory: Path, manifest: Manifest) -> bool:
 
 
 def read(directory: Path) -> Manifest:
-    """The manifest of a directory. Raises InputError if it has none."""
+    """The manifest of a directory. Raises InputError if it has none, or one of another version of the format."""
+    about, file = _about(directory), directory / MANIFEST
+    if about["schema"] != SCHEMA:
+        found = f"schema {about['schema']}"
+        raise InputError("of another version of cxloom", found=found, allowed=f"{SCHEMA}", file=file)
+    try:
+        points = [Point(each["set"], each.get("key"), each.get("error")) for each in about["points"]]
+        who = Identity(about["version"], about["core"], tuple(about["plugins"]))
+        return Manifest(about["name"], who, about["measures"], points)
+    except (KeyError, TypeError, AttributeError):
+        raise _none(file) from None
+
+
+def _about(directory: Path) -> dict[str, Any]:
+    """What a manifest says, of whatever version. Raises InputError if there is none."""
     file = directory / MANIFEST
     try:
         about = json.loads(file.read_text(encoding="utf-8"))
-        points = [Point(each["set"], each.get("key"), each.get("error")) for each in about["points"]]
-        who = Identity(about["version"], about["core"], tuple(about["plugins"]))
-        schema, name, measures = about["schema"], about["name"], about["measures"]
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"no sweep here: there is no {MANIFEST}", file=directory) from None
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=file) from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(
-            "not the manifest of a sweep", allowed="what `cxloom sweep` writes", file=file
-        ) from None
-    if schema != SCHEMA:
-        raise InputError(
-            "of another version of cxloom", found=f"schema {schema}", allowed=f"{SCHEMA}", file=file
-        )
-    return Manifest(name, who, measures, points)
+    except ValueError:
+        raise _none(file) from None
+    if not isinstance(about, dict) or not {"schema", "core", "points"} <= about.keys():
+        raise _none(file)
+    return about
+
+
+def _none(file: Path) -> InputError:
+    return InputError("not the manifest of a sweep", allowed="what `cxloom sweep` writes", file=file)
 
 
 def refuse_foreign(directory: Path, names: Sequence[str]) -> None:
@@ -90,7 +99,7 @@ def refuse_foreign(directory: Path, names: Sequence[str]) -> None:
     if not present:
         return
     try:
-        read(directory)
+        _about(directory)
     except InputError as error:
         raise InputError(
             f"the directory holds '{present[0]}' and is none of a sweep: {error.problem}",

@@ -5,97 +5,31 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cxloom.errors import InputError
 from cxloom.filenames import file_name
-from cxloom.frozen import FrozenDict, frozen
 from cxloom.spec.resolve import Template
 from cxloom.sweeping import draw as draws
-from cxloom.sweeping import manifest as manifests
-from cxloom.sweeping import rows, space, table
+from cxloom.sweeping import rows, space
 from cxloom.sweeping.cluster import Cluster
-from cxloom.sweeping.engine import Engine, has_seeds
+from cxloom.sweeping.engine import Engine
 from cxloom.sweeping.identity import identity
-from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.manifest import Manifest
-from cxloom.sweeping.plan import Point, planned
+from cxloom.sweeping.plan import planned
+from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import MOST_POINTS, Setting
-from cxloom.sweeping.store import Record
 from cxloom.sweeping.supervisor import Supervisor
-from cxloom.sweeping.table import Columns
 from cxloom.sweeping.work import Sweep
 from cxloom.system import System
 
 if TYPE_CHECKING:
-    import polars as pl
     from distributed import Client
-
-
-class SweepResult:
-    """What a sweep gave: a row for each point, in the order in which they were asked for."""
-
-    def __init__(self, points: Sequence[Point], records: Sequence[Record | None], columns: Columns) -> None:
-        self._points = points
-        self._records = records
-        self._columns = columns
-
-    @classmethod
-    def load(cls, directory: str | os.PathLike[str]) -> SweepResult:
-        """What is stored in a directory. Raises InputError if that is none of a sweep."""
-        folder = Path(space.folder_name(directory))
-        return result_of(Engine(folder, manifests.read(folder)))
-
-    def __len__(self) -> int:
-        return len(self._points)
-
-    @property
-    def points(self) -> list[Mapping[str, Any]]:
-        """What was set at each point: values by path."""
-        return [FrozenDict(point.at) for point in self._points]
-
-    @property
-    def statuses(self) -> list[str]:
-        """How each point ended: ``finished``; ``unfinished``, by a deadlock or livelock; ``refused``, for its input;
-        ``lost``, as its process died; or ``missing``, if it has not been run."""
-        return list(self._columns["status"])
-
-    @property
-    def errors(self) -> list[str | None]:
-        """Why each point did not finish; None if it did."""
-        return list(self._columns["error"])
-
-    def summary(self, index: int) -> Mapping[str, Any] | None:
-        """The results of a point by the keys of ``cxloom run --json``, without `cost`; None if it has none."""
-        record = self._records[index]
-        summary: Mapping[str, Any] | None = None if record is None else frozen(record.summary)
-        return summary
-
-    def frame(self) -> pl.DataFrame:
-        """A row for each point: what is set, key, status, error, and its measures by their dotted paths."""
-        return _frame(self._columns)
-
-    def aggregate(self) -> pl.DataFrame:
-        """A row for all seeds of a point: the mean of each measure, and in ``NAME:low`` and ``NAME:high`` the ends of
-        its 95 % interval by Student's t; without values for a single seed."""
-        return _frame(aggregated(self._columns))
-
-    @property
-    def columns(self) -> Columns:
-        """The table as lists by the names of its columns. Not to be changed."""
-        return self._columns
-
-    @property
-    def has_seeds(self) -> bool:
-        """Whether points were run under several seeds."""
-        return has_seeds(self._points)
-
-    def __repr__(self) -> str:
-        finished = self.statuses.count("finished")
-        return f"<Sweep: {space.count_of(self._points)}, {finished:,} finished>"
 
 
 def settings_of(
@@ -145,12 +79,6 @@ def engine_of(
     """The engine of a sweep, planned. Raises InputError for a path that matches nothing, or if no point can be run."""
     who = identity()
     return Engine(directory, Manifest(name, who, measures, planned(template, settings, who)))
-
-
-def result_of(engine: Engine) -> SweepResult:
-    """What is stored of a sweep."""
-    records = engine.records()
-    return SweepResult(engine.manifest.points, records, engine.columns(records))
 
 
 def sweep(
@@ -206,20 +134,17 @@ def sweep(
         first_seed=seed_of(template),
         most=space.check_count(max_points, "max_points"),
     )
-    with contextlib.ExitStack() as stack:
-        name = stack.enter_context(tempfile.TemporaryDirectory()) if out is None else space.folder_name(out)
-        engine = engine_of(template, settings, Path(name), "sweep", list(measures))
-        runner = Supervisor(jobs) if cluster is None else Cluster(cluster, jobs)
+    runner = Supervisor(jobs) if cluster is None else Cluster(cluster, jobs)
+    with contextlib.ExitStack() as unless_all_goes_well:
+        folder = tempfile.mkdtemp(prefix="cxloom-sweep-") if out is None else space.folder_name(out)
+        if out is None:
+            unless_all_goes_well.callback(shutil.rmtree, folder, ignore_errors=True)
+        engine = engine_of(template, settings, Path(folder), "sweep", list(measures))
         engine.carry_out(Sweep(template), runner)
-        result = result_of(engine)
-        if out is not None:
-            engine.write_tables(result.columns)
-        return result
-
-
-def _frame(columns: Columns) -> pl.DataFrame:
-    import polars as pl
-
-    frame = pl.from_arrow(table.arrow(columns))
-    assert isinstance(frame, pl.DataFrame)
-    return frame
+        result = SweepResult(engine)
+        unless_all_goes_well.pop_all()
+    if out is None:
+        weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
+    else:
+        engine.write_tables(result.columns)
+    return result

@@ -6,7 +6,7 @@ The same points give the same bytes of Parquet, whoever ran them in whatever ord
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,26 +28,25 @@ _ENDS = {"ci95": ("low", "high")}
 
 
 def columns_of(
-    points: Sequence[Point], records: Sequence[Record | None], more: Sequence[str] = ()
+    points: Sequence[Point], records: Iterable[Record | None], more: Sequence[str] = ()
 ) -> Columns:
     """What is set at each point, what became of it, and what it measured: all numbers that are not of one component.
 
     Args:
         points: in the order of the rows.
-        records: of each point; None where it has not been run.
+        records: of each point; None where it has not been run. They are not kept: of large systems each is large.
         more: further measures, as paths with stars: ``per_memory.*.queue_mean``.
     """
     axes = list(dict.fromkeys(path for point in points for path in point.at))
-    measures = [_measures(record.summary, more) if record and record.summary else {} for record in records]
-    names = list(dict.fromkeys(name for each in measures for name in each))
     table: Columns = {path: [point.at.get(path) for point in points] for path in axes}
-    table["key"] = [point.key for point in points]
-    table["status"] = [_status(*each) for each in zip(points, records, strict=True)]
-    table["error"] = [
-        point.error or (record.error if record else None)
-        for point, record in zip(points, records, strict=True)
-    ]
-    for name in names:
+    table |= {name: [] for name in STATUS}
+    measures: list[dict[str, Any]] = []
+    for point, record in zip(points, records, strict=True):
+        cells = (point.key, _status(point, record), point.error or (record.error if record else None))
+        for name, cell in zip(STATUS, cells, strict=True):
+            table[name].append(cell)
+        measures.append(_measures(record.summary, more) if record and record.summary else {})
+    for name in dict.fromkeys(name for each in measures for name in each):
         table[name] = [each.get(name) for each in measures]
     return table
 

@@ -273,7 +273,9 @@ def test_what_is_no_directory_of_results_is_refused(cxloom: Call, tmp_path: Path
     (tmp_path / "file").write_text("{}")
     assert "not a directory" in refused(cxloom, tmp_path / "file")
     (tmp_path / "empty").mkdir()
-    assert "no results here: there is no summary.json" in refused(cxloom, tmp_path / "empty")
+    assert "no results here: there is no summary.json, outcome.json or sweep.json" in refused(
+        cxloom, tmp_path / "empty"
+    )
     assert "the name of the directory is empty" in cxloom("report", "").err
 
 

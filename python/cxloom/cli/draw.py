@@ -10,6 +10,7 @@ import typer
 
 from cxloom.building import build
 from cxloom.cli.run import Plugins, Sets, Spec, resolve
+from cxloom.cli.writing import write_text
 from cxloom.errors import InputError, reason_of
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def draw(
 def _as_svg(drawn: Picture, path: Path, _title: str) -> None:
     from cxloom.draw.svg import to_svg
 
-    _write(path, to_svg(drawn) + "\n")
+    write_text(path, to_svg(drawn) + "\n")
 
 
 def _as_figure(drawn: Picture, path: Path, _title: str) -> None:
@@ -73,15 +74,7 @@ def _as_figure(drawn: Picture, path: Path, _title: str) -> None:
 def _as_page(drawn: Picture, path: Path, title: str) -> None:
     from cxloom.report.page import Section, document, system_map
 
-    _write(path, document(title, "", [Section("system", "", system_map(drawn, drawn.about))]))
-
-
-def _write(path: Path, text: str) -> None:
-    from cxloom.temporary import written_whole
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with written_whole(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, document(title, "", [Section("system", "", system_map(drawn, drawn.about))]))
 
 
 _WRITERS: dict[str, Callable[[Picture, Path, str], None]] = {

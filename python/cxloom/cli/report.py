@@ -1,27 +1,40 @@
-"""``cxloom report``: one self-contained page of results."""
+"""``cxloom report``: one self-contained page of results, and figures for papers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cxloom.cli.writing import write_text
 from cxloom.errors import InputError, reason_of
 from cxloom.outdir import SUMMARY
 
-PAGE = "report.html"
+if TYPE_CHECKING:
+    from cxloom.report.results_of import Pages
+
+_ALLOWED = (
+    "a directory that `cxloom run --out`, `cxloom study run` or `cxloom sweep` wrote, or a study that was run"
+)
 
 
 def report(
     results: Annotated[
         str,
-        typer.Argument(metavar="DIR", help="A directory that `cxloom run --out` wrote."),
+        typer.Argument(
+            metavar="DIR|STUDY",
+            help="A directory that `cxloom run --out`, `cxloom study run` or `cxloom sweep` wrote, or the name of a "
+            "study that was run here.",
+        ),
     ],
     out: Annotated[
         str | None,
         typer.Option("--out", metavar="FILE", help="Where the page goes; by default DIR/report.html."),
+    ] = None,
+    figures: Annotated[
+        str | None,
+        typer.Option("--figures", metavar="DIR", help="Write the figures too, each as PDF and as PNG."),
     ] = None,
 ) -> None:
     """Write one HTML page of results.
@@ -30,51 +43,88 @@ def report(
 
     Exit code 0: written. 2: there are no results, or they are not whole; nothing was written.
     """
-    folder = _folder(results)
-    target = folder / PAGE if out is None else Path(out)
-    if target.suffix not in (".html", ".htm"):
+    if figures == "":
+        raise InputError("the name of the directory is empty", allowed="a directory", path="--figures")
+    if out is not None and Path(out).suffix not in (".html", ".htm"):
         raise InputError(
-            "not the name of a page", found=f"'{target}'", allowed="a name that ends in .html", path="--out"
+            "not the name of a page", found=f"'{out}'", allowed="a name that ends in .html", path="--out"
         )
-    text = _page(folder)(folder)
-    from cxloom.temporary import written_whole
+    pages = _pages(results)
+    text = pages.page()
+    target = write_text(pages.place if out is None else Path(out), text)
+    written = [f"The page is {target}"]
+    if figures is not None:
+        names = _write_figures(pages, Path(figures))
+        written.append(f"the figures in {figures} are {', '.join(names)}, each as .pdf and .png")
+    print("; ".join(written))
 
+
+def _write_figures(pages: Pages, folder: Path) -> list[str]:
+    from cxloom.report import style
+
+    found = pages.figures()
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(target) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        for name, figure in found.items():
+            for form in ("pdf", "png"):
+                style.save(figure, folder / f"{name}.{form}")
     except OSError as error:
-        raise InputError(f"cannot be written: {reason_of(error)}", file=target, path="--out") from None
-    print(f"The page is {target}")
+        raise InputError(f"cannot be written: {reason_of(error)}", file=folder, path="--figures") from None
+    return list(found)
 
 
-def _folder(results: str) -> Path:
-    """The directory of results. Raises InputError for what is none."""
+def _pages(results: str) -> Pages:
+    """What there is to show. Raises InputError for what is no result."""
     if not results:
-        raise InputError("the name of the directory is empty", allowed="a directory of results", path="DIR")
+        raise InputError("the name of the directory is empty", allowed=_ALLOWED, path="DIR")
     folder = Path(results)
     try:
-        if folder.is_dir():
-            return folder
-        problem = "not a directory" if folder.exists() else "no such directory"
+        is_directory, exists = folder.is_dir(), folder.exists()
     except (OSError, ValueError) as error:
-        problem = reason_of(error) if isinstance(error, OSError) else str(error)
-    raise InputError(problem, allowed="a directory that `cxloom run --out` wrote", file=folder)
+        reason = reason_of(error) if isinstance(error, OSError) else str(error)
+        raise InputError(reason, allowed=_ALLOWED, file=folder) from None
+    if is_directory:
+        return _of_directory(folder)
+    if exists and folder.suffix not in (".yaml", ".yml"):
+        raise InputError("not a directory", allowed=_ALLOWED, file=folder)
+    return _of_study(results)
 
 
-def _page(folder: Path) -> Callable[[Path], str]:
-    """What makes the page of such a directory."""
-    if not (folder / SUMMARY).exists():
+def _of_directory(folder: Path) -> Pages:
+    from cxloom.report.outcome import OUTCOME
+    from cxloom.report.results_of import of_run, of_study, of_sweep
+    from cxloom.sweeping.manifest import MANIFEST
+
+    for name, found in ((SUMMARY, of_run), (OUTCOME, of_study), (MANIFEST, of_sweep)):
+        if (folder / name).exists():
+            return found(folder)
+    raise InputError(
+        f"no results here: there is no {SUMMARY}, {OUTCOME} or {MANIFEST}", allowed=_ALLOWED, file=folder
+    )
+
+
+def _of_study(name: str) -> Pages:
+    from cxloom.cli.study import folder_of
+    from cxloom.report.results_of import of_collection, of_study
+    from cxloom.study.shipped import collection, find
+
+    try:
+        several = collection(name)
+    except InputError as error:
+        if error.line is not None or Path(name).suffix:  # there is one, and something is wrong in it
+            raise
         raise InputError(
-            f"no results here: there is no {SUMMARY}",
-            allowed="a directory that `cxloom run --out` wrote",
-            file=folder,
+            f"no such directory, and {error.problem}",
+            allowed=_ALLOWED,
+            suggestion=error.suggestion,
+            file=name,
+        ) from None
+    if several is not None:
+        folders = {member: folder_of(member, None, alone=False) for member in several.members}
+        return of_collection(several.title, several.about, folders, folder_of(name, None, alone=True))
+    find(name)
+    folder = folder_of(name, None, alone=True)
+    if not folder.is_dir():
+        raise InputError(
+            f"the study '{name}' has not been run here", allowed=f"cxloom study run {name}", file=folder
         )
-    return _page_of_run
-
-
-def _page_of_run(folder: Path) -> str:
-    from cxloom.report.run_page import run_page
-    from cxloom.results import Result
-
-    return run_page(Result.load(folder), folder)
+    return of_study(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from rich.table import Table
 from cxloom.cli.arguments import whole_number
 from cxloom.cli.progress import SweepBar
 from cxloom.cli.resume import resumable, said_of
+from cxloom.cli.writing import write_text
 from cxloom.errors import InputError, reason_of
 from cxloom.report.console import messages, output
 from cxloom.report.study import show_outcome, show_outcomes
@@ -113,15 +115,16 @@ def run(
     }
     outcomes = {}
     for member, study in studies.items():
-        folder = _folder(member, out_dir, alone=several is None)
+        folder = folder_of(member, out_dir, alone=several is None)
         outcomes[member] = outcome = _run(study, folder, jobs, quiet)
         if not as_json and not quiet:
             show_outcome(outcome)
         written = _write(outcome, folder) if study.columns else []
+        page = _write_page(outcome, folder, _command(member if several else name, sets, quick))
         if not quiet and not as_json:
             what = f"The table is in {written[0]}" if written else f"The points are in {folder}"
             pictures = f", the {_pictures(written)} in " + ", ".join(map(str, written[1:]))
-            print(f"\n{what}{pictures if written[1:] else ''}")
+            print(f"\n{what}{pictures if written[1:] else ''}\nThe page is {page}")
         if several is not None and not as_json and not quiet:
             print()
     if as_json:
@@ -129,11 +132,15 @@ def run(
         print(json.dumps(plain if several else plain[name], indent=2, allow_nan=False))
     elif several is not None and not quiet:
         show_outcomes(several.title, outcomes)
+    if several is not None:
+        page = _write_page_of_all(several, name, out_dir)
+        if not quiet and not as_json:
+            print(f"\nThe page of all is {page}")
     if not all(outcome.passed for outcome in outcomes.values()):
         raise typer.Exit(1)
 
 
-def _folder(member: str, out_dir: str | None, *, alone: bool) -> Path:
+def folder_of(member: str, out_dir: str | None, *, alone: bool) -> Path:
     """Where a study goes: of one that comes with cxloom its name, of a file that of the file, if nothing is said."""
     own = Path(member) if member in names() else Path(Path(member).stem)
     if out_dir is None:
@@ -156,7 +163,8 @@ def _run(study: Study, folder: Path, jobs: int | None, quiet: bool) -> Outcome:
 
 def _write(outcome: Outcome, folder: Path) -> list[Path]:
     """Writes the table and the pictures that the study asks for."""
-    from cxloom.report.curves import draw, shown, write_table  # Matplotlib takes a second to load
+    from cxloom.report.columns import shown
+    from cxloom.report.curves import draw, write_table  # Matplotlib takes a second to load
 
     rows, study = outcome.table, outcome.study
     try:
@@ -167,6 +175,33 @@ def _write(outcome: Outcome, folder: Path) -> list[Path]:
     except OSError as error:
         raise InputError(f"cannot be written: {reason_of(error)}", file=folder) from None
     return written
+
+
+def _write_page(outcome: Outcome, folder: Path, command: str) -> Path:
+    """Writes the outcome and the page of it."""
+    from cxloom.report.outcome import PAGE, read_outcome, write_outcome  # with NumPy, for pictures of systems
+    from cxloom.report.study_page import study_page
+
+    try:
+        write_outcome(outcome, folder, command)
+    except OSError as error:
+        raise InputError(f"cannot be written: {reason_of(error)}", file=folder) from None
+    return write_text(folder / PAGE, study_page(read_outcome(folder), folder))
+
+
+def _write_page_of_all(several: Collection, name: str, out_dir: str | None) -> Path:
+    from cxloom.report.results_of import of_collection
+
+    folders = {member: folder_of(member, out_dir, alone=False) for member in several.members}
+    place = folder_of(name, out_dir, alone=True)
+    pages = of_collection(several.title, several.about, folders, place)
+    return write_text(pages.place, pages.page())
+
+
+def _command(name: str, sets: list[str] | None, quick: bool) -> str:
+    """What somebody types to have the same again."""
+    options = ["--quick"] * quick + [f"--set={each}" for each in sets or ()]
+    return shlex.join(["cxloom", "study", "run", name, *options])
 
 
 def _as_json(outcome: Outcome) -> dict[str, object]:

@@ -27,7 +27,7 @@ _WIDTHS = (0.8, 1.4, 1.9, 2.4, 3.0, 3.6)
 
 def to_figure(picture: Picture) -> Figure:
     """The picture as a figure of its own size, at most two feet wide."""
-    height = picture.height + 30 * picture.letters / 12
+    height = picture.height + (48 if picture.loaded else 28) * picture.letters / 12
     inches = _INCHES * min(
         max(1.0, _SMALLEST / (_INCHES * picture.width)), _LARGEST / (_INCHES * max(picture.width, height))
     )
@@ -107,6 +107,7 @@ def _legend(axes: Axes, picture: Picture, points: float) -> None:
         axes.text(x + 12 * unit, y, kind, size=picture.letters * points, va="center")
         x += (36 + 7.2 * len(kind)) * unit
     if picture.loaded:
+        x, y = 12 * unit, y + 20 * unit
         axes.text(x, y, "busy:", size=picture.letters * points, va="center")
         x += 40 * unit
         for rank, name in enumerate(LOAD_NAMES):

@@ -26,8 +26,8 @@ _MARGIN = 0.75
 _LARGEST_DISC = 0.42
 _LEAST_SHOWN = 0.002
 """Shorter queues, as a share of the longest, are not shown."""
-_NARROWEST = 7.0
-"""Room for the legend."""
+_NARROWEST, _NARROWEST_LOADED = 7.0, 10.5
+"""Room for the legend, without and with the classes of load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,8 @@ def picture(graph: Graph, load: Load | None = None) -> Picture:
     right = max([width, *(label.x + label.width / 2 + 0.1 for label in texts)])
     top = min([0.0, *(label.y - label.height for label in texts)])
     bottom = max([height, *(label.y + label.height for label in texts)])
-    narrow = max(0.0, _NARROWEST - (right - left)) / 2
+    least = (_NARROWEST if load is None else _NARROWEST_LOADED) * letters * UNIT / _LETTERS
+    narrow = max(0.0, least - (right - left)) / 2
     left, right = left - narrow, right + narrow
     shift = np.array([-left, -top])
     marks = [

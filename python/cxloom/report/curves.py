@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import csv
 import math
-import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from cxloom.report import palette, style
+from cxloom.report.columns import is_share, label, number, shown
 from cxloom.study.plots import Plot, Stack
-from cxloom.study.points import matches
 from cxloom.temporary import written_whole
-
-_UNITS = {"_gb_per_s": "GB/s", "_ns": "ns"}
 
 
 def write_table(rows: list[dict[str, Any]], path: Path) -> Path:
@@ -36,14 +34,9 @@ def draw(rows: list[dict[str, Any]], plot: Plot | Stack, title: str, path: Path)
     return style.save(figure, path)
 
 
-def shown(rows: list[dict[str, Any]], plot: Plot | Stack) -> list[dict[str, Any]]:
-    """The rows that a picture shows."""
-    return [row for row in rows if plot.at is None or matches(row, plot.at)]
-
-
-def bars(rows: list[dict[str, Any]], plot: Stack, title: str) -> Figure:
+def bars(rows: Sequence[Mapping[str, Any]], plot: Stack, title: str) -> Figure:
     """A panel of bars for each value of a column, each bar piled up from several."""
-    panels: dict[str, list[dict[str, Any]]] = {}
+    panels: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         panels.setdefault("" if plot.panels is None else str(row[plot.panels]), []).append(row)
     across = min(4, math.ceil(math.sqrt(len(panels))))
@@ -56,10 +49,10 @@ def bars(rows: list[dict[str, Any]], plot: Stack, title: str) -> Figure:
         for index, column in enumerate(plot.stack):
             heights = [float(point[column]) for point in points]
             look: dict[str, Any] = {"color": palette.part(index), "edgecolor": "white", "linewidth": 0.6}
-            axes.bar(xs, heights, bottom=base, width=0.85, label=_label(column), **look)
+            axes.bar(xs, heights, bottom=base, width=0.85, label=label(column), **look)
             base = [low + height for low, height in zip(base, heights, strict=True)]
         axes.set_title(value, fontsize="medium")
-        axes.set_xlabel(_label(plot.x))
+        axes.set_xlabel(label(plot.x))
         style.plain(axes)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles[::-1], labels[::-1], frameon=False, loc="outside right center")
@@ -67,39 +60,27 @@ def bars(rows: list[dict[str, Any]], plot: Stack, title: str) -> Figure:
     return figure
 
 
-def lines(rows: list[dict[str, Any]], plot: Plot, title: str) -> Figure:
+def lines(rows: Sequence[Mapping[str, Any]], plot: Plot, title: str) -> Figure:
     """A line for each value of a column, its points joined in their order."""
     figure = style.figure(10, 5.5)
     axes = figure.add_subplot()
-    shares = {column: all(_is_share(row[column]) for row in rows) for column in (plot.x, plot.y)}
-    by_line: dict[str, list[dict[str, Any]]] = {}
+    shares = {column: all(is_share(row[column]) for row in rows) for column in (plot.x, plot.y)}
+    by_line: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         by_line.setdefault("" if plot.lines is None else str(row[plot.lines]), []).append(row)
     for index, (value, points) in enumerate(by_line.items()):
         xs, ys = (
-            [float(point[column].rstrip(" %")) if share else point[column] for point in points]
+            [number(point[column]) if share else point[column] for point in points]
             for column, share in shares.items()
         )
         axes.plot(xs, ys, label=value, clip_on=False, **style.line(index))
-    axes.set_xlabel(_label(plot.x) + " (%)" * shares[plot.x])
-    axes.set_ylabel(_label(plot.y) + " (%)" * shares[plot.y])
+    axes.set_xlabel(label(plot.x) + " (%)" * shares[plot.x])
+    axes.set_ylabel(label(plot.y) + " (%)" * shares[plot.y])
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.25)
     style.plain(axes)
     if plot.lines is not None:
-        figure.legend(title=_label(plot.lines), frameon=False, loc="outside right center", handlelength=3.5)
+        figure.legend(title=label(plot.lines), frameon=False, loc="outside right center", handlelength=3.5)
     axes.set_title(title, loc="left", fontweight="bold")
     return figure
-
-
-def _is_share(value: object) -> bool:
-    """True for a share as a spec writes it: 25%. Between two of them there are others, so that they are numbers."""
-    return isinstance(value, str) and re.fullmatch(r"[0-9.]+ *%", value) is not None
-
-
-def _label(column: str) -> str:
-    for suffix, unit in _UNITS.items():
-        if column.endswith(suffix):
-            return f"{column.removesuffix(suffix).replace('_', ' ')} ({unit})"
-    return column.replace("_", " ")

@@ -89,6 +89,10 @@ def system_map(picture: Picture, about: str = "") -> str:
     )
 
 
+_TEXT = ' class="text"'
+_BUTTON = '<button type="button">{}</button>'
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """What a cell of a table shows, what it is sorted by, and its class of style."""
@@ -102,11 +106,12 @@ def table(
     head: Sequence[str], rows: Iterable[Sequence[Cell | str]], *, caption: str = "", sortable: bool = True
 ) -> str:
     """A table that scrolls within its frame; a click on the head of a column sorts it."""
+    rows = list(rows)
+    looks = [getattr(cell, "look", "") for cell in rows[0]] if rows else [""] * len(head)
     heads = "".join(
-        f'<th scope="col"><button type="button">{escape(name)}</button></th>'
-        if sortable
-        else f'<th scope="col">{escape(name)}</th>'
-        for name in head
+        f'<th scope="col"{_TEXT if look == "text" else ""}>'
+        f"{_BUTTON.format(escape(name)) if sortable and name else escape(name)}</th>"
+        for name, look in zip(head, looks, strict=True)
     )
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     label = f"<caption>{escape(caption)}</caption>" if caption else ""

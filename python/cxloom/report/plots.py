@@ -5,7 +5,7 @@ Colours of text, axes and grids are set by the page, which knows whether it is l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cxloom.report import palette
@@ -148,6 +148,58 @@ def lines(
             trace["marker"] = {"symbol": _MARKERS[index % len(_MARKERS)], "size": 8}
         data.append(trace)
     return {"data": data, "layout": layout(title, x, y, height=height, **more)}
+
+
+def marks(index: int, name: str, xs: Sequence[float], ys: Sequence[float], texts: Sequence[str]) -> Figure:
+    """Marks of a colour and a shape of their own, each with a text."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": list(xs),
+        "y": list(ys),
+        "text": list(texts),
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {
+            "symbol": _MARKERS[index % len(_MARKERS)],
+            "color": _visible(palette.line(index)),
+            "size": 10,
+            "opacity": 0.85,
+        },
+    }
+
+
+def deviations(
+    title: str, rows: Sequence[tuple[float, Mapping[str, Any]]], named: Callable[[Mapping[str, Any]], str]
+) -> Figure:
+    """A mark for each comparison, by its deviation over what is allowed, with a band for what is."""
+    data = []
+    for index, (name, passed) in enumerate((("met", True), ("missed", False))):
+        chosen = [
+            (place, share, each) for place, (share, each) in enumerate(rows) if each["passed"] is passed
+        ]
+        if chosen:
+            texts = [
+                f"{named(each)}<br>simulated {each['simulated']:.4g}, expected {each['expected']:.4g}, "
+                f"allowed {each['allowed_text']}"
+                for _, _, each in chosen
+            ]
+            trace = marks(
+                index, name, [share for _, share, _ in chosen], [place for place, _, _ in chosen], texts
+            )
+            trace["marker"] |= {"color": palette.BLUE if passed else palette.VERMILION}
+            trace["marker"] |= {"symbol": "circle" if passed else "x"}
+            data.append(trace)
+    band = {"type": "rect", "x0": -1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    shapes = [band | {"fillcolor": "rgba(0,158,115,0.14)", "line": {"width": 0}}]
+    made = layout(
+        title,
+        titled("deviation / allowed", range=[-2.2, 2.2], showgrid=True, zeroline=True),
+        {"showticklabels": False, "ticks": "", "autorange": "reversed", "showgrid": False},
+        height=420,
+        shapes=shapes,
+    )
+    return {"data": data, "layout": made}
 
 
 def stacks(

@@ -30,7 +30,7 @@ def show_outcome(outcome: Outcome) -> None:
         out.print(Text(f"\n{study.about}"))
     if outcome.study.columns:
         out.print(_table(outcome.table))
-    for measure, comparisons in itertools.groupby(outcome.comparisons, _measure):
+    for measure, comparisons in itertools.groupby(outcome.comparisons, measure_text):
         table = Table(
             title=f"\n{measure}", title_justify="left", title_style="bold", box=None, header_style="dim"
         )
@@ -49,7 +49,7 @@ def show_outcome(outcome: Outcome) -> None:
     if not outcome.comparisons:
         return
     out.print()
-    for source in dict.fromkeys(_source(comparison) for comparison in outcome.comparisons):
+    for source in dict.fromkeys(source_text(comparison) for comparison in outcome.comparisons):
         out.print(Text(f"expected: {source}", style="dim"))
     if study.explain:
         out.print(Text(f"\n{study.explain}\n"))
@@ -129,7 +129,7 @@ def allowed_text(expectation: Expectation) -> str:
     return f"{100 * expectation.tolerance:g} %" if expectation.relative else f"{expectation.tolerance:g}"
 
 
-def _measure(comparison: Comparison) -> str:
+def measure_text(comparison: Comparison) -> str:
     """What is compared: rows of the same measure stand in one table."""
     expectation = comparison.expectation
     if expectation.along is not None:
@@ -141,7 +141,8 @@ def _measure(comparison: Comparison) -> str:
     return f"{expectation.measure}, relative to {described_point(expectation.relative_to)}"
 
 
-def _source(comparison: Comparison) -> str:
+def source_text(comparison: Comparison) -> str:
+    """Where what is expected comes from, and how it follows."""
     expectation = comparison.expectation
     derived = f"derived: {expectation.derived}" if expectation.derived else ""
     return f"{expectation.source} ({derived})" if derived else expectation.source

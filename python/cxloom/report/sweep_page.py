@@ -1,0 +1,191 @@
+"""The page of a sweep: bandwidth and latency along its axes, what became of each point, and where it comes from."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from cxloom.report import plots
+from cxloom.report.numbers import significant
+from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
+from cxloom.sweeping.interval import aggregated
+from cxloom.sweeping.manifest import read
+from cxloom.sweeping.sweep import SweepResult
+from cxloom.sweeping.table import STATUS, Columns
+from cxloom.words import counted
+
+_LINES = 12
+"""The most lines in a plot."""
+_ROWS = 1000
+BANDWIDTH, MEAN, P99 = "bandwidth_gb_per_s", "latency_ns.mean", "latency_ns.p99"
+_Y = {BANDWIDTH: "bandwidth (GB/s)", MEAN: "mean latency (ns)", P99: "99th percentile (ns)"}
+
+
+def sweep_page(result: SweepResult, directory: Path) -> str:
+    """The text of the page."""
+    about = read(directory)
+    version = about.identity.version
+    foot = f"cxloom {escape(version)}. This page holds all that it needs; nothing is fetched."
+    return document(
+        f"Sweep of {about.name}", _lead(result), list(_sections(result, directory, version)), foot
+    )
+
+
+def _lead(result: SweepResult) -> str:
+    finished = result.statuses.count("finished")
+    others = [
+        f"{result.statuses.count(status)} {status}"
+        for status in dict.fromkeys(result.statuses)
+        if status != "finished"
+    ]
+    entries = [("points finished", f"{finished:,} of {len(result):,}", ", ".join(others))]
+    for key, name, unit in ((BANDWIDTH, "bandwidth", "GB/s"), (MEAN, "mean latency", "ns")):
+        values = [value for value in result.columns.get(key, ()) if value is not None]
+        if values:
+            entries.append((name, f"{significant(min(values))} to {significant(max(values))} {unit}", ""))
+    return tiles(entries)
+
+
+def _sections(result: SweepResult, directory: Path, version: str) -> Iterator[Section]:
+    figures = [
+        plot(key, figure, figure["layout"]["meta"]["title"]) for key, figure in figures_of(result).items()
+    ]
+    if figures:
+        yield Section("plots", "Along the axes", f'<div class="pair">{"".join(figures)}</div>')
+    yield Section("points", "Every point", _points(result.columns))
+    again = f"cxloom report {shlex.quote(str(directory))}"
+    yield Section(
+        "provenance", "Provenance", facts([("version", f"cxloom {version}"), ("this page again", again)])
+    )
+
+
+def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
+    """Bandwidth and latencies along the axis with the most values, a line for each combination of the others.
+
+    Several seeds of a point are one mark, at their mean.
+    """
+    columns = aggregated(result.columns) if result.has_seeds else result.columns
+    axes = axes_of(columns)
+    if not axes or MEAN not in columns:
+        return {}
+    x = max(axes, key=lambda axis: len(set(map(repr, columns[axis]))))
+    others = [axis for axis in axes if axis != x and len(set(map(repr, columns[axis]))) > 1]
+    lines: dict[str, list[int]] = {}
+    for row in range(len(columns[x])):
+        if columns[MEAN][row] is not None:
+            name = ", ".join(f"{axis.rpartition('.')[2]} {columns[axis][row]}" for axis in others)
+            lines.setdefault(name, []).append(row)
+    if len(lines) > _LINES:
+        lines = {name: lines[name] for name in list(lines)[:_LINES]}
+    numbers = quantities(columns[x])
+    title = x if numbers is None or not numbers[1] else f"{x} ({numbers[1]})"
+    figures = {}
+    for key, y in _Y.items():
+        curves = {
+            name: (
+                [columns[x][row] if numbers is None else numbers[0][row] for row in rows],
+                [columns[key][row] for row in rows],
+            )
+            for name, rows in lines.items()
+        }
+        curves = {name: _sorted(curve) for name, curve in curves.items()} if numbers else curves
+        figures[key.replace(".", "-")] = _figure(curves, y, plots.titled(title, **_doubling(numbers)), y)
+    loaded = {
+        name: ([columns[BANDWIDTH][row] for row in rows], [columns[MEAN][row] for row in rows])
+        for name, rows in lines.items()
+    }
+    figures["loaded"] = _figure(loaded, "Latency against bandwidth", plots.titled(_Y[BANDWIDTH]), _Y[MEAN])
+    return figures
+
+
+def _doubling(numbers: tuple[list[float], str] | None) -> dict[str, Any]:
+    """A logarithmic axis with a mark at each value, for values that grow by factors."""
+    values = sorted(set(numbers[0])) if numbers else []
+    if len(values) < 3 or values[0] <= 0 or values[-1] < 16 * values[0] or len(values) > _LINES:
+        return {}
+    return {"type": "log", "tickvals": values, "ticktext": [f"{value:g}" for value in values]}
+
+
+def _figure(curves: dict[str, Any], title: str, x: dict[str, Any], y: str) -> plots.Figure:
+    figure = plots.lines(
+        curves,
+        title,
+        {**x, "showgrid": True},
+        plots.titled(y, rangemode="tozero", showgrid=True),
+        markers=True,
+    )
+    figure["layout"]["showlegend"] = len(curves) > 1
+    return figure
+
+
+def _sorted(curve: tuple[list[Any], list[Any]]) -> tuple[list[Any], list[Any]]:
+    pairs = sorted(zip(*curve, strict=True), key=lambda pair: pair[0])
+    return [x for x, _ in pairs], [y for _, y in pairs]
+
+
+def axes_of(columns: Columns) -> list[str]:
+    """What is set at the points."""
+    names = list(columns)
+    end = names.index(STATUS[0]) if STATUS[0] in names else names.index("seeds")
+    return names[:end]
+
+
+def quantities(values: Sequence[Any]) -> tuple[list[float], str] | None:
+    """Numbers with the unit that all have in common; None if they are no numbers, or of several units."""
+    found = [re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([A-Za-z/%]*)", str(value)) for value in values]
+    units = {match[2] for match in found if match}
+    if None in found or len(units) != 1:
+        return None
+    numbers = [float(match[1]) for match in found if match]
+    return (numbers, units.pop()) if all(map(math.isfinite, numbers)) else None
+
+
+def _points(columns: Columns) -> str:
+    axes = axes_of(columns)
+    measures = [
+        key
+        for key in ("requests", BANDWIDTH, MEAN, "latency_ns.p50", P99, "latency_ns.max")
+        if key in columns
+    ]
+    names = {BANDWIDTH: "GB/s", MEAN: "mean ns", "latency_ns.p50": "p50", P99: "p99", "latency_ns.max": "max"}
+    count = len(columns["status"])
+    order = sorted(range(count), key=lambda row: columns["status"][row] == "finished")
+    rows = [
+        [
+            *(_set(columns[axis][row]) for axis in axes),
+            Cell(str(columns["status"][row]), look="" if columns["status"][row] == "finished" else "bad"),
+            *(_number(columns[key][row]) for key in measures),
+            Cell(str(columns["error"][row] or ""), look="text"),
+        ]
+        for row in order[:_ROWS]
+    ]
+    head = [
+        *(axis.rpartition(".")[2] for axis in axes),
+        "status",
+        *(names.get(key, key) for key in measures),
+        "why not",
+    ]
+    more = (
+        f'<p class="soft">And {counted(count - _ROWS, "more point")} in results.parquet.</p>'
+        if count > _ROWS
+        else ""
+    )
+    return table(head, rows, caption="Measures of each point; those that did not finish first") + more
+
+
+def _set(value: object) -> Cell:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Cell(str(value), float(value))
+    numbers = quantities([value])
+    return Cell("" if value is None else str(value), numbers[0][0] if numbers else None)
+
+
+def _number(value: float | None) -> Cell:
+    if value is None:
+        return Cell("-")
+    return Cell(f"{value:,}" if isinstance(value, int) else significant(value, 4), float(value))

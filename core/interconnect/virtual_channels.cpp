@@ -139,10 +139,31 @@ Feeder* VirtualChannels::pick_among(std::uint64_t lanes) {
 Feeder* VirtualChannels::pick() {
   if (can_go_ == 0) return nullptr;
   if (arbiter_) return pick_among(can_go_);
-  const std::uint64_t rest = can_go_ >> turn_ << turn_;
-  const auto lane = static_cast<Lane>(std::countr_zero(rest != 0 ? rest : can_go_));
+  const Lane lane = next();
   served(lane);
   return pick_of(lane);
+}
+
+// Classes take turns, and within a class who asked first, whichever its virtual channel: a class that uses more of these has no
+// more of the wire.
+Lane VirtualChannels::next() const {
+  std::uint64_t classes = can_go_;
+  if (lanes_ > kChannelCount) [[unlikely]] {
+    for (unsigned first = kChannelCount; first < lanes_; first += kChannelCount) classes |= can_go_ >> first;
+    classes &= (std::uint64_t{1} << kChannelCount) - 1;
+  }
+  const std::uint64_t rest = classes >> turn_ << turn_;
+  const auto which = static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : classes));
+  if (lanes_ == kChannelCount) [[likely]]
+    return static_cast<Lane>(which);
+  Lane chosen = 0;
+  Time earliest = Time::max();
+  for (unsigned lane = which; lane < lanes_; lane += kChannelCount) {
+    if ((can_go_ >> lane & 1U) == 0 || channels_[lane].waits.first()->since() >= earliest) continue;
+    earliest = channels_[lane].waits.first()->since();
+    chosen = static_cast<Lane>(lane);
+  }
+  return chosen;
 }
 
 void VirtualChannels::use_credit(Message& message, Time now) {
@@ -232,7 +253,12 @@ void VirtualChannels::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
   }
 }
 
-std::uint32_t VirtualChannels::credits_in_use(Channel which) { return channel(which).in_use(kernel_.now()); }
+std::uint32_t VirtualChannels::credits_in_use(Channel which) {
+  std::uint32_t used = 0;
+  for (unsigned lane = lane_of(which); lane < lanes_; lane += kChannelCount)
+    used += channels_[lane].in_use(kernel_.now());
+  return used;
+}
 
 void VirtualChannels::give_back(Channel which, Time now) {
   if (CreditLine* line = channel(which).credit_line()) line->take_back(now);

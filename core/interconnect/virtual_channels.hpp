@@ -138,7 +138,11 @@ class VirtualChannels final : public EventHandler {
   Time credit_blocked(Channel which) const { return blocked_in_window_[static_cast<std::size_t>(which)]; }
 
  private:
-  void served(Lane lane) { turn_ = lane + 1U == lanes_ ? 0 : lane + 1U; }
+  Lane next() const;
+  void served(Lane lane) {
+    const auto which = static_cast<unsigned>(class_of(lane));
+    turn_ = which + 1 == kChannelCount ? 0 : which + 1;
+  }
   Feeder* choose(std::uint64_t lanes);
   Time starved_clock(Channel which, Time now);
 
@@ -146,7 +150,7 @@ class VirtualChannels final : public EventHandler {
   Kernel& kernel_;
   WireServer& server_;
   std::uint64_t can_go_ = 0;
-  unsigned turn_ = 0;  // the lane after the one served last
+  unsigned turn_ = 0;  // the class after the one served last
   unsigned lanes_;
   bool closed_ = false;           // the link has failed, and messages are to leave by others
   bool may_bypass_ = true;        // the arbiter need not see a message that is alone

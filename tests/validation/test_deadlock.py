@@ -109,9 +109,9 @@ FABRICS: list[tuple[str, Spec]] = [
 ]
 
 
-def saturated(kind: str, shape: Spec, routing: str, channels: int) -> float | None:
+def saturated(kind: str, shape: Spec, routing: str, channels: int, credits: int = 4) -> float | None:
     """Bandwidth of a fabric with few buffers; none: it deadlocks."""
-    link = {"bandwidth": "8GB/s", "credits": 4}
+    link = {"bandwidth": "8GB/s", "credits": credits}
     spec = generated(
         kind,
         {"requests": 2000, "footprint": "16MiB", "reads": 0.0, "size": "64B"},
@@ -139,6 +139,17 @@ def test_more_virtual_channels_cost_no_bandwidth_and_gain_some(kind: str, shape:
     assert rates[-1] > 1.05 * rates[0]
     proven = [rate for rate in rates if rate]
     assert kind == "hypercube" or proven[-1] > 1.2 * proven[0]
+
+
+def test_virtual_channels_take_nothing_from_classes_that_use_fewer() -> None:
+    """A class has its turn at a port however many of its virtual channels have messages.
+
+    With room for all they are of no use.
+    """
+    shape = {"switches_per_group": 3, "global_links": 1, "devices_per_switch": 2}
+    rates = [saturated("dragonfly", shape, "deterministic", channels, 64) for channels in range(1, 5)]
+    assert rates[0]
+    assert rates == pytest.approx([rates[0]] * 4, rel=0.05)
 
 
 def test_virtual_channels_that_nobody_tells_apart_are_noted() -> None:

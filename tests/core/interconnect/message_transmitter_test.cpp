@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -149,12 +150,12 @@ class Backlog final : public Feeder {
     const bool first = queue_.empty();
     end_.stamp(message);
     queue_.push(message);
-    if (first) end_.ask(*this, message.channel);
+    if (first) end_.ask(*this, lane_of(message));
   }
   Message& head() override { return queue_.front(); }
   void taken(Time) override {
     queue_.pop();
-    if (!queue_.empty()) end_.ask(*this, queue_.front().channel);
+    if (!queue_.empty()) end_.ask(*this, lane_of(queue_.front()));
   }
 
  private:
@@ -207,6 +208,58 @@ TEST(MessageTransmitter, RoundRobinIsFairAmongClasses) {
     ASSERT_NE(channel(i), channel(i + 2));
     ASSERT_NE(channel(i + 1), channel(i + 2));
   }
+}
+
+// However many of its virtual channels have messages, a class has its turn and no more.
+TEST(MessageTransmitter, VirtualChannelsShareTheTurnsOfTheirClass) {
+  Kernel kernel;
+  Probe a(kernel, "a");
+  Probe b(kernel, "b");
+  QueuedLink link(kernel, a, b, {.bandwidth = kTenPerByte, .virtual_channels = 3});
+  Messages messages;
+  std::deque<Backlog> queues;
+  for (int i = 0; i < 4; ++i) queues.emplace_back(a, link.a_to_b);
+  for (int i = 0; i < 60; ++i) {
+    queues[3].add(messages.make(Opcode::kCmp));
+    Message& write = messages.make(Opcode::kMemWr);
+    write.virtual_channel = static_cast<std::uint8_t>(i % 3);
+    queues[write.virtual_channel].add(write);
+  }
+  kernel.run(Time::max(), kAllEvents);
+  ASSERT_EQ(b.arrivals.size(), 120U);
+  const auto at = [&](std::size_t k) -> const Message& { return *b.arrivals[k].message; };
+  for (std::size_t i = 0; i + 2 <= 120; i += 2) ASSERT_NE(at(i).channel, at(i + 1).channel) << i;
+  std::vector<unsigned> writes;
+  for (std::size_t i = 0; i < 120; ++i) {
+    if (at(i).opcode == Opcode::kMemWr) writes.push_back(at(i).virtual_channel);
+  }
+  // At the first instant all ask at once; later whoever was served last asks last.
+  for (std::size_t i = 1; i + 5 <= writes.size(); ++i) {
+    const auto from = writes.begin() + static_cast<std::ptrdiff_t>(i);
+    EXPECT_EQ(std::set<unsigned>(from, from + 3).size(), 3U) << i;
+  }
+}
+
+// What a strategy that routes by load is told: the buffers that are taken, whichever virtual channel has them.
+TEST(MessageTransmitter, ItsLoadCountsTheBuffersOfAllVirtualChannels) {
+  Kernel kernel;
+  Probe a(kernel, "a");
+  Probe b(kernel, "b");
+  b.hoards();
+  QueuedLink link(kernel, a, b,
+                  {.bandwidth = kTenPerByte, .credits = ClassCredits(4), .virtual_channels = 3});
+  Messages messages;
+  std::deque<Backlog> queues;
+  for (int i = 0; i < 3; ++i) queues.emplace_back(a, link.a_to_b);
+  for (int i = 0; i < 5; ++i) {
+    Message& write = messages.make(Opcode::kMemWr);
+    write.virtual_channel = static_cast<std::uint8_t>(i % 3);
+    queues[write.virtual_channel].add(write);
+  }
+  kernel.run(Time::max(), kAllEvents);
+  ASSERT_EQ(b.arrivals.size(), 5U);
+  EXPECT_EQ(link.a_to_b.load(Channel::kM2SRwD), 5U);
+  EXPECT_EQ(link.a_to_b.load(Channel::kM2SReq), 0U);
 }
 
 TEST(MessageTransmitter, AgePicksTheOldestRequestOfAnyQueueAndClass) {

@@ -58,6 +58,7 @@ struct LinkOf {
   ClassCredits credits{};
   std::unique_ptr<Arbiter> (*arbiter)(const ArbitrationContext& context) = nullptr;  ///< null: turns
   bool shared = false;                                                               ///< half duplex
+  unsigned virtual_channels = 1;                                                     ///< of each class
 };
 
 inline LinkPath::Setup path_of(const LinkOf& link, Component& from, Component& to, unsigned direction = 0,
@@ -81,7 +82,7 @@ class QueuedLink {
   QueuedLink(Kernel& kernel, Probe& a, Probe& b, const LinkOf& link)
       : a_to_b(kernel, path_of(link, a, b, 0)),
         b_to_a(kernel, path_of(link, b, a, 1, link.shared ? &a_to_b.path() : nullptr)) {
-    const VirtualChannels::Setup setup{link.credits, link.port_delays + link.delay};
+    const VirtualChannels::Setup setup{link.credits, link.port_delays + link.delay, link.virtual_channels};
     for (LinkEnd* end : {&a_to_b, &b_to_a}) {
       end->set_transmitter(kernel.arena().make<MessageTransmitter>(end->path(), setup));
       if (link.arbiter)

@@ -8,9 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import PROGRAM, Browser
+from topologies import TOPOLOGIES, graph
 
 import cxloom as cx
+from cxloom.draw.picture import picture
+from cxloom.report.outcome import read_outcome, write_outcome
+from cxloom.report.page import Section, document, system_map
 from cxloom.report.run_page import run_page
+from cxloom.report.study_page import study_page
+from cxloom.study import read, run_study
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no chromium: scripts/bootstrap.sh browser")
 PHONE = {"width": 390, "height": 844}
@@ -194,6 +200,36 @@ def test_text_is_legible_in_both_colours(browser: Browser, page: Path) -> None:
     for dark in (False, True):
         browser.open(page, dark=dark)
         assert browser.value(program) >= 4.5
+
+
+def test_the_page_of_a_study_and_a_map_of_many_devices_open_without_a_word(
+    browser: Browser, tmp_path: Path
+) -> None:
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        "title: A ring\n"
+        "system:\n"
+        "  topology: {kind: ring, switches: 4, switch: {kind: switch, port_bandwidth: 16GB/s}}\n"
+        "  workload: {'host*': {pattern: random, requests: 50}}\n"
+        "sweep: {'devices.host*.queue': [1, 4]}\n"
+        "expect:\n"
+        "  - {measure: latency_ns.mean, least: 1, source: time}\n"
+        "  - {measure: requests, value: 100, tolerance: 20%, source: counting}\n"
+        "table: {queue: 'devices.host*.queue', ns: latency_ns.mean}\n"
+        "plot: {x: queue, y: ns}\n"
+    )
+    write_outcome(run_study(read(study), jobs=1), tmp_path)
+    pages = {"study": study_page(read_outcome(tmp_path), tmp_path)}
+    drawn = picture(graph(TOPOLOGIES["spine-leaf-of-496"]))
+    pages["map"] = document("Many", "", [Section("system", "", system_map(drawn))])
+    for name, text in pages.items():
+        (tmp_path / f"{name}.html").write_text(text, encoding="utf-8")
+        browser.open(tmp_path / f"{name}.html", **PHONE)
+        assert browser.said == []
+        assert fits(browser)
+        assert ink(browser.picture()) > 0.01
+    browser.hover("[data-tip^='host[0-13]']")
+    browser.wait("document.querySelector('#tip').textContent === 'host[0-13]: 14 x host'")
 
 
 def test_what_is_asked_for_and_what_goes_wrong_is_noticed(browser: Browser, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cxloom.errors import InputError
 from cxloom.filenames import file_name
+from cxloom.spec import paths
 from cxloom.spec.resolve import Template
 from cxloom.sweeping import draw as draws
 from cxloom.sweeping import rows, space
@@ -62,11 +63,10 @@ def settings_of(
 def seed_of(template: Template) -> object:
     """The seed that a spec sets, if it can be told before anything else is set."""
     try:
-        run = template.resolve().root.get("run")
+        seed, missing = paths.follow(template.resolve().root, space.SEED)
     except InputError:
         return None
-    seed = run.get("seed") if run is not None else None
-    return None if seed is None else seed.value
+    return None if missing else seed.value
 
 
 def engine_of(

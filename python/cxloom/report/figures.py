@@ -19,7 +19,7 @@ from cxloom.report.series import series_of
 from cxloom.report.sweep_page import figures_of
 from cxloom.results import Result
 from cxloom.study.plots import Stack
-from cxloom.sweeping.sweep import SweepResult
+from cxloom.sweeping.result import SweepResult
 
 _WIDTH = 6.5
 

@@ -88,7 +88,7 @@ def of_collection(title: str, about: str, folders: Mapping[str, Path], place: Pa
 
 def of_sweep(folder: Path) -> Pages:
     """Of what ``cxloom sweep`` wrote."""
-    from cxloom.sweeping.sweep import SweepResult
+    from cxloom.sweeping.result import SweepResult
 
     result = SweepResult.load(str(folder))
 

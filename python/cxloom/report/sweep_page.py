@@ -15,7 +15,7 @@ from cxloom.report.numbers import significant
 from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
 from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.manifest import read
-from cxloom.sweeping.sweep import SweepResult
+from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.table import STATUS, Columns
 from cxloom.words import counted
 

@@ -153,17 +153,22 @@ class _Values:
 
     def expected(self, expectation: Expectation, index: int) -> float | None:
         """What an expectation is about, None if the quick form lacks a point of it."""
-        study = self._study
+        chain: list[int | None] = [index]
         if expectation.along is not None:
-            chain = [self._known(expectation, at) for at in _chain(study, expectation, index)]
-            steps = [after / before for before, after in itertools.pairwise(chain)]
+            chain = [*_chain(self._study, expectation, index)]
+        elif expectation.relative_to is not None:
+            chain = [_at(self._study, index, expectation.relative_to), index]
+        found = [None if at is None else self.number(expectation.measure, at) for at in chain]
+        known = [value for value in found if value is not None]
+        if len(known) < len(found):
+            if self._study.quick:
+                return None
+            problem = f"the measure '{expectation.measure}' has no value"
+            raise expectation.place.error(f"{problem}: nothing of it happened at one of its points")
+        steps = [after / before for before, after in itertools.pairwise(known)]
+        if expectation.along is not None:
             return (min if expectation.rises else max)(steps, default=None)
-        if expectation.relative_to is None:
-            return self._known(expectation, index)
-        reference = _at(study, index, expectation.relative_to)
-        if reference is None:
-            return None
-        return self._known(expectation, index) / self._known(expectation, reference)
+        return steps[0] if steps else known[0]
 
     def number(self, what: str, index: int) -> float | None:
         """A measure, or a derived one; None where it has no value."""
@@ -186,13 +191,6 @@ class _Values:
                 None
             ]
         return [self.number(operand.measure, at)]
-
-    def _known(self, expectation: Expectation, index: int) -> float:
-        value = self.number(expectation.measure, index)
-        if value is None:
-            problem = f"the measure '{expectation.measure}' has no value"
-            raise expectation.place.error(f"{problem}: nothing of it happened at one of its points")
-        return value
 
 
 def _indices(study: Study, expectation: Expectation) -> list[int]:

@@ -1,0 +1,64 @@
+"""The programs whose traces the studies replay: they build without warnings, repeat, and check themselves."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cxloom.study.shipped import find
+from cxloom.trace.info import info
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = ROOT / "examples" / "programs"
+TRACES = ROOT / "studies" / "esf" / "traces"
+SMALL = {
+    "btree": ["3000", "3000"],
+    "linear": ["1500", "400"],
+    "keyvalue": ["1000", "4000"],
+    "transactions": ["1000", "1000"],
+    "crosssection": ["8", "200", "1000"],
+    "mincostflow": ["500", "2000", "5"],
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    folder = tmp_path_factory.mktemp("programs")
+    subprocess.run(["make", "-s", "-C", PROGRAMS, f"BUILD={folder}", "all"], check=True)
+    return folder
+
+
+def run(built: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([built / name, *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_program_repeats_and_is_right(built: Path, name: str) -> None:
+    first, second = (run(built, name, *SMALL[name]) for _ in range(2))
+    assert first.returncode == 0, first.stdout
+    assert first.stdout == second.stdout
+    assert first.stdout.startswith(f"{name}: ")
+    for wrong in ("0", "-3", "many"):
+        refused = run(built, name, wrong)
+        assert refused.returncode == 2
+        assert "not a whole number" in refused.stderr
+
+
+def test_the_seed_changes_what_comes_out(built: Path) -> None:
+    costs = {run(built, "mincostflow", *SMALL["mincostflow"], seed).stdout for seed in ("1", "2", "3")}
+    assert len(costs) == 3
+
+
+@pytest.mark.parametrize("name", [*SMALL, "compiler"])
+def test_the_slice_of_a_trace_is_small_and_has_both_kinds(name: str) -> None:
+    path = TRACES / f"{name}.parquet"
+    assert path.stat().st_size < 300_000
+    found = info(path)
+    assert found.accesses == 40_000
+    assert 0 < found.reads < 40_000
+    assert find("esf/traces").parent == path.parent.parent

@@ -387,3 +387,22 @@ def test_a_disk_that_is_full_is_said(spec: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("cxloom.sweeping.store.Store.prepare", lambda self: self.folder.symlink_to("/proc"))
     with pytest.raises(InputError, match="results cannot be written here"):
         found.carry_out(Poisoned(template, "run.seed", []), Supervisor(1))
+
+
+def test_a_path_that_matches_at_some_points_is_refused_at_the_others() -> None:
+    """What a topology takes depends on its kind: a path is wrong beforehand only if it is wrong everywhere."""
+    system = cx.System.from_yaml(
+        "topology: {kind: chain, switches: 4}\n"
+        'workload: {"host*": {pattern: random, requests: 5, footprint: 1MiB}}\nrun: {warmup: 0}\n'
+    )
+    fitting = [
+        {"topology": {"kind": "ring", "switches": 4}},
+        {"topology": {"kind": "spine-leaf", "leaves": 2, "spines": 1, "devices_per_leaf": 2}},
+    ]
+    result = cx.sweep(system, {"topology": [each["topology"] for each in fitting], "topology.leaves": [2, 4]})
+    assert result.statuses == ["refused", "refused", "finished", "finished"]
+    assert "leaves" in (result.errors[0] or "")
+    hosts = [len((result.summary(index) or {})["per_requester"]) for index in (2, 3)]
+    assert hosts[1] == 2 * hosts[0]
+    with pytest.raises(InputError, match="leafs"):
+        cx.sweep(system, {"topology": [each["topology"] for each in fitting], "topology.leafs": [2, 4]})

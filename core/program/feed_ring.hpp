@@ -1,0 +1,57 @@
+// The memory that a program under an emulator and cxloom share: a control page, and rings of words with one writer and one
+// reader each. A ring is a file in a private folder, mapped by both; no descriptor stays open, whatever the program closes.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace cxloom {
+
+inline constexpr std::uint32_t kFeedVersion = 1;
+
+/// The first page of the folder's file "control".
+struct FeedControl {
+  static constexpr std::uint64_t kMark = 0x6378'6C6F'6F6D'6331;
+
+  std::uint64_t mark = 0;
+  std::uint32_t version = 0;
+  std::uint32_t reader = 0;         ///< process of the reader; without it the writers go on and tell nothing
+  std::uint32_t thread_words = 0;   ///< of the ring of a thread; a power of two
+  std::uint32_t process_words = 0;  ///< of the ring of a process
+  std::atomic<std::uint32_t> rings{0};  ///< how many there are; the next one is called by this number
+  std::atomic<std::uint32_t> stop{0};   ///< the reader has enough: writers no longer wait for it
+  std::atomic<std::uint32_t> failures{0};
+  std::atomic<std::uint32_t> failed{0};   ///< `failure` is written
+  std::atomic<std::uint32_t> escaped{0};  ///< processes that went on outside of the emulator
+  char failure[512] = {};                 ///< what went wrong first, a sentence
+};
+inline constexpr std::size_t kFeedControlBytes = 4096;
+static_assert(sizeof(FeedControl) <= kFeedControlBytes);
+
+/// In front of the words of a ring. Whoever writes changes the second line, whoever reads the third.
+struct FeedRingHead {
+  static constexpr std::uint64_t kMark = 0x6378'6C6F'6F6D'7231;
+  /// The ring of a process says what its blocks are; that of a thread says what it does with those of its process.
+  enum Kind : std::uint32_t { kProcess = 1, kThread = 2 };
+
+  std::atomic<std::uint64_t> mark{0};  ///< written last: the rest of this line is valid
+  std::uint32_t kind = 0;
+  std::uint32_t words = 0;
+  std::uint32_t process = 0;    ///< number of the ring of its process
+  std::uint32_t parent = 0;     ///< of a process: whose fork it is; itself if of nobody
+  std::uint32_t inherited = 0;  ///< of a fork: the blocks below this number are its parent's
+  std::uint32_t pid = 0;
+
+  /// Words written so far. The writer stores it with every record, so that nothing is lost when it is killed.
+  alignas(64) std::atomic<std::uint64_t> written{0};
+  std::atomic<std::uint32_t> closed{0};  ///< nothing will follow
+  std::atomic<std::uint32_t> forks{0};   ///< of a process: how many were begun
+
+  alignas(64) std::atomic<std::uint64_t> read{0};
+};
+inline constexpr std::size_t kFeedHeadBytes = 4096;
+static_assert(sizeof(FeedRingHead) <= kFeedHeadBytes);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+}  // namespace cxloom

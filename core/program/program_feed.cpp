@@ -1,0 +1,371 @@
+#include "program/program_feed.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/error.hpp"
+#include "program/feed_record.hpp"
+
+namespace cxloom {
+
+namespace {
+
+constexpr std::uint64_t kTurn = 2048;             // records of a thread before the next one has its turn
+constexpr std::size_t kMostAccesses = 1U << 16U;  // of one run through a block: XSAVE has some hundred
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw SimulationError("what the emulator tells about the program cannot be: " + what);
+}
+
+// Null if the file is not there.
+SharedPages map_file(const std::string& name) {
+  const int file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);  // NOLINT(cppcoreguidelines-pro-type-vararg)
+  if (file < 0) return {};
+  struct stat status{};
+  void* memory = MAP_FAILED;
+  std::size_t bytes = 0;
+  if (fstat(file, &status) == 0 && status.st_size > 0) {
+    bytes = static_cast<std::size_t>(status.st_size);
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
+  ::close(file);
+  if (memory == MAP_FAILED) return {};
+  return {memory, bytes};
+}
+
+BlockInstruction instruction_of(const std::uint64_t* words) {
+  BlockInstruction result;
+  result.address_reads = words[0];
+  result.data_reads = words[1];
+  result.data_writes = words[2];
+  result.pointer_writes = words[3];
+  const std::uint64_t rest = words[4];
+  const auto kind = static_cast<std::uint8_t>(rest);
+  result.length = static_cast<std::uint8_t>(rest >> 8U);
+  result.operand_bytes = static_cast<std::uint16_t>(rest >> 16U);
+  result.flags = static_cast<std::uint16_t>(rest >> 32U);
+  if (kind >= kInstructionClasses || result.length == 0 || result.flags > BlockInstruction::kAllFlags ||
+      rest >> 48U != 0) {
+    refuse("an instruction of no known class");
+  }
+  result.kind = static_cast<InstructionClass>(kind);
+  return result;
+}
+
+}  // namespace
+
+SharedPages::SharedPages(SharedPages&& other) noexcept
+    : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+SharedPages& SharedPages::operator=(SharedPages&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+SharedPages::~SharedPages() {
+  if (memory_ != nullptr) munmap(memory_, bytes_);
+}
+
+struct ProgramFeed::Process {
+  SharedPages pages;
+  std::uint32_t ring = 0;
+  std::uint32_t number = 0;
+  std::uint32_t forks_seen = 0;
+  std::vector<std::shared_ptr<const ProgramBlock>> blocks;
+
+  FeedRingHead& head() const { return *static_cast<FeedRingHead*>(pages.at(0)); }
+  const std::uint64_t* words() const { return static_cast<const std::uint64_t*>(pages.at(kFeedHeadBytes)); }
+};
+
+struct ProgramFeed::Thread {
+  SharedPages pages;
+  std::shared_ptr<Process> process;
+  ProgramThread who;
+  std::uint64_t at = 0;  // words read
+  const ProgramBlock* block = nullptr;
+  bool continued = false;
+  std::vector<ProgramAccess> accesses;  // of the block at hand
+
+  FeedRingHead& head() const { return *static_cast<FeedRingHead*>(pages.at(0)); }
+  const std::uint64_t* words() const { return static_cast<const std::uint64_t*>(pages.at(kFeedHeadBytes)); }
+};
+
+ProgramFeed::ProgramFeed(std::string folder, const Sizes& sizes) : folder_(std::move(folder)), sizes_(sizes) {
+  ensure(std::has_single_bit(sizes.thread_words) && std::has_single_bit(sizes.process_words) &&
+             sizes.process_words >=
+                 block_form::kHeadWords + block_form::kInstructionWords * feed::kMostInstructions,
+         "rings of another size than a power of two, or too small for a block");
+  const std::string name = folder_ + "/control";
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
+  const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  int error = file < 0 ? errno : posix_fallocate(file, 0, kFeedControlBytes);
+  if (file >= 0) ::close(file);
+  if (error == 0) {
+    control_ = map_file(name);
+    if (control_.bytes() < kFeedControlBytes) error = errno;
+  }
+  if (error != 0) {
+    throw InputError({"no memory to share with the program",
+                      std::string(std::strerror(error)),
+                      "a temporary folder with some room",
+                      {}},
+                     name);
+  }
+  auto* const control = new (control_.at(0)) FeedControl;
+  control->mark = FeedControl::kMark;
+  control->version = kFeedVersion;
+  control->reader = static_cast<std::uint32_t>(getpid());
+  control->thread_words = sizes.thread_words;
+  control->process_words = sizes.process_words;
+}
+
+ProgramFeed::~ProgramFeed() { stop(); }
+
+void ProgramFeed::stop() { control().stop.store(1); }
+
+std::string ProgramFeed::failure() const {
+  if (control().failed.load(std::memory_order_acquire) == 0) return {};
+  const char* const text = control().failure;
+  return {text, strnlen(text, sizeof(FeedControl::failure))};
+}
+
+std::vector<std::uint32_t> ProgramFeed::living() const {
+  std::vector<std::uint32_t> result;
+  for (const auto& process : processes_) {
+    if (process->head().closed.load() == 0) result.push_back(process->head().pid);
+  }
+  return result;
+}
+
+std::string ProgramFeed::name_of(std::uint32_t ring) const { return folder_ + "/" + std::to_string(ring); }
+
+std::uint64_t ProgramFeed::read(ProgramSink& sink, std::uint64_t most) {
+  std::uint64_t count = 0;
+  std::uint64_t before = 0;
+  do {
+    before = count;
+    discover(sink);
+    // What is read here may begin threads, so not by iterator.
+    for (std::size_t i = 0; i < threads_.size() && !sink.complete(); ++i) {
+      count += read_thread(*threads_[i], sink);
+    }
+    // A writer of blocks may wait for room, and holds up all threads of its process.
+    for (const auto& process : processes_) read_blocks(*process);
+    drop_ended(sink);
+  } while (count != before && count < most && !sink.complete());
+  words_ += count;
+  return count;
+}
+
+void ProgramFeed::finish(ProgramSink& sink) {
+  for (const auto& thread : threads_) {
+    deliver(*thread, sink);
+    sink.thread_ends(thread->who);
+  }
+  threads_.clear();
+}
+
+void ProgramFeed::discover(ProgramSink& sink) {
+  const std::uint32_t rings = control().rings.load(std::memory_order_acquire);
+  if (rings == announced_ && unopened_.empty()) return;
+  for (; announced_ < rings; ++announced_) unopened_.push_back(announced_);
+  std::erase_if(unopened_, [&](std::uint32_t number) { return open_ring(number, sink); });
+}
+
+bool ProgramFeed::open_ring(std::uint32_t number, ProgramSink& sink) {
+  SharedPages pages = map_file(name_of(number));
+  if (pages.bytes() < kFeedHeadBytes) return false;
+  const auto& head = *static_cast<const FeedRingHead*>(pages.at(0));
+  if (head.mark.load(std::memory_order_acquire) != FeedRingHead::kMark) return false;
+  const bool process = head.kind == FeedRingHead::kProcess;
+  if ((!process && head.kind != FeedRingHead::kThread) ||
+      head.words != (process ? sizes_.process_words : sizes_.thread_words) ||
+      pages.bytes() < kFeedHeadBytes + std::size_t{head.words} * sizeof(std::uint64_t)) {
+    refuse("a ring of another size or kind");
+  }
+  ::unlink(name_of(number).c_str());  // both have it mapped: nobody needs its name
+  if (process) {
+    begin_process(number, std::move(pages));
+  } else {
+    begin_thread(number, std::move(pages), sink);
+  }
+  return true;
+}
+
+void ProgramFeed::begin_process(std::uint32_t number, SharedPages pages) {
+  auto process = std::make_shared<Process>();
+  process->pages = std::move(pages);
+  process->ring = number;
+  process->number = next_process_++;
+  const FeedRingHead& head = process->head();
+  if (head.parent != number) {
+    Process* const parent = process_of_ring(head.parent);
+    if (parent == nullptr) refuse("a fork of no process");
+    read_blocks(*parent);
+    if (head.inherited > parent->blocks.size()) refuse("a fork that knows more blocks than its parent");
+    process->blocks.assign(parent->blocks.begin(), parent->blocks.begin() + head.inherited);
+    ++parent->forks_seen;
+  }
+  processes_.push_back(std::move(process));
+}
+
+void ProgramFeed::begin_thread(std::uint32_t number, SharedPages pages, ProgramSink& sink) {
+  auto thread = std::make_unique<Thread>();
+  thread->pages = std::move(pages);
+  const std::uint32_t ring = thread->head().process;
+  const auto process = std::find_if(processes_.begin(), processes_.end(),
+                                    [&](const auto& candidate) { return candidate->ring == ring; });
+  if (process == processes_.end()) refuse("thread " + std::to_string(number) + " of no process");
+  thread->process = *process;
+  thread->who = {next_thread_++, (*process)->number};
+  sink.thread_begins(thread->who);
+  threads_.push_back(std::move(thread));
+}
+
+ProgramFeed::Process* ProgramFeed::process_of_ring(std::uint32_t ring) {
+  for (const auto& process : processes_) {
+    if (process->ring == ring) return process.get();
+  }
+  return nullptr;
+}
+
+void ProgramFeed::read_blocks(Process& process) {
+  FeedRingHead& head = process.head();
+  std::uint64_t at = head.read.load(std::memory_order_relaxed);
+  const std::uint64_t written = head.written.load(std::memory_order_acquire);
+  if (at == written) return;
+  const std::uint64_t mask = head.words - 1;
+  const std::uint64_t* const words = process.words();
+  if (written - at > head.words) refuse("more words than there is room for");
+  while (at != written) {
+    const std::uint64_t first = words[at & mask];
+    const auto count = static_cast<std::uint32_t>(first >> 32U & 0xFFFFU);
+    const std::uint64_t length =
+        block_form::kHeadWords + std::uint64_t{block_form::kInstructionWords} * count;
+    if (first >> 48U != block_form::kMark || static_cast<std::uint32_t>(first) != process.blocks.size() ||
+        count == 0 || count > feed::kMostInstructions || length > written - at) {
+      refuse("a block out of order");
+    }
+    auto block = std::make_shared<ProgramBlock>();
+    block->address = block->last = words[(at + 1) & mask];
+    block->instructions.reserve(count);
+    at += block_form::kHeadWords;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint64_t parts[block_form::kInstructionWords];
+      for (std::uint64_t& part : parts) part = words[at++ & mask];
+      const BlockInstruction instruction = instruction_of(parts);
+      if (i != 0) block->last += block->instructions.back().length;
+      block->marks |= instruction.has(BlockInstruction::kRegionBegin | BlockInstruction::kRegionEnd |
+                                      BlockInstruction::kRegionEntry);
+      block->instructions.push_back(instruction);
+    }
+    block->repeats = block->instructions.front().has(BlockInstruction::kRepeated);
+    process.blocks.push_back(std::move(block));
+  }
+  head.read.store(at, std::memory_order_release);
+}
+
+std::uint64_t ProgramFeed::read_thread(Thread& thread, ProgramSink& sink) {
+  FeedRingHead& head = thread.head();
+  const std::uint64_t written = head.written.load(std::memory_order_acquire);
+  const std::uint64_t mask = head.words - 1;
+  if (written - thread.at > head.words) refuse("more records than there is room for");
+  const std::uint64_t begin = thread.at;
+  const std::uint64_t end = begin + std::min(kTurn, written - begin);
+  const std::uint64_t* const words = thread.words();
+  for (std::uint64_t at = begin; at != end; ++at) {
+    const std::uint64_t record = words[at & mask];
+    if (!feed::is_event(record)) {
+      access(thread, record);
+      continue;
+    }
+    switch (feed::event_kind(record)) {
+      case FeedEvent::kBlock: enter(thread, feed::payload(record), sink); break;
+      case FeedEvent::kSystemCall:
+        deliver(thread, sink);
+        sink.system_call(thread.who, static_cast<std::uint32_t>(feed::payload(record)));
+        break;
+      case FeedEvent::kSystemCallEnd:
+        deliver(thread, sink);
+        sink.system_call_ends(thread.who, static_cast<std::uint32_t>(feed::payload(record)));
+        break;
+      default: refuse("a record of no known kind");
+    }
+  }
+  thread.at = end;
+  head.read.store(end, std::memory_order_release);
+  return end - begin;
+}
+
+void ProgramFeed::enter(Thread& thread, std::uint64_t number, ProgramSink& sink) {
+  const ProgramBlock* const before = thread.block;
+  deliver(thread, sink);
+  Process& process = *thread.process;
+  if (number >= process.blocks.size()) {
+    read_blocks(process);  // it was told before it was entered
+    if (number >= process.blocks.size()) refuse("a block that was never described");
+  }
+  thread.block = process.blocks[number].get();
+  // A repeated instruction is entered again for each element, as a block that begins with it.
+  thread.continued = thread.block->repeats && before != nullptr && before->last == thread.block->address;
+}
+
+void ProgramFeed::access(Thread& thread, std::uint64_t record) {
+  const std::uint32_t instruction = feed::instruction(record);
+  if (thread.block == nullptr || instruction >= thread.block->instructions.size() ||
+      !(feed::reads(record) || feed::writes(record))) {
+    refuse("an access of no instruction");
+  }
+  const std::uint64_t address = feed::address(record);
+  const std::uint32_t size = feed::size(record);
+  if (!thread.accesses.empty()) {
+    ProgramAccess& last = thread.accesses.back();
+    if (instruction < last.instruction) refuse("accesses out of the order of their instructions");
+    // The emulator accesses what is wider than eight bytes piece by piece.
+    if (instruction == last.instruction && address == last.address + last.size &&
+        feed::reads(record) == last.reads && feed::writes(record) == last.writes &&
+        last.size + size <= thread.block->instructions[instruction].operand_bytes) {
+      last.size = static_cast<std::uint16_t>(last.size + size);
+      return;
+    }
+    if (thread.accesses.size() >= kMostAccesses) refuse("an instruction without end");
+  }
+  thread.accesses.push_back({address, static_cast<std::uint16_t>(size),
+                             static_cast<std::uint16_t>(instruction), feed::reads(record),
+                             feed::writes(record)});
+}
+
+void ProgramFeed::deliver(Thread& thread, ProgramSink& sink) {
+  if (thread.block == nullptr) return;
+  sink.block(thread.who, *thread.block, thread.accesses, thread.continued);
+  thread.accesses.clear();
+  thread.block = nullptr;
+}
+
+void ProgramFeed::drop_ended(ProgramSink& sink) {
+  std::erase_if(threads_, [&](const std::unique_ptr<Thread>& thread) {
+    if (thread->head().closed.load(std::memory_order_acquire) == 0 ||
+        thread->head().written.load(std::memory_order_acquire) != thread->at) {
+      return false;
+    }
+    deliver(*thread, sink);
+    sink.thread_ends(thread->who);
+    return true;
+  });
+  std::erase_if(processes_, [](const std::shared_ptr<Process>& process) {
+    return process.use_count() == 1 && process->head().closed.load(std::memory_order_acquire) != 0 &&
+           process->head().forks.load(std::memory_order_acquire) <= process->forks_seen;
+  });
+}
+
+}  // namespace cxloom

@@ -1,0 +1,40 @@
+// What a running program does, block by block, for whoever simulates or records it while it runs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "program/block.hpp"
+
+namespace cxloom {
+
+struct ProgramThread {
+  std::uint32_t number = 0;   ///< from 1, over all processes, in the order in which they began
+  std::uint32_t process = 0;  ///< which address space it has: from 0, in the order in which they began
+};
+
+struct ProgramAccess {
+  std::uint64_t address = 0;      ///< virtual, in the space of its process
+  std::uint16_t size = 0;         ///< bytes
+  std::uint16_t instruction = 0;  ///< index of its instruction in the block
+  bool reads = false;
+  bool writes = false;  ///< an atomic operation does both
+};
+
+class ProgramSink {
+ public:
+  virtual ~ProgramSink() = default;
+  /// A thread went through a block, and accessed memory in this order. `continued`: its first instruction is a repeated one
+  /// that goes on, and not another instruction.
+  virtual void block(const ProgramThread& thread, const ProgramBlock& block,
+                     std::span<const ProgramAccess> accesses, bool continued) = 0;
+  virtual void thread_begins(const ProgramThread& /*thread*/) {}
+  virtual void thread_ends(const ProgramThread& /*thread*/) {}
+  /// The thread is in the kernel from the one to the other; `call` is the number that Linux gives it.
+  virtual void system_call(const ProgramThread& /*thread*/, std::uint32_t /*call*/) {}
+  virtual void system_call_ends(const ProgramThread& /*thread*/, std::uint32_t /*call*/) {}
+  /// It wants no more.
+  virtual bool complete() const { return false; }
+};
+
+}  // namespace cxloom

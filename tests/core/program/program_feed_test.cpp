@@ -1,0 +1,347 @@
+#include "program/program_feed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.hpp"
+#include "program/feed_record.hpp"
+#include "program/feed_writer.hpp"
+
+namespace cxloom {
+namespace {
+
+// What the sink was told, as short lines: "1/0 B1000+3 r100:8@1" is thread 1 of process 0 in a block of three instructions, the
+// second of which reads 8 bytes.
+struct Telling : ProgramSink {
+  std::vector<std::string> lines;
+  std::uint64_t instructions = 0;
+  std::uint64_t accesses = 0;
+
+  static std::string name(const ProgramThread& thread) {
+    return std::to_string(thread.number) + "/" + std::to_string(thread.process);
+  }
+  void block(const ProgramThread& thread, const ProgramBlock& block, std::span<const ProgramAccess> all,
+             bool continued) override {
+    std::string line = name(thread) + " B" + std::to_string(block.address) + "+" +
+                       std::to_string(block.instructions.size()) + (continued ? "..." : "");
+    for (const ProgramAccess& access : all) {
+      line += std::string(" ") + (access.reads ? "r" : "") + (access.writes ? "w" : "") +
+              std::to_string(access.address) + ":" + std::to_string(access.size) + "@" +
+              std::to_string(access.instruction);
+    }
+    lines.push_back(line);
+    instructions += block.instructions.size() - (continued ? 1 : 0);
+    accesses += all.size();
+  }
+  void thread_begins(const ProgramThread& thread) override { lines.push_back(name(thread) + " begins"); }
+  void thread_ends(const ProgramThread& thread) override { lines.push_back(name(thread) + " ends"); }
+  void system_call(const ProgramThread& thread, std::uint32_t call) override {
+    lines.push_back(name(thread) + " call " + std::to_string(call));
+  }
+};
+
+class ProgramFeedTest : public testing::Test {
+ protected:
+  ProgramFeedTest() {
+    std::string pattern = testing::TempDir() + "feedXXXXXX";
+    folder_ = mkdtemp(pattern.data());
+    feed_.emplace(folder_, ProgramFeed::Sizes{1U << 10U, 1U << 12U});
+    const int file = ::open((folder_ + "/control").c_str(), O_RDWR);
+    control_ = static_cast<FeedControl*>(
+        mmap(nullptr, kFeedControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+    ::close(file);
+  }
+  ~ProgramFeedTest() override {
+    munmap(control_, kFeedControlBytes);
+    std::filesystem::remove_all(folder_);
+  }
+
+  FeedWriter process(std::uint32_t parent = ~0U, std::uint32_t inherited = 0) {
+    const std::uint32_t number = control_->rings.fetch_add(1);
+    last_process_ = number;
+    FeedWriter writer;
+    EXPECT_EQ(
+        writer.open(folder_.c_str(), *control_,
+                    {FeedRingHead::kProcess, number, number, parent == ~0U ? number : parent, inherited}),
+        0);
+    return writer;
+  }
+  FeedWriter thread(std::uint32_t process) {
+    const std::uint32_t number = control_->rings.fetch_add(1);
+    FeedWriter writer;
+    EXPECT_EQ(writer.open(folder_.c_str(), *control_, {FeedRingHead::kThread, number, process, 0, 0}), 0);
+    return writer;
+  }
+  static void describe(FeedWriter& writer, std::uint32_t number, std::uint64_t address,
+                       const std::vector<BlockInstruction>& instructions) {
+    writer.put(block_form::head(number, static_cast<std::uint32_t>(instructions.size())));
+    writer.put(address);
+    for (const BlockInstruction& instruction : instructions) {
+      std::uint64_t words[block_form::kInstructionWords];
+      block_form::write(instruction, words);
+      for (const std::uint64_t word : words) writer.put(word);
+    }
+  }
+  static BlockInstruction plain(std::uint16_t operand_bytes = 8, std::uint16_t flags = 0) {
+    BlockInstruction result;
+    result.length = 4;
+    result.operand_bytes = operand_bytes;
+    result.flags = flags;
+    return result;
+  }
+  static std::uint64_t enter(std::uint32_t block) { return feed::event(FeedEvent::kBlock, block); }
+  static std::uint64_t load(std::uint32_t instruction, std::uint64_t address, unsigned log2_size = 3) {
+    return feed::access(feed::access_of(instruction), address, log2_size, 1);
+  }
+  static std::uint64_t store(std::uint32_t instruction, std::uint64_t address, unsigned log2_size = 3) {
+    return feed::access(feed::access_of(instruction), address, log2_size, 2);
+  }
+
+  std::string folder_;
+  std::optional<ProgramFeed> feed_;
+  FeedControl* control_ = nullptr;
+  std::uint32_t last_process_ = 0;
+};
+
+TEST_F(ProgramFeedTest, ExpandsBlocksAndTheirAccesses) {
+  FeedWriter blocks = process();
+  FeedWriter one = thread(last_process_);
+  describe(blocks, 0, 100, {plain(), plain(), plain()});
+  describe(blocks, 1, 200, {plain()});
+  for (const std::uint64_t record : {enter(0), load(0, 5000), store(2, 6000, 0), enter(1), enter(0),
+                                     load(1, 7000, 2), feed::event(FeedEvent::kSystemCall, 60)}) {
+    one.put(record);
+  }
+  Telling told;
+  EXPECT_EQ(feed_->read(told, 1000), 7U);
+  EXPECT_EQ(feed_->read(told, 1000), 0U);
+  const std::vector<std::string> expected{"1/0 begins", "1/0 B100+3 r5000:8@0 w6000:1@2", "1/0 B200+1",
+                                          "1/0 B100+3 r7000:4@1", "1/0 call 60"};
+  EXPECT_EQ(told.lines, expected);
+  one.close();
+  feed_->read(told, 1000);
+  EXPECT_EQ(told.lines.back(), "1/0 ends");
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/0"));  // nobody needs the name of a ring that both have
+}
+
+TEST_F(ProgramFeedTest, ABlockIsToldWhenItIsKnownThatNoAccessFollows) {
+  FeedWriter blocks = process();
+  FeedWriter one = thread(last_process_);
+  describe(blocks, 0, 100, {plain()});
+  one.put(enter(0));
+  Telling told;
+  feed_->read(told, 1000);
+  EXPECT_EQ(told.instructions, 0U);
+  one.put(load(0, 5000));
+  feed_->read(told, 1000);
+  EXPECT_EQ(told.instructions, 0U);
+  feed_->finish(told);
+  EXPECT_EQ(told.instructions, 1U);
+  EXPECT_EQ(told.accesses, 1U);
+}
+
+TEST_F(ProgramFeedTest, PiecesOfAWideAccessAreOne) {
+  FeedWriter blocks = process();
+  FeedWriter one = thread(last_process_);
+  describe(blocks, 0, 100, {plain(32), plain(8), plain(16)});
+  one.put(enter(0));
+  for (std::uint64_t piece = 0; piece < 4; ++piece) one.put(load(0, 5000 + 8 * piece));
+  // Two of eight bytes side by side, by an instruction whose operand has eight: a string is compared so.
+  one.put(load(1, 6000));
+  one.put(load(1, 6008));
+  one.put(load(2, 7000));  // two halves that are not side by side: gathered
+  one.put(load(2, 7016));
+  one.put(feed::event(FeedEvent::kSystemCall, 1));
+  Telling told;
+  feed_->read(told, 1000);
+  EXPECT_EQ(told.lines[1], "1/0 B100+3 r5000:32@0 r6000:8@1 r6008:8@1 r7000:8@2 r7016:8@2");
+}
+
+TEST_F(ProgramFeedTest, ARepeatedInstructionCountsOnce) {
+  FeedWriter blocks = process();
+  FeedWriter one = thread(last_process_);
+  const BlockInstruction repeated = plain(1, BlockInstruction::kRepeated);
+  describe(blocks, 0, 100, {plain(), repeated});
+  describe(blocks, 1, 104, {repeated});  // where it is entered for all elements but the first
+  describe(blocks, 2, 108, {plain()});
+  for (const std::uint32_t block : {0, 1, 1, 1, 2, 1, 1, 2}) one.put(enter(block));
+  Telling told;
+  feed_->read(told, 1000);
+  feed_->finish(told);
+  // The first time through: two instructions and one behind; then the repeated one is jumped to: it counts again.
+  EXPECT_EQ(told.instructions, 2U + 1 + 1 + 1);
+}
+
+TEST_F(ProgramFeedTest, ThreadsAndProcessesAreNumberedAsTheyBegin) {
+  FeedWriter first = process();
+  const std::uint32_t parent = last_process_;
+  FeedWriter one = thread(parent);
+  FeedWriter two = thread(parent);
+  describe(first, 0, 100, {plain()});
+  describe(first, 1, 200, {plain()});
+  one.put(enter(0));
+  two.put(enter(1));
+  // A fork knows what its parent had translated, and goes on with numbers of its own.
+  FeedWriter second = process(parent, 2);
+  FeedWriter three = thread(last_process_);
+  describe(first, 2, 300, {plain()});
+  describe(second, 2, 400, {plain()});
+  one.put(enter(2));
+  three.put(enter(0));
+  three.put(enter(2));
+  Telling told;
+  feed_->read(told, 1000);
+  feed_->finish(told);
+  auto count = [&](const char* line) { return std::count(told.lines.begin(), told.lines.end(), line); };
+  EXPECT_EQ(count("1/0 B300+1"), 1);
+  EXPECT_EQ(count("2/0 B200+1"), 1);
+  EXPECT_EQ(count("3/1 B100+1"), 1);
+  EXPECT_EQ(count("3/1 B400+1"), 1);
+  EXPECT_EQ(feed_->threads(), 3U);
+  EXPECT_EQ(feed_->processes(), 2U);
+  EXPECT_EQ(feed_->living().size(), 2U);
+}
+
+TEST_F(ProgramFeedTest, AForkMayOutliveItsParent) {
+  FeedWriter first = process();
+  const std::uint32_t parent = last_process_;
+  FeedWriter one = thread(parent);
+  describe(first, 0, 100, {plain()});
+  one.put(enter(0));
+  first.count_fork();
+  one.close();
+  first.close();
+  Telling told;
+  feed_->read(told, 1000);
+  EXPECT_EQ(feed_->living().size(), 0U);
+  process(parent, 1);
+  FeedWriter two = thread(last_process_);
+  two.put(enter(0));
+  feed_->read(told, 1000);
+  feed_->finish(told);
+  EXPECT_EQ(told.lines.at(told.lines.size() - 2), "2/1 B100+1");
+}
+
+// More than fits into the rings, so that each waits for the other; threads take turns.
+TEST_F(ProgramFeedTest, WritersWaitForRoom) {
+  constexpr std::uint64_t kRounds = 20'000;
+  FeedWriter blocks = process();
+  const std::uint32_t number = last_process_;
+  describe(blocks, 0, 100, {plain(), plain()});
+  auto write = [&](FeedWriter writer) {
+    for (std::uint64_t i = 0; i < 2 * kRounds; ++i) {
+      if (writer.full() && !writer.wait_for(1, *control_)) return;
+      writer.put(i % 2 == 0 ? enter(0) : load(1, 64 * i));
+    }
+    writer.close();
+  };
+  std::thread one(write, thread(number));
+  std::thread two(write, thread(number));
+  Telling told;
+  while (feed_->words() < 4 * kRounds) feed_->read(told, 512);
+  one.join();
+  two.join();
+  feed_->read(told, 1000);
+  EXPECT_EQ(told.accesses, 2 * kRounds);
+  EXPECT_EQ(told.instructions, 4 * kRounds);
+}
+
+TEST_F(ProgramFeedTest, NobodyWaitsForAReaderThatHasEnough) {
+  FeedWriter blocks = process();
+  FeedWriter one = thread(last_process_);
+  describe(blocks, 0, 100, {plain()});
+  while (!one.full()) one.put(enter(0));
+  feed_->stop();
+  EXPECT_FALSE(one.wait_for(1, *control_));
+  one.mute();
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_FALSE(one.full());
+    one.put(enter(0));
+  }
+  one.forget();
+}
+
+TEST_F(ProgramFeedTest, AFolderThatIsInUseIsRefused) {
+  EXPECT_THROW(ProgramFeed{folder_}, InputError);
+  EXPECT_THROW(ProgramFeed{folder_ + "/nowhere"}, InputError);
+}
+
+TEST_F(ProgramFeedTest, TwoRingsOfOneNumberCannotBe) {
+  process();
+  FeedWriter again;
+  EXPECT_EQ(again.open(folder_.c_str(), *control_, {FeedRingHead::kProcess, 0, 0, 0, 0}), EEXIST);
+  EXPECT_FALSE(again.is_open());
+}
+
+// What no writer writes is refused by name.
+class DamagedFeed : public ProgramFeedTest {
+ protected:
+  void refused(const std::vector<std::uint64_t>& records, const std::string& what) {
+    FeedWriter blocks = process();
+    FeedWriter one = thread(last_process_);
+    describe(blocks, 0, 100, {plain(), plain()});
+    for (const std::uint64_t record : records) one.put(record);
+    expect(what);
+  }
+  void described(const std::vector<std::uint64_t>& words, const std::string& what) {
+    FeedWriter blocks = process();
+    for (const std::uint64_t word : words) blocks.put(word);
+    expect(what);
+  }
+  void expect(const std::string& what) {
+    Telling told;
+    try {
+      feed_->read(told, 1000);
+      FAIL() << "nothing was refused";
+    } catch (const SimulationError& error) {
+      EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
+    }
+  }
+};
+
+TEST_F(DamagedFeed, ABlockThatWasNotDescribed) { refused({enter(1)}, "never described"); }
+TEST_F(DamagedFeed, AnAccessBeforeAnyBlock) { refused({load(0, 8)}, "of no instruction"); }
+TEST_F(DamagedFeed, AnInstructionBehindTheEndOfItsBlock) {
+  refused({enter(0), load(2, 8)}, "of no instruction");
+}
+TEST_F(DamagedFeed, AnAccessThatNeitherReadsNorWrites) {
+  refused({enter(0), feed::access(feed::access_of(0), 8, 3, 0)}, "of no instruction");
+}
+TEST_F(DamagedFeed, InstructionsBackwards) {
+  refused({enter(0), load(1, 8), load(0, 8)}, "out of the order");
+}
+TEST_F(DamagedFeed, ARecordOfNoKind) {
+  refused({feed::event(static_cast<FeedEvent>(99), 0)}, "no known kind");
+}
+TEST_F(DamagedFeed, ABlockOutOfOrder) {
+  described({block_form::head(1, 1), 100, 0, 0, 0, 0, 0x400}, "a block out of order");
+}
+TEST_F(DamagedFeed, ABlockThatIsCutOff) {
+  described({block_form::head(0, 2), 100, 0}, "a block out of order");
+}
+TEST_F(DamagedFeed, ABlockWithoutInstructions) {
+  described({block_form::head(0, 0), 100}, "a block out of order");
+}
+TEST_F(DamagedFeed, AnInstructionOfNoClass) {
+  described({block_form::head(0, 1), 100, 0, 0, 0, 0, 0x4FF}, "no known class");
+}
+TEST_F(DamagedFeed, AnInstructionWithoutLength) {
+  described({block_form::head(0, 1), 100, 0, 0, 0, 0, 0x001}, "no known class");
+}
+TEST_F(DamagedFeed, AThreadOfNoProcess) {
+  thread(77);
+  expect("of no process");
+}
+TEST_F(DamagedFeed, AForkThatKnowsMoreThanItsParent) {
+  process();
+  process(last_process_, 1);
+  expect("more blocks than its parent");
+}
+
+}  // namespace
+}  // namespace cxloom

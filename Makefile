@@ -61,8 +61,8 @@ test: cxx-tests lint python-tests
 
 # --- environment -----------------------------------------------------------------------------------------------------
 # What the goal will need later is asked for at once, so that a user who has to install it hears of it in one line.
-LATER := $(if $(filter test cxx-tests sanitize,$(MAKECMDGOALS)),gtest) $(if $(filter bench,$(MAKECMDGOALS)),benchmark) \
-  $(if $(filter test python-tests,$(MAKECMDGOALS)),browser)
+LATER := $(if $(filter test cxx-tests sanitize,$(MAKECMDGOALS)),gtest) $(if $(filter test cxx-tests,$(MAKECMDGOALS)),qemu) \
+  $(if $(filter bench,$(MAKECMDGOALS)),benchmark) $(if $(filter test python-tests,$(MAKECMDGOALS)),browser)
 # An environment that was copied or moved with the tree is made anew.
 MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.root)))
 
@@ -83,7 +83,7 @@ build/.configured: .venv/.installed
 	@touch $@
 
 build/.configured-tests: build/.configured
-	@scripts/bootstrap.sh gtest
+	@scripts/bootstrap.sh gtest qemu
 	@$(CMAKE) -S . -B build --log-level=NOTICE -DCXLOOM_TESTS=ON
 	@touch $@
 

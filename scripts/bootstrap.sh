@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Prepares what the Makefile needs before its first step: pieces of the system, then the Python environment.
 #
-#   scripts/bootstrap.sh [venv] [gtest] [benchmark] [browser]
+#   scripts/bootstrap.sh [venv] [gtest] [qemu] [benchmark] [browser]
 #
 #   venv        a C++20 compiler and Python 3.11+ with its headers; makes .venv and installs the package's dependencies
 #   gtest       the library of the C++ tests
+#   qemu        the emulator whose plug-in captures programs, and the disassembler that the plug-in is built with
 #   benchmark   the library of the C++ micro-benchmarks
 #   browser     a headless Chromium, in which reports are tested; without it these tests are skipped
 #
@@ -112,12 +113,16 @@ for need in "$@"; do
       check_python
       ;;
     gtest) compiles gtest/gtest.h || missing+=(libgtest-dev) ;;
+    qemu)
+      command -v qemu-x86_64 >/dev/null || missing+=(qemu-user)
+      compiles Zydis/Zydis.h || missing+=(libzydis-dev)
+      ;;
     benchmark) compiles benchmark/benchmark.h || missing+=(libbenchmark-dev) ;;
     browser)
       command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || wanted+=(chromium-headless-shell)
       ;;
     *)
-      echo "usage: $0 [venv] [gtest] [benchmark] [browser]" >&2
+      echo "usage: $0 [venv] [gtest] [qemu] [benchmark] [browser]" >&2
       exit 2
       ;;
   esac

@@ -1,0 +1,301 @@
+// The plug-in that tells cxloom what a program does under QEMU's user-mode emulation: which blocks it enters, and what it
+// accesses. It fills rings in shared memory (core/program/feed_ring.hpp) and leaves everything else to their reader.
+#include <cxloom/program_feed.hpp>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "decode.hpp"
+#include "follow_exec.hpp"
+#include "qemu_plugin_api.h"
+
+extern "C" {
+__attribute__((visibility("default"))) int qemu_plugin_version = 1;
+}
+
+namespace cxloom::qemu {
+namespace {
+
+constexpr unsigned kMostThreads = 1U << 16U;
+constexpr long kExecve = 59;
+
+// Each on a cache line of its own: threads write side by side.
+struct alignas(64) Slot {
+  FeedWriter writer;
+};
+
+FeedControl* control = nullptr;
+char folder[4096];
+Slot threads[kMostThreads];     // by QEMU's index of the thread
+std::atomic<unsigned> used{0};  // how many of them ever were
+FeedWriter blocks;              // what the blocks of this process are
+std::uint32_t process = 0;      // number of its ring
+std::uint32_t next_block = 0;
+std::uint32_t parent = 0;  // after a fork, until the ring of this process is made
+bool forked = false;
+pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+Emulator emulator;
+std::uint64_t region_entry = 0;  // where the function that is the region of interest begins; 0: none
+bool has_offset = false;
+std::uint64_t offset = 0;  // from an address of the program to ours
+
+__attribute__((format(printf, 1, 2))) void fail(const char* format, ...) {
+  if (control->failures.fetch_add(1) == 0) {
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(control->failure, sizeof control->failure, format, arguments);
+    va_end(arguments);
+    control->failed.store(1, std::memory_order_release);
+  }
+}
+
+// Makes a ring, or mutes the writer: the program goes on whatever happens.
+void open_ring(FeedWriter& writer, FeedWriter::Place place) {
+  if (control->stop.load(std::memory_order_relaxed) != 0) {
+    writer.mute();
+    return;
+  }
+  const int error = writer.open(folder, *control, place);
+  if (error == 0) return;
+  fail("a ring of %u words cannot be made: %s",
+       place.kind == FeedRingHead::kThread ? control->thread_words : control->process_words,
+       std::strerror(error));
+  writer.mute();
+}
+
+void open_process() {
+  if (blocks.is_open()) return;
+  process = control->rings.fetch_add(1);
+  open_ring(blocks,
+            {FeedRingHead::kProcess, process, process, forked ? parent : process, forked ? next_block : 0});
+  forked = false;
+}
+
+// The thread has no ring yet, or its ring is full.
+__attribute__((noinline)) void make_room(FeedWriter& writer) {
+  if (!writer.is_open()) {
+    pthread_mutex_lock(&opening);
+    open_process();
+    const std::uint32_t number = control->rings.fetch_add(1);
+    if (blocks.muted()) {
+      writer.mute();
+    } else {
+      open_ring(writer, {FeedRingHead::kThread, number, process, 0, 0});
+    }
+    pthread_mutex_unlock(&opening);
+    return;
+  }
+  if (!writer.wait_for(1, *control)) writer.mute();
+}
+
+inline void put(unsigned thread, std::uint64_t record) {
+  FeedWriter& writer = threads[thread].writer;
+  if (writer.full()) [[unlikely]]
+    make_room(writer);
+  writer.put(record);
+}
+
+// --- what happens ----------------------------------------------------------------------------------------------------
+
+void on_block(unsigned thread, void* record) { put(thread, reinterpret_cast<std::uint64_t>(record)); }
+
+// How QEMU 7.2 packs what it knows of an access. Asking its accessors takes a third of the time of a record.
+constexpr unsigned log2_size(qemu_plugin_meminfo_t info) { return info >> 4U & 7U; }
+constexpr unsigned directions(qemu_plugin_meminfo_t info) { return info >> 16U & 3U; }
+
+void on_access(unsigned thread, qemu_plugin_meminfo_t info, std::uint64_t address, void* of) {
+  put(thread, feed::access(reinterpret_cast<std::uint64_t>(of), address, log2_size(info), directions(info)));
+}
+
+// In the first blocks the accessors are asked, so that another packing is found out.
+void on_checked_access(unsigned thread, qemu_plugin_meminfo_t info, std::uint64_t address, void* of) {
+  if (qemu_plugin_mem_size_shift(info) != log2_size(info) || directions(info) == 0 ||
+      qemu_plugin_mem_is_store(info) != ((directions(info) & 2U) != 0)) {
+    fail("this version of QEMU describes accesses in another way than QEMU 7.2");
+    control->stop.store(1);
+    return;
+  }
+  on_access(thread, info, address, of);
+}
+
+constexpr std::uint32_t kCheckedBlocks = 256;
+
+void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
+  if (!blocks.is_open()) {
+    pthread_mutex_lock(&opening);
+    open_process();
+    pthread_mutex_unlock(&opening);
+  }
+  const auto count = static_cast<std::uint32_t>(qemu_plugin_tb_n_insns(block));
+  const std::uint64_t words = block_form::kHeadWords + std::uint64_t{block_form::kInstructionWords} * count;
+  if (count == 0 || count > feed::kMostInstructions) return;
+  if (!blocks.muted() && blocks.room() < words && !blocks.wait_for(words, *control)) blocks.mute();
+  const bool tells = !blocks.muted();
+
+  const std::uint32_t number = next_block++;
+  qemu_plugin_insn* const first = qemu_plugin_tb_get_insn(block, 0);
+  if (tells) {
+    blocks.ahead(0) = block_form::head(number, count);
+    blocks.ahead(1) = qemu_plugin_insn_vaddr(first);
+  }
+  const auto on = number < kCheckedBlocks ? on_checked_access : on_access;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
+    qemu_plugin_register_vcpu_mem_cb(instruction, on, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                     reinterpret_cast<void*>(feed::access_of(i)));
+    if (!tells) continue;
+    BlockInstruction what = decode(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+    const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
+    if (address == region_entry && region_entry != 0) what.flags |= BlockInstruction::kRegionEntry;
+    std::uint64_t form[block_form::kInstructionWords];
+    block_form::write(what, form);
+    for (std::uint32_t j = 0; j < block_form::kInstructionWords; ++j) {
+      blocks.ahead(block_form::kHeadWords + i * block_form::kInstructionWords + j) = form[j];
+    }
+  }
+  if (tells) blocks.publish(words);
+  qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS,
+                                       reinterpret_cast<void*>(feed::event(FeedEvent::kBlock, number)));
+  if (!has_offset && qemu_plugin_insn_haddr(first) != nullptr) {
+    offset = reinterpret_cast<std::uint64_t>(qemu_plugin_insn_haddr(first)) - qemu_plugin_insn_vaddr(first);
+    has_offset = true;
+  }
+}
+
+void on_system_call(qemu_plugin_id_t, unsigned thread, std::int64_t call, std::uint64_t a1, std::uint64_t a2,
+                    std::uint64_t a3, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+                    std::uint64_t) {
+  put(thread, feed::event(FeedEvent::kSystemCall, static_cast<std::uint64_t>(call)));
+  if (call == kExecve && has_offset && follow_exec(emulator, offset, a1, a2, a3) == Exec::kEscapes) {
+    control->escaped.fetch_add(1);
+  }
+}
+
+void on_system_call_end(qemu_plugin_id_t, unsigned thread, std::int64_t call, std::int64_t) {
+  put(thread, feed::event(FeedEvent::kSystemCallEnd, static_cast<std::uint64_t>(call)));
+}
+
+// The index may have been that of a thread that ended.
+void on_thread_begin(qemu_plugin_id_t, unsigned thread) {
+  if (thread >= kMostThreads) {
+    fail("more than %u threads", kMostThreads);
+    std::abort();
+  }
+  unsigned before = used.load();
+  while (before <= thread && !used.compare_exchange_weak(before, thread + 1)) {
+  }
+  threads[thread].writer.close();
+}
+
+void on_thread_end(qemu_plugin_id_t, unsigned thread) { threads[thread].writer.close(); }
+
+// Other threads may still be writing: their rings stay, and are read to their ends.
+void on_exit(qemu_plugin_id_t, void*) {
+  for (unsigned i = 0; i < used.load(); ++i) threads[i].writer.mark_closed();
+  blocks.mark_closed();
+}
+
+// --- fork ------------------------------------------------------------------------------------------------------------
+
+void before_fork() { blocks.count_fork(); }
+
+// The child has the parent's rings mapped and must not write into them: it gets its own when it has something to tell.
+void in_child() {
+  for (unsigned i = 0; i < used.load(); ++i) threads[i].writer.forget();
+  if (!blocks.muted()) blocks.forget();
+  // A fork of a fork that has told nothing yet has the same parent's blocks.
+  if (!forked) parent = process;
+  forked = true;
+  pthread_mutex_init(&opening, nullptr);
+}
+
+// --- start -----------------------------------------------------------------------------------------------------------
+
+bool map_control() {
+  char name[sizeof folder + 16];
+  std::snprintf(name, sizeof name, "%s/control", folder);
+  const int file = open(name, O_RDWR | O_CLOEXEC);
+  if (file < 0) return false;
+  void* const memory = mmap(nullptr, kFeedControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  if (memory == MAP_FAILED) return false;
+  control = static_cast<FeedControl*>(memory);
+  return control->mark == FeedControl::kMark && control->version == kFeedVersion;
+}
+
+const char* value_of(const char* argument, const char* key) {
+  const std::size_t length = std::strlen(key);
+  return std::strncmp(argument, key, length) == 0 && argument[length] == '=' ? argument + length + 1
+                                                                             : nullptr;
+}
+
+// Text in an option of QEMU, whose commas are written twice.
+void append_escaped(char*& at, const char* end, const char* text) {
+  for (; *text != '\0' && at + 2 < end; ++text) {
+    if (*text == ',') *at++ = ',';
+    *at++ = *text;
+  }
+  *at = '\0';
+}
+
+// The options for the programs that this one starts. The region of interest is only in this one.
+bool note_emulator(const char* cpu) {
+  static char path[4096];
+  static char plugin[2 * 4096 + 2 * sizeof folder];
+  static char model[256];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  Dl_info own;
+  if (length <= 0 || dladdr(reinterpret_cast<void*>(&on_exit), &own) == 0) return false;
+  char* at = plugin;
+  const char* const end = plugin + sizeof plugin - 1;
+  append_escaped(at, end, own.dli_fname);
+  at += std::snprintf(at, static_cast<std::size_t>(end - at), ",folder=");
+  append_escaped(at, end, folder);
+  at += std::snprintf(at, static_cast<std::size_t>(end - at), ",cpu=%s", cpu);
+  std::snprintf(model, sizeof model, "%s", cpu);
+  for (char& letter : model) {
+    if (letter == ':') letter = ',';
+  }
+  emulator = {path, model, plugin};
+  return true;
+}
+
+}  // namespace
+}  // namespace cxloom::qemu
+
+/// Options: folder=WHERE the rings are made; cpu=MODEL of the emulator, with colons for commas; region=DISTANCE in bytes from the
+/// program's entry to the function that is the region of interest.
+extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id,
+                                                                          const qemu_info_t* info, int count,
+                                                                          char** arguments) {
+  using namespace cxloom::qemu;
+  const char* cpu = "max";
+  if (info->system_emulation) return -1;
+  for (int i = 0; i < count; ++i) {
+    if (const char* value = value_of(arguments[i], "folder"); value != nullptr) {
+      if (std::strlen(value) >= sizeof folder) return -1;
+      std::strcpy(folder, value);
+    } else if (value = value_of(arguments[i], "cpu"); value != nullptr) {
+      cpu = value;
+    } else if (value = value_of(arguments[i], "region"); value != nullptr) {
+      region_entry = qemu_plugin_entry_code() + static_cast<std::uint64_t>(std::strtoll(value, nullptr, 10));
+    } else {
+      return -1;
+    }
+  }
+  if (!map_control() || !note_emulator(cpu) || pthread_atfork(before_fork, nullptr, in_child) != 0) return -1;
+  open_process();
+  qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
+  qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);
+  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+  qemu_plugin_register_vcpu_syscall_cb(id, on_system_call);
+  qemu_plugin_register_vcpu_syscall_ret_cb(id, on_system_call_end);
+  qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
+  return 0;
+}

@@ -85,14 +85,14 @@ class FeedWriter {
   }
 
   /// Waits until there is room for so many words; false if nobody reads any longer.
-  bool wait_for(std::uint64_t count, const FeedControl& control) {
+  bool wait_for(std::uint64_t count, FeedControl& control) {
     const timespec pause{0, 50'000};
     for (unsigned turn = 1;; ++turn) {
       limit_ = head_->read.load(std::memory_order_acquire) + mask_ + 1;
       if (room() >= count) return true;
       if (control.stop.load(std::memory_order_relaxed) != 0) return false;
       const bool look = turn % 2000 == 0;  // ten times a second
-      if (look && kill(static_cast<pid_t>(control.reader), 0) != 0 && errno == ESRCH) return false;
+      if (look && kill(static_cast<pid_t>(control.reader), 0) != 0 && errno == ESRCH) control.stop.store(1);
       nanosleep(&pause, nullptr);
     }
   }

@@ -41,7 +41,9 @@ std::uint32_t parent = 0;  // after a fork, until the ring of this process is ma
 bool forked = false;
 pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 Emulator emulator;
-std::uint64_t region_entry = 0;  // where the function that is the region of interest begins; 0: none
+bool has_region = false;            // a function of the program is the region of interest
+std::uint64_t region_distance = 0;  // of it from the program's entry, in bytes
+std::uint64_t region_entry = 0;     // where it begins
 bool has_offset = false;
 std::uint64_t offset = 0;  // from an address of the program to ours
 
@@ -138,6 +140,8 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
   if (!blocks.muted() && blocks.room() < words && !blocks.wait_for(words, *control)) blocks.mute();
   const bool tells = !blocks.muted();
 
+  // Where the program is loaded is not known before it is.
+  if (has_region && region_entry == 0) region_entry = qemu_plugin_entry_code() + region_distance;
   const std::uint32_t number = next_block++;
   qemu_plugin_insn* const first = qemu_plugin_tb_get_insn(block, 0);
   if (tells) {
@@ -152,7 +156,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     if (!tells) continue;
     BlockInstruction what = decode(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
     const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
-    if (address == region_entry && region_entry != 0) what.flags |= BlockInstruction::kRegionEntry;
+    if (has_region && address == region_entry) what.flags |= BlockInstruction::kRegionEntry;
     std::uint64_t form[block_form::kInstructionWords];
     block_form::write(what, form);
     for (std::uint32_t j = 0; j < block_form::kInstructionWords; ++j) {
@@ -172,7 +176,8 @@ void on_system_call(qemu_plugin_id_t, unsigned thread, std::int64_t call, std::u
                     std::uint64_t a3, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
                     std::uint64_t) {
   put(thread, feed::event(FeedEvent::kSystemCall, static_cast<std::uint64_t>(call)));
-  if (call == kExecve && has_offset && follow_exec(emulator, offset, a1, a2, a3) == Exec::kEscapes) {
+  if (call != kExecve || !has_offset || control->stop.load() != 0) return;
+  if (follow_exec(emulator, offset, a1, a2, a3) == Exec::kEscapes) {
     control->escaped.fetch_add(1);
   }
 }
@@ -284,7 +289,8 @@ extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_p
     } else if (value = value_of(arguments[i], "cpu"); value != nullptr) {
       cpu = value;
     } else if (value = value_of(arguments[i], "region"); value != nullptr) {
-      region_entry = qemu_plugin_entry_code() + static_cast<std::uint64_t>(std::strtoll(value, nullptr, 10));
+      has_region = true;
+      region_distance = static_cast<std::uint64_t>(std::strtoll(value, nullptr, 10));
     } else {
       return -1;
     }

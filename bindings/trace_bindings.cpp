@@ -3,28 +3,23 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/schema.hpp"
-#include "core_bindings.hpp"
 #include "system/spec.hpp"
 #include "trace_columns.hpp"
 #include "value_conversion.hpp"
-#include "workload/capture_filter.hpp"
 #include "workload/foreign_trace.hpp"
 #include "workload/lackey_trace.hpp"
 #include "workload/page_map.hpp"
@@ -37,19 +32,6 @@ using namespace nb::literals;
 namespace cxloom {
 
 namespace {
-
-std::string_view view_of(const nb::bytes& block) {
-  return {static_cast<const char*>(block.data()), block.size()};
-}
-
-// Runs `parse(accesses)` without the GIL and gives its accesses.
-template <class Parse>
-AccessBatch parsed(Parse&& parse) {
-  AccessBatch batch;
-  const nb::gil_scoped_release release;
-  parse(batch.accesses);
-  return batch;
-}
 
 // The forms of other simulators' traces, as the command line and the Python side name them.
 constexpr std::array<std::pair<std::string_view, ForeignForm>, 4> kForeignForms{
@@ -80,21 +62,6 @@ T option(const char* name, nb::handle given) {
     read_value(to_value(given), value);
     return value;
   });
-}
-
-// A level as the command line and the Python side name it: size, ways, victim policy if one is written.
-using Level = std::tuple<std::string, std::uint32_t, std::string>;
-
-std::vector<CacheParams> levels_of(const std::vector<Level>& levels) {
-  std::vector<CacheParams> result;
-  for (const auto& [size, ways, policy] : levels) {
-    Value value;
-    value.set("size", size);
-    value.set("ways", static_cast<std::int64_t>(ways));
-    if (!policy.empty()) value.set("policy", policy);
-    result.push_back(read_params<CacheParams>(value));
-  }
-  return result;
 }
 
 nb::bytes text_of(const nb::dict& columns) {
@@ -190,43 +157,6 @@ void bind_trace(nb::module_& m) {
   for (const auto& [name, form] : kForeignForms) forms.append(nb::str(name.data(), name.size()));
   m.attr("FOREIGN_TRACE_FORMS") = nb::tuple(forms);
 
-  nb::class_<CaptureFilter>(
-      m, "CaptureFilter", "Turns the output of lackey into the records of a trace, through pages and caches.")
-      .def(
-          "__init__",
-          [](CaptureFilter* self, const std::vector<Level>& levels, bool first_touch, std::uint64_t skip,
-             std::optional<std::uint64_t> limit) {
-            new (self) CaptureFilter(levels_of(levels), registry().victims, first_touch, skip,
-                                     limit.value_or(std::numeric_limits<std::uint64_t>::max()));
-          },
-          "levels"_a, "first_touch"_a = true, "skip"_a = 0, "limit"_a = nb::none())
-      .def(
-          "feed",
-          [](CaptureFilter& self, const nb::bytes& block) {
-            return parsed([&](std::vector<Access>& records) { self.feed(view_of(block), records); });
-          },
-          "block"_a, "The records that the block completes.")
-      .def("finish", &CaptureFilter::finish,
-           "Raises InputError if the input ended within a line or had no access.")
-      .def("set_recording", &CaptureFilter::set_recording, "recording"_a,
-           "While false, the caches fill but nothing is recorded or skipped.")
-      .def_prop_ro("complete", &CaptureFilter::complete, "Whether the limit is reached.")
-      .def_prop_ro("records", &CaptureFilter::records)
-      .def_prop_ro("instructions", &CaptureFilter::instructions, "Since the start of recording.")
-      .def_prop_ro("instructions_in_all", &CaptureFilter::instructions_in_all)
-      .def_prop_ro("pages", &CaptureFilter::pages, "Pages of 4 KiB touched, with first_touch.")
-      .def_prop_ro(
-          "counts",
-          [](const CaptureFilter& self) {
-            std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> all;
-            for (std::size_t level = 0; level < self.levels(); ++level) {
-              const CacheHierarchy::Counts counts = self.counts(level);
-              all.emplace_back(counts.hits, counts.misses, counts.write_backs);
-            }
-            return all;
-          },
-          "Hits, misses and write-backs of each level since the start of recording.");
-
   nb::class_<Footprint>(m, "Footprint", "Counts the distinct lines and pages of accesses.")
       .def(nb::init<>())
       .def(
@@ -242,6 +172,7 @@ void bind_trace(nb::module_& m) {
   m.def("trace_text_header", &text_trace_header, "The header line of the text form of a trace.");
   m.def("trace_text", &text_of, "columns"_a, "A batch as lines of the text form.");
   m.attr("TRACE_VERSION") = kTraceVersion;
+  bind_capture(m);
 }
 
 }  // namespace cxloom

@@ -80,6 +80,7 @@ def record(out: Path, keys: int, warm_up: int, limit: int, timeout: float) -> Ca
                 caches=[CacheLevel.parse(text) for text in CACHES],
                 limit=limit,
                 recording=warm.is_set,
+                source="valgrind",  # with which the shipped trace was recorded
                 watch=progress(warm, deadline),
                 metadata={
                     "command": "redis-server",

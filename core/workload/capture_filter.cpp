@@ -5,69 +5,93 @@
 
 namespace cxloom {
 
+namespace {
+
+constexpr std::uint64_t kOwnAddress = (std::uint64_t{1} << 48U) - 1;  // without the process's number
+
+constexpr std::uint32_t at_most_32_bits(std::uint64_t number) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
+}
+
+}  // namespace
+
 CaptureFilter::CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies,
                              bool first_touch, std::uint64_t skip, std::uint64_t limit)
     : first_touch_(first_touch), skip_(skip), limit_(limit) {
   if (!levels.empty()) caches_.emplace(levels, policies);
+  before_.counts.resize(this->levels());
+  note_start();
 }
 
-void CaptureFilter::feed(std::string_view block, std::vector<Access>& records) {
-  accesses_.clear();
-  parser_.feed(block, accesses_);
-  for (const Access& access : accesses_) {
-    if (complete()) return;
-    filter(access, records);
-  }
-}
-
-CacheHierarchy::Counts CaptureFilter::counts(std::size_t level) const {
-  CacheHierarchy::Counts counts = caches_->counts(level);
-  if (level < at_start_.counts.size()) {
-    counts.hits -= at_start_.counts[level].hits;
-    counts.misses -= at_start_.counts[level].misses;
-    counts.write_backs -= at_start_.counts[level].write_backs;
-  }
-  return counts;
-}
-
-void CaptureFilter::filter(const Access& access, std::vector<Access>& records) {
-  instructions_ += access.instruction_gap;
-  if (access.thread >= gaps_.size()) gaps_.resize(access.thread + 1, 0);
-  std::uint32_t& gap = gaps_[access.thread];
-  gap = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{gap} + access.instruction_gap,
-                                                           std::numeric_limits<std::uint32_t>::max()));
+std::uint64_t CaptureFilter::access(const Access& access, std::uint64_t producer,
+                                    std::vector<Access>& records) {
+  if (complete()) return 0;
+  begin_instructions(access.thread, access.instruction_gap);
   if (!caches_) {
     Access record = access;
     if (first_touch_) record.address = pages_.translate(access.address);
-    give(record, records);
-    return;
+    return give(record, producer, records);
   }
   const std::uint64_t first = access.address.value() / kLineBytes;
   const std::uint64_t last = (access.address.value() + access.size - 1) / kLineBytes;
+  std::uint64_t latest = 0;
   for (std::uint64_t number = first; number <= last; ++number) {
     const LineAddress line{number};
-    caches_->access_line(first_touch_ ? pages_.translate(line) : line, access.kind,
-                         [&](LineAddress missed, AccessKind kind) {
-                           Access record = access;
-                           record.address = missed.address();
-                           record.size = kLineBytes;
-                           record.kind = kind;
-                           give(record, records);
-                         });
+    latest = std::max(latest,
+                      access_line(first_touch_ ? pages_.translate(line) : line, access, producer, records));
   }
+  return latest;
 }
 
-void CaptureFilter::give(Access record, std::vector<Access>& records) {
-  record.instruction_gap = gaps_[record.thread];
+std::uint64_t CaptureFilter::access_line(LineAddress line, const Access& access, std::uint64_t producer,
+                                         std::vector<Access>& records) {
+  Fill& fill = fills_[line.number() % kFills];
+  caches_->access_line(line, access.kind, [&](LineAddress missed, AccessKind kind) {
+    Access record = access;
+    record.address = missed.address();
+    record.size = kLineBytes;
+    record.kind = kind;
+    const bool reads = kind == AccessKind::kRead;
+    const std::uint64_t number = give(record, reads ? producer : 0, records);
+    if (reads) fill = {line.number(), number};
+  });
+  return fill.line == line.number() ? fill.record : 0;
+}
+
+std::uint64_t CaptureFilter::give(Access record, std::uint64_t producer, std::vector<Access>& records) {
+  record.instruction_gap = at_most_32_bits(gaps_[record.thread]);
   gaps_[record.thread] = 0;
-  if (!recording_) return;
+  if (!recording_) return 0;
   if (skip_ > 0) {
     if (--skip_ == 0) note_start();
-    return;
+    return 0;
   }
-  if (complete()) return;
-  records.push_back(record);
+  if (complete()) return 0;
   ++records_;
+  const std::uint64_t distance = producer == 0 ? 0 : records_ - producer;
+  record.dependence = distance < kAllBefore ? static_cast<std::uint32_t>(distance) : 0;
+  if (!first_touch_) record.address = Address{record.address.value() & kOwnAddress};
+  records.push_back(record);
+  return records_;
+}
+
+void CaptureFilter::set_recording(bool recording) {
+  if (recording == recording_) return;
+  if (recording_) {
+    before_.instructions = instructions();
+    for (std::size_t level = 0; level < levels(); ++level) before_.counts[level] = counts(level);
+  }
+  recording_ = recording;
+  note_start();
+}
+
+CacheHierarchy::Counts CaptureFilter::counts(std::size_t level) const {
+  const CacheHierarchy::Counts& now = caches_->counts(level);
+  const CacheHierarchy::Counts& start = at_start_.counts[level];
+  const CacheHierarchy::Counts& before = before_.counts[level];
+  return {recorded(now.hits, start.hits, before.hits), recorded(now.misses, start.misses, before.misses),
+          recorded(now.write_backs, start.write_backs, before.write_backs)};
 }
 
 void CaptureFilter::note_start() {

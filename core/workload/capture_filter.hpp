@@ -3,45 +3,51 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "tags/cache_hierarchy.hpp"
-#include "workload/lackey_trace.hpp"
+#include "workload/access_stream.hpp"
 #include "workload/page_map.hpp"
 
 namespace cxloom {
 
-/// Fed the output of lackey, gives the records of a trace: the accesses themselves if there are no caches, otherwise the
+/// Fed the accesses of a program, gives the records of a trace: the accesses themselves if there are no caches, otherwise the
 /// misses (reads of a line) and write-backs (writes of a line) of the last level. The instruction gap of a record counts
 /// from the record of the same thread before it.
 class CaptureFilter {
  public:
   /// With `first_touch` addresses are physical, pages getting frames in the order of their first touch; else they are
-  /// the program's own. The first `skip` records are left out, and at most `limit` are given.
+  /// the program's own. Addresses of different processes differ in their upper 16 bits, which no record has. The first
+  /// `skip` records are left out, and at most `limit` are given.
   CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies, bool first_touch,
                 std::uint64_t skip, std::uint64_t limit);
   CaptureFilter(const CaptureFilter&) = delete;
   CaptureFilter& operator=(const CaptureFilter&) = delete;
 
-  /// Appends the records of the lines that the block completes.
-  void feed(std::string_view block, std::vector<Access>& records);
-  void finish() { parser_.finish(); }
+  /// A thread began so many instructions, before what it accesses next.
+  void begin_instructions(std::uint32_t thread, std::uint64_t count) {
+    instructions_ += count;
+    if (thread >= gaps_.size()) gaps_.resize(thread + 1, 0);
+    gaps_[thread] += count;
+  }
+  /// Appends the records of an access, whose instruction gap counts as instructions that begin. `producer` is the number of the
+  /// record, from 1, that it waits for; 0: none. Gives the number of the record with which its data comes: its own, or that of the
+  /// line that it finds in the caches; 0 if that is not in the trace, or long ago.
+  std::uint64_t access(const Access& access, std::uint64_t producer, std::vector<Access>& records);
 
   /// While false, the caches fill but nothing is recorded or skipped.
-  void set_recording(bool recording) {
-    recording_ = recording;
-    note_start();
-  }
+  void set_recording(bool recording);
   bool complete() const { return records_ >= limit_; }
   std::uint64_t records() const { return records_; }
-  /// Instructions of all threads and pages touched: since the start of recording, and in all.
-  std::uint64_t instructions() const { return instructions_ - at_start_.instructions; }
+  /// Instructions of all threads and pages touched: while recording, and in all.
+  std::uint64_t instructions() const {
+    return recorded(instructions_, at_start_.instructions, before_.instructions);
+  }
   std::uint64_t instructions_in_all() const { return instructions_; }
   std::uint64_t pages() const { return pages_.frames(); }
 
   std::size_t levels() const { return caches_ ? caches_->levels() : 0; }
-  /// What a level did since the start of recording.
+  /// What a level did while recording.
   CacheHierarchy::Counts counts(std::size_t level) const;
 
  private:
@@ -49,23 +55,33 @@ class CaptureFilter {
     std::uint64_t instructions = 0;
     std::vector<CacheHierarchy::Counts> counts;
   };
+  /// The latest record of a line: what hits soon after waits for it as well.
+  struct Fill {
+    std::uint64_t line = ~std::uint64_t{0};
+    std::uint64_t record = 0;
+  };
+  static constexpr std::size_t kFills = 4096;
 
-  void filter(const Access& access, std::vector<Access>& records);
-  void give(Access record, std::vector<Access>& records);
+  std::uint64_t access_line(LineAddress line, const Access& access, std::uint64_t producer,
+                            std::vector<Access>& records);
+  std::uint64_t give(Access record, std::uint64_t producer, std::vector<Access>& records);
+  std::uint64_t recorded(std::uint64_t now, std::uint64_t at_start, std::uint64_t before) const {
+    return before + (recording_ ? now - at_start : 0);
+  }
   void note_start();
 
-  LackeyParser parser_;
   PageMap pages_;
   std::optional<CacheHierarchy> caches_;
+  std::vector<Fill> fills_ = std::vector<Fill>(kFills);
   bool first_touch_;
   bool recording_ = true;
   std::uint64_t skip_;
   std::uint64_t limit_;
   std::uint64_t records_ = 0;
   std::uint64_t instructions_ = 0;
-  Totals at_start_;
-  std::vector<std::uint32_t> gaps_;  // by thread: instructions since its last record
-  std::vector<Access> accesses_;     // of the block at hand
+  Totals at_start_;                  // of this time of recording
+  Totals before_;                    // what the earlier ones summed up to
+  std::vector<std::uint64_t> gaps_;  // by thread: instructions since its last record
 };
 
 }  // namespace cxloom

@@ -1,4 +1,4 @@
-"""Recording a program: with a stand-in for valgrind that says what lackey would, and with valgrind itself."""
+"""Recording a program with valgrind: a stand-in for it that says what lackey would, and valgrind itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from cxloom.errors import InputError
-from cxloom.trace import READ, WRITE, CacheLevel, TraceBatch, capture, info, open_trace
+from cxloom.trace import READ, WRITE, CacheLevel, CaptureResult, TraceBatch, info, open_trace
+from cxloom.trace import capture as record
 
 # Says what the file LACKEY holds, to the log that the command line names, then what the program would have answered.
 STAND_IN = f"""#!{sys.executable}
@@ -51,6 +52,10 @@ def lackey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
         monkeypatch.setenv("LACKEY", str(tmp_path / "lackey.log"))
 
     return says
+
+
+def capture(command: list[str], out: Path, **options: Any) -> CaptureResult:
+    return record(command, out, source="valgrind", **options)
 
 
 def records(path: Path) -> list[tuple[int, ...]]:
@@ -131,15 +136,14 @@ def test_skip_and_limit_count_records(tmp_path: Path, lackey: Callable[[str], No
 
 def test_recording_may_be_switched_on_later(tmp_path: Path, lackey: Callable[[str], None]) -> None:
     lackey("".join(f"I  0401,3\n L {64 * i:x},8\n" for i in range(200_000)))
-    asked = 0
+    ran = 0
 
-    def after_a_while() -> bool:
-        nonlocal asked
-        asked += 1
-        return asked > 2
+    def watch(instructions: int, _: int) -> None:
+        nonlocal ran
+        ran = instructions
 
     path = tmp_path / "out.parquet"
-    result = capture(["ls"], path, recording=after_a_while)
+    result = capture(["ls"], path, watch=watch, recording=lambda: ran > 10_000)
     assert 0 < result.accesses < 200_000
     assert result.instructions == result.accesses
     last = [batch.address[-1] for batch in open_trace(path)][-1]
@@ -160,7 +164,7 @@ def test_at_the_limit_the_program_is_ended(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_nothing(
+def test_an_interrupt_keeps_what_was_recorded(
     number: signal.Signals, tmp_path: Path, lackey: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lackey(" L 1000,8\n" * 1000)
@@ -171,6 +175,8 @@ def test_an_interrupt_leaves_nothing(
         "cxloom",
         "trace",
         "capture",
+        "--with",
+        "valgrind",
         "--out",
         str(tmp_path / "out.parquet"),
         "--",
@@ -183,16 +189,22 @@ def test_an_interrupt_leaves_nothing(
         time.sleep(0.5)
         process.send_signal(number)
         out, err = process.communicate(timeout=30)
-    assert process.returncode in (1, 130)
+    assert process.returncode == 1
     assert b"Traceback" not in out + err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "lackey.log", "pid"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "lackey.log", "out.parquet", "pid"]
+    reader = open_trace(tmp_path / "out.parquet")
+    assert reader.metadata["ended"] == "interrupted"
+    assert sum(len(batch) for batch in reader) == 1000
     assert not Path(f"/proc/{(tmp_path / 'pid').read_text()}").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--cache", "L1:32KiB", "--", "ls"], "--cache: not a cache level"),
+        (["--levels", "L1:32KiB", "--", "ls"], "--levels: not a cache level"),
+        (["--levels", "L1:32KiB:8,L2", "--", "ls"], "--levels: not a cache level"),
+        (["--roi", "main", "--", "ls"], "--roi: valgrind cannot do this"),
+        (["--sample", "1M/2M", "--", "ls"], "--sample: valgrind cannot do this"),
         (["--cache", "L1:32KiB:8:lra", "--", "ls"], "did you mean 'lru'"),
         (["--cache", "L1:32KiB:1:lru", "--", "ls"], "policy has no effect"),
         (["--cache", "L1:33KB:8", "--", "ls"], "multiple of ways x 64 B"),
@@ -209,7 +221,7 @@ def test_what_cannot_be_captured(
     cxloom: Callable[..., Any],
 ) -> None:
     lackey(" L 1000,8\n")
-    outcome = cxloom("trace", "capture", "--out", tmp_path / "out.parquet", *arguments)
+    outcome = cxloom("trace", "capture", "--with", "valgrind", "--out", tmp_path / "out.parquet", *arguments)
     assert outcome.code == 2
     assert message in outcome.err
     assert not (tmp_path / "out.parquet").exists()
@@ -219,7 +231,7 @@ def test_valgrind_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cxloom: Callable[..., Any]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    outcome = cxloom("trace", "capture", "--out", tmp_path / "out.parquet", "--", "ls")
+    outcome = cxloom("trace", "capture", "--with", "valgrind", "--out", tmp_path / "out.parquet", "--", "ls")
     assert outcome.code == 2
     assert outcome.err.startswith("error: valgrind is not installed\n")
 
@@ -243,11 +255,11 @@ valgrind = pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind
 @valgrind
 def test_a_real_program(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
     path = tmp_path / "out.parquet"
-    caches = ("--cache", "L1:32KiB:8", "--cache", "L2:256KiB:8")
+    caches = ("--with", "valgrind", "--cache", "L1:32KiB:8", "--cache", "L2:256KiB:8")
     outcome = cxloom("trace", "capture", "--out", path, *caches, "--", "echo", "-n", "hello")
     assert outcome.code == 0
-    assert outcome.out.startswith("hello")
-    assert "exit code 0" in outcome.out
+    assert outcome.out == "hello"
+    assert "exit code 0" in outcome.err
     found = info(path)
     assert found.instructions > 50_000
     assert found.footprint_bytes > 16 << 10

@@ -97,7 +97,7 @@ def test_the_example_is_what_its_description_says() -> None:
 def test_the_example_has_no_line_that_a_cache_would_have_kept() -> None:
     # Its own last level sees every read of it miss again, but for the lines that the first levels kept longer.
     levels = [("3MiB", 12, "lru")]
-    sieve = _core.CaptureFilter(levels, False)
+    sieve = _core.LackeyCapture(levels, False)
     reads = 0
     for batch in open_trace(EXAMPLES / "redis.parquet"):
         lines = b"".join(b" L %x,64\n" % address for address in batch.address[batch.kind == READ].tolist())

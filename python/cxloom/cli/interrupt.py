@@ -17,8 +17,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Interrupt:
     """While it is entered, SIGINT and SIGTERM set `reason` instead of raising."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "the run") -> None:
+        """``what`` is ended."""
         self.reason: str | None = None
+        self._what = what
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interrupt:
@@ -33,7 +35,7 @@ class Interrupt:
         self.reason = "interrupted" if number == signal.SIGINT else "terminated"
         for each in _SIGNALS:
             signal.signal(each, _second)
-        messages().print(f"\n{self.reason}: ending the run; once more to kill it")
+        messages().print(f"\n{self.reason}: ending {self._what}; once more to kill it")
 
 
 @contextlib.contextmanager

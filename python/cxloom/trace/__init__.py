@@ -10,10 +10,11 @@
 docs/trace-format.md describes the formats.
 """
 
-from cxloom.trace.capture import CacheLevel, CaptureResult, LevelCounts, capture
+from cxloom.trace.capture import CacheLevel, CaptureResult, LevelCounts, Sample, capture
 from cxloom.trace.format import ALL_BEFORE, ATOMIC, NO_TIMESTAMP, READ, VERSION, WRITE, TraceBatch
 from cxloom.trace.info import TraceInfo, info
 from cxloom.trace.reader import FORMATS, TraceReader, open_trace
+from cxloom.trace.source import Ended
 from cxloom.trace.writer import convert, write_trace
 
 __all__ = [
@@ -26,7 +27,9 @@ __all__ = [
     "WRITE",
     "CacheLevel",
     "CaptureResult",
+    "Ended",
     "LevelCounts",
+    "Sample",
     "TraceBatch",
     "TraceInfo",
     "TraceReader",

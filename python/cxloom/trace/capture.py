@@ -1,26 +1,24 @@
-"""Recording what a program does to memory: valgrind's lackey tells each access, caches filter them."""
+"""Recording what a program does to memory: an emulator tells each access, caches filter them."""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
-import select
+import re
 import shlex
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from cxloom import _core
 from cxloom.errors import InputError
+from cxloom.trace.emulator import EmulatedSource
 from cxloom.trace.format import TraceBatch
+from cxloom.trace.lackey import LackeySource
+from cxloom.trace.source import Ended, Source
 from cxloom.trace.writer import check_writable, write_trace
 
-_BLOCK = 1 << 20
-_TURN = 0.2  # seconds
-_PATIENCE = 10.0  # seconds that a program gets to end when asked to
+SOURCES = ("qemu", "valgrind")
+"""What can run a program and tell what it accesses."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,29 @@ class CacheLevel:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """Which part of a program is recorded: of every ``period`` instructions, of all threads, the last ``window``."""
+
+    FORM: ClassVar[str] = "WINDOW/PERIOD in instructions, such as 1M/100M"
+    """How a sample is written."""
+
+    window: int
+    period: int
+
+    @classmethod
+    def parse(cls, text: str) -> Sample:
+        """From ``WINDOW/PERIOD``, numbers with K, M or G; raises InputError if it is neither."""
+        found = re.fullmatch(r"([0-9]{1,15})([KMG]?)/([0-9]{1,15})([KMG]?)", text)
+        if found is None:
+            raise InputError("not a sample", found=repr(text), allowed=cls.FORM)
+        scale = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+        window, period = int(found[1]) * scale[found[2]], int(found[3]) * scale[found[4]]
+        if not 0 < window < period < 2**63:
+            raise InputError("a window that is not within its period", found=repr(text), allowed=cls.FORM)
+        return cls(window, period)
+
+
+@dataclass(frozen=True)
 class LevelCounts:
     """What a cache level did while the trace was recorded."""
 
@@ -68,8 +89,24 @@ class CaptureResult:
     instructions: int
     """Of all threads, while recording."""
     levels: tuple[LevelCounts, ...]
-    exit_code: int | None
-    """The program's own; None if it was ended because the limit was reached. Negative: the signal that ended it."""
+    ended: Ended
+    """How the program came to its end."""
+    instructions_in_all: int
+    """Of all threads, recorded or not."""
+    loads: int | None = None
+    """Accesses that read, in all; None if valgrind recorded."""
+    stores: int | None = None
+    threads: int | None = None
+    """Of all processes."""
+    processes: int | None = None
+    """Programs, and forks of them."""
+    escaped: int = 0
+    """Programs that were started and could not be emulated, so that nothing of them is recorded."""
+
+    @property
+    def exit_code(self) -> int | None:
+        """The program's own; None if it was ended from here. Negative: the signal that ended it."""
+        return self.ended.exit_code
 
 
 def capture(
@@ -80,9 +117,13 @@ def capture(
     skip: int = 0,
     limit: int | None = None,
     virtual: bool = False,
+    region: str | None = None,
+    sample: Sample | None = None,
     recording: Callable[[], bool] | None = None,
     watch: Callable[[int, int], None] | None = None,
+    interrupted: Callable[[], bool] | None = None,
     metadata: Mapping[str, str] | None = None,
+    source: str = "qemu",
 ) -> CaptureResult:
     """Runs a program to its end, or until ``limit`` accesses are recorded; writes what it does to memory to ``out``.
 
@@ -91,106 +132,79 @@ def capture(
     fetches are not accesses. Addresses are physical, each page of 4 KiB getting the next frame when it is first
     touched; with ``virtual`` they are the program's own.
 
-    The first ``skip`` records are left out, so that the caches are warm. ``recording`` is asked now and then; while it
-    says False, caches fill but nothing is recorded. ``watch`` is told now and then how many instructions were run and
-    how many accesses recorded. ``metadata`` adds to what the trace says about itself.
+    The first ``skip`` records are left out, so that the caches are warm. Recorded is what is in the ``region`` of
+    interest (a function of the program and all that it calls, or with ``"marks"`` what is between the marks of
+    <cxloom/roi.h>), in the windows of the ``sample``, and while ``recording``, which is asked now and then, says True;
+    the caches fill all the time. ``watch`` is told now and then how many instructions were run and how many accesses
+    recorded. If ``interrupted``, asked now and then, says True, the program is ended, and what was recorded is kept.
+    ``metadata`` adds to what the trace says about itself.
 
-    The program has this process's standard input and output. Its child processes are not recorded: name a program, not
-    a script that starts one.
+    The program has this process's standard input and output. With the ``source`` ``"qemu"`` it is emulated, each access
+    has the one that it waits for as its dependence, and the programs that it starts are recorded, too; with
+    ``"valgrind"`` neither.
 
-    Raises InputError if valgrind or the program is missing, a cache cannot be, or nothing was recorded.
+    Raises InputError if the source or the program is missing, a cache cannot be, or nothing was recorded, and
+    SimulationError if the program cannot be followed.
     """
     check_writable(out)
-    if not command:
-        raise InputError("no program to run", allowed="PROGRAM ARGS after --")
-    valgrind = _find(
-        "valgrind", "valgrind is not installed", "install the package 'valgrind' of your distribution"
-    )
-    _find(command[0], f"there is no program '{command[0]}'", "a program's name or path")
     levels = [(level.size, level.ways, level.policy) for level in caches]
-    sieve = _core.CaptureFilter(levels, not virtual, skip, limit)
+    teller: Source
+    if source == "qemu":
+        _core.LackeyCapture(levels)  # says what is wrong with the levels before anything runs
+        windows = (sample.window, sample.period) if sample else (0, 0)
+        regions = region is not None
+        teller = EmulatedSource(
+            command,
+            lambda folder: _core.ProgramCapture(folder, levels, not virtual, skip, limit, regions, windows),
+            region,
+        )
+    elif source == "valgrind":
+        for name, given in (("region", region), ("sample", sample)):
+            if given is not None:
+                raise InputError("valgrind cannot do this", allowed="the source qemu", path=name)
+        teller = LackeySource(command, _core.LackeyCapture(levels, not virtual, skip, limit))
+    else:
+        raise InputError("no such source", found=repr(source), allowed=", ".join(SOURCES), path="source")
 
     about = {
-        "source": "valgrind lackey",
+        "source": teller.name,
         "command": shlex.join(command),
         "address space": "virtual" if virtual else "physical, frames of 4 KiB in the order of first touch",
         **({"caches": " ".join(map(str, caches))} if caches else {}),
         **({"skipped": str(skip)} if skip else {}),
+        **({"region of interest": region} if region else {}),
+        **({"sample": f"the last {sample.window} of every {sample.period} instructions"} if sample else {}),
         "written by": f"cxloom {_core.__version__}",
         **(metadata or {}),
     }
-    with _lackey(valgrind, command) as (process, log):
-        batches = _records(log, sieve, recording, watch)
-        try:
-            count = write_trace(out, batches, about)
-        except InputError as error:
-            if error.line is not None:  # of what lackey wrote, which nobody can look up
-                problem = f"the program's accesses cannot be read: {error.problem}"
-                raise InputError(problem, found=error.found, file=out) from error
-            raise
-        exit_code = None if sieve.complete else process.wait()
-    counts = tuple(LevelCounts(level, *count) for level, count in zip(caches, sieve.counts, strict=True))
-    return CaptureResult(count, sieve.instructions, counts, exit_code)
 
-
-def _find(program: str, problem: str, allowed: str) -> str:
-    found = shutil.which(program)
-    if found is None:
-        raise InputError(problem, allowed=allowed)
-    return found
-
-
-@contextlib.contextmanager
-def _lackey(valgrind: str, command: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """The program under lackey, and the end of the pipe that its accesses come through; ends it when left."""
-    log, log_end = os.pipe()
-    with contextlib.suppress(OSError):  # fewer turns between the two; the default works as well
-        fcntl.fcntl(log, fcntl.F_SETPIPE_SZ, _BLOCK)
-    options = ["--tool=lackey", "--trace-mem=yes", "--trace-sched=yes", "--child-silent-after-fork=yes"]
-    try:
-        process = subprocess.Popen(
-            [valgrind, *options, f"--log-fd={log_end}", "--", *command], pass_fds=[log_end]
-        )
-    except OSError:
-        os.close(log)
-        raise
-    finally:
-        os.close(log_end)
-    try:
-        yield process, log
-    finally:
-        os.close(log)
-        process.terminate()
-        try:
-            process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _records(
-    log: int,
-    sieve: _core.CaptureFilter,
-    recording: Callable[[], bool] | None,
-    watch: Callable[[int, int], None] | None,
-) -> Iterator[TraceBatch]:
     on = True
-    while True:
-        # A wait that ends: Ctrl-C is noticed and `watch` is told although the program does nothing.
-        if not select.select([log], [], [], _TURN)[0]:
-            if watch is not None:
-                watch(sieve.instructions_in_all, sieve.records)
-            continue
-        if not (block := os.read(log, _BLOCK)):
-            break
+
+    def step() -> bool:
+        nonlocal on
         if recording is not None and recording() != on:
             on = not on
-            sieve.set_recording(on)
-        batch = TraceBatch(*sieve.feed(block).columns())
-        if len(batch):
-            yield batch
+            teller.sieve.set_recording(on)
         if watch is not None:
-            watch(sieve.instructions_in_all, sieve.records)
-        if sieve.complete:
-            return
-    sieve.finish()
+            watch(teller.sieve.instructions_in_all, teller.sieve.records)
+        return interrupted is None or not interrupted()
+
+    def batches() -> Iterator[TraceBatch]:
+        yield from teller.batches(step)
+        if teller.ended.interrupted or (teller.ended.exit_code or 0) < 0:
+            about["ended"] = str(teller.ended)
+
+    try:
+        count = write_trace(out, batches(), about)
+    except InputError as error:
+        if error.line is not None:  # of what lackey wrote, which nobody can look up
+            problem = f"the program's accesses cannot be read: {error.problem}"
+            raise InputError(problem, found=error.found, file=out) from error
+        raise
+    sieve = teller.sieve
+    counts = tuple(LevelCounts(level, *count) for level, count in zip(caches, sieve.counts, strict=True))
+    more = {}
+    if isinstance(sieve, _core.ProgramCapture):
+        names = ("loads", "stores", "threads", "processes", "escaped")
+        more = {name: getattr(sieve, name) for name in names}
+    return CaptureResult(count, sieve.instructions, counts, teller.ended, sieve.instructions_in_all, **more)

@@ -5,23 +5,26 @@ from __future__ import annotations
 import contextlib
 import json
 import signal
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cxloom.cli.arguments import whole_number
+from cxloom.cli.interrupt import Interrupt
 from cxloom.errors import InputError
 from cxloom.report.console import messages
-from cxloom.trace.capture import CacheLevel, CaptureResult
+from cxloom.trace.capture import SOURCES, CacheLevel, CaptureResult, Sample
 from cxloom.trace.capture import capture as record
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.info import TraceInfo
 from cxloom.trace.info import info as measure
 from cxloom.trace.reader import FORMATS, TraceReader
+from cxloom.trace.source import Ended
 from cxloom.trace.writer import convert as rewrite
 from cxloom.words import counted
 
@@ -106,13 +109,18 @@ def convert(
 @app.command("capture", context_settings={"allow_interspersed_args": False})
 def capture(
     command: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGS", help="What to run, after --.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The trace to write, such as app.parquet.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The trace to write; PROGRAM.parquet if nothing is said."),
+    ] = None,
     caches: Annotated[
         list[str],
         typer.Option(
+            "--levels",
             "--cache",
-            metavar=CacheLevel.FORM.partition(",")[0],
-            help="Record what misses this cache, such as L1:32KiB:8. May be repeated, the nearest level first.",
+            metavar="LEVEL,LEVEL,...",
+            help="Record what misses these caches, the nearest first, such as L1:48KiB:12,L2:2MiB:16; a level is "
+            f"{CacheLevel.FORM.partition(',')[0]}.",
         ),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
     skip: Annotated[
@@ -125,26 +133,79 @@ def capture(
         int | None,
         typer.Option(parser=whole_number(1), metavar="N", help="End the program after N accesses."),
     ] = None,
+    region: Annotated[
+        str | None,
+        typer.Option(
+            "--roi",
+            metavar="SYMBOL",
+            help="Record this function of the program, with all that it calls, or, as 'marks', what is between the "
+            "marks of <cxloom/roi.h>.",
+        ),
+    ] = None,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="W/P",
+            help="Record the last W of every P instructions, such as 1M/100M; the caches fill all the time.",
+        ),
+    ] = None,
     virtual: Annotated[
         bool,
         typer.Option("--virtual", help="Keep the program's addresses, instead of frames by first touch."),
     ] = False,
+    source: Annotated[
+        str, typer.Option("--with", metavar="EMULATOR", help=f"What runs the program: {', '.join(SOURCES)}.")
+    ] = SOURCES[0],
 ) -> None:
-    """Run a program under valgrind and record what it does to memory, or what of that misses its caches.
+    """Run a program and record what it does to memory, or what of that misses its caches.
 
-    The program runs some hundred times slower. Its child processes are not recorded. Ctrl-C ends it without a trace.
-    Exit code 2: valgrind or the program is missing, or a cache cannot be.
+    QEMU emulates the program, its threads and the programs that it starts; it runs some fifty times slower. Standard
+    input and output are the program's; what was recorded is shown on standard error. Ctrl-C ends the program and keeps
+    what was recorded. Exit code: the program's own, 128 and the signal's number if one ended it, 0 if it was ended at
+    the limit; 1: interrupted, or the program cannot be followed; 2: QEMU or the program is missing, or a cache cannot
+    be.
     """
     levels = []
-    for text in caches:
-        try:
+    for text in (level for some in caches for level in some.split(",")):
+        with _option("--levels"):
             levels.append(CacheLevel.parse(text))
-        except InputError as error:
-            error.path = error.path or "--cache"
-            raise
-    with _terminable():
-        result = record(command, out, caches=levels, skip=skip, limit=limit, virtual=virtual, watch=_report())
-    _print_rows(_capture_rows(out, result))
+    with _option("--sample"):
+        windows = Sample.parse(sample) if sample is not None else None
+    target = out if out is not None else Path(f"{Path(command[0]).name}.parquet")
+    with Interrupt("the capture") as interrupt, _option("", {"region": "--roi", "sample": "--sample"}):
+        result = record(
+            command,
+            target,
+            caches=levels,
+            skip=skip,
+            limit=limit,
+            virtual=virtual,
+            region=region,
+            sample=windows,
+            watch=_report(),
+            interrupted=lambda: interrupt.reason is not None,
+            source=source,
+        )
+    _print_rows(_capture_rows(target, result), sys.stderr)
+    raise typer.Exit(_exit_code(result.ended))
+
+
+def _exit_code(ended: Ended) -> int:
+    """That of the command: the program's, as far as it has one."""
+    if ended.interrupted:
+        return 1
+    code = ended.exit_code or 0
+    return code if code >= 0 else 128 - code
+
+
+@contextlib.contextmanager
+def _option(name: str, names: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Names the option that an InputError is about, as the command line has it."""
+    try:
+        yield
+    except InputError as error:
+        error.path = (names or {}).get(error.path, error.path) or name
+        raise
 
 
 def _numbers(levels: str | None) -> list[int]:
@@ -228,16 +289,19 @@ def _capture_rows(out: Path, result: CaptureResult) -> Iterator[tuple[str, str]]
         text = f"{counted(counts.hits, 'hit')}, {counted(counts.misses, 'miss')} ({share:.1%}), "
         text += counted(counts.write_backs, "write-back")
         yield str(counts.level), text
-    code = result.exit_code
-    yield (
-        "program",
-        "ended at the limit" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}",
-    )
+    if result.loads is not None and result.stores is not None:
+        did = f"{result.instructions_in_all:,} instructions, {counted(result.loads, 'load')}"
+        yield "in all", f"{did}, {counted(result.stores, 'store')}"
+    if result.threads is not None and result.processes is not None and result.threads > 1:
+        yield "ran", f"{counted(result.threads, 'thread')} of {counted(result.processes, 'program')}"
+    if result.escaped:
+        yield "not recorded", f"{counted(result.escaped, 'program')} that cannot be emulated"
+    yield "program", str(result.ended)
 
 
-def _print_rows(rows: Iterator[tuple[str, str]]) -> None:
+def _print_rows(rows: Iterator[tuple[str, str]], file: TextIO | None = None) -> None:
     for name, text in rows:
-        print(f"{name:<16}  {text}")
+        print(f"{name:<16}  {text}", file=file)
 
 
 def _progress(verb: str) -> Callable[[TraceReader, Iterator[TraceBatch]], Iterator[TraceBatch]]:

@@ -60,10 +60,7 @@ class ParquetWriter:
             write_page_checksum=True,
             store_schema=False,
         )
-        about = {**metadata, "version": str(VERSION)}
-        self._writer.add_key_value_metadata(
-            {_PREFIX.decode() + key: value for key, value in sorted(about.items())}
-        )
+        self._metadata = metadata
 
     def write(self, batch: TraceBatch) -> None:
         """Writes the batch as a row group."""
@@ -79,6 +76,11 @@ class ParquetWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # Last, as what is recorded may add to what it says about itself until its end.
+        about = {**self._metadata, "version": str(VERSION)}
+        self._writer.add_key_value_metadata(
+            {_PREFIX.decode() + key: value for key, value in sorted(about.items())}
+        )
         self._writer.close()
 
 

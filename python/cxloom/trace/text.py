@@ -81,6 +81,8 @@ class TextWriter:
                 "the metadata are too long", found=counted(len(about), "byte"), allowed=f"{LONGEST_LINE}"
             )
         self._file = Path(path).open("wb", buffering=BLOCK)
+        self._metadata = metadata
+        self._said = dict(metadata)
         self._file.write(_core.trace_text_header().encode() + about)
 
     def write(self, batch: TraceBatch) -> None:
@@ -93,4 +95,8 @@ class TextWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # What is recorded may add to what it says about itself until its end: a comment, as the head is written.
+        for key, value in sorted(self._metadata.items()):
+            if key not in self._said:
+                self._file.write(f"# {key}: {value}\n".encode())
         self._file.close()

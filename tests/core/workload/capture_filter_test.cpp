@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/support/victims.hpp"
+#include "workload/lackey_capture.hpp"
 
 namespace cxloom {
 namespace {
@@ -18,8 +19,9 @@ const std::string kLoads = "I  1000,4\n L 8000,8\nI  1004,4\nI  1008,4\n S 8040,
 
 std::vector<Access> fed(CaptureFilter& filter, const std::string& text) {
   std::vector<Access> records;
-  filter.feed(text, records);
-  filter.finish();
+  LackeyCapture lackey(filter);
+  lackey.feed(text, records);
+  lackey.finish();
   return records;
 }
 
@@ -48,12 +50,9 @@ TEST(CaptureFilter, FirstTouchGivesFramesInTheOrderOfTheirPages) {
 TEST(CaptureFilter, CachesLetMissesThroughAndCountFromTheStartOfRecording) {
   CaptureFilter filter({CacheParams{.size = Bytes{4096}, .ways = 4}}, test::victims(), false, 0, kNoLimit);
   filter.set_recording(false);
-  std::vector<Access> records;
-  filter.feed("I  1000,4\n L 8000,8\n", records);
-  EXPECT_TRUE(records.empty());
+  EXPECT_TRUE(fed(filter, "I  1000,4\n L 8000,8\n").empty());
   filter.set_recording(true);
-  filter.feed("I  1004,4\n L 8000,8\nI  1008,4\n L 9000,8\n", records);
-  filter.finish();
+  const std::vector<Access> records = fed(filter, "I  1004,4\n L 8000,8\nI  1008,4\n L 9000,8\n");
   ASSERT_EQ(records.size(), 1U);  // the line of 0x8000 is in the cache already
   EXPECT_EQ(records[0].address, Address{0x9000});
   EXPECT_EQ(records[0].size, kLineBytes);
@@ -69,6 +68,61 @@ TEST(CaptureFilter, SkipsAndEndsWhereItIsTold) {
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].address, Address{0x8040});
   EXPECT_TRUE(filter.complete());
+}
+
+// One line after another through a cache of one line; the records are numbered from 1.
+TEST(CaptureFilter, WhatHitsALineWaitsForTheRecordOfThatLine) {
+  CaptureFilter filter({CacheParams{.size = Bytes{64}, .ways = 1}}, test::victims(), false, 0, kNoLimit);
+  std::vector<Access> records;
+  auto read = [&](std::uint64_t address, std::uint64_t producer) {
+    return filter.access({.address = Address{address}, .thread = 1, .size = 8}, producer, records);
+  };
+  EXPECT_EQ(read(0, 0), 1U);
+  EXPECT_EQ(read(8, 0), 1U);
+  EXPECT_EQ(read(64, 1), 2U);
+  EXPECT_EQ(read(124, 1), 3U);  // straddles: the second line is the later one
+  EXPECT_EQ(records.at(1).dependence, 1U);
+  EXPECT_EQ(records.at(2).dependence, 2U);
+}
+
+TEST(CaptureFilter, AWriteBackWaitsForNothing) {
+  CaptureFilter filter({CacheParams{.size = Bytes{64}, .ways = 1}}, test::victims(), false, 0, kNoLimit);
+  std::vector<Access> records;
+  filter.access({.address = Address{0}, .thread = 1, .kind = AccessKind::kWrite}, 0, records);
+  filter.access({.address = Address{64}, .thread = 1}, 1, records);
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[1].dependence, 1U);
+  EXPECT_EQ(records[2].kind, AccessKind::kWrite);
+  EXPECT_EQ(records[2].dependence, 0U);
+}
+
+TEST(CaptureFilter, CountsSumUpOverAllTimesOfRecording) {
+  CaptureFilter filter({CacheParams{.size = Bytes{4096}, .ways = 4}}, test::victims(), false, 0, kNoLimit);
+  std::vector<Access> records;
+  for (std::uint64_t i = 0; i < 9; ++i) {
+    filter.set_recording(i % 3 == 0);
+    filter.access({.address = Address{64 * i}, .instruction_gap = 10, .thread = 1}, 0, records);
+  }
+  filter.set_recording(false);
+  EXPECT_EQ(filter.instructions(), 30U);
+  EXPECT_EQ(filter.instructions_in_all(), 90U);
+  EXPECT_EQ(filter.counts(0).misses, 3U);
+  EXPECT_EQ(records.size(), 3U);
+  EXPECT_EQ(records.back().instruction_gap, 10U);  // since the access before, recorded or not
+}
+
+// Two processes may use the same addresses for different memory.
+TEST(CaptureFilter, ProcessesHaveFramesOfTheirOwn) {
+  for (const bool first_touch : {true, false}) {
+    CaptureFilter filter({CacheParams{.size = Bytes{4096}, .ways = 4}}, test::victims(), first_touch, 0,
+                         kNoLimit);
+    std::vector<Access> records;
+    filter.access({.address = Address{0x1000}, .thread = 1}, 0, records);
+    filter.access({.address = Address{0x1000 + (std::uint64_t{1} << 48U)}, .thread = 2}, 0, records);
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_EQ(records[0].address, Address{first_touch ? 0U : 0x1000U});
+    EXPECT_EQ(records[1].address, Address{0x1000});
+  }
 }
 
 }  // namespace

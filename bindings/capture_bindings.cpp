@@ -1,0 +1,173 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/schema.hpp"
+#include "core_bindings.hpp"
+#include "program/program_capture.hpp"
+#include "program/program_feed.hpp"
+#include "system/spec.hpp"
+#include "trace_bindings.hpp"
+#include "workload/capture_filter.hpp"
+#include "workload/lackey_capture.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace cxloom {
+
+namespace {
+
+// A level as the command line and the Python side name it: size, ways, victim policy if one is written.
+using Level = std::tuple<std::string, std::uint32_t, std::string>;
+
+std::vector<CacheParams> levels_of(const std::vector<Level>& levels) {
+  std::vector<CacheParams> result;
+  for (const auto& [size, ways, policy] : levels) {
+    Value value;
+    value.set("size", size);
+    value.set("ways", static_cast<std::int64_t>(ways));
+    if (!policy.empty()) value.set("policy", policy);
+    result.push_back(read_params<CacheParams>(value));
+  }
+  return result;
+}
+
+// What every capture ends in.
+struct Filtered {
+  Filtered(const std::vector<Level>& levels, bool first_touch, std::uint64_t skip,
+           std::optional<std::uint64_t> limit)
+      : filter(levels_of(levels), registry().victims, first_touch, skip,
+               limit.value_or(std::numeric_limits<std::uint64_t>::max())) {}
+
+  CaptureFilter filter;
+};
+
+struct LackeySession : Filtered {
+  using Filtered::Filtered;
+
+  LackeyCapture lackey{filter};
+};
+
+struct ProgramSession : Filtered {
+  ProgramSession(std::string folder, const std::vector<Level>& levels, bool first_touch, std::uint64_t skip,
+                 std::optional<std::uint64_t> limit, const CaptureParts& parts)
+      : Filtered(levels, first_touch, skip, limit), capture(filter, parts), feed(std::move(folder)) {}
+
+  ProgramCapture capture;
+  ProgramFeed feed;
+};
+
+std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> counts_of(const CaptureFilter& filter) {
+  std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> all;
+  for (std::size_t level = 0; level < filter.levels(); ++level) {
+    const CacheHierarchy::Counts counts = filter.counts(level);
+    all.emplace_back(counts.hits, counts.misses, counts.write_backs);
+  }
+  return all;
+}
+
+}  // namespace
+
+void bind_capture(nb::module_& m) {
+  nb::class_<Filtered>(m, "CaptureFilter", "Turns what a program accesses into the records of a trace.")
+      .def_prop_ro(
+          "complete", [](const Filtered& self) { return self.filter.complete(); },
+          "Whether the limit is reached.")
+      .def_prop_ro("records", [](const Filtered& self) { return self.filter.records(); })
+      .def_prop_ro(
+          "instructions", [](const Filtered& self) { return self.filter.instructions(); }, "While recording.")
+      .def_prop_ro("instructions_in_all",
+                   [](const Filtered& self) { return self.filter.instructions_in_all(); })
+      .def_prop_ro(
+          "pages", [](const Filtered& self) { return self.filter.pages(); },
+          "Pages of 4 KiB touched, with first_touch.")
+      .def_prop_ro(
+          "counts", [](const Filtered& self) { return counts_of(self.filter); },
+          "Hits, misses and write-backs of each level while recording.");
+
+  nb::class_<LackeySession, Filtered>(m, "LackeyCapture", "Records what lackey tells.")
+      .def(nb::init<const std::vector<Level>&, bool, std::uint64_t, std::optional<std::uint64_t>>(),
+           "levels"_a, "first_touch"_a = true, "skip"_a = 0, "limit"_a = nb::none())
+      .def(
+          "set_recording", [](LackeySession& self, bool recording) { self.filter.set_recording(recording); },
+          "recording"_a, "While false, the caches fill but nothing is recorded or skipped.")
+      .def(
+          "feed",
+          [](LackeySession& self, const nb::bytes& block) {
+            return parsed([&](std::vector<Access>& records) { self.lackey.feed(view_of(block), records); });
+          },
+          "block"_a, "The records that the block completes.")
+      .def(
+          "finish", [](LackeySession& self) { self.lackey.finish(); },
+          "Raises InputError if the input ended within a line or had no access.");
+
+  nb::class_<ProgramSession, Filtered>(m, "ProgramCapture", "Records what the emulator's plug-in tells.")
+      .def(
+          "__init__",
+          [](ProgramSession* self, std::string folder, const std::vector<Level>& levels, bool first_touch,
+             std::uint64_t skip, std::optional<std::uint64_t> limit, bool regions,
+             std::tuple<std::uint64_t, std::uint64_t> sample) {
+            new (self) ProgramSession(std::move(folder), levels, first_touch, skip, limit,
+                                      {regions, std::get<0>(sample), std::get<1>(sample)});
+          },
+          "folder"_a, "levels"_a, "first_touch"_a = true, "skip"_a = 0, "limit"_a = nb::none(),
+          "regions"_a = false, "sample"_a = nb::make_tuple(0, 0))
+      .def(
+          "set_recording",
+          [](ProgramSession& self, bool recording) { self.capture.set_recording(recording); }, "recording"_a,
+          "While false, the caches fill but nothing is recorded or skipped.")
+      .def(
+          "read",
+          [](ProgramSession& self, std::uint64_t most) {
+            return parsed([&](std::vector<Access>& records) {
+              self.feed.read(self.capture, most);
+              records = self.capture.take();
+            });
+          },
+          "most"_a, "The records of the next words, of about so many if there are as many.")
+      .def(
+          "finish",
+          [](ProgramSession& self) {
+            return parsed([&](std::vector<Access>& records) {
+              self.feed.finish(self.capture);
+              records = self.capture.take();
+            });
+          },
+          "The last records, when no program runs any longer.")
+      .def(
+          "stop", [](ProgramSession& self) { self.feed.stop(); },
+          "Programs no longer wait to be read; what they do is lost.")
+      .def_prop_ro(
+          "failure", [](const ProgramSession& self) { return self.feed.failure(); },
+          "What the plug-in could not do, a sentence; empty if all went well.")
+      .def_prop_ro(
+          "words", [](const ProgramSession& self) { return self.feed.words(); }, "Read so far.")
+      .def_prop_ro("threads", [](const ProgramSession& self) { return self.feed.threads(); })
+      .def_prop_ro("processes", [](const ProgramSession& self) { return self.feed.processes(); })
+      .def_prop_ro(
+          "escaped", [](const ProgramSession& self) { return self.feed.escaped(); },
+          "Programs that were started outside of the emulator.")
+      .def_prop_ro(
+          "living", [](const ProgramSession& self) { return self.feed.living(); },
+          "Numbers of the processes whose ends were not seen.")
+      .def_prop_ro(
+          "loads", [](const ProgramSession& self) { return self.capture.loads(); }, "In all.")
+      .def_prop_ro(
+          "stores", [](const ProgramSession& self) { return self.capture.stores(); }, "In all.")
+      .def_prop_ro(
+          "regions", [](const ProgramSession& self) { return self.capture.regions(); },
+          "Regions of interest that have begun.");
+}
+
+}  // namespace cxloom

@@ -1,0 +1,126 @@
+#include "program/program_capture.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.hpp"
+
+namespace cxloom {
+
+namespace {
+
+constexpr std::uint64_t kSpaceBits = 48;  // of an address; those of different processes differ above
+
+Access access_of(const ProgramThread& thread, const ProgramAccess& access, AccessKind kind) {
+  Access result;
+  result.address = Address{access.address | std::uint64_t{thread.process} << kSpaceBits};
+  result.size = access.size;
+  result.thread = thread.number;
+  result.kind = kind;
+  return result;
+}
+
+}  // namespace
+
+ProgramCapture::ProgramCapture(CaptureFilter& filter, const CaptureParts& parts)
+    : filter_(filter), parts_(parts), change_(std::numeric_limits<std::uint64_t>::max()) {
+  ensure(parts.window <= parts.period, "a window longer than its period");
+  if (parts.window > 0 && parts.window < parts.period) {
+    in_window_ = false;
+    change_ = parts.period - parts.window;
+  }
+  choose();
+}
+
+void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& block,
+                           std::span<const ProgramAccess> accesses, bool continued) {
+  if (filter_.complete()) return;
+  State& state = state_of(thread.number);
+  std::uint64_t begun =
+      continued ? ~std::uint64_t{0} : 0;  // instructions since those that the filter was told
+  const ProgramAccess* next = accesses.data();
+  const ProgramAccess* const end = next + accesses.size();
+  std::uint16_t number = 0;
+  for (const BlockInstruction& instruction : block.instructions) {
+    ++begun;
+    const ProgramAccess* const first = next;
+    while (next != end && next->instruction == number) ++next;
+    if (first != next || block.marks) {
+      filter_.begin_instructions(thread.number, begun);
+      begun = 0;
+    }
+    if (block.marks) note_marks(state, instruction);
+    run(state, thread, instruction, {first, next});
+    ++number;
+  }
+  filter_.begin_instructions(thread.number, begun);
+  if (state.depth > 0) {
+    const InstructionClass last = block.instructions.back().kind;
+    if (last == InstructionClass::kCall) ++state.depth;
+    if (last == InstructionClass::kReturn && --state.depth == 0) end_region();
+  }
+  if (filter_.instructions_in_all() >= change_) [[unlikely]] {
+    in_window_ = !in_window_;
+    change_ += in_window_ ? parts_.window : parts_.period - parts_.window;
+    choose();
+  }
+}
+
+void ProgramCapture::run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
+                         std::span<const ProgramAccess> accesses) {
+  DependenceTracker& values = state.values;
+  Producer result = values.of(instruction.data_reads);
+  if (!accesses.empty()) {
+    const Producer address = values.of(instruction.address_reads);
+    for (const ProgramAccess& access : accesses) {
+      if (access.reads) {
+        ++loads_;
+        const Producer line = filter_.access(access_of(thread, access, AccessKind::kRead), address, records_);
+        result = std::max({result, line, address, values.stored(access.address, access.size)});
+      }
+      if (access.writes) {
+        ++stores_;
+        filter_.access(access_of(thread, access, AccessKind::kWrite),
+                       filter_.levels() == 0 ? std::max(address, result) : address, records_);
+        values.store(access.address, access.size, result);
+      }
+    }
+  }
+  values.set(instruction.data_writes, result);
+  if (instruction.pointer_writes != 0)
+    values.set(instruction.pointer_writes, values.of(instruction.address_reads));
+}
+
+void ProgramCapture::note_marks(State& state, const BlockInstruction& instruction) {
+  if (instruction.has(BlockInstruction::kRegionBegin)) begin_region();
+  if (instruction.has(BlockInstruction::kRegionEnd) && inside_ > 0) end_region();
+  // The function ends with the return that belongs to the call by which it began.
+  if (instruction.has(BlockInstruction::kRegionEntry) && state.depth == 0) {
+    state.depth = 1;
+    begin_region();
+  }
+}
+
+void ProgramCapture::begin_region() {
+  ++inside_;
+  ++regions_;
+  choose();
+}
+
+void ProgramCapture::end_region() {
+  --inside_;
+  choose();
+}
+
+void ProgramCapture::choose() {
+  filter_.set_recording(wanted_ && in_window_ && (!parts_.regions || inside_ > 0));
+}
+
+ProgramCapture::State& ProgramCapture::state_of(std::uint32_t thread) {
+  if (thread >= states_.size()) states_.resize(thread + 1);
+  std::unique_ptr<State>& state = states_[thread];
+  if (!state) state = std::make_unique<State>();
+  return *state;
+}
+
+}  // namespace cxloom

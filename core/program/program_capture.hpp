@@ -1,0 +1,76 @@
+// A running program on its way into a trace: regions of interest, samples, dependences, caches.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "program/dependence.hpp"
+#include "program/program_sink.hpp"
+#include "workload/capture_filter.hpp"
+
+namespace cxloom {
+
+/// What of a program's run is recorded. The caches fill all the time.
+struct CaptureParts {
+  bool regions = false;      ///< only within regions of interest
+  std::uint64_t window = 0;  ///< of every `period` instructions the last so many; 0: all
+  std::uint64_t period = 0;
+};
+
+/// Gives the filter each access of a program, with the record of the trace that it waits for.
+///
+/// With caches a record is the read of a line or its write-back. What a load delivers waits for the record of its line, also if
+/// a neighbour of it was what missed; the read of a line waits for what its address is made of. Without caches a
+/// store also waits for what it stores.
+class ProgramCapture : public ProgramSink {
+ public:
+  ProgramCapture(CaptureFilter& filter, const CaptureParts& parts);
+
+  void block(const ProgramThread& thread, const ProgramBlock& block, std::span<const ProgramAccess> accesses,
+             bool continued) override;
+  bool complete() const override { return filter_.complete(); }
+
+  /// While false, nothing is recorded, whatever the parts are.
+  void set_recording(bool recording) {
+    wanted_ = recording;
+    choose();
+  }
+  /// The records since this was asked last.
+  std::vector<Access> take() { return std::exchange(records_, {}); }
+  /// Accesses of instructions to memory, of all threads.
+  std::uint64_t loads() const { return loads_; }
+  std::uint64_t stores() const { return stores_; }
+  /// Regions of interest that have begun.
+  std::uint64_t regions() const { return regions_; }
+
+ private:
+  /// What goes on in a thread.
+  struct State {
+    DependenceTracker values;
+    std::uint64_t depth = 0;  // of calls within the function that is the region of interest; 0: not in it
+  };
+
+  State& state_of(std::uint32_t thread);
+  void run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
+           std::span<const ProgramAccess> accesses);
+  void note_marks(State& state, const BlockInstruction& instruction);
+  void begin_region();
+  void end_region();
+  void choose();
+
+  CaptureFilter& filter_;
+  CaptureParts parts_;
+  std::vector<std::unique_ptr<State>> states_;  // by thread
+  std::vector<Access> records_;
+  std::uint64_t loads_ = 0;
+  std::uint64_t stores_ = 0;
+  std::uint64_t regions_ = 0;
+  std::uint64_t inside_ = 0;  // regions of all threads that have begun and not ended
+  std::uint64_t change_ = 0;  // number of instructions in all at which a window of the sample begins or ends
+  bool in_window_ = true;
+  bool wanted_ = true;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,212 @@
+"""A program under QEMU's user-mode emulation, whose plug-in tells what its threads execute and access."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from cxloom import _core
+from cxloom.errors import InputError, SimulationError
+from cxloom.trace.executable import Executable, distance_of_function, find_executable
+from cxloom.trace.format import TraceBatch
+from cxloom.trace.source import Ended, ended, is_over
+
+EMULATOR = "qemu-x86_64"
+"""The emulator's command."""
+CPU = "max,-erms,-fsrm"
+"""The processor that it emulates: all it can do, but libraries copy by vectors and not by strings, byte by byte."""
+MARKS = "marks"
+"""The region of interest is between the marks of <cxloom/roi.h>."""
+
+_PREFIX = "cxloom-program-"
+_WORDS = 1 << 20  # of a turn
+_REST = (0.0002, 0.01)  # seconds to wait for the program, when it has told nothing for a short or a long time
+_ENOUGH = 64 << 20  # bytes of shared memory
+
+
+def plugin_path() -> Path:
+    """The plug-in of the emulator. Raises InputError if this cxloom was built without it."""
+    path = Path(str(_core.__file__)).with_name("cxloom_qemu.so")
+    if not path.exists():
+        raise InputError(
+            "this cxloom was built without its plug-in for QEMU",
+            allowed="install the package 'libzydis-dev' of your distribution, and build cxloom again",
+        )
+    return path
+
+
+def emulator_path() -> str:
+    """The emulator. Raises InputError if it is not installed."""
+    found = shutil.which(EMULATOR)
+    if found is None:
+        allowed = "install the package 'qemu-user' of your distribution (QEMU 7.2)"
+        raise InputError("QEMU's user-mode emulation is not installed", allowed=allowed)
+    return found
+
+
+class EmulatedSource:
+    """What a program does, its threads and the programs that it starts included."""
+
+    name = "qemu"
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        sieve: Callable[[str], _core.ProgramCapture],
+        region: str | None = None,
+    ) -> None:
+        """``sieve`` makes what records, given the folder of the shared memory; ``region`` is the function that is of
+        interest, or :data:`MARKS`, or all. Raises InputError if the emulator, its plug-in or the program is missing.
+        """
+        self._emulator = emulator_path()
+        self._plugin = plugin_path()
+        self._program = find_executable(command)
+        self._region = region
+        self._distance = (
+            None if region in (None, MARKS) else distance_of_function(self._program.path, str(region))
+        )
+        self._make_sieve = sieve
+        self.ended = Ended()
+        self._sieve: _core.ProgramCapture | None = None
+
+    @property
+    def sieve(self) -> _core.ProgramCapture:
+        """What records, once the program runs."""
+        assert self._sieve is not None
+        return self._sieve
+
+    def batches(self, step: Callable[[], bool]) -> Iterator[TraceBatch]:
+        """Runs the program; gives its records. ``step`` is asked now and then whether to go on.
+
+        Raises SimulationError if the emulator does not start it, or the plug-in fails.
+        """
+        with shared_folder() as folder:
+            self._sieve = sieve = self._make_sieve(folder)
+            process = subprocess.Popen(self._command(folder))
+            try:
+                yield from self._records(process, sieve, step)
+            finally:
+                sieve.stop()
+                _end_all(process, sieve, folder)
+
+    def _records(
+        self, process: subprocess.Popen[bytes], sieve: _core.ProgramCapture, step: Callable[[], bool]
+    ) -> Iterator[TraceBatch]:
+        rest = _REST[0]
+        while True:
+            over = is_over(process)  # before the last look at what it wrote
+            words = sieve.words
+            batch = TraceBatch(*sieve.read(_WORDS).columns())
+            if len(batch):
+                yield batch
+            if sieve.failure:
+                raise SimulationError(f"the program cannot be followed: {sieve.failure}")
+            if sieve.complete:
+                self.ended = Ended(limit=True)
+                return
+            if not step():
+                self.ended = Ended(interrupted=True)
+                break
+            if sieve.words != words:
+                rest = _REST[0]
+            elif over:
+                self.ended = Ended(process.returncode)
+                break
+            else:
+                time.sleep(rest)
+                rest = min(rest * 1.2, _REST[1])
+        last = TraceBatch(*sieve.finish().columns())
+        if len(last):
+            yield last
+        if sieve.threads == 0 and not self.ended.interrupted:
+            raise self._not_started(process)
+        if self._region is not None and sieve.regions == 0 and not self.ended.interrupted:
+            what = (
+                "no mark of <cxloom/roi.h>"
+                if self._region == MARKS
+                else f"the function '{self._region}' never"
+            )
+            raise InputError(f"the region of interest was not reached: {what} was executed")
+
+    def _command(self, folder: str) -> list[str]:
+        options = [f"{self._plugin}".replace(",", ",,"), f"folder={folder}", f"cpu={CPU.replace(',', ':')}"]
+        if self._distance is not None:
+            options.append(f"region={self._distance}")
+        program: Executable = self._program
+        own, *arguments = program.arguments
+        front = [self._emulator, "-cpu", CPU, "-plugin", ",".join(options), "-0", own]
+        return [*front, program.path, *arguments]
+
+    def _not_started(self, process: subprocess.Popen[bytes]) -> SimulationError:
+        version = subprocess.run([self._emulator, "--version"], capture_output=True, text=True, check=False)
+        said = version.stdout.partition("\n")[0] or "no version"
+        return SimulationError(
+            f"the emulator did not start the program (exit code {process.returncode}, {said}); "
+            "cxloom needs QEMU 7.2 with support for plug-ins"
+        )
+
+
+@contextlib.contextmanager
+def shared_folder() -> Iterator[str]:
+    """A private folder for shared memory, in memory if there is enough of it; gone when it is left.
+
+    What a killed cxloom left goes, too: nobody holds its lock.
+    """
+    place = _place()
+    with contextlib.suppress(OSError):
+        for old in Path(place).glob(f"{_PREFIX}*"):
+            _remove_abandoned(old)
+    folder = tempfile.mkdtemp(prefix=_PREFIX, dir=place)
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _place() -> str:
+    memory = "/dev/shm"
+    try:
+        room = os.statvfs(memory)
+        if os.access(memory, os.W_OK) and room.f_bavail * room.f_frsize >= _ENOUGH:
+            return memory
+    except OSError:
+        pass
+    return tempfile.gettempdir()
+
+
+def _remove_abandoned(folder: Path) -> None:
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError:
+        pass
+    finally:
+        os.close(lock)
+
+
+def _end_all(process: subprocess.Popen[bytes], sieve: _core.ProgramCapture, folder: str) -> None:
+    """Ends the program if it still runs, and then those that it started. If it ended by itself, they go on."""
+    if is_over(process):
+        return
+    ended(process)
+    for number in sieve.living:
+        with contextlib.suppress(OSError):
+            # Only what is still ours: numbers of processes are used again.
+            if folder.encode() in Path(f"/proc/{number}/cmdline").read_bytes():
+                os.kill(number, signal.SIGTERM)

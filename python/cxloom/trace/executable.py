@@ -1,0 +1,118 @@
+"""What the emulator can run, and where functions are in it: the ELF files of x86-64 Linux, and scripts for these."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from cxloom.errors import InputError, reason_of
+
+_X86_64 = 62
+_MACHINES = {3: "x86, 32 bits", 40: "Arm, 32 bits", 183: "AArch64", 243: "RISC-V", 21: "POWER, 64 bits"}
+_HEAD = struct.Struct("<16s2xHIQQQIHHHHHH")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_SYMBOL_TABLES = (2, 11)
+_FUNCTIONS = (2, 10)  # and those that choose themselves when they are loaded
+_MOST_SCRIPTS = 4  # that interpret each other, as Linux allows
+
+
+@dataclass(frozen=True)
+class Executable:
+    """A program as the emulator is given it."""
+
+    path: str
+    arguments: tuple[str, ...]
+    """Its own name first, as it is told to it."""
+
+
+def find_executable(command: Sequence[str]) -> Executable:
+    """What the command runs; of a script its interpreter. Raises InputError if there is none that can be emulated."""
+    if not command:
+        raise InputError("no program to run", allowed="PROGRAM ARGS after --")
+    path = shutil.which(command[0])
+    if path is None:
+        raise _missing(command[0])
+    arguments = list(command)
+    for _ in range(_MOST_SCRIPTS + 1):
+        begin = _begin_of(path)
+        if not begin.startswith(b"#!"):
+            _check(path, begin)
+            return Executable(path, tuple(arguments))
+        words = begin[2:].partition(b"\n")[0].strip().split(None, 1)
+        if not words:
+            raise InputError("a script without an interpreter", file=path)
+        interpreter = os.fsdecode(words[0])
+        arguments = [interpreter, *map(os.fsdecode, words[1:]), path, *arguments[1:]]
+        if not os.access(interpreter, os.X_OK):
+            raise InputError("the interpreter of the script cannot be run", found=interpreter, file=path)
+        path = interpreter
+    raise InputError("scripts that interpret each other without end", file=command[0])
+
+
+def distance_of_function(path: str, name: str) -> int:
+    """How many bytes a function is behind the entry of a program. Raises InputError if there is none, or several."""
+    data = Path(path).read_bytes()
+    try:
+        entry = _HEAD.unpack_from(data)[3]
+        functions = dict(_functions(data))
+        places = {address for symbol, address in _functions(data) if symbol == name}
+    except struct.error as error:
+        raise InputError("a damaged program", file=path) from error
+    if len(places) > 1:
+        raise InputError(f"several functions are called '{name}'", allowed="the name of one", file=path)
+    if not places:
+        near = get_close_matches(name, functions, 1)
+        problem = f"no function is called '{name}'" if functions else "the program names no functions"
+        allowed = (
+            "a name that nm prints, or marks" if functions else "a program that is not stripped, or marks"
+        )
+        raise InputError(problem, allowed=allowed, suggestion=near[0] if near else "", file=path)
+    return int(places.pop() - entry)
+
+
+def _missing(name: str) -> InputError:
+    path = Path(name)
+    if os.sep not in name or not path.exists():
+        return InputError(f"there is no program '{name}'", allowed="a program's name or path")
+    if path.is_dir():
+        return InputError("a directory, not a program", file=name)
+    return InputError("the file is not executable", allowed=f"chmod +x {name}, if it is a program", file=name)
+
+
+def _begin_of(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(256)
+    except OSError as error:
+        raise InputError(f"the program cannot be read: {reason_of(error)}", file=path) from error
+
+
+def _check(path: str, begin: bytes) -> None:
+    allowed = "a program for 64-bit x86 Linux"
+    if not begin.startswith(b"\x7fELF"):
+        raise InputError("not a program", allowed=f"{allowed}, or a script that begins with #!", file=path)
+    machine = int.from_bytes(begin[18:20], "little")
+    if begin[4] == 1 and machine == _X86_64:
+        raise InputError("the program cannot be emulated", found="x32", allowed=allowed, file=path)
+    if begin[4] != 2 or machine != _X86_64:
+        found = _MACHINES.get(machine, f"machine {machine}")
+        raise InputError("the program cannot be emulated", found=found, allowed=allowed, file=path)
+
+
+def _functions(data: bytes) -> Iterator[tuple[str, int]]:
+    _, _, _, _, _, sections, _, _, _, _, size, count, _ = _HEAD.unpack_from(data)
+    headers = [_SECTION.unpack_from(data, sections + size * number) for number in range(count)]
+    for _, kind, _, _, offset, length, link, _, _, _ in headers:
+        if kind not in _SYMBOL_TABLES:
+            continue
+        names = headers[link][4]
+        for name, info, _, section, value, _ in _SYMBOL.iter_unpack(data[offset : offset + length]):
+            if info & 15 in _FUNCTIONS and section != 0:
+                at = names + name
+                yield data[at : data.index(b"\0", at)].decode(errors="replace"), value

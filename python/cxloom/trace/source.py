@@ -1,0 +1,69 @@
+"""What the sources of a capture have in common: a program that runs, and how it came to its end."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from cxloom import _core
+from cxloom.trace.format import TraceBatch
+
+_PATIENCE = 10.0  # seconds that a program gets to end when asked to
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a captured program came to its end."""
+
+    exit_code: int | None = None
+    """Its own; negative: the signal that ended it; None if it was ended from here."""
+    limit: bool = False
+    """It was ended because as many accesses were recorded as were asked for."""
+    interrupted: bool = False
+    """It was ended because somebody interrupted the capture."""
+
+    def __str__(self) -> str:
+        if self.interrupted:
+            return "interrupted"
+        if self.limit or self.exit_code is None:
+            return "ended at the limit"
+        if self.exit_code >= 0:
+            return f"exit code {self.exit_code}"
+        try:
+            return f"signal {-self.exit_code} ({signal.Signals(-self.exit_code).name})"
+        except ValueError:
+            return f"signal {-self.exit_code}"
+
+
+class Source(Protocol):
+    """A program and who tells what it does."""
+
+    name: str
+    """As the trace says where it is from."""
+    ended: Ended
+    """Once there are no more batches."""
+
+    @property
+    def sieve(self) -> _core.LackeyCapture | _core.ProgramCapture:
+        """What records, once the program runs."""
+
+    def batches(self, step: Callable[[], bool]) -> Iterator[TraceBatch]:
+        """Runs the program; gives its records. ``step`` is asked now and then whether to go on."""
+
+
+def is_over(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a process has ended."""
+    return process.poll() is not None
+
+
+def ended(process: subprocess.Popen[bytes]) -> None:
+    """Ends a process, in good order if it can be."""
+    process.terminate()
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

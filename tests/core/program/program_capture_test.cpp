@@ -1,0 +1,231 @@
+#include "program/program_capture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "core/support/victims.hpp"
+
+namespace cxloom {
+namespace {
+
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+constexpr RegisterSet kA = 1, kB = 2, kC = 4, kStack = 8;
+constexpr ProgramThread kThread{1, 0};
+
+BlockInstruction instruction(InstructionClass kind, RegisterSet address, RegisterSet data, RegisterSet result,
+                             RegisterSet pointers = 0, std::uint16_t flags = 0) {
+  BlockInstruction made;
+  made.kind = kind;
+  made.address_reads = address;
+  made.data_reads = data;
+  made.data_writes = result;
+  made.pointer_writes = pointers;
+  made.length = 4;
+  made.flags = flags;
+  return made;
+}
+BlockInstruction load(RegisterSet to, RegisterSet address) {
+  return instruction(InstructionClass::kMove, address, 0, to);
+}
+BlockInstruction store(RegisterSet from, RegisterSet address) {
+  return instruction(InstructionClass::kMove, address, from, 0);
+}
+BlockInstruction add(RegisterSet to, RegisterSet from) {
+  return instruction(InstructionClass::kInteger, 0, to | from, to);
+}
+
+ProgramAccess read(std::uint16_t of, std::uint64_t address) { return {address, 8, of, true, false}; }
+ProgramAccess write(std::uint16_t of, std::uint64_t address) { return {address, 8, of, false, true}; }
+
+// A program is played to a capture, block by block, without caches if nothing else is said.
+class ProgramCaptureTest : public testing::Test {
+ protected:
+  void start(const CaptureParts& parts = {}, std::uint64_t cache_bytes = 0) {
+    std::vector<CacheParams> levels;
+    if (cache_bytes > 0) levels.push_back({.size = Bytes{cache_bytes}, .ways = 4});
+    filter_.emplace(levels, test::victims(), false, 0, kNoLimit);
+    capture_.emplace(*filter_, parts);
+  }
+  void run(std::vector<BlockInstruction> instructions, std::vector<ProgramAccess> accesses,
+           const ProgramThread& thread = kThread, bool continued = false) {
+    ProgramBlock block;
+    block.instructions = std::move(instructions);
+    for (const BlockInstruction& one : block.instructions) {
+      block.marks |= one.has(BlockInstruction::kRegionBegin | BlockInstruction::kRegionEnd |
+                             BlockInstruction::kRegionEntry);
+    }
+    capture_->block(thread, block, accesses, continued);
+  }
+  std::vector<std::uint32_t> dependences() {
+    std::vector<std::uint32_t> result;
+    for (const Access& record : records()) result.push_back(record.dependence);
+    return result;
+  }
+  const std::vector<Access>& records() {
+    for (const Access& record : capture_->take()) records_.push_back(record);
+    return records_;
+  }
+
+  std::optional<CaptureFilter> filter_;
+  std::optional<ProgramCapture> capture_;
+  std::vector<Access> records_;
+};
+
+using Numbers = std::vector<std::uint32_t>;
+
+TEST_F(ProgramCaptureTest, EachLoadOfAChaseWaitsForTheOneBefore) {
+  start();
+  for (std::uint64_t i = 0; i < 4; ++i) run({load(kA, kA)}, {read(0, 4096 * i)});
+  EXPECT_EQ(dependences(), (Numbers{0, 1, 1, 1}));
+}
+
+TEST_F(ProgramCaptureTest, StreamsAreIndependent) {
+  start();
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    // sum += a[i]; sum2 += b[i]; the pointers are counted up.
+    run({load(kC, kA), add(kStack, kC), load(kC, kB), add(kStack, kC), add(kA, 0), add(kB, 0)},
+        {read(0, 64 * i), read(2, 9999 + 64 * i)});
+  }
+  EXPECT_EQ(dependences(), (Numbers{0, 0, 0, 0, 0, 0}));
+}
+
+TEST_F(ProgramCaptureTest, AStoreWaitsForItsDataButItsLineDoesNot) {
+  const std::vector<BlockInstruction> copy{load(kC, kA), store(kC, kB)};
+  start();
+  run(copy, {read(0, 0), write(1, 4096)});
+  EXPECT_EQ(dependences(), (Numbers{0, 1}));
+  start({}, 4096);
+  records_.clear();
+  run(copy, {read(0, 0), write(1, 4096)});
+  EXPECT_EQ(dependences(), (Numbers{0, 0}));  // the second is the read of the line for the write
+}
+
+TEST_F(ProgramCaptureTest, DependencesPassThroughMemory) {
+  start();
+  run({load(kA, kB)}, {read(0, 4096)});       // 1
+  run({store(kA, kStack)}, {write(0, 800)});  // 2, waits for 1
+  run({load(kC, kStack)},
+      {read(0, 800)});  // 3: its address is ready, its data come with 1, or from memory with 3
+  run({load(kA, kC)}, {read(0, 8192)});  // 4 waits for what was read
+  EXPECT_EQ(dependences(), (Numbers{0, 1, 0, 1}));
+}
+
+// With caches the stack is not in the trace, and what passed through it still waits for the miss.
+TEST_F(ProgramCaptureTest, HitsPassOnWhatTheyWaitFor) {
+  start({}, 4096);
+  run({load(kB, kStack)}, {read(0, 800)});    // record 1: the stack's line
+  run({load(kA, kB)}, {read(0, 40960)});      // record 2
+  run({store(kA, kStack)}, {write(0, 800)});  // hits
+  run({load(kC, kStack)}, {read(0, 800)});    // hits, with the data of record 2
+  run({load(kA, kC)}, {read(0, 81920)});      // record 3
+  EXPECT_EQ(dependences(), (Numbers{0, 1, 1}));
+}
+
+TEST_F(ProgramCaptureTest, ANeighbourOnTheLineComesWithTheMiss) {
+  start({}, 4096);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    // key = node->key; node = node->next
+    run({load(kC, kA), load(kA, kA)}, {read(0, 40960 * i), read(1, 40960 * i + 8)});
+  }
+  EXPECT_EQ(dependences(), (Numbers{0, 1, 1}));
+}
+
+TEST_F(ProgramCaptureTest, PointersThatMoveOnDoNotWaitForWhatIsRead) {
+  start();
+  const BlockInstruction pop = instruction(InstructionClass::kMove, kStack, 0, kA, kStack);
+  for (std::uint64_t i = 0; i < 3; ++i) run({pop}, {read(0, 800 + 8 * i)});
+  EXPECT_EQ(dependences(), (Numbers{0, 0, 0}));
+}
+
+TEST_F(ProgramCaptureTest, ThreadsHaveRegistersOfTheirOwn) {
+  start();
+  run({load(kA, kA)}, {read(0, 0)}, {1, 0});
+  run({load(kA, kA)}, {read(0, 64)}, {2, 0});
+  run({load(kA, kA)}, {read(0, 128)}, {1, 0});
+  EXPECT_EQ(dependences(), (Numbers{0, 0, 2}));
+  EXPECT_EQ(records()[1].thread, 2U);
+}
+
+TEST_F(ProgramCaptureTest, GapsCountEachInstructionOnce) {
+  start();
+  const BlockInstruction none = add(kC, 0);
+  run({none, load(kA, kB), none, none, store(kA, kB), none}, {read(1, 0), write(4, 8)});
+  run({none, load(kA, kB)}, {read(1, 16)});
+  const BlockInstruction repeated =
+      instruction(InstructionClass::kString, kB, 0, 0, kB, BlockInstruction::kRepeated);
+  run({repeated}, {write(0, 24)});
+  run({repeated}, {write(0, 25)}, kThread, true);
+  run({none}, {});
+  std::vector<std::uint32_t> gaps;
+  for (const Access& record : records()) gaps.push_back(record.instruction_gap);
+  EXPECT_EQ(gaps, (Numbers{2, 3, 3, 1, 0}));
+  EXPECT_EQ(filter_->instructions(), 10U);
+  EXPECT_EQ(capture_->loads(), 2U);
+  EXPECT_EQ(capture_->stores(), 3U);
+}
+
+TEST_F(ProgramCaptureTest, AnAtomicOperationReadsAndWrites) {
+  start();
+  run({instruction(InstructionClass::kInteger, kB, kA, kA, 0, BlockInstruction::kAtomic)},
+      {{64, 8, 0, true, true}});
+  ASSERT_EQ(records().size(), 2U);
+  EXPECT_EQ(records_[0].kind, AccessKind::kRead);
+  EXPECT_EQ(records_[1].kind, AccessKind::kWrite);
+  EXPECT_EQ(records_[1].instruction_gap, 0U);
+  EXPECT_EQ(records_[1].dependence, 1U);
+}
+
+TEST_F(ProgramCaptureTest, OnlyBetweenTheMarks) {
+  start({.regions = true});
+  const BlockInstruction begin =
+      instruction(InstructionClass::kNothing, 0, 0, 0, 0, BlockInstruction::kRegionBegin);
+  const BlockInstruction end =
+      instruction(InstructionClass::kNothing, 0, 0, 0, 0, BlockInstruction::kRegionEnd);
+  run({load(kA, kB)}, {read(0, 0)});
+  run({load(kA, kB), begin, load(kA, kB)}, {read(0, 64), read(2, 128)});
+  run({begin}, {});  // nested
+  run({end}, {});
+  run({load(kA, kB), end, load(kA, kB)}, {read(0, 192), read(2, 256)});
+  run({end}, {});  // one too many
+  run({load(kA, kB)}, {read(0, 320)});
+  ASSERT_EQ(records().size(), 2U);
+  EXPECT_EQ(records_[0].address, Address{128});
+  EXPECT_EQ(records_[1].address, Address{192});
+  EXPECT_EQ(capture_->regions(), 2U);
+  EXPECT_EQ(filter_->instructions(), 1U + 1 + 1 + 2);
+}
+
+TEST_F(ProgramCaptureTest, AFunctionEndsWithTheReturnOfItsCall) {
+  start({.regions = true});
+  const BlockInstruction entry =
+      instruction(InstructionClass::kNothing, 0, 0, 0, 0, BlockInstruction::kRegionEntry);
+  const BlockInstruction call = instruction(InstructionClass::kCall, 0, 0, 0);
+  const BlockInstruction back = instruction(InstructionClass::kReturn, 0, 0, 0);
+  run({load(kA, kB), call}, {read(0, 0)});
+  run({entry, load(kA, kB), call}, {read(1, 64)});  // calls another
+  run({load(kA, kB), back}, {read(0, 128)});        // which belongs to it
+  run({load(kA, kB), call}, {read(0, 192)});        // it calls itself
+  run({entry, load(kA, kB), back}, {read(1, 256)});
+  run({load(kA, kB), back}, {read(0, 320)});  // its end
+  run({load(kA, kB)}, {read(0, 384)});
+  ASSERT_EQ(records().size(), 5U);
+  EXPECT_EQ(records_.front().address, Address{64});
+  EXPECT_EQ(records_.back().address, Address{320});
+  EXPECT_EQ(capture_->regions(), 1U);
+}
+
+TEST_F(ProgramCaptureTest, ASampleIsTheEndOfEachPeriod) {
+  start({.window = 10, .period = 100});
+  for (std::uint64_t i = 0; i < 1000; ++i) run({load(kA, kB)}, {read(0, 64 * i)});
+  ASSERT_EQ(records().size(), 100U);
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(records_[i].address, Address{64 * (i / 10 * 100 + 90 + i % 10)});
+    EXPECT_EQ(records_[i].instruction_gap, 1U);
+  }
+  EXPECT_EQ(filter_->instructions(), 100U);
+}
+
+}  // namespace
+}  // namespace cxloom

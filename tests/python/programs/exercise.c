@@ -12,25 +12,25 @@
 enum { kNodes = 1000 };
 
 struct node {
-  struct node *next;
+  struct node* next;
   char rest[120];
 };
 static struct node nodes[2][kNodes];
 static long sums[kNodes];
-static void *volatile result;  // so that nothing is left out because nobody needs it
+static void* volatile result;  // so that nothing is left out because nobody needs it
 
-static void tie(struct node *list) {
+static void tie(struct node* list) {
   for (int i = 0; i < kNodes; ++i) list[i].next = &list[(i + 367) % kNodes];
 }
 
 // A thousand loads, each of an address that the one before read.
-__attribute__((noinline)) struct node *chase(struct node *at) {
+__attribute__((noinline)) struct node* chase(struct node* at) {
   for (int i = 0; i < kNodes; ++i) at = at->next;
   return at;
 }
 
 // Two thousand loads of addresses that are counted up.
-__attribute__((noinline, optimize("no-tree-vectorize"))) long streams(const long *one, const long *other) {
+__attribute__((noinline, optimize("no-tree-vectorize"))) long streams(const long* one, const long* other) {
   long sum = 0;
   for (int i = 0; i < kNodes; ++i) sum += one[i] ^ other[kNodes - 1 - i];
   return sum;
@@ -39,7 +39,7 @@ __attribute__((noinline, optimize("no-tree-vectorize"))) long streams(const long
 // A tree of nodes with a line of keys and a line of children.
 struct inner {
   long keys[8];
-  struct inner *children[8];
+  struct inner* children[8];
 };
 static struct inner inner[1 + 8 + 64 + 512] __attribute__((aligned(128)));
 
@@ -54,7 +54,7 @@ static void grow(void) {
 }
 
 // Looks for a child in four levels; which one is found does not make the address of the keys, but of the next node.
-__attribute__((noinline)) struct inner *descend(struct inner *node, long key) {
+__attribute__((noinline)) struct inner* descend(struct inner* node, long key) {
   for (int level = 0; level < 3; ++level) {
     long slot = 0;
     while (slot < 7 && node->keys[slot] < key) ++slot;
@@ -63,7 +63,7 @@ __attribute__((noinline)) struct inner *descend(struct inner *node, long key) {
   return node;
 }
 
-static void *chase_many(void *list) {
+static void* chase_many(void* list) {
   for (int i = 0; i < 20; ++i) list = chase(list);
   return list;
 }
@@ -90,7 +90,7 @@ static int closes(void) {
   return 5;
 }
 
-static volatile int *nowhere;
+static volatile int* nowhere;
 static int crashes(void) {
   result = chase(nodes[0]);
   return *nowhere;
@@ -107,7 +107,7 @@ static int marks(void) {
   return 0;
 }
 
-static int starts(char **command) {
+static int starts(char** command) {
   execv(command[0], command);
   return 1;
 }
@@ -141,7 +141,8 @@ static int sorts(void) {
 }
 enum { kSide = 60 };
 static double factors[2][kSide][kSide], product[kSide][kSide];
-__attribute__((noinline)) static void multiply(double (*to)[kSide], double (*one)[kSide], double (*other)[kSide]) {
+__attribute__((noinline)) static void multiply(double (*to)[kSide], double (*one)[kSide],
+                                               double (*other)[kSide]) {
   for (int i = 0; i < kSide; ++i) {
     for (int j = 0; j < kSide; ++j) {
       for (int k = 0; k < kSide; ++k) to[i][j] += one[i][k] * other[k][j];
@@ -160,14 +161,14 @@ static int hashes(void) {
   for (int i = 0; i < 2000; ++i) {
     snprintf(word, sizeof word, "word %d", i % 999);
     unsigned hash = 5381;
-    for (const char *at = word; *at; ++at) hash = hash * 33 + (unsigned char)*at;
+    for (const char* at = word; *at; ++at) hash = hash * 33 + (unsigned char)*at;
     ++table[hash & 0xFFFF];
   }
   return table[0] == 1;
 }
 
-int main(int count, char **words) {
-  const char *what = count > 1 ? words[1] : "";
+int main(int count, char** words) {
+  const char* what = count > 1 ? words[1] : "";
   tie(nodes[0]);
   tie(nodes[1]);
   grow();

@@ -139,23 +139,25 @@ Feeder* VirtualChannels::pick_among(std::uint64_t lanes) {
 Feeder* VirtualChannels::pick() {
   if (can_go_ == 0) return nullptr;
   if (arbiter_) return pick_among(can_go_);
-  const Lane lane = next();
+  Lane lane = 0;
+  if (one_per_class()) [[likely]] {
+    const std::uint64_t rest = can_go_ >> turn_ << turn_;
+    lane = static_cast<Lane>(std::countr_zero(rest != 0 ? rest : can_go_));
+  } else {
+    lane = next_of_several();
+  }
   served(lane);
   return pick_of(lane);
 }
 
 // Classes take turns, and within a class who asked first, whichever its virtual channel: a class that uses more of these has no
 // more of the wire.
-Lane VirtualChannels::next() const {
+Lane VirtualChannels::next_of_several() const {
   std::uint64_t classes = can_go_;
-  if (lanes_ > kChannelCount) [[unlikely]] {
-    for (unsigned first = kChannelCount; first < lanes_; first += kChannelCount) classes |= can_go_ >> first;
-    classes &= (std::uint64_t{1} << kChannelCount) - 1;
-  }
+  for (unsigned first = kChannelCount; first < lanes_; first += kChannelCount) classes |= can_go_ >> first;
+  classes &= (std::uint64_t{1} << kChannelCount) - 1;
   const std::uint64_t rest = classes >> turn_ << turn_;
   const auto which = static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : classes));
-  if (lanes_ == kChannelCount) [[likely]]
-    return static_cast<Lane>(which);
   Lane chosen = 0;
   Time earliest = Time::max();
   for (unsigned lane = which; lane < lanes_; lane += kChannelCount) {

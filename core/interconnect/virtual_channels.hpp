@@ -138,9 +138,10 @@ class VirtualChannels final : public EventHandler {
   Time credit_blocked(Channel which) const { return blocked_in_window_[static_cast<std::size_t>(which)]; }
 
  private:
-  Lane next() const;
+  bool one_per_class() const { return lanes_ == kChannelCount; }
+  Lane next_of_several() const;
   void served(Lane lane) {
-    const auto which = static_cast<unsigned>(class_of(lane));
+    const unsigned which = one_per_class() ? lane : static_cast<unsigned>(class_of(lane));
     turn_ = which + 1 == kChannelCount ? 0 : which + 1;
   }
   Feeder* choose(std::uint64_t lanes);

@@ -41,7 +41,7 @@ def test_one_of_everything(tmp_path: Path, cxloom: Call) -> None:
     spec, trace, study = tmp_path / "s.yaml", tmp_path / "t.trace", tmp_path / "study.yaml"
     spec.write_text(SPEC)
     trace.write_text("0x40 R 1\n")
-    study.write_text("system: s.yaml\nexpect: [{measure: requests, value: 1, tolerance: 0%}]\n")
+    study.write_text("system: s.yaml\nexpect: [{measure: requests, value: 1, tolerance: 0%, source: spec}]\n")
     assert "2 devices (1 host, 1 memory), 1 link\n" in cxloom("check", spec).out
     ran = " ".join(cxloom("run", spec).out.split())
     assert "1 request in" in ran

@@ -477,6 +477,14 @@ def run_rows() -> Iterator[Turn]:
         lambda o: len(o.series["time_ps"]),
     )
     yield Turn(
+        "outputs.mix_windows",
+        base,
+        "outputs.mix_windows",
+        (100, 10),
+        RISES,
+        lambda o: o.summary["mix_windows"]["windows"],
+    )
+    yield Turn(
         "outputs.commands",
         dram(),
         "outputs.commands",

@@ -18,7 +18,7 @@ from cxloom.report.outcome import plain, read_outcome, write_outcome
 from cxloom.report.sweep_page import figures_of, quantities
 from cxloom.study import read, run_study
 from cxloom.study.runner import Outcome
-from cxloom.sweeping.sweep import SweepResult
+from cxloom.sweeping.result import SweepResult
 
 Call = Callable[..., Any]
 

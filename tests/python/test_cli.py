@@ -256,7 +256,7 @@ def test_a_closed_pipe_is_no_bug(spec_file: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_demonstration_draws_a_picture(tmp_path: Path, cxloom: Call) -> None:
+def test_the_demonstration_draws_a_picture_and_writes_a_page(tmp_path: Path, cxloom: Call) -> None:
     outcome = cxloom("demo", "--out", tmp_path / "demo")
     assert outcome.code == 0, outcome.err
     assert "where a request's time went" in outcome.out
@@ -264,6 +264,9 @@ def test_the_demonstration_draws_a_picture(tmp_path: Path, cxloom: Call) -> None
     assert str(picture) in outcome.out
     assert picture.read_bytes().startswith(b"\x89PNG\r\n")
     assert cx.Result.load(tmp_path / "demo").count == 700_000
+    page = tmp_path / "demo" / "report.html"
+    assert f"open {page} in a browser" in outcome.out
+    assert "Redis on four CXL memories" in page.read_text(encoding="utf-8")
 
 
 def test_a_misspelt_preset_is_told_its_name(cxloom: Call) -> None:

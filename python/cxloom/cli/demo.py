@@ -1,4 +1,4 @@
-"""``cxloom demo``: the validation system at work, as a table and a picture."""
+"""``cxloom demo``: the validation system at work, as a table, a picture and a page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cxloom.cli.run import execute, finish
+from cxloom.cli.writing import write_text
 from cxloom.errors import InputError
 from cxloom.shipped import shipped_folder
 from cxloom.system import System
@@ -20,7 +21,8 @@ def demo(
 ) -> None:
     """Show and draw what cxloom does.
 
-    Replays a trace of Redis on one host with four CXL memories, and draws where the time went.
+    Replays a trace of Redis on one host with four CXL memories, draws where the time went, and writes the page of the
+    run.
     """
     examples = shipped_folder("examples")
     if examples is None or not (examples / "demo.yaml").exists():
@@ -33,6 +35,9 @@ def demo(
         result.show()
     finish(failure)
     from cxloom.report.picture import draw  # Matplotlib takes a second to load: no other command waits for it
+    from cxloom.report.results_of import of_run
 
     picture = draw(result, Path(out) / PICTURE)
-    print(f"\nThe results are in {out}/, the picture in {picture}")
+    pages = of_run(Path(out))
+    page = write_text(pages.place, pages.page())
+    print(f"\nThe results are in {out}/, the picture in {picture}; open {page} in a browser")

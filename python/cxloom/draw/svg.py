@@ -12,7 +12,7 @@ from cxloom.draw.picture import MANY, Line, Mark, Picture, busiest, count_size
 from cxloom.draw.routes import Way
 
 _WIDTHS = (1.4, 2.4, 3.2, 4.0, 5.0, 6.0)
-_LARGEST = 1.5
+_LARGEST = 1.1
 """How much a small picture is enlarged on a page."""
 _LIGHT = {"paper": "#ffffff", "ink": "#1b1f24", "line": "#98a1ab", "halo": "#98a1ab", "edge": "#ffffff"}
 _DARK = {"paper": "#14181d", "ink": "#e6e9ed", "line": "#69737e", "halo": "#69737e", "edge": "#14181d"}

@@ -116,7 +116,6 @@ def _sections(result: Result, directory: Path) -> Iterator[Section]:
     summary = result.summary
     if summary["requests"]:
         yield Section("time", "Where the time goes", _breakdown(summary))
-        yield Section("latency", "How latencies are distributed", _distribution(result))
     drawn = picture_of(result)
     if drawn is not None:
         about = (
@@ -129,6 +128,8 @@ def _sections(result: Result, directory: Path) -> Iterator[Section]:
         yield Section(
             "system", "The system", f'<p class="soft">Too large to be drawn: over {MOST:,} nodes.</p>'
         )
+    if summary["requests"]:
+        yield Section("latency", "How latencies are distributed", _distribution(result))
     series = series_of(result)
     if series:
         yield Section("series", "Over time", _series(series))

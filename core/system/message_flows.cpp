@@ -44,20 +44,30 @@ class Collector {
 
   void talk(NodeId a, NodeId b, const Dialogue& dialogue) {
     if (a == b) return;
-    send(a, b, dialogue.there);
-    send(b, a, dialogue.back);
+    flows_.to[b.index()].push_back({a.index(), dialogue.there});
+    flows_.to[a.index()].push_back({b.index(), dialogue.back});
+  }
+
+  /// To be called once, at the end: who sends to a destination for several reasons is one sender, where it was first.
+  void join_senders(std::size_t nodes) {
+    constexpr std::size_t kNowhere = ~std::size_t{0};
+    std::vector<std::size_t> place(nodes, kNowhere);
+    for (auto& [destination, senders] : flows_.to) {
+      std::size_t kept = 0;
+      for (const RouteWalk::Sender& each : senders) {
+        if (place[each.node] == kNowhere) {
+          place[each.node] = kept;
+          senders[kept++] = each;
+        } else {
+          senders[place[each.node]].classes |= each.classes;
+        }
+      }
+      senders.erase(senders.begin() + static_cast<std::ptrdiff_t>(kept), senders.end());
+      for (const RouteWalk::Sender& each : senders) place[each.node] = kNowhere;
+    }
   }
 
  private:
-  void send(NodeId from, NodeId to, ClassSet classes) {
-    for (RouteWalk::Sender& known : flows_.to[to.index()]) {
-      if (known.node != from.index()) continue;
-      known.classes |= classes;
-      return;
-    }
-    flows_.to[to.index()].push_back({from.index(), classes});
-  }
-
   MessageFlows& flows_;
 };
 
@@ -133,6 +143,7 @@ MessageFlows message_flows(const System& system, bool all_requesters) {
     const ClassSet io = cxloom::set_of(Channel::kIo);
     collector.talk(component->id(), system.component(initiator->target()).id(), {io, io});
   }
+  collector.join_senders(system.topology().size());
   return flows;
 }
 

@@ -21,18 +21,20 @@ namespace cxloom {
 
 namespace {
 
+bool has_several_virtual_channels(const System& system) {
+  const LinkBuffers buffers(system);
+  for (std::uint32_t link = 0; link < buffers.links().size(); ++link) {
+    if (buffers.virtual_channels(link) > 1) return true;
+  }
+  return false;
+}
+
+// To be made where there is something to plan: it looks at all pairs of devices that talk to each other.
 class Planner {
  public:
   explicit Planner(const System& system)
       : system_(system), topology_(system.topology()), buffers_(system), flows_(message_flows(system, true)) {
     flows_.homes.clear();  // virtual channels do not help against what they keep
-  }
-
-  bool needed() const {
-    for (std::uint32_t link = 0; link < buffers_.links().size(); ++link) {
-      if (buffers_.virtual_channels(link) > 1) return true;
-    }
-    return false;
   }
 
   // The fewest levels with which some candidate closes no circle. A message that would go higher than the last level stays there,
@@ -177,14 +179,13 @@ class Planner {
 }  // namespace
 
 VirtualChannelPlan plan_virtual_channels(const System& system, bool always) {
-  const Planner planner(system);
-  if (!always && !planner.needed()) return {};
-  return planner.plan(system.routes());
+  if (!always && !has_several_virtual_channels(system)) return {};
+  return Planner(system).plan(system.routes());
 }
 
 void plan_virtual_channels(const System& system, std::vector<RouteEpoch>& epochs) {
+  if (!has_several_virtual_channels(system)) return;
   const Planner planner(system);
-  if (!planner.needed()) return;
   std::vector<std::unique_ptr<RouteTable>> tables;
   std::vector<ChannelGraph::Phase> phases{{&system.routes(), &system.router().plan()}};
   for (std::size_t i = 1; i < epochs.size(); ++i) {

@@ -2,10 +2,11 @@
 // share: one gives credits, the other takes those that have arrived, and neither looks at the other.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 
-#include "base/ring.hpp"
+#include "base/error.hpp"
 #include "kernel/kernel.hpp"
 #include "protocol/lane.hpp"
 
@@ -21,22 +22,22 @@ struct CreditUser {
 /// A credit that arrives is an event of the line, the giver's. It is left out where nobody waits for it: a credit is kept with
 /// the time at which it arrives, and counted when the others are used up.
 ///
-/// One cache line, and that of the credit.
+/// One cache line. That of a credit is written and not read by the giver, who so waits for none but this.
 class alignas(64) CreditLine {
  public:
   /// A credit arrives `delay` after it was given. There are so many `credits`, with the user, under way and held by those at
   /// the other end; none: credits of this class are not counted.
   CreditLine(const CreditUser& user, Time delay, Lane lane, std::optional<std::uint32_t> credits)
-      : coming_(user.kernel.arena().memory()),
-        delay_(delay),
-        user_(user),
-        lane_(lane),
-        limited_(credits.has_value()),
-        total_(credits.value_or(0)) {
-    if (credits) coming_.reserve(*credits);
+      : delay_(delay), user_(user), total_(credits.value_or(0)), lane_(lane), limited_(credits.has_value()) {
+    if (total_ == 0) return;
+    mask_ = std::bit_ceil(total_) - 1;
+    // Not touched before it is used.
+    coming_ = static_cast<Time*>(user.kernel.arena().memory().allocate(arena_bytes(total_), alignof(Time)));
   }
   /// What a line of so many credits takes of the arena.
-  static constexpr std::uint64_t arena_bytes(std::uint32_t credits) { return Ring<Time>::bytes_for(credits); }
+  static constexpr std::uint64_t arena_bytes(std::uint32_t credits) {
+    return std::bit_ceil(credits) * sizeof(Time);
+  }
 
   // The giver.
 
@@ -49,20 +50,16 @@ class alignas(64) CreditLine {
   /// How many there are.
   std::uint32_t total() const { return total_; }
   /// A credit has arrived by `now`, and not been taken.
-  bool arrived(Time now) const { return !coming_.empty() && coming_.front() <= now; }
+  bool arrived(Time now) const { return head_ != tail_ && at(head_) <= now; }
   /// Takes the first one. Returns when it arrived.
-  Time take() {
-    const Time came = coming_.front();
-    coming_.pop_front();
-    return came;
-  }
+  Time take() { return at(head_++); }
   /// A credit that it has used for nothing is back at once.
   void take_back(Time now) { add(now); }
   /// It waits for the next one: asks for the event.
   void await() {
     if (wake_before_ != kUnasked) return;
     wake_before_ = Time::max();
-    if (!coming_.empty()) wake_user(coming_.front());
+    if (head_ != tail_) wake_user(at(head_));
   }
   /// That event has come.
   void awaited() { wake_before_ = kUnasked; }
@@ -71,7 +68,14 @@ class alignas(64) CreditLine {
   static constexpr Time kUnasked{-1};
 
   void add(Time arrival) {
-    coming_.insert(arrival, [](Time a, Time b) { return a < b; });
+    ensure(tail_ - head_ < total_, "more credits under way than there are");
+    std::uint32_t place = tail_++;
+    if (arrival < latest_) [[unlikely]] {
+      for (; place != head_ && arrival < at(place - 1); --place) at(place) = at(place - 1);
+    } else {
+      latest_ = arrival;
+    }
+    at(place) = arrival;
     if (arrival < wake_before_) wake_user(arrival);
   }
   // Each time it is asked for alike, so that the order of the event says nothing of when that was.
@@ -80,13 +84,21 @@ class alignas(64) CreditLine {
     user_.kernel.schedule_uncounted(at, user_.source, user_.user, lane_);
   }
 
-  Ring<Time> coming_;           // when each credit under way arrives, soonest first; with room for all
+  Time& at(std::uint32_t number) { return coming_[number & mask_]; }
+  const Time& at(std::uint32_t number) const { return coming_[number & mask_]; }
+
+  Time* coming_ =
+      nullptr;  // the arena's: when each credit under way arrives, soonest first; with room for all
+  std::uint32_t head_ = 0;  // numbers of credits, which wrap around
+  std::uint32_t tail_ = 0;
+  Time latest_{kUnasked};       // when the last of all that were added arrives, under way or not
   Time wake_before_{kUnasked};  // a credit that arrives before then is to wake the user
   Time delay_;
   const CreditUser& user_;
+  std::uint32_t total_;
+  std::uint32_t mask_ = 0;  // of the numbers: their places
   Lane lane_;
   bool limited_;
-  std::uint32_t total_;
 };
 
 static_assert(sizeof(CreditLine) == 64);

@@ -59,7 +59,7 @@ class Arena {
   /// `count` objects side by side, the i-th of them `make(i)`.
   template <class T, class Make>
   ArrayInArena<T> make_array(std::size_t count, Make make) {
-    T* const first = static_cast<T*>(memory_.allocate(count * sizeof(T), alignof(T)));
+    T* const first = count == 0 ? nullptr : static_cast<T*>(memory_.allocate(count * sizeof(T), alignof(T)));
     ArrayInArena<T> array(first);
     for (std::size_t i = 0; i < count; ++i) {
       ::new (static_cast<void*>(first + i)) T(make(i));

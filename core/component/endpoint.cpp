@@ -5,6 +5,7 @@
 
 #include "component/component_time.hpp"
 #include "component/failures.hpp"
+#include "kernel/payload.hpp"
 #include "protocol/protocol_observer.hpp"
 
 namespace cxloom {
@@ -129,6 +130,7 @@ void Endpoint::start() {
   detours_ = fabric_.routes && fabric_.routes->detours();
   order_ = fabric_.order.get();
   look_aside(watched_ || order_);
+  for (std::size_t i = 0; i < port_count(); ++i) port_memory_.push_back(port(i).memory());
   if (senders_ > 1 && !contains_switch_) {
     for (std::size_t i = 0; i < port_count(); ++i) port(i).share();
   }
@@ -137,6 +139,17 @@ void Endpoint::start() {
 
 void Endpoint::take_at(Message& message, Time at) {
   wake_at(at, kTake, reinterpret_cast<std::uintptr_t>(&message));
+}
+
+// The rest of the message, with what is behind it in a request, its agent's state, and the credit that goes back.
+void Endpoint::foresee(std::uint8_t kind, std::uint64_t payload) const {
+  if (kind != Event::kArrival) return;
+  const Message& message = object_of<Message>(payload);
+  for (const std::size_t line : {1U, 3U, 4U}) prefetch(&message, line);
+  if (const Agent* const agent = takers_[static_cast<std::size_t>(message.channel)]) {
+    for (std::size_t line = 0; line < 4; ++line) prefetch(agent, line);
+  }
+  if (message.port < port_memory_.size()) port_memory_[message.port].fetch_for_release(lane_of(message));
 }
 
 void Endpoint::wake(std::uint8_t kind, std::uint64_t payload) {

@@ -70,6 +70,7 @@ class Endpoint : public Component {
       pass_on(message);
     }
   }
+  void foresee(std::uint8_t kind, std::uint64_t payload) const override;
   void wake(std::uint8_t kind, std::uint64_t payload) final;
   void open_window(Time at) override;
   void close_window(Time at) override;
@@ -147,6 +148,7 @@ class Endpoint : public Component {
   bool detours_ = false;       // of routes
   bool sends_by_port_ = true;  // it contains no switch, and nobody looks at what it sends
   std::vector<Agent*> agents_;
+  std::vector<PortMemory> port_memory_;  // by port
 };
 
 inline void Agent::transmit(Message& message, Time ready) {

@@ -1,6 +1,9 @@
 // A component's end of a link: where it hands over messages, and says when a receive buffer is free again.
 #pragma once
 
+#include <cstddef>
+
+#include "base/prefetch.hpp"
 #include "base/units.hpp"
 #include "protocol/lane.hpp"
 
@@ -8,6 +11,28 @@ namespace cxloom {
 
 class VirtualChannels;
 class WireMonitor;
+
+/// Where the state of a port lies that a message touches: to be fetched ahead of its events.
+struct PortMemory {
+  const void* end = nullptr;      ///< of the link: four lines
+  const void* turns = nullptr;    ///< for the wire: two lines
+  const void* lanes = nullptr;    ///< of these turns: a line for each
+  const void* credits = nullptr;  ///< of the other end: a line for each lane
+
+  /// For a message that leaves by the port.
+  [[gnu::always_inline]] void fetch_for_leaving(Lane lane) const {
+    for (std::size_t i = 0; i < 4; ++i) prefetch(end, i);
+    if (!turns) return;
+    for (std::size_t i = 0; i < 2; ++i) prefetch(turns, i);
+    prefetch(lanes, lane);
+  }
+  /// For one that has come in by it.
+  [[gnu::always_inline]] void fetch_for_release(Lane lane) const {
+    if (!credits) return;
+    prefetch(end);
+    prefetch(credits, lane);
+  }
+};
 
 class Port {
  public:
@@ -34,6 +59,8 @@ class Port {
   virtual bool unlimited() const = 0;
   /// Of what it sends.
   virtual WireMonitor& monitor() = 0;
+  /// To be asked once it is connected.
+  virtual PortMemory memory() const { return {}; }
 
   /// Somebody counts the messages that come in here: `release` does something.
   bool returns_credits() const { return returns_credits_; }

@@ -29,7 +29,7 @@ class alignas(64) InputQueue final : public Feeder {
   const Place& place() const { return place_; }
   const EventHandler& owner() const override;
   void push(Message& message, std::uint16_t output);
-  Message& head() override { return queue_.front(); }
+  Message& head() const override { return queue_.front(); }
   void taken(Time end) override;
   std::uint16_t input() const override;
   void each_waiting(const std::function<void(Message&)>& charge) override;

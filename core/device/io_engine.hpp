@@ -67,7 +67,7 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
 
  private:
   const EventHandler& owner() const override { return *this; }
-  Message& head() override { return *offered_; }
+  Message& head() const override { return *offered_; }
   void taken(Time end) override;
   // It makes what a root complex makes: answers to it go upstream.
   bool is_root() const { return params_.traffic == IoTraffic::kConfigRead; }

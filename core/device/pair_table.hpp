@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/prefetch.hpp"
+
 namespace cxloom {
 
 /// Pointers to T by input, output and class; open addressing, so that a switch of thousands of ports takes memory for the
@@ -25,6 +27,10 @@ class PairTable {
       cells_[place].key = key;
     }
     return cells_[place].value;
+  }
+  /// Asks memory for the place of a pair.
+  [[gnu::always_inline]] void fetch(std::uint16_t input, std::uint16_t output, std::uint8_t channel) const {
+    prefetch(&cells_[home(key_of(input, output, channel))]);
   }
   /// Forgets a pair that has a pointer.
   void remove(std::uint16_t input, std::uint16_t output, std::uint8_t channel) {

@@ -51,6 +51,7 @@ class WithSwitchCore : public Base {
 
  protected:
   SwitchCore& core() { return core_; }
+  const SwitchCore& core() const { return core_; }
 
  private:
   SwitchCore core_;
@@ -79,6 +80,9 @@ class Switch final : public SwitchingDevice, public VirtualSwitching {
     } else {
       core().forward(message);
     }
+  }
+  void foresee(std::uint8_t kind, std::uint64_t payload) const override {
+    if (kind == Event::kArrival) core().foresee_message(object_of<Message>(payload));
   }
   VirtualSwitches& virtual_switches() override { return *virtual_; }
 

@@ -32,6 +32,7 @@ constexpr std::array kMeasures{
 void SwitchCore::start() {
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
     releases_ |= owner_.port(i).returns_credits();
+    port_memory_.push_back(owner_.port(i).memory());
   }
   load_routes();
   if (!arbitrates()) return;

@@ -43,6 +43,14 @@ class SwitchCore final : public EventHandler, private BypassSource {
     forward(message);
   }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
+  /// A message comes soon: fetches what it will touch.
+  [[gnu::always_inline]] void foresee_message(const Message& message) const {
+    const std::uint16_t output = fixed_ports_[message.destination.index()];
+    const Lane lane = lane_of(message);
+    if (output < port_memory_.size()) port_memory_[output].fetch_for_leaving(lane);
+    if (message.port < port_memory_.size()) port_memory_[message.port].fetch_for_release(lane);
+    if (arbitrates()) queues_.fetch(message.port, in_order() ? std::uint16_t{0} : output, lane);
+  }
 
   /// The routes have changed. `failed`: it loses what it holds, and what comes.
   void routes_changed(bool failed);
@@ -112,6 +120,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   bool failed_ = false;
   std::vector<std::uint16_t> fixed_ports_;  // by destination, or Routes::kVaries
   std::vector<VirtualChannels*> outputs_;   // of the ports, if it arbitrates
+  std::vector<PortMemory> port_memory_;     // by port
   PairTable<InputQueue> queues_;            // those that hold something, or whose last message is leaving
   std::vector<InputQueue*> empty_queues_;   // the last one that became empty is the next to be used
   std::pmr::deque<InputQueue> all_queues_;

@@ -31,6 +31,15 @@ void LinkEnd::return_credit(Lane lane, Time at) {
   if (line.limited()) line.give(at);
 }
 
+PortMemory LinkEnd::memory() const {
+  PortMemory memory{.end = this, .credits = carries_credits_ ? nullptr : far_credits_};
+  if (VirtualChannels* const own = channels()) {
+    memory.turns = transmitter_.get();
+    memory.lanes = &own->channel(Lane{0});
+  }
+  return memory;
+}
+
 Transmitter& LinkEnd::may_fail() {
   ensure(transmitter_ != nullptr, "a link that was not made to fail");
   return *transmitter_;

@@ -64,6 +64,7 @@ class alignas(64) LinkEnd final : public Port {
   void close_window(Time now);
   /// What the flits carry; none on a wire without flits.
   const FlitMonitor* flits() const { return transmitter_ ? transmitter_->flits() : nullptr; }
+  PortMemory memory() const override;
   WireMonitor& monitor() override { return path_.monitor(); }
   const WireMonitor& monitor() const { return path_.monitor(); }
   /// Time in the window in which messages of a class waited for credits; zero without credits.

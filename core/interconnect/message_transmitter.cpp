@@ -109,6 +109,15 @@ void MessageTransmitter::pass() {
   source.passed(message, input, end);
 }
 
+void MessageTransmitter::foresee(std::uint8_t kind, std::uint64_t payload) const {
+  path_.fetch();
+  if (kind == kReady) {
+    channels_.fetch_channel(lane_of(object_of<Message>(payload)));
+  } else {
+    channels_.foresee_turn();
+  }
+}
+
 void MessageTransmitter::wake(std::uint8_t kind, std::uint64_t payload) {
   if (kind == kReady) {
     auto& message = object_of<Message>(payload);

@@ -6,10 +6,10 @@
 
 namespace cxloom {
 
-class MessageTransmitter final : public Transmitter,
-                                 public WireServer,
-                                 public EventHandler,
-                                 private BypassSource {
+class alignas(64) MessageTransmitter final : public Transmitter,
+                                             public WireServer,
+                                             public EventHandler,
+                                             private BypassSource {
  public:
   MessageTransmitter(LinkPath& path, const VirtualChannels::Setup& setup)
       : path_(path), kernel_(path.kernel()), channels_(path, *this, setup) {}
@@ -24,6 +24,10 @@ class MessageTransmitter final : public Transmitter,
   }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
+  void foresee(std::uint8_t kind, std::uint64_t payload) const override;
+  void foresee_settle(bool early) const override {
+    early ? channels_.foresee_queue() : channels_.foresee_head();
+  }
   void interrupt() override;
   void close() override;
   void reopen() override;

@@ -14,7 +14,7 @@ class SendQueue final : public Feeder {
 
   void push(Message& message);
   const EventHandler& owner() const override;
-  Message& head() override { return queue_.front(); }
+  Message& head() const override { return queue_.front(); }
   void taken(Time end) override;
   void each_waiting(const std::function<void(Message&)>& charge) override;
   void turn_back() override;

@@ -17,7 +17,7 @@ inline constexpr std::uint16_t kOwnMessages = 0xffff;
 /// A queue whose head waits for a port.
 class Feeder : public Waiter {
  public:
-  virtual Message& head() = 0;
+  virtual Message& head() const = 0;
   /// The head leaves: take it out, free its buffer when its last byte is out, at `end`, and ask for the next one.
   virtual void taken(Time end) = 0;
   /// The link has failed or works again: calls `charge` for each message that waits for this port and nothing else.

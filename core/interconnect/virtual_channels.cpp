@@ -12,16 +12,12 @@ namespace cxloom {
 
 namespace {
 
-std::vector<CreditLine> make_credit_lines(const VirtualChannelsSetup& setup, const CreditUser& user) {
-  std::vector<CreditLine> lines;
-  if (!setup.credits.any()) return lines;
-  const std::size_t lanes = kChannelCount * setup.per_class;
-  lines.reserve(lanes);
-  for (std::size_t i = 0; i < lanes; ++i) {
+ArrayInArena<CreditLine> make_credit_lines(const VirtualChannelsSetup& setup, const CreditUser& user,
+                                           std::size_t lanes) {
+  return user.kernel.arena().make_array<CreditLine>(setup.credits.any() ? lanes : 0, [&](std::size_t i) {
     const auto lane = static_cast<Lane>(i);
-    lines.emplace_back(user, setup.credit_delay, lane, setup.credits.of(class_of(lane)));
-  }
-  return lines;
+    return CreditLine(user, setup.credit_delay, lane, setup.credits.of(class_of(lane)));
+  });
 }
 
 }  // namespace
@@ -30,15 +26,17 @@ VirtualChannels::VirtualChannels(LinkPath& path, WireServer& server, const Setup
     : path_(path),
       kernel_(path.kernel()),
       server_(server),
-      lanes_(static_cast<unsigned>(kChannelCount * setup.per_class)),
+      lanes_(static_cast<Lane>(kChannelCount * setup.per_class)),
       credit_user_{path.kernel(), *this, path.kernel().new_source()},
-      credit_lines_(make_credit_lines(setup, credit_user_)),
+      credit_lines_(make_credit_lines(setup, credit_user_, lanes_)),
       flits_(setup.flits),
       channels_(path.kernel().arena().make_array<VirtualChannel>(lanes_, [&](std::size_t lane) {
         const std::optional<std::uint32_t> limit = setup.credits.of(class_of(static_cast<Lane>(lane)));
         return VirtualChannel(path.kernel(), path.receiver(), limit ? &credit_lines_[lane] : nullptr,
                               limit.value_or(0));
-      })) {}
+      })) {
+  first_ = channels_.data();
+}
 
 WireCost VirtualChannels::cost() const {
   if (flits_) return WireCost(*flits_);
@@ -141,8 +139,7 @@ Feeder* VirtualChannels::pick() {
   if (arbiter_) return pick_among(can_go_);
   Lane lane = 0;
   if (one_per_class()) [[likely]] {
-    const std::uint64_t rest = can_go_ >> turn_ << turn_;
-    lane = static_cast<Lane>(std::countr_zero(rest != 0 ? rest : can_go_));
+    lane = next_of_one();
   } else {
     lane = next_of_several();
   }
@@ -166,6 +163,15 @@ Lane VirtualChannels::next_of_several() const {
     chosen = static_cast<Lane>(lane);
   }
   return chosen;
+}
+
+// With the account that lies behind it in a request.
+void VirtualChannels::foresee_head() const {
+  const Waiter* const queue = has_turn() ? whose_turn() : nullptr;
+  if (!queue) return;
+  const Message& head = static_cast<const Feeder*>(queue)->head();
+  prefetch(&head);
+  prefetch(&head, 2);
 }
 
 void VirtualChannels::use_credit(Message& message, Time now) {

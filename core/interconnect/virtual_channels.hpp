@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/arena.hpp"
+#include "base/prefetch.hpp"
 #include "interconnect/arbitration.hpp"
 #include "interconnect/class_credits.hpp"
 #include "interconnect/credit_line.hpp"
@@ -42,7 +44,7 @@ struct VirtualChannelsSetup {
   std::optional<FlitMode> flits = {};  ///< none: messages have the wire one after the other
 };
 
-class VirtualChannels final : public EventHandler {
+class alignas(64) VirtualChannels final : public EventHandler {
  public:
   using Setup = VirtualChannelsSetup;
 
@@ -84,8 +86,8 @@ class VirtualChannels final : public EventHandler {
   void end_bypass();
   /// It leaves now: uses a credit. Who handed it over is to be told that it passed.
   BypassSource& pass(Time now);
-  VirtualChannel& channel(Lane lane) { return channels_[lane]; }
-  VirtualChannel& channel(Channel which) { return channels_[lane_of(which)]; }
+  VirtualChannel& channel(Lane lane) { return first_[lane]; }
+  VirtualChannel& channel(Channel which) { return first_[lane_of(which)]; }
   /// The lanes that have both messages and credits, a bit each.
   std::uint64_t can_go() const { return can_go_; }
   /// Whose turn it is, taken out of its wait list; none if nobody can go.
@@ -118,10 +120,23 @@ class VirtualChannels final : public EventHandler {
   /// For a message that was sent here: its sender finds another way.
   void return_to_sender(Message& message) { path_.take_back(message); }
 
+  // Asking memory for what will be touched, where its first line has been fetched.
+
+  [[gnu::always_inline]] void fetch_channel(Lane lane) const { prefetch(first_ + lane); }
+  /// A turn comes.
+  [[gnu::always_inline]] void foresee_turn() const {
+    if (has_turn()) fetch_channel(next_of_one());
+  }
+  /// It comes at the end of this instant: first the queue, then the message at its head.
+  [[gnu::always_inline]] void foresee_queue() const {
+    if (has_turn()) prefetch(whose_turn());
+  }
+  void foresee_head() const;
+
   // Credits.
 
   /// By lane, through which the far end gives them back; null if no class is limited.
-  CreditLine* credit_lines() { return credit_lines_.empty() ? nullptr : credit_lines_.data(); }
+  CreditLine* credit_lines() { return credit_lines_.size() == 0 ? nullptr : credit_lines_.data(); }
   /// Buffers of a class at the far end that are taken, as far as is known here, in all of its virtual channels; zero without a
   /// limit.
   std::uint32_t credits_in_use(Channel which);
@@ -139,29 +154,39 @@ class VirtualChannels final : public EventHandler {
 
  private:
   bool one_per_class() const { return lanes_ == kChannelCount; }
+  /// What is foreseen: where classes have several virtual channels, too much would have to be looked at.
+  bool has_turn() const { return !bypassing_ && can_go_ != 0 && one_per_class(); }
+  const Waiter* whose_turn() const { return first_[next_of_one()].waits.first(); }
+  /// The next in turn of those that can go, of which there are some.
+  Lane next_of_one() const {
+    const std::uint64_t rest = can_go_ >> turn_ << turn_;
+    return static_cast<Lane>(std::countr_zero(rest != 0 ? rest : can_go_));
+  }
   Lane next_of_several() const;
   void served(Lane lane) {
     const unsigned which = one_per_class() ? lane : static_cast<unsigned>(class_of(lane));
-    turn_ = which + 1 == kChannelCount ? 0 : which + 1;
+    turn_ = static_cast<Lane>(which + 1 == kChannelCount ? 0U : which + 1);
   }
   Feeder* choose(std::uint64_t lanes);
   Time starved_clock(Channel which, Time now);
 
+  // One cache line: all of it that a message touches that finds nobody before it.
   LinkPath& path_;
   Kernel& kernel_;
   WireServer& server_;
   std::uint64_t can_go_ = 0;
-  unsigned turn_ = 0;  // the class after the one served last
-  unsigned lanes_;
-  bool closed_ = false;           // the link has failed, and messages are to leave by others
-  bool may_bypass_ = true;        // the arbiter need not see a message that is alone
-  Message* bypassing_ = nullptr;  // taken at this instant; nothing else can go
+  Lane turn_ = 0;  // the class after the one served last
+  Lane lanes_;
+  bool closed_ = false;              // the link has failed, and messages are to leave by others
+  bool may_bypass_ = true;           // the arbiter need not see a message that is alone
+  std::uint32_t asking_ = 0;         // queues that wait, where there is an arbiter
+  VirtualChannel* first_ = nullptr;  // of `channels_`
+  Message* bypassing_ = nullptr;     // taken at this instant; nothing else can go
   BypassSource* bypass_source_ = nullptr;
-  std::unique_ptr<Arbiter> arbiter_;      // none: the queues take turns
-  std::size_t asking_ = 0;                // queues that wait, where there is an arbiter
-  bool after_idle_ = false;               // the first of these found nothing on the wire
-  CreditUser credit_user_;                // of the far end's credits, each lane a kind of event
-  std::vector<CreditLine> credit_lines_;  // by lane, if any is limited
+  std::unique_ptr<Arbiter> arbiter_;       // none: the queues take turns
+  bool after_idle_ = false;                // the first of those that ask found nothing on the wire
+  CreditUser credit_user_;                 // of the far end's credits, each lane a kind of event
+  ArrayInArena<CreditLine> credit_lines_;  // by lane, if any is limited
   std::optional<FlitMode> flits_;
   ArrayInArena<VirtualChannel> channels_;
   std::array<std::unique_ptr<SendQueue>, kChannelCount>

@@ -101,9 +101,15 @@ std::uint32_t EventQueue::take_bucket(std::int64_t bucket) {
     const std::uint32_t node = link >> kFineBits;
     const std::uint32_t fine = link & kFineMask;
     link = next_[node];
-    __builtin_prefetch(&events_[node]);
+    prefetch(&events_[node]);
     link_in_open_bucket(node, fine);
   }
+}
+
+// To the list of the next bucket. Events that join it from now on are at its head, and have just been written.
+void EventQueue::look_ahead() {
+  const std::int64_t bucket = next_filled_bucket();
+  ahead_ = bucket < 0 ? kNone : buckets_[static_cast<std::size_t>(bucket & (kBuckets - 1))];
 }
 
 // True: it held but one event, and is open at that event's instant.
@@ -117,6 +123,7 @@ bool EventQueue::open_next_bucket() {
     }
   }
   open_ = bucket;
+  ahead_ = kNone;
   const std::uint32_t link = take_bucket(bucket);
   const std::uint32_t node = link >> kFineBits;
   if (next_[node] != kNone) {
@@ -147,6 +154,19 @@ void EventQueue::open_next_instant() {
     return;
   }
   order_instant();
+  if (left_ < kCrowded) return;
+  // Those whose turn comes before any are fetched while others happen.
+  crowded_ = true;
+  look_ahead();
+  for (std::size_t i = left_; i > 0 && i + kFetchedAhead > left_; --i) fetch_more(at_instant_[i - 1]);
+}
+
+[[gnu::noinline]] const Event* EventQueue::look_ahead_in_instant() {
+  if (left_ > kFetchedAhead) fetch_more(at_instant_[left_ - 1 - kFetchedAhead]);
+  walk_ahead();
+  if (left_ > kForeseen) return &events_[at_instant_[left_ - 1 - kForeseen]];
+  crowded_ = left_ > 1;
+  return nullptr;
 }
 
 // In large systems many events share an instant. A sort spends most of its time on mispredicted branches; here the place of
@@ -210,6 +230,7 @@ void EventQueue::sort_instant() {
 [[gnu::noinline]] void EventQueue::open_far_bucket(std::int64_t bucket) {
   const std::int64_t before = open_;
   open_ = bucket;
+  ahead_ = kNone;
   if (bucket - before < kBuckets)
     spread(take_bucket(bucket));  // one further away has come from the heap alone
   while (!far_.empty() && bucket_of(events_[far_.front()].time) == bucket) {

@@ -53,7 +53,7 @@ std::uint64_t arena_bytes(const LinkParams& params, bool first_arbitrates) {
   return here() - before - 64;
 }
 
-// What is not in the arena: the credit lines, and the names and places in lists that the estimate allows for.
+// What is not in the arena: the names and places in lists that the estimate allows for.
 TEST(Link, TakesTheMemoryThatIsEstimated) {
   constexpr std::uint64_t kElse = 512;
   LinkParams plain;
@@ -70,14 +70,13 @@ TEST(Link, TakesTheMemoryThatIsEstimated) {
   EXPECT_EQ(link_bytes(plain, 1), arena_bytes(plain, true) + kElse);
   EXPECT_EQ(link_bytes(half, 0), arena_bytes(half, false) + kElse);
   EXPECT_EQ(link_bytes(half, 1), arena_bytes(half, true) + kElse);
-  EXPECT_EQ(link_bytes(credits, 0), arena_bytes(credits, false) + lines + kElse);
-  EXPECT_EQ(link_bytes(credits, 1), arena_bytes(credits, true) + lines + kElse);
+  EXPECT_EQ(link_bytes(credits, 0), arena_bytes(credits, false) + kElse);
+  EXPECT_EQ(link_bytes(credits, 1), arena_bytes(credits, true) + kElse);
   LinkParams some = plain;
   some.credits.set(Channel::kM2SReq, 37);
-  EXPECT_EQ(link_bytes(some, 0), arena_bytes(some, false) + lines + kElse);
+  EXPECT_EQ(link_bytes(some, 0), arena_bytes(some, false) + kElse);
   EXPECT_EQ(link_bytes(some, 0) - link_bytes(plain, 2), lines + 2 * 64 * sizeof(Time));
-  EXPECT_NEAR(static_cast<double>(link_bytes(flits, 0)),
-              static_cast<double>(arena_bytes(flits, false) + lines),
+  EXPECT_NEAR(static_cast<double>(link_bytes(flits, 0)), static_cast<double>(arena_bytes(flits, false)),
               0.1 * static_cast<double>(link_bytes(flits, 0)));
 }
 
@@ -100,6 +99,29 @@ TEST(Link, CreditsTakeNothingMoreOfTheArenaWhileTheyAreUsed) {
     EXPECT_EQ(pair.b.arrivals.size(), 3 * credits);
     EXPECT_EQ(here() - before, 64U) << credits;
   }
+}
+
+TEST(Link, ItsEndsSayWhereTheirStateLies) {
+  LinkParams params;
+  params.bandwidth = 64_GBps;
+  Pair plain;
+  const Link without = plain.link(params);
+  const PortMemory end = without.forward->memory();
+  EXPECT_EQ(end.end, without.forward.get());
+  EXPECT_TRUE(!end.turns && !end.lanes && !end.credits);
+
+  params.credits = ClassCredits(4);
+  Pair with_credits;
+  const Link link = with_credits.link(params);
+  const PortMemory forward = link.forward->memory();
+  EXPECT_EQ(forward.turns, link.forward->transmitter());
+  EXPECT_EQ(forward.lanes, &link.forward->channels()->channel(Lane{0}));
+  EXPECT_EQ(forward.credits, link.backward->channels()->credit_lines());
+  // What they count on: a line for each lane, and what is behind the first line of a transmitter.
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(forward.lanes) % kCacheLine, 0U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(link.forward->channels()) -
+                reinterpret_cast<std::uintptr_t>(forward.turns),
+            kCacheLine);
 }
 
 TEST(Link, ItsEndsTransmitAsItsParametersCallFor) {

@@ -152,7 +152,7 @@ class Backlog final : public Feeder {
     queue_.push(message);
     if (first) end_.ask(*this, lane_of(message));
   }
-  Message& head() override { return queue_.front(); }
+  Message& head() const override { return queue_.front(); }
   void taken(Time) override {
     queue_.pop();
     if (!queue_.empty()) end_.ask(*this, lane_of(queue_.front()));

@@ -84,6 +84,32 @@ TEST(EventQueue, ManyEventsInOneBucketAndAtOneInstant) {
   compare_on([](RandomStream&) { return std::int64_t{0}; }, 300, 20'000, 3);
 }
 
+TEST(EventQueue, CrowdedInstantsOneBehindTheOther) {
+  // Some hundred events each nanosecond, and such as come to an instant that is being worked off or is the next one.
+  compare_on([](RandomStream& random) { return static_cast<std::int64_t>(random.below(20)) * 1000; }, 5000,
+             200'000, 4);
+}
+
+TEST(EventQueue, ShowsEventsOfACrowdedInstantBeforeTheirTurn) {
+  // Each that is shown comes later, once. Where few share an instant, none is shown.
+  for (const std::uint64_t count : {1U, 39U, 100U}) {
+    EventQueue queue;
+    for (std::uint64_t i = 0; i < count; ++i)
+      queue.push({Time{10}, i << EventSource::kIdentityShift, nullptr, i});
+    std::vector<std::uint64_t> shown;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      ASSERT_EQ(queue.top().payload, i);
+      if (const Event* const soon = queue.pop()) {
+        EXPECT_GT(soon->payload, i + 1);
+        shown.push_back(soon->payload);
+      }
+    }
+    EXPECT_TRUE(std::is_sorted(shown.begin(), shown.end()));
+    EXPECT_EQ(std::adjacent_find(shown.begin(), shown.end()), shown.end());
+    EXPECT_EQ(shown.size(), count == 100 ? 91U : 0U);
+  }
+}
+
 TEST(EventQueue, EventsOfAnInstantComeByTheirSourcesAndThenAsSent) {
   // From 1 to 100 events at one time, from far more or far fewer sources than that, pushed in any order.
   RandomStream random(7, "event_queue", "instants");

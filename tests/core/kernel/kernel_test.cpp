@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -254,6 +255,62 @@ TEST(Kernel, EventsAreCountedAnewBeforeACountRunsIntoTheIdentity) {
   }
   EXPECT_EQ(kernel.events(), 2000U);
   EXPECT_LT(watch.largest >> EventSource::kCountShift, 60U);
+}
+
+/// Counts what it is told of beforehand, and asks for the end of the instant with every event.
+class Foreseeing final : public EventHandler {
+ public:
+  explicit Foreseeing(Kernel& kernel) : kernel_(kernel) {}
+  void foresee(std::uint8_t kind, std::uint64_t payload) const override {
+    EXPECT_EQ(kind, 7);
+    EXPECT_EQ(payload, 42U);
+    EXPECT_FALSE(woken_);
+    ++foreseen;
+  }
+  void wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) override {
+    woken_ = true;
+    kernel_.at_end_of_instant(*this);
+  }
+  void foresee_settle(bool early) const override {
+    EXPECT_TRUE(woken_ && !settled_);
+    // The first few have only the second.
+    EXPECT_LE(settles_foreseen, early ? 0 : 1);
+    ++settles_foreseen;
+  }
+  void settle() override { settled_ = true; }
+
+  mutable int foreseen = 0;
+  mutable int settles_foreseen = 0;
+
+ private:
+  Kernel& kernel_;
+  bool woken_ = false;
+  bool settled_ = false;
+};
+
+TEST(Kernel, TellsHandlersOfACrowdedInstantWhatComes) {
+  for (const int count : {1, 20, 200}) {
+    Kernel kernel;
+    EventSource source = kernel.new_source();
+    std::deque<Foreseeing> handlers;
+    for (int i = 0; i < count; ++i) {
+      handlers.emplace_back(kernel);
+      kernel.schedule(5_ns, source, handlers.back(), 7, 42);
+    }
+    kernel.run(Time::max(), kAll);
+    int foreseen = 0;
+    int settles = 0;
+    for (const Foreseeing& each : handlers) {
+      EXPECT_LE(each.foreseen, 1);
+      foreseen += each.foreseen;
+      settles += each.settles_foreseen == 2 ? 1 : 0;
+    }
+    EXPECT_EQ(foreseen > 180, count == 200);
+    EXPECT_EQ(settles > 180, count == 200);
+    if (count < 200) {
+      EXPECT_EQ(foreseen + settles, 0);
+    }
+  }
 }
 
 TEST(Kernel, WhatTakesNoEventsSaysSo) {

@@ -64,6 +64,8 @@ class ProgramFeed {
   std::uint32_t threads() const { return next_thread_ - 1; }
   std::uint32_t processes() const { return next_process_; }
   std::uint64_t words() const { return words_; }
+  /// Accesses that belong to no instruction, and were dropped.
+  std::uint64_t strays() const { return strays_; }
 
  private:
   struct Process;
@@ -93,6 +95,7 @@ class ProgramFeed {
   std::uint32_t next_thread_ = 1;
   std::uint32_t next_process_ = 0;
   std::uint64_t words_ = 0;
+  std::uint64_t strays_ = 0;
 };
 
 }  // namespace cxloom

@@ -166,7 +166,8 @@ void add_memory(const ZydisDecodedOperand& operand, BlockInstruction& result) {
     return;
   }
   result.address_reads |= parts;
-  const auto bytes = static_cast<std::uint16_t>(operand.size / 8);
+  // Of XSAVE the size is not known beforehand.
+  const auto bytes = static_cast<std::uint16_t>(operand.size < 8 ? 1 : operand.size / 8);
   if (bytes > result.operand_bytes) result.operand_bytes = bytes;
 }
 
@@ -194,7 +195,10 @@ BlockInstruction decode(const void* data, std::size_t size) {
   result.length = static_cast<std::uint8_t>(size);
   ZydisDecodedInstruction instruction;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, data, size, &instruction, operands))) return result;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, data, size, &instruction, operands))) {
+    result.operand_bytes = 1;
+    return result;
+  }
   result.kind = class_of(instruction);
   result.flags = mark_of(data, size);
   if (result.flags != 0 || result.kind == InstructionClass::kNothing) return result;

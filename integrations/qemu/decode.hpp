@@ -8,7 +8,8 @@
 
 namespace cxloom::qemu {
 
-/// The instruction of `size` bytes at `data`. What Zydis does not know is of the class `kOther` and touches no registers.
+/// The instruction of `size` bytes at `data`. What Zydis does not know is of the class `kOther`, touches no registers and
+/// may access a byte of memory.
 BlockInstruction decode(const void* data, std::size_t size);
 
 }  // namespace cxloom::qemu

@@ -151,10 +151,14 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
   const auto on = number < kCheckedBlocks ? on_checked_access : on_access;
   for (std::uint32_t i = 0; i < count; ++i) {
     qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
-    qemu_plugin_register_vcpu_mem_cb(instruction, on, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-                                     reinterpret_cast<void*>(feed::access_of(i)));
-    if (!tells) continue;
     BlockInstruction what = decode(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+    // Not for all: what the kernel does for a system call, such as signal frames, QEMU would tell as accesses of the
+    // instruction that was left for it.
+    if (what.operand_bytes != 0) {
+      qemu_plugin_register_vcpu_mem_cb(instruction, on, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                       reinterpret_cast<void*>(feed::access_of(i)));
+    }
+    if (!tells) continue;
     const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
     if (has_region && address == region_entry) what.flags |= BlockInstruction::kRegionEntry;
     std::uint64_t form[block_form::kInstructionWords];

@@ -194,6 +194,18 @@ def test_a_program_may_close_every_file(programs: Path, tmp_path: Path) -> None:
 
 
 @needs_qemu
+def test_signals_and_shells_that_wait_for_their_children(programs: Path, tmp_path: Path) -> None:
+    """For a signal the emulator stores registers, which are no accesses of an instruction."""
+    result, _ = recorded(tmp_path / "out.parquet", programs / "exercise", "signals", region="chase")
+    assert result.exit_code == 0
+    assert 50 * (NODES + 1) <= result.accesses < 50 * (NODES + 200)
+    result, _ = recorded(
+        tmp_path / "out.parquet", "sh", "-c", "for i in 1 2 3 4 5; do (:) & done; wait; exit 4"
+    )
+    assert (result.exit_code, result.processes) == (4, 6)
+
+
+@needs_qemu
 def test_what_a_program_did_before_it_crashed_is_kept(programs: Path, tmp_path: Path, capfd: Any) -> None:
     result, trace = recorded(tmp_path / "out.parquet", programs / "exercise", "crashes", region="chase")
     assert result.exit_code == -11

@@ -96,6 +96,17 @@ static int crashes(void) {
   return *nowhere;
 }
 
+// A signal while something else runs, many times.
+static void on_signal(int number) { sums[1] += number; }
+static int signals(void) {
+  signal(SIGUSR1, on_signal);
+  for (int i = 0; i < 50; ++i) {
+    kill(getpid(), SIGUSR1);
+    result = chase(nodes[0]);
+  }
+  return sums[1] != 50 * SIGUSR1;
+}
+
 static int marks(void) {
   streams(sums, sums);
   for (int i = 0; i < 2; ++i) {
@@ -179,6 +190,7 @@ int main(int count, char** words) {
   if (!strcmp(what, "forks")) return forks();
   if (!strcmp(what, "closes")) return closes();
   if (!strcmp(what, "crashes")) return crashes();
+  if (!strcmp(what, "signals")) return signals();
   if (!strcmp(what, "marks")) return marks();
   if (!strcmp(what, "starts")) return starts(words + 2);
   if (!strcmp(what, "endless")) return endless();

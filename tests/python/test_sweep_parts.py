@@ -257,6 +257,23 @@ def test_seeds_that_did_not_finish_are_not_in_the_mean() -> None:
     assert set(found) == {"a", "seeds", "x", "x:low", "x:high"}
 
 
+def test_a_point_that_is_there_twice_counts_once_for_its_seed() -> None:
+    # Random samples may draw a value again: both rows are one run, known by its key, and no two independent ones.
+    columns = {
+        "a": [1, 1, 1, 1],
+        "run.seed": [1, 2, 1, 2],
+        "key": ["k", "l", "k", "l"],
+        "status": ["finished"] * 4,
+        "error": [None] * 4,
+        "x": [1.0, 3.0, 1.0, 3.0],
+    }
+    found = aggregated(columns)
+    assert found["seeds"] == [2]
+    assert found["x"] == [2.0]
+    half = 12.706204736  # t of one degree; the deviation is sqrt(2), of two values
+    assert found["x:high"] == [pytest.approx(2 + half)]
+
+
 # --- store and table -------------------------------------------------------------------------------------------------
 
 

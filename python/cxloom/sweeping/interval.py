@@ -23,8 +23,8 @@ _NO_MEASURES = ("seed",)
 def aggregated(columns: Columns) -> Columns:
     """The table with one row for all seeds of a point.
 
-    ``seeds`` says how many finished. A measure has its mean, and the ends of the interval of that mean in ``NAME:low``
-    and ``NAME:high``, empty for a single seed.
+    ``seeds`` says how many finished, each once however often it is in the table. A measure has its mean, and the ends
+    of the interval of that mean in ``NAME:low`` and ``NAME:high``, empty for a single seed.
     """
     axes = list(columns)[: list(columns).index(STATUS[0])]
     others = [axis for axis in axes if axis != SEED]
@@ -33,7 +33,7 @@ def aggregated(columns: Columns) -> Columns:
         at = json.dumps([columns[axis][row] for axis in others])
         groups.setdefault(at, []).append(row)
     rows = list(groups.values())
-    finished = [[row for row in group if columns["status"][row] == "finished"] for group in rows]
+    finished = [_independent(columns, group) for group in rows]
     table: Columns = {axis: [columns[axis][group[0]] for group in rows] for axis in others}
     table["seeds"] = [len(group) for group in finished]
     for name in list(columns)[len(axes) + len(STATUS) :]:
@@ -49,6 +49,12 @@ def aggregated(columns: Columns) -> Columns:
             None if half is None or mean is None else mean + half for mean, half in means
         ]
     return table
+
+
+def _independent(columns: Columns, group: Sequence[int]) -> list[int]:
+    """The rows that finished, one for each key: a point that is there twice was run once, and says nothing new."""
+    runs = {columns["key"][row]: row for row in group if columns["status"][row] == "finished"}
+    return list(runs.values())
 
 
 def interval(values: Sequence[float]) -> tuple[float | None, float | None]:

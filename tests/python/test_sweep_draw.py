@@ -68,11 +68,18 @@ def test_whole_numbers_are_each_as_likely() -> None:
 def test_sizes_are_whole_units_of_the_low_end() -> None:
     assert set(drawn("1GiB..4GiB")) == {"1GiB", "2GiB", "3GiB", "4GiB"}
     assert set(drawn("1KiB..1MiB:log", 200)) <= {f"{n}KiB" for n in range(1, 1025)}
+    assert set(drawn("1.5GiB..3.5GiB")) == {"2GiB", "3GiB"}  # never below the low end
+    assert set(drawn("1kB..3kB")) == {"1kB", "2kB", "3kB"}  # every unit that a spec takes
 
 
 def test_lists_are_chosen_from() -> None:
     values = drawn("[1,2],x,3")
     assert [values.count(each) / COUNT for each in ([1, 2], "x", 3)] == pytest.approx([1 / 3] * 3, abs=0.03)
+
+
+def test_files_of_the_folder_above_are_no_range() -> None:
+    assert set(drawn("../a.parquet,../b.parquet")) == {"../a.parquet", "../b.parquet"}
+    assert set(drawn("x/../a.parquet")) == {"x/../a.parquet"}
 
 
 def test_the_same_seed_draws_the_same() -> None:

@@ -19,6 +19,8 @@ from cxloom.sweeping.space import Axis, Setting, node_of
 
 _NUMBER = re.compile(r"([+-]?[0-9]*\.?[0-9]+)\s*([A-Za-z%/]*)")
 _ALLOWED = "LOW..HIGH or LOW..HIGH:log, such as 1..256:log or 25ns..100ns, or values separated by commas"
+_FOLDER_ABOVE = re.compile(r"(^|[,/'\"\s])\.\./")
+"""In a name of a file, where two dots are no range."""
 _DIGITS = 6
 _SMALLEST = {f"{prefix}s": 1000**n for n, prefix in enumerate(["p", "n", "u", "m", ""])}
 _SMALLEST |= {f"{prefix}B": 1000**n for n, prefix in enumerate(["", "K", "M", "G", "T"])}
@@ -42,7 +44,7 @@ class Draws:
         path, equals, given = text.partition("=")
         if not equals or not path.strip():
             raise InputError("not what to draw", found=f"--draw {text}", allowed="--draw PATH=LOW..HIGH")
-        if ".." in given:
+        if ".." in given and not _FOLDER_ABOVE.search(given):
             return cls.of(path.strip(), given)
         return cls(path.strip(), _among([node.plain() for node in Axis.parse(text).values]))
 
@@ -100,8 +102,8 @@ def _range(text: str) -> Draw:
         return _whole(*picoseconds, is_log, text, lambda value: f"{value}ps")
     if (sizes := _parsed("bytes", low, high)) is not None:
         unit = re.sub("[^A-Za-z]", "", low)
-        whole = (sizes[0] // _SMALLEST[unit], sizes[1] // _SMALLEST[unit])
-        return _whole(*whole, is_log, text, lambda value: f"{value}{unit}")
+        one, _ = _parsed("bytes", f"1{unit}", f"1{unit}") or (1, 1)
+        return _whole(-(-sizes[0] // one), sizes[1] // one, is_log, text, lambda value: f"{value}{unit}")
     first, last = _NUMBER.fullmatch(low), _NUMBER.fullmatch(high)
     if first is None or last is None or first[2] != last[2]:
         raise InputError("not a range", found=shown(text), allowed=f"{_ALLOWED}; both ends of one unit")

@@ -14,6 +14,7 @@ import pytest
 from test_report import Page, plots_of, refused
 
 import cxloom as cx
+from cxloom.report.figures import sweep_figures
 from cxloom.report.outcome import plain, read_outcome, write_outcome
 from cxloom.report.sweep_page import figures_of, quantities
 from cxloom.study import read, run_study
@@ -254,6 +255,24 @@ def test_a_sweep_is_drawn_along_its_longest_axis(swept: Path) -> None:
             row["devices.host.queue"]: row for row in means.to_dicts() if row["workload.host.reads"] == reads
         }
         assert trace["y"] == [rows[queue]["bandwidth_gb_per_s"] for queue in (1, 8, 64)]
+
+
+def test_a_sweep_of_many_combinations_shows_every_point(tmp_path: Path) -> None:
+    system = cx.load("esf/validation").set("workload.host.requests", 20).set("run.warmup", 0)
+    draw = {"devices.host.queue": "1..64", "devices.bus.bus_time": "1ns..9ns"}
+    result = cx.sweep(system, draw=draw, samples=40, jobs=1, out=tmp_path / "drawn")
+    figures = figures_of(result)
+    for name in ("bandwidth_gb_per_s", "loaded"):
+        [trace] = figures[name]["data"]
+        assert trace["mode"] == "markers"
+        assert len(trace["x"]) == len(trace["y"]) == len(trace["text"]) == 40
+    bandwidths = dict(zip(figures["bandwidth_gb_per_s"]["data"][0]["text"], trace["x"], strict=True))
+    for row in result.frame().to_dicts():
+        text = f"queue {row['devices.host.queue']}, bus_time {row['devices.bus.bus_time']}"
+        assert bandwidths[text] == row["bandwidth_gb_per_s"]
+    assert all(
+        made.axes[0].get_lines()[0].get_linestyle() == "None" for made in sweep_figures(result).values()
+    )
 
 
 def test_quantities_of_one_unit_are_numbers() -> None:

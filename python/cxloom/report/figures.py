@@ -62,6 +62,9 @@ def sweep_figures(result: SweepResult) -> dict[str, Figure]:
         x, y = (figure["layout"][axis]["title"]["text"] for axis in ("xaxis", "yaxis"))
         drawn = {trace["name"]: (trace["x"], trace["y"]) for trace in figure["data"]}
         found[name] = lines(drawn, x, y)
+        for trace, line in zip(figure["data"], found[name].axes[0].get_lines(), strict=True):
+            if trace["mode"] == "markers":
+                line.set_linestyle("none")
         if "tickvals" in figure["layout"]["xaxis"]:
             (axes,) = found[name].axes
             axes.set_xscale("log")

@@ -16,11 +16,12 @@ from cxloom.report.page import Cell, Section, document, facts, plot, table, tile
 from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.manifest import read
 from cxloom.sweeping.result import SweepResult
+from cxloom.sweeping.space import described_setting
 from cxloom.sweeping.table import STATUS, Columns
 from cxloom.words import counted
 
 _LINES = 12
-"""The most lines in a plot."""
+"""The most lines in a plot; of more combinations each point is a mark."""
 _ROWS = 1000
 BANDWIDTH, MEAN, P99 = "bandwidth_gb_per_s", "latency_ns.mean", "latency_ns.p99"
 _Y = {BANDWIDTH: "bandwidth (GB/s)", MEAN: "mean latency (ns)", P99: "99th percentile (ns)"}
@@ -67,7 +68,8 @@ def _sections(result: SweepResult, directory: Path, version: str) -> Iterator[Se
 def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
     """Bandwidth and latencies along the axis with the most values, a line for each combination of the others.
 
-    Several seeds of a point are one mark, at their mean.
+    Of more combinations than can be told apart, as random samples have, every point is a mark without a line. Several
+    seeds of a point are one mark, at their mean.
     """
     columns = aggregated(result.columns) if result.has_seeds else result.columns
     axes = axes_of(columns)
@@ -80,8 +82,9 @@ def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
         if columns[MEAN][row] is not None:
             name = ", ".join(f"{axis.rpartition('.')[2]} {columns[axis][row]}" for axis in others)
             lines.setdefault(name, []).append(row)
-    if len(lines) > _LINES:
-        lines = {name: lines[name] for name in list(lines)[:_LINES]}
+    joined = len(lines) <= _LINES
+    if not joined:
+        lines = {"points": [row for rows in lines.values() for row in rows]}
     numbers = quantities(columns[x])
     title = x if numbers is None or not numbers[1] else f"{x} ({numbers[1]})"
     figures = {}
@@ -93,14 +96,25 @@ def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
             )
             for name, rows in lines.items()
         }
-        curves = {name: _sorted(curve) for name, curve in curves.items()} if numbers else curves
+        if joined and numbers:
+            curves = {name: _sorted(curve) for name, curve in curves.items()}
         figures[key.replace(".", "-")] = _figure(curves, y, plots.titled(title, **_doubling(numbers)), y)
     loaded = {
         name: ([columns[BANDWIDTH][row] for row in rows], [columns[MEAN][row] for row in rows])
         for name, rows in lines.items()
     }
     figures["loaded"] = _figure(loaded, "Latency against bandwidth", plots.titled(_Y[BANDWIDTH]), _Y[MEAN])
+    if not joined:
+        texts = [_text(columns, axes, row) for row in lines["points"]]
+        for figure in figures.values():
+            [trace] = figure["data"]
+            trace |= {"mode": "markers", "text": texts}
+            trace["hovertemplate"] = "%{x:.4g}, %{y:.4g}<br>%{text}<extra></extra>"
     return figures
+
+
+def _text(columns: Columns, axes: Sequence[str], row: int) -> str:
+    return described_setting({axis: columns[axis][row] for axis in axes if columns[axis][row] is not None})
 
 
 def _doubling(numbers: tuple[list[float], str] | None) -> dict[str, Any]:

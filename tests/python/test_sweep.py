@@ -140,6 +140,17 @@ def test_seeds_give_a_mean_and_its_interval() -> None:
     assert "run.seed" not in result.aggregate().columns
 
 
+def test_null_is_not_what_the_spec_says() -> None:
+    system = cx.load("esf/validation").set("workload.host.requests", 100).set("run.warmup", 0)
+    system.set("workload.host.rate", "1M/s")
+    points = [{"workload.host.rate": None, "devices.host.queue": 8}, {"devices.host.queue": 8}]
+    result = cx.sweep(system, points=points, seeds=2, jobs=1)
+    assert result.frame()["workload.host.rate"].to_list() == ["null", "null", None, None]
+    means = result.aggregate()
+    assert means["seeds"].to_list() == [2, 2]
+    assert means["bandwidth_gb_per_s"][0] > 2 * means["bandwidth_gb_per_s"][1]
+
+
 def test_nothing_is_kept_unless_it_is_asked_for(
     spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,7 +38,7 @@ def columns_of(
         more: further measures, as paths with stars: ``per_memory.*.queue_mean``.
     """
     axes = list(dict.fromkeys(path for point in points for path in point.at))
-    table: Columns = {path: [point.at.get(path) for point in points] for path in axes}
+    table: Columns = {path: _set_at(points, path) for path in axes}
     table |= {name: [] for name in STATUS}
     measures: list[dict[str, Any]] = []
     for point, record in zip(points, records, strict=True):
@@ -65,6 +65,13 @@ def write(path: Path, columns: Columns) -> None:
     table = arrow(columns)
     with written_whole(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
+
+
+def _set_at(points: Sequence[Point], path: str) -> list[Any]:
+    """What each point sets at a path, None where it sets nothing; there null is a text, as it is something else."""
+    if all(path in point.at for point in points):
+        return [point.at[path] for point in points]
+    return ["null" if path in point.at and point.at[path] is None else point.at.get(path) for point in points]
 
 
 def _status(point: Point, record: Record | None) -> str:

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -169,9 +170,13 @@ class Browser:
 
     def wait(self, condition: str) -> None:
         """Waits until an expression is true."""
+        self.wait_for(lambda: bool(self.value(condition)), condition)
+
+    def wait_for(self, seen: Callable[[], bool], name: str) -> None:
+        """Waits until what is asked for is seen; a page that is open may be painted later than its script says."""
         end = time.monotonic() + _PATIENCE
-        while not self.value(condition):
-            assert time.monotonic() < end, (condition, self.said)
+        while not seen():
+            assert time.monotonic() < end, (name, self.said)
             time.sleep(0.03)
 
     def box(self, selector: str) -> tuple[float, float, float, float]:

@@ -53,6 +53,12 @@ def ink(picture: np.ndarray) -> float:
     return float(1 - counts.max() / len(packed))
 
 
+def part(browser: Browser, selector: str) -> np.ndarray:
+    """What is seen of an element."""
+    left, top, width, height = browser.box(selector)
+    return browser.picture()[int(top) : int(top + height), int(left) : int(left + width)]
+
+
 def fits(browser: Browser) -> bool:
     """Whether nothing reaches beyond the window's right edge."""
     return bool(browser.value("document.documentElement.scrollWidth <= innerWidth"))
@@ -64,11 +70,10 @@ def test_it_opens_without_a_word_and_shows_every_plot(browser: Browser, page: Pa
     assert browser.value("document.querySelectorAll('.plot .main-svg').length") >= 5
     assert browser.value("document.querySelectorAll('#breakdown .bars .point path').length") >= 7 * 5
     for name in ("breakdown", "histogram", "slower", "busy", "queues"):
-        left, top, width, height = browser.box(f"#{name}")
+        _, _, width, height = browser.box(f"#{name}")
         assert width > 300
         assert height > 250
-        seen = browser.picture()[int(top) : int(top + height), int(left) : int(left + width)]
-        assert ink(seen) > 0.01, name
+        browser.wait_for(lambda name=name: ink(part(browser, f"#{name}")) > 0.01, name)
 
 
 def test_the_pointer_on_a_bar_a_link_and_a_device_tells_of_it(browser: Browser, page: Path) -> None:

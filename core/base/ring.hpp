@@ -58,7 +58,9 @@ class Ring {
   struct Room {
     std::pmr::memory_resource* memory = std::pmr::new_delete_resource();
     std::uint32_t size = 0;
-    void operator()(T* items) const { memory->deallocate(items, size * sizeof(T), alignof(T)); }
+    void operator()(T* items) const {
+      memory->deallocate(static_cast<void*>(items), size * sizeof(T), alignof(T));
+    }
   };
 
   std::uint32_t room() const { return items_.get_deleter().size; }

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "coherence/cache_agent_params.hpp"
 #include "component/request_throttle.hpp"
+#include "device/core_params.hpp"
 #include "device/io_completer.hpp"
 
 namespace cxloom {
@@ -22,6 +23,7 @@ struct RequesterParams {
   Time issue_interval;
   Time instruction_time;
   std::optional<Time> completion_timeout;
+  std::optional<CoreParams> core;
   std::optional<CacheAgentParams> cache;
   std::optional<ThrottleParams> throttle;
   AtomicsAt atomics = AtomicsAt::kCache;
@@ -42,6 +44,14 @@ struct RequesterParams {
             "Time an instruction takes: a trace's instruction gaps times this pass between its accesses. "
             "Only "
             "with a trace.");
+    schema.field("core", &Params::core)
+        .default_text("none")
+        .doc(
+            "Out-of-order cores in front, one for each thread: an access is made when its core can make it, "
+            "in place of in order.");
+    schema.effective(
+        "instruction_time", [](const Params& params) { return !params.core.has_value(); },
+        "beside a core: set core.cycles_per_instruction");
     schema.field("completion_timeout", &Params::completion_timeout)
         .min(Time{1})
         .default_text(to_text(kCompletionTimeout))

@@ -59,6 +59,7 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       issue_interval_(params.issue_interval),
       instruction_time_(params.instruction_time),
       completion_timeout_(params.completion_timeout),
+      core_params_(params.core),
       arrivals_(context.seed, context.name),
       window_(params.queue),
       requests_(context.kernel.arena().memory()),
@@ -93,17 +94,28 @@ void Sequencer::assign(Work work, RequestObserver& observer) {
   observer_ = &observer;
   arrivals_.begin(work_);
   window_.prepare();
+  if (core_params_) {
+    auto cores = std::make_unique<CoreCluster>(*core_params_, work_, endpoint(),
+                                               static_cast<CoreCluster::Requester&>(*this));
+    cores_ = cores.get();
+    work_.stream = std::move(cores);
+  }
   wants_answers_ = work_.stream->wants_answers();
 }
 
 void Sequencer::resume() {
+  if (cores_) cores_->resume();
+  take_made();
+}
+
+void Sequencer::take_made() {
   if (!has_next_) fetch();
   issue_what_can_be_issued();
   end_if_out_of_work();
 }
 
 void Sequencer::cease() {
-  if (!has_work() || work_.stream->open()) return;
+  if (!has_work() || work_.stream->from_outside()) return;
   if (waiting_in_) waiting_in_->leave(*this);
   waiting_in_ = nullptr;
   ceased_ = exhausted_ = true;
@@ -114,7 +126,7 @@ void Sequencer::start() {
   if (cache_) cache_->start();
   if (throttle_) throttle_->start();
   if (!has_work()) return;
-  fetch();
+  if (!cores_) fetch();
   wake_at(arrivals_.open_loop() ? arrivals_.next() : Time{});
 }
 
@@ -127,7 +139,7 @@ std::optional<std::uint64_t> Sequencer::expected() const {
 void Sequencer::fetch() {
   has_next_ = !has_enough() && work_.stream->next(next_);
   has_gaps_ |= next_.instruction_gap != 0;
-  exhausted_ = !has_next_ && !work_.stream->open();
+  exhausted_ = !has_next_ && (has_enough() || !work_.stream->open());
   if (exhausted_ && !counting_ && issued_ <= work_.warmup) {
     throw InputError({"the work ends during the warm-up",
                       counted(issued_, "access"),
@@ -286,6 +298,13 @@ void Sequencer::access_uncached(Request& request) {
 void Sequencer::read_through() {
   const std::uint64_t least =
       work_.requests ? work_.warmup + *work_.requests : std::numeric_limits<std::uint64_t>::max();
+  if (cores_) {
+    for (; issued_ < least && cores_->workload().next(next_); ++issued_) {
+      has_gaps_ |= next_.instruction_gap != 0;
+      check_mapped(next_);
+    }
+    return;
+  }
   for (; has_next_ && issued_ < least; fetch()) {
     check_mapped(next_);
     ++issued_;
@@ -358,7 +377,7 @@ void Sequencer::complete(Request& request) {
     payload_ += request.moved;
   }
   observer_->completed(request, now());
-  if (wants_answers_) work_.stream->answered(request, now());
+  if (wants_answers_) work_.stream->answered(request.id, request, now());
   requests_.give_back(request);
   if (counting_) ++completed_since_opening_;
   end_if_out_of_work();
@@ -375,11 +394,16 @@ void Sequencer::end_if_out_of_work() {
 
 void Sequencer::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
   wake_pending_ = Time{-1};
+  if (cores_) return take_made();
   issue_what_can_be_issued();
 }
 
 void Sequencer::go_on() {
-  issue_what_can_be_issued();
+  if (cores_) {
+    take_made();
+  } else {
+    issue_what_can_be_issued();
+  }
   if (exhausted_ && outstanding() == 0) observer_->rests();
 }
 
@@ -390,6 +414,7 @@ void Sequencer::open_window(Time at) {
   ended_ = exhausted_;
   opened_ = at;
   in_flight_monitor_.open(at);
+  if (cores_) cores_->open_window(issued_ == 0);
   if (cache_) cache_->open_window(at);
   if (throttle_) throttle_->open_window(at);
 }
@@ -398,11 +423,14 @@ void Sequencer::close_window(Time at) {
   window_open_ = false;
   closed_ = at;
   in_flight_monitor_.close(at);
+  if (cores_) cores_->close_window();
   if (cache_) cache_->close_window(at);
   if (throttle_) throttle_->close_window(at);
 }
 
-std::vector<MeasureInfo> Sequencer::measures() { return joined(infos_of(kMeasures), CacheAgent::measures()); }
+std::vector<MeasureInfo> Sequencer::measures() {
+  return joined(joined(infos_of(kMeasures), CoreCluster::measures()), CacheAgent::measures());
+}
 
 void Sequencer::report_requests(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
@@ -415,6 +443,7 @@ void Sequencer::report_requests(MeasureSink& sink) const {
   }
   if (throttle_) measured.throttle = throttle_->report();
   report_all(kMeasures, measured, sink);
+  if (cores_) cores_->report(sink);
   if (cache_) cache_->report(sink);
 }
 

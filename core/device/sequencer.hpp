@@ -14,6 +14,7 @@
 #include "component/request_throttle.hpp"
 #include "device/access_window.hpp"
 #include "device/arrival_process.hpp"
+#include "device/core_cluster.hpp"
 #include "device/device_context.hpp"
 #include "device/requester_params.hpp"
 #include "kernel/batch_means.hpp"
@@ -24,7 +25,10 @@
 
 namespace cxloom {
 
-class Sequencer final : public Agent, private CacheAgent::Client, private Waiter {
+class Sequencer final : public Agent,
+                        private CacheAgent::Client,
+                        private CoreCluster::Requester,
+                        private Waiter {
  public:
   /// Joins the device, with a cache if there is one, and takes the answers that come to it.
   Sequencer(const RequesterParams& params, Endpoint& endpoint, const DeviceContext& context);
@@ -44,6 +48,8 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   /// It goes by the load that memories report.
   bool throttles() const { return throttle_ != nullptr; }
   bool sets_completion_timeout() const { return completion_timeout_.has_value(); }
+  /// Cores make its accesses.
+  bool has_cores() const { return core_params_.has_value(); }
   /// Its accesses are spaced by their instruction gaps, if they have any.
   bool times_instructions() const { return instruction_time_ > Time{}; }
   bool has_instruction_gaps() const { return has_gaps_; }
@@ -52,7 +58,8 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   std::uint64_t live_requests() const { return requests_.live(); }
   /// It has nothing to do until the outside gives it more.
   bool waits_for_outside() const {
-    return has_work() && work_.stream->open() && !has_next_ && outstanding() == 0;
+    return has_work() && work_.stream->from_outside() && work_.stream->open() && !has_next_ &&
+           outstanding() == 0;
   }
   /// It makes no more requests; those under way go on to their end. Not if they come from outside.
   void cease();
@@ -79,7 +86,7 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   /// It has nothing more to issue.
   bool out_of_work() const { return exhausted_; }
   /// It has made all requests of its trace, be they as many as it was to make or not.
-  bool trace_ended() const { return exhausted_ && !has_enough() && !wants_answers_; }
+  bool trace_ended() const { return exhausted_ && !has_enough() && !work_.stream->from_outside(); }
   /// Requests issued before the window opened: its warm-up, and what it made until the others were warm.
   std::uint64_t issued_before_window() const {
     return counting_ ? issued_before_window_ : std::max(issued_, work_.warmup);
@@ -102,6 +109,7 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   void written_back(NodeId target, std::uint16_t bytes) override;
   void prefetched(NodeId target, std::uint16_t bytes) override;
   void go_on() override;
+  void take_made() override;
 
   inline Time now() const;
   inline void wake_at(Time at);
@@ -129,6 +137,8 @@ class Sequencer final : public Agent, private CacheAgent::Client, private Waiter
   Time instruction_time_;
   std::optional<Time> completion_timeout_;
   std::unique_ptr<CacheAgent> cache_;
+  std::optional<CoreParams> core_params_;
+  CoreCluster* cores_ = nullptr;               // null: accesses are made in the order of the stream
   std::unique_ptr<RequestThrottle> throttle_;  // none: requests leave as they come
   bool wants_answers_ = false;
   RequestObserver* observer_ = nullptr;

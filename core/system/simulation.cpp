@@ -168,7 +168,19 @@ void Simulation::give_work() {
       });
     });
     check_instruction_time(workload);
+    check_closed_loop(workload);
   }
+}
+
+// What times would be in an open loop, cores know better.
+void Simulation::check_closed_loop(const Spec::Workload& workload) const {
+  const bool timed = workload.params.replay == Replay::kTimestamps;
+  if (!requester_at(workload.device).has_cores() || !(workload.params.rate || timed)) return;
+  throw InputError({timed ? "replay: timestamps beside a core" : "a rate beside a core",
+                    {},
+                    "one of the two: a core makes accesses as soon as it can",
+                    {}},
+                   "workload." + workload.device + (timed ? ".replay" : ".rate"));
 }
 
 Sequencer& Simulation::requester_at(const std::string& device) const {

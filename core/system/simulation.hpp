@@ -106,6 +106,7 @@ class Simulation final : private RequestObserver {
   void record_commands();
   void give_work();
   Sequencer& requester_at(const std::string& device) const;
+  void check_closed_loop(const Spec::Workload& workload) const;
   void check_instruction_time(const Spec::Workload& workload) const;
   void open_at_given_time();
   void end_unmeasured();

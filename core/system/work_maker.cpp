@@ -160,10 +160,13 @@ Work WorkMaker::make(const Spec::Workload& workload) const {
   work.warmup = run_.warmup;
   work.requests = workload.params.requests;
   work.arrivals = workload.params.arrivals;
+  work.instruction_gaps = workload.params.trace.has_value();
   work.timestamps = workload.params.replay == Replay::kTimestamps;
   if (workload.params.rate) work.rate = workload.params.rate->rate;
   work.name = "workload." + workload.device;
   work.stream = make_stream(workload, work);
+  // Without a warm-up the window opens with the first access of all.
+  if (run_.warmup == 0 && !run_.warmup_time) work.in_all = work.requests;
   if (workload.params.addresses == Addresses::kFirstTouch) {
     check_pages(workload.device);
     work.stream = std::make_unique<FirstTouchStream>(std::move(work.stream), shares_.at(workload.device),

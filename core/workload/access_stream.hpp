@@ -1,6 +1,7 @@
 // What a requester does: a stream of memory accesses, from a pattern, a trace or an external feed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -15,6 +16,14 @@ inline constexpr std::uint32_t kAllBefore = ~std::uint32_t{0};
 /// Bytes of an atomic operation whose size is not given.
 inline constexpr std::uint16_t kAtomicBytes = 8;
 
+/// Who in a core waits for an access.
+enum class AccessRole : std::uint8_t {
+  kDemand,     ///< its instruction: a load for the data, a store for its place in the store buffer
+  kStoreFill,  ///< a store, of which this is the read of the line; for the program it is a store
+  kWriteBack,  ///< nobody: a dirty line leaves a cache
+};
+inline constexpr std::size_t kAccessRoles = 3;
+
 struct Access {
   Address address;
   Time timestamp;                     ///< when it becomes ready, from the start of the stream; see `timed`
@@ -24,6 +33,11 @@ struct Access {
   std::uint16_t size = 64;  ///< bytes
   AccessKind kind = AccessKind::kRead;
   bool timed = false;  ///< `timestamp` is given
+  AccessRole role = AccessRole::kDemand;
+  /// Cycles from the data of the access that it needs to its own address.
+  std::uint16_t dependence_cycles = 0;
+  /// Cycles of its core since the access of its thread before it, where nothing waits for memory; 0: not given.
+  std::uint32_t cycles = 0;
 };
 
 struct AddressRange {
@@ -36,11 +50,14 @@ class AccessStream {
   virtual ~AccessStream() = default;
   /// Gives the next access; false at the end of the stream, or if it is open and has none at the moment.
   virtual bool next(Access& access) = 0;
-  /// More accesses may come later, from outside.
+  /// It may have more to give later.
   virtual bool open() const { return false; }
+  /// What it gives comes from outside of the simulation.
+  virtual bool from_outside() const { return false; }
   /// It wants `answered` to be called for each of its accesses.
   virtual bool wants_answers() const { return false; }
-  virtual void answered(const Request& /*request*/, Time /*now*/) {}
+  /// The access of that number, from 0 in the order of `next`, is answered.
+  virtual void answered(std::uint64_t /*number*/, const Request& /*request*/, Time /*now*/) {}
   /// The addresses that it stays in, where that is known beforehand.
   virtual std::optional<AddressRange> range() const { return std::nullopt; }
   /// How many accesses there are in all, where that is known beforehand.

@@ -30,13 +30,14 @@ class ExternalFeed final : public AccessStream {
     return true;
   }
   bool open() const override { return open_; }
+  bool from_outside() const override { return true; }
   bool wants_answers() const override { return true; }
   /// Answers may come in any order; accesses are numbered as they were pushed.
-  void answered(const Request& request, Time now) override {
-    Answered callback = std::exchange(answers_[request.id - first_], {});
+  void answered(std::uint64_t number, const Request& request, Time now) override {
+    Answered callback = std::exchange(answers_[number - first_], {});
     if (callback) callback(request, now);
     done_.resize(answers_.size(), false);
-    done_[request.id - first_] = true;
+    done_[number - first_] = true;
     while (!done_.empty() && done_.front()) {
       done_.pop_front();
       answers_.pop_front();

@@ -19,8 +19,10 @@ struct Work {
   std::optional<std::uint64_t> requests;  ///< measured accesses; none: to the end of the stream
   Rate rate;  ///< open loop: accesses become ready at this rate, whatever the answers do
   Arrivals arrivals = Arrivals::kFixed;
-  bool timestamps = false;  ///< open loop: accesses become ready at their own times
-  std::string name;         ///< how the user calls it, for errors: "workload.host"
+  std::optional<std::uint64_t> in_all;  ///< accesses, warm-up included, where that is known beforehand
+  bool instruction_gaps = true;         ///< accesses say how many instructions lie between them
+  bool timestamps = false;              ///< open loop: accesses become ready at their own times
+  std::string name;                     ///< how the user calls it, for errors: "workload.host"
 };
 
 }  // namespace cxloom

@@ -62,8 +62,10 @@ def test_links_report_what_they_declare(tmp_path: Path) -> None:
 
 EVERYTHING = """
 devices:
-  "host[0-1]": {kind: host, queue: 8, cache: {size: 4KiB, ways: 4, levels: [{size: 16KiB}], prefetch: next-line},
-                atomics: cache-or-home, throttle: {rate: 8GB/s}}
+  host0: {kind: host, queue: 8, cache: {size: 4KiB, ways: 4, levels: [{size: 16KiB}], prefetch: next-line},
+          atomics: cache-or-home, throttle: {rate: 8GB/s}}
+  host1: {kind: host, queue: 8, cache: {size: 4KiB, ways: 4, levels: [{size: 16KiB}], prefetch: next-line},
+          atomics: cache-or-home, throttle: {rate: 8GB/s}, core: {}}
   gpu: {kind: accelerator, queue: 8, memory: {capacity: 1GiB}}
   nic: {kind: io-engine, target: mem0, rate: 1GB/s}
   bus: {kind: bus, bandwidth: 32GB/s}
@@ -117,6 +119,7 @@ def declared_paths(devices: dict[str, Any]) -> list[str]:
                 ]
         found += [path for each in own for path, _ in statistics(each, f"per_*.{name}.")]
         found += [f"per_*.{name}.{names}.*" for names in ("extent_bytes", "logical_devices", "throttle")]
+        found += [f"per_*.{name}.core.memory_ns.*"]
     return found
 
 
@@ -164,6 +167,8 @@ def test_devices_report_what_they_declare() -> None:
         if kind == "host":  # its memory has an entry of its own, if it has one
             memory = {measure["name"] for measure in kinds["memory"]["statistics"]}
             expected = [name for name in expected if name not in memory]
+            expected.remove("core")  # fences beside a core are its own
+            assert "core" in result["per_requester"]["host1"]
         if kind == "memory":  # what cannot be beside the rest
             for name_of_mem2 in ("logical_devices", "devload_mean"):
                 expected.remove(name_of_mem2)

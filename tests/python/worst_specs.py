@@ -254,6 +254,18 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
         3,
         ["devices.host.instruction_time", "has no effect unless the workload is a trace"],
     ),
+    (
+        "queue: 64",
+        "core: {width: 2}",
+        3,
+        ["devices.host.core.cycles_per_instruction", "fewer cycles than instructions that retire take"],
+    ),
+    (
+        "queue: 64",
+        "core: {}, instruction_time: 1ns",
+        3,
+        ["devices.host.instruction_time", "has no effect beside a core"],
+    ),
     # tags
     ("queue: 64", "queue: !!int 64", 3, ["devices.host.queue", "a tag", "'!!int'"]),
     ("kind: host,", "kind: !mine host,", 3, ["devices.host.kind", "a tag", "'!mine'"]),

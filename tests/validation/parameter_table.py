@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from validation.core_rows import core_rows
 from validation.dram_rows import dram, dram_rows
 from validation.flit_rows import flit_rows
 from validation.media_rows import cached_rows, curve_rows, media_rows, nvm_rows
@@ -97,6 +98,7 @@ def requester_rows(kind: str) -> Iterator[Turn]:
         f"{name}.instruction_time", trace, f"{at}.instruction_time", ("0ns", "1ns"), FALLS, bandwidth,
         feeds=lambda: {"host": feed(range(0, 64_000, 64), instruction_gap=50)},
     )  # fmt: skip
+    yield from core_rows(name, at, base)
     yield Turn(f"{name}.cache", cached, f"{at}.cache", (..., {"size": "64KiB"}), FALLS, latency)
     yield Turn(f"{name}.cache.size", cached, f"{at}.cache.size", ("4KiB", "32KiB"), RISES, hit_rate)
     yield Turn(f"{name}.cache.ways", skewed, f"{at}.cache.ways", (1, 16), RISES, hit_rate)

@@ -86,10 +86,19 @@ def with_its_cache(requester: Spec) -> Spec:
     return {key: value for key, value in requester.items() if key != "atomics" or "cache" in requester}
 
 
+CORE = keys(
+    clock=st.sampled_from(["1G/s", "3.3G/s"]),
+    width=st.integers(4, 8),
+    cycles_per_instruction=st.sampled_from([0.25, 2.0, 30.0]),
+    window=st.integers(1, 100),
+    mshrs=st.integers(1, 20),
+    store_buffer=st.integers(1, 20),
+)
 REQUESTER = keys(
     process_time=time(0, 30),
     queue=st.integers(1, 70),
     issue_interval=time(0, 20),
+    core=CORE,
     cache=CACHE,
     atomics=st.sampled_from(["cache", "home", "cache-or-home"]),
 ).map(with_its_cache)
@@ -232,6 +241,9 @@ def systems(draw: st.DrawFn) -> Spec:
             devices[name]["memory"] = {"capacity": "16MiB", **draw(MEMORY)}
             targets.append(name)
         workload[name] = draw(works())
+        if "core" in devices[name]:  # it makes accesses as soon as it can
+            for key in ("rate", "arrivals"):
+                workload[name].pop(key, None)
     for i in range(draw(st.integers(1, 3))):
         targets.append(f"mem{i}")
         devices[f"mem{i}"] = {"kind": "memory", "capacity": "16MiB", **draw(MEMORY)}

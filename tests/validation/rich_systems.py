@@ -67,6 +67,7 @@ def _alone(spec: Spec, cached: bool, busy: bool) -> None:
         for key in ("rate", "arrivals"):
             work.pop(key, None)
         device.pop("issue_interval", None)
+        device.pop("core", None)
         device["queue"] = 64
     if not cached:
         for key in ("cache", "atomics"):

@@ -30,6 +30,9 @@ BOUNDED = {
     "per_requester.*.throttle.*.throttled",
     # Only a trace asks another host's logical device: test_logical_devices.py.
     "per_memory.*.logical_devices.*.refused",
+    # What the time of a core, which is known, is divided into: core_cluster_test.cpp.
+    *(f"per_requester.*.core.{part}" for part in ("chain_ns", "mshr_ns", "idle_ns")),
+    *("per_requester.*.core.memory_ns", "per_requester.*.core.memory_ns.*"),
     # Heights of a level and what depends on the order of things inside a device: their neighbours bound them.
     *("per_link.*.*.queue_p50", "per_memory.*.write_buffer_mean", "per_memory.*.write_buffer_max"),
     *(f"per_memory.*.{kind}_queue_{what}" for kind in ("read", "write") for what in ("mean", "max")),

@@ -1,0 +1,323 @@
+#include "device/core_cluster.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/measure_table.hpp"
+#include "component/component_time.hpp"
+#include "component/endpoint.hpp"
+#include "kernel/kernel.hpp"
+#include "protocol/request.hpp"
+
+namespace cxloom {
+
+namespace {
+
+struct CoreMeasured {
+  std::uint64_t threads = 0;
+  std::uint64_t instructions = 0;
+  double time = 0;
+  std::optional<double> instructions_a_cycle;
+  double busy = 0;
+  double chain = 0;
+  double mshr = 0;
+  double idle = 0;
+  Value memory;
+};
+
+constexpr std::array kCoreMeasures{
+    measure<&CoreMeasured::threads>("threads", "", "threads that ran, each on a core of its own"),
+    measure<&CoreMeasured::instructions>("instructions", "", "instructions of all threads in the window"),
+    measure<&CoreMeasured::time>("time_ns", "ns",
+                                 "time of all threads in the window, which the following sum to"),
+    measure<&CoreMeasured::instructions_a_cycle>("instructions_per_cycle", "",
+                                                 "instructions / cycles of all threads"),
+    measure<&CoreMeasured::busy>("busy_ns", "ns", "time of instructions where nothing waits for memory"),
+    measure<&CoreMeasured::chain>(
+        "chain_ns", "ns",
+        "time of computing between the answer to one access and another that needs it, and of filling the "
+        "reorder window again after a wait"),
+    measure<&CoreMeasured::mshr>(
+        "mshr_ns", "ns", "time in which an access that is waited for waited for others to be answered"),
+    measure<&CoreMeasured::idle>("idle_ns", "ns", "time in which threads had nothing to do"),
+    measure<&CoreMeasured::memory>(
+        "memory_ns", "ns",
+        "time in which the oldest instruction waited for an answer, divided among the segments of that "
+        "request's latency"),
+};
+
+struct Measured {
+  Value core;
+};
+
+constexpr std::array kMeasures{
+    measure<&Measured::core>("core", "", "where the time of its cores went. Absent without a core",
+                             parts_of<kCoreMeasures>()),
+};
+
+}  // namespace
+
+CoreCluster::CoreCluster(const CoreParams& params, Work& work, Endpoint& endpoint, Requester& requester)
+    : params_(params),
+      workload_(std::move(work.stream)),
+      counts_accesses_(!work.instruction_gaps),
+      most_(work.in_all.value_or(~std::uint64_t{0})),
+      endpoint_(endpoint),
+      requester_(requester),
+      source_(endpoint.kernel().new_source()),
+      producers_(kProducers) {}
+
+std::string CoreCluster::name() const { return endpoint_.name(); }
+
+Time CoreCluster::now() const { return endpoint_.now(); }
+
+// ---- Reading the workload
+
+std::uint32_t CoreCluster::core_of(std::uint32_t thread) {
+  const auto [place, is_new] = places_.try_emplace(thread, static_cast<std::uint32_t>(threads_.size()));
+  if (is_new) {
+    threads_.push_back(std::make_unique<Thread>(params_));
+    threads_.back()->asleep = true;
+  }
+  return place->second;
+}
+
+bool CoreCluster::read() {
+  Access access;
+  if (ended_) return false;
+  if (read_ == most_) {
+    ended_ = true;
+    return false;
+  }
+  if (!workload_->next(access)) {
+    ended_ = !workload_->open();
+    return false;
+  }
+  CoreAccess& read = accesses_.take();
+  read.access = access;
+  read.number = read_++;
+  read.core = core_of(access.thread);
+  read.users = 1;  // until it is answered
+  if (counts_accesses_) read.access.instruction_gap = 1;
+  ++unmade_;
+  producers_[read.number % kProducers] = {read.number, &read, {}};
+  Thread& thread = *threads_[read.core];
+  thread.last = read_;
+  thread.coming.push_back(&read);
+  if (std::exchange(thread.asleep, false)) {
+    ++awake_;
+    woken_.push_back(&thread);
+  }
+  return true;
+}
+
+/// Whether its next access is there.
+bool CoreCluster::provide(Thread& thread) {
+  while (thread.coming.empty()) {
+    if (!read()) return false;
+    if (thread.coming.empty() && read_ - thread.last > kAsleep && awake_ > 1) {
+      thread.asleep = true;
+      --awake_;
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---- Into the window
+
+void CoreCluster::advance(Thread& thread) {
+  while (provide(thread)) {
+    CoreAccess& access = *thread.coming.front();
+    const bool dispatched = thread.core.dispatch(access, access.access.instruction_gap);
+    collect_left(thread.core);
+    if (!dispatched) return;
+    thread.coming.pop_front();
+    if (!access.is_write_back()) ++thread.undone;
+    find_address(access);
+  }
+  rest_if_idle(thread);
+}
+
+// While one thread reads its accesses those of others may come, and wake them.
+void CoreCluster::advance_all() {
+  while (!woken_.empty()) {
+    Thread& thread = *woken_.back();
+    woken_.pop_back();
+    thread.core.wake_at(now());
+    advance(thread);
+  }
+}
+
+void CoreCluster::rest_if_idle(Thread& thread) {
+  if (thread.undone > 0 || !thread.coming.empty()) return;
+  thread.core.rest();
+  collect_left(thread.core);
+}
+
+void CoreCluster::collect_left(Core& core) {
+  while (CoreAccess* const left = core.take_left()) accesses_.give_back(*left);
+}
+
+// ---- To the requester
+
+void CoreCluster::find_address(CoreAccess& access) {
+  const std::uint64_t distance = access.access.dependence;
+  if (distance == 0 || access.is_fence() || distance > access.number)
+    return make_at(access, access.dispatched);
+  const Producer& producer = producers_[(access.number - distance) % kProducers];
+  if (producer.number != access.number - distance) return make_at(access, access.dispatched);
+  if (producer.pending) {
+    access.next = std::exchange(producer.pending->dependents, &access);
+  } else {
+    make_at(access, std::max(access.dispatched, producer.done + cycles_between(access)));
+  }
+}
+
+Time CoreCluster::cycles_between(const CoreAccess& access) const {
+  return threads_[access.core]->core.cycles(access.access.dependence_cycles);
+}
+
+void CoreCluster::make_at(CoreAccess& access, Time ready) {
+  access.ready = ready;
+  if (ready <= now()) return make(access);
+  later_.push(&access);
+  if (ready >= armed_) return;
+  armed_ = ready;
+  endpoint_.kernel().schedule(ready, source_, *this, 0);
+}
+
+void CoreCluster::make(CoreAccess& access) {
+  Thread& thread = *threads_[access.core];
+  if (!access.is_write_back()) {
+    if (thread.misses == params_.mshrs) {
+      thread.waiting.push_back(&access);
+      return;
+    }
+    ++thread.misses;
+  }
+  made_.push_back(&access);
+}
+
+void CoreCluster::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
+  armed_ = Time::max();
+  while (!later_.empty() && later_.top()->ready <= now()) {
+    CoreAccess& access = *later_.top();
+    later_.pop();
+    make(access);
+  }
+  if (!later_.empty()) {
+    armed_ = later_.top()->ready;
+    endpoint_.kernel().schedule(armed_, source_, *this, 0);
+  }
+  requester_.take_made();
+}
+
+void CoreCluster::resume() {
+  std::vector<Thread*> threads;  // more may begin meanwhile
+  for (const auto& thread : threads_) threads.push_back(thread.get());
+  for (Thread* const thread : threads) {
+    if (thread->coming.empty() && !thread->asleep) advance(*thread);
+  }
+  advance_all();
+}
+
+bool CoreCluster::next(Access& access) {
+  if (made_.empty() && threads_.empty() && read()) advance_all();  // the first of all
+  if (made_.empty()) return false;
+  CoreAccess& made = *made_.front();
+  made_.pop_front();
+  --unmade_;
+  given_.push_back(&made);
+  access = made.access;
+  // What these were for is done.
+  access.instruction_gap = 0;
+  access.dependence = 0;
+  access.timed = false;
+  return true;
+}
+
+// ---- Answers
+
+void CoreCluster::answered(std::uint64_t number, const Request& request, Time now) {
+  CoreAccess& access = *std::exchange(given_[number - first_given_], nullptr);
+  while (!given_.empty() && !given_.front()) {
+    given_.pop_front();
+    ++first_given_;
+  }
+  if (workload_->wants_answers()) workload_->answered(access.number, request, now);
+  access.created = request.created();
+  access.done = now;
+  access.segments = request.account.segments;
+  Producer& producer = producers_[access.number % kProducers];
+  if (producer.number == access.number) {
+    producer.pending = nullptr;
+    producer.done = now;
+  }
+  Thread& thread = *threads_[access.core];
+  if (!access.is_write_back()) {
+    --thread.undone;
+    --thread.misses;
+    if (!thread.waiting.empty()) {
+      CoreAccess& first = *thread.waiting.front();
+      thread.waiting.pop_front();
+      make(first);
+    }
+  }
+  // Those that came last are first.
+  CoreAccess* in_order = nullptr;
+  for (CoreAccess* each = access.dependents; each;)
+    each = std::exchange(each->next, std::exchange(in_order, each));
+  while (in_order) {
+    CoreAccess& dependent = *std::exchange(in_order, in_order->next);
+    make_at(dependent, std::max(dependent.dispatched, now + cycles_between(dependent)));
+  }
+  access.dependents = nullptr;
+  if (thread.core.holder() == &access) {
+    advance(thread);
+  } else {
+    rest_if_idle(thread);
+  }
+  if (--access.users == 0) accesses_.give_back(access);
+  advance_all();
+}
+
+// ---- Measuring
+
+CoreTime CoreCluster::sum() const {
+  CoreTime sum;
+  for (const auto& thread : threads_) sum += thread->core.time();
+  return sum;
+}
+
+void CoreCluster::open_window(bool from_start) {
+  if (!from_start) opened_ = sum();
+}
+
+void CoreCluster::close_window() { closed_ = sum(); }
+
+std::vector<MeasureInfo> CoreCluster::measures() { return infos_of(kMeasures); }
+
+void CoreCluster::report(MeasureSink& sink) const {
+  CoreTime in_window = closed_;
+  in_window -= opened_;
+  CoreMeasured measured{.threads = threads_.size(),
+                        .instructions = in_window.instructions,
+                        .time = in_window.total.ns(),
+                        .busy = in_window.busy.ns(),
+                        .chain = in_window.chain.ns(),
+                        .mshr = in_window.mshr.ns(),
+                        .idle = in_window.idle.ns()};
+  if (in_window.total > Time{}) {
+    const double cycles = in_window.total.ns() * 1e-9 * params_.clock.rate.per_second();
+    measured.instructions_a_cycle = static_cast<double>(in_window.instructions) / cycles;
+  }
+  Value::Map memory;
+  for (std::size_t i = 0; i < kSegmentCount; ++i) {
+    if (in_window.memory[i] != Time{}) memory.emplace_back(kSegments[i].name, in_window.memory[i].ns());
+  }
+  measured.memory = std::move(memory);
+  report_all(kMeasures, {map_of(kCoreMeasures, measured)}, sink);
+}
+
+}  // namespace cxloom

@@ -1,0 +1,131 @@
+// The cores of a requester: one for each thread of its workload, all on the requester's way to memory.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <unordered_map>
+#include <vector>
+
+#include "base/measure.hpp"
+#include "device/core.hpp"
+#include "kernel/event_handler.hpp"
+#include "kernel/event_source.hpp"
+#include "kernel/pool.hpp"
+#include "workload/work.hpp"
+
+namespace cxloom {
+
+class Endpoint;
+class Kernel;
+
+/// Takes the accesses of a workload in its order, and gives each when its core makes it: once it is in the window, its address is
+/// known, and the core waits for fewer than `mshrs` lines.
+class CoreCluster final : public AccessStream, public EventHandler {
+ public:
+  /// Whom it gives its accesses.
+  class Requester {
+   public:
+    /// There is one now, or several.
+    virtual void take_made() = 0;
+
+   protected:
+    ~Requester() = default;
+  };
+
+  /// Of a workload without instruction gaps each access is an instruction.
+  CoreCluster(const CoreParams& params, Work& work, Endpoint& endpoint, Requester& requester);
+
+  std::string name() const override;
+  bool next(Access& access) override;
+  bool open() const override { return !ended_ || unmade_ > 0; }
+  bool from_outside() const override { return workload_->from_outside(); }
+  bool wants_answers() const override { return true; }
+  void answered(std::uint64_t number, const Request& request, Time now) override;
+  std::optional<std::uint64_t> length() const override { return workload_->length(); }
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+
+  /// The outside has more for it, perhaps.
+  void resume();
+  /// For whoever looks at the accesses and does not run them.
+  AccessStream& workload() { return *workload_; }
+
+  /// `from_start`: nothing has been made yet, and what was before the first access counts.
+  void open_window(bool from_start);
+  void close_window();
+  void report(MeasureSink& sink) const;
+  static std::vector<MeasureInfo> measures();
+
+  /// A thread whose next access is further in the workload than this behind the others' has nothing to do until they are there.
+  static constexpr std::size_t kAsleep = 65536;
+
+ private:
+  /// What is known of a thread besides its core.
+  struct Thread {
+    explicit Thread(const CoreParams& params) : core(params) {}
+
+    Core core;
+    std::deque<CoreAccess*> coming;   // read, and not in the window
+    std::deque<CoreAccess*> waiting;  // for others' answers
+    std::uint32_t misses = 0;         // lines that it waits for
+    std::uint32_t undone = 0;         // accesses without an answer that were in the window, write-backs aside
+    std::uint64_t last = 0;           // number of the last access that was read, and one
+    bool asleep = false;
+  };
+  /// An access that others may need.
+  struct Producer {
+    std::uint64_t number = ~std::uint64_t{0};
+    CoreAccess* pending = nullptr;  // none: it is answered, at `done`
+    Time done;
+  };
+  struct Later {
+    bool operator()(const CoreAccess* a, const CoreAccess* b) const {
+      return a->ready != b->ready ? a->ready > b->ready : a->number > b->number;
+    }
+  };
+  static constexpr std::size_t kProducers = 4 * kAsleep;  // what is further back has been answered
+
+  Time now() const;
+  bool read();
+  std::uint32_t core_of(std::uint32_t thread);
+  bool provide(Thread& thread);
+  void advance(Thread& thread);
+  void advance_all();
+  void rest_if_idle(Thread& thread);
+  void find_address(CoreAccess& access);
+  Time cycles_between(const CoreAccess& access) const;
+  void make_at(CoreAccess& access, Time ready);
+  void make(CoreAccess& access);
+  void collect_left(Core& core);
+  CoreTime sum() const;
+
+  CoreParams params_;
+  std::unique_ptr<AccessStream> workload_;
+  bool counts_accesses_;
+  std::uint64_t most_;  // accesses that are read
+  Endpoint& endpoint_;
+  Requester& requester_;
+  EventSource source_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::unordered_map<std::uint32_t, std::uint32_t> places_;  // in threads_, by the workload's number
+  std::size_t awake_ = 0;                                    // threads
+  std::vector<Thread*> woken_;       // threads whose next access has come while they were asleep
+  std::vector<Producer> producers_;  // by number
+  Pool<CoreAccess> accesses_;
+  std::priority_queue<CoreAccess*, std::vector<CoreAccess*>, Later> later_;
+  std::deque<CoreAccess*> made_;   // and not given
+  std::deque<CoreAccess*> given_;  // and not answered; null: answered
+  std::uint64_t first_given_ = 0;  // number of the first of these
+  std::uint64_t read_ = 0;
+  std::uint64_t unmade_ = 0;  // read, and not given
+  Time armed_ = Time::max();  // an event is pending
+  bool ended_ = false;        // the workload
+
+  // Measuring.
+  CoreTime opened_;
+  CoreTime closed_;
+};
+
+}  // namespace cxloom

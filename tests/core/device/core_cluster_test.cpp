@@ -1,0 +1,258 @@
+#include "device/core_cluster.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/random.hpp"
+#include "core/support/system.hpp"
+
+namespace cxloom {
+namespace {
+
+using namespace literals;
+using test::access_to;
+using test::Running;
+using test::System;
+
+/// A cycle is 250 ps, and four instructions retire in one unless `params` have another width.
+Value::Map core_with(Value::Map params) {
+  params.emplace_back("clock", "4G/s");
+  if (std::none_of(params.begin(), params.end(), [](const auto& entry) { return entry.first == "width"; }))
+    params.emplace_back("width", 4);
+  return params;
+}
+
+/// A host with a core and a memory that answers any number at once after exactly 100 ns.
+System with_core(Value::Map core, Value::Map host = {}) {
+  host.emplace_back("process_time", "0ns");
+  host.emplace_back("core", core_with(std::move(core)));
+  if (std::none_of(host.begin(), host.end(), [](const auto& entry) { return entry.first == "queue"; }))
+    host.emplace_back("queue", 1024);
+  return System()
+      .device("host", "host", std::move(host))
+      .device("mem", "memory",
+              {{"controller_time", "0ns"},
+               {"capacity", "1GiB"},
+               {"media", Value::Map{{"kind", "fixed"}, {"latency", "100ns"}}}})
+      .link("host", "mem")
+      .region({"mem"});
+}
+
+/// Reads of different lines, each `gap` instructions after the one before.
+std::vector<Access> reads(std::size_t count, std::uint32_t gap) {
+  std::vector<Access> accesses;
+  for (std::size_t i = 0; i < count; ++i) {
+    accesses.push_back(access_to(i * 64));
+    accesses.back().instruction_gap = gap;
+  }
+  return accesses;
+}
+
+double core(const Running& run, std::string_view key) {
+  return run.number({"per_requester", "host", "core", key});
+}
+
+void expect_parts_to_sum(const Running& run, std::string_view host = "host") {
+  const Value summary = run.summary();
+  const Value* core = summary.find("per_requester")->find(host)->find("core");
+  double sum = 0;
+  for (const char* part : {"busy_ns", "chain_ns", "mshr_ns", "idle_ns"}) sum += *core->find(part)->as_real();
+  for (const auto& [name, value] : *core->find("memory_ns")->as_map()) sum += *value.as_real();
+  EXPECT_NEAR(sum, *core->find("time_ns")->as_real(), 1e-6 * sum + 1e-3);
+}
+
+TEST(CoreCluster, OneReadComesAfterTheInstructionsBeforeIt) {
+  Running run(with_core({}).replay("host", reads(1, 400)));
+  run.to_end();
+  EXPECT_EQ(run.created(0), 25_ns);  // 400 instructions of a quarter of 250 ps
+  EXPECT_EQ(run.completed(0), 125_ns);
+  EXPECT_EQ(core(run, "instructions"), 400);
+  EXPECT_EQ(core(run, "busy_ns"), 25.0);
+  EXPECT_EQ(core(run, "time_ns"), 125.0);
+  expect_parts_to_sum(run);
+}
+
+TEST(CoreCluster, AChainOfReadsTakesALatencyAndItsComputingEach) {
+  std::vector<Access> accesses = reads(100, 8);
+  for (std::size_t i = 1; i < accesses.size(); ++i) {
+    accesses[i].dependence = 1;
+    accesses[i].dependence_cycles = 20;  // 5 ns
+  }
+  Running run(with_core({}).replay("host", accesses));
+  run.to_end();
+  for (std::size_t k = 0; k < 100; ++k)
+    EXPECT_EQ(run.created(k), Time{500 + 105'000 * static_cast<std::int64_t>(k)});
+  EXPECT_NEAR(core(run, "time_ns"), 0.5 + 99 * 105 + 100, 1e-9);
+  EXPECT_NEAR(core(run, "chain_ns"), 99 * 5, 99 * 0.5);  // in part hidden by its instructions
+  expect_parts_to_sum(run);
+}
+
+TEST(CoreCluster, TheWindowLetsSoManyReadsOverlap) {
+  // Of a window of 128 instructions with a read in every 32: the read 128 instructions behind comes in as the first retires.
+  // Four reads take the latency, and that the first of the next four is dispatched with it.
+  for (const std::int64_t window : {32, 64, 128, 256, 512}) {
+    const std::int64_t overlap = window / 32;
+    Running run(with_core({{"window", window}}).replay("host", reads(512, 32)));
+    run.to_end();
+    // The k-th is the (k % overlap)-th of its group; in a group they are 32 instructions apart, which is 2 ns.
+    for (std::int64_t k = 0; k < 512; ++k)
+      EXPECT_EQ(run.created(static_cast<std::size_t>(k)), 2_ns * (1 + k % overlap) + 100_ns * (k / overlap))
+          << window << " " << k;
+    expect_parts_to_sum(run);
+  }
+}
+
+TEST(CoreCluster, WhereTheWindowIsLongEnoughInstructionsAloneTakeTime) {
+  Running run(with_core({{"window", 2048}, {"mshrs", 64}})
+                  .replay("host", reads(512, 32)));  // 64 reads in the window, 128 ns
+  run.to_end();
+  for (std::size_t k = 0; k < 512; ++k) EXPECT_EQ(run.created(k), 2_ns * static_cast<std::int64_t>(k + 1));
+  EXPECT_EQ(core(run, "busy_ns"), 1024.0);
+  EXPECT_EQ(core(run, "time_ns"), 1124.0);  // to the last answer
+  EXPECT_NEAR(core(run, "instructions_per_cycle"), 512 * 32 / (1124.0 * 4), 1e-12);
+}
+
+TEST(CoreCluster, MissRegistersBoundTheReadsUnderWay) {
+  for (const std::int64_t mshrs : {1, 4, 16}) {
+    Running run(with_core({{"window", 65536}, {"mshrs", mshrs}}).replay("host", reads(64, 4)));
+    run.to_end();
+    for (std::int64_t k = 0; k < 64; ++k)
+      EXPECT_EQ(run.created(static_cast<std::size_t>(k)), 250_ps * (1 + k % mshrs) + 100_ns * (k / mshrs));
+    expect_parts_to_sum(run);
+  }
+}
+
+TEST(CoreCluster, StoresHoldNothingUpUntilTheirBufferIsFull) {
+  for (const std::int64_t room : {1, 2, 8, 64}) {
+    std::vector<Access> accesses = reads(64, 4);
+    for (Access& access : accesses) access.role = AccessRole::kStoreFill;
+    Running run(with_core({{"window", 4}, {"store_buffer", room}, {"mshrs", 1024}}).replay("host", accesses));
+    run.to_end();
+    for (std::int64_t k = 0; k < 64; ++k)
+      EXPECT_EQ(run.created(static_cast<std::size_t>(k)), 250_ps * (1 + k % room) + 100_ns * (k / room));
+    expect_parts_to_sum(run);
+  }
+}
+
+TEST(CoreCluster, WriteBacksHoldNothingUp) {
+  std::vector<Access> accesses = reads(64, 4);
+  for (Access& access : accesses) {
+    access.kind = AccessKind::kWrite;
+    access.role = AccessRole::kWriteBack;
+  }
+  Running run(with_core({{"window", 4}, {"store_buffer", 1}, {"mshrs", 1}}).replay("host", accesses));
+  run.to_end();
+  for (std::size_t k = 0; k < 64; ++k) EXPECT_EQ(run.created(k), 250_ps * static_cast<std::int64_t>(k + 1));
+  EXPECT_EQ(core(run, "time_ns"), 16.0);
+}
+
+TEST(CoreCluster, AnAccessBehindAFenceWaitsForAllOfItsThread) {
+  std::vector<Access> accesses = reads(4, 4);
+  accesses[0].role = AccessRole::kStoreFill;
+  accesses[2].dependence = kAllBefore;
+  Running run(with_core({}).replay("host", accesses));
+  run.to_end();
+  EXPECT_EQ(run.created(1), 500_ps);
+  EXPECT_EQ(run.created(2), 100'500_ps);
+  EXPECT_EQ(run.created(3), 100'750_ps);
+}
+
+TEST(CoreCluster, AReadThatWaitsLetsOthersBehindItPass) {
+  std::vector<Access> accesses = reads(3, 4);
+  accesses[1].dependence = 1;
+  Running run(with_core({}).replay("host", accesses));
+  run.to_end();
+  EXPECT_EQ(run.created(0), 250_ps);
+  EXPECT_EQ(run.created(1), 750_ps);      // in the order of their making: the third access
+  EXPECT_EQ(run.created(2), 100'250_ps);  // the second, when the first is answered
+}
+
+TEST(CoreCluster, ThreadsHaveCoresOfTheirOwn) {
+  // Two chains, whose accesses alternate in the trace, take as long as one.
+  std::vector<Access> accesses = reads(100, 4);
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    accesses[i].thread = static_cast<std::uint32_t>(i % 2);
+    if (i >= 2) accesses[i].dependence = 2;
+  }
+  Running run(with_core({}).replay("host", accesses));
+  run.to_end();
+  EXPECT_EQ(core(run, "threads"), 2);
+  EXPECT_NEAR(core(run, "time_ns"), 2 * (0.25 + 50 * 100), 1e-9);
+  expect_parts_to_sum(run);
+}
+
+TEST(CoreCluster, CyclesOfATraceTakeThePlaceOfThoseOfItsInstructions) {
+  std::vector<Access> accesses = reads(10, 4);
+  for (Access& access : accesses) access.cycles = 40;
+  Running run(with_core({{"cycles_per_instruction", 3.0}}).replay("host", accesses));
+  run.to_end();
+  for (std::size_t k = 0; k < 10; ++k) EXPECT_EQ(run.created(k), 10_ns * static_cast<std::int64_t>(k + 1));
+}
+
+TEST(CoreCluster, AccessesOfAPatternAreAnInstructionEach) {
+  System system = with_core({{"window", 16}});
+  system.work("host", {{"pattern", "sequential"}, {"requests", 160}, {"footprint", "1MiB"}});
+  Running run(system);
+  run.to_end();
+  EXPECT_EQ(core(run, "instructions"), 160);
+  // 16 at a time; the first of the next 16 is dispatched with the first answer.
+  EXPECT_NEAR(run.completed(159).ns(), 1000.0 + 16 * 0.0625, 0.01);
+}
+
+/// The same rules, by looking at every instruction: dispatch in order, `width` retire a cycle and in order.
+std::vector<Time> by_instruction(const std::vector<Access>& accesses, std::int64_t window) {
+  constexpr std::int64_t kSlot = 125;  // picoseconds: two instructions a cycle
+  constexpr std::int64_t kLatency = 100'000;
+  std::vector<std::int64_t> retired{0};  // of instructions, from 1
+  std::vector<std::int64_t> done(accesses.size());
+  std::vector<std::int64_t> made(accesses.size());
+  std::int64_t dispatched = 0;
+  std::int64_t last_retired = -kLatency;
+  for (std::size_t k = 0; k < accesses.size(); ++k) {
+    for (std::uint32_t i = 0; i < accesses[k].instruction_gap; ++i) {
+      dispatched += kSlot;
+      const auto number = static_cast<std::int64_t>(retired.size());
+      if (number > window)
+        dispatched = std::max(dispatched, retired[static_cast<std::size_t>(number - window)]);
+      std::int64_t complete = dispatched;
+      if (i + 1 == accesses[k].instruction_gap) {
+        std::int64_t ready = dispatched;
+        if (accesses[k].dependence != 0) ready = std::max(ready, done[k - accesses[k].dependence]);
+        made[k] = ready;
+        complete = done[k] = ready + kLatency;
+      }
+      last_retired = std::max(last_retired + kSlot, complete);
+      retired.push_back(last_retired);
+    }
+  }
+  std::vector<Time> times;
+  for (const std::int64_t time : made) times.emplace_back(time);
+  return times;
+}
+
+TEST(CoreCluster, AgreesWithAModelOfEachInstruction) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    RandomStream random(seed, "core", "test");
+    const std::int64_t window = std::int64_t{1} << random.below(10);
+    std::vector<Access> accesses = reads(60, 1);
+    for (std::size_t k = 0; k < accesses.size(); ++k) {
+      accesses[k].instruction_gap = static_cast<std::uint32_t>(1 + random.below(100));
+      if (random.below(3) == 0)
+        accesses[k].dependence = static_cast<std::uint32_t>(random.below(std::min<std::uint64_t>(k, 9) + 1));
+    }
+    Running run(
+        with_core({{"window", window}, {"width", 2}, {"cycles_per_instruction", 0.5}, {"mshrs", 1024}})
+            .replay("host", accesses));
+    run.to_end();
+    std::vector<Time> expected = by_instruction(accesses, window);
+    std::sort(expected.begin(), expected.end());
+    for (std::size_t k = 0; k < accesses.size(); ++k)
+      EXPECT_EQ(run.created(k), expected[k]) << seed << " " << k << " window " << window;
+    expect_parts_to_sum(run);
+  }
+}
+
+}  // namespace
+}  // namespace cxloom

@@ -1,0 +1,81 @@
+"""Laws of the time of cores: its parts sum to it, and no more waits for memory than there are waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from validation.laws import law
+from validation.laws.look import Look
+from validation.systems import SEGMENTS, Spec
+
+PARTS = ("busy_ns", "chain_ns", "mshr_ns", "idle_ns")
+
+
+def core(look: Look, name: str) -> Spec:
+    """What is measured of the cores of a requester."""
+    measured: Spec = look.summary["per_requester"][name]["core"]
+    return measured
+
+
+def cycle(look: Look, name: str) -> float:
+    """The cycle of the cores of a requester, ns."""
+    clock: str = look.device(name)["core"].get("clock", "4G/s")
+    return 1 / float(clock.removesuffix("G/s"))
+
+
+@law("per_requester.*.core.threads")
+def threads(look: Look, value: int, name: str) -> None:
+    """Patterns are of one thread."""
+    look.equal(value, 1)
+
+
+@law("per_requester.*.core.instructions")
+def instructions(look: Look, value: int, name: str) -> None:
+    """Of a pattern each access is one."""
+    if look.whole:
+        look.equal(value, len(look.rows["id"]))
+
+
+@law("per_requester.*.core.time_ns")
+def time(look: Look, value: float, name: str) -> None:
+    parts = core(look, name)
+    look.equal(value, sum(parts[part] for part in PARTS) + sum(parts["memory_ns"].values()), abs=1e-6)
+    if look.whole:  # to the last answer
+        look.equal(value, look.rows["completed_ps"].max() / 1000)
+
+
+@law("per_requester.*.core.instructions_per_cycle")
+def instructions_a_cycle(look: Look, value: float, name: str) -> None:
+    parts = core(look, name)
+    look.equal(value, parts["instructions"] / (parts["time_ns"] / cycle(look, name)))
+
+
+@law("per_requester.*.core.busy_ns")
+def busy(look: Look, value: float, name: str) -> None:
+    pace = look.device(name)["core"].get("cycles_per_instruction", 0.25) * cycle(look, name)
+    look.equal(value, core(look, name)["instructions"] * pace, abs=0.002)  # whole picoseconds
+
+
+@law("per_requester.*.core.idle_ns")
+def idle(look: Look, value: float, name: str) -> None:
+    """A pattern has no threads that sleep."""
+    look.equal(value, 0.0)
+
+
+@law("per_requester.*.core.chain_ns", "per_requester.*.core.mshr_ns")
+def waits_inside(look: Look, value: float, name: str) -> None:
+    look.within(value, 0, core(look, name)["time_ns"])
+
+
+@law("per_requester.*.core.memory_ns")
+def nothing(look: Look, value: Any, name: str) -> None:
+    """No entry: nothing was waited for."""
+    look.equal(value, {})
+
+
+@law("per_requester.*.core.memory_ns.*")
+def memory(look: Look, value: float, name: str, segment: str) -> None:
+    """A core waits for one request at a time: of a segment no more than there is of it."""
+    assert segment in SEGMENTS
+    if look.whole:
+        look.within(value, 0, float(look.rows[f"{segment}_ps"].sum()) / 1000)

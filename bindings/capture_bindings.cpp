@@ -117,12 +117,15 @@ void bind_capture(nb::module_& m) {
           "__init__",
           [](ProgramSession* self, std::string folder, const std::vector<Level>& levels, bool first_touch,
              std::uint64_t skip, std::optional<std::uint64_t> limit, bool regions,
-             std::tuple<std::uint64_t, std::uint64_t> sample) {
-            new (self) ProgramSession(std::move(folder), levels, first_touch, skip, limit,
-                                      {regions, std::get<0>(sample), std::get<1>(sample)});
+             std::tuple<std::uint64_t, std::uint64_t> sample,
+             std::optional<std::tuple<std::uint32_t, std::uint32_t>> core) {
+            CaptureParts parts{regions, std::get<0>(sample), std::get<1>(sample)};
+            if (core) parts.core = PaceParams{.width = std::get<0>(*core), .window = std::get<1>(*core)};
+            new (self) ProgramSession(std::move(folder), levels, first_touch, skip, limit, parts);
           },
           "folder"_a, "levels"_a, "first_touch"_a = true, "skip"_a = 0, "limit"_a = nb::none(),
-          "regions"_a = false, "sample"_a = nb::make_tuple(0, 0))
+          "regions"_a = false, "sample"_a = nb::make_tuple(0, 0), "core"_a = nb::none(),
+          "With a core (its width and window), records have the cycles that it takes between them.")
       .def(
           "set_recording",
           [](ProgramSession& self, bool recording) { self.capture.set_recording(recording); }, "recording"_a,

@@ -17,6 +17,7 @@ struct CoreMeasured {
   std::uint64_t threads = 0;
   std::uint64_t instructions = 0;
   double time = 0;
+  double longest = 0;
   std::optional<double> instructions_a_cycle;
   double busy = 0;
   double chain = 0;
@@ -30,6 +31,8 @@ constexpr std::array kCoreMeasures{
     measure<&CoreMeasured::instructions>("instructions", "", "instructions of all threads in the window"),
     measure<&CoreMeasured::time>("time_ns", "ns",
                                  "time of all threads in the window, which the following sum to"),
+    measure<&CoreMeasured::longest>("longest_ns", "ns",
+                                    "time of the thread with the most of it in the window"),
     measure<&CoreMeasured::instructions_a_cycle>("instructions_per_cycle", "",
                                                  "instructions / cycles of all threads"),
     measure<&CoreMeasured::busy>("busy_ns", "ns", "time of instructions where nothing waits for memory"),
@@ -284,6 +287,12 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
 
 // ---- Measuring
 
+std::vector<Time> CoreCluster::totals() const {
+  std::vector<Time> totals;
+  for (const auto& thread : threads_) totals.push_back(thread->core.time().total);
+  return totals;
+}
+
 CoreTime CoreCluster::sum() const {
   CoreTime sum;
   for (const auto& thread : threads_) sum += thread->core.time();
@@ -291,10 +300,15 @@ CoreTime CoreCluster::sum() const {
 }
 
 void CoreCluster::open_window(bool from_start) {
-  if (!from_start) opened_ = sum();
+  if (from_start) return;
+  opened_ = sum();
+  opened_totals_ = totals();
 }
 
-void CoreCluster::close_window() { closed_ = sum(); }
+void CoreCluster::close_window() {
+  closed_ = sum();
+  closed_totals_ = totals();
+}
 
 std::vector<MeasureInfo> CoreCluster::measures() { return infos_of(kMeasures); }
 
@@ -308,6 +322,12 @@ void CoreCluster::report(MeasureSink& sink) const {
                         .chain = in_window.chain.ns(),
                         .mshr = in_window.mshr.ns(),
                         .idle = in_window.idle.ns()};
+  Time longest;
+  for (std::size_t i = 0; i < closed_totals_.size(); ++i) {
+    const Time before = i < opened_totals_.size() ? opened_totals_[i] : Time{};
+    longest = std::max(longest, closed_totals_[i] - before);
+  }
+  measured.longest = longest.ns();
   if (in_window.total > Time{}) {
     const double cycles = in_window.total.ns() * 1e-9 * params_.clock.rate.per_second();
     measured.instructions_a_cycle = static_cast<double>(in_window.instructions) / cycles;

@@ -100,6 +100,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   void make(CoreAccess& access);
   void collect_left(Core& core);
   CoreTime sum() const;
+  std::vector<Time> totals() const;
 
   CoreParams params_;
   std::unique_ptr<AccessStream> workload_;
@@ -126,6 +127,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
   // Measuring.
   CoreTime opened_;
   CoreTime closed_;
+  std::vector<Time> opened_totals_;  // of threads
+  std::vector<Time> closed_totals_;
 };
 
 }  // namespace cxloom

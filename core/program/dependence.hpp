@@ -13,39 +13,52 @@ namespace cxloom {
 /// The number of an access, from 1; 0 is none. Later accesses have larger numbers.
 using Producer = std::uint64_t;
 
+/// What a value waits for, and how long it takes from there.
+struct Dependence {
+  Producer producer = 0;
+  std::uint32_t cycles = 0;  ///< from its data to this value, where they are followed
+
+  constexpr Dependence after(std::uint32_t more) const {
+    return {producer, producer == 0 ? 0 : cycles + more};
+  }
+  /// Whether it is the one to be waited for, of this and another.
+  constexpr bool later_than(const Dependence& other) const {
+    return producer != other.producer ? producer > other.producer : cycles > other.cycles;
+  }
+};
+
+constexpr Dependence later(const Dependence& a, const Dependence& b) { return a.later_than(b) ? a : b; }
+
 /// Of one thread: of each register and of recently stored words, the latest access whose data went into it. An access that has
 /// several to wait for waits for the latest of them.
 class DependenceTracker {
  public:
-  Producer of(RegisterSet registers) const {
-    Producer latest = 0;
-    for (; registers != 0; registers &= registers - 1) {
-      const Producer one = registers_[static_cast<std::size_t>(std::countr_zero(registers))];
-      if (one > latest) latest = one;
-    }
+  Dependence of(RegisterSet registers) const {
+    Dependence latest;
+    for (; registers != 0; registers &= registers - 1)
+      latest = later(registers_[static_cast<std::size_t>(std::countr_zero(registers))], latest);
     return latest;
   }
-  void set(RegisterSet registers, Producer producer) {
-    for (; registers != 0; registers &= registers - 1) {
-      registers_[static_cast<std::size_t>(std::countr_zero(registers))] = producer;
-    }
+  void set(RegisterSet registers, const Dependence& value) {
+    for (; registers != 0; registers &= registers - 1)
+      registers_[static_cast<std::size_t>(std::countr_zero(registers))] = value;
   }
 
   /// A value made of this was stored.
-  void store(std::uint64_t address, std::uint32_t size, Producer producer) {
+  void store(std::uint64_t address, std::uint32_t size, const Dependence& value) {
     for (std::uint64_t word = address / kWord; word <= (address + size - 1) / kWord; ++word) {
       Stored& stored = stored_[place(word)];
       // Of a word that is stored in parts, the latest.
-      if (size < kWord && stored.word == word && stored.producer > producer) continue;
-      stored = {word, producer};
+      if (size < kWord && stored.word == word && stored.value.producer > value.producer) continue;
+      stored = {word, value};
     }
   }
   /// What was stored there waits for this, as far as it is still remembered.
-  Producer stored(std::uint64_t address, std::uint32_t size) const {
-    Producer latest = 0;
+  Dependence stored(std::uint64_t address, std::uint32_t size) const {
+    Dependence latest;
     for (std::uint64_t word = address / kWord; word <= (address + size - 1) / kWord; ++word) {
       const Stored& stored = stored_[place(word)];
-      if (stored.word == word && stored.producer > latest) latest = stored.producer;
+      if (stored.word == word) latest = later(stored.value, latest);
     }
     return latest;
   }
@@ -57,12 +70,12 @@ class DependenceTracker {
 
   struct Stored {
     std::uint64_t word = 0;
-    Producer producer = 0;
+    Dependence value;
   };
 
   static std::size_t place(std::uint64_t word) { return static_cast<std::size_t>(word % kRemembered); }
 
-  std::array<Producer, 64> registers_{};
+  std::array<Dependence, 64> registers_{};
   std::array<Stored, kRemembered> stored_{};
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -11,12 +12,14 @@ namespace {
 
 constexpr std::uint64_t kSpaceBits = 48;  // of an address; those of different processes differ above
 
-Access access_of(const ProgramThread& thread, const ProgramAccess& access, AccessKind kind) {
+Access access_of(const ProgramThread& thread, const ProgramAccess& access, AccessKind kind,
+                 const Dependence& needed) {
   Access result;
   result.address = Address{access.address | std::uint64_t{thread.process} << kSpaceBits};
   result.size = access.size;
   result.thread = thread.number;
   result.kind = kind;
+  result.dependence_cycles = static_cast<std::uint16_t>(std::min<std::uint32_t>(needed.cycles, 0xffffU));
   return result;
 }
 
@@ -45,15 +48,16 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
     ++begun;
     const ProgramAccess* const first = next;
     while (next != end && next->instruction == number) ++next;
+    if (parts_.core) state.pace.dispatch();
     if (first != next || block.marks) {
-      filter_.begin_instructions(thread.number, begun);
+      begin(state, thread.number, begun);
       begun = 0;
     }
     if (block.marks) note_marks(state, instruction);
     run(state, thread, instruction, {first, next});
     ++number;
   }
-  filter_.begin_instructions(thread.number, begun);
+  begin(state, thread.number, begun);
   if (state.depth > 0) {
     const InstructionClass last = block.instructions.back().kind;
     if (last == InstructionClass::kCall) ++state.depth;
@@ -66,29 +70,53 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
   }
 }
 
+void ProgramCapture::begin(State& state, std::uint32_t thread, std::uint64_t instructions) {
+  const std::uint64_t now = state.pace.now();
+  filter_.begin_instructions(thread, instructions, now - std::exchange(state.told, now));
+}
+
 void ProgramCapture::run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
                          std::span<const ProgramAccess> accesses) {
   DependenceTracker& values = state.values;
-  Producer result = values.of(instruction.data_reads);
+  Dependence result = values.of(instruction.data_reads);
+  const std::uint32_t load = state.pace.load_cycles();
   if (!accesses.empty()) {
-    const Producer address = values.of(instruction.address_reads);
+    const Dependence address = values.of(instruction.address_reads);
     for (const ProgramAccess& access : accesses) {
       if (access.reads) {
         ++loads_;
-        const Producer line = filter_.access(access_of(thread, access, AccessKind::kRead), address, records_);
-        result = std::max({result, line, address, values.stored(access.address, access.size)});
+        const Producer line =
+            filter_.access(access_of(thread, access, AccessKind::kRead, address), address.producer, records_);
+        result = later(result, {line, 0});
+        result =
+            later(result, later(address.after(load), values.stored(access.address, access.size).after(load)));
       }
       if (access.writes) {
         ++stores_;
-        filter_.access(access_of(thread, access, AccessKind::kWrite),
-                       filter_.levels() == 0 ? std::max(address, result) : address, records_);
+        const Dependence needed = filter_.levels() == 0 ? later(address, result) : address;
+        filter_.access(access_of(thread, access, AccessKind::kWrite, needed), needed.producer, records_);
         values.store(access.address, access.size, result);
       }
     }
   }
-  values.set(instruction.data_writes, result);
+  const std::uint32_t latency = kLatencies[static_cast<std::size_t>(instruction.kind)];
+  values.set(instruction.data_writes, result.after(latency));
   if (instruction.pointer_writes != 0)
-    values.set(instruction.pointer_writes, values.of(instruction.address_reads));
+    values.set(instruction.pointer_writes, values.of(instruction.address_reads).after(1));
+  if (parts_.core) execute(state.pace, instruction, accesses);
+}
+
+// The nearest cache holds everything: what memory adds is up to whoever has the records.
+void ProgramCapture::execute(Pace& pace, const BlockInstruction& instruction,
+                             std::span<const ProgramAccess> accesses) {
+  const std::uint64_t address = pace.known(instruction.address_reads);
+  std::uint64_t done = pace.known(instruction.data_reads);
+  if (std::ranges::any_of(accesses, [](const ProgramAccess& access) { return access.reads; }))
+    done = std::max(done, address + pace.load_cycles());
+  done += kLatencies[static_cast<std::size_t>(instruction.kind)];
+  pace.set(instruction.data_writes, done);
+  pace.set(instruction.pointer_writes, address + 1);
+  pace.retire(std::max(done, address));
 }
 
 void ProgramCapture::note_marks(State& state, const BlockInstruction& instruction) {
@@ -119,7 +147,7 @@ void ProgramCapture::choose() {
 ProgramCapture::State& ProgramCapture::state_of(std::uint32_t thread) {
   if (thread >= states_.size()) states_.resize(thread + 1);
   std::unique_ptr<State>& state = states_[thread];
-  if (!state) state = std::make_unique<State>();
+  if (!state) state = std::make_unique<State>(parts_.core.value_or(PaceParams{.window = 1}));
   return *state;
 }
 

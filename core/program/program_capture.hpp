@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "program/dependence.hpp"
+#include "program/pace.hpp"
 #include "program/program_sink.hpp"
 #include "workload/capture_filter.hpp"
 
@@ -17,6 +19,7 @@ struct CaptureParts {
   bool regions = false;      ///< only within regions of interest
   std::uint64_t window = 0;  ///< of every `period` instructions the last so many; 0: all
   std::uint64_t period = 0;
+  std::optional<PaceParams> core = std::nullopt;  ///< records have the cycles that it takes
 };
 
 /// Gives the filter each access of a program, with the record of the trace that it waits for.
@@ -48,13 +51,20 @@ class ProgramCapture : public ProgramSink {
  private:
   /// What goes on in a thread.
   struct State {
+    explicit State(const PaceParams& core) : pace(core) {}
+
     DependenceTracker values;
+    Pace pace;
+    std::uint64_t told = 0;   // cycle up to which the filter was told
     std::uint64_t depth = 0;  // of calls within the function that is the region of interest; 0: not in it
   };
 
   State& state_of(std::uint32_t thread);
   void run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
            std::span<const ProgramAccess> accesses);
+  void begin(State& state, std::uint32_t thread, std::uint64_t instructions);
+  static void execute(Pace& pace, const BlockInstruction& instruction,
+                      std::span<const ProgramAccess> accesses);
   void note_marks(State& state, const BlockInstruction& instruction);
   void begin_region();
   void end_region();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace cxloom {
 
@@ -53,6 +54,9 @@ std::uint64_t CaptureFilter::access_line(LineAddress line, const Access& access,
     record.size = kLineBytes;
     record.kind = kind;
     const bool reads = kind == AccessKind::kRead;
+    record.role = !reads                              ? AccessRole::kWriteBack
+                  : access.kind == AccessKind::kWrite ? AccessRole::kStoreFill
+                                                      : AccessRole::kDemand;
     const std::uint64_t number = give(record, reads ? producer : 0, records);
     if (reads) fill = {line.number(), number};
   });
@@ -60,8 +64,9 @@ std::uint64_t CaptureFilter::access_line(LineAddress line, const Access& access,
 }
 
 std::uint64_t CaptureFilter::give(Access record, std::uint64_t producer, std::vector<Access>& records) {
-  record.instruction_gap = at_most_32_bits(gaps_[record.thread]);
-  gaps_[record.thread] = 0;
+  const Gap gap = std::exchange(gaps_[record.thread], {});
+  record.instruction_gap = at_most_32_bits(gap.instructions);
+  record.cycles = at_most_32_bits(gap.cycles);
   if (!recording_) return 0;
   if (skip_ > 0) {
     if (--skip_ == 0) note_start();
@@ -71,6 +76,7 @@ std::uint64_t CaptureFilter::give(Access record, std::uint64_t producer, std::ve
   ++records_;
   const std::uint64_t distance = producer == 0 ? 0 : records_ - producer;
   record.dependence = distance < kAllBefore ? static_cast<std::uint32_t>(distance) : 0;
+  if (record.dependence == 0) record.dependence_cycles = 0;
   if (!first_touch_) record.address = Address{record.address.value() & kOwnAddress};
   records.push_back(record);
   return records_;

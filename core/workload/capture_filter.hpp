@@ -24,11 +24,12 @@ class CaptureFilter {
   CaptureFilter(const CaptureFilter&) = delete;
   CaptureFilter& operator=(const CaptureFilter&) = delete;
 
-  /// A thread began so many instructions, before what it accesses next.
-  void begin_instructions(std::uint32_t thread, std::uint64_t count) {
+  /// A thread began so many instructions, before what it accesses next. They take so many cycles, if that is known.
+  void begin_instructions(std::uint32_t thread, std::uint64_t count, std::uint64_t cycles = 0) {
     instructions_ += count;
-    if (thread >= gaps_.size()) gaps_.resize(thread + 1, 0);
-    gaps_[thread] += count;
+    if (thread >= gaps_.size()) gaps_.resize(thread + 1);
+    gaps_[thread].instructions += count;
+    gaps_[thread].cycles += cycles;
   }
   /// Appends the records of an access, whose instruction gap counts as instructions that begin. `producer` is the number of the
   /// record, from 1, that it waits for; 0: none. Gives the number of the record with which its data comes: its own, or that of the
@@ -70,6 +71,11 @@ class CaptureFilter {
   }
   void note_start();
 
+  struct Gap {
+    std::uint64_t instructions = 0;
+    std::uint64_t cycles = 0;
+  };
+
   PageMap pages_;
   std::optional<CacheHierarchy> caches_;
   std::vector<Fill> fills_ = std::vector<Fill>(kFills);
@@ -79,9 +85,9 @@ class CaptureFilter {
   std::uint64_t limit_;
   std::uint64_t records_ = 0;
   std::uint64_t instructions_ = 0;
-  Totals at_start_;                  // of this time of recording
-  Totals before_;                    // what the earlier ones summed up to
-  std::vector<std::uint64_t> gaps_;  // by thread: instructions since its last record
+  Totals at_start_;        // of this time of recording
+  Totals before_;          // what the earlier ones summed up to
+  std::vector<Gap> gaps_;  // by thread, since its last record
 };
 
 }  // namespace cxloom

@@ -24,7 +24,6 @@ from cxloom.trace.format import TraceBatch
 from cxloom.trace.info import TraceInfo
 from cxloom.trace.info import info as measure
 from cxloom.trace.reader import FORMATS, TraceReader
-from cxloom.trace.source import Ended
 from cxloom.trace.writer import convert as rewrite
 from cxloom.words import counted
 
@@ -165,10 +164,7 @@ def capture(
     the limit; 1: interrupted, or the program cannot be followed; 2: QEMU or the program is missing, or a cache cannot
     be.
     """
-    levels = []
-    for text in (level for some in caches for level in some.split(",")):
-        with _option("--levels"):
-            levels.append(CacheLevel.parse(text))
+    levels = levels_of(caches)
     with _option("--sample"):
         windows = Sample.parse(sample) if sample is not None else None
     target = out if out is not None else Path(f"{Path(command[0]).name}.parquet")
@@ -182,20 +178,21 @@ def capture(
             virtual=virtual,
             region=region,
             sample=windows,
-            watch=_report(),
+            watch=told_on_terminals(),
             interrupted=lambda: interrupt.reason is not None,
             source=source,
         )
     _print_rows(_capture_rows(target, result), sys.stderr)
-    raise typer.Exit(_exit_code(result.ended))
+    raise typer.Exit(result.ended.command_code)
 
 
-def _exit_code(ended: Ended) -> int:
-    """That of the command: the program's, as far as it has one."""
-    if ended.interrupted:
-        return 1
-    code = ended.exit_code or 0
-    return code if code >= 0 else 128 - code
+def levels_of(texts: list[str]) -> list[CacheLevel]:
+    """The levels of --levels. Raises InputError if one is none."""
+    levels = []
+    for text in (level for some in texts for level in some.split(",")):
+        with _option("--levels"):
+            levels.append(CacheLevel.parse(text))
+    return levels
 
 
 @contextlib.contextmanager
@@ -324,7 +321,7 @@ def _progress(verb: str) -> Callable[[TraceReader, Iterator[TraceBatch]], Iterat
     return watch
 
 
-def _report() -> Callable[[int, int], None]:
+def told_on_terminals() -> Callable[[int, int], None]:
     """A line on a terminal now and then: a bar would get into the program's own output."""
     out = messages()
     shown = time.monotonic()

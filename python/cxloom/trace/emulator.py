@@ -84,6 +84,11 @@ class EmulatedSource:
         return self._sieve
 
     def batches(self, step: Callable[[], bool]) -> Iterator[TraceBatch]:
+        """The records of :meth:`accesses` in columns."""
+        for accesses in self.accesses(step):
+            yield TraceBatch(*accesses.columns())
+
+    def accesses(self, step: Callable[[], bool]) -> Iterator[_core.Accesses]:
         """Runs the program; gives its records. ``step`` is asked now and then whether to go on.
 
         Raises SimulationError if the emulator does not start it, or the plug-in fails.
@@ -99,12 +104,12 @@ class EmulatedSource:
 
     def _records(
         self, process: subprocess.Popen[bytes], sieve: _core.ProgramCapture, step: Callable[[], bool]
-    ) -> Iterator[TraceBatch]:
+    ) -> Iterator[_core.Accesses]:
         rest = _REST[0]
         while True:
             over = is_over(process)  # before the last look at what it wrote
             words = sieve.words
-            batch = TraceBatch(*sieve.read(_WORDS).columns())
+            batch = sieve.read(_WORDS)
             if len(batch):
                 yield batch
             if sieve.failure:
@@ -123,7 +128,7 @@ class EmulatedSource:
             else:
                 time.sleep(rest)
                 rest = min(rest * 1.2, _REST[1])
-        last = TraceBatch(*sieve.finish().columns())
+        last = sieve.finish()
         if len(last):
             yield last
         if sieve.threads == 0 and not self.ended.interrupted:

@@ -25,6 +25,14 @@ class Ended:
     interrupted: bool = False
     """It was ended because somebody interrupted the capture."""
 
+    @property
+    def command_code(self) -> int:
+        """The exit code of a command that ran it: the program's own, as far as it has one."""
+        if self.interrupted:
+            return 1
+        code = self.exit_code or 0
+        return code if code >= 0 else 128 - code
+
     def __str__(self) -> str:
         if self.interrupted:
             return "interrupted"

@@ -44,6 +44,12 @@ def time(look: Look, value: float, name: str) -> None:
         look.equal(value, look.rows["completed_ps"].max() / 1000)
 
 
+@law("per_requester.*.core.longest_ns")
+def longest(look: Look, value: float, name: str) -> None:
+    """Of one thread its time."""
+    look.equal(value, core(look, name)["time_ns"])
+
+
 @law("per_requester.*.core.instructions_per_cycle")
 def instructions_a_cycle(look: Look, value: float, name: str) -> None:
     parts = core(look, name)

@@ -1,0 +1,226 @@
+"""Runs a program on a simulated system: it is emulated, and what misses its caches is simulated as it comes."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cxloom import _core
+from cxloom.building import errors_placed
+from cxloom.errors import InputError
+from cxloom.spec.resolve import Override, Resolved
+from cxloom.system import System
+from cxloom.trace.capture import CacheLevel
+from cxloom.trace.emulator import EmulatedSource
+from cxloom.trace.source import Ended
+
+LEVELS = (CacheLevel("L1", "48KiB", 12), CacheLevel("L2", "2MiB", 16))
+"""The caches of one core: Golden Cove (Intel 64 and IA-32 Architectures Optimization Reference Manual)."""
+
+_EVENTS = 50_000  # of a turn of a simulation
+_PARTS = {"busy": "busy_ns", "chain": "chain_ns", "waiting to ask": "mshr_ns", "idle": "idle_ns"}
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A program on one system."""
+
+    system: str
+    """Its name, or where its spec is."""
+    summary: Mapping[str, Any]
+    """As `summary.json` of a run has it."""
+    host: str
+
+    @property
+    def core(self) -> Mapping[str, Any]:
+        """What is measured of the cores of the host: docs/model/core.md."""
+        found: Mapping[str, Any] = self.summary["per_requester"][self.host]["core"]
+        return found
+
+    @property
+    def time_ns(self) -> float:
+        """From the first instruction to the last answer of the thread that took longest."""
+        return float(self.core["longest_ns"])
+
+    def parts(self) -> dict[str, float]:
+        """Where the time of all threads went, as shares that sum to 1; waits for memory by their segments."""
+        whole = self.core["time_ns"]
+        parts = {name: self.core[key] for name, key in _PARTS.items()}
+        parts |= self.core["memory_ns"]
+        return {name: value / whole for name, value in parts.items() if value}
+
+
+@dataclass(frozen=True)
+class ExecutionResult:
+    """A program on one system or several."""
+
+    command: tuple[str, ...]
+    ended: Ended
+    instructions: int
+    """Of all threads."""
+    accesses: int
+    """That the systems were given: what missed the caches in front."""
+    executions: tuple[Execution, ...]
+    """In the order of the systems that were given."""
+    seconds: float
+    """That it took here."""
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def slowdowns(self) -> list[float]:
+        """The time on each system / that on the first."""
+        first = self.executions[0].time_ns
+        return [each.time_ns / first for each in self.executions]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `cxloom exec --out` writes it."""
+        return {
+            "command": list(self.command),
+            "ended": str(self.ended),
+            "instructions": self.instructions,
+            "accesses": self.accesses,
+            "systems": [
+                {"system": each.system, "time_ns": each.time_ns, "slowdown": slowdown, **each.summary}
+                for each, slowdown in zip(self.executions, self.slowdowns, strict=True)
+            ],
+        }
+
+
+def execute(
+    command: Sequence[str],
+    systems: Sequence[System],
+    *,
+    host: str | None = None,
+    caches: Sequence[CacheLevel] = LEVELS,
+    region: str | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+    watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
+) -> ExecutionResult:
+    """Runs an x86-64 Linux program to its end, as it would run on each of the systems.
+
+    The program is emulated once (docs/model/program.md). Its accesses pass ``caches``, and what misses them is given
+    to every system at once, where the ``host`` makes it as its core would (docs/model/core.md); by default the only
+    host or accelerator of the system. Pages get the frames of the system's memory in the order in which they are
+    first touched. The workloads of the specs are not played.
+
+    With ``region`` only that part of the program counts: a function, or ``"marks"`` of <cxloom/roi.h>. ``watch`` is
+    told now and then how many instructions were run and how many accesses were made. If ``interrupted``, asked now and
+    then, says True, the program is ended, and the result is that of what was run.
+
+    Raises InputError if the emulator, the program or the host is missing, and SimulationError if the program cannot be
+    followed or a simulation cannot finish.
+    """
+    if not systems:
+        raise InputError("no system", allowed="at least one")
+    started = time.perf_counter()
+    placed = [_prepared(system, host) for system in systems]
+    levels = [(level.size, level.ways, level.policy) for level in caches]
+    _core.LackeyCapture(levels)  # says what is wrong with the levels before anything runs
+    first = placed[0].core
+    if any(each.core != first for each in placed):
+        raise InputError(
+            "the cores of the systems differ in width or window",
+            found=" and ".join(str(each.core) for each in placed),
+            allowed="the same in all: the pace of the program's instructions goes by them",
+        )
+    source = EmulatedSource(
+        command,
+        lambda folder: _core.ProgramCapture(folder, levels, True, 0, None, region is not None, (0, 0), first),
+        region,
+    )
+
+    def step() -> bool:
+        watch(source.sieve.instructions_in_all, source.sieve.records)
+        return not interrupted()
+
+    shared = _Shared(source.accesses(step), len(placed))
+    simulations = []
+    for number, each in enumerate(placed):
+        with errors_placed(each.resolved):
+            feeds = {each.host: lambda number=number: shared.next(number)}
+            simulations.append(_core.Simulation(each.resolved.lean(), feeds))
+    _play(simulations, placed, shared)
+    executions = tuple(
+        Execution(each.name, simulation.summary(), each.host)
+        for each, simulation in zip(placed, simulations, strict=True)
+    )
+    sieve = source.sieve
+    seconds = time.perf_counter() - started
+    return ExecutionResult(
+        tuple(command), source.ended, sieve.instructions, sieve.records, executions, seconds
+    )
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A system that is to run a program."""
+
+    name: str
+    resolved: Resolved
+    host: str
+    core: tuple[int, int]
+    """Width and window."""
+
+
+def _prepared(system: System, host: str | None) -> _Placed:
+    resolved = system.resolve()
+    devices = resolved.plain()["devices"]
+    requesters = [name for name, device in devices.items() if device["kind"] in ("host", "accelerator")]
+    if host is None:
+        if len(requesters) != 1:
+            raise InputError(
+                "which device runs the program?",
+                found=f"{len(requesters)} hosts and accelerators",
+                allowed=" or ".join(requesters) or "a system with a host",
+                path="--host",
+            )
+        host = requesters[0]
+    if host not in requesters:
+        raise InputError(f"'{host}' makes no requests", allowed=" or ".join(requesters), path="--host")
+    core = devices[host].get("core", {})
+    work = {"trace": "the program", "addresses": "first-touch"}
+    overrides = [Override.of("workload", {host: work}), Override.of("run.warmup", 0)]
+    if "core" not in devices[host]:
+        overrides.append(Override.of(f"devices.{host}.core", {}))
+    resolved = system.resolve(overrides)
+    name = str(resolved.plain().get("name", "")) or "the system"
+    return _Placed(name, resolved, host, (int(core.get("width", 6)), int(core.get("window", 512))))
+
+
+class _Shared:
+    """One stream of accesses for several simulations; what all have had is forgotten."""
+
+    def __init__(self, source: Iterator[_core.Accesses], consumers: int) -> None:
+        self._source = source
+        self._held: deque[_core.Accesses] = deque()
+        self._before = 0  # parts that are forgotten
+        self.taken = [0] * consumers
+        """Parts that each has had."""
+
+    def next(self, consumer: int) -> _core.Accesses | None:
+        """The next part for one of them; None at the end."""
+        place = self.taken[consumer] - self._before
+        if place == len(self._held):
+            part = next(self._source, None)
+            if part is None:
+                return None
+            self._held.append(part)
+        part = self._held[place]
+        self.taken[consumer] += 1
+        while min(self.taken) > self._before:
+            self._held.popleft()
+            self._before += 1
+        return part
+
+
+def _play(simulations: Sequence[_core.Simulation], placed: Sequence[_Placed], shared: _Shared) -> None:
+    """Those that have had the least go on first, so that little has to be held."""
+    running = set(range(len(simulations)))
+    while running:
+        number = min(running, key=lambda each: (shared.taken[each], each))
+        with errors_placed(placed[number].resolved):
+            if simulations[number].advance(_EVENTS):
+                running.remove(number)

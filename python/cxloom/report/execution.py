@@ -1,0 +1,60 @@
+"""How a program would run on simulated systems, as people see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cxloom import _core
+from cxloom.report.numbers import duration
+from cxloom.words import counted
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cxloom.execution import Execution, ExecutionResult
+
+_MEANINGS = {
+    "busy": "executing its instructions",
+    "chain": "computing between one access and the next that needs it",
+    "waiting to ask": "waiting for a free miss register, or a slot of the host's queue",
+    "idle": "having nothing to do",
+    **{segment["name"]: segment["doc"] for segment in _core.declarations()["segments"]},
+}
+_LEAST = 0.0005  # a share that is shown
+
+
+def sentence(execution: Execution) -> str:
+    """Where most of the time goes."""
+    parts = execution.parts()
+    name = max(parts, key=lambda each: parts[each])
+    return f"Most of the time on {execution.system} ({parts[name]:.0%}) goes to {name}: {_MEANINGS[name]}."
+
+
+def show(result: ExecutionResult, console: Console) -> None:
+    """A table with a column for each system, and a sentence."""
+    from rich.table import Table  # loaded where there is something to say
+
+    first = result.executions[0]
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("")
+    for execution in result.executions:
+        table.add_column(execution.system, justify="right")
+    table.add_row("time", *(duration(each.time_ns) for each in result.executions))
+    if len(result.executions) > 1:
+        table.add_row("slowdown", *(f"{slowdown:.3f}" for slowdown in result.slowdowns))
+    table.add_row(
+        "instructions a cycle", *(f"{each.core['instructions_per_cycle']:.2f}" for each in result.executions)
+    )
+    parts = [each.parts() for each in result.executions]
+    names = {name for each in parts for name, share in each.items() if share >= _LEAST}
+    for name in (each for each in _MEANINGS if each in names):
+        table.add_row(f"  {name}", *(f"{each.get(name, 0.0):.1%}" for each in parts))
+    console.print(table)
+    console.print(sentence(result.executions[-1]))
+    threads = first.core["threads"]
+    ran = f"{counted(result.instructions, 'instruction')} of {counted(threads, 'thread')}"
+    console.print(
+        f"{ran}, {counted(result.accesses, 'access')} beyond the caches of its cores; {result.ended}; "
+        f"{result.seconds:.1f} s here",
+        style="dim",
+    )

@@ -1,0 +1,43 @@
+// A pointer chase in one fixed cycle, and a triad: what they do to memory is known beforehand.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cxloom/roi.h"
+
+static int chase(size_t lines, size_t steps) {
+  void** memory = aligned_alloc(64, lines * 64);
+  size_t* order = malloc(lines * sizeof *order);
+  for (size_t i = 0; i < lines; ++i) order[i] = i;
+  uint64_t state = 1;
+  for (size_t i = lines - 1; i > 0; --i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const size_t j = (state >> 33) % i, other = order[i];
+    order[i] = order[j];
+    order[j] = other;
+  }
+  for (size_t i = 0; i < lines; ++i) memory[order[i] * 8] = memory + order[(i + 1) % lines] * 8;
+  void** at = memory;
+  cxloom_roi_begin();
+  for (size_t i = 0; i < steps; ++i) at = *at;
+  cxloom_roi_end();
+  printf("%d\n", at != NULL);
+  return 7;
+}
+
+static int triad(size_t count) {
+  double *a = malloc(count * 8), *b = malloc(count * 8), *c = malloc(count * 8);
+  for (size_t i = 0; i < count; ++i) a[i] = 0, b[i] = 1, c[i] = 2;
+  cxloom_roi_begin();
+  for (size_t i = 0; i < count; ++i) a[i] = b[i] + 3 * c[i];
+  cxloom_roi_end();
+  printf("%.0f\n", a[count - 1]);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  if (argc > 2 && strcmp(argv[1], "chase") == 0) return chase(strtoull(argv[2], NULL, 10), 20000);
+  if (argc > 2 && strcmp(argv[1], "triad") == 0) return triad(strtoull(argv[2], NULL, 10));
+  return 2;
+}

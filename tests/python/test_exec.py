@@ -1,0 +1,162 @@
+"""Programs on simulated systems: what they take is what the system gives, and what goes wrong is said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_trace_emulator import needs_qemu
+
+import cxloom as cx
+from cxloom.errors import InputError
+from cxloom.execution import CacheLevel, ExecutionResult, execute
+
+ROOT = Path(__file__).parents[2]
+SMALL = (CacheLevel("L1", "4KiB", 4),)
+SYSTEM = """
+name: {name}
+devices:
+  host: {{kind: host, process_time: 5ns, queue: 256, core: {{}}}}
+  mem:
+    {{kind: memory, capacity: 1GiB, controller_time: 5ns,
+     media: {{kind: fixed, latency: {latency}, bandwidth: 20GB/s}}}}
+links: [{{between: [host, mem], bandwidth: 64GB/s}}]
+address_map: [{{to: [mem]}}]
+"""
+
+
+def spec(folder: Path, name: str = "near", latency: str = "80ns", **instead: str) -> Path:
+    """A host and a memory in a file."""
+    text = SYSTEM.format(name=name, latency=latency)
+    for found, put in instead.items():
+        assert found in text
+        text = text.replace(found, put)
+    file = folder / f"{name}.yaml"
+    file.write_text(text)
+    return file
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The program, linked statically."""
+    folder = tmp_path_factory.mktemp("programs")
+    source = Path(__file__).parent / "programs" / "memory.c"
+    flags = ["-O3", "-mavx2", "-static", f"-I{ROOT / 'include'}"]
+    subprocess.run([shutil.which("cc") or "gcc", *flags, source, "-o", folder / "memory"], check=True)
+    return str(folder / "memory")
+
+
+def played(command: list[str], *systems: Path, **options: Any) -> ExecutionResult:
+    """What the marked part of it takes."""
+    loaded = [cx.System.load(str(system)) for system in systems]
+    return execute(command, loaded, caches=SMALL, region="marks", **options)
+
+
+@needs_qemu
+def test_a_chase_takes_the_latency_of_an_idle_read(program: str, tmp_path: Path) -> None:
+    """20000 steps through a cycle of which the cache holds next to nothing."""
+    systems = [spec(tmp_path), spec(tmp_path, "far", "250ns")]
+    result = played([program, "chase", "16384"], *systems)
+    assert result.ended.exit_code == 7
+    for execution, system in zip(result.executions, systems, strict=True):
+        [idle] = cx.System.load(str(system)).check()["routes"]
+        assert execution.time_ns / 20000 == pytest.approx(idle["idle_read_ns"]["mean"], rel=0.03)
+        assert sum(execution.parts().values()) == pytest.approx(1.0)
+        assert execution.parts()["media"] > 0.8
+    near, far = result.executions
+    assert result.slowdowns == [1.0, pytest.approx(far.time_ns / near.time_ns)]
+    assert 60000 <= result.instructions < 110000  # three or four a step, and the marks
+
+
+@needs_qemu
+def test_a_triad_takes_all_of_the_bandwidth(program: str, tmp_path: Path) -> None:
+    result = played([program, "triad", "65536"], spec(tmp_path))
+    [execution] = result.executions
+    assert execution.summary["bandwidth_gb_per_s"] == pytest.approx(20.0, rel=0.03)
+    lines = 65536 * 8 // 64
+    assert result.accesses == pytest.approx(4 * lines, rel=0.03)  # three are read and one is written back
+
+
+@needs_qemu
+def test_a_narrow_core_is_slower(program: str, tmp_path: Path) -> None:
+    """One line at a time instead of several; and what is computed goes by the width."""
+    command = [program, "triad", "16384"]
+    wide = played(command, spec(tmp_path)).executions[0]
+    alone = played(command, spec(tmp_path, "alone", **{"core: {}": "core: {mshrs: 1}"})).executions[0]
+    assert alone.time_ns > 3 * wide.time_ns
+    narrow = "core: {width: 1, cycles_per_instruction: 1}"
+    slow = played(command, spec(tmp_path, "slow", **{"core: {}": narrow})).executions[0]
+    assert slow.core["busy_ns"] > 3 * wide.core["busy_ns"]
+
+
+@needs_qemu
+def test_the_command(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    out = tmp_path / "out" / "result.json"
+    levels = ("--levels", "L1:4KiB:4", "--roi", "marks", "--out", out)
+    systems = ("--system", spec(tmp_path, "far", "250ns"), "--against", spec(tmp_path))
+    outcome = cxloom("exec", *systems, *levels, "--", program, "chase", "16384")
+    assert outcome.code == 7
+    assert outcome.out == "1\n"
+    assert "slowdown" in outcome.err
+    assert "Most of the time on far" in outcome.err
+    assert "goes to media" in outcome.err
+    found = json.loads(out.read_text())
+    assert [each["system"] for each in found["systems"]] == ["near", "far"]
+    assert found["systems"][1]["slowdown"] == pytest.approx(260 / 90, rel=0.05)
+
+
+@needs_qemu
+def test_a_program_that_is_interrupted_leaves_what_it_did(tmp_path: Path) -> None:
+    """Ctrl-C once the program runs."""
+    started = tmp_path / "started"
+    command = [sys.executable, "-m", "cxloom", "exec", "--system", str(spec(tmp_path)), "--", "/bin/sh"]
+    child = subprocess.Popen(
+        [*command, "-c", f"echo > {started}; while :; do :; done"], stderr=subprocess.PIPE, text=True
+    )
+    end = time.monotonic() + 60
+    while not started.exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=60)
+    assert child.returncode == 1
+    assert "interrupted" in said
+    assert "instructions a cycle" in said
+
+
+@needs_qemu
+def test_mistakes(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    near = spec(tmp_path)
+
+    def refused(*arguments: Any) -> str:
+        outcome = cxloom("exec", *arguments)
+        assert outcome.code == 2, outcome.err
+        assert outcome.out == ""
+        return str(outcome.err)
+
+    assert "no such file" in refused("--system", tmp_path / "none.yaml", "--", program).lower()
+    assert "missing option '--system'" in refused("--", program)
+    assert "'mem' makes no requests" in refused("--system", near, "--host", "mem", "--", program)
+    assert "missing" in refused("--system", near, "--", tmp_path / "missing")
+    assert "not a cache level" in refused("--system", near, "--levels", "L1:4KiB", "--", program)
+    two = spec(tmp_path, "two", **{"core: {}}": "core: {}}\n  other: {kind: host}"})
+    assert "which device runs the program?" in refused("--system", two, "--", program)
+    other = spec(tmp_path, "other", **{"core: {}": "core: {window: 64}"})
+    assert "differ in width or window" in refused("--system", near, "--against", other, "--", program)
+    tiny = spec(tmp_path, "tiny", **{"1GiB": "64KiB"})
+    assert "touches more pages than there are frames" in refused(
+        "--system", tiny, "--", program, "triad", "65536"
+    )
+
+
+def test_no_system_is_refused() -> None:
+    with pytest.raises(InputError, match="no system"):
+        execute(["true"], [])

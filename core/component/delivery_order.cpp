@@ -1,55 +1,90 @@
 #include "component/delivery_order.hpp"
 
-#include "base/random.hpp"
+#include <utility>
+
+#include "base/error.hpp"
 
 namespace cxloom {
 
-// 18 bits for each end and four for the class. Nobody numbers what it sends to itself, so that no name is zero, which is no key
-// of a table.
-std::uint64_t DeliveryOrder::stream_of(const Message& message) {
-  const std::uint64_t line = mix_bits(LineAddress::of(message.address).number()) & 0xff'ffffU;
-  const std::uint64_t ends = std::uint64_t{message.source.index()} << 18U | message.destination.index();
-  return (ends << 4U | static_cast<std::uint64_t>(message.channel)) << 24U | line;
-}
-
-void DeliveryOrder::number(Message& message) {
-  const std::uint64_t name = stream_of(message);
-  Stream& stream = under_way_.place(name);
-  stream.name = name;
-  message.order = stream.sent++;
-}
-
-bool DeliveryOrder::in_turn(Message& message, std::uint64_t name) {
-  Stream& stream = under_way_.at(name);
-  if (message.order == stream.taken) {
-    count_taken(stream);
-    return true;
+// Streams share a cell rather than that the table grows, unless it is so full that many do.
+DeliveryOrder::Stream& DeliveryOrder::find_or_begin(Stream& cell, std::uint64_t name) {
+  for (Stream* stream = &cell; stream; stream = stream->next) {
+    if (stream->name == name) return *stream;
   }
+  if (streams_ * kRoom < cells_.size()) return begin_behind(cell, name);
+  grow();
+  Stream& anew = cell_of(name);
+  return anew.name == 0 ? begin(anew, name) : begin_behind(anew, name);
+}
+
+DeliveryOrder::Stream& DeliveryOrder::begin_behind(Stream& cell, std::uint64_t name) {
+  Stream& behind = others_.take();
+  behind.next = std::exchange(cell.next, &behind);
+  return begin(behind, name);
+}
+
+DeliveryOrder::Stream& DeliveryOrder::find_behind(Stream& cell, std::uint64_t name) {
+  Stream* stream = cell.next;
+  while (stream && stream->name != name) stream = stream->next;
+  ensure(stream != nullptr, "a message has come in that nobody has numbered");
+  return *stream;
+}
+
+// The next one of those behind moves into the cell.
+void DeliveryOrder::end(Stream& stream, Stream& cell) {
+  Stream* gone = &stream;
+  if (&stream == &cell) {
+    gone = cell.next;
+    cell = *gone;
+  } else {
+    Stream* before = &cell;
+    while (before->next != &stream) before = before->next;
+    before->next = stream.next;
+  }
+  others_.give_back(*gone);
+}
+
+void DeliveryOrder::grow() {
+  --shift_;
+  std::vector<Stream> before(cells_.size() * 2);
+  std::swap(before, cells_);
+  streams_ = 0;
+  const auto move = [&](const Stream& stream) {
+    Stream& cell = cell_of(stream.name);
+    Stream& moved = cell.name == 0 ? begin(cell, stream.name) : begin_behind(cell, stream.name);
+    moved.held = stream.held;
+    moved.sent = stream.sent;
+    moved.taken = stream.taken;
+  };
+  for (Stream& cell : before) {
+    if (cell.name != 0) move(cell);
+    for (Stream* stream = cell.next; stream;) {
+      move(*stream);
+      others_.give_back(*std::exchange(stream, stream->next));
+    }
+  }
+}
+
+void DeliveryOrder::keep(Message& message, Stream& stream) {
   message.next = stream.held;
   stream.held = &message;
   ++held_;
-  return false;
 }
 
 Message* DeliveryOrder::next(std::uint64_t name) {
-  if (held_ == 0) return nullptr;
-  if (!under_way_.find(name)) return nullptr;
-  Stream& stream = under_way_.at(name);
-  for (Message** link = &stream.held; *link; link = &(*link)->next) {
+  Stream* stream = &cell_of(name);
+  while (stream && stream->name != name) stream = stream->next;
+  if (!stream) return nullptr;
+  for (Message** link = &stream->held; *link; link = &(*link)->next) {
     Message* const message = *link;
-    if (message->order != stream.taken) continue;
+    if (message->order != stream->taken) continue;
     *link = message->next;
     message->next = nullptr;
     --held_;
-    count_taken(stream);
+    count_taken(*stream);
     return message;
   }
   return nullptr;
-}
-
-// Once all are taken, the next one begins anew.
-void DeliveryOrder::count_taken(Stream& stream) {
-  if (++stream.taken == stream.sent) under_way_.erase(stream.name);
 }
 
 }  // namespace cxloom

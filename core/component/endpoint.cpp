@@ -88,7 +88,9 @@ void Endpoint::take_in_order(Message& message) {
     return;
   }
   give(message);
-  while (Message* const next = order_->next(stream)) {
+  while (held_ > 0) {
+    Message* const next = order_->next(stream);
+    if (!next) return;
     --held_;
     next->charge(Segment::kReorder, now());
     give(*next);

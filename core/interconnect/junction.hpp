@@ -13,13 +13,11 @@ namespace cxloom {
 
 class Junction {
  public:
-  /// `component` is that of the node; null where there is none, and no load.
-  Junction(const RouteTable& table, std::uint32_t node, std::uint32_t target, Component* component)
-      : table_(table),
-        node_(node),
-        target_(target),
-        ports_(table.next_hops(node, target)),
-        component_(component) {}
+  /// `ports` are those on ways from the node to the target, and `component` is that of the node; null where there is none, and no
+  /// load.
+  Junction(const RouteTable& table, std::uint32_t node, std::uint32_t target,
+           std::span<const std::uint16_t> ports, Component* component)
+      : table_(table), node_(node), target_(target), ports_(ports), component_(component) {}
 
   std::uint32_t node() const { return node_; }
   /// How many ways lead to the target: ports of the node.
@@ -35,7 +33,9 @@ class Junction {
     return component_ ? component_->port(ports_[way]).load(which) : 0;
   }
   /// The same place on the way to another node.
-  Junction toward(std::uint32_t target) const { return {table_, node_, target, component_}; }
+  Junction toward(std::uint32_t target) const {
+    return {table_, node_, target, table_.next_hops(node_, target), component_};
+  }
 
  private:
   const RouteTable& table_;

@@ -8,6 +8,11 @@
 
 namespace cxloom {
 
+void LinkEnd::set_transmitter(InArena<Transmitter> transmitter) {
+  transmitter_ = std::move(transmitter);
+  queues_ = transmitter_->flits() ? nullptr : transmitter_->channels();
+}
+
 void LinkEnd::connect(LinkEnd& opposite) {
   VirtualChannels* far = opposite.channels();
   far_credits_ = far ? far->credit_lines() : nullptr;
@@ -46,6 +51,14 @@ Transmitter& LinkEnd::may_fail() {
 }
 
 std::uint32_t LinkEnd::load(Channel which) {
+  // Where messages have the wire one after the other, those that wait are counted as they come and go.
+  if (!queues_) return booked_load(which);
+  const std::uint32_t passing = path_.wire().free_at() > path_.kernel().now() ? 1 : 0;
+  return static_cast<std::uint32_t>(monitor().queue().level()) + passing + queues_->credits_in_use(which);
+}
+
+// From what is booked ahead of time, up to now.
+std::uint32_t LinkEnd::booked_load(Channel which) {
   const Time now = path_.kernel().now();
   catch_up(now);
   const auto waiting = static_cast<std::uint32_t>(monitor().waiting(now));

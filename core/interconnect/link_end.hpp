@@ -21,7 +21,7 @@ class alignas(64) LinkEnd final : public Port {
   LinkEnd(Kernel& kernel, const LinkPath::Setup& setup) : path_(kernel, setup) {}
   /// To be called before it is connected: its messages are put on the wire by `transmitter`, which has been made for this
   /// path.
-  void set_transmitter(InArena<Transmitter> transmitter) { transmitter_ = std::move(transmitter); }
+  void set_transmitter(InArena<Transmitter> transmitter);
   /// Ends that return credits to each other are connected, in both directions.
   void connect(LinkEnd& opposite);
 
@@ -73,11 +73,13 @@ class alignas(64) LinkEnd final : public Port {
   Time total_credit_blocked() const;
 
  private:
+  std::uint32_t booked_load(Channel which);
   void return_credit(Lane lane, Time at) override;
   Transmitter& may_fail();
 
   bool carries_credits_ = false;       // the transmitter takes them there
   CreditLine* far_credits_ = nullptr;  // by lane, of the other end, for what comes in here
+  VirtualChannels* queues_ = nullptr;  // of messages that have the wire one after the other; else none
   InArena<Transmitter> transmitter_;
   LinkPath path_;
 };

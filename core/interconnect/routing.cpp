@@ -11,20 +11,10 @@ namespace cxloom {
 Router::Router(const Topology& topology, const RouteTable& table, std::unique_ptr<RoutingStrategy> strategy)
     : topology_(topology), table_(table), strategy_(std::move(strategy)), detours_(strategy_->detours()) {}
 
-Junction Router::junction(const RouteTable& table, std::uint32_t node, std::uint32_t target) const {
-  return {table, node, target, node < components_.size() ? components_[node].get() : nullptr};
-}
-
 // What a strategy of a plug-in chooses may be anything.
-std::uint16_t Router::choose(std::span<const std::uint16_t> hops, const Message& message,
-                             const Junction& here) {
-  if (hops.empty()) return kNowhere;
-  const std::size_t chosen = strategy_->choose(message, here);
-  if (chosen >= hops.size()) [[unlikely]] {
-    throw InternalError("the routing strategy chose way " + std::to_string(chosen) + " of " +
-                        std::to_string(hops.size()) + ", which begin at 0");
-  }
-  return hops[chosen];
+void Router::refuse(std::size_t chosen, const Junction& here) {
+  throw InternalError("the routing strategy chose way " + std::to_string(chosen) + " of " +
+                      std::to_string(here.ways()) + ", which begin at 0");
 }
 
 // A message may be sent on a detour by the first switch that it meets, once.
@@ -32,7 +22,8 @@ std::uint32_t Router::next_target(Message& message, std::uint32_t node) {
   const std::uint32_t destination = message.destination.index();
   if (message.via == kViaUndecided) {
     if (!topology_.node(node).is_switch) return destination;
-    const std::uint32_t via = strategy_->detour(message, junction(table_, node, destination));
+    const std::uint32_t via =
+        strategy_->detour(message, junction(table_, node, destination, table_.next_hops(node, destination)));
     const bool reached = via != kNoDetour && via < table_.size() &&
                          table_.distance(node, via) != RouteTable::kUnreachable &&
                          topology_.node(via).forwards;
@@ -51,7 +42,7 @@ std::span<const std::uint16_t> Router::ways(const RouteTable& table, std::uint32
   const std::uint32_t destination = message.destination.index();
   const auto hops = table.next_hops(node, destination);
   if (hops.size() <= 1 || strategy_->decided_by() == DecidedBy::kMessage) return hops;
-  const std::uint16_t chosen = choose(hops, message, junction(table, node, destination));
+  const std::uint16_t chosen = choose(message, junction(table, node, destination, hops));
   return hops.subspan(static_cast<std::size_t>(std::find(hops.begin(), hops.end(), chosen) - hops.begin()),
                       1);
 }
@@ -67,7 +58,7 @@ std::vector<std::uint16_t> Router::fixed_ports(NodeId node) {
     if (hops.size() > 1 && strategy_->decided_by() != DecidedBy::kDestination) continue;
     probe.destination = NodeId{destination};
     ports[destination] =
-        hops.size() == 1 ? hops[0] : choose(hops, probe, junction(table_, node.index(), destination));
+        hops.size() == 1 ? hops[0] : choose(probe, junction(table_, node.index(), destination, hops));
   }
   return ports;
 }

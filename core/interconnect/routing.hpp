@@ -31,7 +31,7 @@ class Router final : public Routes {
     const auto hops = table_.next_hops(node.index(), target);
     if (hops.size() == 1) [[likely]]
       return hops[0];
-    return choose(hops, message, junction(table_, node.index(), target));
+    return choose(message, junction(table_, node.index(), target, hops));
   }
   std::vector<std::uint16_t> fixed_ports(NodeId node) override;
   bool keeps_order() const override { return strategy_->keeps_order(); }
@@ -47,8 +47,18 @@ class Router final : public Routes {
   bool goes_by_source() const { return strategy_->decided_by() == DecidedBy::kPair; }
 
  private:
-  Junction junction(const RouteTable& table, std::uint32_t node, std::uint32_t target) const;
-  std::uint16_t choose(std::span<const std::uint16_t> hops, const Message& message, const Junction& here);
+  Junction junction(const RouteTable& table, std::uint32_t node, std::uint32_t target,
+                    std::span<const std::uint16_t> ports) const {
+    return {table, node, target, ports, node < components_.size() ? components_[node].get() : nullptr};
+  }
+  std::uint16_t choose(const Message& message, const Junction& here) {
+    if (here.ways() == 0) return kNowhere;
+    const std::size_t chosen = strategy_->choose(message, here);
+    if (chosen >= here.ways()) [[unlikely]]
+      refuse(chosen, here);
+    return here.port(chosen);
+  }
+  [[noreturn]] static void refuse(std::size_t chosen, const Junction& here);
   std::uint32_t next_target(Message& message, std::uint32_t node);
 
   const Topology& topology_;

@@ -261,7 +261,7 @@ void VirtualChannels::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
   }
 }
 
-std::uint32_t VirtualChannels::credits_in_use(Channel which) {
+std::uint32_t VirtualChannels::count_credits_in_use(Channel which) {
   std::uint32_t used = 0;
   for (unsigned lane = lane_of(which); lane < lanes_; lane += kChannelCount)
     used += channels_[lane].in_use(kernel_.now());

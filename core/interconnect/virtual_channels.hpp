@@ -139,7 +139,9 @@ class alignas(64) VirtualChannels final : public EventHandler {
   CreditLine* credit_lines() { return credit_lines_.size() == 0 ? nullptr : credit_lines_.data(); }
   /// Buffers of a class at the far end that are taken, as far as is known here, in all of its virtual channels; zero without a
   /// limit.
-  std::uint32_t credits_in_use(Channel which);
+  std::uint32_t credits_in_use(Channel which) {
+    return credit_lines_.size() == 0 ? 0 : count_credits_in_use(which);
+  }
   /// A message goes nowhere after all: its credit is free again.
   void give_back(Channel which, Time now);
   /// A credit that was asked for has arrived: the kind of event is its lane.
@@ -167,6 +169,7 @@ class alignas(64) VirtualChannels final : public EventHandler {
     const unsigned which = one_per_class() ? lane : static_cast<unsigned>(class_of(lane));
     turn_ = static_cast<Lane>(which + 1 == kChannelCount ? 0U : which + 1);
   }
+  std::uint32_t count_credits_in_use(Channel which);
   Feeder* choose(std::uint64_t lanes);
   Time starved_clock(Channel which, Time now);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -117,6 +118,47 @@ TEST(DeliveryOrder, RandomArrivalsAreTakenInTheOrderOfEachStream) {
     EXPECT_EQ(order.held(), 0U);
     for (const auto& [stream, tags] : taken) EXPECT_TRUE(std::is_sorted(tags.begin(), tags.end())) << seed;
   }
+}
+
+// Thousands of streams at once: more than the table begins with, so that they share cells, which it moves and clears. Each line has up to
+// three messages under way, of which those that come too early are kept.
+TEST(DeliveryOrder, ManyStreamsShareCellsAndStayApart) {
+  RandomStream random(1, "order", "cells");
+  DeliveryOrder order;
+  std::deque<Message> sent;
+  std::map<std::uint64_t, std::deque<const Message*>> expected;  // by stream, in the order sent
+  std::vector<Message*> under_way;
+  std::size_t most = 0;
+  const auto take = [&](const Message& each, std::uint64_t stream) {
+    ASSERT_EQ(&each, expected[stream].front());
+    expected[stream].pop_front();
+    if (expected[stream].empty()) expected.erase(stream);
+  };
+  const auto arrive = [&] {
+    std::swap(under_way[random.below(under_way.size())], under_way.back());
+    Message& came = *under_way.back();
+    under_way.pop_back();
+    const std::uint64_t stream = DeliveryOrder::stream_of(came);
+    if (!order.in_turn(came, stream)) return;
+    take(came, stream);
+    while (const Message* const next = order.next(stream)) take(*next, stream);
+  };
+  for (int i = 0; i < 60'000; ++i) {
+    const auto from = static_cast<std::uint32_t>(random.below(16));
+    sent.push_back(message(from, 16 + from, random.below(2000)));
+    const std::uint64_t stream = DeliveryOrder::stream_of(sent.back());
+    order.number(sent.back());
+    expected[stream].push_back(&sent.back());
+    under_way.push_back(&sent.back());
+    most = std::max(most, order.streams());
+    ASSERT_EQ(order.streams(), expected.size());
+    if (under_way.size() > 6000 || random.chance(0.4)) arrive();
+  }
+  EXPECT_GT(most, 4000U);
+  while (!under_way.empty()) arrive();
+  EXPECT_TRUE(expected.empty());
+  EXPECT_EQ(order.streams(), 0U);
+  EXPECT_EQ(order.held(), 0U);
 }
 
 }  // namespace

@@ -397,7 +397,7 @@ class Place {
     }
     table_ = std::make_unique<RouteTable>(topology_, RouteMetric::kHops);
   }
-  Junction here() const { return {*table_, 0, 1, nullptr}; }
+  Junction here() const { return {*table_, 0, 1, table_->next_hops(0, 1), nullptr}; }
 
  private:
   Topology topology_;

@@ -263,6 +263,34 @@ def test_a_path_that_matches_nothing_is_an_error(spec_text: str, override: str, 
     assert error.value.suggestion == suggestion
 
 
+@pytest.mark.parametrize(
+    ("override", "to"),
+    [
+        ("address_map=[{to: mem1}]", ["mem1"]),
+        ("address_map[0]={to: [mem1, mem3]}", ["mem1", "mem3"]),
+        ("address_map[0].to=mem[*]", ["mem0", "mem1", "mem2", "mem3"]),
+        ('address_map[0].to=[mem0, "mem[2-3]"]', ["mem0", "mem2", "mem3"]),
+    ],
+)
+def test_regions_are_set_as_they_are_written(spec_text: str, override: str, to: list[str]) -> None:
+    assert resolved(spec_text, override)["address_map"][0]["to"] == to
+
+
+@pytest.mark.parametrize(
+    ("override", "problem"),
+    [
+        ("address_map[0].to=nem1", "address_map[0].to: unknown device 'nem1'"),
+        ("address_map=[{interleave: 256B}]", "'to' is missing"),
+        ("address_map[0]=mem0", "not a map"),
+    ],
+)
+def test_wrong_regions_that_are_set_are_refused(spec_text: str, override: str, problem: str) -> None:
+    with pytest.raises(InputError) as error:
+        resolved(spec_text, override)
+    assert problem in str(error.value)
+    assert f"(from --set {override})" in str(error.value)
+
+
 @pytest.mark.parametrize("override", ["devices.host.queue", "=3", "devices..queue=3", "run.seed=[1"])
 def test_a_malformed_override_is_an_error(spec_text: str, override: str) -> None:
     with pytest.raises(InputError):

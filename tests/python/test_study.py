@@ -86,6 +86,16 @@ def test_zip_and_cases(study_file: Path) -> None:
     assert study.specs[3].plain()["devices"]["host"]["queue"] == 9
 
 
+def test_a_case_names_the_devices_of_a_region_as_a_spec_does(study_file: Path) -> None:
+    study_file.write_text(
+        "system: {preset: esf/validation}\n"
+        "cases: {one: {address_map: [{to: mem0}]}, some: {address_map: [{to: 'mem[1-2]', interleave: 1KiB}]}}\n"
+    )
+    one, some = (spec.plain()["address_map"] for spec in read(study_file).specs)
+    assert one == [{"to": ["mem0"]}]
+    assert some == [{"to": ["mem1", "mem2"], "interleave": "1KiB"}]
+
+
 def test_a_study_that_meets_its_expectations_passes(study_file: Path, subprocess_cxloom: Call) -> None:
     outcome = subprocess_cxloom("study", "run", study_file)
     assert outcome.code == 0, outcome.err

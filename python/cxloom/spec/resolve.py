@@ -175,9 +175,10 @@ class Template:
         self._expanded[key] = expanded  # the last one now
         if len(self._expanded) > self._KEPT:
             del self._expanded[next(iter(self._expanded))]
-        return Resolved(
-            _with_names_spelt_out(_with_absolute_files(_apply(expanded.root, late, expanded.groups)))
-        )
+        root = _apply(expanded.root, late, expanded.groups)
+        if any(override.path.startswith("address_map") for override in late):
+            root = _with_regions_spelt_out(root)
+        return Resolved(_with_names_spelt_out(_with_absolute_files(root)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +361,17 @@ def _numbered(links: merge.LinkGroups) -> list[list[int]]:
         groups.append(list(range(count, count + len(group))))
         count += len(group)
     return groups
+
+
+def _with_regions_spelt_out(root: Node) -> Node:
+    """The devices of each region, where they have been set: by globs or ranges, or one without a list."""
+    written = root.map()["address_map"]
+    if not isinstance(written.value, list):  # the core says so
+        return root
+    errors = Gathered()
+    regions = _regions(written, root.map()["devices"].map(), errors)
+    errors.raise_any()
+    return paths.assign(root, ("address_map",), Node(regions, written.origin, written.key))
 
 
 def _with_names_spelt_out(root: Node) -> Node:

@@ -17,6 +17,8 @@
 #include "memory/dram_row_policy.hpp"
 #include "memory/dram_scheduler.hpp"
 #include "memory/fixed_media.hpp"
+#include "memory/flash_collector.hpp"
+#include "memory/flash_media.hpp"
 #include "memory/nvm_media.hpp"
 #include "tags/prefetcher.hpp"
 #include "tags/victim_policy.hpp"
@@ -34,12 +36,14 @@ Registry builtin_registry() {
   registry.devices.add<CoherencyAgent>("dcoh");
   registry.media.add<FixedMedia>("fixed");
   registry.media.add<NvmMedia>("nvm");
+  registry.media.add<FlashMedia>("flash");
   registry.media.add<CurveMedia>("curve");
   registry.media.add<DramMedia>("dram");
   registry.media.add<CachedMedia>("cached");
   register_schedulers(registry.media.schedulers);
   register_row_policies(registry.media.row_policies);
   register_refresh_policies(registry.media.refresh_policies);
+  register_collectors(registry.media.collectors);
   register_victims(registry.victims);
   register_prefetchers(registry.prefetchers);
   register_routing(registry.routing);

@@ -48,6 +48,7 @@ struct Registry {
     visit("schedulers", "Schedulers of DRAM", self.media.schedulers);
     visit("row_policies", "Row policies of DRAM", self.media.row_policies);
     visit("refresh_policies", "Refresh policies of DRAM", self.media.refresh_policies);
+    visit("collectors", "Garbage collection of flash", self.media.collectors);
     visit("victims", "Victim policies of a cache", self.victims);
     visit("prefetchers", "Prefetchers of a cache", self.prefetchers);
     visit("routing", "Routing among equally short ways", self.routing);

@@ -146,6 +146,30 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
         5,
         ["devices.mem[0-3].media.buffer_read_latency: ", "has no effect unless"],
     ),
+    # flash
+    (
+        "kind: fixed, latency: 45ns",
+        "kind: flash, wear_gap: 5",
+        5,
+        ["devices.mem[0-3].media.wear_gap: ", "has no effect unless", "wear_levelling: static"],
+    ),
+    *(
+        ("kind: fixed, latency: 45ns", f"kind: flash, {wrong}", 5, [f"devices.mem[0-3].media.{key}", why])
+        for wrong, key, why in (
+            ("dies: 0", "dies", "at least 1"),
+            ("page: 5000B", "page", "a power of two"),
+            ("over_provisioning: 0", "over_provisioning", "without spare pages no block could ever be freed"),
+            ("over_provisioning: 1%, blocks: 32", "over_provisioning", "could never free a block"),
+            ("page: 2KiB, sector: 4KiB", "", "a page must have one to 64 sectors"),
+            ("collection: greed", "collection", "greedy"),
+        )
+    ),
+    (
+        "capacity: 1GiB, media: {kind: fixed, latency: 45ns",
+        "capacity: 1GiB, media: {kind: flash, blocks: 8",
+        5,
+        ["devices.mem[0-3].media.blocks: ", "larger than the flash"],
+    ),
     (
         "queue: 64",
         "cache: {ways: 1, policy: fifo}",

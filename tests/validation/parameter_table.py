@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from validation.core_rows import core_rows
 from validation.dram_rows import dram, dram_rows
+from validation.flash_rows import flash_rows
 from validation.flit_rows import flit_rows
 from validation.media_rows import cached_rows, curve_rows, media_rows, nvm_rows
 from validation.qos_rows import qos_rows
@@ -536,6 +537,7 @@ def all_rows() -> Iterator[Turn]:
     yield from memory_rows("devices.memory", "devices.mem0", two_memories(), "mem0")
     yield from media_rows()
     yield from nvm_rows()
+    yield from flash_rows()
     yield from cached_rows()
     yield from curve_rows()
     yield from dram_rows()

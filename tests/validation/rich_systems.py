@@ -24,6 +24,17 @@ NVM = st.builds(
         read_bandwidth=st.just("7.3GB/s"),
     ),
 )
+FLASH = st.builds(
+    lambda more: {"kind": "flash", "preset": "z-nand", **more},
+    keys(
+        channels=st.integers(1, 4),
+        planes=st.integers(2, 4),
+        plane_work=st.sampled_from(["one", "multi-plane", "independent"]),
+        write_buffer=st.integers(0, 8),
+        collection=st.sampled_from(["greedy", "cost-benefit", "fifo"]),
+        sector=st.just("512B"),
+    ),
+)
 DRAM = st.builds(
     lambda preset, more: {"kind": "dram", "preset": preset, **more},
     st.sampled_from(["DDR4-3200", "DDR5-4800"]),
@@ -34,7 +45,7 @@ DRAM = st.builds(
     ),
 )
 FEW_BANKS = st.builds(lambda banks: {"kind": "fixed", "latency": "100ns", "banks": banks}, st.integers(1, 3))
-MEDIUM = st.one_of(MEDIA, FEW_BANKS, NVM, DRAM, st.just({"kind": "curve", "points": CURVE}))
+MEDIUM = st.one_of(MEDIA, FEW_BANKS, NVM, FLASH, DRAM, st.just({"kind": "curve", "points": CURVE}))
 PHY = st.sampled_from(["pcie5-x16", "pcie5-x2", "pcie6-x4", "pcie3-x8"])
 
 

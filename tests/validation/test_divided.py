@@ -75,6 +75,7 @@ PARTITIONS = {
     "voq tree with credits": 23,
     "peers": 6,
     "non-volatile": 2,
+    "flash": 2,
     "DRAM": 2,
     "posted writes": 2,
     "measured curve": 2,

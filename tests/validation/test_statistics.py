@@ -38,6 +38,7 @@ BOUNDED = {
     *(f"per_memory.*.{kind}_queue_{what}" for kind in ("read", "write") for what in ("mean", "max")),
     *("per_memory.*.merged_writes", "per_memory.*.forwarded_reads", "per_memory.*.read_buffer_hits"),
     *("per_memory.*.power_down_share", "per_memory.*.wear_max", "per_memory.*.worn_lines"),
+    *(f"per_memory.*.{what}" for what in ("erases_max", "erases_mean", "worn_blocks", "block_erases")),
     *("per_memory.*.curve_load", "per_memory.*.throttled", "per_io.*.in_flight_mean"),
     *(f"per_switch.*.{way}_queue_p99" for way in ("downstream", "upstream")),
     # Maps without an entry.
@@ -63,6 +64,14 @@ def alone(medium: Spec, reads: float, **memory: object) -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
+def one_die(reads: float) -> Spec:
+    """A die of flash that is written through, and has to collect blocks; its memory has 20 pages."""
+    geometry = {"channels": 1, "dies": 1, "planes": 1, "pages": 4, "blocks": 8, "over_provisioning": 0.6}
+    spec = alone({"kind": "flash", "preset": "z-nand", "write_buffer": 0, **geometry}, reads, queue=4)
+    spec["devices"]["mem"]["capacity"] = "64KiB"
+    return spec
+
+
 def all_answered(every: int) -> Spec:
     """A bus measured from the first request to the last, and flits of which every so many-th goes wrong."""
     spec = host_bus_memories(memories=2)
@@ -72,10 +81,10 @@ def all_answered(every: int) -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
-def rows_in_turn() -> Spec:
-    """A DRAM whose rows drive each other out."""
+def rows_in_turn(footprint: str) -> Spec:
+    """A DRAM whose rows drive each other out, or stay open."""
     spec = alone({"kind": "dram", "preset": "DDR4-3200"}, 0.5)
-    spec["workload"]["host"]["footprint"] = "64MiB"
+    spec["workload"]["host"]["footprint"] = footprint
     return {**spec, "outputs": {"requests": True, "commands": True}}
 
 
@@ -190,9 +199,11 @@ EXAMPLES = [
     lossy(cache={"size": "4KiB", "access_time": "4ns"}),
     beside_io(),
     *(all_answered(every) for every in (7, 1_000_000)),
-    rows_in_turn(),
+    *(rows_in_turn(footprint) for footprint in ("64KiB", "64MiB")),
     cached(),
     *(alone({"kind": "nvm"}, reads) for reads in (0.0, 0.5)),
+    *(alone({"kind": "flash", "preset": "z-nand"}, reads) for reads in (0.0, 0.5, 1.0)),
+    *(one_die(reads) for reads in (0.0, 1.0)),
     *(alone({"kind": "fixed", "latency": "100ns", "banks": banks}, 0.5) for banks in (1, 2)),
     alone({"kind": "curve", "points": CURVE}, 1.0),
     *(alone({"kind": "fixed"}, 0.5, write_buffer=places, posted_writes=True) for places in (4, 20)),

@@ -35,6 +35,7 @@ def test_a_plain_host_link_and_memory_are_named() -> None:
         {"media": {"kind": "fixed", "banks": 8}},
         {"media": {"kind": "dram", "preset": "DDR5-4800"}},
         {"media": {"kind": "nvm"}},
+        {"media": {"kind": "flash"}},
     ],
 )
 def test_what_has_a_limit_is_not_named(memory: Spec) -> None:

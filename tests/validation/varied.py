@@ -122,6 +122,16 @@ VARIED: dict[str, Spec] = {
         work={**_WORK, "size": "200B", "footprint": "1MiB"},
         warmup=200,
     ),
+    "flash": host_and_memory(
+        {"bandwidth": "12.3GB/s"},
+        {
+            "queue": 40,
+            "capacity": "1MiB",
+            "media": {"kind": "flash", "preset": "z-nand", "channels": 2, "pages": 4, "hold": 4},
+        },
+        work={**_WORK, "size": "200B", "footprint": "1MiB"},
+        warmup=200,
+    ),
     "DRAM": host_and_memory(
         {"bandwidth": "12.3GB/s"},
         {

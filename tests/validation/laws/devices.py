@@ -205,7 +205,9 @@ def amplification(look: Look, value: float, name: str) -> None:
 def write_buffer(look: Look, value: float, name: str) -> None:
     look.check_levels(at(look, name), "write_buffer_mean", "write_buffer_max")
     parameters = media(look, name)
-    look.within(value, 0, parameters.get("write_buffer", 64))
+    # Without one flash counts the pages that are on their way.
+    if parameters.get("write_buffer", 64) > 0:
+        look.within(value, 0, parameters.get("write_buffer", 64))
     if look.exact and not at(look, name)["writes"] and media(look, name)["kind"] == "nvm":
         look.equal(value, 0.0)
 
@@ -249,6 +251,57 @@ def wear(look: Look, value: float, name: str) -> None:
     if by_lines(look, name):
         # To the end of the run, when all that was written has come to the media or been merged on its way.
         look.equal(borne, float(measures["writes"] - measures["merged_writes"]))
+
+
+# --- Flash ---
+
+
+@law(*(f"per_memory.*.{what}" for what in ("page_reads", "page_programs", "pages_moved", "block_erases")))
+def flash_operations(look: Look, value: int, name: str) -> None:
+    measures, parameters = at(look, name), media(look, name)
+    page = 16384 if parameters.get("preset", "tlc") == "tlc" else 4096
+    look.equal(float(measures["page_reads"] * page), measures["media_read_gb_per_s"] * look.length)
+    look.equal(float(measures["page_programs"] * page), measures["media_write_gb_per_s"] * look.length)
+    look.within(measures["pages_moved"], 0, measures["page_programs"])
+    if not look.exact or posts(look, name):
+        return
+    if not measures["writes"]:
+        look.equal(measures["page_programs"], 0)
+        look.equal(measures["block_erases"], 0)
+    if parameters.get("write_buffer") == 0 and look.payload == LINE:
+        # Every write is a program, unless it was merged with one; the rest is moved.
+        look.equal(
+            measures["page_programs"] - measures["pages_moved"],
+            measures["writes"] - measures["merged_writes"],
+        )
+    if "overwritten" not in parameters and one_die(parameters):
+        # One may be under way when the window ends.
+        borne = measures["erases_mean"] * parameters["blocks"]
+        look.within(borne, measures["block_erases"], measures["block_erases"] + 1)
+
+
+def one_die(parameters: Spec) -> bool:
+    """Whether flash is one die of one plane, and its number of blocks written."""
+    return all(parameters.get(key) == 1 for key in ("channels", "dies", "planes")) and "blocks" in parameters
+
+
+@law("per_memory.*.dies_busy_mean")
+def dies_busy(look: Look, value: float, name: str) -> None:
+    measures = at(look, name)
+    look.within(value, 0, 4096)
+    if look.exact and not measures["writes"] and one_die(media(look, name)):
+        # Of z-nand: the command, the array, a page of 4 KiB at 0.8 GB/s.
+        look.equal(value * look.length, measures["page_reads"] * (290.0 + 3000.0 + 5120.0))
+
+
+@law("per_memory.*.erases_max", "per_memory.*.erases_mean", "per_memory.*.worn_blocks")
+def erases(look: Look, value: float, name: str) -> None:
+    measures, parameters = at(look, name), media(look, name)
+    look.within(measures["erases_mean"], 0, measures["erases_max"])
+    if look.path[-1] == "erases_mean":
+        flash_operations(look, measures["block_erases"], name)
+    if measures["erases_max"] < parameters.get("endurance", 1000):
+        look.equal(measures["worn_blocks"], 0)
 
 
 def by_lines(look: Look, name: str) -> bool:

@@ -1,0 +1,119 @@
+// NAND flash as media: accesses are divided into pages, writes gather in a buffer, and dies read and program.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <unordered_map>
+#include <vector>
+
+#include "base/intrusive_queue.hpp"
+#include "kernel/distribution.hpp"
+#include "kernel/event_source.hpp"
+#include "kernel/pool.hpp"
+#include "memory/flash_die.hpp"
+#include "memory/flash_geometry.hpp"
+#include "memory/flash_params.hpp"
+#include "memory/media.hpp"
+#include "memory/media_context.hpp"
+
+namespace cxloom {
+
+struct MeasureInfo;
+
+class FlashMedia final : public Media, private FlashClient {
+ public:
+  using Params = FlashParams;
+  FlashMedia(const FlashParams& params, const MediaContext& context);
+  ~FlashMedia() override;
+
+  void access(Message& message, Address address, Time ready) override;
+  void wake(std::uint8_t kind, std::uint64_t payload) override;
+  std::optional<Bytes> capacity() const override {
+    return Bytes{geometry_.logical_pages() * params_.page.count()};
+  }
+  std::string described() const override;
+  void open_window(Time now) override;
+  void close_window(Time now) override;
+  void report(MeasureSink& sink) const override;
+  static std::vector<MeasureInfo> measures();
+
+  const FlashGeometry& geometry() const { return geometry_; }
+  const FlashPlane& plane(std::uint32_t plane) const { return *planes_[plane]; }
+  /// For tests that follow the data.
+  void observe(FlashObserver* observer) { works_.observer = observer; }
+  /// Whether a job is the write of this page of the memory, by one of its planes.
+  std::uint64_t page_of(const FlashJob& job) const {
+    return std::uint64_t{job.logical} * geometry_.all_planes() + job.plane;
+  }
+
+ private:
+  struct Access;  // a message, until all its pages are done
+  struct Piece;   // what an access wants of one page
+  struct Entry;   // a page in the write buffer
+  struct Writers;
+  enum Wake : std::uint8_t { kArrived, kFinished };
+  struct Counts {
+    std::uint64_t read_bytes = 0;
+    std::uint64_t written_bytes = 0;
+    std::uint64_t forwarded = 0;
+    std::uint64_t merged = 0;
+  };
+
+  void arrive(Access& access);
+  void read(Piece& piece);
+  bool forwards(const Piece& piece);
+  void write(Piece& piece);
+  bool merge(Piece& piece);
+  void admit(Piece& piece);
+  void hold(Entry& entry);
+  void release(Entry& entry);
+  void drain(Entry& entry);
+  void finish_in_buffer(Piece& piece);
+  void finish(Piece& piece);
+  std::uint32_t bytes_of(std::uint64_t sectors) const {
+    return static_cast<std::uint32_t>(std::popcount(sectors)) * sector_;
+  }
+  void place(FlashJob& job, std::uint64_t page) const;
+  void send(FlashJob& job);
+
+  void read_done(FlashJob& job) override;
+  std::uint32_t missing(const FlashJob& job) const override;
+  void write_begins(FlashJob& job) override;
+  void write_done(FlashJob& job) override;
+  bool writes_are_waited_for() const override;
+
+  FlashParams params_;
+  FlashGeometry geometry_;
+  Kernel& kernel_;
+  MediaClient& client_;
+  EventSource source_;
+  std::uint32_t sector_;  // bytes
+  std::uint64_t whole_;   // the sectors of a page, a bit each
+  FlashWorks works_;
+  std::unique_ptr<FlashCollector> collector_;
+  std::vector<std::unique_ptr<FlashPlane>> planes_;
+  std::vector<std::unique_ptr<FlashChannel>> channels_;
+  std::vector<std::unique_ptr<FlashDie>> dies_;
+
+  std::pmr::unsynchronized_pool_resource nodes_;  // of the map: in the long run nothing is allocated
+  std::pmr::unordered_map<std::uint64_t, Entry*> buffer_{&nodes_};  // by page: those that take more sectors
+  std::vector<Entry*> programming_;                                 // by plane
+  Entry* oldest_ = nullptr;                                         // of those held
+  Entry* newest_ = nullptr;
+  std::uint32_t held_ = 0;
+  std::uint32_t used_ = 0;  // pages of the write buffer
+  std::unique_ptr<Writers> writers_;
+
+  Pool<Access> accesses_;
+  Pool<Piece> pieces_;
+  Pool<Entry> entries_;
+
+  Time opened_;
+  Time closed_;
+  Counts counts_;  // while measuring
+  LevelMonitor occupied_;
+};
+
+}  // namespace cxloom

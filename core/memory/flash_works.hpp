@@ -1,0 +1,78 @@
+// What the dies of flash work on, who gave it to them, and what they share.
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.hpp"
+#include "kernel/distribution.hpp"
+
+namespace cxloom {
+
+class Component;
+class Kernel;
+
+/// What somebody wants of a plane: a read, or a write, which may have to read first what it leaves of its page.
+struct FlashJob {
+  FlashJob* next = nullptr;
+  std::uint32_t plane = 0;    ///< of all
+  std::uint32_t logical = 0;  ///< page of the plane
+  std::uint32_t bytes = 0;    ///< of a read that pass the bus
+  bool writes = false;
+  bool fetched = false;  ///< of a write: what it leaves of its page is there
+  Time work;             ///< how long something has worked on it
+};
+
+/// What is done with a page or a block, for tests that follow the data.
+class FlashObserver {
+ public:
+  virtual void read(std::uint32_t plane, std::uint32_t physical, const FlashJob* job) = 0;
+  /// From the page `from` of the plane, or for a job.
+  virtual void programs(std::uint32_t plane, std::uint32_t physical, const FlashJob* job,
+                        std::uint32_t from) = 0;
+  virtual void erased(std::uint32_t plane, std::uint32_t block) = 0;
+
+ protected:
+  ~FlashObserver() = default;
+};
+
+/// Who has the jobs.
+class FlashClient {
+ public:
+  virtual void read_done(FlashJob& job) = 0;
+  /// Bytes that a write leaves of its page.
+  virtual std::uint32_t missing(const FlashJob& job) const = 0;
+  virtual void write_begins(FlashJob& job) = 0;
+  virtual void write_done(FlashJob& job) = 0;
+  /// Whether accesses wait until writes are done.
+  virtual bool writes_are_waited_for() const = 0;
+
+ protected:
+  ~FlashClient() = default;
+};
+
+/// What all dies share.
+struct FlashWorks {
+  struct Counts {
+    std::uint64_t reads = 0;     // pages
+    std::uint64_t programs = 0;  // pages
+    std::uint64_t moved = 0;     // of both
+    std::uint64_t erases = 0;    // blocks
+  };
+
+  Kernel& kernel;
+  const Component& device;
+  FlashClient& client;
+  Time read_time;
+  Time program_time;
+  Time erase_time;
+  Time command_time;
+  std::uint32_t page;  // bytes
+  bool copyback;
+  FlashObserver* observer = nullptr;
+  bool measuring = false;
+  Counts counts;         // while measuring
+  LevelMonitor waiting;  // reads, for a die
+  LevelMonitor busy;     // dies
+};
+
+}  // namespace cxloom

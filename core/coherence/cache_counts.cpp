@@ -11,7 +11,7 @@ namespace cxloom {
 
 namespace {
 
-struct Measured {
+struct CacheMeasured {
   double hit_rate = 0;
   std::uint64_t write_backs = 0;
   std::optional<Value> levels;
@@ -24,31 +24,33 @@ struct Measured {
   std::optional<std::uint64_t> atomics_of_home;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::hit_rate>("cache_hit_rate", "",
-                                 "lookups that hit the cache / all lookups in the window"),
-    measure<&Measured::write_backs>("write_backs", "",
-                                    "dirty lines that have left for memory: of CXL.mem counted when memory "
-                                    "has them, of CXL.cache when the home has asked for them"),
-    measure<&Measured::levels>(
+constexpr std::array kCacheMeasures{
+    measure<&CacheMeasured::hit_rate>("cache_hit_rate", "",
+                                      "lookups that hit the cache / all lookups in the window"),
+    measure<&CacheMeasured::write_backs>(
+        "write_backs", "",
+        "dirty lines that have left for memory: of CXL.mem counted when memory "
+        "has them, of CXL.cache when the home has asked for them"),
+    measure<&CacheMeasured::levels>(
         "cache_levels", "",
         "of each level, nearest first: lookups that came to it, those that hit, and their share"),
-    measure<&Measured::clean_evictions>("clean_evictions", "",
-                                        "notices of clean lines that left (MemClnEvct, CleanEvict)"),
-    measure<&Measured::upgrades>("upgrades", "",
-                                 "writes and atomic operations that found a shared copy and asked for "
-                                 "ownership (MemInv, RdOwnNoData)"),
-    measure<&Measured::lines_snooped>("lines_snooped", "",
-                                      "lines for which a snoop, or a question of their device (HDM-D), came"),
-    measure<&Measured::lines_lost>("lines_lost", "", "lines that snoops took away while the cache held them"),
-    measure<&Measured::conflicts>(
+    measure<&CacheMeasured::clean_evictions>("clean_evictions", "",
+                                             "notices of clean lines that left (MemClnEvct, CleanEvict)"),
+    measure<&CacheMeasured::upgrades>("upgrades", "",
+                                      "writes and atomic operations that found a shared copy and asked for "
+                                      "ownership (MemInv, RdOwnNoData)"),
+    measure<&CacheMeasured::lines_snooped>(
+        "lines_snooped", "", "lines for which a snoop, or a question of their device (HDM-D), came"),
+    measure<&CacheMeasured::lines_lost>("lines_lost", "",
+                                        "lines that snoops took away while the cache held them"),
+    measure<&CacheMeasured::conflicts>(
         "conflicts", "",
         "snooped lines with a request under way, so that the home was asked which came "
         "first (BIConflict)"),
-    measure<&Measured::atomics>("cache_atomics", "",
-                                "atomic operations that were made in the cache: those that began in the "
-                                "window. Absent where there were none"),
-    measure<&Measured::atomics_of_home>(
+    measure<&CacheMeasured::atomics>("cache_atomics", "",
+                                     "atomic operations that were made in the cache: those that began in the "
+                                     "window. Absent where there were none"),
+    measure<&CacheMeasured::atomics_of_home>(
         "home_atomics", "",
         "atomic operations of which the home was asked in the window (MemAtomic, "
         "Atomic). Absent where there were none"),
@@ -60,11 +62,11 @@ double rate(std::uint64_t part, std::uint64_t whole) {
 
 }  // namespace
 
-std::vector<MeasureInfo> CacheCounts::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> CacheCounts::measures() { return infos_of(kCacheMeasures); }
 
 void CacheCounts::report(bool coherent, MeasureSink& sink) const {
   const std::uint64_t all_hits = std::accumulate(hits.begin(), hits.end(), std::uint64_t{0});
-  Measured measured{.hit_rate = rate(all_hits, lookups), .write_backs = write_backs};
+  CacheMeasured measured{.hit_rate = rate(all_hits, lookups), .write_backs = write_backs};
   if (hits.size() > 1) {
     Value::List levels;
     std::uint64_t came = lookups;  // to this level
@@ -85,7 +87,7 @@ void CacheCounts::report(bool coherent, MeasureSink& sink) const {
   }
   if (atomics > 0) measured.atomics = atomics;
   if (atomics_of_home > 0) measured.atomics_of_home = atomics_of_home;
-  report_all(kMeasures, measured, sink);
+  report_all(kCacheMeasures, measured, sink);
 }
 
 }  // namespace cxloom

@@ -10,7 +10,7 @@ namespace cxloom {
 
 namespace {
 
-AddressMap::Place place_of(const CacheTransaction& transaction) {
+AddressMap::Place cache_place_of(const CacheTransaction& transaction) {
   return {transaction.target, transaction.home, {}, Coherence::kHdmH};
 }
 
@@ -57,14 +57,14 @@ void CxlCacheProtocol::ask(CacheTransaction& transaction, Request& request) {
       transaction.completion.tag = transaction.index;
       message.completion = &transaction.completion;
   }
-  send_request(agent_, request, place_of(transaction), opcode, address, size, transaction.index);
+  send_request(agent_, request, cache_place_of(transaction), opcode, address, size, transaction.index);
 }
 
 // The size of DirtyEvict is that of the data that will be asked for.
 void CxlCacheProtocol::evict(CacheTransaction& transaction, LineState /*keeps*/, Time ready) {
   const bool dirty = transaction.doing == Doing::kWriteBack;
   Message& message = transaction.evict;
-  address_to(place_of(transaction), agent_, message, dirty ? Opcode::kDirtyEvict : Opcode::kCleanEvict,
+  address_to(cache_place_of(transaction), agent_, message, dirty ? Opcode::kDirtyEvict : Opcode::kCleanEvict,
              transaction.line.address(), dirty ? kLineBytes : 0);
   message.tag = transaction.index;
   agent_.transmit(message, ready);

@@ -17,7 +17,7 @@ Opcode response_for(LineState left, bool block) {
   }
 }
 
-AddressMap::Place place_of(const CacheTransaction& transaction) {
+AddressMap::Place mem_place_of(const CacheTransaction& transaction) {
   return {transaction.target, transaction.home, {}, Coherence::kNone};
 }
 
@@ -65,14 +65,14 @@ void CxlMemProtocol::ask(CacheTransaction& transaction, Request& request) {
       message.completion = &transaction.completion;
     }
   }
-  send_request(agent_, request, place_of(transaction), opcode, address, size, transaction.index);
+  send_request(agent_, request, mem_place_of(transaction), opcode, address, size, transaction.index);
 }
 
 void CxlMemProtocol::evict(CacheTransaction& transaction, LineState keeps, Time ready) {
   const bool dirty = transaction.doing == Doing::kWriteBack;
   Message& message = transaction.evict;
   message.meta = meta_of(keeps);
-  address_to(place_of(transaction), agent_, message, dirty ? Opcode::kMemWr : Opcode::kMemClnEvct,
+  address_to(mem_place_of(transaction), agent_, message, dirty ? Opcode::kMemWr : Opcode::kMemClnEvct,
              transaction.line.address(), dirty ? kLineBytes : 0);
   message.tag = transaction.index;
   if (transaction.coherent) {
@@ -121,7 +121,7 @@ bool CxlMemProtocol::defers(CacheTransaction& transaction, const CacheSnoop& sno
   conflict.account = &transaction.snoop_account;
   conflict.age = snoop.message->age;
   conflict.tag = transaction.index;
-  address_to(place_of(transaction), agent_, conflict, Opcode::kBIConflict, transaction.line.address(), 0);
+  address_to(mem_place_of(transaction), agent_, conflict, Opcode::kBIConflict, transaction.line.address(), 0);
   agent_.transmit(conflict, cache_.now());
   return true;
 }

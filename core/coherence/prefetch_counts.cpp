@@ -8,7 +8,7 @@ namespace cxloom {
 
 namespace {
 
-constexpr std::array kMeasures{
+constexpr std::array kPrefetchMeasures{
     measure<&PrefetchCounts::issued>("prefetches", "",
                                      "lines that were asked for in the window ahead of their use. This and "
                                      "what follows is absent where nothing prefetches"),
@@ -31,8 +31,8 @@ constexpr std::array kMeasures{
 
 }  // namespace
 
-std::vector<MeasureInfo> PrefetchCounts::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> PrefetchCounts::measures() { return infos_of(kPrefetchMeasures); }
 
-void PrefetchCounts::report(MeasureSink& sink) const { report_all(kMeasures, *this, sink); }
+void PrefetchCounts::report(MeasureSink& sink) const { report_all(kPrefetchMeasures, *this, sink); }
 
 }  // namespace cxloom

@@ -49,12 +49,12 @@ constexpr std::array kCoreMeasures{
         "request's latency"),
 };
 
-struct Measured {
+struct ClusterMeasured {
   Value core;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::core>("core", "", "where the time of its cores went. Absent without a core",
+constexpr std::array kClusterMeasures{
+    measure<&ClusterMeasured::core>("core", "", "where the time of its cores went. Absent without a core",
                              parts_of<kCoreMeasures>()),
 };
 
@@ -310,7 +310,7 @@ void CoreCluster::close_window() {
   closed_totals_ = totals();
 }
 
-std::vector<MeasureInfo> CoreCluster::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> CoreCluster::measures() { return infos_of(kClusterMeasures); }
 
 void CoreCluster::report(MeasureSink& sink) const {
   CoreTime in_window = closed_;
@@ -337,7 +337,7 @@ void CoreCluster::report(MeasureSink& sink) const {
     if (in_window.memory[i] != Time{}) memory.emplace_back(kSegments[i].name, in_window.memory[i].ns());
   }
   measured.memory = std::move(memory);
-  report_all(kMeasures, {map_of(kCoreMeasures, measured)}, sink);
+  report_all(kClusterMeasures, {map_of(kCoreMeasures, measured)}, sink);
 }
 
 }  // namespace cxloom

@@ -9,19 +9,19 @@ namespace cxloom {
 
 namespace {
 
-struct Measured {
+struct IoMeasured {
   std::uint64_t packets = 0;
   double bandwidth = 0;
   double in_flight = 0;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::packets>(
+constexpr std::array kIoMeasures{
+    measure<&IoMeasured::packets>(
         "packets", "", "writes that reached the target, or reads that were completed, in the window"),
-    measure<&Measured::bandwidth>("bandwidth_gb_per_s", "GB/s",
-                                  "their payload bytes / length of the window; 10^9 bytes per second"),
-    measure<&Measured::in_flight>("in_flight_mean", "",
-                                  "writes under way, or reads without a completion, mean over time"),
+    measure<&IoMeasured::bandwidth>("bandwidth_gb_per_s", "GB/s",
+                                    "their payload bytes / length of the window; 10^9 bytes per second"),
+    measure<&IoMeasured::in_flight>("in_flight_mean", "",
+                                    "writes under way, or reads without a completion, mean over time"),
 };
 
 constexpr Bytes kDefaultSize{256};
@@ -169,14 +169,14 @@ void IoEngine::close_window(Time at) {
   completed_.close_window(at);
 }
 
-std::vector<MeasureInfo> IoEngine::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> IoEngine::measures() { return infos_of(kIoMeasures); }
 
 void IoEngine::report_io(MeasureSink& sink) const {
   const Time length = sent_.length();
   const double payload = static_cast<double>(latency().count()) * static_cast<double>(size_);
   const Wide under_way = sent_.integral() - ended().ended().integral();
   const auto over_window = [&](double value, double by) { return length > Time{} ? value / by : 0.0; };
-  report_all(kMeasures,
+  report_all(kIoMeasures,
              {.packets = latency().count(),
               .bandwidth = over_window(payload, length.ns()),
               .in_flight = over_window(static_cast<double>(under_way), static_cast<double>(length.ps()))},

@@ -13,7 +13,7 @@ namespace cxloom {
 
 namespace {
 
-struct Measured {
+struct ControllerMeasured {
   double queue_mean = 0;
   double queue_p99 = 0;
   double queue_max = 0;
@@ -28,26 +28,29 @@ struct Measured {
   std::optional<double> load;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::queue_mean>(
+constexpr std::array kControllerMeasures{
+    measure<&ControllerMeasured::queue_mean>(
         "queue_mean", "", "requests in controller and media that are not answered yet, mean over time"),
-    measure<&Measured::queue_p99>("queue_p99", "", "the same, 99th percentile over time"),
-    measure<&Measured::queue_max>("queue_max", "", "the same, largest number"),
-    measure<&Measured::reads_mean>("read_places_mean", "", "places of read_buffer taken, mean over time"),
-    measure<&Measured::reads_max>("read_places_max", "", "the same, largest number"),
-    measure<&Measured::writes_mean>("write_places_mean", "", "places of write_buffer taken, mean over time"),
-    measure<&Measured::writes_max>("write_places_max", "", "the same, largest number"),
-    measure<&Measured::buffer_hits>("buffer_hits", "", "reads answered from write_buffer"),
-    measure<&Measured::extent_errors>("extent_errors", "",
-                                      "accesses outside the extents of their requesters, answered with an "
-                                      "error. Absent without dynamic_capacity"),
-    measure<&Measured::extent_bytes>(
+    measure<&ControllerMeasured::queue_p99>("queue_p99", "", "the same, 99th percentile over time"),
+    measure<&ControllerMeasured::queue_max>("queue_max", "", "the same, largest number"),
+    measure<&ControllerMeasured::reads_mean>("read_places_mean", "",
+                                             "places of read_buffer taken, mean over time"),
+    measure<&ControllerMeasured::reads_max>("read_places_max", "", "the same, largest number"),
+    measure<&ControllerMeasured::writes_mean>("write_places_mean", "",
+                                              "places of write_buffer taken, mean over time"),
+    measure<&ControllerMeasured::writes_max>("write_places_max", "", "the same, largest number"),
+    measure<&ControllerMeasured::buffer_hits>("buffer_hits", "", "reads answered from write_buffer"),
+    measure<&ControllerMeasured::extent_errors>(
+        "extent_errors", "",
+        "accesses outside the extents of their requesters, answered with an "
+        "error. Absent without dynamic_capacity"),
+    measure<&ControllerMeasured::extent_bytes>(
         "extent_bytes", "B",
         "bytes of the extents of each requester, mean over time. Absent without dynamic_capacity"),
-    measure<&Measured::logical_devices>("logical_devices", "",
-                                        "measures of each logical device, by its LD-ID. Absent without them",
-                                        parts_of<kLogicalDeviceMeasures>(true)),
-    measure<&Measured::load>(
+    measure<&ControllerMeasured::logical_devices>(
+        "logical_devices", "", "measures of each logical device, by its LD-ID. Absent without them",
+        parts_of<kLogicalDeviceMeasures>(true)),
+    measure<&ControllerMeasured::load>(
         "devload_mean", "",
         "DevLoad of its answers, mean: 0 light, 1 optimal, 2 moderate, 3 severe. Absent without qos"),
 };
@@ -340,11 +343,11 @@ void MemoryController::close_window(Time now) {
   media_->close_window(now);
 }
 
-std::vector<MeasureInfo> MemoryController::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> MemoryController::measures() { return infos_of(kControllerMeasures); }
 
 void MemoryController::report_memory(MeasureSink& sink) const {
   const LevelMonitor& queue = in_service_.monitor();
-  Measured measured{
+  ControllerMeasured measured{
       .queue_mean = queue.mean(), .queue_p99 = queue.quantile(0.99), .queue_max = queue.maximum()};
   if (writes_ && requests_.limit) {
     measured.reads_mean = requests_.level.mean();
@@ -363,7 +366,7 @@ void MemoryController::report_memory(MeasureSink& sink) const {
   }
   if (logical_) measured.logical_devices = logical_->report();
   if (qos_) measured.load = load_of_window_;
-  report_all(kMeasures, measured, sink);
+  report_all(kControllerMeasures, measured, sink);
   media_->report(sink);
 }
 

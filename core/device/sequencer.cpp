@@ -12,7 +12,7 @@ namespace cxloom {
 
 namespace {
 
-struct Measured {
+struct SequencerMeasured {
   std::uint64_t requests = 0;
   double bandwidth = 0;
   double in_flight = 0;
@@ -21,21 +21,21 @@ struct Measured {
   std::optional<Value> throttle;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::requests>("requests", "", "requests completed in the window"),
-    measure<&Measured::bandwidth>(
+constexpr std::array kSequencerMeasures{
+    measure<&SequencerMeasured::requests>("requests", "", "requests completed in the window"),
+    measure<&SequencerMeasured::bandwidth>(
         "bandwidth_gb_per_s", "GB/s",
         "payload bytes exchanged with memory, write-backs and prefetches included / length of the window"),
-    measure<&Measured::in_flight>("in_flight_mean", "", "requests in flight, mean over time"),
-    measure<&Measured::fences>(
+    measure<&SequencerMeasured::in_flight>("in_flight_mean", "", "requests in flight, mean over time"),
+    measure<&SequencerMeasured::fences>(
         "fences", "",
         "accesses behind a fence that were issued in the window. Absent where the work "
         "has no fences"),
-    measure<&Measured::fence_wait>(
+    measure<&SequencerMeasured::fence_wait>(
         "fence_wait_ns", "ns",
         "time that an access behind a fence waited for nothing but answers to those "
         "before it, mean"),
-    measure<&Measured::throttle>(
+    measure<&SequencerMeasured::throttle>(
         "throttle", "",
         "measures of its requests to each memory, by the memory's name. Absent without a throttle",
         parts_of<kThrottleMeasures>(true)),
@@ -429,20 +429,20 @@ void Sequencer::close_window(Time at) {
 }
 
 std::vector<MeasureInfo> Sequencer::measures() {
-  return joined(joined(infos_of(kMeasures), CoreCluster::measures()), CacheAgent::measures());
+  return joined(joined(infos_of(kSequencerMeasures), CoreCluster::measures()), CacheAgent::measures());
 }
 
 void Sequencer::report_requests(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
-  Measured measured{.requests = latency_.count(),
-                    .bandwidth = length > 0.0 ? static_cast<double>(payload_) / length : 0.0,
-                    .in_flight = in_flight_monitor_.mean()};
+  SequencerMeasured measured{.requests = latency_.count(),
+                             .bandwidth = length > 0.0 ? static_cast<double>(payload_) / length : 0.0,
+                             .in_flight = in_flight_monitor_.mean()};
   if (fenced_) {
     measured.fences = fences_;
     measured.fence_wait = fences_ > 0 ? fence_wait_.ns() / static_cast<double>(fences_) : 0.0;
   }
   if (throttle_) measured.throttle = throttle_->report();
-  report_all(kMeasures, measured, sink);
+  report_all(kSequencerMeasures, measured, sink);
   if (cores_) cores_->report(sink);
   if (cache_) cache_->report(sink);
 }

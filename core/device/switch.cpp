@@ -9,20 +9,22 @@ namespace cxloom {
 
 namespace {
 
-struct Measured {
+struct SwitchMeasured {
   std::optional<std::uint64_t> isolation_errors;
   std::optional<std::uint64_t> removal_errors;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::isolation_errors>("isolation_errors", "",
-                                         "requests that it answered with an error in the window, because "
-                                         "their device was not bound to the virtual "
-                                         "switch that they came to. Absent without virtual switches"),
-    measure<&Measured::removal_errors>("removal_errors", "",
-                                       "answers that it made errors in the window, because the device had "
-                                       "been removed by surprise. Absent without "
-                                       "virtual switches"),
+constexpr std::array kSwitchMeasures{
+    measure<&SwitchMeasured::isolation_errors>(
+        "isolation_errors", "",
+        "requests that it answered with an error in the window, because "
+        "their device was not bound to the virtual "
+        "switch that they came to. Absent without virtual switches"),
+    measure<&SwitchMeasured::removal_errors>(
+        "removal_errors", "",
+        "answers that it made errors in the window, because the device had "
+        "been removed by surprise. Absent without "
+        "virtual switches"),
 };
 
 }  // namespace
@@ -58,13 +60,13 @@ void Switch::close_window(Time at) {
 }
 
 std::vector<MeasureInfo> Switch::measures() {
-  return joined(SwitchingDevice::measures(), infos_of(kMeasures));
+  return joined(SwitchingDevice::measures(), infos_of(kSwitchMeasures));
 }
 
 void Switch::report(MeasureSink& sink) const {
   SwitchingDevice::report(sink);
   if (!virtual_) return;
-  report_all(kMeasures,
+  report_all(kSwitchMeasures,
              {.isolation_errors = isolation_errors_of_window_, .removal_errors = removal_errors_of_window_},
              sink);
 }

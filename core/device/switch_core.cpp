@@ -10,21 +10,22 @@ namespace cxloom {
 
 namespace {
 
-struct Measured {
+struct SwitchCoreMeasured {
   std::uint64_t messages = 0;
   double queue_mean = 0;
   double worst_queue = 0;
   double worst_utilization = 0;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::messages>("messages", "", "messages that left the switch in the window"),
-    measure<&Measured::queue_mean>("queue_mean", "", "messages waiting for its ports, mean over time"),
-    measure<&Measured::worst_queue>(
+constexpr std::array kSwitchCoreMeasures{
+    measure<&SwitchCoreMeasured::messages>("messages", "", "messages that left the switch in the window"),
+    measure<&SwitchCoreMeasured::queue_mean>("queue_mean", "",
+                                             "messages waiting for its ports, mean over time"),
+    measure<&SwitchCoreMeasured::worst_queue>(
         "queue_p99_worst_port", "",
         "messages waiting for a port, 99th percentile over time, of the port where it is largest"),
-    measure<&Measured::worst_utilization>("utilization_worst_port", "",
-                                          "busy time / length of the window, of the busiest port"),
+    measure<&SwitchCoreMeasured::worst_utilization>("utilization_worst_port", "",
+                                                    "busy time / length of the window, of the busiest port"),
 };
 
 }  // namespace
@@ -152,11 +153,11 @@ void SwitchCore::queue(Message& message, std::uint16_t output) {
 
 void SwitchCore::wake(std::uint8_t /*kind*/, std::uint64_t payload) { object_of<InputQueue>(payload).left(); }
 
-std::vector<MeasureInfo> SwitchCore::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> SwitchCore::measures() { return infos_of(kSwitchCoreMeasures); }
 
 void SwitchCore::report(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
-  Measured measured;
+  SwitchCoreMeasured measured;
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
     const WireMonitor& monitor = owner_.port(i).monitor();
     const WireTotals& totals = monitor.closed_totals();
@@ -166,7 +167,7 @@ void SwitchCore::report(MeasureSink& sink) const {
     if (length > 0.0)
       measured.worst_utilization = std::max(measured.worst_utilization, totals.busy.ns() / length);
   }
-  report_all(kMeasures, measured, sink);
+  report_all(kSwitchCoreMeasures, measured, sink);
 }
 
 }  // namespace cxloom

@@ -61,7 +61,7 @@ constexpr std::array kFlitMeasures{
     measure<&FlitsMeasured::retry_share>("retry_share", "", "part of the window that retries took"),
 };
 
-struct Measured {
+struct LinkMeasured {
   double utilization = 0;
   double efficiency = 0;
   std::uint64_t messages = 0;
@@ -76,25 +76,25 @@ struct Measured {
   std::optional<Value> flits;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::utilization>("utilization", "",
-                                    "busy time of the wire in this direction / length of the window"),
-    measure<&Measured::efficiency>("efficiency", "",
-                                   "transmission efficiency: payload bytes / bytes on the wire"),
-    measure<&Measured::messages>("messages", "", "messages whose last byte left in the window"),
-    measure<&Measured::bytes>("bytes", "", "bytes on the wire"),
-    measure<&Measured::payload_rate>("payload_gb_per_s", "GB/s", "payload bytes / length of the window"),
-    measure<&Measured::queue_mean>("queue_mean", "", "messages waiting for the wire, mean over time"),
-    measure<&Measured::queue_p50>("queue_p50", "", "the same, median over time"),
-    measure<&Measured::queue_p99>("queue_p99", "", "the same, 99th percentile over time"),
-    measure<&Measured::queue_max>("queue_max", "", "the same, largest number"),
-    measure<&Measured::credit_blocked>("credit_blocked_ns", "ns",
-                                       "time in which something waited for credits, summed over the classes"),
-    measure<&Measured::credit_blocked_by_class>(
+constexpr std::array kLinkMeasures{
+    measure<&LinkMeasured::utilization>("utilization", "",
+                                        "busy time of the wire in this direction / length of the window"),
+    measure<&LinkMeasured::efficiency>("efficiency", "",
+                                       "transmission efficiency: payload bytes / bytes on the wire"),
+    measure<&LinkMeasured::messages>("messages", "", "messages whose last byte left in the window"),
+    measure<&LinkMeasured::bytes>("bytes", "", "bytes on the wire"),
+    measure<&LinkMeasured::payload_rate>("payload_gb_per_s", "GB/s", "payload bytes / length of the window"),
+    measure<&LinkMeasured::queue_mean>("queue_mean", "", "messages waiting for the wire, mean over time"),
+    measure<&LinkMeasured::queue_p50>("queue_p50", "", "the same, median over time"),
+    measure<&LinkMeasured::queue_p99>("queue_p99", "", "the same, 99th percentile over time"),
+    measure<&LinkMeasured::queue_max>("queue_max", "", "the same, largest number"),
+    measure<&LinkMeasured::credit_blocked>(
+        "credit_blocked_ns", "ns", "time in which something waited for credits, summed over the classes"),
+    measure<&LinkMeasured::credit_blocked_by_class>(
         "credit_blocked_ns_by_class", "ns",
         "the same by class: it had messages and no credit; those of zero are left out"),
-    measure<&Measured::flits>("flits", "", "of a link with a phy, its flits, their slots and errors",
-                              parts_of<kFlitMeasures>()),
+    measure<&LinkMeasured::flits>("flits", "", "of a link with a phy, its flits, their slots and errors",
+                                  parts_of<kFlitMeasures>()),
 };
 
 template <class Counts, class Names>
@@ -159,7 +159,7 @@ Value flits_of(const FlitMonitor& flits, double length) {
 
 }  // namespace
 
-std::vector<MeasureInfo> link_measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> link_measures() { return infos_of(kLinkMeasures); }
 
 void report_link(const LinkEnd& end, double length, MeasureSink& sink) {
   const WireTotals& totals = end.monitor().closed_totals();
@@ -172,7 +172,7 @@ void report_link(const LinkEnd& end, double length, MeasureSink& sink) {
   std::optional<Value> flits;
   if (const FlitMonitor* monitor = end.flits()) flits = flits_of(*monitor, length);
   const auto share = [&](double part) { return length > 0.0 ? part / length : 0.0; };
-  report_all(kMeasures,
+  report_all(kLinkMeasures,
              {.utilization = share(totals.busy.ns()),
               .efficiency = totals.efficiency(),
               .messages = totals.messages,

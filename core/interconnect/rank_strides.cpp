@@ -6,7 +6,7 @@
 namespace cxloom {
 namespace {
 
-constexpr std::uint32_t kUnseen = ~std::uint32_t{0};
+constexpr std::uint32_t kNoLevel = ~std::uint32_t{0};
 
 /// Nodes by their distance from the nearest device, the nearest first; those that no device reaches are missing.
 struct Levels {
@@ -15,7 +15,7 @@ struct Levels {
 };
 
 Levels levels_of(const Topology& topology) {
-  Levels levels{std::vector<std::uint32_t>(topology.size(), kUnseen), {}};
+  Levels levels{std::vector<std::uint32_t>(topology.size(), kNoLevel), {}};
   for (std::uint32_t node = 0; node < topology.size(); ++node) {
     if (topology.node(node).forwards) continue;
     levels.of[node] = 0;
@@ -24,7 +24,7 @@ Levels levels_of(const Topology& topology) {
   for (std::size_t next = 0; next < levels.nodes.size(); ++next) {
     const std::uint32_t node = levels.nodes[next];
     for (const Topology::Hop& hop : topology.hops(node)) {
-      if (levels.of[hop.to] != kUnseen) continue;
+      if (levels.of[hop.to] != kNoLevel) continue;
       levels.of[hop.to] = levels.of[node] + 1;
       levels.nodes.push_back(hop.to);
     }

@@ -7,7 +7,7 @@
 namespace cxloom {
 namespace {
 
-constexpr std::uint32_t kUnseen = 0xffffffffU;
+constexpr std::uint32_t kUnplaced = 0xffffffffU;
 
 /// The nodes that pass messages on and that `start` reaches through such nodes, nearest first, with their links from it.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> reached_from(const Topology& topology,
@@ -40,10 +40,10 @@ std::uint32_t root_of_part(const Topology& topology, std::uint32_t start) {
 }  // namespace
 
 std::vector<std::uint32_t> up_down_order(const Topology& topology) {
-  std::vector<std::uint32_t> order(topology.size(), kUnseen);
+  std::vector<std::uint32_t> order(topology.size(), kUnplaced);
   std::uint32_t place = 0;
   for (std::uint32_t node = 0; node < topology.size(); ++node) {
-    if (!topology.node(node).forwards || order[node] != kUnseen) continue;
+    if (!topology.node(node).forwards || order[node] != kUnplaced) continue;
     auto part = reached_from(topology, root_of_part(topology, node));
     std::sort(part.begin(), part.end(), [](const auto& a, const auto& b) {
       return std::pair(a.second, a.first) < std::pair(b.second, b.first);
@@ -51,7 +51,7 @@ std::vector<std::uint32_t> up_down_order(const Topology& topology) {
     for (const auto& [member, links] : part) order[member] = place++;
   }
   for (std::uint32_t& of_node : order) {
-    if (of_node == kUnseen) of_node = place++;
+    if (of_node == kUnplaced) of_node = place++;
   }
   return order;
 }

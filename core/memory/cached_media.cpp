@@ -17,7 +17,7 @@ namespace cxloom {
 
 namespace {
 
-struct Measured {
+struct CachedMediaMeasured {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t joined = 0;
@@ -29,17 +29,19 @@ struct Measured {
   double queue_max = 0;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::hits>("page_hits", "", "accesses to pages in the cache"),
-    measure<&Measured::misses>("page_misses", "", "accesses that brought their page into the cache"),
-    measure<&Measured::joined>("page_joins", "", "accesses to pages that were on their way into the cache"),
-    measure<&Measured::hit_rate>("page_hit_rate", "", "hits / accesses"),
-    measure<&Measured::write_backs>("page_write_backs", "", "dirty pages that left the cache"),
-    measure<&Measured::misses_mean>("misses_mean", "", "misses at work, mean over time"),
-    measure<&Measured::misses_max>("misses_max", "", "the same, largest number"),
-    measure<&Measured::queue_mean>("media_queue_mean", "",
-                                   "accesses that wait to become misses, mean over time"),
-    measure<&Measured::queue_max>("media_queue_max", "", "the same, largest number"),
+constexpr std::array kCachedMediaMeasures{
+    measure<&CachedMediaMeasured::hits>("page_hits", "", "accesses to pages in the cache"),
+    measure<&CachedMediaMeasured::misses>("page_misses", "",
+                                          "accesses that brought their page into the cache"),
+    measure<&CachedMediaMeasured::joined>("page_joins", "",
+                                          "accesses to pages that were on their way into the cache"),
+    measure<&CachedMediaMeasured::hit_rate>("page_hit_rate", "", "hits / accesses"),
+    measure<&CachedMediaMeasured::write_backs>("page_write_backs", "", "dirty pages that left the cache"),
+    measure<&CachedMediaMeasured::misses_mean>("misses_mean", "", "misses at work, mean over time"),
+    measure<&CachedMediaMeasured::misses_max>("misses_max", "", "the same, largest number"),
+    measure<&CachedMediaMeasured::queue_mean>("media_queue_mean", "",
+                                              "accesses that wait to become misses, mean over time"),
+    measure<&CachedMediaMeasured::queue_max>("media_queue_max", "", "the same, largest number"),
 };
 
 constexpr Bytes kLargestPage{32'768};  // the size of an access has 16 bits
@@ -406,12 +408,12 @@ void CachedMedia::close_window(Time now) {
   for (Media* part : parts()) part->close_window(now);
 }
 
-std::vector<MeasureInfo> CachedMedia::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> CachedMedia::measures() { return infos_of(kCachedMediaMeasures); }
 
 void CachedMedia::report(MeasureSink& sink) const {
   const Counts& n = counts_;
   const std::uint64_t all = n.hits + n.misses + n.joined;
-  report_all(kMeasures,
+  report_all(kCachedMediaMeasures,
              {.hits = n.hits,
               .misses = n.misses,
               .joined = n.joined,

@@ -13,17 +13,18 @@ namespace cxloom {
 
 namespace {
 
-struct Measured {
+struct CurveMediaMeasured {
   double load = 0;
   double reads = 0;
   double throttled = 0;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::load>(
+constexpr std::array kCurveMediaMeasures{
+    measure<&CurveMediaMeasured::load>(
         "curve_load", "", "offered bandwidth / the largest of the curve, as estimated at each access, mean"),
-    measure<&Measured::reads>("curve_reads", "", "share of reads, as estimated at each access, mean"),
-    measure<&Measured::throttled>(
+    measure<&CurveMediaMeasured::reads>("curve_reads", "",
+                                        "share of reads, as estimated at each access, mean"),
+    measure<&CurveMediaMeasured::throttled>(
         "throttled", "", "share of the accesses that the largest bandwidth delayed beyond their latency"),
 };
 
@@ -104,11 +105,11 @@ void CurveMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   client_.media_done(object_of<Message>(payload), kernel_.now());
 }
 
-std::vector<MeasureInfo> CurveMedia::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> CurveMedia::measures() { return infos_of(kCurveMediaMeasures); }
 
 void CurveMedia::report(MeasureSink& sink) const {
   const double accesses = accesses_ > 0 ? static_cast<double>(accesses_) : 1.0;
-  report_all(kMeasures,
+  report_all(kCurveMediaMeasures,
              {.load = load_sum_ / accesses,
               .reads = reads_sum_ / accesses,
               .throttled = static_cast<double>(throttled_) / accesses},

@@ -14,7 +14,7 @@ namespace cxloom {
 
 namespace {
 
-struct Measured {
+struct DramMeasured {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t conflicts = 0;
@@ -41,37 +41,38 @@ struct Measured {
   std::optional<double> power;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::hits>("row_hits", "", "bursts that found their row open"),
-    measure<&Measured::misses>("row_misses", "", "bursts that found their bank closed"),
-    measure<&Measured::conflicts>("row_conflicts", "", "bursts that found another row open"),
-    measure<&Measured::hit_rate>("row_hit_rate", "", "row hits / bursts"),
-    measure<&Measured::read_rate>("media_read_gb_per_s", "GB/s",
-                                  "bytes of read bursts / length of the window"),
-    measure<&Measured::write_rate>("media_write_gb_per_s", "GB/s",
-                                   "bytes of write bursts / length of the window"),
-    measure<&Measured::bus>("data_bus_utilization", "", "share of time that the data buses move data, mean"),
-    measure<&Measured::read_queue>("read_queue_mean", "",
-                                   "bursts in a read queue, mean over time and sub-channels"),
-    measure<&Measured::read_queue_max>("read_queue_max", "", "the same, largest number in one"),
-    measure<&Measured::write_queue>("write_queue_mean", "",
-                                    "bursts in a write queue, mean over time and sub-channels"),
-    measure<&Measured::write_queue_max>("write_queue_max", "", "the same, largest number in one"),
-    measure<&Measured::forwarded>("forwarded_reads", "", "read bursts answered from a write queue"),
-    measure<&Measured::merged>("merged_writes", "", "write bursts merged into a queued one"),
-    measure<&Measured::activates>("activates", "", "activate commands"),
-    measure<&Measured::refreshes>("refreshes", "", "refresh commands"),
-    measure<&Measured::refresh_share>("refresh_share", "",
-                                      "share of time that a bank is being refreshed, mean"),
-    measure<&Measured::power_down_share>("power_down_share", "",
-                                         "share of time that a rank is in power-down, mean"),
-    measure<&Measured::energy>("energy_uj", "uJ", "energy of the devices, if their currents are known"),
-    measure<&Measured::background>("energy_background_uj", "uJ", "of it standby and power-down"),
-    measure<&Measured::activate>("energy_activate_uj", "uJ", "of it activate and precharge"),
-    measure<&Measured::read>("energy_read_uj", "uJ", "of it reading"),
-    measure<&Measured::write>("energy_write_uj", "uJ", "of it writing"),
-    measure<&Measured::refresh>("energy_refresh_uj", "uJ", "of it refresh"),
-    measure<&Measured::power>("power_mw", "mW", "energy / length of the window"),
+constexpr std::array kDramMeasures{
+    measure<&DramMeasured::hits>("row_hits", "", "bursts that found their row open"),
+    measure<&DramMeasured::misses>("row_misses", "", "bursts that found their bank closed"),
+    measure<&DramMeasured::conflicts>("row_conflicts", "", "bursts that found another row open"),
+    measure<&DramMeasured::hit_rate>("row_hit_rate", "", "row hits / bursts"),
+    measure<&DramMeasured::read_rate>("media_read_gb_per_s", "GB/s",
+                                      "bytes of read bursts / length of the window"),
+    measure<&DramMeasured::write_rate>("media_write_gb_per_s", "GB/s",
+                                       "bytes of write bursts / length of the window"),
+    measure<&DramMeasured::bus>("data_bus_utilization", "",
+                                "share of time that the data buses move data, mean"),
+    measure<&DramMeasured::read_queue>("read_queue_mean", "",
+                                       "bursts in a read queue, mean over time and sub-channels"),
+    measure<&DramMeasured::read_queue_max>("read_queue_max", "", "the same, largest number in one"),
+    measure<&DramMeasured::write_queue>("write_queue_mean", "",
+                                        "bursts in a write queue, mean over time and sub-channels"),
+    measure<&DramMeasured::write_queue_max>("write_queue_max", "", "the same, largest number in one"),
+    measure<&DramMeasured::forwarded>("forwarded_reads", "", "read bursts answered from a write queue"),
+    measure<&DramMeasured::merged>("merged_writes", "", "write bursts merged into a queued one"),
+    measure<&DramMeasured::activates>("activates", "", "activate commands"),
+    measure<&DramMeasured::refreshes>("refreshes", "", "refresh commands"),
+    measure<&DramMeasured::refresh_share>("refresh_share", "",
+                                          "share of time that a bank is being refreshed, mean"),
+    measure<&DramMeasured::power_down_share>("power_down_share", "",
+                                             "share of time that a rank is in power-down, mean"),
+    measure<&DramMeasured::energy>("energy_uj", "uJ", "energy of the devices, if their currents are known"),
+    measure<&DramMeasured::background>("energy_background_uj", "uJ", "of it standby and power-down"),
+    measure<&DramMeasured::activate>("energy_activate_uj", "uJ", "of it activate and precharge"),
+    measure<&DramMeasured::read>("energy_read_uj", "uJ", "of it reading"),
+    measure<&DramMeasured::write>("energy_write_uj", "uJ", "of it writing"),
+    measure<&DramMeasured::refresh>("energy_refresh_uj", "uJ", "of it refresh"),
+    measure<&DramMeasured::power>("power_mw", "mW", "energy / length of the window"),
 };
 
 }  // namespace
@@ -232,7 +233,7 @@ void DramMedia::close_window(Time now) {
   window_ = counted(now).since(before_);
 }
 
-std::vector<MeasureInfo> DramMedia::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> DramMedia::measures() { return infos_of(kDramMeasures); }
 
 void DramMedia::report(MeasureSink& sink) const {
   const DramCounters& n = window_;
@@ -248,7 +249,7 @@ void DramMedia::report(MeasureSink& sink) const {
   const DramRefreshScope refresh = lanes_.front().channel->refresh_scope();
   const double refreshing =
       static_cast<double>(config_.device.refresh_clocks(refresh)) / config_.device.refresh_sets(refresh);
-  Measured measured;
+  DramMeasured measured;
   measured.hits = n.hits;
   measured.misses = n.misses;
   measured.conflicts = n.conflicts;
@@ -276,7 +277,7 @@ void DramMedia::report(MeasureSink& sink) const {
     measured.refresh = energy.refresh;
     measured.power = share(energy.total() * 1e6, nanoseconds);
   }
-  report_all(kMeasures, measured, sink);
+  report_all(kDramMeasures, measured, sink);
 }
 
 }  // namespace cxloom

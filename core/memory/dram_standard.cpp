@@ -70,7 +70,7 @@ constexpr std::array kStandards{
 
 /// What else the width decides: activates, limited by the page (512 B of DDR4 x4, 2 KiB of x16, otherwise 1 KiB), and
 /// currents. Widths that a preset has by itself are not here.
-struct Wide {
+struct WideStandard {
   std::string_view preset;
   std::uint32_t bits;
   Clock tRRD_S;  // NOLINT(readability-identifier-naming)
@@ -84,14 +84,14 @@ struct Wide {
 // DDR5: JESD79-5, recalled (Table 318 as quoted elsewhere: tFAW of 2 KiB at least 40 clocks, of 1 KiB 32). Currents of x4
 // and x16 are not at hand.
 constexpr std::array kWide{
-    Wide{"DDR4-2400", 4, 4, 6, 16, {1.2, 43, 34, 25, 38, 32, 110, 103, 250, 0}},
-    Wide{"DDR4-2400", 16, 7, 8, 36, {1.2, 80, 34, 25, 47, 41, 243, 228, 280, 0}},
-    Wide{"DDR4-3200", 4, 4, 8, 16, {1.2, 52, 37, 25, 47, 38, 143, 130, 250, 0}},
-    Wide{"DDR4-3200", 16, 9, 11, 48, {1.2, 95, 37, 25, 56, 47, 302, 278, 280, 0}},
-    Wide{"DDR5-4800", 4, 8, 12, 32},
-    Wide{"DDR5-4800", 16, 8, 12, 40},
-    Wide{"DDR5-5600", 4, 8, 14, 32},
-    Wide{"DDR5-5600", 16, 8, 14, 40},
+    WideStandard{"DDR4-2400", 4, 4, 6, 16, {1.2, 43, 34, 25, 38, 32, 110, 103, 250, 0}},
+    WideStandard{"DDR4-2400", 16, 7, 8, 36, {1.2, 80, 34, 25, 47, 41, 243, 228, 280, 0}},
+    WideStandard{"DDR4-3200", 4, 4, 8, 16, {1.2, 52, 37, 25, 47, 38, 143, 130, 250, 0}},
+    WideStandard{"DDR4-3200", 16, 9, 11, 48, {1.2, 95, 37, 25, 56, 47, 302, 278, 280, 0}},
+    WideStandard{"DDR5-4800", 4, 8, 12, 32},
+    WideStandard{"DDR5-4800", 16, 8, 12, 40},
+    WideStandard{"DDR5-5600", 4, 8, 14, 32},
+    WideStandard{"DDR5-5600", 16, 8, 14, 40},
 };
 
 // JESD79-4 and JESD79-5, recalled: activates of different dies are 4 clocks apart, four of a stack take 16.
@@ -135,7 +135,7 @@ void set_width(DramDevice& device, const Standard& standard, std::uint32_t bits)
   organisation.device_width = bits;
   organisation.bank_groups = width.bank_groups;
   organisation.columns = width.columns;
-  for (const Wide& wide : kWide) {
+  for (const WideStandard& wide : kWide) {
     if (wide.preset != device.name || wide.bits != bits) continue;
     device.timing.tRRD_S = wide.tRRD_S;
     device.timing.tRRD_L = wide.tRRD_L;

@@ -12,14 +12,16 @@ namespace cxloom {
 
 namespace {
 
-struct Measured {
+struct FixedMediaMeasured {
   double queue_mean = 0;
   double queue_max = 0;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::queue_mean>("media_queue_mean", "", "accesses waiting for a bank, mean over time"),
-    measure<&Measured::queue_max>("media_queue_max", "", "accesses waiting for a bank, largest number"),
+constexpr std::array kFixedMediaMeasures{
+    measure<&FixedMediaMeasured::queue_mean>("media_queue_mean", "",
+                                             "accesses waiting for a bank, mean over time"),
+    measure<&FixedMediaMeasured::queue_max>("media_queue_max", "",
+                                            "accesses waiting for a bank, largest number"),
 };
 
 }  // namespace
@@ -140,11 +142,11 @@ void FixedMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   client_.media_done(object_of<Message>(payload), kernel_.now());
 }
 
-std::vector<MeasureInfo> FixedMedia::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> FixedMedia::measures() { return infos_of(kFixedMediaMeasures); }
 
 void FixedMedia::report(MeasureSink& sink) const {
   if (banks_.empty()) return;
-  report_all(kMeasures, {.queue_mean = waiting_.mean(), .queue_max = waiting_.maximum()}, sink);
+  report_all(kFixedMediaMeasures, {.queue_mean = waiting_.mean(), .queue_max = waiting_.maximum()}, sink);
 }
 
 }  // namespace cxloom

@@ -12,7 +12,7 @@ namespace cxloom {
 
 namespace {
 
-struct Measured {
+struct NvmMeasured {
   double queue_mean = 0;
   double queue_max = 0;
   double read_rate = 0;
@@ -30,31 +30,33 @@ struct Measured {
   std::uint64_t worn = 0;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::queue_mean>(
+constexpr std::array kNvmMeasures{
+    measure<&NvmMeasured::queue_mean>(
         "media_queue_mean", "",
         "blocks that accesses wait for: for a bank or the write buffer, mean over time"),
-    measure<&Measured::queue_max>("media_queue_max", "", "the same, largest number"),
-    measure<&Measured::read_rate>("media_read_gb_per_s", "GB/s",
-                                  "bytes that the media read / length of the window"),
-    measure<&Measured::write_rate>("media_write_gb_per_s", "GB/s",
-                                   "bytes that the media wrote / length of the window"),
-    measure<&Measured::read_amplification>(
+    measure<&NvmMeasured::queue_max>("media_queue_max", "", "the same, largest number"),
+    measure<&NvmMeasured::read_rate>("media_read_gb_per_s", "GB/s",
+                                     "bytes that the media read / length of the window"),
+    measure<&NvmMeasured::write_rate>("media_write_gb_per_s", "GB/s",
+                                      "bytes that the media wrote / length of the window"),
+    measure<&NvmMeasured::read_amplification>(
         "read_amplification", "",
         "bytes that the media read, to complete writes too / bytes of read accesses"),
-    measure<&Measured::write_amplification>("write_amplification", "",
-                                            "bytes that the media wrote / bytes of write accesses"),
-    measure<&Measured::buffer_mean>("write_buffer_mean", "", "blocks in the write buffer, mean over time"),
-    measure<&Measured::buffer_max>("write_buffer_max", "", "the same, largest number"),
-    measure<&Measured::merged>("merged_writes", "", "writes merged with one in the write buffer"),
-    measure<&Measured::forwarded>("forwarded_reads", "", "reads answered from the write buffer"),
-    measure<&Measured::read_hits>("read_buffer_hits", "", "reads answered from the read buffer"),
-    measure<&Measured::wear_max>("wear_max", "",
-                                 "writes that the most written line has borne, since the start"),
-    measure<&Measured::wear_mean>("wear_mean", "",
-                                  "the same, mean of the lines in regions that were written"),
-    measure<&Measured::written>("written_lines", "", "lines in regions that were written, since the start"),
-    measure<&Measured::worn>("worn_lines", "", "lines written as often as their endurance, since the start"),
+    measure<&NvmMeasured::write_amplification>("write_amplification", "",
+                                               "bytes that the media wrote / bytes of write accesses"),
+    measure<&NvmMeasured::buffer_mean>("write_buffer_mean", "", "blocks in the write buffer, mean over time"),
+    measure<&NvmMeasured::buffer_max>("write_buffer_max", "", "the same, largest number"),
+    measure<&NvmMeasured::merged>("merged_writes", "", "writes merged with one in the write buffer"),
+    measure<&NvmMeasured::forwarded>("forwarded_reads", "", "reads answered from the write buffer"),
+    measure<&NvmMeasured::read_hits>("read_buffer_hits", "", "reads answered from the read buffer"),
+    measure<&NvmMeasured::wear_max>("wear_max", "",
+                                    "writes that the most written line has borne, since the start"),
+    measure<&NvmMeasured::wear_mean>("wear_mean", "",
+                                     "the same, mean of the lines in regions that were written"),
+    measure<&NvmMeasured::written>("written_lines", "",
+                                   "lines in regions that were written, since the start"),
+    measure<&NvmMeasured::worn>("worn_lines", "",
+                                "lines written as often as their endurance, since the start"),
 };
 
 }  // namespace
@@ -420,7 +422,7 @@ void NvmMedia::close_window(Time now) {
   occupied_.close(now);
 }
 
-std::vector<MeasureInfo> NvmMedia::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> NvmMedia::measures() { return infos_of(kNvmMeasures); }
 
 void NvmMedia::report(MeasureSink& sink) const {
   const auto ratio = [](std::uint64_t bytes, double by) {
@@ -428,7 +430,7 @@ void NvmMedia::report(MeasureSink& sink) const {
   };
   const double nanoseconds = (closed_ - opened_).ns();
   const Counts& n = counts_;
-  report_all(kMeasures,
+  report_all(kNvmMeasures,
              {.queue_mean = waiting_.mean(),
               .queue_max = waiting_.maximum(),
               .read_rate = ratio(n.media_read_bytes, nanoseconds),

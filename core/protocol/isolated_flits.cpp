@@ -31,10 +31,10 @@ ByClass pack_all(FlitMode mode, bool zero_extended) {
   return all;
 }
 
-using ByOption = std::array<std::array<ByClass, 2>, kFlitModeCount>;
+using FlitsByOption = std::array<std::array<ByClass, 2>, kFlitModeCount>;
 
-ByOption pack_all() {
-  ByOption all;
+FlitsByOption pack_all() {
+  FlitsByOption all;
   for (std::size_t mode = 0; mode < kFlitModeCount; ++mode) {
     for (std::size_t option = 0; option < 2; ++option)
       all[mode][option] = pack_all(static_cast<FlitMode>(mode), option == 1);
@@ -45,7 +45,7 @@ ByOption pack_all() {
 }  // namespace
 
 const std::array<IsolatedFlits, kChannelCount>& isolated_flits(FlitMode mode, bool zero_extended) {
-  static const ByOption all = pack_all();
+  static const FlitsByOption all = pack_all();
   return all[static_cast<std::size_t>(mode)][zero_extended ? 1 : 0];
 }
 

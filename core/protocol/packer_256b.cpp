@@ -5,7 +5,7 @@
 namespace cxloom {
 namespace {
 
-constexpr unsigned kSlots = 15;
+constexpr unsigned kSlotsOf256 = 15;
 constexpr unsigned kGroups = 4;  // of four slots, 64 B; two in a row share a largest count
 constexpr unsigned kLastGroup = 3;
 constexpr unsigned kMostDataAtHeader =
@@ -28,12 +28,12 @@ unsigned FlitPacker::well_placed(const Filling& filling, Channel channel, unsign
   unsigned next = 1 + data_waiting_;  // the slot behind the data
   for (unsigned i = 0; i < count; ++i)
     next += filling.offer.data(channel, filling.taken(channel) + i).slots();
-  return next / kGroups == kLastGroup && next < kSlots ? count - 1 : count;
+  return next / kGroups == kLastGroup && next < kSlotsOf256 ? count - 1 : count;
 }
 
 void FlitPacker::pack_256b(const Offer& offer, Flit& flit) {
   const bool halves = packing_.mode == FlitMode::k256BLo;
-  const unsigned second_header = halves ? 8 : kSlots;
+  const unsigned second_header = halves ? 8 : kSlotsOf256;
   Filling filling{
       .offer = offer, .flit = flit, .left = offer.counts_, .room = tables_->largest - last_group_};
   unsigned group = 0;
@@ -52,12 +52,13 @@ void FlitPacker::pack_256b(const Offer& offer, Flit& flit) {
   };
 
   if (!place_mac(flit)) header(0, SlotType::kHeader);
-  for (unsigned slot = 1; slot < kSlots;) {
+  for (unsigned slot = 1; slot < kSlotsOf256;) {
     enter(slot);
     if (slot == second_header) {
       header(slot++, SlotType::kSecondHeader);
     } else if (data_waiting_ > 0) {
-      slot = place_data(flit, slot, slot < second_header ? std::min(second_header, kSlots) : kSlots);
+      slot =
+          place_data(flit, slot, slot < second_header ? std::min(second_header, kSlotsOf256) : kSlotsOf256);
     } else {
       const ClassNibbles before = filling.group;
       const bool placed = place_messages(filling, slot, SlotType::kGeneric, kOnes);
@@ -66,14 +67,14 @@ void FlitPacker::pack_256b(const Offer& offer, Flit& flit) {
       if (placed) continue;
       // What could not go into this slot cannot go into another of its group.
       const unsigned next =
-          filling.left == 0 ? kSlots : std::min((slot + kGroups - 1) / kGroups * kGroups, kSlots);
+          filling.left == 0 ? kSlotsOf256 : std::min((slot + kGroups - 1) / kGroups * kGroups, kSlotsOf256);
       for (; slot < next; ++slot) {
         flit.slot[slot] = {SlotKind::kEmpty, 0};
         ++flit.count(SlotKind::kEmpty);
       }
     }
   }
-  enter(kSlots);
+  enter(kSlotsOf256);
   last_group_ = filling.group;
 }
 

@@ -4,7 +4,7 @@
 namespace cxloom {
 namespace {
 
-constexpr unsigned kSlots = 4;
+constexpr unsigned kSlotsOf68 = 4;
 constexpr unsigned kMostRollover = 3;  // data slots beside a header
 
 }  // namespace
@@ -35,16 +35,16 @@ void FlitPacker::place_header_68b(Filling& filling) {
 void FlitPacker::pack_68b(const Offer& offer, Flit& flit) {
   if (data_waiting_ > kMostRollover) {
     flit.kind = FlitKind::kAllData;
-    place_data(flit, 0, kSlots);
+    place_data(flit, 0, kSlotsOf68);
     return;
   }
   Filling filling{.offer = offer, .flit = flit, .left = offer.counts_, .room = tables_->largest};
   // At most one slot with data headers a flit.
   const auto allowed = [&] { return filling.data_headers ? kOnes ^ kDataClasses : kOnes; };
   if (!place_mac(flit)) place_header_68b(filling);
-  for (unsigned slot = 1; slot < kSlots;) {
+  for (unsigned slot = 1; slot < kSlotsOf68;) {
     if (data_waiting_ > 0) {
-      slot = place_data(flit, slot, kSlots);
+      slot = place_data(flit, slot, kSlotsOf68);
     } else if (filling.left != 0) {
       place_messages(filling, slot++, SlotType::kGeneric, allowed());
     } else {

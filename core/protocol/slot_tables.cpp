@@ -42,10 +42,10 @@ SlotTables make_tables(FlitMode mode, bool zero_extended) {
   return tables;
 }
 
-using ByOption = std::array<std::array<SlotTables, 2>, kFlitModeCount>;
+using TablesByOption = std::array<std::array<SlotTables, 2>, kFlitModeCount>;
 
-ByOption make_all() {
-  ByOption all;
+TablesByOption make_all() {
+  TablesByOption all;
   for (std::size_t mode = 0; mode < kFlitModeCount; ++mode) {
     for (std::size_t option = 0; option < 2; ++option)
       all[mode][option] = make_tables(static_cast<FlitMode>(mode), option == 1);
@@ -56,7 +56,7 @@ ByOption make_all() {
 }  // namespace
 
 const SlotTables& slot_tables(FlitMode mode, bool zero_extended) {
-  static const ByOption all = make_all();
+  static const TablesByOption all = make_all();
   return all[static_cast<std::size_t>(mode)][zero_extended ? 1 : 0];
 }
 

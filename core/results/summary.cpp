@@ -73,7 +73,7 @@ struct Summary {
   std::uint64_t seed = 0;
 };
 
-constexpr std::array kMeasures{
+constexpr std::array kSummaryMeasures{
     measure<&Summary::requests>("requests", "",
                                 "requests completed in the measured window, cache hits included"),
     measure<&Summary::reads>("reads", "", "of these, reads"),
@@ -330,7 +330,7 @@ void add_component(const Component& component, const Roles& roles, const Collect
 
 }  // namespace
 
-std::vector<MeasureInfo> summary_measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> summary_measures() { return infos_of(kSummaryMeasures); }
 
 Value summarize_link(const Simulation& simulation, const System::LinkView& link) {
   const double length = window_length(simulation);
@@ -363,7 +363,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
   const auto halves = all.batches.halves(all.latency.count());
   const bool finished = simulation.state() == Simulation::State::kFinished;
   return map_of(
-      kMeasures,
+      kSummaryMeasures,
       {.requests = all.latency.count(),
        .reads = collector.reads().latency.count(),
        .writes = collector.writes().latency.count(),

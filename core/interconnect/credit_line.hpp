@@ -7,10 +7,14 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "kernel/kernel.hpp"
+#include "base/units.hpp"
+#include "kernel/event_handler.hpp"
+#include "kernel/event_source.hpp"
 #include "protocol/lane.hpp"
 
 namespace cxloom {
+
+class Kernel;
 
 /// Who uses the credits of a link end, all lanes of it: `user.wake(lane, 0)` is called with a credit that it asked for.
 struct CreditUser {
@@ -27,13 +31,7 @@ class alignas(64) CreditLine {
  public:
   /// A credit arrives `delay` after it was given. There are so many `credits`, with the user, under way and held by those at
   /// the other end; none: credits of this class are not counted.
-  CreditLine(const CreditUser& user, Time delay, Lane lane, std::optional<std::uint32_t> credits)
-      : delay_(delay), user_(user), total_(credits.value_or(0)), lane_(lane), limited_(credits.has_value()) {
-    if (total_ == 0) return;
-    mask_ = std::bit_ceil(total_) - 1;
-    // Not touched before it is used.
-    coming_ = static_cast<Time*>(user.kernel.arena().memory().allocate(arena_bytes(total_), alignof(Time)));
-  }
+  CreditLine(const CreditUser& user, Time delay, Lane lane, std::optional<std::uint32_t> credits);
   /// What a line of so many credits takes of the arena.
   static constexpr std::uint64_t arena_bytes(std::uint32_t credits) {
     return std::bit_ceil(credits) * sizeof(Time);
@@ -78,11 +76,8 @@ class alignas(64) CreditLine {
     at(place) = arrival;
     if (arrival < wake_before_) wake_user(arrival);
   }
-  // Each time it is asked for alike, so that the order of the event says nothing of when that was.
-  void wake_user(Time at) {
-    wake_before_ = at;
-    user_.kernel.schedule_uncounted(at, user_.source, user_.user, lane_);
-  }
+  // The event of the credit that arrives then.
+  void wake_user(Time at);
 
   Time& at(std::uint32_t number) { return coming_[number & mask_]; }
   const Time& at(std::uint32_t number) const { return coming_[number & mask_]; }

@@ -5,6 +5,17 @@
 
 namespace cxloom {
 
+MessageTransmitter::MessageTransmitter(LinkPath& path, const VirtualChannels::Setup& setup)
+    : path_(path), kernel_(path.kernel()), channels_(path, *this, setup) {}
+
+bool MessageTransmitter::idle() const {
+  return !settling_ && state() == State::kUp && path_.wire().free_for(path_.direction()) <= kernel_.now();
+}
+
+void MessageTransmitter::queue(Message& message, std::uint16_t /*output*/) {
+  channels_.enqueue(message, kernel_.now());
+}
+
 Time MessageTransmitter::line_time() const {
   return RateMeter(path_.rate()).advance(path_.message_bytes(kLineBytes));
 }

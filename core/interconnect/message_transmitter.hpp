@@ -11,17 +11,14 @@ class alignas(64) MessageTransmitter final : public Transmitter,
                                              public EventHandler,
                                              private BypassSource {
  public:
-  MessageTransmitter(LinkPath& path, const VirtualChannels::Setup& setup)
-      : path_(path), kernel_(path.kernel()), channels_(path, *this, setup) {}
+  MessageTransmitter(LinkPath& path, const VirtualChannels::Setup& setup);
 
   std::string name() const override { return path_.name(); }
   void send(Message& message, Time ready) override;
   Time line_time() const override;
   VirtualChannels* channels() override { return &channels_; }
   void arrange() override;
-  bool idle() const override {
-    return !settling_ && state() == State::kUp && path_.wire().free_for(path_.direction()) <= kernel_.now();
-  }
+  bool idle() const override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
   void foresee(std::uint8_t kind, std::uint64_t payload) const override;
@@ -38,9 +35,7 @@ class alignas(64) MessageTransmitter final : public Transmitter,
   enum Wake : std::uint8_t { kReady, kWireFree };
 
   // Of the owner's messages.
-  void queue(Message& message, std::uint16_t /*output*/) override {
-    channels_.enqueue(message, kernel_.now());
-  }
+  void queue(Message& message, std::uint16_t output) override;
   void passed(const Message& /*message*/, std::uint16_t /*input*/, Time /*end*/) override {}
 
   void pass();

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "interconnect/interrupted_wait.hpp"
+#include "kernel/kernel.hpp"
 
 namespace cxloom {
 
@@ -80,6 +81,10 @@ void VirtualChannels::enqueue(Message& message, Time since, bool counted) {
     queue = std::make_unique<SendQueue>(*this, message.channel);
   queue->push(message);
 }
+
+void VirtualChannels::stamp(Message& message, bool counted) { stamp(message, kernel_.now(), counted); }
+
+void VirtualChannels::count_waiting() { path_.monitor().queue().change(kernel_.now(), +1); }
 
 void VirtualChannels::stamp(Message& message, Time since, bool counted) {
   message.since = since;

@@ -61,9 +61,9 @@ class alignas(64) VirtualChannels final : public EventHandler {
   bool bypass(Message& message, BypassSource& source);
   /// Starts the account of a message's wait for the wire. `counted`: it is among those that wait, as the monitor has it,
   /// already.
-  void stamp(Message& message, bool counted = false) { stamp(message, kernel_.now(), counted); }
+  void stamp(Message& message, bool counted = false);
   /// A message that is to leave by this port waits, though another blocks its way there.
-  void count_waiting() { path_.monitor().queue().change(kernel_.now(), +1); }
+  void count_waiting();
   /// Asks for the wire on behalf of a queue whose head is of the given lane.
   void ask(Feeder& feeder, Lane lane);
   void ask(Feeder& feeder, Channel which) { ask(feeder, lane_of(which)); }

@@ -10,8 +10,8 @@ from test_floors import include_graph
 
 ROOT = Path(__file__).parents[2]
 
-# Percent of the sources at most. When these were written it was 26, 11 and 28; once 51, 36 and 66.
-LIMITS = {"core/kernel/kernel.hpp": 27, "core/memory/media.hpp": 12, "core/base/schema.hpp": 30}
+# Percent of the sources at most. When these were written it was 24, 10 and 28; once 51, 36 and 66.
+LIMITS = {"core/kernel/kernel.hpp": 25, "core/memory/media.hpp": 12, "core/base/schema.hpp": 30}
 
 
 def share_that_reaches(graph: Mapping[str, Iterable[str]], header: str) -> float:

@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "core/support/probe.hpp"
+#include "kernel/kernel.hpp"
 
 namespace cxloom {
 namespace {

@@ -5,27 +5,25 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/intrusive_queue.hpp"
 #include "base/measure.hpp"
 #include "coherence/cache_agent_params.hpp"
+#include "coherence/cache_atomics.hpp"
+#include "coherence/cache_client.hpp"
 #include "coherence/cache_counts.hpp"
-#include "coherence/cache_levels.hpp"
+#include "coherence/cache_lines.hpp"
+#include "coherence/cache_snoops.hpp"
 #include "coherence/cache_transaction.hpp"
-#include "coherence/cxl_bias_protocol.hpp"
-#include "coherence/cxl_cache_protocol.hpp"
-#include "coherence/cxl_mem_protocol.hpp"
 #include "coherence/home_protocol.hpp"
-#include "coherence/line_table.hpp"
+#include "coherence/home_protocols.hpp"
 #include "coherence/prefetch_unit.hpp"
 #include "component/endpoint.hpp"
-#include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
-#include "protocol/address_map.hpp"
 #include "protocol/request.hpp"
-#include "tags/cache_array.hpp"
 #include "tags/cache_kinds.hpp"
 
 namespace cxloom {
@@ -35,21 +33,7 @@ class CacheAgent final : public Agent,
                          private HomeProtocol::Cache,
                          private PrefetchUnit::Cache {
  public:
-  /// Who makes the requests.
-  class Client {
-   public:
-    /// The request is done now, its account charged up to now.
-    virtual void answered(Request& request) = 0;
-    /// `bytes` of a dirty line have reached memory at `target`; 0: they were lost on the way.
-    virtual void written_back(NodeId target, std::uint16_t bytes) = 0;
-    /// `bytes` of a line that nobody waits for have come from memory at `target`; 0: they were lost on the way.
-    virtual void prefetched(NodeId target, std::uint16_t bytes) = 0;
-    /// All that this event has changed is changed: it may go on with what waited for it.
-    virtual void go_on() = 0;
-
-   protected:
-    ~Client() = default;
-  };
+  using Client = CacheClient;
 
   /// `process_time` is what requests take to come here: write-backs pass the same pipeline.
   CacheAgent(const CacheAgentParams& params, Time process_time, Endpoint& endpoint,
@@ -59,9 +43,9 @@ class CacheAgent final : public Agent,
   /// Takes a request of one line at most, charged up to its arrival.
   void access(Request& request);
   /// Write-backs and notices of evictions on their way.
-  std::uint64_t evictions() const { return evictions_; }
+  std::uint64_t evictions() const { return lines_.evictions(); }
   /// Those of victims: what snoops have written back needs no room of the requester's.
-  std::uint64_t victims() const { return evictions_ - snooped_out_; }
+  std::uint64_t victims() const { return lines_.victims(); }
   /// Null: it asks for nothing ahead of its use.
   const PrefetchUnit* prefetcher() const { return prefetch_.get(); }
   /// Lines that it has asked for ahead of their use, without an answer.
@@ -78,9 +62,9 @@ class CacheAgent final : public Agent,
   /// The state in its array, and what is under way.
   std::string line_state(LineAddress line) const override;
   bool acts_later() const override { return true; }
-  const CacheLevels& levels() const { return levels_; }
+  const CacheLevels& levels() const { return lines_.levels(); }
   /// What it holds a line as, in any level.
-  LineState held(LineAddress line) const { return levels_.find(line).state; }
+  LineState held(LineAddress line) const { return lines_.find(line).state; }
   /// Lines that snoops took away in the window while it held them.
   std::uint64_t lines_lost() const { return counts_.lines_lost; }
 
@@ -89,7 +73,6 @@ class CacheAgent final : public Agent,
   enum Wake : std::uint8_t { kAnswer, kSnoop, kOperated };
 
   using Transaction = CacheTransaction;
-  using Snoop = CacheSnoop;
 
   const EventHandler& owner() const override { return endpoint(); }
   Time now() const override;
@@ -105,82 +88,39 @@ class CacheAgent final : public Agent,
   void conclude(Transaction& transaction) override;
   void close(Transaction& transaction);
 
-  // Atomic operations: cache_atomics.cpp.
-  bool operates_at_home(const Request& request) const {
-    return request.kind == AccessKind::kAtomic && atomics_at_ != AtomicsAt::kCache;
-  }
-  void ask_home(Transaction& transaction, Request& request, LineState held);
-  void operate(Transaction& transaction, Request& request);
-  void operated(Transaction& transaction);
-  bool operates_on(LineAddress line) const;
-
   // Prefetches.
   bool concerns(LineAddress line) const override;
   void fetch(Request& request) override;
   bool goes_past(const Request& request, LineState state) const;
   bool is_missing(LineAddress line) const;
   void end_prefetch(Request& request);
-  void note_gone(LineAddress line) {
-    if (prefetch_) prefetch_->left(line);
-  }
 
   // Answers.
-  Transaction& transaction(std::uint32_t tag) override { return transactions_.at(tag); }
+  Transaction& transaction(std::uint32_t tag) override { return lines_.transaction(tag); }
   void data_came(Message& message) override;
   void granted(Message& message, LineState state) override;
   void completed(Message& message) override;
   void finish_read(Transaction& transaction, bool failed);
   void serve_waiting(Transaction& transaction, bool failed);
 
-  // Lines that leave.
-  void fill(LineAddress line, LineState state);
-  void evict_gone();
-  void evict(LineAddress line, LineState state);
-  void send_eviction(Transaction& transaction, Doing doing, LineState keeps, Time ready, Account* account);
-  Transaction& open(LineAddress line, const AddressMap::Place& place);
-  HomeProtocol& protocol_of(const AddressMap::Place& place);
-
   // Snoops.
-  void snooped(Message& message, SnoopFor purpose, HomeProtocol& protocol) override;
-  void look_up(Snoop& snoop);
-  void snoop_line(Snoop& snoop, LineAddress line);
-  void answer_snoop(Snoop& snoop, LineAddress line, Transaction* transaction);
-  void answer_snoop_first(Transaction& transaction) override;
-  void forwarded(LineAddress line);
-  void line_answered(Snoop& snoop, LineState was, LineState left, const Account* account);
-
-  Time occupy(Time from, Time length);
+  void snooped(Message& message, SnoopFor purpose, HomeProtocol& protocol) override {
+    snoops_.take(message, purpose, protocol);
+  }
+  void answer_snoop_first(Transaction& transaction) override { snoops_.answer_first(transaction); }
 
   Client& client_;
-  Time fill_time_;
-  Time clear_time_;
-  Time atomic_time_;
-  AtomicsAt atomics_at_;
-  Time pipeline_;  // from the making of a request until it leaves
   std::optional<std::uint32_t> mshrs_;
   bool write_allocate_;
-  bool notifies_;
-  bool coherent_ = false;  // some memory is
-  CacheLevels levels_;
+  CacheCounts counts_;
+  HomeProtocols protocols_;
+  CacheLines lines_;
+  CacheSnoops snoops_;
+  CacheAtomics atomics_;
   std::unique_ptr<PrefetchUnit> prefetch_;  // null: none
-  CxlMemProtocol cxl_mem_;
-  CxlBiasProtocol cxl_bias_;
-  CxlCacheProtocol cxl_cache_;
-  std::vector<CacheLevels::Gone> gone_;  // lines that have just left
-  Time busy_until_;                      // with fills and clearing
-  LineTable<Transaction> lines_;
-  Pool<Transaction> transactions_;
-  Pool<Snoop> snoops_;
-  std::uint64_t evictions_ = 0;
-  std::uint64_t snooped_out_ = 0;  // of these, write-backs that a snoop waits for
-  std::uint32_t misses_ = 0;       // transactions that requests began
-  std::uint32_t operations_ = 0;   // atomic operations under way
+  std::uint32_t misses_ = 0;                // transactions that requests began
   IntrusiveQueue<Request> outside_;
   WaitList registers_;
-
-  // Measuring.
-  bool window_open_ = false;
-  CacheCounts counts_;
 };
 
 }  // namespace cxloom

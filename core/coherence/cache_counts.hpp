@@ -16,6 +16,12 @@ struct CacheCounts {
   void report(bool coherent, MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
+  /// Counts one, if a window is open.
+  void count(std::uint64_t CacheCounts::* what) {
+    if (window_open) ++(this->*what);
+  }
+
+  bool window_open = false;
   std::vector<std::uint64_t> hits;  ///< by level
   std::uint64_t lookups = 0;
   std::uint64_t write_backs = 0;

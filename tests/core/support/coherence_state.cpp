@@ -49,8 +49,8 @@ std::string StateText::finish() {
 namespace cxloom {
 
 void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& text) {
-  for (std::uint32_t level = 0; level < cache.levels_.count(); ++level) {
-    const CacheArray& array = cache.levels_.array(level);
+  for (std::uint32_t level = 0; level < cache.levels().count(); ++level) {
+    const CacheArray& array = cache.levels().array(level);
     for (std::uint32_t set = 0; set < array.sets(); ++set) {
       array.newest_first(set, [&](Slot slot) {
         text.line(array.line(slot)) << "IEMS"[static_cast<std::size_t>(array.state(slot))];
@@ -59,7 +59,7 @@ void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& te
     }
   }
   for (const LineAddress line : text.lines()) {
-    const CacheAgent::Transaction* const transaction = cache.lines_.find(line);
+    const CacheTransaction* const transaction = cache.lines_.under_way(line);
     const bool has_data = transaction && transaction->data_in;
     if (cache.prefetch_ && cache.prefetch_->is_ahead(line)) text.line(line) << 'P';
     if (has_data || cache.held(line) != LineState::kInvalid)
@@ -71,7 +71,7 @@ void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& te
     for (const Request* request = transaction->waiting.first(); request; request = request->next)
       text << (request == transaction->prefetch ? 'P' : "RWA"[static_cast<std::size_t>(request->kind)])
            << request->id;
-    if (const CacheAgent::Snoop* const snoop = transaction->snoop) {
+    if (const CacheSnoop* const snoop = transaction->snoop) {
       text << '!' << std::uint64_t{snoop->lines_left} << static_cast<std::uint64_t>(snoop->left);
       text.message(*snoop->message);
     }
@@ -80,19 +80,19 @@ void AgentState::write(const CacheAgent& cache, NodeId node, test::StateText& te
     text << "rwa"[static_cast<std::size_t>(request->kind)] << request->id << '@';
     text.line(LineAddress::of(request->address));
   }
-  write_early(cache.cxl_cache_.order_, text);
-  write_early(cache.cxl_bias_.order_, text);
+  write_early(cache.protocols_.cxl_cache.order_, text);
+  write_early(cache.protocols_.cxl_bias.order_, text);
   text << '\n';
 }
 
 void AgentState::write_order(const CacheAgent& cache, const Message& message, test::StateText& text) {
   const Channel channel = message.channel;
   if (channel == Channel::kH2DReq || channel == Channel::kH2DRsp)
-    write_order(cache.cxl_cache_.order_, message, text);
-  const CacheAgent::Transaction* const transaction = cache.lines_.find(LineAddress::of(message.address));
+    write_order(cache.protocols_.cxl_cache.order_, message, text);
+  const CacheTransaction* const transaction = cache.lines_.under_way(LineAddress::of(message.address));
   const bool by_bias =
-      channel == Channel::kS2MNDR && transaction && transaction->protocol == &cache.cxl_bias_;
-  if (channel == Channel::kD2HReq || by_bias) write_order(cache.cxl_bias_.order_, message, text);
+      channel == Channel::kS2MNDR && transaction && transaction->protocol == &cache.protocols_.cxl_bias;
+  if (channel == Channel::kD2HReq || by_bias) write_order(cache.protocols_.cxl_bias.order_, message, text);
 }
 
 // How many answers there were before does not matter: the number is that among the answers that have not come.

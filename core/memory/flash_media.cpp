@@ -16,7 +16,7 @@ namespace cxloom {
 
 namespace {
 
-struct Measured {
+struct FlashMeasured {
   double queue_mean = 0;
   double queue_max = 0;
   double read_rate = 0;
@@ -37,33 +37,33 @@ struct Measured {
   std::uint64_t worn = 0;
 };
 
-constexpr std::array kMeasures{
-    measure<&Measured::queue_mean>(
+constexpr std::array kFlashMeasures{
+    measure<&FlashMeasured::queue_mean>(
         "media_queue_mean", "",
         "pages that accesses wait for: for a die or the write buffer, mean over time"),
-    measure<&Measured::queue_max>("media_queue_max", "", "the same, largest number"),
-    measure<&Measured::read_rate>("media_read_gb_per_s", "GB/s",
+    measure<&FlashMeasured::queue_max>("media_queue_max", "", "the same, largest number"),
+    measure<&FlashMeasured::read_rate>("media_read_gb_per_s", "GB/s",
                                   "bytes of the pages that the dies read / length of the window"),
-    measure<&Measured::write_rate>("media_write_gb_per_s", "GB/s",
+    measure<&FlashMeasured::write_rate>("media_write_gb_per_s", "GB/s",
                                    "bytes of the pages that the dies programmed / length of the window"),
-    measure<&Measured::read_amplification>("read_amplification", "",
+    measure<&FlashMeasured::read_amplification>("read_amplification", "",
                                            "bytes of the pages that the dies read / bytes of read accesses"),
-    measure<&Measured::write_amplification>(
+    measure<&FlashMeasured::write_amplification>(
         "write_amplification", "", "bytes of the pages that the dies programmed / bytes of write accesses"),
-    measure<&Measured::page_reads>("page_reads", "", "pages that the dies read, for whatever reason"),
-    measure<&Measured::page_programs>("page_programs", "", "pages that the dies programmed"),
-    measure<&Measured::pages_moved>("pages_moved", "", "those of them that garbage collection moved"),
-    measure<&Measured::block_erases>("block_erases", "", "blocks that the dies erased"),
-    measure<&Measured::dies_busy>("dies_busy_mean", "",
+    measure<&FlashMeasured::page_reads>("page_reads", "", "pages that the dies read, for whatever reason"),
+    measure<&FlashMeasured::page_programs>("page_programs", "", "pages that the dies programmed"),
+    measure<&FlashMeasured::pages_moved>("pages_moved", "", "those of them that garbage collection moved"),
+    measure<&FlashMeasured::block_erases>("block_erases", "", "blocks that the dies erased"),
+    measure<&FlashMeasured::dies_busy>("dies_busy_mean", "",
                                   "dies at work, mean over time; planes, if they work independently"),
-    measure<&Measured::buffer_mean>("write_buffer_mean", "", "pages in the write buffer, mean over time"),
-    measure<&Measured::buffer_max>("write_buffer_max", "", "the same, largest number"),
-    measure<&Measured::merged>("merged_writes", "", "writes merged with one in the write buffer"),
-    measure<&Measured::forwarded>("forwarded_reads", "", "reads answered from the write buffer"),
-    measure<&Measured::erases_max>("erases_max", "",
+    measure<&FlashMeasured::buffer_mean>("write_buffer_mean", "", "pages in the write buffer, mean over time"),
+    measure<&FlashMeasured::buffer_max>("write_buffer_max", "", "the same, largest number"),
+    measure<&FlashMeasured::merged>("merged_writes", "", "writes merged with one in the write buffer"),
+    measure<&FlashMeasured::forwarded>("forwarded_reads", "", "reads answered from the write buffer"),
+    measure<&FlashMeasured::erases_max>("erases_max", "",
                                    "erases of the block erased most, since the flash was new"),
-    measure<&Measured::erases_mean>("erases_mean", "", "the same, mean of all blocks"),
-    measure<&Measured::worn>("worn_blocks", "", "blocks erased as often as their endurance"),
+    measure<&FlashMeasured::erases_mean>("erases_mean", "", "the same, mean of all blocks"),
+    measure<&FlashMeasured::worn>("worn_blocks", "", "blocks erased as often as their endurance"),
 };
 
 }  // namespace
@@ -375,7 +375,7 @@ void FlashMedia::close_window(Time now) {
   occupied_.close(now);
 }
 
-std::vector<MeasureInfo> FlashMedia::measures() { return infos_of(kMeasures); }
+std::vector<MeasureInfo> FlashMedia::measures() { return infos_of(kFlashMeasures); }
 
 void FlashMedia::report(MeasureSink& sink) const {
   const auto ratio = [](double bytes, double by) { return by > 0.0 ? bytes / by : 0.0; };
@@ -395,7 +395,7 @@ void FlashMedia::report(MeasureSink& sink) const {
       all += static_cast<double>(block.erases);
     }
   }
-  report_all(kMeasures,
+  report_all(kFlashMeasures,
              {.queue_mean = works_.waiting.mean(),
               .queue_max = works_.waiting.maximum(),
               .read_rate = ratio(read, nanoseconds),

@@ -45,6 +45,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   bool wants_answers() const override { return true; }
   void answered(std::uint64_t number, const Request& request, Time now) override;
   std::optional<std::uint64_t> length() const override { return workload_->length(); }
+  std::optional<Value> pages_by_node() const override { return workload_->pages_by_node(); }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
   /// The outside has more for it, perhaps.

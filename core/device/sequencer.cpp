@@ -19,6 +19,7 @@ struct SequencerMeasured {
   std::optional<std::uint64_t> fences;
   std::optional<double> fence_wait;
   std::optional<Value> throttle;
+  std::optional<Value> pages;
 };
 
 constexpr std::array kSequencerMeasures{
@@ -39,6 +40,10 @@ constexpr std::array kSequencerMeasures{
         "throttle", "",
         "measures of its requests to each memory, by the memory's name. Absent without a throttle",
         parts_of<kThrottleMeasures>(true)),
+    measure<&SequencerMeasured::pages>("pages", "",
+                              "its pages in each memory at the end of the run, by the memory's name. Absent "
+                              "where its addresses are "
+                              "physical"),
 };
 
 std::uint16_t lines_of(const Access& access) {
@@ -442,6 +447,7 @@ void Sequencer::report_requests(MeasureSink& sink) const {
     measured.fence_wait = fences_ > 0 ? fence_wait_.ns() / static_cast<double>(fences_) : 0.0;
   }
   if (throttle_) measured.throttle = throttle_->report();
+  if (has_work()) measured.pages = work_.stream->pages_by_node();
   report_all(kSequencerMeasures, measured, sink);
   if (cores_) cores_->report(sink);
   if (cache_) cache_->report(sink);

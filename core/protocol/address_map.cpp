@@ -204,6 +204,7 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
     region.round_mask = region.slots.size() - 1;
     region.round_bits = static_cast<unsigned>(std::countr_zero(region.slots.size()));
   }
+  parts_.push_back({{Address{region.base}, region.size}, targets});
   regions_.push_back(std::move(region));
 }
 

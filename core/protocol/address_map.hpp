@@ -111,6 +111,13 @@ class AddressMap {
   };
   /// All addresses, in the order of the regions; those that follow the ones before them are one extent with them.
   std::vector<Extent> extents() const;
+  /// A region: its addresses, and the memories that share them, in the order of the interleave.
+  struct Part {
+    Extent extent;
+    std::vector<MemoryTargetInfo> memories;
+  };
+  /// All regions, in order.
+  const std::vector<Part>& parts() const { return parts_; }
   /// Memory that belongs to a device.
   struct Owned {
     Address at;  ///< an address that leads to it
@@ -161,6 +168,7 @@ class AddressMap {
   }
 
   std::vector<Region> regions_;
+  std::vector<Part> parts_;  // the same for people; apart, since every access looks at the others
   /// Bytes of a target's memory that are mapped so far.
   struct Used {
     NodeId target;

@@ -40,7 +40,7 @@ DividedRun::DividedRun(const Registry& registry, const Spec& spec, const TraceOp
       kernels_(make_kernels(*group_, partitions.count)),
       grid_(window),
       system_(by_node(kernels_, partitions), registry, spec),
-      work_maker_(registry, spec, system_.address_map(), open_trace),
+      work_maker_(registry, spec, system_, open_trace),
       livelock_watch_(system_, spec.run) {
   ensure(window > Time{} && (!partitions.lookahead || window <= *partitions.lookahead),
          "a window in which partitions act on each other");

@@ -49,6 +49,7 @@ Registry builtin_registry() {
   register_routing(registry.routing);
   register_arbitration(registry.arbitration);
   register_patterns(registry.patterns);
+  register_placements(registry.placements);
   register_topologies(registry.topologies);
   return registry;
 }

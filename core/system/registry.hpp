@@ -10,6 +10,7 @@
 #include "interconnect/routing_strategy.hpp"
 #include "memory/media_registry.hpp"
 #include "tags/cache_kinds.hpp"
+#include "workload/page_placement.hpp"
 #include "workload/pattern.hpp"
 
 namespace cxloom {
@@ -26,6 +27,7 @@ struct Registry {
   RoutingRegistry routing{"routing"};
   ArbitrationRegistry arbitration{"arbitration"};
   PatternRegistry patterns{"pattern"};
+  PlacementRegistry placements{"placement"};
   TopologyRegistry topologies{"topology"};
   std::vector<const void*> plugins;  ///< the libraries that it points into
 
@@ -54,6 +56,7 @@ struct Registry {
     visit("routing", "Routing among equally short ways", self.routing);
     visit("arbitration", "Arbitration among the inputs of a switch", self.arbitration);
     visit("patterns", "Access patterns of a workload", self.patterns);
+    visit("placements", "Placement of a workload's pages", self.placements);
     visit("topologies", "Topologies", self.topologies);
   }
 };

@@ -52,7 +52,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
       kernel_(std::make_unique<Kernel>()),
       events_(std::make_unique<EventPlayer>(*kernel_, spec_.events)),
       system_(*kernel_, registry, spec_),
-      work_maker_(registry, spec_, system_.address_map(), open_trace),
+      work_maker_(registry, spec_, system_, open_trace),
       livelock_watch_(system_, spec_.run) {
   events_->attach(system_);
   give_work();

@@ -1,6 +1,7 @@
 #include "system/spec.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/schema.hpp"
 #include "system/registry.hpp"
@@ -137,12 +138,20 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
           "Of a trace of Ramulator 2 with coordinates: how many channels, ranks, bank groups, banks, rows "
           "and columns of "
           "64 B there are, such as [1, 2, 8, 4, 65536, 128].");
-  schema
-      .choice("addresses", &WorkloadParams::addresses,
-              {{"as-is", Addresses::kAsIs}, {"first-touch", Addresses::kFirstTouch}})
+  schema.field("addresses", &WorkloadParams::addresses)
+      .category("placements")
       .doc(
-          "as-is: addresses are physical. first-touch: each 4 KiB page gets the next free frame of the "
-          "program's own memory when it is first touched.");
+          "as-is: addresses are physical. Otherwise they are the program's own, and where its pages go: each "
+          "gets a "
+          "frame of memory when it is first touched.");
+  schema.field("page", &WorkloadParams::page)
+      .min(Bytes{kLineBytes})
+      .where([](const Bytes& value) { return std::has_single_bit(value.count()); }, "a power of two")
+      .doc("Bytes of a page, of all programs whose pages are placed.")
+      .source("4 KiB: x86-64; its huge pages have 2 MiB and 1 GiB");
+  schema.effective(
+      "page", [](const WorkloadParams& work) { return work.places_pages(); },
+      "while addresses are as-is: pages are not placed");
   schema.field("phases", &WorkloadParams::phases)
       .default_text("")
       .doc("Patterns that follow each other, each for its own `requests`, over and over.");

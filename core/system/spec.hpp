@@ -59,7 +59,6 @@ struct OutputParams {
 };
 
 enum class Replay : std::uint8_t { kClosed, kTimestamps };
-enum class Addresses : std::uint8_t { kAsIs, kFirstTouch };
 
 /// What a workload says besides its pattern.
 struct WorkloadParams {
@@ -71,8 +70,12 @@ struct WorkloadParams {
   Replay replay = Replay::kClosed;
   std::optional<Time> tick;           ///< of whoever reads the trace, as are the levels
   std::vector<std::uint64_t> levels;  ///< of the DRAM that the trace's coordinates are of
-  Addresses addresses = Addresses::kAsIs;
+  Kinded addresses{"as-is", Value(Value::Map{})};
+  Bytes page{4096};
   std::vector<Value> phases;
+
+  /// Its pages are placed: its addresses are not those of memory.
+  bool places_pages() const { return addresses.kind != "as-is"; }
 
   static void describe(Schema<WorkloadParams>& schema);
 };

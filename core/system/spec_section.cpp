@@ -78,6 +78,7 @@ SpecSection links() {
 void check_workload(const std::string& device, const Value& written, const Registry& registry) {
   const Spec::Workload workload = read_workload(device, written, registry);
   ErrorList errors;
+  errors.attempt([&] { check_named(Schema<WorkloadParams>().info(), written, registry); });
   if (workload.params.pattern) {
     errors.attempt([&] { registry.patterns.at(*workload.params.pattern).check(workload.pattern); });
   }

@@ -1,8 +1,12 @@
 #include "system/work_maker.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "interconnect/route_table.hpp"
 #include "system/registry.hpp"
+#include "system/system.hpp"
 #include "workload/pattern.hpp"
 
 namespace cxloom {
@@ -12,40 +16,109 @@ namespace {
 constexpr std::uint64_t kToItsEnd = ~std::uint64_t{0};
 
 /// Pages that the patterns stay in, as far as that is known.
-std::optional<std::uint64_t> footprint_of(const std::vector<PhasedStream::Phase>& phases) {
+std::optional<PageRuns> footprint_of(const std::vector<PhasedStream::Phase>& phases, Bytes page) {
   std::vector<AddressRange> ranges;
   for (const PhasedStream::Phase& phase : phases) {
     const auto range = phase.stream->range();
     if (!range) return std::nullopt;
     ranges.push_back(*range);
   }
-  return pages_in(std::move(ranges));
+  return pages_in(std::move(ranges), page);
+}
+
+/// What a line of data takes from one device to another, unloaded, by the first of the ways that there are.
+Time time_between(const System& system, NodeId from, NodeId to) {
+  const Topology& topology = system.topology();
+  Time sum;
+  for (std::uint32_t at = from.index(), hops = 0; at != to.index() && hops < topology.size(); ++hops) {
+    const auto ports = system.routes().next_hops(at, to.index());
+    if (ports.empty()) return Time::max();
+    const auto all = topology.hops(at);
+    const auto hop = std::ranges::find(all, ports.front(), &Topology::Hop::port);
+    sum += hop->crossing.latency + hop->crossing.serialization;
+    at = hop->to;
+    if (at != to.index()) sum += topology.node(at).transit;
+  }
+  return sum;
 }
 
 }  // namespace
 
-WorkMaker::WorkMaker(const Registry& registry, const Spec& spec, const AddressMap& map,
+WorkMaker::WorkMaker(const Registry& registry, const Spec& spec, const System& system,
                      const TraceOpener& open_trace)
-    : registry_(registry), run_(spec.run), map_(map), open_trace_(open_trace), memory_(frames_of(map)) {
-  if (!map.empty()) divide_memory(spec);
+    : registry_(registry),
+      run_(spec.run),
+      system_(system),
+      map_(system.address_map()),
+      open_trace_(open_trace) {
+  divide_memory(spec);
+}
+
+std::vector<NumaNode> WorkMaker::nodes_of(const std::string& device) const {
+  const NodeId from = system_.component(device).id();
+  return numa_nodes(map_, device, page_, [&](NodeId memory) { return time_between(system_, from, memory); });
+}
+
+std::unique_ptr<PagePlacement> WorkMaker::make_placement(const Placed& placed) const {
+  PlacementContext context{placed.nodes, page_, registry_.placements};
+  return below("addresses",
+               [&] { return registry_.placements.make(placed.workload->params.addresses, context); });
 }
 
 void WorkMaker::divide_memory(const Spec& spec) {
-  std::vector<const Spec::Workload*> placed;
+  std::vector<Placed*> all;
   for (const Spec::Workload& workload : spec.workloads) {
-    if (workload.params.addresses == Addresses::kFirstTouch) placed.push_back(&workload);
+    if (!workload.params.places_pages()) continue;
+    below("workload." + workload.device, [&] {
+      if (all.empty()) page_ = workload.params.page;
+      if (workload.params.page != page_) {
+        throw InputError({"programs that share memory have pages of one size",
+                          to_text(workload.params.page),
+                          to_text(page_) + ", as 'workload." + all.front()->workload->device + "' has",
+                          {},
+                          InputError::Kind::kBetween},
+                         "page");
+      }
+      Placed& placed = placed_[workload.device];
+      placed = {&workload, nodes_of(workload.device), {}};
+      all.push_back(&placed);
+    });
   }
-  std::vector<std::optional<std::uint64_t>> pages(placed.size());
-  for (std::size_t i = 0; placed.size() > 1 && i < placed.size(); ++i) {
-    below("workload", [&] { below(placed[i]->device, [&] { pages[i] = pages_of(*placed[i]); }); });
+  // All nodes of any of them, by the address of their first frame.
+  std::vector<Frames> frames;
+  std::vector<PlacedProgram> programs;
+  std::vector<std::unique_ptr<PagePlacement>> placements;
+  for (Placed* const placed : all) {
+    PlacedProgram program;
+    for (const NumaNode& node : placed->nodes) {
+      const auto same = [&](const Frames& known) {
+        return !known.empty() && !node.frames.empty() && known.front().base == node.frames.front().base;
+      };
+      const auto known = std::ranges::find_if(frames, same);
+      program.nodes.push_back(static_cast<std::size_t>(known - frames.begin()));
+      if (known == frames.end()) frames.push_back(node.frames);
+    }
+    below("workload." + placed->workload->device, [&] {
+      placements.push_back(make_placement(*placed));
+      if (all.size() > 1) program.pages = pages_of(*placed->workload);
+    });
+    program.placement = placements.back().get();
+    programs.push_back(std::move(program));
   }
-  const std::vector<Frames> shares = divide(memory_, pages);
-  for (std::size_t i = 0; i < placed.size(); ++i) shares_[placed[i]->device] = shares[i];
+  std::vector<std::uint64_t> free;
+  for (const Frames& node : frames) free.push_back(count_of(node));
+  division_ = {std::accumulate(free.begin(), free.end(), std::uint64_t{0}), all.size()};
+  if (all.size() == 1) {
+    for (const NumaNode& node : all.front()->nodes) all.front()->frames.push_back(node.frames);
+    return;
+  }
+  auto cut = cut_frames(frames, programs, share_out(free, programs), page_);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i]->frames = std::move(cut[i]);
 }
 
 // Without a warm-up nobody makes more than its requests: the window opens at the first request of all. With one, whoever is
 // warm goes on until the others are, which may be for any time.
-std::optional<std::uint64_t> WorkMaker::pages_of(const Spec::Workload& workload) const {
+std::optional<PageRuns> WorkMaker::pages_of(const Spec::Workload& workload) const {
   const bool warms_up = run_.warmup > 0 || run_.warmup_time;
   Work work;
   work.requests = workload.params.requests;
@@ -53,13 +126,13 @@ std::optional<std::uint64_t> WorkMaker::pages_of(const Spec::Workload& workload)
     const TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
     if (!feed.again) return std::nullopt;
     TraceStream trace(feed.again());
-    return pages_touched(trace, warms_up ? kToItsEnd : work.requests.value_or(kToItsEnd));
+    return pages_touched(trace, warms_up ? kToItsEnd : work.requests.value_or(kToItsEnd), page_);
   }
-  const auto footprint = footprint_of(make_phases(workload));
+  auto footprint = footprint_of(make_phases(workload), page_);
   const auto stream = make_stream(workload, work);
   // Patterns are drawn from only if they may leave pages of their footprint out.
-  if (warms_up || !work.requests || *work.requests >= footprint.value_or(count_of(memory_))) return footprint;
-  return pages_touched(*stream, *work.requests);
+  if (warms_up || !work.requests || (footprint && *work.requests >= count_of(*footprint))) return footprint;
+  return pages_touched(*stream, *work.requests, page_);
 }
 
 // What is certain to be answered with an error is a mistake. Of a trace the addresses show only during the run.
@@ -76,31 +149,32 @@ void WorkMaker::check_owners(const AddressRange& range, const std::string& devic
       other->at == range.base ? "base" : "footprint");
 }
 
-void WorkMaker::check_pages(const std::string& device) const {
-  for (const AddressMap::Extent& extent : map_.extents()) {
-    const auto other = map_.foreign(extent.base, extent.bytes, device);
-    if (!other) continue;
-    throw InputError({"pages are placed in all of the memory, and some of it belongs to another device",
-                      "logical device " + std::to_string(other->ld) + " of '" + other->memory +
-                          "', which belongs to '" + other->owner + "'",
-                      "addresses: as-is, or logical devices without a host",
-                      {}},
-                     "addresses");
+// Pages of a footprint that have no place in all of the memory have none in a share of it.
+void WorkMaker::check_pages(const Placed& placed, const AddressRange& range) const {
+  const PageRuns pages = pages_in({range}, page_);
+  PlacedProgram program;
+  std::vector<std::uint64_t> free;
+  for (const NumaNode& node : placed.nodes) {
+    program.nodes.push_back(free.size());
+    free.push_back(count_of(node.frames));
   }
+  const auto placement = make_placement(placed);
+  program.placement = placement.get();
+  program.pages = pages;
+  const std::vector<std::uint64_t> taken = share_out(free, {&program, 1}).front();
+  const std::uint64_t fit = std::accumulate(taken.begin(), taken.end(), std::uint64_t{0});
+  if (fit == count_of(pages)) return;
+  throw InputError({"the footprint is larger than the memory that its pages may be in",
+                    to_text(Bytes{range.bytes}),
+                    "at most " + to_text(Bytes{fit * page_.count()}) + " in whole pages of " + to_text(page_),
+                    {},
+                    InputError::Kind::kBetween},
+                   "footprint");
 }
 
 void WorkMaker::check_range(const AddressRange& range, const Spec::Workload& of) const {
-  if (of.params.addresses ==
-      Addresses::kFirstTouch) {  // the addresses are the program's own; the memory for them is not
-    if (pages_in({range}) <= count_of(memory_)) return;
-    throw InputError({"the footprint is larger than the memory",
-                      to_text(Bytes{range.bytes}),
-                      "at most " + to_text(Bytes{count_of(memory_) * kPageBytes}) + " in whole pages of " +
-                          to_text(Bytes{kPageBytes}),
-                      {},
-                      InputError::Kind::kBetween},
-                     "footprint");
-  }
+  // The addresses are the program's own; the memory for them is not.
+  if (of.params.places_pages()) return check_pages(placed_.at(of.device), range);
   const std::uint64_t start = range.base.value() - map_.base().value();
   const std::uint64_t mapped = map_.contiguous_bytes();
   if (range.base >= map_.base() && start <= mapped && range.bytes <= mapped - start) {
@@ -167,11 +241,13 @@ Work WorkMaker::make(const Spec::Workload& workload) const {
   work.stream = make_stream(workload, work);
   // Without a warm-up the window opens with the first access of all.
   if (run_.warmup == 0 && !run_.warmup_time) work.in_all = work.requests;
-  if (workload.params.addresses == Addresses::kFirstTouch) {
-    check_pages(workload.device);
-    work.stream = std::make_unique<FirstTouchStream>(std::move(work.stream), shares_.at(workload.device),
-                                                     Division{count_of(memory_), shares_.size()},
-                                                     work.name + ".addresses");
+  if (workload.params.places_pages()) {
+    const Placed& placed = placed_.at(workload.device);
+    std::vector<std::string> names;
+    for (const NumaNode& node : placed.nodes) names.push_back(node.name());
+    work.stream = std::make_unique<PlacedStream>(std::move(work.stream), make_placement(placed),
+                                                 ProgramMemory(placed.frames, page_), std::move(names), page_,
+                                                 division_, work.name + ".addresses");
   }
   return work;
 }

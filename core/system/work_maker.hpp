@@ -11,8 +11,9 @@
 
 #include "protocol/address_map.hpp"
 #include "system/spec.hpp"
-#include "workload/first_touch.hpp"
+#include "workload/page_shares.hpp"
 #include "workload/phases.hpp"
+#include "workload/placed_stream.hpp"
 #include "workload/trace_stream.hpp"
 #include "workload/work.hpp"
 
@@ -29,33 +30,46 @@ struct TraceFeed {
 /// Opens the trace of a workload, by the name of its device.
 using TraceOpener = std::function<TraceFeed(const std::string& device)>;
 
+class System;
+
 class WorkMaker {
  public:
   /// Makes the work of the requesters of the system that `spec` describes; it all outlives this. Where several place their
-  /// pages by first touch, their accesses are looked at once to see how much memory each needs.
-  WorkMaker(const Registry& registry, const Spec& spec, const AddressMap& map, const TraceOpener& open_trace);
+  /// pages, their accesses are looked at once to see how much memory each needs.
+  WorkMaker(const Registry& registry, const Spec& spec, const System& system, const TraceOpener& open_trace);
 
   /// Throws InputError with the path below the workload's device.
   Work make(const Spec::Workload& workload) const;
 
  private:
+  /// A workload whose pages are placed.
+  struct Placed {
+    const Spec::Workload* workload;
+    std::vector<NumaNode> nodes;
+    std::vector<Frames> frames;  ///< of each node, its own
+  };
+
   void divide_memory(const Spec& spec);
-  /// How many different pages it touches at most, as far as that is known.
-  std::optional<std::uint64_t> pages_of(const Spec::Workload& workload) const;
+  std::unique_ptr<PagePlacement> make_placement(const Placed& placed) const;
+  std::vector<NumaNode> nodes_of(const std::string& device) const;
+  /// The pages that it touches at most, as far as they are known.
+  std::optional<PageRuns> pages_of(const Spec::Workload& workload) const;
+  void check_pages(const Placed& placed, const AddressRange& range) const;
   std::unique_ptr<AccessStream> make_stream(const Spec::Workload& workload, Work& work) const;
   std::vector<PhasedStream::Phase> make_phases(const Spec::Workload& workload) const;
   std::unique_ptr<AccessStream> make_pattern(const std::string& name, const Spec::Workload& workload,
                                              const Spec::Workload& of) const;
   void check_range(const AddressRange& range, const Spec::Workload& of) const;
   void check_owners(const AddressRange& range, const std::string& device) const;
-  void check_pages(const std::string& device) const;
 
   const Registry& registry_;
   const RunParams& run_;
+  const System& system_;
   const AddressMap& map_;
   TraceOpener open_trace_;
-  Frames memory_;
-  std::map<std::string, Frames> shares_;  // of it, by the devices whose pages are placed by first touch
+  Bytes page_;
+  std::map<std::string, Placed> placed_;  // by device
+  Division division_;
 };
 
 }  // namespace cxloom

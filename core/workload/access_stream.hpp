@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/units.hpp"
+#include "base/value.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {
@@ -60,6 +61,8 @@ class AccessStream {
   virtual void answered(std::uint64_t /*number*/, const Request& /*request*/, Time /*now*/) {}
   /// The addresses that it stays in, where that is known beforehand.
   virtual std::optional<AddressRange> range() const { return std::nullopt; }
+  /// How many of its pages are in each memory, by the memory's name; nothing where no pages are placed.
+  virtual std::optional<Value> pages_by_node() const { return std::nullopt; }
   /// How many accesses there are in all, where that is known beforehand.
   virtual std::optional<std::uint64_t> length() const { return std::nullopt; }
 };

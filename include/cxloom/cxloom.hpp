@@ -36,4 +36,5 @@
 #include "tags/prefetcher.hpp"                // Prefetcher
 #include "tags/prefetcher_schema.hpp"         // what every prefetcher has
 #include "tags/victim_policy.hpp"             // VictimPolicy
+#include "workload/page_placement.hpp"        // PagePlacement
 #include "workload/pattern.hpp"               // Pattern

@@ -94,12 +94,6 @@ CASES: list[tuple[str, str, int, list[str]]] = [
         20,
         ["workload.one.footprint", "belongs to another device", "logical device 1", "'two'", "0x40000000"],
     ),
-    (
-        "requests: 50, footprint: 1GiB",
-        "requests: 50, footprint: 1GiB, addresses: first-touch",
-        20,
-        ["workload.one.addresses", "placed in all of the memory", "logical device 1 of 'mem'", "as-is"],
-    ),
 ]
 
 

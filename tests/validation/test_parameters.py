@@ -7,11 +7,20 @@ from validation.coherence_rows import coherence_rows
 from validation.event_rows import event_rows
 from validation.io_rows import io_rows
 from validation.parameter_table import all_rows
+from validation.placement_rows import placement_rows
 from validation.prefetch_rows import prefetch_rows
 from validation.trace_rows import trace_rows
 from validation.turns import Turn, declared
 
-TABLE = [*all_rows(), *io_rows(), *event_rows(), *trace_rows(), *coherence_rows(), *prefetch_rows()]
+TABLE = [
+    *all_rows(),
+    *io_rows(),
+    *event_rows(),
+    *trace_rows(),
+    *coherence_rows(),
+    *prefetch_rows(),
+    *placement_rows(),
+]
 
 
 def test_every_declared_parameter_has_a_row() -> None:

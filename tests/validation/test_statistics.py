@@ -182,7 +182,18 @@ def own_memory() -> Spec:
     return spec
 
 
+def placed() -> Spec:
+    """Pages that go round two memories."""
+    spec = host_bus_memories(memories=2)
+    spec["address_map"] = [{"to": ["mem0"]}, {"to": ["mem1"]}]
+    spec["workload"]["host"] |= {"requests": 500, "size": "64B", "footprint": "1MiB"}
+    spec["workload"]["host"]["addresses"] = {"kind": "interleave", "weights": [2, 1]}
+    spec["run"] |= {"warmup": 0, "seed": 1}
+    return {**spec, "outputs": {"requests": True}}
+
+
 EXAMPLES = [
+    placed(),
     own_memory(),
     mixed(),
     split(),

@@ -201,6 +201,16 @@ def fences(look: Look, value: int, name: str) -> None:
     look.within(value, 0, len(ids) / every + look.device(name).get("queue", 64))
 
 
+@law("per_requester.*.pages.*")
+def pages(look: Look, value: int, name: str, node: str) -> None:
+    """Frames are apart: those that a whole run's rows are in are all of its pages. A memory is a node here."""
+    own = look.of("requester", name)
+    frames = np.unique(look.rows["address"][own & look.of("target", node)] // 4096)
+    if look.whole and (look.rows["size"][own] <= LINE).all():
+        look.equal(value, len(frames))
+    look.within(value, len(frames))
+
+
 @law("per_requester.*.fence_wait_ns")
 def fence_wait(look: Look, value: float, name: str) -> None:
     """With a fence after each access nothing else holds the next one up: its wait is the latency before it."""

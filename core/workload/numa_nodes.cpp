@@ -1,0 +1,100 @@
+#include "workload/numa_nodes.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.hpp"
+
+namespace cxloom {
+
+namespace {
+
+bool same_memories(const std::vector<MemoryTargetInfo>& a, const std::vector<MemoryTargetInfo>& b) {
+  return std::ranges::equal(
+      a, b, [](const auto& one, const auto& other) { return one.id == other.id && one.ld == other.ld; });
+}
+
+bool foreign_to(const std::string& device, const std::vector<MemoryTargetInfo>& memories) {
+  return std::ranges::any_of(memories, [&](const auto& each) { return each.owner && *each.owner != device; });
+}
+
+/// Addresses that follow those before them are one extent with them, so that a frame may lie across both.
+void add_extent(std::vector<AddressMap::Extent>& extents, const AddressMap::Extent& next) {
+  if (!extents.empty() && extents.back().base.value() + extents.back().bytes == next.base.value()) {
+    extents.back().bytes += next.bytes;
+  } else {
+    extents.push_back(next);
+  }
+}
+
+}  // namespace
+
+std::uint64_t count_of(const Frames& frames) {
+  return std::accumulate(frames.begin(), frames.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const FrameRun& run) { return sum + run.count; });
+}
+
+std::string NumaNode::name() const {
+  constexpr std::size_t kMostNames = 4;
+  if (memories.size() > kMostNames) return memories.front() + "+...+" + memories.back();
+  std::string text;
+  for (const std::string& memory : memories) text += (text.empty() ? "" : "+") + memory;
+  return text;
+}
+
+std::vector<NumaNode> numa_nodes(const AddressMap& map, const std::string& device, Bytes page,
+                                 const Distance& distance) {
+  struct Found {
+    const std::vector<MemoryTargetInfo>* memories;
+    std::vector<AddressMap::Extent> extents;
+  };
+  std::vector<Found> found;
+  for (const AddressMap::Part& part : map.parts()) {
+    if (foreign_to(device, part.memories)) continue;
+    const auto known = std::ranges::find_if(
+        found, [&](const Found& each) { return same_memories(*each.memories, part.memories); });
+    Found& node = known != found.end() ? *known : found.emplace_back(Found{&part.memories, {}});
+    add_extent(node.extents, part.extent);
+  }
+  std::vector<NumaNode> nodes;
+  for (const Found& each : found) {
+    NumaNode& node = nodes.emplace_back();
+    for (const MemoryTargetInfo& memory : *each.memories) {
+      node.memories.push_back(memory.name);
+      node.distance = std::max(node.distance, distance(memory.id));
+    }
+    for (const AddressMap::Extent& extent : each.extents) {
+      if (extent.bytes >= page.count()) node.frames.push_back({extent.base, extent.bytes / page.count()});
+    }
+  }
+  return nodes;
+}
+
+std::vector<std::size_t> nearest_first(std::span<const NumaNode> nodes) {
+  std::vector<std::size_t> order(nodes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t node) { return nodes[node].distance; });
+  return order;
+}
+
+std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  for (const NumaNode& node : nodes) known.insert(known.end(), node.memories.begin(), node.memories.end());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::ranges::find(known, names[i]) != known.end()) continue;
+    throw InputError({"no node of this device has such a memory", "'" + names[i] + "'",
+                      known.empty() ? "none: it has no memory in the address map" : list_names(known),
+                      nearest_name(names[i], known)},
+                     "nodes[" + std::to_string(i) + "]");
+  }
+  std::vector<std::size_t> places;
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    const auto named = [&](const std::string& memory) {
+      return std::ranges::find(names, memory) != names.end();
+    };
+    if (names.empty() || std::ranges::any_of(nodes[node].memories, named)) places.push_back(node);
+  }
+  return places;
+}
+
+}  // namespace cxloom

@@ -1,0 +1,48 @@
+// NUMA nodes: memory as an operating system sees it, in frames of pages. A node is what one memory holds of the address map,
+// or what memories that are interleaved hold together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "protocol/address_map.hpp"
+
+namespace cxloom {
+
+/// Frames of memory that follow each other.
+struct FrameRun {
+  Address base;
+  std::uint64_t count = 0;
+};
+using Frames = std::vector<FrameRun>;
+
+std::uint64_t count_of(const Frames& frames);
+
+struct NumaNode {
+  std::vector<std::string> memories;  ///< more than one: they are interleaved
+  Frames frames;                      ///< whole ones, in the order of the regions
+  Time distance;  ///< from the device whose node it is one of, to the farthest of its memories
+
+  /// "local", "mem0+mem1"; of many: "mem0+...+mem63".
+  std::string name() const;
+};
+
+/// How far a memory is from a device: the time of a line on its way, unloaded.
+using Distance = std::function<Time(NodeId memory)>;
+
+/// The nodes of a device, in the order of the address map: regions with the same memories are one. Memory that belongs to
+/// another device is in none.
+std::vector<NumaNode> numa_nodes(const AddressMap& map, const std::string& device, Bytes page,
+                                 const Distance& distance);
+
+/// The nodes' places, nearest first; of those that are as near, the first.
+std::vector<std::size_t> nearest_first(std::span<const NumaNode> nodes);
+
+/// The places of the nodes that have these memories, in the order of the nodes; all, if none is named. Throws InputError for
+/// a name that is none.
+std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std::vector<std::string>& names);
+
+}  // namespace cxloom

@@ -29,6 +29,8 @@ PRESETS = (
     "esf/validation",
     "cxl/pins-x16-64",
     "memory/local-remote-cxl",
+    "dmsim/asic",
+    "dmsim/switch",
     "expander/asic-ddr5",
     "expander/fpga-ddr4",
 )

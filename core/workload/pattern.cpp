@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/schema.hpp"
+#include "workload/pattern_cycle.hpp"
 
 namespace cxloom {
 
@@ -234,6 +235,7 @@ void register_patterns(PatternRegistry& registry) {
   registry.add<HotCold>("hot-cold");
   registry.add<Zipf>("zipf");
   registry.add<PointerChase>("pointer-chase");
+  registry.add<Cycle>("cycle");
 }
 
 }  // namespace cxloom

@@ -246,7 +246,7 @@ def pattern_rows() -> Iterator[Turn]:
         yield Turn(f"{name}.footprint", base, f"{at}.footprint", ("16KiB", "1MiB"), RISES, highest)
         yield Turn(f"{name}.base", base, f"{at}.base", ("0x0", "0x400000"), RISES, lowest)
         yield Turn(f"{name}.size", base, f"{at}.size", ("64B", "256B"), RISES, bandwidth)
-        if kind != "pointer-chase":  # one at a time as it is
+        if kind not in ("pointer-chase", "cycle"):  # one at a time as it is
             yield Turn(f"{name}.fence_every", base, f"{at}.fence_every", (4, 16), RISES, bandwidth)
     strided = direct(work={"pattern": "strided"})
     step = lambda outcome: addresses(outcome)[1] - addresses(outcome)[0]  # noqa: E731

@@ -49,6 +49,29 @@ TEST(Pattern, SequentialGoesRoundTheFootprint) {
   EXPECT_EQ(offset[3].address.value(), 0x1000U);  // three whole blocks fit into 100 B
 }
 
+// Two pages and a half: a lap goes through all 160 blocks once, laps are alike, the first three steps are in three pages and begin
+// them, and after block 0 of a page come 32, 16, 48.
+TEST(Pattern, ACycleGoesThroughAllBlocksInOneOrder) {
+  const auto all = blocks("cycle", {{"footprint", "10KiB"}}, 320);
+  const std::vector<std::uint64_t> lap(all.begin(), all.begin() + 160);
+  EXPECT_EQ(std::set<std::uint64_t>(lap.begin(), lap.end()).size(), 160U);
+  EXPECT_TRUE(std::equal(lap.begin(), lap.end(), all.begin() + 160));
+  EXPECT_EQ(std::set<std::uint64_t>(all.begin(), all.begin() + 3), (std::set<std::uint64_t>{0, 64, 128}));
+  std::vector<std::uint64_t> first;
+  std::ranges::copy_if(lap, std::back_inserter(first), [](std::uint64_t block) { return block < 64; });
+  EXPECT_EQ(std::vector<std::uint64_t>(first.begin(), first.begin() + 5),
+            (std::vector<std::uint64_t>{0, 32, 16, 48, 8}));
+  EXPECT_EQ(blocks("cycle", {{"footprint", "512B"}}, 8),
+            (std::vector<std::uint64_t>{0, 4, 2, 6, 1, 5, 3, 7}));
+  for (const Access& access : take(*make("cycle", {}), 10)) EXPECT_EQ(access.dependence, 1U);
+  EXPECT_NE(blocks("cycle", {{"footprint", "1MiB"}}, 256), [] {
+    std::vector<std::uint64_t> starts(256);
+    for (std::size_t page = 0; page < 256; ++page) starts[page] = 64 * page;
+    return starts;
+  }());
+  EXPECT_THROW(make("cycle", {{"size", "96B"}}), InputError);
+}
+
 TEST(Pattern, StridedVisitsEveryBlockOnceARound) {
   EXPECT_EQ(blocks("strided", {{"footprint", "512B"}, {"stride", "192B"}}, 9),
             (std::vector<std::uint64_t>{0, 3, 6, 1, 4, 7, 2, 5, 0}));

@@ -224,6 +224,31 @@ Value media_of(const System& system) {
   return memories;
 }
 
+// What an operating system would call nodes: memories that share regions, with all that the address map has of them.
+Value nodes_of(const AddressMap& map) {
+  Value::List nodes;
+  std::vector<const AddressMap::Part*> firsts;
+  for (const AddressMap::Part& part : map.parts()) {
+    const auto same = [&](const AddressMap::Part* other) {
+      return std::ranges::equal(part.memories, other->memories,
+                                [](const auto& a, const auto& b) { return a.id == b.id && a.ld == b.ld; });
+    };
+    if (std::ranges::any_of(firsts, same)) continue;
+    firsts.push_back(&part);
+    std::uint64_t bytes = 0;
+    for (const AddressMap::Part& each : map.parts()) bytes += same(&each) ? each.extent.bytes : 0;
+    Value::List memories;
+    Value owner;
+    for (const MemoryTargetInfo& memory : part.memories) {
+      memories.emplace_back(memory.name);
+      if (memory.owner) owner = *memory.owner;
+    }
+    nodes.emplace_back(
+        Value::Map{{"memories", std::move(memories)}, {"bytes", number(bytes)}, {"owner", std::move(owner)}});
+  }
+  return nodes;
+}
+
 // In the order of their numbers, from 0.
 Value pbr_ids_of(const System& system) {
   Value::List ports;
@@ -250,13 +275,19 @@ Value describe_system(const Registry& registry, const Spec& spec, const TraceOpe
     for (const std::string& note : simulation.notes()) notes.emplace_back(note);
     if (unlimited.any()) notes.emplace_back(unlimited.note());
     routes = routes_of(system);
-    described =
-        Value::Map{{"devices", devices_of(system, spec)}, {"unmapped", unmapped_of(system, spec)},
-                   {"links", links_of(system)},           {"routes", {}},
-                   {"deadlock", deadlock_of(system)},     {"partitions", division_of(system)},
-                   {"pbr_ids", pbr_ids_of(system)},       {"addresses", system.address_map().described()},
-                   {"media", media_of(system)},           {"unlimited", unlimited.to_value()},
-                   {"notes", std::move(notes)},           {"memory_bytes", number(system.memory_need())}};
+    described = Value::Map{{"devices", devices_of(system, spec)},
+                           {"unmapped", unmapped_of(system, spec)},
+                           {"links", links_of(system)},
+                           {"routes", {}},
+                           {"deadlock", deadlock_of(system)},
+                           {"partitions", division_of(system)},
+                           {"pbr_ids", pbr_ids_of(system)},
+                           {"addresses", system.address_map().described()},
+                           {"nodes", nodes_of(system.address_map())},
+                           {"media", media_of(system)},
+                           {"unlimited", unlimited.to_value()},
+                           {"notes", std::move(notes)},
+                           {"memory_bytes", number(system.memory_need())}};
   }
   // Each read takes a system of its own, and there is never more than one at a time.
   described.set("routes", timed(registry, spec, std::move(routes)));

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cxloom import measure
     from cxloom._core import __version__
     from cxloom.errors import CxloomError, InputError, SimulationError
     from cxloom.results import Latency, Measures, Result
@@ -51,12 +52,15 @@ __all__ = [
     "library_dir",
     "load",
     "load_plugin",
+    "measure",
     "run",
     "sweep",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "measure":
+        return import_module("cxloom.measure")
     for home, names in _HOMES.items():
         if name in names:
             globals()[name] = value = getattr(import_module(f"cxloom.{home}"), name)

@@ -1,0 +1,200 @@
+"""``cxloom measure``: a system measured as MLC, LMbench and STREAM measure machines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cxloom.cli.arguments import whole_number
+from cxloom.cli.progress import SweepBar
+from cxloom.cli.run import Plugins, Sets, Spec
+from cxloom.errors import InputError
+from cxloom.measure import PATTERNS, TOOLS, chosen, one_of
+from cxloom.spec.plugins import load_plugin
+from cxloom.spec.resolve import Override
+
+if TYPE_CHECKING:
+    from cxloom.measure.bench import Bench
+    from cxloom.measure.measurement import Measurement
+
+TAKES = {
+    "latency": ("--from",),
+    "matrix": (),
+    "sizes": ("--from", "--largest"),
+    "loaded": ("--from", "--reads", "--pattern"),
+    "bandwidth": ("--pattern",),
+    "stream": ("--stores",),
+}
+"""The options of each tool, besides those of all."""
+
+
+def measure(
+    spec: Spec,
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help=f"One of {', '.join(TOOLS)}.")],
+    requester: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="NAME", help="Who reads, or whose probe it is; by default the first requester."
+        ),
+    ] = None,
+    memories: Annotated[
+        list[str],
+        typer.Option(
+            "--memory", metavar="NAME", help="The memory to go to; by default all. May be repeated."
+        ),
+    ] = [],  # noqa: B006 - typer wants a list, and copies it
+    reads: Annotated[
+        str | None, typer.Option("--reads", metavar="P", help="Of loaded: share of reads of the load: 67%.")
+    ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option("--pattern", metavar="KIND", help="Of loaded and bandwidth: random or sequential."),
+    ] = None,
+    stores: Annotated[
+        str | None, typer.Option("--stores", metavar="KIND", help="Of stream: allocate or streaming.")
+    ] = None,
+    largest: Annotated[
+        str | None, typer.Option("--largest", metavar="SIZE", help="Of sizes: the largest, such as 64MiB.")
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            parser=whole_number(1),
+            metavar="N",
+            help="Points at a time; by default one a processor.",
+        ),
+    ] = None,
+    out: Annotated[
+        list[str],
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write the picture (.svg, .png, .pdf) or the rows (.json, .csv). May be repeated.",
+        ),
+    ] = [],  # noqa: B006
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rows as one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")] = False,
+    sets: Sets = [],  # noqa: B006
+    plugins: Plugins = [],  # noqa: B006
+) -> None:
+    """Measure SPEC as MLC, LMbench and STREAM do.
+
+    latency: idle, to each memory. matrix: from each requester to each memory. sizes: over the size of what is read,
+    through the caches. loaded: of a probe, over the bandwidth of all. bandwidth: the peak, by the mix of reads and
+    writes. stream: the four kernels of STREAM. The workload and the events of SPEC are left out.
+
+    Exit code 0: measured. 1: a point could not finish. 2: the input is wrong; nothing was written.
+    """
+    from cxloom.measure.bench import Bench
+    from cxloom.measure.measurement import form_of
+
+    one_of(tool, TOOLS, "TOOL")
+    given = {
+        "--from": requester,
+        "--reads": reads,
+        "--pattern": pattern,
+        "--stores": stores,
+        "--largest": largest,
+    }
+    for option, value in given.items():
+        if value is not None and option not in TAKES[tool]:
+            raise InputError(f"{option} has no effect on {tool}", allowed=", ".join(TAKES[tool]), path=option)
+    for file in out:
+        form_of(Path(file))
+    for plugin in plugins:
+        load_plugin(plugin)
+    with SweepBar(quiet, tool) as bar:
+        bench = Bench(
+            spec,
+            memories=memories,
+            jobs=jobs,
+            watch=bar.update,
+            overrides=[Override.parse(text) for text in sets],
+        )
+        measured = _TOOLS[tool](bench, given)
+    for file in out:
+        measured.save(file)
+    if as_json:
+        print(json.dumps(measured.to_json(), indent=2, allow_nan=False))
+    elif not quiet:
+        _show(measured, out)
+
+
+def _show(measured: Measurement, out: list[str]) -> None:
+    from rich.text import Text
+
+    from cxloom.report.console import output
+
+    console = output()
+    console.print(Text.assemble((measured.title, "bold"), f", {measured.system}\n"))
+    console.print(measured.table())
+    if measured.note:
+        console.print(Text(f"\nnote: {measured.note}", style="dim"))
+    if out:
+        print(f"\nWritten: {', '.join(out)}")
+
+
+def _share(text: str | None) -> float:
+    if text is None:
+        return 1.0
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise InputError("not a share of reads", found=f"'{text}'", allowed="0% to 100%", path="--reads")
+    return value
+
+
+def _latency(bench: Bench, given: dict[str, Any]) -> Measurement:
+    from cxloom.measure import idle
+
+    return idle.latency(bench, chosen(bench, given["--from"]))
+
+
+def _matrix(bench: Bench, _given: dict[str, Any]) -> Measurement:
+    from cxloom.measure import idle
+
+    return idle.matrix(bench)
+
+
+def _sizes(bench: Bench, given: dict[str, Any]) -> Measurement:
+    from cxloom.measure import over_sizes
+    from cxloom.measure.bench import byte_count
+
+    largest = None if given["--largest"] is None else byte_count(given["--largest"])
+    return over_sizes.sizes(bench, chosen(bench, given["--from"]), largest)
+
+
+def _loaded(bench: Bench, given: dict[str, Any]) -> Measurement:
+    from cxloom.measure import loaded_latency
+
+    pattern = one_of(given["--pattern"] or "random", PATTERNS, "--pattern")
+    return loaded_latency.loaded(bench, chosen(bench, given["--from"]), _share(given["--reads"]), pattern)
+
+
+def _bandwidth(bench: Bench, given: dict[str, Any]) -> Measurement:
+    from cxloom.measure import peak
+
+    return peak.bandwidth(bench, one_of(given["--pattern"] or "sequential", PATTERNS, "--pattern"))
+
+
+def _stream(bench: Bench, given: dict[str, Any]) -> Measurement:
+    from cxloom.measure import peak
+
+    return peak.stream(bench, one_of(given["--stores"] or "allocate", peak.STORES, "--stores"))
+
+
+_TOOLS: dict[str, Callable[[Bench, dict[str, Any]], Measurement]] = {
+    "latency": _latency,
+    "matrix": _matrix,
+    "sizes": _sizes,
+    "loaded": _loaded,
+    "bandwidth": _bandwidth,
+    "stream": _stream,
+}

@@ -1,0 +1,187 @@
+"""Measures a system as the tools do that people measure machines with: MLC, LMbench and STREAM.
+
+::
+
+    import cxloom as cx
+
+    print(cx.measure.latency("dmsim/asic"))
+    curve = cx.measure.loaded("dmsim/asic", memories=["cxl"])
+    curve.rows, curve.frame()
+    curve.save("loaded.svg")
+
+What each number is, ``docs/measure.md`` defines. The system is measured without its own workload and events. Every
+function takes a `System`, a spec file or the name of a preset, and:
+
+    memories: those to go to, by name; all if left out.
+    jobs: points at a time; by default one for each processor.
+
+It raises InputError for a system that cannot be built or measured so, SimulationError if a point cannot finish.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cxloom.errors import InputError
+from cxloom.spec.names import listed, nearest
+
+if TYPE_CHECKING:
+    from cxloom.measure.bench import Bench
+    from cxloom.measure.measurement import Measurement
+    from cxloom.system import System
+
+__all__ = ["bandwidth", "latency", "loaded", "matrix", "sizes", "stream"]
+
+TOOLS = tuple(__all__)
+PATTERNS = ("random", "sequential")
+
+
+def latency(
+    system: System | str | os.PathLike[str],
+    *,
+    requester: str | None = None,
+    memories: Sequence[str] = (),
+    reads: int = 2000,
+    jobs: int | None = None,
+) -> Measurement:
+    """The idle latency of each memory: one dependent read at a time, nothing else, no cache.
+
+    Args:
+        requester: who reads; by default the first of the system.
+        reads: how many, of each memory.
+    """
+    from cxloom.measure import idle
+
+    bench = _bench(system, memories, jobs)
+    return idle.latency(bench, chosen(bench, requester), reads)
+
+
+def matrix(
+    system: System | str | os.PathLike[str],
+    *,
+    memories: Sequence[str] = (),
+    reads: int = 1000,
+    jobs: int | None = None,
+) -> Measurement:
+    """The idle latency from each requester to each memory."""
+    from cxloom.measure import idle
+
+    return idle.matrix(_bench(system, memories, jobs), reads)
+
+
+def sizes(
+    system: System | str | os.PathLike[str],
+    *,
+    requester: str | None = None,
+    memories: Sequence[str] = (),
+    largest: str | None = None,
+    jobs: int | None = None,
+) -> Measurement:
+    """Latency over the size of what is read, through the caches of the requester: a fixed cycle, as lat_mem_rd has it.
+
+    Args:
+        requester: who reads; by default the first of the system. It reads the first of the memories.
+        largest: the largest size, such as "64MiB"; by default four times the caches, at most 64 MiB.
+    """
+    from cxloom.measure import over_sizes
+    from cxloom.measure.bench import byte_count
+
+    bench = _bench(system, memories, jobs)
+    return over_sizes.sizes(bench, chosen(bench, requester), None if largest is None else byte_count(largest))
+
+
+def loaded(
+    system: System | str | os.PathLike[str],
+    *,
+    requester: str | None = None,
+    memories: Sequence[str] = (),
+    reads: float = 1.0,
+    pattern: str = "random",
+    jobs: int | None = None,
+) -> Measurement:
+    """The latency of a probe over the bandwidth of all, with loads from almost none to full: a curve for each memory.
+
+    Args:
+        requester: whose the probe is; by default the first of the system. All requesters load.
+        reads: share of reads of the load, from 0 to 1.
+        pattern: of the load, "random" or "sequential".
+    """
+    from cxloom.measure import loaded_latency
+
+    if not 0 <= reads <= 1:
+        raise InputError("a share of reads", found=str(reads), allowed="0 to 1", path="--reads")
+    bench = _bench(system, memories, jobs)
+    return loaded_latency.loaded(
+        bench, chosen(bench, requester), reads, one_of(pattern, PATTERNS, "--pattern")
+    )
+
+
+def bandwidth(
+    system: System | str | os.PathLike[str],
+    *,
+    memories: Sequence[str] = (),
+    pattern: str = "sequential",
+    jobs: int | None = None,
+) -> Measurement:
+    """The peak bandwidth of each memory by the mix of reads and writes, the best over how many requests are in flight.
+
+    Args:
+        pattern: "sequential" or "random".
+    """
+    from cxloom.measure import peak
+
+    return peak.bandwidth(_bench(system, memories, jobs), one_of(pattern, PATTERNS, "--pattern"))
+
+
+def stream(
+    system: System | str | os.PathLike[str],
+    *,
+    memories: Sequence[str] = (),
+    stores: str = "allocate",
+    jobs: int | None = None,
+) -> Measurement:
+    """The four kernels of STREAM on each memory.
+
+    Args:
+        stores: "allocate": the line of a store is read and written back; "streaming": it is written.
+    """
+    from cxloom.measure import peak
+
+    return peak.stream(_bench(system, memories, jobs), one_of(stores, peak.STORES, "--stores"))
+
+
+def chosen(bench: Bench, requester: str | None) -> str:
+    """A requester of the system. Raises InputError if it is none."""
+    if requester is None:
+        first: str = bench.requesters[0]
+        return first
+    if requester not in bench.requesters:
+        raise InputError(
+            "no requester of this name",
+            found=f"'{requester}'",
+            allowed=listed(bench.requesters),
+            suggestion=nearest(requester, bench.requesters),
+            path="--from",
+        )
+    return requester
+
+
+def one_of(value: str, allowed: Sequence[str], path: str) -> str:
+    """A value of these. Raises InputError if it is none."""
+    if value not in allowed:
+        raise InputError(
+            "unknown choice",
+            found=f"'{value}'",
+            allowed=listed(allowed),
+            suggestion=nearest(value, allowed),
+            path=path,
+        )
+    return value
+
+
+def _bench(system: System | str | os.PathLike[str], memories: Sequence[str], jobs: int | None) -> Bench:
+    from cxloom.measure.bench import Bench
+
+    return Bench(system, memories=memories, jobs=jobs)

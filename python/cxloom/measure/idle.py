@@ -1,0 +1,83 @@
+"""Idle latency: one dependent read at a time, to one memory, of one requester or of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cxloom.measure import pictures
+from cxloom.measure.bench import MIB, Bench, Node, Spec, size_text
+from cxloom.measure.measurement import Column, Measurement, one_decimal
+
+_FOOTPRINT = 256 * MIB
+_WARM = 50
+
+
+def latency(bench: Bench, requester: str | None = None, reads: int = 2000) -> Measurement:
+    """The idle latency of each memory from one requester."""
+    chosen = bench.requesters[0] if requester is None else requester
+    rows = _rows(bench, [chosen], reads)
+    return Measurement(
+        "latency",
+        bench.name,
+        f"Idle latency from {chosen}",
+        rows,
+        [
+            Column("memory", "memory", right=False),
+            Column("latency_ns", "mean ns", one_decimal),
+            Column("least_ns", "least ns", one_decimal),
+            Column("most_ns", "most ns", one_decimal),
+        ],
+        pictures.breakdown,
+    )
+
+
+def matrix(bench: Bench, reads: int = 1000) -> Measurement:
+    """The idle latency from each requester to each memory."""
+    rows = _rows(bench, bench.requesters, reads)
+    memories = list(dict.fromkeys(row["memory"] for row in rows))
+    found = {(row["requester"], row["memory"]): row["latency_ns"] for row in rows}
+    table = [
+        {"requester": name, **{memory: found.get((name, memory)) for memory in memories}}
+        for name in bench.requesters
+    ]
+    return Measurement(
+        "matrix",
+        bench.name,
+        "Idle latency, ns, from each requester to each memory",
+        table,
+        [
+            Column("requester", "requester", right=False),
+            *(Column(memory, memory, one_decimal) for memory in memories),
+        ],
+        pictures.matrix,
+    )
+
+
+def _rows(bench: Bench, requesters: list[str], reads: int) -> list[dict[str, Any]]:
+    pairs = [(name, node) for name in requesters for node in bench.nodes(name)]
+    only = {name: {"queue": 1} for name in bench.requesters}
+    summaries = bench.run(bench.uncached(only=only), [_point(name, node, reads) for name, node in pairs])
+    rows = []
+    for (name, node), summary in zip(pairs, summaries, strict=True):
+        times = summary["latency_ns"]
+        rows.append(
+            {
+                "requester": name,
+                "memory": node.name,
+                "latency_ns": times["mean"],
+                "least_ns": times["min"],
+                "most_ns": times["max"],
+                "breakdown_ns": {part: value for part, value in summary["breakdown_ns"].items() if value},
+            }
+        )
+    return rows
+
+
+def _point(requester: str, node: Node, reads: int) -> Spec:
+    work = {
+        "pattern": "pointer-chase",
+        "requests": reads,
+        "footprint": size_text(node.footprint(_FOOTPRINT)),
+        "addresses": node.bound(),
+    }
+    return {"workload": {requester: work}, "run.warmup": _WARM}

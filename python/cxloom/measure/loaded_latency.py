@@ -1,0 +1,95 @@
+"""Loaded latency: the latency of a probe beside requesters that load a memory, over the bandwidth of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cxloom.measure import pictures
+from cxloom.measure.bench import LINE, MIB, PROBE, Bench, Node, Spec, size_text
+from cxloom.measure.measurement import Column, Measurement, one_decimal
+
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
+"""Of the bandwidth without a delay: what the delays of the points aim at."""
+_FOOTPRINT = 256 * MIB
+_LOADS = 100_000
+"""Requests of all loading requesters at the highest load; the others have as much time."""
+_WARM = 30  # reads of the probe
+
+
+def loaded(
+    bench: Bench, requester: str | None = None, reads: float = 1.0, pattern: str = "random"
+) -> Measurement:
+    """A curve of bandwidth against latency for each memory."""
+    chosen = bench.requesters[0] if requester is None else requester
+    spec = bench.with_probe(bench.uncached(), chosen)
+    nodes = bench.nodes(chosen)
+    work = [_Work(bench, chosen, node, reads, pattern) for node in nodes]
+    full = bench.run(spec, [each.point() for each in work])
+    later = [(each, one, share) for each, one in zip(work, full, strict=True) for share in SHARES]
+    summaries = bench.run(spec, [each.point(one, share) for each, one, share in later])
+    rows = []
+    for node, one in zip(nodes, full, strict=True):
+        mine = [
+            (each.delay_ns(first, share), summary)
+            for (each, first, share), summary in zip(later, summaries, strict=True)
+            if each.node is node
+        ]
+        rows += [_row(chosen, node, delay, summary) for delay, summary in [*mine, (0.0, one)]]
+    return Measurement(
+        "loaded",
+        bench.name,
+        f"Loaded latency from {chosen}, {round(100 * reads)} % reads, {pattern}",
+        rows,
+        [
+            Column("memory", "memory", right=False),
+            Column("delay_ns", "delay ns", one_decimal),
+            Column("bandwidth_gb_per_s", "GB/s", one_decimal),
+            Column("latency_ns", "latency ns", one_decimal),
+            Column("p99_ns", "p99 ns", one_decimal),
+        ],
+        pictures.loaded,
+    )
+
+
+def _row(requester: str, node: Node, delay: float, summary: Mapping[str, Any]) -> dict[str, Any]:
+    probe = summary["per_requester"][requester + PROBE]["latency_ns"]
+    return {
+        "memory": node.name,
+        "delay_ns": delay,
+        "bandwidth_gb_per_s": summary["bandwidth_gb_per_s"],
+        "latency_ns": probe["mean"],
+        "p99_ns": probe["p99"],
+    }
+
+
+class _Work:
+    """The work of a probe and of those who load one memory."""
+
+    def __init__(self, bench: Bench, chosen: str, node: Node, reads: float, pattern: str) -> None:
+        self.node = node
+        self._probe = chosen + PROBE
+        self._loading: Sequence[str] = [name for name in bench.requesters if node in bench.nodes(name)]
+        size = size_text(node.footprint(min(_FOOTPRINT, node.size // (len(self._loading) + 1))))
+        self._common: Spec = {"footprint": size, "addresses": node.bound()}
+        self._load = {"pattern": pattern, "reads": reads}
+
+    def delay_ns(self, full: Mapping[str, Any], share: float) -> float:
+        """Between two issues of a requester, so that all have this share of the bandwidth without a delay."""
+        most: float = full["bandwidth_gb_per_s"]
+        return round(len(self._loading) * LINE / (share * most), 3)
+
+    def point(self, full: Mapping[str, Any] | None = None, share: float = 1.0) -> Spec:
+        """At a share of the full load; without it, at the full load."""
+        loads = max(1000, round(_LOADS * share / len(self._loading)))
+        probes = 2000
+        settings: Spec = {}
+        if full is not None:
+            delay = self.delay_ns(full, share)
+            settings = {f"devices.{name}.issue_interval": f"{delay}ns" for name in self._loading}
+            time = loads * delay
+            least = full["per_requester"][self._probe]["latency_ns"]["min"]
+            probes = max(100, round(time / least))
+        work = {name: {**self._load, **self._common, "requests": loads} for name in self._loading}
+        work[self._probe] = {"pattern": "pointer-chase", **self._common, "requests": probes}
+        return {"workload": work, "run.warmup": _WARM, **settings}

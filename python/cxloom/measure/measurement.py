@@ -1,0 +1,133 @@
+"""What a measurement gave: rows, for a table, for programs, and as a picture."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cxloom.errors import InputError, reason_of
+from cxloom.filenames import file_name
+from cxloom.temporary import written_whole
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+    from rich.table import Table
+
+PICTURES = ("svg", "png", "pdf")
+FORMS = (*PICTURES, "json", "csv")
+"""What `Measurement.save` writes, by the ending of the file."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table for people."""
+
+    key: str
+    title: str
+    shown: Callable[[Any], str] = str
+    right: bool = True
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one of the tools measured. Its numbers are defined in ``docs/measure.md``."""
+
+    tool: str
+    """``latency``, ``matrix``, ``sizes``, ``loaded``, ``bandwidth`` or ``stream``."""
+    system: str
+    """The name of the system."""
+    title: str
+    rows: list[dict[str, Any]]
+    """A dictionary for each row, its keys with their units."""
+    columns: Sequence[Column]
+    draw: Callable[[Measurement], Figure] = field(repr=False)
+    note: str = ""
+    """What to know of the numbers."""
+
+    def frame(self) -> pl.DataFrame:
+        """The rows as a Polars DataFrame."""
+        import polars as pl
+
+        return pl.DataFrame(self.rows, infer_schema_length=None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The rows, and what they are, for programs."""
+        return {"measure": self.tool, "system": self.system, "title": self.title, "rows": self.rows}
+
+    def figure(self) -> Figure:
+        """The picture, as people know it from such a tool; of Matplotlib."""
+        return self.draw(self)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the picture (.svg, .png, .pdf) or the rows (.json, .csv), whole or not at all; gives the path.
+
+        Raises InputError for another ending, or if it cannot be written.
+        """
+        target = Path(file_name(path, f"a file of {', '.join(FORMS)}"))
+        form = form_of(target)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if form in PICTURES:
+                from cxloom.report import style
+
+                return style.save(self.figure(), target)
+            text = json.dumps(self.to_json(), indent=2, allow_nan=False) + "\n"
+            if form == "csv":
+                text = self.frame().write_csv()
+            with written_whole(target) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot be written: {reason_of(error)}", file=target) from None
+        return target
+
+    def table(self) -> Table:
+        """The table for people, of Rich."""
+        from rich.table import Table
+
+        made = Table(box=None, header_style="dim", pad_edge=False)
+        for column in self.columns:
+            made.add_column(column.title, justify="right" if column.right else "left", no_wrap=True)
+        for row in self.rows:
+            made.add_row(*(_cell(column, row) for column in self.columns))
+        return made
+
+    def __str__(self) -> str:
+        import io
+
+        from cxloom.report.console import plain
+
+        file = io.StringIO()
+        out = plain(file)
+        out.print(f"{self.title}, {self.system}\n")
+        out.print(self.table())
+        if self.note:
+            out.print(f"\n{self.note}")
+        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def form_of(path: Path) -> str:
+    """What the ending of a file asks for. Raises InputError if that is nothing."""
+    form = path.suffix.removeprefix(".")
+    if form not in FORMS:
+        raise InputError(
+            "not a form of picture or table",
+            found=f"'{path.name}'",
+            allowed=", ".join(f".{each}" for each in FORMS),
+            path="--out",
+        )
+    return form
+
+
+def _cell(column: Column, row: Mapping[str, Any]) -> str:
+    value = row.get(column.key)
+    return "-" if value is None else column.shown(value)
+
+
+def one_decimal(value: float) -> str:
+    """12.3"""
+    return f"{value:.1f}"

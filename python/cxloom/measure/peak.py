@@ -1,0 +1,169 @@
+"""Peak bandwidth by the mix of reads and writes, as a memory sees it, and by the four kernels of STREAM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cxloom.measure import pictures
+from cxloom.measure.bench import LINE, MIB, Bench, Node, Spec, size_text
+from cxloom.measure.measurement import Column, Measurement, one_decimal
+
+MIXES: Mapping[str, float | None] = {
+    "all reads": 1.0,
+    "3:1 reads-writes": 0.75,
+    "2:1 reads-writes": 2 / 3,
+    "1:1 reads-writes": 0.5,
+    "triad-like": None,
+}
+"""The share of reads of each mix; of the last, two streams of reads and one of writes past the caches."""
+KERNELS: Mapping[str, tuple[str, str]] = {
+    "copy": ("a", "c"),
+    "scale": ("c", "b"),
+    "add": ("ab", "c"),
+    "triad": ("bc", "a"),
+}
+"""Of each kernel the arrays that it reads, and the one that it writes."""
+STORES = ("allocate", "streaming")
+_DEPTHS = (4, 2, 1)
+"""A queue is divided by these: more in flight than a system can take may cost bandwidth."""
+_BETTER = 1.001
+"""So much more bandwidth is worth more requests in flight."""
+_FOOTPRINT = 256 * MIB
+_ARRAY = 80_000_000
+"""Bytes: ten million elements of 8, as STREAM has by default. No power of two, which would meet in the same banks."""
+_ROUNDS = 6000
+"""Lines of each array in the window, and a sixth of that before it, of all requesters together."""
+
+
+def bandwidth(bench: Bench, pattern: str = "sequential") -> Measurement:
+    """The peak bandwidth of each memory by the mix of reads and writes, all requesters at once."""
+    keys = [
+        (node, mix, depth)
+        for node in _nodes(bench)
+        for mix in MIXES
+        for depth in _DEPTHS
+        if depth == 1 or all(bench.queue(name) >= depth for name in bench.requesters)
+    ]
+    summaries = bench.run(
+        bench.uncached(), [_mixed(bench, node, MIXES[mix], depth, pattern) for node, mix, depth in keys]
+    )
+    best: dict[tuple[str, str], dict[str, Any]] = {}
+    for (node, mix, depth), summary in zip(keys, summaries, strict=True):
+        got = summary["bandwidth_gb_per_s"]
+        known = best.get((node.name, mix))
+        if known is None or got > _BETTER * known["bandwidth_gb_per_s"]:
+            in_flight = sum(bench.queue(name) // depth for name in _users(bench, node))
+            best[node.name, mix] = {
+                "memory": node.name,
+                "mix": mix,
+                "bandwidth_gb_per_s": got,
+                "in_flight": in_flight,
+                "latency_ns": summary["latency_ns"]["mean"],
+            }
+    return Measurement(
+        "bandwidth",
+        bench.name,
+        f"Peak bandwidth by mix, {pattern}",
+        list(best.values()),
+        [
+            Column("memory", "memory", right=False),
+            Column("mix", "mix", right=False),
+            Column("bandwidth_gb_per_s", "GB/s", one_decimal),
+            Column("in_flight", "in flight"),
+            Column("latency_ns", "mean ns", one_decimal),
+        ],
+        pictures.bandwidth,
+    )
+
+
+def stream(bench: Bench, stores: str = "allocate") -> Measurement:
+    """The four kernels of STREAM on each memory, all requesters at once, each on its own part of the arrays."""
+    keys = [(node, kernel) for node in _nodes(bench) for kernel in KERNELS]
+    summaries = bench.run(bench.uncached(), [_kernel(bench, node, kernel, stores) for node, kernel in keys])
+    rows = []
+    for (node, kernel), summary in zip(keys, summaries, strict=True):
+        bus = summary["bandwidth_gb_per_s"]
+        reads, _ = KERNELS[kernel]
+        counted = (len(reads) + 1) / (len(reads) + (2 if stores == "allocate" else 1))
+        rows.append(
+            {
+                "memory": node.name,
+                "kernel": kernel,
+                "stores": stores,
+                "bandwidth_gb_per_s": bus * counted,
+                "bus_gb_per_s": bus,
+            }
+        )
+    return Measurement(
+        "stream",
+        bench.name,
+        f"STREAM, {'stores past the caches' if stores == 'streaming' else 'stores that allocate'}",
+        rows,
+        [
+            Column("memory", "memory", right=False),
+            Column("kernel", "kernel", right=False),
+            Column("bandwidth_gb_per_s", "GB/s", one_decimal),
+            Column("bus_gb_per_s", "bus GB/s", one_decimal),
+        ],
+        pictures.stream,
+    )
+
+
+def _nodes(bench: Bench) -> list[Node]:
+    """All nodes that somebody may use, once."""
+    return list(dict.fromkeys(node for name in bench.requesters for node in bench.nodes(name)))
+
+
+def _users(bench: Bench, node: Node) -> Sequence[str]:
+    return [name for name in bench.requesters if node in bench.nodes(name)]
+
+
+def _mixed(bench: Bench, node: Node, reads: float | None, depth: int, pattern: str) -> Spec:
+    users = _users(bench, node)
+    settings: Spec = {f"devices.{name}.queue": bench.queue(name) // depth for name in users if depth > 1}
+    if reads is None:
+        return settings | _streams(bench, node, "bc", "a", allocate=False)
+    size = size_text(node.footprint(min(_FOOTPRINT, node.size // len(users))))
+    work = {
+        "pattern": pattern,
+        "reads": reads,
+        "footprint": size,
+        "addresses": node.bound(),
+        "requests": max(500, 3 * _ROUNDS // len(users)),
+    }
+    return settings | {"workload": dict.fromkeys(users, work), "run.warmup": _warm(bench, users)}
+
+
+def _kernel(bench: Bench, node: Node, kernel: str, stores: str) -> Spec:
+    reads, written = KERNELS[kernel]
+    return _streams(bench, node, reads, written, allocate=stores == "allocate")
+
+
+def _streams(bench: Bench, node: Node, reads: str, written: str, *, allocate: bool) -> Spec:
+    """Line by line: the lines that are read, that of the store if it allocates, and the store, or its write-back."""
+    users = _users(bench, node)
+    size = min(_ARRAY, node.size // (4 * len(users))) // LINE * LINE
+    bases = {array: place * -(-size // 4096) * 4096 for place, array in enumerate("abc")}
+    order = [(array, 1.0) for array in reads] + ([(written, 1.0)] if allocate else []) + [(written, 0.0)]
+    phases = [
+        {
+            "pattern": "sequential",
+            "requests": 1,
+            "reads": share,
+            "base": hex(bases[array]),
+            "footprint": size_text(size),
+        }
+        for array, share in order
+    ]
+    work = {
+        "phases": phases,
+        "addresses": node.bound(),
+        "requests": max(500, _ROUNDS * len(order) // len(users)),
+    }
+    return {"workload": dict.fromkeys(users, work), "run.warmup": _warm(bench, users)}
+
+
+def _warm(bench: Bench, users: Sequence[str]) -> int:
+    """Accesses of each requester that fill its queue three times."""
+    return max(_ROUNDS // 6, *(3 * bench.queue(name) for name in users))

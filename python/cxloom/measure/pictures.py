@@ -1,0 +1,144 @@
+"""The pictures of measurements, as people know them from the tools that measure hardware so.
+
+Matplotlib is loaded where a picture is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from cxloom.measure.measurement import Measurement
+
+_WIDTH = 6.5
+
+
+def breakdown(measured: Measurement) -> Figure:
+    """A bar for each memory, piled up from where the time goes."""
+    from cxloom.report.figures import breakdown as bars
+
+    segments = list(dict.fromkeys(part for row in measured.rows for part in row["breakdown_ns"]))
+    return bars(
+        {
+            row["memory"]: {part: row["breakdown_ns"].get(part, 0.0) for part in segments}
+            for row in measured.rows
+        }
+    )
+
+
+def matrix(measured: Measurement) -> Figure:
+    """A field for each requester and memory: the darker, the farther."""
+    from cxloom.report import style
+
+    memories = [key for key in measured.rows[0] if key != "requester"]
+    names = [row["requester"] for row in measured.rows]
+    values = [[row[memory] for memory in memories] for row in measured.rows]
+    made = style.figure(_WIDTH, 1.2 + 0.45 * len(names))
+    axes = made.add_subplot()
+    numbers = [[float("nan") if value is None else value for value in row] for row in values]
+    known = [value for row in values for value in row if value is not None]
+    low, high = 0.6 * min(known), 1.2 * max(known)
+    axes.imshow(numbers, cmap="Blues", aspect="auto", vmin=low, vmax=high)
+    for y, row in enumerate(values):
+        for x, value in enumerate(row):
+            if value is not None:
+                dark = value > 0.55 * (low + high)
+                colour = "white" if dark else "black"
+                axes.text(x, y, f"{value:.1f}", ha="center", va="center", fontsize=9, color=colour)
+    axes.set_xticks(range(len(memories)), memories, rotation=0 if len(memories) < 8 else 60)
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(length=0, labelsize=9)
+    axes.set_title("idle latency (ns)", fontsize=10)
+    return made
+
+
+def sizes(measured: Measurement) -> Figure:
+    """Latency over the size, both in logarithms; below, the hit rates of the levels."""
+    from cxloom.report import style
+
+    levels = [key for key in measured.rows[0] if key.endswith("_hits")]
+    made = style.figure(_WIDTH, 5.2 if levels else 3.4)
+    upper, *lower = made.subplots(2 if levels else 1, 1, sharex=True, squeeze=False)[:, 0]
+    bytes_ = [row["bytes"] for row in measured.rows]
+    upper.plot(bytes_, [row["latency_ns"] for row in measured.rows], **style.line(0))
+    upper.set_xscale("log", base=2)
+    upper.set_yscale("log")
+    upper.set_ylabel("latency (ns)")
+    for axes in lower:
+        for index, level in enumerate(levels):
+            hits = [100 * row[level] for row in measured.rows]
+            axes.plot(bytes_, hits, label=f"{level[:2].upper()} hits", **style.line(index + 1))
+        axes.set_ylabel("reads (%)")
+        axes.legend(frameon=False, fontsize=8)
+    _size_axis(lower[0] if lower else upper)
+    for axes in (upper, *lower):
+        axes.grid(alpha=0.25)
+        style.plain(axes)
+    return made
+
+
+def loaded(measured: Measurement) -> Figure:
+    """Latency over bandwidth, a curve for each memory."""
+    from cxloom.report.figures import lines
+
+    curves: dict[str, tuple[list[Any], list[Any]]] = {}
+    for row in measured.rows:
+        xs, ys = curves.setdefault(row["memory"], ([], []))
+        xs.append(row["bandwidth_gb_per_s"])
+        ys.append(row["latency_ns"])
+    made = lines(curves, "bandwidth (GB/s)", "latency of the probe (ns)")
+    made.axes[0].set_xlim(left=0)
+    return made
+
+
+def bandwidth(measured: Measurement) -> Figure:
+    """Bars by the mix, side by side for the memories."""
+    return _grouped(measured, "mix")
+
+
+def stream(measured: Measurement) -> Figure:
+    """Bars by the kernel, side by side for the memories."""
+    return _grouped(measured, "kernel")
+
+
+def _grouped(measured: Measurement, group: str) -> Figure:
+    from cxloom.report import palette, style
+
+    groups = list(dict.fromkeys(row[group] for row in measured.rows))
+    memories = list(dict.fromkeys(row["memory"] for row in measured.rows))
+    made = style.figure(_WIDTH, 3.4)
+    axes = made.add_subplot()
+    width = 0.8 / len(memories)
+    for index, memory in enumerate(memories):
+        found = {row[group]: row["bandwidth_gb_per_s"] for row in measured.rows if row["memory"] == memory}
+        places = [place + (index - (len(memories) - 1) / 2) * width for place in range(len(groups))]
+        bars = axes.bar(
+            places,
+            [found.get(each, 0.0) for each in groups],
+            0.92 * width,
+            label=memory,
+            color=palette.part(index),
+        )
+        if len(memories) <= 4:
+            axes.bar_label(bars, fmt="%.1f", fontsize=7, padding=1)
+    axes.set_xticks(range(len(groups)), groups, fontsize=8)
+    axes.set_ylabel("bandwidth (GB/s)")
+    style.plain(axes)
+    if len(memories) > 1:
+        made.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    return made
+
+
+def _size_axis(axes: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter
+
+    from cxloom.report.numbers import size
+
+    shown: Callable[[float, object], str] = lambda value, _place: size(value)  # noqa: E731
+    axes.xaxis.set_major_formatter(FuncFormatter(shown))
+    axes.tick_params(axis="x", labelrotation=45)
+    axes.set_xlabel("size")

@@ -1,0 +1,180 @@
+"""Measuring a system as MLC, LMbench and STREAM measure machines: what comes out is what the parts come to."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cxloom as cx
+
+TWO_HOSTS = """\
+name: two hosts
+devices:
+  h[0-1]: {kind: host, process_time: 10ns, queue: 16}
+  sw: {kind: switch, switching_time: 0ns, port_delay: 0ns, port_bandwidth: unlimited}
+  near: {kind: memory, capacity: 1GiB, controller_time: 0ns, media: {kind: fixed, latency: 40ns, bandwidth: 10GB/s}}
+  far: {kind: memory, capacity: 1GiB, controller_time: 0ns, media: {kind: fixed, latency: 40ns, bandwidth: 5GB/s}}
+links:
+  - {between: [h0, sw]}
+  - {between: [h1, sw], delay: 20ns}
+  - {between: [sw, near]}
+  - {between: [sw, far], delay: 100ns}
+address_map: [{to: near}, {to: far}]
+workload: {h0: {pattern: random, requests: 10, footprint: 1MiB}}
+"""
+
+CACHED = """\
+name: caches
+devices:
+  host:
+    kind: host
+    process_time: 0ns
+    cache:
+      {size: 4KiB, ways: 0, access_time: 1ns, levels: [{size: 64KiB, ways: 0, access_time: 9ns, inclusive: true}]}
+  mem: {kind: memory, capacity: 1GiB, controller_time: 0ns, media: {kind: fixed, latency: 90ns}}
+links: [{between: [host, mem]}]
+address_map: [{to: mem}]
+workload: {host: {pattern: random, requests: 10, footprint: 1MiB}}
+"""
+
+
+def drawn(measured: Any) -> bool:
+    """It has a picture and a table."""
+    return bool(measured.figure().axes) and measured.title in str(measured) and len(measured.frame()) > 0
+
+
+def by(rows: list[dict[str, Any]], *keys: str, value: str) -> dict[Any, Any]:
+    """A value of each row by others."""
+    return {tuple(row[key] for key in keys) if len(keys) > 1 else row[keys[0]]: row[value] for row in rows}
+
+
+def test_the_matrix_has_the_sums_of_the_parts() -> None:
+    measured = cx.measure.matrix(cx.System.from_yaml(TWO_HOSTS), reads=50)
+    assert drawn(measured)
+    assert measured.rows == [
+        {"requester": "h0", "near": 50.0, "far": 250.0},
+        {"requester": "h1", "near": 90.0, "far": 290.0},
+    ]
+
+
+def test_idle_latency_is_exact_and_says_where_it_goes() -> None:
+    measured = cx.measure.latency(cx.System.from_yaml(TWO_HOSTS), requester="h1", memories=["far"], reads=50)
+    assert drawn(measured)
+    (row,) = measured.rows
+    assert (row["least_ns"], row["latency_ns"], row["most_ns"]) == (290.0, 290.0, 290.0)
+    assert row["breakdown_ns"] == {"process": 10.0, "propagation": 240.0, "media": 40.0}
+
+
+@pytest.mark.parametrize("preset", ["dmsim/asic", "dmsim/fpga"])
+def test_presets_measure_as_published(preset: str) -> None:
+    found = by(cx.measure.latency(preset, reads=20).rows, "memory", value="latency_ns")
+    assert found == {"local": 130.0, "cxl": {"dmsim/asic": 284.0, "dmsim/fpga": 374.0}[preset]}
+
+
+def test_latency_over_size_steps_at_the_caches() -> None:
+    """A fixed cycle under LRU hits all or nothing: in L1 to 4 KiB, in L2 to 64 KiB, beyond it never."""
+    measured = cx.measure.sizes(cx.System.from_yaml(CACHED), largest="256KiB")
+    assert drawn(measured)
+    for row in measured.rows:
+        size = row["bytes"]
+        expected = 1.0 if size <= 4096 else 10.0 if size <= 65536 else 100.0
+        assert row["latency_ns"] == expected, size
+        assert row["l1_hits"] == (size <= 4096)
+        assert row["l2_hits"] == (4096 < size <= 65536)
+    assert [row["bytes"] for row in measured.rows][:6] == [512, 768, 1024, 1536, 2048, 3072]
+
+
+def test_loaded_latency_rises_from_idle_to_full() -> None:
+    """Unloaded as idle; full, all that is in flight over the bandwidth, of which the probe has one."""
+    measured = cx.measure.loaded(cx.System.from_yaml(TWO_HOSTS), memories=["near"])
+    assert drawn(measured)
+    first, *_, last = measured.rows
+    assert first["latency_ns"] == pytest.approx(50, rel=0.03)
+    assert last["bandwidth_gb_per_s"] == pytest.approx(10, rel=0.01)
+    # 32 of the loading requesters and the probe are in flight, 64 B each; whose way is longer waits as long less.
+    assert last["latency_ns"] == pytest.approx(33 * 64 / 10 - 20, rel=0.1)
+    loads = [row["bandwidth_gb_per_s"] for row in measured.rows]
+    assert all(later >= 0.999 * before for before, later in itertools.pairwise(loads))
+    assert [row["delay_ns"] for row in measured.rows[:-1]] == sorted(
+        (row["delay_ns"] for row in measured.rows[:-1]), reverse=True
+    )
+
+
+def test_peak_bandwidth_is_the_least_of_media_and_requests_in_flight() -> None:
+    measured = cx.measure.bandwidth(cx.System.from_yaml(TWO_HOSTS))
+    assert drawn(measured)
+    found = by(measured.rows, "memory", "mix", value="bandwidth_gb_per_s")
+    assert len(found) == 10
+    for (memory, _), value in found.items():
+        assert value == pytest.approx({"near": 10, "far": 5}[memory], rel=0.01)
+
+
+@pytest.mark.parametrize(("stores", "shares"), [("allocate", (2 / 3, 3 / 4)), ("streaming", (1, 1))])
+def test_stream_counts_what_stream_counts(stores: str, shares: tuple[float, float]) -> None:
+    """Of lines on the bus that are read, read for the store, and written: those that the kernel names."""
+    measured = cx.measure.stream(cx.System.from_yaml(TWO_HOSTS), memories=["near"], stores=stores)
+    assert drawn(measured)
+    assert [row["kernel"] for row in measured.rows] == ["copy", "scale", "add", "triad"]
+    for row in measured.rows:
+        assert row["bus_gb_per_s"] == pytest.approx(10, rel=0.01)
+        share = shares[row["kernel"] in ("add", "triad")]
+        assert row["bandwidth_gb_per_s"] == pytest.approx(share * row["bus_gb_per_s"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["speed"], "unknown choice"),
+        (["latency", "--stores", "allocate"], "--stores has no effect on latency"),
+        (["latency", "--memory", "cx"], "no memory of this name has addresses"),
+        (["latency", "--from", "hots"], "no requester of this name"),
+        (["loaded", "--reads", "120%"], "not a share of reads"),
+        (["latency", "--out", "picture.jpg"], "not a form of picture or table"),
+        (["sizes", "--largest", "64"], "not a size"),
+        (["sizes", "--largest", "64TiB"], "no size that there is memory for"),
+        (["latency", "--set", "devices.host.quue=1"], "quue"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(
+    cxloom: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    problem: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = cxloom("measure", "dmsim/asic", *arguments)
+    assert done.code == 2, done.err
+    assert problem in " ".join(done.err.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_writes_tables_and_pictures(cxloom: Callable[..., Any], tmp_path: Path) -> None:
+    files = [tmp_path / "deep" / f"found.{form}" for form in ("json", "csv", "svg", "png", "pdf")]
+    done = cxloom(
+        "measure", "dmsim/fpga", "matrix", *(part for file in files for part in ("--out", str(file)))
+    )
+    assert done.code == 0, done.err
+    assert "130.0" in done.out
+    assert all(file.stat().st_size > 20 for file in files)
+    assert sorted(file.name for file in files[0].parent.iterdir()) == sorted(file.name for file in files)
+    assert json.loads(files[0].read_text())["rows"] == [{"requester": "host", "local": 130.0, "cxl": 374.0}]
+    assert files[1].read_text().splitlines() == ["requester,local,cxl", "host,130.0,374.0"]
+
+
+def test_json_is_for_programs(cxloom: Callable[..., Any]) -> None:
+    done = cxloom("measure", "dmsim/local", "stream", "--json")
+    found = json.loads(done.out)
+    assert found["measure"] == "stream"
+    assert {row["kernel"] for row in found["rows"]} == {"copy", "scale", "add", "triad"}
+
+
+def test_a_probe_needs_a_way() -> None:
+    text = TWO_HOSTS.replace("queue: 16}", "queue: 16, memory: {capacity: 1MiB}}")
+    with pytest.raises(cx.InputError, match="memory of its own"):
+        cx.measure.loaded(cx.System.from_yaml(text))

@@ -160,9 +160,14 @@ def test_an_unknown_study_is_refused(cxloom: Call) -> None:
 
 def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
     listed = cxloom("study", "list").out
-    assert {"cxl/flit_bandwidth", "esf/all", "esf/topologies", "fabric/routing", "memory/curves"} <= set(
-        names()
-    )
+    assert {
+        "cxl/flit_bandwidth",
+        "dmsim/all",
+        "esf/all",
+        "esf/topologies",
+        "fabric/routing",
+        "memory/curves",
+    } <= set(names())
     for name in names():
         assert name in listed
         if collection(name) is None:
@@ -171,10 +176,12 @@ def test_shipped_studies_are_listed_and_valid(cxloom: Call) -> None:
             assert study.title in " ".join(listed.split()) or len(study.title) > 40
 
 
-def test_esf_all_is_every_study_of_the_paper() -> None:
-    several = collection("esf/all")
+@pytest.mark.parametrize("paper", ["esf", "dmsim"])
+def test_all_of_a_paper_is_every_study_of_it(paper: str) -> None:
+    several = collection(f"{paper}/all")
     assert several is not None
-    assert [*several.members] == [name for name in names() if name.startswith("esf/") and name != "esf/all"]
+    others = [name for name in names() if name.startswith(f"{paper}/") and name != f"{paper}/all"]
+    assert [*several.members] == others
     assert all(read(path, quick=True).quick for path in several.members.values())
 
 
@@ -202,7 +209,7 @@ def test_routing_strategies_carry_what_the_loads_allow(subprocess_cxloom: Call) 
     assert outcome.code == 0, outcome.out
 
 
-QUICK = [name for name in names() if name.startswith("esf/") and collection(name) is None]
+QUICK = [name for name in names() if name.startswith(("dmsim/", "esf/")) and collection(name) is None]
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -128,6 +128,15 @@ def test_what_is_not_met_fails(study_file: Path, was: str, wrong: str) -> None:
     assert not run_study(read(study_file)).passed
 
 
+def test_nothing_is_a_ratio_to_nothing(study_file: Path, cxloom: Call) -> None:
+    """A direction, and a ratio, from a measure that is 0."""
+    for wrong in ("- {measure: failed, rises:", "- {measure: slower, at: {bus: fast}, rises:"):
+        study_file.write_text(STUDY.replace("- {rises:", wrong))
+        outcome = cxloom("study", "run", study_file)
+        assert outcome.code == 2
+        assert "is 0 at one of its points: nothing is a ratio to that" in " ".join(outcome.err.split())
+
+
 @pytest.mark.parametrize(
     ("was", "wrong", "line", "says"),
     [

@@ -165,6 +165,9 @@ class _Values:
                 return None
             problem = f"the measure '{expectation.measure}' has no value"
             raise expectation.place.error(f"{problem}: nothing of it happened at one of its points")
+        if 0 in known[:-1]:
+            problem = f"the measure '{expectation.measure}' is 0 at one of its points"
+            raise expectation.place.error(f"{problem}: nothing is a ratio to that")
         steps = [after / before for before, after in itertools.pairwise(known)]
         if expectation.along is not None:
             return (min if expectation.rises else max)(steps, default=None)

@@ -29,10 +29,12 @@ class Execution:
     """A program on one system."""
 
     system: str
-    """Its name, or where its spec is."""
+    """Its name."""
     summary: Mapping[str, Any]
     """As `summary.json` of a run has it."""
     host: str
+    pages: str
+    """Where the program's pages were: their placement."""
 
     @property
     def core(self) -> Mapping[str, Any]:
@@ -83,7 +85,13 @@ class ExecutionResult:
             "instructions": self.instructions,
             "accesses": self.accesses,
             "systems": [
-                {"system": each.system, "time_ns": each.time_ns, "slowdown": slowdown, **each.summary}
+                {
+                    "system": each.system,
+                    "placement": each.pages,
+                    "time_ns": each.time_ns,
+                    "slowdown": slowdown,
+                    **each.summary,
+                }
                 for each, slowdown in zip(self.executions, self.slowdowns, strict=True)
             ],
         }
@@ -94,6 +102,7 @@ def execute(
     systems: Sequence[System],
     *,
     host: str | None = None,
+    pages: Sequence[Any] | None = None,
     caches: Sequence[CacheLevel] = LEVELS,
     region: str | None = None,
     interrupted: Callable[[], bool] = lambda: False,
@@ -103,8 +112,11 @@ def execute(
 
     The program is emulated once (docs/model/program.md). Its accesses pass ``caches``, and what misses them is given
     to every system at once, where the ``host`` makes it as its core would (docs/model/core.md); by default the only
-    host or accelerator of the system. Pages get the frames of the system's memory in the order in which they are
-    first touched. The workloads of the specs are not played.
+    host or accelerator of the system. The workloads of the specs are not played.
+
+    ``pages`` has for each system the placement of the program's pages, as `addresses` of a workload says it
+    (docs/model/placement.md), such as ``{"kind": "bind", "nodes": ["cxl"]}``; by default the next free frame of the
+    system's memory, in the order of its address map.
 
     With ``region`` only that part of the program counts: a function, or ``"marks"`` of <cxloom/roi.h>. ``watch`` is
     told now and then how many instructions were run and how many accesses were made. If ``interrupted``, asked now and
@@ -116,7 +128,12 @@ def execute(
     if not systems:
         raise InputError("no system", allowed="at least one")
     started = time.perf_counter()
-    placed = [_prepared(system, host) for system in systems]
+    placements = pages if pages is not None else ["first-touch"] * len(systems)
+    if len(placements) != len(systems):
+        raise InputError(
+            "not a placement of pages for each system", found=str(len(placements)), allowed=str(len(systems))
+        )
+    placed = [_prepared(*each, host) for each in zip(systems, placements, strict=True)]
     levels = [(level.size, level.ways, level.policy) for level in caches]
     _core.LackeyCapture(levels)  # says what is wrong with the levels before anything runs
     first = placed[0].core
@@ -144,7 +161,7 @@ def execute(
             simulations.append(_core.Simulation(each.resolved.lean(), feeds))
     _play(simulations, placed, shared)
     executions = tuple(
-        Execution(each.name, simulation.summary(), each.host)
+        Execution(each.name, simulation.summary(), each.host, each.pages)
         for each, simulation in zip(placed, simulations, strict=True)
     )
     sieve = source.sieve
@@ -163,9 +180,10 @@ class _Placed:
     host: str
     core: tuple[int, int]
     """Width and window."""
+    pages: str
 
 
-def _prepared(system: System, host: str | None) -> _Placed:
+def _prepared(system: System, pages: Any, host: str | None) -> _Placed:
     resolved = system.resolve()
     devices = resolved.plain()["devices"]
     requesters = [name for name, device in devices.items() if device["kind"] in ("host", "accelerator")]
@@ -181,13 +199,24 @@ def _prepared(system: System, host: str | None) -> _Placed:
     if host not in requesters:
         raise InputError(f"'{host}' makes no requests", allowed=" or ".join(requesters), path="--host")
     core = devices[host].get("core", {})
-    work = {"trace": "the program", "addresses": "first-touch"}
+    work = {"trace": "the program", "addresses": pages}
     overrides = [Override.of("workload", {host: work}), Override.of("run.warmup", 0)]
     if "core" not in devices[host]:
         overrides.append(Override.of(f"devices.{host}.core", {}))
     resolved = system.resolve(overrides)
     name = str(resolved.plain().get("name", "")) or "the system"
-    return _Placed(name, resolved, host, (int(core.get("width", 6)), int(core.get("window", 512))))
+    return _Placed(
+        name, resolved, host, (int(core.get("width", 6)), int(core.get("window", 512))), _text_of(pages)
+    )
+
+
+def _text_of(pages: Any) -> str:
+    """A placement in a few words: ``bind cxl``."""
+    if not isinstance(pages, Mapping):
+        return str(pages)
+    rest = [value for key, value in pages.items() if key != "kind"]
+    words = [",".join(map(str, each)) if isinstance(each, list) else str(each) for each in rest]
+    return " ".join([str(pages.get("kind", "")), *words])
 
 
 class _Shared:

@@ -114,6 +114,42 @@ def test_the_command(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -
 
 
 @needs_qemu
+def test_pages_where_they_are_wanted(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    """A chase through pages in far memory, or half of them there, beside the same in the nearest."""
+    file = tmp_path / "both.yaml"
+    file.write_text(
+        "name: both\n"
+        "devices:\n"
+        "  host: {kind: host, process_time: 5ns}\n"
+        "  near: {kind: memory, capacity: 1GiB, controller_time: 5ns, media: {kind: fixed, latency: 80ns}}\n"
+        "  far: {kind: memory, capacity: 1GiB, controller_time: 5ns, media: {kind: fixed, latency: 280ns}}\n"
+        'links: [{between: ["host", "near"]}, {between: ["host", "far"], port_delay: 1ns}]\n'
+        "address_map: [{to: near}, {to: far}]\n"
+    )
+    out = tmp_path / "result.json"
+
+    def times(*options: str) -> list[float]:
+        """Of a step, in ns, on each system."""
+        more = ("--levels", "L1:4KiB:4", "--roi", "marks", "--out", out, "--", program, "chase", "16384")
+        outcome = cxloom("exec", "--system", file, *options, *more)
+        assert outcome.code == 7, outcome.err
+        return [each["time_ns"] / 20000 for each in json.loads(out.read_text())["systems"]]
+
+    assert times() == [pytest.approx(90, rel=0.03)]
+    assert times("--membind", "far") == [pytest.approx(90, rel=0.03), pytest.approx(294, rel=0.03)]
+    assert times("--preferred", "far")[1] == pytest.approx(294, rel=0.03)
+    assert times("--interleave", "near,far")[1] == pytest.approx((90 + 294) / 2, rel=0.03)
+    weighted = "{kind: interleave, nodes: [near, far], weights: [3, 1]}"
+    assert times("--pages", weighted)[1] == pytest.approx((3 * 90 + 294) / 4, rel=0.03)
+    twice = cxloom("exec", "--system", file, "--membind", "far", "--pages", "first-touch", "--", program)
+    assert twice.code == 2
+    assert "said twice" in twice.err
+    nowhere = cxloom("exec", "--system", file, "--membind", "fra", "--", program)
+    assert nowhere.code == 2
+    assert "fra" in nowhere.err
+
+
+@needs_qemu
 def test_a_program_that_is_interrupted_leaves_what_it_did(tmp_path: Path) -> None:
     """Ctrl-C once the program runs."""
     started = tmp_path / "started"
@@ -152,7 +188,7 @@ def test_mistakes(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> N
     other = spec(tmp_path, "other", **{"core: {}": "core: {window: 64}"})
     assert "differ in width or window" in refused("--system", near, "--against", other, "--", program)
     tiny = spec(tmp_path, "tiny", **{"1GiB": "64KiB"})
-    assert "touches more pages than there are frames" in refused(
+    assert "out of memory" in refused(
         "--system", tiny, "--", program, "triad", "65536"
     )
 

@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.writing import write_text
+from cxloom.errors import InputError
 from cxloom.execution import LEVELS, execute
 from cxloom.report.console import messages
 from cxloom.report.execution import show
+from cxloom.spec.node import Origin
 from cxloom.spec.plugins import load_plugin
+from cxloom.spec.reader import read_value
 from cxloom.system import System
 from cxloom.trace.capture import CacheLevel
 from cxloom.trace.cli import levels_of, told_on_terminals
+
+FLAGS = {"bind": "--membind", "preferred": "--preferred", "interleave": "--interleave"}
+"""The flags of numactl, by the kind of placement."""
+
+
+def placement(pages: str | None, flags: Mapping[str, str | None]) -> Any:
+    """What the flags say of the pages; None if nothing. Raises InputError if it is said twice, or cannot be read."""
+    given = {kind: names for kind, names in flags.items() if names is not None}
+    if len(given) + (pages is not None) > 1:
+        found = ["--pages"] * (pages is not None) + [FLAGS[kind] for kind in given]
+        raise InputError(
+            "the placement of pages is said twice", found=" and ".join(found), allowed="one of them"
+        )
+    if pages is not None:
+        return read_value(pages, Origin(path="--pages", note="from --pages")).plain()
+    for kind, names in given.items():
+        return {"kind": kind, "nodes": names.split(",")}
+    return None
+
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -34,6 +57,25 @@ def exec_(
     host: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="The device that runs it; the only host if nothing is said."),
+    ] = None,
+    pages: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACEMENT",
+            help="Where its pages are, as addresses of a workload: "
+            "'{kind: interleave, nodes: [a, b], weights: [3, 1]}'. "
+            "Without --against it is compared with pages in the nearest memory.",
+        ),
+    ] = None,
+    membind: Annotated[
+        str | None,
+        typer.Option(metavar="MEM,MEM,...", help="Pages in these memories alone, as numactl does."),
+    ] = None,
+    preferred: Annotated[
+        str | None, typer.Option(metavar="MEM", help="Pages in this memory as long as it has room.")
+    ] = None,
+    interleave: Annotated[
+        str | None, typer.Option(metavar="MEM,MEM,...", help="Pages in these memories in turn.")
     ] = None,
     caches: Annotated[
         list[str],
@@ -71,12 +113,17 @@ def exec_(
     levels = levels_of(caches) if caches else LEVELS
     for plugin in plugins:
         load_plugin(plugin)
-    systems = [System.load(name) for name in (against, spec) if name is not None]
+    place = placement(pages, {"bind": membind, "preferred": preferred, "interleave": interleave})
+    near = "first-touch" if against is not None else "preferred"
+    compared = against if against is not None else spec if place is not None else None
+    systems = [System.load(name) for name in (compared, spec) if name is not None]
+    placements = [near] * (len(systems) - 1) + ["first-touch" if place is None else place]
     with Interrupt("the program") as interrupt:
         result = execute(
             command,
             systems,
             host=host,
+            pages=placements,
             caches=levels,
             region=region,
             interrupted=lambda: interrupt.reason is not None,

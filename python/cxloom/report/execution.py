@@ -23,11 +23,19 @@ _MEANINGS = {
 _LEAST = 0.0005  # a share that is shown
 
 
-def sentence(execution: Execution) -> str:
+def names_of(result: ExecutionResult) -> list[str]:
+    """Of each system its name; where pages tell them apart, their placement."""
+    names = [execution.system for execution in result.executions]
+    if len(set(names)) == len(names):
+        return names
+    return [f"{execution.system}: {execution.pages}" for execution in result.executions]
+
+
+def sentence(execution: Execution, name: str) -> str:
     """Where most of the time goes."""
     parts = execution.parts()
-    name = max(parts, key=lambda each: parts[each])
-    return f"Most of the time on {execution.system} ({parts[name]:.0%}) goes to {name}: {_MEANINGS[name]}."
+    part = max(parts, key=lambda each: parts[each])
+    return f"Most of the time on {name} ({parts[part]:.0%}) goes to {part}: {_MEANINGS[part]}."
 
 
 def show(result: ExecutionResult, console: Console) -> None:
@@ -37,8 +45,8 @@ def show(result: ExecutionResult, console: Console) -> None:
     first = result.executions[0]
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("")
-    for execution in result.executions:
-        table.add_column(execution.system, justify="right")
+    for name in names_of(result):
+        table.add_column(name, justify="right")
     table.add_row("time", *(duration(each.time_ns) for each in result.executions))
     if len(result.executions) > 1:
         table.add_row("slowdown", *(f"{slowdown:.3f}" for slowdown in result.slowdowns))
@@ -50,7 +58,7 @@ def show(result: ExecutionResult, console: Console) -> None:
     for name in (each for each in _MEANINGS if each in names):
         table.add_row(f"  {name}", *(f"{each.get(name, 0.0):.1%}" for each in parts))
     console.print(table)
-    console.print(sentence(result.executions[-1]))
+    console.print(sentence(result.executions[-1], names_of(result)[-1]))
     threads = first.core["threads"]
     ran = f"{counted(result.instructions, 'instruction')} of {counted(threads, 'thread')}"
     console.print(

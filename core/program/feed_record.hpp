@@ -8,9 +8,11 @@ namespace cxloom {
 
 /// A record that is no access: bit 63 is set, the kind stands in bits 56 to 62, what it is about below.
 enum class FeedEvent : std::uint8_t {
-  kBlock = 1,         ///< the thread enters a block; its number
-  kSystemCall = 2,    ///< the thread calls the kernel; number of the call
-  kSystemCallEnd = 3  ///< the call is back; its number
+  kBlock = 1,  ///< the thread enters a block; its number
+  kSystemCall =
+      2,  ///< the thread calls the kernel; number of the call; seven words follow: its order, six arguments
+  kSystemCallEnd =
+      3  ///< the call is back; its number, and `feed::kSlept`; order, result and nanoseconds follow
 };
 
 namespace feed {
@@ -20,6 +22,10 @@ inline constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << kAddressBits)
 inline constexpr std::uint64_t kPayloadMask = (std::uint64_t{1} << 56U) - 1;
 /// Instructions in a block, at most: their indices have nine bits.
 inline constexpr std::uint32_t kMostInstructions = 512;
+inline constexpr std::uint32_t kCallWords = 8;
+inline constexpr std::uint32_t kCallEndWords = 4;
+/// The thread gave its processor up within the call.
+inline constexpr std::uint64_t kSlept = std::uint64_t{1} << 32U;
 
 /// What is known of an access when its instruction is translated; address, size and direction are added when it happens.
 constexpr std::uint64_t access_of(std::uint32_t instruction) {

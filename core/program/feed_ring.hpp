@@ -8,7 +8,7 @@
 
 namespace cxloom {
 
-inline constexpr std::uint32_t kFeedVersion = 1;
+inline constexpr std::uint32_t kFeedVersion = 2;
 
 /// The first page of the folder's file "control".
 struct FeedControl {
@@ -24,7 +24,9 @@ struct FeedControl {
   std::atomic<std::uint32_t> failures{0};
   std::atomic<std::uint32_t> failed{0};   ///< `failure` is written
   std::atomic<std::uint32_t> escaped{0};  ///< processes that went on outside of the emulator
-  char failure[512] = {};                 ///< what went wrong first, a sentence
+  /// Calls of the kernel, their ends and beginnings of threads so far: each takes the next number.
+  std::atomic<std::uint64_t> order{0};
+  char failure[512] = {};  ///< what went wrong first, a sentence
 };
 inline constexpr std::size_t kFeedControlBytes = 4096;
 static_assert(sizeof(FeedControl) <= kFeedControlBytes);
@@ -42,6 +44,10 @@ struct FeedRingHead {
   std::uint32_t parent = 0;     ///< of a process: whose fork it is; itself if of nobody
   std::uint32_t inherited = 0;  ///< of a fork: the blocks below this number are its parent's
   std::uint32_t pid = 0;
+  std::uint32_t replaces = 0;  ///< of a process: in whose place execve put it; itself if in nobody's
+  std::uint32_t creator = 0;   ///< of a thread: the ring of the one that began it; itself if nobody did
+  std::uint64_t creation = 0;  ///< order of the call that began it
+  std::uint64_t begun = 0;     ///< its own place in that order
 
   /// Words written so far. The writer stores it with every record, so that nothing is lost when it is killed.
   alignas(64) std::atomic<std::uint64_t> written{0};

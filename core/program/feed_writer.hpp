@@ -27,10 +27,13 @@ class FeedWriter {
     std::uint32_t process = 0;
     std::uint32_t parent = 0;
     std::uint32_t inherited = 0;
+    std::uint32_t replaces = 0;
+    std::uint32_t creator = 0;
+    std::uint64_t creation = 0;
   };
 
   /// Makes the file `folder/number` and maps it. 0, or what errno says.
-  int open(const char* folder, const FeedControl& control, const Place& place) {
+  int open(const char* folder, FeedControl& control, const Place& place) {
     char name[kLongestName];
     const int length = std::snprintf(name, sizeof name, "%s/%u", folder, place.number);
     if (length < 0 || static_cast<std::size_t>(length) >= sizeof name) return ENAMETOOLONG;
@@ -62,6 +65,10 @@ class FeedWriter {
     head_->parent = place.parent;
     head_->inherited = place.inherited;
     head_->pid = static_cast<std::uint32_t>(getpid());
+    head_->replaces = place.replaces;
+    head_->creator = place.creator;
+    head_->creation = place.creation;
+    if (place.kind == FeedRingHead::kThread) head_->begun = next_in_order(control);
     head_->mark.store(FeedRingHead::kMark, std::memory_order_release);
     return 0;
   }
@@ -82,6 +89,11 @@ class FeedWriter {
   void publish(std::uint64_t count) {
     at_ += count;
     head_->written.store(at_, std::memory_order_release);
+  }
+
+  /// Nobody looks for a number that was taken and not written: what has it must follow at once.
+  static std::uint64_t next_in_order(FeedControl& control) {
+    return control.order.fetch_add(1, std::memory_order_acq_rel) + 1;
   }
 
   /// Waits until there is room for so many words; false if nobody reads any longer.

@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::uint64_t kTurn = 2048;             // records of a thread before the next one has its turn
 constexpr std::size_t kMostAccesses = 1U << 16U;  // of one run through a block: XSAVE has some hundred
+// A thread that was killed between taking its number in the order of calls and telling the call holds up the others so long.
+constexpr auto kPatience = std::chrono::milliseconds(500);
 
 [[noreturn]] void refuse(const std::string& what) {
   throw SimulationError("what the emulator tells about the program cannot be: " + what);
@@ -81,6 +83,7 @@ struct ProgramFeed::Process {
   std::uint32_t ring = 0;
   std::uint32_t number = 0;
   std::uint32_t forks_seen = 0;
+  bool replaced = false;  // by execve: nothing will follow
   std::vector<std::shared_ptr<const ProgramBlock>> blocks;
 
   FeedRingHead& head() const { return *static_cast<FeedRingHead*>(pages.at(0)); }
@@ -90,8 +93,11 @@ struct ProgramFeed::Process {
 struct ProgramFeed::Thread {
   SharedPages pages;
   std::shared_ptr<Process> process;
+  std::uint32_t ring = 0;
   ProgramThread who;
-  std::uint64_t at = 0;  // words read
+  std::uint64_t at = 0;    // words read
+  std::uint64_t held = 0;  // the number in the order of calls that it waits for; 0: none
+  bool begun = false;
   const ProgramBlock* block = nullptr;
   bool continued = false;
   std::size_t strays = 0;               // in a row
@@ -143,7 +149,7 @@ std::string ProgramFeed::failure() const {
 std::vector<std::uint32_t> ProgramFeed::living() const {
   std::vector<std::uint32_t> result;
   for (const auto& process : processes_) {
-    if (process->head().closed.load() == 0) result.push_back(process->head().pid);
+    if (process->head().closed.load() == 0 && !process->replaced) result.push_back(process->head().pid);
   }
   return result;
 }
@@ -155,35 +161,52 @@ std::uint64_t ProgramFeed::read(ProgramSink& sink, std::uint64_t most) {
   std::uint64_t before = 0;
   do {
     before = count;
-    discover(sink);
-    // What is read here may begin threads, so not by iterator.
-    for (std::size_t i = 0; i < threads_.size() && !sink.complete(); ++i) {
-      count += read_thread(*threads_[i], sink);
+    discover();
+    for (const auto& thread : threads_) {
+      if (sink.complete()) break;
+      count += read_thread(*thread, kTurn, sink);
     }
     // A writer of blocks may wait for room, and holds up all threads of its process.
     for (const auto& process : processes_) read_blocks(*process);
     drop_ended(sink);
   } while (count != before && count < most && !sink.complete());
   words_ += count;
+  const auto now = std::chrono::steady_clock::now();
+  if (count != 0) progress_ = now;
+  if (count == 0 && now - progress_ > kPatience && skip_lost()) progress_ = now;
   return count;
 }
 
 void ProgramFeed::finish(ProgramSink& sink) {
+  discover();
+  // Those that still run would tell more and more.
+  std::vector<std::uint64_t> ends;
+  for (const auto& thread : threads_) ends.push_back(thread->head().written.load(std::memory_order_acquire));
+  std::uint64_t count = 0;
+  do {
+    count = 0;
+    for (std::size_t i = 0; i < threads_.size() && !sink.complete(); ++i) {
+      const std::uint64_t left = ends[i] - std::min(ends[i], threads_[i]->at);
+      count += read_thread(*threads_[i], std::min(kTurn, left), sink);
+    }
+    words_ += count;
+  } while (count != 0 || skip_lost());
   for (const auto& thread : threads_) {
+    if (!thread->begun) continue;
     deliver(*thread, sink);
     sink.thread_ends(thread->who);
   }
   threads_.clear();
 }
 
-void ProgramFeed::discover(ProgramSink& sink) {
+void ProgramFeed::discover() {
   const std::uint32_t rings = control().rings.load(std::memory_order_acquire);
   if (rings == announced_ && unopened_.empty()) return;
   for (; announced_ < rings; ++announced_) unopened_.push_back(announced_);
-  std::erase_if(unopened_, [&](std::uint32_t number) { return open_ring(number, sink); });
+  std::erase_if(unopened_, [&](std::uint32_t number) { return open_ring(number); });
 }
 
-bool ProgramFeed::open_ring(std::uint32_t number, ProgramSink& sink) {
+bool ProgramFeed::open_ring(std::uint32_t number) {
   SharedPages pages = map_file(name_of(number));
   if (pages.bytes() < kFeedHeadBytes) return false;
   const auto& head = *static_cast<const FeedRingHead*>(pages.at(0));
@@ -198,7 +221,7 @@ bool ProgramFeed::open_ring(std::uint32_t number, ProgramSink& sink) {
   if (process) {
     begin_process(number, std::move(pages));
   } else {
-    begin_thread(number, std::move(pages), sink);
+    find_thread(number, std::move(pages));
   }
   return true;
 }
@@ -217,10 +240,13 @@ void ProgramFeed::begin_process(std::uint32_t number, SharedPages pages) {
     process->blocks.assign(parent->blocks.begin(), parent->blocks.begin() + head.inherited);
     ++parent->forks_seen;
   }
+  if (head.replaces != number) {
+    if (Process* const before = process_of_ring(head.replaces)) before->replaced = true;
+  }
   processes_.push_back(std::move(process));
 }
 
-void ProgramFeed::begin_thread(std::uint32_t number, SharedPages pages, ProgramSink& sink) {
+void ProgramFeed::find_thread(std::uint32_t number, SharedPages pages) {
   auto thread = std::make_unique<Thread>();
   thread->pages = std::move(pages);
   const std::uint32_t ring = thread->head().process;
@@ -228,9 +254,27 @@ void ProgramFeed::begin_thread(std::uint32_t number, SharedPages pages, ProgramS
                                     [&](const auto& candidate) { return candidate->ring == ring; });
   if (process == processes_.end()) refuse("thread " + std::to_string(number) + " of no process");
   thread->process = *process;
-  thread->who = {next_thread_++, (*process)->number};
-  sink.thread_begins(thread->who);
+  thread->ring = number;
+  thread->who.process = (*process)->number;
   threads_.push_back(std::move(thread));
+}
+
+bool ProgramFeed::begin_thread(Thread& thread, ProgramSink& sink) {
+  const FeedRingHead& head = thread.head();
+  if (!is_next(thread, head.begun)) return false;
+  thread.begun = true;
+  thread.who.number = next_thread_++;
+  if (thread.ring >= numbers_.size()) numbers_.resize(thread.ring + 1);
+  numbers_[thread.ring] = thread.who.number;
+  Release by;
+  if (head.creator != thread.ring) by = {thread_of_ring(head.creator), head.creation};
+  order_.begins(thread.who, by);
+  sink.thread_begins(thread.who, by);
+  return true;
+}
+
+std::uint32_t ProgramFeed::thread_of_ring(std::uint32_t ring) const {
+  return ring < numbers_.size() ? numbers_[ring] : 0;
 }
 
 ProgramFeed::Process* ProgramFeed::process_of_ring(std::uint32_t ring) {
@@ -276,36 +320,86 @@ void ProgramFeed::read_blocks(Process& process) {
   head.read.store(at, std::memory_order_release);
 }
 
-std::uint64_t ProgramFeed::read_thread(Thread& thread, ProgramSink& sink) {
+std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, ProgramSink& sink) {
+  if (!thread.begun && !begin_thread(thread, sink)) return 0;
   FeedRingHead& head = thread.head();
   const std::uint64_t written = head.written.load(std::memory_order_acquire);
   const std::uint64_t mask = head.words - 1;
   if (written - thread.at > head.words) refuse("more records than there is room for");
   const std::uint64_t begin = thread.at;
-  const std::uint64_t end = begin + std::min(kTurn, written - begin);
+  const std::uint64_t end = begin + std::min(most, written - begin);
   const std::uint64_t* const words = thread.words();
-  for (std::uint64_t at = begin; at != end; ++at) {
+  std::uint64_t at = begin;
+  std::uint64_t several[feed::kCallWords];
+  // Of a call all words are written at once; the last of a turn may go beyond its end. False if its turn is yet to come.
+  auto gather = [&](std::uint64_t count) {
+    if (count > written - at) refuse("a system call that is cut off");
+    for (std::uint64_t i = 0; i < count; ++i) several[i] = words[(at + i) & mask];
+    if (!is_next(thread, several[1])) return false;
+    deliver(thread, sink);
+    at += count;
+    return true;
+  };
+  while (at < end) {
     const std::uint64_t record = words[at & mask];
     if (!feed::is_event(record)) {
       access(thread, record);
+      ++at;
       continue;
     }
-    switch (feed::event_kind(record)) {
-      case FeedEvent::kBlock: enter(thread, feed::payload(record), sink); break;
-      case FeedEvent::kSystemCall:
-        deliver(thread, sink);
-        sink.system_call(thread.who, static_cast<std::uint32_t>(feed::payload(record)));
-        break;
-      case FeedEvent::kSystemCallEnd:
-        deliver(thread, sink);
-        sink.system_call_ends(thread.who, static_cast<std::uint32_t>(feed::payload(record)));
-        break;
-      default: refuse("a record of no known kind");
+    const FeedEvent kind = feed::event_kind(record);
+    if (kind == FeedEvent::kBlock) {
+      enter(thread, feed::payload(record), sink);
+      ++at;
+    } else if (kind == FeedEvent::kSystemCall) {
+      if (!gather(feed::kCallWords)) break;
+      call(thread, several, sink);
+    } else if (kind == FeedEvent::kSystemCallEnd) {
+      if (!gather(feed::kCallEndWords)) break;
+      call_ends(thread, several, sink);
+    } else {
+      refuse("a record of no known kind");
     }
   }
-  thread.at = end;
-  head.read.store(end, std::memory_order_release);
-  return end - begin;
+  thread.at = at;
+  head.read.store(at, std::memory_order_release);
+  return at - begin;
+}
+
+bool ProgramFeed::is_next(Thread& thread, std::uint64_t order) {
+  thread.held = order > next_in_order_ ? order : 0;
+  if (order == next_in_order_) ++next_in_order_;
+  return thread.held == 0;
+}
+
+// Whatever has the next number is lost: goes on with the first one that is there.
+bool ProgramFeed::skip_lost() {
+  std::uint64_t first = 0;
+  for (const auto& thread : threads_) {
+    if (thread->held != 0 && (first == 0 || thread->held < first)) first = thread->held;
+  }
+  if (first != 0) next_in_order_ = first;
+  return first != 0;
+}
+
+void ProgramFeed::call(Thread& thread, const std::uint64_t* words, ProgramSink& sink) {
+  SystemCall call;
+  call.number = static_cast<std::uint32_t>(feed::payload(words[0]));
+  call.order = words[1];
+  for (std::size_t i = 0; i < SystemCall::kArguments; ++i) call.arguments[i] = words[2 + i];
+  order_.calls(thread.who, thread.process->head().pid, call);
+  sink.system_call(thread.who, call);
+}
+
+void ProgramFeed::call_ends(Thread& thread, const std::uint64_t* words, ProgramSink& sink) {
+  SystemCallEnd end;
+  end.number = static_cast<std::uint32_t>(feed::payload(words[0]));
+  end.slept = (words[0] & feed::kSlept) != 0;
+  end.order = words[1];
+  end.result = static_cast<std::int64_t>(words[2]);
+  end.nanoseconds = words[3];
+  end.by = order_.ends(thread.who, end);
+  sink.system_call_ends(thread.who, end);
 }
 
 void ProgramFeed::enter(Thread& thread, std::uint64_t number, ProgramSink& sink) {
@@ -353,22 +447,30 @@ void ProgramFeed::access(Thread& thread, std::uint64_t record) {
 void ProgramFeed::deliver(Thread& thread, ProgramSink& sink) {
   if (thread.block == nullptr) return;
   sink.block(thread.who, *thread.block, thread.accesses, thread.continued);
+  for (const ProgramAccess& access : thread.accesses) {
+    if (!order_.may_join(access.address) || !access.reads) [[likely]]
+      continue;
+    const Release by = order_.joins(thread.who, access.address);
+    if (by.thread != 0) sink.thread_joins(thread.who, by);
+  }
   thread.accesses.clear();
   thread.block = nullptr;
 }
 
 void ProgramFeed::drop_ended(ProgramSink& sink) {
   std::erase_if(threads_, [&](const std::unique_ptr<Thread>& thread) {
-    if (thread->head().closed.load(std::memory_order_acquire) == 0 ||
-        thread->head().written.load(std::memory_order_acquire) != thread->at) {
+    const bool over = thread->process->replaced || thread->head().closed.load(std::memory_order_acquire) != 0;
+    if (!over || !thread->begun || thread->head().written.load(std::memory_order_acquire) != thread->at) {
       return false;
     }
     deliver(*thread, sink);
+    order_.gone(thread->who);
     sink.thread_ends(thread->who);
     return true;
   });
   std::erase_if(processes_, [](const std::shared_ptr<Process>& process) {
-    return process.use_count() == 1 && process->head().closed.load(std::memory_order_acquire) != 0 &&
+    const bool over = process->replaced || process->head().closed.load(std::memory_order_acquire) != 0;
+    return process.use_count() == 1 && over &&
            process->head().forks.load(std::memory_order_acquire) <= process->forks_seen;
   });
 }

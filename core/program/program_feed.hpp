@@ -1,6 +1,7 @@
 // The reader's end of what a program under an emulator tells: expands the records of all its threads into blocks.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "program/feed_ring.hpp"
 #include "program/program_sink.hpp"
+#include "program/thread_order.hpp"
 
 namespace cxloom {
 
@@ -31,8 +33,10 @@ class SharedPages {
   std::size_t bytes_ = 0;
 };
 
-/// Reads the rings in a private folder as they fill. Threads take turns of some thousand records, so that they advance together
-/// where all have something to tell; which of two of them did something first is not known beyond that.
+/// Reads the rings in a private folder as they fill. System calls and beginnings of threads are numbered, and told in the order of
+/// these numbers: a thread whose turn it is not yet is held. Between its calls each thread takes turns of some thousand
+/// records, so that they advance together where all have something to tell; which access of two of them was
+/// first is not known beyond that.
 class ProgramFeed {
  public:
   struct Sizes {
@@ -50,7 +54,7 @@ class ProgramFeed {
   /// Tells the sink what the threads have written, `most` words or a few more; gives how many there were: zero if there is
   /// nothing at the moment. Throws SimulationError if a ring holds what no writer of this version writes.
   std::uint64_t read(ProgramSink& sink, std::uint64_t most);
-  /// The last block of each thread, of which it was not known whether accesses would follow. No program runs any longer.
+  /// What is left, and the last block of each thread, of which it was not known whether accesses would follow.
   void finish(ProgramSink& sink);
   /// Writers no longer wait, and their further words are lost.
   void stop();
@@ -73,17 +77,23 @@ class ProgramFeed {
 
   FeedControl& control() const { return *static_cast<FeedControl*>(control_.at(0)); }
   std::string name_of(std::uint32_t ring) const;
-  void discover(ProgramSink& sink);
-  bool open_ring(std::uint32_t number, ProgramSink& sink);
+  void discover();
+  bool open_ring(std::uint32_t number);
   void begin_process(std::uint32_t number, SharedPages pages);
-  void begin_thread(std::uint32_t number, SharedPages pages, ProgramSink& sink);
+  void find_thread(std::uint32_t number, SharedPages pages);
+  bool begin_thread(Thread& thread, ProgramSink& sink);
   void read_blocks(Process& process);
-  std::uint64_t read_thread(Thread& thread, ProgramSink& sink);
+  std::uint64_t read_thread(Thread& thread, std::uint64_t most, ProgramSink& sink);
+  bool is_next(Thread& thread, std::uint64_t order);
+  bool skip_lost();
+  void call(Thread& thread, const std::uint64_t* words, ProgramSink& sink);
+  void call_ends(Thread& thread, const std::uint64_t* words, ProgramSink& sink);
   void enter(Thread& thread, std::uint64_t number, ProgramSink& sink);
   void access(Thread& thread, std::uint64_t record);
   void deliver(Thread& thread, ProgramSink& sink);
   void drop_ended(ProgramSink& sink);
   Process* process_of_ring(std::uint32_t ring);
+  std::uint32_t thread_of_ring(std::uint32_t ring) const;
 
   std::string folder_;
   SharedPages control_;
@@ -92,6 +102,10 @@ class ProgramFeed {
   std::uint32_t announced_ = 0;
   std::vector<std::shared_ptr<Process>> processes_;
   std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<std::uint32_t> numbers_;  // of threads, by ring
+  ThreadOrder order_;
+  std::uint64_t next_in_order_ = 1;
+  std::chrono::steady_clock::time_point progress_;  // when something was read last
   std::uint32_t next_thread_ = 1;
   std::uint32_t next_process_ = 0;
   std::uint64_t words_ = 0;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "program/block.hpp"
+#include "program/system_call.hpp"
 
 namespace cxloom {
 
@@ -28,11 +29,15 @@ class ProgramSink {
   /// that goes on, and not another instruction.
   virtual void block(const ProgramThread& thread, const ProgramBlock& block,
                      std::span<const ProgramAccess> accesses, bool continued) = 0;
-  virtual void thread_begins(const ProgramThread& /*thread*/) {}
+  /// `by` is the call that began it (clone, fork, execve); of nobody for the first program.
+  virtual void thread_begins(const ProgramThread& /*thread*/, const Release& /*by*/) {}
   virtual void thread_ends(const ProgramThread& /*thread*/) {}
-  /// The thread is in the kernel from the one to the other; `call` is the number that Linux gives it.
-  virtual void system_call(const ProgramThread& /*thread*/, std::uint32_t /*call*/) {}
-  virtual void system_call_ends(const ProgramThread& /*thread*/, std::uint32_t /*call*/) {}
+  /// The thread is in the kernel from the one to the other, if it comes back. Calls, their ends and the beginnings of threads are
+  /// told in the order in which they happened, over all threads: what lets a thread go on is told before it goes on.
+  virtual void system_call(const ProgramThread& /*thread*/, const SystemCall& /*call*/) {}
+  virtual void system_call_ends(const ProgramThread& /*thread*/, const SystemCallEnd& /*end*/) {}
+  /// It has read in memory that another thread has ended: what it does from now on comes after that, without a call.
+  virtual void thread_joins(const ProgramThread& /*thread*/, const Release& /*by*/) {}
   /// It wants no more.
   virtual bool complete() const { return false; }
 };

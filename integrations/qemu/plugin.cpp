@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdarg>
@@ -28,15 +30,27 @@ constexpr long kExecve = 59;
 // Each on a cache line of its own: threads write side by side.
 struct alignas(64) Slot {
   FeedWriter writer;
+  bool begun_by_another = false;
+  std::uint32_t ring = 0;
+  std::uint32_t creator = 0;   // ring of the thread that began it
+  std::uint64_t creation = 0;  // order of the call that did
+  std::uint64_t call = 0;      // order of the call that it is in
+  std::uint64_t since = 0;     // when that began, in nanoseconds
+  long switches = 0;           // how often it had given its processor up by then
 };
 
 FeedControl* control = nullptr;
 char folder[4096];
+constexpr std::size_t kLongestPlugin = 2 * 4096 + 2 * sizeof folder;
 Slot threads[kMostThreads];     // by QEMU's index of the thread
 std::atomic<unsigned> used{0};  // how many of them ever were
 FeedWriter blocks;              // what the blocks of this process are
 std::uint32_t process = 0;      // number of its ring
+std::uint32_t replaces = 0;     // number of the ring of the process that execve replaced with this one
+bool replaces_another = false;
 std::uint32_t next_block = 0;
+thread_local unsigned caller =
+    kMostThreads;          // QEMU's index of the thread that this is, once it has called the kernel
 std::uint32_t parent = 0;  // after a fork, until the ring of this process is made
 bool forked = false;
 pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
@@ -74,13 +88,18 @@ void open_ring(FeedWriter& writer, FeedWriter::Place place) {
 void open_process() {
   if (blocks.is_open()) return;
   process = control->rings.fetch_add(1);
-  open_ring(blocks,
-            {FeedRingHead::kProcess, process, process, forked ? parent : process, forked ? next_block : 0});
-  forked = false;
+  open_ring(blocks, {.kind = FeedRingHead::kProcess,
+                     .number = process,
+                     .process = process,
+                     .parent = forked ? parent : process,
+                     .inherited = forked ? next_block : 0,
+                     .replaces = replaces_another ? replaces : process});
+  forked = replaces_another = false;
 }
 
-// The thread has no ring yet, or its ring is full.
-__attribute__((noinline)) void make_room(FeedWriter& writer) {
+// The thread has no ring yet, or its ring has no room for so many words.
+__attribute__((noinline)) void make_room(Slot& slot, std::uint64_t count) {
+  FeedWriter& writer = slot.writer;
   if (!writer.is_open()) {
     pthread_mutex_lock(&opening);
     open_process();
@@ -88,19 +107,49 @@ __attribute__((noinline)) void make_room(FeedWriter& writer) {
     if (blocks.muted()) {
       writer.mute();
     } else {
-      open_ring(writer, {FeedRingHead::kThread, number, process, 0, 0});
+      open_ring(writer, {.number = number,
+                         .process = process,
+                         .creator = slot.begun_by_another ? slot.creator : number,
+                         .creation = slot.creation});
+      slot.ring = number;
     }
     pthread_mutex_unlock(&opening);
     return;
   }
-  if (!writer.wait_for(1, *control)) writer.mute();
+  if (!writer.wait_for(count, *control)) writer.mute();
 }
 
 inline void put(unsigned thread, std::uint64_t record) {
   FeedWriter& writer = threads[thread].writer;
   if (writer.full()) [[unlikely]]
-    make_room(writer);
+    make_room(threads[thread], 1);
   writer.put(record);
+}
+
+// Words of which the second is the next number in the order of calls. It is taken when nothing but writing is left to do: until
+// it is written, all that comes after it is held.
+template <std::size_t count>
+std::uint64_t put_in_order(unsigned thread, const std::uint64_t (&words)[count]) {
+  FeedWriter& writer = threads[thread].writer;
+  if (writer.room() < count) make_room(threads[thread], count);
+  for (std::size_t i = 0; i < count; ++i) writer.ahead(i) = words[i];
+  const std::uint64_t order = FeedWriter::next_in_order(*control);
+  writer.ahead(1) = order;
+  writer.publish(count);
+  return order;
+}
+
+std::uint64_t nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// How often this thread gave its processor up.
+long switches() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
 }
 
 // --- what happens ----------------------------------------------------------------------------------------------------
@@ -177,20 +226,34 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
 }
 
 void on_system_call(qemu_plugin_id_t, unsigned thread, std::int64_t call, std::uint64_t a1, std::uint64_t a2,
-                    std::uint64_t a3, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+                    std::uint64_t a3, std::uint64_t a4, std::uint64_t a5, std::uint64_t a6, std::uint64_t,
                     std::uint64_t) {
-  put(thread, feed::event(FeedEvent::kSystemCall, static_cast<std::uint64_t>(call)));
+  Slot& slot = threads[thread];
+  caller = thread;
+  slot.call = put_in_order(thread, {feed::event(FeedEvent::kSystemCall, static_cast<std::uint32_t>(call)), 0,
+                                    a1, a2, a3, a4, a5, a6});
+  slot.switches = switches();
+  slot.since = nanoseconds();
   if (call != kExecve || !has_offset || control->stop.load() != 0) return;
-  if (follow_exec(emulator, offset, a1, a2, a3) == Exec::kEscapes) {
+  Emulator here = emulator;
+  char plugin[kLongestPlugin];
+  std::snprintf(plugin, sizeof plugin, "%s,after=%u:%u:%llu", emulator.plugin, process, slot.ring,
+                static_cast<unsigned long long>(slot.call));
+  here.plugin = plugin;
+  if (follow_exec(here, offset, a1, a2, a3) == Exec::kEscapes) {
     control->escaped.fetch_add(1);
   }
 }
 
-void on_system_call_end(qemu_plugin_id_t, unsigned thread, std::int64_t call, std::int64_t) {
-  put(thread, feed::event(FeedEvent::kSystemCallEnd, static_cast<std::uint64_t>(call)));
+void on_system_call_end(qemu_plugin_id_t, unsigned thread, std::int64_t call, std::int64_t result) {
+  Slot& slot = threads[thread];
+  const std::uint64_t passed = nanoseconds() - slot.since;
+  const std::uint64_t slept = switches() != slot.switches ? feed::kSlept : 0;
+  put_in_order(thread, {feed::event(FeedEvent::kSystemCallEnd, static_cast<std::uint32_t>(call) | slept), 0,
+                        static_cast<std::uint64_t>(result), passed});
 }
 
-// The index may have been that of a thread that ended.
+// Whoever begins this thread is here, within its call. The index may have been that of a thread that ended.
 void on_thread_begin(qemu_plugin_id_t, unsigned thread) {
   if (thread >= kMostThreads) {
     fail("more than %u threads", kMostThreads);
@@ -199,7 +262,12 @@ void on_thread_begin(qemu_plugin_id_t, unsigned thread) {
   unsigned before = used.load();
   while (before <= thread && !used.compare_exchange_weak(before, thread + 1)) {
   }
-  threads[thread].writer.close();
+  Slot& slot = threads[thread];
+  slot.writer.close();
+  if (caller == kMostThreads) return;
+  slot.begun_by_another = true;
+  slot.creator = threads[caller].ring;
+  slot.creation = threads[caller].call;
 }
 
 void on_thread_end(qemu_plugin_id_t, unsigned thread) { threads[thread].writer.close(); }
@@ -221,6 +289,12 @@ void in_child() {
   // A fork of a fork that has told nothing yet has the same parent's blocks.
   if (!forked) parent = process;
   forked = true;
+  if (caller != kMostThreads) {
+    Slot& slot = threads[caller];
+    slot.begun_by_another = true;
+    slot.creator = slot.ring;
+    slot.creation = slot.call;
+  }
   pthread_mutex_init(&opening, nullptr);
 }
 
@@ -256,13 +330,13 @@ void append_escaped(char*& at, const char* end, const char* text) {
 // The options for the programs that this one starts. The region of interest is only in this one.
 bool note_emulator(const char* cpu) {
   static char path[4096];
-  static char plugin[2 * 4096 + 2 * sizeof folder];
+  static char plugin[kLongestPlugin];
   static char model[256];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
   Dl_info own;
   if (length <= 0 || dladdr(reinterpret_cast<void*>(&on_exit), &own) == 0) return false;
   char* at = plugin;
-  const char* const end = plugin + sizeof plugin - 1;
+  const char* const end = plugin + sizeof plugin - 64;  // for what execve adds
   append_escaped(at, end, own.dli_fname);
   at += std::snprintf(at, static_cast<std::size_t>(end - at), ",folder=");
   append_escaped(at, end, folder);
@@ -279,7 +353,8 @@ bool note_emulator(const char* cpu) {
 }  // namespace cxloom::qemu
 
 /// Options: folder=WHERE the rings are made; cpu=MODEL of the emulator, with colons for commas; region=DISTANCE in bytes from the
-/// program's entry to the function that is the region of interest.
+/// program's entry to the function that is the region of interest; after=PROCESS:THREAD:ORDER, for a program in the place of another
+/// one: the rings of the process and of the thread that called execve, and that call.
 extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id,
                                                                           const qemu_info_t* info, int count,
                                                                           char** arguments) {
@@ -295,6 +370,11 @@ extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_p
     } else if (value = value_of(arguments[i], "region"); value != nullptr) {
       has_region = true;
       region_distance = static_cast<std::uint64_t>(std::strtoll(value, nullptr, 10));
+    } else if (value = value_of(arguments[i], "after"); value != nullptr) {
+      unsigned long long call = 0;
+      if (std::sscanf(value, "%u:%u:%llu", &replaces, &threads[0].creator, &call) != 3) return -1;
+      threads[0].creation = call;
+      threads[0].begun_by_another = replaces_another = true;
     } else {
       return -1;
     }

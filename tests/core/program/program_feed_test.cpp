@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -38,10 +40,25 @@ struct Telling : ProgramSink {
     instructions += block.instructions.size() - (continued ? 1 : 0);
     accesses += all.size();
   }
-  void thread_begins(const ProgramThread& thread) override { lines.push_back(name(thread) + " begins"); }
+  static std::string by(const Release& release) {
+    if (release.thread == 0) return "";
+    return " by " + std::to_string(release.thread) + "#" + std::to_string(release.order);
+  }
+  void thread_begins(const ProgramThread& thread, const Release& release) override {
+    lines.push_back(name(thread) + " begins" + by(release));
+  }
   void thread_ends(const ProgramThread& thread) override { lines.push_back(name(thread) + " ends"); }
-  void system_call(const ProgramThread& thread, std::uint32_t call) override {
-    lines.push_back(name(thread) + " call " + std::to_string(call));
+  void system_call(const ProgramThread& thread, const SystemCall& call) override {
+    lines.push_back(name(thread) + " call " + std::to_string(call.number) + "(" +
+                    std::to_string(call.arguments.front()) + ".." + std::to_string(call.arguments.back()) +
+                    ")#" + std::to_string(call.order));
+  }
+  void system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) override {
+    lines.push_back(name(thread) + " end " + std::to_string(end.number) + "=" + std::to_string(end.result) +
+                    "#" + std::to_string(end.order) + (end.slept ? " slept" : "") + by(end.by));
+  }
+  void thread_joins(const ProgramThread& thread, const Release& release) override {
+    lines.push_back(name(thread) + " joins" + by(release));
   }
 };
 
@@ -61,21 +78,40 @@ class ProgramFeedTest : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  FeedWriter process(std::uint32_t parent = ~0U, std::uint32_t inherited = 0) {
+  FeedWriter process(std::uint32_t parent = ~0U, std::uint32_t inherited = 0, std::uint32_t replaces = ~0U) {
     const std::uint32_t number = control_->rings.fetch_add(1);
     last_process_ = number;
     FeedWriter writer;
-    EXPECT_EQ(
-        writer.open(folder_.c_str(), *control_,
-                    {FeedRingHead::kProcess, number, number, parent == ~0U ? number : parent, inherited}),
-        0);
+    EXPECT_EQ(writer.open(folder_.c_str(), *control_,
+                          {FeedRingHead::kProcess, number, number, parent == ~0U ? number : parent, inherited,
+                           replaces == ~0U ? number : replaces}),
+              0);
     return writer;
   }
-  FeedWriter thread(std::uint32_t process) {
-    const std::uint32_t number = control_->rings.fetch_add(1);
+  FeedWriter thread(std::uint32_t process, std::uint32_t creator = ~0U, std::uint64_t creation = 0) {
+    const std::uint32_t number = last_thread_ = control_->rings.fetch_add(1);
     FeedWriter writer;
-    EXPECT_EQ(writer.open(folder_.c_str(), *control_, {FeedRingHead::kThread, number, process, 0, 0}), 0);
+    EXPECT_EQ(writer.open(folder_.c_str(), *control_,
+                          {.number = number,
+                           .process = process,
+                           .creator = creator == ~0U ? number : creator,
+                           .creation = creation}),
+              0);
     return writer;
+  }
+  std::uint64_t order() { return FeedWriter::next_in_order(*control_); }
+  static void call(FeedWriter& writer, std::uint32_t number, std::uint64_t order,
+                   std::array<std::uint64_t, 6> arguments = {}) {
+    writer.put(feed::event(FeedEvent::kSystemCall, number));
+    writer.put(order);
+    for (const std::uint64_t argument : arguments) writer.put(argument);
+  }
+  static void back(FeedWriter& writer, std::uint32_t number, std::uint64_t order, std::int64_t result,
+                   bool slept = false) {
+    writer.put(feed::event(FeedEvent::kSystemCallEnd, number | (slept ? feed::kSlept : 0)));
+    writer.put(order);
+    writer.put(static_cast<std::uint64_t>(result));
+    writer.put(0);
   }
   static void describe(FeedWriter& writer, std::uint32_t number, std::uint64_t address,
                        const std::vector<BlockInstruction>& instructions) {
@@ -106,6 +142,7 @@ class ProgramFeedTest : public testing::Test {
   std::optional<ProgramFeed> feed_;
   FeedControl* control_ = nullptr;
   std::uint32_t last_process_ = 0;
+  std::uint32_t last_thread_ = 0;
 };
 
 TEST_F(ProgramFeedTest, ExpandsBlocksAndTheirAccesses) {
@@ -113,15 +150,16 @@ TEST_F(ProgramFeedTest, ExpandsBlocksAndTheirAccesses) {
   FeedWriter one = thread(last_process_);
   describe(blocks, 0, 100, {plain(), plain(), plain()});
   describe(blocks, 1, 200, {plain()});
-  for (const std::uint64_t record : {enter(0), load(0, 5000), store(2, 6000, 0), enter(1), enter(0),
-                                     load(1, 7000, 2), feed::event(FeedEvent::kSystemCall, 60)}) {
+  for (const std::uint64_t record :
+       {enter(0), load(0, 5000), store(2, 6000, 0), enter(1), enter(0), load(1, 7000, 2)}) {
     one.put(record);
   }
+  call(one, 60, order(), {3, 0, 0, 0, 0, 9});
   Telling told;
-  EXPECT_EQ(feed_->read(told, 1000), 7U);
+  EXPECT_EQ(feed_->read(told, 1000), 6U + feed::kCallWords);
   EXPECT_EQ(feed_->read(told, 1000), 0U);
   const std::vector<std::string> expected{"1/0 begins", "1/0 B100+3 r5000:8@0 w6000:1@2", "1/0 B200+1",
-                                          "1/0 B100+3 r7000:4@1", "1/0 call 60"};
+                                          "1/0 B100+3 r7000:4@1", "1/0 call 60(3..9)#2"};
   EXPECT_EQ(told.lines, expected);
   one.close();
   feed_->read(told, 1000);
@@ -156,7 +194,7 @@ TEST_F(ProgramFeedTest, PiecesOfAWideAccessAreOne) {
   one.put(load(1, 6008));
   one.put(load(2, 7000));  // two halves that are not side by side: gathered
   one.put(load(2, 7016));
-  one.put(feed::event(FeedEvent::kSystemCall, 1));
+  one.put(enter(0));
   Telling told;
   feed_->read(told, 1000);
   EXPECT_EQ(told.lines[1], "1/0 B100+3 r5000:32@0 r6000:8@1 r6008:8@1 r7000:8@2 r7016:8@2");
@@ -225,6 +263,85 @@ TEST_F(ProgramFeedTest, AForkMayOutliveItsParent) {
   feed_->read(told, 1000);
   feed_->finish(told);
   EXPECT_EQ(told.lines.at(told.lines.size() - 2), "2/1 B100+1");
+}
+
+// Whose turn it is by the numbers of their calls, whatever order the rings are read in.
+TEST_F(ProgramFeedTest, CallsAreToldInTheirOrder) {
+  FeedWriter blocks = process();
+  FeedWriter one = thread(last_process_);  // number 1 in the order
+  const std::uint32_t creator = last_thread_;
+  describe(blocks, 0, 100, {plain()});
+  const std::uint64_t made = order();                     // 2
+  FeedWriter two = thread(last_process_, creator, made);  // 3
+  call(two, 39, order());                                 // 4
+  two.put(enter(0));
+  back(two, 39, 6, 7, true);
+  Telling told;
+  feed_->read(told, 1000);
+  EXPECT_EQ(told.lines,
+            std::vector<std::string>{"1/0 begins"});  // all else comes after the call that is not told yet
+  call(one, 56, made);
+  back(one, 56, 5, 11);
+  feed_->read(told, 1000);
+  feed_->finish(told);
+  const std::vector<std::string> expected{
+      "1/0 begins",      "1/0 call 56(0..0)#2", "2/0 begins by 1#2",    "2/0 call 39(0..0)#4",
+      "1/0 end 56=11#5", "2/0 B100+1",          "2/0 end 39=7#6 slept", "1/0 ends",
+      "2/0 ends"};
+  EXPECT_EQ(told.lines, expected);
+}
+
+// A thread was killed between taking a number and telling what it was for.
+TEST_F(ProgramFeedTest, ALostCallHoldsNobodyUpForEver) {
+  process();
+  FeedWriter one = thread(last_process_);
+  order();
+  call(one, 39, order());
+  order();
+  back(one, 39, order(), 0);
+  Telling told;
+  while (told.lines.size() < 2) feed_->read(told, 1000);
+  feed_->finish(told);
+  const std::vector<std::string> expected{"1/0 begins", "1/0 call 39(0..0)#3", "1/0 end 39=0#5", "1/0 ends"};
+  EXPECT_EQ(told.lines, expected);
+}
+
+TEST_F(ProgramFeedTest, AProgramTakesThePlaceOfTheOneThatCalledExecve) {
+  process();
+  const std::uint32_t before = last_process_;
+  FeedWriter one = thread(before);
+  const std::uint32_t ring = last_thread_;
+  const std::uint64_t execve = order();
+  call(one, 59, execve);
+  process(~0U, 0, before);
+  thread(last_process_, ring, execve);
+  Telling told;
+  feed_->read(told, 1000);
+  EXPECT_EQ(told.lines,
+            (std::vector<std::string>{"1/0 begins", "1/0 call 59(0..0)#2", "2/1 begins by 1#2", "1/0 ends"}));
+  EXPECT_EQ(feed_->living().size(), 1U);
+}
+
+TEST_F(ProgramFeedTest, AReadTellsTheEndOfAThread) {
+  FeedWriter blocks = process();
+  describe(blocks, 0, 100, {plain()});
+  FeedWriter one = thread(last_process_);
+  const std::uint32_t creator = last_thread_;
+  const std::uint64_t made = order();
+  call(one, system_call::kClone, made, {0x20'0000, 0, 0, 8000});
+  FeedWriter two = thread(last_process_, creator, made);
+  call(two, system_call::kExit, order());
+  Telling told;
+  feed_->read(told, 1000);
+  for (const std::uint64_t record :
+       {enter(0), load(0, 7936), enter(0), load(0, 8000, 2), enter(0), load(0, 8000, 2)}) {
+    one.put(record);
+  }
+  feed_->read(told, 1000);
+  feed_->finish(told);
+  EXPECT_EQ(std::count(told.lines.begin(), told.lines.end(), "1/0 joins by 2#4"), 1);
+  EXPECT_EQ(told.lines.at(5), "1/0 B100+1 r8000:4@0");
+  EXPECT_EQ(told.lines.at(6), "1/0 joins by 2#4");
 }
 
 // The emulator has such: what it stores for a signal.
@@ -336,6 +453,9 @@ TEST_F(DamagedFeed, AccessesOfNoInstructionWithoutEnd) {
 }
 TEST_F(DamagedFeed, AnAccessThatNeitherReadsNorWrites) {
   refused({enter(0), feed::access(feed::access_of(0), 8, 3, 0)}, "neither reads nor writes");
+}
+TEST_F(DamagedFeed, ACallThatIsCutOff) {
+  refused({enter(0), feed::event(FeedEvent::kSystemCall, 1), 2, 0}, "cut off");
 }
 TEST_F(DamagedFeed, ARecordOfNoKind) {
   refused({feed::event(static_cast<FeedEvent>(99), 0)}, "no known kind");

@@ -1,0 +1,217 @@
+#include "program/thread_order.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace cxloom {
+
+namespace {
+
+// What a futex is asked for, as <linux/futex.h> numbers it.
+enum FutexOperation : std::uint32_t {
+  kWait = 0,
+  kWake = 1,
+  kRequeue = 3,
+  kCompareRequeue = 4,
+  kWakeOperation = 5,
+  kLockPi = 6,
+  kUnlockPi = 7,
+  kWaitBits = 9,
+  kWakeBits = 10,
+  kLockPi2 = 13
+};
+constexpr std::uint32_t kPrivate = 128;
+constexpr std::uint32_t kOptions = 128 | 256;  // and the clock that is meant
+
+constexpr std::uint64_t kClearsAtEnd = 0x20'0000;  // of clone: CLONE_CHILD_CLEARTID
+constexpr std::int64_t kTryAgain = -11;            // the futex has another value already
+constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+// Ends of threads that a read may tell. Nobody asks for those of detached threads.
+constexpr std::size_t kMostWatched = 64;
+
+// The kernel takes them as int.
+std::uint64_t count_of(std::uint64_t argument) {
+  const auto count = static_cast<std::int32_t>(argument);
+  return count > 0 ? static_cast<std::uint64_t>(count) : 0;
+}
+
+}  // namespace
+
+void ThreadOrder::begins(const ProgramThread& thread, const Release& by) {
+  const auto made = made_.find(by.order);
+  if (by.thread == 0 || made == made_.end()) return;
+  cleared_by(thread.number) = made->second;
+  // The memory of a thread that ended is used again.
+  std::erase_if(ended_, [&](const End& end) {
+    return end.word.process == thread.process && end.word.address == made->second;
+  });
+  watch();
+  made_.erase(made);
+}
+
+void ThreadOrder::calls(const ProgramThread& thread, std::uint32_t pid, const SystemCall& call) {
+  const Release by{thread.number, call.order};
+  switch (call.number) {
+    case system_call::kFutex: futex(thread, call); break;
+    case system_call::kClone:
+      if ((call.arguments[0] & kClearsAtEnd) != 0) made_[call.order] = call.arguments[3];
+      break;
+    case system_call::kSetTidAddress: cleared_by(thread.number) = call.arguments[0]; break;
+    case system_call::kExit:
+      ends_thread(thread, by);
+      exits_[pid] = by;
+      break;
+    case system_call::kExitGroup: exits_[pid] = by; break;
+    default: break;
+  }
+}
+
+Release ThreadOrder::ends(const ProgramThread& thread, const SystemCallEnd& end) {
+  Release by;
+  if (end.number == system_call::kFutex) {
+    const auto waiter = std::find_if(waiters_.begin(), waiters_.end(),
+                                     [&](const Waiter& one) { return one.thread == thread.number; });
+    if (waiter != waiters_.end()) {
+      // Whose time is over, or who was interrupted, was not woken.
+      if (end.result == 0) by = waiter->by;
+      if (end.result == kTryAgain) {
+        if (const End* const ended = end_at(waiter->word)) by = ended->by;
+      }
+      waiters_.erase(waiter);
+    }
+    settle(thread.number, end.result > 0 ? static_cast<std::uint64_t>(end.result) : 0);
+  } else if (end.number == system_call::kWait4 && end.result > 0) {
+    const auto exit = exits_.find(static_cast<std::uint32_t>(end.result));
+    if (exit != exits_.end()) {
+      by = exit->second;
+      exits_.erase(exit);
+    }
+  }
+  return by;
+}
+
+void ThreadOrder::gone(const ProgramThread& thread) {
+  std::erase_if(waiters_, [&](const Waiter& waiter) { return waiter.thread == thread.number; });
+  std::erase_if(wakes_, [&](const Wake& wake) { return wake.by.thread == thread.number; });
+}
+
+Release ThreadOrder::joins(const ProgramThread& thread, std::uint64_t address) {
+  const auto end = std::find_if(ended_.begin(), ended_.end(), [&](const End& one) {
+    return !one.told && one.word.process == thread.process && one.word.address == address &&
+           one.by.thread != thread.number;
+  });
+  if (end == ended_.end()) return {};
+  end->told = true;
+  watch();
+  return end->by;
+}
+
+void ThreadOrder::futex(const ProgramThread& thread, const SystemCall& call) {
+  const auto& [address, operation, count, more, second, third] = call.arguments;
+  const bool shared = (operation & kPrivate) == 0;
+  const Word word{thread.process, address, shared};
+  const Word other{thread.process, second, shared};
+  const Release by{thread.number, call.order};
+  auto wake = [&](const Word& whom, const Word& onto, std::uint64_t most, bool counts) {
+    wakes_.push_back({by, whom, onto, most, counts});
+    hand_out(wakes_.back());
+  };
+  switch (static_cast<std::uint32_t>(operation) & ~kOptions) {
+    case kWait:
+    case kWaitBits:
+    case kLockPi:
+    case kLockPi2: waits(thread.number, word); break;
+    case kWake:
+    case kWakeBits: wake(word, {}, count_of(count), true); break;
+    case kUnlockPi: wake(word, {}, 1, false); break;
+    case kRequeue:
+    case kCompareRequeue: wake(word, other, count_of(count), true); break;
+    case kWakeOperation:
+      wake(word, {}, count_of(count), true);
+      wake(other, {}, count_of(more), true);
+      break;
+    default: break;
+  }
+}
+
+void ThreadOrder::waits(std::uint32_t thread, const Word& word) {
+  waiters_.push_back({thread, word, {}});
+  if (const End* const ended = end_at(word)) waiters_.back().by = ended->by;
+  for (Wake& wake : wakes_) hand_out(wake);
+}
+
+void ThreadOrder::ends_thread(const ProgramThread& thread, const Release& by) {
+  const std::uint64_t address = std::exchange(cleared_by(thread.number), 0);
+  if (address == 0) return;
+  const Word word{thread.process, address, false};
+  Wake wake{by, word, {}, kAll};
+  hand_out(wake);
+  ended_.push_back({word, by});
+  watch();
+}
+
+void ThreadOrder::hand_out(Wake& wake) {
+  for (Waiter& waiter : waiters_) {
+    if (wake.woken == wake.most) return;
+    if (waiter.by.thread != 0 || !waiter.word.is(wake.word)) continue;
+    waiter.by = wake.by;
+    ++wake.woken;
+  }
+}
+
+void ThreadOrder::settle(std::uint32_t thread, std::uint64_t result) {
+  std::uint64_t surplus = 0;
+  for (const Wake& wake : wakes_) {
+    if (wake.by.thread == thread && wake.counts) surplus += wake.woken;
+  }
+  surplus -= std::min(surplus, result);
+  bool changed = false;
+  for (auto waiter = waiters_.rbegin(); waiter != waiters_.rend() && surplus > 0; ++waiter) {
+    if (waiter->by.thread != thread) continue;
+    waiter->by = {};
+    --surplus;
+    changed = true;
+  }
+  for (const Wake& wake : wakes_) {
+    if (wake.by.thread != thread || wake.onto.address == 0) continue;
+    std::uint64_t moved = result - std::min(result, wake.most);
+    for (Waiter& waiter : waiters_) {
+      if (moved == 0) break;
+      if (waiter.by.thread != 0 || !waiter.word.is(wake.word)) continue;
+      waiter.word = wake.onto;
+      --moved;
+      changed = true;
+    }
+  }
+  std::erase_if(wakes_, [&](const Wake& wake) { return wake.by.thread == thread; });
+  if (!changed) return;
+  for (Wake& wake : wakes_) hand_out(wake);
+}
+
+const ThreadOrder::End* ThreadOrder::end_at(const Word& word) const {
+  const auto end = std::find_if(ended_.begin(), ended_.end(), [&](const End& one) {
+    return one.word.process == word.process && one.word.address == word.address;
+  });
+  return end == ended_.end() ? nullptr : &*end;
+}
+
+void ThreadOrder::watch() {
+  watched_ = 0;
+  std::size_t untold = 0;
+  for (auto end = ended_.rbegin(); end != ended_.rend(); ++end) {
+    if (end->told) continue;
+    if (++untold > kMostWatched) {
+      end->told = true;
+    } else {
+      watched_ |= bit_of(end->word.address);
+    }
+  }
+}
+
+std::uint64_t& ThreadOrder::cleared_by(std::uint32_t thread) {
+  if (thread >= cleared_.size()) cleared_.resize(thread + 1);
+  return cleared_[thread];
+}
+
+}  // namespace cxloom

@@ -1,0 +1,82 @@
+// Which thread waits for which: by futexes, by the ends of threads and of processes.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "program/program_sink.hpp"
+
+namespace cxloom {
+
+/// Follows the system calls of all threads, in their order, and finds for those that waited the call that let them go on.
+///
+/// A futex wakes those that wait for it in the order in which they came. How many it woke is known when its call is back,
+/// and who was woken may be back before: until then it is taken to wake as many as it may, and put right afterwards.
+class ThreadOrder {
+ public:
+  /// By the call `by`, if anybody knows it.
+  void begins(const ProgramThread& thread, const Release& by);
+  /// `pid` is the number that the system gives the thread's process.
+  void calls(const ProgramThread& thread, std::uint32_t pid, const SystemCall& call);
+  /// What the call waited for.
+  Release ends(const ProgramThread& thread, const SystemCallEnd& end);
+  /// It does nothing more.
+  void gone(const ProgramThread& thread);
+
+  /// A read at this address may tell that a thread has ended.
+  bool may_join(std::uint64_t address) const { return (watched_ & bit_of(address)) != 0; }
+  /// The end of another thread that a read at this address tells; each is told once.
+  Release joins(const ProgramThread& thread, std::uint64_t address);
+
+ private:
+  // A futex, or what the kernel clears when a thread ends, which is one, too.
+  struct Word {
+    std::uint32_t process = 0;
+    std::uint64_t address = 0;
+    bool shared = false;  // with other processes, if they have it at the same address
+
+    bool is(const Word& other) const {
+      return address == other.address && (process == other.process || (shared && other.shared));
+    }
+  };
+  struct Waiter {
+    std::uint32_t thread = 0;
+    Word word;
+    Release by;  // whoever is taken to have woken it
+  };
+  struct Wake {
+    Release by;
+    Word word;
+    Word onto;                // of a requeue: where those that are not woken wait from then on
+    std::uint64_t most = 0;   // wakes so many
+    bool counts = true;       // its result is how many it woke and moved
+    std::uint64_t woken = 0;  // so far
+  };
+  struct End {
+    Word word;
+    Release by;
+    bool told = false;
+  };
+
+  static std::uint64_t bit_of(std::uint64_t address) { return std::uint64_t{1} << (address / 64 % 64); }
+  void futex(const ProgramThread& thread, const SystemCall& call);
+  void waits(std::uint32_t thread, const Word& word);
+  void ends_thread(const ProgramThread& thread, const Release& by);
+  void hand_out(Wake& wake);
+  void settle(std::uint32_t thread, std::uint64_t result);
+  const End* end_at(const Word& word) const;
+  void watch();
+  std::uint64_t& cleared_by(std::uint32_t thread);
+
+  std::vector<Waiter> waiters_;         // in the order of their calls
+  std::vector<Wake> wakes_;             // whose calls are not back
+  std::vector<End> ended_;              // threads whose words nobody has taken again
+  std::vector<std::uint64_t> cleared_;  // by thread: address that its end clears; 0: none
+  std::unordered_map<std::uint64_t, std::uint64_t>
+      made_;                                          // by the order of a clone: what the child's end clears
+  std::unordered_map<std::uint32_t, Release> exits_;  // by the system's number of the process
+  std::uint64_t watched_ = 0;
+};
+
+}  // namespace cxloom

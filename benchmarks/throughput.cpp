@@ -25,9 +25,10 @@ const Value kMemory(Value::Map{{"kind", "memory"},
                                {"capacity", "16GiB"},
                                {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
 
-const Value kDram(Value::Map{{"kind", "memory"},
-                             {"capacity", "8GiB"},
-                             {"media", Value::Map{{"kind", "dram"}, {"preset", "test-D5"}}}});
+Value dram(const char* preset) {
+  return Value::Map{
+      {"kind", "memory"}, {"capacity", "8GiB"}, {"media", Value::Map{{"kind", "dram"}, {"preset", preset}}}};
+}
 
 // host + bus + 4 memories: the example of the README. With flits: its links are of PCIe 5.0 x16.
 Value bus_system(bool flits, const Value& memory = kMemory) {
@@ -74,11 +75,11 @@ Value shared_system(const std::string& coherence, const char* cache) {
 }
 
 Value generated(const std::string& kind, Value::Map topology, const std::string& queueing, bool credits,
-                const Registry& registry) {
+                const Registry& registry, const Value& memory = kMemory) {
   Value::Map link;
   if (credits) link.emplace_back("credits", 64);
   topology.emplace_back("requester", Value::Map{{"kind", "host"}, {"queue", 64}});
-  topology.emplace_back("memory", kMemory);
+  topology.emplace_back("memory", memory);
   topology.emplace_back("switch",
                         Value::Map{{"kind", "switch"}, {"port_bandwidth", "64GB/s"}, {"queueing", queueing}});
   topology.emplace_back("link", link);
@@ -98,26 +99,27 @@ const char* footprint_of(const std::string& name) {
   return name.starts_with("filter") ? "32MiB" : "1GiB";
 }
 
-// NAME is bus, bus-flits, bus-dram, cache-hits, filter[-full]-hdm-db|hdm-h, or chain|spine-leaf|spine-leaf1024|edge4096 with -output, -voq or -credits, or,
-// as with -voq, with a routing strategy: -random, -adaptive.
+// NAME is bus, bus-flits, bus-dram, cache-hits, filter[-full]-hdm-db|hdm-h, spine-leaf-dram (with credits), or
+// chain|spine-leaf|spine-leaf1024|edge4096 with -output, -voq or -credits, or, as with -voq, with a routing strategy: -random,
+// -adaptive.
 Value system_named(const std::string& name, const Registry& registry) {
   if (name == "bus") return bus_system(false);
   if (name == "bus-flits") return bus_system(true);
-  if (name == "bus-dram") return bus_system(false, kDram);
+  if (name == "bus-dram") return bus_system(false, dram("test-D5"));
   if (name == "cache-hits") return shared_system("none", "1MiB");
   if (name.starts_with("filter")) return shared_system(name.ends_with("hdm-h") ? "hdm-h" : "hdm-db", "64KiB");
   const std::size_t dash = name.rfind('-');
   const std::string topology = name.substr(0, dash);
   const std::string flow = name.substr(dash + 1);
   const std::string queueing = flow == "output" ? "output" : "voq";
-  const bool credits = flow == "credits";
+  const bool credits = flow == "credits" || flow == "dram";
   // 64 switches in a row, a host and a memory on each.
   if (topology == "chain")
     return generated("chain", {{"switches", 64}, {"placement", "paired"}}, queueing, credits, registry);
   // 64 hosts and 64 memories, eight a leaf; eight uplinks a leaf.
   if (topology == "spine-leaf") {
     return generated("spine-leaf", {{"leaves", 16}, {"spines", 8}, {"devices_per_leaf", 8}}, queueing,
-                     credits, registry);
+                     credits, registry, flow == "dram" ? dram("DDR4-3200") : kMemory);
   }
   // 512 hosts and 512 memories: far more state than the second-level cache holds.
   if (topology == "spine-leaf1024") {

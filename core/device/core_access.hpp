@@ -27,7 +27,8 @@ struct CoreAccess {
   std::array<Time, kSegmentCount> segments{};  ///< of the request, once it is answered
 
   bool answered() const { return done != kNever; }
-  bool is_fence() const { return access.dependence == kAllBefore; }
+  /// All before it in its thread is done first. The kernel is entered in good order, too.
+  bool is_fence() const { return access.dependence == kAllBefore || !access.reaches_memory(); }
   bool is_write_back() const { return access.role == AccessRole::kWriteBack; }
   /// What comes behind it retires only when it is answered.
   bool holds_window() const {

@@ -55,7 +55,7 @@ struct ClusterMeasured {
 
 constexpr std::array kClusterMeasures{
     measure<&ClusterMeasured::core>("core", "", "where the time of its cores went. Absent without a core",
-                             parts_of<kCoreMeasures>()),
+                                    parts_of<kCoreMeasures>()),
 };
 
 }  // namespace
@@ -103,13 +103,23 @@ bool CoreCluster::read() {
   read.users = 1;  // until it is answered
   if (counts_accesses_) read.access.instruction_gap = 1;
   ++unmade_;
+  if (access.role == AccessRole::kCall) {
+    calls_.try_emplace(access.address.value());
+    calls_in_order_.push_back(access.address.value());
+    if (calls_in_order_.size() > kCalls && calls_.at(calls_in_order_.front()).made) {
+      calls_.erase(calls_in_order_.front());
+      calls_in_order_.pop_front();
+    }
+  }
   producers_[read.number % kProducers] = {read.number, &read, {}};
   Thread& thread = *threads_[read.core];
   thread.last = read_;
   thread.coming.push_back(&read);
+  ++coming_;
   if (std::exchange(thread.asleep, false)) {
     ++awake_;
-    woken_.push_back(&thread);
+    // Whoever waits for a call goes on with it.
+    woken_.push_back({&thread, access.role == AccessRole::kGoOn ? Time{} : now()});
   }
   return true;
 }
@@ -132,23 +142,61 @@ bool CoreCluster::provide(Thread& thread) {
 void CoreCluster::advance(Thread& thread) {
   while (provide(thread)) {
     CoreAccess& access = *thread.coming.front();
+    if (!may_go_on(thread, access)) return;
     const bool dispatched = thread.core.dispatch(access, access.access.instruction_gap);
     collect_left(thread.core);
     if (!dispatched) return;
     thread.coming.pop_front();
-    if (!access.is_write_back()) ++thread.undone;
-    find_address(access);
+    --coming_;
+    if (access.access.reaches_memory()) {
+      if (!access.is_write_back()) ++thread.undone;
+      find_address(access);
+    } else {
+      pass(thread, access);
+    }
   }
   rest_if_idle(thread);
 }
 
+// Whoever waits for a call that is not made yet is woken by it. One that is not in the workload was before all of it.
+bool CoreCluster::may_go_on(Thread& thread, const CoreAccess& access) {
+  if (access.access.role != AccessRole::kGoOn) return true;
+  const auto found = calls_.find(access.access.address.value());
+  if (found == calls_.end() || found->second.made) return true;
+  found->second.waiting.push_back(&thread);
+  return false;
+}
+
+// What is no access is done as soon as all before it is.
+void CoreCluster::pass(Thread& thread, CoreAccess& access) {
+  --unmade_;
+  const auto found = calls_.find(access.access.address.value());
+  if (access.access.role == AccessRole::kGoOn) {
+    if (found != calls_.end()) thread.core.wake_at(found->second.at);
+  } else if (found != calls_.end()) {
+    found->second.made = true;
+    found->second.at = access.dispatched;
+    for (Thread* const each : std::exchange(found->second.waiting, {})) woken_.push_back({each, {}});
+  }
+  access.ready = access.created = access.done = access.dispatched;
+  Producer& producer = producers_[access.number % kProducers];
+  if (producer.number == access.number) {
+    producer.pending = nullptr;
+    producer.done = access.done;
+  }
+  if (--access.users == 0) accesses_.give_back(access);
+}
+
 // While one thread reads its accesses those of others may come, and wake them.
 void CoreCluster::advance_all() {
+  // Threads of which nothing is known yet run, too.
+  while (coming_ < kAhead && read()) {
+  }
   while (!woken_.empty()) {
-    Thread& thread = *woken_.back();
+    const Woken woken = woken_.back();
     woken_.pop_back();
-    thread.core.wake_at(now());
-    advance(thread);
+    woken.thread->core.wake_at(woken.at);
+    advance(*woken.thread);
   }
 }
 
@@ -226,7 +274,7 @@ void CoreCluster::resume() {
 }
 
 bool CoreCluster::next(Access& access) {
-  if (made_.empty() && threads_.empty() && read()) advance_all();  // the first of all
+  if (made_.empty() && threads_.empty()) advance_all();  // the first of all
   if (made_.empty()) return false;
   CoreAccess& made = *made_.front();
   made_.pop_front();

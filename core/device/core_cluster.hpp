@@ -81,12 +81,24 @@ class CoreCluster final : public AccessStream, public EventHandler {
     CoreAccess* pending = nullptr;  // none: it is answered, at `done`
     Time done;
   };
+  /// A system call that others may wait for.
+  struct Call {
+    bool made = false;
+    Time at;  // which may be later than now
+    std::vector<Thread*> waiting;
+  };
   struct Later {
     bool operator()(const CoreAccess* a, const CoreAccess* b) const {
       return a->ready != b->ready ? a->ready > b->ready : a->number > b->number;
     }
   };
-  static constexpr std::size_t kProducers = 4 * kAsleep;  // what is further back has been answered
+  static constexpr std::uint64_t kAhead = 4096;  // accesses that are read before they are needed
+  struct Woken {
+    Thread* thread;
+    Time at;  // at the earliest
+  };
+  static constexpr std::size_t kCalls = std::size_t{1} << 20U;  // nobody waits for one that is further back
+  static constexpr std::size_t kProducers = 4 * kAsleep;        // what is further back has been answered
 
   Time now() const;
   bool read();
@@ -94,6 +106,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
   bool provide(Thread& thread);
   void advance(Thread& thread);
   void advance_all();
+  bool may_go_on(Thread& thread, const CoreAccess& access);
+  void pass(Thread& thread, CoreAccess& access);
   void rest_if_idle(Thread& thread);
   void find_address(CoreAccess& access);
   Time cycles_between(const CoreAccess& access) const;
@@ -113,14 +127,17 @@ class CoreCluster final : public AccessStream, public EventHandler {
   std::vector<std::unique_ptr<Thread>> threads_;
   std::unordered_map<std::uint32_t, std::uint32_t> places_;  // in threads_, by the workload's number
   std::size_t awake_ = 0;                                    // threads
-  std::vector<Thread*> woken_;       // threads whose next access has come while they were asleep
-  std::vector<Producer> producers_;  // by number
+  std::vector<Woken> woken_;                                 // threads that go on
+  std::vector<Producer> producers_;                          // by number
+  std::unordered_map<std::uint64_t, Call> calls_;  // by number, those of the workload that were read
+  std::deque<std::uint64_t> calls_in_order_;
   Pool<CoreAccess> accesses_;
   std::priority_queue<CoreAccess*, std::vector<CoreAccess*>, Later> later_;
   std::deque<CoreAccess*> made_;   // and not given
   std::deque<CoreAccess*> given_;  // and not answered; null: answered
   std::uint64_t first_given_ = 0;  // number of the first of these
   std::uint64_t read_ = 0;
+  std::uint64_t coming_ = 0;  // read, and not in a window
   std::uint64_t unmade_ = 0;  // read, and not given
   Time armed_ = Time::max();  // an event is pending
   bool ended_ = false;        // the workload

@@ -119,6 +119,24 @@ void ProgramCapture::execute(Pace& pace, const BlockInstruction& instruction,
   pace.retire(std::max(done, address));
 }
 
+// Of interest where threads have cores: there they wait for each other.
+void ProgramCapture::note(const ProgramThread& thread, AccessRole role, std::uint64_t call) {
+  if (!parts_.core || filter_.complete()) return;
+  Access record;
+  record.address = Address{call};
+  record.thread = thread.number;
+  record.role = role;
+  filter_.note(record, records_);
+}
+
+void ProgramCapture::system_call(const ProgramThread& thread, const SystemCall& call) {
+  note(thread, AccessRole::kCall, call.order);
+}
+
+void ProgramCapture::go_on(const ProgramThread& thread, const Release& by) {
+  if (by.thread != 0) note(thread, AccessRole::kGoOn, by.order);
+}
+
 void ProgramCapture::note_marks(State& state, const BlockInstruction& instruction) {
   if (instruction.has(BlockInstruction::kRegionBegin)) begin_region();
   if (instruction.has(BlockInstruction::kRegionEnd) && inside_ > 0) end_region();

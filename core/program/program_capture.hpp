@@ -33,6 +33,12 @@ class ProgramCapture : public ProgramSink {
 
   void block(const ProgramThread& thread, const ProgramBlock& block, std::span<const ProgramAccess> accesses,
              bool continued) override;
+  void thread_begins(const ProgramThread& thread, const Release& by) override { go_on(thread, by); }
+  void system_call(const ProgramThread& thread, const SystemCall& call) override;
+  void system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) override {
+    go_on(thread, end.by);
+  }
+  void thread_joins(const ProgramThread& thread, const Release& by) override { go_on(thread, by); }
   bool complete() const override { return filter_.complete(); }
 
   /// While false, nothing is recorded, whatever the parts are.
@@ -59,6 +65,8 @@ class ProgramCapture : public ProgramSink {
     std::uint64_t depth = 0;  // of calls within the function that is the region of interest; 0: not in it
   };
 
+  void go_on(const ProgramThread& thread, const Release& by);
+  void note(const ProgramThread& thread, AccessRole role, std::uint64_t call);
   State& state_of(std::uint32_t thread);
   void run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
            std::span<const ProgramAccess> accesses);

@@ -22,8 +22,9 @@ enum class AccessRole : std::uint8_t {
   kDemand,     ///< its instruction: a load for the data, a store for its place in the store buffer
   kStoreFill,  ///< a store, of which this is the read of the line; for the program it is a store
   kWriteBack,  ///< nobody: a dirty line leaves a cache
+  kCall,       ///< it is no access: the thread makes the system call whose number stands for the address
+  kGoOn,       ///< it is no access: the thread goes on behind that system call of another
 };
-inline constexpr std::size_t kAccessRoles = 3;
 
 struct Access {
   Address address;
@@ -39,6 +40,8 @@ struct Access {
   std::uint16_t dependence_cycles = 0;
   /// Cycles of its core since the access of its thread before it, where nothing waits for memory; 0: not given.
   std::uint32_t cycles = 0;
+
+  bool reaches_memory() const { return role != AccessRole::kCall && role != AccessRole::kGoOn; }
 };
 
 struct AddressRange {

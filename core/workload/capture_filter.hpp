@@ -36,6 +36,12 @@ class CaptureFilter {
   /// line that it finds in the caches; 0 if that is not in the trace, or long ago.
   std::uint64_t access(const Access& access, std::uint64_t producer, std::vector<Access>& records);
 
+  /// Appends a record that is no access, in its place among the others of its thread.
+  void note(const Access& record, std::vector<Access>& records) {
+    if (record.thread >= gaps_.size()) gaps_.resize(record.thread + 1);
+    give(record, 0, records);
+  }
+
   /// While false, the caches fill but nothing is recorded or skipped.
   void set_recording(bool recording);
   bool complete() const { return records_ >= limit_; }

@@ -63,7 +63,7 @@ class PlacedStream final : public AccessStream {
   /// Throws InputError if the program needs more memory than it has.
   bool next(Access& access) override {
     if (!stream_->next(access)) return false;
-    access.address = placed(access);
+    if (access.reaches_memory()) access.address = placed(access);
     return true;
   }
   std::optional<std::uint64_t> length() const override { return stream_->length(); }

@@ -49,7 +49,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The program, linked statically."""
     folder = tmp_path_factory.mktemp("programs")
     source = Path(__file__).parent / "programs" / "memory.c"
-    flags = ["-O3", "-mavx2", "-static", f"-I{ROOT / 'include'}"]
+    flags = ["-O3", "-mavx2", "-static", "-pthread", f"-I{ROOT / 'include'}"]
     subprocess.run([shutil.which("cc") or "gcc", *flags, source, "-o", folder / "memory"], check=True)
     return str(folder / "memory")
 
@@ -95,6 +95,18 @@ def test_a_narrow_core_is_slower(program: str, tmp_path: Path) -> None:
     narrow = "core: {width: 1, cycles_per_instruction: 1}"
     slow = played(command, spec(tmp_path, "slow", **{"core: {}": narrow})).executions[0]
     assert slow.core["busy_ns"] > 3 * wide.core["busy_ns"]
+
+
+@needs_qemu
+def test_threads_run_side_by_side_and_wait_for_each_other(program: str, tmp_path: Path) -> None:
+    """Two chases take as long as one if nobody waits, and twice as long if one is joined before the other begins."""
+    step = 90 * 8192
+    pair = played([program, "pair", "8192"], spec(tmp_path)).executions[0]
+    assert pair.core["threads"] == 2
+    assert pair.time_ns == pytest.approx(step, rel=0.05)
+    in_turn = played([program, "in-turn", "8192"], spec(tmp_path)).executions[0]
+    assert in_turn.time_ns == pytest.approx(2 * step, rel=0.05)
+    assert in_turn.core["idle_ns"] == pytest.approx(step, rel=0.1)  # the one that joins
 
 
 @needs_qemu
@@ -188,9 +200,7 @@ def test_mistakes(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> N
     other = spec(tmp_path, "other", **{"core: {}": "core: {window: 64}"})
     assert "differ in width or window" in refused("--system", near, "--against", other, "--", program)
     tiny = spec(tmp_path, "tiny", **{"1GiB": "64KiB"})
-    assert "out of memory" in refused(
-        "--system", tiny, "--", program, "triad", "65536"
-    )
+    assert "out of memory" in refused("--system", tiny, "--", program, "triad", "65536")
 
 
 def test_no_system_is_refused() -> None:

@@ -201,6 +201,38 @@ TEST(CoreCluster, AccessesOfAPatternAreAnInstructionEach) {
   EXPECT_NEAR(run.completed(159).ns(), 1000.0 + 16 * 0.0625, 0.01);
 }
 
+/// A record that is no access: the call of a number, or going on behind it.
+Access call(std::uint32_t thread, AccessRole role, std::uint64_t number) {
+  Access access = access_to(number);
+  access.thread = thread;
+  access.role = role;
+  return access;
+}
+
+TEST(CoreCluster, AThreadGoesOnBehindTheCallThatItWaitsFor) {
+  // Thread 1 reads for 100 ns, and calls; thread 2, which has read for as long, goes on with another read then. So does thread 3,
+  // which waits for a call that nobody made, at once.
+  std::vector<Access> accesses = reads(5, 400);  // 25 ns each
+  accesses[0].thread = accesses[1].thread = 1;
+  accesses[2].thread = accesses[3].thread = 2;
+  accesses[4].thread = 3;
+  accesses[1].dependence = 1;
+  accesses.insert(accesses.begin() + 2, call(1, AccessRole::kCall, 77));
+  accesses.insert(accesses.begin() + 4, call(2, AccessRole::kGoOn, 77));
+  accesses.insert(accesses.begin() + 6, call(3, AccessRole::kGoOn, 66));
+  Running run(with_core({}).replay("host", accesses));
+  run.to_end();
+  ASSERT_EQ(run.table().rows(), 5U);
+  // Thread 1: from 25 to 125 and from there to 225 ns. Thread 2: from 25 to 125, and from 225 + 25 on. Thread 3: at 25.
+  std::vector<Time> made;
+  for (std::size_t k = 0; k < 5; ++k) made.push_back(run.created(k));
+  EXPECT_EQ(made, (std::vector{25_ns, 25_ns, 25_ns, 125_ns, 250_ns}));
+  EXPECT_EQ(core(run, "idle_ns"), 100.0);
+  EXPECT_EQ(core(run, "longest_ns"), 350.0);
+  EXPECT_EQ(run.number({"requests"}), 5);
+  expect_parts_to_sum(run);
+}
+
 /// The same rules, by looking at every instruction: dispatch in order, `width` retire a cycle and in order.
 std::vector<Time> by_instruction(const std::vector<Access>& accesses, std::int64_t window) {
   constexpr std::int64_t kSlot = 125;  // picoseconds: two instructions a cycle

@@ -26,6 +26,38 @@ static int chase(size_t lines, size_t steps) {
   return 7;
 }
 
+#include <pthread.h>
+
+static void** start_;
+static size_t steps_;
+
+static void* walk(void* offset) {
+  void** at = (void**)((char*)start_ + (size_t)offset);
+  for (size_t i = 0; i < steps_; ++i) at = *at;
+  return at;
+}
+
+// Two chases through memory of their own: side by side, or one after the other.
+static int pair(size_t lines, int in_turn) {
+  const size_t bytes = lines * 64;
+  start_ = aligned_alloc(64, 2 * bytes);
+  steps_ = lines;
+  for (size_t half = 0; half < 2; ++half) {
+    char* const memory = (char*)start_ + half * bytes;
+    for (size_t i = 0; i < lines; ++i)  // a step of 97 lines reaches all, if their number is a power of two
+      *(void**)(memory + i * 64) = memory + (i + 97) % lines * 64;
+  }
+  cxloom_roi_begin();
+  pthread_t other;
+  pthread_create(&other, NULL, walk, NULL);
+  if (in_turn) pthread_join(other, NULL);
+  void* const last = walk((void*)bytes);
+  if (!in_turn) pthread_join(other, NULL);
+  cxloom_roi_end();
+  printf("%d\n", last != NULL);
+  return 0;
+}
+
 static int triad(size_t count) {
   double *a = malloc(count * 8), *b = malloc(count * 8), *c = malloc(count * 8);
   for (size_t i = 0; i < count; ++i) a[i] = 0, b[i] = 1, c[i] = 2;
@@ -39,5 +71,7 @@ static int triad(size_t count) {
 int main(int argc, char** argv) {
   if (argc > 2 && strcmp(argv[1], "chase") == 0) return chase(strtoull(argv[2], NULL, 10), 20000);
   if (argc > 2 && strcmp(argv[1], "triad") == 0) return triad(strtoull(argv[2], NULL, 10));
+  if (argc > 2 && strcmp(argv[1], "pair") == 0) return pair(strtoull(argv[2], NULL, 10), 0);
+  if (argc > 2 && strcmp(argv[1], "in-turn") == 0) return pair(strtoull(argv[2], NULL, 10), 1);
   return 2;
 }

@@ -2,6 +2,8 @@
 
 #include "base/kind_registry.hpp"
 #include "base/schema.hpp"
+#include "tags/victim_2q.hpp"
+#include "tags/victim_clock.hpp"
 #include "tags/victim_fifo.hpp"
 #include "tags/victim_lfi.hpp"
 #include "tags/victim_lfu.hpp"
@@ -23,6 +25,8 @@ void register_victims(VictimRegistry& registry) {
   registry.add<RandomVictims>("random");
   registry.add<TreePlruVictims>("tree-plru");
   registry.add<SrripVictims>("srrip");
+  registry.add<ClockVictims>("clock");
+  registry.add<TwoQueueVictims>("2q");
   registry.add<LfuVictims>("lfu");
   registry.add<LfiVictims>("lfi");
   registry.add<LongestBlockVictims>("longest-block");

@@ -57,7 +57,7 @@ using VictimRegistry = KindRegistry<VictimPolicy, VictimContext>;
 /// Those that come with cxloom.
 void register_victims(VictimRegistry& registry);
 
-/// What any of them keeps of a slot, at most.
+/// What any of them keeps of a slot, at most; but for `2q`, whose lists and memory are not in the estimate.
 inline constexpr std::uint64_t kMostBytesOfPolicy = 10;
 
 }  // namespace cxloom

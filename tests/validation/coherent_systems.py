@@ -7,7 +7,7 @@ from validation.prefetchers import PREFETCHER
 from validation.random_systems import keys, time
 from validation.systems import Spec
 
-POLICIES = ["lru", "fifo", "lifo", "mru", "random", "lfi", "srrip", "longest-block"]
+POLICIES = ["lru", "fifo", "lifo", "mru", "random", "lfi", "srrip", "clock", "2q", "longest-block"]
 
 
 @st.composite

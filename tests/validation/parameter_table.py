@@ -226,6 +226,13 @@ def victim_rows() -> Iterator[Turn]:
         host={"cache": {"size": "4KiB", "policy": {"kind": "srrip"}}},
         work={"pattern": "zipf", "exponent": 1.2, "requests": 5000, "footprint": "256KiB"},
     )
+    twice = direct(
+        host={"queue": 1, "cache": {"size": "4KiB", "ways": 0, "policy": {"kind": "2q"}}},
+        work={"pattern": "zipf", "exponent": 1.1, "requests": 4000, "footprint": "64KiB", "reads": 1.0},
+    )
+    at = "devices.host.cache.policy"
+    yield Turn("victims.2q.in", twice, f"{at}.in", (1.0, 0.25), RISES, hit_rate)
+    yield Turn("victims.2q.out", twice, f"{at}.out", (0.0, 0.5), RISES, hit_rate)
     yield Turn("victims.srrip.bits", skewed, "devices.host.cache.policy.bits", (1, 3), RISES, hit_rate)
 
 

@@ -112,8 +112,8 @@ Value::Map drawn_filter(Draw& draw, std::uint64_t lines, bool blocks) {
   filter.emplace_back("entries", static_cast<std::int64_t>(entries));
   if (ways != 0) filter.emplace_back("ways", static_cast<std::int64_t>(ways));
   if (entries > 1 && ways != 1) {
-    filter.emplace_back(
-        "policy", draw.one_of({"lru", "fifo", "lifo", "mru", "random", "lfi", "srrip", "longest-block"}));
+    filter.emplace_back("policy", draw.one_of({"lru", "fifo", "lifo", "mru", "random", "lfi", "srrip",
+                                               "clock", "2q", "longest-block"}));
   }
   const std::uint64_t block = !blocks || draw.chance(2) || entries < 4 ? 1 : draw.between(2, 4);
   if (block > 1) filter.emplace_back("block", static_cast<std::int64_t>(block));

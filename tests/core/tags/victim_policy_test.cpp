@@ -74,6 +74,38 @@ TEST(VictimPolicy, TreePlruFollowsItsBitsWorkedByHand) {
   EXPECT_EQ(play(cache, "h"), "f");
 }
 
+TEST(VictimPolicy, ClockGivesASecondChance) {
+  CacheArray cache = array(3, kind("clock"));
+  EXPECT_EQ(play(cache, "abc"), "---");
+  EXPECT_EQ(play(cache, "a"), ".");
+  EXPECT_EQ(play(cache, "d"), "b") << "a is spared, and its bit cleared";
+  EXPECT_EQ(play(cache, "e"), "c");
+  EXPECT_EQ(play(cache, "f"), "a") << "it was not used again";
+  CacheArray fifo = array(4, kind("clock"));
+  EXPECT_EQ(play(fifo, "abcdefgh"), "----abcd") << "without uses it is FIFO";
+}
+
+TEST(VictimPolicy, TwoQueuesKeepWhatCameAgain) {
+  // Four ways: one for what comes in, as far as something is kept; two lines that left are remembered.
+  CacheArray cache = array(4, kind("2q"));
+  EXPECT_EQ(play(cache, "abcd"), "----");
+  EXPECT_EQ(play(cache, "aa"), "..") << "uses do not count in the first queue";
+  EXPECT_EQ(play(cache, "ef"), "ab");
+  EXPECT_EQ(play(cache, "a"), "c") << "remembered: it is kept";
+  EXPECT_EQ(play(cache, "c"), "d") << "b was forgotten, c was not";
+  EXPECT_EQ(play(cache, "xyz"), "efx") << "what is wanted once passes by";
+  EXPECT_EQ(play(cache, "ac"), "..");
+  // With one line in the first queue the least recently used of the others leaves.
+  EXPECT_EQ(play(cache, "a"), ".");
+}
+
+TEST(VictimPolicy, TwoQueuesWithoutMemoryAreFifo) {
+  CacheArray cache = array(3, kind("2q", {{"out", 0.0}}));
+  EXPECT_EQ(play(cache, "abcadabe"),
+            "---.a"
+            "bcd");
+}
+
 TEST(VictimPolicy, TreePlruOfTwoWaysIsLru) {
   CacheArray tree = array(2, kind("tree-plru"));
   CacheArray lru = array(2, kind("lru"));

@@ -83,7 +83,8 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
     const LogicalDeviceExtent& last = logical_->extents().back();
     if (!capacity) capacity = Bytes{last.base.count() + last.capacity.count()};
   }
-  MediaContext around{kernel_, endpoint, *this, context.media, context.victims, capacity, context.seed};
+  MediaContext around{kernel_,  endpoint,     *this, context.media,       context.victims,
+                      capacity, context.seed, {},    &context.prefetchers};
   media_ = below("media", [&] { return context.media.make(params.media, around); });
   capacity_ = capacity.value_or(media_->capacity().value_or(MemoryControllerParams::kCapacity));
   endpoint.add(*this);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
+#include "base/kind_registry.hpp"
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component.hpp"
@@ -23,6 +25,11 @@ struct CachedMediaMeasured {
   std::uint64_t joined = 0;
   double hit_rate = 0;
   std::uint64_t write_backs = 0;
+  std::optional<std::uint64_t> prefetches;
+  std::optional<std::uint64_t> useful;
+  std::optional<std::uint64_t> late;
+  std::optional<std::uint64_t> useless;
+  std::optional<std::uint64_t> dropped;
   double misses_mean = 0;
   double misses_max = 0;
   double queue_mean = 0;
@@ -37,6 +44,17 @@ constexpr std::array kCachedMediaMeasures{
                                           "accesses to pages that were on their way into the cache"),
     measure<&CachedMediaMeasured::hit_rate>("page_hit_rate", "", "hits / accesses"),
     measure<&CachedMediaMeasured::write_backs>("page_write_backs", "", "dirty pages that left the cache"),
+    measure<&CachedMediaMeasured::prefetches>(
+        "page_prefetches", "",
+        "pages asked for ahead of their use. This and the next four with a prefetcher"),
+    measure<&CachedMediaMeasured::useful>("page_prefetches_useful", "",
+                                          "first uses of such pages that had come: hits"),
+    measure<&CachedMediaMeasured::late>("page_prefetches_late", "",
+                                        "first uses of such pages on their way: joins"),
+    measure<&CachedMediaMeasured::useless>("page_prefetches_useless", "",
+                                           "such pages that left before anybody used them"),
+    measure<&CachedMediaMeasured::dropped>("page_prefetches_dropped", "",
+                                           "pages not asked for because no register, miss or place was free"),
     measure<&CachedMediaMeasured::misses_mean>("misses_mean", "", "misses at work, mean over time"),
     measure<&CachedMediaMeasured::misses_max>("misses_max", "", "the same, largest number"),
     measure<&CachedMediaMeasured::queue_mean>("media_queue_mean", "",
@@ -75,7 +93,7 @@ struct CachedMedia::Piece {
 
 struct CachedMedia::Miss {
   Miss* next = nullptr;
-  Piece* leader = nullptr;  // who began it
+  Piece* leader = nullptr;  // who began it; null: a prefetcher
   Piece* joined = nullptr;  // who came while it was under way, the latest first
   std::uint64_t victim = 0;
   Slot slot = kNoSlot;
@@ -124,6 +142,12 @@ void CachedMediaParams::describe(Schema<CachedMediaParams>& schema) {
   schema.field("policy", &CachedMediaParams::policy)
       .category("victims")
       .doc("Which page leaves a full set. Only with two ways or more: of one page there is no choice.");
+  schema.field("prefetch", &CachedMediaParams::prefetch)
+      .category("prefetchers")
+      .doc(
+          "Which pages are asked for ahead of their use. A line of its parameters is a page here: its `page` "
+          "of 4 KiB "
+          "is a region of 64 pages.");
   schema.field("lookup_time", &CachedMediaParams::lookup_time)
       .doc("Time to look a page up, hit or miss, in a pipeline.")
       .source("a choice: a table in SRAM");
@@ -171,21 +195,31 @@ CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& co
       tags_(tags_of(params), context.victims,
             RandomStream(context.seed, context.owner.name(), context.path + "page victims")),
       coming_(tags_.capacity()),
+      ahead_(tags_.capacity()),
       leaving_(params.misses),
       side_(std::make_unique<Side>(*this)),
       turn_(std::make_unique<Turn>(context.kernel, context.owner)) {
   const auto make = [&](const char* key, const Kinded& kinded, std::optional<Bytes> capacity) {
     return below(key, [&] {
-      MediaContext inside{context.kernel,  context.owner, *side_,       context.kinds,
-                          context.victims, capacity,      context.seed, context.path + key + "."};
+      MediaContext inside{context.kernel,     context.owner, *side_,       context.kinds,
+                          context.victims,    capacity,      context.seed, context.path + key + ".",
+                          context.prefetchers};
       return context.kinds.make(kinded, inside);
     });
   };
   cache_ = make("cache", params.cache, params.size);
   backing_ = make("backing", params.backing, context.capacity);
+  if (context.prefetchers) {
+    PrefetcherContext around;
+    prefetcher_ = below("prefetch", [&] { return context.prefetchers->make(params.prefetch, around); });
+  }
+  const std::optional<Bytes> behind = context.capacity ? context.capacity : backing_->capacity();
+  pages_behind_ = behind ? behind->count() / page_ : ~std::uint64_t{0};
 }
 
 CachedMedia::~CachedMedia() = default;
+
+std::uint64_t CachedMedia::page_of(const Piece& piece) const { return piece.address.value() / page_; }
 
 void CachedMedia::Side::media_done(Message& message, Time at) {
   media_.kernel_.schedule(at, media_.source_, media_, kTransferred, message.tag);
@@ -227,8 +261,13 @@ void CachedMedia::look_up(Access& access) {
 }
 
 void CachedMedia::serve(Piece& piece) {
-  if (find(piece)) return;
-  if (!turn_->first && begin_miss(piece)) return;
+  // What it finds is what there is before it is served, and it goes before what is asked for because of it.
+  const auto trigger = prefetcher_ ? std::optional(trigger_of(piece)) : std::nullopt;
+  if (!find(piece) && (turn_->first || !begin_miss(piece))) wait(piece);
+  if (trigger) look_ahead(*trigger);
+}
+
+void CachedMedia::wait(Piece& piece) {
   if (!turn_->first) turn_->list.join(*turn_, kernel_.now());
   piece.next = nullptr;
   (turn_->last ? turn_->last->next : turn_->first) = &piece;
@@ -238,10 +277,11 @@ void CachedMedia::serve(Piece& piece) {
 
 /// Serves a piece whose page is in the cache, or on its way.
 bool CachedMedia::find(Piece& piece) {
-  const Slot slot = tags_.lookup(key_of(piece.address.value() / page_));
+  const Slot slot = tags_.lookup(key_of(page_of(piece)));
   if (slot == kNoSlot) return false;
   tags_.touch(slot);
   if (piece.writes()) tags_.mark_dirty(slot);
+  if (ahead_[slot]) use(slot);
   if (Miss* miss = coming_[slot]) {
     counts_.joined += measuring_;
     piece.next = miss->joined;
@@ -254,21 +294,34 @@ bool CachedMedia::find(Piece& piece) {
   return true;
 }
 
-/// Brings the page of a piece in, unless there is no miss to be had, the page is on its way out, or the one whose place it would
-/// take is still on its way in.
+/// Brings the page of a piece in, if it can come now.
 bool CachedMedia::begin_miss(Piece& piece) {
-  const std::uint64_t page = piece.address.value() / page_;
-  if (misses_.live() == most_misses_ || leaving_.find(key_of(page)) != kNoSlot) return false;
-  const Slot place = tags_.victim_for(key_of(page));
-  if (place != kNoSlot && coming_[place]) return false;
-  const bool writes = piece.writes();
-  const auto insertion = tags_.insert(key_of(page), writes ? LineState::kDirty : LineState::kClean, place);
+  const std::uint64_t page = page_of(piece);
+  Slot place = kNoSlot;
+  if (!has_place(page, place)) return false;
   counts_.misses += measuring_;
+  const bool writes = piece.writes();
+  // A write of the whole page needs nothing of what was there.
+  bring(page, place, writes, &piece, !writes || piece.bytes < page_);
+  return true;
+}
+
+/// Not if there is no miss to be had, the page is on its way out, or the one whose place it would take is still on its way in.
+bool CachedMedia::has_place(std::uint64_t page, Slot& place) {
+  if (misses_.live() == most_misses_ || leaving_.find(key_of(page)) != kNoSlot) return false;
+  place = tags_.victim_for(key_of(page));
+  return place == kNoSlot || !coming_[place];
+}
+
+void CachedMedia::bring(std::uint64_t page, Slot place, bool writes, Piece* leader, bool fetches) {
+  const auto insertion = tags_.insert(key_of(page), writes ? LineState::kDirty : LineState::kClean, place);
   taken_.change(kernel_.now(), +1);
   Miss& miss = misses_.take();
-  miss.leader = &piece;
+  miss.leader = leader;
   miss.slot = insertion.slot;
   coming_[miss.slot] = &miss;
+  counts_.useless += measuring_ && ahead_[miss.slot];
+  ahead_[miss.slot] = leader == nullptr;
   if (insertion.evicted_dirty()) {
     counts_.write_backs += measuring_;
     miss.victim = insertion.victim.number();
@@ -277,12 +330,47 @@ bool CachedMedia::begin_miss(Piece& piece) {
     leaving_.insert(key_of(miss.victim), miss.slot);
     transfer(*cache_, Step::kVictim, Opcode::kMemRd, address_of(miss.slot), page_, nullptr, &miss);
   }
-  if (!writes || piece.bytes < page_) {  // a write of the whole page needs nothing of what was there
+  if (fetches) {
     ++miss.before_fill;
-    transfer(*backing_, Step::kFetch, Opcode::kMemRd, Address{page * page_}, page_, &piece, &miss);
+    transfer(*backing_, Step::kFetch, Opcode::kMemRd, Address{page * page_}, page_, leader, &miss);
   }
   if (miss.before_fill == 0) fill(miss);
-  return true;
+}
+
+// --- ahead of its use --------------------------------------------------------------------------------------
+
+Trigger CachedMedia::trigger_of(const Piece& piece) const {
+  const LineAddress page = key_of(page_of(piece));
+  const Slot slot = tags_.lookup(page);
+  const Found found = slot == kNoSlot ? Found::kMiss : ahead_[slot] ? Found::kFirstUse : Found::kHit;
+  return {page, piece.access->message->requester.index(), found};
+}
+
+/// A page that came ahead of its use, or is on its way so, is used for the first time.
+void CachedMedia::use(Slot slot) {
+  ahead_[slot] = false;
+  (coming_[slot] ? counts_.late : counts_.useful) += measuring_;
+}
+
+void CachedMedia::look_ahead(const Trigger& trigger) {
+  wanted_.clear();
+  prefetcher_->accessed(trigger, wanted_);
+  const std::uint64_t region = prefetcher_->lines_of_page();
+  for (const LineAddress page : wanted_) {
+    const bool near = page.number() / region == trigger.line.number() / region;
+    if (near && page.number() < pages_behind_ && !tags_.contains(page)) prefetch(page.number());
+  }
+}
+
+void CachedMedia::prefetch(std::uint64_t page) {
+  Slot place = kNoSlot;
+  if (prefetching_ == prefetcher_->params().registers || !has_place(page, place)) {
+    counts_.dropped += measuring_;
+    return;
+  }
+  counts_.prefetches += measuring_;
+  ++prefetching_;
+  bring(page, place, false, nullptr, true);
 }
 
 /// Those that waited, in order, as far as they can go on.
@@ -300,15 +388,19 @@ void CachedMedia::serve_waiting() {
 }
 
 void CachedMedia::fill(Miss& miss) {
-  Piece& leader = *miss.leader;
-  leader.account.charge(Segment::kMediaQueue, kernel_.now());
-  transfer(*cache_, Step::kFill, Opcode::kMemWr, address_of(miss.slot), page_, &leader, &miss);
+  if (miss.leader) miss.leader->account.charge(Segment::kMediaQueue, kernel_.now());
+  transfer(*cache_, Step::kFill, Opcode::kMemWr, address_of(miss.slot), page_, miss.leader, &miss);
 }
 
 void CachedMedia::filled(Miss& miss) {
   coming_[miss.slot] = nullptr;
   miss.filled = true;
-  finish(*miss.leader);
+  if (prefetcher_) prefetcher_->filled(tags_.line(miss.slot), miss.leader == nullptr);
+  if (miss.leader) {
+    finish(*miss.leader);
+  } else {
+    --prefetching_;
+  }
   // In the order in which they came.
   Piece* first = nullptr;
   while (Piece* piece = miss.joined) {
@@ -413,12 +505,18 @@ std::vector<MeasureInfo> CachedMedia::measures() { return infos_of(kCachedMediaM
 void CachedMedia::report(MeasureSink& sink) const {
   const Counts& n = counts_;
   const std::uint64_t all = n.hits + n.misses + n.joined;
+  const auto ahead = [&](std::uint64_t count) { return prefetcher_ ? std::optional(count) : std::nullopt; };
   report_all(kCachedMediaMeasures,
              {.hits = n.hits,
               .misses = n.misses,
               .joined = n.joined,
               .hit_rate = all == 0 ? 0.0 : static_cast<double>(n.hits) / static_cast<double>(all),
               .write_backs = n.write_backs,
+              .prefetches = ahead(n.prefetches),
+              .useful = ahead(n.useful),
+              .late = ahead(n.late),
+              .useless = ahead(n.useless),
+              .dropped = ahead(n.dropped),
               .misses_mean = taken_.mean(),
               .misses_max = taken_.maximum(),
               .queue_mean = waiting_.mean(),

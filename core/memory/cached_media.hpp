@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/memory_estimate.hpp"
 #include "base/parameters.hpp"
@@ -16,6 +17,7 @@
 #include "protocol/opcode.hpp"
 #include "tags/cache_array.hpp"
 #include "tags/line_index.hpp"
+#include "tags/prefetcher.hpp"
 
 namespace cxloom {
 
@@ -26,6 +28,7 @@ struct CachedMediaParams {
   Bytes page{4096};
   std::uint32_t ways = 16;
   Kinded policy{"lru", Value(Value::Map{})};
+  Kinded prefetch{"none", Value(Value::Map{})};
   Time lookup_time{5'000};
   std::uint32_t misses = 32;
   Kinded cache{"fixed", Value(Value::Map{})};
@@ -37,7 +40,8 @@ struct CachedMediaParams {
 };
 
 /// Write-back and write-allocate. A page that misses is fetched from behind while a dirty victim is read out of the cache;
-/// then it is filled in, whoever waited for it is done, and the victim goes back behind in the background.
+/// then it is filled in, whoever waited for it is done, and the victim goes back behind in the background. A prefetcher may ask for
+/// pages that nobody waits for.
 class CachedMedia final : public Media {
  public:
   using Params = CachedMediaParams;
@@ -77,12 +81,24 @@ class CachedMedia final : public Media {
     std::uint64_t misses = 0;
     std::uint64_t joined = 0;
     std::uint64_t write_backs = 0;
+    std::uint64_t prefetches = 0;
+    std::uint64_t useful = 0;
+    std::uint64_t late = 0;
+    std::uint64_t useless = 0;
+    std::uint64_t dropped = 0;
   };
 
   void look_up(Access& access);
   void serve(Piece& piece);
   bool find(Piece& piece);
   bool begin_miss(Piece& piece);
+  void wait(Piece& piece);
+  bool has_place(std::uint64_t page, Slot& place);
+  void bring(std::uint64_t page, Slot place, bool writes, Piece* leader, bool fetches);
+  Trigger trigger_of(const Piece& piece) const;
+  void use(Slot slot);
+  void look_ahead(const Trigger& trigger);
+  void prefetch(std::uint64_t page);
   void serve_waiting();
   void fill(Miss& miss);
   void filled(Miss& miss);
@@ -93,6 +109,7 @@ class CachedMedia final : public Media {
   void transferred(Transfer& transfer);
 
   Address address_of(Slot slot) const { return Address{slot * page_}; }
+  std::uint64_t page_of(const Piece& piece) const;
   static LineAddress key_of(std::uint64_t page) { return LineAddress{page}; }
 
   Kernel& kernel_;
@@ -101,10 +118,15 @@ class CachedMedia final : public Media {
   std::uint64_t page_;  // bytes
   Time lookup_time_;
   std::uint32_t most_misses_;
-  CacheArray tags_;             // of pages where it says lines
-  ZeroedArray<Miss*> coming_;   // by slot: what fills it now
-  LineIndex leaving_;           // pages on their way out
-  std::unique_ptr<Side> side_;  // hears from both
+  CacheArray tags_;            // of pages where it says lines
+  ZeroedArray<Miss*> coming_;  // by slot: what fills it now
+  ZeroedArray<bool> ahead_;    // by slot: it was asked for ahead of its use, and nobody has used it yet
+  LineIndex leaving_;          // pages on their way out
+  std::unique_ptr<Prefetcher> prefetcher_;  // null: none
+  std::vector<LineAddress> wanted_;         // pages, by it
+  std::uint64_t pages_behind_;              // there are no others
+  std::uint32_t prefetching_ = 0;           // pages on their way that nobody has asked for
+  std::unique_ptr<Side> side_;              // hears from both
   std::unique_ptr<Media> cache_;
   std::unique_ptr<Media> backing_;
   std::unique_ptr<Turn> turn_;

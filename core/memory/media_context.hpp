@@ -13,6 +13,8 @@ class Component;
 class Kernel;
 struct MediaRegistry;
 struct Message;
+class Prefetcher;
+struct PrefetcherContext;
 struct VictimContext;
 class VictimPolicy;
 template <class Product, class Context>
@@ -39,6 +41,8 @@ struct MediaContext {
   std::uint64_t seed = 0;
   std::string path =
       {};  ///< from the memory's own medium to this one, such as "backing."; empty: it is that one
+  /// Kinds of prefetchers; who makes media inside of media hands them on. Null: there are none.
+  const KindRegistry<Prefetcher, PrefetcherContext>* prefetchers = nullptr;
 };
 
 }  // namespace cxloom

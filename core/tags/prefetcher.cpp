@@ -5,6 +5,7 @@
 #include "base/kind_registry.hpp"
 #include "base/schema.hpp"
 #include "tags/prefetch_best_offset.hpp"
+#include "tags/prefetch_leap.hpp"
 #include "tags/prefetch_next_line.hpp"
 #include "tags/prefetch_stride.hpp"
 
@@ -26,6 +27,7 @@ void register_prefetchers(PrefetcherRegistry& registry) {
   registry.add<NextLinePrefetcher>("next-line");
   registry.add<StridePrefetcher>("stride");
   registry.add<BestOffsetPrefetcher>("best-offset");
+  registry.add<LeapPrefetcher>("leap");
 }
 
 }  // namespace cxloom

@@ -80,6 +80,8 @@ def cached_rows() -> Iterator[Turn]:
     yield turn("page", sequential, ("4KiB", "256B"), RISES, of_memory("page_misses"))
     yield turn("ways", skewed, (1, 16), RISES, hits)
     yield turn("policy", loop, ("lru", "mru"), RISES, hits)
+    ahead = changed(loop, ("workload.host.footprint", "1MiB"), ("devices.host.queue", 1))
+    yield turn("prefetch", ahead, ("none", "next-line"), FALLS, latency)
     yield turn("lookup_time", base, ("5ns", "50ns"), RISES, latency)
     yield turn("misses", base, (1, 16), RISES, bandwidth)
     yield turn("cache", base, (cached["cache"], slow), RISES, latency)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from validation.systems import Spec, changed, direct, feed
-from validation.turns import FALLS, RISES, Measure, Turn, hit_rate, latency
+from validation.turns import DIFFERS, FALLS, RISES, Measure, Turn, hit_rate, latency
 
 AT = "devices.host.cache.prefetch"
 
@@ -88,14 +88,31 @@ def best_offset_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.confidence", few, f"{AT}.confidence", (1, 16), FALLS, of_host("prefetches"))
 
 
+def leap_rows() -> Iterator[Turn]:
+    """The stride of the majority."""
+    name, useful = "prefetchers.leap", of_host("prefetches_useful")
+    base = apart(3, "leap")
+    busy = changed(base, ("devices.host.queue", 8), ("devices.host.issue_interval", "2ns"))
+    yield Turn(f"{name}.registers", busy, f"{AT}.registers", (1, 16), RISES, of_host("prefetches"))
+    yield Turn(f"{name}.page", base, f"{AT}.page", ("512B", "4KiB"), RISES, useful)
+    yield Turn(f"{name}.window", base, f"{AT}.window", (1, 8), RISES, useful)
+    # Three strides of three lines, then others: of two strides one is soon taken for a trend.
+    woven = changed(base, ("workload.host", {"trace": "woven"}))
+    addresses = [64 * (32 * i + line) for i in range(100) for line in (0, 3, 6, 9, 20)]
+    feeds = lambda: {"host": feed(addresses)}  # noqa: E731
+    yield Turn(f"{name}.history", woven, f"{AT}.history", (2, 32), FALLS, of_host("prefetches"), feeds=feeds)
+    yield Turn(f"{name}.split", woven, f"{AT}.split", (1, 16), DIFFERS, of_host("prefetches"), feeds=feeds)
+
+
 def prefetch_rows() -> Iterator[Turn]:
     """All of them."""
     for kind in ("host", "accelerator"):
         base = ahead("none", cache_of=kind)
         name = f"devices.{kind}.cache.prefetch"
-        for each in ("next-line", "stride", "best-offset"):
+        for each in ("next-line", "stride", "best-offset", "leap"):
             yield Turn(name, base, AT, ("none", each), RISES, hit_rate)
             yield Turn(name, base, AT, ("none", each), FALLS, latency)
     yield from next_line_rows()
     yield from stride_rows()
     yield from best_offset_rows()
+    yield from leap_rows()

@@ -19,7 +19,15 @@ template <class Medium>
 class MediaBench final : public MediaClient {
  public:
   explicit MediaBench(const typename Medium::Params& params, Bytes capacity = Bytes{1ULL << 30U})
-      : media_(params, MediaContext{kernel_, owner_, *this, media_kinds(), victims(), capacity, 1}) {}
+      : media_(params, MediaContext{kernel_,
+                                    owner_,
+                                    *this,
+                                    media_kinds(),
+                                    victims(),
+                                    capacity,
+                                    1,
+                                    {},
+                                    &cache_kinds().prefetchers}) {}
 
   void media_done(Message& message, Time at) override {
     EXPECT_GE(at, kernel_.now());

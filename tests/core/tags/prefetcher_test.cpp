@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tags/prefetch_best_offset.hpp"
+#include "tags/prefetch_leap.hpp"
 #include "tags/prefetch_next_line.hpp"
 #include "tags/prefetch_stride.hpp"
 
@@ -38,6 +39,48 @@ TEST(NextLine, TheLinesBehindOneThatIsNew) {
   EXPECT_EQ(wanted(prefetcher, 10), (Lines{11, 12, 13}));
   EXPECT_EQ(wanted(prefetcher, 10, Found::kHit), Lines{});
   EXPECT_EQ(wanted(prefetcher, 11, Found::kFirstUse), (Lines{12, 13, 14}));
+}
+
+// ---- Leap
+
+TEST(Leap, TheStrideOfTheMajorityInAWindowThatGrowsWithItsUse) {
+  LeapPrefetcher::Params params;
+  params.history = 8;
+  LeapPrefetcher prefetcher(made<LeapPrefetcher>(params));
+  // Of the latest four strides three must be the same.
+  EXPECT_EQ(wanted(prefetcher, 0), Lines{});
+  EXPECT_EQ(wanted(prefetcher, 3), Lines{});
+  EXPECT_EQ(wanted(prefetcher, 6), Lines{});
+  EXPECT_EQ(wanted(prefetcher, 9), (Lines{12})) << "nothing was useful yet, but it follows the trend";
+  EXPECT_EQ(wanted(prefetcher, 12, Found::kFirstUse), Lines{}) << "it is asked for at misses";
+  EXPECT_EQ(wanted(prefetcher, 15), (Lines{18, 21})) << "one was useful: two";
+  wanted(prefetcher, 18, Found::kFirstUse);
+  wanted(prefetcher, 21, Found::kFirstUse);
+  EXPECT_EQ(wanted(prefetcher, 24), (Lines{27, 30, 33, 36})) << "two were: three, rounded up to four";
+  EXPECT_EQ(wanted(prefetcher, 100), (Lines{103, 106})) << "none was, and it follows nothing: half";
+  EXPECT_EQ(wanted(prefetcher, 27, Found::kHit), Lines{});
+}
+
+TEST(Leap, AShortDisturbanceDoesNotHideATrend) {
+  LeapPrefetcher::Params params;
+  params.history = 8;
+  LeapPrefetcher prefetcher(made<LeapPrefetcher>(params));
+  for (const std::uint64_t line : {0U, 2U, 4U, 6U, 8U, 10U}) wanted(prefetcher, line);
+  // One of the latest four strides is another.
+  EXPECT_EQ(wanted(prefetcher, 50), Lines{}) << "the window shrinks to nothing where nothing was useful";
+  EXPECT_EQ(wanted(prefetcher, 52), (Lines{54}));
+}
+
+TEST(Leap, EachThreadHasItsOwnStrides) {
+  LeapPrefetcher prefetcher(made<LeapPrefetcher>());
+  Lines first;
+  Lines second;
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    first = wanted(prefetcher, 5 * i, Found::kMiss, 1);
+    second = wanted(prefetcher, 10'000 - 2 * i, Found::kMiss, 2);
+  }
+  EXPECT_EQ(first, (Lines{200}));
+  EXPECT_EQ(second, (Lines{10'000 - 80}));
 }
 
 // ---- Stride

@@ -72,6 +72,8 @@ class Component : public EventHandler {
   virtual void routes_changed(bool /*failed*/) {}
   /// A message that it sent by a port, charged up to now, cannot leave by it: the link there has failed.
   virtual void take_back(Message& message);
+  /// Of a stream of messages to it (delivery_order.hpp) one is lost: it may have kept others for it.
+  virtual void take_kept(std::uint64_t /*stream*/) {}
 
   // Measuring.
 

@@ -1,7 +1,5 @@
 #include "component/delivery_order.hpp"
 
-#include <utility>
-
 #include "base/error.hpp"
 
 namespace cxloom {
@@ -69,6 +67,22 @@ void DeliveryOrder::keep(Message& message, Stream& stream) {
   message.next = stream.held;
   stream.held = &message;
   ++held_;
+}
+
+bool DeliveryOrder::forget(const Message& message) {
+  const std::uint64_t name = stream_of(message);
+  Stream& stream = find(name);
+  if (message.order != stream.taken) {
+    gone_.emplace(name, message.order);
+    return false;
+  }
+  const bool keeps_some = stream.held != nullptr;
+  count_taken(stream);
+  return keeps_some;
+}
+
+void DeliveryOrder::pass_gone(Stream& stream) {
+  while (gone_.erase({stream.name, stream.taken}) > 0) ++stream.taken;
 }
 
 Message* DeliveryOrder::next(std::uint64_t name) {

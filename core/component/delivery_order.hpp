@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "kernel/pool.hpp"
@@ -53,6 +55,12 @@ class DeliveryOrder {
   }
   /// The one that was kept and whose turn it is now, which is no longer kept; null if there is none.
   Message* next(std::uint64_t name);
+  /// A message that has been numbered never comes in: those behind it do not wait for it. True: `next` may have one that was kept.
+  bool forget(const Message& message);
+  /// To whom the messages of a stream go.
+  static NodeId destination_of(std::uint64_t stream) {
+    return NodeId{static_cast<std::uint32_t>((stream >> 28U) & (kMostEnds - 1))};
+  }
   /// How many messages are kept.
   std::size_t held() const { return held_; }
   /// How many streams have messages under way.
@@ -85,7 +93,10 @@ class DeliveryOrder {
   }
   // Once all are taken, the next one begins anew.
   void count_taken(Stream& stream) {
-    if (++stream.taken != stream.sent) [[unlikely]]
+    ++stream.taken;
+    if (!gone_.empty()) [[unlikely]]
+      pass_gone(stream);
+    if (stream.taken != stream.sent) [[unlikely]]
       return;
     --streams_;
     Stream& cell = cell_of(stream.name);
@@ -101,12 +112,15 @@ class DeliveryOrder {
   Stream& begin_behind(Stream& cell, std::uint64_t name);
   void grow();
   void keep(Message& message, Stream& stream);
+  void pass_gone(Stream& stream);
 
   unsigned shift_ = 64 - 10;  // 64 bits less those that number a cell
   std::vector<Stream> cells_;
   Pool<Stream> others_;
   std::size_t streams_ = 0;
   std::size_t held_ = 0;
+  std::set<std::pair<std::uint64_t, std::uint16_t>>
+      gone_;  // messages to be passed over, by stream and number
 };
 
 }  // namespace cxloom

@@ -88,6 +88,10 @@ void Endpoint::take_in_order(Message& message) {
     return;
   }
   give(message);
+  take_kept(stream);
+}
+
+void Endpoint::take_kept(std::uint64_t stream) {
   while (held_ > 0) {
     Message* const next = order_->next(stream);
     if (!next) return;

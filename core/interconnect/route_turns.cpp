@@ -18,6 +18,7 @@ RouteTurns::RouteTurns(const Topology& topology, const DirectedLinks& links, Rou
     if (topology.node(to).forwards) turns += topology.hops(to).size();
   }
   turns_.resize(tables.size(), std::vector<ClassSet>(turns * virtual_channels));
+  detoured_.resize(tables.size());
 }
 
 void RouteTurns::turn(std::uint32_t link, std::uint16_t out, std::uint32_t next) {
@@ -37,14 +38,15 @@ void RouteTurns::forget(std::uint32_t link) {
 }
 
 void RouteTurns::end_detour(std::uint32_t link) {
-  detoured_.resize(entered_.size());
+  std::vector<ClassSet>& ended = detoured_[table()];
+  ended.resize(entered_.size());
   for (unsigned channel = 0; channel < virtual_channels_; ++channel)
-    detoured_[link * virtual_channels_ + channel] |= entered(link, channel);
+    ended[link * virtual_channels_ + channel] |= entered(link, channel);
 }
 
 void RouteTurns::go_on(std::uint32_t link, ClassSet classes) {
   for (unsigned channel = 0; channel < virtual_channels_; ++channel)
-    entered(link, channel) |= classes & detoured_[link * virtual_channels_ + channel];
+    entered(link, channel) |= classes & detoured_[table()][link * virtual_channels_ + channel];
 }
 
 }  // namespace cxloom

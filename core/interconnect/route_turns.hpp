@@ -40,8 +40,8 @@ class RouteTurns final : public RouteWalk {
   Plan plan_;
   std::vector<std::size_t> first_;            // by link, of its turns
   std::vector<std::vector<ClassSet>> turns_;  // by table; by turn and virtual channel
-  std::vector<ClassSet> entered_;   // by link and virtual channel: of the destination that is looked at
-  std::vector<ClassSet> detoured_;  // the same, at ends of detours
+  std::vector<ClassSet> entered_;  // by link and virtual channel: of the destination that is looked at
+  std::vector<std::vector<ClassSet>> detoured_;  // by table: the same, at ends of detours
 };
 
 }  // namespace cxloom

@@ -24,6 +24,7 @@ void RouteWalk::visit(std::uint32_t link) {
 
 // All links on the ways from those that are known, and how many turns lead into each.
 void RouteWalk::discover(const Message& message) {
+  nowhere_.clear();
   std::size_t looked_at = 0;
   while (looked_at < found_.size()) {
     const std::uint32_t link = found_[looked_at++];
@@ -31,7 +32,7 @@ void RouteWalk::discover(const Message& message) {
     ways_[link] = {};
     if (node == message.destination.index() || !topology_.node(node).forwards) continue;
     ways_[link] = router_.ways(*tables_[table_], node, message);
-    if (ways_[link].empty() && table_ > 0) dead_ends_.push_back({message.destination.index(), node, table_});
+    if (ways_[link].empty()) nowhere_.push_back(link);
     for (const std::uint16_t out : ways_[link]) {
       const std::uint32_t next = links_.leaving(node, out);
       ++into_[next];
@@ -80,51 +81,82 @@ void RouteWalk::forget_all() {
   found_.clear();
 }
 
+// What has come by one table goes on by the next.
 void RouteWalk::add_detours(std::span<const std::uint32_t> switches, std::span<const Sender> senders) {
+  detoured_.resize(tables_.size());
   Message message;
   for (const std::uint32_t via : switches) {
     message.destination = NodeId{via};
-    for (const Sender& sender : senders) begin(sender, message);
-    follow(message);
-    for (const std::uint32_t link : found_) {
-      if (links_.to(link) != via) continue;
-      detoured_.push_back(link);
-      end_detour(link);
+    for (table_ = 0; table_ < tables_.size(); ++table_) {
+      for (const Sender& sender : senders) begin(sender, message);
+      follow(message);
+      for (const std::uint32_t link : found_) {
+        if (links_.to(link) == via) nowhere_.push_back(link);
+      }
+      for (const std::uint32_t link : nowhere_) {
+        detoured_[table_].push_back(link);
+        end_detour(link);
+      }
     }
+    table_ = 0;
     forget_all();
+  }
+  for (std::vector<std::uint32_t>& links : detoured_) {
+    std::ranges::sort(links);
+    const auto same = std::ranges::unique(links);
+    links.erase(same.begin(), same.end());
   }
 }
 
-// What has come by one table goes on by the next.
+// By the first table each message comes to its destination.
+void RouteWalk::end_ways(const Message& message) {
+  if (table_ == 0) return;
+  for (const std::uint32_t link : nowhere_)
+    dead_ends_.push_back({message.destination.index(), links_.to(link), table_});
+}
+
 void RouteWalk::send(std::span<const Sender> senders, Message& message) {
   for (table_ = 0; table_ < tables_.size(); ++table_) {
     for (const Sender& sender : senders) {
       if (sender.since <= table_ && sender.node != message.destination.index()) begin(sender, message);
     }
     follow(message);
+    end_ways(message);
   }
   table_ = 0;
+  forget_all();
 }
 
-void RouteWalk::add(std::uint32_t destination, std::span<const Sender> senders) {
+void RouteWalk::send_on(ClassSet classes, Message& message) {
+  for (table_ = 0; table_ < tables_.size(); ++table_) {
+    for (const std::uint32_t link : detoured_[table_]) {
+      visit(link);
+      go_on(link, classes);
+    }
+    follow(message);
+    end_ways(message);
+  }
+  table_ = 0;
+  forget_all();
+}
+
+void RouteWalk::add_straight(std::uint32_t destination, std::span<const Sender> senders) {
   Message message;
   message.destination = NodeId{destination};
   const std::size_t together = router_.goes_by_source() ? 1 : std::max<std::size_t>(1, senders.size());
-  for (std::size_t i = 0; i < senders.size(); i += together) {
-    send(senders.subspan(i, together), message);
-    forget_all();
-  }
+  for (std::size_t i = 0; i < senders.size(); i += together) send(senders.subspan(i, together), message);
+}
+
+void RouteWalk::add(std::uint32_t destination, std::span<const Sender> senders) {
+  add_straight(destination, senders);
   if (detoured_.empty()) return;
   ClassSet sent = 0;
   for (const Sender& sender : senders) {
     if (sender.node != destination) sent |= sender.classes;
   }
-  for (const std::uint32_t link : detoured_) {
-    visit(link);
-    go_on(link, sent);
-  }
-  send({}, message);
-  forget_all();
+  Message message;
+  message.destination = NodeId{destination};
+  send_on(sent, message);
 }
 
 }  // namespace cxloom

@@ -36,15 +36,18 @@ class RouteWalk {
     std::size_t table;
   };
 
-  /// Messages go from these nodes to that one.
+  /// Messages go from these nodes to that one, on detours if there are some.
   void add(std::uint32_t destination, std::span<const Sender> senders);
-  /// Messages may go from these nodes first to one of `switches`, and from there on. To be said before `add`.
+  /// The same without detours.
+  void add_straight(std::uint32_t destination, std::span<const Sender> senders);
+  /// Messages may go from these nodes first to one of `switches`, and from there on, or from where no way leads there any more. To be
+  /// said before `add`.
   void add_detours(std::span<const std::uint32_t> switches, std::span<const Sender> senders);
   /// Of all that has been added.
   const std::vector<DeadEnd>& dead_ends() const { return dead_ends_; }
 
  protected:
-  /// All must outlive it. Detours are for a single table.
+  /// All must outlive it.
   RouteWalk(const Topology& topology, const DirectedLinks& links, Router& router, RouteTables tables);
   ~RouteWalk() = default;
 
@@ -57,9 +60,9 @@ class RouteWalk {
   virtual void turn(std::uint32_t link, std::uint16_t out, std::uint32_t next) = 0;
   /// What is known of this link belongs to messages that are done with.
   virtual void forget(std::uint32_t link) = 0;
-  /// What has come by this link is at the end of a detour.
+  /// What has come by this link is at the end of a detour, during this table.
   virtual void end_detour(std::uint32_t link) = 0;
-  /// Such messages go on from there, of these classes.
+  /// Messages whose detour ended so during this table go on from there, of these classes.
   virtual void go_on(std::uint32_t link, ClassSet classes) = 0;
 
  private:
@@ -67,7 +70,9 @@ class RouteWalk {
   void visit(std::uint32_t link);
   void discover(const Message& message);
   void follow(const Message& message);
+  void end_ways(const Message& message);
   void send(std::span<const Sender> senders, Message& message);
+  void send_on(ClassSet classes, Message& message);
   void forget_all();
 
   const Topology& topology_;
@@ -76,12 +81,14 @@ class RouteWalk {
   RouteTables tables_;
   std::size_t table_ = 0;
   std::vector<DeadEnd> dead_ends_;
-  std::vector<std::uint32_t> detoured_;  // by which messages come to the ends of detours
+  std::vector<std::vector<std::uint32_t>>
+      detoured_;  // by table: links by which messages come to the ends of detours
   // Of the messages that are looked at.
   std::vector<std::uint32_t> found_;                  // links, each before it is looked where it leads
   std::vector<std::uint32_t> into_;                   // by link: turns into it
   std::vector<bool> seen_;                            // by link
   std::vector<std::span<const std::uint16_t>> ways_;  // by link: ports that lead on
+  std::vector<std::uint32_t> nowhere_;                // links from which no way leads on
   std::vector<std::uint32_t> ready_;
 };
 

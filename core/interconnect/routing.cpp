@@ -17,22 +17,21 @@ void Router::refuse(std::size_t chosen, const Junction& here) {
                       std::to_string(here.ways()) + ", which begin at 0");
 }
 
-// A message may be sent on a detour by the first switch that it meets, once.
+// A message may be sent on a detour by the first switch that it meets, once. It gives the detour up where no way leads to its end: it
+// has failed, or what leads there.
 std::uint32_t Router::next_target(Message& message, std::uint32_t node) {
   const std::uint32_t destination = message.destination.index();
   if (message.via == kViaUndecided) {
-    if (!topology_.node(node).is_switch) return destination;
-    const std::uint32_t via =
-        strategy_->detour(message, junction(table_, node, destination, table_.next_hops(node, destination)));
-    const bool reached = via != kNoDetour && via < table_.size() &&
-                         table_.distance(node, via) != RouteTable::kUnreachable &&
-                         topology_.node(via).forwards;
-    ensure(via == kNoDetour || reached,
+    const auto ports = table_.next_hops(node, destination);
+    if (!topology_.node(node).is_switch || ports.empty()) return destination;
+    const std::uint32_t via = strategy_->detour(message, junction(table_, node, destination, ports));
+    ensure(via == kNoDetour || (via < table_.size() && topology_.node(via).forwards),
            "the routing strategy sent a message by a node that passes nothing on");
     message.via = via == kNoDetour ? kViaNobody : NodeId{via};
   }
   if (message.via == kViaNobody) return destination;
-  if (message.via.index() != node) return message.via.index();
+  const std::uint32_t via = message.via.index();
+  if (via != node && !table_.next_hops(node, via).empty()) return via;
   message.via = kViaNobody;
   return destination;
 }

@@ -49,7 +49,8 @@ class RoutingStrategy {
 
   /// It sends messages on detours: `detour` is to be asked.
   virtual bool detours() const { return false; }
-  /// A switch to which the message goes first, or kNoDetour. Asked once, at the first switch that the message comes to.
+  /// A switch to which the message goes first, or kNoDetour. Asked once, at the first switch that the message comes to. Where no way
+  /// leads to that switch, because parts of the system have failed, the message goes straight on.
   virtual std::uint32_t detour(const Message& /*message*/, const Junction& /*here*/) { return kNoDetour; }
 };
 

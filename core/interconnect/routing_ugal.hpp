@@ -44,6 +44,7 @@ class UgalRouting final : public RoutingStrategy {
     const std::uint64_t shortest = cost(message, here, here.links());
     if (shortest <= threshold_) return kNoDetour;
     const Junction around = here.toward(via);
+    if (around.ways() == 0) return kNoDetour;  // it has failed
     const std::uint64_t detour = cost(message, around, around.links() + here.links_between(via));
     return shortest > detour + threshold_ ? via : kNoDetour;
   }

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "component/component.hpp"
+#include "component/delivery_order.hpp"
 #include "component/endpoint.hpp"
 #include "device/sequencer.hpp"
 #include "interconnect/interrupted_wait.hpp"
@@ -234,6 +235,9 @@ void EventPlayer::wake(std::uint8_t kind, std::uint64_t payload) {
   switch (kind) {
     case kAct: act(payload); return;
     case kReroute: reroute(payload); return;
+    case kTakeKept:
+      system_->components()[DeliveryOrder::destination_of(payload).index()]->take_kept(payload);
+      return;
     default: time_out(*reinterpret_cast<Message*>(payload));
   }
 }
@@ -323,6 +327,13 @@ void EventPlayer::compute_routes() {
 
 // --- Messages that find no way ---
 
+// It never comes to its destination. What is kept there until it has come is taken at the end of what happens now.
+void EventPlayer::forget(const Message& message) {
+  DeliveryOrder* const order = system_->fabric().order.get();
+  if (!order || !order->forget(message)) return;
+  kernel_.schedule(kernel_.now(), source_->events, *this, kTakeKept, DeliveryOrder::stream_of(message));
+}
+
 void EventPlayer::rerouted() { ++cost(kernel_.now()).rerouted; }
 
 bool EventPlayer::answers(Message& message, NodeId node, Time now) {
@@ -332,7 +343,10 @@ bool EventPlayer::answers(Message& message, NodeId node, Time now) {
   }
   ++cost(now).failed;
   message.charge(kInterrupted, now);
+  forget(message);
   make_error_answer(message, node);
+  message.via = kViaNobody;
+  if (system_->fabric().order && message.destination != node) system_->fabric().order->number(message);
   return true;
 }
 
@@ -340,6 +354,7 @@ bool EventPlayer::answers(Message& message, NodeId node, Time now) {
 void EventPlayer::lose(Message& message, Time now) {
   Sequencer* const requester = system_->roles().requesters.of(message.requester);
   ensure(requester != nullptr, "a message that nobody asked for is lost");
+  forget(message);
   Time issued = now;
   if (const Account* account = message.account) issued = message.age + account->of(Segment::kRequesterQueue);
   const Time end = std::max(now, issued + requester->completion_timeout());

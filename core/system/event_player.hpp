@@ -54,7 +54,7 @@ class EventPlayer final : public EventHandler, private Failures {
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
-  enum Wake : std::uint8_t { kAct, kReroute, kTimeout };
+  enum Wake : std::uint8_t { kAct, kReroute, kTimeout, kTakeKept };
   /// By the name of the switch.
   using VirtualTrials = std::map<std::string, VirtualSwitches>;
 
@@ -76,6 +76,7 @@ class EventPlayer final : public EventHandler, private Failures {
   void wait_for_discovery(const FailingPart& repaired);
   void compute_routes();
   void time_out(Message& message);
+  void forget(const Message& message);
   /// Of something that lasts until then.
   EventCost& cost(Time until) {
     EventCost& of = entries_[current_].cost;

@@ -88,10 +88,11 @@ void MessageFlows::add_to(RouteWalk& walk, const System& system) const {
     walk.add_detours(switches, senders);
   }
   for (const auto& [destination, senders] : to) walk.add(destination, senders);
-  for (const auto& [requester, answering] : error_answers(walk.dead_ends())) walk.add(requester, answering);
+  for (const auto& [requester, answering] : error_answers(walk.dead_ends()))
+    walk.add_straight(requester, answering);
 }
 
-// Where a request finds no way on, an error answer begins.
+// Where a request finds no way on, an error answer begins, which goes straight.
 std::map<std::uint32_t, std::vector<RouteWalk::Sender>> MessageFlows::error_answers(
     const std::vector<RouteWalk::DeadEnd>& dead_ends) const {
   constexpr ClassSet kRequests = kPlain.there;

@@ -444,13 +444,6 @@ void System::route_around(const std::vector<bool>& links) {
 void System::check_order() const {
   const bool fails =
       std::ranges::any_of(spec_.events, [](const auto& event) { return event.fail.has_value(); });
-  if ((!router_->keeps_order() || router_->detours()) && fails) {
-    throw InputError({"failures beside routing that sends messages on detours, or changes their order",
-                      "routing: " + spec_.run.routing.kind,
-                      "routing without detours that keeps the order",
-                      {}},
-                     "events");
-  }
   if (!spec_.run.routes.empty() && fails) {
     throw InputError({"failures beside a routing table of your own, which knows no other way",
                       "run.routes",

@@ -38,16 +38,8 @@ def failures(draw: st.DrawFn, spec: Spec) -> list[Spec]:
 
 
 @st.composite
-def patient_systems(draw: st.DrawFn) -> Spec:
-    """A system that may have failures: its messages keep to one order."""
-    spec = draw(systems())
-    spec["run"]["routing"] = draw(st.sampled_from(["deterministic", "random"]))
-    return spec
-
-
-@st.composite
 def failing_systems(draw: st.DrawFn) -> Spec:
-    spec = draw(patient_systems())
+    spec = draw(systems())
     spec["events"] = draw(failures(spec))
     for device in spec["devices"].values():
         if device["kind"] in ("host", "accelerator") and draw(st.booleans()):
@@ -88,7 +80,7 @@ def test_the_same_failures_give_the_same_bytes(spec: Spec) -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(spec=patient_systems())
+@given(spec=systems())
 def test_events_that_come_too_late_change_nothing(spec: Spec) -> None:
     assume(not may_deadlock(spec))
     late = {**spec, "events": [{"at": "10s", "fail": {"link": spec["links"][0]["between"]}}]}

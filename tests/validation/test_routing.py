@@ -149,12 +149,3 @@ def test_an_outage_that_fails_requests_is_refused_beside_routing_that_changes_th
     with pytest.raises(InputError, match="fails requests beside routing that changes their order"):
         run(spec)
     run(changed(spec, ("run.routing", "random")))
-
-
-@pytest.mark.parametrize("routing", ["adaptive", "valiant", "ugal"])
-def test_failures_are_refused_beside_routing_that_changes_the_order(routing: str) -> None:
-    spec = busy_spine(routing)
-    spec["events"] = [{"at": "1us", "fail": {"link": spec["links"][0]["between"]}}]
-    with pytest.raises(InputError, match="failures beside routing that sends messages on detours"):
-        run(spec)
-    run(changed(spec, ("run.routing", "random")))

@@ -120,6 +120,26 @@ TEST(DeliveryOrder, RandomArrivalsAreTakenInTheOrderOfEachStream) {
   }
 }
 
+TEST(DeliveryOrder, NothingWaitsForWhatIsForgotten) {
+  DeliveryOrder order;
+  std::vector<Message> sent(5, message(1, 2, 7));
+  for (Message& each : sent) order.number(each);
+  const std::uint64_t stream = DeliveryOrder::stream_of(sent[0]);
+  EXPECT_EQ(DeliveryOrder::destination_of(stream), NodeId{2});
+  EXPECT_FALSE(order.in_turn(sent[3], stream));
+  EXPECT_FALSE(order.forget(sent[1])) << "the first one is still to come";
+  EXPECT_FALSE(order.forget(sent[2]));
+  EXPECT_EQ(order.next(stream), nullptr);
+  EXPECT_TRUE(order.forget(sent[0])) << "with it the next two are passed over";
+  EXPECT_EQ(order.next(stream), &sent[3]);
+  EXPECT_EQ(order.next(stream), nullptr);
+  EXPECT_FALSE(order.forget(sent[4])) << "nothing is kept behind it";
+  EXPECT_EQ(order.streams(), 0U);
+  EXPECT_EQ(order.held(), 0U);
+  order.number(sent[0]);
+  EXPECT_TRUE(order.in_turn(sent[0], stream)) << "the stream begins anew";
+}
+
 // Thousands of streams at once: more than the table begins with, so that they share cells, which it moves and clears. Each line has up to
 // three messages under way, of which those that come too early are kept.
 TEST(DeliveryOrder, ManyStreamsShareCellsAndStayApart) {
@@ -139,8 +159,14 @@ TEST(DeliveryOrder, ManyStreamsShareCellsAndStayApart) {
     Message& came = *under_way.back();
     under_way.pop_back();
     const std::uint64_t stream = DeliveryOrder::stream_of(came);
-    if (!order.in_turn(came, stream)) return;
-    take(came, stream);
+    if (random.chance(0.05)) {  // it is lost instead
+      std::erase(expected[stream], &came);
+      if (expected[stream].empty()) expected.erase(stream);
+      if (!order.forget(came)) return;
+    } else {
+      if (!order.in_turn(came, stream)) return;
+      take(came, stream);
+    }
     while (const Message* const next = order.next(stream)) take(*next, stream);
   };
   for (int i = 0; i < 60'000; ++i) {

@@ -385,6 +385,43 @@ TEST(Router, FixedPortsAreThoseOfEveryMessageToADestination) {
   }
 }
 
+/// The first switch on the way to the end of a message's detour; none of it, if it goes straight.
+std::uint32_t next_node(Router& router, const Topology& topology, Message& message, std::uint32_t node) {
+  return topology.hops(node)[router.port(message, NodeId{node})].to;
+}
+
+// Four switches in a ring, a device on each. What is on a detour from 0 by 1 to 2 goes straight on from where 1 can no longer be reached.
+TEST(Router, GivesADetourUpWhereNoWayLeadsToItsEnd) {
+  Topology topology;
+  for (std::uint32_t i = 0; i < 4; ++i) topology.add_node({"sw" + std::to_string(i), true, true, {}});
+  for (std::uint32_t i = 0; i < 4; ++i) topology.add_node({"dev" + std::to_string(i), false, false, {}});
+  for (std::uint32_t i = 0; i < 4; ++i)
+    topology.connect(NodeId{i}, NodeId{(i + 1) % 4}, {}, {});  // links 0 to 3
+  for (std::uint32_t i = 0; i < 4; ++i) topology.connect(NodeId{i}, NodeId{i + 4}, {}, {});
+  for (const char* kind : {"valiant", "ugal"}) {
+    RouteTable table(topology, RouteMetric::kHops);
+    Router router(topology, table, strategy_of(kind, 1, std::vector<std::uint32_t>(8)));
+    Message message = message_to(4, 6);
+    message.via = NodeId{1};
+    EXPECT_EQ(next_node(router, topology, message, 0), 1U);
+    EXPECT_EQ(message.via, NodeId{1});
+    Topology failed = topology;
+    failed.set_down(0, true);
+    table = RouteTable(failed, RouteMetric::kHops);
+    EXPECT_EQ(next_node(router, topology, message, 0), 3U) << "still to 1, the other way round";
+    EXPECT_EQ(message.via, NodeId{1});
+    failed.set_down(1, true);
+    table = RouteTable(failed, RouteMetric::kHops);
+    EXPECT_EQ(next_node(router, topology, message, 3), 2U) << "straight to 2";
+    EXPECT_EQ(message.via, kViaNobody);
+    message.destination = NodeId{5};
+    message.via = kViaUndecided;
+    EXPECT_EQ(router.port(message, NodeId{3}), Routes::kNowhere) << "what has failed is reached by no detour";
+    message.via = NodeId{1};
+    EXPECT_EQ(router.port(message, NodeId{3}), Routes::kNowhere);
+  }
+}
+
 /// A place with so many ways: node 0, with the target behind them all.
 class Place {
  public:

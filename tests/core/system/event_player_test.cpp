@@ -220,6 +220,78 @@ TEST_P(Failures, LetMessagesLeaveByAnotherWay) {
   EXPECT_EQ(run.number({"failed"}), 0.0);
 }
 
+/// Two ways from host to memory, by `a` and by `b`, of 1 GB/s: a header takes 16 ns there, a line with its header 80. The way to `a`, and
+/// not the one back, is 500 ns longer. The host reads one line twice at once; which of them goes by `a` is a matter of the seed.
+System two_ways(std::uint64_t seed, const char* queueing) {
+  const Value::Map narrow{{"bandwidth", "1GB/s"}, {"port_delay", "25ns"}};
+  Value::Map longer = narrow;
+  longer.emplace_back("delay", "500ns");
+  longer.emplace_back("reverse", Value::Map{{"delay", "0ns"}});
+  System system;
+  system.device("host", "host", {{"queue", 2}, {"completion_timeout", "5us"}});
+  for (const char* sw : {"s0", "a", "b", "s1"}) system.device(sw, "switch", {{"queueing", queueing}});
+  system.device("mem", "memory",
+                {{"controller_time", "40ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
+  system.link("host", "s0", kLink).link("s0", "a", longer).link("s0", "b", narrow);
+  system.link("a", "s1", narrow).link("b", "s1", narrow).link("s1", "mem", kLink).region({"mem"});
+  system.outputs({{"requests", true}}).run_with({{"routing", "adaptive"}, {"seed", number(seed)}});
+  return system.replay("host", {access_to(64), access_to(64)});
+}
+
+// The first read leaves s0 at 80 ns, the second, which finds that wire busy, by the other one: at 81, and from a FIFO when the first is out
+// of it.
+TEST(EventPlayer, WhatIsKeptForAMessageGoesOnWhenThatIsLost) {
+  for (const char* queueing : {"output", "voq", "fifo"}) {
+    const Time second = std::string(queueing) == "fifo" ? 96_ns : 81_ns;
+    int first_lost = 0;
+    constexpr int kSeeds = 12;
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      Running run(two_ways(seed, queueing).event(fail_device("300ns", "a", "0ns")));
+      run.to_end();
+      EXPECT_EQ(run.number({"events", "300ns fail device a", "lost"}), 1.0);
+      EXPECT_EQ(run.number({"failed"}), 1.0);
+      // Row 0 is the read that ends first, row 1 the one that is lost.
+      const bool first = run.table().id[1] < run.table().id[0];
+      first_lost += first ? 1 : 0;
+      // What goes to a is lost there, 50 + 500 and 20 in its pipeline after it left s0.
+      const Time lost = (first ? 80_ns : second) + 570_ns;
+      EXPECT_EQ(run.latency(1), 5_us);
+      EXPECT_EQ(run.segment(1, Segment::kRetry), 5_us - lost);
+      // The other one, from when it left s0: 70 to leave b, 70 to leave s1, 50 + 16 to the memory. If it is the second it is kept there
+      // until the first is lost. It is served in 85; 70 to leave s1, 70 b, 70 s0, 50 + 80 to the host.
+      const Time there = (first ? second : 80_ns) + 206_ns;
+      const Time served = first ? lost : there;
+      EXPECT_EQ(run.latency(0), served + 85_ns + 340_ns);
+      EXPECT_EQ(run.segment(0, Segment::kReorder), served - there);
+      EXPECT_EQ(run.segment(0, Segment::kRetry), 0_ns);
+    }
+    EXPECT_GT(first_lost, 0) << queueing;
+    EXPECT_LT(first_lost, kSeeds) << queueing;
+  }
+}
+
+// No way leads to the memory any more: what waits for the link is answered by s1 in the order in which it came, by messages that are
+// numbered as others are.
+TEST(EventPlayer, AnswersOfSwitchesAreInOrderToo) {
+  for (const char* routing : {"adaptive", "ugal", "valiant"}) {
+    for (const char* queueing : {"output", "voq", "fifo"}) {
+      System system = two_ways(1, queueing);
+      system.run_with({{"routing", routing}}).event(fail_link("5ns", "s1", "mem", "3us"));
+      Running run(system);
+      run.to_end();
+      EXPECT_EQ(run.number({"failed"}), 2.0) << routing;
+      EXPECT_EQ(run.number({"events", "5ns fail link s1-mem", "failed"}), 2.0);
+      EXPECT_EQ(run.number({"events", "5ns fail link s1-mem", "lost"}), 0.0);
+      // From s1 at 3005 ns by b, straight: 70 to leave it, 70 s0, 50 and a header of 16 to the host. The other one goes by a: its link
+      // back is as short.
+      for (const std::size_t row : {0U, 1U}) {
+        EXPECT_GE(run.latency(row), 3005_ns + 206_ns);
+        EXPECT_LE(run.latency(row), 3005_ns + 206_ns + 16_ns);
+      }
+    }
+  }
+}
+
 TEST(EventPlayer, MakesOneOfSeveralLinksFail) {
   System system = host_switch_memory(1);
   system.link("sw", "mem2", kLink);

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cxloom import measure
     from cxloom._core import __version__
     from cxloom.errors import CxloomError, InputError, SimulationError
+    from cxloom.explaining.explanation import explain
     from cxloom.results import Latency, Measures, Result
     from cxloom.running import UnfinishedError, UnwrittenError, run
     from cxloom.spec.plugins import include_dir, library_dir, load_plugin
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "_core": ("__version__",),
+    "explaining.explanation": ("explain",),
     "errors": ("CxloomError", "InputError", "SimulationError"),
     "results": ("Latency", "Measures", "Result"),
     "running": ("UnfinishedError", "UnwrittenError", "run"),
@@ -48,6 +50,7 @@ __all__ = [
     "UnfinishedError",
     "UnwrittenError",
     "__version__",
+    "explain",
     "include_dir",
     "library_dir",
     "load",

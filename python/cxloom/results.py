@@ -251,6 +251,18 @@ class Result(Measures):
         return self._parts("per_device") if "per_device" in self._given else FrozenDict()
 
     @property
+    def bottleneck(self) -> str | None:
+        """What limits the run, as far as it can tell: the last resource on a request's way that is full.
+
+        Those before it are full because they wait for it. None if nothing is full: then the latency limits. Of
+        resources that are nearly full `cxloom.explain` knows more: it runs the system with twice of each.
+        """
+        from cxloom.explaining.resources import cause, resources_of
+
+        found = cause(resources_of(self.spec.plain(), self.summary)) if self.count else None
+        return None if found is None else found.name
+
+    @property
     def stationary(self) -> bool | None:
         """False where the halves of the window disagree; a note says by how much. None: too few requests to tell."""
         known: bool | None = self._given["stationary"]

@@ -26,6 +26,7 @@ COMMANDS = {
     "resolve": ("cxloom.cli.resolve", "Print a spec as programs without Python read it."),
     "exec": ("cxloom.cli.exec", "Run a program on a simulated system."),
     "measure": ("cxloom.cli.measure", "Measure SPEC as MLC, LMbench and STREAM do."),
+    "explain": ("cxloom.cli.explain", "Say what limits SPEC, why, and what would move the limit."),
     "sweep": ("cxloom.cli.sweep", "Simulate SPEC at many points, in parallel."),
     "study": ("cxloom.cli.study", "Run published experiments."),
     "draw": ("cxloom.cli.draw", "Draw the devices and links of SPEC."),

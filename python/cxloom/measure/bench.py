@@ -6,26 +6,18 @@ import copy
 import json
 import os
 import re
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from cxloom.errors import InputError, SimulationError
 from cxloom.filenames import file_name
 from cxloom.spec.names import listed, nearest
 from cxloom.spec.resolve import Override
-from cxloom.sweeping import rows
-from cxloom.sweeping.result import SweepResult
-from cxloom.sweeping.schedule import Schedule
-from cxloom.sweeping.supervisor import Supervisor
-from cxloom.sweeping.sweep import engine_of
-from cxloom.sweeping.work import Sweep
+from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system import System
 
 Spec = dict[str, Any]
-Watch = Callable[[Schedule], None]
 
 LINE = 64
 MIB = 1 << 20
@@ -49,8 +41,8 @@ class Node:
         return {"kind": "bind", "nodes": [self.memory]}
 
     def footprint(self, wanted: int) -> int:
-        """So many bytes, or as many whole pages as it has at most."""
-        return min(wanted, self.size // 4096 * 4096)
+        """So many bytes, or as it has at most, in whole pages."""
+        return max(4096, min(wanted, self.size) // 4096 * 4096)
 
 
 class Bench:
@@ -72,7 +64,7 @@ class Bench:
         *,
         memories: Sequence[str] = (),
         jobs: int | None = None,
-        watch: Watch = lambda _schedule: None,
+        watch: Watch = unwatched,
         overrides: Sequence[Override] = (),
     ) -> None:
         if not isinstance(system, System):
@@ -151,6 +143,10 @@ class Bench:
         probe = requester + PROBE
         spec["devices"][probe] = {**device, "queue": 1}
         spec["devices"][junction] = {"kind": "bus", "bus_time": "0ns", "bandwidth": "unlimited"}
+        for other in spec["devices"].values():
+            for hierarchy in other.get("vcs") or ():
+                if hierarchy.get("upstream") == requester:
+                    hierarchy["upstream"] = junction
         for link in spec["links"]:
             link["between"] = [junction if end == requester else end for end in link["between"]]
         spec["links"] += [{"between": [name, junction]} for name in (requester, probe)]
@@ -162,18 +158,13 @@ class Bench:
         Raises SimulationError if one cannot finish, InputError if one is refused.
         """
         base = {**spec, **{key: value for key, value in points[0].items() if "." not in key}}
-        template = System.from_yaml(json.dumps(base)).template()
-        with tempfile.TemporaryDirectory(prefix="cxloom-measure-") as folder:
-            engine = engine_of(template, rows.given(points), Path(folder), "measure")
-            engine.carry_out(Sweep(template), Supervisor(self._jobs), watch=self._watch)
-            result = SweepResult(engine)
-            summaries = [result.summary(index) for index in range(len(result))]
-            for summary, status, error in zip(summaries, result.statuses, result.errors, strict=True):
-                if status == "refused":
-                    raise InputError(error or "a point is refused")
-                if summary is None or status != "finished":
-                    raise SimulationError(f"a point of the measurement did not finish: {error or status}")
-        return [summary for summary in summaries if summary is not None]
+        found = summaries_at(System.from_yaml(json.dumps(base)), points, jobs=self._jobs, watch=self._watch)
+        for each in found:
+            if each.status == "refused":
+                raise InputError(f"this system cannot be measured so: {each.error}")
+            if each.summary is None:
+                raise SimulationError(f"a point of the measurement did not finish: {each.error}")
+        return [each.summary for each in found if each.summary is not None]
 
 
 def _bare(spec: Spec) -> Spec:
@@ -181,6 +172,8 @@ def _bare(spec: Spec) -> Spec:
     spec = copy.deepcopy(spec)
     for section in ("workload", "events", "outputs"):
         spec.pop(section, None)
+    for device in spec["devices"].values():
+        device.pop("completion_timeout", None)  # nothing fails without events
     run = spec.setdefault("run", {})
     for key in ("warmup", "warmup_time", "until"):
         run.pop(key, None)

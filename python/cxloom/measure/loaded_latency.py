@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cxloom.errors import InputError
 from cxloom.measure import pictures
 from cxloom.measure.bench import LINE, MIB, PROBE, Bench, Node, Spec, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
@@ -24,6 +25,12 @@ def loaded(
     chosen = bench.requesters[0] if requester is None else requester
     spec = bench.with_probe(bench.uncached(), chosen)
     nodes = bench.nodes(chosen)
+    for node in nodes:
+        if node.owner is not None:
+            raise InputError(
+                "a logical device of one host is no memory of the probe beside it",
+                found=f"{node.name}, of '{node.owner}'",
+            )
     work = [_Work(bench, chosen, node, reads, pattern) for node in nodes]
     full = bench.run(spec, [each.point() for each in work])
     later = [(each, one, share) for each, one in zip(work, full, strict=True) for share in SHARES]

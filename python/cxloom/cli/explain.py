@@ -1,0 +1,85 @@
+"""``cxloom explain``: what limits a system, and what would move the limit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cxloom.cli.arguments import whole_number
+from cxloom.cli.progress import SweepBar
+from cxloom.cli.run import Plugins, Sets, Spec
+from cxloom.cli.writing import write_text
+from cxloom.errors import InputError, reason_of
+from cxloom.spec.plugins import load_plugin
+from cxloom.spec.resolve import Override
+
+FORMS = (".svg", ".png", ".pdf", ".json")
+
+
+def explain(
+    spec: Spec,
+    out: Annotated[
+        list[str],
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write the picture (.svg, .png, .pdf) or all as .json. May be repeated.",
+        ),
+    ] = [],  # noqa: B006 - typer wants a list, and copies it
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", parser=whole_number(1), metavar="N", help="Runs at a time; by default one a processor."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress and no table.")] = False,
+    sets: Sets = [],  # noqa: B006
+    plugins: Plugins = [],  # noqa: B006
+) -> None:
+    """Say what limits SPEC, why, and what would move the limit.
+
+    Runs SPEC, and again with twice of each resource that is in use: the limit is what gains the most. One sentence,
+    then a table of the resources in the order of a request's way.
+
+    Exit code 0: explained. 1: the system could not finish. 2: the input is wrong; nothing was written.
+    """
+    from cxloom.explaining.explanation import explain as explained
+
+    for file in out:
+        if Path(file).suffix not in FORMS:
+            raise InputError(
+                "not a form of picture", found=f"'{file}'", allowed=", ".join(FORMS), path="--out"
+            )
+    for plugin in plugins:
+        load_plugin(plugin)
+    with SweepBar(quiet, "explain") as bar:
+        found = explained(
+            spec, jobs=jobs, watch=bar.update, overrides=[Override.parse(text) for text in sets]
+        )
+    text = json.dumps(found.to_json(), indent=2, allow_nan=False)
+    for file in out:
+        if file.endswith(".json"):
+            write_text(Path(file), text + "\n")
+            continue
+        from cxloom.explaining.picture import picture
+        from cxloom.report import style
+
+        try:
+            style.save(picture(found), Path(file))
+        except OSError as error:
+            raise InputError(f"cannot be written: {reason_of(error)}", file=file, path="--out") from None
+    if as_json:
+        print(text)
+    elif not quiet:
+        from rich.text import Text
+
+        from cxloom.report.console import output
+
+        console = output()
+        console.print(Text(found.sentence, style="bold"))
+        console.print()
+        console.print(found.table())

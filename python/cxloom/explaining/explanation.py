@@ -1,0 +1,259 @@
+"""Says what limits a system: the resources in use, what-if runs with twice of each, and one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cxloom.errors import InputError, SimulationError
+from cxloom.explaining.resources import Resource, cause, chain, resources_of, together
+from cxloom.filenames import file_name
+from cxloom.spec.resolve import Override
+from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
+from cxloom.system import System
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+GAIN = 0.03
+"""What a what-if run has to gain, as a share, so that what it had twice of counts as a limit."""
+_TRIED = 0.5
+"""Resources that are busier than this are tried."""
+_MOST_TRIED = 12
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """A run with twice of one resource."""
+
+    resource: Resource
+    gain: float
+    """Throughput over that of the system as it is, less one."""
+    then: Resource | None
+    """What is full then, last on the way."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What limits a system, and why. Its numbers are defined in ``docs/explain.md``."""
+
+    system: str
+    throughput: float
+    """Gigabytes a second."""
+    limit: Resource | None
+    """What limits; None if nothing does."""
+    resources: Sequence[Resource]
+    """All that were seen, in the order of a request's way."""
+    what_ifs: Sequence[WhatIf]
+    """The runs with twice of a resource, the most gain first."""
+    latency: Mapping[str, float] = field(default_factory=dict)
+    """Mean nanoseconds of each part of a request."""
+
+    @property
+    def chain(self) -> list[Resource]:
+        """The full resources from the requester to the limit, each of which waits for the next."""
+        return chain(list(self.resources), self.limit)
+
+    @property
+    def sentence(self) -> str:
+        """What limits, in one sentence."""
+        largest = sorted(self.latency.items(), key=lambda part: -part[1])[:2]
+        parts = " and ".join(
+            f"{value:.0f} ns of {name.replace('_', ' ')}" for name, value in largest if value
+        )
+        if self.limit is None:
+            return f"Nothing is full: throughput is {self.throughput:.3g} GB/s, and the latency is mostly {parts}."
+        said = f"Throughput, {self.throughput:.3g} GB/s, is limited by {self.limit.name} ({self.limit.level})"
+        tried = next((each for each in self.what_ifs if each.resource is self.limit), None)
+        if tried is None:
+            return f"{said}; the latency is mostly {parts}."
+        moved = ""
+        if tried.then is not None and tried.then.name != self.limit.name:
+            moved = f", and then {tried.then.name} limits"
+        return f"{said}: with {self.limit.twice} it rises by {100 * tried.gain:.0f} %{moved}."
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for programs."""
+
+        def plain(each: Resource) -> dict[str, Any]:
+            return {
+                "name": each.name,
+                "busy": each.busy,
+                "full": each.full,
+                "level": each.level,
+                "bound_gb_per_s": each.bound,
+            }
+
+        return {
+            "system": self.system,
+            "sentence": self.sentence,
+            "throughput_gb_per_s": self.throughput,
+            "limit": None if self.limit is None else self.limit.name,
+            "chain": [each.name for each in self.chain],
+            "resources": [plain(each) for each in self.resources],
+            "what_ifs": [
+                {
+                    "twice": each.resource.name,
+                    "set": dict(each.resource.relief),
+                    "gain": each.gain,
+                    "then": None if each.then is None else each.then.name,
+                }
+                for each in self.what_ifs
+            ],
+        }
+
+    def table(self) -> Table:
+        """The resources that are in use, for people; of Rich."""
+        from rich.table import Table
+
+        made = Table(box=None, header_style="dim", pad_edge=False)
+        for title, right in (
+            ("resource", False),
+            ("in use", True),
+            ("bound GB/s", True),
+            ("with twice", True),
+        ):
+            made.add_column(title, justify="right" if right else "left")
+        gains = {each.resource.name: each for each in self.what_ifs}
+        for each in self.resources:
+            if each.busy < 0.01 and each.name not in gains:
+                continue
+            tried = gains.get(each.name)
+            bound = "-" if each.bound is None else f"{each.bound:.1f}"
+            mark = "* " if self.limit is not None and each.name == self.limit.name else "  "
+            made.add_row(
+                mark + each.name.removeprefix("the "),
+                each.level,
+                bound,
+                "-" if tried is None else f"{100 * tried.gain:+.0f} %",
+            )
+        return made
+
+    def __str__(self) -> str:
+        import io
+
+        from cxloom.report.console import plain
+
+        file = io.StringIO()
+        out = plain(file)
+        out.print(self.sentence + "\n")
+        out.print(self.table())
+        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def explain(
+    system: System | str | os.PathLike[str],
+    *,
+    jobs: int | None = None,
+    watch: Watch = unwatched,
+    overrides: Sequence[Override] = (),
+) -> Explanation:
+    """Runs a system, and again with twice of each resource that is in use, and says what limits it.
+
+    Args:
+        system: a `System`, a spec file, or the name of a preset.
+        jobs: runs at a time; by default one for each processor.
+        watch: is told now and then how far the what-if runs are.
+        overrides: values set in the system first.
+
+    Raises InputError for a system that cannot be built, SimulationError if it cannot finish.
+    """
+    if not isinstance(system, System):
+        system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
+    resolved = system.resolve(overrides)
+    from cxloom.building import build
+
+    build(resolved)  # errors at their places
+    spec = resolved.plain()
+    spec.pop("outputs", None)
+    whole = System.from_yaml(json.dumps(spec))
+    seed = (spec.get("run") or {}).get("seed", 1)
+    [played] = summaries_at(whole, [{"run.seed": seed}], jobs=1, watch=watch)
+    if (summary := played.summary) is None:
+        raise SimulationError(f"the system cannot be explained, as it does not finish: {played.error}")
+    if not summary["requests"]:
+        raise InputError(
+            "nothing is measured in this system", allowed="a workload with more requests than its warm-up"
+        )
+    resources = resources_of(spec, summary)
+    tried = _worth_trying(resources)
+    # Of those that gain as much the smallest change comes first: a resource before all of its kind.
+    played_all = _played(whole, spec, summary, tried, jobs, watch)
+    what_ifs = sorted(played_all, key=lambda each: (-round(each.gain, 2), len(each.resource.relief)))
+    return Explanation(
+        str(spec.get("name", "system")),
+        summary["bandwidth_gb_per_s"],
+        _limit(resources, what_ifs),
+        resources,
+        what_ifs,
+        summary["breakdown_ns"],
+    )
+
+
+def _worth_trying(resources: Sequence[Resource]) -> list[Resource]:
+    """The busy ones, each once; and of each kind of which there are several, all that are busy as one."""
+    tried: dict[str, Resource] = {}
+    kinds: dict[str, list[Resource]] = {}
+    for each in sorted(resources, key=lambda each: -each.busy):
+        if not each.relief or each.busy < _TRIED:
+            continue
+        key = json.dumps(each.relief, sort_keys=True)
+        if key not in tried:  # the two ways of a link have one
+            tried[key] = each
+            kinds.setdefault(each.kind, []).append(each)
+    groups = [together(several) for several in kinds.values() if len(several) > 1]
+    return [*groups, *list(tried.values())[: max(4, _MOST_TRIED - len(groups))]]
+
+
+def _played(
+    whole: System,
+    spec: Mapping[str, Any],
+    before: Mapping[str, Any],
+    tried: Sequence[Resource],
+    jobs: int | None,
+    watch: Watch,
+) -> list[WhatIf]:
+    if not tried:
+        return []
+    try:
+        found = summaries_at(whole, [each.relief for each in tried], jobs=jobs, watch=watch)
+    except InputError:  # none of them can be built: twice as much of them there is not
+        return []
+    what_ifs = []
+    for resource, (summary, _, _) in zip(tried, found, strict=True):
+        if summary is None or not summary["requests"]:
+            continue
+        gain = _rate(summary) / _rate(before) - 1
+        what_ifs.append(WhatIf(resource, gain, cause(resources_of(_set(spec, resource.relief), summary))))
+    return what_ifs
+
+
+def _limit(resources: Sequence[Resource], what_ifs: Sequence[WhatIf]) -> Resource | None:
+    """What gains the most if there is twice of it; without a gain what is last of the full ones on the way."""
+    best = next(iter(what_ifs), None)
+    if best is not None and best.gain >= GAIN:
+        return best.resource
+    return cause(list(resources))
+
+
+def _rate(summary: Mapping[str, Any]) -> float:
+    """Requests a nanosecond."""
+    return float(summary["requests"] / summary["simulated_time_ns"])
+
+
+def _set(spec: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The spec with values set by path."""
+    import copy
+    import re
+
+    changed = copy.deepcopy(dict(spec))
+    for path, value in values.items():
+        at: Any = changed
+        *parts, last = re.findall(r"[^.\[\]]+", path)
+        for part in parts:
+            at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
+        at[last] = value
+    return changed

@@ -1,0 +1,453 @@
+"""What may limit a system: each resource, how much of it is in use, and what would be twice as much of it.
+
+The order is that of a request's way: its requester, the links and switches, the memory. Of a chain of full resources
+the last one is the cause: those before it wait for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+Spec = Mapping[str, Any]
+
+FULL = 0.97
+"""From this share on a resource is full."""
+_REQUESTER, _REGISTERS, _WAY, _PLACES, _MEDIA = range(5)
+"""Stages of a request's way: its requester, misses of its cache, links and switches, places and media of a memory."""
+_DATA_BUS_FULL = 0.85
+"""Of a DRAM data bus: what refreshes and turns of direction leave of it."""
+_WAITING = 0.3
+"""Of the time of a request at a memory: from this share of waiting on its banks are full."""
+
+
+@dataclass(frozen=True)
+class Resource:
+    """Something that requests take and others wait for."""
+
+    kind: str
+    """What it is: "the slots of"."""
+    owner: str
+    """Whose: "cxl"."""
+    stage: int
+    """Where on the way: see `_REQUESTER` and those after it."""
+    busy: float
+    """Share in use, over time: 1 is full."""
+    level: str
+    """The same as people read it: "48 of 48"."""
+    carried: float
+    """Gigabytes a second that go through it."""
+    relief: Mapping[str, Any] = field(default_factory=dict)
+    """What gives twice as much of it: values by path; empty if that is not known."""
+    twice: str = ""
+    """What that is, for people: "96 slots"."""
+    full_at: float = FULL
+    place: int = 0
+    """Of a link, where it stands in the spec."""
+
+    @property
+    def name(self) -> str:
+        """As a sentence has it: "the slots of cxl"."""
+        return f"{self.kind} {self.owner}".rstrip()
+
+    @property
+    def full(self) -> bool:
+        """No more of it can be had."""
+        return self.busy >= self.full_at
+
+    @property
+    def bound(self) -> float | None:
+        """Gigabytes a second with all of it in use, by its present use of each byte."""
+        return self.carried / self.busy if self.busy > 1e-6 and self.carried > 0 else None
+
+
+def resources_of(spec: Spec, summary: Spec) -> list[Resource]:
+    """All that can be seen in a run, in the order of a request's way; the fuller first of each stage."""
+    found = [*_requesters(spec, summary), *_ways(spec, summary), *_memories(spec, summary)]
+    return sorted(found, key=lambda each: (each.stage, -each.busy))
+
+
+def cause(resources: list[Resource]) -> Resource | None:
+    """The last full resource on the way, the fullest of its stage; None if none is full."""
+    full = [each for each in resources if each.full]
+    # Of wires that are as busy the one that is nearer to the memory: a slow one keeps a fast one behind it busy, too.
+    return max(full, key=lambda each: (each.stage, round(each.busy, 2), each.place), default=None)
+
+
+def together(resources: Sequence[Resource]) -> Resource:
+    """Several of one kind as one: the queues of all hosts, the slots of memories that share addresses."""
+    first = resources[0]
+    names = [each.owner for each in resources]
+    owner = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    relief: dict[str, Any] = {}
+    for each in resources:
+        relief |= each.relief
+    busy = sum(each.busy for each in resources) / len(resources)
+    carried = sum(each.carried for each in resources)
+    return replace(
+        first,
+        owner=owner,
+        busy=busy,
+        level=f"{100 * busy:.0f} % on average",
+        carried=carried,
+        relief=relief,
+        twice=f"{first.twice} each",
+        place=max(each.place for each in resources),
+    )
+
+
+def chain(resources: list[Resource], limit: Resource | None = None) -> list[Resource]:
+    """The full resources from the requester to the cause: each waits for the next."""
+    last = limit or cause(resources)
+    if last is None:
+        return []
+    before = [each for each in resources if each.full and each.stage < last.stage]
+    stages = {each.stage: each for each in reversed(before)}
+    return [stages[stage] for stage in sorted(stages)] + [last]
+
+
+# --- requesters ------------------------------------------------------------------------------------------------------
+
+
+def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
+    time = summary["simulated_time_ns"]
+    for name, mine in summary["per_requester"].items():
+        device = spec["devices"][name]
+        work = (spec.get("workload") or {}).get(name, {})
+        queue = int(device.get("queue", 64))
+        rate = mine["requests"] / time if time else 0.0
+        carried = mine["bandwidth_gb_per_s"]
+        at = f"devices.{name}"
+        if work.get("rate") is not None:
+            offered = _number(work["rate"]) / 1e9
+            yield Resource(
+                "the rate that is offered at",
+                name,
+                _REQUESTER,
+                _share(rate, offered),
+                f"{1e3 * rate:.4g} of {1e3 * offered:.4g} M/s",
+                carried,
+                {f"workload.{name}.rate": doubled(work["rate"])},
+                "twice the rate",
+                0.98,
+            )
+        interval = device.get("issue_interval")
+        if interval is not None and _number(interval) > 0:
+            yield Resource(
+                "the time between two issues of",
+                name,
+                _REQUESTER,
+                rate * _nanoseconds(interval),
+                str(interval),
+                carried,
+                {f"{at}.issue_interval": _scaled(interval, 0.5)},
+                "half the time",
+            )
+        depends = _depends(work)
+        if depends and mine["in_flight_mean"] < 1.5:
+            words = f"the latency, as each access of {name} waits for the one before it"
+            yield Resource(words, "", _REQUESTER, mine["in_flight_mean"], "1 of 1", carried)
+        elif work.get("rate") is None:
+            yield Resource(
+                "the queue of",
+                name,
+                _REQUESTER,
+                mine["in_flight_mean"] / queue,
+                f"{mine['in_flight_mean']:.1f} of {queue}",
+                carried,
+                {f"{at}.queue": 2 * queue},
+                f"{2 * queue} in flight",
+            )
+        registers = (device.get("cache") or {}).get("mshrs")
+        if registers is not None and len(summary["per_requester"]) == 1:
+            taken = _missing(summary)
+            yield Resource(
+                "the miss registers (MSHRs) of",
+                name,
+                _REGISTERS,
+                taken / int(registers),
+                f"{taken:.1f} of {registers}",
+                carried,
+                {f"{at}.cache.mshrs": 2 * int(registers)},
+                f"{2 * int(registers)} registers",
+                0.95,
+            )
+
+
+def _depends(work: Spec) -> bool:
+    return work.get("pattern") in ("pointer-chase", "cycle")
+
+
+def _missing(summary: Spec) -> float:
+    """Lines that are asked for, on average over time, by Little's law."""
+    time = summary["simulated_time_ns"]
+    return sum(
+        float(mine["requests"] / time)
+        * sum(
+            float(mine["breakdown_ns"][part])
+            for part in mine["breakdown_ns"]
+            if part not in ("requester_queue", "process", "cache", "mshr")
+        )
+        for mine in summary["per_memory"].values()
+        if mine["requests"]
+    )
+
+
+# --- links, buses and switches ---------------------------------------------------------------------------------------
+
+
+def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
+    time = summary["simulated_time_ns"]
+    indices = _link_indices(spec)
+    for name, ways in summary["per_link"].items():
+        index = indices.get(name)
+        link = spec["links"][index] if index is not None else {}
+        for way, mine in ways.items():
+            carried = mine["payload_gb_per_s"] or _other(ways, way)
+            if mine["utilization"] > 0:
+                relief, twice = _faster(spec, index, link)
+                yield Resource(
+                    "the wire",
+                    way,
+                    _WAY,
+                    mine["utilization"],
+                    f"{100 * mine['utilization']:.0f} % busy",
+                    carried,
+                    relief,
+                    twice,
+                    0.95,
+                    index or 0,
+                )
+            blocked = max((mine.get("credit_blocked_ns_by_class") or {}).values(), default=0.0)
+            if blocked and time:
+                relief = {}
+                if index is not None and link.get("credits") is not None:
+                    relief = {f"links[{index}].credits": doubled(link["credits"])}
+                yield Resource(
+                    "the credits of the link",
+                    way,
+                    _WAY,
+                    min(1.0, blocked / time),
+                    f"none left {100 * blocked / time:.0f} % of the time",
+                    carried,
+                    relief,
+                    "twice the credits",
+                    0.9,
+                    index or 0,
+                )
+    for name, mine in summary["per_switch"].items():
+        if "downstream_utilization" not in mine:
+            continue
+        device = spec["devices"][name]
+        for way in ("downstream", "upstream"):
+            busy = mine[f"{way}_utilization"]
+            relief = {}
+            if device.get("bandwidth") not in (None, "unlimited"):
+                relief = {f"devices.{name}.bandwidth": doubled(device["bandwidth"])}
+            yield Resource(
+                "the bus",
+                f"{name}, {way}",
+                _WAY,
+                busy,
+                f"{100 * busy:.0f} % busy",
+                mine[f"{way}_payload_gb_per_s"],
+                relief,
+                "twice the bandwidth",
+                0.95,
+            )
+
+
+def _other(ways: Spec, way: str) -> float:
+    """Of a direction without data the data that come back for it."""
+    return max((mine["payload_gb_per_s"] for name, mine in ways.items() if name != way), default=0.0)
+
+
+def _link_indices(spec: Spec) -> dict[str, int]:
+    """Which entry of the spec each link of a summary is."""
+    uses: dict[str, int] = {}
+    found = {}
+    for index, link in enumerate(spec["links"]):
+        name = "-".join(link["between"])
+        for _ in range(int(link.get("count") or 1)):
+            uses[name] = uses.get(name, 0) + 1
+            found[name if uses[name] == 1 else f"{name}#{uses[name]}"] = index
+    return found
+
+
+def _faster(spec: Spec, index: int | None, link: Spec) -> tuple[dict[str, Any], str]:
+    if index is None:
+        return {}, ""
+    phy = re.fullmatch(r"(pcie\d)-x(\d+)", str(link.get("phy") or ""))
+    if phy and int(phy[2]) < 16:
+        return {f"links[{index}].phy": f"{phy[1]}-x{2 * int(phy[2])}"}, f"{2 * int(phy[2])} lanes"
+    settings = {}
+    if link.get("bandwidth") not in (None, "unlimited"):
+        settings[f"links[{index}].bandwidth"] = doubled(link["bandwidth"])
+    for end in link["between"]:  # a link is as slow as its slowest part
+        device = spec["devices"][end]
+        if device.get("port_bandwidth") not in (None, "unlimited"):
+            settings[f"devices.{end}.port_bandwidth"] = doubled(device["port_bandwidth"])
+    return settings, "twice the bandwidth"
+
+
+# --- memories --------------------------------------------------------------------------------------------------------
+
+
+def _memories(spec: Spec, summary: Spec) -> Iterator[Resource]:
+    for name, mine in summary["per_memory"].items():
+        device = spec["devices"][name]
+        at = f"devices.{name}"
+        if device["kind"] != "memory":
+            device, at = device.get("memory") or {}, f"{at}.memory"
+        carried = mine["bandwidth_gb_per_s"]
+        places = (
+            ("queue", "queue_mean", "the slots of"),
+            ("read_buffer", "read_places_mean", "the read buffer of"),
+            ("write_buffer", "write_places_mean", "the write buffer of"),
+        )
+        for key, measure, words in places:
+            size = device.get(key)
+            if size is not None and mine.get(measure) is not None:
+                through = carried if key == "queue" else mine[f"{key.partition('_')[0]}_gb_per_s"]
+                yield Resource(
+                    words,
+                    name,
+                    _PLACES,
+                    mine[measure] / int(size),
+                    f"{mine[measure]:.1f} of {size}",
+                    through,
+                    {f"{at}.{key}": 2 * int(size)},
+                    f"{2 * int(size)} places",
+                )
+        yield from _media(name, f"{at}.media", device.get("media") or {}, mine, summary["simulated_time_ns"])
+
+
+def _media(name: str, at: str, media: Spec, mine: Spec, time: float) -> Iterator[Resource]:
+    kind = media.get("kind", "fixed")
+    carried = mine["bandwidth_gb_per_s"]
+    waits = mine["breakdown_ns"]["media_queue"] if mine["requests"] else 0.0
+    spent = (
+        sum(mine["breakdown_ns"][part] for part in ("controller", "media_queue", "media"))
+        if mine["requests"]
+        else 1.0
+    )
+    if kind == "fixed":
+        if media.get("bandwidth") not in (None, "unlimited"):
+            most = _number(media["bandwidth"]) / 1e9
+            yield Resource(
+                "the data path of",
+                name,
+                _MEDIA,
+                _share(carried, most),
+                f"{carried:.1f} of {most:.1f} GB/s",
+                carried,
+                {f"{at}.bandwidth": doubled(media["bandwidth"])},
+                "twice the bandwidth",
+            )
+        if media.get("banks") is not None:
+            banks = int(media["banks"])
+            taken = (
+                (mine["reads"] + mine["writes"]) / time * mine["breakdown_ns"]["media"]
+                if time and mine["requests"]
+                else 0
+            )
+            yield Resource(
+                "the banks of",
+                name,
+                _MEDIA,
+                taken / banks,
+                f"{taken:.1f} of {banks}",
+                carried,
+                {f"{at}.banks": 2 * banks},
+                f"{2 * banks} banks",
+                0.9,
+            )
+    elif kind == "dram":
+        busy = mine["data_bus_utilization"]
+        channels = int(media.get("channels", 1))
+        relief = {f"{at}.channels": 2 * channels}
+        yield Resource(
+            "the DRAM data bus of",
+            name,
+            _MEDIA,
+            busy,
+            f"{100 * busy:.0f} % busy",
+            carried,
+            relief,
+            f"{2 * channels} channels",
+            _DATA_BUS_FULL,
+        )
+        if busy < _DATA_BUS_FULL:
+            share = waits / spent if spent else 0.0
+            hits = 100 * (mine["row_hit_rate"] or 0)
+            yield Resource(
+                "the DRAM banks (rows) of",
+                name,
+                _MEDIA,
+                min(1.0, share / _WAITING) * FULL,
+                f"{100 * share:.0f} % of the time there is waiting, {hits:.0f} % hit an open row",
+                carried,
+                relief,
+                f"{2 * channels} channels",
+            )
+    else:
+        share = waits / spent if spent else 0.0
+        yield Resource(
+            f"the {kind} media of",
+            name,
+            _MEDIA,
+            min(1.0, share / _WAITING) * FULL,
+            f"{100 * share:.0f} % of the time there is waiting",
+            carried,
+        )
+
+
+# --- quantities ------------------------------------------------------------------------------------------------------
+
+_QUANTITY = re.compile(r"\s*([0-9.]+(?:e-?[0-9]+)?)\s*([A-Za-z/%]*)\s*", re.IGNORECASE)
+_PREFIXES = {
+    "": 1.0,
+    "k": 1e3,
+    "K": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "T": 1e12,
+    "Ki": 2**10,
+    "Mi": 2**20,
+    "Gi": 2**30,
+}
+_NANOSECONDS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def doubled(value: Any) -> Any:
+    """Twice a number, a quantity, or each of a table of them."""
+    if isinstance(value, Mapping):
+        return {key: doubled(each) for key, each in value.items()}
+    return 2 * value if isinstance(value, int) else _scaled(value, 2)
+
+
+def _scaled(value: Any, factor: float) -> str:
+    match = _QUANTITY.fullmatch(str(value))
+    if match is None:
+        raise ValueError(f"no quantity: {value}")
+    return f"{float(match[1]) * factor:.12g}{match[2]}"
+
+
+def _number(value: Any) -> float:
+    """Of a rate: per second."""
+    match = _QUANTITY.fullmatch(str(value))
+    if match is None:
+        raise ValueError(f"no quantity: {value}")
+    prefix = re.match(r"[KMGT]i|[kKMGT]|", match[2].removesuffix("/s").removesuffix("B").removesuffix("b"))
+    return float(match[1]) * _PREFIXES[prefix[0] if prefix else ""] / (8 if "b/s" in match[2] else 1)
+
+
+def _nanoseconds(value: Any) -> float:
+    match = _QUANTITY.fullmatch(str(value))
+    return float(match[1]) * _NANOSECONDS[match[2]] if match else 0.0
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,55 @@
+"""A system at some points for a program that wants their summaries and keeps nothing."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cxloom.sweeping import rows
+from cxloom.sweeping.result import SweepResult
+from cxloom.sweeping.schedule import Schedule
+from cxloom.sweeping.supervisor import Supervisor
+from cxloom.sweeping.sweep import engine_of
+from cxloom.sweeping.work import Sweep
+from cxloom.system import System
+
+Watch = Callable[[Schedule], None]
+
+
+class Played(NamedTuple):
+    """What became of a point."""
+
+    summary: Mapping[str, Any] | None
+    """None if it has none."""
+    status: str
+    """As `SweepResult.statuses` has it: "refused" for a wrong input."""
+    error: str
+    """Why it has none."""
+
+
+def unwatched(_schedule: Schedule) -> None:
+    """Shows nothing."""
+
+
+def summaries_at(
+    system: System,
+    points: Sequence[Mapping[str, Any]],
+    *,
+    jobs: int | None = None,
+    watch: Watch = unwatched,
+) -> list[Played]:
+    """Runs a system at points, each of which sets values by path, some at a time.
+
+    Raises InputError for a path that matches nothing, or if all are refused.
+    """
+    template = system.template()
+    with tempfile.TemporaryDirectory(prefix="cxloom-points-") as folder:
+        engine = engine_of(template, rows.given(points), Path(folder), "points")
+        engine.carry_out(Sweep(template), Supervisor(jobs), watch=watch)
+        result = SweepResult(engine)
+        return [
+            Played(result.summary(index) if status == "finished" else None, status, error or status)
+            for index, (status, error) in enumerate(zip(result.statuses, result.errors, strict=True))
+        ]

@@ -1,0 +1,205 @@
+"""What limits a system is said right where it is known, as the system was made so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cxloom as cx
+from cxloom.explaining.explanation import Explanation
+from cxloom.explaining.picture import picture
+from cxloom.explaining.resources import doubled
+
+Spec = dict[str, Any]
+
+
+PORTS = {"port_bandwidth": "200GB/s"}
+
+
+def chained(
+    host: Spec | None = None,
+    link: Spec | None = None,
+    memory: Spec | None = None,
+    work: Spec | None = None,
+    switch: Spec | None = None,
+) -> cx.System:
+    """A host, a switch and a memory, each with far more of everything than the others need."""
+    spec = {
+        "name": "constructed",
+        "devices": {
+            "host": {"kind": "host", "process_time": "10ns", "queue": 256, **(host or {})},
+            "sw": {
+                "kind": "switch",
+                "switching_time": "0ns",
+                "port_delay": "0ns",
+                **(switch or {"port_bandwidth": "200GB/s"}),
+            },
+            "mem": {
+                "kind": "memory",
+                "capacity": "16GiB",
+                "controller_time": "20ns",
+                "media": {"kind": "fixed", "latency": "50ns", "bandwidth": "200GB/s"},
+                **(memory or {}),
+            },
+        },
+        "links": [
+            {"between": ["host", "sw"], "bandwidth": "200GB/s", "delay": "10ns"},
+            {"between": ["sw", "mem"], "delay": "10ns", **(link or {"bandwidth": "200GB/s"})},
+        ],
+        "address_map": [{"to": "mem"}],
+        "workload": {"host": {"pattern": "random", "requests": 12000, "footprint": "1GiB", **(work or {})}},
+        "run": {"warmup": 1500},
+    }
+    return cx.System.from_yaml(json.dumps(spec))
+
+
+FIXED = {"kind": "fixed", "latency": "50ns"}
+DRAM = {"kind": "dram", "preset": "DDR5-4800"}
+
+KNOWN: dict[str, tuple[cx.System, str]] = {
+    "requests in flight": (chained(host={"queue": 8}), "the queue of host"),
+    "time between issues": (chained(host={"issue_interval": "5ns"}), "the time between two issues of host"),
+    "dependent accesses": (
+        chained(work={"pattern": "pointer-chase", "requests": 500}),
+        "the latency, as each access of host",
+    ),
+    "offered load": (chained(work={"rate": "20M/s", "requests": 2000}), "the rate that is offered at host"),
+    "miss registers": (
+        chained(host={"cache": {"size": "4KiB", "mshrs": 4}}, work={"reads": 1.0}),
+        "the miss registers (MSHRs) of host",
+    ),
+    "a wire back, of reads": (chained(link={"bandwidth": "20GB/s"}), "the wire mem->sw"),
+    "a wire there, of writes": (
+        chained(link={"bandwidth": "20GB/s"}, work={"reads": 0.0}),
+        "the wire sw->mem",
+    ),
+    "a port of the switch": (chained(switch={"port_bandwidth": "16GB/s"}), "the wire"),
+    "lanes of a link of flits": (
+        chained(link={"phy": "pcie5-x4"}, switch={"port_bandwidth": "unlimited"}),
+        "the wire mem->sw",
+    ),
+    "credits": (chained(link={"credits": 4}), "the credits of the link sw->mem"),
+    "slots of the device": (chained(memory={"queue": 8}), "the slots of mem"),
+    "slots behind credits that wait for them": (
+        chained(memory={"queue": 8, "credit_release": "completion"}, link={"credits": 64}),
+        "the slots of mem",
+    ),
+    "a read buffer": (chained(memory={"read_buffer": 8, "write_buffer": 64}), "the read buffer of mem"),
+    "a write buffer": (
+        chained(memory={"read_buffer": 64, "write_buffer": 8}, work={"reads": 0.0}),
+        "the write buffer of mem",
+    ),
+    "the data path of media": (
+        chained(memory={"media": {**FIXED, "bandwidth": "15GB/s"}}),
+        "the data path of mem",
+    ),
+    "banks": (chained(memory={"media": {**FIXED, "banks": 8}}), "the banks of mem"),
+    "a DRAM data bus": (
+        chained(memory={"media": DRAM}, work={"pattern": "sequential"}),
+        "the DRAM data bus of mem",
+    ),
+    "DRAM rows": (
+        chained(memory={"media": DRAM}, work={"reads": 0.5}),
+        "the DRAM banks (rows) of mem",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_what_limits_is_named(name: str) -> None:
+    system, limit = KNOWN[name]
+    found = cx.explain(system)
+    assert found.limit is not None
+    assert found.limit.name.startswith(limit), found.sentence
+    assert limit in found.sentence
+    assert found.chain[-1] is found.limit
+    tried = [each for each in found.what_ifs if each.resource.name == found.limit.name]
+    assert not tried or tried[0] is found.what_ifs[0]
+
+
+@pytest.mark.parametrize("name", [name for name in KNOWN if name != "DRAM rows"])
+def test_a_run_alone_names_it_too(name: str) -> None:
+    system, limit = KNOWN[name]
+    said = cx.run(system).bottleneck
+    assert said is not None
+    assert said.startswith(limit)
+
+
+def test_the_congestion_of_the_paper_is_the_devices_slots() -> None:
+    """Requesters wait for the bridge's slots, these for the device's. With twice of those the media limit."""
+    system = cx.load("dmsim/asic").set("workload.host.pattern", "random")
+    found = cx.explain(system)
+    assert [each.name for each in found.chain] == [
+        "the queue of host",
+        "the credits of the link host->cxl",
+        "the slots of cxl",
+    ]
+    (best, *others) = found.what_ifs
+    assert best.gain == pytest.approx(35.2 / 32.34 - 1, abs=0.01)
+    assert best.then is not None
+    assert best.then.name == "the data path of cxl"
+    assert all(abs(each.gain) < 0.01 for each in others)
+    assert found.sentence.endswith("with 96 places it rises by 9 %, and then the data path of cxl limits.")
+
+
+def test_twice_the_limit_gives_what_the_closed_form_says() -> None:
+    """8 in flight: twice as many, twice the throughput; bounds are those of each resource with all of it in use."""
+    found = cx.explain(KNOWN["requests in flight"][0])
+    assert found.what_ifs[0].gain == pytest.approx(1.0, abs=0.02)
+    bounds = {each.name: each.bound for each in found.resources}
+    assert bounds["the queue of host"] == pytest.approx(found.throughput, rel=0.01)
+    assert bounds["the data path of mem"] == pytest.approx(200, rel=0.01)
+
+
+def test_it_ends_in_a_table_json_and_a_picture(cxloom: Callable[..., Any], tmp_path: Path) -> None:
+    files = [tmp_path / "new" / f"why.{form}" for form in ("json", "svg")]
+    done = cxloom("explain", "dmsim/fpga", "--set", "workload.host.pattern=random", *(
+        part for file in files for part in ("--out", file)
+    ))  # fmt: skip
+    assert done.code == 0, done.err
+    assert "limited by the slots of cxl (36.0 of 36)" in " ".join(done.out.split())
+    found = json.loads(files[0].read_text())
+    assert found["limit"] == "the slots of cxl"
+    assert found["chain"][-1] == "the slots of cxl"
+    assert files[1].read_text().count("slots of cxl") >= 1 or files[1].stat().st_size > 5000
+    explained: Explanation = cx.explain("dmsim/local")
+    assert picture(explained).axes
+    assert "each access of host waits for the one before it" in " ".join(str(explained).split())
+
+
+def test_resources_of_one_kind_are_tried_together() -> None:
+    """Four memories that share addresses, with 4 slots each: one with twice as many gains little, all gain all."""
+    system = cx.load("esf/validation").set("workload.host.requests", 4000).set("run.warmup", 1000)
+    system.set("workload.host.reads", 1.0)
+    for memory in range(4):
+        system.set(f"devices.mem{memory}.queue", 4)
+    found = cx.explain(system)
+    assert found.limit is not None
+    assert found.limit.name.startswith("the slots of mem")
+    assert found.limit.name.endswith("and 1 more")
+    assert found.what_ifs[0].gain > 0.5
+    assert found.chain[-1] is found.limit
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [(["--out", "why.jpg"], "not a form of picture"), (["--set", "devices.host.quue=1"], "quue")],
+)
+def test_what_cannot_be_explained_is_refused(
+    cxloom: Callable[..., Any], arguments: list[str], problem: str
+) -> None:
+    done = cxloom("explain", "dmsim/asic", *arguments)
+    assert done.code == 2
+    assert problem in done.err
+
+
+@pytest.mark.parametrize(
+    ("once", "twice"),
+    [(8, 16), ("35.2GB/s", "70.4GB/s"), ("10M/s", "20M/s"), ({"req": 4, "rwd": 2}, {"req": 8, "rwd": 4})],
+)
+def test_quantities_are_doubled(once: object, twice: object) -> None:
+    assert doubled(once) == twice

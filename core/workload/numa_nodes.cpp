@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -73,7 +74,7 @@ std::vector<NumaNode> numa_nodes(const AddressMap& map, const std::string& devic
 std::vector<std::size_t> nearest_first(std::span<const NumaNode> nodes) {
   std::vector<std::size_t> order(nodes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t node) { return nodes[node].distance; });
+  std::ranges::sort(order, {}, [&](std::size_t node) { return std::pair(nodes[node].distance, node); });
   return order;
 }
 

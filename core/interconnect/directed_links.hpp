@@ -15,6 +15,7 @@ class DirectedLinks {
     for (std::uint32_t node = 0; node < topology.size(); ++node) {
       first_.push_back(static_cast<std::uint32_t>(from_.size()));
       from_.insert(from_.end(), topology.hops(node).size(), node);
+      for (const Topology::Hop& hop : topology.hops(node)) to_.push_back(hop.to);
     }
   }
 
@@ -30,12 +31,13 @@ class DirectedLinks {
     return static_cast<std::uint16_t>(link - first_[from_[link]]);
   }
   const Topology::Hop& hop(std::uint32_t link) const { return topology_.hops(from(link))[port(link)]; }
-  std::uint32_t to(std::uint32_t link) const { return hop(link).to; }
+  std::uint32_t to(std::uint32_t link) const { return to_[link]; }
 
  private:
   const Topology& topology_;
   std::vector<std::uint32_t> first_;  // by node
   std::vector<std::uint32_t> from_;   // by directed link
+  std::vector<std::uint32_t> to_;     // the same
 };
 
 }  // namespace cxloom

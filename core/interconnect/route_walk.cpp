@@ -14,7 +14,8 @@ RouteWalk::RouteWalk(const Topology& topology, const DirectedLinks& links, Route
       tables_(std::move(tables)),
       into_(links.size()),
       seen_(links.size()),
-      ways_(links.size()) {}
+      ways_(links.size()),
+      onward_(topology.size()) {}
 
 void RouteWalk::visit(std::uint32_t link) {
   if (seen_[link]) return;
@@ -22,17 +23,26 @@ void RouteWalk::visit(std::uint32_t link) {
   found_.push_back(link);
 }
 
+// Many links lead to a node, and its ways are looked up once.
+const RouteWalk::Onward& RouteWalk::onward(std::uint32_t node, const Message& message) {
+  Onward& here = onward_[node];
+  if (here.walk == walk_) return here;
+  here = {{}, node == message.destination.index() || !topology_.node(node).forwards, walk_};
+  if (!here.ends) here.ports = router_.ways(*tables_[table_], node, message);
+  return here;
+}
+
 // All links on the ways from those that are known, and how many turns lead into each.
 void RouteWalk::discover(const Message& message) {
+  ++walk_;
   nowhere_.clear();
   std::size_t looked_at = 0;
   while (looked_at < found_.size()) {
     const std::uint32_t link = found_[looked_at++];
     const std::uint32_t node = links_.to(link);
-    ways_[link] = {};
-    if (node == message.destination.index() || !topology_.node(node).forwards) continue;
-    ways_[link] = router_.ways(*tables_[table_], node, message);
-    if (ways_[link].empty()) nowhere_.push_back(link);
+    const Onward& here = onward(node, message);
+    ways_[link] = here.ports;
+    if (here.ports.empty() && !here.ends) nowhere_.push_back(link);
     for (const std::uint16_t out : ways_[link]) {
       const std::uint32_t next = links_.leaving(node, out);
       ++into_[next];

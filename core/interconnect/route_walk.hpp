@@ -66,6 +66,14 @@ class RouteWalk {
   virtual void go_on(std::uint32_t link, ClassSet classes) = 0;
 
  private:
+  /// Where messages to one destination go on at a node, by one table.
+  struct Onward {
+    std::span<const std::uint16_t> ports;
+    bool ends = false;       ///< it is where they go, or passes nothing on
+    std::uint64_t walk = 0;  ///< for which this has been found
+  };
+
+  const Onward& onward(std::uint32_t node, const Message& message);
   void begin(const Sender& sender, Message& message);
   void visit(std::uint32_t link);
   void discover(const Message& message);
@@ -88,6 +96,8 @@ class RouteWalk {
   std::vector<std::uint32_t> into_;                   // by link: turns into it
   std::vector<bool> seen_;                            // by link
   std::vector<std::span<const std::uint16_t>> ways_;  // by link: ports that lead on
+  std::vector<Onward> onward_;                        // by node
+  std::uint64_t walk_ = 0;                            // number of times that ways have been followed
   std::vector<std::uint32_t> nowhere_;                // links from which no way leads on
   std::vector<std::uint32_t> ready_;
 };

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "system/channel_graph.hpp"
 #include "system/message_flows.hpp"
@@ -28,9 +30,10 @@ class Epochs {
 
   std::size_t size() const { return phases_.size(); }
   /// From one epoch up to another.
-  ChannelGraph graph(std::size_t first, std::size_t last) const {
+  std::unique_ptr<ChannelGraph> graph(std::size_t first, std::size_t last) const {
     const std::span<const ChannelGraph::Phase> taken = std::span(phases_).subspan(first, last - first + 1);
-    return {system_, flows_, {taken.begin(), taken.end()}};
+    return std::make_unique<ChannelGraph>(system_, flows_,
+                                          std::vector<ChannelGraph::Phase>{taken.begin(), taken.end()});
   }
 
  private:
@@ -40,18 +43,30 @@ class Epochs {
   std::vector<ChannelGraph::Phase> phases_;
 };
 
-// The first epoch in which a circle can close, if it is not the first of all, and whether its routes alone have one.
-void find_epoch(const Epochs& epochs, const System& system, DeadlockCheck& check) {
+// The first epoch in which a circle can close, if it is not the first of all, and whether its routes alone have one. `all`: the graph of
+// all epochs, which has one. To make one takes seconds in a large system.
+void find_epoch(const Epochs& epochs, const System& system, std::unique_ptr<ChannelGraph> all,
+                DeadlockCheck& check) {
   std::size_t last = 0;
-  while (epochs.graph(0, last).graph().circle().empty()) ++last;
-  const ChannelGraph found = epochs.graph(0, last);
-  const ChannelGraph alone = epochs.graph(last, last);
-  check.only_while_routes_change = last > 0 && alone.graph().circle().empty();
-  const ChannelGraph& shown = check.only_while_routes_change ? found : alone;
-  for (const std::uint32_t channel : shown.graph().circle()) check.circle.push_back(shown.name_of(channel));
-  if (last == 0) return;
-  const RouteEpoch& epoch = system.route_epochs()[last];
-  check.from = DeadlockCheck::Epoch{epoch.at, epoch.cause};
+  std::vector<std::uint32_t> circle;
+  std::unique_ptr<ChannelGraph> shown;
+  for (; circle.empty(); ++last) {
+    shown = last + 1 < epochs.size() ? epochs.graph(0, last) : std::move(all);
+    circle = shown->graph().circle();
+  }
+  --last;
+  if (last > 0) {
+    std::unique_ptr<ChannelGraph> alone = epochs.graph(last, last);
+    const std::vector<std::uint32_t> own = alone->graph().circle();
+    check.only_while_routes_change = own.empty();
+    if (!own.empty()) {
+      circle = own;
+      shown = std::move(alone);
+    }
+    const RouteEpoch& epoch = system.route_epochs()[last];
+    check.from = DeadlockCheck::Epoch{epoch.at, epoch.cause};
+  }
+  for (const std::uint32_t channel : circle) check.circle.push_back(shown->name_of(channel));
 }
 
 }  // namespace
@@ -61,13 +76,11 @@ DeadlockCheck check_deadlock(const System& system) {
   const VirtualChannelPlan& plan = system.router().plan();
   DeadlockCheck check;
   check.epochs = epochs.size();
-  {
-    const ChannelGraph all = epochs.graph(0, epochs.size() - 1);
-    check.channels = all.channels();
-    check.dependences = all.graph().edge_count();
-    if (check.channels == 0) return check;
-    if (!all.graph().circle().empty()) find_epoch(epochs, system, check);
-  }
+  std::unique_ptr<ChannelGraph> all = epochs.graph(0, epochs.size() - 1);
+  check.channels = all->channels();
+  check.dependences = all->graph().edge_count();
+  if (check.channels == 0) return check;
+  if (!all->graph().circle().empty()) find_epoch(epochs, system, std::move(all), check);
   const bool unplanned = check.possible() && plan.turns.empty();
   check.virtual_channels_needed = unplanned ? plan_virtual_channels(system, true).levels : plan.levels;
   return check;

@@ -44,6 +44,7 @@ SYSTEMS = {
     "dram-saturated": System(4000, 16_000, 600_000),
     "dram-83ns": System(4000, 20_000, 2_000_000),
     "bus-dram": System(3000, 12_000, 400_000),
+    "ssd-misses": System(3000, 12_000, 400_000),
 }
 
 

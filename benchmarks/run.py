@@ -43,6 +43,8 @@ SYSTEMS = [
     System("dram-saturated", 1_000_000, 1.5e6, "DRAM alone, saturated, random, two reads to a write"),
     System("dram-83ns", 3_000_000, None, "DRAM alone, one such access each 83 ns"),
     System("bus-dram", 500_000, None, "host + bus + 4 memories of DRAM"),
+    System("ssd-hits", 2_000_000, 0.5e6, "host + bus + 4 CXL-SSDs, pages in their caches"),
+    System("ssd-misses", 500_000, None, "the same, half of them in flash"),
     System("cache-hits", 10_000_000, None, "host that hits its cache"),
     System("filter-hdm-db", 2_000_000, 0.3e6, "HDM-DB, filter of 10^6 entries with room"),
     System("filter-full-hdm-db", 2_000_000, 0.3e6, "HDM-DB, filter of 10^6 entries, full"),

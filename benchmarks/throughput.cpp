@@ -30,6 +30,15 @@ Value dram(const char* preset) {
       {"kind", "memory"}, {"capacity", "8GiB"}, {"media", Value::Map{{"kind", "dram"}, {"preset", preset}}}};
 }
 
+// Pages of a DRAM before low-latency flash.
+const Value kSsd(Value::Map{
+    {"kind", "memory"},
+    {"capacity", "16GiB"},
+    {"media", Value::Map{{"kind", "cached"},
+                         {"size", "64MiB"},
+                         {"cache", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}},
+                         {"backing", Value::Map{{"kind", "flash"}, {"preset", "z-nand"}}}}}});
+
 // host + bus + 4 memories: the example of the README. With flits: its links are of PCIe 5.0 x16.
 Value bus_system(bool flits, const Value& memory = kMemory) {
   Value::Map devices{{"host", Value::Map{{"kind", "host"}, {"queue", 64}}},
@@ -95,17 +104,20 @@ Value generated(const std::string& kind, Value::Map topology, const std::string&
 // What the hosts of a system use. Of 128 MiB the filter has half the lines, of 32 MiB all.
 const char* footprint_of(const std::string& name) {
   if (name == "cache-hits") return "64KiB";
+  if (name == "ssd-hits") return "128MiB";  // half of what the four caches hold
   if (name.starts_with("filter-full")) return "128MiB";
+  if (name == "ssd-misses") return "512MiB";  // twice what they hold
   return name.starts_with("filter") ? "32MiB" : "1GiB";
 }
 
-// NAME is bus, bus-flits, bus-dram, cache-hits, filter[-full]-hdm-db|hdm-h, spine-leaf-dram (with credits), or
+// NAME is bus, bus-flits, bus-dram, ssd-hits, ssd-misses, cache-hits, filter[-full]-hdm-db|hdm-h, spine-leaf-dram (with credits), or
 // chain|spine-leaf|spine-leaf1024|edge4096 with -output, -voq or -credits, or, as with -voq, with a routing strategy: -random,
 // -adaptive.
 Value system_named(const std::string& name, const Registry& registry) {
   if (name == "bus") return bus_system(false);
   if (name == "bus-flits") return bus_system(true);
   if (name == "bus-dram") return bus_system(false, dram("test-D5"));
+  if (name.starts_with("ssd")) return bus_system(false, kSsd);
   if (name == "cache-hits") return shared_system("none", "1MiB");
   if (name.starts_with("filter")) return shared_system(name.ends_with("hdm-h") ? "hdm-h" : "hdm-db", "64KiB");
   const std::size_t dash = name.rfind('-');

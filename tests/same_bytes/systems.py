@@ -33,6 +33,7 @@ PRESETS = (
     "dmsim/switch",
     "expander/asic-ddr5",
     "expander/fpga-ddr4",
+    "expander/cxl-ssd",
 )
 REQUESTS = 3000  # of each requester of an example or a preset: enough to fill its queues
 

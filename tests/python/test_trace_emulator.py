@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import subprocess
@@ -365,6 +366,47 @@ def test_shared_memory_that_cannot_be_made(
 
     monkeypatch.setattr(emulator, "shared_folder", folder)
     assert "cannot be made: File exists" in refused([str(programs / "exercise"), "sorts"], tmp_path)
+
+
+@needs_qemu
+@pytest.mark.parametrize(
+    ("blocks", "name", "code", "said"),
+    [
+        (2048, "out.parquet", 2, "out.parquet: file too large"),
+        (2048, "out.trace", 2, "out.trace: file too large"),
+        (
+            1024,
+            "out.trace",
+            1,
+            "the program cannot be followed: a ring of 65536 words cannot be made: File too large",
+        ),
+    ],
+)
+def test_a_full_disk_ends_the_program_and_leaves_nothing(
+    programs: Path, tmp_path: Path, blocks: int, name: str, code: int, said: str
+) -> None:
+    """A limit on the size of files, in blocks of 512 bytes, is a full disk that needs no disk. A thread shares 516
+    KiB."""
+    command = f"{sys.executable} -m cxloom trace capture --out {name} -- {programs / 'exercise'} endless"
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -f {blocks}; exec {command}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (code, f"error: {said}\n")
+    assert os.listdir(tmp_path) == []
+    running = (Path(entry) / "cmdline" for entry in glob.glob("/proc/[0-9]*"))
+    assert not any(str(programs / "exercise").encode() in command_of(process) for process in running)
+
+
+def command_of(process: Path) -> bytes:
+    try:
+        return process.read_bytes()
+    except OSError:  # it has ended
+        return b""
 
 
 def test_folders_of_those_that_were_killed_are_removed(

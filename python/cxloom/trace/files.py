@@ -30,7 +30,9 @@ def errors_of(path: str | os.PathLike[str]) -> Iterator[None]:
             error.file = os.fspath(path)
         raise
     except OSError as error:
-        reason = (error.strerror or str(error)).strip().splitlines()[0]
+        # Of a number there is a word; what pyarrow makes of it is longer.
+        said = os.strerror(error.errno) if error.errno else error.strerror or str(error)
+        reason = said.strip().splitlines()[0]
         raise InputError(reason[:1].lower() + reason[1:], file=path) from error
 
 

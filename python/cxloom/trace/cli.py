@@ -158,7 +158,7 @@ def capture(
 ) -> None:
     """Run a program and record what it does to memory, or what of that misses its caches.
 
-    QEMU emulates the program, its threads and the programs that it starts; it runs some fifty times slower. Standard
+    QEMU emulates the program, its threads and the programs that it starts; it runs some hundred times slower. Standard
     input and output are the program's; what was recorded is shown on standard error. Ctrl-C ends the program and keeps
     what was recorded. Exit code: the program's own, 128 and the signal's number if one ended it, 0 if it was ended at
     the limit; 1: interrupted, or the program cannot be followed; 2: QEMU or the program is missing, or a cache cannot

@@ -12,17 +12,6 @@ namespace {
 
 constexpr std::uint64_t kSpaceBits = 48;  // of an address; those of different processes differ above
 
-Access access_of(const ProgramThread& thread, const ProgramAccess& access, AccessKind kind,
-                 const Dependence& needed) {
-  Access result;
-  result.address = Address{access.address | std::uint64_t{thread.process} << kSpaceBits};
-  result.size = access.size;
-  result.thread = thread.number;
-  result.kind = kind;
-  result.dependence_cycles = static_cast<std::uint16_t>(std::min<std::uint32_t>(needed.cycles, 0xffffU));
-  return result;
-}
-
 }  // namespace
 
 ProgramCapture::ProgramCapture(CaptureFilter& filter, const CaptureParts& parts)
@@ -33,6 +22,54 @@ ProgramCapture::ProgramCapture(CaptureFilter& filter, const CaptureParts& parts)
     change_ = parts.period - parts.window;
   }
   choose();
+}
+
+inline Producer ProgramCapture::give(State& state, const ProgramThread& thread, const ProgramAccess& access,
+                                     AccessKind kind, const Dependence& needed, std::uint64_t& begun) {
+  Producer line = 0;
+  const Address address{access.address | std::uint64_t{thread.process} << kSpaceBits};
+  if (filter_.hits(address, access.size, kind, line)) [[likely]]
+    return line;
+  begin(state, thread.number, begun);
+  begun = 0;
+  Access whole;
+  whole.address = address;
+  whole.size = access.size;
+  whole.thread = thread.number;
+  whole.kind = kind;
+  whole.dependence_cycles = static_cast<std::uint16_t>(std::min<std::uint32_t>(needed.cycles, 0xffffU));
+  return filter_.access(whole, needed.producer, records_);
+}
+
+inline void ProgramCapture::run(State& state, const ProgramThread& thread,
+                                const BlockInstruction& instruction, std::span<const ProgramAccess> accesses,
+                                std::uint64_t& begun) {
+  DependenceTracker& values = state.values;
+  Dependence result = values.of(instruction.data_reads);
+  const std::uint32_t load = state.pace.load_cycles();
+  if (!accesses.empty()) {
+    const Dependence address = values.of(instruction.address_reads);
+    for (const ProgramAccess& access : accesses) {
+      if (access.reads) {
+        ++loads_;
+        const Producer line = give(state, thread, access, AccessKind::kRead, address, begun);
+        result = later(result, {line, 0});
+        result =
+            later(result, later(address.after(load), values.stored(access.address, access.size).after(load)));
+      }
+      if (access.writes) {
+        ++stores_;
+        give(state, thread, access, AccessKind::kWrite,
+             filter_.levels() == 0 ? later(address, result) : address, begun);
+        values.store(access.address, access.size, result);
+      }
+    }
+  }
+  const std::uint32_t latency = kLatencies[static_cast<std::size_t>(instruction.kind)];
+  values.set(instruction.data_writes, result.after(latency));
+  if (instruction.pointer_writes != 0)
+    values.set(instruction.pointer_writes, values.of(instruction.address_reads).after(1));
+  if (parts_.core) execute(state.pace, instruction, accesses);
 }
 
 void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& block,
@@ -49,12 +86,12 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
     const ProgramAccess* const first = next;
     while (next != end && next->instruction == number) ++next;
     if (parts_.core) state.pace.dispatch();
-    if (first != next || block.marks) {
+    if (block.marks) [[unlikely]] {
       begin(state, thread.number, begun);
       begun = 0;
+      note_marks(state, instruction);
     }
-    if (block.marks) note_marks(state, instruction);
-    run(state, thread, instruction, {first, next});
+    run(state, thread, instruction, {first, next}, begun);
     ++number;
   }
   begin(state, thread.number, begun);
@@ -73,37 +110,6 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
 void ProgramCapture::begin(State& state, std::uint32_t thread, std::uint64_t instructions) {
   const std::uint64_t now = state.pace.now();
   filter_.begin_instructions(thread, instructions, now - std::exchange(state.told, now));
-}
-
-void ProgramCapture::run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
-                         std::span<const ProgramAccess> accesses) {
-  DependenceTracker& values = state.values;
-  Dependence result = values.of(instruction.data_reads);
-  const std::uint32_t load = state.pace.load_cycles();
-  if (!accesses.empty()) {
-    const Dependence address = values.of(instruction.address_reads);
-    for (const ProgramAccess& access : accesses) {
-      if (access.reads) {
-        ++loads_;
-        const Producer line =
-            filter_.access(access_of(thread, access, AccessKind::kRead, address), address.producer, records_);
-        result = later(result, {line, 0});
-        result =
-            later(result, later(address.after(load), values.stored(access.address, access.size).after(load)));
-      }
-      if (access.writes) {
-        ++stores_;
-        const Dependence needed = filter_.levels() == 0 ? later(address, result) : address;
-        filter_.access(access_of(thread, access, AccessKind::kWrite, needed), needed.producer, records_);
-        values.store(access.address, access.size, result);
-      }
-    }
-  }
-  const std::uint32_t latency = kLatencies[static_cast<std::size_t>(instruction.kind)];
-  values.set(instruction.data_writes, result.after(latency));
-  if (instruction.pointer_writes != 0)
-    values.set(instruction.pointer_writes, values.of(instruction.address_reads).after(1));
-  if (parts_.core) execute(state.pace, instruction, accesses);
 }
 
 // The nearest cache holds everything: what memory adds is up to whoever has the records.
@@ -162,7 +168,7 @@ void ProgramCapture::choose() {
   filter_.set_recording(wanted_ && in_window_ && (!parts_.regions || inside_ > 0));
 }
 
-ProgramCapture::State& ProgramCapture::state_of(std::uint32_t thread) {
+ProgramCapture::State& ProgramCapture::make_state(std::uint32_t thread) {
   if (thread >= states_.size()) states_.resize(thread + 1);
   std::unique_ptr<State>& state = states_[thread];
   if (!state) state = std::make_unique<State>(parts_.core.value_or(PaceParams{.window = 1}));

@@ -67,12 +67,20 @@ class ProgramCapture : public ProgramSink {
 
   void go_on(const ProgramThread& thread, const Release& by);
   void note(const ProgramThread& thread, AccessRole role, std::uint64_t call);
-  State& state_of(std::uint32_t thread);
-  void run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
-           std::span<const ProgramAccess> accesses);
   void begin(State& state, std::uint32_t thread, std::uint64_t instructions);
   static void execute(Pace& pace, const BlockInstruction& instruction,
                       std::span<const ProgramAccess> accesses);
+  State& state_of(std::uint32_t thread) {
+    if (thread < states_.size() && states_[thread]) [[likely]]
+      return *states_[thread];
+    return make_state(thread);
+  }
+  State& make_state(std::uint32_t thread);
+  // `begun` are the instructions that the filter was not told of yet.
+  void run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
+           std::span<const ProgramAccess> accesses, std::uint64_t& begun);
+  Producer give(State& state, const ProgramThread& thread, const ProgramAccess& access, AccessKind kind,
+                const Dependence& needed, std::uint64_t& begun);
   void note_marks(State& state, const BlockInstruction& instruction);
   void begin_region();
   void end_region();

@@ -320,6 +320,35 @@ void ProgramFeed::read_blocks(Process& process) {
   head.read.store(at, std::memory_order_release);
 }
 
+inline void ProgramFeed::access(Thread& thread, std::uint64_t record) {
+  const std::uint32_t instruction = feed::instruction(record);
+  if (!feed::reads(record) && !feed::writes(record)) refuse("an access that neither reads nor writes");
+  // QEMU 7.2 tells what it stores for a signal (the registers on the stack) as accesses of whatever instruction last had some.
+  if (thread.block == nullptr || instruction >= thread.block->instructions.size() ||
+      (!thread.accesses.empty() && instruction < thread.accesses.back().instruction)) {
+    ++strays_;
+    if (++thread.strays > kMostAccesses) refuse("accesses of no instruction without end");
+    return;
+  }
+  thread.strays = 0;
+  const std::uint64_t address = feed::address(record);
+  const std::uint32_t size = feed::size(record);
+  if (!thread.accesses.empty()) {
+    ProgramAccess& last = thread.accesses.back();
+    // The emulator accesses what is wider than eight bytes piece by piece.
+    if (instruction == last.instruction && address == last.address + last.size &&
+        feed::reads(record) == last.reads && feed::writes(record) == last.writes &&
+        last.size + size <= thread.block->instructions[instruction].operand_bytes) {
+      last.size = static_cast<std::uint16_t>(last.size + size);
+      return;
+    }
+    if (thread.accesses.size() >= kMostAccesses) refuse("an instruction without end");
+  }
+  thread.accesses.push_back({address, static_cast<std::uint16_t>(size),
+                             static_cast<std::uint16_t>(instruction), feed::reads(record),
+                             feed::writes(record)});
+}
+
 std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, ProgramSink& sink) {
   if (!thread.begun && !begin_thread(thread, sink)) return 0;
   FeedRingHead& head = thread.head();
@@ -413,35 +442,6 @@ void ProgramFeed::enter(Thread& thread, std::uint64_t number, ProgramSink& sink)
   thread.block = process.blocks[number].get();
   // A repeated instruction is entered again for each element, as a block that begins with it.
   thread.continued = thread.block->repeats && before != nullptr && before->last == thread.block->address;
-}
-
-void ProgramFeed::access(Thread& thread, std::uint64_t record) {
-  const std::uint32_t instruction = feed::instruction(record);
-  if (!feed::reads(record) && !feed::writes(record)) refuse("an access that neither reads nor writes");
-  // QEMU 7.2 tells what it stores for a signal (the registers on the stack) as accesses of whatever instruction last had some.
-  if (thread.block == nullptr || instruction >= thread.block->instructions.size() ||
-      (!thread.accesses.empty() && instruction < thread.accesses.back().instruction)) {
-    ++strays_;
-    if (++thread.strays > kMostAccesses) refuse("accesses of no instruction without end");
-    return;
-  }
-  thread.strays = 0;
-  const std::uint64_t address = feed::address(record);
-  const std::uint32_t size = feed::size(record);
-  if (!thread.accesses.empty()) {
-    ProgramAccess& last = thread.accesses.back();
-    // The emulator accesses what is wider than eight bytes piece by piece.
-    if (instruction == last.instruction && address == last.address + last.size &&
-        feed::reads(record) == last.reads && feed::writes(record) == last.writes &&
-        last.size + size <= thread.block->instructions[instruction].operand_bytes) {
-      last.size = static_cast<std::uint16_t>(last.size + size);
-      return;
-    }
-    if (thread.accesses.size() >= kMostAccesses) refuse("an instruction without end");
-  }
-  thread.accesses.push_back({address, static_cast<std::uint16_t>(size),
-                             static_cast<std::uint16_t>(instruction), feed::reads(record),
-                             feed::writes(record)});
 }
 
 void ProgramFeed::deliver(Thread& thread, ProgramSink& sink) {

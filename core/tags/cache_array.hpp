@@ -48,6 +48,7 @@ class CacheArray : private TagArray {
 
   using TagArray::capacity;
   using TagArray::contains;
+  using TagArray::holds;
   using TagArray::line;
   using TagArray::lookup;
   using TagArray::newest_first;

@@ -43,9 +43,9 @@ class CacheHierarchy {
     }
   }
 
-  /// The same for one line.
+  /// The same for one line. Gives its slot in the first level.
   template <class Emit>
-  void access_line(LineAddress line, AccessKind kind, Emit&& emit) {
+  Slot access_line(LineAddress line, AccessKind kind, Emit&& emit) {
     CacheArray& nearest = arrays_.front();
     Slot slot = nearest.lookup(line);
     if (slot != kNoSlot) [[likely]] {
@@ -55,6 +55,18 @@ class CacheHierarchy {
       slot = fill(line, emit);
     }
     if (kind == AccessKind::kWrite) nearest.mark_dirty(slot);
+    return slot;
+  }
+
+  /// What `access_line` does with a line that is still in the slot of the first level where it was; false, and nothing done, if it is
+  /// not.
+  bool access_again(LineAddress line, AccessKind kind, Slot slot) {
+    CacheArray& nearest = arrays_.front();
+    if (!nearest.holds(slot, line)) return false;
+    nearest.touch(slot);
+    ++counts_.front().hits;
+    if (kind == AccessKind::kWrite) nearest.mark_dirty(slot);
+    return true;
   }
 
   std::size_t levels() const { return arrays_.size(); }

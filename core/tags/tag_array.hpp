@@ -46,6 +46,8 @@ class TagArray {
     for (std::uint32_t way = 0; way < ways_; ++way) found = tags[way] == wanted ? first + way : found;
     return found;
   }
+  /// Whether a slot has this line, which is cheaper to ask than where it is.
+  bool holds(Slot slot, LineAddress line) const { return tags_[slot] == tag_of(line); }
   bool contains(LineAddress line) const { return lookup(line) != kNoSlot; }
   /// Of a slot that has one.
   LineAddress line(Slot slot) const { return LineAddress{tags_[slot] - 1}; }

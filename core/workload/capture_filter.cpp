@@ -38,17 +38,16 @@ std::uint64_t CaptureFilter::access(const Access& access, std::uint64_t producer
   const std::uint64_t last = (access.address.value() + access.size - 1) / kLineBytes;
   std::uint64_t latest = 0;
   for (std::uint64_t number = first; number <= last; ++number) {
-    const LineAddress line{number};
-    latest = std::max(latest,
-                      access_line(first_touch_ ? pages_.translate(line) : line, access, producer, records));
+    const LineAddress line = first_touch_ ? pages_.translate(LineAddress{number}) : LineAddress{number};
+    recent_[number % kRecent] = {number, line, access_line(line, access, producer, records)};
+    latest = std::max(latest, delivered_by(line));
   }
   return latest;
 }
 
-std::uint64_t CaptureFilter::access_line(LineAddress line, const Access& access, std::uint64_t producer,
-                                         std::vector<Access>& records) {
-  Fill& fill = fills_[line.number() % kFills];
-  caches_->access_line(line, access.kind, [&](LineAddress missed, AccessKind kind) {
+Slot CaptureFilter::access_line(LineAddress line, const Access& access, std::uint64_t producer,
+                                std::vector<Access>& records) {
+  return caches_->access_line(line, access.kind, [&](LineAddress missed, AccessKind kind) {
     Access record = access;
     record.address = missed.address();
     record.size = kLineBytes;
@@ -58,9 +57,8 @@ std::uint64_t CaptureFilter::access_line(LineAddress line, const Access& access,
                   : access.kind == AccessKind::kWrite ? AccessRole::kStoreFill
                                                       : AccessRole::kDemand;
     const std::uint64_t number = give(record, reads ? producer : 0, records);
-    if (reads) fill = {line.number(), number};
+    if (reads) fills_[line.number() % kFills] = {line.number(), number};
   });
-  return fill.line == line.number() ? fill.record : 0;
 }
 
 std::uint64_t CaptureFilter::give(Access record, std::uint64_t producer, std::vector<Access>& records) {

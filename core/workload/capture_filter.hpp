@@ -42,6 +42,19 @@ class CaptureFilter {
     give(record, 0, records);
   }
 
+  /// What `access` does with one that finds its line in the first cache, where it was when it was accessed lately: most do, and
+  /// need neither page nor set. False, and nothing done, if it cannot be told so quickly.
+  bool hits(Address address, std::uint32_t size, AccessKind kind, std::uint64_t& delivered) {
+    const std::uint64_t first = address.value() / kLineBytes;
+    const Recent& recent = recent_[first % kRecent];
+    if (recent.line != first || (address.value() + size - 1) / kLineBytes != first || complete() ||
+        !caches_->access_again(recent.cached, kind, recent.slot)) {
+      return false;
+    }
+    delivered = delivered_by(recent.cached);
+    return true;
+  }
+
   /// While false, the caches fill but nothing is recorded or skipped.
   void set_recording(bool recording);
   bool complete() const { return records_ >= limit_; }
@@ -68,9 +81,21 @@ class CaptureFilter {
     std::uint64_t record = 0;
   };
   static constexpr std::size_t kFills = 4096;
+  /// A line as the program has it, as the caches do, and its slot in the first one.
+  struct Recent {
+    std::uint64_t line = ~std::uint64_t{0};
+    LineAddress cached;
+    Slot slot = 0;
+  };
+  static constexpr std::size_t kRecent = 1024;
 
-  std::uint64_t access_line(LineAddress line, const Access& access, std::uint64_t producer,
-                            std::vector<Access>& records);
+  Slot access_line(LineAddress line, const Access& access, std::uint64_t producer,
+                   std::vector<Access>& records);
+  /// The latest record of a line.
+  std::uint64_t delivered_by(LineAddress line) const {
+    const Fill& fill = fills_[line.number() % kFills];
+    return fill.line == line.number() ? fill.record : 0;
+  }
   std::uint64_t give(Access record, std::uint64_t producer, std::vector<Access>& records);
   std::uint64_t recorded(std::uint64_t now, std::uint64_t at_start, std::uint64_t before) const {
     return before + (recording_ ? now - at_start : 0);
@@ -85,6 +110,7 @@ class CaptureFilter {
   PageMap pages_;
   std::optional<CacheHierarchy> caches_;
   std::vector<Fill> fills_ = std::vector<Fill>(kFills);
+  std::vector<Recent> recent_ = std::vector<Recent>(kRecent);
   bool first_touch_;
   bool recording_ = true;
   std::uint64_t skip_;

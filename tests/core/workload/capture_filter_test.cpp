@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,54 @@ TEST(CaptureFilter, CountsSumUpOverAllTimesOfRecording) {
 }
 
 // Two processes may use the same addresses for different memory.
+// The quick way for lines that are still where they were makes no difference: two filters are fed the same, one asks for it first.
+TEST(CaptureFilter, WhatHitsIsTheSameWithAndWithoutTheQuickWay) {
+  const std::vector<CacheParams> levels{{.size = Bytes{4096}, .ways = 4}, {.size = Bytes{16384}, .ways = 8}};
+  CaptureFilter plain(levels, test::victims(), true, 10, 5000);
+  CaptureFilter quick(levels, test::victims(), true, 10, 5000);
+  std::vector<Access> expected;
+  std::vector<Access> records;
+  std::mt19937_64 random(1);
+  std::uint64_t hits = 0;
+  for (std::uint64_t i = 0; !plain.complete(); ++i) {
+    Access access;
+    // Mostly within 2 KiB that move on, some of them across two lines; and anywhere in 64 KiB.
+    const std::uint64_t at = random() % 4 != 0 ? i / 64 * 64 + random() % 2048 : random() % 65536;
+    access.address = Address{at | std::uint64_t{i / 1000 % 2} << 48U};
+    access.size = 8;
+    access.thread = static_cast<std::uint32_t>(1 + i % 2);
+    access.kind = random() % 3 == 0 ? AccessKind::kWrite : AccessKind::kRead;
+    const std::uint64_t producer = expected.size() / 2;
+    plain.begin_instructions(access.thread, 3);
+    quick.begin_instructions(access.thread, 3);
+    const std::uint64_t delivered = plain.access(access, producer, expected);
+    std::uint64_t line = 0;
+    if (quick.hits(access.address, access.size, access.kind, line)) {
+      ++hits;
+    } else {
+      line = quick.access(access, producer, records);
+    }
+    ASSERT_EQ(line, delivered) << i;
+  }
+  EXPECT_TRUE(quick.complete());
+  EXPECT_GT(hits, 5000U);
+  ASSERT_EQ(records.size(), expected.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    EXPECT_EQ(records[i].address, expected[i].address);
+    EXPECT_EQ(records[i].kind, expected[i].kind);
+    EXPECT_EQ(records[i].instruction_gap, expected[i].instruction_gap);
+    EXPECT_EQ(records[i].dependence, expected[i].dependence);
+  }
+  for (std::size_t level = 0; level < 2; ++level) {
+    EXPECT_EQ(quick.counts(level).hits, plain.counts(level).hits);
+    EXPECT_EQ(quick.counts(level).misses, plain.counts(level).misses);
+    EXPECT_EQ(quick.counts(level).write_backs, plain.counts(level).write_backs);
+  }
+  // Once it is complete, nothing counts.
+  std::uint64_t line = 0;
+  EXPECT_FALSE(quick.hits(records.back().address, 8, AccessKind::kRead, line));
+}
+
 TEST(CaptureFilter, ProcessesHaveFramesOfTheirOwn) {
   for (const bool first_touch : {true, false}) {
     CaptureFilter filter({CacheParams{.size = Bytes{4096}, .ways = 4}}, test::victims(), first_touch, 0,

@@ -82,7 +82,8 @@ links:
   - {between: [sw, "mem[0-2]"]}
 address_map: [{to: mem2, ld: 1}, {to: [gpu, mem0], interleave: 256B, size: 448KiB}, {to: mem1, coherence: hdm-db}]
 workload:
-  "host*": {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5, atomics: 0.2, fence_every: 100}
+  "host*": {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5, atomics: 0.2, fence_every: 100,
+            addresses: first-touch}
   gpu: {pattern: random, requests: 2000, footprint: 1MiB, reads: 0.5}
 outputs: {mix_windows: 500}
 """
@@ -118,7 +119,9 @@ def declared_paths(devices: dict[str, Any]) -> list[str]:
                     declared_of["media"][kind]["statistics"],
                 ]
         found += [path for each in own for path, _ in statistics(each, f"per_*.{name}.")]
-        found += [f"per_*.{name}.{names}.*" for names in ("extent_bytes", "logical_devices", "throttle")]
+        found += [
+            f"per_*.{name}.{names}.*" for names in ("extent_bytes", "logical_devices", "pages", "throttle")
+        ]
         found += [f"per_*.{name}.core.memory_ns.*"]
     return found
 

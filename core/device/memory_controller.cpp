@@ -63,11 +63,11 @@ MemoryController::MemoryController(const MemoryControllerParams& params, Endpoin
       kernel_(context.kernel),
       source_(context.kernel.new_source()),
       controller_time_(params.controller_time),
-      atomic_time_(params.atomic_time),
       credit_release_(params.credit_release),
       requests_(context.kernel, endpoint,
                 params.apart() ? "a place in the read buffer" : "a queue slot of the memory controller",
                 params.apart() ? params.read_buffer : params.queue),
+      atomic_time_(params.atomic_time),
       qos_(params.qos) {
   if (params.apart()) {
     writes_ = std::make_unique<Places>(kernel_, endpoint, "a place in the write buffer", params.write_buffer);

@@ -197,35 +197,37 @@ class MemoryController final : public Agent,
   void leave(Message& message);
   void report_load(Message& message);
 
+  // What every request touches lies together: with a thousand memories each of its lines is waited for.
   Kernel& kernel_;
   EventSource source_;
-  MemoryFront* front_ = nullptr;
-  Bytes capacity_;
   Time controller_time_;
-  Time atomic_time_;
   CreditRelease credit_release_;
+  bool counts_present_ = false;       // with `logical_` or `qos_`
+  bool releases_when_taken_ = false;  // the receive buffer of a request
+  std::uint32_t in_media_ = 0;        // without an end yet; counted until the first atomic operation
   std::unique_ptr<Media> media_;
-  Places requests_;                           // of all, or of reads alone
   std::unique_ptr<Places> writes_;            // none: with the others
   std::unique_ptr<BufferedWrites> buffered_;  // none: writes are not posted
-  Pool<Message> posted_;                      // carry those writes to the media
   std::unique_ptr<DynamicCapacity> extents_;  // none: its memory is everybody's
-  std::uint64_t extent_errors_ = 0;           // since the window opened
+  std::unique_ptr<AtomicUnit> atomics_;       // none: no atomic operation has come yet
+  MemoryFront* front_ = nullptr;
+  Time media_busy_until_;  // the last end that is known, as long as `in_media_` is counted
+  BookedLevel in_service_;
+  Places requests_;  // of all, or of reads alone
+
+  Bytes capacity_;
+  Time atomic_time_;
+  Pool<Message> posted_;             // carry posted writes to the media
+  std::uint64_t extent_errors_ = 0;  // since the window opened
   std::uint64_t extent_errors_of_window_ = 0;
   std::unique_ptr<LogicalDevices> logical_;  // none: the memory is one whole
   std::optional<DeviceLoadParams> qos_;      // none: it reports no load
-  bool counts_present_ = false;              // with either of them
-  bool releases_when_taken_ = false;         // the receive buffer of a request
   std::uint64_t present_ = 0;                // requests that are not answered, if they are counted
   std::uint64_t loads_ = 0;                  // sum of those reported since the window opened
   std::uint64_t answers_ = 0;                // their number
   double load_of_window_ = 0;
-  std::unique_ptr<AtomicUnit> atomics_;  // none: no atomic operation has come yet
-  std::uint32_t in_media_ = 0;           // without an end yet; counted until then
-  Time media_busy_until_;                // the last end that is known; the same
-  std::uint64_t buffer_hits_ = 0;        // since the window opened
+  std::uint64_t buffer_hits_ = 0;  // since the window opened
   std::uint64_t hits_of_window_ = 0;
-  BookedLevel in_service_;
 };
 
 }  // namespace cxloom

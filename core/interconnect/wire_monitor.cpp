@@ -4,10 +4,12 @@
 
 namespace cxloom {
 
-// The one that was kept apart comes first: in the ring it is one like the others.
+// The one that was kept apart comes first: in the ring it is one like the others. Where something is in the ring, none is.
 void WireMonitor::book_ahead(const Passage& passage, Time now) {
-  if (last_.end != kNone) push(last_, now);
-  last_.end = kNone;
+  if (ended_ == tail_ && last_.end != kNone) {
+    push(last_, now);
+    last_.end = kNone;
+  }
   push(passage, now);
 }
 
@@ -23,6 +25,7 @@ void WireMonitor::make_room(Time now) {
   std::pmr::vector<Passage> larger(std::max<std::size_t>(16, ring_.size() * 2), ring_.get_allocator());
   for (std::uint32_t i = ended_; i != tail_; ++i) larger[i & (larger.size() - 1)] = at(i);
   ring_ = std::move(larger);
+  places_ = ring_.data();
   room_ = static_cast<std::uint32_t>(ring_.size());
 }
 

@@ -38,6 +38,8 @@ class WireMonitor {
   /// Passages that have not ended are kept in `memory`, which outlives it.
   explicit WireMonitor(std::pmr::memory_resource& memory = *std::pmr::new_delete_resource())
       : ring_(&memory) {}
+  WireMonitor(const WireMonitor&) = delete;
+  WireMonitor& operator=(const WireMonitor&) = delete;
 
   /// Books a passage; `ready`, `start` and `end` never decrease from one to the next, and `end` is not before `now`.
   void book(const Passage& passage, Time now) {
@@ -95,25 +97,30 @@ class WireMonitor {
   /// Of those that are kept; null if none is on the wire at `now`, up to which all are accounted for.
   const Passage* under_way(Time now);
   void push(const Passage& passage, Time now);
-  Passage& at(std::uint32_t index) { return ring_[index & (room_ - 1)]; }
+  Passage& at(std::uint32_t index) { return places_[index & (room_ - 1)]; }
   void make_room(Time now);
   void settle(Time now);
 
+  static constexpr Time kNone{-1};
+
+  // A message touches what comes first and, where it waits, its place in the ring; where it does not wait, the half of a line
+  // each of `last_` and `totals_`.
+  //
+  // Passages are booked ahead of time and worked off many at a time, which costs less than one by one. [ended_, tail_) are
+  // kept; of these [joined_, tail_) have not joined the queue yet at the time up to which the account goes, and
+  // [started_, tail_) have not started. The numbers wrap around.
+  std::uint32_t ended_ = 0;
+  std::uint32_t tail_ = 0;
+  std::uint32_t room_ = 0;     // in the ring: a power of two
+  Passage* places_ = nullptr;  // of the ring
+  std::uint32_t started_ = 0;
+  std::uint32_t joined_ = 0;
   // Most often a passage that starts when it is ready finds that the last one has ended. The last one is kept here then, and
   // nothing in the ring.
-  static constexpr Time kNone{-1};
   Passage last_{kNone, kNone, kNone};
   // Since the window opened: what a passage under way then had of the wire before is taken off. Goes on after the close, when
   // nobody looks.
   WireTotals totals_;
-  // The others are booked ahead of time and worked off many at a time, which costs less than one by one. [ended_, tail_) are
-  // kept; of these [joined_, tail_) have not joined the queue yet at the time up to which the account goes, and
-  // [started_, tail_) have not started. The numbers wrap around.
-  std::uint32_t ended_ = 0;
-  std::uint32_t started_ = 0;
-  std::uint32_t joined_ = 0;
-  std::uint32_t tail_ = 0;
-  std::uint32_t room_ = 0;  // in the ring: a power of two
   std::pmr::vector<Passage> ring_;
   LevelMonitor queue_;
   WireTotals closed_totals_;

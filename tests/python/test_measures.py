@@ -20,7 +20,7 @@ MEDIA: list[dict[str, Any]] = [
         "points": [{"bandwidth": "1GB/s", "latency": "100ns"}, {"bandwidth": "9GB/s", "latency": "1us"}],
     },
     {"kind": "dram", "preset": "DDR5-4800"},
-    {"kind": "cached", "size": "64KiB", "cache": BANKS, "backing": NVM},
+    {"kind": "cached", "size": "64KiB", "cache": BANKS, "backing": NVM, "prefetch": "next-line"},
 ]
 
 

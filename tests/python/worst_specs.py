@@ -154,19 +154,23 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
         ["devices.mem[0-3].media.wear_gap: ", "has no effect unless", "wear_levelling: static"],
     ),
     *(
-        ("kind: fixed, latency: 45ns", f"kind: flash, {wrong}", 5, [f"devices.mem[0-3].media.{key}", why])
+        ("kind: fixed, latency: 45ns", f"kind: flash, {wrong}", 5, [f"devices.mem[0-3].media{key}: ", why])
         for wrong, key, why in (
-            ("dies: 0", "dies", "at least 1"),
-            ("page: 5000B", "page", "a power of two"),
-            ("over_provisioning: 0", "over_provisioning", "without spare pages no block could ever be freed"),
-            ("over_provisioning: 1%, blocks: 32", "over_provisioning", "could never free a block"),
+            ("dies: 0", ".dies", "at least 1"),
+            ("page: 5000B", ".page", "a power of two"),
+            (
+                "over_provisioning: 0",
+                ".over_provisioning",
+                "without spare pages no block could ever be freed",
+            ),
+            ("over_provisioning: 1%, blocks: 32", ".over_provisioning", "could never free a block"),
             ("page: 2KiB, sector: 4KiB", "", "a page must have one to 64 sectors"),
-            ("collection: greed", "collection", "greedy"),
+            ("collection: greed", ".collection.kind", "greedy"),
         )
     ),
     (
-        "capacity: 1GiB, media: {kind: fixed, latency: 45ns",
-        "capacity: 1GiB, media: {kind: flash, blocks: 8",
+        "capacity: 16GiB, controller_time: 40ns, media: {kind: fixed, latency: 45ns",
+        "capacity: 16GiB, controller_time: 40ns, media: {kind: flash, over_provisioning: 20%, blocks: 24",
         5,
         ["devices.mem[0-3].media.blocks: ", "larger than the flash"],
     ),
@@ -248,9 +252,9 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
     ),
     (
         "kind: fixed, latency: 45ns",
-        "kind: cached, size: 1MiB, backing: fixed, prefetch: next-line",
+        "kind: cached, size: 1MiB, backing: fixed, prefetch: next",
         5,
-        ["devices.mem[0-3].media.prefetch: unknown key 'prefetch'"],
+        ["devices.mem[0-3].media.prefetch.kind: unknown prefetcher kind 'next'"],
     ),
     ("port_delay: 25ns", "phy: pcie5-x16, bandwidth: unlimited", 7, ["links[0].bandwidth: bandwidth has no"]),
     ("port_delay: 25ns", "phy: pcie5-x16, header: 16B", 7, ["links[0].header: header has no effect"]),

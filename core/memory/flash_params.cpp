@@ -1,11 +1,11 @@
 #include "memory/flash_params.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <string>
 
 #include "base/schema.hpp"
+#include "memory/power_of_two.hpp"
 
 namespace cxloom {
 
@@ -54,12 +54,10 @@ const Value::Map& values_of(FlashPreset preset) {
   return kTlc;
 }
 
-const Schema<FlashParams>& declared() {
+const Schema<FlashParams>& flash_schema() {
   static const Schema<FlashParams> schema;
   return schema;
 }
-
-bool is_power_of_two(const Bytes& value) { return std::has_single_bit(value.count()); }
 
 constexpr std::uint64_t kMostPagesOfAPlane = std::uint64_t{1} << 31U;
 
@@ -263,14 +261,14 @@ FlashGeometry FlashParams::geometry(std::optional<Bytes> capacity) const {
 void read_value(const Value& value, FlashParams& out) {
   const Value* const chosen = value.find("preset");
   const FlashPreset preset = chosen && !chosen->is_null()
-                                 ? declared().read(Value::Map{{"preset", *chosen}}).preset
+                                 ? flash_schema().read(Value::Map{{"preset", *chosen}}).preset
                                  : FlashPreset::kTlc;
   Value whole(values_of(preset));
   if (const Value::Map* map = value.as_map()) {
     for (const auto& [key, item] : *map) whole.set(key, item);
-    out = declared().read(whole, value);
+    out = flash_schema().read(whole, value);
   } else {
-    out = declared().read(value);
+    out = flash_schema().read(value);
   }
 }
 

@@ -1,8 +1,7 @@
 #include "memory/nvm_params.hpp"
 
-#include <bit>
-
 #include "base/schema.hpp"
+#include "memory/power_of_two.hpp"
 
 namespace cxloom {
 
@@ -44,9 +43,7 @@ const Value::Map& values_of(NvmPreset preset) {
   return preset == NvmPreset::kOptane ? kOptane : kNvm100;
 }
 
-bool is_power_of_two(const Bytes& value) { return std::has_single_bit(value.count()); }
-
-const Schema<NvmMediaParams>& declared() {
+const Schema<NvmMediaParams>& nvm_schema() {
   static const Schema<NvmMediaParams> schema;
   return schema;
 }
@@ -124,12 +121,12 @@ void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
 void read_value(const Value& value, NvmMediaParams& out) {
   const Value* const chosen = value.find("preset");
   if (!chosen || chosen->is_null()) {
-    out = declared().read(value);
+    out = nvm_schema().read(value);
     return;
   }
-  Value whole(values_of(declared().read(Value::Map{{"preset", *chosen}}).preset));
+  Value whole(values_of(nvm_schema().read(Value::Map{{"preset", *chosen}}).preset));
   for (const auto& [key, item] : *value.as_map()) whole.set(key, item);
-  out = declared().read(whole, value);
+  out = nvm_schema().read(whole, value);
 }
 
 }  // namespace cxloom

@@ -40,10 +40,11 @@ constexpr std::array kSequencerMeasures{
         "throttle", "",
         "measures of its requests to each memory, by the memory's name. Absent without a throttle",
         parts_of<kThrottleMeasures>(true)),
-    measure<&SequencerMeasured::pages>("pages", "",
-                              "its pages in each memory at the end of the run, by the memory's name. Absent "
-                              "where its addresses are "
-                              "physical"),
+    measure<&SequencerMeasured::pages>(
+        "pages", "",
+        "its pages in each memory at the end of the run, by the memory's name. Absent "
+        "where its addresses are "
+        "physical"),
 };
 
 std::uint16_t lines_of(const Access& access) {

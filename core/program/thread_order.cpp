@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 namespace cxloom {
@@ -199,12 +200,12 @@ const ThreadOrder::End* ThreadOrder::end_at(const Word& word) const {
 void ThreadOrder::watch() {
   watched_ = 0;
   std::size_t untold = 0;
-  for (auto end = ended_.rbegin(); end != ended_.rend(); ++end) {
-    if (end->told) continue;
+  for (End& end : std::views::reverse(ended_)) {
+    if (end.told) continue;
     if (++untold > kMostWatched) {
-      end->told = true;
+      end.told = true;
     } else {
-      watched_ |= bit_of(end->word.address);
+      watched_ |= bit_of(end.word.address);
     }
   }
 }

@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t kTurn = 2048;             // records of a thread before the next one has its turn
 constexpr std::size_t kMostAccesses = 1U << 16U;  // of one run through a block: XSAVE has some hundred
 // A thread that was killed between taking its number in the order of calls and telling the call holds up the others so long.
-constexpr auto kPatience = std::chrono::milliseconds(500);
+constexpr auto kPatience = std::chrono::seconds(2);
 
 [[noreturn]] void refuse(const std::string& what) {
   throw SimulationError("what the emulator tells about the program cannot be: " + what);
@@ -171,9 +171,14 @@ std::uint64_t ProgramFeed::read(ProgramSink& sink, std::uint64_t most) {
     drop_ended(sink);
   } while (count != before && count < most && !sink.complete());
   words_ += count;
+  if (count != 0) {
+    waits_ = false;
+    return count;
+  }
+  // Whoever reads may have been away for long: what counts is how long there is nothing to read.
   const auto now = std::chrono::steady_clock::now();
-  if (count != 0) progress_ = now;
-  if (count == 0 && now - progress_ > kPatience && skip_lost()) progress_ = now;
+  if (!std::exchange(waits_, true)) waits_since_ = now;
+  if (now - waits_since_ > kPatience && skip_lost()) waits_ = false;
   return count;
 }
 

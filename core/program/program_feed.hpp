@@ -105,7 +105,8 @@ class ProgramFeed {
   std::vector<std::uint32_t> numbers_;  // of threads, by ring
   ThreadOrder order_;
   std::uint64_t next_in_order_ = 1;
-  std::chrono::steady_clock::time_point progress_;  // when something was read last
+  bool waits_ = false;  // there was nothing to read when it was asked last
+  std::chrono::steady_clock::time_point waits_since_;
   std::uint32_t next_thread_ = 1;
   std::uint32_t next_process_ = 0;
   std::uint64_t words_ = 0;

@@ -61,6 +61,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
 
   /// A thread whose next access is further in the workload than this behind the others' has nothing to do until they are there.
   static constexpr std::size_t kAsleep = 65536;
+  /// Bytes that it takes, threads aside.
+  static constexpr std::uint64_t bytes() { return kProducers * sizeof(Producer); }
 
  private:
   /// What is known of a thread besides its core.

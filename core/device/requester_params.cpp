@@ -5,6 +5,7 @@
 
 #include "base/schema.hpp"
 #include "device/access_window.hpp"
+#include "device/core_cluster.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {
@@ -21,6 +22,7 @@ void RequesterParams::estimate(const RequesterParams& params, MemoryEstimate& me
   const std::uint64_t in_flight = std::min<std::uint64_t>(params.queue, memory.accesses());
   memory.add("queue", std::to_string(params.queue), 1,
              in_flight * kBytesInFlight + AccessWindow::accesses(params.queue) / 8);
+  if (params.core) memory.add("core", "1", 1, CoreCluster::bytes());
   if (params.cache)
     memory.add_below("cache",
                      [&](MemoryEstimate& inside) { CacheAgentParams::estimate(*params.cache, inside); });

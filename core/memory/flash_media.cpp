@@ -272,22 +272,17 @@ void FlashMedia::admit(Piece& piece) {
   }
   hold(entry);
   if (entry.sectors == whole_) drain(entry);
-  while (held_ > params_.hold) drain(*oldest_);
+  while (held_.size() > params_.hold) drain(held_.front());
 }
 
 void FlashMedia::hold(Entry& entry) {
   entry.held = true;
-  entry.previous = newest_;
-  (newest_ ? newest_->next : oldest_) = &entry;
-  newest_ = &entry;
-  ++held_;
+  held_.push_back(entry);
 }
 
 void FlashMedia::release(Entry& entry) {
   entry.held = false;
-  (entry.previous ? entry.previous->next : oldest_) = entry.next;
-  (entry.next ? entry.next->previous : newest_) = entry.previous;
-  --held_;
+  held_.remove(entry);
 }
 
 /// Sends a page on its way to its die; until that begins to program it, it still takes more sectors.

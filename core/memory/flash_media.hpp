@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/intrusive_list.hpp"
 #include "base/intrusive_queue.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/event_source.hpp"
@@ -100,9 +101,7 @@ class FlashMedia final : public Media, private FlashClient {
   std::pmr::unsynchronized_pool_resource nodes_;  // of the map: in the long run nothing is allocated
   std::pmr::unordered_map<std::uint64_t, Entry*> buffer_{&nodes_};  // by page: those that take more sectors
   std::vector<Entry*> programming_;                                 // by plane
-  Entry* oldest_ = nullptr;                                         // of those held
-  Entry* newest_ = nullptr;
-  std::uint32_t held_ = 0;
+  IntrusiveList<Entry> held_;
   std::uint32_t used_ = 0;  // pages of the write buffer
   std::unique_ptr<Writers> writers_;
 

@@ -264,22 +264,17 @@ void NvmMedia::admit(Piece& piece) {
   finish_after(piece, params_.buffer_write_latency);
   hold(entry);
   if (entry.lines == whole_) drain(entry);
-  while (held_ > params_.hold) drain(*oldest_);
+  while (held_.size() > params_.hold) drain(held_.front());
 }
 
 void NvmMedia::hold(Entry& entry) {
   entry.held = true;
-  entry.previous = newest_;
-  (newest_ ? newest_->next : oldest_) = &entry;
-  newest_ = &entry;
-  ++held_;
+  held_.push_back(entry);
 }
 
 void NvmMedia::release(Entry& entry) {
   entry.held = false;
-  (entry.previous ? entry.previous->next : oldest_) = entry.next;
-  (entry.next ? entry.next->previous : newest_) = entry.previous;
-  --held_;
+  held_.remove(entry);
 }
 
 /// Sends a block on its way into the media; until its bank begins it still takes more lines.

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/intrusive_list.hpp"
 #include "base/intrusive_queue.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/event_source.hpp"
@@ -90,9 +91,7 @@ class NvmMedia final : public Media {
   std::pmr::unsynchronized_pool_resource nodes_;  // of the maps: in the long run nothing is allocated
   std::pmr::unordered_map<std::uint64_t, Operation*> reads_{&nodes_};  // by block, with a read buffer
   std::pmr::unordered_map<std::uint64_t, Entry*> buffer_{&nodes_};     // by block: those that take more lines
-  Entry* oldest_ = nullptr;                                            // of those held
-  Entry* newest_ = nullptr;
-  std::uint32_t held_ = 0;
+  IntrusiveList<Entry> held_;
   std::uint32_t used_ = 0;  // blocks of the write buffer
   std::unique_ptr<Writers> writers_;
 

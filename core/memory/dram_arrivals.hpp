@@ -32,6 +32,8 @@ class DramArrivals {
     ready_[burst.write] = std::min(ready_[burst.write], ready);
     if (!burst.write && rest == kForwarding) ++forwardable_;
   }
+  /// The place in the order of arrival of one that came another way.
+  std::uint64_t next_order() { return order_++; }
   /// The one to admit at `now`.
   DramArrival pop(bool write, Clock now) {
     if (ready_[write] < now && !in_order_) return pop_waiting(write, now);  // there was no room before

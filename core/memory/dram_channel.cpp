@@ -55,10 +55,17 @@ DramChannel::DramChannel(const DramConfig& config, const MediaRegistry& kinds, s
       forecast_({config_, queue_, arrivals_, write_places_, candidates_, unused_, refresher_, direction_,
                  *scheduler_}) {}
 
-Clock DramChannel::arrive(const DramBurst& burst, Clock ready) {
+Clock DramChannel::arrive(const DramBurst& burst, Clock ready, Clock now) {
+  if (alone_.waits) advance_alone(now);
+  if (alone_.waits) join();
   const Clock rest = burst.write ? 0 : shortest(burst, ready);
   const bool first = arrivals_.empty(burst.write);
-  arrivals_.push(burst, ready, rest);
+  if (may_be_alone_ && first && arrivals_.empty(!burst.write) && idle() && refresher_.draining() == 0 &&
+      write_places_.room()) {
+    alone_ = {{burst}, ready, rest, true};
+  } else {
+    arrivals_.push(burst, ready, rest);
+  }
   ++load_[burst.bank];
   if (burst.write) {
     writes_.add(burst);
@@ -94,16 +101,20 @@ inline DramChannel::Admission DramChannel::next_admission() const {
 }
 
 void DramChannel::advance(Clock limit) {
+  if (alone_.waits) {
+    advance_alone(limit);
+    if (quiet_until(limit)) {
+      floor_ = std::max(floor_, limit);
+      release_places();
+      return;
+    }
+  }
   for (;;) {
     release_places();
     const Admission admission = next_admission();
     if (admission.at <= floor_) {
       admit(admission.write);
       continue;
-    }
-    if (alone_ != DramQueue::kNone) {
-      const Clock before = std::min({admission.at, next_due_, limit});
-      if (!serve_alone(before) && before == next_due_) join();
     }
     if (floor_ >= limit) return;
     if (next_due_ < limit && idle()) {
@@ -145,7 +156,7 @@ void DramChannel::fall_due(Clock now) {
 bool DramChannel::drain(Clock patience) {
   std::uint64_t served = 0;
   Clock since = floor_;
-  while (!idle() || !arrivals_.empty(false) || !arrivals_.empty(true)) {
+  while (!idle() || alone_.waits || !arrivals_.empty(false) || !arrivals_.empty(true)) {
     if (std::exchange(served, counters_.reads + counters_.writes) != counters_.reads + counters_.writes)
       since = floor_;
     if (floor_ - since > patience) return false;
@@ -180,23 +191,13 @@ void DramChannel::admit(bool write) {
     writes_.remove(burst);
     return;
   }
-  if (alone_ != DramQueue::kNone) join();
-  const bool alone = may_be_alone_ && idle() && refresher_.draining() == 0;
-  const std::uint32_t rank = timers_.bank(burst.bank).rank;
-  if (ranks_.waiting(rank) == 0 && !refresher_.draining(rank)) ranks_.wake(rank, floor_);
-  ranks_.queued(rank);
-  const DramQueue::Slot slot = queue_.add(burst, arrival.order);
+  enter(burst);
+  const DramQueue::Slot slot = queue_.add({burst}, arrival.order);
   arrivals_.queued(burst);
-  (write ? counters_.write_queue : counters_.read_queue).change(floor_, +1);
-  if (write) write_places_.take();
   std::uint32_t again = DramScheduler::kNoBank;
   if (!within_banks_) {
     again = scheduler_->arrived(slot, floor_);
     heed_due();
-  }
-  if (alone) {
-    alone_ = slot;
-    return;
   }
   const Choice before = choice_;
   const bool known =
@@ -215,12 +216,21 @@ void DramChannel::admit(bool write) {
   }
 }
 
+// The burst counts as queued, and its rank has something to do.
+void DramChannel::enter(const DramBurst& burst) {
+  const std::uint32_t rank = timers_.bank(burst.bank).rank;
+  if (ranks_.waiting(rank) == 0 && !refresher_.draining(rank)) ranks_.wake(rank, floor_);
+  ranks_.queued(rank);
+  (burst.write ? counters_.write_queue : counters_.read_queue).change(floor_, +1);
+  if (burst.write) write_places_.take();
+}
+
 // --- choice ----------------------------------------------------------------------------------------------------------
 
 void DramChannel::choose_again() {
   choice_ = {};
   chosen_ = true;
-  if ((idle() || alone_ != DramQueue::kNone) && refresher_.draining() == 0 && !times_out_) return;
+  if (idle() && refresher_.draining() == 0 && !times_out_) return;
   const bool writing = direction_.writing();
   candidates_.for_each_first(writing, floor_, [&](const Choice& choice) {
     if (choice.before(choice_)) choice_ = choice;
@@ -264,7 +274,7 @@ void DramChannel::issue(const Choice& choice) {
     }
     case Step::kActivate:
     case Step::kPrecharge:
-      send_row(candidates_.slot(chosen.target, chosen.write), chosen.at);
+      send_row(queue_.at(candidates_.slot(chosen.target, chosen.write)), chosen.at);
       reconsider(chosen.target);
       break;
     case Step::kRefresh: send_refresh(chosen.target, chosen.at); break;
@@ -277,8 +287,7 @@ void DramChannel::issue(const Choice& choice) {
 }
 
 // Opens the row of a burst, or closes the one that is open instead.
-void DramChannel::send_row(DramQueue::Slot slot, Clock now) {
-  DramQueue::Entry& entry = queue_.at(slot);
+void DramChannel::send_row(DramQueue::Entry& entry, Clock now) {
   const std::uint32_t bank = entry.burst.bank;
   const DramTimers::Bank& state = timers_.bank(bank);
   if (entry.first == DramQueue::kUntouched) entry.first = now;
@@ -301,16 +310,21 @@ void DramChannel::send_row(DramQueue::Slot slot, Clock now) {
 // Reads or writes a burst, which leaves the queue. Returns what the scheduler said to that.
 std::uint32_t DramChannel::send_column(DramQueue::Slot slot, Clock now) {
   const DramQueue::Entry entry = queue_.at(slot);
-  const DramBurst& burst = entry.burst;
-  const std::uint32_t bank = burst.bank;
-  const std::uint32_t rank = timers_.bank(bank).rank;
   std::uint32_t again = DramScheduler::kNoBank;
-  if (!within_banks_ || slot != queue_.oldest(bank, burst.write)) {
+  if (!within_banks_ || slot != queue_.oldest(entry.burst.bank, entry.burst.write)) {
     again = scheduler_->served(slot, now);
     heed_due();
   }
   queue_.remove(slot);
-  arrivals_.left(burst);
+  arrivals_.left(entry.burst);
+  send_column(entry, now);
+  return again;
+}
+
+void DramChannel::send_column(const DramQueue::Entry& entry, Clock now) {
+  const DramBurst& burst = entry.burst;
+  const std::uint32_t bank = burst.bank;
+  const std::uint32_t rank = timers_.bank(bank).rank;
   const bool first_use = unused_.holds(bank);
   unused_.forget(bank);
   const bool close = rows_->used(bank, !first_use, now) &&
@@ -345,7 +359,6 @@ std::uint32_t DramChannel::send_column(DramQueue::Slot slot, Clock now) {
     ranks_.idle_from(rank, end + timing_.tWR + timing_.tRP);
     if (refresher_.wanted(rank)) start_refresh(rank, now);
   }
-  return again;
 }
 
 void DramChannel::start_refresh(std::uint32_t rank, Clock now) {
@@ -371,14 +384,28 @@ void DramChannel::reconsider(const DramRefreshSet& set) {
 
 // --- a burst alone ---------------------------------------------------------------------------------------------------
 //
-// In idle time a burst is the only one in the queues. What it needs follows from the timers, until another comes or a
-// refresh falls due; so long it is not put among the candidates, and nothing is chosen. With a row that may time out there
-// is always a choice.
+// In idle time a burst comes when nothing else does. What it needs follows from the timers, until another comes or a
+// refresh falls due; so long it is in no queue, and nothing is chosen. With a row that may time out there is always a choice.
 
-// Sends it, one command after the other, as long as that is before `before`, when something else may come. Returns
-// whether the burst is through.
+// Up to `limit`, or until a refresh falls due, when it joins the others.
+void DramChannel::advance_alone(Clock limit) {
+  if (!alone_.admitted) {
+    if (alone_.ready > limit) return;
+    if (next_due_ <= alone_.ready || refresher_.draining() != 0) return join();
+    const DramBurst& burst = alone_.entry.burst;
+    floor_ = std::max(floor_, alone_.ready);
+    release_places();
+    alone_.admitted = true;
+    enter(burst);
+    if (burst.write && config_.posted_writes) finish(floor_, floor_, burst.access);
+  }
+  if (!serve_alone(std::min(next_due_, limit)) && next_due_ <= limit) join();
+}
+
+// Sends its commands, one after the other, as long as that is before `before`. Returns whether it is through.
 bool DramChannel::serve_alone(Clock before) {
-  const DramBurst& burst = queue_.at(alone_).burst;
+  DramQueue::Entry& entry = alone_.entry;
+  const DramBurst& burst = entry.burst;
   const DramTimers::Bank& bank = timers_.bank(burst.bank);
   const auto may = [&](Step step) {
     const Clock at = candidates_.ready_at(step, burst, floor_);
@@ -389,21 +416,37 @@ bool DramChannel::serve_alone(Clock before) {
   if (bank.row != burst.row) {
     if (bank.row != DramTimers::kClosed) {
       if (!may(Step::kPrecharge)) return false;
-      send_row(alone_, floor_);
+      send_row(entry, floor_);
     }
     if (!may(Step::kActivate)) return false;
-    send_row(alone_, floor_);
+    send_row(entry, floor_);
   }
   if (!may(Step::kColumn)) return false;
-  send_column(std::exchange(alone_, DramQueue::kNone), floor_);
+  alone_.waits = false;
+  send_column(entry, floor_);
   return true;
 }
 
-// It is not by itself any more: among the candidates with it.
+// It is not by itself any more: as if it had never been.
 void DramChannel::join() {
-  const std::uint32_t bank = queue_.at(std::exchange(alone_, DramQueue::kNone)).burst.bank;
-  reconsider(bank);
+  const DramQueue::Entry& entry = alone_.entry;
+  alone_.waits = false;
+  if (!alone_.admitted) {
+    arrivals_.push(entry.burst, alone_.ready, alone_.rest);
+    return;
+  }
+  queue_.add(entry, arrivals_.next_order());
+  arrivals_.queued(entry.burst);
+  reconsider(entry.burst.bank);
   choose_direction();
+}
+
+// A clock before which it is not done.
+Clock DramChannel::alone_bound() const {
+  const DramBurst& burst = alone_.entry.burst;
+  if (burst.write && config_.posted_writes) return alone_.admitted ? kNeverClock : alone_.ready;
+  if (burst.write) return std::max(floor_, alone_.ready) + timing_.CWL + burst_;
+  return alone_.admitted ? forecast_.alone(burst, floor_) : alone_.ready + alone_.rest;
 }
 
 // --- counters --------------------------------------------------------------------------------------------------------

@@ -49,8 +49,9 @@ class DramChannel {
   /// Shows every command from now on to `log`.
   void watch(DramCommandLog* log) { bus_.watch(log); }
 
-  /// A burst arrives at `ready`; calls come in the order of `ready`. Returns a clock before which it is not done.
-  Clock arrive(const DramBurst& burst, Clock ready);
+  /// A burst arrives at `ready`; calls come in the order of `ready`. Everything before `now`, which is not later, may happen.
+  /// Returns a clock before which it is not done.
+  Clock arrive(const DramBurst& burst, Clock ready, Clock now);
   /// Everything before `limit` happens. Nothing may arrive before it any more.
   void advance(Clock limit);
   /// Everything that waits happens; nothing may arrive any more. False if the scheduler picks nothing for `patience`.
@@ -58,9 +59,9 @@ class DramChannel {
   /// As of the last `advance`: nothing is done before this clock, unless something new arrives, so that until then
   /// there is no need to advance.
   Clock next_done_bound() const {
-    if (done_.empty()) return forecast_.done(floor_, kNeverClock, alone_);
-    if (done_.front().at <= floor_) return floor_;
-    return forecast_.done(floor_, done_.front().at, alone_);
+    const Clock under_way = done_.empty() ? kNeverClock : done_.front().at;
+    if (under_way <= floor_) return floor_;
+    return alone_.waits ? std::min(under_way, alone_bound()) : forecast_.done(floor_, under_way);
   }
   /// The next burst that is done, in the order of time; false if none is known.
   bool take_done(Clock now, Done& done) {
@@ -89,6 +90,7 @@ class DramChannel {
   Admission next_admission() const;
   Clock shortest(const DramBurst& burst, Clock ready) const;
   void admit(bool write);
+  void enter(const DramBurst& burst);
   void release_places() { write_places_.release(floor_, counters_.write_queue); }
 
   // Choice.
@@ -113,13 +115,29 @@ class DramChannel {
   }
 
   // A burst alone.
+  /// Nothing else arrives, waits, or is closed for a refresh.
+  struct Alone {
+    DramQueue::Entry entry;
+    Clock ready = 0;
+    Clock rest = 0;         ///< it takes at least so long from `ready` on
+    bool waits = false;     ///< there is one, which has not had its read or write command
+    bool admitted = false;  ///< it counts as queued
+  };
+  /// After it nothing else happens before `limit`.
+  bool quiet_until(Clock limit) const {
+    return next_due_ >= limit && arrivals_.empty(false) && arrivals_.empty(true) && idle() &&
+           refresher_.draining() == 0;
+  }
+  Clock alone_bound() const;
+  void advance_alone(Clock limit);
   bool serve_alone(Clock before);
   void join();
 
   // Effects.
   void issue(const Choice& choice);
-  void send_row(DramQueue::Slot slot, Clock now);
+  void send_row(DramQueue::Entry& entry, Clock now);
   std::uint32_t send_column(DramQueue::Slot slot, Clock now);
+  void send_column(const DramQueue::Entry& entry, Clock now);
   void start_refresh(std::uint32_t rank, Clock now);
   void send_refresh(std::uint32_t rank, Clock now);
   void reconsider(const DramRefreshSet& set);
@@ -145,8 +163,8 @@ class DramChannel {
 
   Clock floor_ = 0;  ///< everything before it has happened
   Choice choice_;
-  bool chosen_ = false;                       ///< choice_ is up to date
-  DramQueue::Slot alone_ = DramQueue::kNone;  ///< the only burst queued, and not among the candidates
+  bool chosen_ = false;  ///< choice_ is up to date
+  Alone alone_;
   /// A burst by itself needs no choice: the scheduler holds nothing back, no row times out, no queue is full with it.
   const bool may_be_alone_;
   Clock next_due_ = kNeverClock;  ///< of a refresh, or of the scheduler

@@ -4,13 +4,13 @@
 
 namespace cxloom {
 
-Clock DramForecast::done(Clock now, Clock under_way, DramQueue::Slot alone) const {
+Clock DramForecast::done(Clock now, Clock under_way) const {
   Clock bound = under_way;
   if (under_way == kNeverClock && the_.queue.count(false) != 0)  // otherwise it comes after that
-    bound = read_command(now, alone) + hit_;
+    bound = read_command(now) + hit_;
   if (!the_.arrivals.empty(false)) {
     const bool room = the_.queue.count(false) < the_.config.read_queue;
-    bound = std::min(bound, the_.arrivals.read_bound(room ? now : read_command(now, alone), hit_));
+    bound = std::min(bound, the_.arrivals.read_bound(room ? now : read_command(now), hit_));
   }
   return the_.config.posted_writes && the_.arrivals.empty(true) ? bound : std::min(bound, write_done(now));
 }
@@ -28,7 +28,7 @@ Clock DramForecast::write_done(Clock now) const {
 }
 
 // No read command goes out before this clock.
-Clock DramForecast::read_command(Clock now, DramQueue::Slot alone) const {
+Clock DramForecast::read_command(Clock now) const {
   const DramTiming& timing = the_.config.device.timing;
   if (the_.refresher.draining() != 0) return now;
   if (the_.direction.writing()) {  // but for rows that were opened for a read
@@ -37,16 +37,6 @@ Clock DramForecast::read_command(Clock now, DramQueue::Slot alone) const {
     for (const std::uint32_t bank : the_.unused.banks(false))
       bound = std::min(bound, the_.candidates.of(bank, false, now).at);
     return bound;
-  }
-  const auto rest = [&](DramStep step) {
-    return step == DramStep::kColumn     ? 0
-           : step == DramStep::kActivate ? timing.tRCD
-                                         : timing.tRP + timing.tRCD;
-  };
-  if (alone != DramQueue::kNone) {
-    const DramBurst& burst = the_.queue.at(alone).burst;
-    const DramStep step = the_.candidates.step_of(burst);
-    return the_.candidates.ready_at(step, burst, now) + rest(step);
   }
   Clock bound = kNeverClock;
   if (!within_banks_) {  // it may change its mind when it is due, and for writes that go

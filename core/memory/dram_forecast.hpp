@@ -36,11 +36,23 @@ class DramForecast {
         write_(context.config.device.timing.CWL + context.config.device.organisation.burst_clocks) {}
 
   /// The first clock at which a burst may be done. `under_way`: when the first is of those that had their read or write command,
-  /// kNeverClock if none is on its way; `alone`: the only burst queued, if it is not among the candidates.
-  Clock done(Clock now, Clock under_way, DramQueue::Slot alone) const;
+  /// kNeverClock if none is on its way.
+  Clock done(Clock now, Clock under_way) const;
+  /// The same for a read that is alone: nothing else is queued.
+  Clock alone(const DramBurst& burst, Clock now) const {
+    const DramStep step = the_.candidates.step_of(burst);
+    return the_.candidates.ready_at(step, burst, now) + rest(step) + hit_;
+  }
 
  private:
-  Clock read_command(Clock now, DramQueue::Slot alone) const;
+  Clock read_command(Clock now) const;
+  /// From a command of a burst to the read command.
+  Clock rest(DramStep step) const {
+    const DramTiming& timing = the_.config.device.timing;
+    return step == DramStep::kColumn     ? 0
+           : step == DramStep::kActivate ? timing.tRCD
+                                         : timing.tRP + timing.tRCD;
+  }
   Clock write_done(Clock now) const;
 
   const DramForecastContext the_;

@@ -152,6 +152,7 @@ void DramMedia::access(Message& message, Address address, Time ready) {
   const std::uint64_t first = begin >> burst_bits_;
   const std::uint64_t last = (end - 1) >> burst_bits_;
   const Clock clock = clock_.edge_at(ready);
+  const Clock now = clock_.edge_at(kernel_.now());
   const DramOrganisation& organisation = config_.device.organisation;
   DramBurst burst;
   burst.access = new_access(message, static_cast<std::uint32_t>(last - first + 1));
@@ -165,7 +166,7 @@ void DramMedia::access(Message& message, Address address, Time ready) {
     const bool whole = i * burst_bytes_ >= begin && (i + 1) * burst_bytes_ <= end;
     burst.rmw = burst.write && (always_rmw_ || !whole);
     Lane& lane = lanes_[place.channel];
-    wake_by(lane, place.channel, lane.channel->arrive(burst, clock));
+    wake_by(lane, place.channel, lane.channel->arrive(burst, clock, now));
     burst.first = false;
   }
 }

@@ -63,7 +63,7 @@ class DramQueue {
     }
     return slot;
   }
-  Slot add(const DramBurst& burst, std::uint64_t order);
+  Slot add(const Entry& entry, std::uint64_t order);
   void remove(Slot slot);
 
  private:
@@ -78,7 +78,8 @@ class DramQueue {
   std::uint32_t counts_[2] = {0, 0};
 };
 
-inline DramQueue::Slot DramQueue::add(const DramBurst& burst, std::uint64_t order) {
+inline DramQueue::Slot DramQueue::add(const Entry& entry, std::uint64_t order) {
+  const DramBurst& burst = entry.burst;
   Slot slot = static_cast<Slot>(entries_.size());
   if (free_.empty()) {
     entries_.emplace_back();
@@ -86,7 +87,8 @@ inline DramQueue::Slot DramQueue::add(const DramBurst& burst, std::uint64_t orde
     slot = free_.back();
     free_.pop_back();
   }
-  entries_[slot] = {burst, order};
+  entries_[slot] = entry;
+  entries_[slot].order = order;
   List& list = lists_[burst.bank * 2 + burst.write];
   if (list.first == kNone) {
     list.first = slot;

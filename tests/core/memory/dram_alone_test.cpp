@@ -2,6 +2,7 @@
 // would have sent. A row timeout that never comes keeps it on the scheduler's way, and changes nothing else.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,7 +30,8 @@ struct Trace {
   std::vector<Time> done;
 };
 
-/// Accesses `gap_ps` apart at most, now and then two at once; the same for the same seed.
+/// Accesses `gap_ps` apart at most, now and then two at once, some said a while before they arrive, when the channel
+/// may be looked at; the same for the same seed.
 Trace trace_of(const DramParams& params, std::uint64_t seed, std::uint64_t gap_ps) {
   DramBench bench(params);
   Trace trace;
@@ -38,8 +40,13 @@ Trace trace_of(const DramParams& params, std::uint64_t seed, std::uint64_t gap_p
   Time now;
   for (int i = 0; i < 2000; ++i) {
     if (!random.chance(0.1)) now += Time{static_cast<std::int64_t>(random.below(gap_ps))};
-    bench.run(now);
+    const Time lead{static_cast<std::int64_t>(random.chance(0.5) ? random.below(150'000) : 0)};
+    const Time said = std::max(bench.now(), now - lead);
+    bench.run(said);
     bench.access({random.below(1U << 20U) * 64, random.chance(0.4), 64}, now);
+    if (!random.chance(0.3)) continue;
+    bench.run(said + Time{(now - said).ps() / 2});
+    bench.close_window(bench.now());
   }
   bench.run();
   bench.close_window(bench.now());  // what is still queued then does not go out

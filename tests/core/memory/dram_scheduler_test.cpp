@@ -114,7 +114,7 @@ struct Rig {
     burst.bank = bank;
     burst.row = row;
     burst.requester = requester;
-    scheduler->arrived(queue.add(burst, order++), 0);
+    scheduler->arrived(queue.add({burst}, order++), 0);
   }
   DramPick pick(std::uint32_t bank, Clock now) {
     return scheduler->pick(queue.oldest(bank, false), timers.bank(bank).row, now);
@@ -168,7 +168,7 @@ TEST(Bliss, CountsAccesses) {
     DramBurst burst;
     burst.requester = kA;
     burst.first = i % 2 == 0;
-    rig.queue.add(burst, rig.order++);
+    rig.queue.add({burst}, rig.order++);
   }
   EXPECT_EQ(rig.serve(0, 0), DramScheduler::kNoBank);
   EXPECT_EQ(rig.serve(0, 0), DramScheduler::kNoBank);

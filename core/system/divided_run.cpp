@@ -53,7 +53,7 @@ DividedRun::DividedRun(const Registry& registry, const Spec& spec, const TraceOp
     auto* requester = system_.roles().requesters.of(system_.component(workload.device).id());
     if (requester) requester->assign(work_maker_.make(workload), *this);
   }
-  system_.check_reachability();
+  system_.check_whole();
   move_window(Time{});
   for (const auto& each : system_.components()) each->start();
 }

@@ -16,6 +16,7 @@
 #include "system/registry.hpp"
 #include "system/sampler.hpp"
 #include "system/standstill.hpp"
+#include "system/system_notes.hpp"
 
 namespace cxloom {
 
@@ -58,12 +59,9 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   give_work();
   if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(*kernel_, *this, *spec_.run.warmup_time);
   if (spec_.run.until.ci) next_look_ = kFirstLook;
-  system_.check_reachability();
+  system_.check_whole();
   for (const auto& each : system_.components()) each->start();
-  note_unused_media();
-  note_unused_virtual_channels();
-  note_hosts_outside_virtual_switches();
-  note_throttles_without_loads();
+  notes_ = notes_on(system_);
   if (spec_.outputs.series) sampler_ = std::make_unique<Sampler>(*kernel_, system_, *spec_.outputs.series);
   if (spec_.outputs.commands) record_commands();
 }
@@ -95,48 +93,6 @@ void Simulation::log_protocol(const std::vector<Address>& addresses) {
   }
   protocol_ = std::make_unique<ProtocolRecorder>(system_.address_map(), std::move(lines));
   watch(protocol_.get());
-}
-
-void Simulation::note_unused_media() {
-  for (const auto& [component, owner] : system_.roles().memories) {
-    const Media* media = owner->media();
-    const auto held = media ? media->capacity() : std::nullopt;
-    if (!held || *held <= owner->memory_capacity()) continue;
-    notes_.push_back(component->name() + " uses " + to_text(owner->memory_capacity()) + " of the " +
-                     to_text(*held) + " that its media hold");
-  }
-}
-
-void Simulation::note_unused_virtual_channels() {
-  const bool wanted = std::ranges::any_of(
-      system_.links(), [](const System::LinkView& link) { return link.params->virtual_channels > 1; });
-  if (!wanted || !system_.router().plan().turns.empty()) return;
-  notes_.emplace_back(
-      "virtual_channels have no effect: only switches with queues at their inputs (queueing: voq or fifo) "
-      "tell those of a link with credits apart");
-}
-
-void Simulation::note_hosts_outside_virtual_switches() {
-  for (const auto& [component, switching] : system_.roles().virtual_switches) {
-    for (const Topology::Hop& hop : system_.topology().hops(component->id().index())) {
-      const Sequencer* const requester = system_.roles().requesters.of(NodeId{hop.to});
-      if (!requester || !requester->has_work() || switching->virtual_switches().owned(hop.port)) continue;
-      notes_.push_back(system_.components()[hop.to]->name() + " is upstream of no virtual switch of " +
-                       component->name() + ": its requests over it are answered with errors");
-    }
-  }
-}
-
-// The rate stays what it is.
-void Simulation::note_throttles_without_loads() {
-  for (const auto& [component, memory] : system_.roles().memories) {
-    if (memory->reports_load()) return;
-  }
-  for (const auto& [component, requester] : system_.roles().requesters) {
-    if (!requester->throttles()) continue;
-    notes_.push_back(component->name() +
-                     " has a throttle, and no memory reports its load (qos): its rate never changes");
-  }
 }
 
 void Simulation::record_commands() {
@@ -231,7 +187,7 @@ ExternalFeed& Simulation::drive(const std::string& device) {
   requester.assign(std::move(work), *this);
   driven_[device] = {&requester, &driven};
   kernel_->stay_awake(true);
-  system_.check_reachability();
+  system_.check_whole();
   return driven;
 }
 

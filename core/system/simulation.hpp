@@ -99,10 +99,6 @@ class Simulation final : private RequestObserver {
  private:
   enum class Window : std::uint8_t { kBefore, kOpen, kAfter };
 
-  void note_unused_media();
-  void note_unused_virtual_channels();
-  void note_hosts_outside_virtual_switches();
-  void note_throttles_without_loads();
   void record_commands();
   void give_work();
   Sequencer& requester_at(const std::string& device) const;

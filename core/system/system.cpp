@@ -16,6 +16,8 @@
 #include "system/coherence_check.hpp"
 #include "system/given_routes.hpp"
 #include "system/memory_need.hpp"
+#include "system/reachability_check.hpp"
+#include "system/region_targets.hpp"
 #include "system/registry.hpp"
 #include "system/virtual_channel_plan.hpp"
 
@@ -32,7 +34,7 @@ System::System(std::vector<Kernel*> kernels, const Registry& registry, const Spe
   make_components();
   aim_io_initiators();
   give_logical_devices();
-  make_address_map();
+  add_regions(spec_.regions, *this, fabric_.map);
   make_links();
   connect_virtual_switches();
   begin_extents();
@@ -138,127 +140,6 @@ Component& System::component(const std::string& name) const {
 
 namespace {
 
-// What a region needs of its home, for people.
-struct HomeNeeded {
-  const char* part;     // what a device without it lacks
-  const char* allowed;  // by name
-  const char* instead;  // of a memory that has none itself
-};
-
-HomeNeeded needed_for(Coherence coherence) {
-  if (coherence == Coherence::kHdmH)
-    return {"home agent", "hosts with a home_agent",
-            "a host with memory and a home_agent, or home: such a host"};
-  if (coherence == Coherence::kHdmD) return {"bias", "devices whose memory has bias", "memory with bias"};
-  return {"coherency agent", "devices of kind dcoh, and memory with a dcoh",
-          "memory with a dcoh, or home: a device of kind dcoh"};
-}
-
-}  // namespace
-
-// Who keeps a region coherent, if it is one device for all of it.
-std::optional<NodeId> System::home_of(const RegionParams& region,
-                                      const std::vector<MemoryTargetInfo>& targets) const {
-  if (region.coherence == Coherence::kNone) return std::nullopt;
-  const HomeNeeded needed = needed_for(region.coherence);
-  if (region.coherence == Coherence::kHdmD && targets.size() > 1) {
-    throw InputError({"pages are biased by one device: hdm-d does not interleave",
-                      counted(targets.size(), "target"),
-                      "one target",
-                      {}},
-                     "to");
-  }
-  const auto home_at = [&](NodeId node) -> const CoherenceHome* {
-    const CoherenceHome* const home = roles().homes.of(node);
-    return home && home->coherence() == region.coherence ? home : nullptr;
-  };
-  if (region.home) {
-    return below("home", [&] {
-      const Component& component = this->component(*region.home);
-      const CoherenceHome* const home = home_at(component.id());
-      if (!home) {
-        throw InputError({std::string("a device without a ") + needed.part,
-                          "'" + component.name() + "'",
-                          needed.allowed,
-                          {}});
-      }
-      if (!home->serves_others() &&
-          std::ranges::any_of(targets, [&](const auto& target) { return target.id != component.id(); })) {
-        throw InputError({"the agent of a device with memory keeps that memory coherent alone",
-                          "'" + component.name() + "'",
-                          region.coherence == Coherence::kHdmD
-                              ? "no home: with hdm-d a device keeps its own memory coherent"
-                              : "a device of kind dcoh for several memories",
-                          {}});
-      }
-      return std::optional<NodeId>(component.id());
-    });
-  }
-  for (std::size_t t = 0; t < targets.size(); ++t) {
-    if (home_at(targets[t].id)) continue;
-    below(indexed("to", t), [&] {
-      throw InputError({std::string("memory without a ") + needed.part + " cannot be kept coherent",
-                        "'" + targets[t].name + "'",
-                        needed.instead,
-                        {}});
-    });
-  }
-  return std::nullopt;
-}
-
-// All of a memory, or the logical device of it that holds the region.
-MemoryTargetInfo System::target_of(const RegionParams& region, const Component& target,
-                                   const MemoryOwner& owner) const {
-  const std::span<const LogicalDeviceExtent> all = owner.logical_devices();
-  if (all.empty() && !region.ld) return {target.name(), target.id(), owner.memory_capacity()};
-  if (all.empty()) {
-    throw InputError({"memory without logical devices, where ld names one of them",
-                      "'" + target.name() + "'",
-                      "no ld, or a memory with logical_devices",
-                      {}});
-  }
-  const std::string allowed = "ld: 0 to " + std::to_string(all.size() - 1);
-  if (!region.ld) {
-    throw InputError({"memory with logical devices: a region lies within one of them",
-                      "'" + target.name() + "'",
-                      allowed,
-                      {}});
-  }
-  if (*region.ld >= all.size()) {
-    throw InputError({"'" + target.name() + "' has " + counted(all.size(), "logical device"),
-                      "ld: " + std::to_string(*region.ld),
-                      allowed,
-                      {}});
-  }
-  const LogicalDeviceExtent& of = all[*region.ld];
-  return {target.name(), target.id(), of.capacity, of.base, static_cast<std::uint8_t>(*region.ld), of.host};
-}
-
-void System::make_address_map() {
-  for (std::size_t i = 0; i < spec_.regions.size(); ++i) {
-    below(indexed("address_map", i), [&] {
-      const RegionParams& region = spec_.regions[i];
-      std::vector<MemoryTargetInfo> targets;
-      for (std::size_t t = 0; t < region.to.size(); ++t) {
-        below(indexed("to", t), [&] {
-          Component& target = component(region.to[t]);
-          const MemoryOwner* owner = roles().memories.of(target.id());
-          if (!owner || owner->memory_capacity() == Bytes{}) {
-            throw InputError({"a device without memory",
-                              "'" + target.name() + "'",
-                              "memories, and hosts and accelerators with memory",
-                              {}});
-          }
-          targets.push_back(target_of(region, target, *owner));
-        });
-      }
-      fabric_.map.add_region(region, targets, home_of(region, targets));
-    });
-  }
-}
-
-namespace {
-
 void take_port(const Component& device, const std::string& kind, std::size_t& taken) {
   constexpr std::size_t kMaxPorts = Router::kVaries - 1;  // of any device: they are numbered in 16 bits
   const std::size_t most = device.max_ports() != 0 ? device.max_ports() : kMaxPorts;
@@ -311,7 +192,7 @@ void System::make_links() {
       }
     });
   }
-  check_connected();
+  check_connected(*this);
   edge_ports_ = topology_.edge_ports();
   if (edge_ports_.size() > PbrId::kCount) {
     throw InputError({"too many edge ports for 12-bit PBR identities",
@@ -440,6 +321,12 @@ void System::route_around(const std::vector<bool>& links) {
   if (!next.plan.turns.empty()) router_->plan(std::move(next.plan));
 }
 
+void System::check_whole() const {
+  check_reachability(*this);
+  check_coherence(*this);
+  check_given_routes(spec_.run.routes, *this);
+}
+
 // Who puts messages in order again would wait for one that an outage has answered on its way.
 void System::check_order() const {
   const bool fails =
@@ -461,59 +348,6 @@ void System::check_order() const {
                       {}},
                      "run.routing");
   }
-}
-
-// Before there are routes, whose number is the square of that of the devices.
-void System::check_connected() const {
-  std::vector<bool> reached(components_.size(), false);
-  std::vector<std::uint32_t> frontier{0};
-  reached[0] = true;
-  while (!frontier.empty()) {
-    const std::uint32_t node = frontier.back();
-    frontier.pop_back();
-    for (const Topology::Hop& hop : topology_.hops(node)) {
-      if (!reached[hop.to]) frontier.push_back(hop.to);
-      reached[hop.to] = true;
-    }
-  }
-  for (std::size_t i = 0; i < components_.size(); ++i) {
-    if (!reached[i]) {
-      throw InputError({"no links lead from '" + components_[0]->name() + "' to this device",
-                        {},
-                        "one connected system",
-                        {}},
-                       "devices." + components_[i]->name());
-    }
-  }
-}
-
-void System::check_reachability() const {
-  const auto check = [this](const Component& from, NodeId to) {
-    if (routes().distance(from.id().index(), to.index()) != RouteTable::kUnreachable) return;
-    throw InputError({"'" + from.name() + "' cannot reach '" + components_[to.index()]->name() +
-                          "': only buses and switches pass messages on",
-                      {},
-                      {},
-                      {}},
-                     "links");
-  };
-  const std::vector<NodeId> targets = fabric_.map.targets();
-  for (const auto& [component, requester] : roles().requesters) {
-    if (!requester->has_work()) continue;
-    for (const NodeId target : targets) check(*component, target);
-  }
-  for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
-    for (const NodeId home : fabric_.map.homes(coherence)) {
-      for (const auto& [component, requester] : roles().requesters) {
-        if (requester->has_work()) check(*component, home);
-      }
-      for (const NodeId target : fabric_.map.targets_of(home)) check(*components_[home.index()], target);
-    }
-  }
-  for (const auto& [component, initiator] : roles().io_initiators)
-    check(*component, find_device(initiator->target()));
-  check_coherence(*this);
-  check_given_routes(spec_.run.routes, *this);
 }
 
 }  // namespace cxloom

@@ -42,8 +42,9 @@ class System {
 
   /// Throws InputError if there is no such device.
   Component& component(const std::string& name) const;
-  /// Whoever has work must be able to reach all memories that have addresses. Throws InputError.
-  void check_reachability() const;
+
+  /// What must hold of it once its devices have work: everybody reaches whom they need. Throws InputError.
+  void check_whole() const;
 
   Fabric& fabric() { return fabric_; }
   /// When routes will change, and how: to be said before the run. The first epoch is the beginning.
@@ -73,15 +74,9 @@ class System {
   void make_components();
   void aim_io_initiators();
   void aim(const Component& from, IoInitiator& initiator);
-  std::optional<NodeId> home_of(const RegionParams& region,
-                                const std::vector<MemoryTargetInfo>& targets) const;
   void give_logical_devices();
-  MemoryTargetInfo target_of(const RegionParams& region, const Component& target,
-                             const MemoryOwner& owner) const;
-  void make_address_map();
   void make_links();
   void make_link(const Spec::Link& link, std::string name);
-  void check_connected() const;
   void check_order() const;
   void connect_virtual_switches();
   void begin_extents();

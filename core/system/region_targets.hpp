@@ -1,0 +1,15 @@
+// Whom a region of addresses leads to: the memories that hold it, or their logical devices, and who keeps it coherent.
+#pragma once
+
+#include <vector>
+
+#include "protocol/address_map.hpp"
+
+namespace cxloom {
+
+class System;
+
+/// Adds each region to `map`. `system` has its devices. Throws InputError with the path of what is wrong.
+void add_regions(const std::vector<RegionParams>& regions, const System& system, AddressMap& map);
+
+}  // namespace cxloom

@@ -41,6 +41,7 @@ nb::dict info_of(const SchemaInfo& info) {
     entry["choices"] = choices;
     entry["category"] = field.category;
     entry["item"] = field.item;
+    entry["short_for"] = field.short_for;
     entry["required"] = field.required;
     entry["fields"] = field.fields ? nb::object(info_of(*field.fields)["fields"]) : nb::object(nb::list());
     fields.append(entry);

@@ -227,6 +227,7 @@ SchemaField<Member> add_field(SchemaFields& fields, std::string_view name, std::
   } else {
     entry.info.fields = nested_info<T>();
   }
+  if (entry.info.fields) entry.info.short_for = entry.info.fields->short_for;
   entry.read = [](const Value& value, void* member) { read_value(value, *static_cast<Member*>(member)); };
   entry.changed = change_from(initial);
   SchemaField<Member> field(entry);
@@ -261,6 +262,8 @@ class Schema {
   }
 
   void doc(std::string_view text) { fields_.doc(text); }
+  /// A text in place of the map is the value of that key: `bind: [mem0]` for `bind: [{to: mem0}]`.
+  void short_for(std::string_view key) { fields_.short_for(key); }
 
   /// `Base` is Params or what it derives from.
   template <class Member, class Base>

@@ -65,6 +65,8 @@ void set_text(std::string& text, std::string_view to) { text = to; }
 
 void SchemaFields::doc(std::string_view text) { info_.doc = text; }
 
+void SchemaFields::short_for(std::string_view key) { info_.short_for = key; }
+
 SchemaFields::Entry& SchemaFields::add(std::string_view name, std::size_t place) {
   Entry& entry = entries_.emplace_back();
   entry.info.name = name;
@@ -88,6 +90,15 @@ void SchemaFields::finish() {
 }
 
 void SchemaFields::read(const Value& value, const Value& written, void* params) const {
+  if (!info_.short_for.empty() && !value.as_map() && !value.is_null()) {
+    if (!value.as_text())
+      throw InputError({"neither a text nor a map",
+                        value.described(),
+                        "the value of '" + info_.short_for + "', or key: value pairs",
+                        {}});
+    const Value whole = Value::Map{{info_.short_for, value}};
+    return read(whole, whole, params);
+  }
   ErrorList errors;
   std::vector<const Value*> items(entries_.size());
   for (std::size_t i = 0; i < entries_.size(); ++i) {

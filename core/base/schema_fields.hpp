@@ -39,6 +39,7 @@ class SchemaFields {
   using Holds = std::function<bool(const void* params)>;
 
   void doc(std::string_view text);
+  void short_for(std::string_view key);
   /// Stays where it is while more are added.
   Entry& add(std::string_view name, std::size_t place);
   void rule(std::string_view problem, Holds holds, std::string_view key);

@@ -24,6 +24,8 @@ struct FieldInfo {
   std::string
       category;  ///< for type kind: the registry that lists the kinds; for type any: the section that it is like
   std::string item;  ///< for type list: the type of its items
+  std::string
+      short_for;  ///< for maps and lists of them: the key whose value may be written in place of a map
   bool required = false;
   std::shared_ptr<const SchemaInfo> fields;  ///< for type map
 };
@@ -31,6 +33,7 @@ struct FieldInfo {
 /// What is declared of a set of parameters.
 struct SchemaInfo {
   std::string doc;
+  std::string short_for;  ///< the key whose value, a text, may be written in place of the set; empty: none
   std::vector<FieldInfo> fields;
 };
 

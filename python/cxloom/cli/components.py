@@ -155,7 +155,8 @@ def _type(field: declared.Field) -> str:
         return str(listed(field["choices"], 99))
     if field["type"] == "kind":
         return f"kind of {field['category']}"
-    return f"list of {field['item']}" if field["type"] == "list" else str(field["type"])
+    whole = f"list of {field['item']}" if field["type"] == "list" else str(field["type"])
+    return f"{whole}, or of `{field['short_for']}` alone" if field["short_for"] else whole
 
 
 def _meaning(field: declared.Field) -> str:

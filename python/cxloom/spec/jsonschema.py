@@ -247,7 +247,8 @@ def _type(kind: str, field: declared.Field) -> Schema:
     if kind == "choice":
         return {"enum": list(field["choices"])}
     if kind == "map":
-        return _object(declared.fields(field), str(field["doc"]))
+        whole = _object(declared.fields(field), str(field["doc"]))
+        return {"anyOf": [{"type": "string"}, whole]} if field["short_for"] else whole
     if kind == "kind":
         return _ref(str(field["category"]))
     if kind == "list":

@@ -131,9 +131,10 @@ def _item_type(kind: str, field: declared.Field) -> Any:
     if kind == "choice":
         return Annotated[Any, BeforeValidator(_choice(field["choices"]))]
     if kind == "map":
-        return Annotated[
-            _model(field["name"], field["doc"], declared.fields(field)), BeforeValidator(_as_map)
-        ]
+        whole = _model(field["name"], field["doc"], declared.fields(field))
+        if field["short_for"]:
+            return Annotated[Any, AfterValidator(_text_or_map(field["short_for"], whole))]
+        return Annotated[whole, BeforeValidator(_as_map)]
     if kind == "kind":
         return Annotated[Any, AfterValidator(_kinded(field["category"]))]
     if kind == "list":
@@ -174,6 +175,24 @@ def _kinded(category: str) -> Callable[[object], object]:
         params = value if isinstance(value, Mapping) else {}
         try:
             check(model(category, kind), {key: item for key, item in params.items() if key != "kind"})
+        except InputError as error:
+            raise _WrongError(error) from None
+        return value
+
+    return checked
+
+
+def _text_or_map(short_for: str, whole: type[BaseModel]) -> Callable[[object], object]:
+    """What takes a map, or the value of its key `short_for` alone, and leaves it as it was written."""
+
+    def checked(value: object) -> object:
+        params = {short_for: value} if isinstance(value, str) else value
+        if not isinstance(params, Mapping):
+            raise _wrong(
+                "neither a text nor a map", value, f"the value of '{short_for}', or key: value pairs"
+            )
+        try:
+            check(whole, params)
         except InputError as error:
             raise _WrongError(error) from None
         return value

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "component/roles.hpp"
 #include "device/extent_schema.hpp"
 
 namespace cxloom {
@@ -19,8 +20,10 @@ void DynamicCapacityParams::describe(Schema<DynamicCapacityParams>& schema) {
       .doc("The extents that there are from the beginning. Events add and release others.");
 }
 
-void DynamicCapacity::begin(Bytes capacity, const std::vector<std::pair<std::string, NodeId>>& hosts) {
+void DynamicCapacity::begin(Bytes capacity, std::span<const LogicalDeviceExtent> lds,
+                            const std::vector<std::pair<std::string, NodeId>>& hosts) {
   capacity_ = capacity.count();
+  for (const LogicalDeviceExtent& ld : lds) borders_.push_back(ld.base.count());
   for (const auto& [name, node] : hosts) hosts_.push_back({name, node, 0, {}, 0});
   for (std::size_t i = 0; i < params_.extents.size(); ++i)
     below("extents[" + std::to_string(i) + "]", [&] { add(params_.extents[i], Time{}); });
@@ -52,6 +55,14 @@ void DynamicCapacity::add(const ExtentParams& extent, Time now) {
     throw InputError({"the extent ends outside the memory",
                       to_text(extent.size) + " from " + to_text(extent.base),
                       "below its capacity, " + to_text(Bytes{capacity_}),
+                      {}},
+                     "size");
+  const auto border = std::ranges::upper_bound(borders_, base);
+  if (border != borders_.end() && *border - base < size)
+    throw InputError({"the extent lies in two logical devices",
+                      to_text(extent.size) + " from " + to_text(extent.base),
+                      "one within ld " + std::to_string(border - borders_.begin() - 1) + ", which ends at " +
+                          to_text(Address{*border}),
                       {}},
                      "size");
   const auto next = std::ranges::lower_bound(extents_, base, {}, &Extent::base);

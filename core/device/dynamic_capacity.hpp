@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "base/units.hpp"
 
 namespace cxloom {
+
+struct LogicalDeviceExtent;
 
 /// A part of a memory that a host may use.
 struct ExtentParams {
@@ -32,7 +35,8 @@ class DynamicCapacity {
   explicit DynamicCapacity(const DynamicCapacityParams& params) : params_(params) {}
 
   /// Adds those of the beginning. Throws InputError below `extents`.
-  void begin(Bytes capacity, const std::vector<std::pair<std::string, NodeId>>& hosts);
+  void begin(Bytes capacity, std::span<const LogicalDeviceExtent> lds,
+             const std::vector<std::pair<std::string, NodeId>>& hosts);
   /// From now on the host may use these addresses of the memory. Throws InputError for the key that is wrong.
   void add(const ExtentParams& extent, Time now);
   /// It may not any more: an extent that was added so.
@@ -66,7 +70,8 @@ class DynamicCapacity {
 
   DynamicCapacityParams params_;
   std::uint64_t capacity_ = 0;
-  std::vector<Extent> extents_;  // by base
+  std::vector<std::uint64_t> borders_;  // of logical devices: where each begins
+  std::vector<Extent> extents_;         // by base
   std::vector<Host> hosts_;
   Time opened_;
   Time closed_{-1};

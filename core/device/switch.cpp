@@ -39,8 +39,8 @@ void Switch::forward_in_vcs(Message& message) {
   const std::uint16_t output = core().output_of(message);
   const bool request = is_request(message);
   if (output == Routes::kNowhere ||
-      (request ? virtual_->joined(message.port, output)
-               : message.failed || virtual_->may_answer(message.port, output))) {
+      (request ? virtual_->joined(message.port, output, message.ld())
+               : message.failed || virtual_->may_answer(message.port, output, message.ld()))) {
     core().forward_by(output, message);
     return;
   }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,10 +12,21 @@
 
 namespace cxloom {
 
+/// What is bound to a vPPB: a device, or one logical device of it.
+struct BoundParams {
+  std::string to;
+  std::optional<std::uint32_t> ld;
+
+  /// "mem0", "mld0 ld 2".
+  std::string described() const { return ld ? to + " ld " + std::to_string(*ld) : to; }
+
+  static void describe(Schema<BoundParams>& schema);
+};
+
 struct VcsParams {
   std::string upstream;
   std::uint32_t vppbs = 16;
-  std::vector<std::string> bind;
+  std::vector<BoundParams> bind;
 
   static void describe(Schema<VcsParams>& schema);
 };
@@ -32,43 +45,59 @@ class VirtualSwitches {
   /// What a port leads to.
   struct Neighbour {
     std::string name;
-    bool requests;  ///< it makes requests, or passes on what others ask
-    bool serves;    ///< it has memory, or passes on what others answer
+    bool requests;                    ///< it makes requests, or passes on what others ask
+    bool serves;                      ///< it has memory, or passes on what others answer
+    std::size_t logical_devices = 0;  ///< of its memory
   };
   /// By port: to be called when all are connected. Throws InputError below `vcs`.
-  void connect(const std::vector<Neighbour>& neighbours);
-  /// Puts a device that is not bound into a free place. Throws InputError for the key of the event that is wrong.
-  void bind(const Vppb& place, const std::string& device);
-  /// Takes out the device in a place. With `surprise`, what it answers to this virtual switch is an error from now on, until it
-  /// is bound there again.
+  void connect(std::vector<Neighbour> neighbours);
+  /// Puts what is not bound into a free place. Throws InputError for the key of the event that is wrong.
+  void bind(const Vppb& place, const BoundParams& bound);
+  /// Takes out what is in a place. With `surprise`, what it answers to this virtual switch is an error from now on, until it is
+  /// bound there again.
   void unbind(const Vppb& place, bool surprise);
 
   /// The port belongs to a virtual switch.
-  bool owned(std::uint16_t port) const { return owner_[port] != kNobody; }
-  /// A request that came in by a port may leave by another.
-  bool joined(std::uint16_t input, std::uint16_t output) const {
-    return owner_[input] != kNobody && owner_[input] == owner_[output];
+  bool owned(std::uint16_t port) const { return owner_[port][0] != kNobody; }
+  /// A request to a logical device (of a device without them: to any) that came in by a port may leave by another.
+  bool joined(std::uint16_t input, std::uint16_t output, std::uint8_t ld) const {
+    return owner_[input][ld] != kNobody && owner_[input][ld] == owner_[output][ld];
   }
   /// An answer may, also one of or to something that has been unbound since, but not of or to what has been removed.
-  bool may_answer(std::uint16_t input, std::uint16_t output) const {
-    return joined(input, output) || !(is_gone(input, owner_[output]) || is_gone(output, owner_[input]));
+  bool may_answer(std::uint16_t input, std::uint16_t output, std::uint8_t ld) const {
+    return joined(input, output, ld) ||
+           !(is_gone(input, owner_[output][ld], ld) || is_gone(output, owner_[input][ld], ld));
   }
 
  private:
+  static constexpr std::size_t kLds = 16;  // LD-IDs have 4 bits
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+  // A bit for each LD-ID.
+  using LdSet = std::uint16_t;
+  static constexpr LdSet kAllLds = 0xffffU;
 
+  static LdSet lds_of(const BoundParams& bound) {
+    return bound.ld ? static_cast<LdSet>(1U << *bound.ld) : kAllLds;
+  }
+  static bool has(LdSet lds, std::uint8_t ld) { return (lds >> ld & 1U) != 0; }
   void check(const Vppb& place) const;
+  void check_logical_device(const Neighbour& neighbour, const BoundParams& bound) const;
+  void check_free(std::size_t port, const BoundParams& bound) const;
+  std::vector<std::size_t> ports_to(const std::string& device) const;
+  /// These LD-IDs belong to that virtual switch from now on.
+  void give(std::size_t port, LdSet lds, std::uint32_t vcs);
   /// The device at a port has been removed by surprise from that virtual switch; of nobody's: from any.
-  bool is_gone(std::uint16_t port, std::uint32_t vcs) const {
-    return vcs == kNobody ? std::ranges::find(gone_[port], true) != gone_[port].end() : gone_[port][vcs];
+  bool is_gone(std::uint16_t port, std::uint32_t vcs, std::uint8_t ld) const {
+    if (vcs != kNobody) return has(gone_[port][vcs], ld);
+    return std::ranges::any_of(gone_[port], [ld](LdSet lds) { return has(lds, ld); });
   }
 
   std::vector<VcsParams> params_;
-  std::vector<std::vector<std::string>> places_;  // by virtual switch and vPPB: the device, or nothing
-  std::vector<std::string> names_;                // by port
-  std::vector<bool> serves_;                      // by port: devices may be bound there
-  std::vector<std::uint32_t> owner_;              // by port: its virtual switch
-  std::vector<std::vector<bool>> gone_;           // by port and virtual switch: removed by surprise
+  std::vector<std::vector<std::optional<BoundParams>>> places_;  // by virtual switch and vPPB
+  std::vector<Neighbour> neighbours_;                            // by port
+  // By port and LD-ID: its virtual switch. One for all LD-IDs, but where logical devices are bound apart.
+  std::vector<std::array<std::uint32_t, kLds>> owner_;
+  std::vector<std::vector<LdSet>> gone_;  // by port and virtual switch: removed by surprise
 };
 
 }  // namespace cxloom

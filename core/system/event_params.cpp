@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/schema.hpp"
+#include "device/bound_schema.hpp"
 #include "device/extent_schema.hpp"
 
 namespace cxloom {
@@ -74,13 +75,13 @@ std::string place_of(const std::string& name, std::uint32_t vcs, std::uint32_t v
 }  // namespace
 
 void BindParams::describe(Schema<BindParams>& schema) {
-  schema.doc("A device is bound to a free vPPB of a virtual CXL switch.");
+  schema.doc("A device, or a logical device of a memory, is bound to a free vPPB of a virtual CXL switch.");
   describe_place(schema);
-  schema.field("to", &BindParams::to).required().doc("The device, linked to the switch.");
+  describe_bound(schema);
 }
 
 void UnbindParams::describe(Schema<UnbindParams>& schema) {
-  schema.doc("A device is unbound from its vPPB: new requests to it are answered with an error.");
+  schema.doc("What is bound to a vPPB is unbound: new requests to it are answered with an error.");
   describe_place(schema);
   schema.field("surprise", &UnbindParams::surprise)
       .doc(
@@ -104,7 +105,7 @@ std::string EventParams::described() const {
   if (release_extent) return "release_extent " + extent(*release_extent);
   if (fail) return "fail " + fail->described();
   if (repair) return "repair " + repair->described();
-  if (bind) return "bind " + place_of(bind->switch_name, bind->vcs, bind->vppb) + " to " + bind->to;
+  if (bind) return "bind " + place_of(bind->switch_name, bind->vcs, bind->vppb) + " to " + bind->described();
   return "unbind " + place_of(unbind->switch_name, unbind->vcs, unbind->vppb);
 }
 

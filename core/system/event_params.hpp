@@ -9,6 +9,7 @@
 #include "base/parameters.hpp"
 #include "base/units.hpp"
 #include "device/dynamic_capacity.hpp"
+#include "device/virtual_switches.hpp"
 
 namespace cxloom {
 
@@ -32,12 +33,11 @@ struct RepairParams : FailedPart {
   static void describe(Schema<RepairParams>& schema);
 };
 
-/// A device comes to a virtual CXL switch.
-struct BindParams {
+/// A device, or a logical device, comes to a virtual CXL switch.
+struct BindParams : BoundParams {
   std::string switch_name;
   std::uint32_t vcs = 0;
   std::uint32_t vppb = 0;
-  std::string to;
 
   static void describe(Schema<BindParams>& schema);
 };

@@ -197,9 +197,8 @@ void EventPlayer::try_binding(const EventParams& event, VirtualTrials& trials) c
     return trials.try_emplace(name, virtual_switches_at(name)).first->second;
   };
   if (event.bind) {
-    below("bind", [&] {
-      trial_of(event.bind->switch_name).bind({event.bind->vcs, event.bind->vppb}, event.bind->to);
-    });
+    below("bind",
+          [&] { trial_of(event.bind->switch_name).bind({event.bind->vcs, event.bind->vppb}, *event.bind); });
   } else {
     below("unbind", [&] {
       trial_of(event.unbind->switch_name)
@@ -251,8 +250,7 @@ void EventPlayer::act(std::size_t event) {
   } else if (params.repair) {
     repair(event);
   } else if (params.bind) {
-    virtual_switches_at(params.bind->switch_name)
-        .bind({params.bind->vcs, params.bind->vppb}, params.bind->to);
+    virtual_switches_at(params.bind->switch_name).bind({params.bind->vcs, params.bind->vppb}, *params.bind);
   } else if (params.add_extent) {
     capacity_of(params.add_extent->device).add(*params.add_extent, kernel_.now());
   } else if (params.release_extent) {

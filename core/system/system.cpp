@@ -259,7 +259,8 @@ void System::begin_extents() {
   for (const auto& [component, memory] : roles().dynamic_memories) {
     const NodeId node = component->id();
     const auto begin = [&] {
-      memory->dynamic_capacity().begin(roles().memories.of(node)->memory_capacity(), requesters);
+      const MemoryOwner& owner = *roles().memories.of(node);
+      memory->dynamic_capacity().begin(owner.memory_capacity(), owner.logical_devices(), requesters);
       for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
         for (const NodeId home : fabric_.map.homes(coherence)) {
           const std::vector<NodeId> targets = fabric_.map.targets_of(home);
@@ -279,12 +280,13 @@ void System::connect_virtual_switches() {
     for (const Topology::Hop& hop : topology_.hops(component->id().index())) {
       const Component& there = *components_[hop.to];
       const bool forwards = topology_.node(hop.to).forwards;
+      const MemoryOwner* const memory = roles().memories.of(there.id());
       neighbours.push_back({there.name(), forwards || roles().requesters.of(there.id()) != nullptr,
-                            forwards || roles().memories.of(there.id()) != nullptr});
+                            forwards || memory, memory ? memory->logical_devices().size() : 0});
     }
     below("devices", [&] {
       below(component->name(), [&] {
-        virtual_switching->virtual_switches().connect(neighbours);
+        virtual_switching->virtual_switches().connect(std::move(neighbours));
         if (!router_->keeps_order() || router_->detours()) {
           throw InputError(
               {"virtual switches beside routing that sends messages on detours, or changes their order",

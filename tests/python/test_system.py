@@ -63,6 +63,12 @@ def line_of(needle: str) -> int:
     return next(number for number, line in enumerate(lines, 1) if needle in line)
 
 
+def test_what_is_short_for_a_map_stays_as_it_is_written() -> None:
+    bound = ["mem", {"to": "mld", "ld": 2}]
+    system = cx.System().switch("sw", vcs=[{"upstream": "host", "bind": bound}])
+    assert system.resolve().plain()["devices"]["sw"]["vcs"][0]["bind"] == bound
+
+
 def test_a_wrong_keyword_is_refused_in_its_line() -> None:
     system = cx.System()
     with pytest.raises(cx.InputError) as error:
@@ -85,6 +91,8 @@ def test_a_wrong_keyword_is_refused_in_its_line() -> None:
         (lambda s: s.memory("m", media={"kind": "fixed", "latncy": "1ns"}), "devices.m.media.latncy"),
         (lambda s: s.memory("m", media={"latency": "1ns"}), "devices.m.media: the kind is missing"),
         (lambda s: s.bus("b", duplex="hlaf"), "did you mean 'half'?"),
+        (lambda s: s.switch("s", vcs=[{"upstream": "h", "bind": ["m", 3]}]), "devices.s.vcs[0].bind[1]"),
+        (lambda s: s.switch("s", vcs=[{"upstream": "h", "bind": [{"ld": 3}]}]), "'to' is missing"),
         (lambda s: s.add("hots", "h"), "unknown kind 'hots'"),
         (lambda s: s.connect("a", "b", bandwidht="1GB/s"), "links[0].bandwidht"),
         (lambda s: s.connect("a", "b", reverse={"dealy": "1ns"}), "links[0].reverse.dealy"),

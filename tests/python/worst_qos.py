@@ -1,4 +1,4 @@
-"""The worst logical devices: a memory with three of them, and one thing wrong."""
+"""The worst logical devices: a memory with three of them in two virtual switches, and one thing wrong."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ name: shared
 devices:
   one: {kind: host, throttle: {rate: 2GB/s, window: 1us}}
   two: {kind: host}
-  sw:  {kind: switch}
+  sw:  {kind: switch, vcs: [{upstream: one, bind: [{to: mem, ld: 0}]}, {upstream: two, bind: [{to: mem, ld: 1}]}]}
   mem:
     kind: memory
     queue: 8
@@ -26,9 +26,12 @@ address_map:
 workload:
   one: {pattern: random, requests: 50, footprint: 1GiB}
   two: {pattern: random, requests: 50, base: 0x40000000, footprint: 2GiB}
+events:
+  - {at: 1us, bind: {switch: sw, vcs: 1, vppb: 1, to: mem, ld: 2}}
 """
 
 LD = "devices.mem.logical_devices"
+VCS = "devices.sw.vcs"
 
 # What is written instead of what; the line of the error, and what it says.
 CASES: list[tuple[str, str, int, list[str]]] = [
@@ -66,6 +69,44 @@ CASES: list[tuple[str, str, int, list[str]]] = [
     ("queue: 8", "queue: 8\n    dcoh: {}", 10, [LD, "leave out dcoh"]),
     ("queue: 8", "write_buffer: 8", 9, [LD, "leave out read_buffer and write_buffer"]),
     ("queue: 8", "queue: 8\n    heads: 0", 9, ["devices.mem.heads", "at least 1"]),
+    # whose virtual switch
+    (
+        "bind: [{to: mem, ld: 1}]",
+        "bind: [{to: mem, ld: 0}]",
+        5,
+        [f"{VCS}[1].bind[0].ld", "'mem ld 0', of vcs 0"],
+    ),
+    ("bind: [{to: mem, ld: 1}]", "bind: [{to: mem, ld: 3}]", 5, [f"{VCS}[1].bind[0].ld", "0 to 2"]),
+    (
+        "bind: [{to: mem, ld: 1}]",
+        "bind: [{to: one, ld: 3}]",
+        5,
+        [f"{VCS}[1].bind[0]", "a device without memory"],
+    ),
+    ("bind: [{to: mem, ld: 1}]", "bind: [mem]", 5, [f"{VCS}[1].bind[0]", "a logical device of it is bound"]),
+    ("bind: [{to: mem, ld: 1}]", "bind: [mme]", 5, [f"{VCS}[1].bind[0]", "did you mean 'mem'?"]),
+    (
+        "bind: [{to: mem, ld: 1}]",
+        "bind: [{to: mem, lb: 1}]",
+        5,
+        [f"{VCS}[1].bind[0].lb", "did you mean 'ld'?"],
+    ),
+    ("bind: [{to: mem, ld: 1}]", "bind: [{ld: 1}]", 5, [f"{VCS}[1].bind[0]", "'to' is missing"]),
+    ("bind: [{to: mem, ld: 1}]", "bind: [1]", 5, [f"{VCS}[1].bind[0]", "neither a text nor a map"]),
+    (
+        "to: mem, ld: 2}}",
+        "to: mem, ld: 1}}",
+        23,
+        ["events[0].bind.ld", "is bound already", "'mem ld 1', of vcs 1"],
+    ),
+    ("to: mem, ld: 2}}", "to: mem}}", 23, ["events[0].bind.to", "a logical device of it is bound already"]),
+    (
+        "to: mem, ld: 2}}",
+        "to: mem, ld: 9}}",
+        23,
+        ["events[0].bind.ld", "'mem' has 3 logical devices", "0 to 2"],
+    ),
+    ("to: mem, ld: 2}}", "to: mem, ld: 16}}", 23, ["events[0].bind.ld", "at most 15"]),
     # the load that it reports, and throttles
     ("queue: 8", "queue: 8\n    qos: {moderate: 9, severe: 8}", 9, ["devices.mem.qos", "loads rise"]),
     ("queue: 8", "queue: 8\n    qos: {optimal: 0, moderate: 1, severe: 8}", 9, ["qos.optimal", "at least 1"]),

@@ -118,6 +118,15 @@ def virtual_switch_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.bind", base, f"{at}.0.bind", (["mem0"], ["mem1"]), RISES, failed)
     both = changed(base, (f"{at}.0.bind", ["mem0", "mem1"]))
     yield Turn(f"{name}.vppbs", both, f"{at}.0.vppbs", (1, 2), RISES, lambda taken: taken, play=possible)
+    yield Turn(f"{name}.bind.to", base, f"{at}.0.bind", ([{"to": "mem0"}], [{"to": "mem1"}]), RISES, failed)
+    parts = changed(
+        base,
+        ("devices.mem0.logical_devices", [{"capacity": "512KiB"}] * 2),
+        ("address_map", [{"to": ["mem0"], "ld": 0}, {"to": ["mem0"], "ld": 1}]),
+        ("workload.host0.footprint", "512KiB"),
+    )
+    one = {"to": "mem0", "ld": 0}
+    yield Turn(f"{name}.bind.ld", parts, f"{at}.0.bind", ([one], [{**one, "ld": 1}]), RISES, failed)
     unbound = changed(base, (f"{at}.0.bind", []))
     come = {"switch": "sw", "vcs": 0, "vppb": 0, "to": "mem0"}
     bound = {**unbound, "events": [{"at": "2us", "bind": come}]}
@@ -136,6 +145,9 @@ def virtual_switch_rows() -> Iterator[Turn]:
         "event.bind.vppb", bound, "events.0.bind.vppb", (1, 2), FALLS, lambda taken: taken, play=possible
     )
     yield Turn("event.bind.to", bound, "events.0.bind.to", ("mem0", "mem1"), RISES, failed)
+    later = changed(parts, (f"{at}.0.bind", []))
+    later["events"] = [{"at": "2us", "bind": {**come, "ld": 0}}]
+    yield Turn("event.bind.ld", later, "events.0.bind.ld", (0, 1), RISES, failed)
     gone = {**both, "events": [{"at": "2us", "unbind": {"switch": "sw", "vcs": 0, "vppb": 0}}]}
     yield Turn("event.unbind", gone, "events.0.at", ("9us", "2us"), RISES, failed)
     yield Turn(

@@ -14,10 +14,18 @@ ACCESS = 100.0  # ns in the media, one after the other
 PART = 1 << 24  # bytes of a logical device
 
 
+SHAPES = ("hub", "vcs", "heads")
+
+
 def split(
-    lds: list[Spec], works: list[Spec | None], places: int = 1, heads: bool = False, **memory: Any
+    lds: list[Spec], works: list[Spec | None], places: int = 1, shape: str = "hub", **memory: Any
 ) -> Spec:
-    """A host for each logical device of a memory that serves one access after the other. Without work it is idle."""
+    """A host for each logical device of a memory that serves one access after the other. Without work it is idle.
+
+    They are joined by a switch; by one that is cut into a virtual switch for each host, with its logical device; or by
+    a head of the memory for each.
+    """
+    heads = shape == "heads"
     count = len(lds)
     media = {"kind": "fixed", "latency": f"{ACCESS}ns", "banks": 1}
     devices: Spec = {f"h{i}": {"kind": "host", "queue": 64} for i in range(count)}
@@ -32,6 +40,10 @@ def split(
     }
     if not heads:
         devices["hub"] = {"kind": "switch", "queueing": "voq"}
+    if shape == "vcs":
+        devices["hub"]["vcs"] = [
+            {"upstream": f"h{i}", "vppbs": 1, "bind": [{"to": "mem", "ld": i}]} for i in range(count)
+        ]
     hub = "mem" if heads else "hub"
     links = [{"between": [f"h{i}", hub]} for i in range(count)] + (
         [] if heads else [{"between": ["hub", "mem"]}]
@@ -77,7 +89,7 @@ def shared(draw: st.DrawFn) -> Spec:
     sizes = [draw(st.sampled_from(["64B", "32B"])) for _ in range(count)]
     works = [{"size": size, "requests": 6000} if on else None for on, size in zip(busy, sizes, strict=True)]
     lds = [{"allocated_bandwidth": weight} for weight in weights]
-    return split(lds, works, draw(st.sampled_from([1, 2, 16])), draw(st.booleans()))
+    return split(lds, works, draw(st.sampled_from([1, 2, 16])), draw(st.sampled_from(SHAPES)))
 
 
 @settings(max_examples=40, deadline=None)
@@ -107,9 +119,10 @@ def worst_of(outcome: Run, host: int) -> float:
     places=st.sampled_from([1, 2, 8]),
     controller=st.sampled_from([0, 40]),
     asked=st.sampled_from([0.1, 0.5, 0.8]),
+    shape=st.sampled_from(["hub", "vcs"]),
 )
 def test_greedy_hosts_neither_starve_another_nor_delay_it_beyond_the_bound(
-    weights: list[int], places: int, controller: int, asked: float
+    weights: list[int], places: int, controller: int, asked: float, shape: str
 ) -> None:
     """The first asks for a part of its share, evenly; the others have 512 requests in flight each, whatever happens."""
     lds = [{"allocated_bandwidth": weight} for weight in weights]
@@ -117,7 +130,7 @@ def test_greedy_hosts_neither_starve_another_nor_delay_it_beyond_the_bound(
     rate = asked * weights[0] / sum(weights) / hold  # requests a ns
     modest: Spec = {"rate": f"{rate * 1e9:.0f}/s", "requests": 400}
     greedy: Spec = {"queue": 512, "requests": 20000}
-    more = {"controller_time": f"{controller}ns"}
+    more: Spec = {"controller_time": f"{controller}ns", "shape": shape}
     alone = run(split(lds, [modest, *(None for _ in weights[1:])], places, **more))
     beset = run(split(lds, [modest, *(greedy for _ in weights[1:])], places, **more))
     check(beset)
@@ -125,6 +138,22 @@ def test_greedy_hosts_neither_starve_another_nor_delay_it_beyond_the_bound(
     bound = (len(weights) - 2 + places) * hold
     assert worst_of(beset, 0) <= worst_of(alone, 0) + bound + 1e-6
     assert bandwidth_of(beset, 0) == pytest.approx(bandwidth_of(alone, 0), rel=0.02)
+
+
+def test_who_asks_for_a_logical_device_of_another_virtual_switch_delays_nobody() -> None:
+    """The switch answers it. So the owner has the times that it has alone, to the picosecond."""
+    modest: Spec = {"rate": "2M/s", "arrivals": "poisson", "requests": 200}
+    greedy: Spec = {"queue": 16, "requests": 25000, "base": "0x0"}  # of the first one's
+    alone = run(split([{}, {}], [modest, None], shape="vcs"))
+    beset = run(split([{}, {}], [modest, greedy], shape="vcs"))
+    check(beset)
+    own = beset.requests["requester"] == beset.nodes.index("h0")
+    measured = min(int(own.sum()), len(alone.requests["id"]))
+    assert measured > 150
+    for column in ("created_ps", "completed_ps"):
+        assert np.array_equal(beset.requests[column][own][:measured], alone.requests[column][:measured])
+    assert beset.summary["per_switch"]["hub"]["isolation_errors"] == int((~own).sum()) > 1000
+    assert beset.summary["per_memory"]["mem"]["logical_devices"]["1"]["requests"] == 0
 
 
 def test_without_logical_devices_a_greedy_host_delays_the_other_by_all_that_it_has() -> None:
@@ -153,7 +182,7 @@ def test_limits_hold_over_any_time(limits: list[int], load: float, places: int |
     ]
     # Enough for the limits, so that they decide: one has its time in the media at any place.
     media = {"kind": "fixed", "latency": "10ns"}
-    spec = split(lds, works, 1, False, media=media, queue=places)
+    spec = split(lds, works, 1, media=media, queue=places)
     if places is None:
         del spec["devices"]["mem"]["queue"]
     outcome = run(spec)
@@ -194,7 +223,7 @@ def test_what_a_trace_asks_of_another_host_is_answered_with_errors() -> None:
 def test_extents_of_a_logical_device_are_at_addresses_of_the_whole_memory() -> None:
     """Dynamic capacity beside logical devices: the second host has the extent behind the first logical device alone."""
     extent = {"base": f"{PART}B", "size": "64KiB", "host": "h1"}
-    spec = split([{}, {}], [None, {"footprint": "128KiB"}], 1, False, dynamic_capacity={"extents": [extent]})
+    spec = split([{}, {}], [None, {"footprint": "128KiB"}], 1, dynamic_capacity={"extents": [extent]})
     spec["run"]["warmup"] = 0
     outcome = run(spec)
     check(outcome)

@@ -20,45 +20,61 @@ def check(outcome: Run) -> None:
     assert np.array_equal(sum(rows[f"{name}_ps"] for name in SEGMENTS), latency)
 
 
+PART = 16 * KIB  # of each memory, and of each logical device
+
+
 @st.composite
 def cut_switches(draw: st.DrawFn) -> Spec:
-    """Hosts that read and write all memories through a switch, each with a VCS; devices move at random."""
+    """Hosts that read and write all memory through a switch, each with a VCS; it moves at random.
+
+    Some memory is cut into logical devices, which move apart. Each part has a region of its own.
+    """
     hosts = [f"host{i}" for i in range(draw(st.integers(1, 3)))]
-    memories = [f"mem{i}" for i in range(draw(st.integers(1, 4)))]
-    places: list[list[str | None]] = [[None] * len(memories) for _ in hosts]
-    where: dict[str, tuple[int, int]] = {}
+    whole = [f"mem{i}" for i in range(draw(st.integers(0, 3)))]
+    cut = {f"mld{i}": draw(st.integers(1, 4)) for i in range(draw(st.integers(0 if whole else 1, 2)))}
+    parts: list[Spec] = [{"to": name} for name in whole]
+    parts += [{"to": name, "ld": ld} for name, count in cut.items() for ld in range(count)]
+    places: list[list[int | None]] = [[None] * len(parts) for _ in hosts]
+    where: dict[int, tuple[int, int]] = {}
     vcs = []
     for i, host in enumerate(hosts):
-        bound = [name for name in memories if name not in where and draw(st.booleans())]
-        for place, name in enumerate(bound):
-            places[i][place], where[name] = name, (i, place)
-        vcs.append({"upstream": host, "vppbs": len(memories), "bind": bound})
+        bound = [part for part in range(len(parts)) if part not in where and draw(st.booleans())]
+        for place, part in enumerate(bound):
+            places[i][place], where[part] = part, (i, place)
+        vcs.append({"upstream": host, "vppbs": len(parts), "bind": [parts[part] for part in bound]})
     at, events = 0, []
     for _ in range(draw(st.integers(1, 8))):
         at += draw(st.integers(1, 900))
-        name = draw(st.sampled_from(memories))
-        if name in where:
-            i, place = where.pop(name)
+        part = draw(st.integers(0, len(parts) - 1))
+        if part in where:
+            i, place = where.pop(part)
             places[i][place] = None
             surprise = draw(st.booleans())
             action = {"unbind": {"switch": "sw", "vcs": i, "vppb": place, "surprise": surprise}}
         else:
             i = draw(st.integers(0, len(hosts) - 1))
             place = places[i].index(None)
-            places[i][place], where[name] = name, (i, place)
-            action = {"bind": {"switch": "sw", "vcs": i, "vppb": place, "to": name}}
+            places[i][place], where[part] = part, (i, place)
+            action = {"bind": {"switch": "sw", "vcs": i, "vppb": place, **parts[part]}}
         events.append({"at": f"{at}ns", **action})
     queueing = draw(st.sampled_from(["output", "voq", "fifo"]))
     link: Spec = {"bandwidth": "16GB/s"} | ({"credits": 2} if draw(st.booleans()) else {})
-    work = {"pattern": "random", "requests": 400, "footprint": "64KiB", "size": "64B", "reads": 0.5}
+    footprint = f"{len(parts) * PART}B"
+    work = {"pattern": "random", "requests": 400, "footprint": footprint, "size": "64B", "reads": 0.5}
+    ld = {"capacity": f"{PART}B"} | ({"queue": 1} if draw(st.booleans()) else {})
+    served = draw(st.sampled_from([{}, {"queue": 2}]))
     return {
         "devices": {
             **{name: {"kind": "host", "queue": draw(st.sampled_from([1, 8, 40]))} for name in hosts},
-            **{name: {"kind": "memory", "capacity": "1MiB"} for name in memories},
+            **{name: {"kind": "memory", "capacity": f"{PART}B"} for name in whole},
+            **{
+                name: {"kind": "memory", "logical_devices": [ld] * count, **served}
+                for name, count in cut.items()
+            },
             "sw": {"kind": "switch", "queueing": queueing, "vcs": vcs},
         },
-        "links": [{"between": [name, "sw"], **link} for name in [*hosts, *memories]],
-        "address_map": [{"to": memories, "policy": "weighted", "weights": [1] * len(memories)}],
+        "links": [{"between": [name, "sw"], **link} for name in [*hosts, *whole, *cut]],
+        "address_map": [{**part, "to": [part["to"]]} for part in parts],
         "workload": dict.fromkeys(hosts, work),
         "events": events,
         "outputs": {"requests": True},
@@ -78,18 +94,20 @@ def test_requests_through_virtual_switches_are_answered_once(spec: Spec) -> None
     assert int(answered.sum()) == outcome.summary["failed"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(spec=cut_switches())
 def test_a_host_sees_nothing_of_what_is_never_its_own(spec: Spec) -> None:
-    """With all devices in the first VCS all the time, its host gets data alone, and the others errors alone."""
-    memories = [name for name in spec["devices"] if name.startswith("mem")]
-    for i, vcs in enumerate(spec["devices"]["sw"]["vcs"]):
-        vcs["bind"] = [] if i else memories
+    """Where nothing moves, a host gets data of what its VCS has, and errors of all else."""
     outcome = run({**spec, "events": []})
     check(outcome)
+    parts = [{**region, "to": region["to"][0]} for region in spec["address_map"]]
+    own = np.zeros(len(outcome.requests["id"]), dtype=bool)
+    for vcs in spec["devices"]["sw"]["vcs"]:
+        its = outcome.requests["requester"] == outcome.nodes.index(vcs["upstream"])
+        part = outcome.requests["address"].astype(np.int64) // PART
+        own |= its & np.isin(part, [parts.index(bound) for bound in vcs["bind"]])
     failed = outcome.requests["target"] == outcome.nodes.index("sw")
-    first = outcome.requests["requester"] == outcome.nodes.index("host0")
-    assert np.array_equal(failed, ~first)
+    assert np.array_equal(failed, ~own)
 
 
 @st.composite

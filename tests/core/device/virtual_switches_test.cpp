@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,8 +47,47 @@ System two_hosts(std::size_t accesses, const Value::List& virtual_switches, Valu
   return system.replay("host0", all);
 }
 
+Value::Map ld_of(const char* device, std::int64_t ld) { return {{"to", device}, {"ld", ld}}; }
+
+/// Two hosts, each with a virtual switch of its own, and a memory of two logical devices of 512 KiB, the first one for the accesses
+/// at 0, the second one for those at 512 KiB. An access alone takes 341 ns again: logical devices cost nothing where nobody waits.
+System two_hosts_of_one_memory(const std::vector<Access>& first, const std::vector<Access>& second,
+                               const Value::List& virtual_switches, Value::Map sw = {},
+                               Value::Map memory = {}) {
+  System system;
+  for (const char* host : {"host0", "host1"}) system.device(host, "host", {{"queue", 1}});
+  sw.emplace_back("vcs", virtual_switches);
+  system.device("sw", "switch", std::move(sw));
+  const Value::Map half{{"capacity", "512KiB"}};
+  memory.insert(memory.end(), {{"logical_devices", Value::List{half, half}},
+                               {"controller_time", "40ns"},
+                               {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
+  system.device("mld", "memory", std::move(memory));
+  system.device("mem", "memory", {{"capacity", "1MiB"}});
+  for (const char* name : {"host0", "host1", "mld", "mem"}) system.link(name, "sw", kLink);
+  for (const std::int64_t ld : {0, 1}) system.region({"mld"}, {{"ld", ld}});
+  system.region({"mem"}).outputs({{"requests", true}});
+  if (!first.empty()) system.replay("host0", first);
+  if (!second.empty()) system.replay("host1", second);
+  return system;
+}
+
+constexpr std::uint64_t kSecondLd = 512U << 10U;
+
+/// Reads in a row of one logical device.
+std::vector<Access> reads(std::size_t count, std::uint64_t base = 0) {
+  std::vector<Access> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(access_to(base + 64 * i));
+  return all;
+}
+
 Value::Map bind(const char* at, std::int64_t vcs, std::int64_t vppb, const char* to) {
   return {{"at", at}, {"bind", Value::Map{{"switch", "sw"}, {"vcs", vcs}, {"vppb", vppb}, {"to", to}}}};
+}
+
+Value::Map bind_ld(const char* at, std::int64_t vcs, std::int64_t vppb, std::int64_t ld) {
+  return {{"at", at},
+          {"bind", Value::Map{{"switch", "sw"}, {"vcs", vcs}, {"vppb", vppb}, {"to", "mld"}, {"ld", ld}}}};
 }
 
 Value::Map unbind(const char* at, std::int64_t vcs, std::int64_t vppb, bool surprise = false) {
@@ -128,6 +169,110 @@ TEST_P(VirtualSwitching, LetsAnAnswerPassIfItsDeviceIsBackInTime) {
   run.to_end();
   EXPECT_EQ(run.latency(0), 341_ns);
   EXPECT_EQ(run.number({"failed"}), 0.0);
+}
+
+TEST_P(VirtualSwitching, TellsLogicalDevicesOfOneMemoryApart) {
+  const auto ends = [](const std::vector<Access>& accesses, const Value::List& virtual_switches) {
+    Running run(two_hosts_of_one_memory(accesses, {}, virtual_switches, {{"queueing", GetParam()}}));
+    run.to_end();
+    return std::pair{run.latency(0), run.latency(1)};
+  };
+  const std::vector<Access> both{access_to(0), access_to(kSecondLd)};
+  const Value::Map first = ld_of("mld", 0);
+  const Value::Map second = ld_of("mld", 1);
+  EXPECT_EQ(ends(both, {vcs("host0", {first}), vcs("host1", {second})}), (std::pair{341_ns, 131_ns}));
+  EXPECT_EQ(ends(both, {vcs("host0", {second}), vcs("host1", {first})}), (std::pair{131_ns, 341_ns}));
+  EXPECT_EQ(ends(both, {vcs("host0", {second, first}), vcs("host1")}), (std::pair{341_ns, 341_ns}));
+  EXPECT_EQ(ends(both, {vcs("host0", {"mld"}), vcs("host1")}), (std::pair{341_ns, 341_ns})) << "all of it";
+  // Memory without logical devices is of LD-ID 0 for nobody.
+  const std::vector<Access> other{access_to(0), access_to(2 * kSecondLd)};
+  EXPECT_EQ(ends(other, {vcs("host0", {first}), vcs("host1", {"mem"})}), (std::pair{341_ns, 131_ns}));
+}
+
+TEST_P(VirtualSwitching, LetsLogicalDevicesShareTheLinkOfTheirMemory) {
+  Running run(two_hosts_of_one_memory(reads(2), reads(2, kSecondLd),
+                                      {vcs("host0", {ld_of("mld", 0)}), vcs("host1", {ld_of("mld", 1)})},
+                                      {{"queueing", GetParam()}}));
+  run.to_end();
+  // Both are at the port at once. The second one's 16 B follow 1 ns later, so that its 80 B of data find the wire taken for 4 ns
+  // of the 5 that the first one's take.
+  EXPECT_EQ(run.latency(0), 341_ns);
+  EXPECT_EQ(run.latency(1), 346_ns);
+}
+
+TEST_P(VirtualSwitching, RebindsALogicalDeviceDuringTraffic) {
+  // It is host1's up to 100 ns, and host0's from 300 ns on. Host1's first read is beyond the switch at 80 ns and ends as ever, the
+  // other ones come later. Host0's third one comes at 262 + 80 ns.
+  Running run(two_hosts_of_one_memory(reads(5, kSecondLd), reads(9, kSecondLd),
+                                      {vcs("host0", {ld_of("mld", 0)}), vcs("host1", {ld_of("mld", 1)})},
+                                      {{"queueing", GetParam()}})
+                  .event(unbind("100ns", 1, 0))
+                  .event(bind_ld("300ns", 0, 1, 1)));
+  run.to_end();
+  std::map<std::uint32_t, std::vector<Time>> had;  // by requester
+  for (std::size_t row = 0; row < run.table().created_ps.size(); ++row)
+    had[run.table().requester[row]].push_back(run.latency(row));
+  const auto first = [&](const char* host, std::size_t count) {
+    std::vector<Time>& all = had[run.node(host).index()];
+    all.resize(std::min(all.size(), count));
+    return all;
+  };
+  EXPECT_EQ(first("host0", 3), (std::vector{131_ns, 131_ns, 341_ns}));
+  EXPECT_EQ(first("host1", 4), (std::vector{341_ns, 131_ns, 131_ns, 131_ns}));
+}
+
+TEST_P(VirtualSwitching, RemovesOneLogicalDeviceAndLeavesTheOther) {
+  const auto ends = [](std::int64_t removed) {
+    Running run(two_hosts_of_one_memory(reads(1), {},
+                                        {vcs("host0", {ld_of("mld", 0), ld_of("mld", 1)}), vcs("host1")},
+                                        {{"queueing", GetParam()}})
+                    .event(unbind("100ns", 0, removed, true)));
+    run.to_end();
+    return std::pair{run.latency(0), run.number({"per_switch", "sw", "removal_errors"})};
+  };
+  EXPECT_EQ(ends(0), (std::pair{286_ns + 51_ns, 1.0}));
+  EXPECT_EQ(ends(1), (std::pair{341_ns, 0.0}));
+}
+
+TEST_P(VirtualSwitching, MakesErrorsOfWhatARemovedLogicalDeviceOwesThoughItIsBoundElsewhere) {
+  Running run(two_hosts_of_one_memory(reads(1), {}, {vcs("host0", {ld_of("mld", 0)}), vcs("host1")},
+                                      {{"queueing", GetParam()}})
+                  .event(unbind("100ns", 0, 0, true))
+                  .event(bind_ld("101ns", 1, 0, 0))
+                  .event(bind_ld("102ns", 0, 0, 1)));  // another one of the same device is no way back
+  run.to_end();
+  EXPECT_EQ(run.latency(0), 286_ns + 51_ns);
+  EXPECT_EQ(run.number({"per_switch", "sw", "removal_errors"}), 1.0);
+}
+
+TEST(VirtualSwitches, RefusesLogicalDevicesThatCannotBe) {
+  const auto of = [](const Value::List& virtual_switches, const Value::Map& memory = {}) {
+    return two_hosts_of_one_memory(reads(1), {}, virtual_switches, {}, memory);
+  };
+  const auto wrong = [](const System& system) { return input_error([&] { Running run(system); }); };
+  const auto path = [&](const System& system) { return wrong(system).path(); };
+  const Value::Map first = ld_of("mld", 0);
+  const Value::List twice{first, first};
+  const Value::List all_and_one{"mld", first};
+  const Value::List one_and_all{first, "mld"};
+  EXPECT_EQ(path(of({vcs("host0", twice)})), "devices.sw.vcs[0].bind[1].ld");
+  EXPECT_EQ(path(of({vcs("host0", {first}), vcs("host1", {first})})), "devices.sw.vcs[1].bind[0].ld");
+  EXPECT_EQ(path(of({vcs("host0", {ld_of("mld", 2)})})), "devices.sw.vcs[0].bind[0].ld") << "it has two";
+  EXPECT_EQ(path(of({vcs("host0", {ld_of("mld", 16)})})), "devices.sw.vcs[0].bind[0].ld") << "nobody has";
+  EXPECT_EQ(path(of({vcs("host0", {ld_of("mem", 0)})})), "devices.sw.vcs[0].bind[0].ld") << "it has none";
+  EXPECT_EQ(path(of({vcs("host0", {ld_of("mld7", 0)})})), "devices.sw.vcs[0].bind[0]");
+  EXPECT_EQ(path(of({vcs("host0", all_and_one)})), "devices.sw.vcs[0].bind[1]");
+  EXPECT_EQ(path(of({vcs("host0", one_and_all)})), "devices.sw.vcs[0].bind[1]");
+  const Value::List apart{vcs("host0", {first}), vcs("host1")};
+  EXPECT_EQ(path(of(apart).event(bind_ld("1us", 1, 0, 0))), "events[0].bind.ld");
+  EXPECT_EQ(path(of(apart).event(bind("1us", 1, 0, "mld"))), "events[0].bind.to");
+  EXPECT_EQ(path(of(apart).event(bind_ld("1us", 0, 0, 1))), "events[0].bind.vppb");
+  EXPECT_EQ(path(of(apart).event(unbind("1us", 0, 0)).event(unbind("2us", 0, 0))), "events[1].unbind.vppb");
+  EXPECT_EQ(wrong(of(apart).event(bind_ld("1us", 1, 0, 0))).detail().found, "'mld ld 0', of vcs 0");
+  // Extents of dynamic capacity lie within logical devices.
+  const Value::Map across{{"base", "256KiB"}, {"size", "512KiB"}, {"host", "host0"}};
+  EXPECT_EQ(path(of(apart, {{"dynamic_capacity", Value::Map{{"extents", Value::List{across}}}}})),
+            "devices.mld.dynamic_capacity.extents[0].size");
 }
 
 TEST(VirtualSwitches, RefusesWhatCannotBe) {

@@ -195,6 +195,7 @@ class RunningSystem {
     columns["address"] = column(std::move(table.address));
     columns["lines"] = column(std::move(table.lines));
     columns["payload"] = column(std::move(table.payload));
+    columns["ld"] = column(std::move(table.ld));
     columns["snp"] = column(std::move(table.snp));
     columns["meta"] = column(std::move(table.meta));
     columns["failed"] = column(std::move(table.failed));

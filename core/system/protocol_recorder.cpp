@@ -5,8 +5,9 @@
 
 namespace cxloom {
 
-ProtocolRecorder::ProtocolRecorder(const AddressMap& map, std::vector<LineAddress> lines)
-    : map_(map), lines_(std::move(lines)) {
+ProtocolRecorder::ProtocolRecorder(const AddressMap& map, std::vector<LineAddress> lines,
+                                   std::vector<NodeId> divided)
+    : map_(map), lines_(std::move(lines)), divided_(std::move(divided)) {
   std::ranges::sort(lines_);
 }
 
@@ -26,6 +27,13 @@ bool ProtocolRecorder::asks_home(const Message& message) const {
   const auto place = map_.find(message.address);
   if (!place || place->home != message.destination) return false;
   return place->coherence == Coherence::kHdmDb || place->coherence == Coherence::kHdmD;
+}
+
+// Messages to other memory have an LD-ID of zero that says nothing.
+bool ProtocolRecorder::names_ld(const Message& message) const {
+  if (divided_.empty() || message.channel == Channel::kIo) return false;
+  const auto place = map_.find(message.address);
+  return place && std::ranges::find(divided_, place->target) != divided_.end();
 }
 
 void ProtocolRecorder::sent(const Message& message, Time at) {
@@ -53,6 +61,7 @@ void ProtocolRecorder::handling(const Message& message, NodeId node, Time now, c
   table_.payload.push_back(static_cast<std::uint16_t>(message.payload()));
   table_.snp.push_back(asks ? static_cast<std::uint8_t>(message.snp) : ProtocolTable::kNone);
   table_.meta.push_back(asks ? static_cast<std::uint8_t>(message.meta) : ProtocolTable::kNone);
+  table_.ld.push_back(names_ld(message) ? message.ld() : ProtocolTable::kNone);
   table_.failed.push_back(message.failed ? 1 : 0);
   table_.part.push_back(static_cast<std::uint8_t>(part_));
   table_.before.push_back(number_of(state));

@@ -33,6 +33,7 @@ struct ProtocolTable {
   std::vector<std::uint16_t> payload;    ///< bytes of data that it carries
   std::vector<std::uint8_t> snp;         ///< SnpType; kNone: not of a request to coherent memory
   std::vector<std::uint8_t> meta;        ///< MetaValue; kNone likewise
+  std::vector<std::uint8_t> ld;          ///< LD-ID; kNone: it is about no memory of logical devices
   std::vector<std::uint8_t> failed;      ///< 1: an answer with an error
   std::vector<std::uint8_t> part;        ///< RunPart
   std::vector<std::uint32_t> before;     ///< what the agent knew of its lines before, as an index of `states`
@@ -42,8 +43,9 @@ struct ProtocolTable {
 
 class ProtocolRecorder final : public ProtocolObserver {
  public:
-  /// Of all messages; or only of those about one of these lines, if there are any. The map outlives it.
-  ProtocolRecorder(const AddressMap& map, std::vector<LineAddress> lines);
+  /// Of all messages; or only of those about one of these lines, if there are any. `divided`: the memories of logical devices. The
+  /// map outlives it.
+  ProtocolRecorder(const AddressMap& map, std::vector<LineAddress> lines, std::vector<NodeId> divided = {});
 
   void sent(const Message& message, Time at) override;
   void handling(const Message& message, NodeId node, Time now, const std::string& state) override;
@@ -65,11 +67,13 @@ class ProtocolRecorder final : public ProtocolObserver {
 
   bool wanted(const Message& message) const;
   bool asks_home(const Message& message) const;
+  bool names_ld(const Message& message) const;
   std::uint32_t number_of(const std::string& state);
   void complete(Open& open, const std::string& state);
 
   const AddressMap& map_;
   std::vector<LineAddress> lines_;  // in order; none: all
+  std::vector<NodeId> divided_;     // the memories of logical devices
   std::unordered_map<const Message*, Time> on_the_way_;
   std::vector<Open> open_;
   RunPart part_ = RunPart::kWarmup;

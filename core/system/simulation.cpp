@@ -91,7 +91,11 @@ void Simulation::log_protocol(const std::vector<Address>& addresses) {
     }
     lines.push_back(LineAddress::of(address));
   }
-  protocol_ = std::make_unique<ProtocolRecorder>(system_.address_map(), std::move(lines));
+  std::vector<NodeId> divided;
+  for (const auto& [component, memory] : system_.roles().memories) {
+    if (!memory->logical_devices().empty()) divided.push_back(component->id());
+  }
+  protocol_ = std::make_unique<ProtocolRecorder>(system_.address_map(), std::move(lines), std::move(divided));
   watch(protocol_.get());
 }
 

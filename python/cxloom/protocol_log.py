@@ -228,6 +228,7 @@ def _columns(raw: _core.Columns, states: Sequence[str], names: _Names) -> Column
         "address": np.ma.MaskedArray(raw["address"], mask=no_address),
         "lines": np.ma.MaskedArray(raw["lines"], mask=no_address),
         "payload": raw["payload"],
+        "ld": gaps("ld", 0xFF),
         "snp": Coded(gaps("snp", 0xFF), _SNOOP_TYPES),
         "meta": Coded(gaps("meta", 0xFF), _META_VALUES),
         "failed": raw["failed"].view(np.bool_),
@@ -251,19 +252,24 @@ class _Row:
     failed: bool
 
 
-_READ = ["time_ps", "source", "destination", "opcode", "address", "lines", "snp", "before", "after", "failed"]
+_READ = [
+    *("time_ps", "source", "destination", "opcode", "address", "lines", "ld", "snp"),
+    *("before", "after", "failed"),
+]
 
 
 def _rows(columns: Columns) -> Iterator[_Row]:
     given = [columns[name].tolist() for name in _READ]
     for row in zip(*given, strict=True):
-        time, source, destination, opcode, address, lines, snp, before, after, failed = row
+        time, source, destination, opcode, address, lines, ld, snp, before, after, failed = row
         if (
             snp is not None and snp != "NoOp" and opcode in ("MemRd", "MemWr")
         ):  # the others say it by their name
             opcode = f"{opcode} {snp}"
         if lines is not None and lines > 1:
             opcode = f"{opcode} x{lines}"
+        if ld is not None:
+            opcode = f"{opcode} ld {ld}"
         yield _Row(
             f"{time // 1000:8}.{time % 1000:03} ns",
             source,

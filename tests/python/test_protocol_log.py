@@ -177,6 +177,7 @@ def test_text_and_tables_say_the_same(busy: Path, tmp_path: Path, cxloom: Callab
         "address": pl.UInt64,
         "lines": pl.UInt8,
         "payload": pl.UInt16,
+        "ld": pl.UInt8,
         "snp": pl.Categorical,
         "meta": pl.Categorical,
         "failed": pl.Boolean,
@@ -440,3 +441,22 @@ def test_messages_name_edge_ports_by_their_pbr_identities() -> None:
     for node, number in (("source", "spid"), ("destination", "dpid")):
         found = frame.select(pl.col(node).cast(pl.String), number).unique()
         assert dict(found.iter_rows()) == identity
+
+
+def test_messages_name_the_logical_device() -> None:
+    """One host, the second logical device of a memory, and another memory, which has no LD-ID."""
+    spec = """
+    devices:
+      host: {kind: host, queue: 1}
+      sw: {kind: switch}
+      mld: {kind: memory, logical_devices: [{capacity: 4KiB}, {capacity: 4KiB}]}
+      mem: {kind: memory, capacity: 4KiB}
+    links: [{between: [host, sw]}, {between: [sw, mld]}, {between: [sw, mem]}]
+    address_map: [{to: mld, ld: 1}, {to: mem}]
+    workload: {host: {pattern: sequential, requests: 128, size: 64B, footprint: 8KiB, reads: 1.0}}
+    """
+    frame = cx.run(cx.System.from_yaml(spec), log="protocol").protocol()
+    of_mld = pl.col("address") < 4096
+    assert frame.filter(of_mld)["ld"].to_list() == [1] * 128
+    assert frame.filter(~of_mld)["ld"].null_count() == 128
+    assert set(frame["opcode"].unique()) == {"MemRd", "MemData"}

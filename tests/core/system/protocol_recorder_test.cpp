@@ -64,6 +64,19 @@ TEST(ProtocolRecorder, ARowHasWhenTheMessageWasSentAndActedOnAndWhatChanged) {
   EXPECT_TRUE(recorder.take().time_ps.empty());
 }
 
+TEST(ProtocolRecorder, OnlyMemoryOfLogicalDevicesHasLdIds) {
+  const AddressMap map = plain_map();
+  for (const bool divided : {false, true}) {
+    ProtocolRecorder recorder(map, {}, divided ? std::vector{NodeId{1}} : std::vector<NodeId>{});
+    Message read = message_to(0x40);
+    read.set_ld(3);
+    recorder.handling(read, NodeId{1}, 1_ns, "");
+    recorder.handled("");
+    EXPECT_EQ(recorder.take().ld,
+              std::vector<std::uint8_t>{divided ? std::uint8_t{3} : ProtocolTable::kNone});
+  }
+}
+
 TEST(ProtocolRecorder, AMessageWithinAnotherToTheSameLineFollowsOnIt) {
   const AddressMap map = plain_map();
   ProtocolRecorder recorder(map, {});

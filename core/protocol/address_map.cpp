@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <numeric>
 
 #include "base/error.hpp"
@@ -247,17 +248,19 @@ std::vector<NodeId> AddressMap::homes(Coherence coherence) const {
   return homes;
 }
 
-Address AddressMap::first_address(NodeId target) const {
-  std::uint64_t first = ~std::uint64_t{0};
+std::vector<Address> AddressMap::first_addresses() const {
+  std::map<std::pair<NodeId, std::uint8_t>, std::uint64_t> firsts;
   for (const Region& region : regions_) {
-    const auto slot = std::find_if(region.slots.begin(), region.slots.end(),
-                                   [&](const Slot& each) { return each.target == target; });
-    if (slot == region.slots.end()) continue;
-    const auto chunk = static_cast<std::uint64_t>(slot - region.slots.begin());
-    first = std::min(first, region.base + (chunk << region.chunk_bits));
+    for (std::uint64_t chunk = 0; chunk < region.slots.size(); ++chunk) {
+      const Slot& slot = region.slots[chunk];
+      const std::uint64_t address = region.base + (chunk << region.chunk_bits);
+      std::uint64_t& first = firsts.try_emplace({slot.target, slot.ld}, address).first->second;
+      first = std::min(first, address);
+    }
   }
-  ensure(first != ~std::uint64_t{0}, "the first address of something without any");
-  return Address{first};
+  std::vector<Address> addresses;
+  for (const auto& [target, first] : firsts) addresses.emplace_back(first);
+  return addresses;
 }
 
 std::uint64_t AddressMap::contiguous_bytes() const {

@@ -93,8 +93,8 @@ class AddressMap {
   std::optional<std::size_t> region_at(Address address) const;
   /// Every device with memory that `home` keeps coherent, once, in the order of their identities.
   std::vector<NodeId> targets_of(NodeId home) const;
-  /// The lowest address that leads to one of these.
-  Address first_address(NodeId target) const;
+  /// The lowest address that leads to each device, or to each of its logical devices, in the order of both.
+  std::vector<Address> first_addresses() const;
   /// Bytes of a target's memory that its regions take.
   std::uint64_t mapped_bytes(NodeId target) const {
     std::uint64_t mapped = 0;

@@ -26,7 +26,7 @@ class Nobody final : public RequestObserver {
   void prefetched(NodeId /*requester*/, NodeId /*target*/, std::uint64_t /*bytes*/) override {}
 };
 
-// One read of each memory, or of this many of them, by one requester, one after the other in an idle system. Those that are
+// One read of each memory, and of each logical device, or of this many of them, by one requester, one after the other in an idle system. Those that are
 // answered with an error say nothing; null: all are.
 Value idle_read_latency(const Registry& registry, Spec spec, const std::string& requester) {
   constexpr std::size_t kMost = 64;
@@ -45,9 +45,8 @@ Value idle_read_latency(const Registry& registry, Spec spec, const std::string& 
   Simulation simulation(registry, std::move(spec), {}, nobody);
   for (const auto& [component, initiator] : simulation.system().roles().io_initiators) initiator->cease();
   simulation.drive(requester);
-  const AddressMap& map = simulation.system().address_map();
-  const std::vector<NodeId> targets = map.targets();
-  const std::size_t count = std::min(targets.size(), kMost);
+  const std::vector<Address> addresses = simulation.system().address_map().first_addresses();
+  const std::size_t count = std::min(addresses.size(), kMost);
   Time least = Time::max();
   Time most;
   Time sum;
@@ -63,8 +62,7 @@ Value idle_read_latency(const Registry& registry, Spec spec, const std::string& 
       most = std::max(most, now - issued);
       sum += now - issued;
     };
-    simulation.inject(requester, {.address = map.first_address(targets[i * targets.size() / count])},
-                      remember);
+    simulation.inject(requester, {.address = addresses[i * addresses.size() / count]}, remember);
     while (!answered) {
       const Time next = simulation.next_event_time();
       ensure(next != Time::max(), "a read in an idle system that nothing answers");

@@ -194,6 +194,16 @@ def test_an_idle_read_is_one_that_the_beginning_answers_with_data(tmp_path: Path
     assert nothing["idle_read_ns"] is None
 
 
+def test_an_idle_read_is_of_each_logical_device(cxloom: Call) -> None:
+    """In the example either host has other logical devices of the same memory."""
+    example = Path(__file__).parents[2] / "examples" / "mld.yaml"
+    first, last = (
+        route["idle_read_ns"] for route in json.loads(cxloom("check", example, "--json").out)["routes"]
+    )
+    assert first["mean"] > 200
+    assert abs(first["mean"] - last["mean"]) < 1  # where they fall in a cycle of the DRAM
+
+
 def test_check_of_a_large_system_fits_a_screen(tmp_path: Path, cxloom: Call) -> None:
     spec = tmp_path / "s.yaml"
     spec.write_text("topology: {kind: ring, switches: 64}\n")

@@ -1,8 +1,6 @@
 #include "program/program_feed.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,22 +26,6 @@ constexpr auto kPatience = std::chrono::seconds(2);
   throw SimulationError("what the emulator tells about the program cannot be: " + what);
 }
 
-// Null if the file is not there.
-SharedPages map_file(const std::string& name) {
-  const int file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);  // NOLINT(cppcoreguidelines-pro-type-vararg)
-  if (file < 0) return {};
-  struct stat status{};
-  void* memory = MAP_FAILED;
-  std::size_t bytes = 0;
-  if (fstat(file, &status) == 0 && status.st_size > 0) {
-    bytes = static_cast<std::size_t>(status.st_size);
-    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  }
-  ::close(file);
-  if (memory == MAP_FAILED) return {};
-  return {memory, bytes};
-}
-
 BlockInstruction instruction_of(const std::uint64_t* words) {
   BlockInstruction result;
   result.address_reads = words[0];
@@ -64,19 +46,6 @@ BlockInstruction instruction_of(const std::uint64_t* words) {
 }
 
 }  // namespace
-
-SharedPages::SharedPages(SharedPages&& other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-
-SharedPages& SharedPages::operator=(SharedPages&& other) noexcept {
-  std::swap(memory_, other.memory_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-SharedPages::~SharedPages() {
-  if (memory_ != nullptr) munmap(memory_, bytes_);
-}
 
 struct ProgramFeed::Process {
   SharedPages pages;
@@ -118,7 +87,7 @@ ProgramFeed::ProgramFeed(std::string folder, const Sizes& sizes) : folder_(std::
   int error = file < 0 ? errno : posix_fallocate(file, 0, kFeedControlBytes);
   if (file >= 0) ::close(file);
   if (error == 0) {
-    control_ = map_file(name);
+    control_ = SharedPages::of_file(name);
     if (control_.bytes() < kFeedControlBytes) error = errno;
   }
   if (error != 0) {
@@ -212,7 +181,7 @@ void ProgramFeed::discover() {
 }
 
 bool ProgramFeed::open_ring(std::uint32_t number) {
-  SharedPages pages = map_file(name_of(number));
+  SharedPages pages = SharedPages::of_file(name_of(number));
   if (pages.bytes() < kFeedHeadBytes) return false;
   const auto& head = *static_cast<const FeedRingHead*>(pages.at(0));
   if (head.mark.load(std::memory_order_acquire) != FeedRingHead::kMark) return false;

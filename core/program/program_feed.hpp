@@ -10,28 +10,10 @@
 
 #include "program/feed_ring.hpp"
 #include "program/program_sink.hpp"
+#include "program/shared_pages.hpp"
 #include "program/thread_order.hpp"
 
 namespace cxloom {
-
-/// The shared memory of one file, unmapped at the end.
-class SharedPages {
- public:
-  SharedPages() = default;
-  SharedPages(void* memory, std::size_t bytes) : memory_(memory), bytes_(bytes) {}
-  SharedPages(SharedPages&& other) noexcept;
-  SharedPages& operator=(SharedPages&& other) noexcept;
-  SharedPages(const SharedPages&) = delete;
-  SharedPages& operator=(const SharedPages&) = delete;
-  ~SharedPages();
-
-  void* at(std::size_t offset) const { return static_cast<char*>(memory_) + offset; }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  void* memory_ = nullptr;
-  std::size_t bytes_ = 0;
-};
 
 /// Reads the rings in a private folder as they fill. System calls and beginnings of threads are numbered, and told in the order of
 /// these numbers: a thread whose turn it is not yet is held. Between its calls each thread takes turns of some thousand

@@ -14,10 +14,12 @@
 
 #include "base/schema.hpp"
 #include "core_bindings.hpp"
+#include "device/core_params.hpp"
 #include "program/program_capture.hpp"
 #include "program/program_feed.hpp"
 #include "system/spec.hpp"
 #include "trace_bindings.hpp"
+#include "value_conversion.hpp"
 #include "workload/capture_filter.hpp"
 #include "workload/lackey_capture.hpp"
 
@@ -43,26 +45,55 @@ std::vector<CacheParams> levels_of(const std::vector<Level>& levels) {
   return result;
 }
 
+// What goes by the core that runs a program.
+struct ProgramCore {
+  PaceParams pace;
+  std::uint32_t cores = 1;
+  std::vector<CacheParams> caches;
+
+  bool operator==(const ProgramCore&) const = default;
+};
+
+ProgramCore program_core(const Value& value) {
+  const auto params = read_params<CoreParams>(value);
+  ProgramCore core{.pace = {.width = params.width,
+                            .window = params.window,
+                            .load_cycles = {},
+                            .branch_penalty = params.branch_penalty,
+                            .branch_entries = params.branch_entries},
+                   .cores = params.cores,
+                   .caches = {}};
+  for (const CoreCacheParams& cache : params.caches) {
+    core.pace.load_cycles.push_back(cache.cycles);
+    core.caches.push_back({.size = cache.size, .ways = cache.ways, .policy = cache.policy});
+  }
+  if (core.pace.load_cycles.empty()) core.pace.load_cycles.push_back(CoreCacheParams{}.cycles);
+  return core;
+}
+
 // What every capture ends in.
 struct Filtered {
-  Filtered(const std::vector<Level>& levels, bool first_touch, std::uint64_t skip,
-           std::optional<std::uint64_t> limit)
-      : filter(levels_of(levels), registry().victims, first_touch, skip,
-               limit.value_or(std::numeric_limits<std::uint64_t>::max())) {}
+  Filtered(const std::vector<CacheParams>& levels, bool first_touch, std::uint64_t skip,
+           std::optional<std::uint64_t> limit, std::uint32_t cores = 1)
+      : filter(levels, registry().victims, first_touch, skip,
+               limit.value_or(std::numeric_limits<std::uint64_t>::max()), cores) {}
 
   CaptureFilter filter;
 };
 
 struct LackeySession : Filtered {
-  using Filtered::Filtered;
+  LackeySession(const std::vector<Level>& levels, bool first_touch, std::uint64_t skip,
+                std::optional<std::uint64_t> limit)
+      : Filtered(levels_of(levels), first_touch, skip, limit) {}
 
   LackeyCapture lackey{filter};
 };
 
 struct ProgramSession : Filtered {
-  ProgramSession(std::string folder, const std::vector<Level>& levels, bool first_touch, std::uint64_t skip,
-                 std::optional<std::uint64_t> limit, const CaptureParts& parts)
-      : Filtered(levels, first_touch, skip, limit), capture(filter, parts), feed(std::move(folder)) {}
+  ProgramSession(std::string folder, const std::vector<CacheParams>& levels, bool first_touch,
+                 std::uint64_t skip, std::optional<std::uint64_t> limit, const CaptureParts& parts,
+                 std::uint32_t cores)
+      : Filtered(levels, first_touch, skip, limit, cores), capture(filter, parts), feed(std::move(folder)) {}
 
   ProgramCapture capture;
   ProgramFeed feed;
@@ -112,20 +143,39 @@ void bind_capture(nb::module_& m) {
           "finish", [](LackeySession& self) { self.lackey.finish(); },
           "Raises InputError if the input ended within a line or had no access.");
 
+  nb::class_<ProgramCore>(m, "ProgramCore",
+                          "What of a core, as a spec has it, matters to the program that it runs.")
+      .def(
+          "__init__",
+          [](ProgramCore* self, nb::handle core, const std::string& path) {
+            try {
+              new (self) ProgramCore(program_core(to_value(core)));
+            } catch (const InputError& error) {
+              throw error.below(path);
+            }
+          },
+          "core"_a, "path"_a, "`path` is where it stands in its spec, for errors.")
+      .def(
+          "__eq__", [](const ProgramCore& self, const ProgramCore& other) { return self == other; },
+          nb::is_operator());
+
   nb::class_<ProgramSession, Filtered>(m, "ProgramCapture", "Records what the emulator's plug-in tells.")
       .def(
           "__init__",
           [](ProgramSession* self, std::string folder, const std::vector<Level>& levels, bool first_touch,
              std::uint64_t skip, std::optional<std::uint64_t> limit, bool regions,
-             std::tuple<std::uint64_t, std::uint64_t> sample,
-             std::optional<std::tuple<std::uint32_t, std::uint32_t>> core) {
+             std::tuple<std::uint64_t, std::uint64_t> sample, const ProgramCore* core) {
             CaptureParts parts{regions, std::get<0>(sample), std::get<1>(sample)};
-            if (core) parts.core = PaceParams{.width = std::get<0>(*core), .window = std::get<1>(*core)};
-            new (self) ProgramSession(std::move(folder), levels, first_touch, skip, limit, parts);
+            if (core != nullptr) parts.core = core->pace;
+            new (self) ProgramSession(std::move(folder),
+                                      core != nullptr && levels.empty() ? core->caches : levels_of(levels),
+                                      first_touch, skip, limit, parts, core != nullptr ? core->cores : 1);
           },
           "folder"_a, "levels"_a, "first_touch"_a = true, "skip"_a = 0, "limit"_a = nb::none(),
-          "regions"_a = false, "sample"_a = nb::make_tuple(0, 0), "core"_a = nb::none(),
-          "With a core (its width and window), records have the cycles that it takes between them.")
+          "regions"_a = false, "sample"_a = nb::make_tuple(0, 0), "core"_a.none() = nb::none(),
+          "With a core, each thread has caches of its own, those of the core if `levels` names none, and "
+          "records have "
+          "the cycles that the core takes between them.")
       .def(
           "set_recording",
           [](ProgramSession& self, bool recording) { self.capture.set_recording(recording); }, "recording"_a,
@@ -168,6 +218,12 @@ void bind_capture(nb::module_& m) {
           "loads", [](const ProgramSession& self) { return self.capture.loads(); }, "In all.")
       .def_prop_ro(
           "stores", [](const ProgramSession& self) { return self.capture.stores(); }, "In all.")
+      .def_prop_ro(
+          "branches", [](const ProgramSession& self) { return self.capture.branches(); },
+          "That were predicted, with a core.")
+      .def_prop_ro(
+          "mispredictions", [](const ProgramSession& self) { return self.capture.mispredictions(); },
+          "Those of them that were predicted wrongly.")
       .def_prop_ro(
           "regions", [](const ProgramSession& self) { return self.capture.regions(); },
           "Regions of interest that have begun.");

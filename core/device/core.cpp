@@ -107,6 +107,7 @@ bool Core::dispatch(CoreAccess& access, std::uint32_t gap) {
     while (!stores_.empty()) drain_store();
     wait_for(answers_);
   }
+  if (access.is_branch()) wait_for_branch(access);
   access.dispatched = clock_;
   access.users += 1;
   window_.push_back(&access);
@@ -115,6 +116,21 @@ bool Core::dispatch(CoreAccess& access, std::uint32_t gap) {
     stores_.push_back(&access);
   }
   return true;
+}
+
+const CoreAccess* Core::in_window(std::uint64_t number) const {
+  for (std::size_t i = window_.size(); i-- > 0;) {
+    if (window_[i]->number <= number) return window_[i]->number == number ? window_[i] : nullptr;
+  }
+  return nullptr;
+}
+
+// It has the times of the access that it needs.
+void Core::wait_for_branch(const CoreAccess& branch) {
+  if (!branch.answered()) return;
+  Bound needed;
+  needed.raise(branch.done, branch);
+  wait_for(needed, cycles(branch.access.dependence_cycles));
 }
 
 // What waits for several, one behind the other, waits for each of them as long as it is the last that has been answered.

@@ -14,7 +14,8 @@ namespace cxloom {
 /// - the instruction `window` places before has not retired. Instructions retire in order, `width` a cycle, and none before the
 ///   answer to a read or an atomic operation that is before it;
 /// - the access is a store, and the `store_buffer` stores before it are not done. They are done in order;
-/// - the access is behind a fence, and an access before it is not answered.
+/// - the access is behind a fence, and an access before it is not answered;
+/// - it is behind a branch that was predicted wrongly, and what that needs is not there.
 ///
 /// It knows no event: it is told what has been answered, and says at what time the next access comes into the window, be that now,
 /// before or later.
@@ -26,6 +27,8 @@ class Core {
   /// goes by the answer to `holder()`, which is not there yet.
   bool dispatch(CoreAccess& access, std::uint32_t gap);
   const CoreAccess* holder() const { return holder_; }
+  /// The access of that number, if it is still in the window; null if not.
+  const CoreAccess* in_window(std::uint64_t number) const;
   /// Nothing comes for now. Its accesses are answered.
   void rest();
   /// The thread, which had nothing to do, goes on at `now` or later.
@@ -61,6 +64,7 @@ class Core {
   bool is_before(const CoreAccess& older, const CoreAccess& access) const;
   bool may_come(const CoreAccess& access);
   bool held_by(const CoreAccess& access);
+  void wait_for_branch(const CoreAccess& branch);
   void retire(std::uint64_t position);
   void drain_store();
   void leave(CoreAccess& access);

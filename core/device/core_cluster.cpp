@@ -159,7 +159,8 @@ void CoreCluster::advance(Thread& thread) {
 }
 
 // Whoever waits for a call that is not made yet is woken by it. One that is not in the workload was before all of it.
-bool CoreCluster::may_go_on(Thread& thread, const CoreAccess& access) {
+bool CoreCluster::may_go_on(Thread& thread, CoreAccess& access) {
+  if (access.is_branch()) return !thread.branches && may_branch(access);
   if (access.access.role != AccessRole::kGoOn) return true;
   const auto found = calls_.find(access.access.address.value());
   if (found == calls_.end() || found->second.made) return true;
@@ -167,10 +168,35 @@ bool CoreCluster::may_go_on(Thread& thread, const CoreAccess& access) {
   return false;
 }
 
+// A branch waits for the access that its condition is made of, and takes its times.
+bool CoreCluster::may_branch(CoreAccess& branch) {
+  if (branch.answered()) return true;
+  const std::uint64_t distance = branch.access.dependence;
+  if (distance == 0 || distance > branch.number) return true;
+  const Producer& producer = producers_[(branch.number - distance) % kProducers];
+  if (producer.number != branch.number - distance) return true;
+  if (producer.pending) {
+    branch.next = std::exchange(producer.pending->dependents, &branch);
+    threads_[branch.core]->branches = true;
+    return false;
+  }
+  if (const CoreAccess* const by = threads_[branch.core]->core.in_window(producer.number))
+    resolve(branch, *by);
+  return true;
+}
+
+void CoreCluster::resolve(CoreAccess& branch, const CoreAccess& by) {
+  branch.ready = by.ready;
+  branch.created = by.created;
+  branch.done = by.done;
+  branch.segments = by.segments;
+}
+
 // What is no access is done as soon as all before it is.
 void CoreCluster::pass(Thread& thread, CoreAccess& access) {
   --unmade_;
-  const auto found = calls_.find(access.access.address.value());
+  const auto found =
+      access.access.enters_kernel() ? calls_.find(access.access.address.value()) : calls_.end();
   if (access.access.role == AccessRole::kGoOn) {
     if (found != calls_.end()) thread.core.wake_at(found->second.at);
   } else if (found != calls_.end()) {
@@ -315,16 +341,25 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
       make(first);
     }
   }
+  bool resolved = false;  // a branch
   // Those that came last are first.
   CoreAccess* in_order = nullptr;
   for (CoreAccess* each = access.dependents; each;)
     each = std::exchange(each->next, std::exchange(in_order, each));
   while (in_order) {
     CoreAccess& dependent = *std::exchange(in_order, in_order->next);
-    make_at(dependent, std::max(dependent.dispatched, now + cycles_between(dependent)));
+    if (dependent.is_branch()) {
+      resolve(dependent, access);
+      Thread& behind = *threads_[dependent.core];
+      behind.branches = false;
+      if (&behind != &thread) advance(behind);
+      resolved |= &behind == &thread;
+    } else {
+      make_at(dependent, std::max(dependent.dispatched, now + cycles_between(dependent)));
+    }
   }
   access.dependents = nullptr;
-  if (thread.core.holder() == &access) {
+  if (resolved || thread.core.holder() == &access) {
     advance(thread);
   } else {
     rest_if_idle(thread);

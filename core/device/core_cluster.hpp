@@ -75,6 +75,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
     std::uint32_t misses = 0;         // lines that it waits for
     std::uint32_t undone = 0;         // accesses without an answer that were in the window, write-backs aside
     std::uint64_t last = 0;           // number of the last access that was read, and one
+    bool branches = false;            // its next record is a branch that waits for an answer
     bool asleep = false;
   };
   /// An access that others may need.
@@ -108,7 +109,9 @@ class CoreCluster final : public AccessStream, public EventHandler {
   bool provide(Thread& thread);
   void advance(Thread& thread);
   void advance_all();
-  bool may_go_on(Thread& thread, const CoreAccess& access);
+  bool may_go_on(Thread& thread, CoreAccess& access);
+  bool may_branch(CoreAccess& branch);
+  static void resolve(CoreAccess& branch, const CoreAccess& by);
   void pass(Thread& thread, CoreAccess& access);
   void rest_if_idle(Thread& thread);
   void find_address(CoreAccess& access);

@@ -1,8 +1,20 @@
 #include "device/core_params.hpp"
 
+#include <bit>
+
 #include "base/schema.hpp"
+#include "tags/cache_schema.hpp"
 
 namespace cxloom {
+
+void CoreCacheParams::describe(Schema<CoreCacheParams>& schema) {
+  schema.doc("A write-back, write-allocate cache that a core has for itself.");
+  describe_lines(schema);
+  schema.field("cycles", &CoreCacheParams::cycles)
+      .min(1)
+      .max(10'000)
+      .doc("From the address of a load to its data, where this is the nearest cache that has the line.");
+}
 
 void CoreParams::describe(Schema<CoreParams>& schema) {
   schema.doc(
@@ -48,6 +60,37 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
       .max(1U << 20U)
       .doc("Stores of a core that wait for their lines at most; they leave in order.")
       .source("Intel 64 and IA-32 Architectures Optimization Reference Manual: Golden Cove has 112");
+  schema.field("cores", &CoreParams::cores)
+      .min(1)
+      .max(1U << 16U)
+      .doc(
+          "Of programs that run: cores with caches of their own. Each thread has one; threads that are more "
+          "share "
+          "the caches of a core, and have a window each.")
+      .source("own choice");
+  schema.field("branch_penalty", &CoreParams::branch_penalty)
+      .max(1000)
+      .doc(
+          "Of programs that run: cycles from the moment in which a branch that was predicted wrongly has its "
+          "operands to that in which what follows it comes into the window.")
+      .source(
+          "Chips and Cheese, Popping the Hood on Golden Cove, 2021; LLVM's model of Alder Lake's P-core: 17");
+  schema.field("branch_entries", &CoreParams::branch_entries)
+      .min(2)
+      .max(1U << 20U)
+      .where([](const std::uint32_t& value) { return std::has_single_bit(value); }, "a power of two")
+      .doc(
+          "Of programs that run: entries of each table that predicts branches: five for directions by longer "
+          "and "
+          "longer histories (TAGE), one for targets of indirect branches.")
+      .source("own choice: makers do not publish theirs");
+  schema.field("caches", &CoreParams::caches)
+      .default_text("48KiB in 12 ways, 5 cycles; 2MiB in 16 ways, 15 cycles")
+      .doc(
+          "Of programs that run: the caches that each core has for itself, the nearest first. What misses "
+          "them goes "
+          "to the host.")
+      .source("Intel 64 and IA-32 Architectures Optimization Reference Manual: those of Golden Cove");
 }
 
 }  // namespace cxloom

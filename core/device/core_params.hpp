@@ -2,12 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/parameters.hpp"
 #include "base/units.hpp"
 
 namespace cxloom {
 
+/// A cache that a core has for itself.
+struct CoreCacheParams {
+  Bytes size{48 * 1024};
+  std::uint32_t ways = 12;
+  Kinded policy{"lru", Value(Value::Map{})};
+  std::uint32_t cycles = 5;
+
+  std::uint64_t lines() const { return size.count() / kLineBytes; }
+
+  static void describe(Schema<CoreCacheParams>& schema);
+};
+
+/// What is only of interest where programs run has no part in the timing of other workloads.
 struct CoreParams {
   Frequency clock{Rate::per_time(4, 1'000)};
   std::uint32_t width = 6;
@@ -15,6 +29,10 @@ struct CoreParams {
   std::uint32_t window = 512;
   std::uint32_t mshrs = 48;
   std::uint32_t store_buffer = 112;
+  std::uint32_t cores = 64;
+  std::uint32_t branch_penalty = 17;
+  std::uint32_t branch_entries = 4096;
+  std::vector<CoreCacheParams> caches{{}, {.size = Bytes{2 * 1024 * 1024}, .ways = 16, .cycles = 15}};
 
   static void describe(Schema<CoreParams>& schema);
 };

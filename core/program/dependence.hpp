@@ -1,6 +1,7 @@
 // Which access a value waits for: followed from loads through registers and through memory, as a processor's renaming does.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -14,20 +15,45 @@ namespace cxloom {
 using Producer = std::uint64_t;
 
 /// What a value waits for, and how long it takes from there.
-struct Dependence {
-  Producer producer = 0;
-  std::uint32_t cycles = 0;  ///< from its data to this value, where they are followed
+class Dependence {
+ public:
+  static constexpr std::uint64_t kMostCycles = 0xFFFF;
 
+  constexpr Dependence() = default;
+  constexpr Dependence(Producer from, std::uint64_t cycles = 0, std::uint64_t at = 0)
+      : known(at), latest_(from << kCycleBits | cycles) {}
+
+  constexpr Producer producer() const { return latest_ >> kCycleBits; }
+  /// From its data to this value, at most `kMostCycles`.
+  constexpr std::uint16_t cycles() const { return static_cast<std::uint16_t>(latest_); }
   constexpr Dependence after(std::uint32_t more) const {
-    return {producer, producer == 0 ? 0 : cycles + more};
+    Dependence result = *this;
+    result.known += more;
+    const std::uint64_t room = kMostCycles - cycles();
+    result.latest_ += producer() == 0 ? 0 : std::min<std::uint64_t>(more, room);
+    return result;
   }
-  /// Whether it is the one to be waited for, of this and another.
-  constexpr bool later_than(const Dependence& other) const {
-    return producer != other.producer ? producer > other.producer : cycles > other.cycles;
+  constexpr Dependence not_before(std::uint64_t cycle) const {
+    Dependence result = *this;
+    result.known = std::max(known, cycle);
+    return result;
   }
-};
+  /// What is made of both waits for the later one.
+  friend constexpr Dependence later(const Dependence& a, const Dependence& b) {
+    Dependence result;
+    result.latest_ = std::max(a.latest_, b.latest_);
+    result.known = std::max(a.known, b.known);
+    return result;
+  }
 
-constexpr Dependence later(const Dependence& a, const Dependence& b) { return a.later_than(b) ? a : b; }
+  /// The cycle of its thread in which it is there, if no access takes longer than the caches.
+  std::uint64_t known = 0;
+
+ private:
+  static constexpr unsigned kCycleBits = 16;
+
+  std::uint64_t latest_ = 0;  // producer, and below it the cycles: what is to be waited for is the larger
+};
 
 /// Of one thread: of each register and of recently stored words, the latest access whose data went into it. An access that has
 /// several to wait for waits for the latest of them.
@@ -49,7 +75,7 @@ class DependenceTracker {
     for (std::uint64_t word = address / kWord; word <= (address + size - 1) / kWord; ++word) {
       Stored& stored = stored_[place(word)];
       // Of a word that is stored in parts, the latest.
-      if (size < kWord && stored.word == word && stored.value.producer > value.producer) continue;
+      if (size < kWord && stored.word == word && stored.value.producer() > value.producer()) continue;
       stored = {word, value};
     }
   }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -17,7 +16,13 @@ namespace cxloom {
 struct PaceParams {
   std::uint32_t width = 6;
   std::uint32_t window = 512;
-  std::uint32_t load_cycles = 5;  ///< from the address of a load to its data, in the nearest cache
+  std::vector<std::uint32_t> load_cycles{
+      5};  ///< from the address of a load to its data, by level of the caches
+  std::uint32_t branch_penalty =
+      17;  ///< from the operands of a branch that was predicted wrongly to what follows
+  std::uint32_t branch_entries = 4096;  ///< of each table that predicts branches
+
+  bool operator==(const PaceParams&) const = default;
 };
 
 /// Cycles from the operands of an instruction to its result, by class.
@@ -42,44 +47,45 @@ inline constexpr std::array<std::uint8_t, kInstructionClasses> kLatencies = [] {
 /// when their operands are there, whatever the order, and retire in order.
 class Pace {
  public:
-  explicit Pace(const PaceParams& params = {}) : params_(params), retired_(params.window) {}
+  explicit Pace(const PaceParams& params = {})
+      : width_(params.width), load_cycles_(params.load_cycles), retired_(params.window) {}
 
   /// The next instruction is dispatched.
   void dispatch() {
     const std::uint64_t room = retired_[at_];  // still that of the one a window before
-    if (++in_cycle_ > params_.width || room > now_) {
-      now_ = std::max(now_ + (in_cycle_ > params_.width ? 1 : 0), room);
+    if (++in_cycle_ > width_ || room > now_) {
+      now_ = std::max(now_ + (in_cycle_ > width_ ? 1 : 0), room);
       in_cycle_ = 1;
     }
   }
   std::uint64_t now() const { return now_; }
-  std::uint32_t load_cycles() const { return params_.load_cycles; }
-  /// When the last of these registers is known, at the earliest now.
-  std::uint64_t known(RegisterSet registers) const {
-    std::uint64_t latest = now_;
-    for (; registers != 0; registers &= registers - 1)
-      latest = std::max(latest, known_[static_cast<std::size_t>(std::countr_zero(registers))]);
-    return latest;
-  }
-  void set(RegisterSet registers, std::uint64_t cycle) {
-    for (; registers != 0; registers &= registers - 1)
-      known_[static_cast<std::size_t>(std::countr_zero(registers))] = cycle;
-  }
   /// The instruction that was dispatched last is executed then.
   void retire(std::uint64_t cycle) {
     last_ = std::max(last_, cycle);
     retired_[at_] = last_;
     if (++at_ == retired_.size()) at_ = 0;
   }
+  /// None is dispatched before that cycle.
+  void wait_until(std::uint64_t cycle) {
+    if (cycle <= now_) return;
+    now_ = cycle;
+    in_cycle_ = 0;
+  }
+  /// What a load takes that finds its line in that level of the caches. If it is in none of them, as long as in the nearest: what
+  /// the memory adds is up to whoever makes the access.
+  std::uint32_t load_cycles(std::size_t level) const {
+    return load_cycles_[level < load_cycles_.size() ? level : 0];
+  }
+  std::uint64_t longest_load() const { return load_cycles_.back(); }
 
  private:
-  PaceParams params_;
+  std::uint32_t width_;
+  std::vector<std::uint32_t> load_cycles_;
   std::vector<std::uint64_t> retired_;  // cycle, of the last `window` instructions
   std::size_t at_ = 0;                  // of the next one
   std::uint64_t now_ = 0;
   std::uint32_t in_cycle_ = 0;  // dispatched
   std::uint64_t last_ = 0;
-  std::array<std::uint64_t, 64> known_{};
 };
 
 }  // namespace cxloom

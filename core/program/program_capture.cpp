@@ -17,6 +17,11 @@ constexpr std::uint64_t kSpaceBits = 48;  // of an address; those of different p
 ProgramCapture::ProgramCapture(CaptureFilter& filter, const CaptureParts& parts)
     : filter_(filter), parts_(parts), change_(std::numeric_limits<std::uint64_t>::max()) {
   ensure(parts.window <= parts.period, "a window longer than its period");
+  // A level that the core does not tell of is as far as the last one.
+  if (parts_.core) {
+    std::vector<std::uint32_t>& cycles = parts_.core->load_cycles;
+    cycles.resize(std::max<std::size_t>(filter.levels(), 1), cycles.back());
+  }
   if (parts.window > 0 && parts.window < parts.period) {
     in_window_ = false;
     change_ = parts.period - parts.window;
@@ -24,12 +29,13 @@ ProgramCapture::ProgramCapture(CaptureFilter& filter, const CaptureParts& parts)
   choose();
 }
 
-inline Producer ProgramCapture::give(State& state, const ProgramThread& thread, const ProgramAccess& access,
-                                     AccessKind kind, const Dependence& needed, std::uint64_t& begun) {
-  Producer line = 0;
+inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramThread& thread,
+                                                    const ProgramAccess& access, AccessKind kind,
+                                                    const Dependence& needed, std::uint64_t& begun) {
+  CaptureFilter::Delivery found;
   const Address address{access.address | std::uint64_t{thread.process} << kSpaceBits};
-  if (filter_.hits(address, access.size, kind, line)) [[likely]]
-    return line;
+  if (filter_.hits(state.caches, address, access.size, kind, found)) [[likely]]
+    return found;
   begin(state, thread.number, begun);
   begun = 0;
   Access whole;
@@ -37,68 +43,93 @@ inline Producer ProgramCapture::give(State& state, const ProgramThread& thread, 
   whole.size = access.size;
   whole.thread = thread.number;
   whole.kind = kind;
-  whole.dependence_cycles = static_cast<std::uint16_t>(std::min<std::uint32_t>(needed.cycles, 0xffffU));
-  return filter_.access(whole, needed.producer, records_);
+  whole.dependence_cycles = needed.cycles();
+  found = filter_.access(state.caches, whole, needed.producer(), records_);
+  if (found.level == filter_.levels()) {
+    state.recorded = state.instructions;
+    state.silent = state.pace.now() + kSilence;
+  } else if (kind == AccessKind::kRead && found.level > 0) {
+    filter_.arrives(state.caches, address, needed.known + state.pace.load_cycles(found.level));
+  }
+  return found;
 }
 
-inline void ProgramCapture::run(State& state, const ProgramThread& thread,
-                                const BlockInstruction& instruction, std::span<const ProgramAccess> accesses,
-                                std::uint64_t& begun) {
+inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
+                                      const BlockInstruction& instruction,
+                                      std::span<const ProgramAccess> accesses, std::uint64_t& begun) {
   DependenceTracker& values = state.values;
-  Dependence result = values.of(instruction.data_reads);
-  const std::uint32_t load = state.pace.load_cycles();
-  if (!accesses.empty()) {
-    const Dependence address = values.of(instruction.address_reads);
-    for (const ProgramAccess& access : accesses) {
-      if (access.reads) {
-        ++loads_;
-        const Producer line = give(state, thread, access, AccessKind::kRead, address, begun);
-        result = later(result, {line, 0});
-        result =
-            later(result, later(address.after(load), values.stored(access.address, access.size).after(load)));
-      }
-      if (access.writes) {
-        ++stores_;
-        give(state, thread, access, AccessKind::kWrite,
-             filter_.levels() == 0 ? later(address, result) : address, begun);
-        values.store(access.address, access.size, result);
-      }
+  Pace& pace = state.pace;
+  Dependence result = values.of(instruction.data_reads).not_before(pace.now());
+  Dependence address;
+  if (!accesses.empty() || instruction.pointer_writes != 0)
+    address = values.of(instruction.address_reads).not_before(pace.now());
+  for (const ProgramAccess& access : accesses) {
+    if (access.reads) {
+      ++loads_;
+      const CaptureFilter::Delivery found = give(state, thread, access, AccessKind::kRead, address, begun);
+      const std::uint32_t nearest = pace.load_cycles(0);
+      std::uint32_t load = pace.load_cycles(found.level);
+      // Its line may be under way from a further level.
+      if (found.arrives > address.known + load) [[unlikely]]
+        load = static_cast<std::uint32_t>(std::min(found.arrives - address.known, pace.longest_load()));
+      result = later(result, Dependence(found.record));
+      result = later(result,
+                     later(address.after(load), values.stored(access.address, access.size).after(nearest)));
+    }
+    if (access.writes) {
+      ++stores_;
+      give(state, thread, access, AccessKind::kWrite,
+           filter_.levels() == 0 ? later(address, result) : address, begun);
+      values.store(access.address, access.size, result);
     }
   }
-  const std::uint32_t latency = kLatencies[static_cast<std::size_t>(instruction.kind)];
-  values.set(instruction.data_writes, result.after(latency));
-  if (instruction.pointer_writes != 0)
-    values.set(instruction.pointer_writes, values.of(instruction.address_reads).after(1));
-  if (parts_.core) execute(state.pace, instruction, accesses);
+  // What is only read from memory is there with the data.
+  const bool reads = !accesses.empty() && accesses.front().reads;
+  const bool computes = !reads || instruction.kind != InstructionClass::kMove;
+  const Dependence done = result.after(computes ? kLatencies[static_cast<std::size_t>(instruction.kind)] : 0);
+  values.set(instruction.data_writes, done);
+  if (instruction.pointer_writes != 0) values.set(instruction.pointer_writes, address.after(1));
+  if (parts_.core) pace.retire(std::max(done.known, address.known));
+  return result;
 }
 
 void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& block,
                            std::span<const ProgramAccess> accesses, bool continued) {
   if (filter_.complete()) return;
   State& state = state_of(thread.number);
+  if (state.branch.kind != Branch::kNone) go_to(state, thread, block.address);
   std::uint64_t begun =
       continued ? ~std::uint64_t{0} : 0;  // instructions since those that the filter was told
   const ProgramAccess* next = accesses.data();
   const ProgramAccess* const end = next + accesses.size();
   std::uint16_t number = 0;
+  Dependence needs;  // of the last one
+  bool reads = false;
   for (const BlockInstruction& instruction : block.instructions) {
     ++begun;
+    ++state.instructions;
     const ProgramAccess* const first = next;
     while (next != end && next->instruction == number) ++next;
     if (parts_.core) state.pace.dispatch();
     if (block.marks) [[unlikely]] {
       begin(state, thread.number, begun);
       begun = 0;
-      note_marks(state, instruction);
+      note_marks(state, thread, instruction);
     }
-    run(state, thread, instruction, {first, next}, begun);
+    needs = run(state, thread, instruction, {first, next}, begun);
+    reads = first != next && first->reads;
     ++number;
   }
   begin(state, thread.number, begun);
+  if (parts_.core) {
+    note_branch(state, block, needs, reads);
+    if (state.pace.now() >= state.silent) [[unlikely]]
+      note_progress(state, thread);
+  }
   if (state.depth > 0) {
     const InstructionClass last = block.instructions.back().kind;
     if (last == InstructionClass::kCall) ++state.depth;
-    if (last == InstructionClass::kReturn && --state.depth == 0) end_region();
+    if (last == InstructionClass::kReturn && --state.depth == 0) end_region(state, thread);
   }
   if (filter_.instructions_in_all() >= change_) [[unlikely]] {
     in_window_ = !in_window_;
@@ -112,17 +143,57 @@ void ProgramCapture::begin(State& state, std::uint32_t thread, std::uint64_t ins
   filter_.begin_instructions(thread, instructions, now - std::exchange(state.told, now));
 }
 
-// The nearest cache holds everything: what memory adds is up to whoever has the records.
-void ProgramCapture::execute(Pace& pace, const BlockInstruction& instruction,
-                             std::span<const ProgramAccess> accesses) {
-  const std::uint64_t address = pace.known(instruction.address_reads);
-  std::uint64_t done = pace.known(instruction.data_reads);
-  if (std::ranges::any_of(accesses, [](const ProgramAccess& access) { return access.reads; }))
-    done = std::max(done, address + pace.load_cycles());
-  done += kLatencies[static_cast<std::size_t>(instruction.kind)];
-  pace.set(instruction.data_writes, done);
-  pace.set(instruction.pointer_writes, address + 1);
-  pace.retire(std::max(done, address));
+void ProgramCapture::note_branch(State& state, const ProgramBlock& block, const Dependence& needs,
+                                 bool reads) {
+  const BlockInstruction& last = block.instructions.back();
+  Branch branch{Branch::kNone, block.last, block.last + last.length, needs};
+  switch (last.kind) {
+    case InstructionClass::kBranch: branch.kind = Branch::kConditional; break;
+    case InstructionClass::kReturn: branch.kind = Branch::kReturn; break;
+    case InstructionClass::kCall: state.predictor.call(branch.behind); [[fallthrough]];
+    case InstructionClass::kJump:
+      // A direct one reads neither a register nor memory.
+      if (reads || last.data_reads != 0) branch.kind = Branch::kIndirect;
+      break;
+    default: break;
+  }
+  if (branch.kind != Branch::kNone) state.branch = branch;
+}
+
+// What follows a wrong prediction comes into the window when the branch is executed, and what was fetched behind it is thrown away.
+void ProgramCapture::go_to(State& state, const ProgramThread& thread, std::uint64_t address) {
+  const Branch& branch = state.branch;
+  bool right = true;
+  switch (std::exchange(state.branch.kind, Branch::kNone)) {
+    case Branch::kConditional:
+      right = state.predictor.direction(branch.address, address != branch.behind);
+      break;
+    case Branch::kIndirect: right = state.predictor.target(branch.address, address); break;
+    case Branch::kReturn: right = state.predictor.returns(address); break;
+    case Branch::kNone: return;
+  }
+  ++branches_;
+  if (right) [[likely]]
+    return;
+  ++mispredictions_;
+  const Dependence resolved = branch.needs.after(parts_.core->branch_penalty);
+  state.pace.wait_until(resolved.known);
+  // What is further back than the window has been answered.
+  if (resolved.producer() == 0 || state.instructions - state.recorded > parts_.core->window) return;
+  begin(state, thread.number, 0);
+  Access record;
+  record.thread = thread.number;
+  record.role = AccessRole::kBranch;
+  record.dependence_cycles = resolved.cycles();
+  filter_.note(record, resolved.producer(), records_);
+}
+
+void ProgramCapture::thread_ends(const ProgramThread& thread) {
+  if (thread.number < states_.size() && states_[thread.number]) {
+    note_progress(*states_[thread.number], thread);
+    states_[thread.number].reset();
+  }
+  filter_.thread_ends(thread.number);
 }
 
 // Of interest where threads have cores: there they wait for each other.
@@ -132,7 +203,12 @@ void ProgramCapture::note(const ProgramThread& thread, AccessRole role, std::uin
   record.address = Address{call};
   record.thread = thread.number;
   record.role = role;
-  filter_.note(record, records_);
+  filter_.note(record, 0, records_);
+}
+
+void ProgramCapture::note_progress(State& state, const ProgramThread& thread) {
+  state.silent = state.pace.now() + kSilence;
+  note(thread, AccessRole::kProgress);
 }
 
 void ProgramCapture::system_call(const ProgramThread& thread, const SystemCall& call) {
@@ -143,9 +219,10 @@ void ProgramCapture::go_on(const ProgramThread& thread, const Release& by) {
   if (by.thread != 0) note(thread, AccessRole::kGoOn, by.order);
 }
 
-void ProgramCapture::note_marks(State& state, const BlockInstruction& instruction) {
+void ProgramCapture::note_marks(State& state, const ProgramThread& thread,
+                                const BlockInstruction& instruction) {
   if (instruction.has(BlockInstruction::kRegionBegin)) begin_region();
-  if (instruction.has(BlockInstruction::kRegionEnd) && inside_ > 0) end_region();
+  if (instruction.has(BlockInstruction::kRegionEnd) && inside_ > 0) end_region(state, thread);
   // The function ends with the return that belongs to the call by which it began.
   if (instruction.has(BlockInstruction::kRegionEntry) && state.depth == 0) {
     state.depth = 1;
@@ -159,7 +236,8 @@ void ProgramCapture::begin_region() {
   choose();
 }
 
-void ProgramCapture::end_region() {
+void ProgramCapture::end_region(State& state, const ProgramThread& thread) {
+  note_progress(state, thread);
   --inside_;
   choose();
 }
@@ -171,7 +249,10 @@ void ProgramCapture::choose() {
 ProgramCapture::State& ProgramCapture::make_state(std::uint32_t thread) {
   if (thread >= states_.size()) states_.resize(thread + 1);
   std::unique_ptr<State>& state = states_[thread];
-  if (!state) state = std::make_unique<State>(parts_.core.value_or(PaceParams{.window = 1}));
+  if (!state) {
+    const PaceParams core = parts_.core.value_or(PaceParams{.window = 1, .branch_entries = 2});
+    state = std::make_unique<State>(filter_.core_of(thread), core);
+  }
   return *state;
 }
 

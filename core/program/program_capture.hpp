@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "program/branch_predictor.hpp"
 #include "program/dependence.hpp"
 #include "program/pace.hpp"
 #include "program/program_sink.hpp"
@@ -19,7 +20,8 @@ struct CaptureParts {
   bool regions = false;      ///< only within regions of interest
   std::uint64_t window = 0;  ///< of every `period` instructions the last so many; 0: all
   std::uint64_t period = 0;
-  std::optional<PaceParams> core = std::nullopt;  ///< records have the cycles that it takes
+  std::optional<PaceParams> core =
+      std::nullopt;  ///< records have the cycles that it takes; branches are predicted
 };
 
 /// Gives the filter each access of a program, with the record of the trace that it waits for.
@@ -34,6 +36,7 @@ class ProgramCapture : public ProgramSink {
   void block(const ProgramThread& thread, const ProgramBlock& block, std::span<const ProgramAccess> accesses,
              bool continued) override;
   void thread_begins(const ProgramThread& thread, const Release& by) override { go_on(thread, by); }
+  void thread_ends(const ProgramThread& thread) override;
   void system_call(const ProgramThread& thread, const SystemCall& call) override;
   void system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) override {
     go_on(thread, end.by);
@@ -53,37 +56,59 @@ class ProgramCapture : public ProgramSink {
   std::uint64_t stores() const { return stores_; }
   /// Regions of interest that have begun.
   std::uint64_t regions() const { return regions_; }
+  /// Branches that were predicted, and those of them that were predicted wrongly; with a core.
+  std::uint64_t branches() const { return branches_; }
+  std::uint64_t mispredictions() const { return mispredictions_; }
 
  private:
+  /// The branch at the end of a block, of which it is not known yet where it went.
+  struct Branch {
+    enum Kind : std::uint8_t { kNone, kConditional, kIndirect, kReturn };
+
+    Kind kind = kNone;
+    std::uint64_t address = 0;
+    std::uint64_t behind = 0;  // the instruction after it in memory
+    Dependence needs;          // its condition, or where it goes
+  };
+  /// A thread that has nothing else to tell tells after so many cycles how far it has come.
+  static constexpr std::uint64_t kSilence = 16384;
   /// What goes on in a thread.
   struct State {
-    explicit State(const PaceParams& core) : pace(core) {}
+    State(CaptureFilter::Core& own, const PaceParams& core)
+        : caches(own), pace(core), predictor(core.branch_entries) {}
 
+    CaptureFilter::Core& caches;
     DependenceTracker values;
     Pace pace;
-    std::uint64_t told = 0;   // cycle up to which the filter was told
+    BranchPredictor predictor;
+    Branch branch;
+    std::uint64_t told = 0;           // cycle up to which the filter was told
+    std::uint64_t instructions = 0;   // in all
+    std::uint64_t recorded = 0;       // of these, up to its last record
+    std::uint64_t silent = kSilence;  // it tells how far it has come when it reaches this cycle
     std::uint64_t depth = 0;  // of calls within the function that is the region of interest; 0: not in it
   };
 
   void go_on(const ProgramThread& thread, const Release& by);
-  void note(const ProgramThread& thread, AccessRole role, std::uint64_t call);
+  void note(const ProgramThread& thread, AccessRole role, std::uint64_t call = 0);
+  void note_progress(State& state, const ProgramThread& thread);
   void begin(State& state, std::uint32_t thread, std::uint64_t instructions);
-  static void execute(Pace& pace, const BlockInstruction& instruction,
-                      std::span<const ProgramAccess> accesses);
+  void go_to(State& state, const ProgramThread& thread, std::uint64_t address);
+  static void note_branch(State& state, const ProgramBlock& block, const Dependence& needs, bool reads);
   State& state_of(std::uint32_t thread) {
     if (thread < states_.size() && states_[thread]) [[likely]]
       return *states_[thread];
     return make_state(thread);
   }
   State& make_state(std::uint32_t thread);
-  // `begun` are the instructions that the filter was not told of yet.
-  void run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
-           std::span<const ProgramAccess> accesses, std::uint64_t& begun);
-  Producer give(State& state, const ProgramThread& thread, const ProgramAccess& access, AccessKind kind,
-                const Dependence& needed, std::uint64_t& begun);
-  void note_marks(State& state, const BlockInstruction& instruction);
+  // `begun` are the instructions that the filter was not told of yet. Gives what its result is made of.
+  Dependence run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
+                 std::span<const ProgramAccess> accesses, std::uint64_t& begun);
+  CaptureFilter::Delivery give(State& state, const ProgramThread& thread, const ProgramAccess& access,
+                               AccessKind kind, const Dependence& needed, std::uint64_t& begun);
+  void note_marks(State& state, const ProgramThread& thread, const BlockInstruction& instruction);
   void begin_region();
-  void end_region();
+  void end_region(State& state, const ProgramThread& thread);
   void choose();
 
   CaptureFilter& filter_;
@@ -93,6 +118,8 @@ class ProgramCapture : public ProgramSink {
   std::uint64_t loads_ = 0;
   std::uint64_t stores_ = 0;
   std::uint64_t regions_ = 0;
+  std::uint64_t branches_ = 0;
+  std::uint64_t mispredictions_ = 0;
   std::uint64_t inside_ = 0;  // regions of all threads that have begun and not ended
   std::uint64_t change_ = 0;  // number of instructions in all at which a window of the sample begins or ends
   bool in_window_ = true;

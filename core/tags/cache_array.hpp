@@ -20,6 +20,7 @@ struct CacheParams {
   Kinded policy{"lru", Value(Value::Map{})};
 
   std::uint64_t lines() const { return size.count() / kLineBytes; }
+  bool operator==(const CacheParams&) const = default;
   static void describe(Schema<CacheParams>& schema);
   static void estimate(const CacheParams& params, MemoryEstimate& memory);
 };

@@ -21,4 +21,29 @@ CacheHierarchy::CacheHierarchy(const std::vector<CacheParams>& levels, const Vic
   }
 }
 
+LineState CacheHierarchy::state(LineAddress line) const {
+  LineState most = LineState::kInvalid;
+  for (const CacheArray& array : arrays_) {
+    const Slot slot = array.lookup(line);
+    if (slot == kNoSlot) continue;
+    if (array.state(slot) == LineState::kDirty) return LineState::kDirty;
+    most = array.state(slot);
+  }
+  return most;
+}
+
+LineState CacheHierarchy::take(LineAddress line) {
+  const LineState before = state(line);
+  if (before == LineState::kInvalid) return before;
+  for (CacheArray& array : arrays_) array.invalidate(line);
+  return before;
+}
+
+void CacheHierarchy::clean(LineAddress line) {
+  for (CacheArray& array : arrays_) {
+    const Slot slot = array.lookup(line);
+    if (slot != kNoSlot) array.set_state(slot, LineState::kClean);
+  }
+}
+
 }  // namespace cxloom

@@ -14,7 +14,7 @@ namespace cxloom {
 /// Levels of write-back, write-allocate caches, the first one nearest to the core. Neither inclusive nor exclusive: a
 /// line is filled into every level it missed in, each level chooses its victims alone, and a victim stays wherever else
 /// it is. A dirty victim goes to the next level, which takes it in if it does not hold it; a clean one is dropped.
-/// All threads share all levels, as those of one core do. There is no time here: order is all that counts.
+/// There is no time here: order is all that counts. Whoever keeps several of them coherent asks what each has of a line, and takes it.
 class CacheHierarchy {
  public:
   struct Counts {
@@ -43,19 +43,25 @@ class CacheHierarchy {
     }
   }
 
-  /// The same for one line. Gives its slot in the first level.
+  /// Where a line is after an access.
+  struct Found {
+    Slot slot;          ///< in the first level
+    std::size_t level;  ///< in which it was before; `levels()` if in none
+  };
+
+  /// The same for one line.
   template <class Emit>
-  Slot access_line(LineAddress line, AccessKind kind, Emit&& emit) {
+  Found access_line(LineAddress line, AccessKind kind, Emit&& emit) {
     CacheArray& nearest = arrays_.front();
-    Slot slot = nearest.lookup(line);
-    if (slot != kNoSlot) [[likely]] {
-      nearest.touch(slot);
+    Found found{nearest.lookup(line), 0};
+    if (found.slot != kNoSlot) [[likely]] {
+      nearest.touch(found.slot);
       ++counts_.front().hits;
     } else {
-      slot = fill(line, emit);
+      found = fill(line, emit);
     }
-    if (kind == AccessKind::kWrite) nearest.mark_dirty(slot);
-    return slot;
+    if (kind == AccessKind::kWrite) nearest.mark_dirty(found.slot);
+    return found;
   }
 
   /// What `access_line` does with a line that is still in the slot of the first level where it was; false, and nothing done, if it is
@@ -69,14 +75,24 @@ class CacheHierarchy {
     return true;
   }
 
+  /// Whether it would be a write that changes nothing about the line: it is dirty in that slot.
+  bool is_dirty(Slot slot) const { return arrays_.front().state(slot) == LineState::kDirty; }
+
+  /// What its levels together have of a line.
+  LineState state(LineAddress line) const;
+  /// It has the line no longer. Gives what it had.
+  LineState take(LineAddress line);
+  /// It has the line clean, if it has it.
+  void clean(LineAddress line);
+
   std::size_t levels() const { return arrays_.size(); }
   const CacheArray& array(std::size_t level) const { return arrays_[level]; }
   const Counts& counts(std::size_t level) const { return counts_[level]; }
 
  private:
-  /// Brings a line that the first level lacks into it, and returns its slot there.
+  /// Brings a line that the first level lacks into it.
   template <class Emit>
-  Slot fill(LineAddress line, Emit& emit) {
+  Found fill(LineAddress line, Emit& emit) {
     ++counts_.front().misses;
     std::size_t found = 1;
     for (; found < arrays_.size(); ++found) {
@@ -92,7 +108,7 @@ class CacheHierarchy {
     // From the far end inwards, as the data comes.
     Slot slot = kNoSlot;
     for (std::size_t level = found; level-- > 0;) slot = place(level, line, LineState::kClean, emit);
-    return slot;
+    return {slot, found};
   }
 
   template <class Emit>

@@ -6,9 +6,9 @@
 
 namespace cxloom {
 
-/// Declares the parameters of a cache in the schema of a struct that derives from them.
+/// Declares what a cache holds, and which line leaves.
 template <class Params>
-void describe_cache(Schema<Params>& schema) {
+void describe_lines(Schema<Params>& schema) {
   // Slots have 32 bits, and the sentinels of the sets count too.
   constexpr Bytes kLargest{std::uint64_t{64} << 30U};
   schema.field("size", &Params::size)
@@ -18,10 +18,6 @@ void describe_cache(Schema<Params>& schema) {
       .min(Bytes{kLineBytes})
       .max(kLargest);
   schema.field("ways", &Params::ways).doc("Lines in a set; 0 means fully associative.");
-  schema.field("access_time", &Params::access_time)
-      .doc("Time of one look-up, hit or miss.")
-      .source("ESF, Table III (cache access)")
-      .min(Time{0});
   schema.field("policy", &Params::policy)
       .category("victims")
       .doc("Which line leaves a full set. Only with two ways or more: of one line there is no choice.");
@@ -32,6 +28,16 @@ void describe_cache(Schema<Params>& schema) {
   schema.effective(
       "policy", [](const Params& params) { return params.ways == 0 ? params.lines() > 1 : params.ways > 1; },
       "unless a set has two lines to choose from: set ways: 2 or more");
+}
+
+/// Declares the parameters of a cache in the schema of a struct that derives from them.
+template <class Params>
+void describe_cache(Schema<Params>& schema) {
+  describe_lines(schema);
+  schema.field("access_time", &Params::access_time)
+      .doc("Time of one look-up, hit or miss.")
+      .source("ESF, Table III (cache access)")
+      .min(Time{0});
 }
 
 }  // namespace cxloom

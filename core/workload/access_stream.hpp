@@ -24,6 +24,8 @@ enum class AccessRole : std::uint8_t {
   kWriteBack,  ///< nobody: a dirty line leaves a cache
   kCall,       ///< it is no access: the thread makes the system call whose number stands for the address
   kGoOn,       ///< it is no access: the thread goes on behind that system call of another
+  kBranch,  ///< it is no access: what follows was predicted wrongly, and begins when what it depends on is there
+  kProgress,  ///< it is no access: the thread has come so far
 };
 
 struct Access {
@@ -41,7 +43,8 @@ struct Access {
   /// Cycles of its core since the access of its thread before it, where nothing waits for memory; 0: not given.
   std::uint32_t cycles = 0;
 
-  bool reaches_memory() const { return role != AccessRole::kCall && role != AccessRole::kGoOn; }
+  bool reaches_memory() const { return role < AccessRole::kCall; }
+  bool enters_kernel() const { return role == AccessRole::kCall || role == AccessRole::kGoOn; }
 };
 
 struct AddressRange {

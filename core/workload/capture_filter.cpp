@@ -1,6 +1,7 @@
 #include "workload/capture_filter.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -15,50 +16,110 @@ constexpr std::uint32_t at_most_32_bits(std::uint64_t number) {
       std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
 }
 
+Access record_of(const Access& access, LineAddress line, AccessKind kind, AccessRole role) {
+  Access record = access;
+  record.address = line.address();
+  record.size = kLineBytes;
+  record.kind = kind;
+  record.role = role;
+  return record;
+}
+
 }  // namespace
 
 CaptureFilter::CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies,
-                             bool first_touch, std::uint64_t skip, std::uint64_t limit)
-    : first_touch_(first_touch), skip_(skip), limit_(limit) {
-  if (!levels.empty()) caches_.emplace(levels, policies);
+                             bool first_touch, std::uint64_t skip, std::uint64_t limit, std::uint32_t cores)
+    : levels_(levels),
+      policies_(policies),
+      most_cores_(cores),
+      first_touch_(first_touch),
+      skip_(skip),
+      limit_(limit) {
+  cores_.push_back(std::make_unique<Core>(levels_, policies_));  // says what is wrong with the levels
   before_.counts.resize(this->levels());
   note_start();
 }
 
-std::uint64_t CaptureFilter::access(const Access& access, std::uint64_t producer,
-                                    std::vector<Access>& records) {
-  if (complete()) return 0;
+CaptureFilter::Core& CaptureFilter::core_of(std::uint32_t thread) {
+  if (thread >= by_thread_.size()) by_thread_.resize(thread + 1);
+  Core*& core = by_thread_[thread];
+  if (core != nullptr) return *core;
+  auto fewest = std::ranges::min_element(cores_, {}, [](const auto& each) { return each->threads_; });
+  if ((*fewest)->threads_ > 0 && cores_.size() < most_cores_) {
+    cores_.push_back(std::make_unique<Core>(levels_, policies_));
+    fewest = std::prev(cores_.end());
+  }
+  core = fewest->get();
+  ++core->threads_;
+  return *core;
+}
+
+void CaptureFilter::thread_ends(std::uint32_t thread) {
+  if (thread >= by_thread_.size() || by_thread_[thread] == nullptr) return;
+  --std::exchange(by_thread_[thread], nullptr)->threads_;
+}
+
+CaptureFilter::Delivery CaptureFilter::access(Core& core, const Access& access, std::uint64_t producer,
+                                              std::vector<Access>& records) {
+  if (complete()) return {};
   begin_instructions(access.thread, access.instruction_gap);
-  if (!caches_) {
+  if (!core.caches_) {
     Access record = access;
     if (first_touch_) record.address = pages_.translate(access.address);
-    return give(record, producer, records);
+    return {give(record, producer, records)};
   }
   const std::uint64_t first = access.address.value() / kLineBytes;
   const std::uint64_t last = (access.address.value() + access.size - 1) / kLineBytes;
-  std::uint64_t latest = 0;
+  Delivery latest;
   for (std::uint64_t number = first; number <= last; ++number) {
     const LineAddress line = first_touch_ ? pages_.translate(LineAddress{number}) : LineAddress{number};
-    recent_[number % kRecent] = {number, line, access_line(line, access, producer, records)};
-    latest = std::max(latest, delivered_by(line));
+    const CacheHierarchy::Found found = access_line(core, line, access, producer, records);
+    core.recent_[number % kRecent] = {number, line, found.slot};
+    latest.record = std::max(latest.record, core.delivered_by(line));
+    latest.level = std::max(latest.level, found.level);
   }
   return latest;
 }
 
-Slot CaptureFilter::access_line(LineAddress line, const Access& access, std::uint64_t producer,
-                                std::vector<Access>& records) {
-  return caches_->access_line(line, access.kind, [&](LineAddress missed, AccessKind kind) {
-    Access record = access;
-    record.address = missed.address();
-    record.size = kLineBytes;
-    record.kind = kind;
-    const bool reads = kind == AccessKind::kRead;
-    record.role = !reads                              ? AccessRole::kWriteBack
-                  : access.kind == AccessKind::kWrite ? AccessRole::kStoreFill
-                                                      : AccessRole::kDemand;
-    const std::uint64_t number = give(record, reads ? producer : 0, records);
-    if (reads) fills_[line.number() % kFills] = {line.number(), number};
+void CaptureFilter::arrives(Core& core, Address address, std::uint64_t cycle) {
+  const std::uint64_t line = address.value() / kLineBytes;
+  Recent& recent = core.recent_[line % kRecent];
+  if (recent.line == line) recent.arrives = cycle;
+}
+
+CacheHierarchy::Found CaptureFilter::access_line(Core& core, LineAddress line, const Access& access,
+                                                 std::uint64_t producer, std::vector<Access>& records) {
+  const AccessRole reader = access.kind == AccessKind::kWrite ? AccessRole::kStoreFill : AccessRole::kDemand;
+  // A store to a line that others had, too, asks for it anew; what the core has of it can be read meanwhile.
+  if (cores_.size() > 1 && take_from_others(core, line, access, records))
+    give(record_of(access, line, AccessKind::kRead, reader), producer, records);
+  return core.caches_->access_line(line, access.kind, [&](LineAddress missed, AccessKind kind) {
+    if (kind == AccessKind::kRead) {
+      const std::uint64_t number = give(record_of(access, missed, kind, reader), producer, records);
+      core.fills_[missed.number() % kFills] = {missed.number(), number};
+    } else {
+      give(record_of(access, missed, kind, AccessRole::kWriteBack), 0, records);
+    }
   });
+}
+
+/// What a line that is dirty elsewhere holds goes to where all can read it; a store leaves it nowhere else. Whether the core had the line
+/// itself, and others lost it.
+bool CaptureFilter::take_from_others(Core& core, LineAddress line, const Access& access,
+                                     std::vector<Access>& records) {
+  const LineState own = core.caches_->state(line);
+  const bool writes = access.kind == AccessKind::kWrite;
+  if (own == LineState::kDirty || (own != LineState::kInvalid && !writes)) return false;
+  bool lost = false;
+  for (const auto& other : cores_) {
+    if (other.get() == &core) continue;
+    const LineState there = writes ? other->caches_->take(line) : other->caches_->state(line);
+    lost |= writes && there != LineState::kInvalid;
+    if (there != LineState::kDirty) continue;
+    if (!writes) other->caches_->clean(line);
+    give(record_of(access, line, AccessKind::kWrite, AccessRole::kWriteBack), 0, records);
+  }
+  return lost && own != LineState::kInvalid;
 }
 
 std::uint64_t CaptureFilter::give(Access record, std::uint64_t producer, std::vector<Access>& records) {
@@ -90,8 +151,19 @@ void CaptureFilter::set_recording(bool recording) {
   note_start();
 }
 
+CacheHierarchy::Counts CaptureFilter::sum(std::size_t level) const {
+  CacheHierarchy::Counts sum;
+  for (const auto& core : cores_) {
+    const CacheHierarchy::Counts& each = core->caches_->counts(level);
+    sum.hits += each.hits;
+    sum.misses += each.misses;
+    sum.write_backs += each.write_backs;
+  }
+  return sum;
+}
+
 CacheHierarchy::Counts CaptureFilter::counts(std::size_t level) const {
-  const CacheHierarchy::Counts& now = caches_->counts(level);
+  const CacheHierarchy::Counts now = sum(level);
   const CacheHierarchy::Counts& start = at_start_.counts[level];
   const CacheHierarchy::Counts& before = before_.counts[level];
   return {recorded(now.hits, start.hits, before.hits), recorded(now.misses, start.misses, before.misses),
@@ -101,7 +173,7 @@ CacheHierarchy::Counts CaptureFilter::counts(std::size_t level) const {
 void CaptureFilter::note_start() {
   at_start_.instructions = instructions_;
   at_start_.counts.clear();
-  for (std::size_t level = 0; level < levels(); ++level) at_start_.counts.push_back(caches_->counts(level));
+  for (std::size_t level = 0; level < levels(); ++level) at_start_.counts.push_back(sum(level));
 }
 
 }  // namespace cxloom

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -18,9 +19,10 @@ class CaptureFilter {
  public:
   /// With `first_touch` addresses are physical, pages getting frames in the order of their first touch; else they are
   /// the program's own. Addresses of different processes differ in their upper 16 bits, which no record has. The first
-  /// `skip` records are left out, and at most `limit` are given.
+  /// `skip` records are left out, and at most `limit` are given. Each thread has a core with caches of its own, as long as there are
+  /// no more than `cores`; those that are more share them.
   CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies, bool first_touch,
-                std::uint64_t skip, std::uint64_t limit);
+                std::uint64_t skip, std::uint64_t limit, std::uint32_t cores = 1);
   CaptureFilter(const CaptureFilter&) = delete;
   CaptureFilter& operator=(const CaptureFilter&) = delete;
 
@@ -31,29 +33,40 @@ class CaptureFilter {
     gaps_[thread].instructions += count;
     gaps_[thread].cycles += cycles;
   }
+  class Core;
+  /// The core of a thread: that with the fewest threads when it first asked, and of these the first.
+  Core& core_of(std::uint32_t thread);
+  /// Another thread may have its core.
+  void thread_ends(std::uint32_t thread);
+
+  /// What an access found.
+  struct Delivery {
+    /// The number of the record with which its data comes: its own, or that of the line that it finds in the caches; 0 if that is
+    /// not in the trace, or long ago.
+    std::uint64_t record = 0;
+    std::size_t level = 0;      ///< of the caches, in which its line was; `levels()` if in none
+    std::uint64_t arrives = 0;  ///< what `arrives` said of its line
+  };
+
   /// Appends the records of an access, whose instruction gap counts as instructions that begin. `producer` is the number of the
-  /// record, from 1, that it waits for; 0: none. Gives the number of the record with which its data comes: its own, or that of the
-  /// line that it finds in the caches; 0 if that is not in the trace, or long ago.
-  std::uint64_t access(const Access& access, std::uint64_t producer, std::vector<Access>& records);
+  /// record, from 1, that it waits for; 0: none.
+  Delivery access(Core& core, const Access& access, std::uint64_t producer, std::vector<Access>& records);
+  Delivery access(const Access& access, std::uint64_t producer, std::vector<Access>& records) {
+    return this->access(core_of(access.thread), access, producer, records);
+  }
+  /// The line of what was accessed last is in the first cache from that cycle of its thread on. Later accesses are told, as long as the
+  /// line is remembered.
+  void arrives(Core& core, Address address, std::uint64_t cycle);
 
   /// Appends a record that is no access, in its place among the others of its thread.
-  void note(const Access& record, std::vector<Access>& records) {
+  void note(const Access& record, std::uint64_t producer, std::vector<Access>& records) {
     if (record.thread >= gaps_.size()) gaps_.resize(record.thread + 1);
-    give(record, 0, records);
+    give(record, producer, records);
   }
 
   /// What `access` does with one that finds its line in the first cache, where it was when it was accessed lately: most do, and
   /// need neither page nor set. False, and nothing done, if it cannot be told so quickly.
-  bool hits(Address address, std::uint32_t size, AccessKind kind, std::uint64_t& delivered) {
-    const std::uint64_t first = address.value() / kLineBytes;
-    const Recent& recent = recent_[first % kRecent];
-    if (recent.line != first || (address.value() + size - 1) / kLineBytes != first || complete() ||
-        !caches_->access_again(recent.cached, kind, recent.slot)) {
-      return false;
-    }
-    delivered = delivered_by(recent.cached);
-    return true;
-  }
+  bool hits(Core& core, Address address, std::uint32_t size, AccessKind kind, Delivery& delivery);
 
   /// While false, the caches fill but nothing is recorded or skipped.
   void set_recording(bool recording);
@@ -66,7 +79,7 @@ class CaptureFilter {
   std::uint64_t instructions_in_all() const { return instructions_; }
   std::uint64_t pages() const { return pages_.frames(); }
 
-  std::size_t levels() const { return caches_ ? caches_->levels() : 0; }
+  std::size_t levels() const { return levels_.size(); }
   /// What a level did while recording.
   CacheHierarchy::Counts counts(std::size_t level) const;
 
@@ -86,16 +99,14 @@ class CaptureFilter {
     std::uint64_t line = ~std::uint64_t{0};
     LineAddress cached;
     Slot slot = 0;
+    std::uint64_t arrives = 0;
   };
   static constexpr std::size_t kRecent = 1024;
 
-  Slot access_line(LineAddress line, const Access& access, std::uint64_t producer,
-                   std::vector<Access>& records);
-  /// The latest record of a line.
-  std::uint64_t delivered_by(LineAddress line) const {
-    const Fill& fill = fills_[line.number() % kFills];
-    return fill.line == line.number() ? fill.record : 0;
-  }
+  CacheHierarchy::Found access_line(Core& core, LineAddress line, const Access& access,
+                                    std::uint64_t producer, std::vector<Access>& records);
+  bool take_from_others(Core& core, LineAddress line, const Access& access, std::vector<Access>& records);
+  CacheHierarchy::Counts sum(std::size_t level) const;
   std::uint64_t give(Access record, std::uint64_t producer, std::vector<Access>& records);
   std::uint64_t recorded(std::uint64_t now, std::uint64_t at_start, std::uint64_t before) const {
     return before + (recording_ ? now - at_start : 0);
@@ -108,9 +119,11 @@ class CaptureFilter {
   };
 
   PageMap pages_;
-  std::optional<CacheHierarchy> caches_;
-  std::vector<Fill> fills_ = std::vector<Fill>(kFills);
-  std::vector<Recent> recent_ = std::vector<Recent>(kRecent);
+  std::vector<CacheParams> levels_;
+  const VictimRegistry& policies_;
+  std::uint32_t most_cores_;
+  std::vector<std::unique_ptr<Core>> cores_;
+  std::vector<Core*> by_thread_;
   bool first_touch_;
   bool recording_ = true;
   std::uint64_t skip_;
@@ -121,5 +134,39 @@ class CaptureFilter {
   Totals before_;          // what the earlier ones summed up to
   std::vector<Gap> gaps_;  // by thread, since its last record
 };
+
+/// The caches of a core, and what it accessed lately.
+class CaptureFilter::Core {
+ public:
+  Core(const std::vector<CacheParams>& levels, const VictimRegistry& policies) {
+    if (!levels.empty()) caches_.emplace(levels, policies);
+  }
+
+ private:
+  friend class CaptureFilter;
+
+  /// The latest record of a line.
+  std::uint64_t delivered_by(LineAddress line) const {
+    const Fill& fill = fills_[line.number() % kFills];
+    return fill.line == line.number() ? fill.record : 0;
+  }
+
+  std::uint32_t threads_ = 0;
+  std::optional<CacheHierarchy> caches_;
+  std::vector<Fill> fills_ = std::vector<Fill>(kFills);
+  std::vector<Recent> recent_ = std::vector<Recent>(kRecent);
+};
+
+inline bool CaptureFilter::hits(Core& core, Address address, std::uint32_t size, AccessKind kind,
+                                Delivery& delivery) {
+  const std::uint64_t first = address.value() / kLineBytes;
+  const Recent& recent = core.recent_[first % kRecent];
+  if (recent.line != first || (address.value() + size - 1) / kLineBytes != first || complete()) return false;
+  // Others may have the line, too.
+  if (kind == AccessKind::kWrite && cores_.size() > 1 && !core.caches_->is_dirty(recent.slot)) return false;
+  if (!core.caches_->access_again(recent.cached, kind, recent.slot)) return false;
+  delivery = {core.delivered_by(recent.cached), 0, recent.arrives};
+  return true;
+}
 
 }  // namespace cxloom

@@ -17,9 +17,6 @@ from cxloom.trace.capture import CacheLevel
 from cxloom.trace.emulator import EmulatedSource
 from cxloom.trace.source import Ended
 
-LEVELS = (CacheLevel("L1", "48KiB", 12), CacheLevel("L2", "2MiB", 16))
-"""The caches of one core: Golden Cove (Intel 64 and IA-32 Architectures Optimization Reference Manual)."""
-
 _EVENTS = 50_000  # of a turn of a simulation
 _PARTS = {"busy": "busy_ns", "chain": "chain_ns", "waiting to ask": "mshr_ns", "idle": "idle_ns"}
 
@@ -103,16 +100,17 @@ def execute(
     *,
     host: str | None = None,
     pages: Sequence[Any] | None = None,
-    caches: Sequence[CacheLevel] = LEVELS,
+    caches: Sequence[CacheLevel] = (),
     region: str | None = None,
     interrupted: Callable[[], bool] = lambda: False,
     watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
 ) -> ExecutionResult:
     """Runs an x86-64 Linux program to its end, as it would run on each of the systems.
 
-    The program is emulated once (docs/model/program.md). Its accesses pass ``caches``, and what misses them is given
-    to every system at once, where the ``host`` makes it as its core would (docs/model/core.md); by default the only
-    host or accelerator of the system. The workloads of the specs are not played.
+    The program is emulated once (docs/model/program.md). Its accesses pass ``caches``, by default those that the core
+    of the host has for itself, and what misses them is given to every system at once, where the ``host`` makes it as
+    its core would (docs/model/core.md); by default the only host or accelerator of the system. The workloads of the
+    specs are not played.
 
     ``pages`` has for each system the placement of the program's pages, as `addresses` of a workload says it
     (docs/model/placement.md), such as ``{"kind": "bind", "nodes": ["cxl"]}``; by default the next free frame of the
@@ -139,9 +137,9 @@ def execute(
     first = placed[0].core
     if any(each.core != first for each in placed):
         raise InputError(
-            "the cores of the systems differ in width or window",
-            found=" and ".join(str(each.core) for each in placed),
-            allowed="the same in all: the pace of the program's instructions goes by them",
+            "the cores of the systems differ in how they run instructions",
+            found=" and ".join(each.name for each in placed),
+            allowed="the same width, window, caches and prediction of branches in all",
         )
     source = EmulatedSource(
         command,
@@ -178,8 +176,7 @@ class _Placed:
     name: str
     resolved: Resolved
     host: str
-    core: tuple[int, int]
-    """Width and window."""
+    core: _core.ProgramCore
     pages: str
 
 
@@ -205,9 +202,9 @@ def _prepared(system: System, pages: Any, host: str | None) -> _Placed:
         overrides.append(Override.of(f"devices.{host}.core", {}))
     resolved = system.resolve(overrides)
     name = str(resolved.plain().get("name", "")) or "the system"
-    return _Placed(
-        name, resolved, host, (int(core.get("width", 6)), int(core.get("window", 512))), _text_of(pages)
-    )
+    with errors_placed(resolved):
+        program_core = _core.ProgramCore(core, f"devices.{host}.core")
+    return _Placed(name, resolved, host, program_core, _text_of(pages))
 
 
 def _text_of(pages: Any) -> str:

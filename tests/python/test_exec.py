@@ -198,7 +198,9 @@ def test_mistakes(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> N
     two = spec(tmp_path, "two", **{"core: {}}": "core: {}}\n  other: {kind: host}"})
     assert "which device runs the program?" in refused("--system", two, "--", program)
     other = spec(tmp_path, "other", **{"core: {}": "core: {window: 64}"})
-    assert "differ in width or window" in refused("--system", near, "--against", other, "--", program)
+    assert "differ in how they run instructions" in refused(
+        "--system", near, "--against", other, "--", program
+    )
     tiny = spec(tmp_path, "tiny", **{"1GiB": "64KiB"})
     assert "out of memory" in refused("--system", tiny, "--", program, "triad", "65536")
 

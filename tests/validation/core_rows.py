@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from validation.program_rows import program_rows
 from validation.systems import Spec, changed, feed
 from validation.turns import FALLS, RISES, Turn, bandwidth
 
@@ -27,3 +28,4 @@ def core_rows(name: str, at: str, base: Spec) -> Iterator[Turn]:
     yield row(f"{name}.core.window", cores, f"{at}.core.window", (2, 16), RISES)
     yield row(f"{name}.core.mshrs", cores, f"{at}.core.mshrs", (2, 16), RISES)
     yield row(f"{name}.core.store_buffer", stores, f"{at}.core.store_buffer", (2, 16), RISES)
+    yield from program_rows(name, at, base)

@@ -12,7 +12,7 @@ import typer
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.writing import write_text
 from cxloom.errors import InputError
-from cxloom.execution import LEVELS, execute
+from cxloom.execution import execute
 from cxloom.report.console import messages
 from cxloom.report.execution import show
 from cxloom.spec.node import Origin
@@ -83,7 +83,7 @@ def exec_(
             "--levels",
             metavar="LEVEL,LEVEL,...",
             help="The caches that each core has for itself, the nearest first, "
-            f"{CacheLevel.FORM.partition(',')[0]}; {','.join(map(str, LEVELS))} if nothing is said.",
+            f"{CacheLevel.FORM.partition(',')[0]}; those of the host's core if nothing is said.",
         ),
     ] = [],  # noqa: B006 - typer wants a list, and copies it
     region: Annotated[
@@ -110,7 +110,7 @@ def exec_(
     program and shows what it did up to then. Exit code: the program's own, 128 and the signal's number if one ended it;
     1: interrupted, or the program cannot be followed; 2: QEMU or the program is missing, or the input is wrong.
     """
-    levels = levels_of(caches) if caches else LEVELS
+    levels = levels_of(caches) if caches else ()
     for plugin in plugins:
         load_plugin(plugin)
     place = placement(pages, {"bind": membind, "preferred": preferred, "interleave": interleave})

@@ -183,6 +183,32 @@ TEST(CoreCluster, ThreadsHaveCoresOfTheirOwn) {
   expect_parts_to_sum(run);
 }
 
+// A read, 8 instructions; a branch that needs it, was predicted wrongly and takes 20 cycles; another read, 8 instructions later.
+TEST(CoreCluster, WhatFollowsABranchWaitsForWhatTheBranchNeeds) {
+  std::vector<Access> accesses = reads(3, 8);
+  accesses[1].role = AccessRole::kBranch;
+  accesses[1].dependence = 1;
+  accesses[1].dependence_cycles = 20;
+  Running run(with_core({}).replay("host", accesses));
+  run.to_end();
+  EXPECT_EQ(run.created(0), Time{500});
+  EXPECT_EQ(run.created(1), Time{100'500 + 5'000 + 500});
+  EXPECT_EQ(core(run, "time_ns"), 100.5 + 5 + 0.5 + 100);
+  EXPECT_EQ(core(run, "chain_ns"), 5.0);
+  expect_parts_to_sum(run);
+}
+
+TEST(CoreCluster, ABranchWhoseDataAreThereHoldsNothingUp) {
+  std::vector<Access> accesses = reads(3, 8);
+  accesses[1].role = AccessRole::kBranch;
+  accesses[1].dependence = 1;
+  accesses[1].instruction_gap = 1608;  // 100.5 ns
+  Running run(with_core({{"window", 4096}}).replay("host", accesses));
+  run.to_end();
+  EXPECT_EQ(run.created(1), Time{500 + 100'500 + 500});
+  expect_parts_to_sum(run);
+}
+
 TEST(CoreCluster, CyclesOfATraceTakeThePlaceOfThoseOfItsInstructions) {
   std::vector<Access> accesses = reads(10, 4);
   for (Access& access : accesses) access.cycles = 40;

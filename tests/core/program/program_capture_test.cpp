@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 #include <vector>
 
+#include "base/random.hpp"
 #include "core/support/victims.hpp"
 
 namespace cxloom {
@@ -42,16 +44,21 @@ ProgramAccess write(std::uint16_t of, std::uint64_t address) { return {address, 
 // A program is played to a capture, block by block, without caches if nothing else is said.
 class ProgramCaptureTest : public testing::Test {
  protected:
-  void start(const CaptureParts& parts = {}, std::uint64_t cache_bytes = 0) {
+  void start(const CaptureParts& parts = {}, std::uint64_t cache_bytes = 0, std::uint64_t second_bytes = 0) {
     std::vector<CacheParams> levels;
     if (cache_bytes > 0) levels.push_back({.size = Bytes{cache_bytes}, .ways = 4});
+    if (second_bytes > 0) levels.push_back({.size = Bytes{second_bytes}, .ways = 4});
     filter_.emplace(levels, test::victims(), false, 0, kNoLimit);
     capture_.emplace(*filter_, parts);
   }
   void run(std::vector<BlockInstruction> instructions, std::vector<ProgramAccess> accesses,
-           const ProgramThread& thread = kThread, bool continued = false) {
+           const ProgramThread& thread = kThread, bool continued = false, std::uint64_t at = 0) {
     ProgramBlock block;
     block.instructions = std::move(instructions);
+    block.address = at;
+    block.last = at;
+    for (const BlockInstruction& one : block.instructions) block.last += one.length;
+    block.last -= block.instructions.back().length;
     for (const BlockInstruction& one : block.instructions) {
       block.marks |= one.has(BlockInstruction::kRegionBegin | BlockInstruction::kRegionEnd |
                              BlockInstruction::kRegionEntry);
@@ -225,6 +232,107 @@ TEST_F(ProgramCaptureTest, ASampleIsTheEndOfEachPeriod) {
     EXPECT_EQ(records_[i].instruction_gap, 1U);
   }
   EXPECT_EQ(filter_->instructions(), 100U);
+}
+
+// A core whose closed forms are simple: four instructions a cycle.
+CaptureParts timed(std::uint32_t penalty = 17) {
+  return {.core = PaceParams{.width = 4, .window = 64, .load_cycles = {5, 15}, .branch_penalty = penalty}};
+}
+
+/// Cycles up to a last access, which misses.
+std::uint64_t cycles_of(const std::vector<Access>& records) {
+  std::uint64_t sum = 0;
+  for (const Access& record : records) sum += record.cycles;
+  return sum;
+}
+
+TEST_F(ProgramCaptureTest, EachWrongPredictionTakesItsPenalty) {
+  // Blocks of four instructions, of which every other one ends with a branch that goes to one of two places by chance. Whoever
+  // predicts cannot know more; each wrong prediction takes the penalty instead of the cycle to the next block.
+  std::array<std::uint64_t, 2> cycles{};
+  std::uint64_t wrong = 0;
+  for (const std::uint32_t penalty : {1U, 17U}) {
+    start(timed(penalty), 4096);
+    RandomStream random(1, "branches", "test");
+    for (int i = 0; i < 10'000; ++i) {
+      const BlockInstruction none = instruction(InstructionClass::kInteger, 0, 0, 0);
+      run({none, none, none, instruction(InstructionClass::kBranch, 0, 0, 0)}, {});
+      run({none, none, none, none}, {}, kThread, false, random.below(2) == 0 ? 16 : 4096);
+    }
+    run({load(kA, kB)}, {read(0, 0)});
+    cycles[penalty == 1 ? 0 : 1] = cycles_of(records());
+    records_.clear();
+    wrong = capture_->mispredictions();
+    EXPECT_EQ(capture_->branches(), 10'000U);
+  }
+  EXPECT_EQ(cycles[0], 20'000U);  // one a block
+  EXPECT_EQ(cycles[1], 20'000 + 16 * wrong);
+  EXPECT_NEAR(static_cast<double>(wrong), 5000, 250);
+}
+
+TEST_F(ProgramCaptureTest, AHitInTheSecondLevelTakesItsTimeInAChain) {
+  // 64 lines, of which the first level holds 16: lru keeps none of a cycle. A neighbour on the line comes with it, not before.
+  for (const bool key_first : {false, true}) {
+    start(timed(), 1024, 65536);
+    auto lap = [&] {
+      for (std::uint64_t i = 0; i < 64; ++i) {
+        if (key_first) run({load(kC, kA), load(kA, kA)}, {read(0, 64 * i), read(1, 64 * i + 8)});
+        else run({load(kA, kA)}, {read(0, 64 * i)});
+      }
+    };
+    lap();
+    const std::uint64_t before = cycles_of(records());
+    for (int i = 0; i < 100; ++i) lap();
+    run({load(kB, kA)}, {read(0, 1'000'000)});
+    // The last one is dispatched when that a window before it retires, be it one or two for each step.
+    const std::uint64_t window = key_first ? 32 : 64;
+    EXPECT_NEAR(static_cast<double>(cycles_of(records()) - before),
+                15.0 * (6400 - static_cast<double>(window)), 5.0 * 64 + 15)
+        << key_first;
+    records_.clear();
+  }
+}
+
+TEST_F(ProgramCaptureTest, IndependentHitsInTheSecondLevelOverlap) {
+  start(timed(), 1024, 65536);
+  for (std::uint64_t i = 0; i < 6400; ++i) run({load(kC, kB)}, {read(0, i % 64 * 64)});
+  run({load(kB, kA)}, {read(0, 1'000'000)});
+  EXPECT_NEAR(static_cast<double>(cycles_of(records())), 6400.0 / 4, 16);
+}
+
+TEST_F(ProgramCaptureTest, WhatIsStoredComesBackNoEarlierThanItIsKnown) {
+  // A counter in memory: load, add, store; each load has the store before it to wait for.
+  start(timed(), 4096);
+  for (int i = 0; i < 1000; ++i)
+    run({load(kC, kStack), add(kC, 0), store(kC, kStack)}, {read(0, 800), write(2, 800)});
+  run({load(kB, kA)}, {read(0, 1'000'000)});
+  // Five cycles from what is stored to what is loaded, one for the addition; the last window is still under way.
+  EXPECT_NEAR(static_cast<double>(cycles_of(records())), 6.0 * (1000 - 64.0 / 3), 12);
+}
+
+// What follows waits for the branch, and the branch for the data that its condition is made of.
+TEST_F(ProgramCaptureTest, ABranchThatNeedsAMissIsRecordedIfItIsPredictedWrongly) {
+  start(timed(), 4096);
+  const BlockInstruction compare = instruction(InstructionClass::kInteger, 0, kA, kC);
+  const BlockInstruction branch = instruction(InstructionClass::kBranch, 0, kC, 0);
+  // An unknown branch is taken to be not taken... or the other way round: one of the two is wrong.
+  for (const std::uint64_t target : {std::uint64_t{12}, std::uint64_t{400}}) {
+    start(timed(), 4096);
+    records_.clear();
+    run({load(kA, kB), compare, branch}, {read(0, 40960)});
+    run({load(kB, kB)}, {read(0, 81920)}, kThread, false, target);
+    if (capture_->mispredictions() == 0) {
+      EXPECT_EQ(dependences(), (Numbers{0, 0}));
+      continue;
+    }
+    ASSERT_EQ(records().size(), 3U);
+    EXPECT_EQ(records_[1].role, AccessRole::kBranch);
+    EXPECT_EQ(records_[1].dependence, 1U);
+    EXPECT_EQ(records_[1].dependence_cycles, 1U + 17U);
+    EXPECT_EQ(records_[1].instruction_gap, 2U);
+    EXPECT_EQ(records_[1].cycles, 5U + 1 + 17);  // as if the load hit
+    EXPECT_EQ(records_[2].dependence, 0U);
+  }
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST(CaptureFilter, WhatHitsALineWaitsForTheRecordOfThatLine) {
   CaptureFilter filter({CacheParams{.size = Bytes{64}, .ways = 1}}, test::victims(), false, 0, kNoLimit);
   std::vector<Access> records;
   auto read = [&](std::uint64_t address, std::uint64_t producer) {
-    return filter.access({.address = Address{address}, .thread = 1, .size = 8}, producer, records);
+    return filter.access({.address = Address{address}, .thread = 1, .size = 8}, producer, records).record;
   };
   EXPECT_EQ(read(0, 0), 1U);
   EXPECT_EQ(read(8, 0), 1U);
@@ -133,14 +133,15 @@ TEST(CaptureFilter, WhatHitsIsTheSameWithAndWithoutTheQuickWay) {
     const std::uint64_t producer = expected.size() / 2;
     plain.begin_instructions(access.thread, 3);
     quick.begin_instructions(access.thread, 3);
-    const std::uint64_t delivered = plain.access(access, producer, expected);
-    std::uint64_t line = 0;
-    if (quick.hits(access.address, access.size, access.kind, line)) {
+    const std::uint64_t delivered = plain.access(access, producer, expected).record;
+    CaptureFilter::Core& core = quick.core_of(access.thread);
+    CaptureFilter::Delivery line;
+    if (quick.hits(core, access.address, access.size, access.kind, line)) {
       ++hits;
     } else {
-      line = quick.access(access, producer, records);
+      line = quick.access(core, access, producer, records);
     }
-    ASSERT_EQ(line, delivered) << i;
+    ASSERT_EQ(line.record, delivered) << i;
   }
   EXPECT_TRUE(quick.complete());
   EXPECT_GT(hits, 5000U);
@@ -157,8 +158,8 @@ TEST(CaptureFilter, WhatHitsIsTheSameWithAndWithoutTheQuickWay) {
     EXPECT_EQ(quick.counts(level).write_backs, plain.counts(level).write_backs);
   }
   // Once it is complete, nothing counts.
-  std::uint64_t line = 0;
-  EXPECT_FALSE(quick.hits(records.back().address, 8, AccessKind::kRead, line));
+  CaptureFilter::Delivery line;
+  EXPECT_FALSE(quick.hits(quick.core_of(1), records.back().address, 8, AccessKind::kRead, line));
 }
 
 TEST(CaptureFilter, ProcessesHaveFramesOfTheirOwn) {
@@ -172,6 +173,88 @@ TEST(CaptureFilter, ProcessesHaveFramesOfTheirOwn) {
     EXPECT_EQ(records[0].address, Address{first_touch ? 0U : 0x1000U});
     EXPECT_EQ(records[1].address, Address{0x1000});
   }
+}
+
+// Two levels of a line each: what leaves the first is in the second.
+TEST(CaptureFilter, SaysInWhichLevelALineWas) {
+  CaptureFilter filter(
+      {CacheParams{.size = Bytes{64}, .ways = 1}, CacheParams{.size = Bytes{128}, .ways = 2}},
+      test::victims(), false, 0, kNoLimit);
+  std::vector<Access> records;
+  auto level = [&](std::uint64_t address) {
+    return filter.access({.address = Address{address}, .thread = 1, .size = 8}, 0, records).level;
+  };
+  EXPECT_EQ(level(0), 2U);
+  EXPECT_EQ(level(8), 0U);
+  EXPECT_EQ(level(64), 2U);
+  EXPECT_EQ(level(0), 1U);
+  EXPECT_EQ(level(60), 1U);  // across both
+}
+
+// What three cores with caches of their own make of an access of one of them.
+class PrivateCachesTest : public testing::Test {
+ protected:
+  /// The kinds and roles of the records of an access, such as "read demand".
+  std::string access(std::uint32_t thread, AccessKind kind, std::uint64_t address = 0x1000) {
+    std::vector<Access> records;
+    const Access access{.address = Address{address}, .thread = thread, .size = 8, .kind = kind};
+    CaptureFilter::Core& core = filter_.core_of(thread);
+    CaptureFilter::Delivery found;
+    if (!filter_.hits(core, access.address, access.size, kind, found))
+      filter_.access(core, access, 0, records);
+    std::string text;
+    for (const Access& record : records) {
+      EXPECT_EQ(record.thread, thread);
+      text += record.role == AccessRole::kWriteBack ? "w" : record.role == AccessRole::kStoreFill ? "f" : "r";
+    }
+    return text;
+  }
+  std::string read(std::uint32_t thread) { return access(thread, AccessKind::kRead); }
+  std::string write(std::uint32_t thread) { return access(thread, AccessKind::kWrite); }
+
+  CaptureFilter filter_{
+      {CacheParams{.size = Bytes{1024}, .ways = 4}, CacheParams{.size = Bytes{4096}, .ways = 4}},
+      test::victims(),
+      false,
+      0,
+      kNoLimit,
+      3};
+};
+
+TEST_F(PrivateCachesTest, EachCoreReadsALineForItself) {
+  EXPECT_EQ(read(1), "r");
+  EXPECT_EQ(read(1), "");
+  EXPECT_EQ(read(2), "r");
+  EXPECT_EQ(read(3), "r");
+  EXPECT_EQ(read(1), "");
+}
+
+TEST_F(PrivateCachesTest, AStoreTakesTheLineFromTheOthers) {
+  read(1);
+  read(2);
+  EXPECT_EQ(write(1), "f");  // asks for it, since another had it
+  EXPECT_EQ(write(1), "");
+  EXPECT_EQ(read(2), "wr");  // what is dirty goes to where all can read it
+  EXPECT_EQ(read(1), "");    // and stays, clean
+  EXPECT_EQ(write(2), "f");
+  EXPECT_EQ(write(1), "wf");
+  EXPECT_EQ(write(2), "wf");
+}
+
+TEST_F(PrivateCachesTest, ALineThatNobodyElseHasIsWrittenAtOnce) {
+  read(2);
+  EXPECT_EQ(read(1), "r");
+  EXPECT_EQ(access(1, AccessKind::kRead, 0x2000), "r");
+  EXPECT_EQ(access(1, AccessKind::kWrite, 0x2000), "");
+}
+
+TEST_F(PrivateCachesTest, MoreThreadsThanCoresShareThem) {
+  for (const std::uint32_t thread : {1U, 2U, 3U}) EXPECT_EQ(read(thread), "r");
+  EXPECT_EQ(read(4), "");
+  filter_.thread_ends(2);
+  filter_.thread_ends(4);
+  EXPECT_EQ(access(2, AccessKind::kWrite), "f");
+  EXPECT_EQ(read(5), "wr");  // on the core of the fewest threads, of these the first: that of thread 1
 }
 
 }  // namespace

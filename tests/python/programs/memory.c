@@ -1,4 +1,4 @@
-// A pointer chase in one fixed cycle, and a triad: what they do to memory is known beforehand.
+// Pointer chases in fixed cycles, a triad, branches: what they do to memory and the core is known beforehand.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,10 @@ static int chase(size_t lines, size_t steps) {
   }
   for (size_t i = 0; i < lines; ++i) memory[order[i] * 8] = memory + order[(i + 1) % lines] * 8;
   void** at = memory;
+  void** const other = calloc(1, 1 << 20);
   cxloom_roi_begin();
   for (size_t i = 0; i < steps; ++i) at = *at;
+  at += other[1 << 16] != NULL;  // a line that no cache has
   cxloom_roi_end();
   printf("%d\n", at != NULL);
   return 7;
@@ -68,10 +70,40 @@ static int triad(size_t count) {
   return 0;
 }
 
+// So many branches, each of which goes one way or the other by chance.
+static int branches(size_t count) {
+  uint64_t state = 1, sum = 0;
+  const volatile char* const other = calloc(1, 1 << 20);
+  cxloom_roi_begin();
+  for (size_t i = 0; i < count; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    if (state >> 63) __asm__ volatile("add $1, %0" : "+r"(sum));
+    else __asm__ volatile("sub $3, %0" : "+r"(sum));
+  }
+  sum += other[1 << 17];
+  cxloom_roi_end();
+  printf("%d\n", sum != 0);
+  return 0;
+}
+
+// A thousand loops of so many rounds.
+static int rounds(size_t count) {
+  const volatile char* const other = calloc(1, 1 << 20);
+  cxloom_roi_begin();
+  for (size_t i = 0; i < 1000; ++i) {
+    for (size_t round = 0; round < count; ++round) __asm__ volatile("" : "+r"(round));
+  }
+  const int last = other[1 << 17];
+  cxloom_roi_end();
+  return last;
+}
+
 int main(int argc, char** argv) {
   if (argc > 2 && strcmp(argv[1], "chase") == 0) return chase(strtoull(argv[2], NULL, 10), 20000);
   if (argc > 2 && strcmp(argv[1], "triad") == 0) return triad(strtoull(argv[2], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "pair") == 0) return pair(strtoull(argv[2], NULL, 10), 0);
   if (argc > 2 && strcmp(argv[1], "in-turn") == 0) return pair(strtoull(argv[2], NULL, 10), 1);
+  if (argc > 2 && strcmp(argv[1], "branches") == 0) return branches(strtoull(argv[2], NULL, 10));
+  if (argc > 2 && strcmp(argv[1], "rounds") == 0) return rounds(strtoull(argv[2], NULL, 10));
   return 2;
 }

@@ -1,0 +1,61 @@
+// Which way a core takes a branch to go before it knows.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace cxloom {
+
+/// Of one thread. Directions are predicted by tables that look at longer and longer histories, of which the longest that knows the
+/// branch in this history decides (TAGE); targets of indirect branches by the latest one in this history, or else by the latest one;
+/// returns by a stack.
+///
+/// Each function says whether the prediction was right, and learns.
+class BranchPredictor {
+ public:
+  /// Each of the tables has so many entries, a power of two.
+  explicit BranchPredictor(std::uint32_t entries);
+
+  /// A conditional branch.
+  bool direction(std::uint64_t branch, bool taken);
+  /// An indirect jump or call.
+  bool target(std::uint64_t branch, std::uint64_t target);
+  /// A call, whose return goes there.
+  void call(std::uint64_t behind) { returns_[depth_++ % kReturns] = behind; }
+  /// A return.
+  bool returns(std::uint64_t target) { return returns_[--depth_ % kReturns] == target; }
+
+ private:
+  static constexpr std::array<unsigned, 5> kHistories = {4, 8, 16, 32, 64};  // outcomes
+  static constexpr std::size_t kReturns = 32;
+  static constexpr unsigned kTargetHistory = 32;
+
+  struct Entry {
+    std::uint16_t tag = 0;
+    std::int8_t counter = 0;  // taken if it is not negative: -4 to 3
+    std::uint8_t useful = 0;
+  };
+  struct Place {
+    Entry* entry;
+    std::uint16_t tag;
+  };
+  struct Target {
+    std::uint64_t key = 0;
+    std::uint64_t target = 0;
+  };
+
+  Place place_of(std::size_t table, std::uint64_t branch);
+  void allocate(const std::array<Place, kHistories.size()>& places, std::size_t from, bool taken);
+
+  unsigned bits_;
+  std::vector<std::int8_t> base_;  // -2 to 1
+  std::array<std::vector<Entry>, kHistories.size()> tables_;
+  std::vector<Target> targets_;
+  std::array<std::uint64_t, kReturns> returns_{};
+  std::size_t depth_ = 0;
+  std::uint64_t history_ = 0;  // the latest outcome is bit 0
+};
+
+}  // namespace cxloom

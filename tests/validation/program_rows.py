@@ -1,0 +1,102 @@
+"""The parameters of cores that matter to programs that run: each row runs one under the emulator."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from validation.systems import Spec, changed
+from validation.turns import FALLS, RISES, Turn
+
+from cxloom import System, _core
+from cxloom.execution import ExecutionResult, execute
+
+ROOT = Path(__file__).parents[2]
+
+
+@cache
+def built() -> str:
+    """The program whose accesses and branches are known, linked statically."""
+    folder = tempfile.mkdtemp(prefix="cxloom-rows-")
+    flags = ["-O2", "-static", "-pthread", f"-I{ROOT / 'include'}"]
+    source = ROOT / "tests" / "python" / "programs" / "memory.c"
+    subprocess.run([shutil.which("cc") or "gcc", *flags, source, "-o", f"{folder}/memory"], check=True)
+    return f"{folder}/memory"
+
+
+@cache
+def ran(spec: str, *arguments: str) -> ExecutionResult:
+    """What the marked part of the program takes on a system, which is written as JSON."""
+    return execute([built(), *arguments], [System.from_yaml(spec)], region="marks")
+
+
+def runs(*arguments: str) -> Callable[..., Any]:
+    """Plays the program with these arguments in place of the workload of a spec."""
+
+    def play(spec: Spec, _feeds: Any) -> ExecutionResult:
+        plugin = Path(str(_core.__file__)).with_name("cxloom_qemu.so")
+        if shutil.which("qemu-x86_64") is None or not plugin.exists():
+            pytest.skip("QEMU or its plug-in is not there")
+        return ran(json.dumps(spec), *arguments)
+
+    return play
+
+
+def took(result: ExecutionResult) -> float:
+    """The time of the thread that took longest."""
+    return result.executions[0].time_ns
+
+
+def accesses(result: ExecutionResult) -> int:
+    """What missed the caches of the cores."""
+    return result.accesses
+
+
+def program_rows(name: str, at: str, base: Spec) -> Iterator[Turn]:
+    """Those of one kind of requester, which is at `at` in `base`."""
+    at = f"{at}.core"
+    small = {"size": "4KiB", "ways": 4, "cycles": 5}
+    large = {"size": "64KiB", "ways": 16, "cycles": 15}
+    system = changed(base, (at, {"caches": [small, large]}))
+    branches = partial(Turn, base=system, measure=took, play=runs("branches", "20000"))
+    yield branches(f"{name}.core.branch_penalty", path=f"{at}.branch_penalty", values=(5, 20), effect=RISES)
+    # A loop of 12 rounds: whoever has next to no tables does not see its end coming.
+    loops = partial(Turn, base=system, measure=took, play=runs("rounds", "12"))
+    yield loops(f"{name}.core.branch_entries", path=f"{at}.branch_entries", values=(2, 4096), effect=FALLS)
+    # A cycle of 256 lines, 16 KiB: within the second level, and not in the first.
+    chase = partial(Turn, base=system, play=runs("chase", "256"))
+    yield chase(
+        f"{name}.core.caches",
+        path=f"{at}.caches",
+        values=([small], [small, large]),
+        effect=FALLS,
+        measure=took,
+    )
+    key = f"{name}.core.caches"
+    second = f"{at}.caches.1"
+    yield chase(f"{key}.cycles", path=f"{second}.cycles", values=(15, 30), effect=RISES, measure=took)
+    yield chase(
+        f"{key}.size", path=f"{second}.size", values=("8KiB", "64KiB"), effect=FALLS, measure=accesses
+    )
+    alone = changed(system, (f"{at}.caches", [{"size": "12KiB", "ways": 192, "cycles": 5}]))
+    first = f"{at}.caches.0"
+    # LRU loses each line of a cycle before it comes again; with one way a set those stay that do not collide.
+    for parameter, values in (("ways", (192, 1)), ("policy", ("lru", "mru"))):
+        yield Turn(
+            f"{key}.{parameter}",
+            alone,
+            f"{first}.{parameter}",
+            values,
+            FALLS,
+            accesses,
+            play=runs("chase", "256"),
+        )
+    # Two threads, each with a cycle of 128 lines: both together do not fit into 12 KiB.
+    yield Turn(f"{name}.core.cores", alone, f"{at}.cores", (1, 2), FALLS, accesses, play=runs("pair", "128"))

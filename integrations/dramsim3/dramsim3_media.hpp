@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "../common/clocked_media.hpp"
-#include "ini.hpp"
+#include "../common/ini.hpp"
 
 namespace cxloom::integrations {
 

@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests dram-check fabric-check window-check coherence-check count-check python-tests lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
+.PHONY: help demo test build cxx-tests dram-check fabric-check window-check coherence-check count-check simplessd-check python-tests lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
   fuzz same-bytes package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -137,6 +137,13 @@ window-check: build .venv/.installed-dev
 
 count-check: build .venv/.installed-dev
 	CXLOOM_SLOW=1 $(BIN)/python -m pytest -s tests/python/test_program_counts.py
+
+# The adapter to SimpleSSD against one that you have installed: integrations/README.md says where SIMPLESSD_ROOT is.
+simplessd-check: build .venv/.installed-dev
+	$(CMAKE) -S integrations/simplessd -B build/simplessd -DSIMPLESSD_ROOT="$(SIMPLESSD_ROOT)" \
+	  -DCXLOOM_INCLUDE_DIR="$$($(BIN)/python -c 'import cxloom; print(cxloom.include_dir())')" >/dev/null
+	$(CMAKE) --build build/simplessd
+	CXLOOM_SIMPLESSD=$(CURDIR)/build/simplessd/libcxloom_simplessd.so $(BIN)/python -m pytest -s tests/integrations/simplessd_real.py
 
 sanitize: build/sanitize/.configured
 	@$(CMAKE) --build build/sanitize

@@ -17,19 +17,21 @@ void LeapPrefetcher::Params::describe(Schema<Params>& schema) {
       .min(2)
       .max(4096)
       .doc("Strides of a thread that are remembered.")
-      .source("Al Maruf and Chowdhury, ATC 2020: H_size 32");
+      .source("Al Maruf and Chowdhury, ATC 2020: H_size; 32 in their example, SymbioticLab/Leap");
   schema.field("split", &Params::split)
       .min(1)
       .max(4096)
       .doc(
           "The majority is looked for among history / split strides first; while there is none, among twice "
           "as many.")
-      .source("Al Maruf and Chowdhury, ATC 2020: N_split 2");
+      .source(
+          "Al Maruf and Chowdhury, ATC 2020, in their example; their kernel (SymbioticLab/Leap, "
+          "mm/swap_state.c) begins with a quarter: 4");
   schema.field("window", &Params::window)
       .min(1)
       .max(1024)
       .doc("Most strides that are asked for at a miss.")
-      .source("Al Maruf and Chowdhury, ATC 2020: PW_size 8");
+      .source("Al Maruf and Chowdhury, ATC 2020: PW_size; in their kernel 2^page_cluster, which is 8");
   schema.rule("split must be at most history",
               [](const Params& params) { return params.split <= params.history; });
 }

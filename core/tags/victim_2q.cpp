@@ -14,12 +14,13 @@ void TwoQueueVictims::Params::describe(Schema<Params>& schema) {
   schema.field("in", &Params::in)
       .fraction()
       .doc("Share of a set that lines which came for the first time may take (Kin); at least one.")
-      .source("Johnson and Shasha, VLDB 1994: 25 %");
+      .source("Johnson and Shasha, VLDB 1994: Kin should be 25 % of the page slots");
   schema.field("out", &Params::out)
       .min(0.0)
       .max(16.0)
       .doc("Lines that left that queue and are remembered, as a share of a set (Kout).")
-      .source("Johnson and Shasha, VLDB 1994: 50 %");
+      .source(
+          "Johnson and Shasha, VLDB 1994: Kout, identifiers of as many pages as fit in 50 % of the buffer");
 }
 
 TwoQueueVictims::TwoQueueVictims(const Params& params, const VictimContext& context)

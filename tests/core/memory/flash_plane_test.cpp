@@ -159,6 +159,7 @@ TEST(FlashPlane, AnImprovedAnalyticalExpressionIsWhatItsPaperSays) {
 }
 
 /// Greedy collection of blocks of `n` pages: Desnoyers, "Analytic Models of SSD Write Performance", ACM Transactions on Storage 2014:
+/// his simulator counts what it gives (docs/model/flash.md).
 /// A = n / (n - (x - 1)) with x = 1/2 - (n / a) W(-b exp(-b)), b = (1 + 1 / 2n) a.
 double greedy_amplification(double a, double n) {
   const double b = (1.0 + 0.5 / n) * a;

@@ -95,7 +95,7 @@ void bind_trace(nb::module_& m) {
       .def("__len__", [](const AccessBatch& batch) { return batch.accesses.size(); })
       .def(
           "columns", [](const AccessBatch& batch) { return columns_of(batch.accesses); },
-          "Address, kind, size, thread, instruction gap, dependence, timestamp: an array each.");
+          "An array for each column of the format, in its order.");
 
   nb::class_<TextTraceParser>(m, "TextTraceParser", "Reads the text form of a trace, block by block.")
       .def(

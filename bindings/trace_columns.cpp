@@ -25,9 +25,12 @@ void append_columns(const nb::dict& columns, std::vector<Access>& accesses) {
   const auto gap = column_in<std::uint32_t>(columns, "instruction_gap");
   const auto dependence = column_in<std::uint32_t>(columns, "dependence");
   const auto timestamp = column_in<std::int64_t>(columns, "timestamp");
+  const auto role = column_in<std::uint8_t>(columns, "role");
+  const auto cycles = column_in<std::uint32_t>(columns, "cycles");
+  const auto dependence_cycles = column_in<std::uint16_t>(columns, "dependence_cycles");
   const std::size_t count = address.size();
-  for (const std::size_t other :
-       {kind.size(), size.size(), thread.size(), gap.size(), dependence.size(), timestamp.size()}) {
+  for (const std::size_t other : {kind.size(), size.size(), thread.size(), gap.size(), dependence.size(),
+                                  timestamp.size(), role.size(), cycles.size(), dependence_cycles.size()}) {
     if (other != count) throw InputError({"the columns of a batch differ in length", {}, {}, {}});
   }
   accesses.reserve(accesses.size() + count);
@@ -42,6 +45,10 @@ void append_columns(const nb::dict& columns, std::vector<Access>& accesses) {
     access.dependence = dependence.data()[i];
     access.timed = timestamp.data()[i] >= 0;
     access.timestamp = Time{access.timed ? timestamp.data()[i] : 0};
+    ensure(role.data()[i] < kAccessRoles, "an access of a role that there is not");
+    access.role = static_cast<AccessRole>(role.data()[i]);
+    access.cycles = cycles.data()[i];
+    access.dependence_cycles = dependence_cycles.data()[i];
   }
 }
 

@@ -33,7 +33,8 @@ ColumnOf<T> column_of(const std::vector<Access>& accesses, Field&& field) {
   return ColumnOf<T>(data, {accesses.size()}, owner);
 }
 
-/// The columns in the order of the format: address, kind, size, thread, instruction_gap, dependence, timestamp.
+/// The columns in the order of the format: address, kind, size, thread, instruction_gap, dependence, timestamp, role, cycles,
+/// dependence_cycles.
 inline nanobind::tuple columns_of(const std::vector<Access>& accesses) {
   return nanobind::make_tuple(
       column_of<std::uint64_t>(accesses, [](const Access& access) { return access.address.value(); }),
@@ -43,9 +44,12 @@ inline nanobind::tuple columns_of(const std::vector<Access>& accesses) {
       column_of<std::uint32_t>(accesses, [](const Access& access) { return access.thread; }),
       column_of<std::uint32_t>(accesses, [](const Access& access) { return access.instruction_gap; }),
       column_of<std::uint32_t>(accesses, [](const Access& access) { return access.dependence; }),
-      column_of<std::int64_t>(accesses, [](const Access& access) {
-        return access.timed ? access.timestamp.ps() : kNoTimestamp;
-      }));
+      column_of<std::int64_t>(
+          accesses, [](const Access& access) { return access.timed ? access.timestamp.ps() : kNoTimestamp; }),
+      column_of<std::uint8_t>(accesses,
+                              [](const Access& access) { return static_cast<std::uint8_t>(access.role); }),
+      column_of<std::uint32_t>(accesses, [](const Access& access) { return access.cycles; }),
+      column_of<std::uint16_t>(accesses, [](const Access& access) { return access.dependence_cycles; }));
 }
 
 /// Consecutive accesses on their way between a parser, Python and a simulation.

@@ -307,7 +307,7 @@ void Sequencer::read_through() {
   if (cores_) {
     for (; issued_ < least && cores_->workload().next(next_); ++issued_) {
       has_gaps_ |= next_.instruction_gap != 0;
-      check_mapped(next_);
+      if (next_.reaches_memory()) check_mapped(next_);
     }
     return;
   }

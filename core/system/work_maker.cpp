@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "device/sequencer.hpp"
 #include "interconnect/route_table.hpp"
 #include "system/registry.hpp"
 #include "system/system.hpp"
@@ -57,6 +58,11 @@ WorkMaker::WorkMaker(const Registry& registry, const Spec& spec, const System& s
 std::vector<NumaNode> WorkMaker::nodes_of(const std::string& device) const {
   const NodeId from = system_.component(device).id();
   return numa_nodes(map_, device, page_, [&](NodeId memory) { return time_between(system_, from, memory); });
+}
+
+bool WorkMaker::has_cores(const std::string& device) const {
+  const Sequencer* const requester = system_.roles().requesters.of(system_.component(device).id());
+  return requester && requester->has_cores();
 }
 
 std::unique_ptr<PagePlacement> WorkMaker::make_placement(const Placed& placed) const {
@@ -125,7 +131,7 @@ std::optional<PageRuns> WorkMaker::pages_of(const Spec::Workload& workload) cons
   if (workload.params.trace) {
     const TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
     if (!feed.again) return std::nullopt;
-    TraceStream trace(feed.again());
+    TraceStream trace(feed.again());  // accesses alone
     return pages_touched(trace, warms_up ? kToItsEnd : work.requests.value_or(kToItsEnd), page_);
   }
   auto footprint = footprint_of(make_phases(workload), page_);
@@ -219,7 +225,7 @@ std::vector<PhasedStream::Phase> WorkMaker::make_phases(const Spec::Workload& wo
 std::unique_ptr<AccessStream> WorkMaker::make_stream(const Spec::Workload& workload, Work& work) const {
   if (workload.params.trace) {
     TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
-    return std::make_unique<TraceStream>(std::move(feed.refill), feed.length);
+    return std::make_unique<TraceStream>(std::move(feed.refill), feed.length, has_cores(workload.device));
   }
   std::vector<PhasedStream::Phase> phases = make_phases(workload);
   if (workload.params.pattern) return std::move(phases.front().stream);

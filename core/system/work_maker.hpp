@@ -51,6 +51,8 @@ class WorkMaker {
 
   void divide_memory(const Spec& spec);
   std::unique_ptr<PagePlacement> make_placement(const Placed& placed) const;
+  /// Cores make the accesses of that device.
+  bool has_cores(const std::string& device) const;
   std::vector<NumaNode> nodes_of(const std::string& device) const;
   /// The pages that it touches at most, as far as they are known.
   std::optional<PageRuns> pages_of(const Spec::Workload& workload) const;

@@ -128,17 +128,18 @@ std::uint64_t CaptureFilter::give(Access record, std::uint64_t producer, std::ve
   record.cycles = at_most_32_bits(gap.cycles);
   if (!recording_) return 0;
   if (skip_ > 0) {
-    if (--skip_ == 0) note_start();
+    if (record.reaches_memory() && --skip_ == 0) note_start();
     return 0;
   }
   if (complete()) return 0;
-  ++records_;
-  const std::uint64_t distance = producer == 0 ? 0 : records_ - producer;
+  ++numbers_;
+  if (record.reaches_memory()) ++records_;
+  const std::uint64_t distance = producer == 0 ? 0 : numbers_ - producer;
   record.dependence = distance < kAllBefore ? static_cast<std::uint32_t>(distance) : 0;
   if (record.dependence == 0) record.dependence_cycles = 0;
   if (!first_touch_) record.address = Address{record.address.value() & kOwnAddress};
   records.push_back(record);
-  return records_;
+  return numbers_;
 }
 
 void CaptureFilter::set_recording(bool recording) {

@@ -19,8 +19,8 @@ class CaptureFilter {
  public:
   /// With `first_touch` addresses are physical, pages getting frames in the order of their first touch; else they are
   /// the program's own. Addresses of different processes differ in their upper 16 bits, which no record has. The first
-  /// `skip` records are left out, and at most `limit` are given. Each thread has a core with caches of its own, as long as there are
-  /// no more than `cores`; those that are more share them.
+  /// `skip` records are left out, and at most `limit` are given, of those that are accesses. Each thread has a core with caches
+  /// of its own, as long as there are no more than `cores`; those that are more share them.
   CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies, bool first_touch,
                 std::uint64_t skip, std::uint64_t limit, std::uint32_t cores = 1);
   CaptureFilter(const CaptureFilter&) = delete;
@@ -71,6 +71,7 @@ class CaptureFilter {
   /// While false, the caches fill but nothing is recorded or skipped.
   void set_recording(bool recording);
   bool complete() const { return records_ >= limit_; }
+  /// Accesses among those that it gave.
   std::uint64_t records() const { return records_; }
   /// Instructions of all threads and pages touched: while recording, and in all.
   std::uint64_t instructions() const {
@@ -129,6 +130,7 @@ class CaptureFilter {
   std::uint64_t skip_;
   std::uint64_t limit_;
   std::uint64_t records_ = 0;
+  std::uint64_t numbers_ = 0;  // of all that it gave, what is no access included
   std::uint64_t instructions_ = 0;
   Totals at_start_;        // of this time of recording
   Totals before_;          // what the earlier ones summed up to

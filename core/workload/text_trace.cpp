@@ -14,6 +14,8 @@ constexpr std::string_view kNotGiven = "-";
 constexpr std::string_view kFence = "all";  // of what an access depends on
 constexpr std::string_view kKinds = "RWA";  // in the order of AccessKind
 static_assert(kKinds.size() == kAccessKinds);
+constexpr std::array<std::string_view, kAccessRoles> kRoles = {"demand", "store-fill", "write-back", "call",
+                                                               "go-on"};
 
 std::string_view name_of(TraceColumn column) { return kTraceColumnNames[static_cast<std::size_t>(column)]; }
 
@@ -71,6 +73,7 @@ void TextTraceParser::parse(std::string_view line, std::vector<Access>& accesses
                      lines_.number());
   }
   if (access.kind == AccessKind::kAtomic) check_atomic(access);
+  if (access.role != AccessRole::kDemand) check_role(access);
   accesses.push_back(access);
   ++accesses_;
 }
@@ -80,10 +83,13 @@ void TextTraceParser::parse_header(std::string_view line) {
   std::string_view version = take_word(rest);
   std::uint64_t number = 0;
   if (!version.ends_with(':') || !parse_number(version.substr(0, version.size() - 1), 10, number) ||
-      number != kTraceVersion) {
-    throw TraceError(
-        {"a trace of an unknown version", quoted(line), "1, as in '# cxloom-trace 1: address kind'", {}},
-        lines_.number());
+      number == 0 || number > kTraceVersion) {
+    const std::string latest = std::to_string(kTraceVersion);
+    throw TraceError({"a trace of an unknown version",
+                      quoted(line),
+                      "1 to " + latest + ", as in '# cxloom-trace " + latest + ": address kind'",
+                      {}},
+                     lines_.number());
   }
   columns_.clear();
   for (std::string_view word = take_word(rest); !word.empty(); word = take_word(rest)) {
@@ -144,6 +150,19 @@ void TextTraceParser::parse_column(TraceColumn column, std::string_view text, Ac
                               : static_cast<std::uint32_t>(parse_integer(
                                     column, text, 0, std::min<std::uint64_t>(accesses_, kAllBefore - 1)));
       return;
+    case TraceColumn::kRole: {
+      const auto found = std::ranges::find(kRoles, text);
+      if (found == kRoles.end()) refuse(column, text, list_names({kRoles.begin(), kRoles.end()}));
+      access.role = static_cast<AccessRole>(found - kRoles.begin());
+      return;
+    }
+    case TraceColumn::kCycles:
+      access.cycles = static_cast<std::uint32_t>(parse_integer(column, text, 0, largest<std::uint32_t>()));
+      return;
+    case TraceColumn::kDependenceCycles:
+      access.dependence_cycles =
+          static_cast<std::uint16_t>(parse_integer(column, text, 0, largest<std::uint16_t>()));
+      return;
   }
 }
 
@@ -157,6 +176,12 @@ void TextTraceParser::check_atomic(Access& access) const {
     refuse(TraceColumn::kAddress, to_text(access.address),
            "a multiple of the size of the atomic operation, " + std::to_string(access.size));
   }
+}
+
+void TextTraceParser::check_role(const Access& access) const {
+  if (may_be(access.role, access.kind)) return;
+  refuse(TraceColumn::kRole, kRoles[static_cast<std::size_t>(access.role)],
+         access.role == AccessRole::kWriteBack ? "the kind W for a write-back" : "the kind R for this role");
 }
 
 void TextTraceParser::parse_timestamp(std::string_view text, Access& access) {
@@ -217,6 +242,10 @@ void append_text(const Access& access, std::string& text) {
   } else {
     append_number(access.dependence, 10, text);
   }
+  text.append(" ").append(kRoles[static_cast<std::size_t>(access.role)]).append(" ");
+  append_number(access.cycles, 10, text);
+  text += ' ';
+  append_number(access.dependence_cycles, 10, text);
   text += '\n';
 }
 

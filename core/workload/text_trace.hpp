@@ -14,7 +14,8 @@
 
 namespace cxloom {
 
-inline constexpr std::uint32_t kTraceVersion = 1;
+/// What is written; what is of this version or an earlier one is read.
+inline constexpr std::uint32_t kTraceVersion = 2;
 
 enum class TraceColumn : std::uint8_t {
   kAddress,
@@ -23,18 +24,21 @@ enum class TraceColumn : std::uint8_t {
   kSize,
   kThread,
   kInstructionGap,
-  kDependence
+  kDependence,
+  kRole,
+  kCycles,
+  kDependenceCycles
 };
-inline constexpr std::size_t kTraceColumns = 7;
+inline constexpr std::size_t kTraceColumns = 10;
 /// The names of the columns, in the order of TraceColumn.
 inline constexpr std::array<std::string_view, kTraceColumns> kTraceColumnNames = {
-    "address", "kind", "timestamp", "size", "thread", "instruction_gap", "dependence"};
+    "address",         "kind",       "timestamp", "size",   "thread",
+    "instruction_gap", "dependence", "role",      "cycles", "dependence_cycles"};
 
 /// Fed blocks of bytes, gives the accesses in them; memory use does not depend on the length of the trace.
 ///
 /// Without a header a line is `0xADDRESS R|W|A TICK`; a header in the first line names the columns,
-/// `# cxloom-trace 1: address kind timestamp size thread instruction_gap dependence`. Other lines that begin with '#'
-/// and empty ones are ignored.
+/// `# cxloom-trace 2: address kind size thread`. Other lines that begin with '#' and empty ones are ignored.
 class TextTraceParser {
  public:
   /// `tick` is the time that a timestamp of 1 means in a file without a header; with one it is always a picosecond.
@@ -53,6 +57,7 @@ class TextTraceParser {
   void parse_column(TraceColumn column, std::string_view text, Access& access);
   void parse_timestamp(std::string_view text, Access& access);
   void check_atomic(Access& access) const;
+  void check_role(const Access& access) const;
   std::uint64_t parse_integer(TraceColumn column, std::string_view text, std::uint64_t least,
                               std::uint64_t most) const;
   [[noreturn]] void refuse(TraceColumn column, std::string_view text, std::string allowed) const;

@@ -7,8 +7,8 @@
 
 namespace cxloom {
 
-TraceStream::TraceStream(Refill refill, std::optional<std::uint64_t> length)
-    : refill_(std::move(refill)), length_(length) {
+TraceStream::TraceStream(Refill refill, std::optional<std::uint64_t> length, bool cores)
+    : refill_(std::move(refill)), length_(length), notes_(cores) {
   this->refill();
 }
 
@@ -31,15 +31,16 @@ void TraceStream::refill() {
       refill_ = nullptr;
       break;
     }
+    read_ += batch.size();
+    notes_.apply(batch);
   } while (batch.empty());
   batch_ = std::move(batch);
   before_ = before;
   at_ = 0;
-  const std::uint64_t total = before_ + batch_.size();
-  if (!length_ && !refill_) length_ = total;
-  if (length_ && (total > *length_ || (!refill_ && total < *length_))) {
-    throw InputError({total > *length_ ? "the trace goes on after its stated length" : "the trace is cut off",
-                      counted(total, "access"),
+  if (!length_ && !refill_) length_ = read_;
+  if (length_ && (read_ > *length_ || (!refill_ && read_ < *length_))) {
+    throw InputError({read_ > *length_ ? "the trace goes on after its stated length" : "the trace is cut off",
+                      counted(read_, "access"),
                       counted(*length_, "access"),
                       {}});
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workload/access_stream.hpp"
+#include "workload/note_filter.hpp"
 
 namespace cxloom {
 
@@ -17,15 +18,18 @@ class TraceStream final : public AccessStream {
   /// An empty batch is not the end. Called from next() and the constructor only, and never again after the end.
   using Refill = std::function<bool(std::vector<Access>&)>;
 
-  /// `length` is the number of accesses where it is known beforehand. Reads the first batch.
-  explicit TraceStream(Refill refill, std::optional<std::uint64_t> length = std::nullopt);
+  /// `length` is the number of records where it is known beforehand. With `cores` calls and what goes on behind them are given
+  /// as well, without it accesses alone. Reads the first batch.
+  explicit TraceStream(Refill refill, std::optional<std::uint64_t> length = std::nullopt, bool cores = false);
 
   /// Throws InputError if the trace ends before or goes on after its length, or what the refill throws.
   bool next(Access& access) override;
-  /// Known beforehand or, failing that, from the moment the last batch is in.
-  std::optional<std::uint64_t> length() const override { return length_; }
+  /// Of accesses: known beforehand or, failing that, from the moment the last batch is in; less what turned out to be none.
+  std::optional<std::uint64_t> length() const override {
+    return length_ ? std::optional(*length_ - notes_.count()) : std::nullopt;
+  }
 
-  /// Accesses given so far.
+  /// Records given so far.
   std::uint64_t count() const { return before_ + at_; }
   /// True as soon as the last access has been given: no call of next() is needed to find out.
   bool exhausted() const { return at_ == batch_.size(); }
@@ -36,8 +40,10 @@ class TraceStream final : public AccessStream {
   Refill refill_;
   std::vector<Access> batch_;
   std::size_t at_ = 0;        // in the batch; less than its size except at the end
-  std::uint64_t before_ = 0;  // accesses in batches before this one
+  std::uint64_t before_ = 0;  // given from batches before this one
+  std::uint64_t read_ = 0;    // records
   std::optional<std::uint64_t> length_;
+  NoteFilter notes_;
 };
 
 }  // namespace cxloom

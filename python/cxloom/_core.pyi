@@ -28,8 +28,11 @@ class Accesses:
         NDArray[np.uint32],
         NDArray[np.uint32],
         NDArray[np.int64],
+        NDArray[np.uint8],
+        NDArray[np.uint32],
+        NDArray[np.uint16],
     ]:
-        """Address, kind, size, thread, instruction gap, dependence, timestamp."""
+        """An array for each column of the format, in its order."""
 
 Batch = Columns | Accesses | None
 Feed = Callable[[], Batch] | tuple[Callable[[], Batch], int | None, Callable[[], Callable[[], Batch]]]

@@ -17,7 +17,8 @@ import pytest
 
 from cxloom import _core
 from cxloom.errors import CxloomError, InputError
-from cxloom.trace import READ, WRITE, CacheLevel, CaptureResult, Sample, capture, emulator, open_trace
+from cxloom.trace import READ, WRITE, CacheLevel, CaptureResult, Sample, capture, emulator, info, open_trace
+from cxloom.trace.format import DTYPES
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
@@ -43,14 +44,15 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Columns:
-    """A trace as one array a column."""
+    """The accesses of a trace as one array a column; `notes` are its other records."""
 
     def __init__(self, path: Path) -> None:
         reader = open_trace(path)
         batches = list(reader)
         self.metadata = reader.metadata
-        for name in ("address", "kind", "size", "thread", "instruction_gap", "dependence"):
-            setattr(self, name, np.concatenate([getattr(batch, name) for batch in batches]))
+        for name in DTYPES:
+            setattr(self, name, np.concatenate([getattr(batch.accesses(), name) for batch in batches]))
+        self.notes = info(path).notes
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
@@ -79,6 +81,8 @@ def test_counts_are_exact(programs: Path, tmp_path: Path) -> None:
     ]
     # All but exit's three instructions come before an access.
     assert int(trace.instruction_gap.sum()) == 5013 - 3
+    assert trace.notes == 1
+    assert info(tmp_path / "out.parquet").instructions == 5013
     # The copied bytes: read and written in turn, side by side.
     copied = trace.address[trace.size == 1].astype(np.int64)
     np.testing.assert_array_equal(copied[1::2] - copied[::2], 4096)

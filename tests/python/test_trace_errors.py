@@ -134,7 +134,19 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
         parquet({"address": ADDRESSES, "kind": [0, 0], "timestamp": [-7, 8]}),
         "bad timestamp of access 0",
     ),
-    "other version": (versioned, "an unknown version, found 7; allowed: 1"),
+    "other version": (versioned, "an unknown version, found 7; allowed: 1 to 2"),
+    "sixth role": (
+        parquet({"address": ADDRESSES, "kind": [0, 0], "role": [0, 5]}),
+        "bad role of access 1, found 5; allowed: 0 to 4",
+    ),
+    "call that writes": (
+        parquet({"address": ADDRESSES, "kind": [0, 1], "role": [3, 3]}),
+        "bad role of access 1, found 3; allowed: a role for this kind",
+    ),
+    "only calls": (
+        parquet({"address": ADDRESSES, "kind": [0, 0], "role": [3, 3]}),
+        "the trace has no accesses",
+    ),
     "prose": (text("Dear reader,\nthis is no trace.\n"), ":1: bad address, found 'Dear'"),
     "wrong column": (text("0x40 R 1\n0x40 1 R\n"), ":2: bad kind, found '1'; allowed: R, W or A"),
     "missing column": (text("0x40 R 1\n0x40 R\n"), ":2: a line of 2 columns"),

@@ -13,7 +13,20 @@ import numpy as np
 import pytest
 
 from cxloom import _core
-from cxloom.trace import ALL_BEFORE, ATOMIC, READ, WRITE, TraceBatch, info, open_trace, write_trace
+from cxloom.trace import (
+    ALL_BEFORE,
+    ATOMIC,
+    CALL,
+    DEMAND,
+    GO_ON,
+    READ,
+    WRITE,
+    WRITE_BACK,
+    TraceBatch,
+    info,
+    open_trace,
+    write_trace,
+)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -48,6 +61,24 @@ def test_measures_in_closed_form(tmp_path: Path) -> None:
         assert (found.dependences, found.fences, found.timestamps) == (499, 1, 500)
         assert (found.first_timestamp_ps, found.last_timestamp_ps, found.span_ps) == (1000, 1499, 499)
         assert found.metadata == {"source": "a test"}
+
+
+def test_what_is_no_access_is_no_access(tmp_path: Path) -> None:
+    """A call between two accesses has instructions and cycles, and no line, page or byte."""
+    path = tmp_path / "trace.parquet"
+    batch = TraceBatch.of(
+        [0x1000, 2**40, 7, 0x1040],
+        [READ, READ, READ, WRITE],
+        role=[DEMAND, CALL, GO_ON, WRITE_BACK],
+        instruction_gap=[1, 2, 4, 8],
+        cycles=[16, 32, 64, 128],
+    )
+    calls = TraceBatch.of([1, 2], READ, role=CALL, instruction_gap=16)
+    assert write_trace(path, [batch, calls]) == 2
+    for found in (info(path), info(convert_to_text(path))):
+        assert (found.accesses, found.reads, found.writes, found.notes) == (2, 1, 1, 4)
+        assert (found.pages, found.footprint_bytes, found.highest_address) == (1, 128, 0x107F)
+        assert (found.instructions, found.cycles) == (15 + 32, 240)
 
 
 def convert_to_text(path: Path) -> Path:

@@ -11,7 +11,20 @@ docs/trace-format.md describes the formats.
 """
 
 from cxloom.trace.capture import CacheLevel, CaptureResult, LevelCounts, Sample, capture
-from cxloom.trace.format import ALL_BEFORE, ATOMIC, NO_TIMESTAMP, READ, VERSION, WRITE, TraceBatch
+from cxloom.trace.format import (
+    ALL_BEFORE,
+    ATOMIC,
+    CALL,
+    DEMAND,
+    GO_ON,
+    NO_TIMESTAMP,
+    READ,
+    STORE_FILL,
+    VERSION,
+    WRITE,
+    WRITE_BACK,
+    TraceBatch,
+)
 from cxloom.trace.info import TraceInfo, info
 from cxloom.trace.reader import FORMATS, TraceReader, open_trace
 from cxloom.trace.source import Ended
@@ -20,11 +33,16 @@ from cxloom.trace.writer import convert, write_trace
 __all__ = [
     "ALL_BEFORE",
     "ATOMIC",
+    "CALL",
+    "DEMAND",
     "FORMATS",
+    "GO_ON",
     "NO_TIMESTAMP",
     "READ",
+    "STORE_FILL",
     "VERSION",
     "WRITE",
+    "WRITE_BACK",
     "CacheLevel",
     "CaptureResult",
     "Ended",

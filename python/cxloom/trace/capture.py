@@ -72,6 +72,32 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class CoreShape:
+    """What the pace of a thread's instructions goes by."""
+
+    FORM: ClassVar[str] = "WIDTH:WINDOW in instructions, such as 6:512"
+    """How it is written."""
+    NAME: ClassVar[str] = "core"
+    """Of the metadata that says for which core a trace was recorded."""
+
+    width: int = 6
+    """Instructions a cycle that are dispatched, and retire, at most. Golden Cove, as `width` of a core."""
+    window: int = 512
+    """Of its reorder buffer."""
+
+    @classmethod
+    def parse(cls, text: str) -> CoreShape:
+        """From ``WIDTH:WINDOW``; raises InputError if it is none."""
+        found = re.fullmatch(r"([0-9]{1,2}):([0-9]{1,7})", text)
+        if found is None or not 1 <= int(found[1]) <= 64 or not 1 <= int(found[2]) <= 1 << 20:
+            raise InputError("not a core", found=repr(text), allowed=cls.FORM)
+        return cls(int(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        return f"{self.width}:{self.window}"
+
+
+@dataclass(frozen=True)
 class LevelCounts:
     """What a cache level did while the trace was recorded."""
 
@@ -119,6 +145,7 @@ def capture(
     virtual: bool = False,
     region: str | None = None,
     sample: Sample | None = None,
+    core: CoreShape = CoreShape(),
     recording: Callable[[], bool] | None = None,
     watch: Callable[[int, int], None] | None = None,
     interrupted: Callable[[], bool] | None = None,
@@ -140,8 +167,8 @@ def capture(
     ``metadata`` adds to what the trace says about itself.
 
     The program has this process's standard input and output. With the ``source`` ``"qemu"`` it is emulated, each access
-    has the one that it waits for as its dependence, and the programs that it starts are recorded, too; with
-    ``"valgrind"`` neither.
+    has the one that it waits for as its dependence and the cycles that a ``core`` takes up to it, what threads do to
+    each other is noted, and the programs that it starts are recorded, too; with ``"valgrind"`` nothing of that.
 
     Raises InputError if the source or the program is missing, a cache cannot be, or nothing was recorded, and
     SimulationError if the program cannot be followed.
@@ -155,7 +182,9 @@ def capture(
         regions = region is not None
         teller = EmulatedSource(
             command,
-            lambda folder: _core.ProgramCapture(folder, levels, not virtual, skip, limit, regions, windows),
+            lambda folder: _core.ProgramCapture(
+                folder, levels, not virtual, skip, limit, regions, windows, (core.width, core.window)
+            ),
             region,
         )
     elif source == "valgrind":
@@ -173,6 +202,7 @@ def capture(
         **({"caches": " ".join(map(str, caches))} if caches else {}),
         **({"skipped": str(skip)} if skip else {}),
         **({"region of interest": region} if region else {}),
+        **({CoreShape.NAME: str(core)} if source == "qemu" else {}),
         **({"sample": f"the last {sample.window} of every {sample.period} instructions"} if sample else {}),
         "written by": f"cxloom {_core.__version__}",
         **(metadata or {}),

@@ -18,7 +18,7 @@ from cxloom.cli.arguments import whole_number
 from cxloom.cli.interrupt import Interrupt
 from cxloom.errors import InputError
 from cxloom.report.console import messages
-from cxloom.trace.capture import SOURCES, CacheLevel, CaptureResult, Sample
+from cxloom.trace.capture import SOURCES, CacheLevel, CaptureResult, CoreShape, Sample
 from cxloom.trace.capture import capture as record
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.info import TraceInfo
@@ -148,6 +148,13 @@ def capture(
             help="Record the last W of every P instructions, such as 1M/100M; the caches fill all the time.",
         ),
     ] = None,
+    core: Annotated[
+        str,
+        typer.Option(
+            metavar="WIDTH:WINDOW",
+            help="The core whose cycles are recorded: instructions a cycle at most, and in its reorder window.",
+        ),
+    ] = str(CoreShape()),
     virtual: Annotated[
         bool,
         typer.Option("--virtual", help="Keep the program's addresses, instead of frames by first touch."),
@@ -167,6 +174,8 @@ def capture(
     levels = levels_of(caches)
     with _option("--sample"):
         windows = Sample.parse(sample) if sample is not None else None
+    with _option("--core"):
+        shape = CoreShape.parse(core)
     target = out if out is not None else Path(f"{Path(command[0]).name}.parquet")
     with Interrupt("the capture") as interrupt, _option("", {"region": "--roi", "sample": "--sample"}):
         result = record(
@@ -178,6 +187,7 @@ def capture(
             virtual=virtual,
             region=region,
             sample=windows,
+            core=shape,
             watch=told_on_terminals(),
             interrupted=lambda: interrupt.reason is not None,
             source=source,
@@ -269,6 +279,10 @@ def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:
     yield "dependences", f"{found.dependences:,}" if found.dependences else "not given"
     if found.fences:
         yield "fences", f"{found.fences:,}"
+    if found.cycles:
+        yield "cycles", f"{found.cycles:,} of its threads, where nothing waits for memory"
+    if found.notes:
+        yield "notes", f"{found.notes:,} of system calls, and of threads that went on behind them"
     if found.first_timestamp_ps is None or found.span_ps is None:
         yield "timestamps", "not given"
     else:

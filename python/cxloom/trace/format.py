@@ -15,14 +15,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-VERSION = 1
-"""Version of the format that is written, and the only one that is read."""
+VERSION = 2
+"""Version of the format that is written. Those before it are read, too."""
 
 ROW_GROUP = 1 << 18
 """Accesses that are written, and compressed, together."""
 
 READ, WRITE, ATOMIC = 0, 1, 2
 """Values of the column ``kind``."""
+
+DEMAND, STORE_FILL, WRITE_BACK, CALL, GO_ON = range(5)
+"""Values of the column ``role``."""
 
 ALL_BEFORE = (1 << 32) - 1
 """Value of the column ``dependence`` of an access behind a fence."""
@@ -38,6 +41,9 @@ DTYPES: dict[str, str] = {
     "instruction_gap": "uint32",
     "dependence": "uint32",
     "timestamp": "int64",
+    "role": "uint8",
+    "cycles": "uint32",
+    "dependence_cycles": "uint16",
 }
 """Name and type (as NumPy calls it) of each column, in their order."""
 
@@ -45,7 +51,16 @@ ATOMIC_BYTES = (4, 8)
 """Sizes of an atomic operation; the last one is its default."""
 
 REQUIRED = ("address", "kind")
-DEFAULTS = {"size": 64, "thread": 0, "instruction_gap": 0, "dependence": 0, "timestamp": NO_TIMESTAMP}
+DEFAULTS = {
+    "size": 64,
+    "thread": 0,
+    "instruction_gap": 0,
+    "dependence": 0,
+    "timestamp": NO_TIMESTAMP,
+    "role": DEMAND,
+    "cycles": 0,
+    "dependence_cycles": 0,
+}
 """What a column that is not there means; an atomic operation has 8 bytes then."""
 
 
@@ -61,6 +76,12 @@ class TraceBatch:
     * ``dependence`` (uint32): it needs the access so many places before it in the trace; 0 for none, ALL_BEFORE for all
       before it (a fence)
     * ``timestamp`` (int64): picoseconds from the start of the trace, never decreasing; -1 if not given
+    * ``role`` (uint8): who in a core waits for it: DEMAND its instruction, STORE_FILL a store whose line it reads,
+      WRITE_BACK nobody. CALL and GO_ON are no accesses: the thread makes the system call whose number stands for the
+      address, or goes on behind that of another
+    * ``cycles`` (uint32): of its core since the record of its thread before it, where nothing waits for memory; 0 if
+      not given
+    * ``dependence_cycles`` (uint16): cycles from the data of the access that it needs to its own address
     """
 
     address: NDArray[np.uint64]
@@ -70,6 +91,9 @@ class TraceBatch:
     instruction_gap: NDArray[np.uint32]
     dependence: NDArray[np.uint32]
     timestamp: NDArray[np.int64]
+    role: NDArray[np.uint8]
+    cycles: NDArray[np.uint32]
+    dependence_cycles: NDArray[np.uint16]
 
     def __len__(self) -> int:
         return len(self.address)
@@ -91,6 +115,12 @@ class TraceBatch:
             whole[1] = whole[1].copy()
             whole[1][atomic] = ATOMIC_BYTES[-1]
         return cls(addresses, *whole)
+
+    def accesses(self) -> TraceBatch:
+        """Without the records that are no accesses."""
+        if not (self.role >= CALL).any():
+            return self
+        return TraceBatch(*(column[self.role < CALL] for column in self.columns().values()))
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The arrays by name, in the order of the format."""
@@ -130,7 +160,9 @@ class Checker:
 
     def __init__(self) -> None:
         self.count = 0
-        """Accesses checked so far."""
+        """Records checked so far."""
+        self.accesses = 0
+        """Of these, those that are accesses."""
         self._latest = 0
 
     def check(self, batch: TraceBatch) -> TraceBatch:
@@ -146,6 +178,11 @@ class Checker:
             astray = atomic & (batch.address % batch.size != 0)
             allowed = "a multiple of the size of the atomic operation"
             self._refuse_any("address", batch.address, astray, allowed)
+        self._refuse_any("role", batch.role, batch.role > GO_ON, "0 to 4")
+        reads, writes = batch.kind == READ, batch.kind == WRITE
+        allowed = "a role for this kind: a write-back writes, all others but a demand read"
+        fits = (batch.role == DEMAND) | np.where(batch.role == WRITE_BACK, writes, reads)
+        self._refuse_any("role", batch.role, ~fits, allowed)
         if batch.dependence.any():
             places = np.arange(self.count, self.count + len(batch), dtype=np.uint64)
             before = (batch.dependence > places) & (batch.dependence != ALL_BEFORE)
@@ -160,6 +197,7 @@ class Checker:
                 self._refuse("timestamp", batch.timestamp, at, "no less than the one before")
             self._latest = int(times[-1])
         self.count += len(batch)
+        self.accesses += int(np.count_nonzero(batch.role < CALL))
         return batch
 
     def _refuse_any(self, name: str, values: NDArray[Any], bad: NDArray[np.bool_], allowed: str) -> None:

@@ -48,6 +48,10 @@ class TraceInfo:
     """Accesses that need one before them."""
     fences: int
     """Accesses that need all before them."""
+    cycles: int
+    """The sum of all cycles that the trace gives its threads: what they take where nothing waits for memory."""
+    notes: int
+    """Records that are no accesses: system calls, and what goes on behind them."""
     timestamps: int
     """Accesses that have a timestamp."""
     first_timestamp_ps: int | None
@@ -113,7 +117,7 @@ def info(
 class _Tally:
     def __init__(self) -> None:
         self.accesses = self.reads = self.bytes = self.instructions = self.dependences = self.timestamps = 0
-        self.fences = self.atomics = 0
+        self.fences = self.atomics = self.cycles = self.notes = 0
         self.size_min, self.size_max, self.gap_max = 1 << 16, 0, 0
         self.lowest, self.highest = 1 << 64, 0
         self.threads: dict[int, int] = {}
@@ -124,14 +128,20 @@ class _Tally:
     def add(self, batch: TraceBatch) -> None:
         import numpy as np
 
+        self.instructions += int(batch.instruction_gap.sum(dtype=np.uint64))
+        self.gap_max = max(self.gap_max, int(batch.instruction_gap.max()))
+        self.cycles += int(batch.cycles.sum(dtype=np.uint64))
+        records = len(batch)
+        batch = batch.accesses()
+        self.notes += records - len(batch)
+        if len(batch) == 0:
+            return
         self.accesses += len(batch)
         self.reads += int(np.count_nonzero(batch.kind == READ))
         self.atomics += int(np.count_nonzero(batch.kind == ATOMIC))
         self.bytes += int(batch.size.sum(dtype=np.uint64))
         self.size_min = min(self.size_min, int(batch.size.min()))
         self.size_max = max(self.size_max, int(batch.size.max()))
-        self.instructions += int(batch.instruction_gap.sum(dtype=np.uint64))
-        self.gap_max = max(self.gap_max, int(batch.instruction_gap.max()))
         fences = int(np.count_nonzero(batch.dependence == ALL_BEFORE))
         self.dependences += int(np.count_nonzero(batch.dependence)) - fences
         self.fences += fences
@@ -168,6 +178,8 @@ class _Tally:
             "instruction_gap_max": self.gap_max,
             "dependences": self.dependences,
             "fences": self.fences,
+            "cycles": self.cycles,
+            "notes": self.notes,
             "timestamps": self.timestamps,
             "first_timestamp_ps": self.first,
             "last_timestamp_ps": self.last,

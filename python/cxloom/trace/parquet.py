@@ -37,12 +37,14 @@ SCHEMA = pa.schema(
 )
 
 # What makes real traces smallest; docs/trace-format.md has the measurements. Any other encoding is read as well.
-_DICTIONARY = ["kind", "size", "thread"]
+_DICTIONARY = ["kind", "size", "thread", "role"]
 _ENCODING = {
     "address": "BYTE_STREAM_SPLIT",
     "instruction_gap": "BYTE_STREAM_SPLIT",
     "dependence": "BYTE_STREAM_SPLIT",
     "timestamp": "DELTA_BINARY_PACKED",
+    "cycles": "BYTE_STREAM_SPLIT",
+    "dependence_cycles": "BYTE_STREAM_SPLIT",
 }
 
 
@@ -103,8 +105,8 @@ class ParquetFile:
             if key.startswith(_PREFIX)
         }
         version = found.pop("version", str(VERSION))
-        if version != str(VERSION):
-            raise InputError("a trace of an unknown version", found=version, allowed=str(VERSION))
+        if version not in map(str, range(1, VERSION + 1)):
+            raise InputError("a trace of an unknown version", found=version, allowed=f"1 to {VERSION}")
         if self.length == 0:
             raise InputError("the trace has no accesses")
         self.metadata = found

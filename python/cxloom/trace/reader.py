@@ -30,7 +30,7 @@ class TraceReader:
     format: str
     """One of `FORMATS`."""
     length: int | None
-    """Number of accesses, where the format knows it beforehand."""
+    """Number of records, where the format knows it beforehand."""
     metadata: Mapping[str, str]
     """What whoever wrote the trace says about it, by name."""
     unknown_cycle: bool
@@ -49,6 +49,8 @@ class TraceReader:
                     found=counted(checker.count, "access"),
                     allowed=counted(self.length, "access"),
                 )
+            if checker.accesses == 0:
+                raise InputError("the trace has no accesses")
 
     def feed(self) -> Callable[[], _core.Accesses | dict[str, NDArray[Any]] | None]:
         """What gives the core the next accesses whenever it is called, and None at the end.

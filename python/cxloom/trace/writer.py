@@ -51,9 +51,9 @@ def write_trace(
         with writer_of(temporary, metadata or {}) as writer:
             for batch in rebatched(iter(batches), ROW_GROUP):
                 writer.write(checker.check(batch))
-        if checker.count == 0:
+        if checker.accesses == 0:
             raise InputError("the trace has no accesses")
-    return checker.count
+    return checker.accesses
 
 
 def convert(

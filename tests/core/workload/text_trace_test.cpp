@@ -99,6 +99,27 @@ TEST(TextTrace, AnAtomicOperationHasFourOrEightAlignedBytes) {
   EXPECT_TRUE(says(error("0x40 AA 1\n"), "line 1: bad kind, found 'AA'"));
 }
 
+TEST(TextTrace, RolesAndCycles) {
+  const std::string header = "# cxloom-trace 2: address kind role cycles dependence_cycles\n";
+  const auto accesses = parse(header +
+                              "0x40 R store-fill 7 0\n0x80 W write-back 0 0\n0x9 R call 4294967295 65535\n"
+                              "0x9 R go-on 0 0\n0x40 W demand 1 2\n");
+  ASSERT_EQ(accesses.size(), 5U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(accesses[i].role, static_cast<AccessRole>(i + 1));
+  EXPECT_EQ(accesses[4].role, AccessRole::kDemand);
+  EXPECT_EQ(accesses[2].cycles, ~std::uint32_t{0});
+  EXPECT_EQ(accesses[2].dependence_cycles, 65535);
+  EXPECT_EQ(error(header + "0x40 R flush 0 0\n"),
+            "line 2: bad role, found 'flush'; allowed: demand, store-fill, write-back, call or go-on");
+  EXPECT_EQ(error(header + "0x40 W call 0 0\n"),
+            "line 2: bad role, found 'call'; allowed: the kind R for this role");
+  EXPECT_EQ(error(header + "0x40 R write-back 0 0\n"),
+            "line 2: bad role, found 'write-back'; allowed: the kind W for a write-back");
+  EXPECT_TRUE(says(error(header + "0x40 R demand 0 65536\n"), "bad dependence_cycles"));
+  EXPECT_TRUE(says(error("# cxloom-trace 3: address kind\n"), "allowed: 1 to 2, as in"));
+  EXPECT_TRUE(says(error("# cxloom-trace 0: address kind\n"), "unknown version"));
+}
+
 TEST(TextTrace, WhatIsWrittenIsReadBack) {
   RandomStream random(11, "test", "trace");
   std::vector<Access> accesses;
@@ -115,6 +136,10 @@ TEST(TextTrace, WhatIsWrittenIsReadBack) {
     }
     access.thread = static_cast<std::uint32_t>(random.next() >> 32U);
     access.instruction_gap = static_cast<std::uint32_t>(random.next() >> 40U);
+    access.cycles = static_cast<std::uint32_t>(random.next() >> 40U);
+    access.dependence_cycles = static_cast<std::uint16_t>(random.below(65536));
+    const auto role = static_cast<AccessRole>(random.below(kAccessRoles));
+    if (may_be(role, access.kind)) access.role = role;
     access.dependence = random.chance(0.1) ? kAllBefore : static_cast<std::uint32_t>(random.below(i + 1));
     if (random.chance(0.7)) {
       now += Time{static_cast<std::int64_t>(random.below(1'000'000'000))};
@@ -167,7 +192,7 @@ TEST(TextTrace, ErrorsOfTheOtherColumns) {
 
 TEST(TextTrace, ErrorsOfTheHeader) {
   EXPECT_TRUE(
-      says(error("# cxloom-trace 2: address kind\n0x40 R\n"), "line 1: a trace of an unknown version"));
+      says(error("# cxloom-trace 3: address kind\n0x40 R\n"), "line 1: a trace of an unknown version"));
   EXPECT_TRUE(says(error("# cxloom-trace address kind\n0x40 R\n"), "line 1: a trace of an unknown version"));
   EXPECT_TRUE(says(error("# cxloom-trace 1: address kind thred\n"), "did you mean 'thread'"));
   EXPECT_TRUE(says(error("# cxloom-trace 1: address kind kind\n"), "named twice"));

@@ -14,7 +14,8 @@ namespace cxloom {
 /// An access with all its fields, comparable.
 inline auto fields_of(const Access& access) {
   return std::tuple(access.address.value(), access.kind, access.size, access.thread, access.instruction_gap,
-                    access.dependence, access.timed, access.timestamp.ps());
+                    access.dependence, access.timed, access.timestamp.ps(), access.role, access.cycles,
+                    access.dependence_cycles);
 }
 
 inline bool same(const std::vector<Access>& some, const std::vector<Access>& others) {

@@ -27,7 +27,7 @@ enum class AccessRole : std::uint8_t {
   kBranch,  ///< it is no access: what follows was predicted wrongly, and begins when what it depends on is there
   kProgress,  ///< it is no access: the thread has come so far
 };
-inline constexpr std::uint8_t kAccessRoles = static_cast<std::uint8_t>(AccessRole::kGoOn) + 1;
+inline constexpr std::uint8_t kAccessRoles = static_cast<std::uint8_t>(AccessRole::kProgress) + 1;
 
 /// Whether an access of this kind may have the role: the read of a line for a store reads, a write-back writes.
 constexpr bool may_be(AccessRole role, AccessKind kind) {

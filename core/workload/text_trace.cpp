@@ -15,7 +15,7 @@ constexpr std::string_view kFence = "all";  // of what an access depends on
 constexpr std::string_view kKinds = "RWA";  // in the order of AccessKind
 static_assert(kKinds.size() == kAccessKinds);
 constexpr std::array<std::string_view, kAccessRoles> kRoles = {"demand", "store-fill", "write-back", "call",
-                                                               "go-on"};
+                                                               "go-on",  "branch",     "progress"};
 
 std::string_view name_of(TraceColumn column) { return kTraceColumnNames[static_cast<std::size_t>(column)]; }
 

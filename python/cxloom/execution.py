@@ -1,22 +1,32 @@
-"""Runs a program on a simulated system: it is emulated, and what misses its caches is simulated as it comes."""
+"""Runs a program on a simulated system: what misses its caches is simulated, as it is emulated or from a trace."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shlex
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cxloom import _core
 from cxloom.building import errors_placed
 from cxloom.errors import InputError
 from cxloom.spec.resolve import Override, Resolved
 from cxloom.system import System
-from cxloom.trace.capture import CacheLevel
+from cxloom.trace.capture import CacheLevel, CoreOfTrace, about
 from cxloom.trace.emulator import EmulatedSource
+from cxloom.trace.format import TraceBatch
+from cxloom.trace.reader import TraceReader, open_trace
 from cxloom.trace.source import Ended
+from cxloom.trace.writer import BatchWriter, trace_writer
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_Part: TypeAlias = "_core.Accesses | dict[str, NDArray[Any]]"
 _EVENTS = 50_000  # of a turn of a simulation
 _PARTS = {"busy": "busy_ns", "chain": "chain_ns", "waiting to ask": "mshr_ns", "idle": "idle_ns"}
 
@@ -57,7 +67,8 @@ class ExecutionResult:
     """A program on one system or several."""
 
     command: tuple[str, ...]
-    ended: Ended
+    ended: Ended | None
+    """None: it was replayed from a trace, which says how it ended only if that was not of its own will."""
     instructions: int
     """Of all threads."""
     accesses: int
@@ -78,7 +89,7 @@ class ExecutionResult:
         """As `cxloom exec --out` writes it."""
         return {
             "command": list(self.command),
-            "ended": str(self.ended),
+            "ended": None if self.ended is None else str(self.ended),
             "instructions": self.instructions,
             "accesses": self.accesses,
             "systems": [
@@ -102,6 +113,7 @@ def execute(
     pages: Sequence[Any] | None = None,
     caches: Sequence[CacheLevel] = (),
     region: str | None = None,
+    record: str | os.PathLike[str] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
     watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
 ) -> ExecutionResult:
@@ -116,34 +128,24 @@ def execute(
     (docs/model/placement.md), such as ``{"kind": "bind", "nodes": ["cxl"]}``; by default the next free frame of the
     system's memory, in the order of its address map.
 
-    With ``region`` only that part of the program counts: a function, or ``"marks"`` of <cxloom/roi.h>. ``watch`` is
-    told now and then how many instructions were run and how many accesses were made. If ``interrupted``, asked now and
-    then, says True, the program is ended, and the result is that of what was run.
+    With ``region`` only that part of the program counts: a function, or ``"marks"`` of <cxloom/roi.h>. What the systems
+    are given is kept in the trace ``record``, if one is named: :func:`replay` gives the same result from it. ``watch``
+    is told now and then how many instructions were run and how many accesses were made. If ``interrupted``, asked now
+    and then, says True, the program is ended, and the result is that of what was run.
 
     Raises InputError if the emulator, the program or the host is missing, and SimulationError if the program cannot be
     followed or a simulation cannot finish.
     """
-    if not systems:
-        raise InputError("no system", allowed="at least one")
     started = time.perf_counter()
-    placements = pages if pages is not None else ["first-touch"] * len(systems)
-    if len(placements) != len(systems):
-        raise InputError(
-            "not a placement of pages for each system", found=str(len(placements)), allowed=str(len(systems))
-        )
-    placed = [_prepared(*each, host) for each in zip(systems, placements, strict=True)]
+    placed = _all_prepared(systems, pages, host)
     levels = [(level.size, level.ways, level.policy) for level in caches]
     _core.LackeyCapture(levels)  # says what is wrong with the levels before anything runs
-    first = placed[0].core
-    if any(each.core != first for each in placed):
-        raise InputError(
-            "the cores of the systems differ in how they run instructions",
-            found=" and ".join(each.name for each in placed),
-            allowed="the same width, window, caches and prediction of branches in all",
-        )
+    core = _core_of(placed)
     source = EmulatedSource(
         command,
-        lambda folder: _core.ProgramCapture(folder, levels, True, 0, None, region is not None, (0, 0), first),
+        lambda folder: _core.ProgramCapture(
+            folder, levels, True, 0, None, region is not None, (0, 0), core.program
+        ),
         region,
     )
 
@@ -151,22 +153,96 @@ def execute(
         watch(source.sieve.instructions_in_all, source.sieve.records)
         return not interrupted()
 
-    shared = _Shared(source.accesses(step), len(placed))
-    simulations = []
-    for number, each in enumerate(placed):
-        with errors_placed(each.resolved):
-            feeds = {each.host: lambda number=number: shared.next(number)}
-            simulations.append(_core.Simulation(each.resolved.lean(), feeds))
-    _play(simulations, placed, shared)
-    executions = tuple(
-        Execution(each.name, simulation.summary(), each.host, each.pages)
-        for each, simulation in zip(placed, simulations, strict=True)
-    )
+    said = about(source.name, command, caches=caches, region=region, core=core)
+    with contextlib.nullcontext() if record is None else trace_writer(record, said) as writer:
+        executions = _played(placed, _kept(source.accesses(step), writer))
+        said |= source.ended.to_metadata()
     sieve = source.sieve
     seconds = time.perf_counter() - started
     return ExecutionResult(
         tuple(command), source.ended, sieve.instructions, sieve.records, executions, seconds
     )
+
+
+def replay(
+    trace: str | os.PathLike[str],
+    systems: Sequence[System],
+    *,
+    host: str | None = None,
+    pages: Sequence[Any] | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+    watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
+) -> ExecutionResult:
+    """What :func:`execute` gives for the program of which ``trace`` was recorded, to the picosecond, on any systems.
+
+    The trace is one that :func:`execute` or :func:`cxloom.trace.capture` recorded; the caches in front are those with
+    which it was recorded. If ``interrupted`` says True, the result is that of what was played. The other parameters are
+    as in :func:`execute`.
+
+    Raises InputError if the trace cannot be read, or the cores are others than it was recorded for, and SimulationError
+    if a simulation cannot finish.
+    """
+    started = time.perf_counter()
+    placed = _all_prepared(systems, pages, host)
+    reader = open_trace(trace)
+    core = _core_of(placed)
+    recorded = reader.metadata.get(CoreOfTrace.NAME)
+    if recorded is not None and CoreOfTrace.parse(recorded).program != core.program:
+        raise InputError(
+            "the trace was recorded for another core: its pace is not that of this one",
+            found=str(core),
+            allowed=f"{recorded}, as in the trace; `cxloom trace capture --core '{core}'` records one for this core",
+            file=trace,
+        )
+    progress = _Progress(reader, interrupted, watch)
+    executions = _played(placed, progress.parts())
+    notes = (
+        ()
+        if recorded is not None
+        else ("the trace has no cycles: each instruction takes as many as the next",)
+    )
+    return ExecutionResult(
+        tuple(shlex.split(reader.metadata.get("command", ""))),
+        Ended(interrupted=True) if progress.interrupted else None,
+        progress.instructions,
+        progress.accesses,
+        executions,
+        time.perf_counter() - started,
+        notes,
+    )
+
+
+class _Progress:
+    """The parts of a trace, and how much of it was read."""
+
+    def __init__(
+        self, reader: TraceReader, interrupted: Callable[[], bool], watch: Callable[[int, int], None]
+    ) -> None:
+        self._reader = reader
+        self._asked = interrupted
+        self._watch = watch
+        self.interrupted = False
+        self.instructions = 0
+        self.accesses = 0
+
+    def parts(self) -> Iterator[_Part]:
+        """Up to the end, or until interrupted."""
+        for batch in self._reader:
+            self.instructions += int(batch.instruction_gap.sum())
+            self.accesses += len(batch.accesses())
+            yield batch.columns()
+            self._watch(self.instructions, self.accesses)
+            if self._asked():
+                self.interrupted = True
+                return
+
+
+def _kept(parts: Iterator[_core.Accesses], writer: BatchWriter | None) -> Iterator[_Part]:
+    """The same, which are written, too."""
+    for part in parts:
+        if writer is not None:
+            writer.write(TraceBatch(*part.columns()))
+        yield part
 
 
 @dataclass(frozen=True)
@@ -176,8 +252,31 @@ class _Placed:
     name: str
     resolved: Resolved
     host: str
-    core: _core.ProgramCore
+    core: CoreOfTrace
     pages: str
+
+
+def _all_prepared(systems: Sequence[System], pages: Sequence[Any] | None, host: str | None) -> list[_Placed]:
+    if not systems:
+        raise InputError("no system", allowed="at least one")
+    placements = pages if pages is not None else ["first-touch"] * len(systems)
+    if len(placements) != len(systems):
+        raise InputError(
+            "not a placement of pages for each system", found=str(len(placements)), allowed=str(len(systems))
+        )
+    return [_prepared(*each, host) for each in zip(systems, placements, strict=True)]
+
+
+def _core_of(placed: Sequence[_Placed]) -> CoreOfTrace:
+    """Of all of them."""
+    first = placed[0].core
+    if any(each.core.program != first.program for each in placed):
+        raise InputError(
+            "the cores of the systems differ in how they run instructions",
+            found=" and ".join(each.name for each in placed),
+            allowed="the same width, window, caches and prediction of branches in all",
+        )
+    return first
 
 
 def _prepared(system: System, pages: Any, host: str | None) -> _Placed:
@@ -203,7 +302,7 @@ def _prepared(system: System, pages: Any, host: str | None) -> _Placed:
     resolved = system.resolve(overrides)
     name = str(resolved.plain().get("name", "")) or "the system"
     with errors_placed(resolved):
-        program_core = _core.ProgramCore(core, f"devices.{host}.core")
+        program_core = CoreOfTrace(core, f"devices.{host}.core")
     return _Placed(name, resolved, host, program_core, _text_of(pages))
 
 
@@ -219,14 +318,14 @@ def _text_of(pages: Any) -> str:
 class _Shared:
     """One stream of accesses for several simulations; what all have had is forgotten."""
 
-    def __init__(self, source: Iterator[_core.Accesses], consumers: int) -> None:
+    def __init__(self, source: Iterator[_Part], consumers: int) -> None:
         self._source = source
-        self._held: deque[_core.Accesses] = deque()
+        self._held: deque[_Part] = deque()
         self._before = 0  # parts that are forgotten
         self.taken = [0] * consumers
         """Parts that each has had."""
 
-    def next(self, consumer: int) -> _core.Accesses | None:
+    def next(self, consumer: int) -> _Part | None:
         """The next part for one of them; None at the end."""
         place = self.taken[consumer] - self._before
         if place == len(self._held):
@@ -242,11 +341,21 @@ class _Shared:
         return part
 
 
-def _play(simulations: Sequence[_core.Simulation], placed: Sequence[_Placed], shared: _Shared) -> None:
-    """Those that have had the least go on first, so that little has to be held."""
+def _played(placed: Sequence[_Placed], parts: Iterator[_Part]) -> tuple[Execution, ...]:
+    """Gives the parts to all systems. Those that have had the least go on first, so that little has to be held."""
+    shared = _Shared(parts, len(placed))
+    simulations = []
+    for number, each in enumerate(placed):
+        with errors_placed(each.resolved):
+            feeds = {each.host: lambda number=number: shared.next(number)}
+            simulations.append(_core.Simulation(each.resolved.lean(), feeds))
     running = set(range(len(simulations)))
     while running:
         number = min(running, key=lambda each: (shared.taken[each], each))
         with errors_placed(placed[number].resolved):
             if simulations[number].advance(_EVENTS):
                 running.remove(number)
+    return tuple(
+        Execution(each.name, simulation.summary(), each.host, each.pages)
+        for each, simulation in zip(placed, simulations, strict=True)
+    )

@@ -22,10 +22,12 @@ from cxloom.errors import InputError
 from cxloom.trace import (
     ALL_BEFORE,
     ATOMIC,
+    BRANCH,
     CALL,
     DEMAND,
     GO_ON,
     NO_TIMESTAMP,
+    PROGRESS,
     READ,
     STORE_FILL,
     WRITE,
@@ -74,14 +76,14 @@ def traces(draw: st.DrawFn) -> TraceBatch:
         instruction_gap=column(2**32 - 1),
         dependence=[draw(st.just(ALL_BEFORE) | st.integers(0, place)) for place in range(count)],
         timestamp=np.where(given_times, times, NO_TIMESTAMP),
-        role=np.where(kinds == READ, READS[column(3)], np.where(kinds == WRITE, WRITES[column(1)], DEMAND)),
+        role=np.where(kinds == READ, READS[column(5)], np.where(kinds == WRITE, WRITES[column(1)], DEMAND)),
         cycles=column(2**32 - 1),
         dependence_cycles=column(2**16 - 1),
     )
 
 
 # The roles of either kind.
-READS, WRITES = np.array([DEMAND, STORE_FILL, CALL, GO_ON]), np.array([DEMAND, WRITE_BACK])
+READS, WRITES = np.array([DEMAND, STORE_FILL, CALL, GO_ON, BRANCH, PROGRESS]), np.array([DEMAND, WRITE_BACK])
 METADATA = st.dictionaries(
     st.text("abcdefgh -", min_size=1).filter(lambda name: name != "version"), st.text(max_size=20)
 )

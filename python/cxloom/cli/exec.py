@@ -12,7 +12,7 @@ import typer
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.writing import write_text
 from cxloom.errors import InputError
-from cxloom.execution import execute
+from cxloom.execution import execute, replay
 from cxloom.report.console import messages
 from cxloom.report.execution import show
 from cxloom.spec.node import Origin
@@ -41,16 +41,25 @@ def placement(pages: str | None, flags: Mapping[str, str | None]) -> Any:
     return None
 
 
+def _refuse_beside_replay(options: Mapping[str, Any]) -> None:
+    given = [name for name, value in options.items() if value]
+    if given:
+        allowed = "these options with a program; a trace has them from its recording"
+        raise InputError("a replay with options of a recording", found=" and ".join(given), allowed=allowed)
+
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command("exec", context_settings={"allow_interspersed_args": False})
 def exec_(
-    command: Annotated[list[str], typer.Argument(metavar="PROGRAM ARGS", help="What to run, after --.")],
     spec: Annotated[
         str,
         typer.Option("--system", metavar="SPEC", help="The system: a spec file, or a shipped preset."),
     ],
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="PROGRAM ARGS", help="What to run, after --.")
+    ] = None,
     against: Annotated[
         str | None, typer.Option(metavar="SPEC", help="Compare with the same program on this system.")
     ] = None,
@@ -95,6 +104,18 @@ def exec_(
             "the marks of <cxloom/roi.h>.",
         ),
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="TRACE", help="Keep what the system is given in this trace, for --replay."),
+    ] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option(
+            "--replay",
+            metavar="TRACE",
+            help="Instead of a program: play the trace of one, recorded by --record or `cxloom trace capture`.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the results into this file, as JSON.")
     ] = None,
@@ -107,9 +128,14 @@ def exec_(
 
     QEMU emulates the x86-64 Linux program, and what it does to memory is simulated: how long it would take there, and
     where its time would go, is shown on standard error. Standard input and output are the program's. Ctrl-C ends the
-    program and shows what it did up to then. Exit code: the program's own, 128 and the signal's number if one ended it;
-    1: interrupted, or the program cannot be followed; 2: QEMU or the program is missing, or the input is wrong.
+    program and shows what it did up to then. Exit code: the program's own, 128 and the signal's number if one ended it,
+    0 after a replay; 1: interrupted, or the program cannot be followed; 2: QEMU or the program is missing, or the input
+    is wrong.
     """
+    if (command is None) == (trace is None):
+        raise InputError("what is to be run?", allowed="either PROGRAM ARGS after --, or --replay TRACE")
+    if trace is not None:
+        _refuse_beside_replay({"--levels": caches, "--roi": region, "--record": record})
     levels = levels_of(caches) if caches else ()
     for plugin in plugins:
         load_plugin(plugin)
@@ -119,17 +145,17 @@ def exec_(
     systems = [System.load(name) for name in (compared, spec) if name is not None]
     placements = [near] * (len(systems) - 1) + ["first-touch" if place is None else place]
     with Interrupt("the program") as interrupt:
-        result = execute(
-            command,
-            systems,
-            host=host,
-            pages=placements,
-            caches=levels,
-            region=region,
-            interrupted=lambda: interrupt.reason is not None,
-            watch=told_on_terminals(),
-        )
+        common: dict[str, Any] = {
+            "host": host,
+            "pages": placements,
+            "interrupted": lambda: interrupt.reason is not None,
+            "watch": told_on_terminals(),
+        }
+        if trace is not None:
+            result = replay(trace, systems, **common)
+        else:
+            result = execute(command or [], systems, caches=levels, region=region, record=record, **common)
     show(result, messages())
     if out is not None:
         write_text(out, json.dumps(result.to_dict(), indent=2) + "\n")
-    raise typer.Exit(result.ended.command_code)
+    raise typer.Exit(0 if result.ended is None else result.ended.command_code)

@@ -61,8 +61,11 @@ def show(result: ExecutionResult, console: Console) -> None:
     console.print(sentence(result.executions[-1], names_of(result)[-1]))
     threads = first.core["threads"]
     ran = f"{counted(result.instructions, 'instruction')} of {counted(threads, 'thread')}"
+    ended = "replayed" if result.ended is None else str(result.ended)
     console.print(
-        f"{ran}, {counted(result.accesses, 'access')} beyond the caches of its cores; {result.ended}; "
+        f"{ran}, {counted(result.accesses, 'access')} beyond the caches of its cores; {ended}; "
         f"{result.seconds:.1f} s here",
         style="dim",
     )
+    for note in result.notes:
+        console.print(f"note: {note}", style="dim")

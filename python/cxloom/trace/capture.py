@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from cxloom import _core
 from cxloom.errors import InputError
@@ -71,30 +72,32 @@ class Sample:
         return cls(window, period)
 
 
-@dataclass(frozen=True)
-class CoreShape:
-    """What the pace of a thread's instructions goes by."""
+class CoreOfTrace:
+    """The core by whose pace a trace is recorded: what `core` of a host says of it (docs/model/core.md)."""
 
-    FORM: ClassVar[str] = "WIDTH:WINDOW in instructions, such as 6:512"
-    """How it is written."""
     NAME: ClassVar[str] = "core"
     """Of the metadata that says for which core a trace was recorded."""
 
-    width: int = 6
-    """Instructions a cycle that are dispatched, and retire, at most. Golden Cove, as `width` of a core."""
-    window: int = 512
-    """Of its reorder buffer."""
+    def __init__(self, given: Mapping[str, Any] | None = None, path: str = "core") -> None:
+        """``given`` is as in a spec; ``path`` is where it stands. Raises InputError."""
+        self._given = dict(given or {})
+        self.program = _core.ProgramCore(self._given, path)
 
     @classmethod
-    def parse(cls, text: str) -> CoreShape:
-        """From ``WIDTH:WINDOW``; raises InputError if it is none."""
-        found = re.fullmatch(r"([0-9]{1,2}):([0-9]{1,7})", text)
-        if found is None or not 1 <= int(found[1]) <= 64 or not 1 <= int(found[2]) <= 1 << 20:
-            raise InputError("not a core", found=repr(text), allowed=cls.FORM)
-        return cls(int(found[1]), int(found[2]))
+    def parse(cls, text: str) -> CoreOfTrace:
+        """From what `str` makes of one; raises InputError if it is none."""
+        try:
+            given = json.loads(text)
+        except ValueError as error:
+            raise InputError("not a core", found=repr(text), allowed='such as {"width": 4}') from error
+        return cls(given)
+
+    def without_caches(self) -> CoreOfTrace:
+        """All that a program accesses comes out of it."""
+        return CoreOfTrace({**self._given, "caches": []})
 
     def __str__(self) -> str:
-        return f"{self.width}:{self.window}"
+        return json.dumps(self._given)
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,26 @@ class CaptureResult:
         return self.ended.exit_code
 
 
+def about(
+    source: str,
+    command: Sequence[str],
+    caches: Sequence[CacheLevel] = (),
+    virtual: bool = False,
+    region: str | None = None,
+    core: CoreOfTrace | None = None,
+) -> dict[str, str]:
+    """What a trace of a program says of itself, by name."""
+    return {
+        "source": source,
+        "command": shlex.join(command),
+        "address space": "virtual" if virtual else "physical, frames of 4 KiB in the order of first touch",
+        **({"caches": " ".join(map(str, caches))} if caches else {}),
+        **({"region of interest": region} if region else {}),
+        **({CoreOfTrace.NAME: str(core)} if core else {}),
+        "written by": f"cxloom {_core.__version__}",
+    }
+
+
 def capture(
     command: Sequence[str],
     out: str | os.PathLike[str],
@@ -145,7 +168,7 @@ def capture(
     virtual: bool = False,
     region: str | None = None,
     sample: Sample | None = None,
-    core: CoreShape = CoreShape(),
+    core: Mapping[str, Any] | None = None,
     recording: Callable[[], bool] | None = None,
     watch: Callable[[int, int], None] | None = None,
     interrupted: Callable[[], bool] | None = None,
@@ -166,6 +189,9 @@ def capture(
     recorded. If ``interrupted``, asked now and then, says True, the program is ended, and what was recorded is kept.
     ``metadata`` adds to what the trace says about itself.
 
+    ``core`` is the core whose pace is recorded, as `core` of a host (docs/model/core.md); if it is given and ``caches``
+    are not, its own are taken.
+
     The program has this process's standard input and output. With the ``source`` ``"qemu"`` it is emulated, each access
     has the one that it waits for as its dependence and the cycles that a ``core`` takes up to it, what threads do to
     each other is noted, and the programs that it starts are recorded, too; with ``"valgrind"`` nothing of that.
@@ -175,15 +201,17 @@ def capture(
     """
     check_writable(out)
     levels = [(level.size, level.ways, level.policy) for level in caches]
+    recorded = CoreOfTrace(core)
     teller: Source
     if source == "qemu":
         _core.LackeyCapture(levels)  # says what is wrong with the levels before anything runs
         windows = (sample.window, sample.period) if sample else (0, 0)
+        pace = recorded if core is not None or caches else recorded.without_caches()
         regions = region is not None
         teller = EmulatedSource(
             command,
             lambda folder: _core.ProgramCapture(
-                folder, levels, not virtual, skip, limit, regions, windows, (core.width, core.window)
+                folder, levels, not virtual, skip, limit, regions, windows, pace.program
             ),
             region,
         )
@@ -195,16 +223,10 @@ def capture(
     else:
         raise InputError("no such source", found=repr(source), allowed=", ".join(SOURCES), path="source")
 
-    about = {
-        "source": teller.name,
-        "command": shlex.join(command),
-        "address space": "virtual" if virtual else "physical, frames of 4 KiB in the order of first touch",
-        **({"caches": " ".join(map(str, caches))} if caches else {}),
+    said = {
+        **about(teller.name, command, caches, virtual, region, recorded if source == "qemu" else None),
         **({"skipped": str(skip)} if skip else {}),
-        **({"region of interest": region} if region else {}),
-        **({CoreShape.NAME: str(core)} if source == "qemu" else {}),
         **({"sample": f"the last {sample.window} of every {sample.period} instructions"} if sample else {}),
-        "written by": f"cxloom {_core.__version__}",
         **(metadata or {}),
     }
 
@@ -221,11 +243,10 @@ def capture(
 
     def batches() -> Iterator[TraceBatch]:
         yield from teller.batches(step)
-        if teller.ended.interrupted or (teller.ended.exit_code or 0) < 0:
-            about["ended"] = str(teller.ended)
+        said.update(teller.ended.to_metadata())
 
     try:
-        count = write_trace(out, batches(), about)
+        count = write_trace(out, batches(), said)
     except InputError as error:
         if error.line is not None:  # of what lackey wrote, which nobody can look up
             problem = f"the program's accesses cannot be read: {error.problem}"

@@ -18,7 +18,9 @@ from cxloom.cli.arguments import whole_number
 from cxloom.cli.interrupt import Interrupt
 from cxloom.errors import InputError
 from cxloom.report.console import messages
-from cxloom.trace.capture import SOURCES, CacheLevel, CaptureResult, CoreShape, Sample
+from cxloom.spec.node import Origin
+from cxloom.spec.reader import read_value
+from cxloom.trace.capture import SOURCES, CacheLevel, CaptureResult, Sample
 from cxloom.trace.capture import capture as record
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.info import TraceInfo
@@ -149,12 +151,13 @@ def capture(
         ),
     ] = None,
     core: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="WIDTH:WINDOW",
-            help="The core whose cycles are recorded: instructions a cycle at most, and in its reorder window.",
+            metavar="CORE",
+            help="The core whose cycles are recorded, as core of a host has it: '{width: 4, window: 224}'. Its own "
+            "caches filter if --levels names none.",
         ),
-    ] = str(CoreShape()),
+    ] = None,
     virtual: Annotated[
         bool,
         typer.Option("--virtual", help="Keep the program's addresses, instead of frames by first touch."),
@@ -174,8 +177,9 @@ def capture(
     levels = levels_of(caches)
     with _option("--sample"):
         windows = Sample.parse(sample) if sample is not None else None
-    with _option("--core"):
-        shape = CoreShape.parse(core)
+    shape = None if core is None else read_value(core, Origin(path="--core", note="from --core")).plain()
+    if shape is not None and not isinstance(shape, dict):
+        raise InputError("not a core", found=str(core), allowed="such as '{width: 4}'", path="--core")
     target = out if out is not None else Path(f"{Path(command[0]).name}.parquet")
     with Interrupt("the capture") as interrupt, _option("", {"region": "--roi", "sample": "--sample"}):
         result = record(
@@ -282,7 +286,7 @@ def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:
     if found.cycles:
         yield "cycles", f"{found.cycles:,} of its threads, where nothing waits for memory"
     if found.notes:
-        yield "notes", f"{found.notes:,} of system calls, and of threads that went on behind them"
+        yield "notes", f"{found.notes:,} of calls, branches and progress: no accesses"
     if found.first_timestamp_ps is None or found.span_ps is None:
         yield "timestamps", "not given"
     else:

@@ -24,7 +24,7 @@ ROW_GROUP = 1 << 18
 READ, WRITE, ATOMIC = 0, 1, 2
 """Values of the column ``kind``."""
 
-DEMAND, STORE_FILL, WRITE_BACK, CALL, GO_ON = range(5)
+DEMAND, STORE_FILL, WRITE_BACK, CALL, GO_ON, BRANCH, PROGRESS = range(7)
 """Values of the column ``role``."""
 
 ALL_BEFORE = (1 << 32) - 1
@@ -77,8 +77,9 @@ class TraceBatch:
       before it (a fence)
     * ``timestamp`` (int64): picoseconds from the start of the trace, never decreasing; -1 if not given
     * ``role`` (uint8): who in a core waits for it: DEMAND its instruction, STORE_FILL a store whose line it reads,
-      WRITE_BACK nobody. CALL and GO_ON are no accesses: the thread makes the system call whose number stands for the
-      address, or goes on behind that of another
+      WRITE_BACK nobody. The others are no accesses. CALL, GO_ON: the thread makes the system call whose number stands
+      for the address, or goes on behind that of another. BRANCH: what follows was predicted wrongly, and begins when
+      what it depends on is there. PROGRESS: the thread has come so far
     * ``cycles`` (uint32): of its core since the record of its thread before it, where nothing waits for memory; 0 if
       not given
     * ``dependence_cycles`` (uint16): cycles from the data of the access that it needs to its own address
@@ -178,7 +179,7 @@ class Checker:
             astray = atomic & (batch.address % batch.size != 0)
             allowed = "a multiple of the size of the atomic operation"
             self._refuse_any("address", batch.address, astray, allowed)
-        self._refuse_any("role", batch.role, batch.role > GO_ON, "0 to 4")
+        self._refuse_any("role", batch.role, batch.role > PROGRESS, f"0 to {PROGRESS}")
         reads, writes = batch.kind == READ, batch.kind == WRITE
         allowed = "a role for this kind: a write-back writes, all others but a demand read"
         fits = (batch.role == DEMAND) | np.where(batch.role == WRITE_BACK, writes, reads)

@@ -51,7 +51,7 @@ class TraceInfo:
     cycles: int
     """The sum of all cycles that the trace gives its threads: what they take where nothing waits for memory."""
     notes: int
-    """Records that are no accesses: system calls, and what goes on behind them."""
+    """Records that are no accesses: system calls, what goes on behind them, branches, and how far threads came."""
     timestamps: int
     """Accesses that have a timestamp."""
     first_timestamp_ps: int | None

@@ -33,6 +33,11 @@ class Ended:
         code = self.exit_code or 0
         return code if code >= 0 else 128 - code
 
+    def to_metadata(self) -> dict[str, str]:
+        """What a trace says of it: nothing, if the program ended of its own will."""
+        unwilling = self.interrupted or (self.exit_code or 0) < 0
+        return {"ended": str(self)} if unwilling else {}
+
     def __str__(self) -> str:
         if self.interrupted:
             return "interrupted"

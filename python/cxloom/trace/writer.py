@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -42,18 +43,65 @@ def write_trace(
     Raises InputError for another suffix, a name that cannot be written, accesses that break the rules of the format,
     and a trace without any.
     """
+    with trace_writer(path, metadata) as writer:
+        for batch in batches:
+            writer.write(batch)
+    return writer.accesses
+
+
+class BatchWriter:
+    """What a trace is written with, batch by batch."""
+
+    def __init__(self, writer: ParquetWriter | TextWriter) -> None:
+        self._writer = writer
+        self._checker = Checker()
+        self._held: list[TraceBatch] = []
+        self._count = 0
+
+    @property
+    def accesses(self) -> int:
+        """That were written."""
+        return self._checker.accesses
+
+    def write(self, batch: TraceBatch) -> None:
+        """Appends the batch. Raises InputError for accesses that break the rules of the format."""
+        self._held.append(batch)
+        self._count += len(batch)
+        if self._count >= ROW_GROUP:
+            self._put()
+
+    def finish(self) -> None:
+        """Appends what is held back."""
+        self._put(to_its_end=True)
+
+    def _put(self, to_its_end: bool = False) -> None:
+        batches = list(rebatched(iter(self._held), ROW_GROUP))
+        cut = batches and len(batches[-1]) < ROW_GROUP and not to_its_end
+        self._held = [batches.pop()] if cut else []
+        self._count = sum(map(len, self._held))
+        for batch in batches:
+            self._writer.write(self._checker.check(batch))
+
+
+@contextlib.contextmanager
+def trace_writer(
+    path: str | os.PathLike[str], metadata: Mapping[str, str] | None = None
+) -> Iterator[BatchWriter]:
+    """Writes a trace as it comes; the file appears when this is left without an error. What is added to ``metadata``
+    until then is written, too. Raises InputError as :func:`write_trace` does.
+    """
     writer_of = _writer_of(path)
     check_writable(path)
-    if "version" in (metadata or {}):
+    about = {} if metadata is None else metadata
+    if "version" in about:
         raise InputError("metadata cannot be called 'version'", allowed="another name", file=path)
-    checker = Checker()
     with atomic_path(path) as temporary:
-        with writer_of(temporary, metadata or {}) as writer:
-            for batch in rebatched(iter(batches), ROW_GROUP):
-                writer.write(checker.check(batch))
-        if checker.accesses == 0:
+        with writer_of(temporary, about) as file:
+            writer = BatchWriter(file)
+            yield writer
+            writer.finish()
+        if writer.accesses == 0:
             raise InputError("the trace has no accesses")
-    return checker.accesses
 
 
 def convert(

@@ -1,7 +1,6 @@
 #include "memory/cached_media.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 
 #include "base/kind_registry.hpp"
@@ -62,8 +61,6 @@ constexpr std::array kCachedMediaMeasures{
     measure<&CachedMediaMeasured::queue_max>("media_queue_max", "", "the same, largest number"),
 };
 
-constexpr Bytes kLargestPage{32'768};  // the size of an access has 16 bits
-
 CacheParams tags_of(const CachedMediaParams& params) {
   CacheParams tags;
   tags.size = Bytes{params.pages() * kLineBytes};
@@ -123,59 +120,6 @@ struct CachedMedia::Turn final : public Waiter {
   Piece* last = nullptr;
 };
 
-void CachedMediaParams::describe(Schema<CachedMediaParams>& schema) {
-  schema.doc(
-      "A write-back cache of pages before other media. What these measure follows, with cache_ and backing_ "
-      "before the "
-      "names.");
-  schema.field("size", &CachedMediaParams::size)
-      .doc(
-          "Bytes that the cache holds; a multiple of ways x page, and the number of sets need not be a power "
-          "of two.");
-  schema.field("page", &CachedMediaParams::page)
-      .min(Bytes{kLineBytes})
-      .max(kLargestPage)
-      .where([](const Bytes& value) { return std::has_single_bit(value.count()); }, "a power of two")
-      .doc("Bytes that come and go together.")
-      .source("Yang et al., ATC 2023, and CXL-SSD-Sim, arXiv:2501.02524: 4 KiB before flash");
-  schema.field("ways", &CachedMediaParams::ways).doc("Pages in a set; 0 means fully associative.");
-  schema.field("policy", &CachedMediaParams::policy)
-      .category("victims")
-      .doc("Which page leaves a full set. Only with two ways or more: of one page there is no choice.");
-  schema.field("prefetch", &CachedMediaParams::prefetch)
-      .category("prefetchers")
-      .doc(
-          "Which pages are asked for ahead of their use. A line of its parameters is a page here: its `page` "
-          "of 4 KiB "
-          "is a region of 64 pages.");
-  schema.field("lookup_time", &CachedMediaParams::lookup_time)
-      .doc("Time to look a page up, hit or miss, in a pipeline.")
-      .source("a choice: a table in SRAM");
-  schema.field("misses", &CachedMediaParams::misses)
-      .min(1)
-      .max(65'536)
-      .doc(
-          "Pages on their way at the same time; a page counts until it is in the cache and its victim back "
-          "behind. More "
-          "wait, in order.")
-      .source("a choice");
-  schema.field("cache", &CachedMediaParams::cache).category("media").doc("What the cache is made of.");
-  schema.field("backing", &CachedMediaParams::backing)
-      .category("media")
-      .required()
-      .doc("What is behind the cache, and has the bytes that are not in it.");
-  schema.rule("size must be a multiple of ways x page", [](const CachedMediaParams& params) {
-    const std::uint64_t set = (params.ways == 0 ? 1 : std::uint64_t{params.ways}) * params.page.count();
-    return params.size.count() >= set && params.size.count() % set == 0;
-  });
-  schema.rule("size must be at most 2^30 pages",
-              [](const CachedMediaParams& params) { return params.pages() <= std::uint64_t{1} << 30U; });
-  schema.effective(
-      "policy",
-      [](const CachedMediaParams& params) { return params.ways == 0 ? params.pages() > 1 : params.ways > 1; },
-      "unless a set has two pages to choose from: set ways: 2 or more");
-}
-
 void CachedMediaParams::estimate(const CachedMediaParams& params, MemoryEstimate& memory) {
   memory.add("size", to_text(params.size), 1,
              CacheArray::bytes(params.pages(), params.ways) + params.pages() * sizeof(CachedMedia::Miss*));
@@ -195,26 +139,26 @@ CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& co
       tags_(tags_of(params), context.victims,
             RandomStream(context.seed, context.owner.name(), context.path + "page victims")),
       coming_(tags_.capacity()),
-      ahead_(tags_.capacity()),
       leaving_(params.misses),
       side_(std::make_unique<Side>(*this)),
-      turn_(std::make_unique<Turn>(context.kernel, context.owner)) {
-  const auto make = [&](const char* key, const Kinded& kinded, std::optional<Bytes> capacity) {
-    return below(key, [&] {
-      MediaContext inside{context.kernel,     context.owner, *side_,       context.kinds,
-                          context.victims,    capacity,      context.seed, context.path + key + ".",
-                          context.prefetchers};
-      return context.kinds.make(kinded, inside);
-    });
-  };
-  cache_ = make("cache", params.cache, params.size);
-  backing_ = make("backing", params.backing, context.capacity);
-  if (context.prefetchers) {
-    PrefetcherContext around;
-    prefetcher_ = below("prefetch", [&] { return context.prefetchers->make(params.prefetch, around); });
-  }
+      cache_(make("cache", params.cache, params.size, context)),
+      backing_(make("backing", params.backing, context.capacity, context)),
+      prefetches_(params.prefetch, context, tags_.capacity(), pages_behind(context)),
+      turn_(std::make_unique<Turn>(context.kernel, context.owner)) {}
+
+std::unique_ptr<Media> CachedMedia::make(const char* key, const Kinded& kinded, std::optional<Bytes> capacity,
+                                         const MediaContext& context) {
+  return below(key, [&] {
+    MediaContext inside{context.kernel,     context.owner, *side_,       context.kinds,
+                        context.victims,    capacity,      context.seed, context.path + key + ".",
+                        context.prefetchers};
+    return context.kinds.make(kinded, inside);
+  });
+}
+
+std::uint64_t CachedMedia::pages_behind(const MediaContext& context) const {
   const std::optional<Bytes> behind = context.capacity ? context.capacity : backing_->capacity();
-  pages_behind_ = behind ? behind->count() / page_ : ~std::uint64_t{0};
+  return behind ? behind->count() / page_ : ~std::uint64_t{0};
 }
 
 CachedMedia::~CachedMedia() = default;
@@ -262,7 +206,11 @@ void CachedMedia::look_up(Access& access) {
 
 void CachedMedia::serve(Piece& piece) {
   // What it finds is what there is before it is served, and it goes before what is asked for because of it.
-  const auto trigger = prefetcher_ ? std::optional(trigger_of(piece)) : std::nullopt;
+  std::optional<Trigger> trigger;
+  if (prefetches_.on()) {
+    const LineAddress page = key_of(page_of(piece));
+    trigger = prefetches_.trigger(page, tags_.lookup(page), piece.access->message->requester.index());
+  }
   if (!find(piece) && (turn_->first || !begin_miss(piece))) wait(piece);
   if (trigger) look_ahead(*trigger);
 }
@@ -281,8 +229,9 @@ bool CachedMedia::find(Piece& piece) {
   if (slot == kNoSlot) return false;
   tags_.touch(slot);
   if (piece.writes()) tags_.mark_dirty(slot);
-  if (ahead_[slot]) use(slot);
-  if (Miss* miss = coming_[slot]) {
+  Miss* const miss = coming_[slot];
+  prefetches_.accessed(slot, miss != nullptr);
+  if (miss) {
     counts_.joined += measuring_;
     piece.next = miss->joined;
     miss->joined = &piece;
@@ -320,8 +269,7 @@ void CachedMedia::bring(std::uint64_t page, Slot place, bool writes, Piece* lead
   miss.leader = leader;
   miss.slot = insertion.slot;
   coming_[miss.slot] = &miss;
-  counts_.useless += measuring_ && ahead_[miss.slot];
-  ahead_[miss.slot] = leader == nullptr;
+  prefetches_.placed(miss.slot, leader == nullptr);
   if (insertion.evicted_dirty()) {
     counts_.write_backs += measuring_;
     miss.victim = insertion.victim.number();
@@ -337,40 +285,15 @@ void CachedMedia::bring(std::uint64_t page, Slot place, bool writes, Piece* lead
   if (miss.before_fill == 0) fill(miss);
 }
 
-// --- ahead of its use --------------------------------------------------------------------------------------
-
-Trigger CachedMedia::trigger_of(const Piece& piece) const {
-  const LineAddress page = key_of(page_of(piece));
-  const Slot slot = tags_.lookup(page);
-  const Found found = slot == kNoSlot ? Found::kMiss : ahead_[slot] ? Found::kFirstUse : Found::kHit;
-  return {page, piece.access->message->requester.index(), found};
-}
-
-/// A page that came ahead of its use, or is on its way so, is used for the first time.
-void CachedMedia::use(Slot slot) {
-  ahead_[slot] = false;
-  (coming_[slot] ? counts_.late : counts_.useful) += measuring_;
-}
-
+/// Asks for what a prefetcher wants ahead of its use and is not there, as far as there are places.
 void CachedMedia::look_ahead(const Trigger& trigger) {
-  wanted_.clear();
-  prefetcher_->accessed(trigger, wanted_);
-  const std::uint64_t region = prefetcher_->lines_of_page();
-  for (const LineAddress page : wanted_) {
-    const bool near = page.number() / region == trigger.line.number() / region;
-    if (near && page.number() < pages_behind_ && !tags_.contains(page)) prefetch(page.number());
+  for (const LineAddress page : prefetches_.wanted(trigger)) {
+    if (tags_.contains(page)) continue;
+    Slot place = kNoSlot;
+    const bool asks = prefetches_.register_free() && has_place(page.number(), place);
+    prefetches_.asked(asks);
+    if (asks) bring(page.number(), place, false, nullptr, true);
   }
-}
-
-void CachedMedia::prefetch(std::uint64_t page) {
-  Slot place = kNoSlot;
-  if (prefetching_ == prefetcher_->params().registers || !has_place(page, place)) {
-    counts_.dropped += measuring_;
-    return;
-  }
-  counts_.prefetches += measuring_;
-  ++prefetching_;
-  bring(page, place, false, nullptr, true);
 }
 
 /// Those that waited, in order, as far as they can go on.
@@ -395,12 +318,8 @@ void CachedMedia::fill(Miss& miss) {
 void CachedMedia::filled(Miss& miss) {
   coming_[miss.slot] = nullptr;
   miss.filled = true;
-  if (prefetcher_) prefetcher_->filled(tags_.line(miss.slot), miss.leader == nullptr);
-  if (miss.leader) {
-    finish(*miss.leader);
-  } else {
-    --prefetching_;
-  }
+  prefetches_.filled(tags_.line(miss.slot), miss.leader == nullptr);
+  if (miss.leader) finish(*miss.leader);
   // In the order in which they came.
   Piece* first = nullptr;
   while (Piece* piece = miss.joined) {
@@ -488,6 +407,7 @@ std::string CachedMedia::described() const {
 
 void CachedMedia::open_window(Time now) {
   measuring_ = true;
+  prefetches_.measure(true);
   waiting_.open(now);
   taken_.open(now);
   for (Media* part : parts()) part->open_window(now);
@@ -495,6 +415,7 @@ void CachedMedia::open_window(Time now) {
 
 void CachedMedia::close_window(Time now) {
   measuring_ = false;
+  prefetches_.measure(false);
   waiting_.close(now);
   taken_.close(now);
   for (Media* part : parts()) part->close_window(now);
@@ -505,18 +426,21 @@ std::vector<MeasureInfo> CachedMedia::measures() { return infos_of(kCachedMediaM
 void CachedMedia::report(MeasureSink& sink) const {
   const Counts& n = counts_;
   const std::uint64_t all = n.hits + n.misses + n.joined;
-  const auto ahead = [&](std::uint64_t count) { return prefetcher_ ? std::optional(count) : std::nullopt; };
+  const PagePrefetches::Counts& p = prefetches_.counts();
+  const auto ahead = [&](std::uint64_t count) {
+    return prefetches_.on() ? std::optional(count) : std::nullopt;
+  };
   report_all(kCachedMediaMeasures,
              {.hits = n.hits,
               .misses = n.misses,
               .joined = n.joined,
               .hit_rate = all == 0 ? 0.0 : static_cast<double>(n.hits) / static_cast<double>(all),
               .write_backs = n.write_backs,
-              .prefetches = ahead(n.prefetches),
-              .useful = ahead(n.useful),
-              .late = ahead(n.late),
-              .useless = ahead(n.useless),
-              .dropped = ahead(n.dropped),
+              .prefetches = ahead(p.asked),
+              .useful = ahead(p.useful),
+              .late = ahead(p.late),
+              .useless = ahead(p.useless),
+              .dropped = ahead(p.dropped),
               .misses_mean = taken_.mean(),
               .misses_max = taken_.maximum(),
               .queue_mean = waiting_.mean(),

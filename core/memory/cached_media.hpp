@@ -14,10 +14,10 @@
 #include "kernel/pool.hpp"
 #include "memory/media.hpp"
 #include "memory/media_context.hpp"
+#include "memory/page_prefetches.hpp"
 #include "protocol/opcode.hpp"
 #include "tags/cache_array.hpp"
 #include "tags/line_index.hpp"
-#include "tags/prefetcher.hpp"
 
 namespace cxloom {
 
@@ -81,12 +81,11 @@ class CachedMedia final : public Media {
     std::uint64_t misses = 0;
     std::uint64_t joined = 0;
     std::uint64_t write_backs = 0;
-    std::uint64_t prefetches = 0;
-    std::uint64_t useful = 0;
-    std::uint64_t late = 0;
-    std::uint64_t useless = 0;
-    std::uint64_t dropped = 0;
   };
+
+  std::unique_ptr<Media> make(const char* key, const Kinded& kinded, std::optional<Bytes> capacity,
+                              const MediaContext& context);
+  std::uint64_t pages_behind(const MediaContext& context) const;
 
   void look_up(Access& access);
   void serve(Piece& piece);
@@ -95,10 +94,7 @@ class CachedMedia final : public Media {
   void wait(Piece& piece);
   bool has_place(std::uint64_t page, Slot& place);
   void bring(std::uint64_t page, Slot place, bool writes, Piece* leader, bool fetches);
-  Trigger trigger_of(const Piece& piece) const;
-  void use(Slot slot);
   void look_ahead(const Trigger& trigger);
-  void prefetch(std::uint64_t page);
   void serve_waiting();
   void fill(Miss& miss);
   void filled(Miss& miss);
@@ -118,17 +114,13 @@ class CachedMedia final : public Media {
   std::uint64_t page_;  // bytes
   Time lookup_time_;
   std::uint32_t most_misses_;
-  CacheArray tags_;            // of pages where it says lines
-  ZeroedArray<Miss*> coming_;  // by slot: what fills it now
-  ZeroedArray<bool> ahead_;    // by slot: it was asked for ahead of its use, and nobody has used it yet
-  LineIndex leaving_;          // pages on their way out
-  std::unique_ptr<Prefetcher> prefetcher_;  // null: none
-  std::vector<LineAddress> wanted_;         // pages, by it
-  std::uint64_t pages_behind_;              // there are no others
-  std::uint32_t prefetching_ = 0;           // pages on their way that nobody has asked for
-  std::unique_ptr<Side> side_;              // hears from both
+  CacheArray tags_;             // of pages where it says lines
+  ZeroedArray<Miss*> coming_;   // by slot: what fills it now
+  LineIndex leaving_;           // pages on their way out
+  std::unique_ptr<Side> side_;  // hears from both
   std::unique_ptr<Media> cache_;
   std::unique_ptr<Media> backing_;
+  PagePrefetches prefetches_;
   std::unique_ptr<Turn> turn_;
 
   Pool<Access> accesses_;

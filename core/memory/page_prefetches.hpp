@@ -1,0 +1,70 @@
+// The pages that a cache of pages asks for ahead of their use: which ones, how many are on their way, and what became of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/parameters.hpp"
+#include "base/zeroed_array.hpp"
+#include "tags/cache_array.hpp"
+#include "tags/prefetcher.hpp"
+
+namespace cxloom {
+
+struct MediaContext;
+
+class PagePrefetches {
+ public:
+  struct Counts {
+    std::uint64_t asked = 0;
+    std::uint64_t useful = 0;
+    std::uint64_t late = 0;
+    std::uint64_t useless = 0;
+    std::uint64_t dropped = 0;
+  };
+
+  /// For a cache of `slots` pages before a medium of `pages_behind`.
+  PagePrefetches(const Kinded& kind, const MediaContext& context, std::uint64_t slots,
+                 std::uint64_t pages_behind);
+
+  /// There is a prefetcher.
+  bool on() const { return prefetcher_ != nullptr; }
+  /// An access of a thread to a page, which is in `slot` or in none.
+  Trigger trigger(LineAddress page, Slot slot, std::uint32_t thread) const;
+  /// The pages that should be asked for because of it, those that there are; valid until the next call.
+  const std::vector<LineAddress>& wanted(const Trigger& trigger);
+
+  /// The page in `slot` is accessed: if it was asked for ahead, it is used now, late if it is still `coming`.
+  void accessed(Slot slot, bool coming) {
+    if (!ahead_[slot]) return;
+    ahead_[slot] = false;
+    (coming ? counts_.late : counts_.useful) += measuring_;
+  }
+  /// One more page may be on its way.
+  bool register_free() const { return on_their_way_ < prefetcher_->params().registers; }
+  /// A page that was wanted is asked for, which takes a register, or dropped.
+  void asked(bool asked);
+  /// A page takes the place of what is in `slot`, asked for `ahead` of its use or by an access.
+  void placed(Slot slot, bool ahead) {
+    counts_.useless += measuring_ && ahead_[slot];
+    ahead_[slot] = ahead;
+  }
+  /// It has come.
+  void filled(LineAddress page, bool ahead);
+
+  void measure(bool on) { measuring_ = on; }
+  const Counts& counts() const { return counts_; }
+
+ private:
+  std::unique_ptr<Prefetcher> prefetcher_;  // null: none
+  ZeroedArray<bool> ahead_;  // by slot: it was asked for ahead of its use, and nobody has used it yet
+  std::vector<LineAddress> wanted_;
+  std::uint64_t pages_behind_;      // there are no others
+  std::uint32_t on_their_way_ = 0;  // pages that nobody has asked for
+  bool measuring_ = false;
+  Counts counts_;  // while measuring
+};
+
+}  // namespace cxloom

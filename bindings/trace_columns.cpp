@@ -37,8 +37,8 @@ void append_columns(const nb::dict& columns, std::vector<Access>& accesses) {
   for (std::size_t i = 0; i < count; ++i) {
     Access& access = accesses.emplace_back();
     access.address = Address{address.data()[i]};
-    ensure(kind.data()[i] < kAccessKinds, "an access of a kind that there is not");
-    access.kind = static_cast<AccessKind>(kind.data()[i]);
+    ensure(kind.data()[i] < kTraceKinds, "an access of a kind that there is not");
+    set_trace_kind(access, kind.data()[i]);
     access.size = size.data()[i];
     access.thread = thread.data()[i];
     access.instruction_gap = gap.data()[i];

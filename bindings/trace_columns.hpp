@@ -39,7 +39,7 @@ inline nanobind::tuple columns_of(const std::vector<Access>& accesses) {
   return nanobind::make_tuple(
       column_of<std::uint64_t>(accesses, [](const Access& access) { return access.address.value(); }),
       column_of<std::uint8_t>(accesses,
-                              [](const Access& access) { return static_cast<std::uint8_t>(access.kind); }),
+                              [](const Access& access) { return trace_kind(access); }),
       column_of<std::uint16_t>(accesses, [](const Access& access) { return access.size; }),
       column_of<std::uint32_t>(accesses, [](const Access& access) { return access.thread; }),
       column_of<std::uint32_t>(accesses, [](const Access& access) { return access.instruction_gap; }),

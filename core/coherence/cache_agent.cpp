@@ -59,6 +59,10 @@ void CacheAgent::access(Request& request) {
   const CacheLevels::Place place = levels.find(line);
   const Time begins = std::max(request.account.mark, lines_.busy_until());
   request.charge(Segment::kCache, begins + levels.access_time(place.level));
+  if (request.kind == AccessKind::kFlush) [[unlikely]] {
+    attempt(request, place);
+    return;
+  }
   counts_.count(&CacheCounts::lookups);
   const bool prefetches = prefetch_ && !goes_past(request, place.state);
   const bool held = place.state != LineState::kInvalid || (prefetches && is_missing(line));
@@ -69,16 +73,31 @@ void CacheAgent::access(Request& request) {
 bool CacheAgent::serves(const Request& request, LineState state) const {
   if (request.kind == AccessKind::kRead) return state != LineState::kInvalid;
   if (request.kind == AccessKind::kAtomic) return atomics_.served_by(state);
+  if (request.kind == AccessKind::kFlush) return state != LineState::kDirty;
   return state == LineState::kClean || state == LineState::kDirty;
 }
 
 // The line may have gone to a level behind since it came.
 void CacheAgent::perform(Request& request, std::uint32_t level) {
+  if (request.kind == AccessKind::kFlush) return leave_clean(request);
   const LineAddress line = LineAddress::of(request.address);
   if (level > 0) lines_.use(line, level);
   if (request.kind != AccessKind::kRead) lines_.mark_dirty(line);
   if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
     observer->performed(endpoint().id(), line, request.kind, now());
+}
+
+// The line of a flush, whose data are elsewhere or on their way there.
+void CacheAgent::leave_clean(const Request& flush) {
+  const LineAddress line = LineAddress::of(flush.address);
+  const LineState state = lines_.find(line).state;
+  if (state == LineState::kInvalid) return;
+  if (flush.keeps) {
+    if (state == LineState::kDirty) lines_.set_state(line, LineState::kClean);
+    return;
+  }
+  lines_.set_state(line, LineState::kInvalid);
+  lines_.note_gone(line);
 }
 
 void CacheAgent::retry(Request& request) {
@@ -97,13 +116,19 @@ bool CacheAgent::attempt(Request& request, CacheLevels::Place place) {
     return under_way->doing == Doing::kOperate && serves(request, place.state);
   }
   if (serves(request, place.state)) {
-    if (place.level == 0) lines_.use(line, 0);
+    if (place.level == 0 && request.kind != AccessKind::kFlush) lines_.use(line, 0);
     perform(request, place.level);
     if (request.kind == AccessKind::kAtomic) {
       atomics_.operate(lines_.open(line, place_of(*this, request.id, line.address())), request);
     } else {
       answer_later(request);
     }
+    return true;
+  }
+  if (request.kind == AccessKind::kFlush) {
+    Transaction& transaction = lines_.open(line, place_of(*this, request.id, line.address()));
+    transaction.waiting.push(request);
+    launch(transaction, request, place.state);
     return true;
   }
   if (mshrs_ && misses_ == *mshrs_) {
@@ -129,7 +154,10 @@ void CacheAgent::launch(Transaction& transaction, Request& request, LineState he
     atomics_.ask_home(transaction, request, held);
     return;
   }
-  if (request.kind == AccessKind::kWrite && held == LineState::kInvalid && !write_allocate_) {
+  if (request.kind == AccessKind::kFlush) {
+    transaction.doing = Doing::kFlush;
+    leave_clean(request);
+  } else if (request.kind == AccessKind::kWrite && held == LineState::kInvalid && !write_allocate_) {
     transaction.doing = Doing::kWrite;
   } else if (write && held == LineState::kShared) {
     transaction.doing = Doing::kUpgrade;
@@ -159,6 +187,7 @@ void CacheAgent::answer(Request& request) {
 
 // It wants no copy, and no line behind its own.
 bool CacheAgent::goes_past(const Request& request, LineState state) const {
+  if (request.kind == AccessKind::kFlush) return true;
   if (atomics_.at_home(request)) return !serves(request, state);
   return request.kind == AccessKind::kWrite && !write_allocate_ && state == LineState::kInvalid &&
          !lines_.under_way(LineAddress::of(request.address));
@@ -204,6 +233,8 @@ void CacheAgent::receive(Message& message) {
   endpoint().release(message, now());
   if (RequestThrottle* const throttle = endpoint().throttle()) [[unlikely]]
     throttle->observe(message);
+  if (message.persistent && endpoint().fabric().versions) [[unlikely]]
+    endpoint().fabric().versions->returns(message);
   switch (message.channel) {
     case Channel::kS2MBISnp: protocols_.cxl_mem.receive(message); break;
     case Channel::kH2DReq:
@@ -326,7 +357,8 @@ void CacheAgent::close(Transaction& transaction) {
 
 void CacheAgent::completed(Message& message) {
   Transaction& transaction = lines_.transaction(message.tag);
-  if (transaction.doing == Doing::kWrite || transaction.doing == Doing::kAtomic) {
+  if (transaction.doing == Doing::kWrite || transaction.doing == Doing::kAtomic ||
+      transaction.doing == Doing::kFlush) {
     Request& request = transaction.waiting.pop();
     const bool memory = !message.failed && transaction.home != transaction.target;
     request.target = memory ? transaction.target : message.source;

@@ -82,6 +82,7 @@ class CacheAgent final : public Agent,
   void retry(Request& request);
   bool serves(const Request& request, LineState state) const;
   void perform(Request& request, std::uint32_t level);
+  void leave_clean(const Request& flush);
   void launch(Transaction& transaction, Request& request, LineState held);
   void answer_later(Request& request);
   void answer(Request& request);

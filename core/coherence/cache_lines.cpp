@@ -40,6 +40,7 @@ CacheLines::Transaction& CacheLines::open(LineAddress line, const AddressMap::Pl
   transaction.home = place.home;
   transaction.protocol = &protocols_.of(place, agent_.endpoint().id());
   transaction.coherent = place.coherent();
+  transaction.persistent = place.persistent;
   transaction.listed = true;
   lines_.add(line, transaction);
   return transaction;
@@ -69,8 +70,8 @@ void CacheLines::evict(LineAddress line, LineState state) {
   ensure(place.has_value(), "a cached line that no region holds");
   // What leaves passes the pipeline that requests pass, and so keeps its place among them.
   const Time ready = agent_.endpoint().now() + pipeline_;
-  if (!place->coherent()) {
-    if (!dirty) return;
+  if (!place->coherent() && !dirty) return;
+  if (!place->coherent() && !place->persistent) {
     Transaction& transaction = transactions_.take();  // not listed: the line may be asked for again at once
     transaction.line = line;
     transaction.target = place->target;

@@ -1,5 +1,6 @@
 // The lines of a cache: what its levels hold, what is under way for each, and how they come and leave. A line that is kept
-// coherent has one transaction at a time; a plain one that leaves has one beside, as it may be asked for again at once.
+// coherent, or is persistent, has one transaction at a time; a plain one that leaves has one beside, as it may be asked for again
+// at once. A flush of a persistent line waits for its way out.
 #pragma once
 
 #include <cstdint>

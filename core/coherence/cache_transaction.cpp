@@ -8,8 +8,8 @@ namespace cxloom {
 namespace {
 
 constexpr std::array<std::string_view, 4> kStateNames{"I", "E", "M", "S"};
-constexpr std::array<std::string_view, 9> kDoing{"",      "+Rd",      "+Own",     "+Upgrade", "+Write",
-                                                 "+WrBk", "+ClnEvct", "+Operate", "+Atomic"};
+constexpr std::array<std::string_view, 10> kDoing{"",      "+Rd",      "+Own",     "+Upgrade", "+Write",
+                                                  "+WrBk", "+ClnEvct", "+Operate", "+Atomic",  "+Flush"};
 
 }  // namespace
 

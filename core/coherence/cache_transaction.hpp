@@ -27,6 +27,7 @@ enum class Doing : std::uint8_t {
   kCleanEvict,  ///< the notice that a line has left, whose data nobody needs
   kOperate,     ///< an atomic operation on a line that is here alone
   kAtomic,      ///< an atomic operation of which the home has been asked
+  kFlush,       ///< the write of a dirty line that a flush waits for
 };
 
 /// A snoop that is being answered, of one line or of a block.
@@ -52,6 +53,7 @@ struct CacheTransaction {
   HomeProtocol* protocol = nullptr;
   Doing doing = Doing::kNothing;
   bool coherent = false;
+  bool persistent = false;
   bool miss = false;    ///< it has a miss register
   bool listed = false;  ///< in the table of lines
   bool data_in = false;

@@ -18,7 +18,7 @@ Opcode response_for(LineState left, bool block) {
 }
 
 AddressMap::Place mem_place_of(const CacheTransaction& transaction) {
-  return {transaction.target, transaction.home, {}, Coherence::kNone};
+  return {transaction.target, transaction.home, {}, Coherence::kNone, 0, transaction.persistent};
 }
 
 }  // namespace
@@ -47,6 +47,7 @@ void CxlMemProtocol::ask(CacheTransaction& transaction, Request& request) {
       size = request.size;
       if (transaction.coherent) message.snp = SnpType::kSnpInv;
       break;
+    case Doing::kFlush: opcode = Opcode::kMemWr; break;
     case Doing::kUpgrade:
       opcode = Opcode::kMemInv;
       size = 0;

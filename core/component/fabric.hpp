@@ -8,6 +8,7 @@
 
 #include "base/units.hpp"
 #include "component/delivery_order.hpp"
+#include "component/line_versions.hpp"
 #include "component/roles.hpp"
 #include "kernel/pool.hpp"
 #include "protocol/address_map.hpp"
@@ -43,7 +44,8 @@ class Routes {
 struct Fabric {
   AddressMap map;
   std::unique_ptr<Routes> routes;
-  std::unique_ptr<DeliveryOrder> order;  ///< of messages under way, where routes do not keep it; else none
+  std::unique_ptr<DeliveryOrder> order;    ///< of messages under way, where routes do not keep it; else none
+  std::unique_ptr<LineVersions> versions;  ///< of lines of persistent memory; none: nobody asks for them
   Pool<Request>
       posted;  ///< requests that nothing answers (MWr), by their messages' tags; who gets one gives it back
   Roles roles;

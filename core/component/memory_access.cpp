@@ -21,6 +21,9 @@ void address_to(const AddressMap::Place& place, const Agent& sender, Message& me
   message.requester = message.source = sender.endpoint().id();
   message.destination = place.home;
   message.set_ld(place.ld);
+  message.persistent = place.persistent;
+  if (message.persistent && sender.endpoint().fabric().versions) [[unlikely]]
+    sender.endpoint().fabric().versions->leaves(message);
 }
 
 void send_request(Agent& sender, Request& request, const AddressMap::Place& place, Opcode opcode,

@@ -23,6 +23,7 @@ class Media;
 class Sequencer;
 class WireMonitor;
 class DynamicCapacity;
+class PersistBuffer;
 class VirtualSwitches;
 struct CoherenceCounts;
 
@@ -46,6 +47,8 @@ class MemoryOwner {
   virtual double memory_queue_integral(Time now) = 0;
   /// What stores its bytes; null if it has no memory, or does not show what it consists of.
   virtual Media* media() = 0;
+  /// The part of it that answers writes before its media have them; empty: none does.
+  virtual std::string answers_writes_early() const { return {}; }
   /// Its answers say how loaded it is (DevLoad).
   virtual bool reports_load() const { return false; }
   /// By LD-ID; none: it is one whole.
@@ -171,6 +174,7 @@ struct Roles {
   RoleTable<SharedMedium> shared_media;
   RoleTable<VirtualSwitching> virtual_switches;
   RoleTable<DynamicMemory> dynamic_memories;
+  RoleTable<PersistBuffer> persist_buffers;  ///< of switches
 };
 
 }  // namespace cxloom

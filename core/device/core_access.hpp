@@ -33,13 +33,12 @@ struct CoreAccess {
   bool is_branch() const { return access.role == AccessRole::kBranch; }
   bool is_write_back() const { return access.role == AccessRole::kWriteBack; }
   /// What comes behind it retires only when it is answered.
-  bool holds_window() const {
-    return access.role == AccessRole::kDemand && access.kind != AccessKind::kWrite;
-  }
-  /// It waits in the store buffer.
+  bool holds_window() const { return access.role == AccessRole::kDemand && !is_store(); }
+  /// It waits in the store buffer, as a flush does.
   bool is_store() const {
     return access.role == AccessRole::kStoreFill ||
-           (access.role == AccessRole::kDemand && access.kind == AccessKind::kWrite);
+           (access.role == AccessRole::kDemand &&
+            (access.kind == AccessKind::kWrite || access.kind == AccessKind::kFlush));
   }
 };
 

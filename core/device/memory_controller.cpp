@@ -106,6 +106,12 @@ bool MemoryController::memory_unlimited() const {
   return media_->unlimited() && (!requests_.limit || (writes_ && !writes_->limit));
 }
 
+std::string MemoryController::answers_writes_early() const {
+  if (buffered_) return "posted_writes";
+  const std::string part = media_->answers_early();
+  return part.empty() ? part : "media." + part;
+}
+
 void DeviceLoadParams::describe(Schema<DeviceLoadParams>& schema) {
   constexpr const char* kSource =
       "CXL 3.x, QoS telemetry; what a device's load is, and the thresholds, are its maker's choice";
@@ -168,6 +174,8 @@ void MemoryController::refuse(Message& message) {
 void MemoryController::buffered(Message& message) {
   if (credit_release_ == CreditRelease::kDrain) endpoint().release(message, kernel_.now());
 }
+
+void MemoryController::start() { versions_ = endpoint().fabric().versions.get(); }
 
 void MemoryController::receive(Message& message) {
   if (counts_present_) [[unlikely]] {
@@ -266,13 +274,20 @@ void MemoryController::media_done(Message& message, Time at) {
 
 void MemoryController::answer(Message& message, Time at) {
   // The answers to posted writes overtake those of reads that the media have promised for later.
-  // What is present is counted up to the instant of its answer.
-  if ((buffered_ || counts_present_) && at > kernel_.now()) {
+  // What is present is counted up to the instant of its answer, and then a write is durable.
+  if ((buffered_ || counts_present_ || versions_) && at > kernel_.now()) {
     kernel_.schedule(at, source_, *this, kAnswer, payload_of(message));
     return;
   }
   if (counts_present_) [[unlikely]]
     leave(message);
+  if (versions_ && message.persistent && !message.failed) [[unlikely]] {
+    if (message.opcode == Opcode::kMemWr) {
+      versions_->stored(message);
+    } else {
+      message.version = versions_->in_memory(LineAddress::of(message.address));
+    }
+  }
   in_service_.leave_at(at, kernel_.now());
   if (credit_release_ == CreditRelease::kCompletion) endpoint().release(message, at);
   if (message.failed) [[unlikely]] {

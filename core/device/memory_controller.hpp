@@ -24,6 +24,7 @@ namespace cxloom {
 
 class AtomicUnit;
 class DynamicCapacity;
+class LineVersions;
 class Media;
 
 /// When the receive buffer of a request is free, and its credit goes back.
@@ -150,9 +151,11 @@ class MemoryController final : public Agent,
   void set_host(std::size_t ld, NodeId host) override { logical_->set_host(ld, host); }
   double memory_queue_integral(Time now) override { return in_service_.integral(now); }
   bool memory_unlimited() const override;
+  std::string answers_writes_early() const override;
   bool reports_load() const override { return qos_.has_value(); }
   void report_memory(MeasureSink& sink) const override;
 
+  void start() override;
   void receive(Message& message) override;
   void media_done(Message& message, Time at) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -203,6 +206,7 @@ class MemoryController final : public Agent,
   Time controller_time_;
   CreditRelease credit_release_;
   bool counts_present_ = false;       // with `logical_` or `qos_`
+  LineVersions* versions_ = nullptr;  // null: nobody asks for them
   bool releases_when_taken_ = false;  // the receive buffer of a request
   std::uint32_t in_media_ = 0;        // without an end yet; counted until the first atomic operation
   std::unique_ptr<Media> media_;

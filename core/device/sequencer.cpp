@@ -231,6 +231,7 @@ void Sequencer::issue() {
   request.address = next_.address;
   request.kind = next_.kind;
   request.size = next_.size;
+  request.keeps = next_.keeps;
   request.thread = next_.thread;
   request.target = endpoint().id();
   request.begin(endpoint().id(), arrivals_.open_loop() ? arrivals_.next() : now());
@@ -261,6 +262,7 @@ void Sequencer::access_lines(Request& request) {
     line.parent = &request;
     line.id = request.id;
     line.kind = request.kind;
+    line.keeps = request.keeps;
     line.thread = request.thread;
     line.target = endpoint().id();
     line.begin(endpoint().id(), request.created());
@@ -275,6 +277,8 @@ void Sequencer::access_lines(Request& request) {
 
 void Sequencer::access_memory(Request& request) {
   try {
+    if (request.kind == AccessKind::kFlush) [[unlikely]]
+      check_durable(request.id, request.address);
     if (cache_) {
       cache_->access(request);
     } else {
@@ -293,6 +297,11 @@ void Sequencer::access_uncached(Request& request) {
   const bool atomic = request.kind == AccessKind::kAtomic;
   Opcode opcode = read ? Opcode::kMemRd : atomic ? Opcode::kMemAtomic : Opcode::kMemWr;
   request.message.completion = nullptr;
+  if (request.kind == AccessKind::kFlush) [[unlikely]] {  // it does not know which bytes are dirty
+    send_request(*this, request, place, opcode, LineAddress::of(request.address).address(), kLineBytes,
+                 request.index);
+    return;
+  }
   if (place.coherence == Coherence::kHdmH) {
     opcode = read ? Opcode::kRdCurr : atomic ? Opcode::kAtomic : write_past_caches(request.size);
   } else if (place.coherent()) {
@@ -322,13 +331,25 @@ void Sequencer::check_mapped(const Access& access) const {
   Address at = access.address;
   for (std::uint32_t rest = lines_of(access); rest > 0; --rest, at = LineAddress::of(at).next().address()) {
     if (!map.find(at)) throw no_region(map, issued_, at).below(work_.name);
+    if (access.kind != AccessKind::kFlush) continue;
+    below(work_.name, [&] { check_durable(issued_, at); });
   }
+}
+
+void Sequencer::check_durable(std::uint64_t access, Address address) const {
+  if (place_of(*this, access, address).persistent) return;
+  throw InputError({"access " + std::to_string(access) + " flushes a line of volatile memory",
+                    to_text(address),
+                    "addresses of a region with persistence: media or controller",
+                    {}});
 }
 
 void Sequencer::receive(Message& message) {
   endpoint().release(message, now());
   if (throttle_) [[unlikely]]
     throttle_->observe(message);
+  if (message.persistent && endpoint().fabric().versions) [[unlikely]]
+    endpoint().fabric().versions->returns(message);
   if (message.opcode == Opcode::kWritePull || message.opcode == Opcode::kGoWritePull)
     send_pulled_data(*this, message, now());
   if (message.channel == Channel::kD2HData) return;  // the answer to the write comes when they are there

@@ -38,8 +38,10 @@ class Sequencer final : public Agent,
   /// Reads its accesses up to those that it will make at least, and nothing else: the simulation cannot be run after that.
   /// Throws InputError for what a run would refuse.
   void read_through();
-  /// Throws InputError unless some device holds each of its lines.
+  /// Throws InputError unless some device holds each of its lines, in persistent memory if they are flushed.
   void check_mapped(const Access& access) const;
+  /// Throws InputError for a flush of volatile memory.
+  void check_durable(std::uint64_t access, Address address) const;
   /// Null: it has none.
   const CacheAgent* cache() const { return cache_.get(); }
   bool has_work() const { return work_.stream != nullptr; }

@@ -51,6 +51,7 @@ class CachedMedia final : public Media {
   void access(Message& message, Address address, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   std::optional<Bytes> capacity() const override { return backing_->capacity(); }
+  std::string answers_early() const override { return "cache"; }
   std::string described() const override;
   std::vector<Media*> parts() override { return {cache_.get(), backing_.get()}; }
   void open_window(Time now) override;

@@ -25,6 +25,7 @@ class DramMedia final : public Media {
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   std::optional<Bytes> capacity() const override { return Bytes{config_.capacity()}; }
   DramMedia* dram() override { return this; }
+  std::string answers_early() const override { return config_.posted_writes ? "posted_writes" : ""; }
   std::string described() const override;
   void open_window(Time now) override;
   void close_window(Time now) override;

@@ -34,6 +34,7 @@ class FlashMedia final : public Media, private FlashClient {
   std::optional<Bytes> capacity() const override {
     return Bytes{geometry_.logical_pages() * params_.page.count()};
   }
+  std::string answers_early() const override { return params_.write_buffer > 0 ? "write_buffer" : ""; }
   std::string described() const override;
   void open_window(Time now) override;
   void close_window(Time now) override;

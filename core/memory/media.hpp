@@ -25,6 +25,8 @@ class Media : public EventHandler {
   virtual std::optional<Bytes> capacity() const { return std::nullopt; }
   /// The DRAM whose commands can be recorded: itself, or one that it holds; null: none.
   virtual DramMedia* dram() { return nullptr; }
+  /// The part of it that answers writes before the media have them; empty: none does.
+  virtual std::string answers_early() const { return {}; }
   /// What it is built of, in a few words; empty if that is just what was written.
   virtual std::string described() const { return {}; }
   /// The media that it holds, if it is made of some.

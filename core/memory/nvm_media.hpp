@@ -30,6 +30,7 @@ class NvmMedia final : public Media {
   NvmMedia(const NvmMediaParams& params, const MediaContext& context);
   ~NvmMedia() override;
 
+  std::string answers_early() const override { return params_.write_buffer > 0 ? "write_buffer" : ""; }
   void access(Message& message, Address address, Time ready) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void open_window(Time now) override;

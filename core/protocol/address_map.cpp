@@ -125,6 +125,22 @@ void RegionParams::describe(Schema<RegionParams>& schema) {
           "The device that manages the coherence of the range: one with a dcoh (hdm-db) or bias (hdm-d), or "
           "a host "
           "with a home_agent (hdm-h).");
+  schema
+      .choice("persistence", &RegionParams::persistence,
+              {{"volatile", Persistence::kVolatile},
+               {"media", Persistence::kMedia},
+               {"controller", Persistence::kController}})
+      .doc(
+          "When a write to the range is durable. volatile: never. media: when the media have it; memory that "
+          "answers a write before is refused. controller: when the memory answers it; its buffers are "
+          "flushed "
+          "when power fails. What a persist buffer of a switch on the way has answered is durable as well.");
+  schema.rule(
+      "memory that is kept coherent is volatile: leave out persistence, or coherence",
+      [](const RegionParams& region) {
+        return region.persistence == Persistence::kVolatile || region.coherence == Coherence::kNone;
+      },
+      "persistence");
   schema.field("ld", &RegionParams::ld)
       .max(15)
       .default_text("none")
@@ -151,6 +167,7 @@ void AddressMap::add_region(const RegionParams& params, const std::vector<Memory
 
   Region region;
   region.coherence = params.coherence;
+  region.persistence = params.persistence;
   region.chunk_bits = static_cast<unsigned>(std::countr_zero(params.interleave.count()));
   std::uint64_t rounds = ~std::uint64_t{0};
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -231,6 +248,17 @@ std::vector<NodeId> AddressMap::targets_of(NodeId home) const {
     for (const Slot& slot : region.slots) {
       if (slot.home == home) targets.push_back(slot.target);
     }
+  }
+  std::sort(targets.begin(), targets.end());
+  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+  return targets;
+}
+
+std::vector<NodeId> AddressMap::persistent_targets(Persistence persistence) const {
+  std::vector<NodeId> targets;
+  for (const Region& region : regions_) {
+    if (region.persistence != persistence) continue;
+    for (const Slot& slot : region.slots) targets.push_back(slot.target);
   }
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());

@@ -26,6 +26,13 @@ enum class Coherence : std::uint8_t {
   kHdmD,   ///< the device, by bias: it asks the host by CXL.cache for lines that the host may have (HDM-D)
 };
 
+/// When a write to a region is durable: it survives the loss of power.
+enum class Persistence : std::uint8_t {
+  kVolatile,    ///< never
+  kMedia,       ///< when the media have it
+  kController,  ///< when the memory answers it: its buffers are flushed when power fails
+};
+
 /// A range of addresses and the devices that share it.
 struct RegionParams {
   std::vector<std::string> to;
@@ -36,6 +43,7 @@ struct RegionParams {
   std::optional<Address> base;
   Coherence coherence = Coherence::kNone;
   std::optional<std::string> home;
+  Persistence persistence = Persistence::kVolatile;
   std::optional<std::uint32_t> ld;
 
   static void describe(Schema<RegionParams>& schema);
@@ -58,7 +66,8 @@ class AddressMap {
     NodeId home;             ///< whom requests for it go to: the target, or the device that keeps it coherent
     Address device_address;  ///< in the target's own memory, from zero
     Coherence coherence = Coherence::kNone;
-    std::uint8_t ld = 0;  ///< the logical device of the target, where it has some
+    std::uint8_t ld = 0;      ///< the logical device of the target, where it has some
+    bool persistent = false;  ///< what is written there is durable some time
 
     /// The home keeps track of the caches that hold its lines.
     bool coherent() const { return coherence != Coherence::kNone; }
@@ -87,6 +96,8 @@ class AddressMap {
   }
   /// Every device that a region leads to, once, in the order of their identities.
   std::vector<NodeId> targets() const;
+  /// Every device with memory that is persistent, in this way, once, in the order of their identities.
+  std::vector<NodeId> persistent_targets(Persistence persistence) const;
   /// Every device that keeps a region coherent in this way, or a part of one, once, in the order of their identities.
   std::vector<NodeId> homes(Coherence coherence) const;
   /// Which region holds an address, from zero; nothing if none does.
@@ -145,6 +156,7 @@ class AddressMap {
     unsigned chunk_bits = 0;
     unsigned round_bits = 0;  ///< bits of the mask
     Coherence coherence = Coherence::kNone;
+    Persistence persistence = Persistence::kVolatile;
     std::uint64_t round_mask = 0;  ///< slots - 1 where that is a power of two, else 0
     std::vector<Slot> slots;       ///< one round of the interleave
   };
@@ -162,9 +174,12 @@ class AddressMap {
     }
     const Slot& slot = region.slots[position];
     const std::uint64_t within = offset & ((std::uint64_t{1} << region.chunk_bits) - 1);
-    return {slot.target, slot.home,
+    return {slot.target,
+            slot.home,
             Address{slot.start + ((round * slot.share + slot.index) << region.chunk_bits) + within},
-            region.coherence, slot.ld};
+            region.coherence,
+            slot.ld,
+            region.persistence != Persistence::kVolatile};
   }
 
   std::vector<Region> regions_;

@@ -53,6 +53,9 @@ struct Message {
   /// A second message of the sender, for an answer of two parts or for data that are asked for: who answers sends it, too,
   /// and it ends here again.
   Message* completion = nullptr;
+  /// Of M2S Req and RwD: its line is of persistent memory (docs/model/persist.md).
+  bool persistent = false;
+  std::uint32_t version = 0;  ///< of its line, where versions are kept: that which it writes, or brings
 
   /// Of CXL.mem: the logical device (LD-ID) of a memory that has some.
   std::uint8_t ld() const { return ld_and_load & 0xfU; }

@@ -15,9 +15,10 @@ enum class AccessKind : std::uint8_t {
   kRead,
   kWrite,
   kAtomic,  ///< reads 4 or 8 aligned bytes and writes them with nobody else's access between
+  kFlush,   ///< makes its lines durable
 };
 
-inline constexpr std::size_t kAccessKinds = 3;
+inline constexpr std::size_t kAccessKinds = 4;
 /// What an atomic operation may have.
 constexpr bool is_atomic_size(std::uint64_t bytes) { return bytes == 4 || bytes == 8; }
 
@@ -27,8 +28,8 @@ struct alignas(64) Request {
   Message message;            ///< carries it there and the answer back
   Request* next = nullptr;    ///< link of the list it waits in
   Request* parent = nullptr;  ///< the access of several lines of which this is one; none: it is an access
-  std::uint64_t id = 0;       ///< number of the request at its requester, from zero, warm-up included
   alignas(64) Account account;
+  std::uint64_t id = 0;  ///< number of the request at its requester, from zero, warm-up included
   Address address;
   NodeId target;  ///< the device that answered, also that it failed; the requester itself for a cache hit
   std::uint32_t index = 0;  ///< its place in the requester's pool: the tag of its messages
@@ -40,6 +41,7 @@ struct alignas(64) Request {
   std::uint16_t size = 0;  ///< bytes
   AccessKind kind = AccessKind::kRead;
   bool failed = false;  ///< answered with an error
+  bool keeps = false;   ///< of a flush: the line stays in the cache
 
   /// An atomic operation that the memory has made: of one in a cache a line is moved, or nothing.
   bool made_by_memory() const { return kind == AccessKind::kAtomic && moved == size; }

@@ -23,6 +23,8 @@ class RequestObserver {
   virtual void written_back(NodeId requester, NodeId target, std::uint64_t bytes) = 0;
   /// A line has come that nobody waits for.
   virtual void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) = 0;
+  /// Payload that the persist buffer of a switch held has been written to memory at `target`.
+  virtual void drained(NodeId /*buffer*/, NodeId /*target*/, std::uint64_t /*bytes*/) {}
   /// A requester has nothing to do any more, and nothing of it is under way.
   virtual void rests() {}
   /// How well the mean latency of the requests so far is known: half of its 95 % interval / the mean. None: not at all.

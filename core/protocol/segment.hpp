@@ -33,9 +33,13 @@ enum class Segment : std::uint8_t {
   kSnoop,
   kReorder,
   kThrottle,
+  kPersistQueue,
+  kPersistBuffer,
 };
 
-inline constexpr std::size_t kSegmentCount = 22;
+inline constexpr std::size_t kSegmentCount = 24;
+/// The last ones: of systems with persist buffers alone.
+inline constexpr std::size_t kPersistSegments = 2;
 
 struct SegmentInfo {
   std::string_view name;
@@ -72,6 +76,10 @@ inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
      "in a cache that was snooped: looking up, clearing, waiting for what was under way for the line"},
     {"reorder", "waiting at the receiver for an earlier message to the line, which took another way"},
     {"throttle", "held back at the requester, at the rate for a memory that says that it is loaded"},
+    {"persist_queue",
+     "waiting for the persist buffer of a switch: for its turn, an Empty entry, or a drain. Absent where "
+     "nothing came to one"},
+    {"persist_buffer", "in the persist buffer of a switch. Absent where nothing came to one"},
 }};
 
 /// The order in which people read them: along the way of a request.
@@ -91,6 +99,8 @@ inline constexpr std::array<Segment, kSegmentCount> kPathOrder{
     Segment::kBus,
     Segment::kSwitchQueue,
     Segment::kSwitching,
+    Segment::kPersistQueue,
+    Segment::kPersistBuffer,
     Segment::kReorder,
     Segment::kFilter,
     Segment::kHomeQueue,

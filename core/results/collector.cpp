@@ -115,6 +115,11 @@ void Collector::prefetched(NodeId /*requester*/, NodeId target, std::uint64_t by
   ++from.prefetches;
 }
 
+void Collector::drained(NodeId /*buffer*/, NodeId target, std::uint64_t bytes) {
+  memory(target).payload += bytes;
+  ++memory(target).drains;
+}
+
 std::optional<double> Collector::relative_error() const {
   const auto precision = batches_.precision(count());
   if (!precision || !precision->independent) return std::nullopt;
@@ -155,7 +160,7 @@ RequestStatistics Collector::of_kind(AccessKind which) const {
 RequestStatistics Collector::all() const {
   RequestStatistics total = reads();
   total.batches = batches_;
-  for (const AccessKind kind : {AccessKind::kWrite, AccessKind::kAtomic}) {
+  for (const AccessKind kind : {AccessKind::kWrite, AccessKind::kAtomic, AccessKind::kFlush}) {
     const RequestStatistics others = of_kind(kind);
     total.latency.merge(others.latency);
     total.payload += others.payload;

@@ -24,7 +24,7 @@ struct RequestTable {
   std::vector<std::uint32_t> thread;
   std::vector<std::uint16_t> hops;
   std::vector<std::uint64_t> address;
-  std::vector<std::uint8_t> kind;  ///< 0 read, 1 write, 2 atomic
+  std::vector<std::uint8_t> kind;  ///< 0 read, 1 write, 2 atomic, 3 flush
   std::vector<std::uint16_t> size;
   std::vector<std::int64_t> created_ps;
   std::vector<std::int64_t> completed_ps;
@@ -60,8 +60,9 @@ struct MemoryStatistics {
   std::uint64_t atomic_payload = 0;
   std::uint64_t write_backs = 0;
   std::uint64_t prefetches = 0;
+  std::uint64_t drains = 0;
 
-  std::uint64_t accesses() const { return latency.count() + write_backs + prefetches; }
+  std::uint64_t accesses() const { return latency.count() + write_backs + prefetches + drains; }
   SegmentSums::Sums segment_sums_ps() const;
 };
 
@@ -85,12 +86,14 @@ class Collector final : public RequestObserver {
   void line_completed(const Request& line, Time now) override;
   void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
   void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) override;
+  void drained(NodeId buffer, NodeId target, std::uint64_t bytes) override;
   std::optional<double> relative_error() const override;
 
   RequestStatistics all() const;
   RequestStatistics reads() const { return of_kind(AccessKind::kRead); }
   RequestStatistics writes() const { return of_kind(AccessKind::kWrite); }
   RequestStatistics atomics() const { return of_kind(AccessKind::kAtomic); }
+  RequestStatistics flushes() const { return of_kind(AccessKind::kFlush); }
   std::uint64_t write_backs() const { return write_backs_; }
   /// What the memory at a node did.
   const MemoryStatistics& of_memory(NodeId node) const;

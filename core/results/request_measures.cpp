@@ -47,6 +47,7 @@ Value breakdown_of(const SegmentSums::Sums& sums_ps, std::uint64_t requests) {
   Value::Map breakdown;
   for (std::size_t i = 0; i < kSegmentCount; ++i) {
     const auto segment = static_cast<std::size_t>(kPathOrder[i]);
+    if (segment >= kSegmentCount - kPersistSegments && sums_ps[segment] == 0) continue;
     breakdown.emplace_back(std::string(kBreakdownMeasures[i].name),
                            mean_of(static_cast<double>(sums_ps[segment]) / 1000.0, requests));
   }
@@ -90,6 +91,7 @@ void report_served(const MemoryStatistics& served, double length, MeasureSink& s
              {.requests = served.latency.count(),
               .write_backs = served.write_backs,
               .prefetches = served.prefetches > 0 ? std::optional(served.prefetches) : std::nullopt,
+              .drains = served.drains > 0 ? std::optional(served.drains) : std::nullopt,
               .reads = served.reads,
               .writes = served.accesses() - served.reads - served.atomics,
               .atomics = served.atomics > 0 ? std::optional(served.atomics) : std::nullopt,

@@ -98,6 +98,7 @@ struct ServedMeasured {
   std::uint64_t requests = 0;
   std::uint64_t write_backs = 0;
   std::optional<std::uint64_t> prefetches;
+  std::optional<std::uint64_t> drains;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   std::optional<std::uint64_t> atomics;
@@ -117,9 +118,11 @@ inline constexpr std::array kServedMeasures{
     measure<&ServedMeasured::prefetches>(
         "prefetches", "",
         "lines that caches had asked it for ahead of their use. Absent where there were none"),
+    measure<&ServedMeasured::drains>(
+        "drains", "", "lines that persist buffers of switches wrote to it. Absent where there were none"),
     measure<&ServedMeasured::reads>(
         "reads", "",
-        "of its accesses (requests, write-backs and prefetches), the reads; a miss reads a line"),
+        "of its accesses (requests, write-backs, prefetches and drains), the reads; a miss reads a line"),
     measure<&ServedMeasured::writes>("writes", "", "of its accesses, the writes"),
     measure<&ServedMeasured::atomics>("atomics", "",
                                       "of its accesses, the atomic operations that it made, each of them "

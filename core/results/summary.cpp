@@ -41,6 +41,7 @@ struct Summary {
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   std::optional<std::uint64_t> atomics;
+  std::optional<std::uint64_t> flushes;
   std::uint64_t write_backs = 0;
   std::optional<std::uint64_t> prefetches;
   std::uint64_t failed = 0;
@@ -52,9 +53,11 @@ struct Summary {
   Value mean_hops;
   Value by_hops;
   std::optional<Value> mix_windows;
+  std::optional<Value> versions;
   Value read;
   Value write;
   std::optional<Value> atomic;
+  std::optional<Value> flush;
   Value per_requester;
   Value per_memory;
   Value per_io;
@@ -79,6 +82,9 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::reads>("reads", "", "of these, reads"),
     measure<&Summary::writes>("writes", "", "of these, writes"),
     measure<&Summary::atomics>("atomics", "", "of these, atomic operations. Absent where there were none"),
+    measure<&Summary::flushes>("flushes", "",
+                               "of these, flushes, answered when their lines are durable. Absent where there "
+                               "were none"),
     measure<&Summary::write_backs>(
         "write_backs", "",
         "dirty lines written back to memory in the window; they are messages, not requests"),
@@ -118,11 +124,17 @@ constexpr std::array kSummaryMeasures{
                                    "how the bandwidth follows the mix of reads and writes. Absent without "
                                    "outputs.mix_windows",
                                    parts_of<kMixMeasures>()),
+    measure<&Summary::versions>("versions", "",
+                                "old data where there were newer ones, in the whole run. Absent without "
+                                "outputs.versions",
+                                parts_of<kVersionMeasures>()),
     measure<&Summary::read>("read", "", "the same of the reads alone", parts_of<kKindMeasures>()),
     measure<&Summary::write>("write", "", "the same of the writes alone", parts_of<kKindMeasures>()),
     measure<&Summary::atomic>("atomic", "",
                               "the same of the atomic operations alone. Absent where there were none",
                               parts_of<kKindMeasures>()),
+    measure<&Summary::flush>("flush", "", "the same of the flushes alone. Absent where there were none",
+                             parts_of<kKindMeasures>()),
     measure<&Summary::per_requester>(
         "per_requester", "", "measures of each host and accelerator with work: those of its kind, and",
         parts_of<kRequesterMeasures>(true)),
@@ -216,6 +228,12 @@ void add_event_notes(const Simulation& simulation, Value::List& notes) {
     if (!event.happened)
       notes.emplace_back("the event '" + event.described() + "' did not happen: the run ended before");
   }
+}
+
+std::optional<Value> versions_of(const System& system) {
+  const LineVersions* const versions = system.versions();
+  if (!versions) return std::nullopt;
+  return map_of(kVersionMeasures, versions->measured());
 }
 
 std::string not_stationary(const BatchMeans::Halves& halves) {
@@ -356,6 +374,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
   const double length = window_length(simulation);
   const RequestStatistics all = collector.all();
   const RequestStatistics atomics = collector.atomics();
+  const RequestStatistics flushes = collector.flushes();
   Groups groups;
   for (const auto& component : simulation.system().components())
     add_component(*component, simulation.system().roles(), collector, length, groups);
@@ -368,6 +387,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .reads = collector.reads().latency.count(),
        .writes = collector.writes().latency.count(),
        .atomics = atomics.latency.count() > 0 ? std::optional(atomics.latency.count()) : std::nullopt,
+       .flushes = flushes.latency.count() > 0 ? std::optional(flushes.latency.count()) : std::nullopt,
        .write_backs = collector.write_backs(),
        .prefetches = collector.prefetches() > 0 ? std::optional(collector.prefetches()) : std::nullopt,
        .failed = collector.failed(),
@@ -380,9 +400,11 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .by_hops = hops_summary(collector.by_hops()),
        .mix_windows =
            collector.mix_windows().kept() ? std::optional(collector.mix_windows().report()) : std::nullopt,
+       .versions = versions_of(simulation.system()),
        .read = kind_summary(collector.reads(), length),
        .write = kind_summary(collector.writes(), length),
        .atomic = atomics.latency.count() > 0 ? std::optional(kind_summary(atomics, length)) : std::nullopt,
+       .flush = flushes.latency.count() > 0 ? std::optional(kind_summary(flushes, length)) : std::nullopt,
        .per_requester = std::move(groups.requesters),
        .per_memory = std::move(groups.memories),
        .per_io = std::move(groups.engines),

@@ -106,6 +106,25 @@ MemoryTargetInfo target_of(const RegionParams& region, const Component& target, 
   return {target.name(), target.id(), of.capacity, of.base, static_cast<std::uint8_t>(*region.ld), of.host};
 }
 
+/// What `persistence` of a region asks of its memories.
+void check_persistence(const RegionParams& region, const Component& target, const MemoryOwner& owner,
+                       bool dynamic) {
+  if (region.persistence == Persistence::kVolatile) return;
+  if (dynamic) {
+    throw InputError({"memory of dynamic capacity comes and goes, and is not persistent",
+                      "'" + target.name() + "'",
+                      "persistence: volatile, or memory without dynamic_capacity",
+                      {}});
+  }
+  const std::string early = owner.answers_writes_early();
+  if (region.persistence != Persistence::kMedia || early.empty()) return;
+  throw InputError({"memory that answers writes before its media have them",
+                    "'" + target.name() + "' with " + early,
+                    "persistence: controller, where such a buffer is flushed when power fails, or memory "
+                    "without it",
+                    {}});
+}
+
 }  // namespace
 
 void add_regions(const std::vector<RegionParams>& regions, const System& system, AddressMap& map) {
@@ -123,6 +142,8 @@ void add_regions(const std::vector<RegionParams>& regions, const System& system,
                               "memories, and hosts and accelerators with memory",
                               {}});
           }
+          check_persistence(region, target, *owner,
+                            system.roles().dynamic_memories.of(target.id()) != nullptr);
           targets.push_back(target_of(region, target, *owner));
         });
       }

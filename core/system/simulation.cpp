@@ -60,6 +60,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(*kernel_, *this, *spec_.run.warmup_time);
   if (spec_.run.until.ci) next_look_ = kFirstLook;
   system_.check_whole();
+  keep_versions();
   for (const auto& each : system_.components()) each->start();
   notes_ = notes_on(system_);
   if (spec_.outputs.series) sampler_ = std::make_unique<Sampler>(*kernel_, system_, *spec_.outputs.series);
@@ -67,6 +68,20 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
 }
 
 Simulation::~Simulation() = default;
+
+void Simulation::keep_versions() {
+  if (!spec_.outputs.versions) return;
+  for (const Persistence persistence : {Persistence::kMedia, Persistence::kController}) {
+    if (!system_.address_map().persistent_targets(persistence).empty())
+      system_.fabric().versions = std::make_unique<LineVersions>();
+  }
+  if (system_.fabric().versions) return;
+  throw InputError({"versions of lines without persistent memory",
+                    {},
+                    "a region with persistence: media or controller",
+                    {}},
+                   "outputs.versions");
+}
 
 Time Simulation::now() const { return kernel_->now(); }
 
@@ -428,6 +443,10 @@ void Simulation::prefetched(NodeId requester, NodeId target, std::uint64_t bytes
 
 void Simulation::written_back(NodeId requester, NodeId target, std::uint64_t bytes) {
   if (window_ == Window::kOpen) observer_.written_back(requester, target, bytes);
+}
+
+void Simulation::drained(NodeId buffer, NodeId target, std::uint64_t bytes) {
+  if (window_ == Window::kOpen) observer_.drained(buffer, target, bytes);
 }
 
 // At points of the run that depend on nothing but the run, each an eighth of the way further than the one before: who looks

@@ -99,6 +99,7 @@ class Simulation final : private RequestObserver {
  private:
   enum class Window : std::uint8_t { kBefore, kOpen, kAfter };
 
+  void keep_versions();
   void record_commands();
   void give_work();
   Sequencer& requester_at(const std::string& device) const;
@@ -117,6 +118,7 @@ class Simulation final : private RequestObserver {
   void line_completed(const Request& line, Time now) override;
   void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
   void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) override;
+  void drained(NodeId buffer, NodeId target, std::uint64_t bytes) override;
   void rests() override;
 
   void open_window(Time now);

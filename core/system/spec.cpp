@@ -96,6 +96,11 @@ void OutputParams::describe(Schema<OutputParams>& schema) {
       .doc(
           "Requests of a window in which the mix of reads and writes is set against the bandwidth, in "
           "mix_windows of the summary; 0: there is none.");
+  schema.field("versions", &OutputParams::versions)
+      .doc(
+          "Whether hosts, persist buffers and memories carry versions of the lines of persistent memory, so "
+          "that "
+          "old data are seen: versions of the summary.");
 }
 
 void WorkloadParams::describe(Schema<WorkloadParams>& schema) {

@@ -54,6 +54,7 @@ struct OutputParams {
   std::optional<Time> series;
   bool commands = false;
   std::uint64_t mix_windows = 0;
+  bool versions = false;
 
   static void describe(Schema<OutputParams>& schema);
 };

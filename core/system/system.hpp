@@ -47,6 +47,8 @@ class System {
   void check_whole() const;
 
   Fabric& fabric() { return fabric_; }
+  /// Null: nobody asks for them.
+  const LineVersions* versions() const { return fabric_.versions.get(); }
   /// When routes will change, and how: to be said before the run. The first epoch is the beginning.
   void expect(std::vector<RouteEpoch> epochs);
   const std::vector<RouteEpoch>& route_epochs() const { return epochs_; }
@@ -78,6 +80,7 @@ class System {
   void make_links();
   void make_link(const Spec::Link& link, std::string name);
   void check_order() const;
+  void check_failures_of_buffers() const;
   void connect_virtual_switches();
   void begin_extents();
   NodeId find_device(const std::string& name) const;

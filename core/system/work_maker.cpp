@@ -71,6 +71,11 @@ std::unique_ptr<PagePlacement> WorkMaker::make_placement(const Placed& placed) c
                [&] { return registry_.placements.make(placed.workload->params.addresses, context); });
 }
 
+bool WorkMaker::has_cache(const std::string& device) const {
+  const Sequencer* const requester = system_.roles().requesters.of(system_.component(device).id());
+  return requester && requester->cache();
+}
+
 void WorkMaker::divide_memory(const Spec& spec) {
   std::vector<Placed*> all;
   for (const Spec::Workload& workload : spec.workloads) {
@@ -200,7 +205,7 @@ void WorkMaker::check_range(const AddressRange& range, const Spec::Workload& of)
 
 std::unique_ptr<AccessStream> WorkMaker::make_pattern(const std::string& name, const Spec::Workload& workload,
                                                       const Spec::Workload& of) const {
-  PatternContext context{run_.seed, name};
+  PatternContext context{run_.seed, name, has_cache(of.device)};
   auto stream = registry_.patterns.make({*workload.params.pattern, workload.pattern}, context);
   if (const auto range = stream->range()) check_range(*range, of);
   return stream;

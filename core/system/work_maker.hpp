@@ -51,6 +51,8 @@ class WorkMaker {
 
   void divide_memory(const Spec& spec);
   std::unique_ptr<PagePlacement> make_placement(const Placed& placed) const;
+  /// That device has a cache.
+  bool has_cache(const std::string& device) const;
   /// Cores make the accesses of that device.
   bool has_cores(const std::string& device) const;
   std::vector<NumaNode> nodes_of(const std::string& device) const;

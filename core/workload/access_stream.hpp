@@ -44,6 +44,7 @@ struct Access {
   std::uint16_t size = 64;  ///< bytes
   AccessKind kind = AccessKind::kRead;
   bool timed = false;  ///< `timestamp` is given
+  bool keeps = false;  ///< of a flush: the line stays in the cache (clwb); otherwise it leaves (clflush)
   AccessRole role = AccessRole::kDemand;
   /// Cycles from the data of the access that it needs to its own address.
   std::uint16_t dependence_cycles = 0;
@@ -53,6 +54,17 @@ struct Access {
   bool reaches_memory() const { return role < AccessRole::kCall; }
   bool enters_kernel() const { return role == AccessRole::kCall || role == AccessRole::kGoOn; }
 };
+
+/// Kinds of accesses in a trace: those of AccessKind in their order, and a flush that keeps its line.
+inline constexpr std::uint8_t kTraceKinds = 5;
+constexpr void set_trace_kind(Access& access, std::uint8_t kind) {
+  access.keeps = kind == kTraceKinds - 1;
+  access.kind = access.keeps ? AccessKind::kFlush : static_cast<AccessKind>(kind);
+}
+constexpr std::uint8_t trace_kind(const Access& access) {
+  return access.kind == AccessKind::kFlush && access.keeps ? kTraceKinds - 1
+                                                           : static_cast<std::uint8_t>(access.kind);
+}
 
 struct AddressRange {
   Address base;

@@ -5,6 +5,7 @@
 
 #include "base/schema.hpp"
 #include "workload/pattern_cycle.hpp"
+#include "workload/pattern_log.hpp"
 
 namespace cxloom {
 
@@ -16,11 +17,13 @@ Pattern::Pattern(const PatternParams& params, const PatternContext& context)
       blocks_(params.footprint.count() / params.size.count()),
       fence_every_(params.fence_every.value_or(0)),
       to_fence_(fence_every_),
+      persists_(params, RandomStream(context.seed, context.name, "persists"), context.cached),
       random_(context.seed, context.name, "addresses"),
       kinds_(context.seed, context.name, "kinds"),
       atomic_(context.seed, context.name, "atomics") {}
 
 bool Pattern::next(Access& access) {
+  if (persists_.any() && persists_.flush(access)) return true;
   access.address = Address{base_ + next_block() * size_};
   access.size = static_cast<std::uint16_t>(size_);
   access.kind = kinds_.chance(reads_) ? AccessKind::kRead : AccessKind::kWrite;
@@ -33,6 +36,7 @@ bool Pattern::next(Access& access) {
     access.dependence = kAllBefore;
     to_fence_ = fence_every_ - 1;
   }
+  if (persists_.any()) persists_.draw(access);
   return true;
 }
 
@@ -236,6 +240,7 @@ void register_patterns(PatternRegistry& registry) {
   registry.add<Zipf>("zipf");
   registry.add<PointerChase>("pointer-chase");
   registry.add<Cycle>("cycle");
+  registry.add<LogAppend>("log-append");
 }
 
 }  // namespace cxloom

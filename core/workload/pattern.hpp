@@ -1,4 +1,4 @@
-// Access patterns: sequential, strided, random, hot-cold, Zipf, pointer chase.
+// Access patterns: sequential, strided, random, hot-cold, Zipf, pointer chase, log.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,21 @@
 #include "base/parameters.hpp"
 #include "base/random.hpp"
 #include "workload/access_stream.hpp"
+#include "workload/persists.hpp"
 
 namespace cxloom {
 
 /// What a pattern finds around itself when it is made.
 struct PatternContext {
   std::uint64_t seed = 0;
-  std::string name;  ///< of the requester: its random streams are its own
+  std::string name;     ///< of the requester: its random streams are its own
+  bool cached = false;  ///< the requester has a cache
 };
 
 using PatternRegistry = KindRegistry<AccessStream, PatternContext>;
 
 /// What all patterns have in common.
-struct PatternParams {
+struct PatternParams : PersistParams {
   double reads = 1.0;
   double atomics = 0.0;
   Bytes footprint{1ULL << 30U};
@@ -54,7 +56,7 @@ struct PatternParams {
         "atomic operations are aligned: the size of an access must be a multiple of 4",
         [](const Params& params) { return params.atomics == 0.0 || params.size.count() % 4 == 0; }, "size");
   }
-  /// Declares fences, too: for patterns that can have more than one access on its way.
+  /// Declares fences and persists, too: for patterns that can have more than one access on its way.
   template <class Params>
   static void describe_fences(Schema<Params>& schema) {
     schema.field("fence_every", &Params::fence_every)
@@ -62,7 +64,8 @@ struct PatternParams {
         .default_text("none")
         .doc(
             "A fence after each so many accesses: the access behind it is not issued until all before it are "
-            "answered.");
+            "answered. The write and the flush of a persist are one access here.");
+    PersistParams::describe_in(schema);
   }
 };
 
@@ -92,6 +95,7 @@ class Pattern : public AccessStream {
   std::uint64_t blocks_;
   std::uint64_t fence_every_;  // 0: never
   std::uint64_t to_fence_;     // accesses before the next
+  Persists persists_;
   RandomStream random_;
   // Of their own, so that neither share changes the addresses, nor that of atomics which of the others are reads.
   RandomStream kinds_;

@@ -12,8 +12,8 @@ namespace {
 constexpr std::string_view kHeader = "# cxloom-trace ";
 constexpr std::string_view kNotGiven = "-";
 constexpr std::string_view kFence = "all";  // of what an access depends on
-constexpr std::string_view kKinds = "RWA";  // in the order of AccessKind
-static_assert(kKinds.size() == kAccessKinds);
+constexpr std::string_view kKinds = "RWAFK";  // in the order of the kinds of a trace
+static_assert(kKinds.size() == kTraceKinds);
 constexpr std::array<std::string_view, kAccessRoles> kRoles = {"demand", "store-fill", "write-back", "call",
                                                                "go-on",  "branch",     "progress"};
 
@@ -130,8 +130,8 @@ void TextTraceParser::parse_column(TraceColumn column, std::string_view text, Ac
       return;
     }
     case TraceColumn::kKind:
-      if (text.size() != 1 || kKinds.find(text) == std::string_view::npos) refuse(column, text, "R, W or A");
-      access.kind = static_cast<AccessKind>(kKinds.find(text));
+      if (text.size() != 1 || kKinds.find(text) == std::string_view::npos) refuse(column, text, "R, W, A, F or K");
+      set_trace_kind(access, static_cast<std::uint8_t>(kKinds.find(text)));
       return;
     case TraceColumn::kTimestamp: parse_timestamp(text, access); return;
     case TraceColumn::kSize:
@@ -224,7 +224,7 @@ void append_text(const Access& access, std::string& text) {
   text += "0x";
   append_number(access.address.value(), 16, text);
   text += ' ';
-  text += kKinds[static_cast<std::size_t>(access.kind)];
+  text += kKinds[trace_kind(access)];
   text += ' ';
   if (access.timed) {
     append_number(static_cast<std::uint64_t>(access.timestamp.ps()), 10, text);

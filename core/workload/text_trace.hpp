@@ -37,7 +37,7 @@ inline constexpr std::array<std::string_view, kTraceColumns> kTraceColumnNames =
 
 /// Fed blocks of bytes, gives the accesses in them; memory use does not depend on the length of the trace.
 ///
-/// Without a header a line is `0xADDRESS R|W|A TICK`; a header in the first line names the columns,
+/// Without a header a line is `0xADDRESS R|W|A|F|K TICK`; a header in the first line names the columns,
 /// `# cxloom-trace 2: address kind size thread`. Other lines that begin with '#' and empty ones are ignored.
 class TextTraceParser {
  public:

@@ -182,7 +182,7 @@ class Result(Measures):
 
     @property
     def count(self) -> int:
-        """Completed requests in the measured window, of them `reads`, `writes` and `atomics`."""
+        """Completed requests in the measured window, of them `reads`, `writes`, `atomics` and `flushes`."""
         return int(self._given["requests"])
 
     @property
@@ -201,6 +201,11 @@ class Result(Measures):
         return int(self._given.get("atomics", 0))
 
     @property
+    def flushes(self) -> int:
+        """Completed flushes in the measured window."""
+        return int(self._given.get("flushes", 0))
+
+    @property
     def read(self) -> Measures:
         """The same measures of the reads alone."""
         return Measures(self._given["read"])
@@ -214,6 +219,11 @@ class Result(Measures):
     def atomic(self) -> Measures | None:
         """The same measures of the atomic operations alone; None where there were none."""
         return Measures(self._given["atomic"]) if "atomic" in self._given else None
+
+    @property
+    def flush(self) -> Measures | None:
+        """The same measures of the flushes alone; None where there were none."""
+        return Measures(self._given["flush"]) if "flush" in self._given else None
 
     @property
     def simulated_time(self) -> float:

@@ -248,7 +248,7 @@ class _Sinks:
         self._sinks: dict[str, Sink] = {}
         nodes = simulation.node_names()
         names = {
-            "requests": {"requester": nodes, "target": nodes, "kind": ["read", "write", "atomic"]},
+            "requests": {"requester": nodes, "target": nodes, "kind": ["read", "write", "atomic", "flush"]},
             "series": {"name": simulation.probe_names()},
             "commands": {"memory": nodes, "command": simulation.command_names(), "part": PARTS},
         }

@@ -10,7 +10,7 @@ from cxloom.report.numbers import duration, percent, significant
 from cxloom.words import counted
 
 _COLUMNS = ("mean", "p50", "p99", "p999", "max")
-KINDS = ("read", "write", "atomic")
+KINDS = ("read", "write", "atomic", "flush")
 
 
 def to_html(summary: Mapping[str, Any]) -> str:

@@ -29,6 +29,8 @@ SEGMENTS: dict[str, tuple[str, str]] = {
     "bus": (VERMILION, ""),
     "switch_queue": (PURPLE, "//"),
     "switching": (PURPLE, ""),
+    "persist_queue": (VERMILION, "xx"),
+    "persist_buffer": (VERMILION, "--"),
     "reorder": ("#d9b8d4", "//"),
     "filter": ("#b7a6d9", ""),
     "home_queue": ("#b7a6d9", "//"),
@@ -38,7 +40,7 @@ SEGMENTS: dict[str, tuple[str, str]] = {
     "media": (GREEN, ""),
 }
 """Of each segment of a latency its colour, and its hatching in the letters of Matplotlib."""
-KINDS = {"read": BLUE, "write": VERMILION, "atomic": GREEN}
+KINDS = {"read": BLUE, "write": VERMILION, "atomic": GREEN, "flush": PURPLE}
 """Of each kind of request its colour."""
 
 

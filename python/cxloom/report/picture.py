@@ -16,7 +16,7 @@ from cxloom.words import counted
 
 _KINDS = {
     kind: (colour, dash)
-    for (kind, colour), dash in zip(palette.KINDS.items(), ("-", "--", "-."), strict=True)
+    for (kind, colour), dash in zip(palette.KINDS.items(), ("-", "--", "-.", ":"), strict=True)
 }
 _BUSIEST = 4
 _MEMORIES = 6

@@ -19,7 +19,7 @@ from cxloom.report.page import Cell, Section, document, facts, plot, system_map,
 from cxloom.report.series import Series, series_of
 from cxloom.results import Result
 from cxloom.spec.writer import to_yaml
-from cxloom.words import counted
+from cxloom.words import counted, plural
 
 Values = Mapping[str, Any]
 
@@ -145,7 +145,7 @@ def bars_of(summary: Values) -> dict[str, Values]:
     """The breakdowns that have a bar: all, each kind, and each memory where there are several."""
     parts = {"all": summary}
     kinds = {
-        f"{kind}s": summary[kind] for kind in palette.KINDS if kind in summary and summary[kind]["requests"]
+        plural(kind): summary[kind] for kind in palette.KINDS if kind in summary and summary[kind]["requests"]
     }
     parts |= kinds if len(kinds) > 1 else {}
     memories = {name: part for name, part in summary["per_memory"].items() if part["requests"]}

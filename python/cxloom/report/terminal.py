@@ -96,7 +96,7 @@ def _headline(summary: Values, blocks: str) -> Text:
 
 def _performance(summary: Values) -> Table:
     table = _table("", "requests", "GB/s", "mean ns", "p50", "p99", "p99.9", "max")
-    kinds = [(kind, summary[kind]) for kind in ("read", "write", "atomic") if kind in summary]
+    kinds = [(kind, summary[kind]) for kind in ("read", "write", "atomic", "flush") if kind in summary]
     for name, part in [("all", summary), *kinds]:
         if name == "all" or part["requests"]:
             table.add_row(Text(name, style="bold"), *_measures(part, "mean", "p50", "p99", "p999", "max"))

@@ -1,0 +1,185 @@
+// Flushes: what a host sends for them, and what waits for it.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/support/errors.hpp"
+#include "core/support/system.hpp"
+
+namespace cxloom {
+namespace {
+
+using test::contains;
+using test::input_error;
+using test::Running;
+
+// A message takes W = 2 x 25 ns between host and memory, the controller 40 ns, the media 100 ns to read and 200 ns to write.
+constexpr Time kProcess{10'000};
+constexpr Time kLookup{12'000};
+constexpr Time kRead = Time{2 * 50'000 + 40'000 + 100'000};
+constexpr Time kDurable = Time{2 * 50'000 + 40'000 + 200'000};
+
+Access flush_of(std::uint64_t address, bool keeps = false) {
+  Access access = test::access_to(address, AccessKind::kFlush);
+  access.keeps = keeps;
+  return access;
+}
+
+Access fenced(Access access) {
+  access.dependence = kAllBefore;
+  return access;
+}
+
+test::System flush_system(std::vector<Access> accesses, Value::Map host = {},
+                          std::string persistence = "media") {
+  test::System system;
+  Value::Map region;
+  if (!persistence.empty()) region.emplace_back("persistence", persistence);
+  return system.device("host", "host", std::move(host))
+      .device("mem", "memory", {{"media", Value::Map{{"kind", "nvm"}, {"write_buffer", 0}}}})
+      .link("host", "mem", {{"port_delay", "25ns"}})
+      .region({"mem"}, std::move(region))
+      .replay("host", std::move(accesses));
+}
+
+Value::Map with_cache(Value::Map more = {}) {
+  more.emplace_back("size", "4KiB");
+  more.emplace_back("ways", 1);
+  return {{"cache", std::move(more)}};
+}
+
+std::vector<Time> latencies(const test::System& system) {
+  Running running(system);
+  running.to_end();
+  std::vector<Time> all(running.table().rows());
+  for (std::size_t row = 0; row < all.size(); ++row) all[running.table().id[row]] = running.latency(row);
+  return all;
+}
+
+TEST(Flush, WithoutACacheALineIsWrittenWhole) {
+  Access small = flush_of(8);
+  small.size = 8;
+  Running running(flush_system({small}));
+  running.to_end();
+  EXPECT_EQ(running.latency(0), kProcess + kDurable);
+  EXPECT_EQ(running.number({"flush", "requests"}), 1);
+  EXPECT_EQ(running.number({"flush", "latency_ns", "mean"}), (kProcess + kDurable).ns());
+  EXPECT_EQ(running.number({"per_memory", "mem", "bandwidth_gb_per_s"}), 64.0 / (kProcess + kDurable).ns());
+}
+
+TEST(Flush, OfSeveralLinesIsAnsweredWithTheLast) {
+  Access block = flush_of(0);
+  block.size = 256;
+  Running running(flush_system({block}));
+  running.to_end();
+  EXPECT_EQ(running.latency(0), kProcess + kDurable);  // in banks of their own
+  EXPECT_EQ(running.number({"per_memory", "mem", "writes"}), 4);
+}
+
+// The write misses and reads the line; the flush behind it waits for that in the cache, and then for memory.
+TEST(Flush, OfADirtyLineWritesIt) {
+  const auto all =
+      latencies(flush_system({test::access_to(0, AccessKind::kWrite), flush_of(0)}, with_cache()));
+  EXPECT_EQ(all[0], kProcess + kLookup + kRead);
+  EXPECT_EQ(all[1], kProcess + kLookup + kRead + kDurable);
+}
+
+TEST(Flush, OfACleanLineOrOfNoneSendsNothing) {
+  Running running(
+      flush_system({test::access_to(0), fenced(flush_of(0)), fenced(flush_of(4096))}, with_cache()));
+  running.to_end();
+  EXPECT_EQ(running.latency(1), kProcess + kLookup);
+  EXPECT_EQ(running.latency(2), kProcess + kLookup);
+  EXPECT_EQ(running.number({"per_memory", "mem", "writes"}), 0);
+  EXPECT_EQ(running.number({"per_requester", "host", "cache_hit_rate"}), 0);  // of the one look-up
+}
+
+TEST(Flush, DropsOrKeepsTheLine) {
+  const Access write = test::access_to(0, AccessKind::kWrite);
+  const Access read = fenced(test::access_to(0));
+  const auto dropped = latencies(flush_system({write, flush_of(0), read}, with_cache()));
+  EXPECT_EQ(dropped[2], kProcess + kLookup + kRead);
+  const auto kept = latencies(flush_system({write, flush_of(0, true), read}, with_cache()));
+  EXPECT_EQ(kept[2], kProcess + kLookup);
+  // Clean: another flush has nothing to write. So it is of a clean line that is dropped.
+  const auto again =
+      latencies(flush_system({write, flush_of(0, true), fenced(flush_of(0)), read}, with_cache()));
+  EXPECT_EQ(again[2], kProcess + kLookup);
+  EXPECT_EQ(again[3], kProcess + kLookup + kRead);
+}
+
+// Line 64 takes the place of line 0 in the only way: line 0 is on its way out, and durable before its flush is answered.
+TEST(Flush, WaitsForALineOnItsWayOut) {
+  Running running(flush_system(
+      {test::access_to(0, AccessKind::kWrite), fenced(test::access_to(4096)), fenced(flush_of(0))},
+      with_cache()));
+  running.to_end();
+  const Time left = kProcess + kLookup + kDurable;  // as the flush arrives, the write-back leaves
+  EXPECT_EQ(running.latency(2), left);
+  EXPECT_EQ(running.segment(2, Segment::kMshr), kDurable);
+  EXPECT_EQ(running.number({"per_requester", "host", "write_backs"}), 1);
+}
+
+// A read behind the flush waits until the line is durable, and then misses.
+TEST(Flush, HoldsBackAccessesToItsLine) {
+  const auto all = latencies(flush_system(
+      {test::access_to(0, AccessKind::kWrite), fenced(flush_of(0)), test::access_to(0)}, with_cache()));
+  EXPECT_EQ(all[1], kProcess + kLookup + kDurable);
+  EXPECT_EQ(all[2], kProcess + kLookup + kDurable + kRead);
+}
+
+TEST(Flush, AFenceWaitsUntilItIsDurable) {
+  Running running(flush_system({flush_of(0), fenced(flush_of(64))}));
+  running.to_end();
+  EXPECT_EQ(running.created(1), kProcess + kDurable);
+  EXPECT_EQ(running.number({"per_requester", "host", "fence_wait_ns"}), (kProcess + kDurable).ns());
+}
+
+// A clflush in a core waits in the store buffer: it holds up the fence behind it, and not the reads.
+TEST(Flush, OfACoreWaitsInTheStoreBuffer) {
+  const auto all =
+      latencies(flush_system({flush_of(0), test::access_to(64)}, {{"core", Value::Map{{"window", 1}}}}));
+  EXPECT_EQ(all[0], kProcess + kDurable);
+  Running running(flush_system({flush_of(0), test::access_to(64)}, {{"core", Value::Map{{"window", 1}}}}));
+  running.to_end();
+  EXPECT_LT(running.created(1), kProcess);
+}
+
+TEST(Flush, OfVolatileMemoryIsRefused) {
+  const std::string error = input_error([] {
+                              Running running(flush_system({test::access_to(0), flush_of(64)}, {}, ""));
+                              running.to_end();
+                            }).what();
+  EXPECT_NE(error.find("access 1 flushes a line of volatile memory"), std::string::npos) << error;
+  EXPECT_NE(error.find("0x40"), std::string::npos) << error;
+}
+
+TEST(Flush, MemoryThatAnswersEarlyIsNotDurableInItsMedia) {
+  const auto build = [](const Value::Map& mem, const std::string& persistence) {
+    test::System system;
+    system.device("host", "host")
+        .device("mem", "memory", mem)
+        .link("host", "mem")
+        .region({"mem"}, {{"persistence", persistence}});
+    Running running(system);
+  };
+  const auto refused = [&](const Value::Map& mem, const std::string& persistence) {
+    return std::string(input_error([&] { build(mem, persistence); }).what());
+  };
+  const Value::Map buffered{{"media", Value::Map{{"kind", "nvm"}, {"write_buffer", 8}}}};
+  const Value::Map posted{{"posted_writes", true}, {"write_buffer", 4}};
+  EXPECT_TRUE(contains(refused(buffered, "media"), "media.write_buffer"));
+  EXPECT_TRUE(contains(refused(posted, "media"), "posted_writes"));
+  const Value::Map dram{{"kind", "dram"}, {"preset", "DDR5-4800"}};
+  const Value::Map flash{{"kind", "flash"}};
+  const Value::Map cached{{"kind", "cached"}, {"size", "1MiB"}, {"backing", Value::Map{{"kind", "nvm"}}}};
+  for (const Value::Map& media : {dram, flash, cached})
+    EXPECT_TRUE(contains(refused({{"media", media}}, "media"), "address_map[0].to[0]"));
+  build(buffered, "controller");
+  build(posted, "controller");
+  EXPECT_TRUE(contains(refused({{"dynamic_capacity", Value::Map{}}}, "controller"), "dynamic capacity"));
+}
+
+}  // namespace
+}  // namespace cxloom

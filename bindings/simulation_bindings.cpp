@@ -48,7 +48,7 @@ nb::object column(std::vector<T>&& values) {
   return nb::cast(ColumnOf<T>(data, {size}, owner));
 }
 
-nb::dict columns_of(RequestTable table) {
+nb::dict columns_of(RequestTable table, bool persists) {
   nb::dict columns;
   columns["id"] = column(std::move(table.id));
   columns["requester"] = column(std::move(table.requester));
@@ -62,6 +62,7 @@ nb::dict columns_of(RequestTable table) {
   columns["completed_ps"] = column(std::move(table.completed_ps));
   for (const Segment segment : kPathOrder) {
     const auto i = static_cast<std::size_t>(segment);
+    if (!persists && i >= kSegmentCount - kPersistSegments) continue;
     columns[(std::string(kSegments[i].name) + "_ps").c_str()] = column(std::move(table.segments_ps[i]));
   }
   return columns;
@@ -137,7 +138,7 @@ class RunningSystem {
     // While it runs, others may still complete at the instant at hand, and belong before some of its rows.
     const bool running = simulation_.state() == Simulation::State::kRunning;
     RequestTable table = collector_.take_requests(running ? simulation_.now() : Time::max());
-    return columns_of(std::move(table));
+    return columns_of(std::move(table), !simulation_.system().roles().persist_buffers.empty());
   }
 
   nb::dict take_series() {
@@ -262,7 +263,7 @@ class RunningSystem {
     DividedRun run(registry(), read_spec, opener(feeds), collector, partitions, window);
     run.run();
     result["window_ps"] = nb::make_tuple(run.window_start().ps(), run.window_end().ps());
-    result["requests"] = columns_of(collector.take_requests());
+    result["requests"] = columns_of(collector.take_requests(), !run.system().roles().persist_buffers.empty());
     result["measures"] = to_python(measures_of(run.system()));
     return result;
   }

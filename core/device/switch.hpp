@@ -47,6 +47,11 @@ class WithSwitchCore : public Base {
     core_.report(sink);
     Base::report(sink);
   }
+  std::string activity() const override {
+    const std::string core = core_.activity();
+    const std::string others = Base::activity();
+    return core.empty() || others.empty() ? core + others : core + "; " + others;
+  }
   static std::vector<MeasureInfo> measures() { return SwitchCore::measures(); }
 
  protected:

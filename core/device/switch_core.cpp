@@ -4,6 +4,7 @@
 
 #include "base/measure_table.hpp"
 #include "component/failures.hpp"
+#include "device/persist_buffer.hpp"
 #include "protocol/error_answer.hpp"
 
 namespace cxloom {
@@ -15,6 +16,7 @@ struct SwitchCoreMeasured {
   double queue_mean = 0;
   double worst_queue = 0;
   double worst_utilization = 0;
+  std::optional<Value> persist_buffer;
 };
 
 constexpr std::array kSwitchCoreMeasures{
@@ -26,9 +28,25 @@ constexpr std::array kSwitchCoreMeasures{
         "messages waiting for a port, 99th percentile over time, of the port where it is largest"),
     measure<&SwitchCoreMeasured::worst_utilization>("utilization_worst_port", "",
                                                     "busy time / length of the window, of the busiest port"),
+    measure<&SwitchCoreMeasured::persist_buffer>(
+        "persist_buffer", "", "what its persist buffer did in the window. Absent without one",
+        parts_of<kPersistMeasures>()),
 };
 
 }  // namespace
+
+SwitchCore::SwitchCore(const SwitchParams& params, Component& owner, Fabric& fabric)
+    : owner_(owner),
+      fabric_(fabric),
+      queueing_(params.queueing),
+      all_queues_(&owner.kernel().arena().memory()) {
+  if (params.persist_buffer) {
+    persists_ =
+        std::make_unique<PersistBuffer>(*params.persist_buffer, params.switching_time, *this, owner, fabric);
+  }
+}
+
+SwitchCore::~SwitchCore() = default;
 
 void SwitchCore::start() {
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
@@ -87,6 +105,14 @@ std::uint16_t SwitchCore::output_of(Message& message) {
 }
 
 void SwitchCore::forward(Message& message) {
+  if (persists_ && persists_->take(message)) [[unlikely]]
+    return;
+  pass_on(message);
+}
+
+bool SwitchCore::keeps(const Message& message) const { return persists_ && persists_->owns(message); }
+
+inline void SwitchCore::pass_on(Message& message) {
   if (arbitrates()) return queue_for(output_of(message), message);
   if (releases_) release(lane_of(message), message.port, now());
   if (Port* const way = ways_[message.destination.index()]) [[likely]] {
@@ -124,7 +150,7 @@ std::uint16_t SwitchCore::other_output_of(Message& message) {
 
 void SwitchCore::forward_anew(Message& message) {
   static_cast<void>(other_output_of(message));
-  forward(message);
+  pass_on(message);
 }
 
 void SwitchCore::refuse(Message& message) {
@@ -132,7 +158,7 @@ void SwitchCore::refuse(Message& message) {
   message.port = inside();
   message.virtual_channel = 0;
   make_error_answer(message, owner_.id());
-  forward(message);
+  pass_on(message);
 }
 
 void SwitchCore::nowhere(Message& message) {
@@ -143,7 +169,7 @@ void SwitchCore::nowhere(Message& message) {
   if (failed_) {
     fabric_.failures->lose(message, now());
   } else if (fabric_.failures->answers(message, owner_.id(), now())) {
-    forward(message);
+    pass_on(message);
   }
 }
 
@@ -154,6 +180,18 @@ void SwitchCore::queue(Message& message, std::uint16_t output) {
 void SwitchCore::wake(std::uint8_t /*kind*/, std::uint64_t payload) { object_of<InputQueue>(payload).left(); }
 
 std::vector<MeasureInfo> SwitchCore::measures() { return infos_of(kSwitchCoreMeasures); }
+
+void SwitchCore::open_window(Time at) {
+  opened_ = at;
+  if (persists_) persists_->open_window(at);
+}
+
+void SwitchCore::close_window(Time at) {
+  closed_ = at;
+  if (persists_) persists_->close_window(at);
+}
+
+std::string SwitchCore::activity() const { return persists_ ? persists_->activity() : std::string(); }
 
 void SwitchCore::report(MeasureSink& sink) const {
   const double length = (closed_ - opened_).ns();
@@ -167,6 +205,7 @@ void SwitchCore::report(MeasureSink& sink) const {
     if (length > 0.0)
       measured.worst_utilization = std::max(measured.worst_utilization, totals.busy.ns() / length);
   }
+  if (persists_) measured.persist_buffer = persists_->report();
   report_all(kSwitchCoreMeasures, measured, sink);
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "base/measure.hpp"
@@ -19,13 +21,12 @@
 
 namespace cxloom {
 
+class PersistBuffer;
+
 class SwitchCore final : public EventHandler, private BypassSource {
  public:
-  SwitchCore(const SwitchParams& params, Component& owner, Fabric& fabric)
-      : owner_(owner),
-        fabric_(fabric),
-        queueing_(params.queueing),
-        all_queues_(&owner.kernel().arena().memory()) {}
+  SwitchCore(const SwitchParams& params, Component& owner, Fabric& fabric);
+  ~SwitchCore() override;
 
   std::string name() const override { return owner_.name(); }
   /// Its ports take messages from its queues when they can.
@@ -33,14 +34,16 @@ class SwitchCore final : public EventHandler, private BypassSource {
 
   /// The owner's ports are connected.
   void start();
-  /// Passes on a message that has come in by a port of the owner, charged up to now.
+  /// Passes on a message that has come in by a port of the owner, charged up to now, unless it is for the persist buffer.
   void forward(Message& message);
+  /// The persist buffer waits for it. It is none of the owner's other parts'.
+  bool keeps(const Message& message) const;
   /// The same, by that port, which may be Routes::kNowhere.
   void forward_by(std::uint16_t output, Message& message);
   /// Sends a message of the owner's own, ready now: it queues like one that has come in by a port of its own.
   void inject(Message& message) {
     message.port = inside();
-    forward(message);
+    pass_on(message);
   }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   /// A message comes soon: fetches what it will touch.
@@ -60,8 +63,9 @@ class SwitchCore final : public EventHandler, private BypassSource {
     forward_anew(message);
   }
 
-  void open_window(Time at) { opened_ = at; }
-  void close_window(Time at) { closed_ = at; }
+  void open_window(Time at);
+  void close_window(Time at);
+  std::string activity() const;
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
@@ -99,6 +103,8 @@ class SwitchCore final : public EventHandler, private BypassSource {
   }
 
  private:
+  /// On its way to its destination.
+  void pass_on(Message& message);
   /// To leave by that port, at once where nobody is before it.
   void queue_for(std::uint16_t output, Message& message);
   void send_by(std::uint16_t output, Message& message);
@@ -115,6 +121,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   Component& owner_;
   Fabric& fabric_;
   Queueing queueing_;
+  std::unique_ptr<PersistBuffer> persists_;     // none: it passes everything on
   const VirtualChannelTurns* turns_ = nullptr;  // none: one virtual channel for each class
   bool releases_ = false;                       // some link into it counts credits
   bool failed_ = false;

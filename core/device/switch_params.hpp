@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/memory_estimate.hpp"
 #include "base/schema.hpp"
 #include "base/units.hpp"
+#include "device/persist_params.hpp"
 #include "device/virtual_switches.hpp"
 
 namespace cxloom {
@@ -26,10 +28,15 @@ struct SwitchParams {
   Forwarding forwarding = Forwarding::kCutThrough;
   Queueing queueing = Queueing::kOutput;
   Kinded arbitration{"round-robin", Value(Value::Map{})};
+  std::optional<PersistBufferParams> persist_buffer;
   std::vector<VcsParams> vcs;  ///< of a switch that has them
 
   static void estimate(const SwitchParams& params, MemoryEstimate& memory) {
     if (params.queueing != Queueing::kOutput) memory.queue_at_ports();
+    if (params.persist_buffer) {
+      memory.add("persist_buffer.entries", std::to_string(params.persist_buffer->entries),
+                 params.persist_buffer->entries, PersistBufferParams::kEntryBytes);
+    }
   }
   static void describe(Schema<SwitchParams>& schema) {
     schema.doc("A switch with any number of ports.");
@@ -40,6 +47,10 @@ struct SwitchParams {
             "Virtual CXL switches: each joins its upstream port and the devices that are bound to it. A "
             "request to any "
             "other device is answered with an error.");
+    schema.rule(
+        "virtual switches and a persist buffer: a message that the buffer answers is not looked at by the "
+        "others",
+        [](const SwitchParams& params) { return params.vcs.empty() || !params.persist_buffer; }, "vcs");
   }
   /// Declares these in the schema of a device that derives from them.
   template <class Params>
@@ -70,6 +81,13 @@ struct SwitchParams {
     schema.field("arbitration", &Params::arbitration)
         .category("arbitration")
         .doc("Which input a port serves next.");
+    schema.field("persist_buffer", &Params::persist_buffer)
+        .default_text("none")
+        .doc(
+            "A durable buffer, which answers writes to persistent memory (persistence of a region) on their "
+            "way. "
+            "All ways to a line must pass the same buffers.")
+        .source("Hadi et al., The Case for Persistent CXL switches, arXiv:2503.04991");
     schema.rule(
         "arbitration other than round-robin needs queues at the inputs: set queueing: voq or fifo",
         [](const Params& params) {

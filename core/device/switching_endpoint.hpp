@@ -19,7 +19,7 @@ class SwitchingEndpoint : public WithSwitchCore<Endpoint> {
   /// Agents get whole messages, also where the switch forwards their heads.
   void receive(Message& message) final {
     message.charge(Segment::kSwitching, now());
-    if (message.destination != id()) {
+    if (message.destination != id() || core().keeps(message)) {
       pass_on(message);
     } else if (message.tail > Time{}) {
       const Time whole = now() + message.tail;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "component/component.hpp"
+#include "device/persist_buffer.hpp"
 #include "device/sequencer.hpp"
 #include "interconnect/link_end.hpp"
 #include "kernel/kernel.hpp"
@@ -53,6 +54,7 @@ DividedRun::DividedRun(const Registry& registry, const Spec& spec, const TraceOp
     auto* requester = system_.roles().requesters.of(system_.component(workload.device).id());
     if (requester) requester->assign(work_maker_.make(workload), *this);
   }
+  for (const auto& [component, buffer] : system_.roles().persist_buffers) buffer->report_drains_to(*this);
   system_.check_whole();
   move_window(Time{});
   for (const auto& each : system_.components()) each->start();
@@ -170,6 +172,10 @@ void DividedRun::line_completed(const Request& line, Time now) {
 
 void DividedRun::prefetched(NodeId requester, NodeId target, std::uint64_t bytes) {
   if (window_ == Window::kOpen) observer_.prefetched(requester, target, bytes);
+}
+
+void DividedRun::drained(NodeId buffer, NodeId target, std::uint64_t bytes) {
+  if (window_ == Window::kOpen) observer_.drained(buffer, target, bytes);
 }
 
 void DividedRun::written_back(NodeId requester, NodeId target, std::uint64_t bytes) {

@@ -57,6 +57,7 @@ class DividedRun final : private RequestObserver {
   void line_completed(const Request& line, Time now) override;
   void written_back(NodeId requester, NodeId target, std::uint64_t bytes) override;
   void prefetched(NodeId requester, NodeId target, std::uint64_t bytes) override;
+  void drained(NodeId buffer, NodeId target, std::uint64_t bytes) override;
 
   const Spec& spec_;
   RequestObserver& observer_;

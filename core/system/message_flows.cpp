@@ -121,6 +121,10 @@ MessageFlows message_flows(const System& system, bool all_requesters) {
   };
   for (const NodeId target : map.targets())
     with_work([&](NodeId requester) { collector.talk(requester, target, kPlain); });
+  for (const auto& [component, buffer] : system.roles().persist_buffers) {
+    for (const NodeId target : map.targets()) collector.talk(component->id(), target, kPlain);
+    with_work([&, node = component->id()](NodeId requester) { collector.talk(requester, node, kPlain); });
+  }
   for (const Coherence coherence : {Coherence::kHdmDb, Coherence::kHdmH, Coherence::kHdmD}) {
     for (const NodeId home : map.homes(coherence)) {
       const Dialogue dialogue = with_home(coherence);

@@ -145,6 +145,7 @@ void Simulation::give_work() {
     check_instruction_time(workload);
     check_closed_loop(workload);
   }
+  for (const auto& [component, buffer] : system_.roles().persist_buffers) buffer->report_drains_to(*this);
 }
 
 // What times would be in an open loop, cores know better.

@@ -16,6 +16,7 @@
 #include "system/coherence_check.hpp"
 #include "system/given_routes.hpp"
 #include "system/memory_need.hpp"
+#include "system/persistence_check.hpp"
 #include "system/reachability_check.hpp"
 #include "system/region_targets.hpp"
 #include "system/registry.hpp"
@@ -326,6 +327,7 @@ void System::route_around(const std::vector<bool>& links) {
 void System::check_whole() const {
   check_reachability(*this);
   check_coherence(*this);
+  check_persist_buffers(*this, spec_.events);
   check_given_routes(spec_.run.routes, *this);
 }
 

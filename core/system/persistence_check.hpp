@@ -1,0 +1,16 @@
+// Whether what persist buffers hold is seen by all: every way to a line leads through the same ones.
+#pragma once
+
+#include <vector>
+
+namespace cxloom {
+
+struct EventParams;
+
+class System;
+
+/// Throws InputError for a way to persistent memory that avoids a buffer which another way passes, for a buffer on no such way, and
+/// for what loses or reorders the messages of a buffer. `events` happen during the run.
+void check_persist_buffers(const System& system, const std::vector<EventParams>& events);
+
+}  // namespace cxloom

@@ -245,6 +245,8 @@ def pattern_rows() -> Iterator[Turn]:
     """Every pattern."""
     at = "workload.host"
     for kind in _core.declarations()["patterns"]:
+        if kind == "log-append":  # persist_rows.py has it
+            continue
         name = f"patterns.{kind}"
         base = direct(work={"pattern": kind})
         yield Turn(f"{name}.reads", base, f"{at}.reads", (0.2, 0.8), RISES, lambda o: o.summary["reads"])

@@ -15,7 +15,12 @@ from cxloom import _core
 Spec = dict[str, Any]
 LINE = 64
 
-SEGMENTS = [segment["name"] for segment in _core.declarations()["segments"]]
+PERSIST_SEGMENTS = ["persist_queue", "persist_buffer"]
+"""Those that only systems with persist buffers have."""
+
+SEGMENTS = [
+    segment["name"] for segment in _core.declarations()["segments"] if segment["name"] not in PERSIST_SEGMENTS
+]
 
 
 @dataclass
@@ -53,7 +58,7 @@ class Run:
 
     def segment(self, name: str) -> float:
         """Mean of one segment of the latency, ns."""
-        return float(self.summary["breakdown_ns"][name])
+        return float(self.summary["breakdown_ns"].get(name, 0.0))
 
     def directions(self) -> dict[str, Spec]:
         """The measures of every direction of every link, by `from->to`."""

@@ -7,6 +7,7 @@ from validation.coherence_rows import coherence_rows
 from validation.event_rows import event_rows
 from validation.io_rows import io_rows
 from validation.parameter_table import all_rows
+from validation.persist_rows import persist_rows
 from validation.placement_rows import placement_rows
 from validation.prefetch_rows import prefetch_rows
 from validation.trace_rows import trace_rows
@@ -20,6 +21,7 @@ TABLE = [
     *coherence_rows(),
     *prefetch_rows(),
     *placement_rows(),
+    *persist_rows(),
 ]
 
 

@@ -65,11 +65,11 @@ def breakdown(bars: Mapping[str, Mapping[str, float]], title: str) -> Figure:
         for segment in next(iter(bars.values()), {})
         if max(float(bar.get(segment) or 0) for bar in bars.values()) > 0
     ]
-    totals = [sum(float(bar[segment]) for segment in segments) for bar in bars.values()]
+    totals = [sum(float(bar.get(segment) or 0) for segment in segments) for bar in bars.values()]
     data: list[Figure] = []
     for segment in segments:
         colour, hatch = palette.segment(segment)
-        values = [float(bar[segment]) for bar in bars.values()]
+        values = [float(bar.get(segment) or 0) for bar in bars.values()]
         data.append(
             {
                 "type": "bar",

@@ -79,7 +79,7 @@ inline constexpr std::array<SegmentInfo, kSegmentCount> kSegments{{
     {"persist_queue",
      "waiting for the persist buffer of a switch: for its turn, an Empty entry, or a drain. Absent where "
      "nothing came to one"},
-    {"persist_buffer", "in the persist buffer of a switch. Absent where nothing came to one"},
+    {"persist_buffer", "in the persist buffer of a switch. Absent without one"},
 }};
 
 /// The order in which people read them: along the way of a request.

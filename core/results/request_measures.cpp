@@ -43,23 +43,23 @@ Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches) 
   return map_of(kLatencyMeasures, values);
 }
 
-Value breakdown_of(const SegmentSums::Sums& sums_ps, std::uint64_t requests) {
+Value breakdown_of(const SegmentSums::Sums& sums_ps, std::uint64_t requests, std::size_t segments) {
   Value::Map breakdown;
   for (std::size_t i = 0; i < kSegmentCount; ++i) {
     const auto segment = static_cast<std::size_t>(kPathOrder[i]);
-    if (segment >= kSegmentCount - kPersistSegments && sums_ps[segment] == 0) continue;
+    if (segment >= segments) continue;
     breakdown.emplace_back(std::string(kBreakdownMeasures[i].name),
                            mean_of(static_cast<double>(sums_ps[segment]) / 1000.0, requests));
   }
   return breakdown;
 }
 
-Value kind_summary(const RequestStatistics& statistics, double length) {
-  return map_of(kKindMeasures,
-                {.requests = statistics.latency.count(),
-                 .bandwidth = rate(statistics.payload, length),
-                 .latency = latency_of(statistics.latency, statistics.batches),
-                 .breakdown = breakdown_of(statistics.segment_sums_ps, statistics.latency.count())});
+Value kind_summary(const RequestStatistics& statistics, double length, std::size_t segments) {
+  return map_of(kKindMeasures, {.requests = statistics.latency.count(),
+                                .bandwidth = rate(statistics.payload, length),
+                                .latency = latency_of(statistics.latency, statistics.batches),
+                                .breakdown = breakdown_of(statistics.segment_sums_ps,
+                                                          statistics.latency.count(), segments)});
 }
 
 Value hops_summary(const std::vector<HopStatistics>& by_hops) {
@@ -86,7 +86,7 @@ Value mean_hops_of(const std::vector<HopStatistics>& by_hops) {
   return mean_of(static_cast<double>(sum), requests);
 }
 
-void report_served(const MemoryStatistics& served, double length, MeasureSink& sink) {
+void report_served(const MemoryStatistics& served, double length, std::size_t segments, MeasureSink& sink) {
   report_all(kServedMeasures,
              {.requests = served.latency.count(),
               .write_backs = served.write_backs,
@@ -99,7 +99,7 @@ void report_served(const MemoryStatistics& served, double length, MeasureSink& s
               .read_bandwidth = rate(served.read_payload, length),
               .write_bandwidth = rate(served.payload - served.read_payload - served.atomic_payload, length),
               .latency = latency_of(served.latency),
-              .breakdown = breakdown_of(served.segment_sums_ps(), served.latency.count())},
+              .breakdown = breakdown_of(served.segment_sums_ps(), served.latency.count(), segments)},
              sink);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -157,13 +158,14 @@ Value mean_of(double sum, std::uint64_t count);
 Value latency_of(const LatencyDistribution& latency);
 /// With the interval of the mean, or a null where it is not known.
 Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches);
-Value breakdown_of(const SegmentSums::Sums& sums_ps, std::uint64_t requests);
-Value kind_summary(const RequestStatistics& statistics, double length);
+/// `segments`: how many there are, those of persist buffers at their end.
+Value breakdown_of(const SegmentSums::Sums& sums_ps, std::uint64_t requests, std::size_t segments);
+Value kind_summary(const RequestStatistics& statistics, double length, std::size_t segments);
 /// By the number of links that requests and their answers crossed.
 Value hops_summary(const std::vector<HopStatistics>& by_hops);
 /// Links crossed, mean; null over nothing.
 Value mean_hops_of(const std::vector<HopStatistics>& by_hops);
 /// Adds the measures of what a memory served.
-void report_served(const MemoryStatistics& served, double length, MeasureSink& sink);
+void report_served(const MemoryStatistics& served, double length, std::size_t segments, MeasureSink& sink);
 
 }  // namespace cxloom

@@ -83,8 +83,8 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::writes>("writes", "", "of these, writes"),
     measure<&Summary::atomics>("atomics", "", "of these, atomic operations. Absent where there were none"),
     measure<&Summary::flushes>("flushes", "",
-                               "of these, flushes, answered when their lines are durable. Absent where there "
-                               "were none"),
+                               "of these, flushes, answered when their lines are durable. Absent without "
+                               "persistent memory"),
     measure<&Summary::write_backs>(
         "write_backs", "",
         "dirty lines written back to memory in the window; they are messages, not requests"),
@@ -133,7 +133,7 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::atomic>("atomic", "",
                               "the same of the atomic operations alone. Absent where there were none",
                               parts_of<kKindMeasures>()),
-    measure<&Summary::flush>("flush", "", "the same of the flushes alone. Absent where there were none",
+    measure<&Summary::flush>("flush", "", "the same of the flushes alone. Absent without persistent memory",
                              parts_of<kKindMeasures>()),
     measure<&Summary::per_requester>(
         "per_requester", "", "measures of each host and accelerator with work: those of its kind, and",
@@ -230,6 +230,11 @@ void add_event_notes(const Simulation& simulation, Value::List& notes) {
   }
 }
 
+bool has_persistent(const AddressMap& map) {
+  return !map.persistent_targets(Persistence::kMedia).empty() ||
+         !map.persistent_targets(Persistence::kController).empty();
+}
+
 std::optional<Value> versions_of(const System& system) {
   const LineVersions* const versions = system.versions();
   if (!versions) return std::nullopt;
@@ -276,12 +281,17 @@ struct Groups {
   Value::Map others;
 };
 
-void add_io(const Component& component, const IoInitiator& initiator, Groups& groups) {
+/// Those of requests: of persist buffers where there are some.
+std::size_t segments_with(const Roles& roles) {
+  return roles.persist_buffers.empty() ? kSegmentCount - kPersistSegments : kSegmentCount;
+}
+
+void add_io(const Component& component, const IoInitiator& initiator, std::size_t segments, Groups& groups) {
   MapSink own;
   initiator.report_io(own);
   report_all(kIoMeasures,
              {.latency = latency_of(initiator.latency()),
-              .breakdown = breakdown_of(initiator.segment_sums_ps(), initiator.latency().count())},
+              .breakdown = breakdown_of(initiator.segment_sums_ps(), initiator.latency().count(), segments)},
              own);
   groups.engines.emplace_back(component.name(), own.take());
 }
@@ -294,10 +304,10 @@ void add_requester(const Component& component, const Sequencer& requester, Group
 }
 
 void add_memory(const Component& component, const MemoryOwner& owner, const MemoryStatistics& served,
-                double length, Groups& groups) {
+                double length, std::size_t segments, Groups& groups) {
   MapSink own;
   owner.report_memory(own);
-  report_served(served, length, own);
+  report_served(served, length, segments, own);
   groups.memories.emplace_back(component.name(), own.take());
 }
 
@@ -334,8 +344,8 @@ void add_component(const Component& component, const Roles& roles, const Collect
   const IoInitiator* initiator = roles.io_initiators.of(node);
   if (requester && requester->has_work()) add_requester(component, *requester, groups);
   if (owner && owner->memory_capacity() > Bytes{})
-    add_memory(component, *owner, collector.of_memory(node), length, groups);
-  if (initiator) add_io(component, *initiator, groups);
+    add_memory(component, *owner, collector.of_memory(node), length, segments_with(roles), groups);
+  if (initiator) add_io(component, *initiator, segments_with(roles), groups);
   const bool is_switch = component.is_switch() || roles.shared_media.of(node);
   MapSink own;
   component.report(own);
@@ -375,6 +385,8 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
   const RequestStatistics all = collector.all();
   const RequestStatistics atomics = collector.atomics();
   const RequestStatistics flushes = collector.flushes();
+  const std::size_t segments = segments_with(simulation.system().roles());
+  const bool flushable = has_persistent(simulation.system().address_map());
   Groups groups;
   for (const auto& component : simulation.system().components())
     add_component(*component, simulation.system().roles(), collector, length, groups);
@@ -387,7 +399,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .reads = collector.reads().latency.count(),
        .writes = collector.writes().latency.count(),
        .atomics = atomics.latency.count() > 0 ? std::optional(atomics.latency.count()) : std::nullopt,
-       .flushes = flushes.latency.count() > 0 ? std::optional(flushes.latency.count()) : std::nullopt,
+       .flushes = flushable ? std::optional(flushes.latency.count()) : std::nullopt,
        .write_backs = collector.write_backs(),
        .prefetches = collector.prefetches() > 0 ? std::optional(collector.prefetches()) : std::nullopt,
        .failed = collector.failed(),
@@ -395,16 +407,17 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .simulated_time = length,
        .bandwidth = rate(all.payload, length),
        .latency = latency_of(all.latency, all.batches),
-       .breakdown = breakdown_of(all.segment_sums_ps, all.latency.count()),
+       .breakdown = breakdown_of(all.segment_sums_ps, all.latency.count(), segments),
        .mean_hops = mean_hops_of(collector.by_hops()),
        .by_hops = hops_summary(collector.by_hops()),
        .mix_windows =
            collector.mix_windows().kept() ? std::optional(collector.mix_windows().report()) : std::nullopt,
        .versions = versions_of(simulation.system()),
-       .read = kind_summary(collector.reads(), length),
-       .write = kind_summary(collector.writes(), length),
-       .atomic = atomics.latency.count() > 0 ? std::optional(kind_summary(atomics, length)) : std::nullopt,
-       .flush = flushes.latency.count() > 0 ? std::optional(kind_summary(flushes, length)) : std::nullopt,
+       .read = kind_summary(collector.reads(), length, segments),
+       .write = kind_summary(collector.writes(), length, segments),
+       .atomic = atomics.latency.count() > 0 ? std::optional(kind_summary(atomics, length, segments))
+                                             : std::nullopt,
+       .flush = flushable ? std::optional(kind_summary(flushes, length, segments)) : std::nullopt,
        .per_requester = std::move(groups.requesters),
        .per_memory = std::move(groups.memories),
        .per_io = std::move(groups.engines),

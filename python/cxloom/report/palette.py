@@ -30,7 +30,7 @@ SEGMENTS: dict[str, tuple[str, str]] = {
     "switch_queue": (PURPLE, "//"),
     "switching": (PURPLE, ""),
     "persist_queue": (VERMILION, "xx"),
-    "persist_buffer": (VERMILION, "--"),
+    "persist_buffer": ("#f0a070", ""),
     "reorder": ("#d9b8d4", "//"),
     "filter": ("#b7a6d9", ""),
     "home_queue": ("#b7a6d9", "//"),

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "device/persist_buffer.hpp"
 #include "device/sequencer.hpp"
 #include "interconnect/link_end.hpp"
 #include "kernel/kernel.hpp"

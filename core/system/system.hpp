@@ -80,7 +80,6 @@ class System {
   void make_links();
   void make_link(const Spec::Link& link, std::string name);
   void check_order() const;
-  void check_failures_of_buffers() const;
   void connect_virtual_switches();
   void begin_extents();
   NodeId find_device(const std::string& name) const;

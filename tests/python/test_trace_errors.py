@@ -148,7 +148,7 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
         "the trace has no accesses",
     ),
     "prose": (text("Dear reader,\nthis is no trace.\n"), ":1: bad address, found 'Dear'"),
-    "wrong column": (text("0x40 R 1\n0x40 1 R\n"), ":2: bad kind, found '1'; allowed: R, W or A"),
+    "wrong column": (text("0x40 R 1\n0x40 1 R\n"), ":2: bad kind, found '1'; allowed: R, W, A, F or K"),
     "missing column": (text("0x40 R 1\n0x40 R\n"), ":2: a line of 2 columns"),
     "comments only": (text("# nothing\n"), "the trace has no accesses"),
     "bad header": (text("# cxloom-trace 1: address kind thred\n0x40 R 1\n"), ":1: .*did you mean 'thread'"),
@@ -177,7 +177,7 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "ours, then dramsim3": (
         text("0x40 R 2\n0x40 READ 3\n"),
-        ":2: bad kind, found 'READ'; allowed: R, W or A",
+        ":2: bad kind, found 'READ'; allowed: R, W, A, F or K",
     ),
     "dramsim3 beyond 64 bits": (text("0x12345678123456781 READ 2\n"), ":1: bad address"),
     "ramulator2 loads, then reads": (text("LD 0x40\nR 0x40\n"), ":2: bad kind, found 'R'; allowed: LD or ST"),

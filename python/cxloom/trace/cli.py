@@ -260,7 +260,8 @@ def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:
     size = "" if found.file_bytes is None else f", {_bytes(found.file_bytes)}"
     yield "trace", f"{found.path} ({found.format}{size})"
     atomics = f", {counted(found.atomics, 'atomic')}" if found.atomics else ""
-    kinds = f"{counted(found.reads, 'read')}, {counted(found.writes, 'write')}{atomics}"
+    flushes = f", {counted(found.flushes, 'flush')}" if found.flushes else ""
+    kinds = f"{counted(found.reads, 'read')}, {counted(found.writes, 'write')}{atomics}{flushes}"
     yield "accesses", f"{found.accesses:,}: {kinds}"
     yield "read share", f"{found.read_share:.1%}"
     sizes = (

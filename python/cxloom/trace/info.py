@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cxloom import _core
-from cxloom.trace.format import ALL_BEFORE, ATOMIC, NO_TIMESTAMP, READ, TraceBatch
+from cxloom.trace.format import ALL_BEFORE, ATOMIC, FLUSH, NO_TIMESTAMP, READ, TraceBatch
 from cxloom.trace.reader import TraceReader, open_trace
 
 LINE, PAGE = 64, 4096
@@ -28,6 +28,7 @@ class TraceInfo:
     reads: int
     writes: int
     atomics: int
+    flushes: int
     bytes: int
     """The sizes of all accesses together."""
     size_min: int
@@ -117,7 +118,7 @@ def info(
 class _Tally:
     def __init__(self) -> None:
         self.accesses = self.reads = self.bytes = self.instructions = self.dependences = self.timestamps = 0
-        self.fences = self.atomics = self.cycles = self.notes = 0
+        self.fences = self.atomics = self.flushes = self.cycles = self.notes = 0
         self.size_min, self.size_max, self.gap_max = 1 << 16, 0, 0
         self.lowest, self.highest = 1 << 64, 0
         self.threads: dict[int, int] = {}
@@ -139,6 +140,7 @@ class _Tally:
         self.accesses += len(batch)
         self.reads += int(np.count_nonzero(batch.kind == READ))
         self.atomics += int(np.count_nonzero(batch.kind == ATOMIC))
+        self.flushes += int(np.count_nonzero(batch.kind >= FLUSH))
         self.bytes += int(batch.size.sum(dtype=np.uint64))
         self.size_min = min(self.size_min, int(batch.size.min()))
         self.size_max = max(self.size_max, int(batch.size.max()))
@@ -164,8 +166,9 @@ class _Tally:
         return {
             "accesses": self.accesses,
             "reads": self.reads,
-            "writes": self.accesses - self.reads - self.atomics,
+            "writes": self.accesses - self.reads - self.atomics - self.flushes,
             "atomics": self.atomics,
+            "flushes": self.flushes,
             "bytes": self.bytes,
             "size_min": self.size_min,
             "size_max": self.size_max,

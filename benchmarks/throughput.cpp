@@ -83,6 +83,18 @@ Value shared_system(const std::string& coherence, const char* cache) {
   return Value::Map{{"devices", devices}, {"links", links}, {"address_map", Value::List{region}}};
 }
 
+// A host that persists, and a switch that keeps lines of its persistent memory.
+Value persist_system() {
+  Value memory = kMemory;
+  Value sw = Value::Map{{"kind", "switch"}, {"persist_buffer", Value::Map{{"policy", "forward"}}}};
+  const Value::Map host{{"kind", "host"}, {"queue", 64}};
+  return Value::Map{
+      {"devices", Value::Map{{"host", host}, {"sw", sw}, {"mem", memory}}},
+      {"links", Value::List{Value::Map{{"between", Value::List{"host", "sw"}}, {"port_delay", "25ns"}},
+                            Value::Map{{"between", Value::List{"sw", "mem"}}, {"port_delay", "25ns"}}}},
+      {"address_map", Value::List{Value::Map{{"to", Value::List{"mem"}}, {"persistence", "media"}}}}};
+}
+
 Value generated(const std::string& kind, Value::Map topology, const std::string& queueing, bool credits,
                 const Registry& registry, const Value& memory = kMemory) {
   Value::Map link;
@@ -103,6 +115,7 @@ Value generated(const std::string& kind, Value::Map topology, const std::string&
 
 // What the hosts of a system use. Of 128 MiB the filter has half the lines, of 32 MiB all.
 const char* footprint_of(const std::string& name) {
+  if (name == "persist-few") return "2KiB";  // twice what its buffer holds
   if (name == "cache-hits") return "64KiB";
   if (name == "ssd-hits") return "128MiB";  // half of what the four caches hold
   if (name.starts_with("filter-full")) return "128MiB";
@@ -110,7 +123,7 @@ const char* footprint_of(const std::string& name) {
   return name.starts_with("filter") ? "32MiB" : "1GiB";
 }
 
-// NAME is bus, bus-flits, bus-dram, ssd-hits, ssd-misses, cache-hits, filter[-full]-hdm-db|hdm-h, spine-leaf-dram (with credits), or
+// NAME is bus, bus-flits, bus-dram, ssd-hits, ssd-misses, cache-hits, persist-few, persist-many, filter[-full]-hdm-db|hdm-h, spine-leaf-dram (with credits), or
 // chain|spine-leaf|spine-leaf1024|edge4096 with -output, -voq or -credits, or, as with -voq, with a routing strategy: -random,
 // -adaptive.
 Value system_named(const std::string& name, const Registry& registry) {
@@ -118,6 +131,7 @@ Value system_named(const std::string& name, const Registry& registry) {
   if (name == "bus-flits") return bus_system(true);
   if (name == "bus-dram") return bus_system(false, dram("test-D5"));
   if (name.starts_with("ssd")) return bus_system(false, kSsd);
+  if (name.starts_with("persist")) return persist_system();
   if (name == "cache-hits") return shared_system("none", "1MiB");
   if (name.starts_with("filter")) return shared_system(name.ends_with("hdm-h") ? "hdm-h" : "hdm-db", "64KiB");
   const std::size_t dash = name.rfind('-');
@@ -179,6 +193,7 @@ int run(const std::string& name, std::int64_t requests) {
   for (const auto& [device, params] : *system.find("devices")->as_map()) {
     if (*params.find("kind")->as_text() == "host" && device != "root")
       work.emplace_back(device, workload(requests, footprint_of(name)));
+    if (name.starts_with("persist") && !work.empty()) work.back().second.set("persists", 1.0);
   }
   system.set("workload", std::move(work));
   for (const char* routing : {"random", "adaptive"}) {

@@ -23,6 +23,7 @@
 #include "results/summary.hpp"
 #include "system/command_recorder.hpp"
 #include "system/divided_run.hpp"
+#include "system/power_loss.hpp"
 #include "system/protocol_recorder.hpp"
 #include "system/sampler.hpp"
 #include "system/simulation.hpp"
@@ -66,6 +67,13 @@ nb::dict columns_of(RequestTable table, bool persists) {
     columns[(std::string(kSegments[i].name) + "_ps").c_str()] = column(std::move(table.segments_ps[i]));
   }
   return columns;
+}
+
+nb::list lost_lines(const std::vector<LostLine>& lines) {
+  nb::list result;
+  for (const LostLine& each : lines)
+    result.append(nb::make_tuple(each.line.address().value(), each.recovered));
+  return result;
 }
 
 bool link_is_idle(const Value& direction) {
@@ -132,6 +140,12 @@ class RunningSystem {
     }
     result["per_link"] = links;
     return result;
+  }
+
+  nb::list lost_at_power_loss() const { return lost_lines(cxloom::lost_at_power_loss(simulation_.system())); }
+  nb::list lost_with_switch(const std::string& name) const {
+    const System& system = simulation_.system();
+    return lost_lines(cxloom::lost_with_switch(system, system.component(name).id()));
   }
 
   nb::dict take_requests() {
@@ -337,6 +351,10 @@ void bind_simulation(nb::module_& m) {
            "Runs everything up to and including a simulated time; True when the run is over.")
       .def("stop", &RunningSystem::stop, "reason"_a, "Ends the run now; the summary is labelled truncated.")
       .def("progress", &RunningSystem::progress)
+      .def("lost_at_power_loss", &RunningSystem::lost_at_power_loss,
+           "If the power failed now: the lines that recovery would leave too old, and their versions.")
+      .def("lost_with_switch", &RunningSystem::lost_with_switch, "name"_a,
+           "The same if that switch were lost with what its persist buffer holds.")
       .def("summary", &RunningSystem::summary)
       .def("take_requests", &RunningSystem::take_requests,
            "Columns of the requests measured since the last call.")

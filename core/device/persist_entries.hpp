@@ -83,12 +83,10 @@ class PersistEntries {
   void begin_drain(PersistEntry& entry);
   /// An entry in Drain is Empty from now on. Gives the newer one of its line, which may drain now; null if there is none.
   PersistEntry* end_drain(PersistEntry& entry);
-  /// Those that are not Empty.
+  /// All of them, whatever their state. One that is Empty has what it held last.
   template <class Visit>
-  void each_full(Visit visit) const {
-    for (const PersistEntry& entry : entries_) {
-      if (entry.state != PersistEntry::State::kEmpty) visit(entry);
-    }
+  void each(Visit visit) const {
+    for (const PersistEntry& entry : entries_) visit(entry);
   }
 
  private:

@@ -29,6 +29,7 @@ COMMANDS = {
     "explain": ("cxloom.cli.explain", "Say what limits SPEC, why, and what would move the limit."),
     "sweep": ("cxloom.cli.sweep", "Simulate SPEC at many points, in parallel."),
     "study": ("cxloom.cli.study", "Run published experiments."),
+    "crash": ("cxloom.cli.crash", "Let the power fail during a run of SPEC."),
     "draw": ("cxloom.cli.draw", "Draw the devices and links of SPEC."),
     "report": ("cxloom.cli.report", "Write one HTML page of results."),
     "demo": ("cxloom.cli.demo", "Show and draw what cxloom does."),

@@ -1,0 +1,81 @@
+"""``cxloom crash``: power that fails during a run, and what recovery finds."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from cxloom.cli.arguments import whole_number
+from cxloom.cli.run import Plugins, Sets, Spec
+from cxloom.errors import InputError
+from cxloom.running import nanoseconds
+from cxloom.spec.plugins import load_plugin
+from cxloom.spec.resolve import Override
+
+
+def crash(
+    spec: Spec,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="Let the power fail at this instant of the run: 1us."),
+    ] = None,
+    every_event: Annotated[
+        bool, typer.Option("--every-event", help="Before each event of the run, and at its end.")
+    ] = False,
+    drawn: Annotated[
+        int | None,
+        typer.Option(
+            "--random", parser=whole_number(1), metavar="N", help="At N instants drawn from the whole run."
+        ),
+    ] = None,
+    lose: Annotated[
+        str | None,
+        typer.Option(metavar="SWITCH", help="The power holds, and this switch is lost with its buffer."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(parser=whole_number(0), metavar="N", help="Of the drawn instants.")
+    ] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
+    sets: Sets = [],  # noqa: B006 - typer wants a list, and copies it
+    plugins: Plugins = [],  # noqa: B006
+) -> None:
+    """Let the power fail during a run of SPEC; say what recovery would find too old.
+
+    What was answered must be there: memory with what it has answered for, and the entries of persist buffers, which
+    recovery drains.
+
+    Exit code 0: nothing was lost. 1: lines were lost, or the run could not finish. 2: the input is wrong.
+    """
+    from cxloom.crashing import crash as crashed
+    from cxloom.system import System
+
+    if sum((at is not None, every_event, drawn is not None)) != 1:
+        raise InputError(
+            "when the power fails", allowed="one of --at TIME, --every-event and --random N", path="--at"
+        )
+    for plugin in plugins:
+        load_plugin(plugin)
+    found = crashed(
+        System.load(spec),
+        at=None if at is None else nanoseconds(at, "--at"),
+        every_event=every_event,
+        drawn=drawn,
+        lose=lose,
+        seed=seed,
+        overrides=[Override.parse(text) for text in sets],
+    )
+    if as_json:
+        print(json.dumps(found.to_json(), indent=2))
+    elif found.first_ns is None:
+        print(f"power failed at {found.instants:,} instants, and nothing that had been answered was lost")
+    else:
+        print(
+            f"power failed at {found.instants:,} instants, and at {found.lost_instants:,} of them lines were lost, "
+            f"up to {found.most_lines:,}; first at {found.first_ns:.3f} ns:"
+        )
+        for address, version in found.lines[:20]:
+            print(f"  line {address:#x}: version {version} is all that is left")
+    if found.lost_instants:
+        raise typer.Exit(1)

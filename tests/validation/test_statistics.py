@@ -192,7 +192,30 @@ def placed() -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
+def persistent(policy: str, queue: int, **work: object) -> Spec:
+    """Whole lines persisted, and read, through a switch with a buffer."""
+    spec = host_and_memory(
+        {"port_delay": "25ns"}, {"media": {"kind": "fixed", "latency": "200ns"}}, work={}, warmup=0
+    )
+    spec["devices"]["host"]["queue"] = queue
+    spec["devices"]["sw"] = {"kind": "switch", "persist_buffer": {"policy": policy, "entries": 8}}
+    spec["links"] = [{"between": ["host", "sw"]}, {"between": ["sw", "mem"]}]
+    spec["address_map"][0]["persistence"] = "media"
+    spec["workload"]["host"] |= {
+        "requests": 1500,
+        "reads": 1.0,
+        "persists": 0.5,
+        "footprint": "2KiB",
+        "size": "64B",
+    }
+    spec["workload"]["host"] |= work
+    spec["run"] |= {"seed": 1}
+    return {**spec, "outputs": {"requests": True, "versions": True}}
+
+
 EXAMPLES = [
+    *(persistent(policy, queue) for policy in ("drain", "forward") for queue in (1, 32)),
+    persistent("drain", 32, footprint="1MiB", persists=1.0),
     placed(),
     own_memory(),
     mixed(),

@@ -64,4 +64,4 @@ def check(outcome: Run, decided: Counter[Path]) -> None:
         decided[pattern] += look.decisive and bool(value)
 
 
-from validation.laws import cores, devices, prefetch, qos, requests, wires  # noqa: E402, F401 - importing them registers their laws
+from validation.laws import cores, devices, persists, prefetch, qos, requests, wires  # noqa: E402, F401 - importing them registers their laws

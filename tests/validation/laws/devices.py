@@ -58,7 +58,7 @@ def accesses(look: Look, value: int, name: str) -> None:
     measures, mine = at(look, name), served(look, name)
     atomics = measures.get("atomics", 0)
     ahead = measures.get("prefetches", 0)
-    accesses = measures["requests"] + measures["write_backs"] + ahead
+    accesses = measures["requests"] + measures["write_backs"] + ahead + measures.get("drains", 0)
     look.equal(measures["reads"] + measures["writes"] + atomics, accesses)
     if look.controllers_take_time:
         look.equal(atomics, int((mine & look.made).sum()))
@@ -76,7 +76,7 @@ def bandwidth(look: Look, value: float, name: str) -> None:
         look.equal(measures["bandwidth_gb_per_s"], read + write + both)
         ahead = LINE * measures.get("prefetches", 0)
         look.equal(read * look.length, float(look.size[mine & look.memory_reads].sum()) + ahead)
-        back = LINE * measures["write_backs"]
+        back = LINE * (measures["write_backs"] + measures.get("drains", 0))
         look.equal(write * look.length, float(look.size[mine & ~look.memory_reads & ~look.made].sum()) + back)
 
 

@@ -61,8 +61,22 @@ class Look:
             "cache" in self.device(name) and work.get("reads", 1.0) < 1
             for name, work in self.spec["workload"].items()
         )
-        besides = cached_writes or self.summary["per_io"] or self.summary["failed"] or self.atomics
+        besides = (
+            cached_writes or self.buffers or self.summary["per_io"] or self.summary["failed"] or self.atomics
+        )
         return self.whole and not besides and not self.prefetching
+
+    @cached_property
+    def buffers(self) -> bool:
+        """Some switch has a persist buffer."""
+        return any("persist_buffer" in device for device in self.spec["devices"].values())
+
+    @cached_property
+    def buffered(self) -> Array:
+        """The requests that a persist buffer answered."""
+        if not self.buffers:
+            return np.zeros(len(self.rows["id"]), dtype=bool)
+        return np.asarray((self.rows["persist_buffer_ps"] > 0) & (self.rows["controller_ps"] == 0))
 
     @cached_property
     def prefetching(self) -> list[str]:

@@ -17,10 +17,11 @@ PART = 1e-2
 
 def moved(look: Look, of: Any) -> float:
     """Bytes that memories exchanged for the requests of a mask."""
-    return float(look.size[of & look.served].sum())
+    return float(look.size[of & (look.served | look.buffered)].sum())
 
 
-KINDS = {"read": 0, "write": 1, "atomic": 2}
+KINDS = {"read": 0, "write": 1, "atomic": 2, "flush": 3}
+PLURALS = {"reads": "read", "writes": "write", "atomics": "atomic", "flushes": "flush"}
 
 
 def of_kind(look: Look) -> Array | None:
@@ -28,10 +29,10 @@ def of_kind(look: Look) -> Array | None:
     return look.rows["kind"] == KINDS[look.path[0]] if look.path[0] in KINDS else None
 
 
-@law("requests", "reads", "writes", "atomics", "read.requests", "write.requests", "atomic.requests")
+@law("requests", *PLURALS, *(f"{kind}.requests" for kind in KINDS))
 def counts(look: Look, value: int) -> None:
     kind = look.rows["kind"]
-    wanted = KINDS.get(look.path[0].removesuffix("s"))
+    wanted = KINDS.get(PLURALS.get(look.path[0], look.path[0]))
     look.equal(value, len(kind) if wanted is None else int((kind == wanted).sum()))
 
 
@@ -73,8 +74,8 @@ def length(look: Look, value: float) -> None:
 def bandwidth(look: Look, value: float) -> None:
     kind = of_kind(look)
     kind = look.served | True if kind is None else kind
-    back = 0 if look.path[0] in ("read", "atomic") else LINE * look.summary["write_backs"]
-    ahead = 0 if look.path[0] in ("write", "atomic") else LINE * look.summary.get("prefetches", 0)
+    back = 0 if look.path[0] in ("read", "atomic", "flush") else LINE * look.summary["write_backs"]
+    ahead = 0 if look.path[0] in ("write", "atomic", "flush") else LINE * look.summary.get("prefetches", 0)
     look.equal(value * look.length, moved(look, kind) + back + ahead)
 
 

@@ -1,0 +1,100 @@
+"""Persistent memory and persistent switches as a user meets them: specs, traces, results, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import cxloom as cx
+from cxloom.errors import InputError
+from cxloom.report.terminal import to_text
+from cxloom.trace import FLUSH, FLUSH_KEEPING, convert, open_trace
+from cxloom.trace import info as trace_info
+
+SPEC = """
+devices:
+  host: {kind: host, queue: 8, cache: {size: 4KiB}}
+  sw: {kind: switch, persist_buffer: {policy: forward}}
+  pm: {kind: memory, media: {kind: nvm, write_buffer: 0}}
+links:
+  - {between: [host, sw], port_delay: 25ns}
+  - {between: [sw, pm], port_delay: 25ns}
+address_map: [{to: pm, persistence: media}]
+workload:
+  host: {pattern: random, persists: 50%, reads: 100%, epoch: 2, footprint: 2KiB, requests: 1000}
+outputs: {requests: true, versions: true}
+"""
+
+
+def test_a_run_tells_of_flushes_and_buffers() -> None:
+    result = cx.run(cx.System.from_yaml(SPEC))
+    assert result.flushes > 0
+    assert result.count == result.reads + result.writes + result.flushes
+    assert result.flush is not None
+    rows = result.requests()
+    assert rows.filter(rows["kind"] == "flush").height == result.flushes
+    assert {"persist_queue_ps", "persist_buffer_ps"} <= set(rows.columns)
+    buffer = result.per_switch["sw"]["persist_buffer"]
+    assert buffer["persists"] == buffer["coalesced"] + buffer["drained"] + buffer["resident"]
+    assert result.values["versions"] == {"stale_reads": 0, "lost_updates": 0}
+    assert "flush" in to_text(result.values)
+
+
+def test_without_persistent_memory_nothing_tells_of_it() -> None:
+    plain = SPEC.replace(", persist_buffer: {policy: forward}", "").replace(", persistence: media", "")
+    plain = plain.replace("persists: 50%, ", "").replace("epoch: 2, ", "").replace(", versions: true", "")
+    result = cx.run(cx.System.from_yaml(plain))
+    assert not {"flushes", "flush", "versions"} & set(result.values)
+    assert not [column for column in result.requests().columns if column.startswith("persist")]
+    assert not [segment for segment in result.values["breakdown_ns"] if segment.startswith("persist")]
+    assert "persist_buffer" not in result.per_switch["sw"]
+
+
+def test_traces_have_flushes(tmp_path: Path) -> None:
+    text = tmp_path / "t.txt"
+    text.write_text(
+        "# cxloom-trace 2: address kind dependence\n0x0 W 0\n0x0 F 0\n0x40 W all\n0x40 K 0\n0x40 R all\n"
+    )
+    found = trace_info(text)
+    assert (found.reads, found.writes, found.flushes, found.fences) == (1, 2, 2, 2)
+    kinds = [int(kind) for batch in open_trace(text) for kind in batch.kind]
+    assert kinds == [1, FLUSH, 1, FLUSH_KEEPING, 0]
+    parquet, again = tmp_path / "t.parquet", tmp_path / "again.txt"
+    convert(text, parquet)
+    convert(parquet, again)
+    assert [line.split()[1] for line in again.read_text().splitlines() if line[0] != "#"] == list("WFWKR")
+    spec = tmp_path / "s.yaml"
+    replay = SPEC[: SPEC.index("  host: {pattern")] + "  host: {trace: t.parquet}\n"
+    spec.write_text(replay)
+    result = cx.run(cx.load(spec))
+    assert (result.reads, result.writes, result.flushes) == (1, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path", "words"),
+    [
+        (", persistence: media", "", "persist_buffer", "on no way to persistent memory"),
+        ("write_buffer: 0", "write_buffer: 4", "address_map[0].to[0]", "persistence: controller"),
+        ("policy: forward", "entries: 0", "persist_buffer.entries", "at least 1"),
+        ("policy: forward", "policy: forward, drain_to: 90%", "drain_to", "less than drain_from"),
+        ("policy: forward", "drain_to: 50%", "drain_to", "policy: forward"),
+        ("persists: 50%", "persists: 150%", "persists", "at most 1"),
+        ("epoch: 2", "epoch: 0", "epoch", "at least 1"),
+        ("persists: 50%, ", "", "epoch", "without persists"),
+        ("persistence: media", "persistence: medium", "persistence", "volatile, media or controller"),
+        ("persistence: media", "persistence: media, coherence: hdm-db", "persistence", "is volatile"),
+    ],
+)
+def test_mistakes_get_an_answer(old: str, new: str, path: str, words: str) -> None:
+    assert old in SPEC
+    with pytest.raises(InputError) as error:
+        cx.run(cx.System.from_yaml(SPEC.replace(old, new)))
+    assert path in str(error.value)
+    assert words in str(error.value)
+
+
+def test_a_flush_of_volatile_memory_is_refused() -> None:
+    plain = SPEC.replace(", persist_buffer: {policy: forward}", "").replace(", persistence: media", "")
+    with pytest.raises(InputError, match="flushes a line of volatile memory"):
+        cx.run(cx.System.from_yaml(plain.replace(", versions: true", "")))

@@ -17,7 +17,19 @@ import pytest
 
 from cxloom import _core
 from cxloom.errors import CxloomError, InputError
-from cxloom.trace import READ, WRITE, CacheLevel, CaptureResult, Sample, capture, emulator, info, open_trace
+from cxloom.trace import (
+    ALL_BEFORE,
+    CALL,
+    READ,
+    WRITE,
+    CacheLevel,
+    CaptureResult,
+    Sample,
+    capture,
+    emulator,
+    info,
+    open_trace,
+)
 from cxloom.trace.format import DTYPES
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +56,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Columns:
-    """The accesses of a trace as one array a column; `notes` are its other records."""
+    """The accesses of a trace as one array a column; dependences are distances between them."""
 
     def __init__(self, path: Path) -> None:
         reader = open_trace(path)
@@ -52,7 +64,12 @@ class Columns:
         self.metadata = reader.metadata
         for name in DTYPES:
             setattr(self, name, np.concatenate([getattr(batch.accesses(), name) for batch in batches]))
-        self.notes = info(path).notes
+        roles = np.concatenate([batch.role for batch in batches])
+        needed = np.concatenate([batch.dependence for batch in batches]).astype(np.int64)
+        places = np.cumsum(roles < CALL)
+        distances = places - places[np.arange(len(roles)) - np.where(needed == ALL_BEFORE, 0, needed)]
+        self.dependence = np.where(needed == ALL_BEFORE, needed, distances)[roles < CALL]
+        self.calls = int((roles == CALL).sum())
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
@@ -81,7 +98,7 @@ def test_counts_are_exact(programs: Path, tmp_path: Path) -> None:
     ]
     # All but exit's three instructions come before an access.
     assert int(trace.instruction_gap.sum()) == 5013 - 3
-    assert trace.notes == 1
+    assert trace.calls == 1
     assert info(tmp_path / "out.parquet").instructions == 5013
     # The copied bytes: read and written in turn, side by side.
     copied = trace.address[trace.size == 1].astype(np.int64)

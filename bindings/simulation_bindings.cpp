@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -96,7 +97,8 @@ bool link_is_idle(const Value& direction) {
 
 class RunningSystem {
  public:
-  RunningSystem(nb::handle spec, const nb::dict& feeds) try : RunningSystem(read(spec), feeds) {
+  RunningSystem(nb::handle spec, const nb::dict& feeds, bool timed) try
+      : RunningSystem(read(spec), feeds, timed) {
   } catch (const InputError& error) {
     throw_with_others(error, spec);
   }
@@ -105,6 +107,11 @@ class RunningSystem {
     const Time limit = until_ns ? Time{static_cast<std::int64_t>(*until_ns * 1000.0)} : Time::max();
     const nb::gil_scoped_release released;
     return simulation_.advance(limit, max_events);
+  }
+  std::vector<double> batch_times(const std::string& device) const {
+    std::vector<double> result;
+    for (const Time each : times_.at(device)->latest()) result.push_back(each.ns());
+    return result;
   }
   bool run_until(double nanoseconds) {
     const nb::gil_scoped_release released;
@@ -288,15 +295,23 @@ class RunningSystem {
   }
 
  private:
-  RunningSystem(Spec spec, const nb::dict& feeds)
+  RunningSystem(Spec spec, const nb::dict& feeds, bool timed)
       : collector_(spec.outputs.requests, spec.outputs.mix_windows),
-        simulation_(registry(), std::move(spec), opener(feeds), collector_) {}
+        simulation_(registry(), std::move(spec), timed ? timed_opener(feeds) : opener(feeds), collector_) {}
 
   // The plain data are gone before the system is built.
   static Spec read(nb::handle spec) { return Spec::read(to_value(spec), registry()); }
 
   static TraceOpener opener(const nb::dict& feeds) {
     return [&feeds](const std::string& device) { return open(feeds, device); };
+  }
+
+  TraceOpener timed_opener(const nb::dict& feeds) {
+    return [this, &feeds](const std::string& device) {
+      TraceFeed feed = open(feeds, device);
+      feed.times = times_[device] = std::make_shared<BatchTimes>();
+      return feed;
+    };
   }
 
   // "(function, int)"
@@ -331,6 +346,7 @@ class RunningSystem {
   }
 
   Collector collector_;
+  std::unordered_map<std::string, std::shared_ptr<BatchTimes>> times_;
   Simulation simulation_;
 };
 
@@ -342,7 +358,12 @@ void bind_simulation(nb::module_& m) {
                             "next columns of a trace, or None "
                             "at its end. Or a tuple of that, the length of the trace where it is known, "
                             "and what makes another feed of the same trace.")
-      .def(nb::init<nb::handle, nb::dict>(), "spec"_a, "feeds"_a)
+      .def(nb::init<nb::handle, nb::dict, bool>(), "spec"_a, "feeds"_a, "timed"_a = false)
+      .def(
+          "batch_times", &RunningSystem::batch_times, "device"_a,
+          "With `timed`: of each part that the feed of that device has given, when the last answer to one of "
+          "its "
+          "reads came, in ns; zero if none has.")
       .def("advance", &RunningSystem::advance, "max_events"_a, "until_ns"_a = nb::none(),
            "Runs at most so many events, up to and including a simulated time; True when the run is over. "
            "Raises "

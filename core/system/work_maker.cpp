@@ -230,7 +230,8 @@ std::vector<PhasedStream::Phase> WorkMaker::make_phases(const Spec::Workload& wo
 std::unique_ptr<AccessStream> WorkMaker::make_stream(const Spec::Workload& workload, Work& work) const {
   if (workload.params.trace) {
     TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
-    return std::make_unique<TraceStream>(std::move(feed.refill), feed.length, has_cores(workload.device));
+    return std::make_unique<TraceStream>(std::move(feed.refill), feed.length, has_cores(workload.device),
+                                         std::move(feed.times));
   }
   std::vector<PhasedStream::Phase> phases = make_phases(workload);
   if (workload.params.pattern) return std::move(phases.front().stream);

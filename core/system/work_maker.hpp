@@ -25,6 +25,7 @@ struct TraceFeed {
   std::optional<std::uint64_t> length;
   std::function<TraceStream::Refill()>
       again;  ///< the same trace from its beginning; none: it can be read once only
+  std::shared_ptr<BatchTimes> times = nullptr;  ///< told of the answers; none: nobody wants to know
 };
 
 /// Opens the trace of a workload, by the name of its device.

@@ -66,6 +66,10 @@ class PlacedStream final : public AccessStream {
     if (access.reaches_memory()) access.address = placed(access);
     return true;
   }
+  bool wants_answers() const override { return stream_->wants_answers(); }
+  void answered(std::uint64_t number, const Request& request, Time now) override {
+    stream_->answered(number, request, now);
+  }
   std::optional<std::uint64_t> length() const override { return stream_->length(); }
   std::optional<Value> pages_by_node() const override;
 

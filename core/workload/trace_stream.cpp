@@ -7,8 +7,9 @@
 
 namespace cxloom {
 
-TraceStream::TraceStream(Refill refill, std::optional<std::uint64_t> length, bool cores)
-    : refill_(std::move(refill)), length_(length), notes_(cores) {
+TraceStream::TraceStream(Refill refill, std::optional<std::uint64_t> length, bool cores,
+                         std::shared_ptr<BatchTimes> times)
+    : refill_(std::move(refill)), length_(length), notes_(cores), times_(std::move(times)) {
   this->refill();
 }
 
@@ -18,6 +19,11 @@ bool TraceStream::next(Access& access) {
   // Looking ahead here is what makes the end known with the last access.
   if (at_ == batch_.size()) refill();
   return true;
+}
+
+// Nobody waits for what a cache writes back.
+void TraceStream::answered(std::uint64_t number, const Request& request, Time now) {
+  if (request.kind != AccessKind::kWrite) times_->answered(number, now);
 }
 
 void TraceStream::refill() {
@@ -33,6 +39,7 @@ void TraceStream::refill() {
     }
     read_ += batch.size();
     notes_.apply(batch);
+    if (times_) times_->append(batch.size());
   } while (batch.empty());
   batch_ = std::move(batch);
   before_ = before;

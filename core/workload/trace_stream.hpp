@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "workload/access_stream.hpp"
+#include "workload/batch_times.hpp"
 #include "workload/note_filter.hpp"
 
 namespace cxloom {
@@ -19,11 +21,15 @@ class TraceStream final : public AccessStream {
   using Refill = std::function<bool(std::vector<Access>&)>;
 
   /// `length` is the number of records where it is known beforehand. With `cores` calls and what goes on behind them are given
-  /// as well, without it accesses alone. Reads the first batch.
-  explicit TraceStream(Refill refill, std::optional<std::uint64_t> length = std::nullopt, bool cores = false);
+  /// as well, without it accesses alone. `times`, if there are any, are told of batches and of answers to reads and atomic
+  /// operations. Reads the first batch.
+  explicit TraceStream(Refill refill, std::optional<std::uint64_t> length = std::nullopt, bool cores = false,
+                       std::shared_ptr<BatchTimes> times = nullptr);
 
   /// Throws InputError if the trace ends before or goes on after its length, or what the refill throws.
   bool next(Access& access) override;
+  bool wants_answers() const override { return times_ != nullptr; }
+  void answered(std::uint64_t number, const Request& request, Time now) override;
   /// Of accesses: known beforehand or, failing that, from the moment the last batch is in; less what turned out to be none.
   std::optional<std::uint64_t> length() const override {
     return length_ ? std::optional(*length_ - notes_.count()) : std::nullopt;
@@ -44,6 +50,7 @@ class TraceStream final : public AccessStream {
   std::uint64_t read_ = 0;    // records
   std::optional<std::uint64_t> length_;
   NoteFilter notes_;
+  std::shared_ptr<BatchTimes> times_;
 };
 
 }  // namespace cxloom

@@ -8,12 +8,13 @@ import shlex
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cxloom import _core
 from cxloom.building import errors_placed
 from cxloom.errors import InputError
+from cxloom.sampling import Interval, Sampler, Sampling, Timing, keeps_state
 from cxloom.spec.resolve import Override, Resolved
 from cxloom.system import System
 from cxloom.trace.capture import CacheLevel, CoreOfTrace, about
@@ -27,8 +28,37 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _Part: TypeAlias = "_core.Accesses | dict[str, NDArray[Any]]"
+SAMPLING = Sampling()
+"""Of a long program, if nothing else is said."""
 _EVENTS = 50_000  # of a turn of a simulation
 _PARTS = {"busy": "busy_ns", "chain": "chain_ns", "waiting to ask": "mshr_ns", "idle": "idle_ns"}
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What a sample says of the whole program on one system."""
+
+    time_ns: Interval
+    slowdown: Interval
+    """Against the first system, of the same windows."""
+    instructions: int
+    """Of the whole program."""
+    cycle_ns: float
+    busy_ns: float
+    """Of all of its instructions, if nothing waits for memory."""
+    simulated: float
+    """Records that were simulated / all."""
+    windows: int
+    """That were measured."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The intervals, as results have them."""
+        return {
+            "time_ns_ci95": [self.time_ns.low, self.time_ns.high],
+            "slowdown_ci95": [self.slowdown.low, self.slowdown.high],
+            "windows": self.windows,
+            "simulated_share": self.simulated,
+        }
 
 
 @dataclass(frozen=True)
@@ -42,6 +72,8 @@ class Execution:
     host: str
     pages: str
     """Where the program's pages were: their placement."""
+    sampled: Sampled | None = None
+    """What is known of the whole program from a sample of it; None: it was simulated as a whole."""
 
     @property
     def core(self) -> Mapping[str, Any]:
@@ -51,15 +83,33 @@ class Execution:
 
     @property
     def time_ns(self) -> float:
-        """From the first instruction to the last answer of the thread that took longest."""
-        return float(self.core["longest_ns"])
+        """From the first instruction to the last answer of the thread that took longest; of a sample the estimate."""
+        return float(self.core["longest_ns"]) if self.sampled is None else self.sampled.time_ns.value
+
+    @property
+    def instructions_per_cycle(self) -> float:
+        """Of all threads."""
+        if self.sampled is None:
+            return float(self.core["instructions_per_cycle"])
+        cycles = sum(self._times().values()) / self.sampled.cycle_ns
+        return self.sampled.instructions / cycles
 
     def parts(self) -> dict[str, float]:
         """Where the time of all threads went, as shares that sum to 1; waits for memory by their segments."""
-        whole = self.core["time_ns"]
-        parts = {name: self.core[key] for name, key in _PARTS.items()}
-        parts |= self.core["memory_ns"]
-        return {name: value / whole for name, value in parts.items() if value}
+        times = self._times()
+        whole = sum(times.values())
+        return {name: value / whole for name, value in times.items() if value}
+
+    def _times(self) -> dict[str, float]:
+        """Of all threads, by what they went to. Of a sample: of the whole program."""
+        times = {name: float(self.core[key]) for name, key in _PARTS.items()} | dict(self.core["memory_ns"])
+        if self.sampled is None:
+            return times
+        simulated = sum(times.values())
+        whole = simulated * self.time_ns / self.core["longest_ns"]
+        busy = self.sampled.busy_ns
+        scale = max(0.0, whole - busy) / (simulated - times["busy"])
+        return {name: busy if name == "busy" else scale * ns for name, ns in times.items()}
 
 
 @dataclass(frozen=True)
@@ -79,12 +129,6 @@ class ExecutionResult:
     """That it took here."""
     notes: tuple[str, ...] = field(default=())
 
-    @property
-    def slowdowns(self) -> list[float]:
-        """The time on each system / that on the first."""
-        first = self.executions[0].time_ns
-        return [each.time_ns / first for each in self.executions]
-
     def to_dict(self) -> dict[str, Any]:
         """As `cxloom exec --out` writes it."""
         return {
@@ -92,17 +136,27 @@ class ExecutionResult:
             "ended": None if self.ended is None else str(self.ended),
             "instructions": self.instructions,
             "accesses": self.accesses,
+            "notes": list(self.notes),
             "systems": [
                 {
                     "system": each.system,
                     "placement": each.pages,
                     "time_ns": each.time_ns,
                     "slowdown": slowdown,
+                    "instructions_per_cycle": each.instructions_per_cycle,
+                    "time_parts": each.parts(),
+                    **({} if each.sampled is None else each.sampled.to_dict()),
                     **each.summary,
                 }
                 for each, slowdown in zip(self.executions, self.slowdowns, strict=True)
             ],
         }
+
+    @property
+    def slowdowns(self) -> list[float]:
+        """The time on each system / that on the first."""
+        first = self.executions[0].time_ns
+        return [each.time_ns / first for each in self.executions]
 
 
 def execute(
@@ -114,6 +168,7 @@ def execute(
     caches: Sequence[CacheLevel] = (),
     region: str | None = None,
     record: str | os.PathLike[str] | None = None,
+    sampling: Sampling | None = SAMPLING,
     interrupted: Callable[[], bool] = lambda: False,
     watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
 ) -> ExecutionResult:
@@ -128,10 +183,11 @@ def execute(
     (docs/model/placement.md), such as ``{"kind": "bind", "nodes": ["cxl"]}``; by default the next free frame of the
     system's memory, in the order of its address map.
 
-    With ``region`` only that part of the program counts: a function, or ``"marks"`` of <cxloom/roi.h>. What the systems
-    are given is kept in the trace ``record``, if one is named: :func:`replay` gives the same result from it. ``watch``
-    is told now and then how many instructions were run and how many accesses were made. If ``interrupted``, asked now
-    and then, says True, the program is ended, and the result is that of what was run.
+    With ``region`` only that part of the program counts: a function, or ``"marks"`` of <cxloom/roi.h>. What the
+    systems are given is kept in the trace ``record``, if one is named: :func:`replay` gives the same result from
+    it. Of a long program windows are simulated, as ``sampling`` says (docs/model/sampling.md); None: all of it.
+    ``watch`` is told now and then how many instructions were run and how many accesses were made. If
+    ``interrupted``, asked now and then, says True, the program is ended, and the result is that of what was run.
 
     Raises InputError if the emulator, the program or the host is missing, and SimulationError if the program cannot be
     followed or a simulation cannot finish.
@@ -155,12 +211,20 @@ def execute(
 
     said = about(source.name, command, caches=caches, region=region, core=core)
     with contextlib.nullcontext() if record is None else trace_writer(record, said) as writer:
-        executions = _played(placed, _kept(source.accesses(step), writer))
+        sampler = _sampler(sampling, placed)
+        executions = _played(placed, _kept(source.accesses(step), writer), sampler)
         said |= source.ended.to_metadata()
     sieve = source.sieve
     seconds = time.perf_counter() - started
+    notes = _notes_on(sampling, sampler)
     return ExecutionResult(
-        tuple(command), source.ended, sieve.instructions, sieve.records, executions, seconds
+        tuple(command),
+        source.ended,
+        sieve.instructions,
+        sieve.records,
+        _estimated(executions, sampler, sieve.instructions),
+        seconds,
+        notes,
     )
 
 
@@ -170,6 +234,7 @@ def replay(
     *,
     host: str | None = None,
     pages: Sequence[Any] | None = None,
+    sampling: Sampling | None = SAMPLING,
     interrupted: Callable[[], bool] = lambda: False,
     watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
 ) -> ExecutionResult:
@@ -195,7 +260,8 @@ def replay(
             file=trace,
         )
     progress = _Progress(reader, interrupted, watch)
-    executions = _played(placed, progress.parts())
+    sampler = _sampler(sampling, placed)
+    executions = _played(placed, progress.parts(), sampler)
     notes = (
         ()
         if recorded is not None
@@ -206,9 +272,9 @@ def replay(
         Ended(interrupted=True) if progress.interrupted else None,
         progress.instructions,
         progress.accesses,
-        executions,
+        _estimated(executions, sampler, progress.instructions),
         time.perf_counter() - started,
-        notes,
+        notes + _notes_on(sampling, sampler),
     )
 
 
@@ -341,14 +407,19 @@ class _Shared:
         return part
 
 
-def _played(placed: Sequence[_Placed], parts: Iterator[_Part]) -> tuple[Execution, ...]:
-    """Gives the parts to all systems. Those that have had the least go on first, so that little has to be held."""
-    shared = _Shared(parts, len(placed))
+def _played(
+    placed: Sequence[_Placed], parts: Iterator[_Part], sampler: Sampler | None
+) -> tuple[tuple[Execution, list[float]], ...]:
+    """Gives the parts to all systems, and says when each was answered if there is a sampler, which chooses of them.
+    Those that have had the least go on first, so that little has to be held.
+    """
+    chosen = parts if sampler is None else sampler.parts(map(_batch_of, parts))
+    shared = _Shared(chosen, len(placed))
     simulations = []
     for number, each in enumerate(placed):
         with errors_placed(each.resolved):
             feeds = {each.host: lambda number=number: shared.next(number)}
-            simulations.append(_core.Simulation(each.resolved.lean(), feeds))
+            simulations.append(_core.Simulation(each.resolved.lean(), feeds, sampler is not None))
     running = set(range(len(simulations)))
     while running:
         number = min(running, key=lambda each: (shared.taken[each], each))
@@ -356,6 +427,60 @@ def _played(placed: Sequence[_Placed], parts: Iterator[_Part]) -> tuple[Executio
             if simulations[number].advance(_EVENTS):
                 running.remove(number)
     return tuple(
-        Execution(each.name, simulation.summary(), each.host, each.pages)
+        (
+            Execution(each.name, simulation.summary(), each.host, each.pages),
+            [] if sampler is None else simulation.batch_times(each.host),
+        )
         for each, simulation in zip(placed, simulations, strict=True)
+    )
+
+
+def _batch_of(part: _Part) -> TraceBatch:
+    return TraceBatch(**part) if isinstance(part, dict) else TraceBatch(*part.columns())
+
+
+def _sampler(sampling: Sampling | None, placed: Sequence[_Placed]) -> Sampler | None:
+    """None if the systems keep what a program leaves in them longer than the warm-up of a window is."""
+    if sampling is None or any(keeps_state(each.resolved.plain()["devices"]) for each in placed):
+        return None
+    return Sampler(sampling)
+
+
+def _notes_on(sampling: Sampling | None, sampler: Sampler | None) -> tuple[str, ...]:
+    if sampling is not None and sampler is None:
+        return ("simulated as a whole: a sample would not know what is in caches or flash of the systems",)
+    if sampler is not None and sampler.sampled:
+        share = sampler.simulated / sampler.records
+        return (f"{share:.1%} of the records were simulated; --exact simulates all of them",)
+    return ()
+
+
+def _estimated(
+    played: tuple[tuple[Execution, list[float]], ...], sampler: Sampler | None, instructions: int
+) -> tuple[Execution, ...]:
+    """With what is known of the whole program, if of only a part of it is simulated."""
+    executions = tuple(execution for execution, _ in played)
+    if sampler is None or not sampler.sampled:
+        return executions
+    cycles = sum(piece.cycles for piece in sampler.pieces)
+    timings = []
+    for execution, latest in played:
+        core = execution.core
+        cycle_ns = core["busy_ns"] / cycles if cycles else 0.0
+        timings.append((Timing(sampler, latest, core["longest_ns"], cycle_ns), cycle_ns))
+    first = timings[0][0]
+    return tuple(
+        replace(
+            execution,
+            sampled=Sampled(
+                timing.time(),
+                timing.slowdown(first),
+                instructions,
+                cycle_ns,
+                cycle_ns * sampler.cycles,
+                sampler.simulated / sampler.records,
+                len(timing.rest_ns),
+            ),
+        )
+        for execution, (timing, cycle_ns) in zip(executions, timings, strict=True)
     )

@@ -15,6 +15,7 @@ from cxloom.errors import InputError
 from cxloom.execution import execute, replay
 from cxloom.report.console import messages
 from cxloom.report.execution import show
+from cxloom.sampling import Sampling
 from cxloom.spec.node import Origin
 from cxloom.spec.plugins import load_plugin
 from cxloom.spec.reader import read_value
@@ -116,6 +117,10 @@ def exec_(
             help="Instead of a program: play the trace of one, recorded by --record or `cxloom trace capture`.",
         ),
     ] = None,
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="Simulate all of a long program, and not windows of it."),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the results into this file, as JSON.")
     ] = None,
@@ -148,6 +153,7 @@ def exec_(
         common: dict[str, Any] = {
             "host": host,
             "pages": placements,
+            "sampling": None if exact else Sampling(),
             "interrupted": lambda: interrupt.reason is not None,
             "watch": told_on_terminals(),
         }

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cxloom.execution import Execution, ExecutionResult
+    from cxloom.sampling import Interval
 
 _MEANINGS = {
     "busy": "executing its instructions",
@@ -38,6 +39,13 @@ def sentence(execution: Execution, name: str) -> str:
     return f"Most of the time on {name} ({parts[part]:.0%}) goes to {part}: {_MEANINGS[part]}."
 
 
+def margin(interval: Interval | None) -> str:
+    """How well an estimated number is known, behind it: `` +- 1.2%``."""
+    if interval is None or interval.high == interval.value:
+        return ""
+    return f" \u00b1 {(interval.high - interval.value) / interval.value:.1%}"
+
+
 def show(result: ExecutionResult, console: Console) -> None:
     """A table with a column for each system, and a sentence."""
     from rich.table import Table  # loaded where there is something to say
@@ -47,11 +55,17 @@ def show(result: ExecutionResult, console: Console) -> None:
     table.add_column("")
     for name in names_of(result):
         table.add_column(name, justify="right")
-    table.add_row("time", *(duration(each.time_ns) for each in result.executions))
-    if len(result.executions) > 1:
-        table.add_row("slowdown", *(f"{slowdown:.3f}" for slowdown in result.slowdowns))
+    samples = [each.sampled for each in result.executions]
+    times = [margin(None if each is None else each.time_ns) for each in samples]
     table.add_row(
-        "instructions a cycle", *(f"{each.core['instructions_per_cycle']:.2f}" for each in result.executions)
+        "time", *(duration(each.time_ns) + more for each, more in zip(result.executions, times, strict=True))
+    )
+    if len(result.executions) > 1:
+        slowdowns = [margin(None if each is None else each.slowdown) for each in samples]
+        rows = zip(result.slowdowns, slowdowns, strict=True)
+        table.add_row("slowdown", *(f"{slowdown:.3f}{more}" for slowdown, more in rows))
+    table.add_row(
+        "instructions a cycle", *(f"{each.instructions_per_cycle:.2f}" for each in result.executions)
     )
     parts = [each.parts() for each in result.executions]
     names = {name for each in parts for name, share in each.items() if share >= _LEAST}

@@ -1,0 +1,34 @@
+// When the accesses of a trace were answered, batch by batch.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace cxloom {
+
+/// For whoever feeds a trace in pieces, and wants to know how long each took.
+class BatchTimes {
+ public:
+  /// A batch of so many records was read.
+  void append(std::uint64_t records) {
+    ends_.push_back((ends_.empty() ? 0 : ends_.back()) + records);
+    latest_.emplace_back();
+  }
+  /// The record of that number, from 0, was answered.
+  void answered(std::uint64_t number, Time now) {
+    const auto batch = std::ranges::upper_bound(ends_, number) - ends_.begin();
+    Time& latest = latest_[static_cast<std::size_t>(batch)];
+    latest = std::max(latest, now);
+  }
+  /// Of each batch, when the last of its answers came; zero: none has.
+  const std::vector<Time>& latest() const { return latest_; }
+
+ private:
+  std::vector<std::uint64_t> ends_;  // number behind the last record
+  std::vector<Time> latest_;
+};
+
+}  // namespace cxloom

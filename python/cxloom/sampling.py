@@ -1,0 +1,303 @@
+"""Sampling of a long program: windows of it are simulated, and how well the time of the whole is known is said.
+
+The records of a program, what misses the caches of its cores, are cut into periods. Of each period one
+window, at a place that is drawn, is simulated in detail, behind as many records in detail that fill queues
+and rows of the DRAM again. Of what is skipped the caches of the cores have seen all, as they filter while the
+program runs, and the first access to each page is made, so that pages get the frames that they would have
+got. Beginning and end of a program are simulated as a whole, and so is a program that is not long.
+
+A stream of M windows takes the sum of what each takes: the time up to the last answer to one of its reads,
+less that of the one before. Of this, b is the share of the instructions, which is known of all of the stream;
+the rest, y, is estimated by the mean of those n windows that were simulated:
+
+    T = sum of b + M mean(y),    var T = M^2 (1 - n/M) v / n,    v = sum over k of (y[k+1] - y[k])^2 / (2 (n - 1))
+
+with v of successive differences, as windows of one period each follow the program's course (K. Wolter,
+"Introduction to Variance Estimation", 2nd edition, 2007, section 8.2). Of a slowdown R = T2 / T1 the windows
+are the same on both systems: v is that of y2 - R y1 (W. Cochran, "Sampling Techniques", 3rd edition, 1977,
+section 6.3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from cxloom.sweeping.interval import student_t
+from cxloom.trace.format import ALL_BEFORE, CALL, GO_ON, TraceBatch, rebatched
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_PAGE = 4096
+Parts: TypeAlias = "Iterator[dict[str, NDArray[Any]]]"
+_GAP, _WARM, _WINDOW, _WHOLE = range(4)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a long program is sampled. The numbers count records: misses, write-backs, and what threads tell besides."""
+
+    head: int = 500_000
+    """From the start that are simulated as a whole."""
+    period: int = 25_000
+    window: int = 1_000
+    """Of each period, simulated and measured."""
+    warm_up: int = 2_000
+    """In front of each window, simulated."""
+    periods: int = 20
+    """Below so many behind the head all is simulated."""
+    seed: int = 1
+    """Of the places of the windows."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Records that a simulation is given together."""
+
+    kind: int
+    cycles: int
+    """Of all threads, where nothing waits for memory."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number that was estimated, and between which others it is with 95 % confidence."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Sampler:
+    """Chooses what of a program is simulated; :attr:`pieces` says what was given, piece by piece."""
+
+    def __init__(self, sampling: Sampling) -> None:
+        self.sampling = sampling
+        self._seen: set[int] = set()  # pages
+        self._begun = 0  # number of the first record of the detailed run at hand
+        self._number = 0
+        self._last = _GAP
+        self.pieces: list[Piece] = []
+        self.records = 0
+        """In all."""
+        self.simulated = 0
+        """Records that were given."""
+        self.sampled = 0
+        """Records of the periods of which windows were simulated."""
+        self.sampled_cycles = 0
+        self.cycles = 0
+        """Of all records."""
+        self.threads: set[int] = set()
+
+    def parts(self, batches: Iterable[TraceBatch]) -> Parts:
+        """What is simulated of the batches."""
+        import numpy as np
+
+        random = np.random.default_rng(self.sampling.seed)
+        stream = iter(batches)
+        rest = yield from self._head(stream)
+        held: deque[TraceBatch] = deque()
+        place: int | None = None  # of the window of the next period
+        for chunk in rebatched(_chained(rest, stream), self.sampling.period):
+            self._note(chunk)
+            held.append(chunk)
+            if place is None and len(held) <= self.sampling.periods:
+                continue
+            if place is None:
+                place = self._drawn(random)
+            while len(held) > 1:
+                whole = len(held[1]) == self.sampling.period
+                following = self._drawn(random) if whole else None
+                yield from self._period(held.popleft(), place, following)
+                if following is None:
+                    place = None
+                    break
+                place = following
+        if place is not None:
+            yield from self._period(held.popleft(), place, None)
+        for chunk in held:
+            yield from self._given(_WHOLE, self._continued(chunk))
+
+    def _head(
+        self, stream: Iterator[TraceBatch]
+    ) -> Generator[dict[str, NDArray[Any]], None, TraceBatch | None]:
+        """The head; returns what is left of its last batch."""
+        left = self.sampling.head
+        for batch in stream:
+            first = batch.slice(0, left)
+            left -= len(first)
+            if len(first):
+                self._note(first)
+                yield from self._given(_WHOLE, first)
+            if left == 0:
+                return batch.slice(len(first), len(batch))
+        return None
+
+    def _drawn(self, random: np.random.Generator) -> int:
+        return int(random.integers(0, self.sampling.period - self.sampling.window + 1))
+
+    def _note(self, batch: TraceBatch) -> None:
+        import numpy as np
+
+        self.records += len(batch)
+        self.cycles += int(batch.cycles.sum(dtype=np.uint64))
+        self.threads.update(np.unique(batch.thread).tolist())
+
+    def _first_touches(self, batch: TraceBatch) -> NDArray[np.int64]:
+        """Places of the first accesses to pages."""
+        import numpy as np
+
+        reaches = np.flatnonzero(batch.role < CALL)
+        pages, places = np.unique(batch.address[reaches] // np.uint64(_PAGE), return_index=True)
+        new = [
+            place
+            for page, place in zip(pages.tolist(), places.tolist(), strict=True)
+            if page not in self._seen
+        ]
+        self._seen.update(pages.tolist())
+        return reaches[new]
+
+    def _period(self, chunk: TraceBatch, place: int, following: int | None) -> Parts:
+        """A period with its window, and the warm-up of the next one's as far as it is in it; None: all that follows is
+        simulated as a whole."""
+        import numpy as np
+
+        size, window, warm_up = len(chunk), self.sampling.window, self.sampling.warm_up
+        kinds = np.full(size, _GAP)
+        kinds[max(0, place - warm_up) : place] = _WARM
+        if following is None or following < warm_up:
+            kinds[max(0, size + (following or 0) - warm_up) :] = _WARM
+        kinds[place : place + window] = _WINDOW
+        self.sampled += size
+        self.sampled_cycles += int(chunk.cycles.sum(dtype=np.uint64))
+        kept = kinds != _GAP
+        kept[self._first_touches(chunk)] = True
+        kept |= (chunk.role == CALL) | (chunk.role == GO_ON)
+        chunk = self._cut(chunk, kinds)
+        edges = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), size]
+        for start, stop in pairwise(edges):
+            part = chunk.slice(start, stop)
+            kind = int(kinds[start])
+            if kind == _GAP:
+                part = TraceBatch(*(column[kept[start:stop]] for column in part.columns().values()))
+            yield from self._given(kind, part)
+
+    def _cut(self, chunk: TraceBatch, kinds: NDArray[np.int64]) -> TraceBatch:
+        """Dependences on what is not simulated, or was long ago, are none; between the windows no time passes."""
+        import numpy as np
+
+        detailed = kinds != _GAP
+        before = np.concatenate([[self._last != _GAP], detailed[:-1]])
+        numbers = self._number + np.arange(len(chunk))
+        begins = np.where(detailed & ~before, numbers, -1)
+        begins[0] = max(begins[0], self._begun)
+        begun = np.maximum.accumulate(begins)
+        needed = chunk.dependence.astype(np.int64)
+        lost = (needed != ALL_BEFORE) & (~detailed | (needed > numbers - begun))
+        columns = chunk.columns() | {
+            "dependence": np.where(lost, 0, chunk.dependence).astype(np.uint32),
+            "dependence_cycles": np.where(lost, 0, chunk.dependence_cycles).astype(np.uint16),
+            "cycles": np.where(detailed, chunk.cycles, 0).astype(np.uint32),
+            "instruction_gap": np.where(detailed, chunk.instruction_gap, 0).astype(np.uint32),
+        }
+        self._number += len(chunk)
+        self._begun = int(begun[-1])
+        self._last = int(kinds[-1])
+        return TraceBatch(**columns)
+
+    def _continued(self, chunk: TraceBatch) -> TraceBatch:
+        """What is simulated as a whole, behind the head or behind a warm-up."""
+        import numpy as np
+
+        if self.sampled == 0:
+            return chunk
+        return self._cut(chunk, np.full(len(chunk), _WHOLE))
+
+    def _given(self, kind: int, part: TraceBatch) -> Parts:
+        import numpy as np
+
+        if len(part) == 0:
+            return
+        if self.sampled == 0:
+            self._first_touches(part)
+            self._number += len(part)
+            self._last = _WHOLE
+        self.simulated += len(part)
+        self.pieces.append(Piece(kind, int(part.cycles.sum(dtype=np.uint64))))
+        yield part.columns()
+
+
+def _chained(first: TraceBatch | None, rest: Iterator[TraceBatch]) -> Iterator[TraceBatch]:
+    if first is not None and len(first):
+        yield first
+    yield from rest
+
+
+class Timing:
+    """What a system took for the pieces of a sampled program."""
+
+    def __init__(self, sampler: Sampler, latest_ns: Sequence[float], end_ns: float, cycle_ns: float) -> None:
+        """``latest_ns`` has of each piece when its last answer came, ``end_ns`` when the last thread ended."""
+        share = cycle_ns / len(sampler.threads)
+        self.windows = sampler.sampled / sampler.sampling.window
+        """In the periods of which windows were simulated."""
+        self.known_ns = share * sampler.sampled_cycles
+        self.rest_ns: list[float] = []
+        """Of each simulated window what it took beyond its instructions."""
+        at = 0.0
+        for piece, latest in zip(sampler.pieces, latest_ns, strict=True):
+            after = max(at, latest)
+            if piece.kind == _WHOLE:
+                self.known_ns += after - at
+            elif piece.kind == _WINDOW:
+                self.rest_ns.append(after - at - share * piece.cycles)
+            at = after
+        self.known_ns += end_ns - at
+
+    def total_ns(self) -> float:
+        """The estimate of the whole."""
+        return self.known_ns + self.windows * sum(self.rest_ns) / len(self.rest_ns)
+
+    def time(self) -> Interval:
+        """The time of the whole program."""
+        return _around(self.total_ns(), self._half(self.rest_ns))
+
+    def slowdown(self, base: Timing) -> Interval:
+        """This system's time / the other's, of the same pieces."""
+        ratio = self.total_ns() / base.total_ns()
+        differences = [b - ratio * a for a, b in zip(base.rest_ns, self.rest_ns, strict=True)]
+        return _around(ratio, self._half(differences) / base.total_ns())
+
+    def _half(self, values: Sequence[float]) -> float:
+        return half_width(values, self.windows)
+
+
+def half_width(values: Sequence[float], population: float) -> float:
+    """Half of the interval of the sum of ``population`` numbers, of which ``values`` are a sample in their order."""
+    count = len(values)
+    if count < 2:
+        return math.inf
+    variance = sum((b - a) ** 2 for a, b in pairwise(values)) / (2 * (count - 1))
+    left = max(0.0, 1 - count / population)
+    return student_t(count - 1) * population * math.sqrt(left * variance / count)
+
+
+def _around(value: float, half: float) -> Interval:
+    return Interval(value, value - half, value + half)
+
+
+_FORGETFUL = ("dram", "fixed", "curve")  # media
+
+
+def keeps_state(devices: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether what a program left there longer ago than a warm-up is matters to what comes: caches, flash."""
+    return any(
+        "cache" in device or device.get("media", {}).get("kind", _FORGETFUL[0]) not in _FORGETFUL
+        for device in devices.values()
+    )

@@ -1,0 +1,195 @@
+"""Samples of long programs: what is simulated, and that intervals hold what they say they hold."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_exec import spec
+
+import cxloom as cx
+from cxloom.execution import replay
+from cxloom.sampling import Sampler, Sampling, half_width, keeps_state
+from cxloom.trace import ALL_BEFORE, CALL, DEMAND, READ, TraceBatch, write_trace
+
+SMALL = Sampling(head=5_000, period=2_000, window=200, warm_up=200, periods=10)
+
+
+def records(count: int, seed: int = 1) -> TraceBatch:
+    """A program with phases: chases, streams and computing, over memory that it touches bit by bit."""
+    random = np.random.default_rng(seed)
+    phase = (np.arange(count) // 3000) % 4
+    chase = random.random(count) < np.array([0.9, 0.1, 0.5, 0.0])[phase]
+    chase[0] = False
+    room = 1 + np.arange(count) // 8
+    return TraceBatch.of(
+        64 * random.integers(0, room),
+        READ,
+        thread=1,
+        instruction_gap=10,
+        cycles=np.array([4, 20, 90, 2])[phase],
+        dependence=np.where(chase, 1, 0),
+        dependence_cycles=np.where(chase, 5, 0),
+    )
+
+
+@pytest.mark.parametrize("kind", ["independent", "skewed", "a course"])
+def test_the_interval_holds_the_sum_as_often_as_it_says(kind: str) -> None:
+    """A sample of one window from each of 60 periods of 10, from 600 numbers that are there; 95 of 100 times."""
+    held = 0
+    tries = 1500
+    for seed in range(tries):
+        random = np.random.default_rng(seed)
+        numbers = random.normal(10, 3, 600) if kind != "skewed" else random.exponential(10, 600)
+        if kind == "a course":
+            numbers += 30 * np.sin(np.arange(600) / 100)
+        places = 10 * np.arange(60) + random.integers(0, 10, 60)
+        estimate = 600 * numbers[places].mean()
+        held += abs(estimate - numbers.sum()) <= half_width(numbers[places].tolist(), 600)
+    # The deviation of such a share is 0.6 %.
+    assert 0.93 <= held / tries <= 0.97
+
+
+def test_an_interval_in_closed_form() -> None:
+    """Of 100 numbers 1, 3, 2: differences 2 and -1, so v = 5/4; t of two degrees is 4.303."""
+    expected = 4.302653 * 100 * math.sqrt(0.97 * 1.25 / 3)
+    assert half_width([1, 3, 2], 100) == pytest.approx(expected, rel=1e-5)
+    assert half_width([1, 3, 2], 3) == 0  # all were measured
+    assert half_width([5], 100) == math.inf
+
+
+def given(sampling: Sampling, batch: TraceBatch, size: int = 700) -> tuple[Sampler, TraceBatch]:
+    """What of a program is simulated, told in batches."""
+    sampler = Sampler(sampling)
+    batches = (batch.slice(at, min(at + size, len(batch))) for at in range(0, len(batch), size))
+    parts = list(sampler.parts(batches))
+    assert len(parts) == len(sampler.pieces)
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return sampler, TraceBatch(**whole)
+
+
+def test_what_is_simulated() -> None:
+    batch = records(65_500)
+    # A number for each record, in a column that nobody looks at here.
+    numbered = TraceBatch(**(batch.columns() | {"timestamp": np.arange(len(batch))}))
+    sampler, chosen = given(SMALL, numbered)
+    numbers = chosen.timestamp
+    assert sampler.records == len(batch)
+    assert sampler.cycles == int(batch.cycles.sum())
+    assert sampler.sampled == 60_000  # 30 periods; the head before, and 500 behind
+    assert numbers[:5000].tolist() == list(range(5000))
+    assert numbers[-700:].tolist() == list(range(64_800, 65_500))  # with what warms up for the rest
+    windows = [piece for piece in sampler.pieces if piece.kind == 2]
+    assert len(windows) == 30
+    assert len(numbers) == sampler.simulated < 5500 + 30 * 400 + 200 + 30 * 60
+    # Every page is touched as it was, in the order in which it was.
+    _, first = np.unique(batch.address // 4096, return_index=True)
+    assert set(first.tolist()) <= set(numbers.tolist())
+    assert (np.diff(numbers) > 0).all()
+    # Whatever a record needs is there, right before it, or is none of its business.
+    needs = chosen.dependence.astype(np.int64)
+    places = np.flatnonzero(needs)
+    assert (numbers[places] - numbers[places - needs[places]] == batch.dependence[numbers[places]]).all()
+    detailed = chosen.cycles > 0
+    assert (chosen.cycles[detailed] == batch.cycles[numbers[detailed]]).all()
+    # Another seed, other windows.
+    other, _ = given(Sampling(5_000, 2_000, 200, 200, 10, seed=2), numbered)
+    assert [p.cycles for p in other.pieces] != [p.cycles for p in sampler.pieces]
+
+
+def test_calls_and_fences_are_kept() -> None:
+    batch = records(60_000)
+    batch.role[::777] = CALL
+    batch.dependence[::777] = 0
+    batch.dependence[1::777] = ALL_BEFORE
+    assert (batch.role == DEMAND).sum() < len(batch)
+    _, chosen = given(SMALL, batch)
+    assert (chosen.role == CALL).sum() == (batch.role == CALL).sum()
+
+
+def test_what_is_not_long_is_simulated_as_a_whole(tmp_path: Path) -> None:
+    for count in (4_000, 5_000, 24_999, 25_000):
+        batch = records(count)
+        sampler, chosen = given(SMALL, batch)
+        assert sampler.sampled == 0
+        for name, column in batch.columns().items():
+            np.testing.assert_array_equal(chosen.columns()[name], column)
+    trace = tmp_path / "trace.parquet"
+    write_trace(trace, [records(20_000)])
+    system = [cx.load(str(spec(tmp_path)))]
+    sampled, exact = replay(trace, system, sampling=SMALL), replay(trace, system, sampling=None)
+    assert sampled.executions[0].core == exact.executions[0].core
+    assert sampled.executions[0].sampled is None
+
+
+def test_time_and_slowdown_lie_in_their_intervals(tmp_path: Path) -> None:
+    """Over seeds, about as often as they say: of 20 with 95 % less than 16 come once in four hundred times."""
+    trace = tmp_path / "trace.parquet"
+    write_trace(trace, [records(120_000)])
+    systems = [cx.load(str(spec(tmp_path))), cx.load(str(spec(tmp_path, "far", "250ns")))]
+    exact = replay(trace, systems, sampling=None)
+    times, slowdowns, errors = 0, 0, []
+    for seed in range(20):
+        sampled = replay(trace, systems, sampling=Sampling(5_000, 2_000, 200, 200, 10, seed))
+        near, far = sampled.executions
+        assert near.sampled is not None
+        assert far.sampled is not None
+        assert near.sampled.slowdown.value == 1
+        assert near.sampled.slowdown.high == 1
+        assert near.sampled.windows == 57
+        slowdown = far.sampled.slowdown
+        assert slowdown.value == pytest.approx(sampled.slowdowns[1])
+        times += far.sampled.time_ns.low <= exact.executions[1].time_ns <= far.sampled.time_ns.high
+        slowdowns += slowdown.low <= exact.slowdowns[1] <= slowdown.high
+        errors.append(far.time_ns / exact.executions[1].time_ns - 1)
+        # Windows that both have tell more of the slowdown than of the times.
+        width = (slowdown.high - slowdown.low) / slowdown.value
+        assert width < 0.7 * (far.sampled.time_ns.high - far.sampled.time_ns.low) / far.time_ns
+        assert far.instructions_per_cycle == pytest.approx(
+            exact.executions[1].instructions_per_cycle, rel=2.5 * width + 0.02
+        )
+        assert sum(far.parts().values()) == pytest.approx(1)
+    assert times >= 16
+    assert slowdowns >= 16
+    # Without a bias: within three deviations of the mean.
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / math.sqrt(len(errors))
+    assert np.std(errors) < 0.1
+
+
+def test_what_keeps_its_state_is_simulated_as_a_whole(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    assert not keeps_state({"host": {"kind": "host"}, "mem": {"kind": "memory", "media": {"kind": "dram"}}})
+    assert keeps_state({"host": {"kind": "host", "cache": {"size": "1MiB"}}})
+    assert keeps_state({"mem": {"kind": "memory", "media": {"kind": "flash"}}})
+    cached = spec(tmp_path, "cached", **{"core: {}": "core: {}, cache: {size: 64KiB}"})
+    trace = tmp_path / "trace.parquet"
+    write_trace(trace, [records(2_000)])
+    said = cxloom("exec", "--system", cached, "--replay", trace)
+    assert "simulated as a whole" in said.err
+    assert "simulated as a whole" not in cxloom("exec", "--system", cached, "--replay", trace, "--exact").err
+
+
+def test_the_command_samples_what_is_long(
+    tmp_path: Path, cxloom: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cxloom.cli.exec.Sampling", lambda: SMALL)
+    trace, out = tmp_path / "trace.parquet", tmp_path / "out.json"
+    write_trace(trace, [records(60_000)])
+    options = ("--system", spec(tmp_path), "--replay", trace, "--out", out)
+    sampled = cxloom("exec", *options)
+    assert sampled.code == 0, sampled.err
+    assert "±" in sampled.err
+    assert "of the records were simulated" in sampled.err
+    [first] = json.loads(out.read_text())["systems"]
+    assert first["windows"] == 27
+    exact = cxloom("exec", *options, "--exact")
+    assert "±" not in exact.err
+    [second] = json.loads(out.read_text())["systems"]
+    assert "windows" not in second
+    low, high = first["time_ns_ci95"]
+    assert low < first["time_ns"] < high
+    assert low < second["time_ns"] < high

@@ -75,7 +75,7 @@ def test_traces_have_flushes(tmp_path: Path) -> None:
     ("old", "new", "path", "words"),
     [
         (", persistence: media", "", "persist_buffer", "on no way to persistent memory"),
-        ("write_buffer: 0", "write_buffer: 4", "address_map[0].to[0]", "persistence: controller"),
+        ("write_buffer: 0", "write_buffer: 4", "address_map[0].to", "persistence: controller"),
         ("policy: forward", "entries: 0", "persist_buffer.entries", "at least 1"),
         ("policy: forward", "policy: forward, drain_to: 90%", "drain_to", "less than drain_from"),
         ("policy: forward", "drain_to: 50%", "drain_to", "policy: forward"),

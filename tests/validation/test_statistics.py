@@ -41,6 +41,9 @@ BOUNDED = {
     *(f"per_memory.*.{what}" for what in ("erases_max", "erases_mean", "worn_blocks", "block_erases")),
     *("per_memory.*.curve_load", "per_memory.*.throttled", "per_io.*.in_flight_mean"),
     *(f"per_switch.*.{way}_queue_p99" for way in ("downstream", "upstream")),
+    # What a buffer holds when the window opens, and how often it was full: persist_buffer_test.cpp. Nothing is too old.
+    *(f"per_switch.*.persist_buffer.{what}" for what in ("resident_before", "stalls")),
+    *("versions.stale_reads", "versions.lost_updates"),
     # Maps without an entry.
     *("per_io", "per_switch", "per_link.*.*.credit_blocked_ns_by_class", "per_requester.*.throttle"),
     *(f"per_link.*.*.flits.{table}" for table in ("flits", "slots", "slots_by_class", "messages_by_class")),
@@ -216,6 +219,7 @@ def persistent(policy: str, queue: int, **work: object) -> Spec:
 EXAMPLES = [
     *(persistent(policy, queue) for policy in ("drain", "forward") for queue in (1, 32)),
     persistent("drain", 32, footprint="1MiB", persists=1.0),
+    persistent("forward", 8, atomics=0.3),
     placed(),
     own_memory(),
     mixed(),

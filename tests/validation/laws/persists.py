@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from validation.laws import law
 from validation.laws.look import Look
-from validation.systems import LINE, PERSIST_SEGMENTS, Spec
-
-T = 1.173
-"""Look-up and data of an entry, as they are by default."""
+from validation.systems import LINE, Spec
 
 
 def buffer(look: Look, name: str) -> Spec:
@@ -80,23 +77,6 @@ def queue(look: Look, value: float, name: str) -> None:
     alone = len([d for d in look.spec["devices"].values() if "persist_buffer" in d]) == 1
     if look.whole and alone and not measures["held_reads"] and "queue" not in device:
         look.equal(measures["queue_mean"] * look.length, look.ns("persist_queue"))
-
-
-@law(*(f"breakdown_ns.{segment}" for segment in PERSIST_SEGMENTS))
-@law(
-    *(
-        f"{kind}.breakdown_ns.{segment}"
-        for kind in ("read", "write", "atomic", "flush")
-        for segment in PERSIST_SEGMENTS
-    )
-)
-@law(*(f"per_memory.*.breakdown_ns.{segment}" for segment in PERSIST_SEGMENTS))
-def segments(look: Look, value: float | None, *names: str) -> None:
-    """What an answer took from a buffer, and little else: a request of memory has been looked up at most."""
-    look.within(value or 0.0, 0)
-    count = len(look.rows["id"])
-    if len(look.path) == 2 and count:
-        look.equal(value, look.ns(look.path[-1]) / count)
 
 
 @law("per_memory.*.drains")

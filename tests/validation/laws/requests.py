@@ -48,9 +48,10 @@ def write_backs(look: Look, value: int) -> None:
 def failed(look: Look, value: int) -> None:
     # Whoever was not served, and did not have its answer or its share of one from a cache.
     if not any("cache" in device for device in look.spec["devices"].values()) and look.controllers_take_time:
-        look.equal(value, int((~look.served).sum()))
+        look.equal(value, int((~(look.served | look.buffered)).sum()))
     hubs = [i for i, name in enumerate(look.outcome.nodes) if look.device(name)["kind"] in HUBS]
-    look.within(value, int(np.isin(look.rows["target"], hubs).sum()), len(look.rows["id"]))
+    at_hubs = np.isin(look.rows["target"], hubs) & ~look.buffered
+    look.within(value, int(at_hubs.sum()), len(look.rows["id"]))
 
 
 @law("failed_write_backs")
@@ -315,5 +316,6 @@ def _free(look: Look, name: str, measures: Spec) -> bool:
     media = owner.get("media", {})
     places = "queue" in owner or {"read_buffer", "write_buffer"} <= owner.keys()
     bounded = places or "banks" in media or media.get("bandwidth", "unlimited") != "unlimited"
-    used = measures["requests"] + measures["write_backs"] + measures.get("prefetches", 0) > 0
+    others = sum(measures.get(key, 0) for key in ("prefetches", "drains"))
+    used = measures["requests"] + measures["write_backs"] + others > 0
     return used and not bounded and media.get("kind", "fixed") == "fixed"

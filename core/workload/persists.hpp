@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/error.hpp"
+#include "base/parameters.hpp"
 #include "base/random.hpp"
-#include "base/schema.hpp"
 #include "workload/access_stream.hpp"
 
 namespace cxloom {

@@ -147,11 +147,10 @@ def test_every_key_of_a_summary_is_declared() -> None:
         assert result[f"per_{group}"], f"the system has something of every group: {group}"
     assert undeclared(result, patterns) == []
     assert undeclared({"requests": 1, "secret": 2}, patterns) == ["secret"]
-    # What the run itself declares is there, but for what only plug-ins and failures have.
+    # What the run itself declares is there, but for what only plug-ins, failures and persistent memory have.
     names = [measure["name"] for measure in _core.declarations()["measures"]]
-    assert [name for name in names if name not in ("per_device", "events")] == [
-        key for key in result if key not in BESIDE
-    ]
+    elsewhere = ("per_device", "events", "flushes", "flush", "versions")
+    assert [name for name in names if name not in elsewhere] == [key for key in result if key not in BESIDE]
 
 
 def test_devices_report_what_they_declare() -> None:
@@ -176,6 +175,7 @@ def test_devices_report_what_they_declare() -> None:
             for name_of_mem2 in ("logical_devices", "devload_mean"):
                 expected.remove(name_of_mem2)
                 assert name_of_mem2 in result["per_memory"]["mem2"]
-        if kind == "switch":  # virtual switches cannot be beside the rest: test_virtual_switches.py
-            expected = [name for name in expected if name not in ("isolation_errors", "removal_errors")]
+        if kind == "switch":  # what cannot be beside the rest: test_virtual_switches.py, test_persist.py
+            elsewhere = ("isolation_errors", "removal_errors", "persist_buffer")
+            expected = [name for name in expected if name not in elsewhere]
         assert list(result[f"per_{group}"][name])[: len(expected)] == expected

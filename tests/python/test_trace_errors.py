@@ -94,9 +94,9 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "null": (parquet({"address": unsigned([1, None]), "kind": [0, 0]}), "no address in access 1"),
     "negative": (parquet({"address": [1, -2], "kind": [0, 0]}), "'address' is out of range, found -2 to 1"),
-    "fourth kind": (
-        parquet({"address": ADDRESSES, "kind": [0, 3]}),
-        "bad kind of access 1, found 3; allowed: 0 .read., 1 .write. or 2 .atomic.",
+    "sixth kind": (
+        parquet({"address": ADDRESSES, "kind": [0, 5]}),
+        "bad kind of access 1, found 5; allowed: 0 to 4",
     ),
     "atomic of three bytes": (
         parquet({"address": unsigned([0, 64]), "kind": [0, 2], "size": [64, 3]}),

@@ -41,10 +41,10 @@ def crash(
     sets: Sets = [],  # noqa: B006 - typer wants a list, and copies it
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
-    """Let the power fail during a run of SPEC; say what recovery would find too old.
+    """Let the power fail during a run of SPEC.
 
-    What was answered must be there: memory with what it has answered for, and the entries of persist buffers, which
-    recovery drains.
+    Says what recovery would find too old. What was answered must be there: memory with what it has answered for, and
+    the entries of persist buffers, which recovery drains.
 
     Exit code 0: nothing was lost. 1: lines were lost, or the run could not finish. 2: the input is wrong.
     """

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shlex
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _Part: TypeAlias = "_core.Accesses | dict[str, NDArray[Any]]"
 SAMPLING = Sampling()
 """Of a long program, if nothing else is said."""
+REGION = 65536
+"""Bytes of a region of memory whose accesses are counted together."""
 _EVENTS = 50_000  # of a turn of a simulation
 _PARTS = {"busy": "busy_ns", "chain": "chain_ns", "waiting to ask": "mshr_ns", "idle": "idle_ns"}
 
@@ -74,6 +76,8 @@ class Execution:
     """Where the program's pages were: their placement."""
     sampled: Sampled | None = None
     """What is known of the whole program from a sample of it; None: it was simulated as a whole."""
+    progress: tuple[tuple[float, int], ...] = ()
+    """Simulated times (ns) and how many requests were answered by then, now and then."""
 
     @property
     def core(self) -> Mapping[str, Any]:
@@ -86,22 +90,8 @@ class Execution:
         """From the first instruction to the last answer of the thread that took longest; of a sample the estimate."""
         return float(self.core["longest_ns"]) if self.sampled is None else self.sampled.time_ns.value
 
-    @property
-    def instructions_per_cycle(self) -> float:
-        """Of all threads."""
-        if self.sampled is None:
-            return float(self.core["instructions_per_cycle"])
-        cycles = sum(self._times().values()) / self.sampled.cycle_ns
-        return self.sampled.instructions / cycles
-
-    def parts(self) -> dict[str, float]:
-        """Where the time of all threads went, as shares that sum to 1; waits for memory by their segments."""
-        times = self._times()
-        whole = sum(times.values())
-        return {name: value / whole for name, value in times.items() if value}
-
-    def _times(self) -> dict[str, float]:
-        """Of all threads, by what they went to. Of a sample: of the whole program."""
+    def times_ns(self) -> dict[str, float]:
+        """Where the time of all threads went, waits for memory by their segments. Of a sample: of the whole program."""
         times = {name: float(self.core[key]) for name, key in _PARTS.items()} | dict(self.core["memory_ns"])
         if self.sampled is None:
             return times
@@ -110,6 +100,20 @@ class Execution:
         busy = self.sampled.busy_ns
         scale = max(0.0, whole - busy) / (simulated - times["busy"])
         return {name: busy if name == "busy" else scale * ns for name, ns in times.items()}
+
+    @property
+    def instructions_per_cycle(self) -> float:
+        """Of all threads."""
+        if self.sampled is None:
+            return float(self.core["instructions_per_cycle"])
+        cycles = sum(self.times_ns().values()) / self.sampled.cycle_ns
+        return self.sampled.instructions / cycles
+
+    def parts(self) -> dict[str, float]:
+        """Where the time of all threads went, as shares that sum to 1; waits for memory by their segments."""
+        times = self.times_ns()
+        whole = sum(times.values())
+        return {name: value / whole for name, value in times.items() if value}
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,8 @@ class ExecutionResult:
     seconds: float
     """That it took here."""
     notes: tuple[str, ...] = field(default=())
+    regions: Mapping[int, int] = field(default_factory=dict)
+    """Accesses by the number of their region of :data:`REGION` bytes, in the order in which pages were touched."""
 
     def to_dict(self) -> dict[str, Any]:
         """As `cxloom exec --out` writes it."""
@@ -212,7 +218,8 @@ def execute(
     said = about(source.name, command, caches=caches, region=region, core=core)
     with contextlib.nullcontext() if record is None else trace_writer(record, said) as writer:
         sampler = _sampler(sampling, placed)
-        executions = _played(placed, _kept(source.accesses(step), writer), sampler)
+        regions: Counter[int] = Counter()
+        executions = _played(placed, _counted(_kept(source.accesses(step), writer), regions), sampler)
         said |= source.ended.to_metadata()
     sieve = source.sieve
     seconds = time.perf_counter() - started
@@ -225,6 +232,7 @@ def execute(
         _estimated(executions, sampler, sieve.instructions),
         seconds,
         notes,
+        regions,
     )
 
 
@@ -261,7 +269,8 @@ def replay(
         )
     progress = _Progress(reader, interrupted, watch)
     sampler = _sampler(sampling, placed)
-    executions = _played(placed, progress.parts(), sampler)
+    regions: Counter[int] = Counter()
+    executions = _played(placed, _counted(progress.parts(), regions), sampler)
     notes = (
         ()
         if recorded is not None
@@ -275,6 +284,7 @@ def replay(
         _estimated(executions, sampler, progress.instructions),
         time.perf_counter() - started,
         notes + _notes_on(sampling, sampler),
+        regions,
     )
 
 
@@ -308,6 +318,18 @@ def _kept(parts: Iterator[_core.Accesses], writer: BatchWriter | None) -> Iterat
     for part in parts:
         if writer is not None:
             writer.write(TraceBatch(*part.columns()))
+        yield part
+
+
+def _counted(parts: Iterator[_Part], regions: Counter[int]) -> Iterator[_Part]:
+    """The same, whose accesses are counted by region."""
+    import numpy as np
+
+    for part in parts:
+        batch = _batch_of(part).accesses()
+        numbers, counts = np.unique(batch.address // np.uint64(REGION), return_counts=True)
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+            regions[number] += count
         yield part
 
 
@@ -421,17 +443,20 @@ def _played(
             feeds = {each.host: lambda number=number: shared.next(number)}
             simulations.append(_core.Simulation(each.resolved.lean(), feeds, sampler is not None))
     running = set(range(len(simulations)))
+    reached: list[list[tuple[float, int]]] = [[] for _ in simulations]
     while running:
         number = min(running, key=lambda each: (shared.taken[each], each))
         with errors_placed(placed[number].resolved):
             if simulations[number].advance(_EVENTS):
                 running.remove(number)
+        made = simulations[number].progress()
+        reached[number].append((made["time_ns"], made["completed"]))
     return tuple(
         (
-            Execution(each.name, simulation.summary(), each.host, each.pages),
+            Execution(each.name, simulation.summary(), each.host, each.pages, None, tuple(points)),
             [] if sampler is None else simulation.batch_times(each.host),
         )
-        for each, simulation in zip(placed, simulations, strict=True)
+        for each, simulation, points in zip(placed, simulations, reached, strict=True)
     )
 
 

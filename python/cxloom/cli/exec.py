@@ -124,6 +124,9 @@ def exec_(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the results into this file, as JSON.")
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the results into this page, FILE.html.")
+    ] = None,
     plugins: Annotated[
         list[str],
         typer.Option("--plugin", metavar="LIB", help="Load more kinds of components. May be repeated."),
@@ -164,4 +167,8 @@ def exec_(
     show(result, messages())
     if out is not None:
         write_text(out, json.dumps(result.to_dict(), indent=2) + "\n")
+    if html is not None:
+        from cxloom.report.execution_page import execution_page
+
+        write_text(html, execution_page(result))
     raise typer.Exit(0 if result.ended is None else result.ended.command_code)

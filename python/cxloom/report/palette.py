@@ -40,6 +40,13 @@ SEGMENTS: dict[str, tuple[str, str]] = {
     "media": (GREEN, ""),
 }
 """Of each segment of a latency its colour, and its hatching in the letters of Matplotlib."""
+CORES: dict[str, tuple[str, str]] = {
+    "busy": ("#9aa3ad", ""),
+    "chain": ("#c9cfd6", ""),
+    "waiting to ask": (BLUE, "xx"),
+    "idle": ("#c9cfd6", "//"),
+}
+"""The same of what the time of a core goes to besides."""
 KINDS = {"read": BLUE, "write": VERMILION, "atomic": GREEN, "flush": PURPLE}
 """Of each kind of request its colour."""
 
@@ -56,4 +63,4 @@ def part(index: int) -> str:
 
 def segment(name: str) -> tuple[str, str]:
     """The colour and the hatching of a segment."""
-    return SEGMENTS.get(name, (BLACK, ""))
+    return SEGMENTS.get(name) or CORES.get(name, (BLACK, ""))

@@ -57,8 +57,10 @@ def titled(text: str, **more: Any) -> dict[str, Any]:
     return {"title": {"text": text}, **more}
 
 
-def breakdown(bars: Mapping[str, Mapping[str, float]], title: str) -> Figure:
-    """Horizontal bars of mean latencies (ns), each piled up from its segments; hatched: waiting."""
+def breakdown(
+    bars: Mapping[str, Mapping[str, float]], title: str, x: str = "mean latency (ns)", unit: str = "ns"
+) -> Figure:
+    """Horizontal bars of times, by default mean latencies, each piled up from its segments; hatched: waiting."""
     names = list(bars)
     segments = [
         segment
@@ -80,7 +82,8 @@ def breakdown(bars: Mapping[str, Mapping[str, float]], title: str) -> Figure:
                 "customdata": [
                     100 * value / total if total else 0 for value, total in zip(values, totals, strict=True)
                 ],
-                "hovertemplate": "%{y}<br>%{fullData.name}: %{x:.4g} ns (%{customdata:.1f} %)<extra></extra>",
+                "hovertemplate": "%{y}<br>%{fullData.name}: %{x:.4g} "
+                f"{unit} (%{{customdata:.1f}} %)<extra></extra>",
                 "marker": {
                     "color": _visible(colour),
                     "pattern": {"shape": _HATCHES[hatch], "solidity": 0.35},
@@ -94,7 +97,7 @@ def breakdown(bars: Mapping[str, Mapping[str, float]], title: str) -> Figure:
             "mode": "text",
             "y": names,
             "x": totals,
-            "text": [f" {total:.4g} ns" for total in totals],
+            "text": [f" {total:.4g} {unit}" for total in totals],
             "textposition": "middle right",
             "cliponaxis": False,
             "hoverinfo": "skip",
@@ -106,7 +109,7 @@ def breakdown(bars: Mapping[str, Mapping[str, float]], title: str) -> Figure:
         "data": data,
         "layout": layout(
             title,
-            titled("mean latency (ns); hatched: waiting", range=[0, 1.01 * most], showgrid=True),
+            titled(f"{x}; hatched: waiting", range=[0, 1.01 * most], showgrid=True),
             {"autorange": "reversed", "showgrid": False, "type": "category"},
             height=190 + 34 * len(names) + 22 * ((len(segments) + 3) // 4),
             barmode="stack",

@@ -1,0 +1,212 @@
+"""The page of a program on simulated systems: how long it takes, what slows it down, and what of its memory is hot."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+from cxloom import _core
+from cxloom.execution import REGION, Execution, ExecutionResult
+from cxloom.report import plots
+from cxloom.report.execution import margin, names_of, sentence
+from cxloom.report.numbers import duration, percent, significant, size
+from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
+from cxloom.words import counted
+
+GROUPS = {
+    "instructions": ("busy", "chain"),
+    "waiting to ask": ("waiting to ask", "requester_queue", "throttle"),
+    "host": ("process",),
+    "caches": ("cache", "mshr"),
+    "links": (
+        "link_queue",
+        "credit",
+        "serialization",
+        "port_delay",
+        "propagation",
+        "retry",
+        "bus_queue",
+        "bus",
+    ),
+    "switches": ("switch_queue", "switching", "reorder"),
+    "coherence": ("filter", "home_queue", "snoop"),
+    "memory": ("controller", "media_queue", "media"),
+    "idle": ("idle",),
+}
+"""What the time of a program goes to, by where that is."""
+_LINE = 64
+_POINTS = 300  # of a curve
+_SCALES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def execution_page(result: ExecutionResult) -> str:
+    """The text of the page."""
+    title = shlex.join(result.command)[:120] or "A program"
+    foot = f"cxloom {escape(_core.__version__)}. This page holds all that it needs; nothing is fetched."
+    return document(title, _lead(result), list(_sections(result)), foot)
+
+
+def groups_of(execution: Execution) -> dict[str, float]:
+    """Shares of the time of all threads, by :data:`GROUPS`; they sum to 1."""
+    parts = execution.parts()
+    return {name: sum(parts.get(part, 0.0) for part in members) for name, members in GROUPS.items()}
+
+
+def _lead(result: ExecutionResult) -> str:
+    names = names_of(result)
+    entries = []
+    for name, each, slowdown in zip(names, result.executions, result.slowdowns, strict=True):
+        sampled = each.sampled
+        entries.append(
+            (
+                f"time on {name}",
+                duration(each.time_ns),
+                f"{margin(sampled.time_ns)} (95 %)" if sampled else "",
+            )
+        )
+        if each is not result.executions[0]:
+            known = margin(sampled.slowdown) if sampled else ""
+            entries.append(
+                ("slowdown", significant(slowdown, 4), f"{known} (95 %)" if known else f"against {names[0]}")
+            )
+        entries.append(("instructions a cycle", significant(each.instructions_per_cycle), f"on {name}"))
+    notes = [f"<p>{escape(sentence(result.executions[-1], names[-1]))}</p>"]
+    notes += [f"<p>{escape(note)}</p>" for note in result.notes]
+    return tiles(entries) + f'<div class="notes" role="note">{"".join(notes)}</div>'
+
+
+def _sections(result: ExecutionResult) -> Iterator[Section]:
+    yield Section("time", "Where the time goes", _breakdown(result))
+    bandwidth = _bandwidth(result)
+    if bandwidth:
+        yield Section("bandwidth", "Bandwidth over time", bandwidth)
+    if result.regions:
+        yield Section("memory", "Hot memory", _hot(result))
+    yield Section("program", "The program", _program(result))
+
+
+def _breakdown(result: ExecutionResult) -> str:
+    names = names_of(result)
+    parts = {name: _shown(each) for name, each in zip(names, result.executions, strict=True)}
+    keys = dict.fromkeys(
+        key for members in GROUPS.values() for key in members if any(key in each for each in parts.values())
+    )
+    longest = max(sum(each.values()) for each in parts.values())
+    unit = duration(longest).split()[1]
+    bars = {name: {key: each.get(key, 0.0) / _SCALES[unit] for key in keys} for name, each in parts.items()}
+    figure = plots.breakdown(bars, "Time of all threads by what it went to", f"time ({unit})", unit)
+    text = (
+        "An instruction that waits for an answer is charged to what the request was on its way through at that time. "
+        "Click on a name below the plot to hide it."
+    )
+    groups = [groups_of(each) for each in result.executions]
+    rows = [
+        [Cell(name, look="text"), *(Cell(percent(each[name]), each[name]) for each in groups)]
+        for name in GROUPS
+        if any(each[name] for each in groups)
+    ]
+    return (
+        f'<p class="soft">{text}</p>{plot("breakdown", figure, "Time by what it went to")}'
+        f"{table(['', *names], rows, caption='Shares of the time', sortable=False)}"
+    )
+
+
+def _shown(execution: Execution) -> dict[str, float]:
+    return {name: value for name, value in execution.times_ns().items() if value}
+
+
+def _bandwidth(result: ExecutionResult) -> str:
+    longest = max((each.progress[-1][0] for each in result.executions if each.progress), default=0.0)
+    if not longest:
+        return ""
+    unit = duration(longest).split()[1]
+    curves = {
+        name: curve
+        for name, each in zip(names_of(result), result.executions, strict=True)
+        if (curve := _curve(each, _SCALES[unit]))[0]
+    }
+    if not curves:
+        return ""
+    figure = plots.lines(
+        curves,
+        "Lines moved to and from memory",
+        plots.titled(f"simulated time ({unit})"),
+        plots.titled("GB/s", rangemode="tozero", showgrid=True),
+        hover="%{y:.4g} GB/s at %{x:.4g} " + unit,
+    )
+    sampled = any(each.sampled for each in result.executions)
+    more = (
+        " Of a sample: the time of the windows that were simulated, one behind the other." if sampled else ""
+    )
+    text = f"Accesses that were answered, at {_LINE} bytes each.{more}"
+    return f'<p class="soft">{text}</p>{plot("moved", figure, "Bandwidth over time")}'
+
+
+def _curve(execution: Execution, scale: float) -> tuple[list[float], list[float]]:
+    """Means over parts of the time, at their ends."""
+    points = [(0.0, 0), *execution.progress]
+    step = max(1, len(points) // _POINTS)
+    chosen = [*points[::step], points[-1]]
+    spans = [(a, b) for a, b in pairwise(chosen) if b[0] > a[0]]
+    return [b[0] / scale for _, b in spans], [_LINE * (b[1] - a[1]) / (b[0] - a[0]) for a, b in spans]
+
+
+def _hot(result: ExecutionResult) -> str:
+    counts = sorted(result.regions.values(), reverse=True)
+    whole, reached = sum(counts), 0
+    xs, ys = [0.0], [0.0]
+    for number, count in enumerate(counts, 1):
+        reached += count
+        xs.append(number * REGION / 2**20)
+        ys.append(100 * reached / whole)
+    figure = plots.lines(
+        {"accesses": _thinned(xs, ys)},
+        "Accesses that go to the hottest memory",
+        plots.titled("hottest memory (MiB)", rangemode="tozero"),
+        plots.titled("of all accesses (%)", range=[0, 104], showgrid=True),
+        hover="%{y:.4g} % go to %{x:.4g} MiB",
+        showlegend=False,
+    )
+    half = next(number for number, y in enumerate(ys) if y >= 50)
+    ninety = next(number for number, y in enumerate(ys) if y >= 90)
+    text = (
+        f"Half of the accesses beyond the caches go to {size(half * REGION)}, nine of ten to {size(ninety * REGION)} "
+        f"of the {size(len(counts) * REGION)} that are accessed. A fast memory of that size could take them."
+    )
+    hottest = sorted(result.regions.items(), key=lambda each: -each[1])[:12]
+    rows: list[list[Any]] = [
+        [
+            Cell(f"{size(number * REGION)} to {size((number + 1) * REGION)}", number),
+            Cell(f"{count:,}", count),
+            percent(count / whole),
+        ]
+        for number, count in hottest
+    ]
+    head = ["in the order of first touch", "accesses", "share"]
+    return (
+        f'<p class="soft">{text}</p>{plot("hot", figure, "Share of accesses over share of memory")}'
+        f"{table(head, rows, caption='The hottest regions of 64 KiB')}"
+    )
+
+
+def _thinned(xs: list[float], ys: list[float]) -> tuple[list[float], list[float]]:
+    step = max(1, len(xs) // _POINTS)
+    return [*xs[::step], xs[-1]], [*ys[::step], ys[-1]]
+
+
+def _program(result: ExecutionResult) -> str:
+    first = result.executions[0]
+    entries = [
+        ("command", shlex.join(result.command) or "unknown"),
+        ("instructions", f"{result.instructions:,} of {counted(first.core['threads'], 'thread')}"),
+        ("accesses beyond its caches", f"{result.accesses:,}"),
+        ("ended", "replayed from a trace" if result.ended is None else str(result.ended)),
+        *(
+            (f"pages on {name}", each.pages)
+            for name, each in zip(names_of(result), result.executions, strict=True)
+        ),
+    ]
+    return facts(entries)

@@ -1,0 +1,92 @@
+"""The page of a program on simulated systems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browser import PROGRAM, Browser
+from test_exec import spec
+from test_sampling import SMALL, records
+
+import cxloom as cx
+from cxloom import _core
+from cxloom.execution import REGION, ExecutionResult, replay
+from cxloom.report.execution_page import GROUPS, execution_page, groups_of
+from cxloom.trace import write_trace
+
+PLOTS = ("breakdown", "moved", "hot")
+
+
+@pytest.fixture(scope="module", params=["exact", "sampled"])
+def result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ExecutionResult:
+    """Of a program on a near and a far memory."""
+    folder = tmp_path_factory.mktemp("page")
+    systems = [cx.load(str(spec(folder))), cx.load(str(spec(folder, "far", "250ns")))]
+    trace = folder / "trace.parquet"
+    write_trace(trace, [records(60_000)], {"command": "a-program <of> 'two words'"})
+    return replay(trace, systems, sampling=SMALL if request.param == "sampled" else None)
+
+
+def test_every_part_of_the_time_is_in_one_group(result: ExecutionResult) -> None:
+    members = [part for group in GROUPS.values() for part in group]
+    segments = {segment["name"] for segment in _core.declarations()["segments"]}
+    assert sorted(members) == sorted({*segments, "busy", "chain", "waiting to ask", "idle"})
+    near, far = map(groups_of, result.executions)
+    assert sum(near.values()) == pytest.approx(1)
+    assert far["memory"] > near["memory"] > 0.3
+    for execution in result.executions:
+        assert sum(execution.times_ns().values()) == pytest.approx(execution.time_ns)  # of one thread
+
+
+def test_regions_and_progress(result: ExecutionResult) -> None:
+    batch = records(60_000)
+    numbers, counts = np.unique(batch.address // REGION, return_counts=True)
+    assert dict(result.regions) == dict(zip(numbers.tolist(), counts.tolist(), strict=True))
+    for execution in result.executions:
+        times, answered = zip(*execution.progress, strict=True)
+        assert list(times) == sorted(times)
+        if execution.sampled is None:
+            assert answered[-1] == result.accesses
+            assert times[-1] == pytest.approx(execution.time_ns, rel=0.01)
+
+
+def test_the_page_says_it_all(result: ExecutionResult) -> None:
+    page = execution_page(result)
+    assert "a-program '&lt;of&gt;' 'two words'" in page.replace("&#x27;", "'")
+    for name in PLOTS:
+        assert page.count(f'id="{name}"') == 1
+    assert "slowdown" in page
+    assert "Most of the time on far" in page
+    assert ("(95 %)" in page) == (result.executions[0].sampled is not None)
+    assert "of the records were simulated" in page or result.executions[0].sampled is None
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="no chromium: scripts/bootstrap.sh browser")
+def test_it_opens_without_a_word_and_shows_every_plot(result: ExecutionResult, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(execution_page(result), encoding="utf-8")
+    browser = Browser()
+    try:
+        browser.open(file)
+        assert browser.said == []
+        assert browser.value("document.querySelectorAll('.plot .main-svg').length") >= len(PLOTS)
+        for name in PLOTS:
+            _, _, width, height = browser.box(f"#{name}")
+            assert width > 300
+            assert height > 150
+        browser.resize(390, 844)
+        assert browser.value("document.documentElement.scrollWidth <= innerWidth")
+    finally:
+        browser.close()
+
+
+def test_the_command_writes_the_page(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    trace, page = tmp_path / "trace.parquet", tmp_path / "folder" / "page.html"
+    write_trace(trace, [records(2_000)])
+    outcome = cxloom("exec", "--system", spec(tmp_path), "--replay", trace, "--html", page)
+    assert outcome.code == 0, outcome.err
+    assert "<title>A program</title>" in page.read_text()

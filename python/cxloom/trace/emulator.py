@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from cxloom.errors import InputError, SimulationError
 from cxloom.trace.executable import Executable, distance_of_function, find_executable
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.source import Ended, ended, is_over
+from cxloom.words import counted
 
 EMULATOR = "qemu-x86_64"
 """The emulator's command."""
@@ -30,6 +32,7 @@ _PREFIX = "cxloom-program-"
 _WORDS = 1 << 20  # of a turn
 _REST = (0.0002, 0.01)  # seconds to wait for the program, when it has told nothing for a short or a long time
 _ENOUGH = 64 << 20  # bytes of shared memory
+_FILE = 1 << 20  # bytes that a file of it has at most
 
 
 def plugin_path() -> Path:
@@ -66,6 +69,7 @@ class EmulatedSource:
         """``sieve`` makes what records, given the folder of the shared memory; ``region`` is the function that is of
         interest, or :data:`MARKS`, or all. Raises InputError if the emulator, its plug-in or the program is missing.
         """
+        _check_file_size()
         self._emulator = emulator_path()
         self._plugin = plugin_path()
         self._program = find_executable(command)
@@ -156,6 +160,17 @@ class EmulatedSource:
         return SimulationError(
             f"the emulator did not start the program (exit code {process.returncode}, {said}); "
             "cxloom needs QEMU 7.2 with support for plug-ins"
+        )
+
+
+def _check_file_size() -> None:
+    """What is shared with the program lies in files, and whoever makes one that is too large is killed by SIGXFSZ."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if limit != resource.RLIM_INFINITY and limit < _FILE:
+        raise InputError(
+            "the limit of the size of files is too small for the memory that is shared with the program",
+            found=counted(limit, "byte"),
+            allowed=f"at least {_FILE}, as `ulimit -f {_FILE // 1024}` sets it",
         )
 
 

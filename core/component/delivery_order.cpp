@@ -4,61 +4,84 @@
 
 namespace cxloom {
 
-// Streams share a cell rather than that the table grows, unless it is so full that many do.
-DeliveryOrder::Stream& DeliveryOrder::find_or_begin(Stream& cell, std::uint64_t name) {
-  for (Stream* stream = &cell; stream; stream = stream->next) {
-    if (stream->name == name) return *stream;
-  }
-  if (streams_ * kRoom < cells_.size()) return begin_behind(cell, name);
-  grow();
-  Stream& anew = cell_of(name);
-  return anew.name == 0 ? begin(anew, name) : begin_behind(anew, name);
-}
-
-DeliveryOrder::Stream& DeliveryOrder::begin_behind(Stream& cell, std::uint64_t name) {
-  Stream& behind = others_.take();
-  behind.next = std::exchange(cell.next, &behind);
-  return begin(behind, name);
-}
-
-DeliveryOrder::Stream& DeliveryOrder::find_behind(Stream& cell, std::uint64_t name) {
-  Stream* stream = cell.next;
+DeliveryOrder::Stream* DeliveryOrder::listed(const Bucket& bucket, std::uint64_t name) {
+  Stream* stream = list_of(bucket);
   while (stream && stream->name != name) stream = stream->next;
-  ensure(stream != nullptr, "a message has come in that nobody has numbered");
-  return *stream;
+  return stream;
 }
 
-// The next one of those behind moves into the cell.
-void DeliveryOrder::end(Stream& stream, Stream& cell) {
-  Stream* gone = &stream;
-  if (&stream == &cell) {
-    gone = cell.next;
-    cell = *gone;
-  } else {
-    Stream* before = &cell;
-    while (before->next != &stream) before = before->next;
-    before->next = stream.next;
+DeliveryOrder::Stream& DeliveryOrder::add(Bucket& bucket, std::uint64_t name) {
+  Stream& stream = pool_.take();
+  stream.name = name;
+  stream.taken = first_number(name);
+  stream.sent = static_cast<std::uint16_t>(stream.taken + 1);
+  stream.next = list_of(bucket);
+  bucket = {kListed, payload_of(stream)};
+  return stream;
+}
+
+void DeliveryOrder::list(Bucket& bucket) {
+  if (bucket.first == kListed) return;
+  const Bucket alone = std::exchange(bucket, {});
+  for (const std::uint64_t name : {alone.first, alone.second}) {
+    if (name != kEmpty) add(bucket, name);
   }
-  others_.give_back(*gone);
+}
+
+// Streams share a bucket rather than that the table grows, unless it is so full that many do.
+std::uint16_t DeliveryOrder::number_among(std::uint64_t name) {
+  Bucket* bucket = &bucket_of(name);
+  list(*bucket);
+  if (Stream* const stream = listed(*bucket, name)) return stream->sent++;
+  if (++streams_ * kRoom > buckets_.size()) {
+    grow();
+    bucket = &bucket_of(name);
+    list(*bucket);
+  }
+  return add(*bucket, name).taken;
+}
+
+bool DeliveryOrder::in_turn_among(Message& message, std::uint64_t name) {
+  Bucket& bucket = bucket_of(name);
+  Stream* const stream = listed(bucket, name);
+  ensure(stream != nullptr, "a message has come in that nobody has numbered");
+  if (message.order != stream->taken) {
+    keep(message, *stream);
+    return false;
+  }
+  count_taken(bucket, *stream);
+  return true;
+}
+
+// Once all are taken, the next one begins anew.
+void DeliveryOrder::count_taken(Bucket& bucket, Stream& stream) {
+  ++stream.taken;
+  pass_gone(stream);
+  if (stream.taken == stream.sent) end(bucket, stream);
+}
+
+void DeliveryOrder::end(Bucket& bucket, Stream& stream) {
+  Stream* first = list_of(bucket);
+  Stream** link = &first;
+  while (*link != &stream) link = &(*link)->next;
+  *link = stream.next;
+  pool_.give_back(stream);
+  --streams_;
+  bucket = first ? Bucket{kListed, payload_of(*first)} : Bucket{};
 }
 
 void DeliveryOrder::grow() {
   --shift_;
-  std::vector<Stream> before(cells_.size() * 2);
-  std::swap(before, cells_);
-  streams_ = 0;
-  const auto move = [&](const Stream& stream) {
-    Stream& cell = cell_of(stream.name);
-    Stream& moved = cell.name == 0 ? begin(cell, stream.name) : begin_behind(cell, stream.name);
-    moved.held = stream.held;
-    moved.sent = stream.sent;
-    moved.taken = stream.taken;
-  };
-  for (Stream& cell : before) {
-    if (cell.name != 0) move(cell);
-    for (Stream* stream = cell.next; stream;) {
-      move(*stream);
-      others_.give_back(*std::exchange(stream, stream->next));
+  std::vector<Bucket> before(buckets_.size() * 2);
+  std::swap(before, buckets_);
+  for (Bucket& each : before) {
+    list(each);
+    for (Stream* stream = list_of(each); stream;) {
+      Stream& moved = *std::exchange(stream, stream->next);
+      Bucket& bucket = bucket_of(moved.name);
+      list(bucket);
+      moved.next = list_of(bucket);
+      bucket = {kListed, payload_of(moved)};
     }
   }
 }
@@ -71,23 +94,26 @@ void DeliveryOrder::keep(Message& message, Stream& stream) {
 
 bool DeliveryOrder::forget(const Message& message) {
   const std::uint64_t name = stream_of(message);
-  Stream& stream = find(name);
-  if (message.order != stream.taken) {
+  Bucket& bucket = bucket_of(name);
+  list(bucket);
+  Stream* const stream = listed(bucket, name);
+  ensure(stream != nullptr, "a message is lost that nobody has numbered");
+  if (message.order != stream->taken) {
     gone_.emplace(name, message.order);
     return false;
   }
-  const bool keeps_some = stream.held != nullptr;
-  count_taken(stream);
+  const bool keeps_some = stream->held != nullptr;
+  count_taken(bucket, *stream);
   return keeps_some;
 }
 
 void DeliveryOrder::pass_gone(Stream& stream) {
-  while (gone_.erase({stream.name, stream.taken}) > 0) ++stream.taken;
+  while (!gone_.empty() && gone_.erase({stream.name, stream.taken}) > 0) ++stream.taken;
 }
 
 Message* DeliveryOrder::next(std::uint64_t name) {
-  Stream* stream = &cell_of(name);
-  while (stream && stream->name != name) stream = stream->next;
+  Bucket& bucket = bucket_of(name);
+  Stream* const stream = listed(bucket, name);
   if (!stream) return nullptr;
   for (Message** link = &stream->held; *link; link = &(*link)->next) {
     Message* const message = *link;
@@ -95,7 +121,7 @@ Message* DeliveryOrder::next(std::uint64_t name) {
     *link = message->next;
     message->next = nullptr;
     --held_;
-    count_taken(*stream);
+    count_taken(bucket, *stream);
     return message;
   }
   return nullptr;

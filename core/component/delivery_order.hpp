@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernel/payload.hpp"
 #include "kernel/pool.hpp"
 #include "protocol/message.hpp"
 
@@ -17,27 +18,34 @@ namespace cxloom {
 /// messages of a class from one endpoint to another that are about one line. Lines of one pair and class share a number by a hash
 /// of 24 bits: seldom does a message wait for one of another line.
 ///
-/// Nearly every message is alone in its stream, and then two visits to one cell of a table are all: what is sent fills the cell,
-/// and what is taken empties it.
+/// Nearly every message is alone in its stream, and few streams meet in a table of buckets for two. Such a stream is its name in a
+/// bucket and no more: what is sent writes it, and what is taken clears it. Where a stream has several messages under way, or more
+/// than two meet, the bucket has a list instead.
 class DeliveryOrder {
  public:
   /// How many devices may send and receive.
   static constexpr std::size_t kMostEnds = std::size_t{1} << 18U;
 
-  DeliveryOrder() : cells_(std::size_t{1} << (64U - shift_)) {}
+  DeliveryOrder() : buckets_(std::size_t{1} << kFirstBits) {}
 
   /// Messages of this class are in order: all but those of CXL.io, whose routes never change.
   static bool covers(Channel channel) { return channel != Channel::kIo; }
-  /// Numbers a message that is sent.
+  /// Numbers a message that is sent. The first of a stream has a hash of the stream as its number.
   void number(Message& message) {
     const std::uint64_t name = stream_of(message);
-    Stream& cell = cell_of(name);
-    Stream& stream = cell.name == 0 ? begin(cell, name) : find_or_begin(cell, name);
-    message.order = stream.sent++;
+    Bucket& bucket = bucket_of(name);
+    std::uint64_t& free = bucket.first == kEmpty ? bucket.first : bucket.second;
+    if (free != kEmpty || bucket.first == name || bucket.second == name) [[unlikely]] {
+      message.order = number_among(name);
+      return;
+    }
+    free = name;
+    ++streams_;
+    message.order = first_number(name);
   }
 
   /// What must be in order with a message. 18 bits for each end and four for the class. Nobody numbers what it sends to itself, so
-  /// that no name is zero.
+  /// that no name is kEmpty or kListed.
   static std::uint64_t stream_of(const Message& message) {
     const std::uint64_t line = LineAddress::of(message.address).number() * kMultiplier >> 40U;
     const std::uint64_t ends = std::uint64_t{message.source.index()} << 18U | message.destination.index();
@@ -45,12 +53,15 @@ class DeliveryOrder {
   }
   /// Whether it is the turn of a message of this stream that has come in. If it is not, it is kept until then.
   bool in_turn(Message& message, std::uint64_t name) {
-    Stream& stream = find(name);
-    if (message.order != stream.taken) [[unlikely]] {
-      keep(message, stream);
-      return false;
+    Bucket& bucket = bucket_of(name);
+    if (bucket.first == name) [[likely]] {
+      bucket.first = kEmpty;
+    } else if (bucket.second == name && bucket.first != kListed) {
+      bucket.second = kEmpty;
+    } else {
+      return in_turn_among(message, name);
     }
-    count_taken(stream);
+    --streams_;
     return true;
   }
   /// The one that was kept and whose turn it is now, which is no longer kept; null if there is none.
@@ -67,56 +78,53 @@ class DeliveryOrder {
   std::size_t streams() const { return streams_; }
 
  private:
+  /// One that is listed.
   struct Stream {
-    std::uint64_t name = 0;   ///< zero: an empty cell
+    std::uint64_t name = 0;
     Message* held = nullptr;  ///< those that are kept, in no order: mostly none, and few
-    Stream* next = nullptr;   ///< another one with the same cell, in `others_`
-    std::uint16_t sent = 0;   ///< fewer are under way than it counts
-    std::uint16_t taken = 0;
+    Stream* next = nullptr;   ///< another one of the same bucket
+    std::uint16_t sent = 0;   ///< the next number; fewer are under way than it counts
+    std::uint16_t taken = 0;  ///< the number whose turn it is
+  };
+  /// The names of up to two streams with a message each; or kListed, and where a list of streams begins.
+  struct Bucket {
+    std::uint64_t first = kEmpty;
+    std::uint64_t second = kEmpty;
   };
 
+  // Instead of a name.
+  static constexpr std::uint64_t kEmpty = 0;
+  static constexpr std::uint64_t kListed = 1;
   // The first bits of a product with it are a hash: 2^64 / the golden ratio, which keeps near numbers apart (Knuth, volume 3, 6.4).
   static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15ULL;
-  static constexpr std::size_t kRoom = 4;  // cells for each stream, before the table grows
+  static constexpr unsigned kFirstBits = 9;
+  static constexpr std::size_t kRoom = 4;  // buckets for each stream, before the table grows
 
-  Stream& cell_of(std::uint64_t name) { return cells_[name * kMultiplier >> shift_]; }
-  Stream& begin(Stream& stream, std::uint64_t name) {
-    stream.name = name;
-    stream.sent = stream.taken = 0;
-    ++streams_;
-    return stream;
+  Bucket& bucket_of(std::uint64_t name) { return buckets_[name * kMultiplier >> shift_]; }
+  // Other bits of the same product.
+  static std::uint16_t first_number(std::uint64_t name) {
+    return static_cast<std::uint16_t>(name * kMultiplier >> 24U);
   }
-  /// Which must have messages under way.
-  Stream& find(std::uint64_t name) {
-    Stream& cell = cell_of(name);
-    return cell.name == name ? cell : find_behind(cell, name);
+  std::uint16_t number_among(std::uint64_t name);
+  bool in_turn_among(Message& message, std::uint64_t name);
+  /// A stream that is listed; null if there is none of that name.
+  static Stream* listed(const Bucket& bucket, std::uint64_t name);
+  static Stream* list_of(const Bucket& bucket) {
+    return bucket.first == kListed ? &object_of<Stream>(bucket.second) : nullptr;
   }
-  // Once all are taken, the next one begins anew.
-  void count_taken(Stream& stream) {
-    ++stream.taken;
-    if (!gone_.empty()) [[unlikely]]
-      pass_gone(stream);
-    if (stream.taken != stream.sent) [[unlikely]]
-      return;
-    --streams_;
-    Stream& cell = cell_of(stream.name);
-    if (&stream == &cell && !cell.next) [[likely]] {
-      cell.name = 0;
-    } else {
-      end(stream, cell);
-    }
-  }
-  static Stream& find_behind(Stream& cell, std::uint64_t name);
-  void end(Stream& stream, Stream& cell);
-  Stream& find_or_begin(Stream& cell, std::uint64_t name);
-  Stream& begin_behind(Stream& cell, std::uint64_t name);
+  /// Its streams are listed from now on.
+  void list(Bucket& bucket);
+  /// One with a message under way joins the list.
+  Stream& add(Bucket& bucket, std::uint64_t name);
+  void count_taken(Bucket& bucket, Stream& stream);
+  void end(Bucket& bucket, Stream& stream);
   void grow();
   void keep(Message& message, Stream& stream);
   void pass_gone(Stream& stream);
 
-  unsigned shift_ = 64 - 10;  // 64 bits less those that number a cell
-  std::vector<Stream> cells_;
-  Pool<Stream> others_;
+  unsigned shift_ = 64 - kFirstBits;  // 64 bits less those that number a bucket
+  std::vector<Bucket> buckets_;
+  Pool<Stream> pool_;
   std::size_t streams_ = 0;
   std::size_t held_ = 0;
   std::set<std::pair<std::uint64_t, std::uint16_t>>

@@ -12,7 +12,7 @@ namespace cxloom {
 
 std::string Agent::name() const { return endpoint_.name(); }
 
-Agent*& Endpoint::taker_of(Channel channel) {
+inline Agent*& Endpoint::taker_of(Channel channel) {
   return (aside_ ? *aside_ : takers_)[static_cast<std::size_t>(channel)];
 }
 
@@ -64,31 +64,36 @@ void Endpoint::transmit_otherwise(Message& message, Time ready) {
   }
 }
 
-void Endpoint::take_aside(Message& message) {
-  if (order_ && DeliveryOrder::covers(message.channel) && message.source != id()) {
-    take_in_order(message);
-  } else {
-    give(message);
-  }
+inline void Endpoint::give(Message& message) {
+  Agent* const agent = taker_of(message.channel);
+  if (!agent) [[unlikely]]
+    refuse(message);
+  if (fabric_.observer) [[unlikely]]
+    return deliver(message, *agent);
+  agent->receive(message);
 }
 
-void Endpoint::give(Message& message) {
-  Agent* const agent = taker_of(message.channel);
-  if (!agent) refuse(message);
-  deliver(message, *agent);
+void Endpoint::deliver(Message& message, Agent& to) {
+  if (fabric_.observer && !to.acts_later()) {
+    fabric_.observer->handling(message, id(), now(), {});
+    fabric_.observer->handled({});
+  }
+  to.receive(message);
 }
 
 // What is kept has a buffer of its own: the one that it came in by is for those before it.
-void Endpoint::take_in_order(Message& message) {
+void Endpoint::take_aside(Message& message) {
+  if (!order_ || !DeliveryOrder::covers(message.channel) || message.source == id()) return give(message);
   const std::uint64_t stream = DeliveryOrder::stream_of(message);
-  if (!order_->in_turn(message, stream)) {
+  if (!order_->in_turn(message, stream)) [[unlikely]] {
     release(message, now());
     message.port = kInside;
     ++held_;
     return;
   }
   give(message);
-  take_kept(stream);
+  if (held_ > 0) [[unlikely]]
+    take_kept(stream);
 }
 
 void Endpoint::take_kept(std::uint64_t stream) {
@@ -99,14 +104,6 @@ void Endpoint::take_kept(std::uint64_t stream) {
     next->charge(Segment::kReorder, now());
     give(*next);
   }
-}
-
-void Endpoint::deliver(Message& message, Agent& to) {
-  if (fabric_.observer && !to.acts_later()) {
-    fabric_.observer->handling(message, id(), now(), {});
-    fabric_.observer->handled({});
-  }
-  to.receive(message);
 }
 
 void Endpoint::pass_on(Message& /*message*/) {
@@ -152,7 +149,8 @@ void Endpoint::foresee(std::uint8_t kind, std::uint64_t payload) const {
   if (kind != Event::kArrival) return;
   const Message& message = object_of<Message>(payload);
   for (const std::size_t line : {1U, 3U, 4U}) prefetch(&message, line);
-  if (const Agent* const agent = takers_[static_cast<std::size_t>(message.channel)]) {
+  const Takers& takers = aside_ ? *aside_ : takers_;
+  if (const Agent* const agent = takers[static_cast<std::size_t>(message.channel)]) {
     for (std::size_t line = 0; line < 4; ++line) prefetch(agent, line);
   }
   if (message.port < port_memory_.size()) port_memory_[message.port].fetch_for_release(lane_of(message));

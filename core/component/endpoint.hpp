@@ -131,7 +131,6 @@ class Endpoint : public Component {
   /// From now on messages are looked at one by one, or no longer.
   void look_aside(bool begins);
   void take_aside(Message& message);
-  void take_in_order(Message& message);
   void give(Message& message);
   Agent*& taker_of(Channel channel);
   [[noreturn]] void refuse(const Message& message) const;

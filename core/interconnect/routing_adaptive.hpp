@@ -14,7 +14,7 @@ class AdaptiveRouting final : public RoutingStrategy {
       schema.doc(
           "At every node the least busy of the equally short ways: fewest messages waiting, on the wire and "
           "in "
-          "buffers of the far end. Among equally busy ones by a draw for each line address.");
+          "buffers of the far end. Among equally busy ones by a draw for each message.");
     }
   };
   AdaptiveRouting(const Params& /*params*/, const RoutingContext& context) : draw_(context.seed) {}

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <span>
@@ -11,7 +12,9 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "component/delivery_order.hpp"
 #include "interconnect/rank_strides.hpp"
+#include "interconnect/routing_draw.hpp"
 #include "interconnect/topology.hpp"
 #include "interconnect/up_down.hpp"
 
@@ -558,6 +561,31 @@ class Fixed final : public RoutingStrategy {
  private:
   std::size_t index_;
 };
+
+// Numbers of messages are hashes of their streams. Draws by them are even, and those at one place say nothing of those at another:
+// each pair of ways is drawn as often as any other, within five standard deviations.
+TEST(RoutingDraw, OfNumbersIsEvenAndAnotherOneAtEachPlace) {
+  constexpr std::uint64_t kLines = 64'000;
+  for (const std::uint64_t stride : {1U, 4U, 64U}) {
+    for (const std::size_t ways : {2U, 3U, 8U}) {
+      const RoutingDraw draw(stride);
+      DeliveryOrder order;
+      std::vector<double> counts(ways * ways);
+      for (std::uint64_t line = 0; line < kLines; ++line) {
+        Message message;
+        message.source = NodeId{static_cast<std::uint32_t>(line % 8)};
+        message.destination = NodeId{9};
+        message.address = Address{64 * stride * line};
+        order.number(message);
+        ++counts[draw.among(ways, message, 20) * ways + draw.among(ways, message, 21)];
+        EXPECT_EQ(draw.among(ways, message, 20), RoutingDraw(stride).among(ways, message, 20));
+        ASSERT_TRUE(order.in_turn(message, DeliveryOrder::stream_of(message)));
+      }
+      const double expected = static_cast<double>(kLines) / static_cast<double>(ways * ways);
+      for (const double count : counts) EXPECT_NEAR(count, expected, 5 * std::sqrt(expected)) << stride;
+    }
+  }
+}
 
 TEST(Router, AWayThatThereIsNotIsAnError) {
   // 0 and 3 over 1 or over 2; 4 is on its own.

@@ -182,13 +182,16 @@ void bind_capture(nb::module_& m) {
           "While false, the caches fill but nothing is recorded or skipped.")
       .def(
           "read",
-          [](ProgramSession& self, std::uint64_t most) {
+          [](ProgramSession& self, std::uint64_t most, std::uint32_t wanted) {
             return parsed([&](std::vector<Access>& records) {
-              self.feed.read(self.capture, most);
+              self.feed.read(self.capture, most, wanted);
               records = self.capture.take();
             });
           },
-          "most"_a, "The records of the next words, of about so many if there are as many.")
+          "most"_a, "wanted"_a = 0,
+          "The records of the next words, of about so many if there are as many; those of the thread "
+          "`wanted` alone as "
+          "long as it has any.")
       .def(
           "finish",
           [](ProgramSession& self) {

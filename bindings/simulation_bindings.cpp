@@ -342,7 +342,9 @@ class RunningSystem {
       length = std::get<1>(parts);
       again = [reopen = std::get<2>(parts)] { return refill_from(reopen()); };
     }
-    return {refill_from(std::move(feed)), length, std::move(again)};
+    TraceStream::Want want;
+    if (nb::hasattr(feed, "want")) want = want_of(feed.attr("want"));
+    return {refill_from(std::move(feed)), length, std::move(again), std::move(want)};
   }
 
   Collector collector_;
@@ -353,11 +355,13 @@ class RunningSystem {
 }  // namespace
 
 void bind_simulation(nb::module_& m) {
-  nb::class_<RunningSystem>(m, "Simulation",
-                            "A system at work; see the package's documentation of the spec. A feed gives the "
-                            "next columns of a trace, or None "
-                            "at its end. Or a tuple of that, the length of the trace where it is known, "
-                            "and what makes another feed of the same trace.")
+  nb::class_<RunningSystem>(
+      m, "Simulation",
+      "A system at work; see the package's documentation of the spec. A feed gives the "
+      "next columns of a trace, or None "
+      "at its end. Or a tuple of that, the length of the trace where it is known, "
+      "and what makes another feed of the same trace. A feed with a method `want` is told which "
+      "thread's records are waited for.")
       .def(nb::init<nb::handle, nb::dict, bool>(), "spec"_a, "feeds"_a, "timed"_a = false)
       .def(
           "batch_times", &RunningSystem::batch_times, "device"_a,

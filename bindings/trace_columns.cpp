@@ -52,13 +52,23 @@ void append_columns(const nb::dict& columns, std::vector<Access>& accesses) {
   }
 }
 
-TraceStream::Refill refill_from(nb::object feed) {
-  // The last reference may go where the GIL is not held.
-  const std::shared_ptr<nb::object> held(new nb::object(std::move(feed)), [](nb::object* object) {
+// The last reference may go where the GIL is not held.
+static std::shared_ptr<nb::object> held_anywhere(nb::object object) {
+  return {new nb::object(std::move(object)), [](nb::object* last) {
+            const nb::gil_scoped_acquire gil;
+            delete last;
+          }};
+}
+
+TraceStream::Want want_of(nb::object told) {
+  return [held = held_anywhere(std::move(told))](std::uint32_t thread) {
     const nb::gil_scoped_acquire gil;
-    delete object;
-  });
-  return [held](std::vector<Access>& accesses) {
+    (*held)(thread);
+  };
+}
+
+TraceStream::Refill refill_from(nb::object feed) {
+  return [held = held_anywhere(std::move(feed))](std::vector<Access>& accesses) {
     const nb::gil_scoped_acquire gil;
     const nb::object next = (*held)();
     if (next.is_none()) return false;

@@ -79,7 +79,7 @@ Time CoreCluster::now() const { return endpoint_.now(); }
 std::uint32_t CoreCluster::core_of(std::uint32_t thread) {
   const auto [place, is_new] = places_.try_emplace(thread, static_cast<std::uint32_t>(threads_.size()));
   if (is_new) {
-    threads_.push_back(std::make_unique<Thread>(params_));
+    threads_.push_back(std::make_unique<Thread>(params_, thread));
     threads_.back()->asleep = true;
   }
   return place->second;
@@ -103,17 +103,11 @@ bool CoreCluster::read() {
   read.users = 1;  // until it is answered
   if (counts_accesses_) read.access.instruction_gap = 1;
   ++unmade_;
-  if (access.role == AccessRole::kCall) {
-    calls_.try_emplace(access.address.value());
-    calls_in_order_.push_back(access.address.value());
-    if (calls_in_order_.size() > kCalls && calls_.at(calls_in_order_.front()).made) {
-      calls_.erase(calls_in_order_.front());
-      calls_in_order_.pop_front();
-    }
-  }
+  if (access.is_call()) note_call(access);
   producers_[read.number % kProducers] = {read.number, &read, {}};
   Thread& thread = *threads_[read.core];
   thread.last = read_;
+  thread.waits = access.role == AccessRole::kWait;
   thread.coming.push_back(&read);
   ++coming_;
   if (std::exchange(thread.asleep, false)) {
@@ -124,17 +118,36 @@ bool CoreCluster::read() {
   return true;
 }
 
-/// Whether its next access is there.
+void CoreCluster::note_call(const Access& call) {
+  const std::uint64_t number = call.address.value();
+  if (number == 0) return;
+  calls_.try_emplace(number);
+  calls_in_order_.push_back(number);
+  if (calls_in_order_.size() > kCalls && calls_.at(calls_in_order_.front()).made) {
+    calls_.erase(calls_in_order_.front());
+    calls_in_order_.pop_front();
+  }
+}
+
+/// Whether its next record is there: time does not pass without it, unless the thread waits.
 bool CoreCluster::provide(Thread& thread) {
   while (thread.coming.empty()) {
+    if (thread.waits) {
+      fall_asleep(thread);
+      return false;
+    }
+    workload_->want(thread.number);
     if (!read()) return false;
     if (thread.coming.empty() && read_ - thread.last > kAsleep && awake_ > 1) {
-      thread.asleep = true;
-      --awake_;
+      fall_asleep(thread);
       return false;
     }
   }
   return true;
+}
+
+void CoreCluster::fall_asleep(Thread& thread) {
+  if (!std::exchange(thread.asleep, true)) --awake_;
 }
 
 // ---- Into the window

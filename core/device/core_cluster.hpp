@@ -59,7 +59,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
-  /// A thread whose next access is further in the workload than this behind the others' has nothing to do until they are there.
+  /// A thread that waits has nothing to do until it goes on; nor, whatever its records said, one whose next record is further in the
+  /// workload than this behind the others', until they are there.
   static constexpr std::size_t kAsleep = 65536;
   /// Bytes that it takes, threads aside.
   static constexpr std::uint64_t bytes() { return kProducers * sizeof(Producer); }
@@ -67,16 +68,18 @@ class CoreCluster final : public AccessStream, public EventHandler {
  private:
   /// What is known of a thread besides its core.
   struct Thread {
-    explicit Thread(const CoreParams& params) : core(params) {}
+    Thread(const CoreParams& params, std::uint32_t its_number) : core(params), number(its_number) {}
 
     Core core;
+    std::uint32_t number;             // in the workload
     std::deque<CoreAccess*> coming;   // read, and not in the window
     std::deque<CoreAccess*> waiting;  // for others' answers
     std::uint32_t misses = 0;         // lines that it waits for
     std::uint32_t undone = 0;         // accesses without an answer that were in the window, write-backs aside
     std::uint64_t last = 0;           // number of the last access that was read, and one
     bool branches = false;            // its next record is a branch that waits for an answer
-    bool asleep = false;
+    bool waits = false;               // the last record that was read says so
+    bool asleep = false;              // nobody waits for its next record
   };
   /// An access that others may need.
   struct Producer {
@@ -107,6 +110,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
   bool read();
   std::uint32_t core_of(std::uint32_t thread);
   bool provide(Thread& thread);
+  void fall_asleep(Thread& thread);
+  void note_call(const Access& call);
   void advance(Thread& thread);
   void advance_all();
   bool may_go_on(Thread& thread, CoreAccess& access);

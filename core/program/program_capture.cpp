@@ -191,6 +191,7 @@ void ProgramCapture::go_to(State& state, const ProgramThread& thread, std::uint6
 void ProgramCapture::thread_ends(const ProgramThread& thread) {
   if (thread.number < states_.size() && states_[thread.number]) {
     note_progress(*states_[thread.number], thread);
+    note(thread, AccessRole::kWait);
     states_[thread.number].reset();
   }
   filter_.thread_ends(thread.number);
@@ -212,7 +213,31 @@ void ProgramCapture::note_progress(State& state, const ProgramThread& thread) {
 }
 
 void ProgramCapture::system_call(const ProgramThread& thread, const SystemCall& call) {
-  note(thread, AccessRole::kCall, call.order);
+  const bool may_wait = system_call::may_wait(call);
+  note(thread, may_wait ? AccessRole::kWait : AccessRole::kCall, call.order);
+  if (!parts_.core) return;
+  State& state = state_of(thread.number);
+  state.call = may_wait ? call.order : 0;
+  state.behind = 0;
+}
+
+void ProgramCapture::thread_turns(const ProgramThread& thread, const Release& by) {
+  if (!parts_.core) return;
+  state_of(thread.number).behind = by.order;
+  note(thread, by.thread != 0 ? AccessRole::kGoOn : AccessRole::kWait, by.order);
+}
+
+void ProgramCapture::system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) {
+  if (!parts_.core) return;
+  State& state = state_of(thread.number);
+  if (end.by.thread != 0) {
+    if (end.by.order != state.behind) note(thread, AccessRole::kGoOn, end.by.order);
+  } else if (state.call != 0) {
+    // It did not wait, or nobody knows for whom.
+    if (end.slept) note_progress(state, thread);
+    else note(thread, AccessRole::kGoOn, state.call);
+  }
+  state.call = state.behind = 0;
 }
 
 void ProgramCapture::go_on(const ProgramThread& thread, const Release& by) {

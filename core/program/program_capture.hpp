@@ -38,9 +38,8 @@ class ProgramCapture : public ProgramSink {
   void thread_begins(const ProgramThread& thread, const Release& by) override { go_on(thread, by); }
   void thread_ends(const ProgramThread& thread) override;
   void system_call(const ProgramThread& thread, const SystemCall& call) override;
-  void system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) override {
-    go_on(thread, end.by);
-  }
+  void system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) override;
+  void thread_turns(const ProgramThread& thread, const Release& by) override;
   void thread_joins(const ProgramThread& thread, const Release& by) override { go_on(thread, by); }
   bool complete() const override { return filter_.complete(); }
 
@@ -82,6 +81,8 @@ class ProgramCapture : public ProgramSink {
     Pace pace;
     BranchPredictor predictor;
     Branch branch;
+    std::uint64_t call = 0;           // that it is in, if it may wait there
+    std::uint64_t behind = 0;         // the call behind which it was said to go on from there
     std::uint64_t told = 0;           // cycle up to which the filter was told
     std::uint64_t instructions = 0;   // in all
     std::uint64_t recorded = 0;       // of these, up to its last record

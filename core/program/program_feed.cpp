@@ -21,6 +21,9 @@ constexpr std::uint64_t kTurn = 2048;             // records of a thread before 
 constexpr std::size_t kMostAccesses = 1U << 16U;  // of one run through a block: XSAVE has some hundred
 // A thread that was killed between taking its number in the order of calls and telling the call holds up the others so long.
 constexpr auto kPatience = std::chrono::seconds(2);
+// A thread that runs and tells nothing may have to wait for a processor of this machine. After so long it is taken to wait within the
+// emulator for another, whose ring is full.
+constexpr auto kSilence = std::chrono::milliseconds(250);
 
 [[noreturn]] void refuse(const std::string& what) {
   throw SimulationError("what the emulator tells about the program cannot be: " + what);
@@ -125,16 +128,13 @@ std::vector<std::uint32_t> ProgramFeed::living() const {
 
 std::string ProgramFeed::name_of(std::uint32_t ring) const { return folder_ + "/" + std::to_string(ring); }
 
-std::uint64_t ProgramFeed::read(ProgramSink& sink, std::uint64_t most) {
+std::uint64_t ProgramFeed::read(ProgramSink& sink, std::uint64_t most, std::uint32_t wanted) {
   std::uint64_t count = 0;
   std::uint64_t before = 0;
   do {
     before = count;
     discover();
-    for (const auto& thread : threads_) {
-      if (sink.complete()) break;
-      count += read_thread(*thread, kTurn, sink);
-    }
+    count += read_wanted(wanted, sink);
     // A writer of blocks may wait for room, and holds up all threads of its process.
     for (const auto& process : processes_) read_blocks(*process);
     drop_ended(sink);
@@ -148,6 +148,32 @@ std::uint64_t ProgramFeed::read(ProgramSink& sink, std::uint64_t most) {
   const auto now = std::chrono::steady_clock::now();
   if (!std::exchange(waits_, true)) waits_since_ = now;
   if (now - waits_since_ > kPatience && skip_lost()) waits_ = false;
+  return count;
+}
+
+std::uint64_t ProgramFeed::read_wanted(std::uint32_t wanted, ProgramSink& sink) {
+  const auto found = std::find_if(threads_.begin(), threads_.end(), [&](const auto& thread) {
+    return thread->begun && thread->who.number == wanted;
+  });
+  if (found == threads_.end()) return read_all(sink);
+  const std::uint64_t count = read_thread(**found, kTurn, sink);
+  if (count != 0) {
+    silent_ = 0;
+    return count;
+  }
+  // Its turn in the order of calls comes with what others tell.
+  if ((*found)->held != 0) return read_all(sink);
+  const auto now = std::chrono::steady_clock::now();
+  if (std::exchange(silent_, wanted) != wanted) silent_since_ = now;
+  return now - silent_since_ < kSilence ? 0 : read_all(sink);
+}
+
+std::uint64_t ProgramFeed::read_all(ProgramSink& sink) {
+  std::uint64_t count = 0;
+  for (const auto& thread : threads_) {
+    if (sink.complete()) break;
+    count += read_thread(*thread, kTurn, sink);
+  }
   return count;
 }
 
@@ -392,6 +418,13 @@ void ProgramFeed::call(Thread& thread, const std::uint64_t* words, ProgramSink& 
   for (std::size_t i = 0; i < SystemCall::kArguments; ++i) call.arguments[i] = words[2 + i];
   order_.calls(thread.who, thread.process->head().pid, call);
   sink.system_call(thread.who, call);
+  tell_turns(sink);
+}
+
+void ProgramFeed::tell_turns(ProgramSink& sink) {
+  if (!order_.has_turns()) [[likely]]
+    return;
+  for (const ThreadOrder::Turn& turn : order_.take_turns()) sink.thread_turns(turn.thread, turn.by);
 }
 
 void ProgramFeed::call_ends(Thread& thread, const std::uint64_t* words, ProgramSink& sink) {
@@ -403,6 +436,7 @@ void ProgramFeed::call_ends(Thread& thread, const std::uint64_t* words, ProgramS
   end.nanoseconds = words[3];
   end.by = order_.ends(thread.who, end);
   sink.system_call_ends(thread.who, end);
+  tell_turns(sink);
 }
 
 void ProgramFeed::enter(Thread& thread, std::uint64_t number, ProgramSink& sink) {

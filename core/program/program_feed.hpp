@@ -34,8 +34,9 @@ class ProgramFeed {
   ~ProgramFeed();
 
   /// Tells the sink what the threads have written, `most` words or a few more; gives how many there were: zero if there is
-  /// nothing at the moment. Throws SimulationError if a ring holds what no writer of this version writes.
-  std::uint64_t read(ProgramSink& sink, std::uint64_t most);
+  /// nothing at the moment. What the thread `wanted` has written is told alone, unless it cannot go on without others; 0: all are told
+  /// in turn. Throws SimulationError if a ring holds what no writer of this version writes.
+  std::uint64_t read(ProgramSink& sink, std::uint64_t most, std::uint32_t wanted = 0);
   /// What is left, and the last block of each thread, of which it was not known whether accesses would follow.
   void finish(ProgramSink& sink);
   /// Writers no longer wait, and their further words are lost.
@@ -64,6 +65,9 @@ class ProgramFeed {
   void begin_process(std::uint32_t number, SharedPages pages);
   void find_thread(std::uint32_t number, SharedPages pages);
   bool begin_thread(Thread& thread, ProgramSink& sink);
+  std::uint64_t read_wanted(std::uint32_t wanted, ProgramSink& sink);
+  std::uint64_t read_all(ProgramSink& sink);
+  void tell_turns(ProgramSink& sink);
   void read_blocks(Process& process);
   std::uint64_t read_thread(Thread& thread, std::uint64_t most, ProgramSink& sink);
   bool is_next(Thread& thread, std::uint64_t order);
@@ -87,6 +91,8 @@ class ProgramFeed {
   std::vector<std::uint32_t> numbers_;  // of threads, by ring
   ThreadOrder order_;
   std::uint64_t next_in_order_ = 1;
+  std::uint32_t silent_ = 0;  // the thread that is wanted and had nothing to tell
+  std::chrono::steady_clock::time_point silent_since_;
   bool waits_ = false;  // there was nothing to read when it was asked last
   std::chrono::steady_clock::time_point waits_since_;
   std::uint32_t next_thread_ = 1;

@@ -34,7 +34,7 @@ struct SystemCallEnd {
   Release by;                     ///< the call that it waited for
 };
 
-/// Numbers of system calls of x86-64 Linux.
+/// System calls of x86-64 Linux.
 namespace system_call {
 
 inline constexpr std::uint32_t kClone = 56;
@@ -43,6 +43,29 @@ inline constexpr std::uint32_t kWait4 = 61;
 inline constexpr std::uint32_t kFutex = 202;
 inline constexpr std::uint32_t kSetTidAddress = 218;
 inline constexpr std::uint32_t kExitGroup = 231;
+
+/// What a futex is asked for, as <linux/futex.h> numbers it.
+enum FutexOperation : std::uint32_t {
+  kFutexWait = 0,
+  kFutexWake = 1,
+  kFutexRequeue = 3,
+  kFutexCompareRequeue = 4,
+  kFutexWakeOperation = 5,
+  kFutexLockPi = 6,
+  kFutexUnlockPi = 7,
+  kFutexWaitBits = 9,
+  kFutexWakeBits = 10,
+  kFutexLockPi2 = 13
+};
+/// Of the operation without its options, which are above.
+inline constexpr std::uint64_t kFutexPrivate = 128;
+inline constexpr std::uint64_t kFutexOptions = 128 | 256;  // and the clock that is meant
+constexpr FutexOperation futex_operation(const SystemCall& call) {
+  return static_cast<FutexOperation>(call.arguments[1] & ~kFutexOptions);
+}
+
+/// The thread may be in it until another one, or the outside, does something; or it does not come back.
+bool may_wait(const SystemCall& call);
 
 }  // namespace system_call
 }  // namespace cxloom

@@ -9,22 +9,6 @@ namespace cxloom {
 
 namespace {
 
-// What a futex is asked for, as <linux/futex.h> numbers it.
-enum FutexOperation : std::uint32_t {
-  kWait = 0,
-  kWake = 1,
-  kRequeue = 3,
-  kCompareRequeue = 4,
-  kWakeOperation = 5,
-  kLockPi = 6,
-  kUnlockPi = 7,
-  kWaitBits = 9,
-  kWakeBits = 10,
-  kLockPi2 = 13
-};
-constexpr std::uint32_t kPrivate = 128;
-constexpr std::uint32_t kOptions = 128 | 256;  // and the clock that is meant
-
 constexpr std::uint64_t kClearsAtEnd = 0x20'0000;  // of clone: CLONE_CHILD_CLEARTID
 constexpr std::int64_t kTryAgain = -11;            // the futex has another value already
 constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
@@ -72,10 +56,13 @@ Release ThreadOrder::ends(const ProgramThread& thread, const SystemCallEnd& end)
   Release by;
   if (end.number == system_call::kFutex) {
     const auto waiter = std::find_if(waiters_.begin(), waiters_.end(),
-                                     [&](const Waiter& one) { return one.thread == thread.number; });
+                                     [&](const Waiter& one) { return one.thread.number == thread.number; });
     if (waiter != waiters_.end()) {
       // Whose time is over, or who was interrupted, was not woken.
-      if (end.result == 0) by = waiter->by;
+      if (end.result == 0) {
+        if (waiter->by.thread == 0) take_over(*waiter);
+        by = waiter->by;
+      }
       if (end.result == kTryAgain) {
         if (const End* const ended = end_at(waiter->word)) by = ended->by;
       }
@@ -93,7 +80,7 @@ Release ThreadOrder::ends(const ProgramThread& thread, const SystemCallEnd& end)
 }
 
 void ThreadOrder::gone(const ProgramThread& thread) {
-  std::erase_if(waiters_, [&](const Waiter& waiter) { return waiter.thread == thread.number; });
+  std::erase_if(waiters_, [&](const Waiter& waiter) { return waiter.thread.number == thread.number; });
   std::erase_if(wakes_, [&](const Wake& wake) { return wake.by.thread == thread.number; });
 }
 
@@ -110,7 +97,7 @@ Release ThreadOrder::joins(const ProgramThread& thread, std::uint64_t address) {
 
 void ThreadOrder::futex(const ProgramThread& thread, const SystemCall& call) {
   const auto& [address, operation, count, more, second, third] = call.arguments;
-  const bool shared = (operation & kPrivate) == 0;
+  const bool shared = (operation & system_call::kFutexPrivate) == 0;
   const Word word{thread.process, address, shared};
   const Word other{thread.process, second, shared};
   const Release by{thread.number, call.order};
@@ -118,17 +105,17 @@ void ThreadOrder::futex(const ProgramThread& thread, const SystemCall& call) {
     wakes_.push_back({by, whom, onto, most, counts});
     hand_out(wakes_.back());
   };
-  switch (static_cast<std::uint32_t>(operation) & ~kOptions) {
-    case kWait:
-    case kWaitBits:
-    case kLockPi:
-    case kLockPi2: waits(thread.number, word); break;
-    case kWake:
-    case kWakeBits: wake(word, {}, count_of(count), true); break;
-    case kUnlockPi: wake(word, {}, 1, false); break;
-    case kRequeue:
-    case kCompareRequeue: wake(word, other, count_of(count), true); break;
-    case kWakeOperation:
+  switch (system_call::futex_operation(call)) {
+    case system_call::kFutexWait:
+    case system_call::kFutexWaitBits:
+    case system_call::kFutexLockPi:
+    case system_call::kFutexLockPi2: waits(thread, word); break;
+    case system_call::kFutexWake:
+    case system_call::kFutexWakeBits: wake(word, {}, count_of(count), true); break;
+    case system_call::kFutexUnlockPi: wake(word, {}, 1, false); break;
+    case system_call::kFutexRequeue:
+    case system_call::kFutexCompareRequeue: wake(word, other, count_of(count), true); break;
+    case system_call::kFutexWakeOperation:
       wake(word, {}, count_of(count), true);
       wake(other, {}, count_of(more), true);
       break;
@@ -136,9 +123,24 @@ void ThreadOrder::futex(const ProgramThread& thread, const SystemCall& call) {
   }
 }
 
-void ThreadOrder::waits(std::uint32_t thread, const Word& word) {
+void ThreadOrder::turn(Waiter& waiter, const Release& by) {
+  waiter.by = by;
+  turns_.push_back({waiter.thread, by});
+}
+
+// It was woken, in the place of another that was taken to be.
+void ThreadOrder::take_over(Waiter& waiter) {
+  for (Waiter& other : waiters_) {
+    if (other.by.thread == 0 || !other.word.is(waiter.word)) continue;
+    waiter.by = other.by;
+    turn(other, {});
+    return;
+  }
+}
+
+void ThreadOrder::waits(const ProgramThread& thread, const Word& word) {
   waiters_.push_back({thread, word, {}});
-  if (const End* const ended = end_at(word)) waiters_.back().by = ended->by;
+  if (const End* const ended = end_at(word)) turn(waiters_.back(), ended->by);
   for (Wake& wake : wakes_) hand_out(wake);
 }
 
@@ -156,7 +158,7 @@ void ThreadOrder::hand_out(Wake& wake) {
   for (Waiter& waiter : waiters_) {
     if (wake.woken == wake.most) return;
     if (waiter.by.thread != 0 || !waiter.word.is(wake.word)) continue;
-    waiter.by = wake.by;
+    turn(waiter, wake.by);
     ++wake.woken;
   }
 }
@@ -170,7 +172,7 @@ void ThreadOrder::settle(std::uint32_t thread, std::uint64_t result) {
   bool changed = false;
   for (auto waiter = waiters_.rbegin(); waiter != waiters_.rend() && surplus > 0; ++waiter) {
     if (waiter->by.thread != thread) continue;
-    waiter->by = {};
+    turn(*waiter, {});
     --surplus;
     changed = true;
   }

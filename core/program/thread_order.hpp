@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "program/program_sink.hpp"
@@ -24,6 +25,15 @@ class ThreadOrder {
   /// It does nothing more.
   void gone(const ProgramThread& thread);
 
+  /// A thread that waits will go on behind a call that was made; or not, if it was taken to and is not.
+  struct Turn {
+    ProgramThread thread;
+    Release by;  ///< of nobody: it waits again
+  };
+  /// The turns since this was asked last.
+  std::vector<Turn> take_turns() { return std::exchange(turns_, {}); }
+  bool has_turns() const { return !turns_.empty(); }
+
   /// A read at this address may tell that a thread has ended.
   bool may_join(std::uint64_t address) const { return (watched_ & bit_of(address)) != 0; }
   /// The end of another thread that a read at this address tells; each is told once.
@@ -41,7 +51,7 @@ class ThreadOrder {
     }
   };
   struct Waiter {
-    std::uint32_t thread = 0;
+    ProgramThread thread;
     Word word;
     Release by;  // whoever is taken to have woken it
   };
@@ -61,7 +71,9 @@ class ThreadOrder {
 
   static std::uint64_t bit_of(std::uint64_t address) { return std::uint64_t{1} << (address / 64 % 64); }
   void futex(const ProgramThread& thread, const SystemCall& call);
-  void waits(std::uint32_t thread, const Word& word);
+  void waits(const ProgramThread& thread, const Word& word);
+  void turn(Waiter& waiter, const Release& by);
+  void take_over(Waiter& waiter);
   void ends_thread(const ProgramThread& thread, const Release& by);
   void hand_out(Wake& wake);
   void settle(std::uint32_t thread, std::uint64_t result);
@@ -77,6 +89,7 @@ class ThreadOrder {
       made_;                                          // by the order of a clone: what the child's end clears
   std::unordered_map<std::uint32_t, Release> exits_;  // by the system's number of the process
   std::uint64_t watched_ = 0;
+  std::vector<Turn> turns_;
 };
 
 }  // namespace cxloom

@@ -231,7 +231,7 @@ std::unique_ptr<AccessStream> WorkMaker::make_stream(const Spec::Workload& workl
   if (workload.params.trace) {
     TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
     return std::make_unique<TraceStream>(std::move(feed.refill), feed.length, has_cores(workload.device),
-                                         std::move(feed.times));
+                                         std::move(feed.times), std::move(feed.want));
   }
   std::vector<PhasedStream::Phase> phases = make_phases(workload);
   if (workload.params.pattern) return std::move(phases.front().stream);

@@ -26,6 +26,7 @@ struct TraceFeed {
   std::function<TraceStream::Refill()>
       again;  ///< the same trace from its beginning; none: it can be read once only
   std::shared_ptr<BatchTimes> times = nullptr;  ///< told of the answers; none: nobody wants to know
+  TraceStream::Want want = {};                  ///< it has a choice which thread's records it gives first
 };
 
 /// Opens the trace of a workload, by the name of its device.

@@ -22,10 +22,12 @@ enum class AccessRole : std::uint8_t {
   kDemand,     ///< its instruction: a load for the data, a store for its place in the store buffer
   kStoreFill,  ///< a store, of which this is the read of the line; for the program it is a store
   kWriteBack,  ///< nobody: a dirty line leaves a cache
-  kCall,       ///< it is no access: the thread makes the system call whose number stands for the address
-  kGoOn,       ///< it is no access: the thread goes on behind that system call of another
-  kBranch,  ///< it is no access: what follows was predicted wrongly, and begins when what it depends on is there
-  kProgress,  ///< it is no access: the thread has come so far
+  // The others are no accesses.
+  kCall,      ///< the thread makes the system call whose number stands for the address
+  kGoOn,      ///< the thread goes on behind that system call, of another or of its own
+  kWait,      ///< a call as well, or 0 if it is none: the thread does nothing until it goes on
+  kBranch,    ///< what follows was predicted wrongly, and begins when what it depends on is there
+  kProgress,  ///< the thread has come so far
 };
 inline constexpr std::uint8_t kAccessRoles = static_cast<std::uint8_t>(AccessRole::kProgress) + 1;
 
@@ -52,7 +54,8 @@ struct Access {
   std::uint32_t cycles = 0;
 
   bool reaches_memory() const { return role < AccessRole::kCall; }
-  bool enters_kernel() const { return role == AccessRole::kCall || role == AccessRole::kGoOn; }
+  bool is_call() const { return role == AccessRole::kCall || role == AccessRole::kWait; }
+  bool enters_kernel() const { return is_call() || role == AccessRole::kGoOn; }
 };
 
 /// Kinds of accesses in a trace: those of AccessKind in their order, and a flush that keeps its line.
@@ -76,6 +79,8 @@ class AccessStream {
   virtual ~AccessStream() = default;
   /// Gives the next access; false at the end of the stream, or if it is open and has none at the moment.
   virtual bool next(Access& access) = 0;
+  /// What this thread does next is waited for: it is given first, as far as there is a choice.
+  virtual void want(std::uint32_t /*thread*/) {}
   /// It may have more to give later.
   virtual bool open() const { return false; }
   /// What it gives comes from outside of the simulation.

@@ -70,6 +70,7 @@ class PlacedStream final : public AccessStream {
   void answered(std::uint64_t number, const Request& request, Time now) override {
     stream_->answered(number, request, now);
   }
+  void want(std::uint32_t thread) override { stream_->want(thread); }
   std::optional<std::uint64_t> length() const override { return stream_->length(); }
   std::optional<Value> pages_by_node() const override;
 

@@ -8,8 +8,12 @@
 namespace cxloom {
 
 TraceStream::TraceStream(Refill refill, std::optional<std::uint64_t> length, bool cores,
-                         std::shared_ptr<BatchTimes> times)
-    : refill_(std::move(refill)), length_(length), notes_(cores), times_(std::move(times)) {
+                         std::shared_ptr<BatchTimes> times, Want want)
+    : refill_(std::move(refill)),
+      want_(std::move(want)),
+      length_(length),
+      notes_(cores),
+      times_(std::move(times)) {
   this->refill();
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "workload/access_stream.hpp"
@@ -19,15 +20,20 @@ class TraceStream final : public AccessStream {
   /// Appends the next batch to the vector, which it gets empty, and returns true; false at the end, without a batch.
   /// An empty batch is not the end. Called from next() and the constructor only, and never again after the end.
   using Refill = std::function<bool(std::vector<Access>&)>;
+  /// Told which thread's records are waited for.
+  using Want = std::function<void(std::uint32_t)>;
 
   /// `length` is the number of records where it is known beforehand. With `cores` calls and what goes on behind them are given
   /// as well, without it accesses alone. `times`, if there are any, are told of batches and of answers to reads and atomic
   /// operations. Reads the first batch.
   explicit TraceStream(Refill refill, std::optional<std::uint64_t> length = std::nullopt, bool cores = false,
-                       std::shared_ptr<BatchTimes> times = nullptr);
+                       std::shared_ptr<BatchTimes> times = nullptr, Want want = {});
 
   /// Throws InputError if the trace ends before or goes on after its length, or what the refill throws.
   bool next(Access& access) override;
+  void want(std::uint32_t thread) override {
+    if (want_ && thread != std::exchange(wanted_, thread)) want_(thread);
+  }
   bool wants_answers() const override { return times_ != nullptr; }
   void answered(std::uint64_t number, const Request& request, Time now) override;
   /// Of accesses: known beforehand or, failing that, from the moment the last batch is in; less what turned out to be none.
@@ -44,6 +50,8 @@ class TraceStream final : public AccessStream {
   void refill();
 
   Refill refill_;
+  Want want_;
+  std::uint32_t wanted_ = 0;
   std::vector<Access> batch_;
   std::size_t at_ = 0;        // in the batch; less than its size except at the end
   std::uint64_t before_ = 0;  // given from batches before this one

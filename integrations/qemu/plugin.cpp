@@ -253,7 +253,8 @@ void on_system_call_end(qemu_plugin_id_t, unsigned thread, std::int64_t call, st
                         static_cast<std::uint64_t>(result), passed});
 }
 
-// Whoever begins this thread is here, within its call. The index may have been that of a thread that ended.
+// Whoever begins this thread is here, within its call: the thread is known before that call is back. The index may have been that of
+// a thread that ended.
 void on_thread_begin(qemu_plugin_id_t, unsigned thread) {
   if (thread >= kMostThreads) {
     fail("more than %u threads", kMostThreads);
@@ -268,6 +269,7 @@ void on_thread_begin(qemu_plugin_id_t, unsigned thread) {
   slot.begun_by_another = true;
   slot.creator = threads[caller].ring;
   slot.creation = threads[caller].call;
+  make_room(slot, 1);
 }
 
 void on_thread_end(qemu_plugin_id_t, unsigned thread) { threads[thread].writer.close(); }

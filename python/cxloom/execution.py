@@ -215,11 +215,14 @@ def execute(
         watch(source.sieve.instructions_in_all, source.sieve.records)
         return not interrupted()
 
+    def want(thread: int) -> None:
+        source.wanted = thread
+
     said = about(source.name, command, caches=caches, region=region, core=core)
     with contextlib.nullcontext() if record is None else trace_writer(record, said) as writer:
         sampler = _sampler(sampling, placed)
         regions: Counter[int] = Counter()
-        executions = _played(placed, _counted(_kept(source.accesses(step), writer), regions), sampler)
+        executions = _played(placed, _counted(_kept(source.accesses(step), writer), regions), sampler, want)
         said |= source.ended.to_metadata()
     sieve = source.sieve
     seconds = time.perf_counter() - started
@@ -406,8 +409,14 @@ def _text_of(pages: Any) -> str:
 class _Shared:
     """One stream of accesses for several simulations; what all have had is forgotten."""
 
-    def __init__(self, source: Iterator[_Part], consumers: int) -> None:
+    def __init__(
+        self, source: Iterator[_Part], consumers: int, want: Callable[[int], None] = lambda _thread: None
+    ) -> None:
+        """``want`` is told which thread's records the next part should have."""
         self._source = source
+        self._want = want
+        self.wanted = [0] * consumers
+        """The thread whose records each waits for; 0: of any."""
         self._held: deque[_Part] = deque()
         self._before = 0  # parts that are forgotten
         self.taken = [0] * consumers
@@ -417,6 +426,7 @@ class _Shared:
         """The next part for one of them; None at the end."""
         place = self.taken[consumer] - self._before
         if place == len(self._held):
+            self._want(self.wanted[consumer])
             part = next(self._source, None)
             if part is None:
                 return None
@@ -429,18 +439,36 @@ class _Shared:
         return part
 
 
+class _Feed:
+    """What one of the simulations is given."""
+
+    def __init__(self, shared: _Shared, number: int) -> None:
+        self._shared = shared
+        self._number = number
+
+    def __call__(self) -> _Part | None:
+        return self._shared.next(self._number)
+
+    def want(self, thread: int) -> None:
+        """The simulation cannot go on without what this thread does next."""
+        self._shared.wanted[self._number] = thread
+
+
 def _played(
-    placed: Sequence[_Placed], parts: Iterator[_Part], sampler: Sampler | None
+    placed: Sequence[_Placed],
+    parts: Iterator[_Part],
+    sampler: Sampler | None,
+    want: Callable[[int], None] = lambda _thread: None,
 ) -> tuple[tuple[Execution, list[float]], ...]:
     """Gives the parts to all systems, and says when each was answered if there is a sampler, which chooses of them.
     Those that have had the least go on first, so that little has to be held.
     """
     chosen = parts if sampler is None else sampler.parts(map(_batch_of, parts))
-    shared = _Shared(chosen, len(placed))
+    shared = _Shared(chosen, len(placed), want)
     simulations = []
     for number, each in enumerate(placed):
         with errors_placed(each.resolved):
-            feeds = {each.host: lambda number=number: shared.next(number)}
+            feeds = {each.host: _Feed(shared, number)}
             simulations.append(_core.Simulation(each.resolved.lean(), feeds, sampler is not None))
     running = set(range(len(simulations)))
     reached: list[list[tuple[float, int]]] = [[] for _ in simulations]

@@ -30,6 +30,7 @@ MARKS = "marks"
 
 _PREFIX = "cxloom-program-"
 _WORDS = 1 << 20  # of a turn
+_WORDS_OF_ONE = 1 << 15  # of a turn of one thread
 _REST = (0.0002, 0.01)  # seconds to wait for the program, when it has told nothing for a short or a long time
 _ENOUGH = 64 << 20  # bytes of shared memory
 _FILE = 1 << 20  # bytes that a file of it has at most
@@ -78,6 +79,8 @@ class EmulatedSource:
             None if region in (None, MARKS) else distance_of_function(self._program.path, str(region))
         )
         self._make_sieve = sieve
+        self.wanted = 0
+        """The thread whose records are waited for: they come first. 0: those of all come in turn."""
         self.ended = Ended()
         self._sieve: _core.ProgramCapture | None = None
 
@@ -113,7 +116,7 @@ class EmulatedSource:
         while True:
             over = is_over(process)  # before the last look at what it wrote
             words = sieve.words
-            batch = sieve.read(_WORDS)
+            batch = sieve.read(_WORDS_OF_ONE if self.wanted else _WORDS, self.wanted)
             if len(batch):
                 yield batch
             if sieve.failure:

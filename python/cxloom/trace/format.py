@@ -24,7 +24,7 @@ ROW_GROUP = 1 << 18
 READ, WRITE, ATOMIC, FLUSH, FLUSH_KEEPING = range(5)
 """Values of the column ``kind``: of the flushes the first takes its line out of the cache, the last leaves it there."""
 
-DEMAND, STORE_FILL, WRITE_BACK, CALL, GO_ON, BRANCH, PROGRESS = range(7)
+DEMAND, STORE_FILL, WRITE_BACK, CALL, GO_ON, WAIT, BRANCH, PROGRESS = range(8)
 """Values of the column ``role``."""
 
 ALL_BEFORE = (1 << 32) - 1
@@ -77,9 +77,9 @@ class TraceBatch:
       before it (a fence)
     * ``timestamp`` (int64): picoseconds from the start of the trace, never decreasing; -1 if not given
     * ``role`` (uint8): who in a core waits for it: DEMAND its instruction, STORE_FILL a store whose line it reads,
-      WRITE_BACK nobody. The others are no accesses. CALL, GO_ON: the thread makes the system call whose number stands
-      for the address, or goes on behind that of another. BRANCH: what follows was predicted wrongly, and begins when
-      what it depends on is there. PROGRESS: the thread has come so far
+      WRITE_BACK nobody. The others are no accesses: CALL and WAIT, the thread makes the system call whose number stands
+      for the address, and does nothing until it goes on if it waits; GO_ON, it goes on behind such a call; BRANCH, what
+      follows waits for what it depends on; PROGRESS, it has come so far
     * ``cycles`` (uint32): of its core since the record of its thread before it, where nothing waits for memory; 0 if
       not given
     * ``dependence_cycles`` (uint16): cycles from the data of the access that it needs to its own address

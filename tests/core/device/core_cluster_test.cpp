@@ -259,6 +259,52 @@ TEST(CoreCluster, AThreadGoesOnBehindTheCallThatItWaitsFor) {
   expect_parts_to_sum(run);
 }
 
+// As above, but the one that goes on had told that it waits; then it does what it was woken for, and waits for good.
+TEST(CoreCluster, AThreadThatWaitsIsIdleUntilItGoesOn) {
+  std::vector<Access> accesses = reads(3, 400);
+  accesses[0].thread = accesses[1].thread = 1;
+  accesses[2].thread = 2;
+  accesses[1].dependence = 1;
+  accesses.insert(accesses.begin(), call(2, AccessRole::kWait, 55));
+  accesses.insert(accesses.begin() + 3, call(1, AccessRole::kCall, 77));
+  accesses.insert(accesses.begin() + 4, call(2, AccessRole::kGoOn, 77));
+  accesses.push_back(call(2, AccessRole::kWait, 0));
+  Running run(with_core({}).replay("host", accesses));
+  run.to_end();
+  EXPECT_EQ(run.created(0), 25_ns);
+  EXPECT_EQ(run.created(1), 125_ns);
+  EXPECT_EQ(run.created(2), 250_ns);  // at 225 the call is made
+  EXPECT_EQ(core(run, "idle_ns"), 225.0);
+  expect_parts_to_sum(run);
+}
+
+// It said that it might wait, and did not: its time goes on where it was, however late that becomes known.
+TEST(CoreCluster, AThreadThatDidNotWaitGoesOnAtItsOwnCall) {
+  std::vector<Access> accesses = reads(6, 400);
+  for (Access& access : accesses) access.thread = 1;
+  accesses[5].thread = 2;
+  accesses.insert(accesses.begin(), call(2, AccessRole::kWait, 55));
+  accesses.insert(accesses.begin() + 6, call(2, AccessRole::kGoOn, 55));
+  Running run(with_core({{"window", 400}}).replay("host", accesses));
+  run.to_end();
+  EXPECT_EQ(run.created(0), 25_ns);
+  EXPECT_EQ(core(run, "idle_ns"), 0.0);
+  expect_parts_to_sum(run);
+}
+
+TEST(CoreCluster, ProgressIsTimeWithoutAnAccess) {
+  std::vector<Access> accesses = reads(1, 400);
+  accesses.push_back(call(0, AccessRole::kProgress, 0));
+  accesses.back().thread = accesses.front().thread;
+  accesses.back().instruction_gap = 4000;  // 250 ns
+  Running run(with_core({{"window", 8192}}).replay("host", accesses));
+  run.to_end();
+  EXPECT_EQ(core(run, "busy_ns"), 275.0);
+  EXPECT_EQ(core(run, "time_ns"), 275.0);
+  EXPECT_EQ(core(run, "instructions"), 4400);
+  expect_parts_to_sum(run);
+}
+
 /// The same rules, by looking at every instruction: dispatch in order, `width` retire a cycle and in order.
 std::vector<Time> by_instruction(const std::vector<Access>& accesses, std::int64_t window) {
   constexpr std::int64_t kSlot = 125;  // picoseconds: two instructions a cycle

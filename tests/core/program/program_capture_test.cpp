@@ -335,5 +335,56 @@ TEST_F(ProgramCaptureTest, ABranchThatNeedsAMissIsRecordedIfItIsPredictedWrongly
   }
 }
 
+// What a thread tells of its calls, by role and number.
+TEST_F(ProgramCaptureTest, ThreadsTellWhenTheyWaitAndGoOn) {
+  using Told = std::vector<std::pair<AccessRole, std::uint64_t>>;
+  auto told = [&] {
+    Told result;
+    for (const Access& record : capture_->take()) result.emplace_back(record.role, record.address.value());
+    return result;
+  };
+  auto calls = [&](std::uint32_t number, std::uint64_t order) {
+    capture_->system_call(kThread, {number, order, {}});
+  };
+  auto back = [&](std::uint64_t order, bool slept, Release by = {}) {
+    capture_->system_call_ends(kThread, {.order = order, .slept = slept, .by = by});
+  };
+  start(timed(), 4096);
+  calls(9, 1);  // mmap
+  back(2, false);
+  EXPECT_EQ(told(), (Told{{AccessRole::kCall, 1}}));
+  calls(0, 3);  // read, which has its data
+  back(4, false);
+  EXPECT_EQ(told(), (Told{{AccessRole::kWait, 3}, {AccessRole::kGoOn, 3}}));
+  calls(0, 5);  // and one that waits for somebody unknown
+  back(6, true);
+  EXPECT_EQ(told(), (Told{{AccessRole::kWait, 5}, {AccessRole::kProgress, 0}}));
+  calls(system_call::kFutex, 7);
+  capture_->thread_turns(kThread, {2, 8});
+  back(9, true, {2, 8});  // said before
+  EXPECT_EQ(told(), (Told{{AccessRole::kWait, 7}, {AccessRole::kGoOn, 8}}));
+  calls(system_call::kFutex, 10);
+  capture_->thread_turns(kThread, {2, 11});
+  capture_->thread_turns(kThread, {});
+  back(13, true, {3, 12});
+  EXPECT_EQ(told(), (Told{{AccessRole::kWait, 10},
+                          {AccessRole::kGoOn, 11},
+                          {AccessRole::kWait, 0},
+                          {AccessRole::kGoOn, 12}}));
+  capture_->thread_ends(kThread);
+  EXPECT_EQ(told(), (Told{{AccessRole::kProgress, 0}, {AccessRole::kWait, 0}}));
+}
+
+TEST_F(ProgramCaptureTest, AThreadWithoutMissesTellsHowFarItHasCome) {
+  start(timed(), 4096);
+  const BlockInstruction none = instruction(InstructionClass::kInteger, 0, 0, 0);
+  for (int i = 0; i < 65536; ++i) run({none, none, none, none}, {});
+  ASSERT_EQ(records().size(), 3U);  // each 16384 cycles; the last is begun and not over
+  for (const Access& record : records_) {
+    EXPECT_EQ(record.role, AccessRole::kProgress);
+    EXPECT_NEAR(record.cycles, 16384, 1);
+  }
+}
+
 }  // namespace
 }  // namespace cxloom

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -292,6 +293,34 @@ TEST_F(ProgramFeedTest, CallsAreToldInTheirOrder) {
 }
 
 // A thread was killed between taking a number and telling what it was for.
+TEST_F(ProgramFeedTest, TheThreadThatIsWantedComesFirst) {
+  Telling sink;
+  FeedWriter code = process();
+  describe(code, 0, 0x1000, {plain()});
+  FeedWriter one = thread(last_process_);
+  FeedWriter two = thread(last_process_);
+  auto run = [](FeedWriter& writer) {
+    for (int i = 0; i < 100; ++i) writer.put(enter(0));
+  };
+  run(one);
+  run(two);
+  EXPECT_EQ(feed_->read(sink, 1000), 200U);
+  run(one);
+  run(two);
+  EXPECT_EQ(feed_->read(sink, 50, 2), 100U);  // of a turn all
+  EXPECT_EQ(feed_->read(sink, 50, 2), 0U);    // it has nothing, for the moment
+  EXPECT_EQ(feed_->read(sink, 50, 7), 100U);  // whom nobody knows
+  run(one);
+  EXPECT_EQ(feed_->read(sink, 50, 2), 0U);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(feed_->read(sink, 50, 2), 100U);  // it has been silent for so long that it may wait for the other
+  // A call that is not the next in order waits for what others tell.
+  const std::uint64_t first = order();
+  call(two, 1, order());
+  call(one, 1, first);
+  EXPECT_EQ(feed_->read(sink, 50, 2), 16U);
+}
+
 TEST_F(ProgramFeedTest, ALostCallHoldsNobodyUpForEver) {
   process();
   FeedWriter one = thread(last_process_);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <vector>
 
 namespace cxloom {
 namespace {
@@ -165,6 +166,39 @@ TEST_F(ThreadOrderTest, AParentWaitsForItsChild) {
   EXPECT_EQ(back({1, 0}, 101, system_call::kWait4), exit);
   call({1, 0}, system_call::kWait4, {});
   EXPECT_EQ(back({1, 0}, 102, system_call::kWait4), kNobody);
+}
+
+// Who is woken is known with the call that wakes, before the waiter is back.
+TEST_F(ThreadOrderTest, ATurnIsToldWithTheCallThatGivesIt) {
+  futex(2, kLock, kWait);
+  futex(3, kLock, kWait);
+  EXPECT_FALSE(order_.has_turns());
+  const Release wake = futex(1, kLock, kWake, 1);
+  std::vector<ThreadOrder::Turn> turns = order_.take_turns();
+  ASSERT_EQ(turns.size(), 1U);
+  EXPECT_EQ(turns[0].thread.number, 2U);
+  EXPECT_EQ(turns[0].by, wake);
+  EXPECT_FALSE(order_.has_turns());
+  // It turns out that the kernel had the other one first.
+  EXPECT_EQ(back(3, 0), wake);
+  turns = order_.take_turns();
+  ASSERT_EQ(turns.size(), 1U);
+  EXPECT_EQ(turns[0].thread.number, 2U);
+  EXPECT_EQ(turns[0].by, kNobody);
+  back(1, 1);
+  EXPECT_FALSE(order_.has_turns());
+}
+
+TEST(SystemCall, SomeMayWait) {
+  EXPECT_TRUE(system_call::may_wait({.number = 0}));    // read
+  EXPECT_TRUE(system_call::may_wait({.number = 271}));  // ppoll
+  EXPECT_TRUE(system_call::may_wait({.number = system_call::kExit}));
+  EXPECT_FALSE(system_call::may_wait({.number = 9}));  // mmap
+  EXPECT_FALSE(system_call::may_wait({.number = system_call::kClone}));
+  for (const std::uint64_t operation : {kWait, kSharedWait, kLockPi, kWaitBits})
+    EXPECT_TRUE(system_call::may_wait({.number = system_call::kFutex, .arguments = {kLock, operation}}));
+  for (const std::uint64_t operation : {kWake, kCompareRequeue, kWakeOperation, kUnlockPi})
+    EXPECT_FALSE(system_call::may_wait({.number = system_call::kFutex, .arguments = {kLock, operation}}));
 }
 
 }  // namespace

@@ -60,6 +60,24 @@ static int pair(size_t lines, int in_turn) {
   return 0;
 }
 
+static void* sum(void* lines) {
+  const size_t bytes = (size_t)lines * 64;
+  const volatile char* const memory = calloc(1, bytes);
+  size_t total = 0;
+  for (size_t i = 0; i < bytes; i += 64) total += memory[i];
+  return (void*)total;
+}
+
+// Threads that each read so many lines of their own.
+static int sums(size_t lines, size_t threads) {
+  pthread_t others[64];
+  cxloom_roi_begin();
+  for (size_t i = 0; i < threads; ++i) pthread_create(&others[i], NULL, sum, (void*)lines);
+  for (size_t i = 0; i < threads; ++i) pthread_join(others[i], NULL);
+  cxloom_roi_end();
+  return 0;
+}
+
 static int triad(size_t count) {
   double *a = malloc(count * 8), *b = malloc(count * 8), *c = malloc(count * 8);
   for (size_t i = 0; i < count; ++i) a[i] = 0, b[i] = 1, c[i] = 2;
@@ -103,6 +121,8 @@ int main(int argc, char** argv) {
   if (argc > 2 && strcmp(argv[1], "triad") == 0) return triad(strtoull(argv[2], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "pair") == 0) return pair(strtoull(argv[2], NULL, 10), 0);
   if (argc > 2 && strcmp(argv[1], "in-turn") == 0) return pair(strtoull(argv[2], NULL, 10), 1);
+  if (argc > 3 && strcmp(argv[1], "sums") == 0)
+    return sums(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "branches") == 0) return branches(strtoull(argv[2], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "rounds") == 0) return rounds(strtoull(argv[2], NULL, 10));
   return 2;

@@ -60,9 +60,12 @@ static int pair(size_t lines, int in_turn) {
   return 0;
 }
 
+static pthread_barrier_t all_are_there_;
+
 static void* sum(void* lines) {
   const size_t bytes = (size_t)lines * 64;
   const volatile char* const memory = calloc(1, bytes);
+  pthread_barrier_wait(&all_are_there_);
   size_t total = 0;
   for (size_t i = 0; i < bytes; i += 64) total += memory[i];
   return (void*)total;
@@ -71,6 +74,7 @@ static void* sum(void* lines) {
 // Threads that each read so many lines of their own.
 static int sums(size_t lines, size_t threads) {
   pthread_t others[64];
+  pthread_barrier_init(&all_are_there_, NULL, (unsigned)threads);
   cxloom_roi_begin();
   for (size_t i = 0; i < threads; ++i) pthread_create(&others[i], NULL, sum, (void*)lines);
   for (size_t i = 0; i < threads; ++i) pthread_join(others[i], NULL);

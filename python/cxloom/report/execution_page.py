@@ -32,6 +32,7 @@ GROUPS = {
         "bus",
     ),
     "switches": ("switch_queue", "switching", "reorder"),
+    "persistence": ("persist_queue", "persist_buffer"),
     "coherence": ("filter", "home_queue", "snoop"),
     "memory": ("controller", "media_queue", "media"),
     "idle": ("idle",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from test_sampling import SMALL, records
 import cxloom as cx
 from cxloom import _core
 from cxloom.execution import REGION, ExecutionResult, replay
+from cxloom.report.execution import sentence
 from cxloom.report.execution_page import GROUPS, execution_page, groups_of
 from cxloom.trace import write_trace
 
@@ -90,3 +92,16 @@ def test_the_command_writes_the_page(tmp_path: Path, cxloom: Callable[..., Any])
     outcome = cxloom("exec", "--system", spec(tmp_path), "--replay", trace, "--html", page)
     assert outcome.code == 0, outcome.err
     assert "<title>A program</title>" in page.read_text()
+
+
+def test_the_bottleneck_is_of_those_who_have_something_to_do(result: ExecutionResult) -> None:
+    """A thread of four works; what it waits for counts, and not what the others do not do."""
+    one = result.executions[1]
+    idle = one.core | {"idle_ns": 3 * one.core["time_ns"], "time_ns": 4 * one.core["time_ns"]}
+    summary = one.summary | {"per_requester": {one.host: {"core": idle}}}
+    four = replace(one, summary=summary, sampled=None)
+    assert four.parts()["idle"] == pytest.approx(0.75)
+    said = sentence(four, "far")
+    assert said.startswith("Most of the time on far, but for threads with nothing to do, (")
+    alone = replace(one, sampled=None)
+    assert said.rpartition("(")[2] == sentence(alone, "far").rpartition("(")[2]

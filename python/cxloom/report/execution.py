@@ -33,10 +33,13 @@ def names_of(result: ExecutionResult) -> list[str]:
 
 
 def sentence(execution: Execution, name: str) -> str:
-    """Where most of the time goes."""
+    """Where most of the time goes in which threads have something to do: the bottleneck."""
     parts = execution.parts()
-    part = max(parts, key=lambda each: parts[each])
-    return f"Most of the time on {name} ({parts[part]:.0%}) goes to {part}: {_MEANINGS[part]}."
+    working = {part: share for part, share in parts.items() if part != "idle"} or parts
+    part = max(working, key=lambda each: working[each])
+    share = working[part] / sum(working.values())
+    aside = ", but for threads with nothing to do," if parts.get("idle", 0.0) >= _LEAST else ""
+    return f"Most of the time on {name}{aside} ({share:.0%}) goes to {part}: {_MEANINGS[part]}."
 
 
 def margin(interval: Interval | None) -> str:

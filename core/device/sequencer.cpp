@@ -20,6 +20,10 @@ struct SequencerMeasured {
   std::optional<double> fence_wait;
   std::optional<Value> throttle;
   std::optional<Value> pages;
+  std::optional<std::uint64_t> pages_moved;
+  std::optional<std::uint64_t> pages_left;
+  std::optional<double> moving;
+  std::optional<double> page_wait;
 };
 
 constexpr std::array kSequencerMeasures{
@@ -45,6 +49,16 @@ constexpr std::array kSequencerMeasures{
         "its pages in each memory at the end of the run, by the memory's name. Absent "
         "where its addresses are "
         "physical"),
+    measure<&SequencerMeasured::pages_moved>(
+        "pages_moved", "",
+        "its pages that events moved to another memory, in the whole run. This and the next three with "
+        "move_pages"),
+    measure<&SequencerMeasured::pages_left>(
+        "pages_not_moved", "",
+        "those that stayed: no frame was free for them, a line could not be copied, or the work had ended"),
+    measure<&SequencerMeasured::moving>("page_moves_ns", "ns", "time in which pages were being copied"),
+    measure<&SequencerMeasured::page_wait>("page_wait_ns", "ns",
+                                           "time in which the next access waited for its page to be copied"),
 };
 
 std::uint16_t lines_of(const Access& access) {
@@ -175,6 +189,8 @@ Sequencer::Obstacle Sequencer::obstacle() const {
   if (cache_ && cache_->victims() >= queue_) return Obstacle::kWriteBack;
   if (!window_.allows(issued_, next_.dependence)) return Obstacle::kDependence;
   if (next_.dependence == kAllBefore && in_flight_ > 0) return Obstacle::kFence;
+  if (mover_ && mover_->holds(next_.address, next_.size)) [[unlikely]]
+    return Obstacle::kPage;
   return Obstacle::kNone;
 }
 
@@ -191,6 +207,10 @@ void Sequencer::wait_for(Obstacle obstacle) {
     case Obstacle::kSlot: waiting_in_ = &slots_; break;
     case Obstacle::kDependence: waiting_in_ = &dependences_; break;
     case Obstacle::kWriteBack: waiting_in_ = &write_back_buffer_; break;
+    case Obstacle::kPage:
+      waiting_in_ = &mover_->list();
+      if (page_since_ < Time{}) page_since_ = now();
+      break;
     case Obstacle::kFence:
       waiting_in_ = &fence_;
       if (fence_since_ < Time{}) fence_since_ = now();
@@ -226,6 +246,8 @@ void Sequencer::pass_fence() {
 void Sequencer::issue() {
   if (next_.dependence == kAllBefore) [[unlikely]]
     pass_fence();
+  if (page_since_ >= Time{}) [[unlikely]]
+    mover_->waited(now() - std::exchange(page_since_, Time{-1}));
   Request& request = requests_.take();
   request.id = issued_;
   request.address = next_.address;
@@ -310,6 +332,57 @@ void Sequencer::access_uncached(Request& request) {
   send_request(*this, request, place, opcode, request.address, request.size, request.index);
 }
 
+// --- pages that are moved ---
+
+MovablePages* Sequencer::expect_moves() {
+  MovablePages* const pages = cores_ ? nullptr : work_.stream->movable_pages();
+  if (pages && !mover_) {
+    mover_ = std::make_unique<PageMover>(endpoint().kernel(), endpoint().source(), endpoint(), *pages,
+                                         static_cast<PageMover::Requester&>(*this));
+  }
+  return pages;
+}
+
+// A line of a page takes the way of the program's accesses, through the cache if there is one; it is none of them.
+void Sequencer::copy(Address line, AccessKind kind, std::uint64_t number) {
+  Request& request = requests_.take();
+  request.id = number;
+  request.lines = 0;
+  request.address = line;
+  request.kind = kind;
+  request.size = kLineBytes;
+  request.thread = 0;
+  request.failed = false;
+  request.target = endpoint().id();
+  request.begin(endpoint().id(), now());
+  request.charge(Segment::kProcess, now() + process_time_);
+  access_memory(request);
+}
+
+void Sequencer::copied(Request& line) {
+  const std::uint64_t number = line.id;
+  const AccessKind kind = line.kind;
+  const bool failed = line.failed;
+  if (line.target != endpoint().id() && !failed) {
+    // Bytes that nobody waits for, as those of a prefetch or a write-back.
+    if (kind == AccessKind::kWrite && !cache_) {
+      written_back(line.target, line.message.size);
+    } else {
+      prefetched(line.target, line.message.size);
+    }
+  }
+  requests_.give_back(line);
+  mover_->answered(number, kind, failed);
+}
+
+// The next access was taken from its stream when the page was at its old place.
+void Sequencer::page_settled(const PageMove& move, bool moved) {
+  const std::uint64_t offset = next_.address.value() - move.from.value();
+  if (moved && has_next_ && offset < move.bytes) next_.address = Address{move.to.value() + offset};
+  issue_what_can_be_issued();
+  end_if_out_of_work();
+}
+
 void Sequencer::read_through() {
   const std::uint64_t least =
       work_.requests ? work_.warmup + *work_.requests : std::numeric_limits<std::uint64_t>::max();
@@ -392,6 +465,10 @@ void Sequencer::complete(Request& request) {
     complete_line(request);
     return;
   }
+  if (request.lines == 0) [[unlikely]] {
+    copied(request);
+    return;
+  }
   if (request.lines == 1) request.moved = request.message.size;
   window_.flip(request.id);
   ++completed_;
@@ -404,6 +481,8 @@ void Sequencer::complete(Request& request) {
     payload_ += request.moved;
   }
   observer_->completed(request, now());
+  if (mover_) [[unlikely]]
+    mover_->completed(request.id);
   if (wants_answers_) work_.stream->answered(request.id, request, now());
   requests_.give_back(request);
   if (counting_) ++completed_since_opening_;
@@ -470,6 +549,13 @@ void Sequencer::report_requests(MeasureSink& sink) const {
   }
   if (throttle_) measured.throttle = throttle_->report();
   if (has_work()) measured.pages = work_.stream->pages_by_node();
+  if (mover_) {
+    const PageMover::Counts& moves = mover_->counts();
+    measured.pages_moved = moves.moved;
+    measured.pages_left = moves.left;
+    measured.moving = moves.busy.ns();
+    measured.page_wait = moves.waited.ns();
+  }
   report_all(kSequencerMeasures, measured, sink);
   if (cores_) cores_->report(sink);
   if (cache_) cache_->report(sink);

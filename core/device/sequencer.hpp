@@ -16,6 +16,7 @@
 #include "device/arrival_process.hpp"
 #include "device/core_cluster.hpp"
 #include "device/device_context.hpp"
+#include "device/page_mover.hpp"
 #include "device/requester_params.hpp"
 #include "kernel/batch_means.hpp"
 #include "kernel/distribution.hpp"
@@ -28,6 +29,7 @@ namespace cxloom {
 class Sequencer final : public Agent,
                         private CacheAgent::Client,
                         private CoreCluster::Requester,
+                        private PageMover::Requester,
                         private Waiter {
  public:
   /// Joins the device, with a cache if there is one, and takes the answers that come to it.
@@ -63,6 +65,11 @@ class Sequencer final : public Agent,
     return has_work() && work_.stream->from_outside() && work_.stream->open() && !has_next_ &&
            outstanding() == 0;
   }
+  /// Its program's pages, if they can be put elsewhere while it runs; to be called before the simulation starts if they
+  /// will be.
+  MovablePages* expect_moves();
+  /// Its program's pages go to another memory from now on.
+  void move_pages(const PageMover::Order& order) { mover_->begin(order); }
   /// It makes no more requests; those under way go on to their end. Not if they come from outside.
   void cease();
   /// The outside has changed its stream: goes on with what can be issued.
@@ -81,12 +88,12 @@ class Sequencer final : public Agent,
   /// Of the requests completed in the window.
   const LatencyDistribution& latency() const { return latency_; }
   const BatchMeans& batches() const { return batches_; }
-  std::uint64_t issued() const { return issued_; }
+  std::uint64_t issued() const override { return issued_; }
   /// It has made its warm-up requests. While others have not, it goes on.
   bool warm() const { return issued_ >= work_.warmup; }
   std::uint64_t warmup() const { return work_.warmup; }
   /// It has nothing more to issue.
-  bool out_of_work() const { return exhausted_; }
+  bool out_of_work() const override { return exhausted_; }
   /// It has made all requests of its trace, be they as many as it was to make or not.
   bool trace_ended() const { return exhausted_ && !has_enough() && !work_.stream->from_outside(); }
   /// Requests issued before the window opened: its warm-up, and what it made until the others were warm.
@@ -94,24 +101,29 @@ class Sequencer final : public Agent,
     return counting_ ? issued_before_window_ : std::max(issued_, work_.warmup);
   }
   std::uint64_t completed() const { return completed_; }
-  std::uint64_t in_flight() const { return in_flight_; }
+  std::uint64_t in_flight() const override { return in_flight_; }
   /// Accesses it will make in all, where that is known. It grows while a warm requester waits for the window to open.
   std::optional<std::uint64_t> expected() const;
-  /// Accesses without an answer, and lines on their way to and from its cache.
-  std::uint64_t outstanding() const { return in_flight_ + write_backs() + prefetches(); }
+  /// Accesses without an answer, and lines on their way to and from its cache, or with a page that is being moved.
+  std::uint64_t outstanding() const {
+    return in_flight_ + write_backs() + prefetches() + (mover_ ? mover_->outstanding() : 0);
+  }
   /// Of these, dirty lines on their way to memory.
   std::uint64_t write_backs() const { return cache_ ? cache_->evictions() : 0; }
 
  private:
   const EventHandler& owner() const override { return endpoint(); }
   // Why the next access cannot be issued now.
-  enum class Obstacle : std::uint8_t { kNone, kTime, kSlot, kDependence, kWriteBack, kFence };
+  enum class Obstacle : std::uint8_t { kNone, kTime, kSlot, kDependence, kWriteBack, kFence, kPage };
 
   void answered(Request& request) override { complete(request); }
   void written_back(NodeId target, std::uint16_t bytes) override;
   void prefetched(NodeId target, std::uint16_t bytes) override;
   void go_on() override;
   void take_made() override;
+  void copy(Address line, AccessKind kind, std::uint64_t number) override;
+  void page_settled(const PageMove& move, bool moved) override;
+  void copied(Request& line);
 
   inline Time now() const;
   inline void wake_at(Time at);
@@ -142,6 +154,7 @@ class Sequencer final : public Agent,
   std::optional<CoreParams> core_params_;
   CoreCluster* cores_ = nullptr;               // null: accesses are made in the order of the stream
   std::unique_ptr<RequestThrottle> throttle_;  // none: requests leave as they come
+  std::unique_ptr<PageMover> mover_;           // none: pages stay where they are
   bool wants_answers_ = false;
   RequestObserver* observer_ = nullptr;
   Work work_;
@@ -160,6 +173,7 @@ class Sequencer final : public Agent,
   std::uint64_t completed_ = 0;
   std::uint64_t in_flight_ = 0;
   Time wake_pending_{-1};  // time of the last issue that was asked for
+  Time page_since_{-1};    // a page that is being moved has held the next access up since then
   Time fence_since_{-1};   // nothing but a fence has held the next access up since then
 
   // Measuring.

@@ -96,6 +96,45 @@ void ExtentEventParams::describe(Schema<ExtentEventParams>& schema) {
   describe_extent(schema);
 }
 
+void MovePagesParams::describe(Schema<MovePagesParams>& schema) {
+  schema.doc(
+      "Pages of a requester's program are moved from one memory to another: docs/model/placement.md. Only "
+      "where its addresses are placed.");
+  schema.field("requester", &MovePagesParams::requester)
+      .required()
+      .doc("The host or accelerator whose program it is.");
+  schema.field("from", &MovePagesParams::from).required().doc("The memory that the pages are in.");
+  schema.field("to", &MovePagesParams::to).required().doc("The memory that they go to.");
+  schema.field("share", &MovePagesParams::share)
+      .fraction()
+      .doc(
+          "Which share of the pages that are in `from` at that time goes: those that were touched first; "
+          "parts of a "
+          "page are left out.");
+  schema.field("base", &MovePagesParams::base)
+      .default_text("all")
+      .doc("First of the program's own addresses whose pages go; with size.");
+  schema.field("size", &MovePagesParams::size)
+      .min(Bytes{1})
+      .default_text("all")
+      .doc("Bytes of these addresses; a page goes if its first byte is one of them.");
+  schema.field("rate", &MovePagesParams::rate)
+      .default_text("unlimited")
+      .doc("Bytes a second of the pages that are read at most, and as many are written.");
+  schema.field("copy", &MovePagesParams::copy)
+      .doc(
+          "Whether the pages' lines are read and written. Otherwise the pages are at their new place at "
+          "once: "
+          "what "
+          "moved them is elsewhere, or takes no time.");
+  schema.rule("base and size are given together", [](const MovePagesParams& params) {
+    return params.base.has_value() == params.size.has_value();
+  });
+  schema.effective(
+      "rate", [](const MovePagesParams& params) { return params.copy; },
+      "without a copy: leave copy: false out");
+}
+
 std::string EventParams::described() const {
   const auto extent = [](const ExtentEventParams& params) {
     return params.device + " " + to_text(params.size) + " from " + to_text(params.base) + " of " +
@@ -103,6 +142,9 @@ std::string EventParams::described() const {
   };
   if (add_extent) return "add_extent " + extent(*add_extent);
   if (release_extent) return "release_extent " + extent(*release_extent);
+  if (move_pages) {
+    return "move_pages of " + move_pages->requester + " from " + move_pages->from + " to " + move_pages->to;
+  }
   if (fail) return "fail " + fail->described();
   if (repair) return "repair " + repair->described();
   if (bind) return "bind " + place_of(bind->switch_name, bind->vcs, bind->vppb) + " to " + bind->described();
@@ -126,11 +168,15 @@ void EventParams::describe(Schema<EventParams>& schema) {
       .default_text("none")
       .doc("A host gets an extent of a memory.");
   schema.field("release_extent", &EventParams::release_extent).default_text("none").doc("It gives it back.");
+  schema.field("move_pages", &EventParams::move_pages)
+      .default_text("none")
+      .doc("Pages of a program go to another memory.");
   schema.rule("an event has exactly one action", [](const EventParams& event) {
     return static_cast<int>(event.fail.has_value()) + static_cast<int>(event.repair.has_value()) +
                static_cast<int>(event.bind.has_value()) + static_cast<int>(event.unbind.has_value()) +
                static_cast<int>(event.add_extent.has_value()) +
-               static_cast<int>(event.release_extent.has_value()) ==
+               static_cast<int>(event.release_extent.has_value()) +
+               static_cast<int>(event.move_pages.has_value()) ==
            1;
   });
 }

@@ -59,6 +59,20 @@ struct ExtentEventParams : ExtentParams {
   static void describe(Schema<ExtentEventParams>& schema);
 };
 
+/// Pages of a program go to another memory.
+struct MovePagesParams {
+  std::string requester;
+  std::string from;
+  std::string to;
+  double share = 1.0;
+  std::optional<Address> base;
+  std::optional<Bytes> size;
+  std::optional<Bandwidth> rate;
+  bool copy = true;
+
+  static void describe(Schema<MovePagesParams>& schema);
+};
+
 struct EventParams {
   Time at;
   std::optional<FailParams> fail;
@@ -67,6 +81,7 @@ struct EventParams {
   std::optional<UnbindParams> unbind;
   std::optional<ExtentEventParams> add_extent;
   std::optional<ExtentEventParams> release_extent;
+  std::optional<MovePagesParams> move_pages;
 
   /// "fail link sw0-mem1".
   std::string described() const;

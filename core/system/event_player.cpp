@@ -63,6 +63,10 @@ void EventPlayer::attach(System& system) {
         try_extent(event, extents);
         return;
       }
+      if (event.move_pages) {
+        parts_.emplace_back();
+        return;
+      }
       const bool fails = event.fail.has_value();
       const FailedPart& part = fails ? static_cast<const FailedPart&>(*event.fail) : *event.repair;
       below(fails ? "fail" : "repair", [&] {
@@ -228,6 +232,55 @@ void EventPlayer::try_extent(const EventParams& event, ExtentTrials& trials) con
   });
 }
 
+Sequencer& EventPlayer::mover_of(const MovePagesParams& move) const {
+  return below("requester", [&]() -> std::reference_wrapper<Sequencer> {
+    Sequencer* const found = system_->roles().requesters.of(system_->component(move.requester).id());
+    if (!found || !found->has_work())
+      refuse("it has no workload", "'" + move.requester + "'", "a host or an accelerator with a workload");
+    return *found;
+  });
+}
+
+void EventPlayer::expect_moves() {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const auto& move = entries_[i].params->move_pages;
+    if (!move) continue;
+    below("events[" + std::to_string(i) + "]", [&] {
+      below("move_pages", [&] {
+        MovablePages* const pages = mover_of(*move).expect_moves();
+        if (!pages) {
+          throw InputError({"its pages cannot be moved: they are not placed, or cores make its accesses",
+                            "'" + move->requester + "'",
+                            "a workload with addresses: {kind: ...}, and a requester without core",
+                            {}},
+                           "requester");
+        }
+        order_of(*move, *pages);
+      });
+    });
+  }
+}
+
+PageMover::Order EventPlayer::order_of(const MovePagesParams& move, MovablePages& pages) const {
+  const auto node = [&](const char* key, const std::string& memory) {
+    const auto found = pages.node_of_memory(memory);
+    if (!found) {
+      throw InputError({"the program has no pages there", "'" + memory + "'", list_names(pages.node_names()),
+                        nearest_name(memory, pages.node_names())},
+                       key);
+    }
+    return *found;
+  };
+  PageMover::Order order{
+      node("from", move.from), node("to", move.to), move.share, std::nullopt, {}, move.copy};
+  if (order.from == order.to)
+    throw InputError({"the pages are there already", "'" + move.to + "'", "another memory than `from`", {}},
+                     "to");
+  if (move.base) order.range = AddressRange{*move.base, move.size->count()};
+  if (move.rate) order.rate = move.rate->rate;
+  return order;
+}
+
 // --- What happens ---
 
 void EventPlayer::wake(std::uint8_t kind, std::uint64_t payload) {
@@ -251,6 +304,9 @@ void EventPlayer::act(std::size_t event) {
     repair(event);
   } else if (params.bind) {
     virtual_switches_at(params.bind->switch_name).bind({params.bind->vcs, params.bind->vppb}, *params.bind);
+  } else if (params.move_pages) {
+    Sequencer& requester = mover_of(*params.move_pages);
+    requester.move_pages(order_of(*params.move_pages, *requester.expect_moves()));
   } else if (params.add_extent) {
     capacity_of(params.add_extent->device).add(*params.add_extent, kernel_.now());
   } else if (params.release_extent) {

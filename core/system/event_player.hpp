@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "component/failures.hpp"
+#include "device/page_mover.hpp"
 #include "device/virtual_switches.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
@@ -21,6 +22,7 @@ namespace cxloom {
 
 class Kernel;
 class LinkEnd;
+class Sequencer;
 class System;
 
 /// What an event did, up to the one after it.
@@ -47,6 +49,9 @@ class EventPlayer final : public EventHandler, private Failures {
   /// The system is built: checks the events against it, and waits for their times. Throws InputError.
   void attach(System& system);
 
+  /// The requesters have their work: checks the events that move pages of it. Throws InputError.
+  void expect_moves();
+
   std::string name() const override { return "events"; }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
 
@@ -62,6 +67,8 @@ class EventPlayer final : public EventHandler, private Failures {
 
   DynamicCapacity& capacity_of(const std::string& name) const;
   void try_extent(const EventParams& event, ExtentTrials& trials) const;
+  PageMover::Order order_of(const MovePagesParams& move, MovablePages& pages) const;
+  Sequencer& mover_of(const MovePagesParams& move) const;
   VirtualSwitches& virtual_switches_at(const std::string& name) const;
   void try_binding(const EventParams& event, VirtualTrials& trials) const;
   FailingPart find_part(const FailedPart& part) const;

@@ -123,8 +123,21 @@ void WorkMaker::divide_memory(const Spec& spec) {
     for (const NumaNode& node : all.front()->nodes) all.front()->frames.push_back(node.frames);
     return;
   }
-  auto cut = cut_frames(frames, programs, share_out(free, programs), page_);
-  for (std::size_t i = 0; i < all.size(); ++i) all[i]->frames = std::move(cut[i]);
+  auto shares = share_out(free, programs);
+  for (const auto& share : shares) {
+    for (std::size_t node = 0; node < free.size(); ++node) free[node] -= share[node];
+  }
+  // What nobody needs is there for pages that are moved, an equal part for each.
+  for (std::uint64_t& left : free) left /= all.size();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    programs.push_back(programs[i]);
+    shares.push_back(free);
+  }
+  auto cut = cut_frames(frames, programs, shares, page_);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i]->frames = std::move(cut[i]);
+    all[i]->spare = std::move(cut[all.size() + i]);
+  }
 }
 
 // Without a warm-up nobody makes more than its requests: the window opens at the first request of all. With one, whoever is
@@ -257,9 +270,9 @@ Work WorkMaker::make(const Spec::Workload& workload) const {
     const Placed& placed = placed_.at(workload.device);
     std::vector<std::string> names;
     for (const NumaNode& node : placed.nodes) names.push_back(node.name());
-    work.stream = std::make_unique<PlacedStream>(std::move(work.stream), make_placement(placed),
-                                                 ProgramMemory(placed.frames, page_), std::move(names), page_,
-                                                 division_, work.name + ".addresses");
+    work.stream = std::make_unique<PlacedStream>(
+        std::move(work.stream), make_placement(placed), ProgramMemory(placed.frames, page_, placed.spare),
+        std::move(names), page_, division_, work.name + ".addresses");
   }
   return work;
 }

@@ -49,6 +49,7 @@ class WorkMaker {
     const Spec::Workload* workload;
     std::vector<NumaNode> nodes;
     std::vector<Frames> frames;  ///< of each node, its own
+    std::vector<Frames> spare;   ///< of each node, those that its pages can be moved to besides
   };
 
   void divide_memory(const Spec& spec);

@@ -74,6 +74,8 @@ struct AddressRange {
   std::uint64_t bytes = 0;
 };
 
+class MovablePages;
+
 class AccessStream {
  public:
   virtual ~AccessStream() = default;
@@ -93,6 +95,8 @@ class AccessStream {
   virtual std::optional<AddressRange> range() const { return std::nullopt; }
   /// How many of its pages are in each memory, by the memory's name; nothing where no pages are placed.
   virtual std::optional<Value> pages_by_node() const { return std::nullopt; }
+  /// Its pages, if they can be put elsewhere while it runs; null: they stay where they are.
+  virtual MovablePages* movable_pages() { return nullptr; }
   /// How many accesses there are in all, where that is known beforehand.
   virtual std::optional<std::uint64_t> length() const { return std::nullopt; }
 };

@@ -11,6 +11,7 @@
 
 #include "base/value.hpp"
 #include "workload/access_stream.hpp"
+#include "workload/movable_pages.hpp"
 #include "workload/numa_nodes.hpp"
 #include "workload/page_map.hpp"
 #include "workload/page_placement.hpp"
@@ -26,13 +27,17 @@ class ProgramMemory {
     std::uint64_t room = 0;
   };
 
-  /// Frames by node.
-  ProgramMemory(std::vector<Frames> frames, Bytes page);
+  /// Frames by node: those that pages are placed in, and spare ones that pages can only be moved to (or none).
+  ProgramMemory(std::vector<Frames> frames, Bytes page, std::vector<Frames> spare = {});
 
   /// How many are left of each node.
   std::span<const std::uint64_t> free() const { return free_; }
   /// The next one of a node that has one left.
   Frame take(std::size_t node);
+  /// The same of a spare one, or of those if there is none; nothing: none is left.
+  std::optional<Frame> take_spare(std::size_t node);
+  /// A frame that was taken is free again, and the next to be given.
+  void give_back(std::size_t node, const Frame& frame);
 
  private:
   struct Place {
@@ -40,8 +45,13 @@ class ProgramMemory {
     std::uint64_t frame = 0;
   };
 
+  Frame take_next(const Frames& frames, Place& next) const;
+
   std::vector<Frames> frames_;
   std::vector<Place> next_;  // frames to be given, by node
+  std::vector<Frames> spare_;
+  std::vector<Place> next_spare_;
+  std::vector<std::vector<Frame>> given_back_;
   std::vector<std::uint64_t> free_;
   std::uint64_t page_;
 };
@@ -52,7 +62,7 @@ struct Division {
   std::size_t programs = 1;
 };
 
-class PlacedStream final : public AccessStream {
+class PlacedStream final : public AccessStream, private MovablePages {
  public:
   /// `nodes` name what `memory` is of; `path` is where the user asked for the placement.
   PlacedStream(std::unique_ptr<AccessStream> stream, std::unique_ptr<PagePlacement> placement,
@@ -73,8 +83,17 @@ class PlacedStream final : public AccessStream {
   void want(std::uint32_t thread) override { stream_->want(thread); }
   std::optional<std::uint64_t> length() const override { return stream_->length(); }
   std::optional<Value> pages_by_node() const override;
+  MovablePages* movable_pages() override { return this; }
 
  private:
+  std::optional<std::size_t> node_of_memory(const std::string& memory) const override;
+  const std::vector<std::string>& node_names() const override { return nodes_; }
+  std::vector<std::uint64_t> pages_in(std::size_t node,
+                                      const std::optional<AddressRange>& range) const override;
+  std::optional<PageMove> begin_move(std::uint64_t page, std::size_t node) override;
+  void end_move(const PageMove& move) override;
+  void give_up_move(const PageMove& move) override;
+
   Address placed(const Access& access);
   const ProgramMemory::Frame& frame_of(Address address);
   void take_frame(std::uint64_t page);
@@ -90,8 +109,14 @@ class PlacedStream final : public AccessStream {
   Division division_;
   std::string path_;
   PageMap pages_;
-  std::vector<ProgramMemory::Frame> frames_;  // in the order of the pages' first touch
-  std::vector<std::uint64_t> taken_;          // by node
+  /// Where a page is, and which one it is.
+  struct Placed {
+    ProgramMemory::Frame frame;
+    std::uint64_t page;
+    std::size_t node;
+  };
+  std::vector<Placed> placed_;        // in the order of the pages' first touch
+  std::vector<std::uint64_t> taken_;  // by node
 };
 
 }  // namespace cxloom

@@ -40,6 +40,60 @@ def failing(kind: str = "host", **part: object) -> Spec:
     }
 
 
+def moving(**move: object) -> Spec:
+    """A program in the first of three memories, some of whose pages go to the second."""
+    spec = failing()
+    spec["devices"]["host"]["queue"] = 4
+    spec["address_map"] = [{"to": ["mem0"]}, {"to": ["mem1"]}]
+    del spec["run"]
+    placed = {
+        "addresses": {"kind": "bind", "nodes": ["mem0", "mem1"]},
+        "footprint": "64KiB",
+        "requests": 2000,
+    }
+    spec["workload"]["host"] |= placed
+    spec["devices"]["host2"] = {"kind": "host"}
+    spec["links"].append({"between": ["host2", "sw"]})
+    spec["workload"]["host2"] = spec["workload"]["host"]
+    spec["events"] = [
+        {"at": "3us", "move_pages": {"requester": "host", "from": "mem0", "to": "mem1", "share": 0.5, **move}}
+    ]
+    return spec
+
+
+def in_second(outcome: Run) -> float:
+    """Pages of the first host that are in the second memory."""
+    return float(outcome.summary["per_requester"]["host"]["pages"]["mem1"])
+
+
+def busy(outcome: Run) -> float:
+    """Time in which its pages were being moved."""
+    return float(outcome.summary["per_requester"]["host"]["page_moves_ns"])
+
+
+def move_rows() -> Iterator[Turn]:
+    """Which pages go where, and how fast."""
+    half = moving()
+    key = "events.0.move_pages"
+    yield Turn("event.move_pages", half, "events.0.at", ("1ms", "3us"), RISES, in_second)
+    yield Turn("event.move_pages.requester", half, f"{key}.requester", ("host2", "host"), RISES, in_second)
+    to_first, from_second = changed(half, (f"{key}.to", "mem0")), changed(half, (f"{key}.from", "mem1"))
+    yield Turn(
+        "event.move_pages.from", to_first, f"{key}.from", ("mem1", "mem0"), RISES, in_second,
+        also=((f"{key}.to", "mem1"),),
+    )  # fmt: skip
+    yield Turn(
+        "event.move_pages.to", from_second, f"{key}.to", ("mem0", "mem1"), RISES, in_second,
+        also=((f"{key}.from", "mem0"),),
+    )  # fmt: skip
+    yield Turn("event.move_pages.share", half, f"{key}.share", (0.2, 0.8), RISES, in_second)
+    ranged = moving(base="0x0", size="8KiB", share=1.0)
+    yield Turn("event.move_pages.base", ranged, f"{key}.base", ("0x100000", "0x0"), RISES, in_second)
+    yield Turn("event.move_pages.size", ranged, f"{key}.size", ("8KiB", "32KiB"), RISES, in_second)
+    yield Turn("event.move_pages.rate", half, f"{key}.rate", ("10GB/s", "1GB/s"), RISES, busy)
+    yield Turn("event.move_pages.copy", half, f"{key}.copy", (False, True), RISES, busy)
+
+
 def event_rows() -> Iterator[Turn]:
     """What fails and when, for how long, and what that does to requests."""
     link = failing(link=["mem0", "sw"])
@@ -54,6 +108,7 @@ def event_rows() -> Iterator[Turn]:
     yield Turn("event.fail.device", device, "events.0.at", ("1ms", "3us"), RISES, lost)
     waits = changed(both, ("events.0.fail.number", 1))
     yield Turn("event.fail.reroute_time", waits, "events.0.fail.reroute_time", ("1us", "2us"), RISES, worst)
+    yield from move_rows()
     yield Turn("event.repair", repaired, "events.1.at", ("6us", "9us"), RISES, worst)
     other = changed(repaired, ("events.0.fail.link", ["bus", "sw"]), ("events.1.repair.link", ["bus", "sw"]))
     yield Turn(

@@ -14,6 +14,10 @@ from validation.systems import Spec, host_and_memory, host_bus_memories, logged
 from cxloom.errors import SimulationError
 
 BOUNDED = {
+    # Of pages that move, what test_page_moves.py has exactly.
+    "per_requester.*.pages_not_moved",
+    "per_requester.*.page_moves_ns",
+    "per_requester.*.page_wait_ns",
     # What tells of the run rather than of the system.
     *(
         "completed",
@@ -105,6 +109,19 @@ def beside_io() -> Spec:
     spec["devices"]["nic"] = {"kind": "io-engine", "target": "mem0", "traffic": "dma-write", "rate": "1GB/s"}
     spec["links"].append({"between": ["nic", "bus"], "phy": "pcie5-x16"})
     spec["workload"]["host"] |= {"reads": 0.5, "size": "64B"}
+    spec["run"] |= {"warmup": 0, "seed": 1}
+    return {**spec, "outputs": {"requests": True}}
+
+
+def moved_pages(rate: str) -> Spec:
+    """A program whose pages go to another memory, all of them."""
+    spec = host_bus_memories(memories=2)
+    spec["address_map"] = [{"to": ["mem0"]}, {"to": ["mem1"]}]
+    work = {"requests": 3000, "footprint": "32KiB", "size": "64B", "pattern": "random"}
+    spec["workload"]["host"] |= {**work, "addresses": {"kind": "bind", "nodes": ["mem0", "mem1"]}}
+    spec["events"] = [
+        {"at": "4us", "move_pages": {"requester": "host", "from": "mem0", "to": "mem1", "rate": rate}}
+    ]
     spec["run"] |= {"warmup": 0, "seed": 1}
     return {**spec, "outputs": {"requests": True}}
 
@@ -236,6 +253,7 @@ EXAMPLES = [
     lossy(),
     lossy(cache={"size": "4KiB", "access_time": "4ns"}),
     beside_io(),
+    *(moved_pages(rate) for rate in ("100MB/s", "10GB/s")),
     *(all_answered(every) for every in (7, 1_000_000)),
     *(rows_in_turn(footprint) for footprint in ("64KiB", "64MiB")),
     cached(),

@@ -55,6 +55,12 @@ class Look:
         return len(self.spec["workload"]) == 1 and self.spec["run"]["warmup"] == 0
 
     @cached_property
+    def copied(self) -> int:
+        """Lines of pages that events moved, in the whole run; whole pages alone are moved here."""
+        pages = (each.get("pages_moved", 0) for each in self.summary["per_requester"].values())
+        return 64 * int(sum(pages))
+
+    @cached_property
     def exact(self) -> bool:
         """All messages are those of the rows: whole, and no write-backs, prefetches, failures, I/O or atomics."""
         cached_writes = any(
@@ -64,7 +70,7 @@ class Look:
         besides = (
             cached_writes or self.buffers or self.summary["per_io"] or self.summary["failed"] or self.atomics
         )
-        return self.whole and not besides and not self.prefetching
+        return self.whole and not besides and not self.prefetching and not self.copied
 
     @cached_property
     def buffers(self) -> bool:

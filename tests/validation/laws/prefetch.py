@@ -168,7 +168,7 @@ def came(look: Look, value: int, *names: str) -> None:
         own = look.of("target", names[0]) & look.served & look.memory_reads
         look.equal(value, measures["reads"] - int(own.sum()))
     on_their_way = sum(registers(look, each) for each in look.prefetching)
-    asked = look.over("per_requester", "prefetches")
+    asked = look.over("per_requester", "prefetches") + look.copied
     look.within(value, 0, asked + (0 if look.whole else on_their_way))
     if not names and not loses(look):
         look.within(value, asked - on_their_way)

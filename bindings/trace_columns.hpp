@@ -38,8 +38,7 @@ ColumnOf<T> column_of(const std::vector<Access>& accesses, Field&& field) {
 inline nanobind::tuple columns_of(const std::vector<Access>& accesses) {
   return nanobind::make_tuple(
       column_of<std::uint64_t>(accesses, [](const Access& access) { return access.address.value(); }),
-      column_of<std::uint8_t>(accesses,
-                              [](const Access& access) { return trace_kind(access); }),
+      column_of<std::uint8_t>(accesses, [](const Access& access) { return trace_kind(access); }),
       column_of<std::uint16_t>(accesses, [](const Access& access) { return access.size; }),
       column_of<std::uint32_t>(accesses, [](const Access& access) { return access.thread; }),
       column_of<std::uint32_t>(accesses, [](const Access& access) { return access.instruction_gap; }),

@@ -237,7 +237,8 @@ void PersistBuffer::drain(PersistEntry& entry, Time at) {
   Message& message = entry.drain;
   const auto first = static_cast<unsigned>(std::countr_zero(entry.bytes));
   message.address = Address{entry.line.address().value() + first};
-  message.size = static_cast<std::uint16_t>(kLineBytes - first - std::countl_zero(entry.bytes));
+  const auto beyond = static_cast<unsigned>(std::countl_zero(entry.bytes));
+  message.size = static_cast<std::uint16_t>(kLineBytes - first - beyond);
   message.opcode = Opcode::kMemWr;
   message.channel = Channel::kM2SRwD;
   message.source = component_.id();

@@ -152,9 +152,9 @@ class PersistBuffer final : public EventHandler, private Waiter {
   WaitList empty_wanted_;
   WaitList place_wanted_;
   struct Outside final : public Waiter {
-    explicit Outside(const Component& component) : component_(component) {}
-    const EventHandler& owner() const override { return component_; }
-    const Component& component_;
+    explicit Outside(const Component& device) : component(device) {}
+    const EventHandler& owner() const override { return component; }
+    const Component& component;
   } waits_outside_;
 
   // Since the window opened, and of the whole window.

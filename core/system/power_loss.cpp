@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "component/component.hpp"
@@ -25,6 +26,7 @@ struct Drain {
 struct Buffer {
   const PersistEntries* entries;
   std::uint32_t to_memory;  // links
+  std::uint32_t node;
 };
 
 std::vector<Buffer> buffers_in_order(const System& system, const RecoveryRules& rules, NodeId lost) {
@@ -37,10 +39,11 @@ std::vector<Buffer> buffers_in_order(const System& system, const RecoveryRules& 
         nearest = std::min(nearest, system.routes().distance(component->id().index(), memory.index()));
       }
     }
-    buffers.push_back({&buffer->entries(), nearest});
+    buffers.push_back({&buffer->entries(), nearest, component->id().index()});
   }
-  std::ranges::stable_sort(buffers, [&](const Buffer& a, const Buffer& b) {
-    return rules.from_memory ? a.to_memory < b.to_memory : a.to_memory > b.to_memory;
+  std::ranges::sort(buffers, [&](const Buffer& a, const Buffer& b) {
+    const bool nearer = std::tie(a.to_memory, a.node) < std::tie(b.to_memory, b.node);
+    return rules.from_memory ? nearer : !nearer && a.node != b.node;
   });
   return buffers;
 }
@@ -77,13 +80,13 @@ std::vector<LostLine> lost_in(const System& system, const RecoveryRules& rules, 
   return lost_after(system, drains);
 }
 
-constexpr NodeId kNone{0xffffffffU};
+constexpr NodeId kNoSwitch{0xffffffffU};
 
 }  // namespace
 
 // A cut leaves memory with the first drains, and the entries of the others: what comes out in the end is the same.
 std::vector<LostLine> lost_at_power_loss(const System& system, const RecoveryRules& rules) {
-  return lost_in(system, rules, kNone);
+  return lost_in(system, rules, kNoSwitch);
 }
 
 std::vector<LostLine> lost_with_switch(const System& system, NodeId lost) {

@@ -33,6 +33,9 @@ constexpr std::array kSwitchCoreMeasures{
         parts_of<kPersistMeasures>()),
 };
 
+/// Out of the way of switches without a buffer.
+[[gnu::noinline]] bool is_kept(PersistBuffer& buffer, Message& message) { return buffer.take(message); }
+
 }  // namespace
 
 SwitchCore::SwitchCore(const SwitchParams& params, Component& owner, Fabric& fabric)
@@ -105,14 +108,15 @@ std::uint16_t SwitchCore::output_of(Message& message) {
 }
 
 void SwitchCore::forward(Message& message) {
-  if (persists_ && persists_->take(message)) [[unlikely]]
-    return;
+  if (persists_) [[unlikely]] {
+    if (is_kept(*persists_, message)) return;
+  }
   pass_on(message);
 }
 
 bool SwitchCore::keeps(const Message& message) const { return persists_ && persists_->owns(message); }
 
-inline void SwitchCore::pass_on(Message& message) {
+void SwitchCore::pass_on(Message& message) {
   if (arbitrates()) return queue_for(output_of(message), message);
   if (releases_) release(lane_of(message), message.port, now());
   if (Port* const way = ways_[message.destination.index()]) [[likely]] {

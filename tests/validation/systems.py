@@ -196,6 +196,9 @@ def feed(addresses: Iterable[int], **columns: Any) -> Callable[[], Spec | None]:
         "instruction_gap": (0, np.uint32),
         "dependence": (0, np.uint32),
         "timestamp": (-1, np.int64),
+        "role": (0, np.uint8),
+        "cycles": (0, np.uint32),
+        "dependence_cycles": (0, np.uint16),
     }
     batch: Spec = {"address": at}
     for name, (value, dtype) in defaults.items():

@@ -342,9 +342,9 @@ class RunningSystem {
       length = std::get<1>(parts);
       again = [reopen = std::get<2>(parts)] { return refill_from(reopen()); };
     }
-    TraceStream::Want want;
-    if (nb::hasattr(feed, "want")) want = want_of(feed.attr("want"));
-    return {refill_from(std::move(feed)), length, std::move(again), std::move(want)};
+    TraceFeed result{refill_from(feed), length, std::move(again)};
+    if (nb::hasattr(feed, "want")) result.want = want_of(feed.attr("want"));
+    return result;
   }
 
   Collector collector_;

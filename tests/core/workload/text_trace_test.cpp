@@ -109,9 +109,10 @@ TEST(TextTrace, RolesAndCycles) {
   EXPECT_EQ(accesses[4].role, AccessRole::kDemand);
   EXPECT_EQ(accesses[2].cycles, ~std::uint32_t{0});
   EXPECT_EQ(accesses[2].dependence_cycles, 65535);
-  EXPECT_EQ(error(header + "0x40 R flush 0 0\n"),
-            "line 2: bad role, found 'flush'; allowed: demand, store-fill, write-back, call, go-on, wait, branch "
-            "or progress");
+  EXPECT_EQ(
+      error(header + "0x40 R flush 0 0\n"),
+      "line 2: bad role, found 'flush'; allowed: demand, store-fill, write-back, call, go-on, wait, branch "
+      "or progress");
   EXPECT_EQ(error(header + "0x40 W call 0 0\n"),
             "line 2: bad role, found 'call'; allowed: the kind R for this role");
   EXPECT_EQ(error(header + "0x40 R write-back 0 0\n"),

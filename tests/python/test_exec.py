@@ -129,7 +129,7 @@ def test_threads_share_the_bandwidth(program: str, tmp_path: Path) -> None:
 
     def bandwidth(threads: int, memory: str) -> float:
         file = spec(tmp_path, **{"core: {}": "core: {mshrs: 4}", "bandwidth: 20GB/s": f"bandwidth: {memory}"})
-        [execution] = played([program, "sums", "16384", str(threads)], file).executions
+        [execution] = played([program, "sums", "32768", str(threads)], file).executions
         assert execution.core["threads"] == threads + 1
         return float(execution.summary["bandwidth_gb_per_s"])
 

@@ -21,6 +21,7 @@ from cxloom.trace import (
     ALL_BEFORE,
     CALL,
     READ,
+    WAIT,
     WRITE,
     CacheLevel,
     CaptureResult,
@@ -69,7 +70,8 @@ class Columns:
         places = np.cumsum(roles < CALL)
         distances = places - places[np.arange(len(roles)) - np.where(needed == ALL_BEFORE, 0, needed)]
         self.dependence = np.where(needed == ALL_BEFORE, needed, distances)[roles < CALL]
-        self.calls = int((roles == CALL).sum())
+        at = np.concatenate([batch.address for batch in batches])
+        self.calls = int(((roles == CALL) | ((roles == WAIT) & (at != 0))).sum())  # 0: it has ended
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)

@@ -267,9 +267,10 @@ class Result(Measures):
         Those before it are full because they wait for it. None if nothing is full: then the latency limits. Of
         resources that are nearly full `cxloom.explain` knows more: it runs the system with twice of each.
         """
-        from cxloom.explaining.resources import cause, resources_of
+        from cxloom.explaining.besides import all_resources
+        from cxloom.explaining.resources import cause
 
-        found = cause(resources_of(self.spec.plain(), self.summary)) if self.count else None
+        found = cause(all_resources(self.spec.plain(), self.summary)) if self.count else None
         return None if found is None else found.name
 
     @property

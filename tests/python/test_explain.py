@@ -60,7 +60,34 @@ def chained(
 FIXED = {"kind": "fixed", "latency": "50ns"}
 DRAM = {"kind": "dram", "preset": "DDR5-4800"}
 
+
+def coherent(entries: int) -> cx.System:
+    """A host whose cache holds all 8192 lines of its work, if the snoop filter of their memory lets it."""
+    system = chained(
+        host={"cache": {"size": "1MiB", "ways": 16}, "queue": 16},
+        memory={"dcoh": {"filter": {"entries": entries, "ways": 16}}},
+        work={"footprint": "512KiB"},
+    )
+    system.set("address_map", [{"to": "mem", "coherence": "hdm-db"}])
+    return system.set("run.warmup", 20_000)
+
+
+def beside_io(**engine: Any) -> cx.System:
+    """Reads of a host and of an I/O engine, back by one wire."""
+    spec = chained(link={"bandwidth": "20GB/s"}, work={"requests": 4000}).resolve().plain()
+    spec["devices"]["nic"] = {"kind": "io-engine", "target": "mem", "traffic": "dma-read", **engine}
+    spec["links"].append({"between": ["nic", "sw"], "bandwidth": "200GB/s"})
+    return cx.System.from_yaml(json.dumps(spec))
+
+
 KNOWN: dict[str, tuple[cx.System, str]] = {
+    "a snoop filter": (coherent(4096), "the snoop filter of mem"),
+    "a snoop filter that holds all": (coherent(16384), "the queue of host"),
+    "an I/O engine that takes what it can": (
+        beside_io(outstanding=1024),
+        "the traffic of the I/O engine nic",
+    ),
+    "a wire, beside a slow I/O engine": (beside_io(rate="2GB/s"), "the wire mem->sw"),
     "requests in flight": (chained(host={"queue": 8}), "the queue of host"),
     "time between issues": (chained(host={"issue_interval": "5ns"}), "the time between two issues of host"),
     "dependent accesses": (
@@ -109,6 +136,10 @@ KNOWN: dict[str, tuple[cx.System, str]] = {
 }
 
 
+# That more of it, or less, would help shows in further runs alone.
+BY_WHAT_IF = ("DRAM rows", "an I/O engine that takes what it can")
+
+
 @pytest.mark.parametrize("name", KNOWN)
 def test_what_limits_is_named(name: str) -> None:
     system, limit = KNOWN[name]
@@ -121,7 +152,7 @@ def test_what_limits_is_named(name: str) -> None:
     assert not tried or tried[0] is found.what_ifs[0]
 
 
-@pytest.mark.parametrize("name", [name for name in KNOWN if name != "DRAM rows"])
+@pytest.mark.parametrize("name", [name for name in KNOWN if name not in BY_WHAT_IF])
 def test_a_run_alone_names_it_too(name: str) -> None:
     system, limit = KNOWN[name]
     said = cx.run(system).bottleneck

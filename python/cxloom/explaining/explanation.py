@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cxloom.errors import InputError, SimulationError
-from cxloom.explaining.resources import Resource, cause, chain, resources_of, together
+from cxloom.explaining.besides import all_resources
+from cxloom.explaining.resources import Resource, cause, chain, together
 from cxloom.filenames import file_name
 from cxloom.spec.resolve import Override
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
@@ -178,7 +179,7 @@ def explain(
         raise InputError(
             "nothing is measured in this system", allowed="a workload with more requests than its warm-up"
         )
-    resources = resources_of(spec, summary)
+    resources = all_resources(spec, summary)
     tried = _worth_trying(resources)
     # Of those that gain as much the smallest change comes first: a resource before all of its kind.
     played_all = _played(whole, spec, summary, tried, jobs, watch)
@@ -227,7 +228,7 @@ def _played(
         if summary is None or not summary["requests"]:
             continue
         gain = _rate(summary) / _rate(before) - 1
-        what_ifs.append(WhatIf(resource, gain, cause(resources_of(_set(spec, resource.relief), summary))))
+        what_ifs.append(WhatIf(resource, gain, cause(all_resources(_set(spec, resource.relief), summary))))
     return what_ifs
 
 

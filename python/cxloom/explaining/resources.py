@@ -15,7 +15,7 @@ Spec = Mapping[str, Any]
 
 FULL = 0.97
 """From this share on a resource is full."""
-_REQUESTER, _REGISTERS, _WAY, _PLACES, _MEDIA = range(5)
+_REQUESTER, _REGISTERS, WAY, PLACES, _MEDIA = range(5)
 """Stages of a request's way: its requester, misses of its cache, links and switches, places and media of a memory."""
 _DATA_BUS_FULL = 0.85
 """Of a DRAM data bus: what refreshes and turns of direction leave of it."""
@@ -64,7 +64,7 @@ class Resource:
 
 
 def resources_of(spec: Spec, summary: Spec) -> list[Resource]:
-    """All that can be seen in a run, in the order of a request's way; the fuller first of each stage."""
+    """What requests take themselves, in the order of their way; the fuller first of each stage."""
     found = [*_requesters(spec, summary), *_ways(spec, summary), *_memories(spec, summary)]
     return sorted(found, key=lambda each: (each.stage, -each.busy))
 
@@ -211,7 +211,7 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 yield Resource(
                     "the wire",
                     way,
-                    _WAY,
+                    WAY,
                     mine["utilization"],
                     f"{100 * mine['utilization']:.0f} % busy",
                     carried,
@@ -228,7 +228,7 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 yield Resource(
                     "the credits of the link",
                     way,
-                    _WAY,
+                    WAY,
                     min(1.0, blocked / time),
                     f"none left {100 * blocked / time:.0f} % of the time",
                     carried,
@@ -249,7 +249,7 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
             yield Resource(
                 "the bus",
                 f"{name}, {way}",
-                _WAY,
+                WAY,
                 busy,
                 f"{100 * busy:.0f} % busy",
                 mine[f"{way}_payload_gb_per_s"],
@@ -314,7 +314,7 @@ def _memories(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 yield Resource(
                     words,
                     name,
-                    _PLACES,
+                    PLACES,
                     mine[measure] / int(size),
                     f"{mine[measure]:.1f} of {size}",
                     through,

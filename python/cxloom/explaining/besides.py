@@ -1,0 +1,69 @@
+"""What may limit requests beside what they take themselves: snoop filters that drive lines out of caches, and I/O engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cxloom.explaining.resources import PLACES, WAY, Resource, Spec, resources_of
+
+
+def all_resources(spec: Spec, summary: Spec) -> list[Resource]:
+    """All that can be seen in a run, in the order of a request's way; the fuller first of each stage."""
+    found = [*resources_of(spec, summary), *_filters(spec, summary), *_engines(summary)]
+    return sorted(found, key=lambda each: (each.stage, -each.busy))
+
+
+def _filters(spec: Spec, summary: Spec) -> Iterator[Resource]:
+    """A line that comes into a full set makes another leave, and the caches that have it lose it."""
+    for name, mine in summary["per_home"].items():
+        misses = mine["filter_misses"]
+        if not misses:
+            continue
+        driven_out = min(1.0, mine["filter_evictions"] / misses)
+        relief: dict[str, Any] = {}
+        twice = ""
+        for place, at in _agents(spec["devices"][name], f"devices.{name}"):
+            entries = (place.get("filter") or {}).get("entries")
+            if entries is not None:
+                relief[f"{at}.filter.entries"] = 2 * int(entries)
+                twice = f"{2 * int(entries)} entries"
+        yield Resource(
+            "the snoop filter of",
+            name,
+            PLACES,
+            driven_out,
+            f"{100 * driven_out:.0f} % of its misses drive a line out of caches",
+            summary["per_memory"].get(name, {}).get("bandwidth_gb_per_s", 0.0),
+            relief,
+            twice,
+        )
+
+
+def _agents(device: Spec, at: str) -> Iterator[tuple[Spec, str]]:
+    """Where a device says what keeps lines coherent: its own, or that of its memory."""
+    for key in ("dcoh", "home_agent"):
+        if isinstance(device.get(key), dict):
+            yield device[key], f"{at}.{key}"
+    if isinstance(device.get("memory"), dict):
+        yield from _agents(device["memory"], f"{at}.memory")
+
+
+def _engines(summary: Spec) -> Iterator[Resource]:
+    """Bytes that somebody else moves: half of them are left out to see what they cost."""
+    requests = summary["bandwidth_gb_per_s"]
+    for name, mine in summary["per_io"].items():
+        moved = mine["bandwidth_gb_per_s"]
+        if moved <= 0:
+            continue
+        yield Resource(
+            "the traffic of the I/O engine",
+            name,
+            WAY,
+            min(1.0, moved / requests) if requests else 1.0,
+            f"{moved:.3g} GB/s beside {requests:.3g} of requests",
+            moved,
+            {f"devices.{name}.rate": f"{moved / 2:.6g}GB/s"},
+            "half of it",
+            float("inf"),  # it is in the way of others, and waits for nobody
+        )

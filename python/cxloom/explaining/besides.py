@@ -1,4 +1,4 @@
-"""What may limit requests beside what they take themselves: snoop filters that drive lines out of caches, and I/O engines."""
+"""What may limit requests beside what they take themselves: snoop filters that drive lines out, and I/O engines."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Dependence {
   static constexpr std::uint64_t kMostCycles = 0xFFFF;
 
   constexpr Dependence() = default;
-  constexpr Dependence(Producer from, std::uint64_t cycles = 0, std::uint64_t at = 0)
+  explicit constexpr Dependence(Producer from, std::uint64_t cycles = 0, std::uint64_t at = 0)
       : known(at), latest_(from << kCycleBits | cycles) {}
 
   constexpr Producer producer() const { return latest_ >> kCycleBits; }

@@ -125,9 +125,17 @@ const CoreAccess* Core::in_window(std::uint64_t number) const {
   return nullptr;
 }
 
-// It has the times of the access that it needs.
+// It has the times of the access that it needs. That may have waited for others, each of which is waited for as long as it is the
+// oldest without an answer.
 void Core::wait_for_branch(const CoreAccess& branch) {
   if (!branch.answered()) return;
+  for (std::size_t i = 0; i < window_.size(); ++i) {
+    const CoreAccess& older = *window_[i];
+    if (!older.holds_window() || !older.answered() || older.done > branch.done) continue;
+    Bound answer;
+    answer.raise(older.done, older);
+    wait_for(answer);
+  }
   Bound needed;
   needed.raise(branch.done, branch);
   wait_for(needed, cycles(branch.access.dependence_cycles));

@@ -198,6 +198,21 @@ TEST(CoreCluster, WhatFollowsABranchWaitsForWhatTheBranchNeeds) {
   expect_parts_to_sum(run);
 }
 
+// What the branch needs needs another read: both are waited for, one behind the other.
+TEST(CoreCluster, ABranchBehindAChainWaitsForEachOfItsReads) {
+  std::vector<Access> accesses = reads(4, 8);
+  accesses[1].dependence = 1;
+  accesses[2].role = AccessRole::kBranch;
+  accesses[2].dependence = 1;
+  accesses[2].dependence_cycles = 20;
+  Running run(with_core({}).replay("host", accesses));
+  run.to_end();
+  EXPECT_EQ(run.created(2), Time{200'500 + 5'000 + 500});
+  EXPECT_EQ(core(run, "time_ns"), 200.5 + 5 + 0.5 + 100);
+  EXPECT_EQ(core(run, "chain_ns"), 5.0);
+  expect_parts_to_sum(run);
+}
+
 TEST(CoreCluster, ABranchWhoseDataAreThereHoldsNothingUp) {
   std::vector<Access> accesses = reads(3, 8);
   accesses[1].role = AccessRole::kBranch;

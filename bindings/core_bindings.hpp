@@ -16,6 +16,9 @@ Registry& registry();
 void bind_declarations(nanobind::module_& m);
 void bind_simulation(nanobind::module_& m);
 
+/// From now on the core's exceptions are those of cxloom.errors.
+void translate_errors();
+
 /// Errors of the core as InputErrors of cxloom.errors.
 nanobind::list to_python_errors(const std::vector<InputError>& errors);
 

@@ -1,68 +1,14 @@
 // The native half of the package: cxloom._core.
 #include <nanobind/nanobind.h>
 
-#include <exception>
-#include <new>
-#include <string>
-
-#include "base/error.hpp"
 #include "core_bindings.hpp"
 #include "cxloom_version.hpp"
 #include "trace_bindings.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
-namespace {
-
-void raise(const char* name, const nb::object& argument) {
-  const nb::object type = nb::module_::import_("cxloom.errors").attr(name);
-  const nb::object exception = type(argument);
-  PyErr_SetObject(type.ptr(), exception.ptr());
-}
-
-// Text for Python. What a message repeats of a foreign file need not be UTF-8.
-nb::object text_of(const std::string& bytes) {
-  return nb::steal(
-      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
-}
-
-// The core's exceptions as those of cxloom.errors.
-void translate_errors(const std::exception_ptr& pointer, void*) {
-  try {
-    std::rethrow_exception(pointer);
-  } catch (const cxloom::InputError& error) {
-    const nb::list errors = cxloom::to_python_errors(error.all());
-    if (errors.size() == 1) PyErr_SetObject(errors[0].type().ptr(), nb::object(errors[0]).ptr());
-    else raise("InputErrors", errors);
-  } catch (const cxloom::SimulationError& error) {
-    raise("SimulationError", nb::str(error.what()));
-  } catch (const std::bad_alloc&) {
-    raise("SimulationError", nb::str("the machine has no more memory"));
-  }
-}
-
-}  // namespace
-
-nb::list cxloom::to_python_errors(const std::vector<InputError>& errors) {
-  const nb::object type = nb::module_::import_("cxloom.errors").attr("InputError");
-  nb::list result;
-  for (const InputError& error : errors) {
-    const InputError::Detail& detail = error.detail();
-    const nb::object made = type(
-        text_of(detail.problem), "found"_a = text_of(detail.found), "allowed"_a = text_of(detail.allowed),
-        "suggestion"_a = text_of(detail.suggestion), "path"_a = text_of(error.path()));
-    made.attr("is_between") = detail.kind != InputError::Kind::kAlone;
-    made.attr("is_idle") = detail.kind == InputError::Kind::kNoEffect;
-    result.append(made);
-  }
-  return result;
-}
-
 NB_MODULE(_core, m) {
   m.doc() = "The simulator's core; use it through the package cxloom.";
   // Before all others: translators that know more about an error come later and are tried first.
-  nb::register_exception_translator(translate_errors);
+  cxloom::translate_errors();
   m.attr("__version__") = cxloom::kVersion;
   cxloom::bind_trace(m);
   cxloom::bind_declarations(m);

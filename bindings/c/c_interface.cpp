@@ -11,7 +11,7 @@
 #include "cxloom_version.hpp"
 #include "embed/embedded_system.hpp"
 
-namespace {
+namespace cxloom {
 
 /// The last error, as text. Memory may be what has run out: then it says so, and takes none.
 class ErrorText {
@@ -31,13 +31,13 @@ class ErrorText {
   const char* shown_ = "";
 };
 
-}  // namespace
+}  // namespace cxloom
 
 struct cxloom_simulation {
   cxloom_simulation(const char* json, const std::vector<std::string>& plugins) : system(json, plugins) {}
 
   cxloom::EmbeddedSystem system;
-  ErrorText error;
+  cxloom::ErrorText error;
 };
 
 namespace {

@@ -22,7 +22,7 @@ void raise(const char* name, const nb::object& argument) {
 }
 
 // Text for Python. What a message repeats of a foreign file need not be UTF-8.
-nb::object text_of(const std::string& bytes) {
+nb::object decoded(const std::string& bytes) {
   return nb::steal(
       PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
 }
@@ -50,8 +50,8 @@ nb::list to_python_errors(const std::vector<InputError>& errors) {
   for (const InputError& error : errors) {
     const InputError::Detail& detail = error.detail();
     const nb::object made = type(
-        text_of(detail.problem), "found"_a = text_of(detail.found), "allowed"_a = text_of(detail.allowed),
-        "suggestion"_a = text_of(detail.suggestion), "path"_a = text_of(error.path()));
+        decoded(detail.problem), "found"_a = decoded(detail.found), "allowed"_a = decoded(detail.allowed),
+        "suggestion"_a = decoded(detail.suggestion), "path"_a = decoded(error.path()));
     made.attr("is_between") = detail.kind != InputError::Kind::kAlone;
     made.attr("is_idle") = detail.kind == InputError::Kind::kNoEffect;
     result.append(made);

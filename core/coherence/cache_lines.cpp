@@ -41,6 +41,7 @@ CacheLines::Transaction& CacheLines::open(LineAddress line, const AddressMap::Pl
   transaction.protocol = &protocols_.of(place, agent_.endpoint().id());
   transaction.coherent = place.coherent();
   transaction.persistent = place.persistent;
+  transaction.ld = place.ld;
   transaction.listed = true;
   lines_.add(line, transaction);
   return transaction;
@@ -76,6 +77,7 @@ void CacheLines::evict(LineAddress line, LineState state) {
     transaction.line = line;
     transaction.target = place->target;
     transaction.home = place->home;
+    transaction.ld = place->ld;
     transaction.protocol = &protocols_.cxl_mem;
     send_eviction(transaction, Doing::kWriteBack, LineState::kInvalid, ready, nullptr);
     return;

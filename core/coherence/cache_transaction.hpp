@@ -54,6 +54,7 @@ struct CacheTransaction {
   Doing doing = Doing::kNothing;
   bool coherent = false;
   bool persistent = false;
+  std::uint8_t ld = 0;  ///< the logical device of the target
   bool miss = false;    ///< it has a miss register
   bool listed = false;  ///< in the table of lines
   bool data_in = false;

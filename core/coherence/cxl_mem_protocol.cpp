@@ -18,7 +18,7 @@ Opcode response_for(LineState left, bool block) {
 }
 
 AddressMap::Place mem_place_of(const CacheTransaction& transaction) {
-  return {transaction.target, transaction.home, {}, Coherence::kNone, 0, transaction.persistent};
+  return {transaction.target, transaction.home, {}, Coherence::kNone, transaction.ld, transaction.persistent};
 }
 
 }  // namespace

@@ -156,6 +156,18 @@ def test_who_asks_for_a_logical_device_of_another_virtual_switch_delays_nobody()
     assert beset.summary["per_memory"]["mem"]["logical_devices"]["1"]["requests"] == 0
 
 
+@pytest.mark.parametrize("write_allocate", [True, False])
+def test_a_host_with_a_cache_reaches_its_own_logical_device(write_allocate: bool) -> None:
+    """Misses and write-backs name the logical device: a switch that is cut refuses those that name another."""
+    spec = split([{}, {}], [{}, {}], shape="vcs")
+    for host in ("h0", "h1"):
+        spec["devices"][host]["cache"] = {"size": "16KiB", "ways": 4, "write_allocate": write_allocate}
+    outcome = run(spec)
+    check(outcome)
+    assert outcome.summary["failed"] == 0
+    assert outcome.summary["per_switch"]["hub"]["isolation_errors"] == 0
+
+
 def test_without_logical_devices_a_greedy_host_delays_the_other_by_all_that_it_has() -> None:
     modest: Spec = {"rate": "1M/s", "requests": 300}
     spec = split([{}, {}], [modest, {"queue": 512, "requests": 20000}])

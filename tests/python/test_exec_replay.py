@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from program_support import SMALL as SMALL_RUNS
+from program_support import build_programs
 from test_exec import SMALL, spec
 from test_trace_emulator import needs_qemu
 
@@ -18,26 +20,13 @@ from cxloom.errors import InputError
 from cxloom.execution import ExecutionResult, execute, replay
 from cxloom.trace import CacheLevel, capture, info
 
-ROOT = Path(__file__).parents[2]
-SIZES = {
-    "btree": ["3000", "3000"],
-    "linear": ["1500", "400"],
-    "keyvalue": ["1000", "4000"],
-    "transactions": ["1000", "1000"],
-    "crosssection": ["8", "200", "1000"],
-    "mincostflow": ["500", "2000", "5"],
-    "stream": ["20000", "3", "1"],
-    "chase": ["4096", "8000"],
-    "graph": ["1000", "4000", "2"],
-}
+SIZES = SMALL_RUNS | {"stream": ["20000", "3", "1"], "chase": ["4096", "8000"]}
 
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the examples, built."""
-    folder = tmp_path_factory.mktemp("programs")
-    subprocess.run(["make", "-s", "-C", ROOT / "examples" / "programs", f"BUILD={folder}", "all"], check=True)
-    return folder
+    return build_programs(tmp_path_factory.mktemp("programs"))
 
 
 def same(one: ExecutionResult, other: ExecutionResult) -> None:

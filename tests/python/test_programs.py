@@ -7,33 +7,20 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from program_support import SMALL, build_programs
 
 from cxloom.study.shipped import find
 from cxloom.trace.info import info
 
 ROOT = Path(__file__).parents[2]
-PROGRAMS = ROOT / "examples" / "programs"
 TRACES = ROOT / "studies" / "esf" / "traces"
-SMALL = {
-    "btree": ["3000", "3000"],
-    "linear": ["1500", "400"],
-    "keyvalue": ["1000", "4000"],
-    "transactions": ["1000", "1000"],
-    "crosssection": ["8", "200", "1000"],
-    "mincostflow": ["500", "2000", "5"],
-    "stream": ["5000", "2", "2"],
-    "chase": ["1024", "3000"],
-    "graph": ["1000", "4000", "2"],
-}
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("cc") is None:
         pytest.skip("no C compiler")
-    folder = tmp_path_factory.mktemp("programs")
-    subprocess.run(["make", "-s", "-C", PROGRAMS, f"BUILD={folder}", "all"], check=True)
-    return folder
+    return build_programs(tmp_path_factory.mktemp("programs"))
 
 
 def run(built: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -167,7 +167,7 @@ class RunningSystem {
     std::vector<std::uint32_t> probe;
     std::vector<float> utilization;
     std::vector<float> queue;
-    if (Sampler* sampler = simulation_.sampler()) {
+    if (Sampler* sampler = simulation_.recorders().sampler()) {
       for (const Sampler::Row& row : sampler->take_rows()) {
         time.push_back(row.time.ps());
         probe.push_back(row.probe);
@@ -184,7 +184,8 @@ class RunningSystem {
   }
 
   nb::dict take_commands() {
-    CommandTable table = simulation_.commands() ? simulation_.commands()->take() : CommandTable{};
+    CommandTable table =
+        simulation_.recorders().commands() ? simulation_.recorders().commands()->take() : CommandTable{};
     nb::dict columns;
     columns["time_ps"] = column(std::move(table.time_ps));
     columns["clock"] = column(std::move(table.clock));
@@ -206,7 +207,8 @@ class RunningSystem {
     simulation_.log_protocol({addresses.begin(), addresses.end()});
   }
   nb::tuple take_protocol() {
-    ProtocolTable table = simulation_.protocol() ? simulation_.protocol()->take() : ProtocolTable{};
+    ProtocolTable table =
+        simulation_.recorders().protocol() ? simulation_.recorders().protocol()->take() : ProtocolTable{};
     nb::dict columns;
     columns["time_ps"] = column(std::move(table.time_ps));
     columns["sent_ps"] = column(std::move(table.sent_ps));
@@ -244,7 +246,7 @@ class RunningSystem {
   /// Of what is sampled, by the numbers that the series has.
   nb::list probe_names() {
     nb::list names;
-    if (const Sampler* sampler = simulation_.sampler()) {
+    if (const Sampler* sampler = simulation_.recorders().sampler()) {
       for (const auto& probe : sampler->probes()) names.append(probe->name());
     }
     return names;

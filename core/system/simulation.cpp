@@ -9,15 +9,14 @@
 #include "interconnect/link_end.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/wait_list.hpp"
-#include "memory/media.hpp"
-#include "system/command_recorder.hpp"
 #include "system/event_player.hpp"
 #include "system/plugin_failure.hpp"
 #include "system/protocol_recorder.hpp"
 #include "system/registry.hpp"
-#include "system/sampler.hpp"
 #include "system/standstill.hpp"
 #include "system/system_notes.hpp"
+#include "system/work_checks.hpp"
+#include "system/work_notes.hpp"
 
 namespace cxloom {
 
@@ -65,8 +64,8 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   keep_versions();
   for (const auto& each : system_.components()) each->start();
   notes_ = notes_on(system_);
-  if (spec_.outputs.series) sampler_ = std::make_unique<Sampler>(*kernel_, system_, *spec_.outputs.series);
-  if (spec_.outputs.commands) record_commands();
+  if (spec_.outputs.series) recorders_.sample(*kernel_, system_, *spec_.outputs.series);
+  if (spec_.outputs.commands) recorders_.record_commands(system_);
 }
 
 Simulation::~Simulation() = default;
@@ -97,40 +96,7 @@ void Simulation::watch(ProtocolObserver* observer) {
 }
 
 void Simulation::log_protocol(const std::vector<Address>& addresses) {
-  std::vector<LineAddress> lines;
-  for (const Address address : addresses) {
-    if (!system_.address_map().find(address)) {
-      throw InputError(
-          {"an address that no region holds",
-           to_text(address),
-           system_.address_map().empty() ? "none: there is no memory" : system_.address_map().described(),
-           {}});
-    }
-    lines.push_back(LineAddress::of(address));
-  }
-  std::vector<NodeId> divided;
-  for (const auto& [component, memory] : system_.roles().memories) {
-    if (!memory->logical_devices().empty()) divided.push_back(component->id());
-  }
-  protocol_ = std::make_unique<ProtocolRecorder>(system_.address_map(), std::move(lines), std::move(divided));
-  watch(protocol_.get());
-}
-
-void Simulation::record_commands() {
-  commands_ = std::make_unique<CommandRecorder>();
-  for (const auto& [component, owner] : system_.roles().memories) {
-    if (!owner->media()) continue;
-    each_medium(*owner->media(), [&, id = component->id()](Media& media) {
-      if (DramMedia* dram = media.dram()) commands_->add(id, *dram);
-    });
-  }
-  if (commands_->empty()) {
-    throw InputError({"there are no commands to record: no memory of this system has media of kind dram",
-                      {},
-                      "a memory with media: {kind: dram, preset: ...}; other media have no commands",
-                      {}},
-                     "outputs.commands");
-  }
+  watch(&recorders_.log_protocol(system_, addresses));
 }
 
 void Simulation::give_work() {
@@ -144,21 +110,11 @@ void Simulation::give_work() {
         if (spec_.run.warmup > 0) cold_.push_back(&requester);
       });
     });
-    check_instruction_time(workload);
-    check_closed_loop(workload);
+    const Sequencer& requester = requester_at(workload.device);
+    check_instruction_time(workload, requester);
+    check_closed_loop(workload, requester);
   }
   for (const auto& [component, buffer] : system_.roles().persist_buffers) buffer->report_drains_to(*this);
-}
-
-// What times would be in an open loop, cores know better.
-void Simulation::check_closed_loop(const Spec::Workload& workload) const {
-  const bool timed = workload.params.replay == Replay::kTimestamps;
-  if (!requester_at(workload.device).has_cores() || !(workload.params.rate || timed)) return;
-  throw InputError({timed ? "replay: timestamps beside a core" : "a rate beside a core",
-                    {},
-                    "one of the two: a core makes accesses as soon as it can",
-                    {}},
-                   "workload." + workload.device + (timed ? ".replay" : ".rate"));
 }
 
 Sequencer& Simulation::requester_at(const std::string& device) const {
@@ -166,36 +122,13 @@ Sequencer& Simulation::requester_at(const std::string& device) const {
   throw InputError({"'" + device + "' makes no requests", {}, "a host or an accelerator", {}});
 }
 
-// Only traces, and accesses from outside, have instruction gaps; who has a workload gets none from outside.
-void Simulation::check_instruction_time(const Spec::Workload& workload) const {
-  const Sequencer& requester = requester_at(workload.device);
-  if (workload.params.trace || !requester.times_instructions()) return;
-  throw InputError({"instruction_time has no effect unless the workload is a trace, with instruction gaps",
-                    {},
-                    "issue_interval to space the accesses of a pattern",
-                    {},
-                    InputError::Kind::kNoEffect},
-                   "devices." + workload.device + ".instruction_time");
-}
-
 void Simulation::read_traces() {
   for (const Spec::Workload& workload : spec_.workloads) {
     if (workload.params.trace) requester_at(workload.device).read_through();
   }
   for (const auto& [component, requester] : system_.roles().requesters) {
-    if (!ignores_instruction_time(*requester)) continue;
-    throw InputError({"instruction_time has no effect: the accesses of this trace have no instruction gaps",
-                      {},
-                      "a trace with instruction gaps, or issue_interval to space its accesses",
-                      {},
-                      InputError::Kind::kNoEffect},
-                     "devices." + component->name() + ".instruction_time");
+    check_instruction_gaps(component->name(), *requester);
   }
-}
-
-// Only once its accesses are all read it is known that a trace has no gaps.
-bool Simulation::ignores_instruction_time(const Sequencer& requester) {
-  return requester.has_work() && requester.times_instructions() && !requester.has_instruction_gaps();
 }
 
 ExternalFeed& Simulation::drive(const std::string& device) {
@@ -321,12 +254,15 @@ void Simulation::finish() {
   if (window_ == Window::kBefore && opener_) end_unmeasured();
   blaming_plugins([&] {  // media are caught up with
     if (window_ == Window::kOpen) close_window(kernel_->now());
-    if (commands_) commands_->finish(kernel_->now());
+    recorders_.finish(kernel_->now());
   });
   state_ = State::kFinished;
   stop_reason_ = known_ ? "finished: the mean latency is known to " + percent_text(*spec_.run.until.ci)
                         : "finished: every request was answered";
-  add_notes_on_work();
+  for (std::string& note : notes_on_work(
+           system_,
+           {.cut_short = known_, .from_outside = !driven_.empty(), .timed_window = opener_ != nullptr}))
+    notes_.push_back(std::move(note));
   add_note_on_precision();
 }
 
@@ -341,31 +277,6 @@ void Simulation::end_unmeasured() {
                      "run.warmup_time");
   }
   notes_.push_back("nothing was measured: the run ended before run.warmup_time, which is " + time);
-}
-
-// What the requesters did otherwise than the spec says.
-void Simulation::add_notes_on_work() {
-  for (const auto& [component, requester] : system_.roles().requesters) {
-    if (!requester->has_work()) continue;
-    const std::string name = "workload." + component->name();
-    // What comes from outside, or was cut short, could have had gaps yet.
-    if (!known_ && driven_.empty() && ignores_instruction_time(*requester)) {
-      notes_.push_back("devices." + component->name() +
-                       ".instruction_time had no effect: the accesses of its trace have no instruction gaps");
-    }
-    const std::uint64_t issued = requester->issued();
-    const std::uint64_t before = requester->issued_before_window();
-    if (const auto wanted = requester->expected(); wanted && issued < *wanted) {
-      notes_.push_back(name + " ended after " + std::to_string(issued) + " of " +
-                       counted(*wanted, "request") + ", warm-up included: its trace has no more");
-    }
-    if (requester->trace_ended() && (opener_ ? before == issued : before > requester->warmup())) {
-      notes_.push_back(name + " made " + std::to_string(before) + " of the " + counted(issued, "request") +
-                       " of its trace before the window opened; " + std::to_string(issued - before) +
-                       (issued - before == 1 ? " is" : " are") +
-                       " left to be measured, more with a shorter run.warmup");
-    }
-  }
 }
 
 void Simulation::add_note_on_precision() {
@@ -383,7 +294,7 @@ void Simulation::stop(const std::string& reason) {
   blaming_plugins([&] {                                           // media are caught up with
     if (window_ == Window::kBefore) open_window(kernel_->now());  // an empty one: nothing was measured
     if (window_ == Window::kOpen) close_window(kernel_->now());
-    if (commands_) commands_->stop(kernel_->now());
+    recorders_.stop(kernel_->now());
   });
   state_ = State::kStopped;
   stop_reason_ = "stopped: " + reason;
@@ -484,9 +395,7 @@ void Simulation::open_window(Time now) {
   window_start_ = now;
   for (const auto& each : system_.components()) each->open_window(now);
   for (const auto& end : system_.link_ends()) end->open_window(now);
-  if (sampler_) sampler_->open_window(now);
-  if (commands_) commands_->open_window(now);
-  if (protocol_) protocol_->open_window();
+  recorders_.open_window(now);
   observer_.measuring_begins(now);
 }
 
@@ -503,9 +412,7 @@ void Simulation::close_window(Time now) {
     }
   }
   for (const auto& end : system_.link_ends()) end->close_window(now);
-  if (sampler_) sampler_->close_window();
-  if (commands_) commands_->close_window(now);
-  if (protocol_) protocol_->close_window();
+  recorders_.close_window(now);
   observer_.work_ends(now);
   if (thrown) std::rethrow_exception(thrown);
 }

@@ -12,19 +12,17 @@
 #include "memory/byte_store.hpp"
 #include "protocol/request_observer.hpp"
 #include "system/livelock_watch.hpp"
+#include "system/run_recorders.hpp"
 #include "system/system.hpp"
 #include "system/work_maker.hpp"
 #include "workload/external_feed.hpp"
 
 namespace cxloom {
 
-class CommandRecorder;
 class EventPlayer;
 class EventWatcher;
 class Kernel;
 class ProtocolObserver;
-class ProtocolRecorder;
-class Sampler;
 
 class Simulation final : private RequestObserver {
  public:
@@ -90,27 +88,19 @@ class Simulation final : private RequestObserver {
   bool window_opened() const { return window_ != Window::kBefore; }
   Time window_start() const { return window_start_; }
   Time window_end() const { return window_end_; }
-  Sampler* sampler() { return sampler_.get(); }
-  /// Null unless the outputs ask for commands.
-  CommandRecorder* commands() { return commands_.get(); }
-  /// Null unless it logs the protocol.
-  ProtocolRecorder* protocol() { return protocol_.get(); }
+  RunRecorders& recorders() { return recorders_; }
 
  private:
   enum class Window : std::uint8_t { kBefore, kOpen, kAfter };
 
   void keep_versions();
-  void record_commands();
   void give_work();
   Sequencer& requester_at(const std::string& device) const;
-  void check_closed_loop(const Spec::Workload& workload) const;
-  void check_instruction_time(const Spec::Workload& workload) const;
   void open_at_given_time();
   void end_unmeasured();
   bool all_warm();
   void conclude_if_known();
   void add_note_on_precision();
-  void add_notes_on_work();
 
   void measuring_begins(Time now) override;
   void work_ends(Time now) override;
@@ -130,7 +120,6 @@ class Simulation final : private RequestObserver {
   template <class Action>
   auto blaming_plugins(Action action) const;
   [[noreturn]] void fail(const std::string& thrown) const;
-  static bool ignores_instruction_time(const Sequencer& requester);
   void finish();
   std::string diagnosis(const std::string& problem, Time now) const;
 
@@ -143,9 +132,7 @@ class Simulation final : private RequestObserver {
   WorkMaker work_maker_;
   ByteStore bytes_;
   std::map<std::string, std::pair<Sequencer*, ExternalFeed*>> driven_;
-  std::unique_ptr<Sampler> sampler_;
-  std::unique_ptr<CommandRecorder> commands_;
-  std::unique_ptr<ProtocolRecorder> protocol_;
+  RunRecorders recorders_;
 
   State state_ = State::kRunning;
   std::string stop_reason_;

@@ -137,7 +137,7 @@ TEST(ProtocolRecorder, EachMessageOfASystemIsARow) {
     Running run(system);
     run.simulation().log_protocol({});
     run.to_end();
-    const ProtocolTable table = run.simulation().protocol()->take();
+    const ProtocolTable table = run.simulation().recorders().protocol()->take();
     std::map<std::string, int> rows;
     std::map<std::uint8_t, int> parts;
     for (std::size_t i = 0; i < table.time_ps.size(); ++i) {

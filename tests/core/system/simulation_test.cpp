@@ -215,7 +215,7 @@ TEST(Simulation, TheSamplerSeesTheWholeWindowAndChangesNothing) {
   sampled.to_end();
   EXPECT_EQ(bare.number({"latency_ns", "mean"}), sampled.number({"latency_ns", "mean"}));
   EXPECT_EQ(bare.simulation().window_end(), sampled.simulation().window_end());
-  const auto rows = sampled.simulation().sampler()->take_rows();
+  const auto rows = sampled.simulation().recorders().sampler()->take_rows();
   const auto length = sampled.simulation().window_end() - sampled.simulation().window_start();
   const auto samples = static_cast<std::size_t>(length.ps() / 100'000);
   ASSERT_EQ(rows.size(), samples * 8);  // six directions of three links, and two memories

@@ -4,9 +4,34 @@
 #include <cmath>
 #include <utility>
 
+#include "base/measure_table.hpp"
 #include "kernel/kernel.hpp"
 
 namespace cxloom {
+
+namespace {
+
+struct PageMoverMeasured {
+  std::uint64_t moved = 0;
+  std::uint64_t left = 0;
+  double busy = 0;
+  double waited = 0;
+};
+
+constexpr std::array kPageMoverMeasures{
+    measure<&PageMoverMeasured::moved>(
+        "pages_moved", "",
+        "its pages that events moved to another memory, in the whole run. This and the next three with "
+        "move_pages"),
+    measure<&PageMoverMeasured::left>(
+        "pages_not_moved", "",
+        "those that stayed: no frame was free for them, a line could not be copied, or the work had ended"),
+    measure<&PageMoverMeasured::busy>("page_moves_ns", "ns", "time in which pages were being copied"),
+    measure<&PageMoverMeasured::waited>("page_wait_ns", "ns",
+                                        "time in which the next access waited for its page to be copied"),
+};
+
+}  // namespace
 
 PageMover::PageMover(Kernel& kernel, EventSource& source, const EventHandler& owner, MovablePages& pages,
                      Requester& requester)
@@ -37,11 +62,11 @@ void PageMover::move_at_once(const Work& work) {
     // One that is under way goes where it goes.
     const auto move = move_ && move_->page == page ? std::nullopt : pages_.begin_move(page, work.order.to);
     if (!move) {
-      ++counts_.left;
+      ++pages_left_;
       continue;
     }
     pages_.end_move(*move);
-    ++counts_.moved;
+    ++pages_moved_;
     requester_.page_settled(*move, true);
   }
 }
@@ -57,7 +82,7 @@ void PageMover::next_page() {
     const std::uint64_t page = work.pages[work.next++];
     const auto move = requester_.out_of_work() ? std::nullopt : pages_.begin_move(page, work.order.to);
     if (!move) {
-      ++counts_.left;
+      ++pages_left_;
       continue;
     }
     if (pace_.rate() != work.order.rate) pace_ = RateMeter{work.order.rate};
@@ -70,7 +95,7 @@ void PageMover::next_page() {
     if (draining_ == 0) copy_lines();
     return;
   }
-  counts_.busy += kernel_.now() - began_;
+  busy_ += kernel_.now() - began_;
 }
 
 void PageMover::copy_lines() {
@@ -111,13 +136,20 @@ void PageMover::line_done() {
   move_.reset();
   if (moved) {
     pages_.end_move(move);
-    ++counts_.moved;
+    ++pages_moved_;
   } else {
     pages_.give_up_move(move);
-    ++counts_.left;
+    ++pages_left_;
   }
   requester_.page_settled(move, moved);
   next_page();
+}
+
+std::vector<MeasureInfo> PageMover::measures() { return infos_of(kPageMoverMeasures); }
+
+void PageMover::report(MeasureSink& sink) const {
+  report_all(kPageMoverMeasures,
+             {.moved = pages_moved_, .left = pages_left_, .busy = busy_.ns(), .waited = waited_.ns()}, sink);
 }
 
 }  // namespace cxloom

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/measure.hpp"
 #include "base/units.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
@@ -29,12 +30,6 @@ class PageMover final : public EventHandler {
     std::optional<AddressRange> range;
     Rate rate;         ///< of the bytes that are read
     bool copy = true;  ///< otherwise the pages are there at once, and nothing moves
-  };
-  struct Counts {
-    std::uint64_t moved = 0;
-    std::uint64_t left = 0;  ///< no frame was free, a line could not be copied, or the program was at its end
-    Time busy;               ///< pages were being moved
-    Time waited;             ///< the program waited for one
   };
   /// Whose program it is.
   class Requester {
@@ -63,7 +58,7 @@ class PageMover final : public EventHandler {
     return address.value() < from + move_->bytes && address.value() + bytes > from;
   }
   WaitList& list() { return list_; }
-  void waited(Time time) { counts_.waited += time; }
+  void waited(Time time) { waited_ += time; }
   /// An access of the program, by its number, has been answered.
   void completed(std::uint64_t id) {
     if (draining_ == 0 || id >= before_) return;
@@ -73,7 +68,8 @@ class PageMover final : public EventHandler {
   void answered(std::uint64_t number, AccessKind kind, bool failed);
   /// Lines of the page under way that have not come to their new place.
   std::uint64_t outstanding() const { return left_; }
-  const Counts& counts() const { return counts_; }
+  void report(MeasureSink& sink) const;
+  static std::vector<MeasureInfo> measures();
 
   std::string name() const override { return owner_.name() + ", moving pages"; }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
@@ -109,7 +105,11 @@ class PageMover final : public EventHandler {
   Time next_read_;  // not before
   Time began_;
   bool waking_ = false;
-  Counts counts_;
+  std::uint64_t pages_moved_ = 0;
+  std::uint64_t pages_left_ =
+      0;         // no frame was free, a line could not be copied, or the program was at its end
+  Time busy_;    // pages were being moved
+  Time waited_;  // the program waited for one
 };
 
 }  // namespace cxloom

@@ -6,40 +6,19 @@
 #include "base/measure_table.hpp"
 #include "coherence/write_pull.hpp"
 #include "component/component_time.hpp"
-#include "component/memory_access.hpp"
+#include "device/access_check.hpp"
+#include "device/uncached_access.hpp"
 
 namespace cxloom {
 
 namespace {
 
 struct SequencerMeasured {
-  std::uint64_t requests = 0;
-  double bandwidth = 0;
-  double in_flight = 0;
-  std::optional<std::uint64_t> fences;
-  std::optional<double> fence_wait;
   std::optional<Value> throttle;
   std::optional<Value> pages;
-  std::optional<std::uint64_t> pages_moved;
-  std::optional<std::uint64_t> pages_left;
-  std::optional<double> moving;
-  std::optional<double> page_wait;
 };
 
 constexpr std::array kSequencerMeasures{
-    measure<&SequencerMeasured::requests>("requests", "", "requests completed in the window"),
-    measure<&SequencerMeasured::bandwidth>(
-        "bandwidth_gb_per_s", "GB/s",
-        "payload bytes exchanged with memory, write-backs and prefetches included / length of the window"),
-    measure<&SequencerMeasured::in_flight>("in_flight_mean", "", "requests in flight, mean over time"),
-    measure<&SequencerMeasured::fences>(
-        "fences", "",
-        "accesses behind a fence that were issued in the window. Absent where the work "
-        "has no fences"),
-    measure<&SequencerMeasured::fence_wait>(
-        "fence_wait_ns", "ns",
-        "time that an access behind a fence waited for nothing but answers to those "
-        "before it, mean"),
     measure<&SequencerMeasured::throttle>(
         "throttle", "",
         "measures of its requests to each memory, by the memory's name. Absent without a throttle",
@@ -49,22 +28,7 @@ constexpr std::array kSequencerMeasures{
         "its pages in each memory at the end of the run, by the memory's name. Absent "
         "where its addresses are "
         "physical"),
-    measure<&SequencerMeasured::pages_moved>(
-        "pages_moved", "",
-        "its pages that events moved to another memory, in the whole run. This and the next three with "
-        "move_pages"),
-    measure<&SequencerMeasured::pages_left>(
-        "pages_not_moved", "",
-        "those that stayed: no frame was free for them, a line could not be copied, or the work had ended"),
-    measure<&SequencerMeasured::moving>("page_moves_ns", "ns", "time in which pages were being copied"),
-    measure<&SequencerMeasured::page_wait>("page_wait_ns", "ns",
-                                           "time in which the next access waited for its page to be copied"),
 };
-
-std::uint16_t lines_of(const Access& access) {
-  const std::uint64_t reach = access.address.value() % kLineBytes + std::max<std::uint64_t>(access.size, 1);
-  return static_cast<std::uint16_t>((reach + kLineBytes - 1) / kLineBytes);
-}
 
 }  // namespace
 
@@ -78,15 +42,15 @@ Sequencer::Sequencer(const RequesterParams& params, Endpoint& endpoint, const De
       queue_(params.queue),
       issue_interval_(params.issue_interval),
       instruction_time_(params.instruction_time),
-      completion_timeout_(params.completion_timeout),
-      core_params_(params.core),
-      arrivals_(context.seed, context.name),
+      slots_(context.kernel, "a queue slot", endpoint),
       window_(params.queue),
       requests_(context.kernel.arena().memory()),
-      slots_(context.kernel, "a queue slot", endpoint),
+      arrivals_(context.seed, context.name),
       dependences_(context.kernel, "the answer to an access that it depends on", endpoint),
       write_back_buffer_(context.kernel, "room in the write-back buffer", endpoint),
-      fence_(context.kernel, "the answers to all accesses before a fence", endpoint) {
+      fence_(context.kernel, "the answers to all accesses before a fence", endpoint),
+      completion_timeout_(params.completion_timeout),
+      core_params_(params.core) {
   endpoint.add(*this);
   endpoint.fabric().roles.requesters.declare(endpoint, endpoint.id(), *this);
   Agent* taker = this;
@@ -236,11 +200,8 @@ void Sequencer::issue_what_can_be_issued() {
 }
 
 void Sequencer::pass_fence() {
-  fenced_ = true;
   const Time since = std::exchange(fence_since_, Time{-1});
-  if (!window_open_) return;
-  ++fences_;
-  if (since >= Time{}) fence_wait_ += now() - since;
+  meter_.passed_fence(since >= Time{} ? now() - since : Time{});
 }
 
 void Sequencer::issue() {
@@ -263,10 +224,10 @@ void Sequencer::issue() {
   window_.flip(issued_);
   ++issued_;
   ++in_flight_;
-  in_flight_monitor_.change(now(), +1);
+  meter_.issued(now());
   last_issue_ = now();
   arrivals_.advance();
-  request.lines = lines_of(next_);
+  request.lines = next_.lines();
   if (request.lines == 1) {
     access_memory(request);
   } else {
@@ -300,36 +261,15 @@ void Sequencer::access_lines(Request& request) {
 void Sequencer::access_memory(Request& request) {
   try {
     if (request.kind == AccessKind::kFlush) [[unlikely]]
-      check_durable(request.id, request.address);
+      check_durable(*this, request.id, request.address);
     if (cache_) {
       cache_->access(request);
     } else {
-      access_uncached(request);
+      send_uncached(*this, request);
     }
   } catch (const InputError& error) {
     throw error.below(work_.name);
   }
-}
-
-// It keeps no copy: of coherent memory a read wants the current value, and others that nobody keeps another.
-void Sequencer::access_uncached(Request& request) {
-  const bool read = request.kind == AccessKind::kRead;
-  const AddressMap::Place place = place_of(*this, request.id, request.address);
-  if (place.home != place.target) request.target = place.target;  // otherwise who answers
-  const bool atomic = request.kind == AccessKind::kAtomic;
-  Opcode opcode = read ? Opcode::kMemRd : atomic ? Opcode::kMemAtomic : Opcode::kMemWr;
-  request.message.completion = nullptr;
-  if (request.kind == AccessKind::kFlush) [[unlikely]] {  // it does not know which bytes are dirty
-    send_request(*this, request, place, opcode, LineAddress::of(request.address).address(), kLineBytes,
-                 request.index);
-    return;
-  }
-  if (place.coherence == Coherence::kHdmH) {
-    opcode = read ? Opcode::kRdCurr : atomic ? Opcode::kAtomic : write_past_caches(request.size);
-  } else if (place.coherent()) {
-    request.message.snp = read ? SnpType::kSnpCur : SnpType::kSnpInv;
-  }
-  send_request(*this, request, place, opcode, request.address, request.size, request.index);
 }
 
 // --- pages that are moved ---
@@ -383,6 +323,10 @@ void Sequencer::page_settled(const PageMove& move, bool moved) {
   end_if_out_of_work();
 }
 
+void Sequencer::check_mapped(const Access& access) const {
+  below(work_.name, [&] { cxloom::check_mapped(*this, issued_, access); });
+}
+
 void Sequencer::read_through() {
   const std::uint64_t least =
       work_.requests ? work_.warmup + *work_.requests : std::numeric_limits<std::uint64_t>::max();
@@ -397,24 +341,6 @@ void Sequencer::read_through() {
     check_mapped(next_);
     ++issued_;
   }
-}
-
-void Sequencer::check_mapped(const Access& access) const {
-  const AddressMap& map = endpoint().fabric().map;
-  Address at = access.address;
-  for (std::uint32_t rest = lines_of(access); rest > 0; --rest, at = LineAddress::of(at).next().address()) {
-    if (!map.find(at)) throw no_region(map, issued_, at).below(work_.name);
-    if (access.kind != AccessKind::kFlush) continue;
-    below(work_.name, [&] { check_durable(issued_, at); });
-  }
-}
-
-void Sequencer::check_durable(std::uint64_t access, Address address) const {
-  if (place_of(*this, access, address).persistent) return;
-  throw InputError({"access " + std::to_string(access) + " flushes a line of volatile memory",
-                    to_text(address),
-                    "addresses of a region with persistence: media or controller",
-                    {}});
 }
 
 void Sequencer::receive(Message& message) {
@@ -434,12 +360,12 @@ void Sequencer::receive(Message& message) {
 }
 
 void Sequencer::written_back(NodeId target, std::uint16_t bytes) {
-  if (window_open_) payload_ += bytes;
+  meter_.moved(bytes);
   observer_->written_back(endpoint().id(), target, bytes);
 }
 
 void Sequencer::prefetched(NodeId target, std::uint16_t bytes) {
-  if (window_open_) payload_ += bytes;
+  meter_.moved(bytes);
   observer_->prefetched(endpoint().id(), target, bytes);
 }
 
@@ -448,7 +374,7 @@ void Sequencer::complete_line(Request& line) {
   Request& request = *line.parent;
   line.moved = line.message.size;
   request.failed |= line.failed;
-  if (window_open_) payload_ += line.moved;
+  meter_.moved(line.moved);
   observer_->line_completed(line, now());
   if (--request.pending == 0) {
     request.account = line.account;
@@ -473,13 +399,7 @@ void Sequencer::complete(Request& request) {
   window_.flip(request.id);
   ++completed_;
   --in_flight_;
-  in_flight_monitor_.change(now(), -1);
-  if (window_open_) {
-    latency_.add(now() - request.created());
-    if (latency_.count() == batches_.next()) [[unlikely]]
-      batches_.close(latency_.sum_ps());
-    payload_ += request.moved;
-  }
+  meter_.completed(request, now());
   observer_->completed(request, now());
   if (mover_) [[unlikely]]
     mover_->completed(request.id);
@@ -515,48 +435,35 @@ void Sequencer::go_on() {
 
 // Whoever ran out of work before has no part in how long the window is.
 void Sequencer::open_window(Time at) {
-  window_open_ = counting_ = true;
+  counting_ = true;
   issued_before_window_ = issued_;
   ended_ = exhausted_;
-  opened_ = at;
-  in_flight_monitor_.open(at);
+  meter_.open_window(at);
   if (cores_) cores_->open_window(issued_ == 0);
   if (cache_) cache_->open_window(at);
   if (throttle_) throttle_->open_window(at);
 }
 
 void Sequencer::close_window(Time at) {
-  window_open_ = false;
-  closed_ = at;
-  in_flight_monitor_.close(at);
+  meter_.close_window(at);
   if (cores_) cores_->close_window();
   if (cache_) cache_->close_window(at);
   if (throttle_) throttle_->close_window(at);
 }
 
 std::vector<MeasureInfo> Sequencer::measures() {
-  return joined(joined(infos_of(kSequencerMeasures), CoreCluster::measures()), CacheAgent::measures());
+  std::vector<MeasureInfo> all = joined(RequesterMeter::measures(), infos_of(kSequencerMeasures));
+  all = joined(std::move(all), PageMover::measures());
+  return joined(joined(std::move(all), CoreCluster::measures()), CacheAgent::measures());
 }
 
 void Sequencer::report_requests(MeasureSink& sink) const {
-  const double length = (closed_ - opened_).ns();
-  SequencerMeasured measured{.requests = latency_.count(),
-                             .bandwidth = length > 0.0 ? static_cast<double>(payload_) / length : 0.0,
-                             .in_flight = in_flight_monitor_.mean()};
-  if (fenced_) {
-    measured.fences = fences_;
-    measured.fence_wait = fences_ > 0 ? fence_wait_.ns() / static_cast<double>(fences_) : 0.0;
-  }
+  meter_.report(sink);
+  SequencerMeasured measured;
   if (throttle_) measured.throttle = throttle_->report();
   if (has_work()) measured.pages = work_.stream->pages_by_node();
-  if (mover_) {
-    const PageMover::Counts& moves = mover_->counts();
-    measured.pages_moved = moves.moved;
-    measured.pages_left = moves.left;
-    measured.moving = moves.busy.ns();
-    measured.page_wait = moves.waited.ns();
-  }
   report_all(kSequencerMeasures, measured, sink);
+  if (mover_) mover_->report(sink);
   if (cores_) cores_->report(sink);
   if (cache_) cache_->report(sink);
 }

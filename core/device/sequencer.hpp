@@ -17,20 +17,19 @@
 #include "device/core_cluster.hpp"
 #include "device/device_context.hpp"
 #include "device/page_mover.hpp"
+#include "device/requester_meter.hpp"
 #include "device/requester_params.hpp"
-#include "kernel/batch_means.hpp"
-#include "kernel/distribution.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/request_observer.hpp"
 #include "workload/work.hpp"
 
 namespace cxloom {
 
-class Sequencer final : public Agent,
-                        private CacheAgent::Client,
-                        private CoreCluster::Requester,
-                        private PageMover::Requester,
-                        private Waiter {
+class alignas(64) Sequencer final : public Agent,
+                                    private CacheAgent::Client,
+                                    private CoreCluster::Requester,
+                                    private PageMover::Requester,
+                                    private Waiter {
  public:
   /// Joins the device, with a cache if there is one, and takes the answers that come to it.
   Sequencer(const RequesterParams& params, Endpoint& endpoint, const DeviceContext& context);
@@ -42,8 +41,6 @@ class Sequencer final : public Agent,
   void read_through();
   /// Throws InputError unless some device holds each of its lines, in persistent memory if they are flushed.
   void check_mapped(const Access& access) const;
-  /// Throws InputError for a flush of volatile memory.
-  void check_durable(std::uint64_t access, Address address) const;
   /// Null: it has none.
   const CacheAgent* cache() const { return cache_.get(); }
   bool has_work() const { return work_.stream != nullptr; }
@@ -86,8 +83,8 @@ class Sequencer final : public Agent,
   static std::vector<MeasureInfo> measures();
 
   /// Of the requests completed in the window.
-  const LatencyDistribution& latency() const { return latency_; }
-  const BatchMeans& batches() const { return batches_; }
+  const LatencyDistribution& latency() const { return meter_.latency(); }
+  const BatchMeans& batches() const { return meter_.batches(); }
   std::uint64_t issued() const override { return issued_; }
   /// It has made its warm-up requests. While others have not, it goes on.
   bool warm() const { return issued_ >= work_.warmup; }
@@ -137,7 +134,6 @@ class Sequencer final : public Agent,
   void pass_fence();
   void access_lines(Request& request);
   void access_memory(Request& request);
-  void access_uncached(Request& request);
   void end_if_out_of_work();
   void complete(Request& request);
   void complete_line(Request& line);
@@ -145,58 +141,46 @@ class Sequencer final : public Agent,
     return ceased_ || (counting_ && work_.requests && issued_ - issued_before_window_ == *work_.requests);
   }
 
+  // First what every request touches, in the order of use: with many requesters each of these lines is waited for.
   Time process_time_;
   std::uint32_t queue_;
-  Time issue_interval_;
-  Time instruction_time_;
-  std::optional<Time> completion_timeout_;
-  std::unique_ptr<CacheAgent> cache_;
-  std::optional<CoreParams> core_params_;
-  CoreCluster* cores_ = nullptr;               // null: accesses are made in the order of the stream
-  std::unique_ptr<RequestThrottle> throttle_;  // none: requests leave as they come
-  std::unique_ptr<PageMover> mover_;           // none: pages stay where they are
   bool wants_answers_ = false;
-  RequestObserver* observer_ = nullptr;
-  Work work_;
-  ArrivalProcess arrivals_;
-  AccessWindow window_;
-  Pool<Request> requests_;
-
-  // The access to be issued next.
-  Access next_;
   bool has_next_ = false;
   bool has_gaps_ = false;  // some access so far had an instruction gap
   bool exhausted_ = false;
   bool ceased_ = false;
-  Time last_issue_{-1};
+  bool counting_ = false;  // since the window opened, and after it
+  bool ended_ = false;
+  Time issue_interval_;
+  Time instruction_time_;
+  CoreCluster* cores_ = nullptr;  // null: accesses are made in the order of the stream
+  std::unique_ptr<CacheAgent> cache_;
+  std::unique_ptr<RequestThrottle> throttle_;  // none: requests leave as they come
+  std::unique_ptr<PageMover> mover_;           // none: pages stay where they are
+  RequestObserver* observer_ = nullptr;
   std::uint64_t issued_ = 0;
   std::uint64_t completed_ = 0;
   std::uint64_t in_flight_ = 0;
+  std::uint64_t completed_since_opening_ = 0;
+  std::uint64_t issued_before_window_ = 0;
+  Time last_issue_{-1};
   Time wake_pending_{-1};  // time of the last issue that was asked for
   Time page_since_{-1};    // a page that is being moved has held the next access up since then
   Time fence_since_{-1};   // nothing but a fence has held the next access up since then
-
-  // Measuring.
-  bool counting_ = false;  // since the window opened, and after it
-  bool ended_ = false;
-  std::uint64_t issued_before_window_ = 0;
-  std::uint64_t completed_since_opening_ = 0;
-  bool window_open_ = false;
-  Time opened_;
-  Time closed_;
-  LatencyDistribution latency_;
-  BatchMeans batches_{64};  // of the latencies: 1 KiB
-  LevelMonitor in_flight_monitor_;
-  std::uint64_t payload_ = 0;  // of requests that a device answered, of write-backs and of prefetches
-  bool fenced_ = false;        // some access so far was behind a fence
-  std::uint64_t fences_ = 0;
-  Time fence_wait_;
-
+  WaitList* waiting_in_ = nullptr;
   WaitList slots_;
+  Access next_;  // to be issued next
+  AccessWindow window_;
+  Pool<Request> requests_;
+  RequesterMeter meter_;
+  Work work_;
+  ArrivalProcess arrivals_;
+
   WaitList dependences_;
   WaitList write_back_buffer_;
   WaitList fence_;
-  WaitList* waiting_in_ = nullptr;
+  std::optional<Time> completion_timeout_;
+  std::optional<CoreParams> core_params_;
 };
 
 }  // namespace cxloom

@@ -1,6 +1,7 @@
 // What a requester does: a stream of memory accesses, from a pattern, a trace or an external feed.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -53,6 +54,11 @@ struct Access {
   /// Cycles of its core since the access of its thread before it, where nothing waits for memory; 0: not given.
   std::uint32_t cycles = 0;
 
+  /// Lines that it touches.
+  std::uint16_t lines() const {
+    const std::uint64_t reach = address.value() % kLineBytes + std::max<std::uint64_t>(size, 1);
+    return static_cast<std::uint16_t>((reach + kLineBytes - 1) / kLineBytes);
+  }
   bool reaches_memory() const { return role < AccessRole::kCall; }
   bool is_call() const { return role == AccessRole::kCall || role == AccessRole::kWait; }
   bool enters_kernel() const { return is_call() || role == AccessRole::kGoOn; }

@@ -1,0 +1,55 @@
+// What a requester's requests did in the window: how many, how long they took, the bytes they moved, how many were in flight,
+// and what its fences cost.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/measure.hpp"
+#include "base/units.hpp"
+#include "kernel/batch_means.hpp"
+#include "kernel/distribution.hpp"
+#include "protocol/request.hpp"
+
+namespace cxloom {
+
+class RequesterMeter {
+ public:
+  void issued(Time now) { in_flight_.change(now, +1); }
+  void completed(const Request& request, Time now) {
+    in_flight_.change(now, -1);
+    if (!open_) return;
+    latency_.add(now - request.created());
+    if (latency_.count() == batches_.next()) [[unlikely]]
+      batches_.close(latency_.sum_ps());
+    payload_ += request.moved;
+  }
+  /// Bytes that a line of an access, a write-back or a prefetch has moved.
+  void moved(std::uint64_t bytes) {
+    if (open_) payload_ += bytes;
+  }
+  /// An access behind a fence was issued, and nothing but the fence had held it up so long.
+  void passed_fence(Time waited);
+
+  void open_window(Time at);
+  void close_window(Time at);
+
+  const LatencyDistribution& latency() const { return latency_; }
+  const BatchMeans& batches() const { return batches_; }
+  void report(MeasureSink& sink) const;
+  static std::vector<MeasureInfo> measures();
+
+ private:
+  LatencyDistribution latency_;
+  BatchMeans batches_{64};  // of the latencies: 1 KiB
+  LevelMonitor in_flight_;
+  std::uint64_t payload_ = 0;
+  bool open_ = false;
+  bool fenced_ = false;  // some access so far was behind a fence
+  std::uint64_t fences_ = 0;
+  Time fence_wait_;
+  Time opened_;
+  Time closed_;
+};
+
+}  // namespace cxloom

@@ -133,7 +133,10 @@ void Endpoint::start() {
   detours_ = fabric_.routes && fabric_.routes->detours();
   order_ = fabric_.order.get();
   look_aside(watched_ || order_);
-  for (std::size_t i = 0; i < port_count(); ++i) port_memory_.push_back(port(i).memory());
+  for (std::size_t i = 0; i < port_count(); ++i) {
+    port_memory_.push_back(port(i).memory());
+    returns_credits_ |= port(i).returns_credits();
+  }
   if (senders_ > 1 && !contains_switch_) {
     for (std::size_t i = 0; i < port_count(); ++i) port(i).share();
   }

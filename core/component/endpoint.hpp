@@ -45,7 +45,7 @@ class Endpoint : public Component {
   /// The receive buffer that a message took when it came in is free from `at` on. Agents call it once for every message
   /// that they get.
   void release(const Message& message, Time at) {
-    if (message.port != kInside) port(message.port).release(message, at);
+    if (returns_credits_ && message.port != kInside) port(message.port).release(message, at);
   }
 
   /// Gives a message that has come in to another agent of the device, for which it is.
@@ -136,17 +136,19 @@ class Endpoint : public Component {
   [[noreturn]] void refuse(const Message& message) const;
   [[noreturn]] void refuse_sender() const;
 
-  Takers takers_{};                // none while messages are looked at one by one: `take` goes the longer way
-  std::unique_ptr<Takers> aside_;  // then they are here
-  DeliveryOrder* order_ = nullptr;  // none: routes keep the order
-  std::uint32_t held_ = 0;          // messages that it keeps there
+  // First what every message touches.
   Fabric& fabric_;
   RequestThrottle* throttle_ = nullptr;
-  std::uint32_t senders_ = 0;
+  DeliveryOrder* order_ = nullptr;  // none: routes keep the order
+  bool returns_credits_ = false;    // by some port
   bool contains_switch_ = false;
-  bool watched_ = false;       // by `Fabric::observer`
-  bool detours_ = false;       // of routes
-  bool sends_by_port_ = true;  // it contains no switch, and nobody looks at what it sends
+  bool watched_ = false;           // by `Fabric::observer`
+  bool detours_ = false;           // of routes
+  bool sends_by_port_ = true;      // it contains no switch, and nobody looks at what it sends
+  Takers takers_{};                // none while messages are looked at one by one: `take` goes the longer way
+  std::unique_ptr<Takers> aside_;  // then they are here
+  std::uint32_t held_ = 0;         // messages that `order_` keeps for it
+  std::uint32_t senders_ = 0;
   std::vector<Agent*> agents_;
   std::vector<PortMemory> port_memory_;  // by port
 };

@@ -87,7 +87,7 @@ std::uint32_t CoreCluster::core_of(std::uint32_t thread) {
 
 bool CoreCluster::read() {
   Access access;
-  if (ended_) return false;
+  if (ended_ || !has_room()) return false;
   if (read_ == most_) {
     ended_ = true;
     return false;
@@ -106,12 +106,10 @@ bool CoreCluster::read() {
   if (access.is_call()) note_call(access);
   producers_[read.number % kProducers] = {read.number, &read, {}};
   Thread& thread = *threads_[read.core];
-  thread.last = read_;
   thread.waits = access.role == AccessRole::kWait;
   thread.coming.push_back(&read);
   ++coming_;
   if (std::exchange(thread.asleep, false)) {
-    ++awake_;
     // Whoever waits for a call goes on with it.
     woken_.push_back({&thread, access.role == AccessRole::kGoOn ? Time{} : now()});
   }
@@ -132,22 +130,15 @@ void CoreCluster::note_call(const Access& call) {
 /// Whether its next record is there: time does not pass without it, unless the thread waits.
 bool CoreCluster::provide(Thread& thread) {
   while (thread.coming.empty()) {
-    if (thread.waits) {
-      fall_asleep(thread);
+    if (thread.waits || !has_room()) {
+      short_of_room_ |= !thread.waits;
+      thread.asleep = true;
       return false;
     }
     workload_->want(thread.number);
     if (!read()) return false;
-    if (thread.coming.empty() && read_ - thread.last > kAsleep && awake_ > 1) {
-      fall_asleep(thread);
-      return false;
-    }
   }
   return true;
-}
-
-void CoreCluster::fall_asleep(Thread& thread) {
-  if (!std::exchange(thread.asleep, true)) --awake_;
 }
 
 // ---- Into the window
@@ -226,16 +217,25 @@ void CoreCluster::pass(Thread& thread, CoreAccess& access) {
   if (--access.users == 0) accesses_.give_back(access);
 }
 
-// While one thread reads its accesses those of others may come, and wake them.
-void CoreCluster::advance_all() {
-  // Threads of which nothing is known yet run, too.
+// Threads of which nothing is known yet run, too.
+void CoreCluster::read_ahead() {
   while (coming_ < kAhead && read()) {
   }
+}
+
+// While one thread reads its accesses those of others may come, and wake them.
+void CoreCluster::advance_all() {
+  read_ahead();
   while (!woken_.empty()) {
     const Woken woken = woken_.back();
     woken_.pop_back();
     woken.thread->core.wake_at(woken.at);
     advance(*woken.thread);
+    // The last one that goes on may be what others had no room for, and wait itself now.
+    if (woken_.empty() && short_of_room_ && has_room()) {
+      short_of_room_ = false;
+      read_ahead();
+    }
   }
 }
 

@@ -59,9 +59,10 @@ class CoreCluster final : public AccessStream, public EventHandler {
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
-  /// A thread that waits has nothing to do until it goes on; nor, whatever its records said, one whose next record is further in the
-  /// workload than this behind the others', until they are there.
-  static constexpr std::size_t kAsleep = 65536;
+  /// No record is read before the one so many places in front of it is answered: no more than these are held, and an access knows what the
+  /// one that it needs has come to. A thread that waits has nothing to do until it goes on; nor, whatever its records said, one whose
+  /// next record is further in the workload than this, until the others are there.
+  static constexpr std::size_t kProducers = std::size_t{1} << 18U;
   /// Bytes that it takes, threads aside.
   static constexpr std::uint64_t bytes() { return kProducers * sizeof(Producer); }
 
@@ -76,7 +77,6 @@ class CoreCluster final : public AccessStream, public EventHandler {
     std::deque<CoreAccess*> waiting;  // for others' answers
     std::uint32_t misses = 0;         // lines that it waits for
     std::uint32_t undone = 0;         // accesses without an answer that were in the window, write-backs aside
-    std::uint64_t last = 0;           // number of the last access that was read, and one
     bool branches = false;            // its next record is a branch that waits for an answer
     bool waits = false;               // the last record that was read says so
     bool asleep = false;              // nobody waits for its next record
@@ -104,13 +104,13 @@ class CoreCluster final : public AccessStream, public EventHandler {
     Time at;  // at the earliest
   };
   static constexpr std::size_t kCalls = std::size_t{1} << 20U;  // nobody waits for one that is further back
-  static constexpr std::size_t kProducers = 4 * kAsleep;        // what is further back has been answered
 
   Time now() const;
+  bool has_room() const { return producers_[read_ % kProducers].pending == nullptr; }
   bool read();
+  void read_ahead();
   std::uint32_t core_of(std::uint32_t thread);
   bool provide(Thread& thread);
-  void fall_asleep(Thread& thread);
   void note_call(const Access& call);
   void advance(Thread& thread);
   void advance_all();
@@ -136,7 +136,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   EventSource source_;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::unordered_map<std::uint32_t, std::uint32_t> places_;  // in threads_, by the workload's number
-  std::size_t awake_ = 0;                                    // threads
+  bool short_of_room_ = false;                               // a thread sleeps for want of it
   std::vector<Woken> woken_;                                 // threads that go on
   std::vector<Producer> producers_;                          // by number
   std::unordered_map<std::uint64_t, Call> calls_;  // by number, those of the workload that were read

@@ -8,7 +8,7 @@
 
 namespace cxloom {
 
-inline constexpr std::uint32_t kFeedVersion = 2;
+inline constexpr std::uint32_t kFeedVersion = 3;
 
 /// The first page of the folder's file "control".
 struct FeedControl {
@@ -53,6 +53,8 @@ struct FeedRingHead {
   alignas(64) std::atomic<std::uint64_t> written{0};
   std::atomic<std::uint32_t> closed{0};  ///< nothing will follow
   std::atomic<std::uint32_t> forks{0};   ///< of a process: how many were begun
+  std::atomic<std::uint32_t> tid{0};     ///< of a thread: the system's number of it, from its first call on
+  std::atomic<std::uint32_t> rests{0};   ///< odd while the writer sleeps until there is room
 
   alignas(64) std::atomic<std::uint64_t> read{0};
 };

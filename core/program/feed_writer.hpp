@@ -91,6 +91,12 @@ class FeedWriter {
     head_->written.store(at_, std::memory_order_release);
   }
 
+  /// This is the thread that writes.
+  void note_thread() {
+    if (head_->tid.load(std::memory_order_relaxed) == 0)
+      head_->tid.store(static_cast<std::uint32_t>(gettid()), std::memory_order_relaxed);
+  }
+
   /// Nobody looks for a number that was taken and not written: what has it must follow at once.
   static std::uint64_t next_in_order(FeedControl& control) {
     return control.order.fetch_add(1, std::memory_order_acq_rel) + 1;
@@ -105,7 +111,9 @@ class FeedWriter {
       if (control.stop.load(std::memory_order_relaxed) != 0) return false;
       const bool look = turn % 2000 == 0;  // ten times a second
       if (look && kill(static_cast<pid_t>(control.reader), 0) != 0 && errno == ESRCH) control.stop.store(1);
+      head_->rests.fetch_add(1, std::memory_order_acq_rel);
       nanosleep(&pause, nullptr);
+      head_->rests.fetch_add(1, std::memory_order_acq_rel);
     }
   }
 

@@ -213,18 +213,28 @@ void ProgramCapture::note_progress(State& state, const ProgramThread& thread) {
 }
 
 void ProgramCapture::system_call(const ProgramThread& thread, const SystemCall& call) {
-  const bool may_wait = system_call::may_wait(call);
-  note(thread, may_wait ? AccessRole::kWait : AccessRole::kCall, call.order);
+  note(thread, AccessRole::kCall, call.order);
   if (!parts_.core) return;
+  if (latest_call_.thread != thread.number) call_of_another_ = latest_call_;
+  latest_call_ = {thread.number, call.order};
   State& state = state_of(thread.number);
-  state.call = may_wait ? call.order : 0;
+  state.call = system_call::may_wait(call) ? call.order : 0;
+  state.asleep = false;
   state.behind = 0;
+}
+
+void ProgramCapture::thread_sleeps(const ProgramThread& thread) {
+  if (!parts_.core) return;
+  state_of(thread.number).asleep = true;
+  note(thread, AccessRole::kWait);
 }
 
 void ProgramCapture::thread_turns(const ProgramThread& thread, const Release& by) {
   if (!parts_.core) return;
-  state_of(thread.number).behind = by.order;
-  note(thread, by.thread != 0 ? AccessRole::kGoOn : AccessRole::kWait, by.order);
+  State& state = state_of(thread.number);
+  state.behind = by.order;
+  state.asleep &= by.thread == 0;
+  go_on(thread, by);
 }
 
 void ProgramCapture::system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) {
@@ -232,12 +242,16 @@ void ProgramCapture::system_call_ends(const ProgramThread& thread, const SystemC
   State& state = state_of(thread.number);
   if (end.by.thread != 0) {
     if (end.by.order != state.behind) note(thread, AccessRole::kGoOn, end.by.order);
-  } else if (state.call != 0) {
-    // It did not wait, or nobody knows for whom.
+  } else if (state.asleep) {
+    // Nobody knows for whom it waited, or it did not.
     if (end.slept) note_progress(state, thread);
     else note(thread, AccessRole::kGoOn, state.call);
+  } else if (state.call != 0 && end.slept) {
+    // Whoever let it go on has been told before.
+    go_on(thread, latest_call_.thread != thread.number ? latest_call_ : call_of_another_);
   }
   state.call = state.behind = 0;
+  state.asleep = false;
 }
 
 void ProgramCapture::go_on(const ProgramThread& thread, const Release& by) {

@@ -39,6 +39,7 @@ class ProgramCapture : public ProgramSink {
   void thread_ends(const ProgramThread& thread) override;
   void system_call(const ProgramThread& thread, const SystemCall& call) override;
   void system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) override;
+  void thread_sleeps(const ProgramThread& thread) override;
   void thread_turns(const ProgramThread& thread, const Release& by) override;
   void thread_joins(const ProgramThread& thread, const Release& by) override { go_on(thread, by); }
   bool complete() const override { return filter_.complete(); }
@@ -82,6 +83,7 @@ class ProgramCapture : public ProgramSink {
     BranchPredictor predictor;
     Branch branch;
     std::uint64_t call = 0;           // that it is in, if it may wait there
+    bool asleep = false;              // there, as far as was told
     std::uint64_t behind = 0;         // the call behind which it was said to go on from there
     std::uint64_t told = 0;           // cycle up to which the filter was told
     std::uint64_t instructions = 0;   // in all
@@ -115,6 +117,8 @@ class ProgramCapture : public ProgramSink {
   CaptureFilter& filter_;
   CaptureParts parts_;
   std::vector<std::unique_ptr<State>> states_;  // by thread
+  Release latest_call_;                         // of all
+  Release call_of_another_;                     // the latest one of another thread than that
   std::vector<Access> records_;
   std::uint64_t loads_ = 0;
   std::uint64_t stores_ = 0;

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "program/feed_record.hpp"
+#include "program/thread_state.hpp"
 
 namespace cxloom {
 
@@ -21,8 +22,8 @@ constexpr std::uint64_t kTurn = 2048;             // records of a thread before 
 constexpr std::size_t kMostAccesses = 1U << 16U;  // of one run through a block: XSAVE has some hundred
 // A thread that was killed between taking its number in the order of calls and telling the call holds up the others so long.
 constexpr auto kPatience = std::chrono::seconds(2);
-// A thread that runs and tells nothing may have to wait for a processor of this machine. After so long it is taken to wait within the
-// emulator for another, whose ring is full.
+// A thread that tells nothing and does not sleep may have to wait for a processor of this machine. After so long it is taken to wait
+// within the emulator for another, whose ring is full.
 constexpr auto kSilence = std::chrono::milliseconds(250);
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -69,6 +70,9 @@ struct ProgramFeed::Thread {
   ProgramThread who;
   std::uint64_t at = 0;    // words read
   std::uint64_t held = 0;  // the number in the order of calls that it waits for; 0: none
+  /// Where it is, as far as that matters to whoever waits for it.
+  enum Place : std::uint8_t { kOutside, kMayWait, kSleeps, kWoken };  // the others: in a call that may wait
+  Place place = kOutside;
   bool begun = false;
   const ProgramBlock* block = nullptr;
   bool continued = false;
@@ -161,8 +165,11 @@ std::uint64_t ProgramFeed::read_wanted(std::uint32_t wanted, ProgramSink& sink) 
     silent_ = 0;
     return count;
   }
-  // Its turn in the order of calls comes with what others tell.
-  if ((*found)->held != 0) return read_all(sink);
+  // Its turn in the order of calls comes with what others tell. If it sleeps outside of calls that may wait, it does so within the emulator,
+  // until another goes on.
+  const Thread::Place place = (*found)->place;
+  if ((*found)->held != 0 || place == Thread::kSleeps || (place == Thread::kOutside && sleeps(**found)))
+    return read_all(sink);
   const auto now = std::chrono::steady_clock::now();
   if (std::exchange(silent_, wanted) != wanted) silent_since_ = now;
   return now - silent_since_ < kSilence ? 0 : read_all(sink);
@@ -356,6 +363,13 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
   const std::uint64_t mask = head.words - 1;
   if (written - thread.at > head.words) refuse("more records than there is room for");
   const std::uint64_t begin = thread.at;
+  if (written == begin) {
+    if (thread.place == Thread::kMayWait && falls_asleep(thread)) {
+      thread.place = Thread::kSleeps;
+      sink.thread_sleeps(thread.who);
+    }
+    return 0;
+  }
   const std::uint64_t end = begin + std::min(most, written - begin);
   const std::uint64_t* const words = thread.words();
   std::uint64_t at = begin;
@@ -411,11 +425,30 @@ bool ProgramFeed::skip_lost() {
   return first != 0;
 }
 
+// The kernel says of a thread that sleeps neither why, nor whether it will have gone on by the time that its ring is looked at again.
+bool ProgramFeed::sleeps(const Thread& thread) {
+  const FeedRingHead& head = thread.head();
+  const std::uint32_t rests = head.rests.load(std::memory_order_acquire);
+  if (rests % 2 != 0) return false;  // for room, which there is
+  if (state_of_thread(head.pid, head.tid.load(std::memory_order_relaxed)) != ThreadState::kSleeps)
+    return false;
+  return head.rests.load(std::memory_order_acquire) == rests &&
+         head.written.load(std::memory_order_acquire) == thread.at;
+}
+
+// One that nobody knows is taken to sleep: so are those of writers that do not say which thread they are.
+bool ProgramFeed::falls_asleep(const Thread& thread) {
+  const FeedRingHead& head = thread.head();
+  return state_of_thread(head.pid, head.tid.load(std::memory_order_relaxed)) == ThreadState::kUnknown ||
+         sleeps(thread);
+}
+
 void ProgramFeed::call(Thread& thread, const std::uint64_t* words, ProgramSink& sink) {
   SystemCall call;
   call.number = static_cast<std::uint32_t>(feed::payload(words[0]));
   call.order = words[1];
   for (std::size_t i = 0; i < SystemCall::kArguments; ++i) call.arguments[i] = words[2 + i];
+  thread.place = system_call::may_wait(call) ? Thread::kMayWait : Thread::kOutside;
   order_.calls(thread.who, thread.process->head().pid, call);
   sink.system_call(thread.who, call);
   tell_turns(sink);
@@ -424,7 +457,14 @@ void ProgramFeed::call(Thread& thread, const std::uint64_t* words, ProgramSink& 
 void ProgramFeed::tell_turns(ProgramSink& sink) {
   if (!order_.has_turns()) [[likely]]
     return;
-  for (const ThreadOrder::Turn& turn : order_.take_turns()) sink.thread_turns(turn.thread, turn.by);
+  for (const ThreadOrder::Turn& turn : order_.take_turns()) {
+    // Who is woken may sleep for a moment yet, as the call that wakes it has only begun.
+    for (const auto& thread : threads_) {
+      if (thread->who.number == turn.thread.number && thread->place != Thread::kOutside)
+        thread->place = turn.by.thread == 0 ? Thread::kMayWait : Thread::kWoken;
+    }
+    sink.thread_turns(turn.thread, turn.by);
+  }
 }
 
 void ProgramFeed::call_ends(Thread& thread, const std::uint64_t* words, ProgramSink& sink) {
@@ -434,6 +474,7 @@ void ProgramFeed::call_ends(Thread& thread, const std::uint64_t* words, ProgramS
   end.order = words[1];
   end.result = static_cast<std::int64_t>(words[2]);
   end.nanoseconds = words[3];
+  thread.place = Thread::kOutside;
   end.by = order_.ends(thread.who, end);
   sink.system_call_ends(thread.who, end);
   tell_turns(sink);

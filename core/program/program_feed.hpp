@@ -18,11 +18,14 @@ namespace cxloom {
 /// Reads the rings in a private folder as they fill. System calls and beginnings of threads are numbered, and told in the order of
 /// these numbers: a thread whose turn it is not yet is held. Between its calls each thread takes turns of some thousand
 /// records, so that they advance together where all have something to tell; which access of two of them was
-/// first is not known beyond that.
+/// first is not known beyond that. Of a thread that is in a call that may wait, the kernel of this machine is asked whether it
+/// sleeps: one that was only interrupted does not.
 class ProgramFeed {
  public:
   struct Sizes {
-    std::uint32_t thread_words = 1U << 16U;
+    // Whose turn it is not yet in the order of calls waits until the others have told what came before, which is as much as their rings
+    // hold: little, so that whoever simulates can hold it (CoreCluster::kProducers).
+    std::uint32_t thread_words = 1U << 14U;
     std::uint32_t process_words = 1U << 15U;
   };
 
@@ -72,6 +75,8 @@ class ProgramFeed {
   std::uint64_t read_thread(Thread& thread, std::uint64_t most, ProgramSink& sink);
   bool is_next(Thread& thread, std::uint64_t order);
   bool skip_lost();
+  static bool falls_asleep(const Thread& thread);
+  static bool sleeps(const Thread& thread);
   void call(Thread& thread, const std::uint64_t* words, ProgramSink& sink);
   void call_ends(Thread& thread, const std::uint64_t* words, ProgramSink& sink);
   void enter(Thread& thread, std::uint64_t number, ProgramSink& sink);

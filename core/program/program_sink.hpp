@@ -36,6 +36,8 @@ class ProgramSink {
   /// told in the order in which they happened, over all threads: what lets a thread go on is told before it goes on.
   virtual void system_call(const ProgramThread& /*thread*/, const SystemCall& /*call*/) {}
   virtual void system_call_ends(const ProgramThread& /*thread*/, const SystemCallEnd& /*end*/) {}
+  /// A thread that is in a call that may wait was seen to sleep there.
+  virtual void thread_sleeps(const ProgramThread& /*thread*/) {}
   /// A thread that is in the kernel will go on behind that call, which was just told; or, if it is of nobody, it turned out to wait on.
   virtual void thread_turns(const ProgramThread& /*thread*/, const Release& /*by*/) {}
   /// It has read in memory that another thread has ended: what it does from now on comes after that, without a call.

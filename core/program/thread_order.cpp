@@ -14,6 +14,7 @@ constexpr std::int64_t kTryAgain = -11;            // the futex has another valu
 constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 // Ends of threads that a read may tell. Nobody asks for those of detached threads.
 constexpr std::size_t kMostWatched = 64;
+constexpr std::size_t kMostRecent = 64;  // wakes: who finds a futex changed does so soon after
 
 // The kernel takes them as int.
 std::uint64_t count_of(std::uint64_t argument) {
@@ -64,7 +65,7 @@ Release ThreadOrder::ends(const ProgramThread& thread, const SystemCallEnd& end)
         by = waiter->by;
       }
       if (end.result == kTryAgain) {
-        if (const End* const ended = end_at(waiter->word)) by = ended->by;
+        by = changed_by(*waiter);
       }
       waiters_.erase(waiter);
     }
@@ -103,6 +104,8 @@ void ThreadOrder::futex(const ProgramThread& thread, const SystemCall& call) {
   const Release by{thread.number, call.order};
   auto wake = [&](const Word& whom, const Word& onto, std::uint64_t most, bool counts) {
     wakes_.push_back({by, whom, onto, most, counts});
+    recent_.push_back(wakes_.back());
+    if (recent_.size() > kMostRecent) recent_.pop_front();
     hand_out(wakes_.back());
   };
   switch (system_call::futex_operation(call)) {
@@ -191,6 +194,15 @@ void ThreadOrder::settle(std::uint32_t thread, std::uint64_t result) {
   std::erase_if(wakes_, [&](const Wake& wake) { return wake.by.thread == thread; });
   if (!changed) return;
   for (Wake& wake : wakes_) hand_out(wake);
+}
+
+// Whoever wakes those that wait for a word has changed it before, so that others do not begin to wait.
+Release ThreadOrder::changed_by(const Waiter& waiter) const {
+  if (const End* const ended = end_at(waiter.word)) return ended->by;
+  for (const Wake& wake : std::views::reverse(recent_)) {
+    if (wake.by.thread != waiter.thread.number && waiter.word.is(wake.word)) return wake.by;
+  }
+  return {};
 }
 
 const ThreadOrder::End* ThreadOrder::end_at(const Word& word) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -78,11 +79,13 @@ class ThreadOrder {
   void hand_out(Wake& wake);
   void settle(std::uint32_t thread, std::uint64_t result);
   const End* end_at(const Word& word) const;
+  Release changed_by(const Waiter& waiter) const;
   void watch();
   std::uint64_t& cleared_by(std::uint32_t thread);
 
   std::vector<Waiter> waiters_;         // in the order of their calls
   std::vector<Wake> wakes_;             // whose calls are not back
+  std::deque<Wake> recent_;             // the latest wakes, back or not
   std::vector<End> ended_;              // threads whose words nobody has taken again
   std::vector<std::uint64_t> cleared_;  // by thread: address that its end clears; 0: none
   std::unordered_map<std::uint64_t, std::uint64_t>

@@ -132,6 +132,7 @@ template <std::size_t count>
 std::uint64_t put_in_order(unsigned thread, const std::uint64_t (&words)[count]) {
   FeedWriter& writer = threads[thread].writer;
   if (writer.room() < count) make_room(threads[thread], count);
+  writer.note_thread();
   for (std::size_t i = 0; i < count; ++i) writer.ahead(i) = words[i];
   const std::uint64_t order = FeedWriter::next_in_order(*control);
   writer.ahead(1) = order;

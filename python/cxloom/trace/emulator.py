@@ -127,7 +127,7 @@ class EmulatedSource:
             if not step():
                 self.ended = Ended(interrupted=True)
                 break
-            if sieve.words != words:
+            if sieve.words != words or len(batch):
                 rest = _REST[0]
             elif over:
                 self.ended = Ended(process.returncode)

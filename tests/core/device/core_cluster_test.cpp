@@ -320,6 +320,33 @@ TEST(CoreCluster, ProgressIsTimeWithoutAnAccess) {
   expect_parts_to_sum(run);
 }
 
+// A thread that chases 1000 times for each of the other's records, which come as fast as they are known.
+TEST(CoreCluster, SoManyRecordsAreReadBeforeTheOldestIsAnswered) {
+  constexpr std::size_t kApart = 1000;
+  constexpr std::size_t kRounds = 300;
+  static_assert(kApart * kRounds > CoreCluster::kProducers);
+  std::vector<Access> accesses;
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    for (Access& access : reads(kApart, 1)) {
+      access.thread = 1;
+      access.dependence = accesses.empty() ? 0 : accesses.back().thread == 1 ? 1 : 2;
+      accesses.push_back(access);
+    }
+    accesses.push_back(reads(1, 1).front());
+    accesses.back().thread = 2;
+  }
+  Running run(with_core({{"window", 4096}, {"mshrs", 4096}}, {{"queue", 8192}}).replay("host", accesses));
+  run.to_end();
+  // The second thread makes as many of its reads at once as there are in the first so many records; the others later.
+  const auto at_once = static_cast<std::int64_t>(CoreCluster::kProducers / (kApart + 1));
+  std::int64_t early = 0;
+  for (std::size_t k = 0; k < run.table().rows() && run.created(k) < 100_ns; ++k) ++early;
+  EXPECT_NEAR(static_cast<double>(early), static_cast<double>(at_once + 1), 2);
+  // No step of the chase is forgotten, however far the other was ahead.
+  EXPECT_NEAR(core(run, "longest_ns"), 100.0 * kApart * kRounds, 200);
+  expect_parts_to_sum(run);
+}
+
 /// The same rules, by looking at every instruction: dispatch in order, `width` retire a cycle and in order.
 std::vector<Time> by_instruction(const std::vector<Access>& accesses, std::int64_t window) {
   constexpr std::int64_t kSlot = 125;  // picoseconds: two instructions a cycle

@@ -61,6 +61,8 @@ struct Telling : ProgramSink {
   void thread_joins(const ProgramThread& thread, const Release& release) override {
     lines.push_back(name(thread) + " joins" + by(release));
   }
+  void thread_sleeps(const ProgramThread& thread) override { sleeping.push_back(thread.number); }
+  std::vector<std::uint32_t> sleeping;
 };
 
 class ProgramFeedTest : public testing::Test {
@@ -292,7 +294,76 @@ TEST_F(ProgramFeedTest, CallsAreToldInTheirOrder) {
   EXPECT_EQ(told.lines, expected);
 }
 
-// A thread was killed between taking a number and telling what it was for.
+TEST_F(ProgramFeedTest, AThreadInACallSleepsIfTheKernelSaysSo) {
+  process();
+  FeedWriter writer = thread(last_process_);
+  std::atomic<int> stage{0};
+  // Runs within its call until the stage is 1, sleeps there until it is 2; a call that does not wait, in which it sleeps; at the end it waits
+  // again, and its end is there.
+  std::thread one([&] {
+    writer.note_thread();
+    call(writer, 0, order());
+    while (stage.load() < 1) {
+    }
+    stage.wait(1);
+    back(writer, 0, order(), 0);
+    call(writer, 9, order());
+    stage.wait(2);
+    back(writer, 9, order(), 0);
+    call(writer, 0, order());
+    back(writer, 0, order(), 0);
+  });
+  Telling told;
+  const auto read_for = [&](std::chrono::milliseconds time, auto until) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end && !until()) feed_->read(told, 1000);
+    return until();
+  };
+  const auto never = [] { return false; };
+  read_for(std::chrono::milliseconds(100), never);
+  EXPECT_EQ(told.lines.back(), "1/0 call 0(0..0)#2");
+  EXPECT_TRUE(told.sleeping.empty());
+  stage = 1;
+  EXPECT_TRUE(read_for(std::chrono::seconds(10), [&] { return !told.sleeping.empty(); }));
+  read_for(std::chrono::milliseconds(20), never);
+  EXPECT_EQ(told.sleeping, std::vector<std::uint32_t>{1});  // once
+  stage = 2;
+  stage.notify_all();
+  EXPECT_TRUE(read_for(std::chrono::seconds(10), [&] { return told.lines.back() == "1/0 call 9(0..0)#4"; }));
+  read_for(std::chrono::milliseconds(50), never);
+  stage = 3;
+  stage.notify_all();
+  one.join();
+  read_for(std::chrono::milliseconds(1), never);
+  EXPECT_EQ(told.lines.back(), "1/0 end 0=0#7");
+  EXPECT_EQ(told.sleeping.size(), 1U);
+}
+
+TEST_F(ProgramFeedTest, AWriterThatWaitsForRoomDoesNotSleepInItsCall) {
+  process();
+  FeedWriter writer = thread(last_process_);
+  const SharedPages ring = SharedPages::of_file(folder_ + "/" + std::to_string(last_thread_));
+  auto& rests = static_cast<FeedRingHead*>(ring.at(0))->rests;
+  std::atomic<bool> over{false};
+  std::thread one([&] {
+    writer.note_thread();
+    call(writer, 0, order());
+    over.wait(false);
+  });
+  Telling told;
+  rests = 1;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+  while (std::chrono::steady_clock::now() < end) feed_->read(told, 1000);
+  EXPECT_EQ(told.lines.back(), "1/0 call 0(0..0)#2");
+  EXPECT_TRUE(told.sleeping.empty());
+  rests = 2;
+  feed_->read(told, 1000);
+  EXPECT_EQ(told.sleeping.size(), 1U);
+  over = true;
+  over.notify_all();
+  one.join();
+}
+
 TEST_F(ProgramFeedTest, TheThreadThatIsWantedComesFirst) {
   Telling sink;
   FeedWriter code = process();
@@ -321,6 +392,7 @@ TEST_F(ProgramFeedTest, TheThreadThatIsWantedComesFirst) {
   EXPECT_EQ(feed_->read(sink, 50, 2), 16U);
 }
 
+// A thread was killed between taking a number and telling what it was for.
 TEST_F(ProgramFeedTest, ALostCallHoldsNobodyUpForEver) {
   process();
   FeedWriter one = thread(last_process_);

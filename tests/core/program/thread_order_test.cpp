@@ -54,8 +54,22 @@ TEST_F(ThreadOrderTest, WhoWasNotWokenWaitedForNobody) {
   futex(1, kLock, kWake, 1);
   EXPECT_EQ(back(2, -110), kNobody);  // its time was over
   back(1, 0);
+}
+
+// The value had changed before: whoever changed it wakes those that had waited, too.
+TEST_F(ThreadOrderTest, WhoCameTooLateToWaitGoesOnBehindTheLatestWake) {
+  futex(2, kOther, kWait);
+  EXPECT_EQ(back(2, -11), kNobody);
+  futex(1, kLock, kWake, 1);
+  back(1, 0);
+  const Release latest = futex(3, kLock, kWake, 1);
+  back(3, 0);
+  futex(2, kLock, kWake, 1);  // its own
+  back(2, 0);
+  futex(2, kOther, kWait);
+  EXPECT_EQ(back(2, -11), kNobody);
   futex(2, kLock, kWait);
-  EXPECT_EQ(back(2, -11), kNobody);  // the value had changed before
+  EXPECT_EQ(back(2, -11), latest);
 }
 
 // The kernel had looked for waiters before this one came, though the call was not back yet.

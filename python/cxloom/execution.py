@@ -463,7 +463,7 @@ def _played(
     """Gives the parts to all systems, and says when each was answered if there is a sampler, which chooses of them.
     Those that have had the least go on first, so that little has to be held.
     """
-    chosen = parts if sampler is None else sampler.parts(map(_batch_of, parts))
+    chosen = parts if sampler is None else sampler.parts(map(_batch_of, parts), lambda: want(0))
     shared = _Shared(chosen, len(placed), want)
     simulations = []
     for number, each in enumerate(placed):
@@ -504,7 +504,9 @@ def _notes_on(sampling: Sampling | None, sampler: Sampler | None) -> tuple[str, 
         return ("simulated as a whole: a sample would not know what is in caches or flash of the systems",)
     if sampler is not None and sampler.sampled:
         share = sampler.simulated / sampler.records
-        return (f"{share:.1%} of the records were simulated; --exact simulates all of them",)
+        together = sampler.side_by_side / sampler.records
+        whole = f", {together:.1%} as a whole where threads ran side by side" if together else ""
+        return (f"{share:.1%} of the records were simulated{whole}; --exact simulates all of them",)
     return ()
 
 

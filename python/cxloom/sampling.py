@@ -4,7 +4,8 @@ The records of a program, what misses the caches of its cores, are cut into peri
 window, at a place that is drawn, is simulated in detail, behind as many records in detail that fill queues
 and rows of the DRAM again. Of what is skipped the caches of the cores have seen all, as they filter while the
 program runs, and the first access to each page is made, so that pages get the frames that they would have
-got. Beginning and end of a program are simulated as a whole, and so is a program that is not long.
+got. Beginning and end of a program are simulated as a whole, and so is a program that is not long, and what
+threads do side by side: who of them comes first goes by the simulated time, which a sample does not have.
 
 A stream of M windows takes the sum of what each takes: the time up to the last answer to one of its reads,
 less that of the one before. Of this, b is the share of the instructions, which is known of all of the stream;
@@ -21,14 +22,14 @@ section 6.3).
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cxloom.sweeping.interval import student_t
-from cxloom.trace.format import ALL_BEFORE, CALL, GO_ON, TraceBatch, rebatched
+from cxloom.trace.format import ALL_BEFORE, CALL, GO_ON, TraceBatch, joined
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 _PAGE = 4096
 Parts: TypeAlias = "Iterator[dict[str, NDArray[Any]]]"
 _GAP, _WARM, _WINDOW, _WHOLE = range(4)
+_ALONE = 0.95
+"""A thread is alone that has so much of the records."""
 
 
 @dataclass(frozen=True)
@@ -93,20 +96,37 @@ class Sampler:
         self.sampled_cycles = 0
         self.cycles = 0
         """Of all records."""
-        self.threads: set[int] = set()
+        self.side_by_side = 0
+        """Records that were simulated as a whole because several threads ran at the same time."""
+        self._mixture = _Mixture(sampling.period)
 
-    def parts(self, batches: Iterable[TraceBatch]) -> Parts:
-        """What is simulated of the batches."""
+    def parts(self, batches: Iterable[TraceBatch], in_turn: Callable[[], None] = lambda: None) -> Parts:
+        """What is simulated of the batches. ``in_turn`` is called where a batch is not given before the next one is
+        taken, so that nobody can want the records of a certain thread."""
         import numpy as np
 
         random = np.random.default_rng(self.sampling.seed)
-        stream = iter(batches)
-        rest = yield from self._head(stream)
+        stream = _Stream(iter(batches), in_turn)
+        yield from self._head(stream)
         held: deque[TraceBatch] = deque()
         place: int | None = None  # of the window of the next period
-        for chunk in rebatched(_chained(rest, stream), self.sampling.period):
+        together = self._mixture.together
+        while True:
+            if together:
+                yield from self._together(stream)
+            chunk = stream.take(self.sampling.period)
+            if chunk is None:
+                break
             self._note(chunk)
             held.append(chunk)
+            together = _Mixture(1).add(chunk)
+            if together:
+                if place is not None:
+                    yield from self._period(held.popleft(), place, None)
+                    place = None
+                while held:
+                    yield from self._given(_WHOLE, self._continued(held.popleft()))
+                continue
             if place is None and len(held) <= self.sampling.periods:
                 continue
             if place is None:
@@ -124,20 +144,28 @@ class Sampler:
         for chunk in held:
             yield from self._given(_WHOLE, self._continued(chunk))
 
-    def _head(
-        self, stream: Iterator[TraceBatch]
-    ) -> Generator[dict[str, NDArray[Any]], None, TraceBatch | None]:
-        """The head; returns what is left of its last batch."""
+    def _head(self, stream: _Stream) -> Parts:
         left = self.sampling.head
-        for batch in stream:
-            first = batch.slice(0, left)
-            left -= len(first)
-            if len(first):
-                self._note(first)
-                yield from self._given(_WHOLE, first)
-            if left == 0:
-                return batch.slice(len(first), len(batch))
-        return None
+        while left > 0:
+            batch = stream.next(left)
+            if batch is None:
+                return
+            left -= len(batch)
+            self._mixture.add(batch)
+            self._note(batch)
+            yield from self._given(_WHOLE, batch)
+
+    def _together(self, stream: _Stream) -> Parts:
+        """What threads do side by side, until one is alone; each batch before the next one is taken."""
+        self._mixture.together = True
+        while self._mixture.together:
+            batch = stream.next(self.sampling.period)
+            if batch is None:
+                return
+            self.side_by_side += len(batch)
+            self._mixture.add(batch)
+            self._note(batch)
+            yield from self._given(_WHOLE, self._continued(batch))
 
     def _drawn(self, random: np.random.Generator) -> int:
         return int(random.integers(0, self.sampling.period - self.sampling.window + 1))
@@ -147,7 +175,6 @@ class Sampler:
 
         self.records += len(batch)
         self.cycles += int(batch.cycles.sum(dtype=np.uint64))
-        self.threads.update(np.unique(batch.thread).tolist())
 
     def _first_touches(self, batch: TraceBatch) -> NDArray[np.int64]:
         """Places of the first accesses to pages."""
@@ -233,10 +260,57 @@ class Sampler:
         yield part.columns()
 
 
-def _chained(first: TraceBatch | None, rest: Iterator[TraceBatch]) -> Iterator[TraceBatch]:
-    if first is not None and len(first):
-        yield first
-    yield from rest
+class _Stream:
+    """Batches, of which as many records are taken as are wanted."""
+
+    def __init__(self, batches: Iterator[TraceBatch], in_turn: Callable[[], None]) -> None:
+        self._batches = batches
+        self._in_turn = in_turn
+        self._left: TraceBatch | None = None
+
+    def next(self, most: int) -> TraceBatch | None:
+        """Those that are at hand, or the next ones; None at the end."""
+        batch = self._left
+        while batch is None or len(batch) == 0:
+            batch = next(self._batches, None)
+            if batch is None:
+                return None
+        self._left = batch.slice(most, len(batch)) if len(batch) > most else None
+        return batch.slice(0, most)
+
+    def take(self, count: int) -> TraceBatch | None:
+        """So many; fewer at the end, and None if there are none."""
+        parts: list[TraceBatch] = []
+        while count > 0:
+            self._in_turn()
+            part = self.next(count)
+            if part is None:
+                break
+            parts.append(part)
+            count -= len(part)
+        return joined(parts) if parts else None
+
+
+class _Mixture:
+    """Whether several threads share the records, looked at whenever there are enough of them."""
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+        self._counts: Counter[int] = Counter()
+        self.together = False
+
+    def add(self, batch: TraceBatch) -> bool:
+        """More records."""
+        import numpy as np
+
+        numbers, counts = np.unique(batch.thread, return_counts=True)
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+            self._counts[number] += count
+        total = self._counts.total()
+        if total >= self._least:
+            self.together = max(self._counts.values()) < _ALONE * total
+            self._counts.clear()
+        return self.together
 
 
 class Timing:
@@ -244,7 +318,8 @@ class Timing:
 
     def __init__(self, sampler: Sampler, latest_ns: Sequence[float], end_ns: float, cycle_ns: float) -> None:
         """``latest_ns`` has of each piece when its last answer came, ``end_ns`` when the last thread ended."""
-        share = cycle_ns / len(sampler.threads)
+        # Of the periods of which windows were simulated each is of one thread, or nearly so.
+        share = cycle_ns
         self.windows = sampler.sampled / sampler.sampling.window
         """In the periods of which windows were simulated."""
         self.known_ns = share * sampler.sampled_cycles

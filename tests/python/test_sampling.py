@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +110,54 @@ def test_calls_and_fences_are_kept() -> None:
     assert (batch.role == DEMAND).sum() < len(batch)
     _, chosen = given(SMALL, batch)
     assert (chosen.role == CALL).sum() == (batch.role == CALL).sum()
+
+
+def test_threads_side_by_side_are_simulated_as_a_whole() -> None:
+    """Between stretches of one thread, which are sampled, two that take turns: no record is lost or changed there."""
+    batch = records(120_000)
+    batch.thread[40_000:80_000] = np.where(np.arange(40_000) % 2 == 0, 1, 2)
+    numbered = TraceBatch(**(batch.columns() | {"timestamp": np.arange(len(batch))}))
+    sampler, chosen = given(SMALL, numbered)
+    whole = np.arange(42_000, 80_000)  # the periods around the edges go either way
+    assert np.isin(whole, chosen.timestamp).all()
+    places = np.searchsorted(chosen.timestamp, whole)
+    for name in ("address", "dependence", "cycles", "instruction_gap"):
+        np.testing.assert_array_equal(chosen.columns()[name][places], numbered.columns()[name][whole])
+    for start in (10_000, 95_000):
+        share = (
+            ((chosen.timestamp >= start) & (chosen.timestamp < start + 20_000)).mean() * len(chosen) / 20_000
+        )
+        assert 0.1 < share < 0.5  # sampled
+    assert 38_000 <= sampler.side_by_side <= 44_000
+    # A second thread that has little to tell does not matter.
+    batch = records(60_000)
+    batch.thread[::50] = 2
+    assert given(SMALL, batch)[0].side_by_side == 0
+
+
+def test_batches_are_given_before_the_next_is_taken_where_threads_are_side_by_side() -> None:
+    """So that whoever simulates can say whose records come next; where it cannot, nobody is wanted."""
+    batch = records(30_000)
+    batch.thread[:] = np.arange(len(batch)) % 3
+    asked: list[int] = []
+    taken: list[int] = []
+
+    def batches() -> Iterator[TraceBatch]:
+        for at in range(0, len(batch), 500):
+            taken.append(at)
+            yield batch.slice(at, at + 500)
+
+    sampler = Sampler(SMALL)
+    count = 0
+    for part in sampler.parts(batches(), lambda: asked.append(1)):
+        count += len(part["address"])
+        assert count == taken[-1] + 500
+    assert count == len(batch)
+    assert len(asked) <= 2  # at the end
+    single = records(30_000)
+    sampler = Sampler(SMALL)
+    list(sampler.parts((single.slice(at, at + 500) for at in range(0, 30_000, 500)), lambda: asked.append(1)))
+    assert len(asked) > 40
 
 
 def test_what_is_not_long_is_simulated_as_a_whole(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ NumPy is loaded where arrays are made: a text trace is replayed without it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -218,16 +218,17 @@ def rebatched(batches: Iterator[TraceBatch], rows: int) -> Iterator[TraceBatch]:
         count += len(batch)
         if count < rows:
             continue
-        whole = _joined(held)
+        whole = joined(held)
         for start in range(0, count - rows + 1, rows):
             yield whole.slice(start, start + rows)
         held = [whole.slice(count - count % rows, count)]
         count %= rows
     if count:
-        yield _joined(held)
+        yield joined(held)
 
 
-def _joined(batches: list[TraceBatch]) -> TraceBatch:
+def joined(batches: Sequence[TraceBatch]) -> TraceBatch:
+    """One batch of several."""
     if len(batches) == 1:
         return batches[0]
     import numpy as np

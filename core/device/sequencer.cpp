@@ -124,7 +124,10 @@ void Sequencer::fetch() {
   has_next_ = !has_enough() && work_.stream->next(next_);
   has_gaps_ |= next_.instruction_gap != 0;
   exhausted_ = !has_next_ && (has_enough() || !work_.stream->open());
-  if (exhausted_ && !counting_ && issued_ <= work_.warmup) {
+  // What cores do in their caches alone takes time, too.
+  if (exhausted_ && !counting_ && cores_ && work_.warmup == 0 && issued_ == 0)
+    observer_->measuring_begins(now());
+  if (exhausted_ && !counting_ && issued_ <= work_.warmup && !(cores_ && work_.warmup == 0)) {
     throw InputError({"the work ends during the warm-up",
                       counted(issued_, "access"),
                       "more accesses than run.warmup, which is " + std::to_string(work_.warmup),

@@ -105,7 +105,7 @@ class Execution:
     def instructions_per_cycle(self) -> float:
         """Of all threads."""
         if self.sampled is None:
-            return float(self.core["instructions_per_cycle"])
+            return float(self.core["instructions_per_cycle"] or 0)
         cycles = sum(self.times_ns().values()) / self.sampled.cycle_ns
         return self.sampled.instructions / cycles
 
@@ -113,7 +113,7 @@ class Execution:
         """Where the time of all threads went, as shares that sum to 1; waits for memory by their segments."""
         times = self.times_ns()
         whole = sum(times.values())
-        return {name: value / whole for name, value in times.items() if value}
+        return {name: value / whole for name, value in times.items() if value} if whole else {}
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class ExecutionResult:
     def slowdowns(self) -> list[float]:
         """The time on each system / that on the first."""
         first = self.executions[0].time_ns
-        return [each.time_ns / first for each in self.executions]
+        return [each.time_ns / first if first else 1.0 for each in self.executions]
 
 
 def execute(
@@ -261,6 +261,8 @@ def replay(
     started = time.perf_counter()
     placed = _all_prepared(systems, pages, host)
     reader = open_trace(trace)
+    if sieve.records == 0:
+        notes += ("nothing went beyond the caches of its cores: no memory was accessed",)
     core = _core_of(placed)
     recorded = reader.metadata.get(CoreOfTrace.NAME)
     if recorded is not None and CoreOfTrace.parse(recorded).program != core.program:

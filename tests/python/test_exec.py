@@ -140,6 +140,29 @@ def test_threads_share_the_bandwidth(program: str, tmp_path: Path) -> None:
 
 
 @needs_qemu
+def test_a_region_without_an_access_takes_its_instructions(
+    program: str, tmp_path: Path, cxloom: Callable[..., Any]
+) -> None:
+    """A million rounds of a cycle each, at 4 GHz."""
+    systems = (spec(tmp_path), spec(tmp_path, "far", "250ns"))
+    result = played([program, "nothing", "1000000"], *systems)
+    assert result.ended.exit_code == 3
+    assert result.accesses == 0
+    assert result.slowdowns == [1.0, 1.0]
+    for execution in result.executions:
+        assert execution.time_ns == pytest.approx(250_000, rel=0.01)
+        assert execution.parts() == {"busy": 1.0}
+        assert execution.summary["requests"] == 0
+    assert "no memory was accessed" in result.notes[-1]
+    page = tmp_path / "page.html"
+    system = ("--system", systems[0], "--roi", "marks", "--html", page)
+    outcome = cxloom("exec", *system, "--", program, "nothing", "1000")
+    assert outcome.code == 3
+    assert "no memory was accessed" in outcome.err
+    assert "no memory was accessed" in page.read_text()
+
+
+@needs_qemu
 def test_the_command(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> None:
     out = tmp_path / "out" / "result.json"
     levels = ("--levels", "L1:4KiB:4", "--roi", "marks", "--out", out)

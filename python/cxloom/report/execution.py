@@ -36,6 +36,8 @@ def sentence(execution: Execution, name: str) -> str:
     """Where most of the time goes in which threads have something to do: the bottleneck."""
     parts = execution.parts()
     working = {part: share for part, share in parts.items() if part != "idle"} or parts
+    if not working:
+        return f"It takes no time on {name}."
     part = max(working, key=lambda each: working[each])
     share = working[part] / sum(working.values())
     aside = ", but for threads with nothing to do," if parts.get("idle", 0.0) >= _LEAST else ""

@@ -120,6 +120,14 @@ static int rounds(size_t count) {
   return last;
 }
 
+// So many rounds in registers, one cycle each.
+static int nothing(size_t count) {
+  cxloom_roi_begin();
+  for (size_t round = 0; round < count; ++round) __asm__ volatile("" : "+r"(round));
+  cxloom_roi_end();
+  return 3;
+}
+
 int main(int argc, char** argv) {
   if (argc > 2 && strcmp(argv[1], "chase") == 0) return chase(strtoull(argv[2], NULL, 10), 20000);
   if (argc > 2 && strcmp(argv[1], "triad") == 0) return triad(strtoull(argv[2], NULL, 10));
@@ -129,5 +137,6 @@ int main(int argc, char** argv) {
     return sums(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "branches") == 0) return branches(strtoull(argv[2], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "rounds") == 0) return rounds(strtoull(argv[2], NULL, 10));
+  if (argc > 2 && strcmp(argv[1], "nothing") == 0) return nothing(strtoull(argv[2], NULL, 10));
   return 2;
 }

@@ -3,6 +3,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -19,6 +20,7 @@
 #include "program/program_feed.hpp"
 #include "system/spec.hpp"
 #include "trace_bindings.hpp"
+#include "trace_columns.hpp"
 #include "value_conversion.hpp"
 #include "workload/capture_filter.hpp"
 #include "workload/lackey_capture.hpp"
@@ -98,6 +100,9 @@ struct ProgramSession : Filtered {
   ProgramCapture capture;
   ProgramFeed feed;
 };
+
+// By MemoryOrigin::Kind.
+constexpr std::array kOriginNames{"other", "stack", "stacks", "heap", "map", "file"};
 
 std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> counts_of(const CaptureFilter& filter) {
   std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> all;
@@ -217,6 +222,42 @@ void bind_capture(nb::module_& m) {
       .def_prop_ro(
           "living", [](const ProgramSession& self) { return self.feed.living(); },
           "Numbers of the processes whose ends were not seen.")
+      .def(
+          "pages_from",
+          [](ProgramSession& self, std::size_t first) {
+            const auto& pages = self.capture.pages();
+            return nb::make_tuple(
+                column_of<std::uint64_t>(
+                    pages, [](const ProgramCapture::Page& page) { return page.address; }, first),
+                column_of<std::uint32_t>(
+                    pages, [](const ProgramCapture::Page& page) { return page.origin; }, first));
+          },
+          "first"_a,
+          "Of the pages that have the frames from this one on: an address in each, with the number of the "
+          "process in the upper 16 "
+          "bits, and the number of its origin.")
+      .def(
+          "origins_from",
+          [](ProgramSession& self, std::size_t first) {
+            std::vector<std::tuple<std::string, std::uint32_t, std::string, std::vector<std::uint64_t>>> all;
+            const auto& origins = self.capture.memory().origins();
+            for (std::size_t i = first; i < origins.size(); ++i) {
+              const MemoryOrigin& each = origins[i];
+              all.emplace_back(kOriginNames[each.kind], each.process, each.file, each.callers);
+            }
+            return all;
+          },
+          "first"_a, "Kind, process, file and callers of the origins from this one on.")
+      .def_prop_ro(
+          "files",
+          [](ProgramSession& self) {
+            std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::string>>
+                all;
+            for (const auto& [process, mapping] : self.capture.memory().files())
+              all.emplace_back(process, mapping.begin, mapping.end, mapping.offset, mapping.path);
+            return all;
+          },
+          "What processes have mapped of files: process, begin, end, offset in the file, path.")
       .def_prop_ro(
           "loads", [](const ProgramSession& self) { return self.capture.loads(); }, "In all.")
       .def_prop_ro(

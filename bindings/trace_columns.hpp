@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,15 +23,16 @@ using ColumnOf = nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>, nanobi
 template <class T>
 using ColumnIn = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 
-/// A new array of one field of each access.
-template <class T, class Field>
-ColumnOf<T> column_of(const std::vector<Access>& accesses, Field&& field) {
-  auto values = std::make_unique<T[]>(accesses.size());
-  for (std::size_t i = 0; i < accesses.size(); ++i) values[i] = field(accesses[i]);
+/// A new array of one field of each access, or of what else there is.
+template <class T, class Record, class Field>
+ColumnOf<T> column_of(const std::vector<Record>& accesses, Field&& field, std::size_t from = 0) {
+  const std::size_t count = accesses.size() - std::min(from, accesses.size());
+  auto values = std::make_unique<T[]>(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = field(accesses[from + i]);
   T* data = values.get();
   nanobind::capsule owner(values.release(),
                           [](void* pointer) noexcept { delete[] static_cast<T*>(pointer); });
-  return ColumnOf<T>(data, {accesses.size()}, owner);
+  return ColumnOf<T>(data, {count}, owner);
 }
 
 /// The columns in the order of the format: address, kind, size, thread, instruction_gap, dependence, timestamp, role, cycles,

@@ -1,9 +1,11 @@
 // Which way a core takes a branch to go before it knows.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace cxloom {
@@ -24,8 +26,16 @@ class BranchPredictor {
   bool target(std::uint64_t branch, std::uint64_t target);
   /// A call, whose return goes there.
   void call(std::uint64_t behind) { returns_[depth_++ % kReturns] = behind; }
+  /// Where the calls return to that are under way, the innermost first; 0 where there are no more. Of so many calls no others are known.
+  void callers(std::span<std::uint64_t> addresses) const {
+    for (std::size_t i = 0; i < addresses.size(); ++i)
+      addresses[i] = i < std::min(depth_, kReturns) ? returns_[(depth_ - 1 - i) % kReturns] : 0;
+  }
   /// A return.
-  bool returns(std::uint64_t target) { return returns_[--depth_ % kReturns] == target; }
+  bool returns(std::uint64_t target) {
+    if (depth_ == 0) return false;
+    return returns_[--depth_ % kReturns] == target;
+  }
 
  private:
   static constexpr std::array<unsigned, 5> kHistories = {4, 8, 16, 32, 64};  // outcomes

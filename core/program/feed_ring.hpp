@@ -54,6 +54,7 @@ struct FeedRingHead {
   std::atomic<std::uint32_t> closed{0};  ///< nothing will follow
   std::atomic<std::uint32_t> forks{0};   ///< of a process: how many were begun
   std::atomic<std::uint32_t> tid{0};     ///< of a thread: the system's number of it, from its first call on
+  std::atomic<std::uint64_t> offset{0};  ///< of a process: from its addresses to those of this machine
   std::atomic<std::uint32_t> rests{0};   ///< odd while the writer sleeps until there is room
 
   alignas(64) std::atomic<std::uint64_t> read{0};

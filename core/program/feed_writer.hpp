@@ -91,6 +91,8 @@ class FeedWriter {
     head_->written.store(at_, std::memory_order_release);
   }
 
+  /// From the addresses of the process to those of this machine.
+  void note_offset(std::uint64_t offset) { head_->offset.store(offset, std::memory_order_relaxed); }
   /// This is the thread that writes.
   void note_thread() {
     if (head_->tid.load(std::memory_order_relaxed) == 0)

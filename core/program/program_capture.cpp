@@ -1,6 +1,7 @@
 #include "program/program_capture.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -45,6 +46,8 @@ inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramT
   whole.kind = kind;
   whole.dependence_cycles = needed.cycles();
   found = filter_.access(state.caches, whole, needed.producer(), records_);
+  if (filter_.pages() != framed_.size()) [[unlikely]]
+    note_frames(thread, access);
   if (found.level == filter_.levels()) {
     state.recorded = state.instructions;
     state.silent = state.pace.now() + kSilence;
@@ -212,12 +215,44 @@ void ProgramCapture::note_progress(State& state, const ProgramThread& thread) {
   note(thread, AccessRole::kProgress);
 }
 
+void ProgramCapture::note_frames(const ProgramThread& thread, const ProgramAccess& access) {
+  const std::uint64_t first = access.address / kPageBytes;
+  const std::uint64_t last = (access.address + access.size - 1) / kPageBytes;
+  // Of an access across the end of a page only the second one may be new.
+  const std::uint64_t count = filter_.pages() - framed_.size();
+  for (std::uint64_t page = count > 1 ? first : last; page <= last; ++page) {
+    const std::uint64_t address = page * kPageBytes;
+    framed_.push_back(
+        {address | std::uint64_t{thread.process} << kSpaceBits, memory_.origin_of(thread.process, address)});
+  }
+}
+
+// A process is a copy of the one that began it, unless it is another program in that one's place.
+void ProgramCapture::thread_begins(const ProgramThread& thread, const Release& by) {
+  if (thread.process >= processes_) {
+    processes_ = thread.process + 1;
+    const Caller caller = by.thread < callers_.size() ? callers_[by.thread] : Caller{thread.process, 0};
+    const bool replaced = caller.number == system_call::kExecve || caller.number == system_call::kExecveAt;
+    memory_.begins(thread.process, by.thread == 0 || replaced ? thread.process : caller.process);
+  }
+  go_on(thread, by);
+}
+
+void ProgramCapture::note_call(State& state, const ProgramThread& thread, const SystemCall& call) {
+  std::array<std::uint64_t, MemoryOrigins::kCallers> callers;
+  state.predictor.callers(callers);
+  memory_.calls(thread, call, callers);
+  if (thread.number >= callers_.size()) callers_.resize(thread.number + 1);
+  callers_[thread.number] = {thread.process, call.number};
+}
+
 void ProgramCapture::system_call(const ProgramThread& thread, const SystemCall& call) {
   note(thread, AccessRole::kCall, call.order);
   if (!parts_.core) return;
   if (latest_call_.thread != thread.number) call_of_another_ = latest_call_;
   latest_call_ = {thread.number, call.order};
   State& state = state_of(thread.number);
+  note_call(state, thread, call);
   state.call = system_call::may_wait(call) ? call.order : 0;
   state.asleep = false;
   state.behind = 0;
@@ -238,6 +273,7 @@ void ProgramCapture::thread_turns(const ProgramThread& thread, const Release& by
 }
 
 void ProgramCapture::system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) {
+  memory_.ends(thread, end);
   if (!parts_.core) return;
   State& state = state_of(thread.number);
   if (end.by.thread != 0) {

@@ -9,6 +9,7 @@
 
 #include "program/branch_predictor.hpp"
 #include "program/dependence.hpp"
+#include "program/memory_origins.hpp"
 #include "program/pace.hpp"
 #include "program/program_sink.hpp"
 #include "workload/capture_filter.hpp"
@@ -35,7 +36,10 @@ class ProgramCapture : public ProgramSink {
 
   void block(const ProgramThread& thread, const ProgramBlock& block, std::span<const ProgramAccess> accesses,
              bool continued) override;
-  void thread_begins(const ProgramThread& thread, const Release& by) override { go_on(thread, by); }
+  void thread_begins(const ProgramThread& thread, const Release& by) override;
+  void memory_mapped(const ProgramThread& thread, const ProgramMapping& mapping) override {
+    memory_.is_mapped(thread.process, mapping);
+  }
   void thread_ends(const ProgramThread& thread) override;
   void system_call(const ProgramThread& thread, const SystemCall& call) override;
   void system_call_ends(const ProgramThread& thread, const SystemCallEnd& end) override;
@@ -59,6 +63,15 @@ class ProgramCapture : public ProgramSink {
   /// Branches that were predicted, and those of them that were predicted wrongly; with a core.
   std::uint64_t branches() const { return branches_; }
   std::uint64_t mispredictions() const { return mispredictions_; }
+  /// What the program's memory is for.
+  const MemoryOrigins& memory() const { return memory_; }
+  /// A page that got a frame.
+  struct Page {
+    std::uint64_t address = 0;  ///< its first, in its process, whose number is in the upper 16 bits
+    std::uint32_t origin = 0;   ///< of those of the memory
+  };
+  /// By frame, if pages get frames.
+  const std::vector<Page>& pages() const { return framed_; }
 
  private:
   /// The branch at the end of a block, of which it is not known yet where it went.
@@ -114,12 +127,23 @@ class ProgramCapture : public ProgramSink {
   void end_region(State& state, const ProgramThread& thread);
   void choose();
 
+  void note_call(State& state, const ProgramThread& thread, const SystemCall& call);
+  void note_frames(const ProgramThread& thread, const ProgramAccess& access);
+
   CaptureFilter& filter_;
   CaptureParts parts_;
   std::vector<std::unique_ptr<State>> states_;  // by thread
   Release latest_call_;                         // of all
   Release call_of_another_;                     // the latest one of another thread than that
   std::vector<Access> records_;
+  MemoryOrigins memory_;
+  std::vector<Page> framed_;
+  struct Caller {
+    std::uint32_t process = 0;
+    std::uint32_t number = 0;  // of its latest call
+  };
+  std::vector<Caller> callers_;  // by thread
+  std::uint32_t processes_ = 0;
   std::uint64_t loads_ = 0;
   std::uint64_t stores_ = 0;
   std::uint64_t regions_ = 0;

@@ -12,12 +12,14 @@
 
 #include "base/error.hpp"
 #include "program/feed_record.hpp"
+#include "program/program_mappings.hpp"
 #include "program/thread_state.hpp"
 
 namespace cxloom {
 
 namespace {
 
+constexpr std::uint32_t kMostLooks = 10'000;      // at the mappings of a process
 constexpr std::uint64_t kTurn = 2048;             // records of a thread before the next one has its turn
 constexpr std::size_t kMostAccesses = 1U << 16U;  // of one run through a block: XSAVE has some hundred
 // A thread that was killed between taking its number in the order of calls and telling the call holds up the others so long.
@@ -57,6 +59,8 @@ struct ProgramFeed::Process {
   std::uint32_t number = 0;
   std::uint32_t forks_seen = 0;
   bool replaced = false;  // by execve: nothing will follow
+  bool mapped = false;    // what it begins with is told
+  std::uint32_t looks = 0;
   std::vector<std::shared_ptr<const ProgramBlock>> blocks;
 
   FeedRingHead& head() const { return *static_cast<FeedRingHead*>(pages.at(0)); }
@@ -73,6 +77,7 @@ struct ProgramFeed::Thread {
   /// Where it is, as far as that matters to whoever waits for it.
   enum Place : std::uint8_t { kOutside, kMayWait, kSleeps, kWoken };  // the others: in a call that may wait
   Place place = kOutside;
+  SystemCall call;  // the latest one
   bool begun = false;
   const ProgramBlock* block = nullptr;
   bool continued = false;
@@ -277,6 +282,7 @@ bool ProgramFeed::begin_thread(Thread& thread, ProgramSink& sink) {
   if (head.creator != thread.ring) by = {thread_of_ring(head.creator), head.creation};
   order_.begins(thread.who, by);
   sink.thread_begins(thread.who, by);
+  if (!std::exchange(thread.process->mapped, true)) tell_mappings(thread, 0, ~std::uint64_t{0}, sink);
   return true;
 }
 
@@ -451,7 +457,17 @@ void ProgramFeed::call(Thread& thread, const std::uint64_t* words, ProgramSink& 
   thread.place = system_call::may_wait(call) ? Thread::kMayWait : Thread::kOutside;
   order_.calls(thread.who, thread.process->head().pid, call);
   sink.system_call(thread.who, call);
+  thread.call = call;
   tell_turns(sink);
+}
+
+// What the process has mapped by now; a few moments later than the call, if it was one that asks.
+void ProgramFeed::tell_mappings(Thread& thread, std::uint64_t begin, std::uint64_t end, ProgramSink& sink) {
+  if (++thread.process->looks > kMostLooks) return;
+  const FeedRingHead& head = thread.process->head();
+  for (const ProgramMapping& mapping : mappings_of(head.pid, head.offset.load(std::memory_order_relaxed))) {
+    if (mapping.begin < end && begin < mapping.end) sink.memory_mapped(thread.who, mapping);
+  }
 }
 
 void ProgramFeed::tell_turns(ProgramSink& sink) {
@@ -477,6 +493,12 @@ void ProgramFeed::call_ends(Thread& thread, const std::uint64_t* words, ProgramS
   thread.place = Thread::kOutside;
   end.by = order_.ends(thread.who, end);
   sink.system_call_ends(thread.who, end);
+  const auto& arguments = thread.call.arguments;
+  const bool of_a_file = static_cast<std::int32_t>(arguments[4]) >= 0;
+  if (end.number == system_call::kMmap && of_a_file && end.result > 0) {
+    const auto begin = static_cast<std::uint64_t>(end.result);
+    tell_mappings(thread, begin, begin + arguments[1], sink);
+  }
   tell_turns(sink);
 }
 

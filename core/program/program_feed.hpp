@@ -75,6 +75,7 @@ class ProgramFeed {
   std::uint64_t read_thread(Thread& thread, std::uint64_t most, ProgramSink& sink);
   bool is_next(Thread& thread, std::uint64_t order);
   bool skip_lost();
+  static void tell_mappings(Thread& thread, std::uint64_t begin, std::uint64_t end, ProgramSink& sink);
   static bool falls_asleep(const Thread& thread);
   static bool sleeps(const Thread& thread);
   void call(Thread& thread, const std::uint64_t* words, ProgramSink& sink);

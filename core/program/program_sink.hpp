@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "program/block.hpp"
 #include "program/system_call.hpp"
@@ -12,6 +13,14 @@ namespace cxloom {
 struct ProgramThread {
   std::uint32_t number = 0;   ///< from 1, over all processes, in the order in which they began
   std::uint32_t process = 0;  ///< which address space it has: from 0, in the order in which they began
+};
+
+/// Memory of a process that is mapped.
+struct ProgramMapping {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t offset = 0;  ///< of its begin in the file, if it is of one
+  std::string path;          ///< of that file; empty: of none
 };
 
 struct ProgramAccess {
@@ -36,6 +45,8 @@ class ProgramSink {
   /// told in the order in which they happened, over all threads: what lets a thread go on is told before it goes on.
   virtual void system_call(const ProgramThread& /*thread*/, const SystemCall& /*call*/) {}
   virtual void system_call_ends(const ProgramThread& /*thread*/, const SystemCallEnd& /*end*/) {}
+  /// Memory that its process has: all that it begins with, and files that it has mapped.
+  virtual void memory_mapped(const ProgramThread& /*thread*/, const ProgramMapping& /*mapping*/) {}
   /// A thread that is in a call that may wait was seen to sleep there.
   virtual void thread_sleeps(const ProgramThread& /*thread*/) {}
   /// A thread that is in the kernel will go on behind that call, which was just told; or, if it is of nobody, it turned out to wait on.

@@ -37,12 +37,18 @@ struct SystemCallEnd {
 /// System calls of x86-64 Linux.
 namespace system_call {
 
+inline constexpr std::uint32_t kMmap = 9;
+inline constexpr std::uint32_t kMunmap = 11;
+inline constexpr std::uint32_t kBrk = 12;
+inline constexpr std::uint32_t kMremap = 25;
 inline constexpr std::uint32_t kClone = 56;
+inline constexpr std::uint32_t kExecve = 59;
 inline constexpr std::uint32_t kExit = 60;
 inline constexpr std::uint32_t kWait4 = 61;
 inline constexpr std::uint32_t kFutex = 202;
 inline constexpr std::uint32_t kSetTidAddress = 218;
 inline constexpr std::uint32_t kExitGroup = 231;
+inline constexpr std::uint32_t kExecveAt = 322;
 
 /// What a futex is asked for, as <linux/futex.h> numbers it.
 enum FutexOperation : std::uint32_t {

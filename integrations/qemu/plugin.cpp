@@ -94,6 +94,7 @@ void open_process() {
                      .parent = forked ? parent : process,
                      .inherited = forked ? next_block : 0,
                      .replaces = replaces_another ? replaces : process});
+  blocks.note_offset(offset);
   forked = replaces_another = false;
 }
 
@@ -222,6 +223,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
                                        reinterpret_cast<void*>(feed::event(FeedEvent::kBlock, number)));
   if (!has_offset && qemu_plugin_insn_haddr(first) != nullptr) {
     offset = reinterpret_cast<std::uint64_t>(qemu_plugin_insn_haddr(first)) - qemu_plugin_insn_vaddr(first);
+    blocks.note_offset(offset);
     has_offset = true;
   }
 }

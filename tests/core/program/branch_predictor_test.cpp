@@ -89,5 +89,22 @@ TEST(BranchPredictor, ReturnsGoBehindTheirCalls) {
   EXPECT_FALSE(predictor.returns(0));
 }
 
+TEST(BranchPredictor, KnowsTheCallsThatAreUnderWay) {
+  using Callers = std::array<std::uint64_t, 3>;
+  BranchPredictor predictor(kEntries);
+  Callers callers{};
+  predictor.returns(9);  // of a call that nobody saw
+  predictor.call(10);
+  predictor.call(20);
+  predictor.callers(callers);
+  EXPECT_EQ(callers, (Callers{20, 10, 0}));
+  predictor.returns(20);
+  predictor.callers(callers);
+  EXPECT_EQ(callers, (Callers{10, 0, 0}));
+  for (std::uint64_t depth = 100; depth < 140; ++depth) predictor.call(depth);
+  predictor.callers(callers);
+  EXPECT_EQ(callers, (Callers{139, 138, 137}));
+}
+
 }  // namespace
 }  // namespace cxloom

@@ -399,6 +399,50 @@ TEST_F(ProgramCaptureTest, AThreadThatSleptUnseenGoesOnBehindWhatOthersDidMeanwh
   EXPECT_EQ(capture_->take().back().role, AccessRole::kCall);
 }
 
+// Which page got which frame, and for whom it was mapped: the calls that were under way are known.
+TEST_F(ProgramCaptureTest, PagesHaveTheOriginThatTheyHadWhenTheyGotAFrame) {
+  filter_.emplace(std::vector<CacheParams>{{.size = Bytes{4096}, .ways = 4}}, test::victims(), true, 0,
+                  kNoLimit);
+  capture_.emplace(*filter_, timed());
+  const BlockInstruction call = instruction(InstructionClass::kCall, kStack, 0, 0);
+  const auto map = [&](std::uint64_t order, std::uint64_t at) {
+    capture_->system_call(kThread, {system_call::kMmap, order, {0, 4096, 3, 0x22, ~std::uint64_t{0}, 0}});
+    capture_->system_call_ends(
+        kThread, {.number = system_call::kMmap, .order = order + 1, .result = static_cast<std::int64_t>(at)});
+  };
+  const ProgramThread fork{2, 1};
+  capture_->thread_begins(kThread, {});
+  run({load(kA, kB)}, {read(0, 40960)});
+  run({call}, {}, kThread, false, 1000);
+  map(1, 81920);
+  run({load(kA, kB)}, {read(0, 81928)});
+  capture_->system_call(kThread, {system_call::kClone, 3, {}});
+  capture_->thread_begins(fork, {1, 3});
+  run({load(kA, kB)}, {read(0, 81936)}, fork);
+  capture_->system_call(kThread, {system_call::kExecve, 5, {}});
+  capture_->thread_begins({3, 2}, {1, 5});
+  run({load(kA, kB)}, {read(0, 81920 + 4092)}, {3, 2});  // across the end of a page
+  const std::vector<ProgramCapture::Page>& pages = capture_->pages();
+  std::vector<std::uint64_t> addresses;
+  std::vector<MemoryOrigin> origins;
+  for (const ProgramCapture::Page& page : pages) {
+    addresses.push_back(page.address);
+    origins.push_back(capture_->memory().origins().at(page.origin));
+  }
+  const std::uint64_t second = std::uint64_t{1} << 48U;
+  EXPECT_EQ(addresses, (std::vector<std::uint64_t>{40960, 81920, second + 81920, 2 * second + 81920,
+                                                   2 * second + 86016}));
+  EXPECT_EQ(origins[0].kind, MemoryOrigin::kUnknown);
+  for (const std::size_t i : {1, 2}) {
+    EXPECT_EQ(origins[i].kind, MemoryOrigin::kMapped);
+    EXPECT_EQ(origins[i].process, 0U);
+    ASSERT_EQ(origins[i].callers.size(), MemoryOrigins::kCallers);
+    EXPECT_EQ(origins[i].callers[0], 1004U);
+    EXPECT_EQ(origins[i].callers[1], 0U);
+  }
+  EXPECT_EQ(origins[3].kind, MemoryOrigin::kUnknown);  // another program
+}
+
 TEST_F(ProgramCaptureTest, AThreadWithoutMissesTellsHowFarItHasCome) {
   start(timed(), 4096);
   const BlockInstruction none = instruction(InstructionClass::kInteger, 0, 0, 0);

@@ -74,7 +74,8 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
           "Of programs that run: cycles from the moment in which a branch that was predicted wrongly has its "
           "operands to that in which what follows it comes into the window.")
       .source(
-          "Chips and Cheese, Popping the Hood on Golden Cove, 2021; LLVM's model of Alder Lake's P-core: 17");
+          "Intel Architecture Day 2021: 17 for Golden Cove; LLVM's model of it (X86SchedAlderlakeP.td) has "
+          "14");
   schema.field("branch_entries", &CoreParams::branch_entries)
       .min(2)
       .max(1U << 20U)

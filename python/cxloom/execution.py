@@ -8,18 +8,22 @@ import shlex
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cxloom import _core
 from cxloom.building import errors_placed
 from cxloom.errors import InputError
+from cxloom.objects import ByRule, ObjectUse, RecordedObjects, Rule, UseOfPages, placement_by
+from cxloom.processor import Processor
 from cxloom.sampling import Interval, Sampler, Sampling, Timing, keeps_state
 from cxloom.spec.resolve import Override, Resolved
 from cxloom.system import System
 from cxloom.trace.capture import CacheLevel, CoreOfTrace, about
 from cxloom.trace.emulator import EmulatedSource
 from cxloom.trace.format import TraceBatch
+from cxloom.trace.objects import METADATA as OBJECTS
+from cxloom.trace.objects import Directory, Objects, recorded
 from cxloom.trace.reader import TraceReader, open_trace
 from cxloom.trace.source import Ended
 from cxloom.trace.writer import BatchWriter, trace_writer
@@ -134,6 +138,8 @@ class ExecutionResult:
     notes: tuple[str, ...] = field(default=())
     regions: Mapping[int, int] = field(default_factory=dict)
     """Accesses by the number of their region of :data:`REGION` bytes, in the order in which pages were touched."""
+    objects: tuple[ObjectUse, ...] = ()
+    """What is accessed, by its name (:mod:`cxloom.trace.objects`), the most first; none if a trace does not say."""
 
     def to_dict(self) -> dict[str, Any]:
         """As `cxloom exec --out` writes it."""
@@ -143,6 +149,7 @@ class ExecutionResult:
             "instructions": self.instructions,
             "accesses": self.accesses,
             "notes": list(self.notes),
+            "objects": [asdict(each) for each in self.objects],
             "systems": [
                 {
                     "system": each.system,
@@ -171,6 +178,8 @@ def execute(
     *,
     host: str | None = None,
     pages: Sequence[Any] | None = None,
+    places: Sequence[Sequence[Rule]] | None = None,
+    processor: Processor | None = None,
     caches: Sequence[CacheLevel] = (),
     region: str | None = None,
     record: str | os.PathLike[str] | None = None,
@@ -187,7 +196,11 @@ def execute(
 
     ``pages`` has for each system the placement of the program's pages, as `addresses` of a workload says it
     (docs/model/placement.md), such as ``{"kind": "bind", "nodes": ["cxl"]}``; by default the next free frame of the
-    system's memory, in the order of its address map.
+    system's memory, in the order of its address map. ``places`` has for each system where the pages of single objects
+    go instead, such as ``Rule("map:build_*", {"kind": "bind", "nodes": ["cxl"]})``: the first rule counts whose
+    pattern the name of the object fits (:mod:`cxloom.trace.objects`).
+
+    The ``processor`` takes the place of that of the host, in all systems.
 
     With ``region`` only that part of the program counts: a function, or ``"marks"`` of <cxloom/roi.h>. What the
     systems are given is kept in the trace ``record``, if one is named: :func:`replay` gives the same result from
@@ -199,7 +212,7 @@ def execute(
     followed or a simulation cannot finish.
     """
     started = time.perf_counter()
-    placed = _all_prepared(systems, pages, host)
+    placed = _all_prepared(systems, pages, host, places, processor)
     levels = [(level.size, level.ways, level.policy) for level in caches]
     _core.LackeyCapture(levels)  # says what is wrong with the levels before anything runs
     core = _core_of(placed)
@@ -222,11 +235,25 @@ def execute(
     with contextlib.nullcontext() if record is None else trace_writer(record, said) as writer:
         sampler = _sampler(sampling, placed)
         regions: Counter[int] = Counter()
-        executions = _played(placed, _counted(_kept(source.accesses(step), writer), regions), sampler, want)
+        objects: Objects | None = None
+        use = UseOfPages()
+
+        def told() -> Iterator[_core.Accesses]:
+            nonlocal objects
+            for part in source.accesses(step):
+                objects = objects or Objects(source.sieve)
+                yield part
+
+        kept = _counted(_kept(told(), writer), regions, use, lambda: objects)
+        executions = _played(placed, kept, sampler, want, lambda: objects)
+        if objects is not None and record is not None:
+            said |= recorded(objects, record)
         said |= source.ended.to_metadata()
     sieve = source.sieve
     seconds = time.perf_counter() - started
     notes = _notes_on(sampling, sampler)
+    if sieve.records == 0:
+        notes += ("nothing went beyond the caches of its cores: no memory was accessed",)
     return ExecutionResult(
         tuple(command),
         source.ended,
@@ -234,8 +261,9 @@ def execute(
         sieve.records,
         _estimated(executions, sampler, sieve.instructions),
         seconds,
-        notes,
+        notes + _notes_on_places(placed),
         regions,
+        use.by_object(objects) if objects is not None else (),
     )
 
 
@@ -245,6 +273,8 @@ def replay(
     *,
     host: str | None = None,
     pages: Sequence[Any] | None = None,
+    places: Sequence[Sequence[Rule]] | None = None,
+    processor: Processor | None = None,
     sampling: Sampling | None = SAMPLING,
     interrupted: Callable[[], bool] = lambda: False,
     watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
@@ -259,10 +289,8 @@ def replay(
     if a simulation cannot finish.
     """
     started = time.perf_counter()
-    placed = _all_prepared(systems, pages, host)
+    placed = _all_prepared(systems, pages, host, places, processor)
     reader = open_trace(trace)
-    if sieve.records == 0:
-        notes += ("nothing went beyond the caches of its cores: no memory was accessed",)
     core = _core_of(placed)
     recorded = reader.metadata.get(CoreOfTrace.NAME)
     if recorded is not None and CoreOfTrace.parse(recorded).program != core.program:
@@ -275,7 +303,17 @@ def replay(
     progress = _Progress(reader, interrupted, watch)
     sampler = _sampler(sampling, placed)
     regions: Counter[int] = Counter()
-    executions = _played(placed, _counted(progress.parts(), regions), sampler)
+    said = reader.metadata.get(OBJECTS)
+    objects = None if said is None else RecordedObjects(said)
+    if objects is None and any(each.rules for each in placed):
+        raise InputError(
+            "the trace does not say which objects its pages are of",
+            allowed="one that `cxloom exec --record` or `cxloom trace capture` recorded",
+            file=trace,
+        )
+    use = UseOfPages()
+    parts = _counted(progress.parts(), regions, use, lambda: objects)
+    executions = _played(placed, parts, sampler, objects=lambda: objects)
     notes = (
         ()
         if recorded is not None
@@ -288,8 +326,9 @@ def replay(
         progress.accesses,
         _estimated(executions, sampler, progress.instructions),
         time.perf_counter() - started,
-        notes + _notes_on(sampling, sampler),
+        notes + _notes_on(sampling, sampler) + _notes_on_places(placed),
         regions,
+        use.by_object(objects) if objects is not None else (),
     )
 
 
@@ -326,8 +365,10 @@ def _kept(parts: Iterator[_core.Accesses], writer: BatchWriter | None) -> Iterat
         yield part
 
 
-def _counted(parts: Iterator[_Part], regions: Counter[int]) -> Iterator[_Part]:
-    """The same, whose accesses are counted by region."""
+def _counted(
+    parts: Iterator[_Part], regions: Counter[int], use: UseOfPages, objects: Callable[[], Directory | None]
+) -> Iterator[_Part]:
+    """The same, whose accesses are counted by region, and by page if it is known what that is of."""
     import numpy as np
 
     for part in parts:
@@ -335,6 +376,8 @@ def _counted(parts: Iterator[_Part], regions: Counter[int]) -> Iterator[_Part]:
         numbers, counts = np.unique(batch.address // np.uint64(REGION), return_counts=True)
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
             regions[number] += count
+        if (directory := objects()) is not None:
+            use.add(batch, len(directory.of_frames()))
         yield part
 
 
@@ -347,9 +390,18 @@ class _Placed:
     host: str
     core: CoreOfTrace
     pages: str
+    rules: Sequence[Rule]
+    fits: set[str] = field(default_factory=set)
+    """Patterns of the rules for which there was an object."""
 
 
-def _all_prepared(systems: Sequence[System], pages: Sequence[Any] | None, host: str | None) -> list[_Placed]:
+def _all_prepared(
+    systems: Sequence[System],
+    pages: Sequence[Any] | None,
+    host: str | None,
+    places: Sequence[Sequence[Rule]] | None,
+    processor: Processor | None,
+) -> list[_Placed]:
     if not systems:
         raise InputError("no system", allowed="at least one")
     placements = pages if pages is not None else ["first-touch"] * len(systems)
@@ -357,7 +409,9 @@ def _all_prepared(systems: Sequence[System], pages: Sequence[Any] | None, host: 
         raise InputError(
             "not a placement of pages for each system", found=str(len(placements)), allowed=str(len(systems))
         )
-    return [_prepared(*each, host) for each in zip(systems, placements, strict=True)]
+    rules = places if places is not None else [()] * len(systems)
+    each = zip(systems, placements, rules, strict=True)
+    return [_prepared(system, placement, rule, host, processor) for system, placement, rule in each]
 
 
 def _core_of(placed: Sequence[_Placed]) -> CoreOfTrace:
@@ -372,7 +426,9 @@ def _core_of(placed: Sequence[_Placed]) -> CoreOfTrace:
     return first
 
 
-def _prepared(system: System, pages: Any, host: str | None) -> _Placed:
+def _prepared(
+    system: System, pages: Any, rules: Sequence[Rule], host: str | None, processor: Processor | None
+) -> _Placed:
     resolved = system.resolve()
     devices = resolved.plain()["devices"]
     requesters = [name for name, device in devices.items() if device["kind"] in ("host", "accelerator")]
@@ -387,16 +443,19 @@ def _prepared(system: System, pages: Any, host: str | None) -> _Placed:
         host = requesters[0]
     if host not in requesters:
         raise InputError(f"'{host}' makes no requests", allowed=" or ".join(requesters), path="--host")
-    core = devices[host].get("core", {})
-    work = {"trace": "the program", "addresses": pages}
+    core = devices[host].get("core", {}) if processor is None else processor.values["core"]
+    work = {"trace": "the program", "addresses": placement_by(rules, pages)}
     overrides = [Override.of("workload", {host: work}), Override.of("run.warmup", 0)]
-    if "core" not in devices[host]:
+    if processor is not None:
+        overrides += [Override.of(f"devices.{host}.{key}", value) for key, value in processor.values.items()]
+    elif "core" not in devices[host]:
         overrides.append(Override.of(f"devices.{host}.core", {}))
     resolved = system.resolve(overrides)
     name = str(resolved.plain().get("name", "")) or "the system"
     with errors_placed(resolved):
         program_core = CoreOfTrace(core, f"devices.{host}.core")
-    return _Placed(name, resolved, host, program_core, _text_of(pages))
+    text = ", ".join([*map(str, rules), _text_of(pages)])
+    return _Placed(name, resolved, host, program_core, text, rules)
 
 
 def _text_of(pages: Any) -> str:
@@ -444,12 +503,24 @@ class _Shared:
 class _Feed:
     """What one of the simulations is given."""
 
-    def __init__(self, shared: _Shared, number: int) -> None:
+    def __init__(
+        self, shared: _Shared, number: int, placed: _Placed, objects: Callable[[], Directory | None]
+    ) -> None:
         self._shared = shared
         self._number = number
+        self._placed = placed
+        self._objects = objects
+        self._by_rule: ByRule | None = None
 
     def __call__(self) -> _Part | None:
-        return self._shared.next(self._number)
+        part = self._shared.next(self._number)
+        if part is None or not self._placed.rules:
+            return part
+        if self._by_rule is None:
+            directory = self._objects()
+            assert directory is not None
+            self._by_rule = ByRule(self._placed.rules, directory, self._placed.fits)
+        return self._by_rule(_batch_of(part)).columns()
 
     def want(self, thread: int) -> None:
         """The simulation cannot go on without what this thread does next."""
@@ -461,6 +532,7 @@ def _played(
     parts: Iterator[_Part],
     sampler: Sampler | None,
     want: Callable[[int], None] = lambda _thread: None,
+    objects: Callable[[], Directory | None] = lambda: None,
 ) -> tuple[tuple[Execution, list[float]], ...]:
     """Gives the parts to all systems, and says when each was answered if there is a sampler, which chooses of them.
     Those that have had the least go on first, so that little has to be held.
@@ -470,7 +542,7 @@ def _played(
     simulations = []
     for number, each in enumerate(placed):
         with errors_placed(each.resolved):
-            feeds = {each.host: _Feed(shared, number)}
+            feeds = {each.host: _Feed(shared, number, each, objects)}
             simulations.append(_core.Simulation(each.resolved.lean(), feeds, sampler is not None))
     running = set(range(len(simulations)))
     reached: list[list[tuple[float, int]]] = [[] for _ in simulations]
@@ -510,6 +582,11 @@ def _notes_on(sampling: Sampling | None, sampler: Sampler | None) -> tuple[str, 
         whole = f", {together:.1%} as a whole where threads ran side by side" if together else ""
         return (f"{share:.1%} of the records were simulated{whole}; --exact simulates all of them",)
     return ()
+
+
+def _notes_on_places(placed: Sequence[_Placed]) -> tuple[str, ...]:
+    unused = {str(rule): None for each in placed for rule in each.rules if rule.pattern not in each.fits}
+    return tuple(f"no object of the program fits --place {rule}" for rule in unused)
 
 
 def _estimated(

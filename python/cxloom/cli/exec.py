@@ -13,6 +13,8 @@ from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.writing import write_text
 from cxloom.errors import InputError
 from cxloom.execution import execute, replay
+from cxloom.objects import Rule
+from cxloom.processor import Processor
 from cxloom.report.console import messages
 from cxloom.report.execution import show
 from cxloom.sampling import Sampling
@@ -87,6 +89,24 @@ def exec_(
     interleave: Annotated[
         str | None, typer.Option(metavar="MEM,MEM,...", help="Pages in these memories in turn.")
     ] = None,
+    places: Annotated[
+        list[str],
+        typer.Option(
+            "--place",
+            metavar="NAME=MEM,MEM,...",
+            help="Where the pages of single objects go, by their names in the results, with * and ?: "
+            "'map:build_*=cxl', 'data:table=local'. May be repeated; the first that fits counts, and --pages or its "
+            "like for the rest.",
+        ),
+    ] = [],  # noqa: B006
+    core: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROCESSOR",
+            help="Take the processor of this preset in place of the host's: xeon-gold-6416h, xeon-platinum-8468v or "
+            "epyc-9354.",
+        ),
+    ] = None,
     caches: Annotated[
         list[str],
         typer.Option(
@@ -148,14 +168,18 @@ def exec_(
     for plugin in plugins:
         load_plugin(plugin)
     place = placement(pages, {"bind": membind, "preferred": preferred, "interleave": interleave})
+    rules = tuple(map(Rule.parse, places))
     near = "first-touch" if against is not None else "preferred"
-    compared = against if against is not None else spec if place is not None else None
+    compared = against if against is not None else spec if place is not None or rules else None
     systems = [System.load(name) for name in (compared, spec) if name is not None]
-    placements = [near] * (len(systems) - 1) + ["first-touch" if place is None else place]
+    rest = "preferred" if rules and against is None else "first-touch"
+    placements = [near] * (len(systems) - 1) + [rest if place is None else place]
     with Interrupt("the program") as interrupt:
         common: dict[str, Any] = {
             "host": host,
             "pages": placements,
+            "places": [()] * (len(systems) - 1) + [rules],
+            "processor": None if core is None else Processor.load(core),
             "sampling": None if exact else Sampling(),
             "interrupted": lambda: interrupt.reason is not None,
             "watch": told_on_terminals(),

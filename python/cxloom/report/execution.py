@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cxloom import _core
-from cxloom.report.numbers import duration
+from cxloom.report.numbers import duration, size
 from cxloom.words import counted
 
 if TYPE_CHECKING:
@@ -51,6 +51,13 @@ def margin(interval: Interval | None) -> str:
     return f" \u00b1 {(interval.high - interval.value) / interval.value:.1%}"
 
 
+def hottest(result: ExecutionResult, most: int = 4) -> str:
+    """The objects to which most accesses go, in a line."""
+    whole = sum(each.accesses for each in result.objects)
+    shown = [each for each in result.objects[:most] if each.accesses >= 0.01 * whole] or result.objects[:1]
+    return ", ".join(f"{each.name} {each.accesses / whole:.0%} ({size(each.bytes)})" for each in shown)
+
+
 def show(result: ExecutionResult, console: Console) -> None:
     """A table with a column for each system, and a sentence."""
     from rich.table import Table  # loaded where there is something to say
@@ -78,6 +85,8 @@ def show(result: ExecutionResult, console: Console) -> None:
         table.add_row(f"  {name}", *(f"{each.get(name, 0.0):.1%}" for each in parts))
     console.print(table)
     console.print(sentence(result.executions[-1], names_of(result)[-1]))
+    if result.objects:
+        console.print(f"Hottest memory: {hottest(result)}.")
     threads = first.core["threads"]
     ran = f"{counted(result.instructions, 'instruction')} of {counted(threads, 'thread')}"
     ended = "replayed" if result.ended is None else str(result.ended)

@@ -84,6 +84,8 @@ def _sections(result: ExecutionResult) -> Iterator[Section]:
     bandwidth = _bandwidth(result)
     if bandwidth:
         yield Section("bandwidth", "Bandwidth over time", bandwidth)
+    if result.objects:
+        yield Section("objects", "What the memory is for", _objects(result))
     if result.regions:
         yield Section("memory", "Hot memory", _hot(result))
     yield Section("program", "The program", _program(result))
@@ -153,6 +155,27 @@ def _curve(execution: Execution, scale: float) -> tuple[list[float], list[float]
     chosen = [*points[::step], points[-1]]
     spans = [(a, b) for a, b in pairwise(chosen) if b[0] > a[0]]
     return [b[0] / scale for _, b in spans], [_LINE * (b[1] - a[1]) / (b[0] - a[0]) for a, b in spans]
+
+
+def _objects(result: ExecutionResult) -> str:
+    whole = sum(each.accesses for each in result.objects)
+    rows: list[list[Any]] = [
+        [
+            Cell(each.name, look="text"),
+            Cell(size(each.bytes), each.bytes),
+            Cell(f"{each.accesses:,}", each.accesses),
+            Cell(percent(each.accesses / whole), each.accesses / whole),
+            Cell(significant(each.accesses / (each.bytes / _LINE)), each.accesses / each.bytes),
+        ]
+        for each in result.objects[:30]
+    ]
+    text = (
+        "Accesses beyond the caches of the cores, by what they are for: data: static data of that name, heap: and map: "
+        "what that function had allocated, on the heap and in pieces of their own. "
+        "<code>--place 'NAME=MEM'</code> puts one elsewhere."
+    )
+    head = ["object", "touched", "accesses", "share", "accesses a line"]
+    return f'<p class="soft">{text}</p>{table(head, rows, caption="Objects, the most accessed first")}'
 
 
 def _hot(result: ExecutionResult) -> str:

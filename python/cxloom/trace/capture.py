@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from cxloom import _core
 from cxloom.errors import InputError
+from cxloom.trace import objects
 from cxloom.trace.emulator import EmulatedSource
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.lackey import LackeySource
@@ -243,6 +244,8 @@ def capture(
 
     def batches() -> Iterator[TraceBatch]:
         yield from teller.batches(step)
+        if isinstance(teller.sieve, _core.ProgramCapture) and not virtual:
+            said.update(objects.recorded(objects.Objects(teller.sieve), out))
         said.update(teller.ended.to_metadata())
 
     try:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from cxloom.errors import InputError, reason_of
+from cxloom.trace.symbols import FUNCTIONS, HEAD, symbols
 
 _X86_64 = 62
 _MACHINES = {3: "x86, 32 bits", 40: "Arm, 32 bits", 183: "AArch64", 243: "RISC-V", 21: "POWER, 64 bits"}
-_HEAD = struct.Struct("<16s2xHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL = struct.Struct("<IBBHQQ")
-_SYMBOL_TABLES = (2, 11)
-_FUNCTIONS = (2, 10)  # and those that choose themselves when they are loaded
 _MOST_SCRIPTS = 4  # that interpret each other, as Linux allows
 
 
@@ -59,9 +55,9 @@ def distance_of_function(path: str, name: str) -> int:
     """How many bytes a function is behind the entry of a program. Raises InputError if there is none, or several."""
     data = Path(path).read_bytes()
     try:
-        entry = _HEAD.unpack_from(data)[3]
-        functions = dict(_functions(data))
-        places = {address for symbol, address in _functions(data) if symbol == name}
+        entry = HEAD.unpack_from(data)[3]
+        functions = {symbol: address for symbol, address, _ in symbols(data, FUNCTIONS)}
+        places = {address for symbol, address, _ in symbols(data, FUNCTIONS) if symbol == name}
     except struct.error as error:
         raise InputError("a damaged program", file=path) from error
     if len(places) > 1:
@@ -103,16 +99,3 @@ def _check(path: str, begin: bytes) -> None:
     if begin[4] != 2 or machine != _X86_64:
         found = _MACHINES.get(machine, f"machine {machine}")
         raise InputError("the program cannot be emulated", found=found, allowed=allowed, file=path)
-
-
-def _functions(data: bytes) -> Iterator[tuple[str, int]]:
-    _, _, _, _, _, sections, _, _, _, _, size, count, _ = _HEAD.unpack_from(data)
-    headers = [_SECTION.unpack_from(data, sections + size * number) for number in range(count)]
-    for _, kind, _, _, offset, length, link, _, _, _ in headers:
-        if kind not in _SYMBOL_TABLES:
-            continue
-        names = headers[link][4]
-        for name, info, _, section, value, _ in _SYMBOL.iter_unpack(data[offset : offset + length]):
-            if info & 15 in _FUNCTIONS and section != 0:
-                at = names + name
-                yield data[at : data.index(b"\0", at)].decode(errors="replace"), value

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Record the memory trace of a Redis server under load: examples/redis.parquet.
 
-A server with a data set far larger than the caches runs under valgrind and answers GET and SET requests of
-redis-benchmark for uniformly random keys; what misses the caches of one core is recorded. Loading the data and the
-first requests only warm the caches. Needs redis-server, redis-cli, redis-benchmark and valgrind; uses the loopback
-interface only, and ends every process it started. Takes a few minutes.
+A server with a data set far larger than the caches runs under QEMU and answers GET and SET requests of
+redis-benchmark for uniformly random keys; what misses the caches of one core is recorded, with the cycles between
+accesses and which of them waits for which. Loading the data and the first requests only warm the caches. Needs
+redis-server, redis-cli, redis-benchmark and qemu-user; uses the loopback interface only, and ends every process it
+started. Takes a few minutes.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def record(out: Path, keys: int, warm_up: int, limit: int, timeout: float) -> Ca
                 caches=[CacheLevel.parse(text) for text in CACHES],
                 limit=limit,
                 recording=warm.is_set,
-                source="valgrind",  # with which the shipped trace was recorded
+                core={},  # whose pace is recorded: that of cores if a spec says no other
                 watch=progress(warm, deadline),
                 metadata={
                     "command": "redis-server",

@@ -88,7 +88,7 @@ std::uint32_t CoreCluster::core_of(std::uint32_t thread) {
 bool CoreCluster::read() {
   Access access;
   if (ended_ || !has_room()) return false;
-  if (read_ == most_) {
+  if (accesses_read_ == most_) {
     ended_ = true;
     return false;
   }
@@ -99,6 +99,7 @@ bool CoreCluster::read() {
   CoreAccess& read = accesses_.take();
   read.access = access;
   read.number = read_++;
+  accesses_read_ += access.reaches_memory() ? 1 : 0;
   read.core = core_of(access.thread);
   read.users = 1;  // until it is answered
   if (counts_accesses_) read.access.instruction_gap = 1;

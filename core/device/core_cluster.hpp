@@ -143,14 +143,15 @@ class CoreCluster final : public AccessStream, public EventHandler {
   std::deque<std::uint64_t> calls_in_order_;
   Pool<CoreAccess> accesses_;
   std::priority_queue<CoreAccess*, std::vector<CoreAccess*>, Later> later_;
-  std::deque<CoreAccess*> made_;   // and not given
-  std::deque<CoreAccess*> given_;  // and not answered; null: answered
-  std::uint64_t first_given_ = 0;  // number of the first of these
-  std::uint64_t read_ = 0;
-  std::uint64_t coming_ = 0;  // read, and not in a window
-  std::uint64_t unmade_ = 0;  // read, and not given
-  Time armed_ = Time::max();  // an event is pending
-  bool ended_ = false;        // the workload
+  std::deque<CoreAccess*> made_;     // and not given
+  std::deque<CoreAccess*> given_;    // and not answered; null: answered
+  std::uint64_t first_given_ = 0;    // number of the first of these
+  std::uint64_t read_ = 0;           // records
+  std::uint64_t accesses_read_ = 0;  // of these, accesses
+  std::uint64_t coming_ = 0;         // read, and not in a window
+  std::uint64_t unmade_ = 0;         // read, and not given
+  Time armed_ = Time::max();         // an event is pending
+  bool ended_ = false;               // the workload
 
   // Measuring.
   CoreTime opened_;

@@ -96,6 +96,11 @@ def test_a_run_of_a_host_with_a_core_is_the_same(programs: Path, tmp_path: Path)
     played = cx.run(cx.load(str(file))).summary
     assert played["per_requester"]["host"]["core"] == online.executions[0].core
     assert not any("ended after" in note for note in played["notes"])
+    file.write_text(
+        file.read_text().replace("first-touch}", "first-touch, requests: 100}") + "run: {warmup: 0}\n"
+    )
+    assert cx.run(cx.load(str(file))).summary["requests"] == 100  # what is no access does not count
+    file.write_text(file.read_text().replace(", requests: 100", "").replace("run: {warmup: 0}\n", ""))
     file.write_text(file.read_text().replace(", core: {}", ""))
     cx.load(str(file)).check()
     without = cx.run(cx.load(str(file))).summary

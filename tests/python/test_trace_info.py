@@ -111,18 +111,23 @@ def test_the_command_says_it_to_people_and_to_programs(tmp_path: Path, cxloom: C
 def test_the_example_is_what_its_description_says() -> None:
     path = EXAMPLES / "redis.parquet"
     found = info(path)
-    assert open_trace(path).length == found.accesses
+    assert open_trace(path).length == found.accesses + found.notes
     assert 500_000 <= found.accesses <= 1_000_000
     assert path.stat().st_size < 4 << 20
     assert found.metadata["caches"] == "L1D:48KiB:12 L2:2MiB:16 LLC:3MiB:12"
     # Far more than the last level holds, in whole lines, as misses and write-backs of it are.
     assert found.footprint_bytes > 8 * (3 << 20)
     assert (found.size_min, found.size_max) == (64, 64)
-    lowest_bits = [np.bitwise_or.reduce(batch.address & np.uint64(63)) for batch in open_trace(path)]
+    lowest_bits = [
+        np.bitwise_or.reduce(batch.accesses().address & np.uint64(63)) for batch in open_trace(path)
+    ]
     assert not any(lowest_bits)
     # Between a compute-bound program and a copy loop.
     assert 1 < 1000 / found.instruction_gap_mean < 50
     assert 0.5 < found.read_share < 1
+    # Look-ups are chains of pointers.
+    assert found.dependences > found.accesses / 2
+    assert found.metadata["core"] == "{}"
 
 
 def test_the_example_has_no_line_that_a_cache_would_have_kept() -> None:
@@ -130,7 +135,7 @@ def test_the_example_has_no_line_that_a_cache_would_have_kept() -> None:
     levels = [("3MiB", 12, "lru")]
     sieve = _core.LackeyCapture(levels, False)
     reads = 0
-    for batch in open_trace(EXAMPLES / "redis.parquet"):
+    for batch in (each.accesses() for each in open_trace(EXAMPLES / "redis.parquet")):
         lines = b"".join(b" L %x,64\n" % address for address in batch.address[batch.kind == READ].tolist())
         reads += lines.count(b"\n")
         sieve.feed(lines)

@@ -40,7 +40,7 @@ def assert_same(whole: dict[str, Any], divided: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("example", "partitions"), [("demo.yaml", 2), ("dram.yaml", 2), ("fabric.yaml", 22), ("system.yaml", 2)]
+    ("example", "partitions"), [("demo.yaml", 33), ("dram.yaml", 2), ("fabric.yaml", 22), ("system.yaml", 2)]
 )
 def test_examples(example: str, partitions: int) -> None:
     system = cx.load(EXAMPLES / example).set("run.warmup", 100).set("workload.host*.requests", 1500)

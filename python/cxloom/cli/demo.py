@@ -21,15 +21,18 @@ def demo(
 ) -> None:
     """Show and draw what cxloom does.
 
-    Replays a trace of Redis on one host with four CXL memories, draws where the time went, and writes the page of the
-    run.
+    Plays 32 Redis servers, from a trace of one, with their data in four CXL memories, draws where the time went, and
+    writes the page of the run.
     """
     examples = shipped_folder("examples")
     if examples is None or not (examples / "demo.yaml").exists():
         raise InputError("the demonstration is not installed: there is no examples/demo.yaml")
     if not out:
         raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
-    print("Replaying a trace of Redis on one host with four CXL memories (examples/demo.yaml)\n", flush=True)
+    print(
+        "Playing 32 Redis servers, from a trace of one, on four CXL memories (examples/demo.yaml)\n",
+        flush=True,
+    )
     result, failure = execute(System.load(examples / "demo.yaml").resolve(), out, quiet=False)
     if failure is None or isinstance(failure, InputError):
         result.show()

@@ -152,7 +152,7 @@ class RunningSystem {
   nb::list lost_at_power_loss() const { return lost_lines(cxloom::lost_at_power_loss(simulation_.system())); }
   nb::list lost_with_switch(const std::string& name) const {
     const System& system = simulation_.system();
-    return lost_lines(cxloom::lost_with_switch(system, system.component(name).id()));
+    return lost_lines(cxloom::lost_at_power_loss(system, {}, system.component(name).id()));
   }
 
   nb::dict take_requests() {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
 #include "base/measure_table.hpp"
 #include "base/units.hpp"
+#include "component/version_floor.hpp"
 #include "protocol/message.hpp"
 
 namespace cxloom {
@@ -19,12 +21,21 @@ struct VersionsMeasured {
 
 inline constexpr std::array kVersionMeasures{
     measure<&VersionsMeasured::stale_reads>("stale_reads", "",
-                                            "reads that got a version which was answered before another was "
-                                            "written, and that one answered before "
-                                            "the read was made"),
+                                            "reads that got a version which another had followed for certain "
+                                            "when the read was made: a write that "
+                                            "was answered, or a version that a read had brought"),
     measure<&VersionsMeasured::lost_updates>(
         "lost_updates", "",
         "writes to memory over a version that was written after this one had been answered"),
+};
+
+/// Sees what becomes of the versions of lines: for those who tell their history.
+class VersionWatcher {
+ public:
+  virtual ~VersionWatcher() = default;
+  virtual void leaves(const Message& message) = 0;   ///< a read, or a write with its version
+  virtual void returns(const Message& message) = 0;  ///< the answer to it
+  virtual void stored(const Message& message) = 0;   ///< in memory
 };
 
 class LineVersions {
@@ -37,33 +48,50 @@ class LineVersions {
   void stored(const Message& message);
   /// What memory has of a line: 0 is what was there at first.
   std::uint32_t in_memory(LineAddress line) const;
-  /// What is there of a line would be too old if it was read now: a write that was made later has been answered.
-  bool too_old(LineAddress line, std::uint32_t version) const;
+
+  /// What is wrong if that version is what is left of a line.
+  BrokenRule broken_by(LineAddress line, std::uint32_t version) const;
+  /// The version that stands against it, if something is wrong.
+  std::uint32_t needed_beside(LineAddress line, std::uint32_t version) const;
+  /// Lines of which memory has what would be wrong if it was all that is left, in order.
+  const std::set<std::uint64_t>& behind() const { return behind_; }
+  /// Grows with all that changes what the others tell.
+  std::uint64_t changes() const { return happened_; }
+
+  /// Memory has this version of a line from before: what it takes to bring up a system whose past is known elsewhere.
+  void begin_with(LineAddress line, std::uint32_t version) { lines_[line.number()].in_memory = version; }
+  /// Shows all from now on to `watcher`.
+  void watch(VersionWatcher* watcher) { watcher_ = watcher; }
 
   /// Of the whole run.
   const VersionsMeasured& measured() const { return measured_; }
-  /// Lines that were written, with what memory has of each.
-  template <class Visit>
-  void each_line(Visit visit) const {
-    for (const auto& [number, line] : lines_) visit(LineAddress{number}, line.in_memory);
-  }
 
  private:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   struct Version {
     std::uint64_t written = 0;  // when, by the count of what has happened
     std::uint64_t answered = 0;
+    std::uint64_t settled = 0;  // answered, or brought by a read: what is first
   };
   struct Line {
     std::vector<Version> versions{{}};
     std::uint32_t in_memory = 0;
-    std::uint64_t answered_from = 0;  // when the latest of those that are answered was written
+    VersionFloor floor;
+  };
+  /// A read under way.
+  struct Read {
+    std::uint64_t begun;
+    VersionFloor floor;  // as it was then
   };
 
-  std::unordered_map<std::uint64_t, Line> lines_;            // by number; in no order that matters
-  std::unordered_map<const Message*, std::uint64_t> reads_;  // under way: `answered_from` when each was made
+  void update_behind(LineAddress line, const Line& known);
+
+  std::unordered_map<std::uint64_t, Line> lines_;  // by number; in no order that matters
+  std::unordered_map<const Message*, Read> reads_;
+  std::set<std::uint64_t> behind_;
   std::uint64_t happened_ = 0;
   VersionsMeasured measured_;
+  VersionWatcher* watcher_ = nullptr;
 };
 
 }  // namespace cxloom

@@ -40,6 +40,7 @@ PersistBuffer::PersistBuffer(const PersistBufferParams& params, Time switching_t
 // ---- Into the input queue
 
 bool PersistBuffer::concerns(const Message& message) const {
+  if (recovering_) return false;
   if (is_write(message) || entries_.newest(LineAddress::of(message.address))) return true;
   return params_.rules.look_in_queue && queued_ > 0 && queued_writes_.find(queued_key(message)) != nullptr;
 }
@@ -55,9 +56,31 @@ void PersistBuffer::take_in(Message& message) {
 void PersistBuffer::come(Message& message) {
   if (entries_.owns(message)) {
     answered(message);
+  } else if (const Message* write = params_.rules.answer_from_entries ? nullptr : queued_write(message)) {
+    answer_early(message, *write);
   } else {
     arrive(message);
   }
+}
+
+// The newest write of the line of a read; null: there is none, or it is no read.
+const Message* PersistBuffer::queued_write(const Message& read) const {
+  const Message* found = nullptr;
+  if (read.opcode != Opcode::kMemRd) return found;
+  for (const Message* each = queue_.first(); each; each = each->next) {
+    if (is_write(*each) && queued_key(*each) == queued_key(read)) found = each;
+  }
+  return found;
+}
+
+// As who takes what is in the queue for durable would.
+void PersistBuffer::answer_early(Message& read, const Message& write) {
+  core_.release(lane_of(read), read.port, kernel_.now());
+  ++counts_.read_hits;
+  const Time end = kernel_.now() + params_.tag_time + params_.data_time;
+  read.charge(Segment::kPersistBuffer, end);
+  read.version = write.version;
+  answer(read, Opcode::kMemData, end);
 }
 
 void PersistBuffer::arrive(Message& message) {
@@ -151,11 +174,7 @@ bool PersistBuffer::write(Message& message) {
   const Time end = kernel_.now() + params_.tag_time + params_.data_time;
   store(message, *entry, end);
   served_until(message, end);
-  message.opcode = Opcode::kCmp;
-  message.channel = Channel::kS2MNDR;
-  message.destination = message.source;
-  message.source = component_.id();
-  depart_at(message, end);
+  answer(message, Opcode::kCmp, end);
   drain_if_due(*entry);
   count_entries();
   return true;
@@ -204,11 +223,7 @@ void PersistBuffer::read(Message& message) {
   if (newest->state == PersistEntry::State::kDirty) entries_.touch(*newest);
   message.version = newest->version;
   served_until(message, end);
-  message.opcode = Opcode::kMemData;
-  message.channel = Channel::kS2MDRS;
-  message.destination = message.source;
-  message.source = component_.id();
-  depart_at(message, end);
+  answer(message, Opcode::kMemData, end);
 }
 
 void PersistBuffer::hold(Message& message, PersistEntry& newest) {
@@ -219,6 +234,14 @@ void PersistBuffer::hold(Message& message, PersistEntry& newest) {
   newest.wanted = true;
   if (newest.state == PersistEntry::State::kDirty && !newest.older) drain(newest, end);
   count_entries();
+}
+
+void PersistBuffer::answer(Message& message, Opcode opcode, Time at) {
+  message.opcode = opcode;
+  message.channel = channel_of(opcode);
+  message.destination = message.source;
+  message.source = component_.id();
+  depart_at(message, at);
 }
 
 // The controller works on it from now on.
@@ -255,6 +278,18 @@ void PersistBuffer::drain(PersistEntry& entry, Time at) {
 void PersistBuffer::drain_sent(PersistEntry& entry) {
   core_.inject(entry.drain);
   if (!params_.rules.empty_when_answered) end_drain(entry);
+}
+
+void PersistBuffer::recover(const KeptLine& kept) {
+  PersistEntry& entry = entries_.take(kept.line);
+  entry.bytes = kept.bytes;
+  entry.version = kept.version;
+  entry.stored = kernel_.now();
+  entry.drain.destination = kept.home;
+  entry.drain.requester = kept.requester;
+  entry.drain.tag = entries_.index_of(entry);
+  entry.drain.set_ld(kept.ld);
+  drain(entry, kernel_.now());
 }
 
 PersistEntry& PersistBuffer::entry_of(const Message& message) {

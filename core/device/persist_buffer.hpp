@@ -95,6 +95,10 @@ class PersistBuffer final : public EventHandler, private Waiter {
   Value report() const;
   std::string activity() const;
   const PersistEntries& entries() const { return entries_; }
+  /// Recovery: from now on it takes nothing that comes.
+  void begin_recovery() { recovering_ = true; }
+  /// Drains this line. It has an Empty entry, and none of the line.
+  void recover(const KeptLine& kept);
   const PersistRules& rules() const { return params_.rules; }
 
  private:
@@ -126,6 +130,9 @@ class PersistBuffer final : public EventHandler, private Waiter {
   PersistEntry& entry_of(const Message& message);
   void end_drain(PersistEntry& entry);
   void served_until(Message& message, Time end);
+  void answer(Message& message, Opcode opcode, Time at);
+  const Message* queued_write(const Message& read) const;
+  void answer_early(Message& read, const Message& write);
   void depart_at(Message& message, Time at, Wake how = kDepart);
   void note_queued(const Message& message, bool joins);
   void count_entries();
@@ -149,6 +156,7 @@ class PersistBuffer final : public EventHandler, private Waiter {
   Time free_at_;          // the controller is busy until then
   bool awaited_ = false;  // an event comes at that time
   bool stalled_ = false;  // the first in the queue waits for an Empty entry
+  bool recovering_ = false;
   WaitList empty_wanted_;
   WaitList place_wanted_;
   struct Outside final : public Waiter {

@@ -9,6 +9,7 @@ PersistEntries::PersistEntries(std::uint32_t count) : entries_(count) {
 }
 
 PersistEntry& PersistEntries::take(LineAddress line) {
+  ++changes_;
   PersistEntry& entry = empty_.pop();
   PersistEntry* const before = lines_.find(line);
   ensure(!before || before->state == PersistEntry::State::kDrain, "a second Dirty entry of a line");
@@ -33,6 +34,7 @@ PersistEntry* PersistEntries::victim() const {
 
 void PersistEntries::begin_drain(PersistEntry& entry) {
   ensure(entry.state == PersistEntry::State::kDirty && !entry.older, "a drain of an entry that may not");
+  ++changes_;
   dirty_.remove(entry);
   entry.state = PersistEntry::State::kDrain;
   ++draining_;
@@ -40,6 +42,7 @@ void PersistEntries::begin_drain(PersistEntry& entry) {
 
 PersistEntry* PersistEntries::end_drain(PersistEntry& entry) {
   ensure(entry.state == PersistEntry::State::kDrain, "the end of a drain that was not begun");
+  ++changes_;
   PersistEntry* newer = lines_.find(entry.line);
   if (newer == &entry) {
     lines_.remove(entry.line);

@@ -42,6 +42,16 @@ struct PersistEntry {
   std::uint32_t version = 0;  ///< of what it holds, where versions are kept
 };
 
+/// What an entry says of the line that it holds, for its drain.
+struct KeptLine {
+  LineAddress line;
+  LineBytes bytes = 0;
+  std::uint32_t version = 0;
+  NodeId home;  ///< where it drains to
+  NodeId requester;
+  std::uint8_t ld = 0;
+};
+
 /// Of a line there is at most one Dirty entry and, beside it, one in Drain, which is older.
 class PersistEntries {
  public:
@@ -74,6 +84,7 @@ class PersistEntries {
   PersistEntry& take(LineAddress line);
   /// A Dirty entry is used.
   void touch(PersistEntry& entry) {
+    ++changes_;
     dirty_.remove(entry);
     dirty_.push_back(entry);
   }
@@ -83,6 +94,8 @@ class PersistEntries {
   void begin_drain(PersistEntry& entry);
   /// An entry in Drain is Empty from now on. Gives the newer one of its line, which may drain now; null if there is none.
   PersistEntry* end_drain(PersistEntry& entry);
+  /// Grows with every change of what they hold, or of their states.
+  std::uint64_t changes() const { return changes_; }
   /// All of them, whatever their state. One that is Empty has what it held last.
   template <class Visit>
   void each(Visit visit) const {
@@ -95,6 +108,7 @@ class PersistEntries {
   IntrusiveQueue<PersistEntry> empty_;  // the first has been Empty for longest
   IntrusiveList<PersistEntry> dirty_;   // the first was used least recently
   std::uint32_t draining_ = 0;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace cxloom

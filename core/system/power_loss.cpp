@@ -1,96 +1,72 @@
 #include "system/power_loss.hpp"
 
-#include <algorithm>
 #include <map>
-#include <tuple>
+#include <set>
 
 #include "base/error.hpp"
 #include "component/component.hpp"
 #include "component/line_versions.hpp"
 #include "device/persist_buffer.hpp"
-#include "interconnect/route_table.hpp"
 #include "system/system.hpp"
 
 namespace cxloom {
 
 namespace {
 
-using State = PersistEntry::State;
+using LostByLine = std::map<std::uint64_t, LostLine>;
 
-/// A line that recovery writes to memory.
-struct Drain {
-  LineAddress line;
-  std::uint32_t version;
-};
-
-struct Buffer {
-  const PersistEntries* entries;
-  std::uint32_t to_memory;  // links
-  std::uint32_t node;
-};
-
-std::vector<Buffer> buffers_in_order(const System& system, const RecoveryRules& rules, NodeId lost) {
-  std::vector<Buffer> buffers;
-  for (const auto& [component, buffer] : system.roles().persist_buffers) {
-    if (component->id() == lost) continue;
-    std::uint32_t nearest = RouteTable::kUnreachable;
-    for (const Persistence persistence : {Persistence::kMedia, Persistence::kController}) {
-      for (const NodeId memory : system.address_map().persistent_targets(persistence)) {
-        nearest = std::min(nearest, system.routes().distance(component->id().index(), memory.index()));
-      }
-    }
-    buffers.push_back({&buffer->entries(), nearest, component->id().index()});
-  }
-  std::ranges::sort(buffers, [&](const Buffer& a, const Buffer& b) {
-    const bool nearer = std::tie(a.to_memory, a.node) < std::tie(b.to_memory, b.node);
-    return rules.from_memory ? nearer : !nearer && a.node != b.node;
-  });
-  return buffers;
-}
-
-void add_drains(const PersistEntries& entries, const RecoveryRules& rules, std::vector<Drain>& drains) {
-  const auto add = [&](State state) {
-    entries.each([&](const PersistEntry& entry) {
-      if (entry.state == state && entry.bytes != 0) drains.push_back({entry.line, entry.version});
-    });
+/// Adds what is lost if these lines are left so, and of all others what memory has.
+void judge(const LineVersions& versions, const LineContents& contents, LostByLine& lost) {
+  const auto look = [&](std::uint64_t number, std::uint32_t version) {
+    const LineAddress line{number};
+    const BrokenRule rule = versions.broken_by(line, version);
+    if (rule != BrokenRule::kNone)
+      lost.try_emplace(number, LostLine{line, version, versions.needed_beside(line, version), rule});
   };
-  add(rules.oldest_first ? State::kDrain : State::kDirty);
-  add(rules.oldest_first ? State::kDirty : State::kDrain);
-  if (!rules.skip_empty) add(State::kEmpty);
-}
-
-/// Memory after the first drains, and after all of them from the beginning again: with what is left of the entries.
-std::vector<LostLine> lost_after(const System& system, const std::vector<Drain>& drains) {
-  const LineVersions* const versions = system.versions();
-  ensure(versions != nullptr, "power loss in a system without versions of lines");
-  std::map<std::uint64_t, std::uint32_t> memory;
-  versions->each_line([&](LineAddress line, std::uint32_t version) { memory[line.number()] = version; });
-  for (const Drain& drain : drains) memory[drain.line.number()] = drain.version;
-  std::vector<LostLine> lost;
-  for (const auto& [line, version] : memory) {
-    if (versions->too_old(LineAddress{line}, version)) lost.push_back({LineAddress{line}, version});
+  for (const auto& [line, version] : contents) look(line, version);
+  for (const std::uint64_t line : versions.behind()) {
+    if (!contents.contains(line)) look(line, versions.in_memory(LineAddress{line}));
   }
-  return lost;
 }
 
-std::vector<LostLine> lost_in(const System& system, const RecoveryRules& rules, NodeId lost) {
-  std::vector<Drain> drains;
-  for (const Buffer& buffer : buffers_in_order(system, rules, lost))
-    add_drains(*buffer.entries, rules, drains);
-  return lost_after(system, drains);
+std::vector<LostLine> in_order(const LostByLine& lost) {
+  std::vector<LostLine> lines;
+  for (const auto& [number, line] : lost) lines.push_back(line);
+  return lines;
 }
-
-constexpr NodeId kNoSwitch{0xffffffffU};
 
 }  // namespace
 
-// A cut leaves memory with the first drains, and the entries of the others: what comes out in the end is the same.
-std::vector<LostLine> lost_at_power_loss(const System& system, const RecoveryRules& rules) {
-  return lost_in(system, rules, kNoSwitch);
+std::vector<LostLine> lost_at_power_loss(const System& system, const RecoveryRules& rules,
+                                         std::optional<NodeId> lost) {
+  LostByLine lines;
+  const DurableState left = durable_state(system, rules, lost);
+  judge(*system.versions(), contents_after(left), lines);
+  return in_order(lines);
 }
 
-std::vector<LostLine> lost_with_switch(const System& system, NodeId lost) {
-  return lost_in(system, {}, lost);
+NodeId switch_with_buffer(const System& system, const std::string& name) {
+  const NodeId node = system.component(name).id();
+  if (system.roles().persist_buffers.of(node)) return node;
+  std::string allowed;
+  for (const auto& [component, buffer] : system.roles().persist_buffers)
+    allowed += (allowed.empty() ? "" : ", ") + component->name();
+  throw InputError({"'" + name + "' has no persist buffer that could be lost",
+                    {},
+                    allowed.empty() ? "a system with a persist buffer" : "one of " + allowed,
+                    {}},
+                   "--lose");
+}
+
+PowerLossFound PowerLoss::at(const System& system, const CutChoice& cuts, std::optional<NodeId> lost) {
+  const DurableState left = durable_state(system, recovery_.rules(), lost);
+  PowerLossFound found;
+  found.recovery = cuts_.ends_of(left, cuts);
+  found.one_end = found.recovery.contents == std::set<LineContents>{contents_after(left)};
+  LostByLine lines;
+  for (const LineContents& contents : found.recovery.contents) judge(*system.versions(), contents, lines);
+  found.lost = in_order(lines);
+  return found;
 }
 
 }  // namespace cxloom

@@ -1,35 +1,51 @@
-// The loss of power at an instant of a run: what of persistent memory survives, and what recovery makes of it.
+// The loss of power at an instant of a run: what recovery makes of what survives, and whether that may be.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "base/units.hpp"
+#include "component/version_floor.hpp"
+#include "system/durable_state.hpp"
+#include "system/recovery_cuts.hpp"
 
 namespace cxloom {
 
-class System;
-
-/// Rules of recovery. No user can change them; tests do, to show what they are for.
-struct RecoveryRules {
-  bool skip_empty =
-      true;  ///< an entry that is Empty is not drained: its data are in memory, perhaps with newer ones over them
-  bool from_memory = true;   ///< of a chain of buffers the one next to memory is drained first
-  bool oldest_first = true;  ///< of two entries of a line the one in Drain is drained before the Dirty one
-};
-
-/// A line of which what is there after recovery is older than what somebody was told is durable.
+/// A line of which what is there after recovery is older than what somebody was told.
 struct LostLine {
   LineAddress line;
   std::uint32_t recovered = 0;  ///< the version that memory has after recovery
+  std::uint32_t needed = 0;     ///< the version that somebody was told of
+  BrokenRule rule = BrokenRule::kNone;
 };
 
-/// What would be lost if the power failed now, with all messages under way and all contents of caches: memory has what it has
-/// answered for, and persist buffers have their entries. Recovery drains them; if it is cut short it begins again with the entries that are
-/// left, so that every cut is looked at. `system` keeps versions of lines (outputs.versions).
-std::vector<LostLine> lost_at_power_loss(const System& system, const RecoveryRules& rules = {});
+/// Lines that are lost if the power fails now, by what the rules of recovery come to: no recovery is played. `system` keeps versions of
+/// lines (outputs.versions). In the order of their addresses. `lost`: the power holds, and that switch is lost with its buffer.
+std::vector<LostLine> lost_at_power_loss(const System& system, const RecoveryRules& rules = {},
+                                         std::optional<NodeId> lost = {});
 
-/// The same if the power holds, and one switch is lost with its entries.
-std::vector<LostLine> lost_with_switch(const System& system, NodeId lost);
+/// The switch of that name, which has a persist buffer. Throws InputError if it has none.
+NodeId switch_with_buffer(const System& system, const std::string& name);
+
+/// What a loss of power came to.
+struct PowerLossFound {
+  std::vector<LostLine> lost;  ///< after any of the recoveries
+  RecoveryEnds recovery;
+  bool one_end = true;  ///< recovery comes to what its rules say, wherever it is cut
+};
+
+/// Lets the power fail in systems of one kind, and plays what follows.
+class PowerLoss {
+ public:
+  PowerLoss(const Registry& registry, const Spec& spec, const RecoveryRules& rules = {})
+      : recovery_(registry, spec, rules), cuts_(recovery_) {}
+
+  PowerLossFound at(const System& system, const CutChoice& cuts, std::optional<NodeId> lost = {});
+
+ private:
+  Recovery recovery_;
+  RecoveryCuts cuts_;
+};
 
 }  // namespace cxloom

@@ -95,6 +95,8 @@ void Simulation::watch(ProtocolObserver* observer) {
   for (const auto& each : system_.components()) each->watch_protocol(observer != nullptr);
 }
 
+void Simulation::watch(VersionWatcher* watcher) { system_.fabric().versions->watch(watcher); }
+
 void Simulation::log_protocol(const std::vector<Address>& addresses) {
   watch(&recorders_.log_protocol(system_, addresses));
 }

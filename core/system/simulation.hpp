@@ -23,6 +23,7 @@ class EventPlayer;
 class EventWatcher;
 class Kernel;
 class ProtocolObserver;
+class VersionWatcher;
 
 class Simulation final : private RequestObserver {
  public:
@@ -75,6 +76,8 @@ class Simulation final : private RequestObserver {
   void watch(EventWatcher* watcher);
   /// Shows to `observer` from now on the messages of the protocol; null ends it.
   void watch(ProtocolObserver* observer);
+  /// Shows to `watcher` from now on what becomes of versions of lines, which are kept; null ends it.
+  void watch(VersionWatcher* watcher);
   /// Records from now on the messages of the protocol; of these addresses' lines alone if there are any. Throws InputError
   /// for an address that no region holds.
   void log_protocol(const std::vector<Address>& addresses);

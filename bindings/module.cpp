@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "core_bindings.hpp"
+#include "crash_bindings.hpp"
 #include "cxloom_version.hpp"
 #include "trace_bindings.hpp"
 
@@ -13,4 +14,5 @@ NB_MODULE(_core, m) {
   cxloom::bind_trace(m);
   cxloom::bind_declarations(m);
   cxloom::bind_simulation(m);
+  cxloom::bind_crash(m);
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core_bindings.hpp"
+#include "crash_bindings.hpp"
 #include "generated_links.hpp"
 #include "interconnect/link_end.hpp"
 #include "kernel/kernel.hpp"
@@ -24,7 +25,6 @@
 #include "results/summary.hpp"
 #include "system/command_recorder.hpp"
 #include "system/divided_run.hpp"
-#include "system/power_loss.hpp"
 #include "system/protocol_recorder.hpp"
 #include "system/sampler.hpp"
 #include "system/simulation.hpp"
@@ -68,13 +68,6 @@ nb::dict columns_of(RequestTable table, bool persists) {
     columns[(std::string(kSegments[i].name) + "_ps").c_str()] = column(std::move(table.segments_ps[i]));
   }
   return columns;
-}
-
-nb::list lost_lines(const std::vector<LostLine>& lines) {
-  nb::list result;
-  for (const LostLine& each : lines)
-    result.append(nb::make_tuple(each.line.address().value(), each.recovered));
-  return result;
 }
 
 bool link_is_idle(const Value& direction) {
@@ -149,10 +142,25 @@ class RunningSystem {
     return result;
   }
 
-  nb::list lost_at_power_loss() const { return lost_lines(cxloom::lost_at_power_loss(simulation_.system())); }
-  nb::list lost_with_switch(const std::string& name) const {
+  nb::dict lose_power(std::uint32_t cuts, std::optional<std::uint64_t> seed,
+                      const std::optional<std::string>& lost_switch) {
+    if (!power_loss_) power_loss_ = std::make_unique<PowerLoss>(registry(), simulation_.spec());
     const System& system = simulation_.system();
-    return lost_lines(cxloom::lost_at_power_loss(system, {}, system.component(name).id()));
+    std::optional<NodeId> lost;
+    if (lost_switch) lost = switch_with_buffer(system, *lost_switch);
+    if (seed && !cut_draws_) cut_draws_.emplace(*seed, "recovery", "cuts");
+    const CutChoice choice{cuts, seed ? &*cut_draws_ : nullptr};
+    PowerLossFound found;
+    {
+      const nb::gil_scoped_release released;
+      found = power_loss_->at(system, choice, lost);
+    }
+    return to_python(found);
+  }
+  nb::object loss_search(const nb::dict& feeds, const std::optional<std::string>& lost_switch) const {
+    return python_search(std::make_unique<LossSearch>(registry(), simulation_.spec(), opener(feeds),
+                                                      requests_issued(simulation_, simulation_.spec()),
+                                                      LossKind{{}, lost_switch}));
   }
 
   nb::dict take_requests() {
@@ -352,6 +360,8 @@ class RunningSystem {
   Collector collector_;
   std::unordered_map<std::string, std::shared_ptr<BatchTimes>> times_;
   Simulation simulation_;
+  std::unique_ptr<PowerLoss> power_loss_;
+  std::optional<RandomStream> cut_draws_;
 };
 
 }  // namespace
@@ -378,10 +388,12 @@ void bind_simulation(nb::module_& m) {
            "Runs everything up to and including a simulated time; True when the run is over.")
       .def("stop", &RunningSystem::stop, "reason"_a, "Ends the run now; the summary is labelled truncated.")
       .def("progress", &RunningSystem::progress)
-      .def("lost_at_power_loss", &RunningSystem::lost_at_power_loss,
-           "If the power failed now: the lines that recovery would leave too old, and their versions.")
-      .def("lost_with_switch", &RunningSystem::lost_with_switch, "name"_a,
-           "The same if that switch were lost with what its persist buffer holds.")
+      .def(
+          "lose_power", &RunningSystem::lose_power, "cuts"_a, "seed"_a = nb::none(), "switch"_a = nb::none(),
+          "If the power failed now, or that switch was lost: the lines that recovery would leave too old. It "
+          "fails again so many times during recovery, at every instant of it or, with a seed, at drawn ones.")
+      .def("loss_search", &RunningSystem::loss_search, "feeds"_a, "switch"_a = nb::none(),
+           "Looks for a shorter history of what is lost now. Traces are given from their beginnings.")
       .def("summary", &RunningSystem::summary)
       .def("take_requests", &RunningSystem::take_requests,
            "Columns of the requests measured since the last call.")

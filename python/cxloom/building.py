@@ -18,9 +18,14 @@ if TYPE_CHECKING:
 
 def build(resolved: Resolved) -> _core.Simulation:
     """The simulation of a spec, ready to run. Raises InputError, at its place in the spec."""
-    feeds = {name: (reader.feed(), reader.length, reader.feed) for name, reader in _readers(resolved).items()}
+    feeds = open_feeds(resolved)
     with errors_placed(resolved):
         return _core.Simulation(resolved.lean(), feeds)
+
+
+def open_feeds(resolved: Resolved) -> dict[str, _core.Feed]:
+    """A feed for each trace of a spec, from its beginning. Raises InputError, at its place in the spec."""
+    return {name: (reader.feed(), reader.length, reader.feed) for name, reader in _readers(resolved).items()}
 
 
 def describe(resolved: Resolved, watch: Callable[[int], None] = lambda _accesses: None) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-from cxloom.building import build, errors_placed
+from cxloom.building import build, errors_placed, open_feeds
 from cxloom.spec.resolve import Override, Resolved
 
 if TYPE_CHECKING:
@@ -16,6 +16,78 @@ if TYPE_CHECKING:
 
 _SLICE = 100_000
 """Events of a run at a time."""
+
+CUTS = 1
+"""How often the power fails again during a recovery, one after the other, unless somebody says."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostLine:
+    """A line of which recovery leaves less than what somebody was told."""
+
+    address: int
+    recovered_version: int
+    """What memory has of it: its n-th write; 0 is what was there at first."""
+    needed_version: int
+    """The version that stands against it."""
+    rule: Literal["answered", "read"]
+    """Why: the write of the needed version was answered, or a read had brought it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request of a history."""
+
+    device: str
+    kind: str
+    """read, write, atomic or flush."""
+    address: int
+    size: int
+    fence: bool
+    """It waits for all requests of its device before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that happened to a line."""
+
+    time_ns: float
+    device: str
+    does: str
+    """reads, writes, gets (a read's answer), is answered for (a write); of a buffer holds (Dirty), drains (Drain) and
+    releases (Empty); of a memory stores."""
+    address: int
+    version: int
+
+
+@dataclass(frozen=True)
+class History:
+    """The shortest history that shows a loss: without any one of its requests nothing is lost."""
+
+    requests: tuple[Request, ...]
+    steps: tuple[Step, ...]
+    lost_at_ns: float
+    """The first instant at which lines are lost."""
+    lines: tuple[LostLine, ...]
+    """That are lost then."""
+    of_requests: int
+    """How many requests the run had made when the loss was seen."""
+    runs: int
+    """Of the search."""
+    shortest: bool
+    """False: the search was ended."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {
+            "requests": [asdict(each) for each in self.requests],
+            "steps": [asdict(each) for each in self.steps],
+            "lost_at_ns": self.lost_at_ns,
+            "lost_lines": [asdict(each) for each in self.lines],
+            "of_requests": self.of_requests,
+            "runs": self.runs,
+            "shortest": self.shortest,
+        }
 
 
 @dataclass(frozen=True)
@@ -28,21 +100,55 @@ class Crashes:
     """Those at which lines were lost."""
     first_ns: float | None
     """The first of these; None: nothing was lost."""
-    lines: tuple[tuple[int, int], ...]
-    """Address of each line that was lost then, and the version that recovery found."""
+    lines: tuple[LostLine, ...]
+    """The lines that were lost then."""
     most_lines: int
     """The most lines that were lost at one instant."""
+    cuts: int
+    """How often in a row power failed again during recovery, at most."""
+    recoveries: int
+    """Recoveries that were begun, at all instants."""
+    longest_recovery_ns: float
+    """From the first drain to the last answer."""
+    other_ends: int
+    """Instants at which a recovery that was cut came to other contents of memory than one that was not."""
+    lose: str | None
+    """The switch that was lost; None: the power failed."""
+    history: History | None
+    """The shortest that shows a loss; None: there is no loss, or nobody wants to know."""
+    stopped: str | None
+    """Why not all instants were looked at; None: all were."""
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain values."""
-        lines = [{"address": address, "recovered_version": version} for address, version in self.lines]
         return {
             "instants": self.instants,
             "lost_instants": self.lost_instants,
             "first_ns": self.first_ns,
-            "lost_lines": lines,
+            "lost_lines": [asdict(each) for each in self.lines],
             "most_lost_lines": self.most_lines,
+            "recovery_cuts": self.cuts,
+            "recoveries": self.recoveries,
+            "longest_recovery_ns": self.longest_recovery_ns,
+            "other_ends": self.other_ends,
+            "lost_switch": self.lose,
+            "history": None if self.history is None else self.history.to_json(),
+            "stopped": self.stopped,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far it is."""
+
+    doing: str
+    """What is counted, one of it."""
+    done: int
+    total: int | None
+
+
+Watch = Callable[[Progress], str | None]
+"""Looks now and then; says why all shall end now, or None to go on."""
 
 
 def crash(
@@ -52,9 +158,11 @@ def crash(
     every_event: bool = False,
     drawn: int | None = None,
     lose: str | None = None,
+    cuts: int = CUTS,
+    history: bool = True,
     seed: int = 1,
     overrides: list[Override] | None = None,
-    watch: Callable[[int], None] = lambda _instants: None,
+    watch: Watch = lambda _progress: None,
 ) -> Crashes:
     """Lets the power fail at instants of a run of `system`, each time for itself.
 
@@ -64,9 +172,12 @@ def crash(
         every_event: before each event of the run, and at its end.
         drawn: so many instants, drawn with equal chance from the whole run by `seed`.
         lose: the switch that is lost with its persist buffer, while the power holds.
+        cuts: how often power fails again during a recovery, and during the one after it: at each instant of it, or with
+            `drawn` at drawn ones.
+        history: look for the shortest history of the first loss.
         seed: of the draws.
         overrides: laid over the spec.
-        watch: is told how many instants have been looked at.
+        watch: is told how far it is, and may end it.
 
     Raises:
         InputError: for a spec that cannot be run, one without persistent memory, or a switch that there is not.
@@ -75,65 +186,129 @@ def crash(
     versions = Override.parse("outputs.versions=true")
     resolved = system.resolve([*(overrides or []), versions])
     with errors_placed(resolved):
-        found = _Found(lose, watch)
-        for simulation in _stops(resolved, at, every_event, drawn, seed):
-            found.look(simulation)
-        return found.crashes()
+        if lose is not None:
+            build(resolved).lose_power(0, None, lose)  # it is there, before anything runs
+        found = _Found(resolved, lose, cuts, None if drawn is None else seed, history)
+        stopped = None
+        for simulation, progress in _stops(resolved, at, every_event, drawn, seed):
+            if simulation is not None:
+                found.look(simulation)
+            stopped = watch(progress)
+            if stopped is not None:
+                break
+        return found.crashes(stopped, watch)
 
 
 class _Found:
     """Adds up what the instants show."""
 
-    def __init__(self, lose: str | None, watch: Callable[[int], None]) -> None:
-        self._lose, self._watch = lose, watch
-        self._instants = self._lost = self._most = 0
-        self._first: tuple[float, tuple[tuple[int, int], ...]] | None = None
+    def __init__(
+        self, resolved: Resolved, lose: str | None, cuts: int, seed: int | None, history: bool
+    ) -> None:
+        self._resolved, self._history = resolved, history
+        self._lose, self._cuts, self._seed = lose, cuts, seed
+        self._instants = self._lost = self._most = self._recoveries = self._other_ends = 0
+        self._longest = 0.0
+        self._first: tuple[float, tuple[LostLine, ...]] | None = None
+        self._search: tuple[_core.LossSearch, list[str]] | None = None
 
     def look(self, simulation: _core.Simulation) -> None:
         """Power fails now."""
-        lost = (
-            simulation.lost_at_power_loss() if self._lose is None else simulation.lost_with_switch(self._lose)
-        )
+        found = simulation.lose_power(self._cuts, self._seed, self._lose)
         self._instants += 1
-        if lost:
-            self._lost += 1
-            self._most = max(self._most, len(lost))
-            if self._first is None:
-                self._first = float(simulation.progress()["time_ns"]), tuple(lost)
-        self._watch(self._instants)
+        self._recoveries += found["recoveries"]
+        self._longest = max(self._longest, found["longest_ns"])
+        self._other_ends += not found["one_end"]
+        if not found["lost"]:
+            return
+        self._lost += 1
+        self._most = max(self._most, len(found["lost"]))
+        if self._first is not None:
+            return
+        self._first = float(simulation.progress()["time_ns"]), _lines(found["lost"])
+        if self._history:
+            search = simulation.loss_search(open_feeds(self._resolved), self._lose)
+            self._search = search, simulation.node_names()
 
-    def crashes(self) -> Crashes:
+    def crashes(self, stopped: str | None, watch: Watch) -> Crashes:
+        """All of it, with the shortest history of the first loss."""
         first = self._first or (None, ())
-        return Crashes(self._instants, self._lost, first[0], first[1], self._most)
+        history = None
+        if self._search is not None and stopped is None:
+            history = _shortest(*self._search, watch)
+        return Crashes(
+            instants=self._instants,
+            lost_instants=self._lost,
+            first_ns=first[0],
+            lines=first[1],
+            most_lines=self._most,
+            cuts=self._cuts,
+            recoveries=self._recoveries,
+            longest_recovery_ns=self._longest,
+            other_ends=self._other_ends,
+            lose=self._lose,
+            history=history,
+            stopped=stopped,
+        )
+
+
+def _lines(lost: list[dict[str, Any]]) -> tuple[LostLine, ...]:
+    return tuple(LostLine(**each) for each in lost)
+
+
+def _shortest(search: _core.LossSearch, nodes: list[str], watch: Watch) -> History | None:
+    """The history at the end of the search, or where it was ended; None: the requests alone do not show the loss."""
+    requests = search.left
+    runs, over, stopped = 0, False, None
+    while not over and stopped is None:
+        over = search.step()
+        runs += 1
+        stopped = watch(Progress("shorter history", runs, None))
+    found = search.history()
+    if "steps" not in found:
+        return None
+    steps = ({**each, "device": nodes[each["node"]]} for each in found["steps"])
+    return History(
+        requests=tuple(Request(**each) for each in found["requests"]),
+        steps=tuple(Step(**{key: value for key, value in each.items() if key != "node"}) for each in steps),
+        lost_at_ns=found["lost_at_ns"],
+        lines=_lines(found["lost_lines"]),
+        of_requests=requests,
+        runs=found["runs"],
+        shortest=over,
+    )
 
 
 def _stops(
     resolved: Resolved, at: float | None, every_event: bool, drawn: int | None, seed: int
-) -> Iterator[_core.Simulation]:
-    """One run, given at each instant."""
+) -> Iterator[tuple[_core.Simulation | None, Progress]]:
+    """One run, given at each instant, and how far it is; without the run where only that is to be told."""
+    simulation = build(resolved)
     if every_event:
-        simulation = build(resolved)
-        over = False
+        over, count = False, 0
         while not over:
-            yield simulation
+            count += 1
+            yield simulation, Progress("instant", count, None)
             over = simulation.advance(1)
-        yield simulation
+        yield simulation, Progress("instant", count + 1, None)
         return
     if drawn is None:
         instants = [at or 0.0]
     else:
         draw = random.Random(seed)
-        end = _end_of(resolved)
+        whole = build(resolved)
+        while not whole.advance(_SLICE):
+            yield None, Progress("request", whole.progress()["completed"], whole.progress()["expected"])
+        end = float(whole.progress()["time_ns"])
         instants = sorted(draw.uniform(0.0, end) for _ in range(drawn))
-    simulation = build(resolved)
-    for instant in instants:
-        simulation.run_until(instant)
-        yield simulation
+    for count, instant in enumerate(instants, 1):
+        while _advance(simulation, instant):
+            yield None, Progress("instant", count - 1, len(instants))
+        yield simulation, Progress("instant", count, len(instants))
 
 
-def _end_of(resolved: Resolved) -> float:
-    """When the run ends, in ns."""
-    simulation = build(resolved)
-    while not simulation.advance(_SLICE):
-        pass
-    return float(simulation.progress()["time_ns"])
+def _advance(simulation: _core.Simulation, instant: float) -> bool:
+    """Goes on for a slice; whether there may be more to do up to that instant."""
+    before = simulation.progress()["events"]
+    over = simulation.advance(_SLICE, instant)
+    return not over and simulation.progress()["events"] - before == _SLICE

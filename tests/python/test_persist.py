@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import cxloom as cx
 from cxloom import _core
-from cxloom.crashing import crash
 from cxloom.errors import InputError
 from cxloom.report.terminal import to_text
-from cxloom.spec.resolve import Override
 from cxloom.trace import FLUSH, FLUSH_KEEPING, convert, open_trace
 from cxloom.trace import info as trace_info
 
@@ -57,40 +52,6 @@ def test_what_a_run_reports_is_declared() -> None:
         each for each in declared["devices"]["switch"]["statistics"] if each["name"] == "persist_buffer"
     ]
     assert [each["name"] for each in buffer["parts"]] == list(result["per_switch"]["sw"]["persist_buffer"])
-
-
-def test_power_that_fails_loses_nothing_but_with_a_lost_switch() -> None:
-    system = cx.System.from_yaml(SPEC)
-    drawn = crash(system, drawn=50)
-    assert (drawn.instants, drawn.lost_instants, drawn.lines) == (50, 0, ())
-    few = [Override.parse("workload.host.requests=40")]
-    every = crash(system, every_event=True, overrides=few)
-    assert every.instants > 100
-    assert every.lost_instants == 0
-    late = crash(system, at=1e9, lose="sw")
-    assert late.lost_instants == 1
-    assert len(late.lines) == late.most_lines > 0
-    assert crash(system, at=0.0).lost_instants == 0
-
-
-def test_the_crash_command(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
-    (tmp_path / "s.yaml").write_text(SPEC)
-    outcome = cxloom("crash", tmp_path / "s.yaml", "--random", "5")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert "5 instants, and nothing" in outcome.out
-    outcome = cxloom("crash", tmp_path / "s.yaml", "--at", "1ms", "--lose", "sw", "--json")
-    assert outcome.code == 1
-    assert json.loads(outcome.out)["lost_instants"] == 1
-    for arguments, said in [
-        ([], "one of --at TIME"),
-        (["--at", "1us", "--random", "3"], "one of --at TIME"),
-        (["--random", "0"], "whole number from 1 on"),
-        (["--at", "soon"], "soon"),
-        (["--at", "1us", "--lose", "swe"], "swe"),
-    ]:
-        outcome = cxloom("crash", tmp_path / "s.yaml", *arguments)
-        assert outcome.code == 2, arguments
-        assert said in outcome.err
 
 
 def test_without_persistent_memory_nothing_tells_of_it() -> None:

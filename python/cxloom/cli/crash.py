@@ -34,21 +34,38 @@ def crash(
         str | None,
         typer.Option(metavar="SWITCH", help="The power holds, and this switch is lost with its buffer."),
     ] = None,
+    cuts: Annotated[
+        int,
+        typer.Option(
+            parser=whole_number(0),
+            metavar="N",
+            help="Power fails again during recovery, N times in a row at most: at every event of it, or with "
+            "--random at drawn ones.",
+        ),
+    ] = 1,
+    history: Annotated[
+        bool, typer.Option("--history/--no-history", help="Look for the shortest history of a loss.")
+    ] = True,
     seed: Annotated[
         int, typer.Option(parser=whole_number(0), metavar="N", help="Of the drawn instants.")
     ] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress.")] = False,
     sets: Sets = [],  # noqa: B006 - typer wants a list, and copies it
     plugins: Plugins = [],  # noqa: B006
 ) -> None:
     """Let the power fail during a run of SPEC.
 
-    Says what recovery would find too old. What was answered must be there: memory with what it has answered for, and
-    the entries of persist buffers, which recovery drains.
+    Says what recovery would find too old, and the shortest history that shows it. What was answered must be there, and
+    what was read: memory with what it has answered for, and the entries of persist buffers, which recovery drains.
 
-    Exit code 0: nothing was lost. 1: lines were lost, or the run could not finish. 2: the input is wrong.
+    Exit code 0: nothing was lost. 1: lines were lost, or the run or the search did not finish. 2: the input is wrong.
     """
+    from cxloom.cli.interrupt import Interrupt
+    from cxloom.cli.progress import CrashBar
+    from cxloom.crashing import Progress
     from cxloom.crashing import crash as crashed
+    from cxloom.report.crash import to_text
     from cxloom.system import System
 
     if sum((at is not None, every_event, drawn is not None)) != 1:
@@ -57,25 +74,24 @@ def crash(
         )
     for plugin in plugins:
         load_plugin(plugin)
-    found = crashed(
-        System.load(spec),
-        at=None if at is None else nanoseconds(at, "--at"),
-        every_event=every_event,
-        drawn=drawn,
-        lose=lose,
-        seed=seed,
-        overrides=[Override.parse(text) for text in sets],
-    )
-    if as_json:
-        print(json.dumps(found.to_json(), indent=2))
-    elif found.first_ns is None:
-        print(f"power failed at {found.instants:,} instants, and nothing that had been answered was lost")
-    else:
-        print(
-            f"power failed at {found.instants:,} instants, and at {found.lost_instants:,} of them lines were lost, "
-            f"up to {found.most_lines:,}; first at {found.first_ns:.3f} ns:"
+    with Interrupt("the search") as interrupt, CrashBar(quiet) as bar:
+
+        def watch(progress: Progress) -> str | None:
+            bar.update(progress)
+            return interrupt.reason
+
+        found = crashed(
+            System.load(spec),
+            at=None if at is None else nanoseconds(at, "--at"),
+            every_event=every_event,
+            drawn=drawn,
+            lose=lose,
+            cuts=cuts,
+            history=history,
+            seed=seed,
+            overrides=[Override.parse(text) for text in sets],
+            watch=watch,
         )
-        for address, version in found.lines[:20]:
-            print(f"  line {address:#x}: version {version} is all that is left")
-    if found.lost_instants:
+    print(json.dumps(found.to_json(), indent=2) if as_json else to_text(found))
+    if found.lost_instants or found.other_ends or found.stopped:
         raise typer.Exit(1)

@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Self
 from cxloom.report.console import messages
 from cxloom.report.numbers import duration
 from cxloom.running import Progress as RunProgress
-from cxloom.words import counted
+from cxloom.words import counted, plural
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from cxloom.crashing import Progress as CrashProgress
     from cxloom.sweeping.schedule import Schedule
 
 
 _PARTS = 1_000_000
 """Of a whole that is found out as it goes: the time left is forgotten each time that the whole is another."""
+
+
+_TOLD = 16
+"""Of so many instants of a crash the bar is told of one: they may be short."""
 
 
 class _Bar:
@@ -70,6 +75,18 @@ class SweepBar(_Bar):
         stored, whole_count = (schedule.already + count for count in (schedule.stored, schedule.total))
         text = f"{self._name}{stored:,} of {counted(whole_count, 'point')}{lost}"
         self.show(text, round(_PARTS * done / whole) if whole else 0, _PARTS)
+
+
+class CrashBar(_Bar):
+    """Shows at how many instants the power has failed."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(not quiet and sys.stderr.isatty())
+
+    def update(self, progress: CrashProgress) -> None:
+        """Shows how far it is."""
+        if self._bar is not None and progress.done % _TOLD == 0:
+            self.show(f"{progress.done:,} {plural(progress.doing)}", progress.done, progress.total)
 
 
 class ReadingBar(_Bar):

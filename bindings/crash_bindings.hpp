@@ -1,0 +1,21 @@
+// The loss of power, for Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+#include "system/loss_history.hpp"
+#include "system/power_loss.hpp"
+#include "system/simulation.hpp"
+
+namespace cxloom {
+
+/// What a loss of power came to, as plain data.
+nanobind::dict to_python(const PowerLossFound& found);
+/// The search for the history of a loss that a run has shown.
+nanobind::object python_search(std::unique_ptr<LossSearch> search);
+
+void bind_crash(nanobind::module_& m);
+
+}  // namespace cxloom

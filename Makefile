@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests dram-check fabric-check window-check coherence-check count-check simplessd-check python-tests lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
+.PHONY: help demo test build cxx-tests dram-check fabric-check window-check coherence-check crash-check count-check simplessd-check python-tests lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
   fuzz same-bytes package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -122,6 +122,11 @@ FABRICS ?= 10000
 fabric-check: build build/.configured-tests
 	@$(CMAKE) --build build --target cxloom_tests
 	CXLOOM_FABRICS=$(FABRICS) build/tests/cxloom_tests --gtest_filter='DeadlockCheck.*'
+
+# Power that fails in large systems of persistent switches, and again during recovery.
+CRASH_INSTANTS ?= 100000
+crash-check: build .venv/.installed-dev
+	CXLOOM_CRASH_INSTANTS=$(CRASH_INSTANTS) $(BIN)/python -m pytest -s tests/validation/test_crash.py
 
 # Larger systems than the tests have time for, and random ones with ten million accesses.
 COHERENCE_ACCESSES ?= 10000000

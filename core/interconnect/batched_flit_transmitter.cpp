@@ -39,7 +39,7 @@ BatchedFlitTransmitter::BatchedFlitTransmitter(LinkPath& path, const FlitSender:
 bool BatchedFlitTransmitter::possible(const LinkPath& path, const FlitSetup& setup) {
   return !path.owner().arbitrates() && !setup.channels.credits.any() && !setup.errors.every &&
          setup.errors.bit_error_rate == 0.0 && setup.sender.packing.mac_every == 0 && !setup.outage.at &&
-         !setup.degraded_at;
+         !setup.degraded_at && !setup.may_fail;
 }
 
 void BatchedFlitTransmitter::connect(CreditLine* far_credits, FlitRetries* /*far_retries*/) {

@@ -38,20 +38,29 @@ void FlitRetries::send_again(FlitPassage& passed) {
   const Time far_flit = RateMeter(far_rate_).advance(geometry_.bytes);
   do {
     const Time seen = outage_.when_up(passed.end + path_.flight());
+    if (outage_.fails_by(seen)) return give_up(passed);
     path_.wake_far(*far_, seen, 0, asking);
     Time next = outage_.when_up(seen + far_flit * asking + far_flight_);
+    if (outage_.fails_by(next)) return give_up(passed);
     const unsigned answering = answering_flits(flits_.mode());
     if (answering > 0) {
       const std::uint64_t bytes = std::uint64_t{answering} * geometry_.bytes;
       next = outage_.when_up(wire.carry(bytes, next, next, path_.direction()).end);
       flits_.count_control(answering);
+      passed.bytes += answering * geometry_.bytes;
+      if (outage_.fails_by(next)) return give_up(passed);
     }
     const Wire::Use use = wire.carry(geometry_.bytes, next, next, path_.direction());
     flits_.count_retry(use.start - passed.start);
-    passed.bytes += (1 + answering) * geometry_.bytes;
+    passed.bytes += geometry_.bytes;
     passed.start = use.start;
     passed.end = use.end;
   } while (errors_.corrupts_again());
+}
+
+void FlitRetries::give_up(FlitPassage& passed) {
+  passed.arrives = false;
+  passed.end = path_.wire().carry(0, outage_.fails_at(), outage_.fails_at(), path_.direction()).end;
 }
 
 void FlitRetries::send_control(Time now) {

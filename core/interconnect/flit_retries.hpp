@@ -18,6 +18,7 @@ struct FlitPassage {
   Time start;
   Time end;
   std::uint32_t bytes;  ///< on the wire in all
+  bool arrives = true;  ///< whole, at last: not if the link fails before it starts for the last time
 };
 
 class FlitRetries final : public EventHandler {
@@ -31,8 +32,11 @@ class FlitRetries final : public EventHandler {
 
   /// Whether the next new flit is corrupted.
   bool corrupts() { return errors_.possible() && errors_.corrupts(); }
-  /// Sends a corrupted flit until it arrives whole. What would start while the link is down starts when it is up again.
+  /// Sends a corrupted flit until it arrives whole. What would start during an outage starts when that is over; what would when the link
+  /// has failed never does, and until then nothing else has the wire.
   void send_again(FlitPassage& passed);
+  /// The link has failed: nobody asks for anything any more.
+  void forget() { control_due_ = 0; }
 
   // Flits of link control that this end is to send: it asks for what has arrived here corrupted.
 
@@ -42,6 +46,8 @@ class FlitRetries final : public EventHandler {
   void wake(std::uint8_t kind, std::uint64_t flits) override;
 
  private:
+  void give_up(FlitPassage& passed);
+
   LinkPath& path_;
   const FlitOutage& outage_;
   FlitMonitor& flits_;

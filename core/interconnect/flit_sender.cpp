@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "interconnect/interrupted_wait.hpp"
 #include "interconnect/link_path_delivery.hpp"
 #include "protocol/isolated_flits.hpp"
 
@@ -62,7 +63,7 @@ FlitPassage FlitSender::pass_wire(Time now) {
   FlitPassage passed{use.start, use.start, use.end, geometry_.bytes};
   if (retries_ && retries_->corrupts()) {
     retries_->send_again(passed);
-    charge_retry(passed);
+    if (passed.arrives) charge_retry(passed);
   }
   return passed;
 }
@@ -78,8 +79,10 @@ void FlitSender::charge_retry(const FlitPassage& passed) {
 }
 
 FlitSender::Turn FlitSender::send_flit(Time now) {
-  packer_.pack(staging_.offer(), flit_);
   const FlitPassage passed = pass_wire(now);
+  if (!passed.arrives) [[unlikely]]
+    return lose_flit(passed, now);
+  packer_.pack(staging_.offer(), flit_);
   flits_.count(flit_);
   const std::array<Time, 2> sent = halves_of(passed.start, passed.end);
   if (flit_.count(SlotKind::kMac) > 0) {
@@ -138,8 +141,10 @@ FlitSender::Turn FlitSender::send_io_flit(Time now) {
     io_bytes_.push_back(staging_.bytes_of_io(*message));
     bytes += io_bytes_.back();
   }
-  io_.pack(io_bytes_, flit_);
   const FlitPassage passed = pass_wire(now);
+  if (!passed.arrives) [[unlikely]]
+    return lose_flit(passed, now);
+  io_.pack(io_bytes_, flit_);
   flits_.count(flit_);
   for (unsigned i = 0; i < flit_.io_begun; ++i) {
     Message& message = staging_.take_io();
@@ -155,6 +160,33 @@ FlitSender::Turn FlitSender::send_io_flit(Time now) {
   }
   book(passed, done, now);
   return {passed.end};
+}
+
+// It took the wire for nothing. What would have been in it is as if it had not begun.
+FlitSender::Turn FlitSender::lose_flit(const FlitPassage& passed, Time now) {
+  book(passed, {}, now);
+  return {passed.end};
+}
+
+void FlitSender::recall(Time now) {
+  std::vector<Message*> begun;
+  const auto add = [&](Message& message) {
+    if (std::ranges::find(begun, &message) == begun.end()) begun.push_back(&message);
+  };
+  while (!unchecked_.empty()) add(unchecked_.pop());
+  for (; !lines_.empty(); lines_.pop_front()) add(*lines_.front().message);
+  while (!io_under_way_.empty()) add(io_under_way_.pop());
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    if (Message* const message = staging_.begun(static_cast<Channel>(i))) add(*message);
+  }
+  for (Message* message : begun) {
+    path_.monitor().queue().change(now, +1);
+    message->charge(kInterrupted, now);
+  }
+  staging_.put_back(begun);
+  packer_ = FlitPacker(packer_.packing());
+  io_ = IoPacker(packer_.mode());
+  io_went_last_ = false;
 }
 
 void FlitSender::book(const FlitPassage& passed, const Done& done, Time now) {

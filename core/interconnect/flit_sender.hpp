@@ -52,6 +52,9 @@ class FlitSender {
   bool starts_afresh() const { return packer_.fresh() && !io_went_last_ && !protocol_waits() && !io_waits(); }
   /// Sends a flit with what is staged, or one without messages where credits are due.
   Turn take_turn(Time now, bool credits_due);
+  /// The link has failed: the receiver drops what it has a part of, and nothing that went before matters any more. Messages that have
+  /// not arrived whole are staged again.
+  void recall(Time now);
 
  private:
   /// A line of a message whose data are under way; the message is complete with its last one.
@@ -72,6 +75,7 @@ class FlitSender {
   void place(Channel which, const FlitPassage& passed, Time sent, Done& done);
   void start(Message& message, const FlitPassage& passed);
   void complete(Message& message, Time sent, Done& done);
+  Turn lose_flit(const FlitPassage& passed, Time now);
   void book(const FlitPassage& passed, const Done& done, Time now);
 
   LinkPath& path_;

@@ -1,5 +1,7 @@
 #include "interconnect/flit_staging.hpp"
 
+#include <utility>
+
 namespace cxloom {
 
 void FlitStaging::add(Message& message) {
@@ -29,6 +31,29 @@ FlitStaging::Line FlitStaging::take(Channel channel) {
     if (!stage.messages.empty()) stage.lines_of_head = lines_of(stage.messages.front());
   }
   return {&message, first, last};
+}
+
+Message* FlitStaging::begun(Channel channel) const {
+  const Stage& stage = stage_of(channel);
+  if (channel == Channel::kIo || stage.messages.empty()) return nullptr;
+  Message& head = stage.messages.front();
+  return stage.lines_of_head == lines_of(head) ? nullptr : &head;
+}
+
+void FlitStaging::put_back(std::span<Message* const> taken) {
+  io_bytes_ = 0;
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    const auto which = static_cast<Channel>(i);
+    const bool with_head = begun(which) == nullptr;
+    MessageQueue others = std::exchange(stages_[i].messages, {});
+    if (!with_head) others.pop();
+    lines_ -= stages_[i].lines;
+    set_lines(which, 0);
+    for (Message* message : taken) {
+      if (message->channel == which) add(*message);
+    }
+    while (!others.empty()) add(others.pop());
+  }
 }
 
 Message& FlitStaging::take_io() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "protocol/flit_packer.hpp"
 #include "protocol/io_packer.hpp"
@@ -43,8 +44,8 @@ class FlitStaging {
   void remove_untouched(Channel channel, Gone gone) {
     Stage& stage = stage_of(channel);
     if (stage.messages.empty()) return;
-    Message* touched = nullptr;
-    if (stage.lines_of_head != lines_of(stage.messages.front())) touched = &stage.messages.pop();
+    Message* const touched = begun(channel);
+    if (touched) stage.messages.pop();
     const std::uint32_t kept = touched ? stage.lines_of_head : 0;
     lines_ -= stage.lines - kept;
     set_lines(channel, kept);
@@ -53,6 +54,18 @@ class FlitStaging {
       gone(message);
     }
     if (touched) stage.messages.push(*touched);
+  }
+
+  /// The message of a class of which some lines have been taken; null if there is none.
+  Message* begun(Channel channel) const;
+  /// Messages that have been taken, or begun, are here again, whole and before all others, in their order.
+  void put_back(std::span<Message* const> taken);
+  /// Calls `seen(message)` for each that is staged.
+  template <class Seen>
+  void each(Seen seen) const {
+    for (const Stage& stage : stages_) {
+      for (Message* message = stage.messages.first(); message; message = message->next) seen(*message);
+    }
   }
 
   /// The next flit cannot take more of a class than is staged.
@@ -87,6 +100,7 @@ class FlitStaging {
   };
 
   Stage& stage_of(Channel channel) { return stages_[static_cast<std::size_t>(channel)]; }
+  const Stage& stage_of(Channel channel) const { return stages_[static_cast<std::size_t>(channel)]; }
   void set_lines(Channel channel, std::uint32_t lines) {
     stage_of(channel).lines = lines;
     offer_.set(channel, lines);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "interconnect/interrupted_wait.hpp"
+
 namespace cxloom {
 
 FlitTransmitter::FlitTransmitter(LinkPath& path, const FlitSetup& setup)
@@ -36,7 +38,7 @@ void FlitTransmitter::send(Message& message, Time ready) {
     return;
   }
   coming_.expect(message, ready);
-  alarm_.wake_by(std::max(coming_.front().ready, may_act_at()));
+  wake_by(std::max(coming_.front().ready, may_act_at()));
 }
 
 void FlitTransmitter::admit_coming(Time now) {
@@ -63,7 +65,11 @@ void FlitTransmitter::admit(Message& message, Time since, bool counted) {
   const bool at_once = own.waits.empty() && own.has_credit() && !sender_.staging().full(message.channel) &&
                        outage_.up_at() <= now;
   if (!at_once) {
-    channels_.enqueue(message, since, counted);
+    if (state() == State::kClosed) [[unlikely]] {
+      path_.take_back(message);
+    } else {
+      channels_.enqueue(message, since, counted);
+    }
     return;
   }
   channels_.stamp(message, since, counted);
@@ -125,7 +131,7 @@ void FlitTransmitter::arrange() {
   if (settling_ || in_turn_) return;
   const Time at = may_act_at();
   if (at > kernel_.now()) {
-    alarm_.wake_by(at);
+    wake_by(at);
   } else {
     settling_ = true;
     kernel_.at_end_of_instant(*this);
@@ -137,11 +143,16 @@ void FlitTransmitter::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
   switch (kind) {
     case kTurn:
       alarm_.rang(now);
-      arrange();
+      if (state() == State::kClosed) [[unlikely]] {
+        admit_coming(now);
+        if (!coming_.empty()) alarm_.wake_by(coming_.front().ready);
+      } else {
+        arrange();
+      }
       return;
     case kDown:
       outage_.begin(now);
-      if (outage_.fails()) {
+      if (turns_back()) {
         fail_staged_requests(now);
         arrange();
       }
@@ -193,6 +204,10 @@ void FlitTransmitter::plan_next_turn() {
 
 void FlitTransmitter::return_credit(Channel which, Time at) {
   if (!credits_.counts(which)) return;
+  if (outage_.failed()) [[unlikely]] {  // no flit will go; after the repair it is there, as all that are free
+    credits_.give(which, at);
+    return;
+  }
   // A wire with nothing to send carries empty flits, of which the next one takes it; CXL.io has credits of its own.
   if (which == Channel::kIo || !work_waits()) {
     const Time from = std::max({at, path_.wire().free_at(), outage_.up_at()});
@@ -205,10 +220,10 @@ void FlitTransmitter::return_credit(Channel which, Time at) {
 // --- Outages ---
 
 void FlitTransmitter::wait_for_end_of_outage(Time now) {
-  if (outage_.fails()) fail_requests(now);
+  if (turns_back()) fail_requests(now);
   in_turn_ = false;
-  if (work_waits() || channels_.can_go() != 0) alarm_.wake_by(outage_.up_at());
-  if (!coming_.empty()) alarm_.wake_by(outage_.fails() ? coming_.front().ready : outage_.up_at());
+  if (work_waits() || channels_.can_go() != 0) wake_by(outage_.up_at());
+  if (!coming_.empty()) wake_by(turns_back() ? coming_.front().ready : outage_.up_at());
 }
 
 // While the link is down: requests that want to cross it are answered here, by the device in front of it.
@@ -241,6 +256,57 @@ void FlitTransmitter::fail(Message& message, Time now) {
   path_.return_to_owner(message);
 }
 
+// --- A link that fails by an event ---
+
+// Its link layer keeps nothing: neither flits, nor credits that wait for one, nor retries.
+void FlitTransmitter::interrupt() {
+  const Time now = kernel_.now();
+  admit_coming(now);
+  Transmitter::interrupt();
+  outage_.fail(now);
+  retries_.forget();
+  sender_.recall(now);
+  credits_.give_all(now, Time{});
+  channels_.charge_waits();
+  sender_.staging().each([&](Message& message) { message.charge(path_.queue_segment(), now); });
+}
+
+void FlitTransmitter::close() {
+  const Time now = kernel_.now();
+  admit_coming(now);
+  Transmitter::close();
+  outage_.close();
+  turn_back_staged(now);
+  channels_.turn_back();
+  if (!coming_.empty()) alarm_.wake_by(coming_.front().ready);
+}
+
+// They are before those in queues, and give their credits back.
+void FlitTransmitter::turn_back_staged(Time now) {
+  const auto turn_back = [&](Message& message) {
+    channels_.give_back(message.channel, now);
+    path_.monitor().queue().change(now, -1);
+    message.tail = message.blocked > now ? message.blocked - now : Time{};
+    message.charge(kInterrupted, now);
+    path_.take_back(message);
+  };
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    const auto which = static_cast<Channel>(i);
+    if (which != Channel::kIo) sender_.staging().remove_untouched(which, turn_back);
+  }
+  while (!sender_.staging().io().empty()) turn_back(sender_.staging().take_io());
+}
+
+void FlitTransmitter::reopen() {
+  const Time now = kernel_.now();
+  Transmitter::reopen();
+  admit_coming(now);
+  channels_.charge_interruption();
+  sender_.staging().each([&](Message& message) { message.charge(kInterrupted, now); });
+  outage_.repair(now);
+  arrange();
+}
+
 // --- Measuring ---
 
 void FlitTransmitter::open_window(Time now) {
@@ -252,7 +318,5 @@ void FlitTransmitter::close_window(Time now) {
   channels_.close_window(now);
   sender_.monitor().close();
 }
-
-bool FlitTransmitter::turns_back() const { return outage_.fails() && outage_.up_at() > kernel_.now(); }
 
 }  // namespace cxloom

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "interconnect/coming_messages.hpp"
 #include "interconnect/flit_credits.hpp"
@@ -25,6 +26,7 @@ struct FlitSetup {
   std::optional<Time> degraded_at;
   Rate degraded_rate;
   std::uint64_t seed = 0;
+  bool may_fail = false;  ///< by an event
 };
 
 class FlitTransmitter final : public Transmitter, public WireServer, public EventHandler {
@@ -40,12 +42,16 @@ class FlitTransmitter final : public Transmitter, public WireServer, public Even
   void connect(CreditLine* far_credits, FlitRetries* far_retries) override;
   bool carries_credits() const override { return true; }
   void return_credit(Channel which, Time at) override;
+  void expect_failures(const std::vector<Time>& at) override { outage_.expect_failures(at); }
+  void interrupt() override;
+  void close() override;
+  void reopen() override;
   void catch_up(Time now) override;
   void open_window(Time now) override;
   void close_window(Time now) override;
 
   void arrange() override;
-  bool turns_back() const override;
+  bool turns_back() const override { return outage_.turns_back(kernel_.now()); }
   void wake(std::uint8_t kind, std::uint64_t payload) override;
   void settle() override;
 
@@ -55,6 +61,10 @@ class FlitTransmitter final : public Transmitter, public WireServer, public Even
   /// When there may be something to do: the wire is free and up, or what waits is turned back, which takes no wire.
   Time may_act_at() const {
     return turns_back() ? Time{} : std::max(path_.wire().free_at(), outage_.up_at());
+  }
+  /// Of a link that has failed: never.
+  void wake_by(Time at) {
+    if (at != Time::max()) alarm_.wake_by(at);
   }
   bool work_waits() const { return sender_.protocol_waits() || sender_.io_waits() || retries_.control_due(); }
   void admit_coming(Time now);
@@ -69,6 +79,7 @@ class FlitTransmitter final : public Transmitter, public WireServer, public Even
   void fail_requests(Time now);
   void fail_staged_requests(Time now);
   void fail(Message& message, Time now);
+  void turn_back_staged(Time now);
 
   LinkPath& path_;
   Kernel& kernel_;

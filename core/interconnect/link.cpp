@@ -17,7 +17,8 @@ namespace {
 
 Bandwidth slower(Bandwidth a, Bandwidth b) { return b.rate.slower_than(a.rate) ? b : a; }
 
-FlitSetup flit_setup(const LinkParams& params, const VirtualChannels::Setup& channels, std::uint64_t seed) {
+FlitSetup flit_setup(const LinkParams& params, const VirtualChannels::Setup& channels, std::uint64_t seed,
+                     bool may_fail) {
   FlitSetup setup{channels};
   setup.sender.packing.mode = params.flit_mode();
   if (params.ide.mode != IdeMode::kOff) {
@@ -30,6 +31,7 @@ FlitSetup flit_setup(const LinkParams& params, const VirtualChannels::Setup& cha
   setup.degraded_at = params.degraded.at;
   if (params.degraded.phy) setup.degraded_rate = params.rate_of(*params.degraded.phy);
   setup.seed = seed;
+  setup.may_fail = may_fail;
   return setup;
 }
 
@@ -90,7 +92,7 @@ Link make_link(const LinkParams& params, const LinkSide& first, const LinkSide& 
     VirtualChannels::Setup channels{params.credits, port_delays + back, params.virtual_channels};
     if (params.phy) channels.flits = params.flit_mode();
     if (params.phy) {
-      end->set_transmitter(make_flit_transmitter(end->path(), flit_setup(params, channels, seed)));
+      end->set_transmitter(make_flit_transmitter(end->path(), flit_setup(params, channels, seed, may_fail)));
     } else if (both || setup.owner.arbitrates()) {
       end->set_transmitter(arena.make<MessageTransmitter>(end->path(), channels));
     } else if (may_fail) {

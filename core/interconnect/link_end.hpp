@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/arena.hpp"
 #include "base/units.hpp"
@@ -54,6 +55,7 @@ class alignas(64) LinkEnd final : public Port {
 
   // Of a link that may fail: as those of its transmitter.
 
+  void expect_failures(const std::vector<Time>& at) { may_fail().expect_failures(at); }
   void interrupt() { may_fail().interrupt(); }
   void close() { may_fail().close(); }
   void reopen() { may_fail().reopen(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/units.hpp"
 #include "protocol/message.hpp"
@@ -40,6 +41,8 @@ class Transmitter {
 
   // Of a link that may fail. At the instant of each nothing else has happened yet.
 
+  /// To be called before the run: the link goes down at these times, in their order.
+  virtual void expect_failures(const std::vector<Time>& /*at*/) {}
   /// The link fails: what has begun to cross arrives, what has not waits.
   virtual void interrupt() { state_ = State::kDown; }
   /// It is known that the link has failed: what waits goes back to the device, and so does what comes.

@@ -102,6 +102,7 @@ class FlitPacker {
   bool fresh() const { return data_waiting_ == 0 && last_group_ == 0 && packing_.mac_every == 0; }
 
   FlitMode mode() const { return packing_.mode; }
+  const FlitPacking& packing() const { return packing_; }
 
  private:
   /// What is still to be placed in the flit that is being filled.

@@ -90,6 +90,12 @@ void EventPlayer::attach(System& system) {
   std::vector<EventParams> events;
   for (const Entry& entry : entries_) events.push_back(*entry.params);
   system.expect(route_epochs(events, parts_, *failures_));
+  const std::vector<std::vector<Time>> down = failure_times(events, parts_, *failures_);
+  for (std::size_t link = 0; link < down.size(); ++link) {
+    if (down[link].empty()) continue;
+    for (LinkEnd* end : {system.links()[link].forward, system.links()[link].backward})
+      end->expect_failures(down[link]);
+  }
   for (std::size_t i = 0; i < entries_.size(); ++i)
     kernel_.schedule_background(entries_[i].params->at, source_->events, *this, kAct, i);
 }
@@ -176,9 +182,9 @@ void EventPlayer::check_links(const FailingPart& part) const {
       refuse("'" + end->owner().name() + "' has virtual switches: its links do not fail", link.name,
              "unbind with surprise: true, of a device that is removed; or a link of another switch");
     }
-    if (link.params->phy) {
-      refuse("a link of flits fails by its own outage", link.name,
-             "outage: {at: ..., length: ..., fail: true} of the link, or a link with a bandwidth");
+    if (link.params->outage.at) {
+      refuse("a link that events make fail has no outage of its own", link.name,
+             "no outage of the link: fail and repair say when it is down");
     }
     for (const LinkEnd* end : {link.forward, link.backward}) {
       if (end->owner().reroutes()) continue;

@@ -47,6 +47,19 @@ std::vector<RouteEpoch> route_epochs(const std::vector<EventParams>& events,
   return epochs;
 }
 
+std::vector<std::vector<Time>> failure_times(const std::vector<EventParams>& events,
+                                             const std::vector<FailingPart>& parts, LinkFailures failures) {
+  std::vector<std::vector<Time>> times(failures.avoided().size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events[i].fail) {
+      for (const std::size_t link : failures.fail(parts[i], i)) times[link].push_back(events[i].at);
+    } else if (events[i].repair) {
+      failures.repair(parts[i]);
+    }
+  }
+  return times;
+}
+
 std::unique_ptr<RouteTable> routes_in(const System& system, const RouteEpoch& epoch) {
   Topology around = system.topology();
   for (std::uint32_t link = 0; link < epoch.avoided.size(); ++link)

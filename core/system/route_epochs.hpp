@@ -28,6 +28,10 @@ struct RouteEpoch {
 std::vector<RouteEpoch> route_epochs(const std::vector<EventParams>& events,
                                      const std::vector<FailingPart>& parts, LinkFailures failures);
 
+/// By link: when it goes down, in order, by itself or with one of its devices.
+std::vector<std::vector<Time>> failure_times(const std::vector<EventParams>& events,
+                                             const std::vector<FailingPart>& parts, LinkFailures failures);
+
 /// The routes of an epoch.
 std::unique_ptr<RouteTable> routes_in(const System& system, const RouteEpoch& epoch);
 

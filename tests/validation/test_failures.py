@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from validation.random_systems import may_deadlock, systems
+from validation.rich_systems import flit_links
 from validation.systems import SEGMENTS, Spec, generated, run
 
 from cxloom import _core
@@ -40,6 +41,14 @@ def failures(draw: st.DrawFn, spec: Spec) -> list[Spec]:
 @st.composite
 def failing_systems(draw: st.DrawFn) -> Spec:
     spec = draw(systems())
+    credits = any("credits" in link for link in spec["links"])
+    if draw(st.booleans()):
+        for link in spec["links"]:
+            if draw(st.booleans()):
+                flits = {key: value for key, value in draw(flit_links(credits)).items() if key != "outage"}
+                between = link["between"]
+                link.clear()
+                link |= {"between": between, **flits}
     spec["events"] = draw(failures(spec))
     for device in spec["devices"].values():
         if device["kind"] in ("host", "accelerator") and draw(st.booleans()):
@@ -70,6 +79,7 @@ def test_every_request_is_answered_once_whatever_fails(spec: Spec) -> None:
     assert lost + failed > 0 or outcome.summary["failed"] == 0
     for what in ("lost", "failed", "rerouted"):
         event(f"{what}: {any(each[what] for each in events)}")
+    event(f"flits: {any('phy' in link for link in spec['links'])}")
 
 
 @settings(max_examples=25, deadline=None)
@@ -98,11 +108,19 @@ def test_events_that_come_too_late_change_nothing(spec: Spec) -> None:
 
 WORK = {"pattern": "random", "requests": 3000, "footprint": "1MiB", "size": "64B", "reads": 0.7}
 CREDITS = {"bandwidth": "16GB/s", "port_delay": "25ns", "credits": 2}
+WIRES: dict[str, Spec] = {
+    "bytes": CREDITS,
+    "68B": {"phy": "pcie4-x8", "port_delay": "25ns", "credits": 2},
+    "256B": {"phy": "pcie6-x2", "port_delay": "25ns", "credits": 2},
+    "retries": {"phy": "pcie4-x8", "port_delay": "25ns", "credits": 2, "errors": {"every": 9}},
+    "checks": {"phy": "pcie6-x2", "port_delay": "25ns", "credits": 2, "ide": {"mode": "containment"}},
+}
 
 
 @pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
 @pytest.mark.parametrize("part", [{"link": ["sw0", "mem"]}, {"device": "sw0"}, {"link": ["host", "sw0"]}])
-def test_credits_are_whole_again_after_a_repair(queueing: str, part: Spec) -> None:
+@pytest.mark.parametrize("wire", WIRES)
+def test_credits_are_whole_again_after_a_repair(wire: str, queueing: str, part: Spec) -> None:
     """Saturated, with so few credits that each counts: the rate after the repair is that before."""
     spec: Spec = {
         "devices": {
@@ -110,7 +128,7 @@ def test_credits_are_whole_again_after_a_repair(queueing: str, part: Spec) -> No
             "sw0": {"kind": "switch", "queueing": queueing},
             "mem": {"kind": "memory", "capacity": "1MiB"},
         },
-        "links": [{"between": ["host", "sw0"], **CREDITS}, {"between": ["sw0", "mem"], **CREDITS}],
+        "links": [{"between": ends, **WIRES[wire]} for ends in (["host", "sw0"], ["sw0", "mem"])],
         "address_map": [{"to": ["mem"]}],
         "workload": {"host": WORK},
         "run": {"warmup_time": "20us"},
@@ -123,13 +141,16 @@ def test_credits_are_whole_again_after_a_repair(queueing: str, part: Spec) -> No
     spec["devices"]["host"]["completion_timeout"] = "2us"
     after = run({**spec, "events": events})
     assert sum(each["lost"] + each["failed"] for each in after.summary["events"].values()) > 0
-    assert after.bandwidth == pytest.approx(before.bandwidth, rel=0.02)
+    # Which flits are sent again depends on what went before; one credit of two that is gone would cost half.
+    tolerance = 0.05 if wire == "retries" else 0.02
+    assert after.bandwidth == pytest.approx(before.bandwidth, rel=tolerance)
     assert after.summary["failed"] == 0
 
 
 @pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
 @pytest.mark.parametrize("other", [{"device": "sw1"}, {"link": ["sw0", "sw1"]}])
-def test_a_repaired_switch_waits_for_a_link_that_is_still_down(queueing: str, other: Spec) -> None:
+@pytest.mark.parametrize("wire", ["bytes", "68B", "256B"])
+def test_a_repaired_switch_waits_for_a_link_that_is_still_down(wire: str, queueing: str, other: Spec) -> None:
     """Nobody has found yet that the link fails: what a repaired switch sends over it waits until somebody does."""
     spec: Spec = {
         "devices": {
@@ -138,7 +159,9 @@ def test_a_repaired_switch_waits_for_a_link_that_is_still_down(queueing: str, ot
             "sw1": {"kind": "switch", "queueing": queueing},
             "mem": {"kind": "memory", "capacity": "1MiB"},
         },
-        "links": [{"between": ends, **CREDITS} for ends in (["host", "sw0"], ["sw0", "sw1"], ["sw1", "mem"])],
+        "links": [
+            {"between": ends, **WIRES[wire]} for ends in (["host", "sw0"], ["sw0", "sw1"], ["sw1", "mem"])
+        ],
         "address_map": [{"to": ["mem"]}],
         "workload": {"host": WORK},
         "events": [
@@ -164,7 +187,8 @@ SHAPES: list[tuple[str, Spec]] = [
 
 @pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
 @pytest.mark.parametrize(("kind", "shape"), SHAPES)
-def test_a_fabric_goes_on_around_a_failed_link(kind: str, shape: Spec, queueing: str) -> None:
+@pytest.mark.parametrize("wire", [{}, {"phy": "pcie5-x2"}, {"phy": "pcie6-x1"}])
+def test_a_fabric_goes_on_around_a_failed_link(wire: Spec, kind: str, shape: Spec, queueing: str) -> None:
     """In topologies where every pair of switches has two ways, a link between switches that fails costs no request."""
     work = {"pattern": "random", "requests": 1500, "footprint": "1MiB", "size": "64B"}
     switch = {"kind": "switch", "port_bandwidth": "8GB/s", "queueing": queueing}
@@ -229,7 +253,10 @@ def test_wrong_events_are_refused(events: list[Spec], path: str, problem: str) -
     ("change", "reason"),
     [
         ({"address_map": [{"to": ["mem"], "coherence": "hdm-db"}]}, "coherent regions"),
-        ({"links": [{"between": ["host", "mem"], "phy": "pcie5-x16"}]}, "its own outage"),
+        (
+            {"links": [{"between": ["host", "mem"], "phy": "pcie5-x16", "outage": {"at": "2us"}}]},
+            "no outage of its own",
+        ),
     ],
 )
 def test_what_cannot_live_with_a_failure_is_refused_beside_it(change: Spec, reason: str) -> None:

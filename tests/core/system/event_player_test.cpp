@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/support/errors.hpp"
+#include "core/support/failing_system.hpp"
 #include "core/support/system.hpp"
 
 namespace cxloom {
@@ -15,6 +16,10 @@ namespace {
 
 using namespace literals;
 using test::access_to;
+using test::fail_device;
+using test::fail_link;
+using test::repair_device;
+using test::repair_link;
 using test::Running;
 using test::System;
 
@@ -24,33 +29,8 @@ const Value::Map kLink{{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}};
 /// Where every read of one access at a time takes, in ns: 10 at the host, 50 to the switch and 20 there, so that it leaves at
 /// 80; 51 to the memory, 85 there, so that the answer leaves at 216; 50 and 20 to leave the switch at 286; 55 to the host: 341.
 System host_switch_memory(std::size_t accesses, Value::Map host = {}, Value::Map sw = {},
-                          Value::Map link = kLink) {
-  System system;
-  host.emplace_back("queue", 1);
-  system.device("host", "host", std::move(host)).device("sw", "switch", std::move(sw));
-  system.device("mem", "memory",
-                {{"controller_time", "40ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
-  system.link("host", "sw", link).link("sw", "mem", link).region({"mem"});
-  system.outputs({{"requests", true}});
-  std::vector<Access> all;
-  for (std::size_t i = 0; i < accesses; ++i) all.push_back(access_to(64 * i));
-  return system.replay("host", all);
-}
-
-Value::Map fail_link(const std::string& at, const char* a, const char* b, const std::string& reroute_time) {
-  return {{"at", at}, {"fail", Value::Map{{"link", Value::List{a, b}}, {"reroute_time", reroute_time}}}};
-}
-
-Value::Map repair_link(const std::string& at, const char* a, const char* b) {
-  return {{"at", at}, {"repair", Value::Map{{"link", Value::List{a, b}}}}};
-}
-
-Value::Map fail_device(const std::string& at, const char* device, const std::string& reroute_time) {
-  return {{"at", at}, {"fail", Value::Map{{"device", device}, {"reroute_time", reroute_time}}}};
-}
-
-Value::Map repair_device(const std::string& at, const char* device) {
-  return {{"at", at}, {"repair", Value::Map{{"device", device}}}};
+                          const Value::Map& link = kLink) {
+  return test::host_switch_memory(test::lines(accesses), link, std::move(host), std::move(sw));
 }
 
 /// Links and queues of all kinds that a failure may meet; none of them changes what one request takes.
@@ -186,24 +166,9 @@ TEST_P(Failures, GiveTheFullRateBackAfterTheRepair) {
   EXPECT_EQ(run.latency(39), 341_ns);
 }
 
-/// sw0 and sw1 are joined directly, and by way of sw2.
-System triangle(const Kind& kind, std::size_t accesses) {
-  System system;
-  system.device("host", "host", {{"queue", 1}});
-  for (const char* name : {"sw0", "sw1", "sw2"}) system.device(name, "switch", kind.sw);
-  system.device("mem", "memory",
-                {{"controller_time", "40ns"}, {"media", Value::Map{{"kind", "fixed"}, {"latency", "45ns"}}}});
-  system.link("host", "sw0", kind.link).link("sw0", "sw1", kind.link).link("sw0", "sw2", kind.link);
-  system.link("sw2", "sw1", kind.link).link("sw1", "mem", kind.link).region({"mem"});
-  system.outputs({{"requests", true}});
-  std::vector<Access> all;
-  for (std::size_t i = 0; i < accesses; ++i) all.push_back(access_to(64 * i));
-  return system.replay("host", all);
-}
-
 TEST_P(Failures, LetMessagesLeaveByAnotherWay) {
   const Kind& kind = kinds()[GetParam()];
-  Running run(triangle(kind, 4)
+  Running run(test::triangle(test::lines(4), kind.link, kind.sw)
                   .event(fail_link("50ns", "sw0", "sw1", "200ns"))
                   .event(repair_link("1.6us", "sw1", "sw0")));
   run.to_end();

@@ -244,6 +244,7 @@ void VirtualChannels::withdraw(Message& message) {
 }
 
 void VirtualChannels::leave(Feeder& feeder, Lane lane) {
+  if (arbiter_) --asking_;
   channel(lane).waits.leave(feeder);
   if (channel(lane).waits.empty()) can_go_ &= ~(std::uint64_t{1} << lane);
 }

@@ -154,6 +154,16 @@ std::vector<std::size_t> VirtualSwitches::ports_to(const std::string& device) co
   return ports;
 }
 
+VirtualSwitches::LdSet VirtualSwitches::bound_of(const std::string& device) const {
+  LdSet bound = 0;
+  for (const auto& places : places_) {
+    for (const auto& place : places) {
+      if (place && place->to == device) bound |= lds_of(*place);
+    }
+  }
+  return bound;
+}
+
 void VirtualSwitches::give(std::size_t port, LdSet lds, std::uint32_t vcs) {
   for (std::uint8_t ld = 0; ld < kLds; ++ld) {
     if (has(lds, ld)) owner_[port][ld] = vcs;

@@ -57,6 +57,15 @@ class VirtualSwitches {
   /// bound there again.
   void unbind(const Vppb& place, bool surprise);
 
+  // A bit for each LD-ID.
+  using LdSet = std::uint16_t;
+  static LdSet lds_of(const BoundParams& bound) {
+    return bound.ld ? static_cast<LdSet>(1U << *bound.ld) : kAllLds;
+  }
+  /// What of a device is bound to some place.
+  LdSet bound_of(const std::string& device) const;
+  const std::vector<VcsParams>& params() const { return params_; }
+
   /// The port belongs to a virtual switch.
   bool owned(std::uint16_t port) const { return owner_[port][0] != kNobody; }
   /// A request to a logical device (of a device without them: to any) that came in by a port may leave by another.
@@ -72,13 +81,8 @@ class VirtualSwitches {
  private:
   static constexpr std::size_t kLds = 16;  // LD-IDs have 4 bits
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
-  // A bit for each LD-ID.
-  using LdSet = std::uint16_t;
   static constexpr LdSet kAllLds = 0xffffU;
 
-  static LdSet lds_of(const BoundParams& bound) {
-    return bound.ld ? static_cast<LdSet>(1U << *bound.ld) : kAllLds;
-  }
   static bool has(LdSet lds, std::uint8_t ld) { return (lds >> ld & 1U) != 0; }
   void check(const Vppb& place) const;
   void check_logical_device(const Neighbour& neighbour, const BoundParams& bound) const;

@@ -12,6 +12,7 @@
 #include "interconnect/link_end.hpp"
 #include "kernel/kernel.hpp"
 #include "protocol/error_answer.hpp"
+#include "system/head_bindings.hpp"
 #include "system/system.hpp"
 
 namespace cxloom {
@@ -207,8 +208,11 @@ void EventPlayer::try_binding(const EventParams& event, VirtualTrials& trials) c
     return trials.try_emplace(name, virtual_switches_at(name)).first->second;
   };
   if (event.bind) {
-    below("bind",
-          [&] { trial_of(event.bind->switch_name).bind({event.bind->vcs, event.bind->vppb}, *event.bind); });
+    below("bind", [&] {
+      trial_of(event.bind->switch_name).bind({event.bind->vcs, event.bind->vppb}, *event.bind);
+      check_bound_once(*system_, system_->component(event.bind->switch_name), *event.bind,
+                       [&](const Component& other) { return &trial_of(other.name()); });
+    });
   } else {
     below("unbind", [&] {
       trial_of(event.unbind->switch_name)

@@ -15,6 +15,7 @@
 #include "interconnect/routing.hpp"
 #include "system/coherence_check.hpp"
 #include "system/given_routes.hpp"
+#include "system/head_bindings.hpp"
 #include "system/memory_need.hpp"
 #include "system/persistence_check.hpp"
 #include "system/reachability_check.hpp"
@@ -309,6 +310,7 @@ void System::connect_virtual_switches() {
       });
     });
   }
+  check_bound_once(*this);
 }
 
 void System::expect(std::vector<RouteEpoch> epochs) {

@@ -275,6 +275,63 @@ TEST(VirtualSwitches, RefusesLogicalDevicesThatCannotBe) {
             "devices.mld.dynamic_capacity.extents[0].size");
 }
 
+/// Two switches, each with a host and a head of a memory, which is cut into two logical devices or is one whole.
+System two_heads(const Value::List& at_sw0, const Value::List& at_sw1, bool cut = true) {
+  System system;
+  Value::Map memory{{"heads", 2}};
+  if (cut) {
+    const Value::Map half{{"capacity", "512KiB"}};
+    memory.emplace_back("logical_devices", Value::List{half, half});
+  } else {
+    memory.emplace_back("capacity", "1MiB");
+  }
+  system.device("mem", "memory", memory);
+  for (const char* side : {"0", "1"}) {
+    const std::string host = std::string("host") + side;
+    const std::string sw = std::string("sw") + side;
+    const Value::List& bound = *side == '0' ? at_sw0 : at_sw1;
+    system.device(host, "host").device(sw, "switch", {{"vcs", Value::List{vcs(host.c_str(), bound)}}});
+    system.link(host, sw, kLink).link(sw, "mem", kLink);
+  }
+  if (cut) {
+    system.region({"mem"}, {{"ld", 0}}).region({"mem"}, {{"ld", 1}});
+  } else {
+    system.region({"mem"});
+  }
+  return system.replay("host0", {access_to(0)});
+}
+
+TEST(VirtualSwitches, BindALogicalDeviceBehindOneHeadAtATime) {
+  const auto error = [](const System& system) { return input_error([&] { Running run(system); }); };
+  const auto ld = [](int which) { return Value::Map{{"to", "mem"}, {"ld", which}}; };
+  Running apart(two_heads({ld(0)}, {ld(1)}));
+  apart.to_end();
+  EXPECT_EQ(apart.number({"failed"}), 0.0);
+  EXPECT_EQ(error(two_heads({ld(0)}, {ld(1), ld(0)})).path(), "devices.sw1.vcs[0].bind[1].ld");
+  EXPECT_EQ(error(two_heads({ld(0)}, {ld(0)})).detail().found, "'mem ld 0', of switch 'sw0'");
+  EXPECT_EQ(error(two_heads({ld(1)}, {"mem"})).path(), "devices.sw1.vcs[0].bind[0]");
+  EXPECT_EQ(error(two_heads({"mem"}, {ld(1)})).path(), "devices.sw1.vcs[0].bind[0].ld");
+  EXPECT_EQ(error(two_heads({"mem"}, {"mem"})).path(), "devices.sw1.vcs[0].bind[0]");
+  // A memory without logical devices has all of it behind each of its heads.
+  Running whole(two_heads({"mem"}, {"mem"}, false));
+  whole.to_end();
+  EXPECT_EQ(whole.number({"failed"}), 0.0);
+  // During the run: not before it has been unbound at the other switch.
+  const auto bind_there = [](const char* at) {
+    const Value::Map bound{{"switch", "sw1"}, {"vppb", 1}, {"to", "mem"}, {"ld", 0}};
+    return Value::Map{{"at", at}, {"bind", bound}};
+  };
+  const auto unbind_here = [](const char* at) {
+    return Value::Map{{"at", at}, {"unbind", Value::Map{{"switch", "sw0"}}}};
+  };
+  EXPECT_EQ(error(two_heads({ld(0)}, {ld(1)}).event(bind_there("1us"))).path(), "events[0].bind.ld");
+  EXPECT_EQ(error(two_heads({ld(0)}, {ld(1)}).event(bind_there("1us")).event(unbind_here("1us"))).path(),
+            "events[0].bind.ld");
+  Running moved(two_heads({ld(0)}, {ld(1)}).event(unbind_here("1ps")).event(bind_there("1ps")));
+  moved.to_end();
+  EXPECT_EQ(moved.number({"failed"}), 1.0);
+}
+
 TEST(VirtualSwitches, RefusesWhatCannotBe) {
   const auto path = [](const System& system) { return input_error([&] { Running run(system); }).path(); };
   const auto of = [](const Value::List& virtual_switches) { return two_hosts(1, virtual_switches); };

@@ -18,6 +18,7 @@
 
 namespace cxloom {
 
+class EventHandler;
 class Component;
 class Media;
 class Sequencer;
@@ -84,6 +85,10 @@ class IoInitiator {
   virtual void aim(NodeId target, const IoRecord& arrived) = 0;
   /// Makes no more packets; those under way go on to their end.
   virtual void cease() = 0;
+  /// Is woken, by an event of kind kCredited, for each posted write that its target has taken, when the credit for it is back. Null: it
+  /// counts none.
+  virtual EventHandler* credits() { return nullptr; }
+  static constexpr std::uint8_t kCredited = 1;
   /// Packets under way. Only for a run that stands still: it looks at the target's record besides its own.
   virtual std::uint64_t outstanding() const = 0;
 

@@ -16,12 +16,19 @@ const IoRecord& IoCompleter::expect_io(NodeId initiator) {
     endpoint().add(*this);
     endpoint().bind(Channel::kIo, *this);
   }
-  if (posted_.size() <= initiator.index()) posted_.resize(initiator.index() + 1);
-  posted_[initiator.index()] = std::make_unique<IoRecord>();
-  return *posted_[initiator.index()];
+  if (senders_.size() <= initiator.index()) senders_.resize(initiator.index() + 1);
+  std::unique_ptr<Sender>& sender = senders_[initiator.index()];
+  sender = std::make_unique<Sender>();
+  for (const auto& [component, role] : endpoint().fabric().roles.io_initiators) {
+    if (component->id() != initiator) continue;
+    sender->kernel = &component->kernel();
+    sender->credits = role->credits();
+  }
+  return sender->posted;
 }
 
-// Nothing tells the initiator: nobody records what comes from one that is no `IoInitiator`.
+// No message tells the initiator. A credit goes back, by the receivers that the packet has passed: that takes the flight of the packet.
+// Nobody records what comes from one that is no `IoInitiator`.
 void IoCompleter::take_posted(Message& message) {
   Pool<Request>& posted = endpoint().fabric().posted;
   Request* const packet = posted.find(message.tag);
@@ -29,8 +36,16 @@ void IoCompleter::take_posted(Message& message) {
     throw InternalError(name() + " got a posted write that was not taken from Fabric::posted");
   }
   const std::size_t from = message.source.index();
-  if (from < posted_.size() && posted_[from])
-    posted_[from]->add(packet->account, packet->created(), endpoint().now());
+  if (from < senders_.size() && senders_[from]) {
+    Sender& sender = *senders_[from];
+    const Time now = endpoint().now();
+    sender.posted.add(packet->account, packet->created(), now);
+    if (sender.credits) {
+      const Time flight = packet->account.of(Segment::kPortDelay) + packet->account.of(Segment::kPropagation);
+      sender.kernel->schedule_background(now + flight, events_->source, *sender.credits,
+                                         IoInitiator::kCredited);
+    }
+  }
   posted.give_back(*packet);
 }
 
@@ -54,14 +69,14 @@ void IoCompleter::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
 }
 
 void IoCompleter::open_window(Time now) {
-  for (const auto& record : posted_) {
-    if (record) record->open_window(now);
+  for (const auto& sender : senders_) {
+    if (sender) sender->posted.open_window(now);
   }
 }
 
 void IoCompleter::close_window(Time now) {
-  for (const auto& record : posted_) {
-    if (record) record->close_window(now);
+  for (const auto& sender : senders_) {
+    if (sender) sender->posted.close_window(now);
   }
 }
 

@@ -42,11 +42,18 @@ class IoCompleter final : public Agent, public IoTarget {
     EventSource source;
   };
 
+  /// Of an initiator that sends here.
+  struct Sender {
+    IoRecord posted;
+    Kernel* kernel = nullptr;
+    EventHandler* credits = nullptr;  // none: it counts none
+  };
+
   void take_posted(Message& message);
 
   Time io_time_;
-  std::vector<std::unique_ptr<IoRecord>> posted_;  // by node, of those that send here
-  std::unique_ptr<Events> events_;                 // none: no CXL.io comes here
+  std::vector<std::unique_ptr<Sender>> senders_;  // by node; of most none
+  std::unique_ptr<Events> events_;                // none: no CXL.io comes here
 };
 
 }  // namespace cxloom

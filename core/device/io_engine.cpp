@@ -27,6 +27,7 @@ constexpr std::array kIoMeasures{
 constexpr Bytes kDefaultSize{256};
 constexpr std::uint16_t kRegister = 4;  // bytes of a configuration read: one double word
 constexpr std::uint32_t kDefaultTags = 32;
+constexpr std::uint32_t kDefaultPosted = 127;
 
 }  // namespace
 
@@ -57,19 +58,22 @@ void IoEngineParams::describe(Schema<IoEngineParams>& schema) {
   schema.field("outstanding", &IoEngineParams::outstanding)
       .min(1)
       .max(16384)
-      .default_text(std::to_string(kDefaultTags) + "; 1 for config-read")
-      .doc("Of reads: tags, that is, reads without a completion at the same time.")
-      .source("PCI Express Base Specification: tags of 5 bits, extended ones of up to 14");
+      .default_text(std::to_string(kDefaultTags) + " (dma-read), 1 (config-read), " +
+                    std::to_string(kDefaultPosted) + " (dma-write)")
+      .doc(
+          "Of reads: tags, that is, reads without a completion at the same time. Of writes: credits, that "
+          "is, "
+          "posted writes "
+          "that the target has not taken, or whose credit is on its way back.")
+      .source(
+          "PCI Express Base Specification: tags of 5 bits, extended ones of up to 14; a receiver announces "
+          "at "
+          "most 127 "
+          "credits for headers of posted requests, without scaled flow control (2.6.1)");
   schema.field("start", &IoEngineParams::start).doc("Simulated time of the first packet.");
   schema.field("stop", &IoEngineParams::stop)
       .default_text("never")
       .doc("Simulated time from which on it makes no more packets.");
-  schema.rule(
-      "posted writes hold no tags: leave out outstanding",
-      [](const IoEngineParams& params) {
-        return params.traffic != IoTraffic::kDmaWrite || !params.outstanding;
-      },
-      "outstanding");
   schema.rule(
       "a configuration read is of 4 bytes: leave out size",
       [](const IoEngineParams& params) { return params.traffic != IoTraffic::kConfigRead || !params.size; },
@@ -83,7 +87,9 @@ IoEngine::IoEngine(const IoEngineParams& params, const DeviceContext& context)
     : Component(context),
       params_(params),
       size_(is_root() ? kRegister : static_cast<std::uint16_t>(params.size.value_or(kDefaultSize).count())),
-      tags_(params.outstanding.value_or(is_root() ? 1 : kDefaultTags)),
+      most_(params.outstanding.value_or(is_root() ? 1
+                                        : posts() ? kDefaultPosted
+                                                  : kDefaultTags)),
       pace_(params.rate.rate),
       due_(params.start),
       fabric_(context.fabric) {
@@ -102,17 +108,18 @@ void IoEngine::start() {
   offer();
 }
 
-// Offers the next packet to the wire if it is due, the one before has left, and a read has a tag.
+// Offers the next packet to the wire if it is due, the one before has left, and it has a tag or a credit.
 void IoEngine::offer() {
   const bool posted = posts();
-  if (ceased_ || offered_ || (!posted && reads_.live() == tags_)) return;
+  if (ceased_ || offered_ || (posted ? posted_ : reads_.live()) == most_) return;
   if (due_ > now()) {
     if (wake_pending_) return;
     wake_pending_ = true;
-    kernel().schedule_background(due_, source(), *this, 0);
+    kernel().schedule_background(due_, source(), *this, kDue);
     return;
   }
   if (params_.stop && now() >= *params_.stop) return;
+  if (posted) ++posted_;
   Request& packet = posted ? fabric_.posted.take() : reads_.take();
   packet.begin(id(), now());
   packet.target = destination_;
@@ -140,10 +147,14 @@ void IoEngine::taken(Time /*end*/) {
   offer();
 }
 
-void IoEngine::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
-  wake_pending_ = false;
-  // Late only if the simulation slept, with nobody there to interfere with: nothing to make up for.
-  due_ = now();
+void IoEngine::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
+  if (kind == kCreditBack) {
+    --posted_;
+  } else {
+    wake_pending_ = false;
+    // Late only if the simulation slept, with nobody there to interfere with: nothing to make up for.
+    due_ = now();
+  }
   offer();
 }
 

@@ -50,6 +50,7 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
     arrived_ = &arrived;
   }
   void cease() override { ceased_ = true; }
+  EventHandler* credits() override { return posts() ? this : nullptr; }
   std::uint64_t outstanding() const override { return sent_.count() - ended().ended().count(); }
 
   bool arbitrates() const override { return true; }
@@ -66,6 +67,8 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
   SegmentSums::Sums segment_sums_ps() const override { return ended().segment_sums_ps(); }
 
  private:
+  enum Wake : std::uint8_t { kDue, kCreditBack = kCredited };
+
   const EventHandler& owner() const override { return *this; }
   Message& head() const override { return *offered_; }
   void taken(Time end) override;
@@ -78,7 +81,8 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
 
   IoEngineParams params_;
   std::uint16_t size_;
-  std::uint32_t tags_;  // reads without a completion at the same time
+  std::uint32_t most_;  // reads without a completion, or posted writes without a credit, at the same time
+  std::uint32_t posted_ = 0;  // those of them
   RateMeter pace_;
   NodeId destination_;
   VirtualChannels* wire_ = nullptr;

@@ -111,6 +111,43 @@ double host_bandwidth_beside(Value::Map engine, const char* queueing = "voq") {
   return run.number({"bandwidth_gb_per_s"});
 }
 
+TEST(IoEngine, CreditsBoundPostedWrites) {
+  // n x 256 B every 2.72 + 10 ns, and 10 ns for the credit.
+  for (const int n : {1, 2, 6}) {
+    Running run(beside_a_host({{"target", "host"}, {"outstanding", n}}, "host", {{"bandwidth", "100GB/s"}}));
+    run.to_end();
+    EXPECT_NEAR(of(run, "bandwidth_gb_per_s"), n * 256.0 / 22.72, 0.1) << n;
+  }
+  Running run(beside_a_host({{"target", "host"}, {"outstanding", 9}}, "host", {{"bandwidth", "100GB/s"}}));
+  run.to_end();
+  EXPECT_NEAR(of(run, "bandwidth_gb_per_s"), 256.0 / 2.72, 0.1);
+}
+
+// Writes come to a switch ten times as fast as they leave it, in front of a port that takes first who came first.
+TEST(IoEngine, NoQueueGrowsWithoutEndBehindAFasterInlet) {
+  std::vector<double> shares;
+  for (const char* outstanding : {"8", "", "1000"}) {
+    Value::Map engine{{"target", "mem"}};
+    if (*outstanding) engine.emplace_back("outstanding", std::stoi(outstanding));
+    System system;
+    system.device("host", "host", {{"queue", 64}}).device("mem", "memory").device("sw", "switch");
+    system.device("nic", "io-engine", engine).region({"mem"});
+    for (const char* from : {"host", "nic"}) system.link(from, "sw", {{"bandwidth", "100GB/s"}});
+    system.link("sw", "mem", {{"bandwidth", "10GB/s"}});
+    system.work("host", {{"pattern", "random"}, {"reads", 0.0}, {"requests", 5000}, {"footprint", "1MiB"}});
+    Running run(system.run_with({{"warmup", 1000}}));
+    run.to_end();
+    const double host = run.number({"bandwidth_gb_per_s"});
+    EXPECT_NEAR(host * 80.0 / 64.0 + of(run, "bandwidth_gb_per_s") * 272.0 / 256.0, 10.0, 0.1);
+    const double most = *outstanding ? std::stod(outstanding) : 127.0;
+    EXPECT_LE(of(run, "in_flight_mean"), most);
+    EXPECT_GT(of(run, "in_flight_mean"), 0.8 * most);
+    shares.push_back(host);
+  }
+  EXPECT_GT(shares[0], shares[1]);
+  EXPECT_GT(shares[1], shares[2]);
+}
+
 TEST(IoEngine, TakesItsRateOfASharedWire) {
   // A line costs 80 B of the wire, a packet of 256 B 272 B.
   EXPECT_NEAR(host_bandwidth_beside({{"target", "mem"}, {"rate", "1GB/s"}}), (10.0 - 1.0625) * 0.8, 0.03);
@@ -252,7 +289,7 @@ TEST(IoEngine, BadInputIsRefused) {
   EXPECT_EQ(refused({{"target", "host"}, {"size", "0B"}}).path(), "devices.nic.size");
   EXPECT_EQ(refused({{"target", "host"}, {"size", "4097B"}}).path(), "devices.nic.size");
   EXPECT_EQ(refused({{"target", "host"}}).path(), "devices.nic.rate");  // a link without limit
-  EXPECT_EQ(refused({{"target", "host"}, {"outstanding", 2}}).path(), "devices.nic.outstanding");
+  EXPECT_EQ(refused({{"target", "host"}, {"outstanding", 0}}).path(), "devices.nic.outstanding");
   EXPECT_EQ(refused({{"target", "host"}, {"traffic", "config-read"}, {"size", "4B"}}).path(),
             "devices.nic.size");
   EXPECT_EQ(refused({{"target", "host"}, {"start", "2us"}, {"stop", "2us"}}).path(), "devices.nic.stop");

@@ -73,7 +73,7 @@ void CacheAgent::access(Request& request) {
 bool CacheAgent::serves(const Request& request, LineState state) const {
   if (request.kind == AccessKind::kRead) return state != LineState::kInvalid;
   if (request.kind == AccessKind::kAtomic) return atomics_.served_by(state);
-  if (request.kind == AccessKind::kFlush) return state != LineState::kDirty;
+  if (request.kind == AccessKind::kFlush) return state != LineState::kDirty && !request.brings;
   return state == LineState::kClean || state == LineState::kDirty;
 }
 
@@ -157,6 +157,7 @@ void CacheAgent::launch(Transaction& transaction, Request& request, LineState he
   if (request.kind == AccessKind::kFlush) {
     transaction.doing = Doing::kFlush;
     leave_clean(request);
+    request.brings = false;  // they are on their way
   } else if (request.kind == AccessKind::kWrite && held == LineState::kInvalid && !write_allocate_) {
     transaction.doing = Doing::kWrite;
   } else if (write && held == LineState::kShared) {

@@ -218,6 +218,7 @@ void Sequencer::issue() {
   request.kind = next_.kind;
   request.size = next_.size;
   request.keeps = next_.keeps;
+  request.brings = next_.brings;
   request.thread = next_.thread;
   request.target = endpoint().id();
   request.begin(endpoint().id(), arrivals_.open_loop() ? arrivals_.next() : now());
@@ -249,6 +250,7 @@ void Sequencer::access_lines(Request& request) {
     line.id = request.id;
     line.kind = request.kind;
     line.keeps = request.keeps;
+    line.brings = request.brings;
     line.thread = request.thread;
     line.target = endpoint().id();
     line.begin(endpoint().id(), request.created());
@@ -264,7 +266,7 @@ void Sequencer::access_lines(Request& request) {
 void Sequencer::access_memory(Request& request) {
   try {
     if (request.kind == AccessKind::kFlush) [[unlikely]]
-      check_durable(*this, request.id, request.address);
+      volatile_flushes_ += check_durable(*this, work_, request.id, request.address) ? 0 : 1;
     if (cache_) {
       cache_->access(request);
     } else {
@@ -327,7 +329,7 @@ void Sequencer::page_settled(const PageMove& move, bool moved) {
 }
 
 void Sequencer::check_mapped(const Access& access) const {
-  below(work_.name, [&] { cxloom::check_mapped(*this, issued_, access); });
+  below(work_.name, [&] { cxloom::check_mapped(*this, work_, issued_, access); });
 }
 
 void Sequencer::read_through() {

@@ -41,6 +41,8 @@ class alignas(64) Sequencer final : public Agent,
   void read_through();
   /// Throws InputError unless some device holds each of its lines, in persistent memory if they are flushed.
   void check_mapped(const Access& access) const;
+  /// Lines that were flushed and are not durable for that.
+  std::uint64_t volatile_flushes() const { return volatile_flushes_; }
   /// Null: it has none.
   const CacheAgent* cache() const { return cache_.get(); }
   bool has_work() const { return work_.stream != nullptr; }
@@ -179,6 +181,7 @@ class alignas(64) Sequencer final : public Agent,
   WaitList dependences_;
   WaitList write_back_buffer_;
   WaitList fence_;
+  std::uint64_t volatile_flushes_ = 0;
   std::optional<Time> completion_timeout_;
   std::optional<CoreParams> core_params_;
 };

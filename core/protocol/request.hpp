@@ -42,6 +42,7 @@ struct alignas(64) Request {
   AccessKind kind = AccessKind::kRead;
   bool failed = false;  ///< answered with an error
   bool keeps = false;   ///< of a flush: the line stays in the cache
+  bool brings = false;  ///< of a flush: the line's data come with it, whatever the cache has
 
   /// An atomic operation that the memory has made: of one in a cache a line is moved, or nothing.
   bool made_by_memory() const { return kind == AccessKind::kAtomic && moved == size; }

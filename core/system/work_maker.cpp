@@ -260,6 +260,7 @@ Work WorkMaker::make(const Spec::Workload& workload) const {
   work.requests = workload.params.requests;
   work.arrivals = workload.params.arrivals;
   work.instruction_gaps = workload.params.trace.has_value();
+  work.flushes_anything = workload.params.trace.has_value();
   work.timestamps = workload.params.replay == Replay::kTimestamps;
   if (workload.params.rate) work.rate = workload.params.rate->rate;
   work.name = "workload." + workload.device;

@@ -18,6 +18,11 @@ std::vector<std::string> notes_on_work(const System& system, const RunCircumstan
       notes.push_back("devices." + component->name() +
                       ".instruction_time had no effect: the accesses of its trace have no instruction gaps");
     }
+    if (const std::uint64_t flushes = requester->volatile_flushes(); flushes > 0) {
+      notes.push_back(name + " flushed lines of volatile memory " + std::to_string(flushes) +
+                      (flushes == 1 ? " time" : " times") +
+                      ": they were written back, which makes nothing durable");
+    }
     const std::uint64_t issued = requester->issued();
     const std::uint64_t before = requester->issued_before_window();
     if (const auto wanted = requester->expected(); wanted && issued < *wanted) {

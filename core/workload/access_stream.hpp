@@ -46,8 +46,10 @@ struct Access {
   std::uint32_t thread = 0;
   std::uint16_t size = 64;  ///< bytes
   AccessKind kind = AccessKind::kRead;
-  bool timed = false;  ///< `timestamp` is given
-  bool keeps = false;  ///< of a flush: the line stays in the cache (clwb); otherwise it leaves (clflush)
+  bool timed = false;      ///< `timestamp` is given
+  bool keeps : 1 = false;  ///< of a flush: the line stays in the cache (clwb); otherwise it leaves (clflush)
+  /// Of a flush: caches in front had the line dirty, and its data come along.
+  bool brings : 1 = false;
   AccessRole role = AccessRole::kDemand;
   /// Cycles from the data of the access that it needs to its own address.
   std::uint16_t dependence_cycles = 0;
@@ -64,15 +66,20 @@ struct Access {
   bool enters_kernel() const { return is_call() || role == AccessRole::kGoOn; }
 };
 
-/// Kinds of accesses in a trace: those of AccessKind in their order, and a flush that keeps its line.
-inline constexpr std::uint8_t kTraceKinds = 5;
+/// Kinds of accesses in a trace: those of AccessKind in their order, a flush that keeps its line, and both flushes with the line's
+/// data.
+inline constexpr std::uint8_t kTraceKinds = 7;
 constexpr void set_trace_kind(Access& access, std::uint8_t kind) {
-  access.keeps = kind == kTraceKinds - 1;
-  access.kind = access.keeps ? AccessKind::kFlush : static_cast<AccessKind>(kind);
+  constexpr auto kFlush = static_cast<std::uint8_t>(AccessKind::kFlush);
+  const bool flush = kind >= kFlush;
+  access.kind = flush ? AccessKind::kFlush : static_cast<AccessKind>(kind);
+  access.keeps = flush && ((kind - kFlush) & 1) != 0;
+  access.brings = flush && ((kind - kFlush) & 2) != 0;
 }
 constexpr std::uint8_t trace_kind(const Access& access) {
-  return access.kind == AccessKind::kFlush && access.keeps ? kTraceKinds - 1
-                                                           : static_cast<std::uint8_t>(access.kind);
+  const auto kind = static_cast<std::uint8_t>(access.kind);
+  if (access.kind != AccessKind::kFlush) return kind;
+  return static_cast<std::uint8_t>(kind + (access.keeps ? 1 : 0) + (access.brings ? 2 : 0));
 }
 
 struct AddressRange {

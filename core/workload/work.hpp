@@ -21,8 +21,9 @@ struct Work {
   Arrivals arrivals = Arrivals::kFixed;
   std::optional<std::uint64_t> in_all;  ///< accesses, warm-up included, where that is known beforehand
   bool instruction_gaps = true;         ///< accesses say how many instructions lie between them
-  bool timestamps = false;              ///< open loop: accesses become ready at their own times
-  std::string name;                     ///< how the user calls it, for errors: "workload.host"
+  bool flushes_anything = false;  ///< it is a program, which may flush lines of memory that is not durable
+  bool timestamps = false;        ///< open loop: accesses become ready at their own times
+  std::string name;               ///< how the user calls it, for errors: "workload.host"
 };
 
 }  // namespace cxloom

@@ -84,6 +84,24 @@ def test_traces_have_flushes(tmp_path: Path) -> None:
     assert (result.reads, result.writes, result.flushes) == (1, 2, 2)
 
 
+def test_flushes_bring_data_of_caches_in_front(tmp_path: Path) -> None:
+    """The host's own cache has the lines clean, or not at all: only the flushes that bring data write."""
+    text, parquet, again = (tmp_path / name for name in ("t.txt", "t.parquet", "again.txt"))
+    text.write_text(
+        "# cxloom-trace 2: address kind dependence\n"
+        "0x0 R 0\n0x40 R 0\n0x0 G all\n0x40 L all\n0x80 L all\n0x40 K all\n0x40 R all\n0x0 R all\n"
+    )
+    found = trace_info(text)
+    assert (found.reads, found.writes, found.flushes) == (4, 0, 4)
+    convert(text, parquet)
+    convert(parquet, again)
+    assert [line.split()[1] for line in again.read_text().splitlines() if line[0] != "#"] == list("RRGLLKRR")
+    replay = SPEC[: SPEC.index("  host: {pattern")].replace(", persist_buffer: {policy: forward}", "")
+    result = cx.run(cx.System.from_yaml(replay + f"  host: {{trace: {parquet}}}\n"))
+    assert result.per_memory["pm"]["writes"] == 3
+    assert result.per_memory["pm"]["reads"] == 3  # of both lines at first, and again of the one that left
+
+
 @pytest.mark.parametrize(
     ("old", "new", "path", "words"),
     [

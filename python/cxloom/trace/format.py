@@ -21,8 +21,9 @@ VERSION = 2
 ROW_GROUP = 1 << 18
 """Accesses that are written, and compressed, together."""
 
-READ, WRITE, ATOMIC, FLUSH, FLUSH_KEEPING = range(5)
-"""Values of the column ``kind``: of the flushes the first takes its line out of the cache, the last leaves it there."""
+READ, WRITE, ATOMIC, FLUSH, FLUSH_KEEPING, FLUSH_DATA, FLUSH_DATA_KEEPING = range(7)
+"""Values of the column ``kind``. The first flush takes its line out of the cache, the second leaves it there; the others
+do the same with a line that was dirty in caches in front, and bring its data along."""
 
 DEMAND, STORE_FILL, WRITE_BACK, CALL, GO_ON, WAIT, BRANCH, PROGRESS = range(8)
 """Values of the column ``role``."""
@@ -69,7 +70,8 @@ class TraceBatch:
     """Consecutive accesses, one NumPy array a column, all of one length.
 
     * ``address`` (uint64): of the first byte
-    * ``kind`` (uint8): 0 read, 1 write, 2 atomic, 3 flush, 4 flush that keeps the line
+    * ``kind`` (uint8): 0 read, 1 write, 2 atomic, 3 flush, 4 flush that keeps the line, 5 and 6 the same of lines that
+      were dirty in caches in front
     * ``size`` (uint16): bytes, at least 1; of an atomic operation 4 or 8, to which its address is aligned
     * ``thread`` (uint32): which thread of the program made it
     * ``instruction_gap`` (uint32): instructions of that thread since its access before this one
@@ -170,7 +172,7 @@ class Checker:
         """The same batch; raises InputError that names the offending access, counted from zero."""
         import numpy as np
 
-        self._refuse_any("kind", batch.kind, batch.kind > FLUSH_KEEPING, "0 to 4")
+        self._refuse_any("kind", batch.kind, batch.kind > FLUSH_DATA_KEEPING, "0 to 6")
         self._refuse_any("size", batch.size, batch.size == 0, "at least 1")
         atomic = batch.kind == ATOMIC
         if atomic.any():

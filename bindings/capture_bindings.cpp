@@ -169,8 +169,11 @@ void bind_capture(nb::module_& m) {
           "__init__",
           [](ProgramSession* self, std::string folder, const std::vector<Level>& levels, bool first_touch,
              std::uint64_t skip, std::optional<std::uint64_t> limit, bool regions,
-             std::tuple<std::uint64_t, std::uint64_t> sample, const ProgramCore* core) {
-            CaptureParts parts{regions, std::get<0>(sample), std::get<1>(sample)};
+             std::tuple<std::uint64_t, std::uint64_t> sample, const ProgramCore* core, bool flushes) {
+            CaptureParts parts{.regions = regions,
+                               .window = std::get<0>(sample),
+                               .period = std::get<1>(sample),
+                               .flushes = flushes};
             if (core != nullptr) parts.core = core->pace;
             new (self) ProgramSession(std::move(folder),
                                       core != nullptr && levels.empty() ? core->caches : levels_of(levels),
@@ -178,9 +181,10 @@ void bind_capture(nb::module_& m) {
           },
           "folder"_a, "levels"_a, "first_touch"_a = true, "skip"_a = 0, "limit"_a = nb::none(),
           "regions"_a = false, "sample"_a = nb::make_tuple(0, 0), "core"_a.none() = nb::none(),
+          "flushes"_a = true,
           "With a core, each thread has caches of its own, those of the core if `levels` names none, and "
           "records have "
-          "the cycles that the core takes between them.")
+          "the cycles that the core takes between them. Without flushes, those of lines are left out.")
       .def(
           "set_recording",
           [](ProgramSession& self, bool recording) { self.capture.set_recording(recording); }, "recording"_a,
@@ -262,6 +266,9 @@ void bind_capture(nb::module_& m) {
           "loads", [](const ProgramSession& self) { return self.capture.loads(); }, "In all.")
       .def_prop_ro(
           "stores", [](const ProgramSession& self) { return self.capture.stores(); }, "In all.")
+      .def_prop_ro(
+          "flushes", [](const ProgramSession& self) { return self.capture.flushes(); },
+          "Of lines, in all, recorded or not.")
       .def_prop_ro(
           "branches", [](const ProgramSession& self) { return self.capture.branches(); },
           "That were predicted, with a core.")

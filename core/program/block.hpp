@@ -52,7 +52,13 @@ struct BlockInstruction {
   static constexpr std::uint16_t kRegionEnd = 8;
   static constexpr std::uint16_t kRegionEntry =
       16;  ///< the first one of the function that is the region of interest
-  static constexpr std::uint16_t kAllFlags = 31;
+  static constexpr std::uint16_t kFlushDropping =
+      32;  ///< it flushes the line of its operand, which leaves the caches (clflush)
+  static constexpr std::uint16_t kFlushKeeping = 64;  ///< the same, and the line stays (clwb)
+  static constexpr std::uint16_t kOrdersFlushes =
+      128;  ///< a fence that waits for the flushes before it, as atomic operations do
+  static constexpr std::uint16_t kFlush = kFlushDropping | kFlushKeeping;
+  static constexpr std::uint16_t kAllFlags = 255;
 
   bool has(std::uint16_t flag) const { return (flags & flag) != 0; }
 };

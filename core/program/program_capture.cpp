@@ -57,6 +57,35 @@ inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramT
   return found;
 }
 
+void ProgramCapture::flush(State& state, const ProgramThread& thread, const ProgramAccess& access, bool keeps,
+                           const Dependence& address, std::uint64_t& begun) {
+  ++flushes_;
+  if (!parts_.flushes || filter_.complete()) return;
+  state.flushed = true;
+  begin(state, thread.number, std::exchange(begun, 0));
+  Access whole;
+  whole.address = Address{access.address | std::uint64_t{thread.process} << kSpaceBits};
+  whole.thread = thread.number;
+  whole.keeps = keeps;
+  whole.dependence_cycles = address.cycles();
+  filter_.flush(state.caches, whole, address.producer(), records_);
+  state.recorded = state.instructions;
+  state.silent = state.pace.now() + kSilence;
+}
+
+// It is no access: what comes behind it may hit the caches, and waits as well.
+void ProgramCapture::note_fence(State& state, const ProgramThread& thread, std::uint64_t& begun) {
+  state.flushed = false;
+  if (filter_.complete()) return;
+  begin(state, thread.number, std::exchange(begun, 0));
+  Access record;
+  record.thread = thread.number;
+  record.role = AccessRole::kProgress;
+  record.dependence = kAllBefore;
+  filter_.note(record, 0, records_);
+  state.silent = state.pace.now() + kSilence;
+}
+
 inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
                                       const BlockInstruction& instruction,
                                       std::span<const ProgramAccess> accesses, std::uint64_t& begun) {
@@ -67,6 +96,10 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
   if (!accesses.empty() || instruction.pointer_writes != 0)
     address = values.of(instruction.address_reads).not_before(pace.now());
   for (const ProgramAccess& access : accesses) {
+    if (instruction.has(BlockInstruction::kFlush)) [[unlikely]] {
+      flush(state, thread, access, instruction.has(BlockInstruction::kFlushKeeping), address, begun);
+      continue;
+    }
     if (access.reads) {
       ++loads_;
       const CaptureFilter::Delivery found = give(state, thread, access, AccessKind::kRead, address, begun);
@@ -119,6 +152,9 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
       begun = 0;
       note_marks(state, thread, instruction);
     }
+    if (state.flushed && instruction.has(BlockInstruction::kOrdersFlushes | BlockInstruction::kAtomic))
+        [[unlikely]]
+      note_fence(state, thread, begun);
     needs = run(state, thread, instruction, {first, next}, begun);
     reads = first != next && first->reads;
     ++number;

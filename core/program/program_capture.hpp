@@ -22,7 +22,8 @@ struct CaptureParts {
   std::uint64_t window = 0;  ///< of every `period` instructions the last so many; 0: all
   std::uint64_t period = 0;
   std::optional<PaceParams> core =
-      std::nullopt;  ///< records have the cycles that it takes; branches are predicted
+      std::nullopt;     ///< records have the cycles that it takes; branches are predicted
+  bool flushes = true;  ///< flushes of lines are recorded, and the fences that wait for them
 };
 
 /// Gives the filter each access of a program, with the record of the trace that it waits for.
@@ -30,6 +31,9 @@ struct CaptureParts {
 /// With caches a record is the read of a line or its write-back. What a load delivers waits for the record of its line, also if
 /// a neighbour of it was what missed; the read of a line waits for what its address is made of. Without caches a
 /// store also waits for what it stores.
+///
+/// A flush of a line waits for what its address is made of, and for the line if it is coming. The next fence or atomic operation of its
+/// thread waits for all before it; of a thread that has flushed nothing it has its cycles alone.
 class ProgramCapture : public ProgramSink {
  public:
   ProgramCapture(CaptureFilter& filter, const CaptureParts& parts);
@@ -58,6 +62,8 @@ class ProgramCapture : public ProgramSink {
   /// Accesses of instructions to memory, of all threads.
   std::uint64_t loads() const { return loads_; }
   std::uint64_t stores() const { return stores_; }
+  /// Lines that instructions flushed, whether that is recorded or not.
+  std::uint64_t flushes() const { return flushes_; }
   /// Regions of interest that have begun.
   std::uint64_t regions() const { return regions_; }
   /// Branches that were predicted, and those of them that were predicted wrongly; with a core.
@@ -102,6 +108,7 @@ class ProgramCapture : public ProgramSink {
     std::uint64_t instructions = 0;   // in all
     std::uint64_t recorded = 0;       // of these, up to its last record
     std::uint64_t silent = kSilence;  // it tells how far it has come when it reaches this cycle
+    bool flushed = false;             // no fence has waited for its flushes
     std::uint64_t depth = 0;  // of calls within the function that is the region of interest; 0: not in it
   };
 
@@ -122,6 +129,9 @@ class ProgramCapture : public ProgramSink {
                  std::span<const ProgramAccess> accesses, std::uint64_t& begun);
   CaptureFilter::Delivery give(State& state, const ProgramThread& thread, const ProgramAccess& access,
                                AccessKind kind, const Dependence& needed, std::uint64_t& begun);
+  void flush(State& state, const ProgramThread& thread, const ProgramAccess& access, bool keeps,
+             const Dependence& address, std::uint64_t& begun);
+  void note_fence(State& state, const ProgramThread& thread, std::uint64_t& begun);
   void note_marks(State& state, const ProgramThread& thread, const BlockInstruction& instruction);
   void begin_region();
   void end_region(State& state, const ProgramThread& thread);
@@ -146,6 +156,7 @@ class ProgramCapture : public ProgramSink {
   std::uint32_t processes_ = 0;
   std::uint64_t loads_ = 0;
   std::uint64_t stores_ = 0;
+  std::uint64_t flushes_ = 0;
   std::uint64_t regions_ = 0;
   std::uint64_t branches_ = 0;
   std::uint64_t mispredictions_ = 0;

@@ -81,6 +81,26 @@ CaptureFilter::Delivery CaptureFilter::access(Core& core, const Access& access, 
   return latest;
 }
 
+void CaptureFilter::flush(Core& core, const Access& access, std::uint64_t producer,
+                          std::vector<Access>& records) {
+  if (complete()) return;
+  begin_instructions(access.thread, access.instruction_gap);
+  Access record = record_of(access, LineAddress::of(access.address), AccessKind::kFlush, AccessRole::kDemand);
+  if (first_touch_) record.address = pages_.translate(record.address);
+  if (core.caches_) {
+    const LineAddress line = LineAddress::of(record.address);
+    for (const auto& each : cores_) {
+      record.brings |= each->caches_->state(line) == LineState::kDirty;
+      if (record.keeps) each->caches_->clean(line);
+      else each->caches_->take(line);
+    }
+    const std::uint64_t fill = core.delivered_by(line);
+    if (fill > producer) record.dependence_cycles = 0;
+    producer = std::max(producer, fill);
+  }
+  give(record, producer, records);
+}
+
 void CaptureFilter::arrives(Core& core, Address address, std::uint64_t cycle) {
   const std::uint64_t line = address.value() / kLineBytes;
   Recent& recent = core.recent_[line % kRecent];
@@ -134,8 +154,10 @@ std::uint64_t CaptureFilter::give(Access record, std::uint64_t producer, std::ve
   if (complete()) return 0;
   ++numbers_;
   if (record.reaches_memory()) ++records_;
-  const std::uint64_t distance = producer == 0 ? 0 : numbers_ - producer;
-  record.dependence = distance < kAllBefore ? static_cast<std::uint32_t>(distance) : 0;
+  if (record.dependence != kAllBefore) {
+    const std::uint64_t distance = producer == 0 ? 0 : numbers_ - producer;
+    record.dependence = distance < kAllBefore ? static_cast<std::uint32_t>(distance) : 0;
+  }
   if (record.dependence == 0) record.dependence_cycles = 0;
   if (!first_touch_) record.address = Address{record.address.value() & kOwnAddress};
   records.push_back(record);

@@ -54,11 +54,14 @@ class CaptureFilter {
   Delivery access(const Access& access, std::uint64_t producer, std::vector<Access>& records) {
     return this->access(core_of(access.thread), access, producer, records);
   }
+  /// Appends the flush of a line, from the caches of all cores: `access` is one of its bytes, and `producer` makes its address. It waits
+  /// for the line to come, too, and takes its data along if they were dirty.
+  void flush(Core& core, const Access& access, std::uint64_t producer, std::vector<Access>& records);
   /// The line of what was accessed last is in the first cache from that cycle of its thread on. Later accesses are told, as long as the
   /// line is remembered.
   void arrives(Core& core, Address address, std::uint64_t cycle);
 
-  /// Appends a record that is no access, in its place among the others of its thread.
+  /// Appends a record that is no access, in its place among the others of its thread. Its dependence is kept if it is a fence.
   void note(const Access& record, std::uint64_t producer, std::vector<Access>& records) {
     if (record.thread >= gaps_.size()) gaps_.resize(record.thread + 1);
     give(record, producer, records);

@@ -14,7 +14,8 @@
 namespace cxloom {
 
 /// Looks at the records of a trace batch by batch. Calls, and what goes on behind them, are for cores. Without those they are taken
-/// out: what lies before them counts to the next access of their thread, and dependences are distances between accesses.
+/// out: what lies before them counts to the next access of their thread, a fence among them stands before it, and dependences are
+/// distances between accesses.
 class NoteFilter {
  public:
   explicit NoteFilter(bool keep) : keep_(keep) {}
@@ -44,6 +45,7 @@ class NoteFilter {
   struct Gap {
     std::uint64_t instructions = 0;
     std::uint64_t cycles = 0;
+    bool fence = false;
   };
   // Of what is needed from further back, everybody has the answer.
   static constexpr std::size_t kRemembered = 65536;
@@ -59,12 +61,14 @@ class NoteFilter {
     Gap& gap = gaps_[note.thread];
     gap.instructions += note.instruction_gap;
     gap.cycles += note.cycles;
+    gap.fence |= note.dependence == kAllBefore;
   }
   void close_up(Access& access) {
     if (const auto found = gaps_.find(access.thread); found != gaps_.end()) {
       const Gap gap = std::exchange(found->second, {});
       access.instruction_gap = sum(access.instruction_gap, gap.instructions);
       access.cycles = sum(access.cycles, gap.cycles);
+      if (gap.fence) access.dependence = kAllBefore;
     }
     if (access.dependence == 0 || access.dependence == kAllBefore) return;
     const std::uint64_t needed = number_ - std::min<std::uint64_t>(number_, access.dependence);

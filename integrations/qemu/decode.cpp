@@ -171,14 +171,46 @@ void add_memory(const ZydisDecodedOperand& operand, BlockInstruction& result) {
   if (bytes > result.operand_bytes) result.operand_bytes = bytes;
 }
 
-// The marks of <cxloom/roi.h>.
+// The marks of <cxloom/roi.h>, and that of a fence of <cxloom/persist.h>: nopl 0x43584cXX(%rax).
 std::uint16_t mark_of(const void* data, std::size_t size) {
-  static const unsigned char begin[] = {0x0f, 0x1f, 0x80, 0x01, 0x4c, 0x58, 0x43};
-  static const unsigned char end[] = {0x0f, 0x1f, 0x80, 0x02, 0x4c, 0x58, 0x43};
-  if (size != sizeof begin) return 0;
-  if (std::memcmp(data, begin, size) == 0) return BlockInstruction::kRegionBegin;
-  if (std::memcmp(data, end, size) == 0) return BlockInstruction::kRegionEnd;
-  return 0;
+  unsigned char bytes[7];
+  if (size != sizeof bytes) return 0;
+  std::memcpy(bytes, data, size);
+  static const unsigned char begin[] = {0x0f, 0x1f, 0x80};
+  static const unsigned char end[] = {0x4c, 0x58, 0x43};
+  if (std::memcmp(bytes, begin, sizeof begin) != 0 || std::memcmp(bytes + 4, end, sizeof end) != 0) return 0;
+  switch (bytes[3]) {
+    case 1: return BlockInstruction::kRegionBegin;
+    case 2: return BlockInstruction::kRegionEnd;
+    case 5: return BlockInstruction::kOrdersFlushes;
+    default: return 0;
+  }
+}
+
+// Flushes: those of the processor, and testl $0x43584cXX, (address), which <cxloom/persist.h> has for them.
+std::uint16_t persist_flags(const ZydisDecodedInstruction& instruction, const ZydisDecodedOperand* operands) {
+  constexpr std::uint64_t kDroppingMark = 0x43584c03;
+  constexpr std::uint64_t kKeepingMark = 0x43584c04;
+  switch (instruction.mnemonic) {
+    case ZYDIS_MNEMONIC_CLFLUSH:
+    case ZYDIS_MNEMONIC_CLFLUSHOPT: return BlockInstruction::kFlushDropping;
+    case ZYDIS_MNEMONIC_CLWB: return BlockInstruction::kFlushKeeping;
+    case ZYDIS_MNEMONIC_MFENCE:
+    case ZYDIS_MNEMONIC_SFENCE: return BlockInstruction::kOrdersFlushes;
+    case ZYDIS_MNEMONIC_TEST:
+      if (operands[0].type != ZYDIS_OPERAND_TYPE_MEMORY || operands[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+        return 0;
+      if (operands[1].imm.value.u == kDroppingMark) return BlockInstruction::kFlushDropping;
+      return operands[1].imm.value.u == kKeepingMark ? BlockInstruction::kFlushKeeping : std::uint16_t{0};
+    default: return 0;
+  }
+}
+
+// Of a general register; false if it is another one.
+bool number_of(ZydisRegister name, std::uint8_t& number) {
+  if (name == ZYDIS_REGISTER_NONE) return true;
+  number = static_cast<std::uint8_t>(ZydisRegisterGetId(name));
+  return ZydisRegisterGetClass(name) == ZYDIS_REGCLASS_GPR64;
 }
 
 ZydisDecoder made_decoder() {
@@ -187,20 +219,25 @@ ZydisDecoder made_decoder() {
   return decoder;
 }
 
+const ZydisDecoder& shared_decoder() {
+  static const ZydisDecoder decoder = made_decoder();
+  return decoder;
+}
+
 }  // namespace
 
 BlockInstruction decode(const void* data, std::size_t size) {
-  static const ZydisDecoder decoder = made_decoder();
   BlockInstruction result;
   result.length = static_cast<std::uint8_t>(size);
   ZydisDecodedInstruction instruction;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, data, size, &instruction, operands))) {
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&shared_decoder(), data, size, &instruction, operands))) {
     result.operand_bytes = 1;
     return result;
   }
   result.kind = class_of(instruction);
   result.flags = mark_of(data, size);
+  if (result.has(BlockInstruction::kOrdersFlushes)) result.kind = InstructionClass::kFence;
   if (result.flags != 0 || result.kind == InstructionClass::kNothing) return result;
 
   RegisterSet written = 0;
@@ -232,7 +269,53 @@ BlockInstruction decode(const void* data, std::size_t size) {
       (instruction.mnemonic == ZYDIS_MNEMONIC_XCHG && result.operand_bytes != 0)) {
     result.flags |= BlockInstruction::kAtomic;
   }
+  result.flags |= persist_flags(instruction, operands);
   return result;
+}
+
+std::optional<AddressForm> address_form(const void* data, std::size_t size) {
+  ZydisDecodedInstruction instruction;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&shared_decoder(), data, size, &instruction, operands)) ||
+      instruction.address_width != 64) {
+    return std::nullopt;
+  }
+  const ZydisDecodedOperand* found = nullptr;
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    if (operands[i].type != ZYDIS_OPERAND_TYPE_MEMORY) continue;
+    if (found != nullptr || operands[i].visibility != ZYDIS_OPERAND_VISIBILITY_EXPLICIT) return std::nullopt;
+    found = &operands[i];
+  }
+  if (found == nullptr || found->mem.segment == ZYDIS_REGISTER_FS || found->mem.segment == ZYDIS_REGISTER_GS)
+    return std::nullopt;
+  AddressForm form;
+  form.displacement = found->mem.disp.value;
+  form.relative = found->mem.base == ZYDIS_REGISTER_RIP;
+  form.scale = found->mem.scale;
+  const bool known =
+      number_of(found->mem.index, form.index) && (form.relative || number_of(found->mem.base, form.base));
+  return known ? std::optional(form) : std::nullopt;
+}
+
+Increment increment(const void* data, std::size_t size) {
+  ZydisDecodedInstruction instruction;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  Increment found;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&shared_decoder(), data, size, &instruction, operands))) return {};
+  const ZydisDecodedOperand& to = operands[0];
+  const ZydisDecodedOperand& by = operands[1];
+  if (to.type != ZYDIS_OPERAND_TYPE_REGISTER || !number_of(to.reg.value, found.of)) return {};
+  const bool constant = by.type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+  switch (instruction.mnemonic) {
+    case ZYDIS_MNEMONIC_ADD: found.by = by.imm.value.s; return constant ? found : Increment{};
+    case ZYDIS_MNEMONIC_SUB: found.by = -by.imm.value.s; return constant ? found : Increment{};
+    case ZYDIS_MNEMONIC_INC: found.by = 1; return found;
+    case ZYDIS_MNEMONIC_DEC: found.by = -1; return found;
+    case ZYDIS_MNEMONIC_LEA:
+      found.by = by.mem.disp.value;
+      return by.mem.base == to.reg.value && by.mem.index == ZYDIS_REGISTER_NONE ? found : Increment{};
+    default: return {};
+  }
 }
 
 }  // namespace cxloom::qemu

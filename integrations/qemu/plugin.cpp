@@ -12,8 +12,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "decode.hpp"
+#include "flush_address.hpp"
 #include "follow_exec.hpp"
 #include "qemu_plugin_api.h"
 
@@ -37,6 +39,7 @@ struct alignas(64) Slot {
   std::uint64_t call = 0;      // order of the call that it is in
   std::uint64_t since = 0;     // when that began, in nanoseconds
   long switches = 0;           // how often it had given its processor up by then
+  std::uint64_t expected = 0;  // address of the next access by the registers; 0: none is expected
 };
 
 FeedControl* control = nullptr;
@@ -59,7 +62,9 @@ bool has_region = false;            // a function of the program is the region o
 std::uint64_t region_distance = 0;  // of it from the program's entry, in bytes
 std::uint64_t region_entry = 0;     // where it begins
 bool has_offset = false;
-std::uint64_t offset = 0;  // from an address of the program to ours
+std::uint64_t offset = 0;                       // from an address of the program to ours
+std::atomic<std::uint64_t> found_addresses{0};  // that were as the registers said
+std::atomic<bool> other_registers{false};       // one was not
 
 __attribute__((format(printf, 1, 2))) void fail(const char* format, ...) {
   if (control->failures.fetch_add(1) == 0) {
@@ -166,8 +171,47 @@ void on_access(unsigned thread, qemu_plugin_meminfo_t info, std::uint64_t addres
   put(thread, feed::access(reinterpret_cast<std::uint64_t>(of), address, log2_size(info), directions(info)));
 }
 
-// In the first blocks the accessors are asked, so that another packing is found out.
+// Where the code that QEMU 7.2 generates keeps the program's registers: it has their address in rbp, which whatever it calls saves first.
+[[gnu::always_inline]] inline const std::uint64_t* registers_of_caller() {
+  return static_cast<const std::uint64_t*>(*static_cast<void* const*>(__builtin_frame_address(0)));
+}
+
+// Before an access whose address the registers make, to find out whether they are there.
+void on_expected_access(unsigned thread, void* data) {
+  const auto* const access = static_cast<const FlushInstruction*>(data);
+  threads[thread].expected = address_of(access->form, registers_of_caller(), access->behind);
+}
+
+void on_flush(unsigned thread, void* data) {
+  const auto* const flush = static_cast<const FlushInstruction*>(data);
+  const std::uint64_t* const registers = registers_of_caller();
+  if (found_addresses.load(std::memory_order_relaxed) == 0 ||
+      other_registers.load(std::memory_order_relaxed)) {
+    fail(
+        "this version of QEMU keeps registers elsewhere than QEMU 7.2, and a line is flushed; "
+        "<cxloom/persist.h> tells of it without registers");
+    control->stop.store(1);
+    return;
+  }
+  put(thread, feed::access(flush->record, address_of(flush->form, registers, flush->behind), 0, 1));
+}
+
+// What a flush does whose address is not known.
+void on_unknown_flush(unsigned /*thread*/, void* data) {
+  fail(
+      "the address of the flush instruction before 0x%llx is not known, as QEMU 7.2 has not stored its "
+      "registers "
+      "there; <cxloom/persist.h> tells of flushes without them",
+      static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(data)));
+  control->stop.store(1);
+}
+
+// In the first blocks the accessors are asked, so that another packing is found out, and other registers.
 void on_checked_access(unsigned thread, qemu_plugin_meminfo_t info, std::uint64_t address, void* of) {
+  if (const std::uint64_t expected = std::exchange(threads[thread].expected, 0); expected != 0) {
+    if (expected == address) found_addresses.fetch_add(1);
+    else other_registers.store(true);
+  }
   if (qemu_plugin_mem_size_shift(info) != log2_size(info) || directions(info) == 0 ||
       qemu_plugin_mem_is_store(info) != ((directions(info) & 2U) != 0)) {
     fail("this version of QEMU describes accesses in another way than QEMU 7.2");
@@ -178,6 +222,49 @@ void on_checked_access(unsigned thread, qemu_plugin_meminfo_t info, std::uint64_
 }
 
 constexpr std::uint32_t kCheckedBlocks = 256;
+
+BlockInstruction decoded[feed::kMostInstructions];  // of the block that is translated: one at a time
+
+// What a callback is given; as long as there are blocks.
+FlushInstruction* callback_data(qemu_plugin_insn* instruction, std::uint32_t index) {
+  const std::size_t size = qemu_plugin_insn_size(instruction);
+  const auto form = address_form(qemu_plugin_insn_data(instruction), size);
+  if (!form) return nullptr;
+  return new FlushInstruction{*form, qemu_plugin_insn_vaddr(instruction) + size, feed::access_of(index)};
+}
+
+void expect_access(qemu_plugin_insn* instruction) {
+  if (FlushInstruction* const data = callback_data(instruction, 0); data != nullptr)
+    qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_expected_access, QEMU_PLUGIN_CB_NO_REGS, data);
+}
+
+// The marks of <cxloom/persist.h> access their lines; of the processor's flushes the registers tell.
+void follow_flushes(qemu_plugin_tb* block, std::uint32_t count) {
+  static Increment increments[feed::kMostInstructions];
+  for (std::uint32_t i = 0; i < count; ++i) {
+    qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
+    increments[i] = increment(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+  }
+  std::size_t earliest = 0;  // in their order
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (!decoded[i].has(BlockInstruction::kFlush) || decoded[i].kind == InstructionClass::kInteger) continue;
+    qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
+    FlushInstruction* const data = callback_data(instruction, i);
+    const auto point = data == nullptr
+                           ? std::nullopt
+                           : flush_point({decoded, count}, {increments, count}, i, data->form, earliest);
+    if (point) {
+      earliest = point->instruction;
+      data->form.displacement -= point->moved;
+      qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(block, earliest), on_flush,
+                                             QEMU_PLUGIN_CB_NO_REGS, data);
+    } else {
+      const std::uint64_t behind = qemu_plugin_insn_vaddr(instruction) + qemu_plugin_insn_size(instruction);
+      qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_unknown_flush, QEMU_PLUGIN_CB_NO_REGS,
+                                             reinterpret_cast<void*>(behind));
+    }
+  }
+}
 
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
   if (!blocks.is_open()) {
@@ -199,10 +286,14 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     blocks.ahead(0) = block_form::head(number, count);
     blocks.ahead(1) = qemu_plugin_insn_vaddr(first);
   }
-  const auto on = number < kCheckedBlocks ? on_checked_access : on_access;
+  const bool checked = number < kCheckedBlocks;
+  const auto on = checked ? on_checked_access : on_access;
+  bool flushes = false;
   for (std::uint32_t i = 0; i < count; ++i) {
     qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
-    BlockInstruction what = decode(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+    BlockInstruction& what = decoded[i] =
+        decode(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
+    flushes |= what.has(BlockInstruction::kFlush);
     // Not for all: what the kernel does for a system call, such as signal frames, QEMU would tell as accesses of the
     // instruction that was left for it.
     if (what.operand_bytes != 0) {
@@ -219,6 +310,9 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     }
   }
   if (tells) blocks.publish(words);
+  if (checked && decoded[0].kind == InstructionClass::kMove && decoded[0].operand_bytes != 0)
+    expect_access(first);
+  if (flushes) follow_flushes(block, count);
   qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS,
                                        reinterpret_cast<void*>(feed::event(FeedEvent::kBlock, number)));
   if (!has_offset && qemu_plugin_insn_haddr(first) != nullptr) {

@@ -50,6 +50,9 @@ void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_sim
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t callback);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb* block, qemu_plugin_vcpu_udata_cb_t callback,
                                           enum qemu_plugin_cb_flags flags, void* data);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn* instruction,
+                                            qemu_plugin_vcpu_udata_cb_t callback,
+                                            enum qemu_plugin_cb_flags flags, void* data);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn* instruction,
                                       qemu_plugin_vcpu_mem_cb_t callback, enum qemu_plugin_cb_flags flags,
                                       enum qemu_plugin_mem_rw directions, void* data);

@@ -27,6 +27,7 @@ from cxloom.trace.objects import Directory, Objects, recorded
 from cxloom.trace.reader import TraceReader, open_trace
 from cxloom.trace.source import Ended
 from cxloom.trace.writer import BatchWriter, trace_writer
+from cxloom.words import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -216,10 +217,11 @@ def execute(
     levels = [(level.size, level.ways, level.policy) for level in caches]
     _core.LackeyCapture(levels)  # says what is wrong with the levels before anything runs
     core = _core_of(placed)
+    durable = any(map(_is_persistent, placed))
     source = EmulatedSource(
         command,
         lambda folder: _core.ProgramCapture(
-            folder, levels, True, 0, None, region is not None, (0, 0), core.program
+            folder, levels, True, 0, None, region is not None, (0, 0), core.program, durable
         ),
         region,
     )
@@ -254,6 +256,10 @@ def execute(
     notes = _notes_on(sampling, sampler)
     if sieve.records == 0:
         notes += ("nothing went beyond the caches of its cores: no memory was accessed",)
+    if sieve.flushes and not durable:
+        notes += (
+            f"{counted(sieve.flushes, 'flush')} of lines left out: no memory of a system is persistent",
+        )
     return ExecutionResult(
         tuple(command),
         source.ended,
@@ -412,6 +418,12 @@ def _all_prepared(
     rules = places if places is not None else [()] * len(systems)
     each = zip(systems, placements, rules, strict=True)
     return [_prepared(system, placement, rule, host, processor) for system, placement, rule in each]
+
+
+def _is_persistent(placed: _Placed) -> bool:
+    """Whether flushes of lines can make something durable there."""
+    regions = placed.resolved.plain().get("address_map", [])
+    return any(region.get("persistence", "volatile") != "volatile" for region in regions)
 
 
 def _core_of(placed: Sequence[_Placed]) -> CoreOfTrace:

@@ -126,6 +126,8 @@ class CaptureResult:
     loads: int | None = None
     """Accesses that read, in all; None if valgrind recorded."""
     stores: int | None = None
+    flushes: int = 0
+    """Lines that instructions flushed, or marks of <cxloom/persist.h>, in all."""
     threads: int | None = None
     """Of all processes."""
     processes: int | None = None
@@ -259,6 +261,6 @@ def capture(
     counts = tuple(LevelCounts(level, *count) for level, count in zip(caches, sieve.counts, strict=True))
     more = {}
     if isinstance(sieve, _core.ProgramCapture):
-        names = ("loads", "stores", "threads", "processes", "escaped")
+        names = ("loads", "stores", "flushes", "threads", "processes", "escaped")
         more = {name: getattr(sieve, name) for name in names}
     return CaptureResult(count, sieve.instructions, counts, teller.ended, sieve.instructions_in_all, **more)

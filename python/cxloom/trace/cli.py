@@ -307,7 +307,8 @@ def _capture_rows(out: Path, result: CaptureResult) -> Iterator[tuple[str, str]]
         yield str(counts.level), text
     if result.loads is not None and result.stores is not None:
         did = f"{result.instructions_in_all:,} instructions, {counted(result.loads, 'load')}"
-        yield "in all", f"{did}, {counted(result.stores, 'store')}"
+        flushed = f", {counted(result.flushes, 'flush')}" if result.flushes else ""
+        yield "in all", f"{did}, {counted(result.stores, 'store')}{flushed}"
     if result.threads is not None and result.processes is not None and result.threads > 1:
         yield "ran", f"{counted(result.threads, 'thread')} of {counted(result.processes, 'program')}"
     if result.escaped:

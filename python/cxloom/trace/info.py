@@ -133,6 +133,7 @@ class _Tally:
         self.gap_max = max(self.gap_max, int(batch.instruction_gap.max()))
         self.cycles += int(batch.cycles.sum(dtype=np.uint64))
         records = len(batch)
+        self.fences += int(np.count_nonzero(batch.dependence == ALL_BEFORE))
         batch = batch.accesses()
         self.notes += records - len(batch)
         if len(batch) == 0:
@@ -144,9 +145,8 @@ class _Tally:
         self.bytes += int(batch.size.sum(dtype=np.uint64))
         self.size_min = min(self.size_min, int(batch.size.min()))
         self.size_max = max(self.size_max, int(batch.size.max()))
-        fences = int(np.count_nonzero(batch.dependence == ALL_BEFORE))
-        self.dependences += int(np.count_nonzero(batch.dependence)) - fences
-        self.fences += fences
+        behind_fences = int(np.count_nonzero(batch.dependence == ALL_BEFORE))
+        self.dependences += int(np.count_nonzero(batch.dependence)) - behind_fences
         self.lowest = min(self.lowest, int(batch.address.min()))
         ends = batch.address + (batch.size - np.uint16(1))
         # An access at the very end of the address space does not go on at its start.

@@ -48,6 +48,63 @@ TEST(CaptureFilter, FirstTouchGivesFramesInTheOrderOfTheirPages) {
   EXPECT_EQ(filter.pages(), 2U);
 }
 
+Access at(std::uint64_t address, AccessKind kind = AccessKind::kRead, std::uint32_t thread = 1) {
+  Access access;
+  access.address = Address{address};
+  access.size = 8;
+  access.kind = kind;
+  access.thread = thread;
+  return access;
+}
+
+TEST(CaptureFilter, AFlushBringsTheDataOfADirtyLine) {
+  for (const bool keeps : {false, true}) {
+    CaptureFilter filter(
+        {CacheParams{.size = Bytes{4096}, .ways = 4}, CacheParams{.size = Bytes{8192}, .ways = 4}},
+        test::victims(), false, 0, kNoLimit);
+    std::vector<Access> records;
+    CaptureFilter::Core& core = filter.core_of(1);
+    Access flush = at(0x8010);
+    flush.keeps = keeps;
+    filter.access(core, at(0x8008, AccessKind::kWrite), 0, records);  // 1: the read of its line
+    filter.flush(core, flush, 0, records);                            // 2, waits for the line
+    filter.flush(core, flush, 0, records);                            // 3: it is clean, or gone
+    filter.access(core, at(0x8000), 0, records);                      // 4, if it is gone
+    ASSERT_EQ(records.size(), keeps ? 3U : 4U);
+    for (const std::size_t each : {1, 2}) {
+      EXPECT_EQ(records[each].kind, AccessKind::kFlush);
+      EXPECT_EQ(records[each].address, Address{0x8000});
+      EXPECT_EQ(records[each].size, kLineBytes);
+      EXPECT_EQ(records[each].keeps, keeps);
+      EXPECT_EQ(records[each].brings, each == 1);
+    }
+    EXPECT_EQ(records[1].dependence, 1U);
+  }
+}
+
+TEST(CaptureFilter, AFlushFindsTheLineInAllCores) {
+  CaptureFilter filter({CacheParams{.size = Bytes{4096}, .ways = 4}}, test::victims(), false, 0, kNoLimit, 2);
+  std::vector<Access> records;
+  CaptureFilter::Core& one = filter.core_of(1);
+  CaptureFilter::Core& other = filter.core_of(2);
+  filter.access(one, at(0x8000, AccessKind::kWrite), 0, records);
+  filter.flush(other, at(0x8000, AccessKind::kRead, 2), 0, records);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_TRUE(records[1].brings);
+  filter.access(one, at(0x8000), 0, records);
+  ASSERT_EQ(records.size(), 3U);  // it is gone
+}
+
+TEST(CaptureFilter, WithoutCachesAFlushIsOfItsLine) {
+  CaptureFilter filter({}, test::victims(), true, 0, kNoLimit);
+  std::vector<Access> records;
+  filter.flush(filter.core_of(1), at(0xff010), 0, records);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].address, Address{0});
+  EXPECT_EQ(records[0].size, kLineBytes);
+  EXPECT_FALSE(records[0].brings);
+}
+
 TEST(CaptureFilter, CachesLetMissesThroughAndCountFromTheStartOfRecording) {
   CaptureFilter filter({CacheParams{.size = Bytes{4096}, .ways = 4}}, test::victims(), false, 0, kNoLimit);
   filter.set_recording(false);

@@ -68,6 +68,17 @@ TEST(NoteFilter, WithoutThemAccessesAreLeftWhateverTheBatches) {
   }
 }
 
+TEST(NoteFilter, AFenceThatIsLeftOutStandsBeforeTheNextAccessOfItsThread) {
+  NoteFilter filter(false);
+  std::vector<Access> batch{record(0), record(0, AccessRole::kProgress, kAllBefore),
+                            record(1, AccessRole::kDemand, 0, 2), record(2, AccessRole::kDemand, 3),
+                            record(3, AccessRole::kDemand, 1)};
+  filter.apply(batch);
+  std::vector<std::uint32_t> needs;
+  for (const Access& access : batch) needs.push_back(access.dependence);
+  EXPECT_EQ(needs, (std::vector<std::uint32_t>{0, 0, kAllBefore, 1}));
+}
+
 TEST(NoteFilter, AStreamOfAccessesIsAsLongAsTheyAre) {
   for (const bool cores : {false, true}) {
     bool given = false;

@@ -137,5 +137,65 @@ TEST(QemuDecode, TheMarksOfTheHeader) {
   EXPECT_EQ(decoded({0x0f, 0x1f, 0x80, 0, 0, 0, 0}).flags, 0U);  // what assemblers fill gaps with
 }
 
+TEST(QemuDecode, FlushesAndTheirFences) {
+  const BlockInstruction out = decoded({0x0f, 0xae, 0x3b});  // clflush [rbx]
+  EXPECT_EQ(out.flags, BlockInstruction::kFlushDropping);
+  EXPECT_EQ(out.address_reads, kRbx);
+  EXPECT_EQ(decoded({0x66, 0x0f, 0xae, 0x3b}).flags, BlockInstruction::kFlushDropping);  // clflushopt [rbx]
+  EXPECT_EQ(decoded({0x66, 0x0f, 0xae, 0x33}).flags, BlockInstruction::kFlushKeeping);   // clwb [rbx]
+  EXPECT_EQ(decoded({0x0f, 0xae, 0xf8}).flags, BlockInstruction::kOrdersFlushes);        // sfence
+  EXPECT_EQ(decoded({0x0f, 0xae, 0xf0}).flags, BlockInstruction::kOrdersFlushes);        // mfence
+  EXPECT_EQ(decoded({0x0f, 0xae, 0xe8}).flags, 0);                                       // lfence
+}
+
+TEST(QemuDecode, MarksOfPersists) {
+  // testl $0x43584cXX, (%rbx)
+  const auto mark = [](unsigned char number) { return decoded({0xf7, 0x03, number, 0x4c, 0x58, 0x43}); };
+  EXPECT_EQ(mark(3).flags, BlockInstruction::kFlushDropping);
+  EXPECT_EQ(mark(4).flags, BlockInstruction::kFlushKeeping);
+  EXPECT_EQ(mark(5).flags, 0);
+  EXPECT_EQ(mark(3).operand_bytes, 4U);
+  EXPECT_EQ(decoded({0xf7, 0xc3, 3, 0x4c, 0x58, 0x43}).flags, 0);  // of a register
+  const BlockInstruction fence = decoded({0x0f, 0x1f, 0x80, 5, 0x4c, 0x58, 0x43});
+  EXPECT_EQ(fence.flags, BlockInstruction::kOrdersFlushes);
+  EXPECT_EQ(fence.kind, InstructionClass::kFence);
+}
+
+TEST(QemuDecode, Increments) {
+  const auto by = [](const Bytes& bytes) {
+    const Increment found = increment(bytes.data(), bytes.size());
+    return found.of == AddressForm::kNone ? std::pair(-1, std::int64_t{0})
+                                          : std::pair(int{found.of}, found.by);
+  };
+  using By = std::pair<int, std::int64_t>;
+  EXPECT_EQ(by({0x48, 0x83, 0xc3, 0x40}), By(3, 64));           // add rbx, 64
+  EXPECT_EQ(by({0x49, 0x81, 0xef, 0, 1, 0, 0}), By(15, -256));  // sub r15, 256
+  EXPECT_EQ(by({0x48, 0x83, 0xc0, 0xc0}), By(0, -64));          // add rax, -64
+  EXPECT_EQ(by({0x48, 0xff, 0xc1}), By(1, 1));                  // inc rcx
+  EXPECT_EQ(by({0x48, 0xff, 0xc9}), By(1, -1));                 // dec rcx
+  EXPECT_EQ(by({0x48, 0x8d, 0x5b, 0x40}), By(3, 64));           // lea rbx, [rbx + 64]
+  EXPECT_EQ(by({0x48, 0x8d, 0x43, 0x40}).first, -1);            // lea rax, [rbx + 64]
+  EXPECT_EQ(by({0x48, 0x01, 0xc3}).first, -1);                  // add rbx, rax
+  EXPECT_EQ(by({0x83, 0xc3, 0x40}).first, -1);                  // add ebx, 64: clears the rest
+  EXPECT_EQ(by({0x48, 0x8d, 0x5c, 0x0b, 0x40}).first, -1);      // lea rbx, [rbx + rcx + 64]
+}
+
+TEST(QemuDecode, FormsOfAddresses) {
+  const auto form = [](const Bytes& bytes) { return address_form(bytes.data(), bytes.size()); };
+  const auto one = form({0x66, 0x0f, 0xae, 0x74, 0xcb, 0x40});  // clwb [rbx + 8 * rcx + 64]
+  ASSERT_TRUE(one);
+  EXPECT_EQ(*one, (AddressForm{.base = 3, .index = 1, .scale = 8, .displacement = 64}));
+  const auto relative = form({0x0f, 0xae, 0x3d, 0xf0, 0xff, 0xff, 0xff});  // clflush [rip - 16]
+  ASSERT_TRUE(relative);
+  EXPECT_TRUE(relative->relative);
+  EXPECT_EQ(relative->displacement, -16);
+  EXPECT_EQ(form({0x49, 0x8b, 0x07})->base, 15);             // mov rax, [r15]
+  EXPECT_FALSE(form({0x64, 0x0f, 0xae, 0x3b}));              // clflush fs:[rbx]
+  EXPECT_FALSE(form({0x67, 0x0f, 0xae, 0x3b}));              // clflush [ebx]
+  EXPECT_FALSE(form({0x50}));                                // push rax
+  EXPECT_FALSE(form({0x48, 0x89, 0xd8}));                    // mov rax, rbx
+  EXPECT_FALSE(form({0xc4, 0xe2, 0x6d, 0x92, 0x04, 0x8b}));  // vgatherdps ymm0, [rbx + 4 * ymm1], ymm2
+}
+
 }  // namespace
 }  // namespace cxloom::qemu

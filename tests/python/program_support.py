@@ -18,9 +18,19 @@ SMALL = {
     "graph": ["1000", "4000", "2"],
 }
 """Arguments with which each is done in a moment."""
+PERSISTENT = {
+    "logappend": ["300", "16"],
+    "hashmap": ["100", "500"],
+    "cowtree": ["200", "200"],
+    "queue": ["300", "8"],
+    "kvstore": ["60", "60", "4"],
+    "checkpoint": ["3", "8"],
+}
+"""The same of those with persistent memory."""
 
 
-def build_programs(folder: Path) -> Path:
-    """Compiles all of them into `folder`."""
-    subprocess.run(["make", "-s", "-C", PROGRAMS, f"BUILD={folder}", "all"], check=True)
+def build_programs(folder: Path, *names: str) -> Path:
+    """Compiles those of these names into `folder`, all if there are none."""
+    targets = [str(folder / name) for name in names] or ["all"]
+    subprocess.run(["make", "-s", "-C", PROGRAMS, f"BUILD={folder}", *targets], check=True)
     return folder

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program_support import SMALL, build_programs
+from program_support import PERSISTENT, SMALL, build_programs
 
 from cxloom.study.shipped import find
 from cxloom.trace.info import info
@@ -27,9 +27,10 @@ def run(built: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[
     return subprocess.run([built / name, *arguments], capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", [*SMALL, *PERSISTENT])
 def test_a_program_repeats_and_is_right(built: Path, name: str) -> None:
-    first, second = (run(built, name, *SMALL[name]) for _ in range(2))
+    sizes = (SMALL | PERSISTENT)[name]
+    first, second = (run(built, name, *sizes) for _ in range(2))
     assert first.returncode == 0, first.stdout
     assert first.stdout == second.stdout
     assert first.stdout.startswith(f"{name}: ")
@@ -42,6 +43,21 @@ def test_a_program_repeats_and_is_right(built: Path, name: str) -> None:
 def test_the_seed_changes_what_comes_out(built: Path) -> None:
     costs = {run(built, "mincostflow", *SMALL["mincostflow"], seed).stdout for seed in ("1", "2", "3")}
     assert len(costs) == 3
+
+
+@pytest.mark.parametrize("name", ["logappend", "hashmap", "cowtree", "queue"])
+def test_the_seed_changes_persistent_data(built: Path, name: str) -> None:
+    sizes = PERSISTENT[name]
+    results = {run(built, name, *sizes, *["7"] * (2 - len(sizes)), seed).stdout for seed in ("1", "2", "3")}
+    assert len(results) == 3
+
+
+def test_the_log_makes_no_difference_to_the_values(built: Path) -> None:
+    undo, redo = (run(built, "kvstore", *PERSISTENT["kvstore"], "1", log) for log in ("undo", "redo"))
+    assert undo.returncode == redo.returncode == 0
+    assert undo.stdout == redo.stdout
+    refused = run(built, "kvstore", *PERSISTENT["kvstore"], "1", "both")
+    assert (refused.returncode, "usage:" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("name", [*list(SMALL)[:6], "compiler"])

@@ -22,8 +22,8 @@ ROW_GROUP = 1 << 18
 """Accesses that are written, and compressed, together."""
 
 READ, WRITE, ATOMIC, FLUSH, FLUSH_KEEPING, FLUSH_DATA, FLUSH_DATA_KEEPING = range(7)
-"""Values of the column ``kind``. The first flush takes its line out of the cache, the second leaves it there; the others
-do the same with a line that was dirty in caches in front, and bring its data along."""
+"""Values of the column ``kind``. The first flush takes its line out of the cache, the second leaves it there; those
+with data do the same with a line that was dirty in caches in front, and bring its data along."""
 
 DEMAND, STORE_FILL, WRITE_BACK, CALL, GO_ON, WAIT, BRANCH, PROGRESS = range(8)
 """Values of the column ``role``."""

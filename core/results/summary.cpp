@@ -84,7 +84,7 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::atomics>("atomics", "", "of these, atomic operations. Absent where there were none"),
     measure<&Summary::flushes>("flushes", "",
                                "of these, flushes, answered when their lines are durable. Absent without "
-                               "persistent memory"),
+                               "persistent memory, if there are none"),
     measure<&Summary::write_backs>(
         "write_backs", "",
         "dirty lines written back to memory in the window; they are messages, not requests"),
@@ -133,8 +133,9 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::atomic>("atomic", "",
                               "the same of the atomic operations alone. Absent where there were none",
                               parts_of<kKindMeasures>()),
-    measure<&Summary::flush>("flush", "", "the same of the flushes alone. Absent without persistent memory",
-                             parts_of<kKindMeasures>()),
+    measure<&Summary::flush>(
+        "flush", "", "the same of the flushes alone. Absent without persistent memory, if there are none",
+        parts_of<kKindMeasures>()),
     measure<&Summary::per_requester>(
         "per_requester", "", "measures of each host and accelerator with work: those of its kind, and",
         parts_of<kRequesterMeasures>(true)),
@@ -386,7 +387,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
   const RequestStatistics atomics = collector.atomics();
   const RequestStatistics flushes = collector.flushes();
   const std::size_t segments = segments_with(simulation.system().roles());
-  const bool flushable = has_persistent(simulation.system().address_map());
+  const bool flushable = has_persistent(simulation.system().address_map()) || flushes.latency.count() > 0;
   Groups groups;
   for (const auto& component : simulation.system().components())
     add_component(*component, simulation.system().roles(), collector, length, groups);

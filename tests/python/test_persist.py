@@ -84,6 +84,20 @@ def test_traces_have_flushes(tmp_path: Path) -> None:
     assert (result.reads, result.writes, result.flushes) == (1, 2, 2)
 
 
+@pytest.mark.parametrize("cache", ["", ", cache: {size: 4KiB}"])
+def test_a_trace_may_flush_volatile_memory(tmp_path: Path, cache: str) -> None:
+    """Its flushes are counted all the same; the one that writes takes as long as a write."""
+    text = tmp_path / "t.txt"
+    text.write_text("# cxloom-trace 2: address kind dependence\n0x0 W 0\n0x0 F all\n0x40 R all\n")
+    plain = SPEC[: SPEC.index("  host: {pattern")].replace(", persist_buffer: {policy: forward}", "")
+    plain = plain.replace(", persistence: media", "").replace(", cache: {size: 4KiB}", cache)
+    result = cx.run(cx.System.from_yaml(plain + f"  host: {{trace: {text}}}\n"))
+    assert (result.count, result.reads, result.writes, result.flushes) == (3, 1, 1, 1)
+    assert result.per_memory["pm"]["writes"] == (1 if cache else 2)
+    notes = [note for note in result.values["notes"] if "volatile memory 1 time:" in note]
+    assert len(notes) == 1
+
+
 def test_flushes_bring_data_of_caches_in_front(tmp_path: Path) -> None:
     """The host's own cache has the lines clean, or not at all: only the flushes that bring data write."""
     text, parquet, again = (tmp_path / name for name in ("t.txt", "t.parquet", "again.txt"))

@@ -1,3 +1,4 @@
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -7,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -52,7 +54,9 @@ struct ProgramCore {
   PaceParams pace;
   std::uint32_t cores = 1;
   std::vector<CacheParams> caches;
+  std::optional<TlbParams> tlb;
 
+  Bytes page() const { return tlb ? tlb->page : TlbParams::kSmallPage; }
   bool operator==(const ProgramCore&) const = default;
 };
 
@@ -64,7 +68,8 @@ ProgramCore program_core(const Value& value) {
                             .branch_penalty = params.branch_penalty,
                             .branch_entries = params.branch_entries},
                    .cores = params.cores,
-                   .caches = {}};
+                   .caches = {},
+                   .tlb = params.tlb};
   for (const CoreCacheParams& cache : params.caches) {
     core.pace.load_cycles.push_back(cache.cycles);
     core.caches.push_back({.size = cache.size, .ways = cache.ways, .policy = cache.policy});
@@ -76,9 +81,9 @@ ProgramCore program_core(const Value& value) {
 // What every capture ends in.
 struct Filtered {
   Filtered(const std::vector<CacheParams>& levels, bool first_touch, std::uint64_t skip,
-           std::optional<std::uint64_t> limit, std::uint32_t cores = 1)
+           std::optional<std::uint64_t> limit, std::uint32_t cores = 1, Bytes page = TlbParams::kSmallPage)
       : filter(levels, registry().victims, first_touch, skip,
-               limit.value_or(std::numeric_limits<std::uint64_t>::max()), cores) {}
+               limit.value_or(std::numeric_limits<std::uint64_t>::max()), cores, page) {}
 
   CaptureFilter filter;
 };
@@ -94,8 +99,10 @@ struct LackeySession : Filtered {
 struct ProgramSession : Filtered {
   ProgramSession(std::string folder, const std::vector<CacheParams>& levels, bool first_touch,
                  std::uint64_t skip, std::optional<std::uint64_t> limit, const CaptureParts& parts,
-                 std::uint32_t cores)
-      : Filtered(levels, first_touch, skip, limit, cores), capture(filter, parts), feed(std::move(folder)) {}
+                 std::uint32_t cores, Bytes page)
+      : Filtered(levels, first_touch, skip, limit, cores, page),
+        capture(filter, parts),
+        feed(std::move(folder)) {}
 
   ProgramCapture capture;
   ProgramFeed feed;
@@ -127,7 +134,7 @@ void bind_capture(nb::module_& m) {
                    [](const Filtered& self) { return self.filter.instructions_in_all(); })
       .def_prop_ro(
           "pages", [](const Filtered& self) { return self.filter.pages(); },
-          "Pages of 4 KiB touched, with first_touch.")
+          "Pages touched, with first_touch: of 4 KiB, or as large as those of the core's TLB.")
       .def_prop_ro(
           "counts", [](const Filtered& self) { return counts_of(self.filter); },
           "Hits, misses and write-backs of each level while recording.");
@@ -160,6 +167,8 @@ void bind_capture(nb::module_& m) {
             }
           },
           "core"_a, "path"_a, "`path` is where it stands in its spec, for errors.")
+      .def_prop_ro(
+          "page", [](const ProgramCore& self) { return self.page().count(); }, "Bytes of a page.")
       .def(
           "__eq__", [](const ProgramCore& self, const ProgramCore& other) { return self == other; },
           nb::is_operator());
@@ -174,10 +183,14 @@ void bind_capture(nb::module_& m) {
                                .window = std::get<0>(sample),
                                .period = std::get<1>(sample),
                                .flushes = flushes};
-            if (core != nullptr) parts.core = core->pace;
+            if (core != nullptr) {
+              parts.core = core->pace;
+              parts.tlb = core->tlb;
+            }
             new (self) ProgramSession(std::move(folder),
                                       core != nullptr && levels.empty() ? core->caches : levels_of(levels),
-                                      first_touch, skip, limit, parts, core != nullptr ? core->cores : 1);
+                                      first_touch, skip, limit, parts, core != nullptr ? core->cores : 1,
+                                      core != nullptr ? core->page() : TlbParams::kSmallPage);
           },
           "folder"_a, "levels"_a, "first_touch"_a = true, "skip"_a = 0, "limit"_a = nb::none(),
           "regions"_a = false, "sample"_a = nb::make_tuple(0, 0), "core"_a.none() = nb::none(),
@@ -275,6 +288,22 @@ void bind_capture(nb::module_& m) {
       .def_prop_ro(
           "mispredictions", [](const ProgramSession& self) { return self.capture.mispredictions(); },
           "Those of them that were predicted wrongly.")
+      .def_prop_ro(
+          "translation",
+          [](const ProgramSession& self) {
+            std::optional<std::map<std::string, std::uint64_t>> counts;
+            if (const auto found = self.capture.translation()) {
+              counts = {{"misses", found->misses},
+                        {"walks", found->walks},
+                        {"loads", found->loads},
+                        {"cycles", found->cycles}};
+            }
+            return counts;
+          },
+          "While recording: misses of the TLB's first level, walks of the page table, the entries that they "
+          "read, and the cycles "
+          "without "
+          "memory in which a thread waited for walks. None without a TLB.")
       .def_prop_ro(
           "regions", [](const ProgramSession& self) { return self.capture.regions(); },
           "Regions of interest that have begun.");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -52,7 +53,7 @@ void Core::Bound::raise(Time to, const CoreAccess& by) {
   if (known && to <= time) return;
   known = true;
   time = to;
-  blame = {by.ready, by.created, by.done, by.segments};
+  blame = {by.ready, by.created, by.done, by.segments, by.walk};
 }
 
 bool Core::held_by(const CoreAccess& access) {
@@ -183,8 +184,13 @@ void Core::wait_for(const Bound& bound, Time after) {
   time_.total += rest;
   time_.chain += take_from(rest, until - std::max(blame.done, clock_));  // the window fills again
   const Time latency = blame.done - blame.created;
-  const Time waited = take_from(rest, latency);
-  time_.mshr += take_from(rest, blame.created - blame.ready);
+  Time waited = take_from(rest, latency);
+  const Time unmade = take_from(rest, blame.created - blame.ready);
+  if (blame.walk) {
+    time_.walk += unmade + std::exchange(waited, {});
+  } else {
+    time_.mshr += unmade;
+  }
   time_.chain += rest;
   clock_ = until;
   if (waited == Time{}) return;

@@ -50,6 +50,7 @@ class Core {
     Time created;
     Time done;
     std::array<Time, kSegmentCount> segments{};
+    bool walk = false;
   };
   /// The latest of several times, and who made it so late.
   struct Bound {

@@ -20,6 +20,8 @@ struct CoreAccess {
   std::uint64_t position = 0;        ///< instructions of its thread up to it
   std::uint32_t core = 0;
   std::uint8_t users = 0;                      ///< it is given back when this is zero
+  bool walk = false;                           ///< who waits for it waits for a page walk
+  bool has_walker = false;                     ///< of a load of a page walk
   Time dispatched;                             ///< it came into the window
   Time ready = kNever;                         ///< its address was known then
   Time created = kNever;                       ///< the request was made then
@@ -33,7 +35,9 @@ struct CoreAccess {
   bool is_branch() const { return access.role == AccessRole::kBranch; }
   bool is_write_back() const { return access.role == AccessRole::kWriteBack; }
   /// What comes behind it retires only when it is answered.
-  bool holds_window() const { return access.role == AccessRole::kDemand && !is_store(); }
+  bool holds_window() const {
+    return access.is_page_walk() || (access.role == AccessRole::kDemand && !is_store());
+  }
   /// It waits in the store buffer, as a flush does.
   bool is_store() const {
     return access.role == AccessRole::kStoreFill ||

@@ -22,6 +22,7 @@ struct CoreMeasured {
   double busy = 0;
   double chain = 0;
   double mshr = 0;
+  std::optional<double> walk;  // of cores with a TLB
   double idle = 0;
   Value memory;
 };
@@ -42,6 +43,9 @@ constexpr std::array kCoreMeasures{
         "reorder window again after a wait"),
     measure<&CoreMeasured::mshr>(
         "mshr_ns", "ns", "time in which an access that is waited for waited for others to be answered"),
+    measure<&CoreMeasured::walk>("walk_ns", "ns",
+                                 "time in which the oldest instruction waited for a page walk that went "
+                                 "beyond the caches of its core, or for a walker. Absent without a tlb"),
     measure<&CoreMeasured::idle>("idle_ns", "ns", "time in which threads had nothing to do"),
     measure<&CoreMeasured::memory>(
         "memory_ns", "ns",
@@ -64,6 +68,7 @@ CoreCluster::CoreCluster(const CoreParams& params, Work& work, Endpoint& endpoin
     : params_(params),
       workload_(std::move(work.stream)),
       counts_accesses_(!work.instruction_gaps),
+      walkers_(params.tlb ? params.tlb->walkers : ~std::uint32_t{0}),
       most_(work.in_all.value_or(~std::uint64_t{0})),
       endpoint_(endpoint),
       requester_(requester),
@@ -102,6 +107,7 @@ bool CoreCluster::read() {
   accesses_read_ += access.reaches_memory() ? 1 : 0;
   read.core = core_of(access.thread);
   read.users = 1;  // until it is answered
+  read.walk = access.is_page_walk();
   if (counts_accesses_) read.access.instruction_gap = 1;
   ++unmade_;
   if (access.is_call()) note_call(access);
@@ -195,6 +201,7 @@ void CoreCluster::resolve(CoreAccess& branch, const CoreAccess& by) {
   branch.created = by.created;
   branch.done = by.done;
   branch.segments = by.segments;
+  branch.walk = by.walk;
 }
 
 // What is no access is done as soon as all before it is.
@@ -254,8 +261,8 @@ void CoreCluster::collect_left(Core& core) {
 
 void CoreCluster::find_address(CoreAccess& access) {
   const std::uint64_t distance = access.access.dependence;
-  if (distance == 0 || access.is_fence() || distance > access.number)
-    return make_at(access, access.dispatched);
+  if (distance == 0) return make_at(access, access.dispatched + cycles_between(access));
+  if (access.is_fence() || distance > access.number) return make_at(access, access.dispatched);
   const Producer& producer = producers_[(access.number - distance) % kProducers];
   if (producer.number != access.number - distance) return make_at(access, access.dispatched);
   if (producer.pending) {
@@ -280,6 +287,14 @@ void CoreCluster::make_at(CoreAccess& access, Time ready) {
 
 void CoreCluster::make(CoreAccess& access) {
   Thread& thread = *threads_[access.core];
+  if (access.walk && !access.has_walker) {
+    if (thread.walks == walkers_) {
+      thread.unwalked.push_back(&access);
+      return;
+    }
+    ++thread.walks;
+    access.has_walker = true;
+  }
   if (!access.is_write_back()) {
     if (thread.misses == params_.mshrs) {
       thread.waiting.push_back(&access);
@@ -288,6 +303,22 @@ void CoreCluster::make(CoreAccess& access) {
     ++thread.misses;
   }
   made_.push_back(&access);
+}
+
+// The loads of a walk belong to one instruction, and each waits for the one before.
+bool CoreCluster::goes_on(const CoreAccess& walk, const CoreAccess& dependent) {
+  return dependent.walk && dependent.core == walk.core && dependent.position == walk.position;
+}
+
+void CoreCluster::release_walker(Thread& thread) {
+  if (thread.unwalked.empty()) {
+    --thread.walks;
+    return;
+  }
+  CoreAccess& first = *thread.unwalked.front();
+  thread.unwalked.pop_front();
+  first.has_walker = true;
+  make(first);
 }
 
 void CoreCluster::wake(std::uint8_t /*kind*/, std::uint64_t /*payload*/) {
@@ -356,6 +387,7 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
     }
   }
   bool resolved = false;  // a branch
+  bool keeps_walker = false;
   // Those that came last are first.
   CoreAccess* in_order = nullptr;
   for (CoreAccess* each = access.dependents; each;)
@@ -369,10 +401,12 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
       if (&behind != &thread) advance(behind);
       resolved |= &behind == &thread;
     } else {
+      if (access.walk && goes_on(access, dependent)) keeps_walker = dependent.has_walker = true;
       make_at(dependent, std::max(dependent.dispatched, now + cycles_between(dependent)));
     }
   }
   access.dependents = nullptr;
+  if (access.walk && !keeps_walker) release_walker(thread);
   if (resolved || thread.core.holder() == &access) {
     advance(thread);
   } else {
@@ -419,6 +453,7 @@ void CoreCluster::report(MeasureSink& sink) const {
                         .chain = in_window.chain.ns(),
                         .mshr = in_window.mshr.ns(),
                         .idle = in_window.idle.ns()};
+  if (params_.tlb || in_window.walk > Time{}) measured.walk = in_window.walk.ns();
   Time longest;
   for (std::size_t i = 0; i < closed_totals_.size(); ++i) {
     const Time before = i < opened_totals_.size() ? opened_totals_[i] : Time{};

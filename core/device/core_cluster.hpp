@@ -72,14 +72,17 @@ class CoreCluster final : public AccessStream, public EventHandler {
     Thread(const CoreParams& params, std::uint32_t its_number) : core(params), number(its_number) {}
 
     Core core;
-    std::uint32_t number;             // in the workload
-    std::deque<CoreAccess*> coming;   // read, and not in the window
-    std::deque<CoreAccess*> waiting;  // for others' answers
-    std::uint32_t misses = 0;         // lines that it waits for
-    std::uint32_t undone = 0;         // accesses without an answer that were in the window, write-backs aside
-    bool branches = false;            // its next record is a branch that waits for an answer
-    bool waits = false;               // the last record that was read says so
-    bool asleep = false;              // nobody waits for its next record
+    std::uint32_t number;              // in the workload
+    std::deque<CoreAccess*> coming;    // read, and not in the window
+    std::deque<CoreAccess*> waiting;   // for others' answers
+    std::deque<CoreAccess*> unwalked;  // the first loads of page walks that wait for a walker
+    std::uint32_t misses = 0;          // lines that it waits for
+    std::uint32_t walks = 0;           // walkers that are on their way
+    std::uint32_t undone = 0;  // accesses without an answer that were in the window, write-backs aside
+    std::uint64_t last = 0;    // number of the last access that was read, and one
+    bool branches = false;     // its next record is a branch that waits for an answer
+    bool waits = false;        // the last record that was read says so
+    bool asleep = false;       // nobody waits for its next record
   };
   /// An access that others may need.
   struct Producer {
@@ -123,6 +126,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
   Time cycles_between(const CoreAccess& access) const;
   void make_at(CoreAccess& access, Time ready);
   void make(CoreAccess& access);
+  static bool goes_on(const CoreAccess& walk, const CoreAccess& dependent);
+  void release_walker(Thread& thread);
   void collect_left(Core& core);
   CoreTime sum() const;
   std::vector<Time> totals() const;
@@ -130,7 +135,8 @@ class CoreCluster final : public AccessStream, public EventHandler {
   CoreParams params_;
   std::unique_ptr<AccessStream> workload_;
   bool counts_accesses_;
-  std::uint64_t most_;  // accesses that are read
+  std::uint32_t walkers_;  // of a core
+  std::uint64_t most_;     // accesses that are read
   Endpoint& endpoint_;
   Requester& requester_;
   EventSource source_;

@@ -92,6 +92,11 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
           "them goes "
           "to the host.")
       .source("Intel 64 and IA-32 Architectures Optimization Reference Manual: those of Golden Cove");
+  schema.field("tlb", &CoreParams::tlb)
+      .doc(
+          "Of programs that run: the translation of addresses. Without it the place of each page is known at "
+          "once; "
+          "{} has that of Golden Cove.");
 }
 
 }  // namespace cxloom

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/parameters.hpp"
 #include "base/units.hpp"
+#include "tags/tlb.hpp"
 
 namespace cxloom {
 
@@ -33,6 +35,7 @@ struct CoreParams {
   std::uint32_t branch_penalty = 17;
   std::uint32_t branch_entries = 4096;
   std::vector<CoreCacheParams> caches{{}, {.size = Bytes{2 * 1024 * 1024}, .ways = 16, .cycles = 15}};
+  std::optional<TlbParams> tlb;
 
   static void describe(Schema<CoreParams>& schema);
 };

@@ -18,6 +18,7 @@ struct CoreTime {
   Time
       chain;  ///< computing between the answer to one access and another that needs it, and filling the window again
   Time mshr;  ///< waiting for others' answers before an access could be made
+  Time walk;  ///< waiting for page walks, or for a walker
   Time idle;  ///< its thread had nothing to do
   std::array<Time, kSegmentCount>
       memory{};  ///< waiting for an answer, as the account of its request divides it
@@ -32,6 +33,7 @@ struct CoreTime {
     busy += other.busy * sign;
     chain += other.chain * sign;
     mshr += other.mshr * sign;
+    walk += other.walk * sign;
     idle += other.idle * sign;
     for (std::size_t i = 0; i < kSegmentCount; ++i) memory[i] += other.memory[i] * sign;
     return *this;

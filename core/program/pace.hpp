@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/parameters.hpp"
+#include "base/ring.hpp"
 #include "program/block.hpp"
 
 namespace cxloom {
@@ -54,13 +55,17 @@ class Pace {
   void dispatch() {
     const std::uint64_t room = retired_[at_];  // still that of the one a window before
     if (++in_cycle_ > width_ || room > now_) {
+      if (!walks_.empty()) [[unlikely]]
+        wait_for_walks(room);
       now_ = std::max(now_ + (in_cycle_ > width_ ? 1 : 0), room);
       in_cycle_ = 1;
     }
   }
   std::uint64_t now() const { return now_; }
-  /// The instruction that was dispatched last is executed then.
-  void retire(std::uint64_t cycle) {
+  /// The instruction that was dispatched last is executed then; it would have been so many cycles earlier without a page walk.
+  void retire(std::uint64_t cycle, std::uint64_t walk = 0) {
+    if (walk > 0 && cycle > last_) [[unlikely]]
+      walks_.push_back({cycle, std::min(walk, cycle - last_)});
     last_ = std::max(last_, cycle);
     retired_[at_] = last_;
     if (++at_ == retired_.size()) at_ = 0;
@@ -68,6 +73,8 @@ class Pace {
   /// None is dispatched before that cycle.
   void wait_until(std::uint64_t cycle) {
     if (cycle <= now_) return;
+    if (!walks_.empty()) [[unlikely]]
+      wait_for_walks(cycle);
     now_ = cycle;
     in_cycle_ = 0;
   }
@@ -77,8 +84,23 @@ class Pace {
     return load_cycles_[level < load_cycles_.size() ? level : 0];
   }
   std::uint64_t longest_load() const { return load_cycles_.back(); }
+  /// Cycles, of those up to now, in which no instruction was dispatched because one had to wait for its page.
+  std::uint64_t walked() const { return walked_; }
 
  private:
+  /// An instruction that retires then, with so many cycles of a walk since the one before it retired.
+  struct Walk {
+    std::uint64_t retired;
+    std::uint64_t cycles;
+  };
+
+  void wait_for_walks(std::uint64_t until) {
+    std::uint64_t cycles = 0;
+    for (; !walks_.empty() && walks_.front().retired <= until; walks_.pop_front())
+      cycles += walks_.front().retired > now_ ? walks_.front().cycles : 0;
+    walked_ += std::min(cycles, until - now_);
+  }
+
   std::uint32_t width_;
   std::vector<std::uint32_t> load_cycles_;
   std::vector<std::uint64_t> retired_;  // cycle, of the last `window` instructions
@@ -86,6 +108,8 @@ class Pace {
   std::uint64_t now_ = 0;
   std::uint32_t in_cycle_ = 0;  // dispatched
   std::uint64_t last_ = 0;
+  Ring<Walk> walks_;  // of the instructions in the window, or a few more
+  std::uint64_t walked_ = 0;
 };
 
 }  // namespace cxloom

@@ -13,11 +13,26 @@ namespace {
 
 constexpr std::uint64_t kSpaceBits = 48;  // of an address; those of different processes differ above
 
+/// An address among those of all processes.
+constexpr std::uint64_t among_all(const ProgramThread& thread, std::uint64_t address) {
+  return address | std::uint64_t{thread.process} << kSpaceBits;
+}
+
+/// What a load takes whose address is known in that cycle: its line may be under way from a further level.
+inline std::uint32_t load_cycles(const Pace& pace, const CaptureFilter::Delivery& found,
+                                 std::uint64_t known) {
+  const std::uint32_t load = pace.load_cycles(found.level);
+  if (found.arrives > known + load) [[unlikely]]
+    return static_cast<std::uint32_t>(std::min(found.arrives - known, pace.longest_load()));
+  return load;
+}
+
 }  // namespace
 
 ProgramCapture::ProgramCapture(CaptureFilter& filter, const CaptureParts& parts)
     : filter_(filter), parts_(parts), change_(std::numeric_limits<std::uint64_t>::max()) {
   ensure(parts.window <= parts.period, "a window longer than its period");
+  ensure(parts.core || !parts.tlb, "a TLB without a core");
   // A level that the core does not tell of is as far as the last one.
   if (parts_.core) {
     std::vector<std::uint32_t>& cycles = parts_.core->load_cycles;
@@ -32,9 +47,10 @@ ProgramCapture::ProgramCapture(CaptureFilter& filter, const CaptureParts& parts)
 
 inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramThread& thread,
                                                     const ProgramAccess& access, AccessKind kind,
-                                                    const Dependence& needed, std::uint64_t& begun) {
+                                                    const Dependence& needed, std::uint64_t& begun,
+                                                    std::uint64_t walked, AccessRole role) {
   CaptureFilter::Delivery found;
-  const Address address{access.address | std::uint64_t{thread.process} << kSpaceBits};
+  const Address address{among_all(thread, access.address)};
   if (filter_.hits(state.caches, address, access.size, kind, found)) [[likely]]
     return found;
   begin(state, thread.number, begun);
@@ -44,11 +60,18 @@ inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramT
   whole.size = access.size;
   whole.thread = thread.number;
   whole.kind = kind;
-  whole.dependence_cycles = needed.cycles();
+  whole.role = role;
+  whole.dependence_cycles = needed.producer() != 0
+                                ? needed.cycles()
+                                : static_cast<std::uint16_t>(std::min(walked, Dependence::kMostCycles));
   found = filter_.access(state.caches, whole, needed.producer(), records_);
   if (filter_.pages() != framed_.size()) [[unlikely]]
     note_frames(thread, access);
   if (found.level == filter_.levels()) {
+    if (state.tlb != nullptr && answered(state) >= state.marked) {
+      state.marked = found.record;
+      state.marked_at = state.instructions;
+    }
     state.recorded = state.instructions;
     state.silent = state.pace.now() + kSilence;
   } else if (kind == AccessKind::kRead && found.level > 0) {
@@ -95,27 +118,31 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
   Dependence address;
   if (!accesses.empty() || instruction.pointer_writes != 0)
     address = values.of(instruction.address_reads).not_before(pace.now());
+  std::uint64_t walked = 0;  // cycles from the address to the places of all pages
   for (const ProgramAccess& access : accesses) {
     if (instruction.has(BlockInstruction::kFlush)) [[unlikely]] {
       flush(state, thread, access, instruction.has(BlockInstruction::kFlushKeeping), address, begun);
       continue;
     }
+    Dependence placed = address;
+    if (state.tlb != nullptr && !state.tlb->has(among_all(thread, access.address), access.size))
+        [[unlikely]] {
+      placed = walk(state, thread, access, address, begun);
+      walked = std::max(walked, placed.known - address.known);
+    }
     if (access.reads) {
       ++loads_;
-      const CaptureFilter::Delivery found = give(state, thread, access, AccessKind::kRead, address, begun);
+      const CaptureFilter::Delivery found =
+          give(state, thread, access, AccessKind::kRead, placed, begun, placed.known - address.known);
       const std::uint32_t nearest = pace.load_cycles(0);
-      std::uint32_t load = pace.load_cycles(found.level);
-      // Its line may be under way from a further level.
-      if (found.arrives > address.known + load) [[unlikely]]
-        load = static_cast<std::uint32_t>(std::min(found.arrives - address.known, pace.longest_load()));
       result = later(result, Dependence(found.record));
-      result = later(result,
-                     later(address.after(load), values.stored(access.address, access.size).after(nearest)));
+      result = later(result, later(placed.after(load_cycles(pace, found, placed.known)),
+                                   values.stored(access.address, access.size).after(nearest)));
     }
     if (access.writes) {
       ++stores_;
-      give(state, thread, access, AccessKind::kWrite,
-           filter_.levels() == 0 ? later(address, result) : address, begun);
+      give(state, thread, access, AccessKind::kWrite, filter_.levels() == 0 ? later(placed, result) : placed,
+           begun, placed.known - address.known);
       values.store(access.address, access.size, result);
     }
   }
@@ -125,8 +152,52 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
   const Dependence done = result.after(computes ? kLatencies[static_cast<std::size_t>(instruction.kind)] : 0);
   values.set(instruction.data_writes, done);
   if (instruction.pointer_writes != 0) values.set(instruction.pointer_writes, address.after(1));
-  if (parts_.core) pace.retire(std::max(done.known, address.known));
+  if (parts_.core) pace.retire(std::max(done.known, address.known + walked), walked);
   return result;
+}
+
+/// What an access waits for that has its address, and not the place of one of its pages.
+Dependence ProgramCapture::walk(State& state, const ProgramThread& thread, const ProgramAccess& access,
+                                const Dependence& needed, std::uint64_t& begun) {
+  Dependence placed = needed;
+  const std::uint64_t last = access.address + access.size - 1;
+  for (const std::uint64_t address : {access.address, last}) {
+    if (!state.tlb->has(among_all(thread, address), 1))
+      placed = later(placed, walk_page(state, thread, address, needed, begun));
+  }
+  return placed;
+}
+
+Dependence ProgramCapture::walk_page(State& state, const ProgramThread& thread, std::uint64_t address,
+                                     const Dependence& needed, std::uint64_t& begun) {
+  const unsigned leaf = state.tlb->leaf();
+  const unsigned loads = state.tlb->bring(among_all(thread, address));
+  if (filter_.recording()) {
+    ++counts_.misses;
+    counts_.walks += loads > 0 ? 1 : 0;
+    counts_.loads += loads;
+  }
+  Dependence known = needed.after(parts_.tlb->second_cycles);
+  if (loads == 0) return known;
+  known = known.after(static_cast<std::uint32_t>(state.walkers.begin(known.known) - known.known));
+  for (unsigned level = leaf + loads; level-- > leaf;) {
+    const ProgramAccess entry{.address = page_table_entry(address, level), .size = 8, .reads = true};
+    const CaptureFilter::Delivery found = give(state, thread, entry, AccessKind::kRead, known, begun,
+                                               known.known - needed.known, AccessRole::kPageWalk);
+    known = known.after(load_cycles(state.pace, found, known.known));
+    // A line that has been there for long is not waited for.
+    if (found.record > answered(state)) known = later(known, Dependence(found.record));
+  }
+  state.walkers.end(known.known);
+  return known;
+}
+
+/// What its thread has read up to that record is there, as it has retired; and perhaps some more.
+inline Producer ProgramCapture::answered(State& state) const {
+  const std::uint64_t window = parts_.core->window;
+  if (state.instructions - state.recorded > window) return std::numeric_limits<Producer>::max();
+  if (state.instructions - state.marked_at > window) state.answered = state.marked;
+  return state.answered;
 }
 
 void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& block,
@@ -231,6 +302,7 @@ void ProgramCapture::thread_ends(const ProgramThread& thread) {
   if (thread.number < states_.size() && states_[thread.number]) {
     note_progress(*states_[thread.number], thread);
     note(thread, AccessRole::kWait);
+    ended_walked_ += states_[thread.number]->pace.walked();
     states_[thread.number].reset();
   }
   filter_.thread_ends(thread.number);
@@ -354,7 +426,25 @@ void ProgramCapture::end_region(State& state, const ProgramThread& thread) {
 }
 
 void ProgramCapture::choose() {
-  filter_.set_recording(wanted_ && in_window_ && (!parts_.regions || inside_ > 0));
+  const bool recording = wanted_ && in_window_ && (!parts_.regions || inside_ > 0);
+  if (parts_.tlb && recording != filter_.recording()) {
+    if (recording) walked_start_ = walked();
+    else walked_before_ += walked() - walked_start_;
+  }
+  filter_.set_recording(recording);
+}
+
+std::uint64_t ProgramCapture::walked() const {
+  std::uint64_t sum = ended_walked_;
+  for (const auto& state : states_) sum += state ? state->pace.walked() : 0;
+  return sum;
+}
+
+std::optional<TranslationCounts> ProgramCapture::translation() const {
+  if (!parts_.tlb) return std::nullopt;
+  TranslationCounts counts = counts_;
+  counts.cycles = walked_before_ + (filter_.recording() ? walked() - walked_start_ : 0);
+  return counts;
 }
 
 ProgramCapture::State& ProgramCapture::make_state(std::uint32_t thread) {
@@ -362,7 +452,14 @@ ProgramCapture::State& ProgramCapture::make_state(std::uint32_t thread) {
   std::unique_ptr<State>& state = states_[thread];
   if (!state) {
     const PaceParams core = parts_.core.value_or(PaceParams{.window = 1, .branch_entries = 2});
-    state = std::make_unique<State>(filter_.core_of(thread), core);
+    CaptureFilter::Core& own = filter_.core_of(thread);
+    Tlb* tlb = nullptr;
+    if (parts_.tlb) {
+      std::unique_ptr<Tlb>& its = tlbs_[&own];
+      if (!its) its = std::make_unique<Tlb>(*parts_.tlb, filter_.policies());
+      tlb = its.get();
+    }
+    state = std::make_unique<State>(own, core, tlb, parts_.tlb ? parts_.tlb->walkers : 1);
   }
   return *state;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "program/dependence.hpp"
 #include "program/memory_origins.hpp"
 #include "program/pace.hpp"
+#include "program/page_walks.hpp"
 #include "program/program_sink.hpp"
 #include "workload/capture_filter.hpp"
 
@@ -22,7 +24,8 @@ struct CaptureParts {
   std::uint64_t window = 0;  ///< of every `period` instructions the last so many; 0: all
   std::uint64_t period = 0;
   std::optional<PaceParams> core =
-      std::nullopt;     ///< records have the cycles that it takes; branches are predicted
+      std::nullopt;  ///< records have the cycles that it takes; branches are predicted
+  std::optional<TlbParams> tlb = std::nullopt;  ///< of the core; walks of the page table are accesses, too
   bool flushes = true;  ///< flushes of lines are recorded, and the fences that wait for them
 };
 
@@ -30,7 +33,8 @@ struct CaptureParts {
 ///
 /// With caches a record is the read of a line or its write-back. What a load delivers waits for the record of its line, also if
 /// a neighbour of it was what missed; the read of a line waits for what its address is made of. Without caches a
-/// store also waits for what it stores.
+/// store also waits for what it stores. An access to a page whose place is not known waits for a walk of the page table, each of whose
+/// loads waits for the one before.
 ///
 /// A flush of a line waits for what its address is made of, and for the line if it is coming. The next fence or atomic operation of its
 /// thread waits for all before it; of a thread that has flushed nothing it has its cycles alone.
@@ -78,6 +82,8 @@ class ProgramCapture : public ProgramSink {
   };
   /// By frame, if pages get frames.
   const std::vector<Page>& pages() const { return framed_; }
+  /// While recording; none without a TLB.
+  std::optional<TranslationCounts> translation() const;
 
  private:
   /// The branch at the end of a block, of which it is not known yet where it went.
@@ -93,20 +99,25 @@ class ProgramCapture : public ProgramSink {
   static constexpr std::uint64_t kSilence = 16384;
   /// What goes on in a thread.
   struct State {
-    State(CaptureFilter::Core& own, const PaceParams& core)
-        : caches(own), pace(core), predictor(core.branch_entries) {}
+    State(CaptureFilter::Core& own, const PaceParams& core, Tlb* its_tlb, std::uint32_t its_walkers)
+        : caches(own), pace(core), predictor(core.branch_entries), tlb(its_tlb), walkers(its_walkers) {}
 
     CaptureFilter::Core& caches;
     DependenceTracker values;
     Pace pace;
     BranchPredictor predictor;
     Branch branch;
+    Tlb* tlb;  // of its core; or none
+    PageWalkers walkers;
     std::uint64_t call = 0;           // that it is in, if it may wait there
     bool asleep = false;              // there, as far as was told
     std::uint64_t behind = 0;         // the call behind which it was said to go on from there
     std::uint64_t told = 0;           // cycle up to which the filter was told
     std::uint64_t instructions = 0;   // in all
     std::uint64_t recorded = 0;       // of these, up to its last record
+    Producer answered = 0;            // records up to this one are further back than the window
+    Producer marked = 0;              // the next of which that will be known
+    std::uint64_t marked_at = 0;      // instructions up to it
     std::uint64_t silent = kSilence;  // it tells how far it has come when it reaches this cycle
     bool flushed = false;             // no fence has waited for its flushes
     std::uint64_t depth = 0;  // of calls within the function that is the region of interest; 0: not in it
@@ -124,11 +135,19 @@ class ProgramCapture : public ProgramSink {
     return make_state(thread);
   }
   State& make_state(std::uint32_t thread);
-  // `begun` are the instructions that the filter was not told of yet. Gives what its result is made of.
+  // `begun` are the instructions that the filter was not told of yet, `walked` the cycles of what is needed that are of page walks. Gives
+  // what its result is made of.
   Dependence run(State& state, const ProgramThread& thread, const BlockInstruction& instruction,
                  std::span<const ProgramAccess> accesses, std::uint64_t& begun);
   CaptureFilter::Delivery give(State& state, const ProgramThread& thread, const ProgramAccess& access,
-                               AccessKind kind, const Dependence& needed, std::uint64_t& begun);
+                               AccessKind kind, const Dependence& needed, std::uint64_t& begun,
+                               std::uint64_t walked, AccessRole role = AccessRole::kDemand);
+  Dependence walk(State& state, const ProgramThread& thread, const ProgramAccess& access,
+                  const Dependence& needed, std::uint64_t& begun);
+  Dependence walk_page(State& state, const ProgramThread& thread, std::uint64_t address,
+                       const Dependence& needed, std::uint64_t& begun);
+  Producer answered(State& state) const;
+  std::uint64_t walked() const;
   void flush(State& state, const ProgramThread& thread, const ProgramAccess& access, bool keeps,
              const Dependence& address, std::uint64_t& begun);
   void note_fence(State& state, const ProgramThread& thread, std::uint64_t& begun);
@@ -145,6 +164,11 @@ class ProgramCapture : public ProgramSink {
   std::vector<std::unique_ptr<State>> states_;  // by thread
   Release latest_call_;                         // of all
   Release call_of_another_;                     // the latest one of another thread than that
+  std::unordered_map<const CaptureFilter::Core*, std::unique_ptr<Tlb>> tlbs_;
+  TranslationCounts counts_;         // while recording, cycles aside
+  std::uint64_t ended_walked_ = 0;   // cycles of threads that have ended
+  std::uint64_t walked_before_ = 0;  // recorded
+  std::uint64_t walked_start_ = 0;   // of this time of recording
   std::vector<Access> records_;
   MemoryOrigins memory_;
   std::vector<Page> framed_;

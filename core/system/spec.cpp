@@ -157,6 +157,20 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
   schema.effective(
       "page", [](const WorkloadParams& work) { return work.places_pages(); },
       "while addresses are as-is: pages are not placed");
+  schema.field("page_tables", &WorkloadParams::page_tables)
+      .category("placements")
+      .default_text("as addresses")
+      .where([](const Kinded& value) { return value.kind != "as-is"; }, "a placement of pages")
+      .doc(
+          "Of a trace of a program that was recorded for a core with a tlb: where the pages of its page "
+          "tables "
+          "go.")
+      .source(
+          "Linux takes them by the policy of the task, as data (pte_alloc_one in "
+          "include/asm-generic/pgalloc.h)");
+  schema.effective(
+      "page_tables", [](const WorkloadParams& work) { return work.trace && work.places_pages(); },
+      "without a trace, or while addresses are as-is: pages are not placed");
   schema.field("phases", &WorkloadParams::phases)
       .default_text("")
       .doc("Patterns that follow each other, each for its own `requests`, over and over.");

@@ -73,6 +73,7 @@ struct WorkloadParams {
   std::vector<std::uint64_t> levels;  ///< of the DRAM that the trace's coordinates are of
   Kinded addresses{"as-is", Value(Value::Map{})};
   Bytes page{4096};
+  std::optional<Kinded> page_tables;
   std::vector<Value> phases;
 
   /// Its pages are placed: its addresses are not those of memory.

@@ -71,6 +71,13 @@ std::unique_ptr<PagePlacement> WorkMaker::make_placement(const Placed& placed) c
                [&] { return registry_.placements.make(placed.workload->params.addresses, context); });
 }
 
+std::unique_ptr<PagePlacement> WorkMaker::make_table_placement(const Placed& placed) const {
+  const std::optional<Kinded>& kinded = placed.workload->params.page_tables;
+  if (!kinded) return nullptr;
+  PlacementContext context{placed.nodes, page_, registry_.placements};
+  return below("page_tables", [&] { return registry_.placements.make(*kinded, context); });
+}
+
 bool WorkMaker::has_cache(const std::string& device) const {
   const Sequencer* const requester = system_.roles().requesters.of(system_.component(device).id());
   return requester && requester->cache();
@@ -115,6 +122,16 @@ void WorkMaker::divide_memory(const Spec& spec) {
     });
     program.placement = placements.back().get();
     programs.push_back(std::move(program));
+  }
+  const auto with_tables = std::ranges::find_if(
+      all, [](const Placed* each) { return each->workload->params.page_tables.has_value(); });
+  if (all.size() > 1 && with_tables != all.end()) {
+    throw InputError({"memory is not divided by where page tables go",
+                      std::to_string(all.size()) + " programs whose pages are placed",
+                      "page_tables of a program that is alone in memory",
+                      {},
+                      InputError::Kind::kBetween},
+                     "workload." + (*with_tables)->workload->device + ".page_tables");
   }
   std::vector<std::uint64_t> free;
   for (const Frames& node : frames) free.push_back(count_of(node));
@@ -273,7 +290,7 @@ Work WorkMaker::make(const Spec::Workload& workload) const {
     for (const NumaNode& node : placed.nodes) names.push_back(node.name());
     work.stream = std::make_unique<PlacedStream>(
         std::move(work.stream), make_placement(placed), ProgramMemory(placed.frames, page_, placed.spare),
-        std::move(names), page_, division_, work.name + ".addresses");
+        std::move(names), page_, division_, work.name + ".addresses", make_table_placement(placed));
   }
   return work;
 }

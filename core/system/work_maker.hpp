@@ -54,6 +54,8 @@ class WorkMaker {
 
   void divide_memory(const Spec& spec);
   std::unique_ptr<PagePlacement> make_placement(const Placed& placed) const;
+  /// Of page tables; null: they are placed as other pages are.
+  std::unique_ptr<PagePlacement> make_table_placement(const Placed& placed) const;
   /// That device has a cache.
   bool has_cache(const std::string& device) const;
   /// Cores make the accesses of that device.

@@ -29,8 +29,10 @@ enum class AccessRole : std::uint8_t {
   kWait,      ///< a call as well, or 0 if it is none: the thread does nothing until it goes on
   kBranch,    ///< what follows was predicted wrongly, and begins when what it depends on is there
   kProgress,  ///< the thread has come so far
+  // This is one again.
+  kPageWalk,  ///< its instruction: the place of a page is read from the page table
 };
-inline constexpr std::uint8_t kAccessRoles = static_cast<std::uint8_t>(AccessRole::kProgress) + 1;
+inline constexpr std::uint8_t kAccessRoles = static_cast<std::uint8_t>(AccessRole::kPageWalk) + 1;
 
 /// Whether an access of this kind may have the role: the read of a line for a store reads, a write-back writes.
 constexpr bool may_be(AccessRole role, AccessKind kind) {
@@ -51,7 +53,7 @@ struct Access {
   /// Of a flush: caches in front had the line dirty, and its data come along.
   bool brings : 1 = false;
   AccessRole role = AccessRole::kDemand;
-  /// Cycles from the data of the access that it needs to its own address.
+  /// Cycles from the data of the access that it needs to its own address; if it needs none, from when its core comes to it.
   std::uint16_t dependence_cycles = 0;
   /// Cycles of its core since the access of its thread before it, where nothing waits for memory; 0: not given.
   std::uint32_t cycles = 0;
@@ -61,7 +63,8 @@ struct Access {
     const std::uint64_t reach = address.value() % kLineBytes + std::max<std::uint64_t>(size, 1);
     return static_cast<std::uint16_t>((reach + kLineBytes - 1) / kLineBytes);
   }
-  bool reaches_memory() const { return role < AccessRole::kCall; }
+  bool is_page_walk() const { return role == AccessRole::kPageWalk; }
+  bool reaches_memory() const { return role < AccessRole::kCall || is_page_walk(); }
   bool is_call() const { return role == AccessRole::kCall || role == AccessRole::kWait; }
   bool enters_kernel() const { return is_call() || role == AccessRole::kGoOn; }
 };

@@ -22,14 +22,17 @@ Access record_of(const Access& access, LineAddress line, AccessKind kind, Access
   record.size = kLineBytes;
   record.kind = kind;
   record.role = role;
+  if (role == AccessRole::kWriteBack) record.dependence_cycles = 0;
   return record;
 }
 
 }  // namespace
 
 CaptureFilter::CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies,
-                             bool first_touch, std::uint64_t skip, std::uint64_t limit, std::uint32_t cores)
-    : levels_(levels),
+                             bool first_touch, std::uint64_t skip, std::uint64_t limit, std::uint32_t cores,
+                             Bytes page)
+    : pages_(page),
+      levels_(levels),
       policies_(policies),
       most_cores_(cores),
       first_touch_(first_touch),
@@ -109,7 +112,7 @@ void CaptureFilter::arrives(Core& core, Address address, std::uint64_t cycle) {
 
 CacheHierarchy::Found CaptureFilter::access_line(Core& core, LineAddress line, const Access& access,
                                                  std::uint64_t producer, std::vector<Access>& records) {
-  const AccessRole reader = access.kind == AccessKind::kWrite ? AccessRole::kStoreFill : AccessRole::kDemand;
+  const AccessRole reader = access.kind == AccessKind::kWrite ? AccessRole::kStoreFill : access.role;
   // A store to a line that others had, too, asks for it anew; what the core has of it can be read meanwhile.
   if (cores_.size() > 1 && take_from_others(core, line, access, records))
     give(record_of(access, line, AccessKind::kRead, reader), producer, records);
@@ -158,7 +161,8 @@ std::uint64_t CaptureFilter::give(Access record, std::uint64_t producer, std::ve
     const std::uint64_t distance = producer == 0 ? 0 : numbers_ - producer;
     record.dependence = distance < kAllBefore ? static_cast<std::uint32_t>(distance) : 0;
   }
-  if (record.dependence == 0) record.dependence_cycles = 0;
+  // What it needs is too long ago.
+  if (record.dependence == 0 && producer != 0) record.dependence_cycles = 0;
   if (!first_touch_) record.address = Address{record.address.value() & kOwnAddress};
   records.push_back(record);
   return numbers_;

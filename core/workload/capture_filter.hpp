@@ -17,12 +17,13 @@ namespace cxloom {
 /// from the record of the same thread before it.
 class CaptureFilter {
  public:
-  /// With `first_touch` addresses are physical, pages getting frames in the order of their first touch; else they are
+  /// With `first_touch` addresses are physical, pages getting frames in the order of their first touch, frames of `page`; else they are
   /// the program's own. Addresses of different processes differ in their upper 16 bits, which no record has. The first
   /// `skip` records are left out, and at most `limit` are given, of those that are accesses. Each thread has a core with caches
   /// of its own, as long as there are no more than `cores`; those that are more share them.
   CaptureFilter(const std::vector<CacheParams>& levels, const VictimRegistry& policies, bool first_touch,
-                std::uint64_t skip, std::uint64_t limit, std::uint32_t cores = 1);
+                std::uint64_t skip, std::uint64_t limit, std::uint32_t cores = 1,
+                Bytes page = Bytes{kPageBytes});
   CaptureFilter(const CaptureFilter&) = delete;
   CaptureFilter& operator=(const CaptureFilter&) = delete;
 
@@ -73,6 +74,7 @@ class CaptureFilter {
 
   /// While false, the caches fill but nothing is recorded or skipped.
   void set_recording(bool recording);
+  bool recording() const { return recording_; }
   bool complete() const { return records_ >= limit_; }
   /// Accesses among those that it gave.
   std::uint64_t records() const { return records_; }
@@ -83,6 +85,7 @@ class CaptureFilter {
   std::uint64_t instructions_in_all() const { return instructions_; }
   std::uint64_t pages() const { return pages_.frames(); }
 
+  const VictimRegistry& policies() const { return policies_; }
   std::size_t levels() const { return levels_.size(); }
   /// What a level did while recording.
   CacheHierarchy::Counts counts(std::size_t level) const;

@@ -13,11 +13,13 @@ namespace cxloom {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
 
-/// Gives each page of 4 KiB the next free frame when it is first touched: what an operating system with empty memory
+/// Gives each page, of 4 KiB unless it is said, the next free frame when it is first touched: what an operating system with empty memory
 /// does, and repeatable. Memory grows with the pages touched (at most 64 bytes each), not with the accesses.
 class PageMap {
  public:
-  PageMap() : frame_of_(kAtFirst) {}
+  /// The size of a page is a power of two.
+  explicit PageMap(Bytes page = Bytes{kPageBytes})
+      : page_bits_(static_cast<unsigned>(std::countr_zero(page.count()))), frame_of_(kAtFirst) {}
 
   /// The frame of a page, from zero; a new one at the first touch.
   std::uint64_t frame_of(std::uint64_t page) {
@@ -30,7 +32,8 @@ class PageMap {
   }
   /// The physical address of a virtual one.
   Address translate(Address address) {
-    return Address{frame_of(address.value() / kPageBytes) * kPageBytes + address.value() % kPageBytes};
+    const std::uint64_t within = address.value() & ((std::uint64_t{1} << page_bits_) - 1);
+    return Address{frame_of(address.value() >> page_bits_) << page_bits_ | within};
   }
   LineAddress translate(LineAddress line) { return LineAddress::of(translate(line.address())); }
 
@@ -47,6 +50,7 @@ class PageMap {
     std::uint64_t key() const { return number; }
   };
 
+  unsigned page_bits_;
   FlatTable<Cell> frame_of_;
   Cell latest_;
   std::uint64_t frames_ = 0;

@@ -48,9 +48,10 @@ void ProgramMemory::give_back(std::size_t node, const Frame& frame) {
 
 PlacedStream::PlacedStream(std::unique_ptr<AccessStream> stream, std::unique_ptr<PagePlacement> placement,
                            ProgramMemory memory, std::vector<std::string> nodes, Bytes page,
-                           Division division, std::string path)
+                           Division division, std::string path, std::unique_ptr<PagePlacement> tables)
     : stream_(std::move(stream)),
       placement_(std::move(placement)),
+      tables_(std::move(tables)),
       memory_(std::move(memory)),
       nodes_(std::move(nodes)),
       page_bits_(static_cast<unsigned>(std::countr_zero(page.count()))),
@@ -58,24 +59,24 @@ PlacedStream::PlacedStream(std::unique_ptr<AccessStream> stream, std::unique_ptr
       path_(std::move(path)),
       taken_(nodes_.size()) {}
 
-const ProgramMemory::Frame& PlacedStream::frame_of(Address address) {
-  const std::uint64_t page = address.value() >> page_bits_;
+const ProgramMemory::Frame& PlacedStream::frame_of(const Access& access) {
+  const std::uint64_t page = access.address.value() >> page_bits_;
   const std::uint64_t number = pages_.frame_of(page);
-  if (number == placed_.size()) take_frame(page);
+  if (number == placed_.size()) take_frame(page, tables_ && access.is_page_walk() ? *tables_ : *placement_);
   return placed_[number].frame;
 }
 
 // An access across the end of its page goes on in the frame behind, so that it stays one access. Where the frame behind is
 // not the program's, it ends with the last byte that is.
 Address PlacedStream::placed(const Access& access) {
-  const ProgramMemory::Frame& frame = frame_of(access.address);
+  const ProgramMemory::Frame& frame = frame_of(access);
   if (access.size > frame.room) refuse_length(access, frame.room);
   const std::uint64_t within = access.address.value() & ((std::uint64_t{1} << page_bits_) - 1);
   return Address{frame.base.value() + std::min(within, frame.room - access.size)};
 }
 
-void PlacedStream::take_frame(std::uint64_t page) {
-  const auto choice = placement_->place(page, 1, memory_.free());
+void PlacedStream::take_frame(std::uint64_t page, PagePlacement& placement) {
+  const auto choice = placement.place(page, 1, memory_.free());
   if (!choice) refuse_page();
   ensure(choice->pages == 1 && memory_.free()[choice->node] > 0, "a page placed where no frame is left");
   ++taken_[choice->node];

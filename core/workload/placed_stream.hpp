@@ -64,10 +64,11 @@ struct Division {
 
 class PlacedStream final : public AccessStream, private MovablePages {
  public:
-  /// `nodes` name what `memory` is of; `path` is where the user asked for the placement.
+  /// `nodes` name what `memory` is of; `path` is where the user asked for the placement. Those pages that are first touched by page
+  /// walks go where `tables` says, if there is any.
   PlacedStream(std::unique_ptr<AccessStream> stream, std::unique_ptr<PagePlacement> placement,
                ProgramMemory memory, std::vector<std::string> nodes, Bytes page, Division division,
-               std::string path);
+               std::string path, std::unique_ptr<PagePlacement> tables = nullptr);
 
   /// The address that an access has in memory is found here, once: its request keeps it, whatever becomes of the page.
   /// Throws InputError if the program needs more memory than it has.
@@ -95,14 +96,15 @@ class PlacedStream final : public AccessStream, private MovablePages {
   void give_up_move(const PageMove& move) override;
 
   Address placed(const Access& access);
-  const ProgramMemory::Frame& frame_of(Address address);
-  void take_frame(std::uint64_t page);
+  const ProgramMemory::Frame& frame_of(const Access& access);
+  void take_frame(std::uint64_t page, PagePlacement& placement);
   [[noreturn]] void refuse_page() const;
   [[noreturn]] void refuse_length(const Access& access, std::uint64_t room) const;
   std::string share() const;
 
   std::unique_ptr<AccessStream> stream_;
   std::unique_ptr<PagePlacement> placement_;
+  std::unique_ptr<PagePlacement> tables_;  // where they are placed by themselves
   ProgramMemory memory_;
   std::vector<std::string> nodes_;
   unsigned page_bits_;

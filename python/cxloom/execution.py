@@ -26,6 +26,7 @@ from cxloom.trace.objects import METADATA as OBJECTS
 from cxloom.trace.objects import Directory, Objects, recorded
 from cxloom.trace.reader import TraceReader, open_trace
 from cxloom.trace.source import Ended
+from cxloom.trace.translation import Translation
 from cxloom.trace.writer import BatchWriter, trace_writer
 from cxloom.words import counted
 
@@ -35,9 +36,13 @@ if TYPE_CHECKING:
 _Part: TypeAlias = "_core.Accesses | dict[str, NDArray[Any]]"
 SAMPLING = Sampling()
 """Of a long program, if nothing else is said."""
+HUGE_PAGE = "2MiB"
+"""Of programs whose pages are all huge."""
 REGION = 65536
 """Bytes of a region of memory whose accesses are counted together."""
 _EVENTS = 50_000  # of a turn of a simulation
+WALKS = "page walks"
+"""Of the parts of a time: waiting for the places of pages."""
 _PARTS = {"busy": "busy_ns", "chain": "chain_ns", "waiting to ask": "mshr_ns", "idle": "idle_ns"}
 
 
@@ -81,6 +86,8 @@ class Execution:
     """Where the program's pages were: their placement."""
     sampled: Sampled | None = None
     """What is known of the whole program from a sample of it; None: it was simulated as a whole."""
+    walk_cycles: int = 0
+    """Of the whole program: of the cycles in which nothing waits for memory those in which it waits for page walks."""
     progress: tuple[tuple[float, int], ...] = ()
     """Simulated times (ns) and how many requests were answered by then, now and then."""
 
@@ -98,13 +105,31 @@ class Execution:
     def times_ns(self) -> dict[str, float]:
         """Where the time of all threads went, waits for memory by their segments. Of a sample: of the whole program."""
         times = {name: float(self.core[key]) for name, key in _PARTS.items()} | dict(self.core["memory_ns"])
-        if self.sampled is None:
-            return times
+        if "walk_ns" in self.core:
+            times[WALKS] = float(self.core["walk_ns"])
+        if self.sampled is not None:
+            times = self._of_the_whole(times, self.sampled)
+        walks = min(times["busy"], self.walk_cycles * self.cycle_ns)
+        if walks:
+            times |= {"busy": times["busy"] - walks, WALKS: times.get(WALKS, 0.0) + walks}
+        return times
+
+    def _of_the_whole(self, times: dict[str, float], sampled: Sampled) -> dict[str, float]:
         simulated = sum(times.values())
         whole = simulated * self.time_ns / self.core["longest_ns"]
-        busy = self.sampled.busy_ns
+        busy = sampled.busy_ns
         scale = max(0.0, whole - busy) / (simulated - times["busy"])
         return {name: busy if name == "busy" else scale * ns for name, ns in times.items()}
+
+    @property
+    def cycle_ns(self) -> float:
+        """Of its cores."""
+        if self.sampled is not None:
+            return self.sampled.cycle_ns
+        instructions = self.core["instructions"]
+        return (
+            self.core["time_ns"] * self.core["instructions_per_cycle"] / instructions if instructions else 0.0
+        )
 
     @property
     def instructions_per_cycle(self) -> float:
@@ -137,6 +162,8 @@ class ExecutionResult:
     seconds: float
     """That it took here."""
     notes: tuple[str, ...] = field(default=())
+    translation: Translation | None = None
+    """What it took to find the places of its pages; None: its core has no TLB, or the trace does not tell."""
     regions: Mapping[int, int] = field(default_factory=dict)
     """Accesses by the number of their region of :data:`REGION` bytes, in the order in which pages were touched."""
     objects: tuple[ObjectUse, ...] = ()
@@ -149,6 +176,7 @@ class ExecutionResult:
             "ended": None if self.ended is None else str(self.ended),
             "instructions": self.instructions,
             "accesses": self.accesses,
+            **({} if self.translation is None else {"tlb": self.translation.to_dict(self.instructions)}),
             "notes": list(self.notes),
             "objects": [asdict(each) for each in self.objects],
             "systems": [
@@ -181,6 +209,7 @@ def execute(
     pages: Sequence[Any] | None = None,
     places: Sequence[Sequence[Rule]] | None = None,
     processor: Processor | None = None,
+    page_tables: Any = None,
     caches: Sequence[CacheLevel] = (),
     region: str | None = None,
     record: str | os.PathLike[str] | None = None,
@@ -199,7 +228,9 @@ def execute(
     (docs/model/placement.md), such as ``{"kind": "bind", "nodes": ["cxl"]}``; by default the next free frame of the
     system's memory, in the order of its address map. ``places`` has for each system where the pages of single objects
     go instead, such as ``Rule("map:build_*", {"kind": "bind", "nodes": ["cxl"]})``: the first rule counts whose
-    pattern the name of the object fits (:mod:`cxloom.trace.objects`).
+    pattern the name of the object fits (:mod:`cxloom.trace.objects`). ``page_tables`` is the placement of the pages of
+    its page tables on the last of the systems; by default they go where other pages do. They are read where the core of
+    the host has a `tlb` (docs/model/tlb.md).
 
     The ``processor`` takes the place of that of the host, in all systems.
 
@@ -213,7 +244,7 @@ def execute(
     followed or a simulation cannot finish.
     """
     started = time.perf_counter()
-    placed = _all_prepared(systems, pages, host, places, processor)
+    placed = _all_prepared(systems, pages, host, places, processor, page_tables)
     levels = [(level.size, level.ways, level.policy) for level in caches]
     _core.LackeyCapture(levels)  # says what is wrong with the levels before anything runs
     core = _core_of(placed)
@@ -251,7 +282,9 @@ def execute(
         if objects is not None and record is not None:
             said |= recorded(objects, record)
         said |= source.ended.to_metadata()
-    sieve = source.sieve
+        sieve = source.sieve
+        translation = Translation.of(sieve.translation)
+        said |= {} if translation is None else translation.to_metadata()
     seconds = time.perf_counter() - started
     notes = _notes_on(sampling, sampler)
     if sieve.records == 0:
@@ -265,9 +298,10 @@ def execute(
         source.ended,
         sieve.instructions,
         sieve.records,
-        _estimated(executions, sampler, sieve.instructions),
+        _estimated(_walking(executions, translation), sampler, sieve.instructions),
         seconds,
         notes + _notes_on_places(placed),
+        translation,
         regions,
         use.by_object(objects) if objects is not None else (),
     )
@@ -281,6 +315,7 @@ def replay(
     pages: Sequence[Any] | None = None,
     places: Sequence[Sequence[Rule]] | None = None,
     processor: Processor | None = None,
+    page_tables: Any = None,
     sampling: Sampling | None = SAMPLING,
     interrupted: Callable[[], bool] = lambda: False,
     watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
@@ -295,7 +330,7 @@ def replay(
     if a simulation cannot finish.
     """
     started = time.perf_counter()
-    placed = _all_prepared(systems, pages, host, places, processor)
+    placed = _all_prepared(systems, pages, host, places, processor, page_tables)
     reader = open_trace(trace)
     core = _core_of(placed)
     recorded = reader.metadata.get(CoreOfTrace.NAME)
@@ -325,14 +360,17 @@ def replay(
         if recorded is not None
         else ("the trace has no cycles: each instruction takes as many as the next",)
     )
+    # Of a part of it nobody knows.
+    translation = None if progress.interrupted else Translation.in_metadata(reader.metadata)
     return ExecutionResult(
         tuple(shlex.split(reader.metadata.get("command", ""))),
         Ended(interrupted=True) if progress.interrupted else None,
         progress.instructions,
         progress.accesses,
-        _estimated(executions, sampler, progress.instructions),
+        _estimated(_walking(executions, translation), sampler, progress.instructions),
         time.perf_counter() - started,
         notes + _notes_on(sampling, sampler) + _notes_on_places(placed),
+        translation,
         regions,
         use.by_object(objects) if objects is not None else (),
     )
@@ -407,6 +445,7 @@ def _all_prepared(
     host: str | None,
     places: Sequence[Sequence[Rule]] | None,
     processor: Processor | None,
+    page_tables: Any,
 ) -> list[_Placed]:
     if not systems:
         raise InputError("no system", allowed="at least one")
@@ -416,8 +455,9 @@ def _all_prepared(
             "not a placement of pages for each system", found=str(len(placements)), allowed=str(len(systems))
         )
     rules = places if places is not None else [()] * len(systems)
-    each = zip(systems, placements, rules, strict=True)
-    return [_prepared(system, placement, rule, host, processor) for system, placement, rule in each]
+    tables = [None] * (len(systems) - 1) + [page_tables]
+    each = zip(systems, placements, rules, tables, strict=True)
+    return [_prepared(*parts, host, processor) for parts in each]
 
 
 def _is_persistent(placed: _Placed) -> bool:
@@ -433,13 +473,13 @@ def _core_of(placed: Sequence[_Placed]) -> CoreOfTrace:
         raise InputError(
             "the cores of the systems differ in how they run instructions",
             found=" and ".join(each.name for each in placed),
-            allowed="the same width, window, caches and prediction of branches in all",
+            allowed="the same width, window, caches, tlb and prediction of branches in all",
         )
     return first
 
 
 def _prepared(
-    system: System, pages: Any, rules: Sequence[Rule], host: str | None, processor: Processor | None
+    system: System, pages: Any, rules: Sequence[Rule], page_tables: Any, host: str | None, processor: Processor | None
 ) -> _Placed:
     resolved = system.resolve()
     devices = resolved.plain()["devices"]
@@ -455,8 +495,14 @@ def _prepared(
         host = requesters[0]
     if host not in requesters:
         raise InputError(f"'{host}' makes no requests", allowed=" or ".join(requesters), path="--host")
-    core = devices[host].get("core", {}) if processor is None else processor.values["core"]
+    with errors_placed(resolved):
+        values = devices[host].get("core", {}) if processor is None else processor.values["core"]
+        core = CoreOfTrace(values, f"devices.{host}.core")
     work = {"trace": "the program", "addresses": placement_by(rules, pages)}
+    if core.has_huge_pages:
+        work["page"] = HUGE_PAGE
+    if page_tables is not None:
+        work["page_tables"] = page_tables
     overrides = [Override.of("workload", {host: work}), Override.of("run.warmup", 0)]
     if processor is not None:
         overrides += [Override.of(f"devices.{host}.{key}", value) for key, value in processor.values.items()]
@@ -464,10 +510,10 @@ def _prepared(
         overrides.append(Override.of(f"devices.{host}.core", {}))
     resolved = system.resolve(overrides)
     name = str(resolved.plain().get("name", "")) or "the system"
-    with errors_placed(resolved):
-        program_core = CoreOfTrace(core, f"devices.{host}.core")
     text = ", ".join([*map(str, rules), _text_of(pages)])
-    return _Placed(name, resolved, host, program_core, text, rules)
+    if page_tables is not None:
+        text += f", page tables {_text_of(page_tables)}"
+    return _Placed(name, resolved, host, core, text, rules)
 
 
 def _text_of(pages: Any) -> str:
@@ -567,11 +613,19 @@ def _played(
         reached[number].append((made["time_ns"], made["completed"]))
     return tuple(
         (
-            Execution(each.name, simulation.summary(), each.host, each.pages, None, tuple(points)),
+            Execution(each.name, simulation.summary(), each.host, each.pages, progress=tuple(points)),
             [] if sampler is None else simulation.batch_times(each.host),
         )
         for each, simulation, points in zip(placed, simulations, reached, strict=True)
     )
+
+
+def _walking(
+    played: tuple[tuple[Execution, list[float]], ...], translation: Translation | None
+) -> tuple[tuple[Execution, list[float]], ...]:
+    """The same, of which is known how many cycles they wait for walks besides."""
+    cycles = 0 if translation is None else translation.cycles
+    return tuple((replace(each, walk_cycles=cycles), latest) for each, latest in played)
 
 
 def _batch_of(part: _Part) -> TraceBatch:

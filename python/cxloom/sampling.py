@@ -29,7 +29,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cxloom.sweeping.interval import student_t
-from cxloom.trace.format import ALL_BEFORE, CALL, GO_ON, TraceBatch, joined
+from cxloom.trace.format import ALL_BEFORE, CALL, GO_ON, TraceBatch, joined, reaches_memory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -180,7 +180,7 @@ class Sampler:
         """Places of the first accesses to pages."""
         import numpy as np
 
-        reaches = np.flatnonzero(batch.role < CALL)
+        reaches = np.flatnonzero(reaches_memory(batch.role))
         pages, places = np.unique(batch.address[reaches] // np.uint64(_PAGE), return_index=True)
         new = [
             place

@@ -98,5 +98,36 @@ def program_rows(name: str, at: str, base: Spec) -> Iterator[Turn]:
             accesses,
             play=runs("chase", "256"),
         )
+    yield from tlb_rows(name, at, changed(base, (at, {"caches": [small]})))
     # Two threads, each with a cycle of 128 lines: both together do not fit into 12 KiB.
     yield Turn(f"{name}.core.cores", alone, f"{at}.cores", (1, 2), FALLS, accesses, play=runs("pair", "128"))
+
+
+SMALL_PAGE, HUGE_PAGE = "4096", str(2 << 20)
+
+
+def tlb_rows(name: str, at: str, base: Spec) -> Iterator[Turn]:
+    """Those of the TLB of a core, which is at `at` in `base`: a line of each of so many pages."""
+    tlb = f"{at}.tlb"
+    here = {"entries": 16, "ways": 16, "second_entries": 64, "second_ways": 64, "walk_cache": 32}
+    system = changed(base, (tlb, here))
+    huge = changed(base, (tlb, {**here, "page": "2MiB", "huge_entries": 16, "huge_ways": 16}))
+
+    def row(key: str, base: Spec, values: tuple[Any, Any], pages: int, size: str = SMALL_PAGE) -> Turn:
+        play = runs("pages", str(pages), size)
+        return Turn(f"{name}.core.tlb.{key}", base, f"{tlb}.{key}", values, FALLS, took, play=play)
+
+    yield Turn(f"{name}.core.tlb", base, tlb, (..., here), RISES, took, play=runs("pages", "256", SMALL_PAGE))
+    yield row("page", system, ("4KiB", "2MiB"), 256)
+    yield row("entries", system, (16, 64), 32)
+    yield row("huge_entries", huge, (16, 64), 32, HUGE_PAGE)
+    # Of a cycle of 32 pages LRU keeps none of 24; with one way a set it keeps those that no other falls onto.
+    yield row("ways", changed(system, (f"{tlb}.entries", 24)), (24, 1), 32)
+    yield row("huge_ways", changed(huge, (f"{tlb}.huge_entries", 24)), (24, 1), 32, HUGE_PAGE)
+    yield row("second_entries", system, (64, 512), 256)
+    yield row("second_ways", changed(system, (f"{tlb}.second_entries", 48)), (48, 1), 64)
+    yield row("second_cycles", system, (20, 7), 32)
+    yield row("walk_cache", system, (0, 32), 256)
+    independent = runs("touch", "256", SMALL_PAGE)
+    key = f"{name}.core.tlb.walkers"
+    yield Turn(key, system, f"{tlb}.walkers", (1, 4), FALLS, took, play=independent)

@@ -35,7 +35,7 @@ BOUNDED = {
     # Only a trace asks another host's logical device: test_logical_devices.py.
     "per_memory.*.logical_devices.*.refused",
     # What the time of a core, which is known, is divided into: core_cluster_test.cpp.
-    *(f"per_requester.*.core.{part}" for part in ("chain_ns", "mshr_ns", "idle_ns")),
+    *(f"per_requester.*.core.{part}" for part in ("chain_ns", "mshr_ns", "walk_ns", "idle_ns")),
     *("per_requester.*.core.memory_ns", "per_requester.*.core.memory_ns.*"),
     # Heights of a level and what depends on the order of things inside a device: their neighbours bound them.
     *("per_link.*.*.queue_p50", "per_memory.*.write_buffer_mean", "per_memory.*.write_buffer_max"),
@@ -233,6 +233,13 @@ def persistent(policy: str, queue: int, **work: object) -> Spec:
     return {**spec, "outputs": {"requests": True, "versions": True}}
 
 
+def translated() -> Spec:
+    """Cores that would walk page tables, had a pattern any."""
+    spec = alone({"kind": "fixed"}, 0.7)
+    spec["devices"]["host"]["core"] = {"tlb": {"walkers": 2}}
+    return spec
+
+
 EXAMPLES = [
     *(persistent(policy, queue) for policy in ("drain", "forward") for queue in (1, 32)),
     persistent("drain", 32, footprint="1MiB", persists=1.0),
@@ -245,6 +252,7 @@ EXAMPLES = [
     split(throttle={"rate": "2GB/s", "window": "1us"}),
     split(throttle={"rate": "100MB/s"}),
     never_used(),
+    translated(),
     *(line_after_line(registers, pause) for registers, pause in ((2, "30ns"), (2, "300ns"), (16, "30ns"))),
     line_after_line(1, "0.1ns", size="8B", queue=64),  # several accesses to a line that is late
     *(atomics(where) for where in ("cache", "home", "cache-or-home")),

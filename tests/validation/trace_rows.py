@@ -8,8 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from validation.placement_rows import near_and_far
 from validation.systems import Run, Spec, changed, direct, finished
-from validation.turns import FALLS, RISES, Turn, bandwidth, highest
+from validation.turns import FALLS, RISES, Turn, bandwidth, highest, latency
 
 import cxloom as cx
 from cxloom.building import build
@@ -46,4 +47,17 @@ def trace_rows() -> Iterator[Turn]:
         RISES,
         highest,
         play=replaying(bursts),
+    )
+    # Entries of page tables, in the nearer memory or in the other.
+    walks = "# cxloom-trace 2: address kind role\n" + "".join(
+        f"{4096 * i:#x} R page-walk\n" for i in range(50)
+    )
+    yield Turn(
+        "workload.page_tables",
+        changed(near_and_far(), (at, {"addresses": "first-touch"})),
+        f"{at}.page_tables",
+        ({"kind": "bind", "nodes": ["near"]}, {"kind": "bind", "nodes": ["far"]}),
+        RISES,
+        latency,
+        play=replaying(walks),
     )

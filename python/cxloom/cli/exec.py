@@ -29,6 +29,10 @@ FLAGS = {"bind": "--membind", "preferred": "--preferred", "interleave": "--inter
 """The flags of numactl, by the kind of placement."""
 
 
+def _read_placement(text: str, option: str) -> Any:
+    return read_value(text, Origin(path=option, note=f"from {option}")).plain()
+
+
 def placement(pages: str | None, flags: Mapping[str, str | None]) -> Any:
     """What the flags say of the pages; None if nothing. Raises InputError if it is said twice, or cannot be read."""
     given = {kind: names for kind, names in flags.items() if names is not None}
@@ -38,7 +42,7 @@ def placement(pages: str | None, flags: Mapping[str, str | None]) -> Any:
             "the placement of pages is said twice", found=" and ".join(found), allowed="one of them"
         )
     if pages is not None:
-        return read_value(pages, Origin(path="--pages", note="from --pages")).plain()
+        return _read_placement(pages, "--pages")
     for kind, names in given.items():
         return {"kind": kind, "nodes": names.split(",")}
     return None
@@ -107,6 +111,15 @@ def exec_(
             "epyc-9354.",
         ),
     ] = None,
+    page_tables: Annotated[
+        str | None,
+        typer.Option(
+            "--page-tables",
+            metavar="PLACEMENT",
+            help="Where the pages of its page tables are, in the words of --pages; with the others if nothing "
+            "is said. They are read by a core with a tlb.",
+        ),
+    ] = None,
     caches: Annotated[
         list[str],
         typer.Option(
@@ -169,8 +182,10 @@ def exec_(
         load_plugin(plugin)
     place = placement(pages, {"bind": membind, "preferred": preferred, "interleave": interleave})
     rules = tuple(map(Rule.parse, places))
-    near = "first-touch" if against is not None else "preferred"
-    compared = against if against is not None else spec if place is not None or rules else None
+    tables = None if page_tables is None else _read_placement(page_tables, "--page-tables")
+    near = "first-touch" if against is not None or (place is None and not rules) else "preferred"
+    placed = place is not None or bool(rules) or tables is not None
+    compared = against if against is not None else spec if placed else None
     systems = [System.load(name) for name in (compared, spec) if name is not None]
     rest = "preferred" if rules and against is None else "first-touch"
     placements = [near] * (len(systems) - 1) + [rest if place is None else place]
@@ -180,6 +195,7 @@ def exec_(
             "pages": placements,
             "places": [()] * (len(systems) - 1) + [rules],
             "processor": None if core is None else Processor.load(core),
+            "page_tables": tables,
             "sampling": None if exact else Sampling(),
             "interrupted": lambda: interrupt.reason is not None,
             "watch": told_on_terminals(),

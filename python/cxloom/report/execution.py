@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cxloom import _core
+from cxloom.execution import WALKS
 from cxloom.report.numbers import duration, size
 from cxloom.words import counted
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _MEANINGS = {
     "busy": "executing its instructions",
     "chain": "computing between one access and the next that needs it",
+    WALKS: "waiting for page walks, as the TLB does not reach that far",
     "waiting to ask": "waiting for a free miss register, or a slot of the host's queue",
     "idle": "having nothing to do",
     **{segment["name"]: segment["doc"] for segment in _core.declarations()["segments"]},
@@ -95,5 +97,7 @@ def show(result: ExecutionResult, console: Console) -> None:
         f"{result.seconds:.1f} s here",
         style="dim",
     )
+    if result.translation is not None:
+        console.print(result.translation.text(result.instructions), style="dim")
     for note in result.notes:
         console.print(f"note: {note}", style="dim")

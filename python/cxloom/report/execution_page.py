@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from cxloom import _core
-from cxloom.execution import REGION, Execution, ExecutionResult
+from cxloom.execution import REGION, WALKS, Execution, ExecutionResult
 from cxloom.report import plots
 from cxloom.report.execution import margin, names_of, sentence
 from cxloom.report.numbers import duration, percent, significant, size
@@ -18,6 +18,7 @@ from cxloom.words import counted
 
 GROUPS = {
     "instructions": ("busy", "chain"),
+    "page walks": (WALKS,),
     "waiting to ask": ("waiting to ask", "requester_queue", "throttle"),
     "host": ("process",),
     "caches": ("cache", "mshr"),
@@ -227,6 +228,7 @@ def _program(result: ExecutionResult) -> str:
         ("command", shlex.join(result.command) or "unknown"),
         ("instructions", f"{result.instructions:,} of {counted(first.core['threads'], 'thread')}"),
         ("accesses beyond its caches", f"{result.accesses:,}"),
+        *(() if result.translation is None else (("TLB", result.translation.text(result.instructions)),)),
         ("ended", "replayed from a trace" if result.ended is None else str(result.ended)),
         *(
             (f"pages on {name}", each.pages)

@@ -43,6 +43,7 @@ SEGMENTS: dict[str, tuple[str, str]] = {
 CORES: dict[str, tuple[str, str]] = {
     "busy": ("#9aa3ad", ""),
     "chain": ("#c9cfd6", ""),
+    "page walks": (VERMILION, "//"),
     "waiting to ask": (BLUE, "xx"),
     "idle": ("#c9cfd6", "//"),
 }

@@ -17,10 +17,12 @@ from cxloom.trace.emulator import EmulatedSource
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.lackey import LackeySource
 from cxloom.trace.source import Ended, Source
+from cxloom.trace.translation import Translation
 from cxloom.trace.writer import check_writable, write_trace
 
 SOURCES = ("qemu", "valgrind")
 """What can run a program and tell what it accesses."""
+_SMALL_PAGE = 4096
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,11 @@ class CoreOfTrace:
             raise InputError("not a core", found=repr(text), allowed='such as {"width": 4}') from error
         return cls(given)
 
+    @property
+    def has_huge_pages(self) -> bool:
+        """Whether all pages of a program are of 2 MiB."""
+        return self.program.page > _SMALL_PAGE
+
     def without_caches(self) -> CoreOfTrace:
         """All that a program accesses comes out of it."""
         return CoreOfTrace({**self._given, "caches": []})
@@ -153,12 +160,18 @@ def about(
     return {
         "source": source,
         "command": shlex.join(command),
-        "address space": "virtual" if virtual else "physical, frames of 4 KiB in the order of first touch",
+        "address space": "virtual"
+        if virtual
+        else f"physical, frames of {_page_of(core)} in the order of first touch",
         **({"caches": " ".join(map(str, caches))} if caches else {}),
         **({"region of interest": region} if region else {}),
         **({CoreOfTrace.NAME: str(core)} if core else {}),
         "written by": f"cxloom {_core.__version__}",
     }
+
+
+def _page_of(core: CoreOfTrace | None) -> str:
+    return "2 MiB" if core is not None and core.has_huge_pages else "4 KiB"
 
 
 def capture(
@@ -193,7 +206,7 @@ def capture(
     ``metadata`` adds to what the trace says about itself.
 
     ``core`` is the core whose pace is recorded, as `core` of a host (docs/model/core.md); if it is given and ``caches``
-    are not, its own are taken.
+    are not, its own are taken. With a `tlb` in it walks of the page table are recorded, too.
 
     The program has this process's standard input and output. With the ``source`` ``"qemu"`` it is emulated, each access
     has the one that it waits for as its dependence and the cycles that a ``core`` takes up to it, what threads do to
@@ -249,6 +262,9 @@ def capture(
         if isinstance(teller.sieve, _core.ProgramCapture) and not virtual:
             said.update(objects.recorded(objects.Objects(teller.sieve), out))
         said.update(teller.ended.to_metadata())
+        if isinstance(teller.sieve, _core.ProgramCapture):
+            found = Translation.of(teller.sieve.translation)
+            said.update({} if found is None else found.to_metadata())
 
     try:
         count = write_trace(out, batches(), said)

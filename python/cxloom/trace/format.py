@@ -25,7 +25,7 @@ READ, WRITE, ATOMIC, FLUSH, FLUSH_KEEPING, FLUSH_DATA, FLUSH_DATA_KEEPING = rang
 """Values of the column ``kind``. The first flush takes its line out of the cache, the second leaves it there; those
 with data do the same with a line that was dirty in caches in front, and bring its data along."""
 
-DEMAND, STORE_FILL, WRITE_BACK, CALL, GO_ON, WAIT, BRANCH, PROGRESS = range(8)
+DEMAND, STORE_FILL, WRITE_BACK, CALL, GO_ON, WAIT, BRANCH, PROGRESS, PAGE_WALK = range(9)
 """Values of the column ``role``."""
 
 ALL_BEFORE = (1 << 32) - 1
@@ -65,6 +65,12 @@ DEFAULTS = {
 """What a column that is not there means; an atomic operation has 8 bytes then."""
 
 
+def reaches_memory(role: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Of each record whether it is an access."""
+    reaches: NDArray[np.bool_] = (role < CALL) | (role == PAGE_WALK)
+    return reaches
+
+
 @dataclass(frozen=True, slots=True)
 class TraceBatch:
     """Consecutive accesses, one NumPy array a column, all of one length.
@@ -79,12 +85,14 @@ class TraceBatch:
       before it (a fence)
     * ``timestamp`` (int64): picoseconds from the start of the trace, never decreasing; -1 if not given
     * ``role`` (uint8): who in a core waits for it: DEMAND its instruction, STORE_FILL a store whose line it reads,
-      WRITE_BACK nobody. The others are no accesses: CALL and WAIT, the thread makes the system call whose number stands
-      for the address, and does nothing until it goes on if it waits; GO_ON, it goes on behind such a call; BRANCH, what
-      follows waits for what it depends on; PROGRESS, it has come so far
+      WRITE_BACK nobody, PAGE_WALK its instruction, whose page it finds. The others are no accesses: CALL and WAIT, the
+      thread makes the system call whose number stands for the address, and does nothing until it goes on if it waits;
+      GO_ON, it goes on behind such a call; BRANCH, what follows waits for what it depends on; PROGRESS, it has come so
+      far
     * ``cycles`` (uint32): of its core since the record of its thread before it, where nothing waits for memory; 0 if
       not given
-    * ``dependence_cycles`` (uint16): cycles from the data of the access that it needs to its own address
+    * ``dependence_cycles`` (uint16): cycles from the data of the access that it needs to its own address; if it needs
+      none, from when its core comes to it
     """
 
     address: NDArray[np.uint64]
@@ -121,9 +129,10 @@ class TraceBatch:
 
     def accesses(self) -> TraceBatch:
         """Without the records that are no accesses."""
-        if not (self.role >= CALL).any():
+        reaches = reaches_memory(self.role)
+        if reaches.all():
             return self
-        return TraceBatch(*(column[self.role < CALL] for column in self.columns().values()))
+        return TraceBatch(*(column[reaches] for column in self.columns().values()))
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The arrays by name, in the order of the format."""
@@ -181,7 +190,7 @@ class Checker:
             astray = atomic & (batch.address % batch.size != 0)
             allowed = "a multiple of the size of the atomic operation"
             self._refuse_any("address", batch.address, astray, allowed)
-        self._refuse_any("role", batch.role, batch.role > PROGRESS, f"0 to {PROGRESS}")
+        self._refuse_any("role", batch.role, batch.role > PAGE_WALK, f"0 to {PAGE_WALK}")
         reads, writes = batch.kind == READ, batch.kind == WRITE
         allowed = "a role for this kind: a write-back writes, all others but a demand read"
         fits = (batch.role == DEMAND) | np.where(batch.role == WRITE_BACK, writes, reads)
@@ -200,7 +209,7 @@ class Checker:
                 self._refuse("timestamp", batch.timestamp, at, "no less than the one before")
             self._latest = int(times[-1])
         self.count += len(batch)
-        self.accesses += int(np.count_nonzero(batch.role < CALL))
+        self.accesses += int(np.count_nonzero(reaches_memory(batch.role)))
         return batch
 
     def _refuse_any(self, name: str, values: NDArray[Any], bad: NDArray[np.bool_], allowed: str) -> None:

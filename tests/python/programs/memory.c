@@ -1,4 +1,4 @@
-// Pointer chases in fixed cycles, a triad, branches: what they do to memory and the core is known beforehand.
+// Pointer chases in fixed cycles, a triad, pages, branches: what they do to memory and the core is known beforehand.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +26,41 @@ static int chase(size_t lines, size_t steps) {
   cxloom_roi_end();
   printf("%d\n", at != NULL);
   return 7;
+}
+
+// A line of each of so many pages, 97 pages from one to the next, which reaches all if their number is a power of two.
+static char* page_line(char* memory, size_t bytes, size_t page) {
+  return memory + page * bytes + page % 64 * 64;
+}
+
+static int pages(size_t count, size_t bytes, size_t steps) {
+  char* const memory = aligned_alloc(2 << 20, count * bytes);
+  for (size_t i = 0; i < count; ++i)
+    *(void**)page_line(memory, bytes, i) = page_line(memory, bytes, (i + 97) % count);
+  void** at = (void**)memory;
+  void** const other = calloc(1, 1 << 20);
+  for (size_t i = 0; i < 2 * count; ++i) at = *at;
+  cxloom_roi_begin();
+  for (size_t i = 0; i < steps; ++i) at = *at;
+  at += other[1 << 16] != NULL;  // a line that no cache has
+  cxloom_roi_end();
+  printf("%d\n", at != NULL);
+  return 0;
+}
+
+// The same lines, none of which waits for another.
+static int touch(size_t count, size_t bytes) {
+  volatile char* const memory = aligned_alloc(2 << 20, count * bytes);
+  for (size_t i = 0; i < count; ++i) memory[i * bytes + i % 64 * 64] = 1;
+  size_t total = 0;
+  cxloom_roi_begin();
+  for (size_t round = 0; round < 4; ++round) {
+    for (size_t i = 0, page = 0; i < count; ++i, page = (page + 97) % count)
+      total += memory[page * bytes + page % 64 * 64];
+  }
+  cxloom_roi_end();
+  printf("%zu\n", total);
+  return 0;
 }
 
 #include <pthread.h>
@@ -130,6 +165,10 @@ static int nothing(size_t count) {
 
 int main(int argc, char** argv) {
   if (argc > 2 && strcmp(argv[1], "chase") == 0) return chase(strtoull(argv[2], NULL, 10), 20000);
+  if (argc > 3 && strcmp(argv[1], "pages") == 0)
+    return pages(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10), 20000);
+  if (argc > 3 && strcmp(argv[1], "touch") == 0)
+    return touch(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "triad") == 0) return triad(strtoull(argv[2], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "pair") == 0) return pair(strtoull(argv[2], NULL, 10), 0);
   if (argc > 2 && strcmp(argv[1], "in-turn") == 0) return pair(strtoull(argv[2], NULL, 10), 1);

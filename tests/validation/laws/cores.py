@@ -85,3 +85,9 @@ def memory(look: Look, value: float, name: str, segment: str) -> None:
     assert segment in SEGMENTS
     if look.whole:
         look.within(value, 0, float(look.rows[f"{segment}_ps"].sum()) / 1000)
+
+
+@law("per_requester.*.core.walk_ns")
+def walks(look: Look, value: float, name: str) -> None:
+    """A pattern has no page table."""
+    look.equal(value, 0.0)

@@ -1,0 +1,64 @@
+"""What a program took to find out where its pages are (docs/model/tlb.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Translation:
+    """Of all threads, while recording."""
+
+    NAME: ClassVar[str] = "translation"
+    """Of the metadata of a trace that says this."""
+
+    misses: int
+    """Of the first level of the TLB."""
+    walks: int
+    """Walks of the page table: what the second level missed, too."""
+    loads: int
+    """Entries of page tables that walks read."""
+    cycles: int
+    """In which a thread had nothing to dispatch because of the TLB and of walks, waits for memory aside."""
+
+    @classmethod
+    def of(cls, counts: Mapping[str, int] | None) -> Translation | None:
+        """From what a capture has counted; None without a TLB."""
+        return None if counts is None else cls(**counts)
+
+    @classmethod
+    def in_metadata(cls, metadata: Mapping[str, str]) -> Translation | None:
+        """What a trace says; None if it says nothing, or nothing that can be read."""
+        try:
+            return cls(**{name: int(count) for name, count in json.loads(metadata[cls.NAME]).items()})
+        except (KeyError, ValueError, TypeError, AttributeError):
+            return None
+
+    def to_metadata(self) -> dict[str, str]:
+        """What a trace says of it."""
+        return {self.NAME: json.dumps(asdict(self))}
+
+    def to_dict(self, instructions: int) -> dict[str, Any]:
+        """As results have it, with so many instructions of all threads."""
+        return {
+            **asdict(self),
+            "misses_per_kilo_instruction": per_thousand(self.misses, instructions),
+            "walks_per_kilo_instruction": per_thousand(self.walks, instructions),
+        }
+
+    def text(self, instructions: int) -> str:
+        """A sentence without a full stop."""
+        misses, walks = (per_thousand(count, instructions) for count in (self.misses, self.walks))
+        loads = self.loads / self.walks if self.walks else 0.0
+        return (
+            f"{misses:.3g} misses of the TLB's first level in a thousand instructions, "
+            f"{walks:.3g} page walks of {loads:.2f} loads"
+        )
+
+
+def per_thousand(count: int, instructions: int) -> float:
+    """How many in a thousand instructions."""
+    return 1000 * count / instructions if instructions else 0.0

@@ -72,8 +72,7 @@ CoreCluster::CoreCluster(const CoreParams& params, Work& work, Endpoint& endpoin
       most_(work.in_all.value_or(~std::uint64_t{0})),
       endpoint_(endpoint),
       requester_(requester),
-      source_(endpoint.kernel().new_source()),
-      producers_(kProducers) {}
+      source_(endpoint.kernel().new_source()) {}
 
 std::string CoreCluster::name() const { return endpoint_.name(); }
 
@@ -111,7 +110,7 @@ bool CoreCluster::read() {
   if (counts_accesses_) read.access.instruction_gap = 1;
   ++unmade_;
   if (access.is_call()) note_call(access);
-  producers_[read.number % kProducers] = {read.number, &read, {}};
+  producers_.add(read);
   Thread& thread = *threads_[read.core];
   thread.waits = access.role == AccessRole::kWait;
   thread.coming.push_back(&read);
@@ -184,15 +183,14 @@ bool CoreCluster::may_branch(CoreAccess& branch) {
   if (branch.answered()) return true;
   const std::uint64_t distance = branch.access.dependence;
   if (distance == 0 || distance > branch.number) return true;
-  const Producer& producer = producers_[(branch.number - distance) % kProducers];
-  if (producer.number != branch.number - distance) return true;
-  if (producer.pending) {
-    branch.next = std::exchange(producer.pending->dependents, &branch);
+  const std::uint64_t producer = branch.number - distance;
+  if (!producers_.has(producer)) return true;
+  if (CoreAccess* const pending = producers_.pending(producer)) {
+    branch.next = std::exchange(pending->dependents, &branch);
     threads_[branch.core]->branches = true;
     return false;
   }
-  if (const CoreAccess* const by = threads_[branch.core]->core.in_window(producer.number))
-    resolve(branch, *by);
+  if (const CoreAccess* const by = threads_[branch.core]->core.in_window(producer)) resolve(branch, *by);
   return true;
 }
 
@@ -217,11 +215,7 @@ void CoreCluster::pass(Thread& thread, CoreAccess& access) {
     for (Thread* const each : std::exchange(found->second.waiting, {})) woken_.push_back({each, {}});
   }
   access.ready = access.created = access.done = access.dispatched;
-  Producer& producer = producers_[access.number % kProducers];
-  if (producer.number == access.number) {
-    producer.pending = nullptr;
-    producer.done = access.done;
-  }
+  producers_.answer(access.number, access.done);
   if (--access.users == 0) accesses_.give_back(access);
 }
 
@@ -263,12 +257,12 @@ void CoreCluster::find_address(CoreAccess& access) {
   const std::uint64_t distance = access.access.dependence;
   if (distance == 0) return make_at(access, access.dispatched + cycles_between(access));
   if (access.is_fence() || distance > access.number) return make_at(access, access.dispatched);
-  const Producer& producer = producers_[(access.number - distance) % kProducers];
-  if (producer.number != access.number - distance) return make_at(access, access.dispatched);
-  if (producer.pending) {
-    access.next = std::exchange(producer.pending->dependents, &access);
+  const std::uint64_t producer = access.number - distance;
+  if (!producers_.has(producer)) return make_at(access, access.dispatched);
+  if (CoreAccess* const pending = producers_.pending(producer)) {
+    access.next = std::exchange(pending->dependents, &access);
   } else {
-    make_at(access, std::max(access.dispatched, producer.done + cycles_between(access)));
+    make_at(access, std::max(access.dispatched, producers_.done(producer) + cycles_between(access)));
   }
 }
 
@@ -371,11 +365,7 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
   access.created = request.created();
   access.done = now;
   access.segments = request.account.segments;
-  Producer& producer = producers_[access.number % kProducers];
-  if (producer.number == access.number) {
-    producer.pending = nullptr;
-    producer.done = now;
-  }
+  producers_.answer(access.number, now);
   Thread& thread = *threads_[access.core];
   if (!access.is_write_back()) {
     --thread.undone;

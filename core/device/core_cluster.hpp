@@ -11,6 +11,7 @@
 
 #include "base/measure.hpp"
 #include "device/core.hpp"
+#include "device/producer_table.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
@@ -59,12 +60,12 @@ class CoreCluster final : public AccessStream, public EventHandler {
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
-  /// No record is read before the one so many places in front of it is answered: no more than these are held, and an access knows what the
-  /// one that it needs has come to. A thread that waits has nothing to do until it goes on; nor, whatever its records said, one whose
-  /// next record is further in the workload than this, until the others are there.
-  static constexpr std::size_t kProducers = std::size_t{1} << 18U;
+  /// No record is read before the one `ProducerTable::kSize` places in front of it is answered: no more than these are held, and an access
+  /// knows what the one that it needs has come to. A thread that waits has nothing to do until it goes on; nor, whatever its records said,
+  /// one whose next record is further in the workload than this, until the others are there.
+  static constexpr std::size_t kMostHeld = ProducerTable::kSize;
   /// Bytes that it takes, threads aside.
-  static constexpr std::uint64_t bytes() { return kProducers * sizeof(Producer); }
+  static constexpr std::uint64_t bytes() { return ProducerTable::bytes(); }
 
  private:
   /// What is known of a thread besides its core.
@@ -83,12 +84,6 @@ class CoreCluster final : public AccessStream, public EventHandler {
     bool branches = false;     // its next record is a branch that waits for an answer
     bool waits = false;        // the last record that was read says so
     bool asleep = false;       // nobody waits for its next record
-  };
-  /// An access that others may need.
-  struct Producer {
-    std::uint64_t number = ~std::uint64_t{0};
-    CoreAccess* pending = nullptr;  // none: it is answered, at `done`
-    Time done;
   };
   /// A system call that others may wait for.
   struct Call {
@@ -109,7 +104,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   static constexpr std::size_t kCalls = std::size_t{1} << 20U;  // nobody waits for one that is further back
 
   Time now() const;
-  bool has_room() const { return producers_[read_ % kProducers].pending == nullptr; }
+  bool has_room() const { return producers_.has_room(); }
   bool read();
   void read_ahead();
   std::uint32_t core_of(std::uint32_t thread);
@@ -144,7 +139,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   std::unordered_map<std::uint32_t, std::uint32_t> places_;  // in threads_, by the workload's number
   bool short_of_room_ = false;                               // a thread sleeps for want of it
   std::vector<Woken> woken_;                                 // threads that go on
-  std::vector<Producer> producers_;                          // by number
+  ProducerTable producers_;                                  // those that others may need
   std::unordered_map<std::uint64_t, Call> calls_;  // by number, those of the workload that were read
   std::deque<std::uint64_t> calls_in_order_;
   Pool<CoreAccess> accesses_;

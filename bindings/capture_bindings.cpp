@@ -109,7 +109,7 @@ struct ProgramSession : Filtered {
 };
 
 // By MemoryOrigin::Kind.
-constexpr std::array kOriginNames{"other", "stack", "stacks", "heap", "map", "file"};
+constexpr std::array kOriginNames{"other", "stack", "stacks", "heap", "map", "file", "tables"};
 
 std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> counts_of(const CaptureFilter& filter) {
   std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> all;

@@ -109,6 +109,10 @@ void MemoryOrigins::moved(Process& process, const SystemCall& call, std::uint64_
   map(process, to, to + frames_end(call.arguments[2]), origin);
 }
 
+std::uint32_t MemoryOrigins::page_tables_of(std::uint32_t process) {
+  return number_of({.kind = MemoryOrigin::kPageTables, .process = process, .file = {}, .callers = {}});
+}
+
 std::uint32_t MemoryOrigins::origin_of(std::uint32_t process, std::uint64_t address) {
   Process& whose = processes_[process];
   const auto in = [&](const Ranges& ranges) {

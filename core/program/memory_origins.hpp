@@ -21,7 +21,8 @@ struct MemoryOrigin {
     kThreadStacks,  ///< of the others
     kHeap,          ///< `brk`, called from there
     kMapped,        ///< `mmap` of no file, called from there
-    kFile
+    kFile,
+    kPageTables
   };
 
   Kind kind = kUnknown;
@@ -47,6 +48,8 @@ class MemoryOrigins {
 
   /// The number of the origin of what a thread accesses, in `origins()`.
   std::uint32_t origin_of(std::uint32_t process, std::uint64_t address);
+  /// That of the page tables of a process, which no program maps.
+  std::uint32_t page_tables_of(std::uint32_t process);
   /// All that there are so far; the first is of what is not known.
   const std::vector<MemoryOrigin>& origins() const { return origins_; }
   /// What was mapped of files, in all processes: where in the file an address is.

@@ -66,7 +66,7 @@ inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramT
                                 : static_cast<std::uint16_t>(std::min(walked, Dependence::kMostCycles));
   found = filter_.access(state.caches, whole, needed.producer(), records_);
   if (filter_.pages() != framed_.size()) [[unlikely]]
-    note_frames(thread, access);
+    note_frames(thread, access, role);
   if (found.level == filter_.levels()) {
     if (state.tlb != nullptr && answered(state) >= state.marked) {
       state.marked = found.record;
@@ -120,15 +120,15 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
     address = values.of(instruction.address_reads).not_before(pace.now());
   std::uint64_t walked = 0;  // cycles from the address to the places of all pages
   for (const ProgramAccess& access : accesses) {
-    if (instruction.has(BlockInstruction::kFlush)) [[unlikely]] {
-      flush(state, thread, access, instruction.has(BlockInstruction::kFlushKeeping), address, begun);
-      continue;
-    }
     Dependence placed = address;
     if (state.tlb != nullptr && !state.tlb->has(among_all(thread, access.address), access.size))
         [[unlikely]] {
       placed = walk(state, thread, access, address, begun);
       walked = std::max(walked, placed.known - address.known);
+    }
+    if (instruction.has(BlockInstruction::kFlush)) [[unlikely]] {
+      flush(state, thread, access, instruction.has(BlockInstruction::kFlushKeeping), placed, begun);
+      continue;
     }
     if (access.reads) {
       ++loads_;
@@ -323,15 +323,17 @@ void ProgramCapture::note_progress(State& state, const ProgramThread& thread) {
   note(thread, AccessRole::kProgress);
 }
 
-void ProgramCapture::note_frames(const ProgramThread& thread, const ProgramAccess& access) {
+void ProgramCapture::note_frames(const ProgramThread& thread, const ProgramAccess& access, AccessRole role) {
   const std::uint64_t first = access.address / kPageBytes;
   const std::uint64_t last = (access.address + access.size - 1) / kPageBytes;
   // Of an access across the end of a page only the second one may be new.
   const std::uint64_t count = filter_.pages() - framed_.size();
   for (std::uint64_t page = count > 1 ? first : last; page <= last; ++page) {
     const std::uint64_t address = page * kPageBytes;
-    framed_.push_back(
-        {address | std::uint64_t{thread.process} << kSpaceBits, memory_.origin_of(thread.process, address)});
+    const std::uint32_t origin = role == AccessRole::kPageWalk
+                                     ? memory_.page_tables_of(thread.process)
+                                     : memory_.origin_of(thread.process, address);
+    framed_.push_back({address | std::uint64_t{thread.process} << kSpaceBits, origin});
   }
 }
 

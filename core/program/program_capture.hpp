@@ -157,7 +157,7 @@ class ProgramCapture : public ProgramSink {
   void choose();
 
   void note_call(State& state, const ProgramThread& thread, const SystemCall& call);
-  void note_frames(const ProgramThread& thread, const ProgramAccess& access);
+  void note_frames(const ProgramThread& thread, const ProgramAccess& access, AccessRole role);
 
   CaptureFilter& filter_;
   CaptureParts parts_;

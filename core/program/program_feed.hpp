@@ -24,7 +24,7 @@ class ProgramFeed {
  public:
   struct Sizes {
     // Whose turn it is not yet in the order of calls waits until the others have told what came before, which is as much as their rings
-    // hold: little, so that whoever simulates can hold it (CoreCluster::kProducers).
+    // hold: little, so that whoever simulates can hold it (CoreCluster::kMostHeld).
     std::uint32_t thread_words = 1U << 14U;
     std::uint32_t process_words = 1U << 15U;
   };

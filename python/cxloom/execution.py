@@ -269,7 +269,7 @@ def execute(
         sampler = _sampler(sampling, placed)
         regions: Counter[int] = Counter()
         objects: Objects | None = None
-        use = UseOfPages()
+        use = UseOfPages(core.page_bytes)
 
         def told() -> Iterator[_core.Accesses]:
             nonlocal objects
@@ -278,7 +278,7 @@ def execute(
                 yield part
 
         kept = _counted(_kept(told(), writer), regions, use, lambda: objects)
-        executions = _played(placed, kept, sampler, want, lambda: objects)
+        executions = _played(placed, kept, sampler, want, lambda: objects, core.page_bytes)
         if objects is not None and record is not None:
             said |= recorded(objects, record)
         said |= source.ended.to_metadata()
@@ -352,9 +352,10 @@ def replay(
             allowed="one that `cxloom exec --record` or `cxloom trace capture` recorded",
             file=trace,
         )
-    use = UseOfPages()
+    frame = (CoreOfTrace() if recorded is None else CoreOfTrace.parse(recorded)).page_bytes
+    use = UseOfPages(frame)
     parts = _counted(progress.parts(), regions, use, lambda: objects)
-    executions = _played(placed, parts, sampler, objects=lambda: objects)
+    executions = _played(placed, parts, sampler, objects=lambda: objects, frame=frame)
     notes = (
         ()
         if recorded is not None
@@ -562,12 +563,18 @@ class _Feed:
     """What one of the simulations is given."""
 
     def __init__(
-        self, shared: _Shared, number: int, placed: _Placed, objects: Callable[[], Directory | None]
+        self,
+        shared: _Shared,
+        number: int,
+        placed: _Placed,
+        objects: Callable[[], Directory | None],
+        frame: int,
     ) -> None:
         self._shared = shared
         self._number = number
         self._placed = placed
         self._objects = objects
+        self._frame = frame
         self._by_rule: ByRule | None = None
 
     def __call__(self) -> _Part | None:
@@ -577,7 +584,9 @@ class _Feed:
         if self._by_rule is None:
             directory = self._objects()
             assert directory is not None
-            self._by_rule = ByRule(self._placed.rules, directory, self._placed.fits)
+            self._by_rule = ByRule(
+                self._placed.rules, directory, self._placed.fits, self._frame
+            )
         return self._by_rule(_batch_of(part)).columns()
 
     def want(self, thread: int) -> None:
@@ -591,6 +600,7 @@ def _played(
     sampler: Sampler | None,
     want: Callable[[int], None] = lambda _thread: None,
     objects: Callable[[], Directory | None] = lambda: None,
+    frame: int = 4096,
 ) -> tuple[tuple[Execution, list[float]], ...]:
     """Gives the parts to all systems, and says when each was answered if there is a sampler, which chooses of them.
     Those that have had the least go on first, so that little has to be held.
@@ -600,7 +610,7 @@ def _played(
     simulations = []
     for number, each in enumerate(placed):
         with errors_placed(each.resolved):
-            feeds = {each.host: _Feed(shared, number, each, objects)}
+            feeds = {each.host: _Feed(shared, number, each, objects, frame)}
             simulations.append(_core.Simulation(each.resolved.lean(), feeds, sampler is not None))
     running = set(range(len(simulations)))
     reached: list[list[tuple[float, int]]] = [[] for _ in simulations]

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from cxloom.errors import InputError
 from cxloom.spec.node import Origin
 from cxloom.spec.reader import read_value
-from cxloom.trace.format import CALL, TraceBatch
+from cxloom.trace.format import TraceBatch, reaches_memory
 from cxloom.trace.objects import Directory
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_PAGE = 4096
 _ROOM = 40
 """Bits of an address below the number of a rule."""
 
@@ -61,9 +60,11 @@ class ObjectUse:
 class UseOfPages:
     """Counts accesses by page."""
 
-    def __init__(self) -> None:
+    def __init__(self, page: int) -> None:
+        """Of pages of so many bytes."""
         import numpy as np
 
+        self._page = page
         self._counts: NDArray[np.int64] = np.zeros(1024, dtype=np.int64)
 
     def add(self, batch: TraceBatch, frames: int) -> None:
@@ -72,7 +73,7 @@ class UseOfPages:
 
         if frames > len(self._counts):
             self._counts = np.concatenate([self._counts, np.zeros(frames, dtype=np.int64)])
-        of = batch.address // np.uint64(_PAGE)
+        of = batch.address // np.uint64(self._page)
         np.add.at(self._counts, of[of < frames].astype(np.int64), 1)
 
     def by_object(self, directory: Directory) -> tuple[ObjectUse, ...]:
@@ -86,7 +87,7 @@ class UseOfPages:
         pages = np.bincount(names, minlength=len(directory.names))
         accesses = np.bincount(names, weights=counts, minlength=len(directory.names)).astype(np.int64)
         uses = [
-            ObjectUse(name, int(page) * _PAGE, int(count))
+            ObjectUse(name, int(page) * self._page, int(count))
             for name, page, count in zip(directory.names, pages, accesses, strict=True)
             if count
         ]
@@ -136,8 +137,9 @@ def placement_by(rules: Sequence[Rule], otherwise: Any) -> Any:
 class ByRule:
     """Puts the number of the first rule that fits an object into the addresses of its pages."""
 
-    def __init__(self, rules: Sequence[Rule], directory: Directory, fits: set[str]) -> None:
-        """``fits`` is told the patterns of the rules for which there is an object."""
+    def __init__(self, rules: Sequence[Rule], directory: Directory, fits: set[str], page: int) -> None:
+        """``fits`` is told the patterns of the rules for which there is an object; pages have so many bytes."""
+        self._page = page
         self._rules = rules
         self._directory = directory
         self._fits = fits
@@ -151,8 +153,8 @@ class ByRule:
         for name in self._directory.names[len(self._of_names) :]:
             self._of_names.append(self._rule_of(name))
         by_frame = np.append(np.array(self._of_names, dtype=np.uint64)[names], np.uint64(0))
-        reaches = batch.role < CALL
-        frame = np.minimum(batch.address // np.uint64(_PAGE), np.uint64(len(names))).astype(np.int64)
+        reaches = reaches_memory(batch.role)
+        frame = np.minimum(batch.address // np.uint64(self._page), np.uint64(len(names))).astype(np.int64)
         rule = np.where(reaches, by_frame[frame], np.uint64(0))
         return TraceBatch(**(batch.columns() | {"address": batch.address | (rule << np.uint64(_ROOM))}))
 

@@ -187,7 +187,7 @@ def test_what_a_trace_says_of_objects_is_what_they_are() -> None:
 
 
 def test_uses_are_counted_by_object() -> None:
-    use = UseOfPages()
+    use = UseOfPages(4096)
     pages = np.array([0, 2, 2, 3, 5, 9])
     use.add(TraceBatch.of(pages * 4096 + 64, READ), 6)
     found = [(each.name, each.bytes, each.accesses) for each in use.by_object(Few())]
@@ -198,7 +198,7 @@ def test_addresses_say_which_rule_they_go_by() -> None:
     fits: set[str] = set()
     rules = [Rule.parse("b=x"), Rule.parse("[ab]=y,z"), Rule.parse("d*={kind: preferred, nodes: [x]}")]
     batch = TraceBatch.of(np.arange(7) * 4096 + 5, READ, role=[DEMAND] * 6 + [CALL])
-    changed = ByRule(rules, Few(), fits)(batch).address
+    changed = ByRule(rules, Few(), fits, 4096)(batch).address
     assert (changed & np.uint64((1 << 40) - 1)).tolist() == batch.address.tolist()
     assert (changed >> np.uint64(40)).tolist() == [2, 2, 1, 2, 0, 0, 0]
     assert fits == {"b", "[ab]"}

@@ -96,6 +96,11 @@ class CoreOfTrace:
         return cls(given)
 
     @property
+    def page_bytes(self) -> int:
+        """Bytes of a page of a program."""
+        return self.program.page
+
+    @property
     def has_huge_pages(self) -> bool:
         """Whether all pages of a program are of 2 MiB."""
         return self.program.page > _SMALL_PAGE

@@ -6,6 +6,7 @@
 ``heap:FUNCTION``       memory by which the heap grew (``brk``) when that function wanted some
 ``map:FUNCTION``        memory that was mapped for that function (``mmap``): large pieces of ``malloc`` are
 ``file:PATH``           a file that was mapped
+``tables``              page tables of a process, as the kernel keeps them; with a TLB only
 ``stack``, ``stacks``   of the first thread, and of the others
 ``other``               of which nothing is known
 ======================  ==========================================================================================

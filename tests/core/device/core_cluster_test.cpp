@@ -462,7 +462,7 @@ TEST(CoreCluster, ProgressIsTimeWithoutAnAccess) {
 TEST(CoreCluster, SoManyRecordsAreReadBeforeTheOldestIsAnswered) {
   constexpr std::size_t kApart = 1000;
   constexpr std::size_t kRounds = 300;
-  static_assert(kApart * kRounds > CoreCluster::kProducers);
+  static_assert(kApart * kRounds > CoreCluster::kMostHeld);
   std::vector<Access> accesses;
   for (std::size_t round = 0; round < kRounds; ++round) {
     for (Access& access : reads(kApart, 1)) {
@@ -476,7 +476,7 @@ TEST(CoreCluster, SoManyRecordsAreReadBeforeTheOldestIsAnswered) {
   Running run(with_core({{"window", 4096}, {"mshrs", 4096}}, {{"queue", 8192}}).replay("host", accesses));
   run.to_end();
   // The second thread makes as many of its reads at once as there are in the first so many records; the others later.
-  const auto at_once = static_cast<std::int64_t>(CoreCluster::kProducers / (kApart + 1));
+  const auto at_once = static_cast<std::int64_t>(CoreCluster::kMostHeld / (kApart + 1));
   std::int64_t early = 0;
   for (std::size_t k = 0; k < run.table().rows() && run.created(k) < 100_ns; ++k) ++early;
   EXPECT_NEAR(static_cast<double>(early), static_cast<double>(at_once + 1), 2);

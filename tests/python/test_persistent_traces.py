@@ -57,6 +57,14 @@ def test_a_trace_is_what_its_program_makes_durable(built: Path, tmp_path: Path, 
     assert info(TRACES / f"{name}.parquet").flushes == len(kept) > 2000
 
 
+@needs_qemu
+def test_a_recording_repeats_byte_by_byte(built: Path, tmp_path: Path) -> None:
+    traces = [tmp_path / "one.parquet", tmp_path / "other.parquet"]
+    for trace in traces:
+        capture([str(built / "queue-out"), "300"], trace, region="marks", virtual=True)
+    assert traces[0].read_bytes() == traces[1].read_bytes()
+
+
 def test_the_makefile_checks_each_program() -> None:
     subprocess.run(["make", "-s", "-n", "-C", PROGRAMS, "check"], check=True, capture_output=True)
     checked = MAKEFILE[MAKEFILE.index("check: all") : MAKEFILE.index("# What is run for each trace")]

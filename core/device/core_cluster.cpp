@@ -267,7 +267,8 @@ void CoreCluster::find_address(CoreAccess& access) {
 }
 
 Time CoreCluster::cycles_between(const CoreAccess& access) const {
-  return threads_[access.core]->core.cycles(access.access.dependence_cycles);
+  const std::uint16_t cycles = access.access.dependence_cycles;
+  return cycles == 0 ? Time{} : threads_[access.core]->core.cycles(cycles);
 }
 
 void CoreCluster::make_at(CoreAccess& access, Time ready) {

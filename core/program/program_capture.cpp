@@ -330,9 +330,8 @@ void ProgramCapture::note_frames(const ProgramThread& thread, const ProgramAcces
   const std::uint64_t count = filter_.pages() - framed_.size();
   for (std::uint64_t page = count > 1 ? first : last; page <= last; ++page) {
     const std::uint64_t address = page * kPageBytes;
-    const std::uint32_t origin = role == AccessRole::kPageWalk
-                                     ? memory_.page_tables_of(thread.process)
-                                     : memory_.origin_of(thread.process, address);
+    const std::uint32_t origin = role == AccessRole::kPageWalk ? memory_.page_tables_of(thread.process)
+                                                               : memory_.origin_of(thread.process, address);
     framed_.push_back({address | std::uint64_t{thread.process} << kSpaceBits, origin});
   }
 }

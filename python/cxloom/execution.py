@@ -480,7 +480,12 @@ def _core_of(placed: Sequence[_Placed]) -> CoreOfTrace:
 
 
 def _prepared(
-    system: System, pages: Any, rules: Sequence[Rule], page_tables: Any, host: str | None, processor: Processor | None
+    system: System,
+    pages: Any,
+    rules: Sequence[Rule],
+    page_tables: Any,
+    host: str | None,
+    processor: Processor | None,
 ) -> _Placed:
     resolved = system.resolve()
     devices = resolved.plain()["devices"]
@@ -584,9 +589,7 @@ class _Feed:
         if self._by_rule is None:
             directory = self._objects()
             assert directory is not None
-            self._by_rule = ByRule(
-                self._placed.rules, directory, self._placed.fits, self._frame
-            )
+            self._by_rule = ByRule(self._placed.rules, directory, self._placed.fits, self._frame)
         return self._by_rule(_batch_of(part)).columns()
 
     def want(self, thread: int) -> None:

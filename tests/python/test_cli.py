@@ -274,7 +274,9 @@ def test_the_demonstration_draws_a_picture_and_writes_a_page(tmp_path: Path, cxl
     picture = tmp_path / "demo" / "demo.png"
     assert str(picture) in outcome.out
     assert picture.read_bytes().startswith(b"\x89PNG\r\n")
-    assert 600_000 < cx.Result.load(tmp_path / "demo").count <= 640_000  # the first of the servers ends the window
+    assert (
+        600_000 < cx.Result.load(tmp_path / "demo").count <= 640_000
+    )  # the first of the servers ends the window
     page = tmp_path / "demo" / "report.html"
     assert f"open {page} in a browser" in outcome.out
     assert "Redis servers on four CXL memories" in page.read_text(encoding="utf-8")

@@ -75,6 +75,18 @@ class CoherenceHome {
   ~CoherenceHome() = default;
 };
 
+/// Bears it that packets of CXL.io are lost on their way: component/failures.hpp.
+class IoLosses {
+ public:
+  /// When it hears of a packet of its own that is lost now, or whose completion is.
+  virtual Time hears_of_loss(const Message& message, Time now) = 0;
+  /// It hears of it: nothing more comes of that packet. The request of a posted write goes back to `Fabric::posted`.
+  virtual void lose(Message& message) = 0;
+
+ protected:
+  ~IoLosses() = default;
+};
+
 /// Makes CXL.io traffic. The request of a posted write (MWr) comes from `Fabric::posted`: nothing answers it, so that who gets
 /// it gives it back there.
 class IoInitiator {
@@ -89,6 +101,8 @@ class IoInitiator {
   /// counts none.
   virtual EventHandler* credits() { return nullptr; }
   static constexpr std::uint8_t kCredited = 1;
+  /// Null: nothing may fail in a system with it.
+  virtual IoLosses* losses() { return nullptr; }
   /// Packets under way. Only for a run that stands still: it looks at the target's record besides its own.
   virtual std::uint64_t outstanding() const = 0;
 

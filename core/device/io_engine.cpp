@@ -1,5 +1,7 @@
 #include "device/io_engine.hpp"
 
+#include <algorithm>
+
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
@@ -28,6 +30,7 @@ constexpr Bytes kDefaultSize{256};
 constexpr std::uint16_t kRegister = 4;  // bytes of a configuration read: one double word
 constexpr std::uint32_t kDefaultTags = 32;
 constexpr std::uint32_t kDefaultPosted = 127;
+constexpr Time kReadTimeout{50'000'000};  // the least of PCIe's default range, 50 us to 50 ms (2.8)
 
 }  // namespace
 
@@ -170,13 +173,31 @@ void IoEngine::receive(Message& message) {
   offer();
 }
 
+// The credit of a write is back with the receivers' buffers. Of a read the completion timeout tells.
+Time IoEngine::hears_of_loss(const Message& message, Time now) {
+  return posts() ? now : std::max(now, reads_.at(message.tag).created() + kReadTimeout);
+}
+
+void IoEngine::lose(Message& message) {
+  lost_.add(now());
+  if (posts()) {
+    fabric_.posted.give_back(*fabric_.posted.find(message.tag));
+    --posted_;
+  } else {
+    reads_.give_back(reads_.at(message.tag));
+  }
+  offer();
+}
+
 void IoEngine::open_window(Time at) {
   sent_.open(at);
+  lost_.open(at);
   completed_.open_window(at);
 }
 
 void IoEngine::close_window(Time at) {
   sent_.close(at);
+  lost_.close(at);
   completed_.close_window(at);
 }
 
@@ -185,7 +206,7 @@ std::vector<MeasureInfo> IoEngine::measures() { return infos_of(kIoMeasures); }
 void IoEngine::report_io(MeasureSink& sink) const {
   const Time length = sent_.length();
   const double payload = static_cast<double>(latency().count()) * static_cast<double>(size_);
-  const Wide under_way = sent_.integral() - ended().ended().integral();
+  const Wide under_way = sent_.integral() - ended().ended().integral() - lost_.integral();
   const auto over_window = [&](double value, double by) { return length > Time{} ? value / by : 0.0; };
   report_all(kIoMeasures,
              {.packets = latency().count(),

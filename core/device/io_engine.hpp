@@ -39,7 +39,7 @@ struct IoEngineParams {
 
 /// Hands packets to its link one at a time, each when it is due and the one before has left: what the wire cannot take
 /// is never made, so that an engine faster than its wire costs no memory.
-class IoEngine final : public Component, public IoInitiator, private Feeder {
+class IoEngine final : public Component, public IoInitiator, private IoLosses, private Feeder {
  public:
   using Params = IoEngineParams;
   IoEngine(const IoEngineParams& params, const DeviceContext& context);
@@ -51,7 +51,10 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
   }
   void cease() override { ceased_ = true; }
   EventHandler* credits() override { return posts() ? this : nullptr; }
-  std::uint64_t outstanding() const override { return sent_.count() - ended().ended().count(); }
+  IoLosses* losses() override { return this; }
+  std::uint64_t outstanding() const override {
+    return sent_.count() - ended().ended().count() - lost_.count();
+  }
 
   bool arbitrates() const override { return true; }
   void start() override;
@@ -72,6 +75,8 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
   const EventHandler& owner() const override { return *this; }
   Message& head() const override { return *offered_; }
   void taken(Time end) override;
+  Time hears_of_loss(const Message& message, Time now) override;
+  void lose(Message& message) override;
   // It makes what a root complex makes: answers to it go upstream.
   bool is_root() const { return params_.traffic == IoTraffic::kConfigRead; }
   bool posts() const { return params_.traffic == IoTraffic::kDmaWrite; }
@@ -95,6 +100,7 @@ class IoEngine final : public Component, public IoInitiator, private Feeder {
 
   // Measuring.
   MomentCount sent_;
+  MomentCount lost_;
   IoRecord completed_;                 // reads
   const IoRecord* arrived_ = nullptr;  // posted writes
 };

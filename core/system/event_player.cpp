@@ -172,9 +172,10 @@ void EventPlayer::check_links(const FailingPart& part) const {
         "nothing fails in a system with coherent regions", {},
         "regions without coherence: a snoop or an answer that is lost would leave its home waiting for ever");
   }
-  if (!system_->roles().io_initiators.empty()) {
-    refuse("nothing fails in a system with I/O engines", {},
-           "a system without: nobody answers a posted write, so that nobody would know of one that is lost");
+  for (const auto& [component, initiator] : system_->roles().io_initiators) {
+    if (initiator->losses()) continue;
+    refuse("nothing fails beside '" + component->name() + "', which cannot lose packets of CXL.io", {},
+           "a system without it, or an initiator that has IoInitiator::losses()");
   }
   for (const std::size_t index : part.links) {
     const System::LinkView& link = system_->links()[index];
@@ -394,7 +395,7 @@ void EventPlayer::compute_routes() {
 // It never comes to its destination. What is kept there until it has come is taken at the end of what happens now.
 void EventPlayer::forget(const Message& message) {
   DeliveryOrder* const order = system_->fabric().order.get();
-  if (!order || !order->forget(message)) return;
+  if (!order || !DeliveryOrder::covers(message.channel) || !order->forget(message)) return;
   kernel_.schedule(kernel_.now(), source_->events, *this, kTakeKept, DeliveryOrder::stream_of(message));
 }
 
@@ -416,6 +417,7 @@ bool EventPlayer::answers(Message& message, NodeId node, Time now) {
 
 // The clock of a completion timeout starts when the request is issued.
 void EventPlayer::lose(Message& message, Time now) {
+  if (message.channel == Channel::kIo) return lose_packet(message, now);
   Sequencer* const requester = system_->roles().requesters.of(message.requester);
   ensure(requester != nullptr, "a message that nobody asked for is lost");
   forget(message);
@@ -426,8 +428,24 @@ void EventPlayer::lose(Message& message, Time now) {
   kernel_.schedule(end, source_->events, *this, kTimeout, reinterpret_cast<std::uintptr_t>(&message));
 }
 
+IoLosses& EventPlayer::sender_of(const Message& packet) const {
+  const NodeId sender = packet.opcode == Opcode::kCplD ? packet.destination : packet.source;
+  IoInitiator* const initiator = system_->roles().io_initiators.of(sender);
+  ensure(initiator != nullptr && initiator->losses() != nullptr,
+         "a packet of CXL.io that nobody may lose is lost");
+  return *initiator->losses();
+}
+
+// Nothing answers CXL.io with an error: what finds no way is lost, too.
+void EventPlayer::lose_packet(Message& message, Time now) {
+  const Time end = sender_of(message).hears_of_loss(message, now);
+  ++cost(end).lost;
+  kernel_.schedule(end, source_->events, *this, kTimeout, reinterpret_cast<std::uintptr_t>(&message));
+}
+
 // The requester answers itself.
 void EventPlayer::time_out(Message& message) {
+  if (message.channel == Channel::kIo) return sender_of(message).lose(message);
   message.charge(kInterrupted, kernel_.now());
   make_error_answer(message, message.requester);
   message.destination = message.requester;

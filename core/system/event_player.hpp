@@ -20,6 +20,7 @@
 
 namespace cxloom {
 
+class IoLosses;
 class Kernel;
 class LinkEnd;
 class Sequencer;
@@ -83,6 +84,8 @@ class EventPlayer final : public EventHandler, private Failures {
   void wait_for_discovery(const FailingPart& repaired);
   void compute_routes();
   void time_out(Message& message);
+  IoLosses& sender_of(const Message& packet) const;
+  void lose_packet(Message& message, Time now);
   void forget(const Message& message);
   /// Of something that lasts until then.
   EventCost& cost(Time until) {

@@ -10,7 +10,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from validation.random_systems import may_deadlock, systems
 from validation.rich_systems import flit_links
-from validation.systems import SEGMENTS, Spec, generated, run
+from validation.systems import SEGMENTS, Spec, changed, generated, run
 
 from cxloom import _core
 from cxloom.errors import InputError, SimulationError
@@ -269,12 +269,82 @@ def test_what_cannot_live_with_a_failure_is_refused_beside_it(change: Spec, reas
     }
     with pytest.raises(InputError, match=reason):
         _core.Simulation({**spec, **change}, {})
-    engine = {**spec, "devices": {**spec["devices"], "nic": {"kind": "io-engine", "target": "mem"}}}
-    engine["devices"]["bus"] = {"kind": "bus"}
-    engine["links"] = [{"between": [name, "bus"]} for name in ("host", "mem", "nic")]
-    engine["events"] = [fails(link=["host", "bus"])]
-    with pytest.raises(InputError, match="I/O engines"):
-        _core.Simulation(engine, {})
+
+
+@pytest.mark.parametrize("traffic", ["dma-write", "dma-read", "config-read"])
+@pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
+@pytest.mark.parametrize("wire", ["bytes", "68B", "retries", "checks"])
+@pytest.mark.parametrize("part", [{"link": ["sw1", "mem"]}, {"device": "sw1"}, {"link": ["sw0", "sw1"]}])
+def test_an_engine_goes_on_after_a_repair(traffic: str, queueing: str, wire: str, part: Spec) -> None:
+    """What it loses ends by itself: else the run would end with an error. Tags and credits are whole again."""
+    spec: Spec = {
+        "devices": {
+            "host": {"kind": "host", "queue": 8},
+            "nic": {"kind": "io-engine", "target": "mem", "traffic": traffic, "rate": "2GB/s"},
+            "sw0": {"kind": "switch", "queueing": queueing},
+            "sw1": {"kind": "switch", "queueing": queueing},
+            "mem": {"kind": "memory", "capacity": "1MiB"},
+        },
+        "links": [
+            {"between": ends, **WIRES[wire]}
+            for ends in (["host", "sw0"], ["nic", "sw0"], ["sw0", "sw1"], ["sw1", "mem"])
+        ],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": {**WORK, "requests": 4000, "rate": "10M/s"}},
+        "run": {"warmup_time": "200us"},
+    }
+    events = []
+    for start in (1, 5, 9):
+        events.append({"at": f"{start}us", "fail": {**part, "reroute_time": "500ns"}})
+        events.append({"at": f"{start + 2}us", "repair": part})
+    before = run(spec)
+    spec["devices"]["host"]["completion_timeout"] = "2us"
+    after = run({**spec, "events": events})
+    assert after.summary["completed"]
+    packets = [outcome.summary["per_io"]["nic"]["packets"] for outcome in (before, after)]
+    assert packets[1] == pytest.approx(packets[0], rel=0.05)
+    assert sum(each["lost"] for each in after.summary["events"].values()) > 0
+
+
+def test_a_read_that_is_lost_keeps_its_tag_for_the_completion_timeout() -> None:
+    """A tag that is lost is back 50 us after its read was made, and a credit of a write at once."""
+    spec: Spec = {
+        "devices": {
+            "host": {"kind": "host"},
+            "nic": {"kind": "io-engine", "target": "mem", "outstanding": 4},
+            "sw": {"kind": "switch"},
+            "mem": {"kind": "memory", "capacity": "1MiB"},
+            "aside": {"kind": "memory", "capacity": "1MiB"},
+        },
+        "links": [
+            {"between": [name, "sw"], "bandwidth": "16GB/s"} for name in ("host", "nic", "mem", "aside")
+        ],
+        "address_map": [{"to": ["aside"]}],
+        "workload": {"host": {**WORK, "requests": 1000, "rate": "10M/s"}},
+        "events": [
+            {"at": "10us", "fail": {"link": ["sw", "mem"], "reroute_time": "1us"}},
+            {"at": "12us", "repair": {"link": ["sw", "mem"]}},
+        ],
+    }
+
+    def lost(traffic: str) -> tuple[int, float]:
+        outcome = run(changed(spec, ("devices.nic.traffic", traffic)))
+        assert outcome.summary["failed"] == 0
+        (cost,) = [each for each in outcome.summary["events"].values() if each["lost"]]
+        return cost["lost"], outcome.summary["per_io"]["nic"]["bandwidth_gb_per_s"]
+
+    count, few = lost("dma-read")
+    assert count == 4  # all of its tags, up to 60 us
+    assert few == pytest.approx(lost_share(spec), rel=0.05)
+    count, _ = lost("dma-write")
+    assert count > 4  # one after the other, as each credit is back
+
+
+def lost_share(spec: Spec) -> float:
+    """Of the 100 us of the run, the engine's reads go on for 50: the others wait for their timeouts."""
+    sound = {key: value for key, value in spec.items() if key != "events"}
+    outcome = run(changed(sound, ("devices.nic.traffic", "dma-read")))
+    return 0.5 * outcome.summary["per_io"]["nic"]["bandwidth_gb_per_s"]
 
 
 def test_a_timeout_without_anything_to_fail_is_refused() -> None:

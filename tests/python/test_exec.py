@@ -17,7 +17,9 @@ from test_trace_emulator import needs_qemu
 
 import cxloom as cx
 from cxloom.errors import InputError
-from cxloom.execution import CacheLevel, ExecutionResult, execute
+from cxloom.execution import execute
+from cxloom.execution_result import ExecutionResult
+from cxloom.trace.capture import CacheLevel
 
 ROOT = Path(__file__).parents[2]
 SMALL = (CacheLevel("L1", "4KiB", 4),)

@@ -16,7 +16,8 @@ from test_trace_emulator import needs_qemu
 
 import cxloom as cx
 from cxloom.errors import InputError
-from cxloom.execution import ExecutionResult, execute, replay
+from cxloom.execution import execute, replay
+from cxloom.execution_result import ExecutionResult
 from cxloom.objects import ByRule, RecordedObjects, Rule, UseOfPages, placement_by
 from cxloom.trace import DEMAND, READ, TraceBatch, capture, info
 from cxloom.trace.format import CALL

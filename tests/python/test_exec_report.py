@@ -15,7 +15,8 @@ from test_sampling import SMALL, records
 
 import cxloom as cx
 from cxloom import _core
-from cxloom.execution import REGION, ExecutionResult, replay
+from cxloom.execution import replay
+from cxloom.execution_result import REGION, ExecutionResult
 from cxloom.report.execution import sentence
 from cxloom.report.execution_page import GROUPS, execution_page, groups_of
 from cxloom.trace import write_trace

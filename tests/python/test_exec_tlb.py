@@ -12,10 +12,12 @@ from test_exec import program, spec  # noqa: F401 - the fixture
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
-from cxloom.execution import CacheLevel, Execution, ExecutionResult, execute, replay
+from cxloom.execution import execute, replay
+from cxloom.execution_result import Execution, ExecutionResult
 from cxloom.report.execution import sentence
 from cxloom.report.execution_page import execution_page
 from cxloom.trace import PAGE_WALK, capture, open_trace
+from cxloom.trace.capture import CacheLevel
 
 TINY = (CacheLevel("L1", "1KiB", 4),)
 STEPS = 20_000

@@ -16,7 +16,8 @@ from validation.systems import Spec, changed
 from validation.turns import FALLS, RISES, Turn
 
 from cxloom import System, _core
-from cxloom.execution import ExecutionResult, execute
+from cxloom.execution import execute
+from cxloom.execution_result import ExecutionResult
 
 ROOT = Path(__file__).parents[2]
 

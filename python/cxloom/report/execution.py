@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cxloom import _core
-from cxloom.execution import WALKS
+from cxloom.execution_result import WALKS
 from cxloom.report.numbers import duration, size
 from cxloom.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from cxloom.execution import Execution, ExecutionResult
+    from cxloom.execution_result import Execution, ExecutionResult
     from cxloom.sampling import Interval
 
 _MEANINGS = {

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from cxloom import _core
-from cxloom.execution import REGION, WALKS, Execution, ExecutionResult
+from cxloom.execution_result import REGION, WALKS, Execution, ExecutionResult
 from cxloom.report import plots
 from cxloom.report.execution import margin, names_of, sentence
 from cxloom.report.numbers import duration, percent, significant, size

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "program/feed_blocks.hpp"
 #include "program/feed_record.hpp"
 #include "program/program_mappings.hpp"
 #include "program/thread_state.hpp"
@@ -27,29 +28,6 @@ constexpr auto kPatience = std::chrono::seconds(2);
 // A thread that tells nothing and does not sleep may have to wait for a processor of this machine. After so long it is taken to wait
 // within the emulator for another, whose ring is full.
 constexpr auto kSilence = std::chrono::milliseconds(250);
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw SimulationError("what the emulator tells about the program cannot be: " + what);
-}
-
-BlockInstruction instruction_of(const std::uint64_t* words) {
-  BlockInstruction result;
-  result.address_reads = words[0];
-  result.data_reads = words[1];
-  result.data_writes = words[2];
-  result.pointer_writes = words[3];
-  const std::uint64_t rest = words[4];
-  const auto kind = static_cast<std::uint8_t>(rest);
-  result.length = static_cast<std::uint8_t>(rest >> 8U);
-  result.operand_bytes = static_cast<std::uint16_t>(rest >> 16U);
-  result.flags = static_cast<std::uint16_t>(rest >> 32U);
-  if (kind >= kInstructionClasses || result.length == 0 || result.flags > BlockInstruction::kAllFlags ||
-      rest >> 48U != 0) {
-    refuse("an instruction of no known class");
-  }
-  result.kind = static_cast<InstructionClass>(kind);
-  return result;
-}
 
 }  // namespace
 
@@ -145,7 +123,7 @@ std::uint64_t ProgramFeed::read(ProgramSink& sink, std::uint64_t most, std::uint
     discover();
     count += read_wanted(wanted, sink);
     // A writer of blocks may wait for room, and holds up all threads of its process.
-    for (const auto& process : processes_) read_blocks(*process);
+    for (const auto& process : processes_) read_blocks(process->head(), process->words(), process->blocks);
     drop_ended(sink);
   } while (count != before && count < most && !sink.complete());
   words_ += count;
@@ -227,7 +205,7 @@ bool ProgramFeed::open_ring(std::uint32_t number) {
   if ((!process && head.kind != FeedRingHead::kThread) ||
       head.words != (process ? sizes_.process_words : sizes_.thread_words) ||
       pages.bytes() < kFeedHeadBytes + std::size_t{head.words} * sizeof(std::uint64_t)) {
-    refuse("a ring of another size or kind");
+    refuse_feed("a ring of another size or kind");
   }
   ::unlink(name_of(number).c_str());  // both have it mapped: nobody needs its name
   if (process) {
@@ -246,9 +224,9 @@ void ProgramFeed::begin_process(std::uint32_t number, SharedPages pages) {
   const FeedRingHead& head = process->head();
   if (head.parent != number) {
     Process* const parent = process_of_ring(head.parent);
-    if (parent == nullptr) refuse("a fork of no process");
-    read_blocks(*parent);
-    if (head.inherited > parent->blocks.size()) refuse("a fork that knows more blocks than its parent");
+    if (parent == nullptr) refuse_feed("a fork of no process");
+    read_blocks(parent->head(), parent->words(), parent->blocks);
+    if (head.inherited > parent->blocks.size()) refuse_feed("a fork that knows more blocks than its parent");
     process->blocks.assign(parent->blocks.begin(), parent->blocks.begin() + head.inherited);
     ++parent->forks_seen;
   }
@@ -264,7 +242,7 @@ void ProgramFeed::find_thread(std::uint32_t number, SharedPages pages) {
   const std::uint32_t ring = thread->head().process;
   const auto process = std::find_if(processes_.begin(), processes_.end(),
                                     [&](const auto& candidate) { return candidate->ring == ring; });
-  if (process == processes_.end()) refuse("thread " + std::to_string(number) + " of no process");
+  if (process == processes_.end()) refuse_feed("thread " + std::to_string(number) + " of no process");
   thread->process = *process;
   thread->ring = number;
   thread->who.process = (*process)->number;
@@ -297,50 +275,14 @@ ProgramFeed::Process* ProgramFeed::process_of_ring(std::uint32_t ring) {
   return nullptr;
 }
 
-void ProgramFeed::read_blocks(Process& process) {
-  FeedRingHead& head = process.head();
-  std::uint64_t at = head.read.load(std::memory_order_relaxed);
-  const std::uint64_t written = head.written.load(std::memory_order_acquire);
-  if (at == written) return;
-  const std::uint64_t mask = head.words - 1;
-  const std::uint64_t* const words = process.words();
-  if (written - at > head.words) refuse("more words than there is room for");
-  while (at != written) {
-    const std::uint64_t first = words[at & mask];
-    const auto count = static_cast<std::uint32_t>(first >> 32U & 0xFFFFU);
-    const std::uint64_t length =
-        block_form::kHeadWords + std::uint64_t{block_form::kInstructionWords} * count;
-    if (first >> 48U != block_form::kMark || static_cast<std::uint32_t>(first) != process.blocks.size() ||
-        count == 0 || count > feed::kMostInstructions || length > written - at) {
-      refuse("a block out of order");
-    }
-    auto block = std::make_shared<ProgramBlock>();
-    block->address = block->last = words[(at + 1) & mask];
-    block->instructions.reserve(count);
-    at += block_form::kHeadWords;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      std::uint64_t parts[block_form::kInstructionWords];
-      for (std::uint64_t& part : parts) part = words[at++ & mask];
-      const BlockInstruction instruction = instruction_of(parts);
-      if (i != 0) block->last += block->instructions.back().length;
-      block->marks |= instruction.has(BlockInstruction::kRegionBegin | BlockInstruction::kRegionEnd |
-                                      BlockInstruction::kRegionEntry);
-      block->instructions.push_back(instruction);
-    }
-    block->repeats = block->instructions.front().has(BlockInstruction::kRepeated);
-    process.blocks.push_back(std::move(block));
-  }
-  head.read.store(at, std::memory_order_release);
-}
-
 inline void ProgramFeed::access(Thread& thread, std::uint64_t record) {
   const std::uint32_t instruction = feed::instruction(record);
-  if (!feed::reads(record) && !feed::writes(record)) refuse("an access that neither reads nor writes");
+  if (!feed::reads(record) && !feed::writes(record)) refuse_feed("an access that neither reads nor writes");
   // QEMU 7.2 tells what it stores for a signal (the registers on the stack) as accesses of whatever instruction last had some.
   if (thread.block == nullptr || instruction >= thread.block->instructions.size() ||
       (!thread.accesses.empty() && instruction < thread.accesses.back().instruction)) {
     ++strays_;
-    if (++thread.strays > kMostAccesses) refuse("accesses of no instruction without end");
+    if (++thread.strays > kMostAccesses) refuse_feed("accesses of no instruction without end");
     return;
   }
   thread.strays = 0;
@@ -355,7 +297,7 @@ inline void ProgramFeed::access(Thread& thread, std::uint64_t record) {
       last.size = static_cast<std::uint16_t>(last.size + size);
       return;
     }
-    if (thread.accesses.size() >= kMostAccesses) refuse("an instruction without end");
+    if (thread.accesses.size() >= kMostAccesses) refuse_feed("an instruction without end");
   }
   thread.accesses.push_back({address, static_cast<std::uint16_t>(size),
                              static_cast<std::uint16_t>(instruction), feed::reads(record),
@@ -367,7 +309,7 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
   FeedRingHead& head = thread.head();
   const std::uint64_t written = head.written.load(std::memory_order_acquire);
   const std::uint64_t mask = head.words - 1;
-  if (written - thread.at > head.words) refuse("more records than there is room for");
+  if (written - thread.at > head.words) refuse_feed("more records than there is room for");
   const std::uint64_t begin = thread.at;
   if (written == begin) {
     if (thread.place == Thread::kMayWait && falls_asleep(thread)) {
@@ -382,7 +324,7 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
   std::uint64_t several[feed::kCallWords];
   // Of a call all words are written at once; the last of a turn may go beyond its end. False if its turn is yet to come.
   auto gather = [&](std::uint64_t count) {
-    if (count > written - at) refuse("a system call that is cut off");
+    if (count > written - at) refuse_feed("a system call that is cut off");
     for (std::uint64_t i = 0; i < count; ++i) several[i] = words[(at + i) & mask];
     if (!is_next(thread, several[1])) return false;
     deliver(thread, sink);
@@ -407,7 +349,7 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
       if (!gather(feed::kCallEndWords)) break;
       call_ends(thread, several, sink);
     } else {
-      refuse("a record of no known kind");
+      refuse_feed("a record of no known kind");
     }
   }
   thread.at = at;
@@ -507,8 +449,8 @@ void ProgramFeed::enter(Thread& thread, std::uint64_t number, ProgramSink& sink)
   deliver(thread, sink);
   Process& process = *thread.process;
   if (number >= process.blocks.size()) {
-    read_blocks(process);  // it was told before it was entered
-    if (number >= process.blocks.size()) refuse("a block that was never described");
+    read_blocks(process.head(), process.words(), process.blocks);  // it was told before it was entered
+    if (number >= process.blocks.size()) refuse_feed("a block that was never described");
   }
   thread.block = process.blocks[number].get();
   // A repeated instruction is entered again for each element, as a block that begins with it.

@@ -71,7 +71,6 @@ class ProgramFeed {
   std::uint64_t read_wanted(std::uint32_t wanted, ProgramSink& sink);
   std::uint64_t read_all(ProgramSink& sink);
   void tell_turns(ProgramSink& sink);
-  void read_blocks(Process& process);
   std::uint64_t read_thread(Thread& thread, std::uint64_t most, ProgramSink& sink);
   bool is_next(Thread& thread, std::uint64_t order);
   bool skip_lost();

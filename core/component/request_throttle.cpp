@@ -35,10 +35,18 @@ struct RequestThrottle::Lane {
   std::uint64_t answers = 0;
   std::uint64_t loads = 0;
   LevelMonitor levels;
-  std::uint32_t lowest = kFull;
-  std::uint32_t largest = kFull;
+  std::uint32_t lowest = kFull;  ///< of the levels that stood for some time
+  std::uint32_t largest = 0;
   Time throttled;
-  Time since;  ///< of `throttled`: it is accounted for up to then
+  Time since;  ///< it is accounted for up to then
+
+  void account(Time now) {
+    if (now == since) return;
+    if (level < kFull) throttled += now - since;
+    lowest = std::min(lowest, level);
+    largest = std::max(largest, level);
+    since = now;
+  }
 };
 
 void ThrottleParams::describe(Schema<ThrottleParams>& schema) {
@@ -172,12 +180,7 @@ void RequestThrottle::adapt(Lane& lane, Time now) {
 
 void RequestThrottle::set_level(Lane& lane, std::uint32_t level, Time now) {
   if (level == lane.level) return;
-  if (counting_) {
-    if (lane.level < kFull) lane.throttled += now - lane.since;
-    lane.since = now;
-    lane.lowest = std::min(lane.lowest, level);
-    lane.largest = std::max(lane.largest, level);
-  }
+  if (counting_) lane.account(now);
   lane.levels.change(now, static_cast<std::int32_t>(level) - static_cast<std::int32_t>(lane.level));
   lane.level = level;
   lane.meter = RateMeter(Rate::per_time(rate_.denominator() * level, rate_.numerator() * kFull));
@@ -191,7 +194,8 @@ void RequestThrottle::open_window(Time now) {
     lane->measured = true;
     lane->answers = lane->loads = 0;
     lane->levels.open(now);
-    lane->lowest = lane->largest = lane->level;
+    lane->lowest = kFull;
+    lane->largest = 0;
     lane->throttled = {};
     lane->since = now;
   }
@@ -203,7 +207,9 @@ void RequestThrottle::close_window(Time now) {
   for (const auto& lane : lanes_) {
     if (!lane || !lane->measured) continue;
     lane->levels.close(now);
-    if (lane->level < kFull) lane->throttled += now - lane->since;
+    lane->account(now);
+    if (lane->largest == 0)
+      lane->lowest = lane->largest = lane->level;  // it was there for the last instant alone
   }
 }
 

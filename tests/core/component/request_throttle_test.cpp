@@ -28,6 +28,7 @@ struct Loaded {
   int depth = 512;       ///< requests that the host keeps in flight
   Value::Map work = {};  ///< besides
   double settled_us = 300;
+  int requests = 8000;
   bool throttles = true;
   bool reports = true;
 };
@@ -54,8 +55,10 @@ System system_of(const Loaded& loaded) {
   }
   system.device("h", "host", host).device("mem", "memory", memory).link("h", "mem").region({"mem"});
   Value::Map work = loaded.work;
-  work.insert(work.end(), {{"pattern", "random"}, {"reads", 0.5}, {"footprint", "1MiB"}, {"requests", 8000}});
-  system.work("h", work).run_with({{"warmup_time", std::to_string(loaded.settled_us) + "us"}});
+  work.insert(work.end(),
+              {{"pattern", "random"}, {"reads", 0.5}, {"footprint", "1MiB"}, {"requests", loaded.requests}});
+  system.work("h", work);
+  if (loaded.settled_us > 0) system.run_with({{"warmup_time", std::to_string(loaded.settled_us) + "us"}});
   return system;
 }
 
@@ -195,6 +198,21 @@ TEST(RequestThrottle, ChangesTheRateOnceAWindow) {
   EXPECT_DOUBLE_EQ(rate_after(1, 900, 900), 1.0);
   EXPECT_DOUBLE_EQ(rate_after(1, 2, 900), 1 - 0.0625);
   EXPECT_DOUBLE_EQ(rate_after(1, 2, 3), 1 - 0.25);
+}
+
+// The answer that lowers the rate may be the one that closes the window.
+TEST(RequestThrottle, ReportsTheRatesThatStoodForSomeTime) {
+  int lowered = 0;
+  for (int requests = 1; requests <= 40; ++requests) {
+    Running run(system_of({.moderate = 4, .settled_us = 0, .requests = requests}));
+    run.to_end();
+    const bool fell = throttle_of(run, "throttled") > 0;
+    EXPECT_EQ(fell, throttle_of(run, "rate_min_gb_per_s") < throttle_of(run, "rate_max_gb_per_s"))
+        << requests;
+    lowered += fell ? 1 : 0;
+  }
+  EXPECT_GT(lowered, 0);
+  EXPECT_LT(lowered, 40);
 }
 
 TEST(RequestThrottle, HoldsBackWhatCachesWriteBack) {

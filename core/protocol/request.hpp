@@ -52,6 +52,7 @@ struct alignas(64) Request {
   /// To be called first: it exists from now on.
   void begin(NodeId requester, Time now) {
     message.requester = requester;
+    message.virtual_channel = 0;
     message.age = account.mark = now;
   }
 

@@ -6,6 +6,7 @@ import pytest
 from validation.systems import LINE, Run, Spec, run
 
 from cxloom import _core
+from cxloom.errors import SimulationError
 
 HEADER = 16  # bytes of a message, with data and without
 FLIGHT = 25.0  # ns: the switch's port
@@ -124,3 +125,61 @@ def test_it_ends_with_the_last_message_of_a_cache(clean_evictions: str) -> None:
     simulation = _core.Simulation(spec, {})
     assert simulation.advance(100_000)
     assert simulation.summary()["completed"]
+
+
+def behind_two_switches(traffic: str, virtual_channels: int) -> Spec:
+    """An engine whose packets leave by links with several virtual channels and few credits."""
+    pairs = [("host", "sw0"), ("nic", "sw0"), ("sw0", "sw1"), ("sw1", "mem")]
+    link = {
+        "bandwidth": "16GB/s",
+        "port_delay": "25ns",
+        "credits": 2,
+        "virtual_channels": virtual_channels,
+    }
+    target = "host" if traffic == "config-read" else "mem"
+    return {
+        "devices": {
+            "host": {"kind": "host", "queue": 8},
+            "nic": {
+                "kind": "io-engine",
+                "target": target,
+                "traffic": traffic,
+                "rate": "1GB/s",
+                "outstanding": 8,
+            },
+            "sw0": {"kind": "switch", "queueing": "fifo"},
+            "sw1": {"kind": "switch", "queueing": "fifo"},
+            "mem": {"kind": "memory"},
+        },
+        "links": [{"between": list(pair), **link} for pair in pairs],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host": {"pattern": "random", "requests": 2000, "footprint": "1GiB"}},
+    }
+
+
+@pytest.mark.parametrize("traffic", ["dma-read", "dma-write", "config-read"])
+def test_engines_take_nothing_of_virtual_channels(traffic: str) -> None:
+    one, *several = (engine_bandwidth(run(behind_two_switches(traffic, each))) for each in (1, 2, 3, 4))
+    assert one > 0
+    for found in several:
+        assert found == pytest.approx(one, rel=0.02)
+
+
+def test_packets_that_wait_for_each_other_are_diagnosed() -> None:
+    ring = range(6)
+    link = {"bandwidth": "16GB/s", "port_delay": "5ns", "credits": 1}
+    pairs = [("host", "sw0"), ("memory", "sw0"), *((f"sw{i}", f"sw{(i + 1) % 6}") for i in ring)]
+    pairs += [(f"{kind}{i}", f"sw{i}") for i in ring for kind in ("m", "nic")]
+    devices: Spec = {"host": {"kind": "host", "queue": 1}, "memory": {"kind": "memory"}}
+    for i in ring:
+        devices[f"sw{i}"] = {"kind": "switch", "queueing": "voq"}
+        devices[f"m{i}"] = {"kind": "memory"}
+        devices[f"nic{i}"] = {"kind": "io-engine", "target": f"m{(i + 2) % 6}"}
+    spec: Spec = {
+        "devices": devices,
+        "links": [{"between": list(pair), **link} for pair in pairs],
+        "address_map": [{"to": ["memory"]}],
+        "workload": {"host": {"pattern": "random", "requests": 200, "footprint": "1MiB"}},
+    }
+    with pytest.raises(SimulationError, match=r"packets of CXL\.io are under way"):
+        run(spec)

@@ -11,10 +11,44 @@
 
 namespace cxloom {
 
+namespace {
+
+bool is_divided(const System& system, NodeId node) {
+  const MemoryOwner* const memory = system.roles().memories.of(node);
+  return memory && !memory->logical_devices().empty();
+}
+
+// What hangs behind a device is bound with it, as a whole: of a memory of logical devices nobody would know whose they are.
+void refuse_divided_behind(const System& system, const Component& where, const BoundParams& bound) {
+  const Component& first = system.component(bound.to);
+  if (!first.forwards()) return;
+  std::vector<bool> seen(system.components().size());
+  seen[where.id().index()] = seen[first.id().index()] = true;
+  std::vector<NodeId> found{first.id()};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const Topology::Hop& hop : system.topology().hops(found[i].index())) {
+      if (seen[hop.to]) continue;
+      seen[hop.to] = true;
+      const Component& next = *system.components()[hop.to];
+      if (is_divided(system, next.id())) {
+        throw InputError({"a memory of logical devices hangs behind it",
+                          "'" + next.name() + "', behind '" + bound.to + "'",
+                          "a device without one behind it: a memory of logical devices is bound at a switch "
+                          "that it hangs on",
+                          {}},
+                         "to");
+      }
+      if (next.forwards()) found.push_back(next.id());
+    }
+  }
+}
+
+}  // namespace
+
 void check_bound_once(const System& system, const Component& where, const BoundParams& bound,
                       const VirtualSwitchesOf& others) {
-  const MemoryOwner* const memory = system.roles().memories.of(system.component(bound.to).id());
-  if (!memory || memory->logical_devices().empty()) return;
+  refuse_divided_behind(system, where, bound);
+  if (!is_divided(system, system.component(bound.to).id())) return;
   for (const auto& [component, switching] : system.roles().virtual_switches) {
     const VirtualSwitches* const there = component == &where ? nullptr : others(*component);
     const VirtualSwitches::LdSet both =

@@ -301,6 +301,36 @@ System two_heads(const Value::List& at_sw0, const Value::List& at_sw1, bool cut 
   return system.replay("host0", {access_to(0)});
 }
 
+// What hangs behind a device is bound with it, and nobody would know whose its logical devices are.
+TEST(VirtualSwitches, RefuseAMemoryOfLogicalDevicesBehindWhatIsBound) {
+  const auto of = [](bool divided) {
+    Value::Map memory{{"capacity", "2MiB"}};
+    const Value::List parts{Value::Map{{"capacity", "1MiB"}}, Value::Map{{"capacity", "1MiB"}}};
+    if (divided) memory.emplace_back("logical_devices", parts);
+    System system;
+    system.device("h", "host")
+        .device("sw", "switch", {{"vcs", Value::List{vcs("h", {"sub"})}}})
+        .device("sub", "switch")
+        .device("mem", "memory", memory)
+        .link("h", "sw")
+        .link("sw", "sub")
+        .link("sub", "mem")
+        .work("h", {{"pattern", "random"}, {"requests", 10}, {"footprint", "1MiB"}});
+    if (divided) {
+      system.region({"mem"}, {{"ld", 0}}).region({"mem"}, {{"ld", 1}});
+    } else {
+      system.region({"mem"});
+    }
+    return system;
+  };
+  const InputError error = input_error([&] { Running run(of(true)); });
+  EXPECT_EQ(error.path(), "devices.sw.vcs[0].bind[0]");
+  EXPECT_EQ(error.detail().found, "'mem', behind 'sub'");
+  Running whole(of(false));
+  whole.to_end();
+  EXPECT_EQ(whole.number({"failed"}), 0.0);
+}
+
 TEST(VirtualSwitches, BindALogicalDeviceBehindOneHeadAtATime) {
   const auto error = [](const System& system) { return input_error([&] { Running run(system); }); };
   const auto ld = [](int which) { return Value::Map{{"to", "mem"}, {"ld", which}}; };

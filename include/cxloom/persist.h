@@ -1,5 +1,5 @@
 /* Tells cxloom what a program makes durable, where its flushes are no instructions that an emulator sees: msync, libraries
- * that choose by the processor, machines without clwb. C and C++, no library.
+ * that choose by the processor, machines without clwb. C99 and C++ (gcc or clang), no library.
  *
  *     #include <cxloom/persist.h>
  *     log->records[n] = record;
@@ -18,18 +18,19 @@
 
 /* testl $0x43584c03, (line); testl $0x43584c04, (line); nopl 0x43584c05(%rax): no compiler makes these. */
 #if defined(__x86_64__)
-#define CXLOOM_PERSIST_LINES(MARK, ADDRESS, BYTES)                                                \
-  do {                                                                                            \
-    const uintptr_t cxloom_end = (uintptr_t)(ADDRESS) + (BYTES);                                  \
-    for (uintptr_t cxloom_line = (uintptr_t)(ADDRESS) & ~(uintptr_t)63; cxloom_line < cxloom_end; \
-         cxloom_line += 64)                                                                       \
-      __asm__ __volatile__("testl $" MARK ", (%0)" : : "r"(cxloom_line) : "cc", "memory");        \
+#define CXLOOM_PERSIST_LINES(MARK, ADDRESS, BYTES)                                         \
+  do {                                                                                     \
+    const uintptr_t cxloom_end = (uintptr_t)(ADDRESS) + (BYTES);                           \
+    uintptr_t cxloom_line = (uintptr_t)(ADDRESS) & ~(uintptr_t)63;                         \
+    for (; (BYTES) > 0 && cxloom_line < cxloom_end; cxloom_line += 64)                     \
+      __asm__ __volatile__("testl $" MARK ", (%0)" : : "r"(cxloom_line) : "cc", "memory"); \
   } while (0)
 #else
 #define CXLOOM_PERSIST_LINES(MARK, ADDRESS, BYTES) ((void)(ADDRESS), (void)(BYTES))
 #endif
 
-/* Flushes the lines of `bytes` bytes, which stay in the caches, as clwb does. They are durable behind the next fence. */
+/* Flushes the lines of `bytes` bytes, which stay in the caches, as clwb does. They are durable behind the next fence.
+ * No bytes have no line. */
 static inline void cxloom_flush(const void* address, size_t bytes) {
   CXLOOM_PERSIST_LINES("0x43584c04", address, bytes);
 }

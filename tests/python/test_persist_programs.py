@@ -107,6 +107,23 @@ def test_a_flush_whose_address_qemu_does_not_store_is_no_guess(flushes: Path, tm
 
 
 @needs_qemu
+def test_no_bytes_have_no_line_to_flush(tmp_path: Path) -> None:
+    source = tmp_path / "none.c"
+    source.write_text(
+        "#include <cxloom/persist.h>\n"
+        "static char data[256];\n"
+        "int main(int argc, char** argv) {\n"
+        "  const size_t none = (size_t)argc - 1;\n"
+        "  cxloom_flush(data + 7, none), cxloom_flush_out(data + 63, none), cxloom_persist(data + 1, none);\n"
+        "  cxloom_persist(data + 1, none + 1);\n"
+        "  return argv == 0;\n"
+        "}\n"
+    )
+    program = built(tmp_path, source, "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
+    assert capture([str(program)], tmp_path / "t.parquet").flushes == 1
+
+
+@needs_qemu
 @pytest.mark.parametrize("name", ["hashmap", "logappend", "cowtree", "queue", "kvstore", "checkpoint"])
 def test_marks_and_instructions_are_the_same_persists(tmp_path: Path, name: str) -> None:
     """The example programs, built either way: the same lines of the pool, with fences at the same places."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import shlex
 import struct
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import cxloom as cx
-from cxloom.errors import CxloomError, InputError
+from cxloom.errors import CxloomError, InputError, reason_of
 from cxloom.trace import CacheLevel, capture
 
 LINE = 64
@@ -60,11 +61,18 @@ class History:
 
     @classmethod
     def of(cls, command: list[str], folder: Path) -> History:
-        """Runs the program by itself."""
+        """Runs the program by itself. Raises InputError if it cannot be run, fails, or has no history with flushes."""
         file = folder / "history"
-        environment = os.environ | {"PERSIST_HISTORY": str(file)}
-        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-        data = file.read_bytes()
+        outcome = started(command, os.environ | {"PERSIST_HISTORY": str(file)})
+        if outcome.returncode != 0:
+            raise InputError("the program fails without a crash", found=said(outcome))
+        data = file.read_bytes() if file.exists() else b""
+        if not data:
+            raise InputError(
+                "the program writes no history of its persists",
+                found=command[0],
+                allowed="one that writes it to the file PERSIST_HISTORY, and can recover: kvstore",
+            )
         history, at = cls(), 0
         while at < len(data):
             (word,) = struct.unpack_from("<Q", data, at)
@@ -77,7 +85,26 @@ class History:
                 history.fences.append(len(history.flushes))
             else:
                 history.acknowledged.append((len(history.flushes), number))
+        if not history.flushes:
+            raise InputError("the program makes nothing durable", found=shlex.join(command))
         return history
+
+
+def started(
+    command: list[str], environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command to its end. Raises InputError if it cannot be started."""
+    try:
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, errors="replace", check=False
+        )
+    except OSError as error:
+        raise InputError(f"'{command[0]}' cannot be run: {reason_of(error)}") from error
+
+
+def said(outcome: subprocess.CompletedProcess[str]) -> str:
+    """What a command printed, on one line, or how it ended if it printed nothing."""
+    return " ".join((outcome.stdout + outcome.stderr).split()) or f"exit code {outcome.returncode}"
 
 
 class Run:
@@ -104,7 +131,10 @@ class Run:
 
 
 def crashes(history: History, run: Run, command: list[str], folder: Path, instants: int, seed: int) -> str:
-    """What the program says at the first instant at which it does not recover; empty if it does at all of them."""
+    """What the program says at the first instant at which it does not recover; empty if it does at all of them.
+
+    Raises InputError if the recovery ends with another code than 0, it recovers, and 1, something is lost.
+    """
     draw = random.Random(seed)
     image = folder / "image"
     for instant in sorted(draw.randint(run.made[0], run.end) for _ in range(instants)):
@@ -115,11 +145,26 @@ def crashes(history: History, run: Run, command: list[str], folder: Path, instan
         image.write_bytes(memory)
         acknowledged = max((number for told, number in run.told if told <= instant), default=0)
         recovery = [*command, "recover", str(image), str(acknowledged)]
-        outcome = subprocess.run(recovery, capture_output=True, text=True, check=False)
+        outcome = started(recovery)
+        if outcome.returncode == 1:
+            return f"at {instant / 1000:.3f} ns, {acknowledged} acknowledged: {said(outcome)}"
         if outcome.returncode != 0:
-            said = (outcome.stdout + outcome.stderr).strip()
-            return f"at {instant / 1000:.3f} ns, {acknowledged} acknowledged: {said}"
+            raise InputError(
+                f"the recovery `{shlex.join(recovery)}` ends with {outcome.returncode}",
+                found=said(outcome),
+                allowed="0: it recovers, or 1: something is lost",
+            )
     return ""
+
+
+def from_one(text: str) -> int:
+    """A whole number from 1 on. Raises ValueError for anything else."""
+    if (number := int(text)) < 1:
+        raise ValueError(text)
+    return number
+
+
+from_one.__name__ = "whole number from 1 on"  # what argparse calls it
 
 
 def main() -> int:
@@ -127,7 +172,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--system", default=str(HERE / "persistent.yaml"), metavar="SPEC")
-    parser.add_argument("--instants", type=int, default=500, metavar="N")
+    parser.add_argument("--instants", type=from_one, default=500, metavar="N")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("command", nargs="+", metavar="PROGRAM ARGS")
     given = parser.parse_args()
@@ -138,10 +183,10 @@ def main() -> int:
         try:
             history = History.of(given.command, folder)
             run = Run(history, given.system, given.command, folder)
+            lost = crashes(history, run, recovering, folder, given.instants, given.seed)
         except CxloomError as error:
             print(error, file=sys.stderr)
             return 2
-        lost = crashes(history, run, recovering, folder, given.instants, given.seed)
     print(lost or f"{given.instants} instants, and nothing that was acknowledged is lost")
     return 1 if lost else 0
 

@@ -30,13 +30,13 @@ static inline void pool_open(uint64_t bytes) {
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_POPULATE, -1, 0);
   if (memory != POOL_AT) {
     fprintf(stderr, "no room for a pool of persistent memory\n");
-    exit(1);
+    exit(2);
   }
   pool.bytes = bytes;
   const char* const name = getenv("PERSIST_HISTORY");
   if (name != NULL && (pool.history = fopen(name, "wb")) == NULL) {
     fprintf(stderr, "cannot write %s\n", name);
-    exit(1);
+    exit(2);
   }
 }
 
@@ -45,7 +45,7 @@ static inline void* pool_take(uint64_t bytes) {
   bytes = (bytes + kLine - 1) / kLine * kLine;
   if (pool.taken + bytes > pool.bytes) {
     fprintf(stderr, "the pool of persistent memory is full\n");
-    exit(1);
+    exit(2);
   }
   pool.taken += bytes;
   return POOL_AT + pool.taken - bytes;

@@ -14,6 +14,7 @@ from test_trace_emulator import needs_qemu
 
 import cxloom as cx
 from cxloom.crashing import crash
+from cxloom.errors import InputError
 
 SPEC = PROGRAMS / "persistent.yaml"
 SIZE = ["40", "30", "4", "1"]
@@ -78,3 +79,48 @@ def test_the_system_of_the_example_keeps_what_it_has_answered_for() -> None:
     """The trace of the study, whose requests persist three thousand times."""
     crashes = crash(cx.load(str(SPEC)), drawn=40)
     assert (crashes.instants, crashes.lost_instants) == (40, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["/no/such/program"], "'/no/such/program' cannot be run: no such file or directory"),
+        (["false"], "the program fails without a crash"),
+        (["true"], "the program writes no history of its persists"),
+        (["--instants", "0", "true"], "invalid whole number from 1 on value: '0'"),
+        (["--instants", "-5", "true"], "invalid whole number from 1 on value: '-5'"),
+    ],
+)
+def test_what_cannot_be_looked_at_is_no_loss(arguments: list[str], problem: str) -> None:
+    """The code 1 says that something is lost."""
+    script = PROGRAMS / "crash_program.py"
+    options = arguments[:-1]
+    outcome = subprocess.run(
+        [sys.executable, script, *options, "--", arguments[-1]], capture_output=True, text=True, check=False
+    )
+    assert outcome.returncode == 2
+    assert problem in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+    assert outcome.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("ending", "refused"), [("exit 2", True), ("kill -SEGV $$", True), ("exit 1", False), ("exit 0", False)]
+)
+def test_only_a_recovery_that_ends_with_1_has_lost_something(
+    example: ModuleType, tmp_path: Path, ending: str, refused: bool
+) -> None:
+    program = tmp_path / "recovers"
+    program.write_text(f"#!/bin/sh\necho what it says\n{ending}\n")
+    program.chmod(0o755)
+    history = example.History(flushes=[example.Flush(0, bytes(64))])
+
+    class Run:
+        made, answered, end, told = (0,), (100,), 100, ()
+
+    if refused:
+        with pytest.raises(InputError, match=r"the recovery .* ends with"):
+            example.crashes(history, Run(), [str(program)], tmp_path, 3, 1)
+    else:
+        said = example.crashes(history, Run(), [str(program)], tmp_path, 3, 1)
+        assert ("what it says" in said) == (ending == "exit 1")

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from cxloom.building import build, errors_placed, open_feeds
+from cxloom.errors import InputError
 from cxloom.spec.resolve import Override, Resolved
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ class Crashes:
     """The shortest that shows a loss; None: there is no loss, or nobody wants to know."""
     stopped: str | None
     """Why not all instants were looked at; None: all were."""
+    past_end_ns: float | None = None
+    """When the run ended, if the instant that was asked for is behind that; None: it is not."""
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain values."""
@@ -134,6 +137,7 @@ class Crashes:
             "lost_switch": self.lose,
             "history": None if self.history is None else self.history.to_json(),
             "stopped": self.stopped,
+            "past_end_ns": self.past_end_ns,
         }
 
 
@@ -183,20 +187,52 @@ def crash(
         InputError: for a spec that cannot be run, one without persistent memory, or a switch that there is not.
         SimulationError: if the run cannot finish.
     """
-    versions = Override.parse("outputs.versions=true")
-    resolved = system.resolve([*(overrides or []), versions])
+    given = overrides or []
+    _check_persistence(system.resolve(given))
+    resolved = system.resolve([*given, Override.parse("outputs.versions=true")])
+    if lose is not None:
+        _check_switch(resolved, lose)
     with errors_placed(resolved):
-        if lose is not None:
-            build(resolved).lose_power(0, None, lose)  # it is there, before anything runs
         found = _Found(resolved, lose, cuts, None if drawn is None else seed, history)
         stopped = None
         for simulation, progress in _stops(resolved, at, every_event, drawn, seed):
             if simulation is not None:
                 found.look(simulation)
+                if at is not None:
+                    found.note_end(simulation, at, watch)
             stopped = watch(progress)
             if stopped is not None:
                 break
         return found.crashes(stopped, watch)
+
+
+def _check_persistence(resolved: Resolved) -> None:
+    """Raises InputError for a spec without persistent memory."""
+    regions = resolved.plain().get("address_map", [])
+    if any(region.get("persistence", "volatile") != "volatile" for region in regions):
+        return
+    error = InputError(
+        "no memory is persistent: nothing could be lost",
+        allowed="a region with persistence: media or controller",
+        path="address_map",
+    )
+    raise resolved.placed(error)
+
+
+def _check_switch(resolved: Resolved, lose: str) -> None:
+    """Raises InputError for a switch that cannot be lost, before anything runs."""
+    with errors_placed(resolved):
+        simulation = build(resolved)
+    try:
+        simulation.lose_power(0, None, lose)
+    except InputError as error:
+        raise InputError(
+            error.problem,
+            found=error.found,
+            allowed=error.allowed,
+            suggestion=error.suggestion,
+            path="--lose",
+        ) from None
 
 
 class _Found:
@@ -209,6 +245,7 @@ class _Found:
         self._lose, self._cuts, self._seed = lose, cuts, seed
         self._instants = self._lost = self._most = self._recoveries = self._other_ends = 0
         self._longest = 0.0
+        self._past_end: float | None = None
         self._first: tuple[float, tuple[LostLine, ...]] | None = None
         self._search: tuple[_core.LossSearch, list[str]] | None = None
 
@@ -230,6 +267,17 @@ class _Found:
             search = simulation.loss_search(open_feeds(self._resolved), self._lose)
             self._search = search, simulation.node_names()
 
+    def note_end(self, simulation: _core.Simulation, at: float, watch: Watch) -> None:
+        """The run, which has come to `at`, may have ended before; its own clock says `at` in any case."""
+        if not simulation.advance(1, at):
+            return
+        whole = build(self._resolved)
+        while not whole.advance(_SLICE):
+            if watch(_requests(whole)) is not None:
+                return
+        if (end := float(whole.progress()["time_ns"])) < at:
+            self._past_end = end
+
     def crashes(self, stopped: str | None, watch: Watch) -> Crashes:
         """All of it, with the shortest history of the first loss."""
         first = self._first or (None, ())
@@ -249,6 +297,7 @@ class _Found:
             lose=self._lose,
             history=history,
             stopped=stopped,
+            past_end_ns=self._past_end,
         )
 
 
@@ -279,6 +328,11 @@ def _shortest(search: _core.LossSearch, nodes: list[str], watch: Watch) -> Histo
     )
 
 
+def _requests(simulation: _core.Simulation) -> Progress:
+    made = simulation.progress()
+    return Progress("request", made["completed"], made["expected"])
+
+
 def _stops(
     resolved: Resolved, at: float | None, every_event: bool, drawn: int | None, seed: int
 ) -> Iterator[tuple[_core.Simulation | None, Progress]]:
@@ -298,7 +352,7 @@ def _stops(
         draw = random.Random(seed)
         whole = build(resolved)
         while not whole.advance(_SLICE):
-            yield None, Progress("request", whole.progress()["completed"], whole.progress()["expected"])
+            yield None, _requests(whole)
         end = float(whole.progress()["time_ns"])
         instants = sorted(draw.uniform(0.0, end) for _ in range(drawn))
     for count, instant in enumerate(instants, 1):

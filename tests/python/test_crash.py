@@ -136,16 +136,33 @@ def test_mistakes_get_an_answer(tmp_path: Path, cxloom: Callable[..., Any]) -> N
         (["s.yaml", "--at", "1us", "--cuts", "-1"], ["--cuts", "whole number from 0 on", "'-1'"]),
         (["s.yaml", "--at", "1us", "--cuts", "2.5"], ["--cuts", "whole number from 0 on", "'2.5'"]),
         (["s.yaml", "--random", "3", "--seed", "x"], ["--seed", "whole number from 0 on", "'x'"]),
-        (["s.yaml", "--at", "1us", "--lose", "swe"], ["swe"]),
+        (
+            ["s.yaml", "--at", "1us", "--lose", "swe"],
+            ["error: --lose: unknown device", "'swe'", "mean 'sw'?"],
+        ),
         (["s.yaml", "--at", "1us", "--lose", "pm"], ["--lose", "'pm' has no persist buffer", "one of sw"]),
         (["s.yaml", "--at", "1us", "--set", "devices.sw.ports=x"], ["devices.sw"]),
-        (["v.yaml", "--at", "1us"], ["versions", "persistence: media"]),
+        (["v.yaml", "--at", "1us"], ["v.yaml:", "no memory is persistent", "persistence: media"]),
     ]:
         outcome = cxloom("crash", tmp_path / arguments[0], *arguments[1:])
         assert outcome.code == 2, arguments
         assert outcome.out == "", arguments
         for words in said:
             assert words in outcome.err, (arguments, outcome.err)
+        assert "outputs.versions" not in outcome.err  # nobody has set it
+
+
+def test_an_instant_behind_the_end_is_noted() -> None:
+    system = cx.System.from_yaml(SPEC)
+    late = crash(system, at=1e9)
+    end = late.past_end_ns
+    assert end is not None
+    assert 1000.0 < end < 1e9
+    assert f"the run had ended before, at {end:.3f} ns" in to_text(late)
+    assert crash(system, at=end + 1.0).past_end_ns == end
+    for early in (crash(system, at=end - 1.0), crash(system, drawn=3)):
+        assert early.past_end_ns is None
+        assert "ended" not in to_text(early)
 
 
 def test_a_switch_is_known_before_anything_runs() -> None:

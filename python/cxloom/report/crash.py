@@ -45,6 +45,8 @@ def _report(crashes: Crashes) -> Iterator[str]:
     if crashes.history is not None:
         yield ""
         yield from _history(crashes.history, crashes.lose)
+    if crashes.past_end_ns is not None:
+        yield f"note: the run had ended before, at {crashes.past_end_ns:.3f} ns: nothing was under way any more"
     if crashes.stopped is not None:
         yield f"not all instants were looked at: {crashes.stopped}"
 

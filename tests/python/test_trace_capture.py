@@ -249,6 +249,15 @@ def test_a_program_that_garbles_the_log(tmp_path: Path, lackey: Callable[[str], 
         assert not (tmp_path / "out.txt").exists()
 
 
+def test_an_instruction_that_valgrind_does_not_know(tmp_path: Path, lackey: Callable[[str], None]) -> None:
+    """It says so in the log, in a line that is not marked as its own."""
+    lackey(" L 10,4\nvex amd64->IR: unhandled instruction bytes: 0x66 0xF 0xAE 0x30 0xC3 0x0\n")
+    with pytest.raises(InputError, match="valgrind does not know an instruction of the program") as caught:
+        capture(["ls"], tmp_path / "out.txt")
+    assert "--with qemu" in caught.value.allowed
+    assert not (tmp_path / "out.txt").exists()
+
+
 valgrind = pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
 
 

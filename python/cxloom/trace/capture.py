@@ -23,6 +23,7 @@ from cxloom.trace.writer import check_writable, write_trace
 SOURCES = ("qemu", "valgrind")
 """What can run a program and tell what it accesses."""
 _SMALL_PAGE = 4096
+_UNKNOWN_TO_VALGRIND = "unhandled instruction"
 
 
 @dataclass(frozen=True)
@@ -275,6 +276,13 @@ def capture(
         count = write_trace(out, batches(), said)
     except InputError as error:
         if error.line is not None:  # of what lackey wrote, which nobody can look up
+            if _UNKNOWN_TO_VALGRIND in error.found:
+                raise InputError(
+                    "valgrind does not know an instruction of the program",
+                    found=error.found,
+                    allowed="--with qemu, which knows clwb and clflushopt",
+                    file=out,
+                ) from error
             problem = f"the program's accesses cannot be read: {error.problem}"
             raise InputError(problem, found=error.found, file=out) from error
         raise

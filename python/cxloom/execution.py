@@ -134,7 +134,7 @@ def execute(
         sieve.records,
         _estimated(_walking(executions, translation), sampler, sieve.instructions),
         seconds,
-        notes + _notes_on_places(placed),
+        _notes_of(executions) + notes + _notes_on_places(placed),
         translation,
         regions,
         use.by_object(objects) if objects is not None else (),
@@ -204,7 +204,7 @@ def replay(
         progress.accesses,
         _estimated(_walking(executions, translation), sampler, progress.instructions),
         time.perf_counter() - started,
-        notes + _notes_on(sampling, sampler) + _notes_on_places(placed),
+        _notes_of(executions) + notes + _notes_on(sampling, sampler) + _notes_on_places(placed),
         translation,
         regions,
         use.by_object(objects) if objects is not None else (),
@@ -284,6 +284,15 @@ def _notes_on(sampling: Sampling | None, sampler: Sampler | None) -> tuple[str, 
         whole = f", {together:.1%} as a whole where threads ran side by side" if together else ""
         return (f"{share:.1%} of the records were simulated{whole}; --exact simulates all of them",)
     return ()
+
+
+def _notes_of(played: tuple[tuple[Execution, list[float]], ...]) -> tuple[str, ...]:
+    """Of the simulations, with the names of their systems if there are several."""
+    return tuple(
+        f"{each.system}: {note}" if len(played) > 1 else str(note)
+        for each, _ in played
+        for note in each.summary.get("notes", ())
+    )
 
 
 def _notes_on_places(placed: Sequence[PlacedProgram]) -> tuple[str, ...]:

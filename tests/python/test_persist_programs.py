@@ -181,6 +181,15 @@ def test_without_persistent_memory_flushes_are_left_out(tmp_path: Path) -> None:
     assert volatile.time_ns == durable.time_ns
     assert any("volatile memory 600 times" in note for note in volatile.summary["notes"])
     assert not any("volatile memory" in note for note in durable.summary["notes"])
+    [lifted] = [note for note in both.notes if "volatile memory" in note]
+    assert lifted.startswith("volatile: workload.host flushed lines of volatile memory 600 times")
+    # The trace of a system with some is replayed as it is, and the result says what that does.
+    execute([str(program), "200"], [system()], region="marks", record=trace)
+    again = replay(trace, [system("volatile")])
+    assert again.executions[0].time_ns == volatile.time_ns
+    assert any(
+        note.startswith("workload.host flushed lines of volatile memory 600 times") for note in again.notes
+    )
 
 
 def test_flushes_of_coherent_memory_are_refused(tmp_path: Path) -> None:

@@ -327,7 +327,8 @@ class Timing:
         """Of each simulated window what it took beyond its instructions."""
         at = 0.0
         for piece, latest in zip(sampler.pieces, latest_ns, strict=True):
-            after = max(at, latest)
+            # Where nothing was answered nothing waited for memory.
+            after = max(at, latest) if latest > 0 else at + share * piece.cycles
             if piece.kind == _WHOLE:
                 self.known_ns += after - at
             elif piece.kind == _WINDOW:

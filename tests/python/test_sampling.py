@@ -15,7 +15,7 @@ from test_exec import spec
 import cxloom as cx
 from cxloom.execution import replay
 from cxloom.sampling import Sampler, Sampling, half_width, keeps_state
-from cxloom.trace import ALL_BEFORE, CALL, DEMAND, READ, TraceBatch, write_trace
+from cxloom.trace import ALL_BEFORE, CALL, DEMAND, PROGRESS, READ, TraceBatch, write_trace
 
 SMALL = Sampling(head=5_000, period=2_000, window=200, warm_up=200, periods=10)
 
@@ -241,3 +241,23 @@ def test_the_command_samples_what_is_long(
     low, high = first["time_ns_ci95"]
     assert low < first["time_ns"] < high
     assert low < second["time_ns"] < high
+
+
+def test_windows_without_an_answer_take_their_cycles(tmp_path: Path) -> None:
+    """A program that computes, and hardly ever reads: the time is that of its cycles, sampled or not."""
+    batch = records(60_000)
+    few = np.arange(60_000) % 4_500 == 0
+    batch.role[:] = np.where(few, batch.role, PROGRESS)
+    batch.dependence[:] = 0
+    batch.dependence_cycles[:] = 0
+    batch.cycles[:] = 400
+    batch.address[:] = np.where(few, batch.address, 0)
+    trace = tmp_path / "trace.parquet"
+    write_trace(trace, [batch])
+    system = [cx.load(str(spec(tmp_path)))]
+    [sampled] = replay(trace, system, sampling=SMALL).executions
+    [exact] = replay(trace, system, sampling=None).executions
+    assert exact.time_ns == pytest.approx(60_000 * 400 * 0.25, rel=0.001)
+    assert sampled.sampled is not None
+    assert sampled.sampled.windows == 27
+    assert sampled.time_ns == pytest.approx(exact.time_ns, rel=0.01)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cxloom import _core
 from cxloom.building import errors_placed
+from cxloom.errors import InputError
 from cxloom.execution_result import Execution
 from cxloom.objects import ByRule
 from cxloom.placed_program import PlacedProgram
@@ -78,8 +80,17 @@ class _Feed:
         self._objects = objects
         self._frame = frame
         self._by_rule: ByRule | None = None
+        self.failure: InputError | None = None
+        """What was wrong with the program, and not with the system."""
 
     def __call__(self) -> Part | None:
+        try:
+            return self._next()
+        except InputError as error:
+            self.failure = error
+            raise
+
+    def _next(self) -> Part | None:
         part = self._shared.next(self._number)
         if part is None or not self._placed.rules:
             return part
@@ -92,6 +103,18 @@ class _Feed:
     def want(self, thread: int) -> None:
         """The simulation cannot go on without what this thread does next."""
         self._shared.wanted[self._number] = thread
+
+
+@contextmanager
+def _errors_placed(placed: PlacedProgram, feed: _Feed) -> Iterator[None]:
+    """Gives errors of the system their place in its spec; those of the program have none there."""
+    try:
+        with errors_placed(placed.resolved):
+            yield
+    except InputError:
+        if feed.failure is not None:
+            raise feed.failure from None
+        raise
 
 
 def play(
@@ -107,16 +130,16 @@ def play(
     """
     chosen = parts if sampler is None else sampler.parts(map(batch_of, parts), lambda: want(0))
     shared = _Shared(chosen, len(placed), want)
+    feeds = [_Feed(shared, number, each, objects, frame) for number, each in enumerate(placed)]
     simulations = []
-    for number, each in enumerate(placed):
-        with errors_placed(each.resolved):
-            feeds = {each.host: _Feed(shared, number, each, objects, frame)}
-            simulations.append(_core.Simulation(each.resolved.lean(), feeds, sampler is not None))
+    for each, feed in zip(placed, feeds, strict=True):
+        with _errors_placed(each, feed):
+            simulations.append(_core.Simulation(each.resolved.lean(), {each.host: feed}, sampler is not None))
     running = set(range(len(simulations)))
     reached: list[list[tuple[float, int]]] = [[] for _ in simulations]
     while running:
         number = min(running, key=lambda each: (shared.taken[each], each))
-        with errors_placed(placed[number].resolved):
+        with _errors_placed(placed[number], feeds[number]):
             if simulations[number].advance(_EVENTS):
                 running.remove(number)
         made = simulations[number].progress()

@@ -10,12 +10,15 @@ from cxloom.building import errors_placed
 from cxloom.errors import InputError
 from cxloom.objects import Rule, placement_by
 from cxloom.processor import Processor
+from cxloom.spec.node import Origin, from_plain
 from cxloom.spec.resolve import Override, Resolved
 from cxloom.system import System
 from cxloom.trace.capture import CoreOfTrace
 
 HUGE_PAGE = "2MiB"
 """Of programs whose pages are all huge."""
+PAGE_TABLES = "tables"
+"""Their name among the objects of a program."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +99,18 @@ def _prepared(
     with errors_placed(resolved):
         values = devices[host].get("core", {}) if processor is None else processor.values["core"]
         core = CoreOfTrace(values, f"devices.{host}.core")
-    work = {"trace": "the program", "addresses": placement_by(rules, pages)}
+    work = {"trace": "the program"}
     if core.has_huge_pages:
         work["page"] = HUGE_PAGE
-    if page_tables is not None:
-        work["page_tables"] = page_tables
     overrides = [Override.of("workload", {host: work}), Override.of("run.warmup", 0)]
+    addresses = f"workload.{host}.addresses"
+    if rules:
+        overrides.append(_by_option(addresses, placement_by(rules, "first-touch"), "--place"))
+        addresses += ".otherwise"
+    overrides.append(_by_option(addresses, pages, "--pages"))
+    if page_tables is not None:
+        _check_page_tables(values, rules, host)
+        overrides.append(_by_option(f"workload.{host}.page_tables", page_tables, "--page-tables"))
     if processor is not None:
         overrides += [Override.of(f"devices.{host}.{key}", value) for key, value in processor.values.items()]
     elif "core" not in devices[host]:
@@ -112,6 +121,29 @@ def _prepared(
     if page_tables is not None:
         text += f", page tables {_text_of(page_tables)}"
     return PlacedProgram(name, resolved, host, core, text, rules)
+
+
+def _by_option(path: str, value: Any, option: str) -> Override:
+    """What is wrong with it is the option's fault."""
+    return Override(path, from_plain(value, Origin(path=option, note=f"from {option}")))
+
+
+def _check_page_tables(core: Mapping[str, Any], rules: Sequence[Rule], host: str) -> None:
+    """Whether they are read, and are put nowhere else. Raises InputError."""
+    if core.get("tlb") is None:
+        raise InputError(
+            f"the core of '{host}' reads no page tables",
+            allowed="a core with a tlb, such as core: {tlb: {}}",
+            path="--page-tables",
+        )
+    twice = [str(rule) for rule in rules if rule.pattern == PAGE_TABLES]
+    if twice:
+        raise InputError(
+            "page tables are put in two places",
+            found=f"--place {twice[0]} beside --page-tables",
+            allowed="one of the two",
+            path="--page-tables",
+        )
 
 
 def _text_of(pages: Any) -> str:

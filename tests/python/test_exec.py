@@ -263,3 +263,20 @@ def test_mistakes(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> N
 def test_no_system_is_refused() -> None:
     with pytest.raises(InputError, match="no system"):
         execute(["true"], [])
+
+
+@needs_qemu
+def test_errors_name_the_option_or_the_program(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    """And not the spec, which has neither."""
+    system = spec(tmp_path)
+    bind = "{kind: bind, nodes: [fra]}"
+    for options, said in (
+        (("--pages", bind), "--pages.nodes[0]: no node of this device has such a memory (from --pages)"),
+        (("--place", "heap=fra"), "(from --place)"),
+        (("--place", "heap=mem", "--pages", bind), "(from --pages)"),
+        (("--roi", "marks"), "error: the region of interest was not reached: no mark"),
+    ):
+        outcome = cxloom("exec", "--system", system, *options, "--", "/bin/true")
+        assert outcome.code == 2
+        assert said in " ".join(outcome.err.split())
+        assert str(system) not in outcome.err

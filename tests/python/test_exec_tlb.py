@@ -163,7 +163,7 @@ def test_page_tables_are_where_they_are_put(
     ]
     wrong = cxloom("exec", "--system", file, "--page-tables", bind("fra"), "--", program)
     assert wrong.code == 2
-    assert "page_tables" in wrong.err
+    assert "--page-tables.nodes[0]" in wrong.err
     assert "fra" in wrong.err
 
 
@@ -252,6 +252,23 @@ def test_the_shipped_servers_have_one(program: str, tmp_path: Path) -> None:  # 
         )
         assert result.translation is not None
         assert result.translation.walks == pytest.approx(STEPS, abs=50)
+
+
+def test_page_tables_that_nobody_reads_or_that_have_two_places(
+    tmp_path: Path, cxloom: Callable[..., Any]
+) -> None:
+    tables = ("--page-tables", "{kind: bind, nodes: [mem]}")
+    for system, more, said in (
+        (spec(tmp_path), (), "--page-tables: the core of 'host' reads no page tables"),
+        (
+            with_tlb(tmp_path, "far"),
+            ("--place", "tables=mem"),
+            "--page-tables: page tables are put in two places",
+        ),
+    ):
+        outcome = cxloom("exec", "--system", system, *tables, *more, "--", "true")
+        assert outcome.code == 2
+        assert said in outcome.err
 
 
 def test_mistakes(tmp_path: Path, cxloom: Callable[..., Any]) -> None:

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "program/dependence.hpp"
 #include "tags/tlb.hpp"
 
 namespace cxloom {
@@ -33,6 +36,53 @@ class PageWalkers {
  private:
   std::vector<std::uint64_t> free_;  // from that cycle on
   std::vector<std::uint64_t>::iterator first_;
+};
+
+/// Of one thread: the pages whose look-up or walk may still be under way, though the TLB has them already. Of pages that share a slot the
+/// latest is known.
+class PlacesUnderWay {
+ public:
+  bool any() const { return any_; }
+
+  /// The place of a page is there then; what was looked up waited for `needed`.
+  void add(std::uint64_t page, const Dependence& needed, const Dependence& placed) {
+    slots_[slot(page)] = {page, needed.producer(), placed};
+    latest_ = std::max(latest_, placed.producer());
+    known_ = std::max(known_, placed.known);
+    any_ = true;
+  }
+  /// What an access to a page waits for that has its address. Records up to `answered` are there, and it is that cycle.
+  Dependence wait(std::uint64_t page, const Dependence& address, Producer answered, std::uint64_t now) {
+    if (latest_ <= answered && known_ <= now) {
+      any_ = false;
+      return address;
+    }
+    const Place& place = slots_[slot(page)];
+    if (place.page != page) return address;
+    const Producer walk = place.placed.producer();
+    // A walk that began without what the address is made of is hardly the later one: a chain of addresses goes on through them.
+    const bool behind = address.producer() <= std::max(place.needed, answered);
+    if (walk <= address.producer() || (walk > answered && behind)) return later(address, place.placed);
+    return address.not_before(place.placed.known);
+  }
+
+ private:
+  struct Place {
+    std::uint64_t page = ~std::uint64_t{0};
+    Producer needed = 0;
+    Dependence placed;
+  };
+
+  static constexpr unsigned kSlotBits = 6;
+  static std::size_t slot(std::uint64_t page) {
+    constexpr std::uint64_t kGolden = 0x9E37'79B9'7F4A'7C15;
+    return static_cast<std::size_t>(page * kGolden >> (64 - kSlotBits));
+  }
+
+  std::array<Place, std::size_t{1} << kSlotBits> slots_{};
+  Producer latest_ = 0;
+  std::uint64_t known_ = 0;
+  bool any_ = false;
 };
 
 }  // namespace cxloom

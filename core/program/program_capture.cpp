@@ -27,6 +27,17 @@ inline std::uint32_t load_cycles(const Pace& pace, const CaptureFilter::Delivery
   return load;
 }
 
+/// The number of the page of an address among those of all processes.
+inline std::uint64_t page_of(const Tlb& tlb, std::uint64_t address) {
+  return address >> (12U + 9U * (tlb.leaf() - 1));
+}
+
+/// Cycles that a record waits from what it needs on. If that is no record, those of page walks are all that is known.
+inline std::uint16_t cycles_behind(const Dependence& needed, std::uint64_t walked) {
+  return needed.producer() != 0 ? needed.cycles()
+                                : static_cast<std::uint16_t>(std::min(walked, Dependence::kMostCycles));
+}
+
 }  // namespace
 
 ProgramCapture::ProgramCapture(CaptureFilter& filter, const CaptureParts& parts)
@@ -61,9 +72,7 @@ inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramT
   whole.thread = thread.number;
   whole.kind = kind;
   whole.role = role;
-  whole.dependence_cycles = needed.producer() != 0
-                                ? needed.cycles()
-                                : static_cast<std::uint16_t>(std::min(walked, Dependence::kMostCycles));
+  whole.dependence_cycles = cycles_behind(needed, walked);
   found = filter_.access(state.caches, whole, needed.producer(), records_);
   if (filter_.pages() != framed_.size()) [[unlikely]]
     note_frames(thread, access, role);
@@ -81,7 +90,7 @@ inline CaptureFilter::Delivery ProgramCapture::give(State& state, const ProgramT
 }
 
 void ProgramCapture::flush(State& state, const ProgramThread& thread, const ProgramAccess& access, bool keeps,
-                           const Dependence& address, std::uint64_t& begun) {
+                           const Dependence& needed, std::uint64_t& begun, std::uint64_t walked) {
   ++flushes_;
   if (!parts_.flushes || filter_.complete()) return;
   state.flushed = true;
@@ -90,8 +99,8 @@ void ProgramCapture::flush(State& state, const ProgramThread& thread, const Prog
   whole.address = Address{access.address | std::uint64_t{thread.process} << kSpaceBits};
   whole.thread = thread.number;
   whole.keeps = keeps;
-  whole.dependence_cycles = address.cycles();
-  filter_.flush(state.caches, whole, address.producer(), records_);
+  whole.dependence_cycles = cycles_behind(needed, walked);
+  filter_.flush(state.caches, whole, needed.producer(), records_);
   state.recorded = state.instructions;
   state.silent = state.pace.now() + kSilence;
 }
@@ -121,13 +130,15 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
   std::uint64_t walked = 0;  // cycles from the address to the places of all pages
   for (const ProgramAccess& access : accesses) {
     Dependence placed = address;
-    if (state.tlb != nullptr && !state.tlb->has(among_all(thread, access.address), access.size))
-        [[unlikely]] {
-      placed = walk(state, thread, access, address, begun);
+    if (state.tlb != nullptr) {
+      if (!state.tlb->has(among_all(thread, access.address), access.size)) [[unlikely]]
+        placed = walk(state, thread, access, address, begun);
+      else if (state.places.any()) [[unlikely]] placed = wait_for_walks(state, thread, access, address);
       walked = std::max(walked, placed.known - address.known);
     }
     if (instruction.has(BlockInstruction::kFlush)) [[unlikely]] {
-      flush(state, thread, access, instruction.has(BlockInstruction::kFlushKeeping), placed, begun);
+      flush(state, thread, access, instruction.has(BlockInstruction::kFlushKeeping), placed, begun,
+            placed.known - address.known);
       continue;
     }
     if (access.reads) {
@@ -159,13 +170,24 @@ inline Dependence ProgramCapture::run(State& state, const ProgramThread& thread,
 /// What an access waits for that has its address, and not the place of one of its pages.
 Dependence ProgramCapture::walk(State& state, const ProgramThread& thread, const ProgramAccess& access,
                                 const Dependence& needed, std::uint64_t& begun) {
-  Dependence placed = needed;
+  Dependence placed = wait_for_walks(state, thread, access, needed);
   const std::uint64_t last = access.address + access.size - 1;
   for (const std::uint64_t address : {access.address, last}) {
     if (!state.tlb->has(among_all(thread, address), 1))
       placed = later(placed, walk_page(state, thread, address, needed, begun));
   }
   return placed;
+}
+
+/// What an access waits for that has its address, where the walks of its pages may have begun and not ended.
+Dependence ProgramCapture::wait_for_walks(State& state, const ProgramThread& thread,
+                                          const ProgramAccess& access, const Dependence& needed) {
+  const std::uint64_t now = state.pace.now();
+  const Producer there = answered(state);
+  const std::uint64_t first = page_of(*state.tlb, among_all(thread, access.address));
+  const std::uint64_t last = page_of(*state.tlb, among_all(thread, access.address + access.size - 1));
+  const Dependence placed = state.places.wait(first, needed, there, now);
+  return first == last ? placed : later(placed, state.places.wait(last, needed, there, now));
 }
 
 Dependence ProgramCapture::walk_page(State& state, const ProgramThread& thread, std::uint64_t address,
@@ -178,7 +200,11 @@ Dependence ProgramCapture::walk_page(State& state, const ProgramThread& thread, 
     counts_.loads += loads;
   }
   Dependence known = needed.after(parts_.tlb->second_cycles);
-  if (loads == 0) return known;
+  const std::uint64_t page = page_of(*state.tlb, among_all(thread, address));
+  if (loads == 0) {
+    state.places.add(page, needed, known);
+    return known;
+  }
   known = known.after(static_cast<std::uint32_t>(state.walkers.begin(known.known) - known.known));
   for (unsigned level = leaf + loads; level-- > leaf;) {
     const ProgramAccess entry{.address = page_table_entry(address, level), .size = 8, .reads = true};
@@ -189,6 +215,7 @@ Dependence ProgramCapture::walk_page(State& state, const ProgramThread& thread, 
     if (found.record > answered(state)) known = later(known, Dependence(found.record));
   }
   state.walkers.end(known.known);
+  state.places.add(page, needed, known);
   return known;
 }
 

@@ -109,6 +109,7 @@ class ProgramCapture : public ProgramSink {
     Branch branch;
     Tlb* tlb;  // of its core; or none
     PageWalkers walkers;
+    PlacesUnderWay places;
     std::uint64_t call = 0;           // that it is in, if it may wait there
     bool asleep = false;              // there, as far as was told
     std::uint64_t behind = 0;         // the call behind which it was said to go on from there
@@ -144,12 +145,14 @@ class ProgramCapture : public ProgramSink {
                                std::uint64_t walked, AccessRole role = AccessRole::kDemand);
   Dependence walk(State& state, const ProgramThread& thread, const ProgramAccess& access,
                   const Dependence& needed, std::uint64_t& begun);
+  Dependence wait_for_walks(State& state, const ProgramThread& thread, const ProgramAccess& access,
+                            const Dependence& needed);
   Dependence walk_page(State& state, const ProgramThread& thread, std::uint64_t address,
                        const Dependence& needed, std::uint64_t& begun);
   Producer answered(State& state) const;
   std::uint64_t walked() const;
   void flush(State& state, const ProgramThread& thread, const ProgramAccess& access, bool keeps,
-             const Dependence& address, std::uint64_t& begun);
+             const Dependence& needed, std::uint64_t& begun, std::uint64_t walked);
   void note_fence(State& state, const ProgramThread& thread, std::uint64_t& begun);
   void note_marks(State& state, const ProgramThread& thread, const BlockInstruction& instruction);
   void begin_region();

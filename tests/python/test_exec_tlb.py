@@ -93,6 +93,14 @@ def test_a_step_of_a_chase_through_pages(
 
 
 @needs_qemu
+def test_a_chase_waits_for_a_walk_that_another_read_began(program: str, tmp_path: Path) -> None:  # noqa: F811
+    """Another line of the page is read first, and the step needs the place of the page as well."""
+    system = with_tlb(tmp_path)
+    [execution] = played([program, "beside", "4096", "4096"], system).executions
+    assert execution.time_ns == pytest.approx(STEPS * (2 * idle(system) + LOOK_UP), rel=0.01)
+
+
+@needs_qemu
 def test_without_a_tlb_pages_cost_nothing(program: str, tmp_path: Path) -> None:  # noqa: F811
     result = played([program, "pages", "4096", "4096"], spec(tmp_path))
     assert result.executions[0].time_ns == pytest.approx(STEPS * idle(spec(tmp_path)), rel=0.002)

@@ -475,6 +475,59 @@ TEST_F(ProgramCaptureTest, AnAccessWithoutAnotherToWaitForWaitsForItsWalk) {
   }
 }
 
+TEST_F(ProgramCaptureTest, ASecondAccessToAPageWaitsForTheWalkUnderWay) {
+  // The other line of the page is read first: the next address of the chase waits for the same walk.
+  start(translated(), 4096);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const std::uint64_t page = i * 512 * kPage + i * 1088;
+    run({load(kC, kA), load(kA, kA)}, {read(0, page + 2048), read(1, page)});
+  }
+  using enum AccessRole;
+  EXPECT_EQ(roles(records()), (std::vector{kPageWalk, kPageWalk, kPageWalk, kPageWalk, kDemand, kDemand,
+                                           kPageWalk, kDemand, kDemand, kPageWalk, kDemand, kDemand}));
+  EXPECT_EQ(dependences(), (Numbers{0, 1, 1, 1, 1, 2, 1, 1, 2, 1, 1, 2}));
+  // A window later it is over.
+  for (int i = 0; i < 65; ++i) run({add(kB, 0)}, {});
+  run({load(kB, kB)}, {read(0, 2 * 512 * kPage + 3072)});
+  EXPECT_EQ(dependences().back(), 0U);
+  EXPECT_EQ(records_.back().dependence_cycles, 0U);
+}
+
+TEST_F(ProgramCaptureTest, AChaseIsNotCutByAWalkThatBeganWithoutIt) {
+  start(translated(), 4096);
+  run({load(kA, kA)}, {read(0, 0)});
+  // The walk needs nothing that is read; the second access to its page has an address that the chase read.
+  run({load(kC, kB), load(kA, kA)}, {read(0, 512 * kPage + 2048), read(1, 512 * kPage)});
+  using enum AccessRole;
+  EXPECT_EQ(roles(records()),
+            (std::vector{kPageWalk, kPageWalk, kPageWalk, kPageWalk, kDemand, kPageWalk, kDemand, kDemand}));
+  EXPECT_EQ(records_[7].dependence, 3U);
+}
+
+TEST_F(ProgramCaptureTest, ASecondAccessWaitsForTheLookUpInTheSecondLevel) {
+  // Pages that the second level has, and of each a line that no cache has, behind one that is in them.
+  start(translated(), 65536);
+  for (int lap = 0; lap < 2; ++lap)
+    for (std::uint64_t i = 0; i < 8; ++i) run({load(kC, kB)}, {read(0, line_of(i))});
+  for (int i = 0; i < 65; ++i) run({add(kC, 0)}, {});
+  const std::size_t before = records().size();
+  run({load(kC, kB), load(kC, kB)}, {read(0, line_of(0)), read(1, line_of(0) + 1024)});
+  ASSERT_EQ(records().size(), before + 1);
+  EXPECT_EQ(records_.back().dependence, 0U);
+  EXPECT_EQ(records_.back().dependence_cycles, 7U);
+}
+
+TEST_F(ProgramCaptureTest, AFlushWaitsForTheLookUpOfItsPage) {
+  start(translated(), 65536);
+  for (int lap = 0; lap < 2; ++lap)
+    for (std::uint64_t i = 0; i < 8; ++i) run({load(kC, kB)}, {read(0, line_of(i))});
+  for (int i = 0; i < 65; ++i) run({add(kC, 0)}, {});
+  run({flushing(kB)}, {read(0, line_of(0) + 1024)});
+  EXPECT_EQ(records().back().kind, AccessKind::kFlush);
+  EXPECT_EQ(records_.back().dependence, 0U);
+  EXPECT_EQ(records_.back().dependence_cycles, 7U);
+}
+
 TEST_F(ProgramCaptureTest, AStoreWaitsForItsPage) {
   start(translated(), 65536);
   run({store(kA, kB)}, {write(0, 0)});

@@ -48,7 +48,24 @@ static int pages(size_t count, size_t bytes, size_t steps) {
   return 0;
 }
 
-// The same lines, none of which waits for another.
+// The same, and before each step another line of the page, which the step does not wait for.
+static int beside(size_t count, size_t bytes, size_t steps) {
+  char* const memory = aligned_alloc(2 << 20, count * bytes);
+  for (size_t i = 0; i < count; ++i)
+    *(void**)page_line(memory, bytes, i) = page_line(memory, bytes, (i + 97) % count);
+  void** at = (void**)memory;
+  for (size_t i = 0; i < 2 * count; ++i) at = *at;
+  cxloom_roi_begin();
+  for (size_t i = 0; i < steps; ++i) {
+    (void)*(volatile char*)((size_t)at ^ 2048);
+    at = *at;
+  }
+  cxloom_roi_end();
+  printf("%d\n", at != NULL);
+  return 0;
+}
+
+// The lines of the chase through pages, none of which waits for another.
 static int touch(size_t count, size_t bytes) {
   volatile char* const memory = aligned_alloc(2 << 20, count * bytes);
   for (size_t i = 0; i < count; ++i) memory[i * bytes + i % 64 * 64] = 1;
@@ -167,6 +184,8 @@ int main(int argc, char** argv) {
   if (argc > 2 && strcmp(argv[1], "chase") == 0) return chase(strtoull(argv[2], NULL, 10), 20000);
   if (argc > 3 && strcmp(argv[1], "pages") == 0)
     return pages(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10), 20000);
+  if (argc > 3 && strcmp(argv[1], "beside") == 0)
+    return beside(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10), 20000);
   if (argc > 3 && strcmp(argv[1], "touch") == 0)
     return touch(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "triad") == 0) return triad(strtoull(argv[2], NULL, 10));

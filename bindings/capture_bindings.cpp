@@ -169,6 +169,15 @@ void bind_capture(nb::module_& m) {
           "core"_a, "path"_a, "`path` is where it stands in its spec, for errors.")
       .def_prop_ro(
           "page", [](const ProgramCore& self) { return self.page().count(); }, "Bytes of a page.")
+      .def_prop_ro(
+          "caches",
+          [](const ProgramCore& self) {
+            std::vector<std::tuple<std::uint64_t, std::uint32_t, std::string>> all;
+            for (const CacheParams& cache : self.caches)
+              all.emplace_back(cache.size.count(), cache.ways, cache.policy.kind);
+            return all;
+          },
+          "Bytes, ways and victim policy of each level, the nearest first.")
       .def(
           "__eq__", [](const ProgramCore& self, const ProgramCore& other) { return self == other; },
           nb::is_operator());

@@ -205,6 +205,7 @@ def test_an_interrupt_keeps_what_was_recorded(
         (["--levels", "L1:32KiB:8,L2", "--", "ls"], "--levels: not a cache level"),
         (["--roi", "main", "--", "ls"], "--roi: valgrind cannot do this"),
         (["--sample", "1M/2M", "--", "ls"], "--sample: valgrind cannot do this"),
+        (["--core", "{width: 4}", "--", "ls"], "--core: valgrind cannot do this"),
         (["--cache", "L1:32KiB:8:lra", "--", "ls"], "did you mean 'lru'"),
         (["--cache", "L1:32KiB:1:lru", "--", "ls"], "policy has no effect"),
         (["--cache", "L1:33KB:8", "--", "ls"], "multiple of ways x 64 B"),

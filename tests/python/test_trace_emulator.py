@@ -448,3 +448,18 @@ def test_what_is_no_sample(text: str) -> None:
     with pytest.raises(InputError, match=r"sample|window"):
         Sample.parse(text)
     assert Sample.parse("2K/3M") == Sample(2000, 3_000_000)
+
+
+@needs_qemu
+def test_the_caches_of_the_core_filter_if_none_is_named(programs: Path, tmp_path: Path) -> None:
+    command = [str(programs / "counts")]
+    core = {"caches": [{"size": "1KiB", "ways": 2}, {"size": "64KiB", "ways": 4}]}
+    own = capture(command, tmp_path / "own.parquet", core=core)
+    named = (CacheLevel("L1", "1KiB", 2), CacheLevel("L2", "64KiB", 4))
+    same = capture(command, tmp_path / "same.parquet", core=core, caches=named)
+    assert [str(counts.level) for counts in own.levels] == ["L1:1KiB:2:lru", "L2:64KiB:4:lru"]
+    for one, other in zip(own.levels, same.levels, strict=True):
+        assert (one.hits, one.misses, one.write_backs) == (other.hits, other.misses, other.write_backs)
+        assert one.misses > 0
+    assert len(capture(command, tmp_path / "default.parquet", core={}).levels) == 2
+    assert capture(command, tmp_path / "none.parquet", core={"caches": []}).levels == ()

@@ -106,12 +106,28 @@ class CoreOfTrace:
         """Whether all pages of a program are of 2 MiB."""
         return self.program.page > _SMALL_PAGE
 
+    @property
+    def caches(self) -> tuple[CacheLevel, ...]:
+        """That it has for itself, the nearest first."""
+        return tuple(
+            CacheLevel(f"L{number}", _size(size), ways, policy)
+            for number, (size, ways, policy) in enumerate(self.program.caches, start=1)
+        )
+
     def without_caches(self) -> CoreOfTrace:
         """All that a program accesses comes out of it."""
         return CoreOfTrace({**self._given, "caches": []})
 
     def __str__(self) -> str:
         return json.dumps(self._given)
+
+
+def _size(size: int) -> str:
+    """As a spec has it: ``48KiB``."""
+    for unit, scale in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size % scale == 0:
+            return f"{size // scale}{unit}"
+    return f"{size}B"
 
 
 @dataclass(frozen=True)
@@ -224,6 +240,7 @@ def capture(
     check_writable(out)
     levels = [(level.size, level.ways, level.policy) for level in caches]
     recorded = CoreOfTrace(core)
+    filtering = tuple(caches) or (recorded.caches if core is not None else ())
     teller: Source
     if source == "qemu":
         _core.LackeyCapture(levels)  # says what is wrong with the levels before anything runs
@@ -238,7 +255,7 @@ def capture(
             region,
         )
     elif source == "valgrind":
-        for name, given in (("region", region), ("sample", sample)):
+        for name, given in (("region", region), ("sample", sample), ("core", core)):
             if given is not None:
                 raise InputError("valgrind cannot do this", allowed="the source qemu", path=name)
         teller = LackeySource(command, _core.LackeyCapture(levels, not virtual, skip, limit))
@@ -287,7 +304,7 @@ def capture(
             raise InputError(problem, found=error.found, file=out) from error
         raise
     sieve = teller.sieve
-    counts = tuple(LevelCounts(level, *count) for level, count in zip(caches, sieve.counts, strict=True))
+    counts = tuple(LevelCounts(level, *count) for level, count in zip(filtering, sieve.counts, strict=True))
     more = {}
     if isinstance(sieve, _core.ProgramCapture):
         names = ("loads", "stores", "flushes", "threads", "processes", "escaped")

@@ -181,7 +181,10 @@ def capture(
     if shape is not None and not isinstance(shape, dict):
         raise InputError("not a core", found=str(core), allowed="such as '{width: 4}'", path="--core")
     target = out if out is not None else Path(f"{Path(command[0]).name}.parquet")
-    with Interrupt("the capture") as interrupt, _option("", {"region": "--roi", "sample": "--sample"}):
+    with (
+        Interrupt("the capture") as interrupt,
+        _option("", {"region": "--roi", "sample": "--sample", "core": "--core"}),
+    ):
         result = record(
             command,
             target,

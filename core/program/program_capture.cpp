@@ -351,11 +351,21 @@ void ProgramCapture::note_progress(State& state, const ProgramThread& thread) {
 }
 
 void ProgramCapture::note_frames(const ProgramThread& thread, const ProgramAccess& access, AccessRole role) {
-  const std::uint64_t first = access.address / kPageBytes;
-  const std::uint64_t last = (access.address + access.size - 1) / kPageBytes;
-  // Of an access across the end of a page only the second one may be new.
-  const std::uint64_t count = filter_.pages() - framed_.size();
-  for (std::uint64_t page = count > 1 ? first : last; page <= last; ++page) {
+  std::uint64_t first = access.address / kPageBytes;
+  std::uint64_t last = (access.address + access.size - 1) / kPageBytes;
+  if (first != last && filter_.pages() == framed_.size() + 1) {
+    // One alone is new. If that is not the second one, this was touched before, and mostly not long ago.
+    const unsigned bits = parts_.tlb && parts_.tlb->huge() ? 21 : 12;
+    const std::uint64_t one = among_all(thread, first * kPageBytes) >> bits;
+    const std::uint64_t other = among_all(thread, last * kPageBytes) >> bits;
+    const auto known = std::find_if(framed_.rbegin(), framed_.rend(), [&](const Page& page) {
+      return page.address >> bits == one || page.address >> bits == other;
+    });
+    const bool first_is_new = one != other && known != framed_.rend() && known->address >> bits == other;
+    if (first_is_new) last = first;
+    else first = last;
+  }
+  for (std::uint64_t page = first; page <= last; ++page) {
     const std::uint64_t address = page * kPageBytes;
     const std::uint32_t origin = role == AccessRole::kPageWalk ? memory_.page_tables_of(thread.process)
                                                                : memory_.origin_of(thread.process, address);

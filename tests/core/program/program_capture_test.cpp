@@ -724,6 +724,20 @@ TEST_F(ProgramCaptureTest, PagesHaveTheOriginThatTheyHadWhenTheyGotAFrame) {
   EXPECT_EQ(origins[3].kind, MemoryOrigin::kUnknown);  // another program
 }
 
+TEST_F(ProgramCaptureTest, OfAnAccessAcrossTheEndOfAPageTheNewOneIsNamed) {
+  filter_.emplace(std::vector<CacheParams>{{.size = Bytes{4096}, .ways = 4}}, test::victims(), true, 0,
+                  kNoLimit);
+  capture_.emplace(*filter_, timed());
+  capture_->thread_begins(kThread, {});
+  run({load(kA, kB)}, {read(0, 10 * kPage)});
+  run({load(kA, kB)}, {read(0, 10 * kPage - 4)});  // 9 is new
+  run({load(kA, kB)}, {read(0, 11 * kPage - 4)});  // 11 is
+  run({load(kA, kB)}, {read(0, 21 * kPage - 4)});  // both are
+  std::vector<std::uint64_t> pages;
+  for (const ProgramCapture::Page& page : capture_->pages()) pages.push_back(page.address / kPage);
+  EXPECT_EQ(pages, (std::vector<std::uint64_t>{10, 9, 11, 20, 21}));
+}
+
 TEST_F(ProgramCaptureTest, AThreadWithoutMissesTellsHowFarItHasCome) {
   start(timed(), 4096);
   const BlockInstruction none = instruction(InstructionClass::kInteger, 0, 0, 0);

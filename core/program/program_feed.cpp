@@ -193,7 +193,9 @@ void ProgramFeed::discover() {
   const std::uint32_t rings = control().rings.load(std::memory_order_acquire);
   if (rings == announced_ && unopened_.empty()) return;
   for (; announced_ < rings; ++announced_) unopened_.push_back(announced_);
-  std::erase_if(unopened_, [&](std::uint32_t number) { return open_ring(number); });
+  for (const std::uint32_t number : std::exchange(unopened_, {})) {
+    if (!open_ring(number)) unopened_.push_back(number);
+  }
 }
 
 bool ProgramFeed::open_ring(std::uint32_t number) {
@@ -207,6 +209,9 @@ bool ProgramFeed::open_ring(std::uint32_t number) {
       pages.bytes() < kFeedHeadBytes + std::size_t{head.words} * sizeof(std::uint64_t)) {
     refuse_feed("a ring of another size or kind");
   }
+  // Its process, or that one's parent, was announced before it, and may not have been there yet when it was looked for.
+  const std::uint32_t needed = process ? head.parent : head.process;
+  if (needed != number && std::ranges::find(unopened_, needed) != unopened_.end()) return false;
   ::unlink(name_of(number).c_str());  // both have it mapped: nobody needs its name
   if (process) {
     begin_process(number, std::move(pages));
@@ -481,10 +486,12 @@ void ProgramFeed::drop_ended(ProgramSink& sink) {
     sink.thread_ends(thread->who);
     return true;
   });
-  std::erase_if(processes_, [](const std::shared_ptr<Process>& process) {
+  std::erase_if(processes_, [this](const std::shared_ptr<Process>& process) {
     const bool over = process->replaced || process->head().closed.load(std::memory_order_acquire) != 0;
-    return process.use_count() == 1 && over &&
-           process->head().forks.load(std::memory_order_acquire) <= process->forks_seen;
+    if (process.use_count() > 1 || !over) return false;
+    // Its threads may have come and gone since rings were looked for.
+    if (control().rings.load(std::memory_order_acquire) != announced_ || !unopened_.empty()) return false;
+    return process->head().forks.load(std::memory_order_acquire) <= process->forks_seen;
   });
 }
 

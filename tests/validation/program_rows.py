@@ -68,9 +68,9 @@ def program_rows(name: str, at: str, base: Spec) -> Iterator[Turn]:
     system = changed(base, (at, {"caches": [small, large]}))
     branches = partial(Turn, base=system, measure=took, play=runs("branches", "20000"))
     yield branches(f"{name}.core.branch_penalty", path=f"{at}.branch_penalty", values=(5, 20), effect=RISES)
-    # A loop of 12 rounds: whoever has next to no tables does not see its end coming.
-    loops = partial(Turn, base=system, measure=took, play=runs("rounds", "12"))
-    yield loops(f"{name}.core.branch_entries", path=f"{at}.branch_entries", values=(2, 4096), effect=FALLS)
+    # Of 32 branches whoever has next to no tables remembers few.
+    many = partial(Turn, base=system, measure=took, play=runs("many", "1000"))
+    yield many(f"{name}.core.branch_entries", path=f"{at}.branch_entries", values=(2, 4096), effect=FALLS)
     # A cycle of 256 lines, 16 KiB: within the second level, and not in the first.
     chase = partial(Turn, base=system, play=runs("chase", "256"))
     yield chase(

@@ -160,18 +160,6 @@ static int branches(size_t count) {
   return 0;
 }
 
-// A thousand loops of so many rounds.
-static int rounds(size_t count) {
-  const volatile char* const other = calloc(1, 1 << 20);
-  cxloom_roi_begin();
-  for (size_t i = 0; i < 1000; ++i) {
-    for (size_t round = 0; round < count; ++round) __asm__ volatile("" : "+r"(round));
-  }
-  const int last = other[1 << 17];
-  cxloom_roi_end();
-  return last;
-}
-
 // So many rounds in registers, one cycle each.
 static int nothing(size_t count) {
   cxloom_roi_begin();
@@ -180,7 +168,37 @@ static int nothing(size_t count) {
   return 3;
 }
 
+#define BRANCH(BIT) \
+  if (ways >> (BIT) & 1) __asm__ volatile("nop")
+#define EIGHT_BRANCHES(BIT) \
+  BRANCH(BIT);              \
+  BRANCH(BIT + 1);          \
+  BRANCH(BIT + 2);          \
+  BRANCH(BIT + 3);          \
+  BRANCH(BIT + 4);          \
+  BRANCH(BIT + 5);          \
+  BRANCH(BIT + 6);          \
+  BRANCH(BIT + 7)
+
+// So many times 32 branches, each of which goes the same way each time.
+static int many(size_t count) {
+  const volatile char* const other = calloc(1, 1 << 20);
+  unsigned ways = 0x6A35C9E2;
+  cxloom_roi_begin();
+  for (size_t i = 0; i < count; ++i) {
+    __asm__ volatile("" : "+r"(ways));
+    EIGHT_BRANCHES(0);
+    EIGHT_BRANCHES(8);
+    EIGHT_BRANCHES(16);
+    EIGHT_BRANCHES(24);
+  }
+  const int last = other[1 << 17];
+  cxloom_roi_end();
+  return last;
+}
+
 int main(int argc, char** argv) {
+  if (argc > 2 && strcmp(argv[1], "many") == 0) return many(strtoull(argv[2], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "chase") == 0) return chase(strtoull(argv[2], NULL, 10), 20000);
   if (argc > 3 && strcmp(argv[1], "pages") == 0)
     return pages(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10), 20000);
@@ -194,7 +212,6 @@ int main(int argc, char** argv) {
   if (argc > 3 && strcmp(argv[1], "sums") == 0)
     return sums(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "branches") == 0) return branches(strtoull(argv[2], NULL, 10));
-  if (argc > 2 && strcmp(argv[1], "rounds") == 0) return rounds(strtoull(argv[2], NULL, 10));
   if (argc > 2 && strcmp(argv[1], "nothing") == 0) return nothing(strtoull(argv[2], NULL, 10));
   return 2;
 }

@@ -14,6 +14,8 @@ from hypothesis import settings
 # The helpers beside these tests are imported by their names.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from exec_support import build_memory_program  # once its folder is known
+
 settings.register_profile(
     "cxloom", deadline=None
 )  # how long a case takes depends on what else the machine does
@@ -92,3 +94,9 @@ def subprocess_cxloom() -> Callable[..., Outcome]:
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The program whose accesses are known: exec_support.py."""
+    return build_memory_program(tmp_path_factory.mktemp("programs"))

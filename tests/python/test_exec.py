@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,47 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from exec_support import SMALL, spec
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
 from cxloom.errors import InputError
 from cxloom.execution import execute
 from cxloom.execution_result import ExecutionResult
-from cxloom.trace.capture import CacheLevel
 
 ROOT = Path(__file__).parents[2]
-SMALL = (CacheLevel("L1", "4KiB", 4),)
-SYSTEM = """
-name: {name}
-devices:
-  host: {{kind: host, process_time: 5ns, queue: 256, core: {{}}}}
-  mem:
-    {{kind: memory, capacity: 1GiB, controller_time: 5ns,
-     media: {{kind: fixed, latency: {latency}, bandwidth: 20GB/s}}}}
-links: [{{between: [host, mem], bandwidth: 64GB/s}}]
-address_map: [{{to: [mem]}}]
-"""
-
-
-def spec(folder: Path, name: str = "near", latency: str = "80ns", **instead: str) -> Path:
-    """A host and a memory in a file."""
-    text = SYSTEM.format(name=name, latency=latency)
-    for found, put in instead.items():
-        assert found in text
-        text = text.replace(found, put)
-    file = folder / f"{name}.yaml"
-    file.write_text(text)
-    return file
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The program, linked statically."""
-    folder = tmp_path_factory.mktemp("programs")
-    source = Path(__file__).parent / "programs" / "memory.c"
-    flags = ["-O3", "-mavx2", "-static", "-pthread", f"-I{ROOT / 'include'}"]
-    subprocess.run([shutil.which("cc") or "gcc", *flags, source, "-o", folder / "memory"], check=True)
-    return str(folder / "memory")
 
 
 def played(command: list[str], *systems: Path, **options: Any) -> ExecutionResult:

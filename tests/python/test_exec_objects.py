@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from test_exec import ROOT, SMALL
+from exec_support import ROOT, SMALL
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from exec_support import SMALL, spec
 from program_support import SMALL as SMALL_RUNS
 from program_support import build_programs
-from test_exec import SMALL, spec
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import PROGRAM, Browser
-from test_exec import spec
+from exec_support import spec
 from test_sampling import SMALL, records
 
 import cxloom as cx

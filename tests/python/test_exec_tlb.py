@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_exec import program, spec  # noqa: F401 - the fixture
+from exec_support import spec
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx
@@ -66,7 +66,7 @@ def idle(system: Path) -> float:
     ],
 )
 def test_a_step_of_a_chase_through_pages(
-    program: str,  # noqa: F811
+    program: str,
     tmp_path: Path,
     pages: int,
     tlb: str,
@@ -93,7 +93,7 @@ def test_a_step_of_a_chase_through_pages(
 
 
 @needs_qemu
-def test_a_chase_waits_for_a_walk_that_another_read_began(program: str, tmp_path: Path) -> None:  # noqa: F811
+def test_a_chase_waits_for_a_walk_that_another_read_began(program: str, tmp_path: Path) -> None:
     """Another line of the page is read first, and the step needs the place of the page as well."""
     system = with_tlb(tmp_path)
     [execution] = played([program, "beside", "4096", "4096"], system).executions
@@ -101,7 +101,7 @@ def test_a_chase_waits_for_a_walk_that_another_read_began(program: str, tmp_path
 
 
 @needs_qemu
-def test_without_a_tlb_pages_cost_nothing(program: str, tmp_path: Path) -> None:  # noqa: F811
+def test_without_a_tlb_pages_cost_nothing(program: str, tmp_path: Path) -> None:
     result = played([program, "pages", "4096", "4096"], spec(tmp_path))
     assert result.executions[0].time_ns == pytest.approx(STEPS * idle(spec(tmp_path)), rel=0.002)
     assert result.translation is None
@@ -110,7 +110,7 @@ def test_without_a_tlb_pages_cost_nothing(program: str, tmp_path: Path) -> None:
 
 
 @needs_qemu
-def test_a_triad_hardly_notices(program: str, tmp_path: Path) -> None:  # noqa: F811
+def test_a_triad_hardly_notices(program: str, tmp_path: Path) -> None:
     """A walk for each 64 lines, and the entry of the page is on the line of that before for seven of eight."""
     bandwidth = [
         played([program, "triad", "65536"], system).executions[0].summary["bandwidth_gb_per_s"]
@@ -120,7 +120,7 @@ def test_a_triad_hardly_notices(program: str, tmp_path: Path) -> None:  # noqa: 
 
 
 @needs_qemu
-def test_walkers_bound_the_walks_under_way(program: str, tmp_path: Path) -> None:  # noqa: F811
+def test_walkers_bound_the_walks_under_way(program: str, tmp_path: Path) -> None:
     """Independent reads, each behind a walk that goes to memory: as many at a time as there are walkers."""
     took = {}
     for walkers in (1, 2, 4):
@@ -134,7 +134,7 @@ def test_walkers_bound_the_walks_under_way(program: str, tmp_path: Path) -> None
 
 @needs_qemu
 def test_page_tables_are_where_they_are_put(
-    program: str,  # noqa: F811
+    program: str,
     tmp_path: Path,
     cxloom: Callable[..., Any],
 ) -> None:
@@ -176,7 +176,7 @@ def test_page_tables_are_where_they_are_put(
 
 
 @needs_qemu
-def test_the_result_names_page_walks(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> None:  # noqa: F811
+def test_the_result_names_page_walks(program: str, tmp_path: Path, cxloom: Callable[..., Any]) -> None:
     out, page = tmp_path / "result.json", tmp_path / "page.html"
     options = ("--levels", "L1:1KiB:4", "--roi", "marks", "--out", out, "--html", page)
     outcome = cxloom("exec", "--system", with_tlb(tmp_path), *options, "--", program, "pages", "4096", "4096")
@@ -197,7 +197,7 @@ def test_the_result_names_page_walks(program: str, tmp_path: Path, cxloom: Calla
 
 
 @needs_qemu
-def test_look_ups_in_caches_are_page_walks_too(program: str, tmp_path: Path) -> None:  # noqa: F811
+def test_look_ups_in_caches_are_page_walks_too(program: str, tmp_path: Path) -> None:
     """Everything is in the first-level cache but the translations: what the second level takes is not executing."""
     result = execute(
         [program, "pages", "256", "4096"], [cx.System.load(str(with_tlb(tmp_path)))], region="marks"
@@ -211,7 +211,7 @@ def test_look_ups_in_caches_are_page_walks_too(program: str, tmp_path: Path) -> 
 
 
 @needs_qemu
-def test_a_replay_has_the_walks_of_its_recording(program: str, tmp_path: Path) -> None:  # noqa: F811
+def test_a_replay_has_the_walks_of_its_recording(program: str, tmp_path: Path) -> None:
     system = cx.System.load(str(with_tlb(tmp_path)))
     trace = tmp_path / "trace.parquet"
     command = [program, "pages", "4096", "4096"]
@@ -234,7 +234,7 @@ def test_a_replay_has_the_walks_of_its_recording(program: str, tmp_path: Path) -
 
 
 @needs_qemu
-def test_a_sample_of_a_program_is_the_whole(program: str, tmp_path: Path) -> None:  # noqa: F811
+def test_a_sample_of_a_program_is_the_whole(program: str, tmp_path: Path) -> None:
     """Windows of a chase, behind its first lap."""
     from cxloom.sampling import Sampling
 
@@ -253,7 +253,7 @@ def test_a_sample_of_a_program_is_the_whole(program: str, tmp_path: Path) -> Non
 
 
 @needs_qemu
-def test_the_shipped_servers_have_one(program: str, tmp_path: Path) -> None:  # noqa: F811
+def test_the_shipped_servers_have_one(program: str, tmp_path: Path) -> None:
     for name in ("xeon-gold-6416h", "xeon-platinum-8468v", "epyc-9354"):
         result = execute(
             [program, "pages", "4096", "4096"], [cx.System.load(f"server/{name}")], region="marks"

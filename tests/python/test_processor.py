@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_exec import spec
+from exec_support import spec
 from test_trace_emulator import needs_qemu
 
 import cxloom as cx

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_exec import spec
+from exec_support import spec
 
 import cxloom as cx
 from cxloom.execution import replay

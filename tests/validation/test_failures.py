@@ -10,7 +10,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from validation.random_systems import may_deadlock, systems
 from validation.rich_systems import flit_links
-from validation.systems import SEGMENTS, Spec, changed, generated, run
+from validation.systems import SEGMENTS, Run, Spec, changed, generated, run
 
 from cxloom import _core
 from cxloom.errors import InputError, SimulationError
@@ -117,6 +117,17 @@ WIRES: dict[str, Spec] = {
 }
 
 
+def before_and_after_failures(spec: Spec, part: Spec) -> tuple[Run, Run]:
+    """Plays it as it is, and with a part that fails and is repaired three times before the window opens."""
+    events = []
+    for start in (1, 5, 9):
+        events.append({"at": f"{start}us", "fail": {**part, "reroute_time": "500ns"}})
+        events.append({"at": f"{start + 2}us", "repair": part})
+    before = run(spec)
+    spec["devices"]["host"]["completion_timeout"] = "2us"
+    return before, run({**spec, "events": events})
+
+
 @pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
 @pytest.mark.parametrize("part", [{"link": ["sw0", "mem"]}, {"device": "sw0"}, {"link": ["host", "sw0"]}])
 @pytest.mark.parametrize("wire", WIRES)
@@ -133,13 +144,7 @@ def test_credits_are_whole_again_after_a_repair(wire: str, queueing: str, part: 
         "workload": {"host": WORK},
         "run": {"warmup_time": "20us"},
     }
-    events = []
-    for start in (1, 5, 9):
-        events.append({"at": f"{start}us", "fail": {**part, "reroute_time": "500ns"}})
-        events.append({"at": f"{start + 2}us", "repair": part})
-    before = run(spec)
-    spec["devices"]["host"]["completion_timeout"] = "2us"
-    after = run({**spec, "events": events})
+    before, after = before_and_after_failures(spec, part)
     assert sum(each["lost"] + each["failed"] for each in after.summary["events"].values()) > 0
     # Which flits are sent again depends on what went before; one credit of two that is gone would cost half.
     tolerance = 0.05 if wire == "retries" else 0.02
@@ -293,13 +298,7 @@ def test_an_engine_goes_on_after_a_repair(traffic: str, queueing: str, wire: str
         "workload": {"host": {**WORK, "requests": 4000, "rate": "10M/s"}},
         "run": {"warmup_time": "200us"},
     }
-    events = []
-    for start in (1, 5, 9):
-        events.append({"at": f"{start}us", "fail": {**part, "reroute_time": "500ns"}})
-        events.append({"at": f"{start + 2}us", "repair": part})
-    before = run(spec)
-    spec["devices"]["host"]["completion_timeout"] = "2us"
-    after = run({**spec, "events": events})
+    before, after = before_and_after_failures(spec, part)
     assert after.summary["completed"]
     packets = [outcome.summary["per_io"]["nic"]["packets"] for outcome in (before, after)]
     assert packets[1] == pytest.approx(packets[0], rel=0.05)

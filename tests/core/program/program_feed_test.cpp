@@ -62,6 +62,7 @@ struct Telling : ProgramSink {
     lines.push_back(name(thread) + " joins" + by(release));
   }
   void thread_sleeps(const ProgramThread& thread) override { sleeping.push_back(thread.number); }
+  std::string last() const { return lines.empty() ? "" : lines.back(); }
   std::vector<std::uint32_t> sleeping;
 };
 
@@ -105,16 +106,19 @@ class ProgramFeedTest : public testing::Test {
   std::uint64_t order() { return FeedWriter::next_in_order(*control_); }
   static void call(FeedWriter& writer, std::uint32_t number, std::uint64_t order,
                    std::array<std::uint64_t, 6> arguments = {}) {
-    writer.put(feed::event(FeedEvent::kSystemCall, number));
-    writer.put(order);
-    for (const std::uint64_t argument : arguments) writer.put(argument);
+    put_at_once(writer, {feed::event(FeedEvent::kSystemCall, number), order, arguments[0], arguments[1],
+                         arguments[2], arguments[3], arguments[4], arguments[5]});
   }
   static void back(FeedWriter& writer, std::uint32_t number, std::uint64_t order, std::int64_t result,
                    bool slept = false) {
-    writer.put(feed::event(FeedEvent::kSystemCallEnd, number | (slept ? feed::kSlept : 0)));
-    writer.put(order);
-    writer.put(static_cast<std::uint64_t>(result));
-    writer.put(0);
+    put_at_once(writer, {feed::event(FeedEvent::kSystemCallEnd, number | (slept ? feed::kSlept : 0)), order,
+                         static_cast<std::uint64_t>(result), 0});
+  }
+  // As the emulator does: a reader sees all words of a call or none.
+  static void put_at_once(FeedWriter& writer, std::initializer_list<std::uint64_t> words) {
+    std::uint64_t count = 0;
+    for (const std::uint64_t word : words) writer.ahead(count++) = word;
+    writer.publish(count);
   }
   static void describe(FeedWriter& writer, std::uint32_t number, std::uint64_t address,
                        const std::vector<BlockInstruction>& instructions) {
@@ -140,6 +144,15 @@ class ProgramFeedTest : public testing::Test {
   static std::uint64_t store(std::uint32_t instruction, std::uint64_t address, unsigned log2_size = 3) {
     return feed::access(feed::access_of(instruction), address, log2_size, 2);
   }
+
+  // Reads what a thread writes meanwhile, for no longer than this time.
+  template <typename Condition>
+  bool read_for(Telling& told, std::chrono::milliseconds time, Condition until) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end && !until()) feed_->read(told, 1000);
+    return until();
+  }
+  static bool never() { return false; }
 
   std::string folder_;
   std::optional<ProgramFeed> feed_;
@@ -314,28 +327,21 @@ TEST_F(ProgramFeedTest, AThreadInACallSleepsIfTheKernelSaysSo) {
     back(writer, 0, order(), 0);
   });
   Telling told;
-  const auto read_for = [&](std::chrono::milliseconds time, auto until) {
-    const auto end = std::chrono::steady_clock::now() + time;
-    while (std::chrono::steady_clock::now() < end && !until()) feed_->read(told, 1000);
-    return until();
-  };
-  const auto never = [] { return false; };
-  read_for(std::chrono::milliseconds(100), never);
-  EXPECT_EQ(told.lines.back(), "1/0 call 0(0..0)#2");
+  EXPECT_TRUE(read_for(told, std::chrono::seconds(10), [&] { return told.last() == "1/0 call 0(0..0)#2"; }));
+  read_for(told, std::chrono::milliseconds(50), never);
   EXPECT_TRUE(told.sleeping.empty());
   stage = 1;
-  EXPECT_TRUE(read_for(std::chrono::seconds(10), [&] { return !told.sleeping.empty(); }));
-  read_for(std::chrono::milliseconds(20), never);
+  EXPECT_TRUE(read_for(told, std::chrono::seconds(10), [&] { return !told.sleeping.empty(); }));
+  read_for(told, std::chrono::milliseconds(20), never);
   EXPECT_EQ(told.sleeping, std::vector<std::uint32_t>{1});  // once
   stage = 2;
   stage.notify_all();
-  EXPECT_TRUE(read_for(std::chrono::seconds(10), [&] { return told.lines.back() == "1/0 call 9(0..0)#4"; }));
-  read_for(std::chrono::milliseconds(50), never);
+  EXPECT_TRUE(read_for(told, std::chrono::seconds(10), [&] { return told.last() == "1/0 call 9(0..0)#4"; }));
+  read_for(told, std::chrono::milliseconds(50), never);
   stage = 3;
   stage.notify_all();
   one.join();
-  read_for(std::chrono::milliseconds(1), never);
-  EXPECT_EQ(told.lines.back(), "1/0 end 0=0#7");
+  EXPECT_TRUE(read_for(told, std::chrono::seconds(10), [&] { return told.last() == "1/0 end 0=0#7"; }));
   EXPECT_EQ(told.sleeping.size(), 1U);
 }
 
@@ -352,13 +358,11 @@ TEST_F(ProgramFeedTest, AWriterThatWaitsForRoomDoesNotSleepInItsCall) {
   });
   Telling told;
   rests = 1;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
-  while (std::chrono::steady_clock::now() < end) feed_->read(told, 1000);
-  EXPECT_EQ(told.lines.back(), "1/0 call 0(0..0)#2");
+  EXPECT_TRUE(read_for(told, std::chrono::seconds(10), [&] { return told.last() == "1/0 call 0(0..0)#2"; }));
+  read_for(told, std::chrono::milliseconds(50), never);
   EXPECT_TRUE(told.sleeping.empty());
   rests = 2;
-  feed_->read(told, 1000);
-  EXPECT_EQ(told.sleeping.size(), 1U);
+  EXPECT_TRUE(read_for(told, std::chrono::seconds(10), [&] { return !told.sleeping.empty(); }));
   over = true;
   over.notify_all();
   one.join();

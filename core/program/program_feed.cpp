@@ -401,6 +401,8 @@ void ProgramFeed::call(Thread& thread, const std::uint64_t* words, ProgramSink& 
   call.number = static_cast<std::uint32_t>(feed::payload(words[0]));
   call.order = words[1];
   for (std::size_t i = 0; i < SystemCall::kArguments; ++i) call.arguments[i] = words[2 + i];
+  for (Release by; (by = order_.joined_before(thread.who, call)).thread != 0;)
+    sink.thread_joins(thread.who, by);
   thread.place = system_call::may_wait(call) ? Thread::kMayWait : Thread::kOutside;
   order_.calls(thread.who, thread.process->head().pid, call);
   sink.system_call(thread.who, call);

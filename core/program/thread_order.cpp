@@ -43,7 +43,10 @@ void ThreadOrder::calls(const ProgramThread& thread, std::uint32_t pid, const Sy
     case system_call::kClone:
       if ((call.arguments[0] & kClearsAtEnd) != 0) made_[call.order] = call.arguments[3];
       break;
-    case system_call::kSetTidAddress: cleared_by(thread.number) = call.arguments[0]; break;
+    case system_call::kSetTidAddress:
+      cleared_by(thread.number) = call.arguments[0];
+      watch();
+      break;
     case system_call::kExit:
       ends_thread(thread, by);
       exits_[pid] = by;
@@ -83,13 +86,40 @@ Release ThreadOrder::ends(const ProgramThread& thread, const SystemCallEnd& end)
 void ThreadOrder::gone(const ProgramThread& thread) {
   std::erase_if(waiters_, [&](const Waiter& waiter) { return waiter.thread.number == thread.number; });
   std::erase_if(wakes_, [&](const Wake& wake) { return wake.by.thread == thread.number; });
+  std::erase_if(early_, [&](const EarlyRead& read) { return read.thread == thread.number; });
 }
 
 Release ThreadOrder::joins(const ProgramThread& thread, std::uint64_t address) {
-  const auto end = std::find_if(ended_.begin(), ended_.end(), [&](const End& one) {
-    return !one.told && one.word.process == thread.process && one.word.address == address &&
-           one.by.thread != thread.number;
-  });
+  const Word word{thread.process, address, false};
+  const Release by = tell_end(thread.number, word);
+  if (by.thread != 0) return by;
+  const bool lives = std::ranges::find(cleared_, address) != cleared_.end();
+  const auto known = [&](const EarlyRead& read) {
+    return read.thread == thread.number && read.word.is(word);
+  };
+  if (lives && cleared_by(thread.number) != address && std::ranges::none_of(early_, known))
+    early_.push_back({thread.number, word});
+  return {};
+}
+
+// Who waits for the word has found it as it was.
+Release ThreadOrder::joined_before(const ProgramThread& thread, const SystemCall& call) {
+  for (auto read = early_.begin(); read != early_.end();) {
+    if (read->thread != thread.number) {
+      ++read;
+      continue;
+    }
+    const Word word = read->word;
+    read = early_.erase(read);
+    if (call.number == system_call::kFutex && call.arguments[0] == word.address) continue;
+    if (const Release by = tell_end(thread.number, word); by.thread != 0) return by;
+  }
+  return {};
+}
+
+Release ThreadOrder::tell_end(std::uint32_t to, const Word& word) {
+  const auto end = std::ranges::find_if(
+      ended_, [&](const End& one) { return !one.told && one.word.is(word) && one.by.thread != to; });
   if (end == ended_.end()) return {};
   end->told = true;
   watch();
@@ -213,14 +243,17 @@ const ThreadOrder::End* ThreadOrder::end_at(const Word& word) const {
 }
 
 void ThreadOrder::watch() {
-  watched_ = 0;
+  watched_.reset();
+  for (const std::uint64_t address : cleared_) {
+    if (address != 0) watched_.set(place_of(address));
+  }
   std::size_t untold = 0;
   for (End& end : std::views::reverse(ended_)) {
     if (end.told) continue;
     if (++untold > kMostWatched) {
       end.told = true;
     } else {
-      watched_ |= bit_of(end.word.address);
+      watched_.set(place_of(end.word.address));
     }
   }
 }

@@ -1,6 +1,8 @@
 // Which thread waits for which: by futexes, by the ends of threads and of processes.
 #pragma once
 
+#include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
@@ -36,9 +38,12 @@ class ThreadOrder {
   bool has_turns() const { return !turns_.empty(); }
 
   /// A read at this address may tell that a thread has ended.
-  bool may_join(std::uint64_t address) const { return (watched_ & bit_of(address)) != 0; }
+  bool may_join(std::uint64_t address) const { return watched_[place_of(address)]; }
   /// The end of another thread that a read at this address tells; each is told once.
   Release joins(const ProgramThread& thread, std::uint64_t address);
+  /// The end of another thread that a read before this call told, though that end was not known yet: the order of calls is, and that of
+  /// reads among those of others is not. To be asked before the call is made, until it is nobody's.
+  Release joined_before(const ProgramThread& thread, const SystemCall& call);
 
  private:
   // A futex, or what the kernel clears when a thread ends, which is one, too.
@@ -70,7 +75,15 @@ class ThreadOrder {
     bool told = false;
   };
 
-  static std::uint64_t bit_of(std::uint64_t address) { return std::uint64_t{1} << (address / 64 % 64); }
+  /// A read of what the end of a thread clears, which was not known to have ended.
+  struct EarlyRead {
+    std::uint32_t thread = 0;
+    Word word;
+  };
+
+  // Words of threads lie at one place of their pages.
+  static constexpr std::size_t kPlaces = 1024;
+  static std::size_t place_of(std::uint64_t address) { return address / 4 % kPlaces; }
   void futex(const ProgramThread& thread, const SystemCall& call);
   void waits(const ProgramThread& thread, const Word& word);
   void turn(Waiter& waiter, const Release& by);
@@ -78,6 +91,7 @@ class ThreadOrder {
   void ends_thread(const ProgramThread& thread, const Release& by);
   void hand_out(Wake& wake);
   void settle(std::uint32_t thread, std::uint64_t result);
+  Release tell_end(std::uint32_t to, const Word& word);
   const End* end_at(const Word& word) const;
   Release changed_by(const Waiter& waiter) const;
   void watch();
@@ -91,7 +105,8 @@ class ThreadOrder {
   std::unordered_map<std::uint64_t, std::uint64_t>
       made_;                                          // by the order of a clone: what the child's end clears
   std::unordered_map<std::uint32_t, Release> exits_;  // by the system's number of the process
-  std::uint64_t watched_ = 0;
+  std::vector<EarlyRead> early_;
+  std::bitset<kPlaces> watched_;
   std::vector<Turn> turns_;
 };
 

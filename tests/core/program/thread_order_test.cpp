@@ -153,6 +153,28 @@ TEST_F(ThreadOrderTest, AThreadThatIsJoinedLetsTheOtherGoOn) {
   }
 }
 
+// Reads are told by thread: that of an end may be told before the end.
+TEST_F(ThreadOrderTest, AReadThatIsToldTooEarlyJoinsWithTheNextCall) {
+  for (const bool waits : {false, true}) {
+    const ProgramThread child{2, 0};
+    order_.begins(child, call({1, 0}, system_call::kClone, {0x20'0000, 0, 0, kLock}));
+    EXPECT_TRUE(order_.may_join(kLock));
+    EXPECT_EQ(order_.joins({1, 0}, kLock), kNobody);
+    EXPECT_EQ(order_.joins(child, kLock), kNobody);  // its own
+    const SystemCall before{system_call::kMmap, ++now_, {}};
+    if (waits) {  // it lived yet
+      const SystemCall wait{system_call::kFutex, ++now_, {kLock, kSharedWait, 0, 0, 0, 0}};
+      EXPECT_EQ(order_.joined_before({1, 0}, wait), kNobody);
+    }
+    const Release end = call(child, system_call::kExit, {});
+    EXPECT_EQ(order_.joined_before({3, 0}, before), kNobody);
+    EXPECT_EQ(order_.joined_before(child, before), kNobody);
+    EXPECT_EQ(order_.joined_before({1, 0}, before), waits ? kNobody : end);
+    EXPECT_EQ(order_.joined_before({1, 0}, before), kNobody);  // it was told
+    EXPECT_EQ(order_.joins({1, 0}, kLock), waits ? end : kNobody);
+  }
+}
+
 TEST_F(ThreadOrderTest, AStackThatIsUsedAgainTellsNoEnd) {
   const ProgramThread child{2, 0};
   const Release made = call({1, 0}, system_call::kClone, {0x20'0000, 0, 0, kLock});
@@ -160,7 +182,7 @@ TEST_F(ThreadOrderTest, AStackThatIsUsedAgainTellsNoEnd) {
   call(child, system_call::kExit, {});
   const Release again = call({1, 0}, system_call::kClone, {0x20'0000, 0, 0, kLock});
   order_.begins({3, 0}, again);
-  EXPECT_FALSE(order_.may_join(kLock));
+  EXPECT_EQ(order_.joins({1, 0}, kLock), kNobody);
   futex(1, kLock, kSharedWait);
   const Release end = call({3, 0}, system_call::kExit, {});
   EXPECT_EQ(back(1, 0), end);

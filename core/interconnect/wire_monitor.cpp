@@ -5,18 +5,9 @@
 namespace cxloom {
 
 // The one that was kept apart comes first: in the ring it is one like the others. Where something is in the ring, none is.
-void WireMonitor::book_ahead(const Passage& passage, Time now) {
-  if (ended_ == tail_ && last_.end != kNone) {
-    push(last_, now);
-    last_.end = kNone;
-  }
-  push(passage, now);
-}
-
-void WireMonitor::push(const Passage& passage, Time now) {
-  if (tail_ - ended_ == room_) [[unlikely]]
-    make_room(now);
-  at(tail_++) = passage;
+void WireMonitor::keep_last(Time now) {
+  new_place(now) = last_;
+  last_.end = kNone;
 }
 
 void WireMonitor::make_room(Time now) {

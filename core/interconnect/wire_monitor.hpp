@@ -45,15 +45,10 @@ class WireMonitor {
   void book(const Passage& passage, Time now) {
     if (ended_ == tail_ && last_.end <= now && passage.ready == passage.start) {
       count(last_);
-      // Member by member: a copy in wider words waits until the parts that it is made of are out of the store buffer.
-      last_.ready = passage.ready;
-      last_.start = passage.start;
-      last_.end = passage.end;
-      last_.bytes = passage.bytes;
-      last_.payload = passage.payload;
-      last_.messages = passage.messages;
+      write(last_, passage);
     } else {
-      book_ahead(passage, now);
+      if (ended_ == tail_ && last_.end != kNone) keep_last(now);
+      write(new_place(now), passage);
     }
   }
 
@@ -85,7 +80,23 @@ class WireMonitor {
   LevelMonitor& queue() { return queue_; }
 
  private:
-  void book_ahead(const Passage& passage, Time now);
+  /// Member by member, from where they were worked out: a copy in wider words waits until the parts that it is made of are out
+  /// of the store buffer.
+  static void write(Passage& place, const Passage& passage) {
+    place.ready = passage.ready;
+    place.start = passage.start;
+    place.end = passage.end;
+    place.bytes = passage.bytes;
+    place.payload = passage.payload;
+    place.messages = passage.messages;
+  }
+  /// Behind the last one in the ring.
+  Passage& new_place(Time now) {
+    if (tail_ - ended_ == room_) [[unlikely]]
+      make_room(now);
+    return at(tail_++);
+  }
+  void keep_last(Time now);
   /// It has ended. Looks at nothing but the totals: every message comes by here.
   void count(const Passage& passage) {
     if (passage.end == kNone) return;
@@ -96,7 +107,6 @@ class WireMonitor {
   }
   /// Of those that are kept; null if none is on the wire at `now`, up to which all are accounted for.
   const Passage* under_way(Time now);
-  void push(const Passage& passage, Time now);
   Passage& at(std::uint32_t index) { return places_[index & (room_ - 1)]; }
   void make_room(Time now);
   void settle(Time now);
@@ -111,9 +121,9 @@ class WireMonitor {
   // [started_, tail_) have not started. The numbers wrap around.
   std::uint32_t ended_ = 0;
   std::uint32_t tail_ = 0;
-  std::uint32_t room_ = 0;     // in the ring: a power of two
-  Passage* places_ = nullptr;  // of the ring
+  std::uint32_t room_ = 0;  // in the ring: a power of two
   std::uint32_t started_ = 0;
+  Passage* places_ = nullptr;  // of the ring
   std::uint32_t joined_ = 0;
   // Most often a passage that starts when it is ready finds that the last one has ended. The last one is kept here then, and
   // nothing in the ring.

@@ -6,10 +6,10 @@ namespace cxloom {
 
 AddressMap::Place place_of(const Agent& sender, std::uint64_t access, Address address) {
   const AddressMap& map = sender.endpoint().fabric().map;
-  const auto place = map.find(address);
-  if (!place) [[unlikely]]
+  const auto* const region = map.region_of(address);
+  if (!region) [[unlikely]]
     throw no_region(map, access, address);
-  return *place;
+  return AddressMap::place_in(*region, address);
 }
 
 void address_to(const AddressMap::Place& place, const Agent& sender, Message& message, Opcode opcode,

@@ -203,10 +203,11 @@ void MemoryController::admit(Message& message, Places& places) {
   in_service_.join(now);
   message.charge(Segment::kMediaQueue, now);
   message.charge(Segment::kController, ready);
-  const auto place = endpoint().fabric().map.find(message.address);
-  ensure(place.has_value(), "a request to an address that no region holds");
+  const auto* const region = endpoint().fabric().map.region_of(message.address);
+  ensure(region != nullptr, "a request to an address that no region holds");
+  const Address address = AddressMap::place_in(*region, message.address).device_address;
   if (extents_) [[unlikely]] {
-    if (!extents_->holds(place->device_address, message.size, message.requester)) {
+    if (!extents_->holds(address, message.size, message.requester)) {
       if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, &places == writes_.get());
       ++extent_errors_;
       message.failed = true;
@@ -219,17 +220,17 @@ void MemoryController::admit(Message& message, Places& places) {
     atomics_->wait_for(in_media_, media_busy_until_);
   } else if (buffered_) {
     if (message.opcode == Opcode::kMemWr) {
-      post(message, place->device_address, ready);
+      post(message, address, ready);
       return;
     }
-    if (message.opcode != Opcode::kMemAtomic && buffered_->hold(place->device_address, message.size)) {
+    if (message.opcode != Opcode::kMemAtomic && buffered_->hold(address, message.size)) {
       ++buffer_hits_;
       if (places.limit) kernel_.schedule(ready, source_, *this, kPlaceFree, 0);
       answer(message, ready);
       return;
     }
   }
-  to_media(message, place->device_address, ready);
+  to_media(message, address, ready);
 }
 
 void MemoryController::to_media(Message& message, Address address, Time ready) {

@@ -60,6 +60,25 @@ struct MemoryTargetInfo {
 };
 
 class AddressMap {
+  struct Slot {
+    NodeId target;
+    NodeId home;
+    std::uint32_t share = 0;  ///< chunks of this target in one round
+    std::uint32_t index = 0;  ///< which of them this slot is
+    std::uint64_t start = 0;  ///< where the region begins in the target's memory
+    std::uint8_t ld = 0;
+  };
+  struct Region {
+    std::uint64_t base = 0;
+    std::uint64_t size = 0;
+    unsigned chunk_bits = 0;
+    unsigned round_bits = 0;  ///< bits of the mask
+    Coherence coherence = Coherence::kNone;
+    Persistence persistence = Persistence::kVolatile;
+    std::uint64_t round_mask = 0;  ///< slots - 1 where that is a power of two, else 0
+    std::vector<Slot> slots;       ///< one round of the interleave
+  };
+
  public:
   struct Place {
     NodeId target;
@@ -81,11 +100,37 @@ class AddressMap {
 
   /// Where an address lives; nothing if no region holds it.
   std::optional<Place> find(Address address) const {
+    const Region* const region = region_of(address);
+    return region ? std::optional(place_in(*region, address)) : std::nullopt;
+  }
+  /// The same in two steps, for every request: to pack a place and unpack it takes as long as to find it.
+  const Region* region_of(Address address) const {
     for (const Region& region : regions_) {
       const std::uint64_t offset = address.value() - region.base;  // wraps to something large below the base
-      if (offset < region.size) return place(region, offset);
+      if (offset < region.size) return &region;
     }
-    return std::nullopt;
+    return nullptr;
+  }
+  static Place place_in(const Region& region, Address address) {
+    const std::uint64_t offset = address.value() - region.base;
+    const std::uint64_t chunk = offset >> region.chunk_bits;
+    std::uint64_t round = 0;
+    std::uint64_t position = 0;
+    if (region.round_mask != 0 || region.slots.size() == 1) {
+      position = chunk & region.round_mask;
+      round = chunk >> region.round_bits;
+    } else {
+      round = chunk / region.slots.size();
+      position = chunk % region.slots.size();
+    }
+    const Slot& slot = region.slots[position];
+    const std::uint64_t within = offset & ((std::uint64_t{1} << region.chunk_bits) - 1);
+    return {slot.target,
+            slot.home,
+            Address{slot.start + ((round * slot.share + slot.index) << region.chunk_bits) + within},
+            region.coherence,
+            slot.ld,
+            region.persistence != Persistence::kVolatile};
   }
 
   bool empty() const { return regions_.empty(); }
@@ -142,46 +187,6 @@ class AddressMap {
   std::string described() const;
 
  private:
-  struct Slot {
-    NodeId target;
-    NodeId home;
-    std::uint32_t share = 0;  ///< chunks of this target in one round
-    std::uint32_t index = 0;  ///< which of them this slot is
-    std::uint64_t start = 0;  ///< where the region begins in the target's memory
-    std::uint8_t ld = 0;
-  };
-  struct Region {
-    std::uint64_t base = 0;
-    std::uint64_t size = 0;
-    unsigned chunk_bits = 0;
-    unsigned round_bits = 0;  ///< bits of the mask
-    Coherence coherence = Coherence::kNone;
-    Persistence persistence = Persistence::kVolatile;
-    std::uint64_t round_mask = 0;  ///< slots - 1 where that is a power of two, else 0
-    std::vector<Slot> slots;       ///< one round of the interleave
-  };
-
-  static Place place(const Region& region, std::uint64_t offset) {
-    const std::uint64_t chunk = offset >> region.chunk_bits;
-    std::uint64_t round = 0;
-    std::uint64_t position = 0;
-    if (region.round_mask != 0 || region.slots.size() == 1) {
-      position = chunk & region.round_mask;
-      round = chunk >> region.round_bits;
-    } else {
-      round = chunk / region.slots.size();
-      position = chunk % region.slots.size();
-    }
-    const Slot& slot = region.slots[position];
-    const std::uint64_t within = offset & ((std::uint64_t{1} << region.chunk_bits) - 1);
-    return {slot.target,
-            slot.home,
-            Address{slot.start + ((round * slot.share + slot.index) << region.chunk_bits) + within},
-            region.coherence,
-            slot.ld,
-            region.persistence != Persistence::kVolatile};
-  }
-
   std::vector<Region> regions_;
   std::vector<Part> parts_;  // the same for people; apart, since every access looks at the others
   /// Bytes of a target's memory that are mapped so far.

@@ -6,7 +6,10 @@
 namespace cxloom {
 
 Component::Component(const ComponentContext& context)
-    : kernel_(context.kernel), id_(context.id), source_(context.kernel.new_source()), name_(context.name) {}
+    : kernel_(context.kernel),
+      id_(context.id),
+      source_(context.kernel.new_source()),
+      name_(std::make_unique<const std::string>(context.name)) {}
 
 void Component::take_back(Message& /*message*/) {
   throw InternalError(name() + " cannot take back what it sent");

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,11 @@ struct ComponentContext {
   std::uint64_t seed;
 };
 
-class Component : public EventHandler {
+class alignas(64) Component : public EventHandler {
  public:
   explicit Component(const ComponentContext& context);
 
-  std::string name() const final { return name_; }
+  std::string name() const final { return *name_; }
   NodeId id() const { return id_; }
 
   // How the builder treats it. Fixed for the life of the component.
@@ -101,12 +102,12 @@ class Component : public EventHandler {
   inline void wake_at(Time at, std::uint8_t kind, std::uint64_t payload = 0);
 
  private:
-  // First what every message touches.
+  // What every message touches is one cache line; what a derived class adds begins with the next one.
   Kernel& kernel_;
-  std::vector<Port*> ports_;
   NodeId id_;
   EventSource source_;
-  std::string name_;
+  std::vector<Port*> ports_;
+  std::unique_ptr<const std::string> name_;
 };
 
 }  // namespace cxloom

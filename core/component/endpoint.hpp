@@ -136,16 +136,16 @@ class Endpoint : public Component {
   [[noreturn]] void refuse(const Message& message) const;
   [[noreturn]] void refuse_sender() const;
 
-  // First what every message touches.
+  // First what every message touches, with the takers of CXL.mem in one cache line.
+  bool returns_credits_ = false;  // by some port
+  bool contains_switch_ = false;
+  bool watched_ = false;       // by `Fabric::observer`
+  bool detours_ = false;       // of routes
+  bool sends_by_port_ = true;  // it contains no switch, and nobody looks at what it sends
+  Takers takers_{};            // none while messages are looked at one by one: `take` goes the longer way
   Fabric& fabric_;
   RequestThrottle* throttle_ = nullptr;
   DeliveryOrder* order_ = nullptr;  // none: routes keep the order
-  bool returns_credits_ = false;    // by some port
-  bool contains_switch_ = false;
-  bool watched_ = false;           // by `Fabric::observer`
-  bool detours_ = false;           // of routes
-  bool sends_by_port_ = true;      // it contains no switch, and nobody looks at what it sends
-  Takers takers_{};                // none while messages are looked at one by one: `take` goes the longer way
   std::unique_ptr<Takers> aside_;  // then they are here
   std::uint32_t held_ = 0;         // messages that `order_` keeps for it
   std::uint32_t senders_ = 0;

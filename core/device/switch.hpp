@@ -80,7 +80,7 @@ class Switch final : public SwitchingDevice, public VirtualSwitching {
 
   void receive(Message& message) override {
     message.charge(Segment::kSwitching, now());
-    if (virtual_) [[unlikely]] {
+    if (core().divided()) [[unlikely]] {
       forward_in_vcs(message);
     } else {
       core().forward(message);

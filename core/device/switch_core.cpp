@@ -40,8 +40,8 @@ constexpr std::array kSwitchCoreMeasures{
 
 SwitchCore::SwitchCore(const SwitchParams& params, Component& owner, Fabric& fabric)
     : owner_(owner),
-      fabric_(fabric),
       queueing_(params.queueing),
+      fabric_(fabric),
       all_queues_(&owner.kernel().arena().memory()) {
   if (params.persist_buffer) {
     persists_ =

@@ -32,6 +32,10 @@ class SwitchCore final : public EventHandler, private BypassSource {
   /// Its ports take messages from its queues when they can.
   bool arbitrates() const { return queueing_ != Queueing::kOutput; }
 
+  /// The owner has virtual switches, and asks them about each message.
+  void divide() { divided_ = true; }
+  bool divided() const { return divided_; }
+
   /// The owner's ports are connected.
   void start();
   /// Passes on a message that has come in by a port of the owner, charged up to now, unless it is for the persist buffer.
@@ -117,14 +121,16 @@ class SwitchCore final : public EventHandler, private BypassSource {
   }
   InputQueue& queue_of(const Message& message, std::uint16_t output);
 
+  // What a message touches without queues is one cache line.
   std::vector<Port*> ways_;  // without queues: by destination, its fixed port or null
   Component& owner_;
-  Fabric& fabric_;
+  std::unique_ptr<PersistBuffer> persists_;  // none: it passes everything on
   Queueing queueing_;
-  std::unique_ptr<PersistBuffer> persists_;     // none: it passes everything on
-  const VirtualChannelTurns* turns_ = nullptr;  // none: one virtual channel for each class
-  bool releases_ = false;                       // some link into it counts credits
+  bool releases_ = false;  // some link into it counts credits
+  bool divided_ = false;   // into virtual switches
   bool failed_ = false;
+  Fabric& fabric_;
+  const VirtualChannelTurns* turns_ = nullptr;  // none: one virtual channel for each class
   std::vector<std::uint16_t> fixed_ports_;  // by destination, or Routes::kVaries
   std::vector<VirtualChannels*> outputs_;   // of the ports, if it arbitrates
   std::vector<PortMemory> port_memory_;     // by port

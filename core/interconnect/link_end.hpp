@@ -81,9 +81,9 @@ class alignas(64) LinkEnd final : public Port {
 
   bool carries_credits_ = false;       // the transmitter takes them there
   CreditLine* far_credits_ = nullptr;  // by lane, of the other end, for what comes in here
-  VirtualChannels* queues_ = nullptr;  // of messages that have the wire one after the other; else none
   InArena<Transmitter> transmitter_;
   LinkPath path_;
+  VirtualChannels* queues_ = nullptr;  // of messages that have the wire one after the other; else none
 };
 
 }  // namespace cxloom

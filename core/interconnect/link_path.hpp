@@ -105,20 +105,22 @@ class LinkPath {
   const WireMonitor& monitor() const { return monitor_; }
 
  private:
-  // What every message touches lies together: a hop is paid for in cache lines.
+  // What every message touches lies together: a hop is paid for in cache lines. In a link end the first four members share a line with
+  // its own, the next ones with the wire's rate, the rest of the wire with what books its use.
   Kernel& kernel_;
-  Kernel& far_kernel_;
   Component& receiver_;
   Wire* wire_;
   EventSource source_;
+
+  Kernel& far_kernel_;
   Time port_delays_;
+  Time delay_;
+  Time pipeline_;
   std::uint16_t header_;  // bytes, as in MessageCost
   std::uint16_t data_header_;
   std::uint16_t receiver_port_;
   Segment queue_segment_;
   std::uint8_t direction_;
-  Time delay_;
-  Time pipeline_;
   Wire own_wire_;
   bool to_head_taker_;
   std::uint16_t owner_port_;

@@ -142,9 +142,9 @@ class Endpoint : public Component {
   bool watched_ = false;       // by `Fabric::observer`
   bool detours_ = false;       // of routes
   bool sends_by_port_ = true;  // it contains no switch, and nobody looks at what it sends
-  Takers takers_{};            // none while messages are looked at one by one: `take` goes the longer way
   Fabric& fabric_;
   RequestThrottle* throttle_ = nullptr;
+  Takers takers_{};                // none while messages are looked at one by one: `take` goes the longer way
   DeliveryOrder* order_ = nullptr;  // none: routes keep the order
   std::unique_ptr<Takers> aside_;  // then they are here
   std::uint32_t held_ = 0;         // messages that `order_` keeps for it

@@ -128,7 +128,7 @@ struct MemoryControllerParams {
   }
 };
 
-class MemoryController final : public Agent,
+class alignas(64) MemoryController final : public Agent,
                                public MemoryOwner,
                                public DynamicMemory,
                                public MediaClient,
@@ -206,7 +206,6 @@ class MemoryController final : public Agent,
   Time controller_time_;
   CreditRelease credit_release_;
   bool counts_present_ = false;       // with `logical_` or `qos_`
-  LineVersions* versions_ = nullptr;  // null: nobody asks for them
   bool releases_when_taken_ = false;  // the receive buffer of a request
   std::uint32_t in_media_ = 0;        // without an end yet; counted until the first atomic operation
   std::unique_ptr<Media> media_;
@@ -214,6 +213,7 @@ class MemoryController final : public Agent,
   std::unique_ptr<BufferedWrites> buffered_;  // none: writes are not posted
   std::unique_ptr<DynamicCapacity> extents_;  // none: its memory is everybody's
   std::unique_ptr<AtomicUnit> atomics_;       // none: no atomic operation has come yet
+  LineVersions* versions_ = nullptr;          // null: nobody asks for them
   MemoryFront* front_ = nullptr;
   Time media_busy_until_;  // the last end that is known, as long as `in_media_` is counted
   BookedLevel in_service_;

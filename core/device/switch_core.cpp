@@ -57,6 +57,7 @@ void SwitchCore::start() {
     port_memory_.push_back(owner_.port(i).memory());
   }
   load_routes();
+  passes_at_once_ = !arbitrates() && !releases_ && !persists_;
   if (!arbitrates()) return;
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
     outputs_.push_back(owner_.port(i).channels());
@@ -107,7 +108,7 @@ std::uint16_t SwitchCore::output_of(Message& message) {
   return failed_ ? Routes::kNowhere : fabric_.routes->port(message, owner_.id());
 }
 
-void SwitchCore::forward(Message& message) {
+void SwitchCore::forward_otherwise(Message& message) {
   if (persists_) [[unlikely]] {
     if (is_kept(*persists_, message)) return;
   }

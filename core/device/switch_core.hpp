@@ -39,7 +39,13 @@ class SwitchCore final : public EventHandler, private BypassSource {
   /// The owner's ports are connected.
   void start();
   /// Passes on a message that has come in by a port of the owner, charged up to now, unless it is for the persist buffer.
-  void forward(Message& message);
+  void forward(Message& message) {
+    if (passes_at_once_) [[likely]] {
+      if (Port* const way = ways_[message.destination.index()]) [[likely]]
+        return way->send(message, now());
+    }
+    forward_otherwise(message);
+  }
   /// The persist buffer waits for it. It is none of the owner's other parts'.
   bool keeps(const Message& message) const;
   /// The same, by that port, which may be Routes::kNowhere.
@@ -107,6 +113,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   }
 
  private:
+  void forward_otherwise(Message& message);
   /// On its way to its destination.
   void pass_on(Message& message);
   /// To leave by that port, at once where nobody is before it.
@@ -129,6 +136,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   bool releases_ = false;  // some link into it counts credits
   bool divided_ = false;   // into virtual switches
   bool failed_ = false;
+  bool passes_at_once_ = false;  // every message with a fixed way, as nothing in it waits or is counted
   Fabric& fabric_;
   const VirtualChannelTurns* turns_ = nullptr;  // none: one virtual channel for each class
   std::vector<std::uint16_t> fixed_ports_;  // by destination, or Routes::kVaries

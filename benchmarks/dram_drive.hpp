@@ -61,7 +61,7 @@ class DramDrive final : public MediaClient, public EventHandler {
   void issue(Request& request) {
     if (left_ == 0) return;
     --left_;
-    request.account.mark = kernel_.now();
+    request.begin(owner_.id(), kernel_.now());
     request.message.account = &request.account;
     request.message.opcode = random_.below(3) == 0 ? Opcode::kMemWr : Opcode::kMemRd;
     request.message.size = 64;

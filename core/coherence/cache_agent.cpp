@@ -57,7 +57,7 @@ void CacheAgent::access(Request& request) {
   const LineAddress line = LineAddress::of(request.address);
   const CacheLevels& levels = lines_.levels();
   const CacheLevels::Place place = levels.find(line);
-  const Time begins = std::max(request.account.mark, lines_.busy_until());
+  const Time begins = std::max(request.account.mark(), lines_.busy_until());
   request.charge(Segment::kCache, begins + levels.access_time(place.level));
   if (request.kind == AccessKind::kFlush) [[unlikely]] {
     attempt(request, place);
@@ -101,7 +101,7 @@ void CacheAgent::leave_clean(const Request& flush) {
 }
 
 void CacheAgent::retry(Request& request) {
-  if (request.account.mark < now()) request.charge(Segment::kMshr, now());
+  if (request.account.mark() < now()) request.charge(Segment::kMshr, now());
   const LineAddress line = LineAddress::of(request.address);
   const CacheLevels::Place place = lines_.find(line);
   if (prefetch_ && !goes_past(request, place.state)) prefetch_->used(line);  // asked for meanwhile
@@ -146,7 +146,7 @@ bool CacheAgent::attempt(Request& request, CacheLevels::Place place) {
 
 // Asks for what the request lacks. What it waited for so far is charged.
 void CacheAgent::launch(Transaction& transaction, Request& request, LineState held) {
-  if (request.account.mark < now()) request.charge(Segment::kMshr, now());
+  if (request.account.mark() < now()) request.charge(Segment::kMshr, now());
   const bool write = request.kind != AccessKind::kRead;
   transaction.data_in = false;
   transaction.granted = LineState::kInvalid;
@@ -170,13 +170,13 @@ void CacheAgent::launch(Transaction& transaction, Request& request, LineState he
 }
 
 void CacheAgent::answer_later(Request& request) {
-  endpoint().kernel().schedule(request.account.mark, endpoint().source(), *this, kAnswer,
+  endpoint().kernel().schedule(request.account.mark(), endpoint().source(), *this, kAnswer,
                                payload_of(request));
 }
 
 // Its lookup may still be going on.
 void CacheAgent::answer(Request& request) {
-  if (request.account.mark > now()) {
+  if (request.account.mark() > now()) {
     answer_later(request);
   } else {
     request.charge(Segment::kMshr, now());

@@ -11,15 +11,16 @@ namespace cxloom {
 // With the line granted, snoops wait as for a read that is under way.
 void CacheAtomics::operate(CacheTransaction& transaction, Request& request) {
   Endpoint& endpoint = agent_.endpoint();
-  if (request.account.mark < endpoint.now()) request.charge(Segment::kMshr, endpoint.now());
-  request.charge(Segment::kCache, request.account.mark + atomic_time_);
+  if (request.account.mark() < endpoint.now()) request.charge(Segment::kMshr, endpoint.now());
+  request.charge(Segment::kCache, request.account.mark() + atomic_time_);
   transaction.doing = Doing::kOperate;
   transaction.granted = LineState::kClean;
   transaction.data_in = true;
   transaction.operation = &request;
   lines_.hold();
   counts_.count(&CacheCounts::atomics);
-  endpoint.kernel().schedule(request.account.mark, endpoint.source(), agent_, wake_, payload_of(transaction));
+  endpoint.kernel().schedule(request.account.mark(), endpoint.source(), agent_, wake_,
+                             payload_of(transaction));
 }
 
 void CacheAtomics::end(CacheTransaction& transaction) {
@@ -49,7 +50,7 @@ void CacheAtomics::ask_home(CacheTransaction& transaction, Request& request, Lin
     lines_.note_gone(transaction.line);
   }
   if (held == LineState::kDirty) {
-    lines_.send_eviction(transaction, Doing::kWriteBack, LineState::kInvalid, request.account.mark,
+    lines_.send_eviction(transaction, Doing::kWriteBack, LineState::kInvalid, request.account.mark(),
                          &request.account);
     return;
   }

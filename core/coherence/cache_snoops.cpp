@@ -61,7 +61,7 @@ void CacheSnoops::snoop_line(CacheSnoop& snoop, LineAddress line) {
   CacheTransaction& transaction = *under_way;
   ensure(!transaction.snoop, "two snoops for a line");
   transaction.snoop_account = {};
-  transaction.snoop_account.mark = now();
+  transaction.snoop_account.open(now());
   if (snoop.protocol->defers(transaction, snoop)) {
     transaction.snoop = &snoop;
     if (transaction.asked) counts_.count(&CacheCounts::conflicts);
@@ -113,7 +113,7 @@ void CacheSnoops::answer(CacheSnoop& snoop, LineAddress line, CacheTransaction* 
   // The home hears of the snoop's end once it has the data: the classes of BIRsp and MemWr have no order.
   if (!transaction) {
     transaction = &lines_.open(line, place_of(agent_, 0, line.address()));
-    transaction->snoop_account.mark = now();
+    transaction->snoop_account.open(now());
   }
   transaction->snoop = &snoop;
   transaction->snoop_account.charge(Segment::kSnoop, ready);

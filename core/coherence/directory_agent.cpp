@@ -245,7 +245,7 @@ void DirectoryAgent::send_snoop(Transaction& transaction, LineAddress line, std:
   snoop.peer = peer;
   snoop.transaction = &transaction;
   snoop.purpose = purpose;
-  snoop.account.mark = now();
+  snoop.account.open(now());
   Message& message = snoop.message;
   message.address = line.address();
   message.lines = lines;

@@ -8,7 +8,7 @@ void PrefetchUnit::accessed(const Request& request, bool hit, Time looked_up) {
   const LineAddress line = LineAddress::of(request.address);
   const Found found = used(line) ? Found::kFirstUse : hit ? Found::kHit : Found::kMiss;
   wanted_.clear();
-  prefetcher_->accessed({line, request.thread, found}, wanted_);
+  prefetcher_->accessed({line, request.thread(), found}, wanted_);
   for (const LineAddress each : wanted_) {
     if (!worth_asking(each, line)) continue;
     if (under_way() < prefetcher_->params().registers) {
@@ -42,7 +42,7 @@ bool PrefetchUnit::worth_asking(LineAddress line, LineAddress trigger) const {
 void PrefetchUnit::ask(LineAddress line, const Request& trigger, Time looked_up) {
   Request& request = requests_.take();
   request.id = trigger.id;
-  request.thread = trigger.thread;
+  request.set_thread(trigger.thread());
   request.address = line.address();
   request.size = kLineBytes;
   request.target = endpoint_.id();

@@ -151,7 +151,7 @@ void Endpoint::take_at(Message& message, Time at) {
 void Endpoint::foresee(std::uint8_t kind, std::uint64_t payload) const {
   if (kind != Event::kArrival) return;
   const Message& message = object_of<Message>(payload);
-  for (const std::size_t line : {1U, 3U, 4U}) prefetch(&message, line);
+  for (const std::size_t line : {1U, 5U}) prefetch(&message, line);
   const Takers& takers = aside_ ? *aside_ : takers_;
   if (const Agent* const agent = takers[static_cast<std::size_t>(message.channel)]) {
     for (std::size_t line = 0; line < 4; ++line) prefetch(agent, line);

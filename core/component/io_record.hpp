@@ -53,7 +53,7 @@ class IoRecord {
  public:
   /// One that was sent at `begun` ends now, its account charged up to now.
   void add(const Account& account, Time begun, Time now) {
-    ensure(account.mark == now, "a packet whose time is not accounted for");
+    ensure(account.mark() == now, "a packet whose time is not accounted for");
     ended_.add(now);
     if (!open_) return;
     latency_.add(now - begun);

@@ -33,9 +33,9 @@ void send_request(Agent& sender, Request& request, const AddressMap::Place& plac
   message.account = &request.account;
   message.tag = tag;
   if (place.coherent()) {
-    sender.transmit(message, request.account.mark);
+    sender.transmit(message, request.account.mark());
   } else {
-    send_to_memory(sender, message, request.account.mark);
+    send_to_memory(sender, message, request.account.mark());
   }
 }
 

@@ -365,7 +365,7 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
   if (workload_->wants_answers()) workload_->answered(access.number, request, now);
   access.created = request.created();
   access.done = now;
-  access.segments = request.account.segments;
+  access.segments = request.account.segments();
   producers_.answer(access.number, now);
   Thread& thread = *threads_[access.core];
   if (!access.is_write_back()) {

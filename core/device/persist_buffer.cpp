@@ -325,7 +325,7 @@ void PersistBuffer::end_drain(PersistEntry& entry) {
   while (!held.empty()) {
     Message& message = held.pop();
     const Time at =
-        std::max(kernel_.now(), message.account ? message.account->mark : Time{});  // its look-up ends
+        std::max(kernel_.now(), message.account ? message.account->mark() : Time{});  // its look-up ends
     message.charge(Segment::kPersistQueue, at);
     depart_at(message, at);
   }

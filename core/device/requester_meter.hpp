@@ -22,7 +22,7 @@ class RequesterMeter {
     latency_.add(now - request.created());
     if (latency_.count() == batches_.next()) [[unlikely]]
       batches_.close(latency_.sum_ps());
-    payload_ += request.moved;
+    payload_ += request.moved();
   }
   /// Bytes that a line of an access, a write-back or a prefetch has moved.
   void moved(std::uint64_t bytes) {

@@ -219,7 +219,7 @@ void Sequencer::issue() {
   request.size = next_.size;
   request.keeps = next_.keeps;
   request.brings = next_.brings;
-  request.thread = next_.thread;
+  request.set_thread(next_.thread);
   request.target = endpoint().id();
   request.begin(endpoint().id(), arrivals_.open_loop() ? arrivals_.next() : now());
   request.charge(Segment::kRequesterQueue, now());
@@ -247,11 +247,12 @@ void Sequencer::access_lines(Request& request) {
     const std::uint64_t part = std::min(left, kLineBytes - at % kLineBytes);
     Request& line = requests_.take();
     line.parent = &request;
+    line.lines = Request::kPart;
     line.id = request.id;
     line.kind = request.kind;
     line.keeps = request.keeps;
     line.brings = request.brings;
-    line.thread = request.thread;
+    line.set_thread(request.thread());
     line.target = endpoint().id();
     line.begin(endpoint().id(), request.created());
     line.account = request.account;
@@ -296,7 +297,6 @@ void Sequencer::copy(Address line, AccessKind kind, std::uint64_t number) {
   request.address = line;
   request.kind = kind;
   request.size = kLineBytes;
-  request.thread = 0;
   request.failed = false;
   request.target = endpoint().id();
   request.begin(endpoint().id(), now());
@@ -377,9 +377,8 @@ void Sequencer::prefetched(NodeId target, std::uint16_t bytes) {
 // Of an access of several lines: the last one answered is what it waited for. Their bytes count as each is answered.
 void Sequencer::complete_line(Request& line) {
   Request& request = *line.parent;
-  line.moved = line.message.size;
   request.failed |= line.failed;
-  meter_.moved(line.moved);
+  meter_.moved(line.moved());
   observer_->line_completed(line, now());
   if (--request.pending == 0) {
     request.account = line.account;
@@ -391,8 +390,8 @@ void Sequencer::complete_line(Request& line) {
 }
 
 void Sequencer::complete(Request& request) {
-  ensure(request.account.mark == now(), "a request whose time is not accounted for");
-  if (request.parent) {
+  ensure(request.account.mark() == now(), "a request whose time is not accounted for");
+  if (request.is_part()) {
     complete_line(request);
     return;
   }
@@ -400,7 +399,6 @@ void Sequencer::complete(Request& request) {
     copied(request);
     return;
   }
-  if (request.lines == 1) request.moved = request.message.size;
   window_.flip(request.id);
   ++completed_;
   --in_flight_;

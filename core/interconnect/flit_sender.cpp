@@ -73,8 +73,8 @@ void FlitSender::charge_retry(const FlitPassage& passed) {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     Message& waiting = *lines_[i].message;
     if (!waiting.account) continue;
-    waiting.charge(Segment::kSerialization, std::max(waiting.account->mark, passed.first_start));
-    waiting.charge(Segment::kRetry, std::max(waiting.account->mark, passed.start));
+    waiting.charge(Segment::kSerialization, std::max(waiting.account->mark(), passed.first_start));
+    waiting.charge(Segment::kRetry, std::max(waiting.account->mark(), passed.start));
   }
 }
 

@@ -185,7 +185,7 @@ void VirtualChannels::use_credit(Message& message, Time now) {
     used.update(now);
     // Of the wait in the queue, the time without credits is the credits'; the rest is charged when the message departs.
     const Time blocked = used.blocked_clock(now) - message.blocked;
-    if (Account* account = message.account) account->charge(Segment::kCredit, account->mark + blocked);
+    if (Account* account = message.account) account->charge(Segment::kCredit, account->mark() + blocked);
     used.use_credit(now);
   }
   const Time waited = now - message.since;
@@ -203,7 +203,7 @@ void VirtualChannels::charge_waits() {
         if (waited.limited()) {
           const Time blocked = waited.blocked_clock(now);
           if (Account* account = message.account)
-            account->charge(Segment::kCredit, account->mark + (blocked - message.blocked));
+            account->charge(Segment::kCredit, account->mark() + (blocked - message.blocked));
           message.blocked = blocked;
         }
         charge_wait(message, path_.queue_segment(), now);

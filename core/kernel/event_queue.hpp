@@ -134,12 +134,12 @@ class EventQueue {
     next_[node] = free_;
     free_ = node;
   }
-  // What comes next will touch these: its handler, its message, and the account that lies two lines behind it in a request.
+  // What comes next will touch these: its handler, its message, and the account that lies four lines behind it in a request.
   [[gnu::always_inline]] void fetch(std::uint32_t node) const {
     const Event& next = events_[node];
     prefetch(next.handler);
     prefetch(reinterpret_cast<const void*>(next.payload));
-    prefetch(reinterpret_cast<const void*>(next.payload), 2);
+    prefetch(reinterpret_cast<const void*>(next.payload), 4);
   }
   // In a crowded instant there is time for the second line of the handler, too.
   [[gnu::always_inline]] void fetch_more(std::uint32_t node) const {

@@ -11,7 +11,8 @@
 namespace cxloom {
 
 /// T has a member `T* next`, which the pool uses while the object is free. If it has a member `std::uint32_t index`, too, the
-/// object finds there its place in the pool, the same through all its lives.
+/// object finds there its place in the pool, the same through all its lives. If it has a function `renew`, that makes it as if new:
+/// it may leave alone what it knows to be so.
 template <class T>
 class Pool {
  public:
@@ -31,7 +32,9 @@ class Pool {
     if (!free_) grow();
     T* object = free_;
     free_ = object->next;
-    if constexpr (kIndexed) {
+    if constexpr (kRenewed) {
+      object->renew();
+    } else if constexpr (kIndexed) {
       const std::uint32_t index = object->index;
       std::construct_at(object);
       object->index = index;
@@ -56,6 +59,7 @@ class Pool {
  private:
   static constexpr std::uint32_t kSlab = 64;
   static constexpr bool kIndexed = requires(T object) { object.index; };
+  static constexpr bool kRenewed = requires(T object) { object.renew(); };
 
   /// A cache line apart: at a stride of a power of two the hot lines of all objects would share a part of the cache's sets,
   /// and thousands of them would push each other out.

@@ -198,7 +198,7 @@ void CachedMedia::look_up(Access& access) {
     piece.access = &access;
     piece.address = Address{at};
     piece.bytes = next - at;
-    piece.account.mark = now;
+    piece.account.open(now);
     at = next;
     serve(piece);
   }

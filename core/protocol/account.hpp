@@ -1,8 +1,10 @@
 // An account: where the time of something that somebody waits for went, up to a mark.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/error.hpp"
 #include "base/units.hpp"
@@ -10,26 +12,85 @@
 
 namespace cxloom {
 
+/// What accesses to plain memory over links and switches charge, the hops first. The others are rare.
+inline constexpr std::array kCommonSegments{
+    Segment::kLinkQueue,   Segment::kCredit,      Segment::kSerialization, Segment::kPortDelay,
+    Segment::kPropagation, Segment::kSwitchQueue, Segment::kSwitching,     Segment::kRequesterQueue,
+    Segment::kProcess,     Segment::kController,  Segment::kMediaQueue,    Segment::kMedia};
+
 /// Charging a segment moves the mark, so that the segments always sum to the time from the opening of the account to the
 /// mark.
-struct Account {
-  Time mark;
-  std::array<Time, kSegmentCount> segments{};
+class Account {
+ public:
+  static constexpr std::size_t kCommon = kCommonSegments.size();
+  static constexpr std::size_t kRare = kSegmentCount - kCommon;
+  /// Bytes before the mark, which the segments of hops follow: in a request all these are one cache line.
+  static constexpr std::size_t kMarkOffset = kRare * sizeof(Time);
 
+  /// Up to when the time is accounted for.
+  Time mark() const { return times_[kMark]; }
+  /// Of an account that nothing was charged to: its time begins.
+  void open(Time at) { times_[kMark] = at; }
   /// Accounts for the time from the mark up to `until`, and moves the mark there.
   void charge(Segment segment, Time until) {
-    segments[static_cast<std::size_t>(segment)] += until - mark;
-    mark = until;
+    times_[place_of(segment)] += until - mark();
+    times_[kMark] = until;
   }
   /// Takes over the time of a child, which began with nothing at this mark: what was waited for is answered.
   void join(const Account& child) {
-    for (std::size_t i = 0; i < kSegmentCount; ++i) {
-      segments[i] += child.segments[i];
-      mark += child.segments[i];
+    for (std::size_t i = 0; i < times_.size(); ++i) {
+      if (i == kMark) continue;
+      times_[i] += child.times_[i];
+      times_[kMark] += child.times_[i];
     }
-    ensure(mark == child.mark, "an account that was charged for less than the time that it waited");
+    ensure(mark() == child.mark(), "an account that was charged for less than the time that it waited");
   }
-  Time of(Segment segment) const { return segments[static_cast<std::size_t>(segment)]; }
+  Time of(Segment segment) const { return times_[place_of(segment)]; }
+  /// By the number of the segment.
+  std::array<Time, kSegmentCount> segments() const {
+    std::array<Time, kSegmentCount> all;
+    for (std::size_t i = 0; i < kSegmentCount; ++i) all[i] = of(static_cast<Segment>(i));
+    return all;
+  }
+
+  // For whoever works on many of them: the common segments and the rare ones, each in an order of their own.
+
+  const Time* common() const { return &times_[kMark + 1]; }
+  const Time* rare() const { return &times_[0]; }
+  /// What the common ones sum to: where that is the length of the account, the rare ones are zero.
+  Time common_sum() const {
+    Time sum;
+    for (std::size_t i = 0; i < kCommon; ++i) sum += common()[i];
+    return sum;
+  }
+  /// As if newly made. `length`: what its segments sum to. Rare ones are touched only if there are some.
+  void renew(Time length) {
+    if (common_sum() != length) [[unlikely]]
+      std::fill_n(times_.begin(), kRare, Time{});
+    std::fill(times_.begin() + kMark, times_.end(), Time{});
+  }
+  /// Where `common()` or, behind the common ones, `rare()` has a segment.
+  static constexpr std::size_t order_of(Segment segment) {
+    const std::size_t place = place_of(segment);
+    return place > kMark ? place - kMark - 1 : kCommon + place;
+  }
+
+ private:
+  static constexpr std::size_t kMark = kRare;
+
+  static constexpr std::size_t place_of(Segment segment) {
+    return kPlaces[static_cast<std::size_t>(segment)];
+  }
+  static constexpr std::array<std::uint8_t, kSegmentCount> kPlaces = [] {
+    std::array<std::uint8_t, kSegmentCount> places{};
+    std::uint8_t next = kMark + 1;
+    for (const Segment segment : kCommonSegments) places[static_cast<std::size_t>(segment)] = next++;
+    next = 0;
+    for (std::uint8_t& place : places) place = place != 0 ? place : next++;
+    return places;
+  }();
+
+  std::array<Time, kSegmentCount + 1> times_{};  // the rare segments, the mark, the common segments
 };
 
 }  // namespace cxloom

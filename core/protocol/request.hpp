@@ -22,30 +22,42 @@ inline constexpr std::size_t kAccessKinds = 4;
 /// What an atomic operation may have.
 constexpr bool is_atomic_size(std::uint64_t bytes) { return bytes == 4 || bytes == 8; }
 
-/// A hop touches the first line of the message and the first line of the account: the mark and the segments that hops
-/// charge.
+/// A hop touches the first line of the message and the line of the mark; a requester the four lines around these two. What few
+/// requests have, an access of several lines, a thread or rare segments, lies between: it is touched where there is some.
 struct alignas(64) Request {
-  Message message;            ///< carries it there and the answer back
-  Request* next = nullptr;    ///< link of the list it waits in
-  Request* parent = nullptr;  ///< the access of several lines of which this is one; none: it is an access
-  alignas(64) Account account;
-  std::uint64_t id = 0;  ///< number of the request at its requester, from zero, warm-up included
+  /// `lines` of one line of an access of several.
+  static constexpr std::uint16_t kPart = 0xffff;
+
+  Message message;          ///< carries it there and the answer back
+  Request* next = nullptr;  ///< link of the list it waits in
+  std::uint64_t id = 0;     ///< number of the request at its requester, from zero, warm-up included
+
+  Request* parent = nullptr;     ///< of a part: the access
+  std::uint32_t its_thread = 0;  ///< if it has one
+  std::uint16_t pending = 0;     ///< of an access of several lines: those that are not answered yet
+  alignas(32) Account account;
+
   Address address;
   NodeId target;  ///< the device that answered, also that it failed; the requester itself for a cache hit
   std::uint32_t index = 0;  ///< its place in the requester's pool: the tag of its messages
-  std::uint32_t thread = 0;
-  std::uint16_t pending = 0;  ///< of an access of several lines: those that are not answered yet
-  std::uint16_t lines = 1;    ///< of the access
-  /// Bytes exchanged with memory, known once it is answered; of several lines each has its own.
-  std::uint16_t moved = 0;
-  std::uint16_t size = 0;  ///< bytes
+  std::uint16_t lines = 1;  ///< of the access, or kPart
+  std::uint16_t size = 0;   ///< bytes
   AccessKind kind = AccessKind::kRead;
-  bool failed = false;  ///< answered with an error
-  bool keeps = false;   ///< of a flush: the line stays in the cache
-  bool brings = false;  ///< of a flush: the line's data come with it, whatever the cache has
+  bool failed = false;      ///< answered with an error
+  bool keeps : 1 = false;   ///< of a flush: the line stays in the cache
+  bool brings : 1 = false;  ///< of a flush: the line's data come with it, whatever the cache has
+  bool has_thread : 1 = false;
 
+  bool is_part() const { return lines == kPart; }
+  /// Bytes exchanged with memory, known once it is answered; of several lines each has its own.
+  std::uint16_t moved() const { return lines == 1 || is_part() ? message.size : std::uint16_t{0}; }
+  std::uint32_t thread() const { return has_thread ? its_thread : 0; }
+  void set_thread(std::uint32_t number) {
+    has_thread = number != 0;
+    if (has_thread) its_thread = number;
+  }
   /// An atomic operation that the memory has made: of one in a cache a line is moved, or nothing.
-  bool made_by_memory() const { return kind == AccessKind::kAtomic && moved == size; }
+  bool made_by_memory() const { return kind == AccessKind::kAtomic && moved() == size; }
   /// When the clock of its latency started.
   Time created() const { return message.age; }
   NodeId requester() const { return message.requester; }
@@ -53,13 +65,28 @@ struct alignas(64) Request {
   void begin(NodeId requester, Time now) {
     message.requester = requester;
     message.virtual_channel = 0;
-    message.age = account.mark = now;
+    message.age = now;
+    account.open(now);
+  }
+  /// As if newly made. What it says that it has not stays as it was.
+  void renew() {
+    account.renew(account.mark() - message.age);
+    message = {};
+    next = nullptr;
+    id = 0;
+    address = {};
+    target = {};
+    lines = 1;
+    size = 0;
+    kind = AccessKind::kRead;
+    failed = keeps = brings = has_thread = false;
   }
 
   /// Accounts for the time up to `until`.
   void charge(Segment segment, Time until) { account.charge(segment, until); }
 };
 
-static_assert(sizeof(Request) <= 384, "a request in flight costs six cache lines, its message included");
+static_assert(sizeof(Request) == 384 && (offsetof(Request, account) + Account::kMarkOffset) % 64 == 0,
+              "a request in flight costs four cache lines, its message included");
 
 }  // namespace cxloom

@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-/// What every hop charges comes first, so that it lies in one cache line of a request.
+/// How they lie in a request is said in account.hpp.
 enum class Segment : std::uint8_t {
   kLinkQueue,
   kCredit,

@@ -15,23 +15,27 @@ class SegmentSums {
  public:
   using Sums = std::array<Wide, kSegmentCount>;
 
-  /// Adds an account whose segments sum to `length`.
+  /// Adds an account whose segments sum to `length`. Most have no rare ones, and are not asked for them.
   void add(const Account& account, Time length) {
+    const bool has_rare = account.common_sum() != length;
     if (length.ps() >= kLong) [[unlikely]] {
-      for (std::size_t i = 0; i < kSegmentCount; ++i) sums_[i] += ps(account, i);
+      add(account.common(), Account::kCommon, sums_.data());
+      if (has_rare) add(account.rare(), Account::kRare, sums_.data() + Account::kCommon);
       return;
     }
-    for (std::size_t i = 0; i < kSegmentCount; ++i) gathered_[i] += ps(account, i);
-    if (++count_ == kMost) [[unlikely]] {
-      sums_ = in_ps();
-      gathered_ = {};
-      count_ = 0;
-    }
+    add(account.common(), Account::kCommon, gathered_.data());
+    if (has_rare) add(account.rare(), Account::kRare, gathered_.data() + Account::kCommon);
+    if (++count_ == kMost) [[unlikely]]
+      empty();
   }
 
+  /// By the number of the segment.
   Sums in_ps() const {
-    Sums sums = sums_;
-    for (std::size_t i = 0; i < kSegmentCount; ++i) sums[i] += gathered_[i];
+    Sums sums;
+    for (std::size_t i = 0; i < kSegmentCount; ++i) {
+      const std::size_t place = Account::order_of(static_cast<Segment>(i));
+      sums[i] = sums_[place] + gathered_[place];
+    }
     return sums;
   }
 
@@ -39,12 +43,19 @@ class SegmentSums {
   static constexpr std::int64_t kLong = std::int64_t{1} << 40;  // a second
   static constexpr std::uint32_t kMost = 1U << 22U;             // of less than 2^40 sum to less than 2^62
 
-  static std::uint64_t ps(const Account& account, std::size_t segment) {
-    return static_cast<std::uint64_t>(account.segments[segment].ps());
+  template <class Sum>
+  static void add(const Time* segments, std::size_t count, Sum* sums) {
+    for (std::size_t i = 0; i < count; ++i) sums[i] += static_cast<std::uint64_t>(segments[i].ps());
+  }
+  void empty() {
+    for (std::size_t i = 0; i < kSegmentCount; ++i) sums_[i] += gathered_[i];
+    gathered_ = {};
+    count_ = 0;
   }
 
-  std::array<std::uint64_t, kSegmentCount> gathered_{};
+  // The common segments, then the rare ones, in the order of the accounts.
   std::uint32_t count_ = 0;
+  std::array<std::uint64_t, kSegmentCount> gathered_{};
   Sums sums_{};
 };
 

@@ -43,8 +43,8 @@ void Collector::completed(const Request& request, Time now) {
   if (count() == batches_.next()) [[unlikely]]
     batches_.close(latency_sum_ps());
   // A cache hit moves nothing, nor does a miss that waits for the line of another, nor what failed; a miss moves a line.
-  if (request.moved > 0) {
-    kind.payload += request.moved;
+  if (request.moved() > 0) {
+    kind.payload += request.moved();
     count_at_memory(request, latency)
         .whole[static_cast<std::size_t>(request.kind)]
         .add(request.account, latency);
@@ -53,7 +53,7 @@ void Collector::completed(const Request& request, Time now) {
   }
   count_hops(request, latency);
   if (mix_windows_.kept()) {
-    mix_windows_.moved(now, request.moved);
+    mix_windows_.moved(now, request.moved());
     mix_windows_.completed(now, request.kind == AccessKind::kRead);
   }
   if (keep_requests_) keep(request, now);
@@ -72,23 +72,23 @@ void Collector::count_hops(const Request& request, Time latency) {
 
 // The access itself is counted when its last line is answered, its bytes with each.
 void Collector::line_completed(const Request& line, Time now) {
-  if (line.moved == 0) return;
+  if (line.moved() == 0) return;
   const Time latency = now - line.created();
-  kind_of(line).payload += line.moved;
-  if (mix_windows_.kept()) mix_windows_.moved(now, line.moved);
+  kind_of(line).payload += line.moved();
+  if (mix_windows_.kept()) mix_windows_.moved(now, line.moved());
   count_at_memory(line, latency).lines.add(line.account, latency);
 }
 
 MemoryStatistics& Collector::count_at_memory(const Request& line, Time latency) {
   MemoryStatistics& target = memory(line.target);
   target.latency.add(latency);
-  target.payload += line.moved;
+  target.payload += line.moved();
   if (line.made_by_memory()) {
     ++target.atomics;
-    target.atomic_payload += line.moved;
+    target.atomic_payload += line.moved();
   } else if (answers_read(line.message.opcode)) {
     ++target.reads;
-    target.read_payload += line.moved;
+    target.read_payload += line.moved();
   }
   return target;
 }
@@ -130,15 +130,15 @@ void Collector::keep(const Request& request, Time now) {
   table_.id.push_back(request.id);
   table_.requester.push_back(request.requester().index());
   table_.target.push_back(request.target.index());
-  table_.thread.push_back(request.thread);
+  table_.thread.push_back(request.thread());
   table_.hops.push_back(request.message.hops);
   table_.address.push_back(request.address.value());
   table_.kind.push_back(static_cast<std::uint8_t>(request.kind));
   table_.size.push_back(request.size);
   table_.created_ps.push_back(request.created().ps());
   table_.completed_ps.push_back(now.ps());
-  for (std::size_t i = 0; i < kSegmentCount; ++i)
-    table_.segments_ps[i].push_back(request.account.segments[i].ps());
+  const auto segments = request.account.segments();
+  for (std::size_t i = 0; i < kSegmentCount; ++i) table_.segments_ps[i].push_back(segments[i].ps());
   for (std::size_t i = table_.rows() - 1; i > 0 && comes_before(i, i - 1); --i)
     table_.for_each_column([i](auto& column) { std::swap(column[i - 1], column[i]); });
 }

@@ -101,9 +101,9 @@ std::array<Played, 2> play(const FlitLinkOf& of, int count, std::uint64_t mean_g
     for (const auto& arrival : sides[s].receiver->arrivals) {
       const Message& message = *arrival.message;
       came[message.channel].push_back(&message);
-      played[s].arrived.push_back({known[&message].number, arrival.time, message.account->segments});
+      played[s].arrived.push_back({known[&message].number, arrival.time, message.account->segments()});
       Time sum;
-      for (const Time part : message.account->segments) {
+      for (const Time part : message.account->segments()) {
         EXPECT_GE(part, 0_ps);
         sum += part;
       }

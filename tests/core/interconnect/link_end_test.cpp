@@ -112,7 +112,7 @@ TEST(LinkEnd, BackToBackMessagesAreSpacedByTheirBytes) {
     EXPECT_EQ(b.arrivals[i].time, expected[i]);
     const Time bytes = i % 3 == 0 ? 800_ps : 160_ps;
     EXPECT_EQ(Messages::segment(*sent[i], Segment::kLinkQueue), expected[i] - bytes - 1_ns);
-    EXPECT_EQ(sent[i]->account->mark, expected[i]);
+    EXPECT_EQ(sent[i]->account->mark(), expected[i]);
   }
 }
 
@@ -195,7 +195,7 @@ TEST(LinkEnd, TheWholeMessageThroughTwoWiresTakesTheSlowerOnce) {
     EXPECT_EQ(c.arrivals.back().time, 8_ns + bytes);
     EXPECT_EQ(Messages::segment(write, Segment::kSerialization), bytes);
     EXPECT_EQ(Messages::segment(write, Segment::kPortDelay), 8_ns);
-    EXPECT_EQ(write.account->mark, 8_ns + bytes);
+    EXPECT_EQ(write.account->mark(), 8_ns + bytes);
   }
 }
 

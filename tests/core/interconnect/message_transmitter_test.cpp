@@ -457,7 +457,7 @@ TEST_P(RandomTraffic, NothingIsLostOrReorderedWithinAClassAndNoTwoShareTheWire) 
       ++total;
       // The account adds up: created to here.
       Time sum;
-      for (const Time part : message.account->segments) sum += part;
+      for (const Time part : message.account->segments()) sum += part;
       ASSERT_EQ(sum, arrival.time - ready[&message]);
       const Time bytes = Messages::segment(message, Segment::kSerialization);
       const Time end = arrival.time - of.port_delays - of.delay;

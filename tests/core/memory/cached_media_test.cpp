@@ -438,7 +438,7 @@ TEST(CachedMedia, EveryAccessIsDoneOnceWhateverIsUnderWay) {
         const Message& message =
             bench.access(random.below(1024) * 64, ready, random.chance(0.5) ? kWrite : kRead,
                          static_cast<std::uint16_t>(size));
-        EXPECT_EQ(message.account->mark, ready);
+        EXPECT_EQ(message.account->mark(), ready);
       }
       bench.run();
       ASSERT_EQ(bench.done.size(), 2000U) << policy << ", " << misses;

@@ -34,7 +34,7 @@ class Bench final : public MediaClient {
     EXPECT_GE(at, last_) << "not in the order of completion";
     last_ = at;
     done[&message] = at;
-    EXPECT_EQ(message.account->mark, at);
+    EXPECT_EQ(message.account->mark(), at);
   }
   Message& access(std::uint64_t address, Time ready, Opcode opcode = Opcode::kMemRd) {
     Message& message = messages.tracked(opcode, ready);

@@ -25,6 +25,26 @@ TEST(SegmentSums, AddEachSegmentOfEveryAccount) {
   EXPECT_EQ(sum_of(sums, Segment::kBus), 0U);
 }
 
+// Rare segments lie apart, and are looked at where there are some.
+TEST(SegmentSums, AddEverySegmentHoweverRare) {
+  SegmentSums sums;
+  for (std::size_t i = 0; i < kSegmentCount; ++i) {
+    Account account = account_of(static_cast<Segment>(i), 100 + static_cast<std::int64_t>(i));
+    const Time media = account.mark() + Time{1000};
+    account.charge(Segment::kMedia, media);
+    sums.add(account, media);
+    sums.add(account_of(Segment::kBusQueue, std::int64_t{1} << 41),
+             Time{std::int64_t{1} << 41});  // a long one
+  }
+  for (std::size_t i = 0; i < kSegmentCount; ++i) {
+    const auto segment = static_cast<Segment>(i);
+    std::uint64_t expected = 100 + i;
+    if (segment == Segment::kMedia) expected += 1000 * kSegmentCount;
+    if (segment == Segment::kBusQueue) expected += kSegmentCount << 41U;
+    EXPECT_EQ(sum_of(sums, segment), expected) << kSegments[i].name;
+  }
+}
+
 TEST(SegmentSums, HoldMoreThan64Bits) {
   // Nine accounts of 2^61 ps (26 days) pass 2^64; each is put in the middle of short ones.
   constexpr std::int64_t kHuge = std::int64_t{1} << 61;

@@ -61,7 +61,7 @@ class DramBench::Driver final : public MediaClient, public EventHandler {
     EXPECT_EQ(at, kernel.now());
     EXPECT_GE(at, last) << "not in the order of completion";
     last = at;
-    EXPECT_EQ(message.account->mark, at) << "the account does not end with the access";
+    EXPECT_EQ(message.account->mark(), at) << "the account does not end with the access";
     EXPECT_EQ(done_at_[message.tag], Time{-1}) << "done twice";
     done_at_[message.tag] = at;
     if (next_) kernel.schedule(at, source_, *this, 0, host_of_[message.tag]);

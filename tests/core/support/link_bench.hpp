@@ -32,7 +32,8 @@ class Messages {
   Message& tracked(Opcode opcode, Time created = {}, std::uint16_t size = 64) {
     Message& message = make(opcode, size);
     Account& account = accounts_.emplace_back();
-    account.mark = message.age = created;
+    message.age = created;
+    account.open(created);
     message.account = &account;
     return message;
   }

@@ -34,7 +34,7 @@ class MediaBench final : public MediaClient {
     EXPECT_GE(at, last_) << "not in the order of completion";
     last_ = at;
     EXPECT_TRUE(done.emplace(&message, at).second) << "done twice";
-    EXPECT_EQ(message.account->mark, at);
+    EXPECT_EQ(message.account->mark(), at);
   }
   /// An access that is ready at `ready`, not before those given earlier.
   Message& access(std::uint64_t address, Time ready, Opcode opcode = Opcode::kMemRd,

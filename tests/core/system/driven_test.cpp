@@ -35,7 +35,7 @@ TEST_F(Driven, AnswersComeByCallbackAtTheirTime) {
   simulation_.drive("host");
   std::vector<std::int64_t> answered;
   const auto remember = [&](const Request& request, Time now) {
-    EXPECT_EQ(request.account.mark, now);
+    EXPECT_EQ(request.account.mark(), now);
     answered.push_back(now.ps());
   };
   // Two go at once; the third waits for the first answer's slot, and so arrives one round trip later.

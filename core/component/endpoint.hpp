@@ -144,10 +144,10 @@ class Endpoint : public Component {
   bool sends_by_port_ = true;  // it contains no switch, and nobody looks at what it sends
   Fabric& fabric_;
   RequestThrottle* throttle_ = nullptr;
-  Takers takers_{};                // none while messages are looked at one by one: `take` goes the longer way
+  Takers takers_{};  // none while messages are looked at one by one: `take` goes the longer way
   DeliveryOrder* order_ = nullptr;  // none: routes keep the order
-  std::unique_ptr<Takers> aside_;  // then they are here
-  std::uint32_t held_ = 0;         // messages that `order_` keeps for it
+  std::unique_ptr<Takers> aside_;   // then they are here
+  std::uint32_t held_ = 0;          // messages that `order_` keeps for it
   std::uint32_t senders_ = 0;
   std::vector<Agent*> agents_;
   std::vector<PortMemory> port_memory_;  // by port

@@ -129,10 +129,10 @@ struct MemoryControllerParams {
 };
 
 class alignas(64) MemoryController final : public Agent,
-                               public MemoryOwner,
-                               public DynamicMemory,
-                               public MediaClient,
-                               private LogicalDeviceServer {
+                                           public MemoryOwner,
+                                           public DynamicMemory,
+                                           public MediaClient,
+                                           private LogicalDeviceServer {
  public:
   /// Joins the device and takes the requests that come to it.
   /// Without `takes_requests` another agent of the device takes them, and hands them on (`put_behind`).

@@ -139,11 +139,11 @@ class SwitchCore final : public EventHandler, private BypassSource {
   bool passes_at_once_ = false;  // every message with a fixed way, as nothing in it waits or is counted
   Fabric& fabric_;
   const VirtualChannelTurns* turns_ = nullptr;  // none: one virtual channel for each class
-  std::vector<std::uint16_t> fixed_ports_;  // by destination, or Routes::kVaries
-  std::vector<VirtualChannels*> outputs_;   // of the ports, if it arbitrates
-  std::vector<PortMemory> port_memory_;     // by port
-  PairTable<InputQueue> queues_;            // those that hold something, or whose last message is leaving
-  std::vector<InputQueue*> empty_queues_;   // the last one that became empty is the next to be used
+  std::vector<std::uint16_t> fixed_ports_;      // by destination, or Routes::kVaries
+  std::vector<VirtualChannels*> outputs_;       // of the ports, if it arbitrates
+  std::vector<PortMemory> port_memory_;         // by port
+  PairTable<InputQueue> queues_;                // those that hold something, or whose last message is leaving
+  std::vector<InputQueue*> empty_queues_;       // the last one that became empty is the next to be used
   std::pmr::deque<InputQueue> all_queues_;
   Time opened_;
   Time closed_;

@@ -274,6 +274,13 @@ def _tables(summary: Values) -> Iterator[str]:
             [_home(name, home) for name, home in homes.items()],
             "Homes of coherent lines",
         )
+    events = summary.get("events", {})
+    if events:
+        yield _limited(
+            ["event", *_EVENT.values()],
+            [[name, *(number(event[key]) for key in _EVENT)] for name, event in events.items()],
+            "What failed and was repaired, and what each cost until the next",
+        )
 
 
 def _limited(head: Sequence[str], rows: Sequence[Sequence[Cell | str]], title: str) -> str:
@@ -306,6 +313,13 @@ def _device(name: str, values: Values, count: str, occupancy: str) -> list[Cell 
         number(values[occupancy]),
     ]
 
+
+_EVENT = {
+    "rerouted": "rerouted messages",
+    "failed": "error answers",
+    "lost": "lost messages",
+    "lasted_ns": "lasted ns",
+}
 
 _HOME = {
     "filter_hits": "filter hits",

@@ -50,8 +50,10 @@ def _plain(summary: Values, blocks: str) -> str:
 
 
 def _report(summary: Values, blocks: str) -> RenderableType:
+    events = summary.get("events", {})
     if not summary["requests"]:
-        return Group(_headline(summary, blocks), "", _provenance(summary))
+        happened: list[RenderableType] = ["", _events(events, _ROWS)] if events else []
+        return Group(_headline(summary, blocks), *happened, "", _provenance(summary))
     breakdown, segments = _breakdown(summary, blocks)
     troubles = _troubles(summary)
     requesters, memories, io = summary["per_requester"], summary["per_memory"], summary.get("per_io", {})
@@ -61,7 +63,7 @@ def _report(summary: Values, blocks: str) -> RenderableType:
         tables.append(("I/O engine", io, "packets", "in_flight_mean"))
     homes = {name: values for name, values in summary.get("per_home", {}).items() if _lookups(values)}
     # What is left of the screen is shared by these and the busiest links; each takes three lines besides its rows.
-    shared = len(tables) + bool(homes) + 1
+    shared = len(tables) + bool(homes) + bool(events) + 1
     rows = max(2, min(_ROWS, (LINES - 13 - 2 * bool(homes) - segments - len(troubles)) // shared - 3))
     parts: list[RenderableType] = [_headline(summary, blocks), "", _performance(summary), "", breakdown]
     for title, devices, column, occupancy in tables:
@@ -71,6 +73,8 @@ def _report(summary: Values, blocks: str) -> RenderableType:
     busiest = _busiest(summary, min(rows, _BUSIEST), blocks)
     if busiest is not None:
         parts += ["", busiest]
+    if events:
+        parts += ["", _events(events, rows)]
     return Group(*parts, *troubles, "", _provenance(summary))
 
 
@@ -170,6 +174,23 @@ def _coherence(homes: Values, total: Values, limit: int) -> tuple[Table, Text]:
     given_up = counted(total["lines_invalidated_live"], "line")
     wait = narrow(total["invalidation_wait_ns"], 4)
     return table, Text(f"caches gave up {given_up} that they held; invalidations took {wait} ns", style="dim")
+
+
+def _events(events: Values, limit: int) -> Table:
+    """A row for each failure and repair, in the order of time, or for those that cost most messages."""
+    table = _table("event", "rerouted", "error answers", "lost", "lasted")
+
+    def cost(name: str) -> int:
+        return int(events[name]["rerouted"] + events[name]["failed"] + events[name]["lost"])
+
+    most = list(events) if len(events) <= limit else sorted(events, key=cost, reverse=True)[: limit - 1]
+    for name, values in events.items():
+        if name in most:
+            counts = (f"{values[key]:,}" for key in ("rerouted", "failed", "lost"))
+            table.add_row(name, *counts, duration(values["lasted_ns"]) if values["lasted_ns"] else "-")
+    if len(most) < len(events):
+        table.add_row(Text(f"and {len(events) - len(most)} more", style="dim"))
+    return table
 
 
 def _busiest(summary: Values, limit: int, blocks: str) -> Table | None:

@@ -1,0 +1,112 @@
+"""What the table at the end of a run and its page say of failures and repairs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cxloom as cx
+from cxloom.report.terminal import LINES, to_text
+
+Call = Callable[..., Any]
+
+SPEC = """\
+devices:
+  host: {kind: host, queue: 8}
+  front: {kind: switch}
+  sw[0-1]: {kind: switch}
+  rear: {kind: switch}
+  mem[0-1]: {kind: memory}
+links:
+  - {between: [host, front], bandwidth: 16GB/s}
+  - {between: [front, "sw[*]"], bandwidth: 16GB/s}
+  - {between: ["sw[*]", rear], bandwidth: 16GB/s}
+  - {between: [rear, mem0], bandwidth: 16GB/s}
+  - {between: [sw0, mem1], bandwidth: 16GB/s}
+address_map: [{to: [mem0, mem1]}]
+workload:
+  host: {pattern: random, reads: 60%, requests: 3000, footprint: 1GiB}
+events:
+"""
+LINK = "{at: 2us, fail: {link: [sw0, rear], reroute_time: 1us}}"
+REPAIR = "{at: 6us, repair: {link: [sw0, rear]}}"
+SWITCH = "{at: 12us, fail: {device: sw0, reroute_time: 1us}}"
+
+
+def run(*events: str) -> cx.Result:
+    return cx.run(cx.System.from_yaml(SPEC + "".join(f"  - {event}\n" for event in events)))
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """The table of events: the numbers of each row by its name."""
+    lines = text.splitlines()
+    start = next(index for index, line in enumerate(lines) if line.startswith("event "))
+    found = {}
+    for line in lines[start + 1 :]:
+        if not line or line.startswith("failed:"):
+            break
+        name, _, numbers = line.partition("   ")
+        found[name] = numbers.split(maxsplit=3)
+    return found
+
+
+def test_the_table_says_what_each_event_cost() -> None:
+    result = run(LINK, REPAIR, SWITCH)
+    events = result.summary["events"]
+    found = rows(to_text(result.summary))
+    assert list(found) == list(events)
+    assert list(events) == ["2us fail link sw0-rear", "6us repair link sw0-rear", "12us fail device sw0"]
+    for name, (rerouted, failed, lost, _) in found.items():
+        counts = [events[name][key] for key in ("rerouted", "failed", "lost")]
+        assert [int(count.replace(",", "")) for count in (rerouted, failed, lost)] == counts
+    # The way by the other switch is there; later the memory that only the first one leads to is cut off.
+    assert int(found["2us fail link sw0-rear"][0]) > 0
+    assert int(found["12us fail device sw0"][1].replace(",", "")) > 0
+    assert int(found["12us fail device sw0"][2]) > 0
+    # The first to wait for the failure is known after reroute_time.
+    assert found["2us fail link sw0-rear"][3] == "1.00 us"
+    # Nothing waited for the repair.
+    assert found["6us repair link sw0-rear"] == ["0", "0", "0", "-"]
+
+
+def test_without_events_there_is_no_table() -> None:
+    text = to_text(cx.run(cx.System.from_yaml(SPEC + "  []\n")).summary)
+    assert "error answers" not in text
+
+
+def test_many_events_stay_on_one_screen_and_the_worst_are_shown() -> None:
+    events = [LINK, REPAIR]
+    for at in range(7, 19):
+        events.append(f"{{at: {at}us, fail: {{link: [sw1, rear], reroute_time: 1us}}}}")
+        events.append(f"{{at: {at}500ns, repair: {{link: [sw1, rear]}}}}")
+    result = run(*events)
+    text = to_text(result.summary)
+    assert len(text.splitlines()) <= LINES
+    found = rows(text)
+    assert "2us fail link sw0-rear" in found
+    *_, last = found
+    assert last == f"and {len(result.summary['events']) - len(found) + 1} more"
+
+
+def test_a_run_that_measured_nothing_still_tells_them() -> None:
+    system = cx.System.from_yaml(SPEC + f"  - {LINK}\n").set("run.warmup", 100_000)
+    summary = cx.run(system, max_time="5us").summary
+    assert summary["requests"] == 0
+    assert list(rows(to_text(summary))) == ["2us fail link sw0-rear"]
+
+
+def test_the_page_has_the_table(cxloom: Call, tmp_path: Path) -> None:
+    spec = tmp_path / "failing.yaml"
+    spec.write_text(SPEC + f"  - {LINK}\n  - {REPAIR}\n  - {SWITCH}\n")
+    assert cxloom("run", spec, "--out", tmp_path / "r", "--quiet").code == 0
+    assert cxloom("report", tmp_path / "r").code == 0
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert "What failed and was repaired" in page
+    events = json.loads((tmp_path / "r" / "summary.json").read_text())["events"]
+    for name, cost in events.items():
+        start = page.index(f"<td>{name}</td>")
+        row = page[start : page.index("</tr>", start)]
+        for key in ("rerouted", "failed", "lost"):
+            assert f'data-value="{cost[key]}"' in row

@@ -156,11 +156,12 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::coherence>("coherence", "",
                                  "the same of all of them together; empty: no memory is kept coherent",
                                  parts_of<kCoherenceTotals>()),
-    measure<&Summary::events>("events", "",
-                              "what failed and was repaired, in the whole run, by time and action; counts go "
-                              "from an event to the next. "
-                              "Absent where the spec has no such events",
-                              parts_of<kEventMeasures>(true)),
+    measure<&Summary::events>(
+        "events", "",
+        "what failed and was repaired, in the whole run, by time and action, the second "
+        "equal one with (2) behind; counts go from an event to the next. "
+        "Absent where the spec has no such events",
+        parts_of<kEventMeasures>(true)),
     measure<&Summary::unlimited>(
         "unlimited", "",
         "what carried messages and had no limit of bandwidth: directions of links, buses, memories",
@@ -216,10 +217,10 @@ std::optional<Value> events_of(const Simulation& simulation) {
   for (const EventPlayer::Entry& event : entries) {
     if (!event.happened || !fails(event)) continue;
     const Time lasted = std::max(event.cost.felt_until, event.params->at) - event.params->at;
-    events.emplace_back(event.described(), map_of(kEventMeasures, {.rerouted = event.cost.rerouted,
-                                                                   .failed = event.cost.failed,
-                                                                   .lost = event.cost.lost,
-                                                                   .lasted = lasted.ns()}));
+    events.emplace_back(event.name, map_of(kEventMeasures, {.rerouted = event.cost.rerouted,
+                                                            .failed = event.cost.failed,
+                                                            .lost = event.cost.lost,
+                                                            .lasted = lasted.ns()}));
   }
   return events;
 }
@@ -227,7 +228,7 @@ std::optional<Value> events_of(const Simulation& simulation) {
 void add_event_notes(const Simulation& simulation, Value::List& notes) {
   for (const EventPlayer::Entry& event : simulation.events().entries()) {
     if (!event.happened)
-      notes.emplace_back("the event '" + event.described() + "' did not happen: the run ended before");
+      notes.emplace_back("the event '" + event.name + "' did not happen: the run ended before");
   }
 }
 

@@ -22,10 +22,13 @@ EventPlayer::Source::Source(Kernel& kernel) : events(kernel.new_source()) {}
 EventPlayer::EventPlayer(Kernel& kernel, const std::vector<EventParams>& events) : kernel_(kernel) {
   if (events.empty()) return;
   source_ = std::make_unique<Source>(kernel);
-  for (const EventParams& event : events) entries_.push_back({&event, false, {}});
+  std::map<std::string, int> times;
+  for (const EventParams& event : events) {
+    const std::string name = to_text(event.at) + " " + event.described();
+    const int time = ++times[name];
+    entries_.push_back({&event, time == 1 ? name : name + " (" + std::to_string(time) + ")", false, {}});
+  }
 }
-
-std::string EventPlayer::Entry::described() const { return to_text(params->at) + " " + params->described(); }
 
 // --- Checks ---
 

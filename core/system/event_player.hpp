@@ -38,11 +38,10 @@ class EventPlayer final : public EventHandler, private Failures {
  public:
   struct Entry {
     const EventParams* params;
+    std::string
+        name;  ///< "10us fail link sw0-mem1", then "10us fail link sw0-mem1 (2)": no two have the same
     bool happened = false;
     EventCost cost;
-
-    /// "10us fail link sw0-mem1".
-    std::string described() const;
   };
 
   /// To be made before everything else that sends events: its own come first at their instants.

@@ -71,6 +71,39 @@ def test_the_table_says_what_each_event_cost() -> None:
     assert found["6us repair link sw0-rear"] == ["0", "0", "0", "-"]
 
 
+def test_equal_events_at_one_instant_have_an_entry_each() -> None:
+    """It fails, is repaired and fails again at once: what failing costs is the second failure's."""
+    repair = REPAIR.replace("6us", "2us")
+    again = run(LINK, repair, LINK, repair, LINK).summary["events"]
+    fail = "2us fail link sw0-rear"
+    assert list(again) == [
+        *(fail, "2us repair link sw0-rear"),
+        *(f"{fail} (2)", "2us repair link sw0-rear (2)"),
+        f"{fail} (3)",
+    ]
+    once = run(LINK).summary["events"][fail]
+    assert once["rerouted"] > 0
+    assert again[f"{fail} (3)"] == once
+    assert sum(cost["rerouted"] for cost in again.values()) == once["rerouted"]
+
+
+def test_links_whose_names_join_to_the_same_words_have_an_entry_each() -> None:
+    """The link between a-b and c, and that between a and b-c."""
+    system = cx.System.from_yaml(
+        "devices:\n"
+        "  host: {kind: host}\n"
+        "  a: {kind: switch}\n"
+        "  a-b: {kind: switch}\n"
+        "  b-c: {kind: switch}\n"
+        "  c: {kind: memory}\n"
+        "links: [{between: [host, a]}, {between: [a, b-c]}, {between: [b-c, a-b]}, {between: [a-b, c]}]\n"
+        "address_map: [{to: c}]\n"
+        "workload: {host: {pattern: random, requests: 100, footprint: 1MiB}}\n"
+        "events: [{at: 1us, fail: {link: [a, b-c]}}, {at: 1us, fail: {link: [a-b, c]}}]\n"
+    )
+    assert list(cx.run(system).summary["events"]) == ["1us fail link a-b-c", "1us fail link a-b-c (2)"]
+
+
 def test_without_events_there_is_no_table() -> None:
     text = to_text(cx.run(cx.System.from_yaml(SPEC + "  []\n")).summary)
     assert "error answers" not in text

@@ -23,6 +23,7 @@ class MomentCount {
   }
   void open(Time now) {
     opened_ = now;
+    before_opening_ = count_;
     open_ = true;
   }
   void close(Time now) {
@@ -32,6 +33,9 @@ class MomentCount {
   }
   /// In all, from the beginning.
   std::uint64_t count() const { return count_; }
+  /// Until the window opened, and until it closed.
+  std::uint64_t before_opening() const { return before_opening_; }
+  std::uint64_t before_close() const { return before_close_; }
   /// Over the window, the integral of the count at each time, in picoseconds.
   Wide integral() const {
     return Wide{before_close_} * static_cast<std::uint64_t>(length_.ps()) - after_opening_;
@@ -41,6 +45,7 @@ class MomentCount {
 
  private:
   std::uint64_t count_ = 0;
+  std::uint64_t before_opening_ = 0;
   std::uint64_t before_close_ = 0;
   Wide after_opening_ = 0;
   Time opened_;

@@ -15,6 +15,9 @@ struct IoMeasured {
   std::uint64_t packets = 0;
   double bandwidth = 0;
   double in_flight = 0;
+  std::optional<std::uint64_t> sent;
+  std::optional<std::uint64_t> lost;
+  std::optional<std::uint64_t> unfinished;
 };
 
 constexpr std::array kIoMeasures{
@@ -24,6 +27,18 @@ constexpr std::array kIoMeasures{
                                     "their payload bytes / length of the window; 10^9 bytes per second"),
     measure<&IoMeasured::in_flight>("in_flight_mean", "",
                                     "writes under way, or reads without a completion, mean over time"),
+    measure<&IoMeasured::sent>(
+        "sent", "",
+        "packets made in the window, and those that were under way when it opened: each is one of "
+        "packets, lost and unfinished. Absent where nothing fails"),
+    measure<&IoMeasured::lost>("lost", "",
+                               "writes that a failure lost in the window, or reads that ended in it with "
+                               "their completion timeout: they or their "
+                               "completions were lost. Absent where nothing fails"),
+    measure<&IoMeasured::unfinished>("unfinished", "",
+                                     "writes under way when the window closed, or reads without a "
+                                     "completion, lost ones before their timeout among "
+                                     "them. Absent where nothing fails"),
 };
 
 constexpr Bytes kDefaultSize{256};
@@ -208,11 +223,20 @@ void IoEngine::report_io(MeasureSink& sink) const {
   const double payload = static_cast<double>(latency().count()) * static_cast<double>(size_);
   const Wide under_way = sent_.integral() - ended().ended().integral() - lost_.integral();
   const auto over_window = [&](double value, double by) { return length > Time{} ? value / by : 0.0; };
-  report_all(kIoMeasures,
-             {.packets = latency().count(),
-              .bandwidth = over_window(payload, length.ns()),
-              .in_flight = over_window(static_cast<double>(under_way), static_cast<double>(length.ps()))},
-             sink);
+  IoMeasured measured{
+      .packets = latency().count(),
+      .bandwidth = over_window(payload, length.ns()),
+      .in_flight = over_window(static_cast<double>(under_way), static_cast<double>(length.ps())),
+      .sent = {},
+      .lost = {},
+      .unfinished = {}};
+  if (fabric_.failures) {
+    const MomentCount& completed = ended().ended();
+    measured.sent = sent_.before_close() - completed.before_opening() - lost_.before_opening();
+    measured.lost = lost_.before_close() - lost_.before_opening();
+    measured.unfinished = sent_.before_close() - completed.before_close() - lost_.before_close();
+  }
+  report_all(kIoMeasures, measured, sink);
 }
 
 std::string IoEngine::activity() const {

@@ -179,6 +179,8 @@ def test_devices_report_what_they_declare() -> None:
             for name_of_mem2 in ("logical_devices", "devload_mean"):
                 expected.remove(name_of_mem2)
                 assert name_of_mem2 in result["per_memory"]["mem2"]
+        if kind == "io-engine":  # where something fails: validation/test_failures.py
+            expected = expected[: expected.index("sent")]
         if kind == "switch":  # what cannot be beside the rest: test_virtual_switches.py, test_persist.py
             elsewhere = ("isolation_errors", "removal_errors", "persist_buffer")
             expected = [name for name in expected if name not in elsewhere]

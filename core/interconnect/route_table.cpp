@@ -228,32 +228,64 @@ void RouteTable::search_up_down(const Topology& topology, std::uint32_t target,
 // are left lead in a circle.
 void RouteTable::take_given(const Topology& topology, const Group& group, std::span<const GivenRoute> given,
                             Search& search) const {
+  const auto reached = [&](std::uint32_t node) { return search.links[node] != Search::kUnseen; };
+  std::vector<std::uint32_t> left(search.reached.begin() + 1, search.reached.end());
   for (const GivenRoute& route : given) {
-    if (route.destination == group.only) search.ways[route.node] = route.ports;
+    if (route.destination == group.only && reached(route.node)) search.ways[route.node] = route.ports;
+  }
+  for (const std::uint32_t node : left) {
+    const auto hops = topology.hops(node);
+    std::erase_if(search.ways[node],
+                  [&](std::uint16_t port) { return hops[port].down || !reached(hops[port].to); });
   }
   std::fill(search.links.begin(), search.links.end(), Search::kUnseen);
+  search.reached = {group.node};
   search.links[group.node] = 0;
-  const auto unknown_way = [&](std::uint32_t node) {
-    return std::ranges::find_if(search.ways[node], [&](std::uint16_t port) {
-      return search.links[topology.hops(node)[port].to] == Search::kUnseen;
-    });
+  const auto unknown = [&](std::uint32_t node) {
+    return [&, hops = topology.hops(node)](std::uint16_t port) { return !reached(hops[port].to); };
   };
-  std::vector<std::uint32_t> left(search.reached.begin() + 1, search.reached.end());
-  for (std::size_t before = 0; before != left.size();) {
-    before = left.size();
+  const auto decide = [&](std::uint32_t node) {
+    for (const std::uint16_t port : search.ways[node])
+      search.links[node] = std::min(search.links[node], search.links[topology.hops(node)[port].to] + 1);
+    search.reached.push_back(node);
+  };
+  while (!left.empty()) {
+    const std::size_t before = left.size();
     std::erase_if(left, [&](std::uint32_t node) {
-      if (unknown_way(node) != search.ways[node].end()) return false;
-      for (const std::uint16_t port : search.ways[node])
-        search.links[node] = std::min(search.links[node], search.links[topology.hops(node)[port].to] + 1);
+      const std::vector<std::uint16_t>& ways = search.ways[node];
+      if (ways.empty() || std::ranges::any_of(ways, unknown(node))) return false;
+      decide(node);
       return true;
     });
+    if (left.size() != before) continue;
+    if (!topology.any_down()) refuse_circle(topology, group, left[0], search);
+    // Parts have failed: a way leads on if its end is known to lead on. The nearest of those that have such a way does without its
+    // others, which may come back to it.
+    const auto nearest = std::ranges::min_element(left, {}, [&](std::uint32_t node) {
+      std::uint32_t links = Search::kUnseen;
+      for (const std::uint16_t port : search.ways[node])
+        links = std::min(links, search.links[topology.hops(node)[port].to]);
+      return std::pair(links, node);
+    });
+    std::erase_if(search.ways[*nearest], unknown(*nearest));
+    if (search.ways[*nearest].empty()) return;  // nor does any other
+    decide(*nearest);
+    left.erase(nearest);
   }
-  if (left.empty()) return;
+}
+
+void RouteTable::refuse_circle(const Topology& topology, const Group& group, std::uint32_t start,
+                               const Search& search) {
   std::vector<std::uint32_t> path;
-  std::uint32_t next = left[0];
+  std::uint32_t next = start;
   while (std::ranges::find(path, next) == path.end()) {
     path.push_back(next);
-    next = topology.hops(next)[*unknown_way(next)].to;
+    const auto hops = topology.hops(next);
+    const std::vector<std::uint16_t>& ways = search.ways[next];
+    const auto way = std::ranges::find_if(
+        ways, [&](std::uint16_t port) { return search.links[hops[port].to] == Search::kUnseen; });
+    ensure(way != ways.end(), "a node without a way in a system in which nothing has failed");
+    next = hops[*way].to;
   }
   std::string circle;
   for (auto node = std::ranges::find(path, next); node != path.end(); ++node)

@@ -26,7 +26,8 @@ struct GivenRoute {
 /// For each node and destination, the ports of all shortest ways.
 class RouteTable {
  public:
-  /// Throws InputError if the given routes and those that are found lead in a circle.
+  /// Throws InputError if the given routes and those that are found lead in a circle where nothing is down. Where something is,
+  /// given ways that do not lead on are left out, and there may be none.
   RouteTable(const Topology& topology, RouteMetric metric, std::span<const GivenRoute> given = {});
   /// What the one of a topology takes of memory, with the tables that switches make of it.
   static std::uint64_t bytes(const Topology& topology, RouteMetric metric,
@@ -79,6 +80,8 @@ class RouteTable {
                       Search& search) const;
   void take_given(const Topology& topology, const Group& group, std::span<const GivenRoute> given,
                   Search& search) const;
+  [[noreturn]] static void refuse_circle(const Topology& topology, const Group& group, std::uint32_t start,
+                                         const Search& search);
   void add_group(std::uint32_t group, Search& search);
 
   std::vector<Target> targets_;  // by destination

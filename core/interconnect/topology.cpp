@@ -1,5 +1,6 @@
 #include "interconnect/topology.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace cxloom {
@@ -26,6 +27,10 @@ void Topology::set_down(std::uint32_t link, bool down) {
       if (hop.link == link) hop.down = down;
     }
   }
+}
+
+bool Topology::any_down() const {
+  return std::ranges::any_of(hops_, [](const auto& hops) { return std::ranges::any_of(hops, &Hop::down); });
 }
 
 std::vector<Topology::EdgePort> Topology::edge_ports() const {

@@ -42,6 +42,7 @@ class Topology {
 
   /// The link has failed, or works again.
   void set_down(std::uint32_t link, bool down);
+  bool any_down() const;
 
   std::size_t size() const { return nodes_.size(); }
   std::uint32_t link_count() const { return links_; }

@@ -80,7 +80,9 @@ void check_given_routes(const std::vector<RouteParams>& entries, const System& s
   if (!check.possible()) return;
   std::string circle;
   for (const std::string& channel : check.circle) circle += (circle.empty() ? "" : ", ") + channel;
-  throw InputError({"a routing table with which messages may block each other for ever",
+  const std::string since =
+      check.from ? ", from " + to_text(check.from->at) + " on (" + check.from->cause + ")" : "";
+  throw InputError({"a routing table with which messages may block each other for ever" + since,
                     circle,
                     "routes whose buffers do not wait for each other in a circle, or more virtual_channels",
                     {}},

@@ -64,7 +64,7 @@ std::unique_ptr<RouteTable> routes_in(const System& system, const RouteEpoch& ep
   Topology around = system.topology();
   for (std::uint32_t link = 0; link < epoch.avoided.size(); ++link)
     around.set_down(link, epoch.avoided[link]);
-  return std::make_unique<RouteTable>(around, system.route_metric());
+  return std::make_unique<RouteTable>(around, system.route_metric(), system.given_routes());
 }
 
 }  // namespace cxloom

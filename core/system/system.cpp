@@ -203,14 +203,14 @@ void System::make_links() {
                       {}},
                      "links");
   }
-  const std::vector<GivenRoute> given = read_given_routes(
-      spec_.run.routes, topology_, [this](const std::string& name) { return find_device(name); });
-  const MemoryEstimate routes = estimate_routes(topology_, spec_.run.route_by, given);
+  given_ = read_given_routes(spec_.run.routes, topology_,
+                             [this](const std::string& name) { return find_device(name); });
+  const MemoryEstimate routes = estimate_routes(topology_, spec_.run.route_by, given_);
   check_memory(routes);
   memory_need_ += routes.bytes();
   RoutingContext context = routing_context(spec_, topology_);
-  routes_ =
-      below("run.routes", [&] { return std::make_unique<RouteTable>(topology_, spec_.run.route_by, given); });
+  routes_ = below("run.routes",
+                  [&] { return std::make_unique<RouteTable>(topology_, spec_.run.route_by, given_); });
   auto router = std::make_unique<Router>(topology_, *routes_, below("run.routing", [&] {
                                            return registry_.routing.make(spec_.run.routing, context);
                                          }));
@@ -322,7 +322,7 @@ void System::route_around(const std::vector<bool>& links) {
   RouteEpoch& next = epochs_.at(++epoch_);
   ensure(next.avoided == links, "routes change otherwise than was planned");
   for (std::uint32_t link = 0; link < links.size(); ++link) topology_.set_down(link, links[link]);
-  *routes_ = RouteTable(topology_, spec_.run.route_by);
+  *routes_ = RouteTable(topology_, spec_.run.route_by, given_);
   if (!next.plan.turns.empty()) router_->plan(std::move(next.plan));
 }
 
@@ -335,15 +335,6 @@ void System::check_whole() const {
 
 // Who puts messages in order again would wait for one that an outage has answered on its way.
 void System::check_order() const {
-  const bool fails =
-      std::ranges::any_of(spec_.events, [](const auto& event) { return event.fail.has_value(); });
-  if (!spec_.run.routes.empty() && fails) {
-    throw InputError({"failures beside a routing table of your own, which knows no other way",
-                      "run.routes",
-                      "routes that are found",
-                      {}},
-                     "events");
-  }
   if (router_->keeps_order()) return;
   for (const LinkView& link : links_) {
     const OutageParams& outage = link.params->outage;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,8 @@ class System {
   /// Routes lead around these links from now on, which begins the next epoch. Who knows routes is to be told.
   void route_around(const std::vector<bool>& links);
   RouteMetric route_metric() const { return spec_.run.route_by; }
+  /// The routing table of the spec.
+  std::span<const GivenRoute> given_routes() const { return given_; }
   const Topology& topology() const { return topology_; }
   const RouteTable& routes() const { return *routes_; }
   Router& router() const { return *router_; }
@@ -92,6 +95,7 @@ class System {
   Fabric fabric_;
   Router* router_ = nullptr;  // the fabric's
   Topology topology_;
+  std::vector<GivenRoute> given_;
   std::unique_ptr<RouteTable> routes_;
   std::vector<RouteEpoch> epochs_;
   std::size_t epoch_ = 0;

@@ -66,7 +66,7 @@ void InputQueue::turn_back() {
   }
   Message& message = queue_.front();
   core_.output(message.port).withdraw(message);
-  const std::uint16_t output = core_.other_output_of(message);
+  const std::uint16_t output = core_.other_output_of(message, place_.input);
   message.virtual_channel = virtual_channel_of(place_.lane);
   if (output != Routes::kNowhere) {
     message.port = output;

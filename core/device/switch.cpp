@@ -34,18 +34,21 @@ Switch::Switch(const SwitchParams& params, const DeviceContext& context) : Switc
   virtual_ = std::make_unique<VirtualSwitches>(params.vcs);
   core().divide();
   context.fabric.roles.virtual_switches.declare(*this, id(), *this);
+  core().guard_by(*this);
+}
+
+bool Switch::admits(const Message& message, std::uint16_t input, std::uint16_t output) const {
+  if (is_request(message)) return virtual_->joined(input, output, message.ld());
+  return message.failed || virtual_->may_answer(input, output, message.ld());
 }
 
 void Switch::forward_in_vcs(Message& message) {
   const std::uint16_t output = core().output_of(message);
-  const bool request = is_request(message);
-  if (output == Routes::kNowhere ||
-      (request ? virtual_->joined(message.port, output, message.ld())
-               : message.failed || virtual_->may_answer(message.port, output, message.ld()))) {
+  if (output == Routes::kNowhere || admits(message, message.port, output)) {
     core().forward_by(output, message);
     return;
   }
-  ++(request ? isolation_errors_ : removal_errors_);
+  ++(is_request(message) ? isolation_errors_ : removal_errors_);
   core().refuse(message);
 }
 

@@ -73,7 +73,7 @@ class SwitchingDevice : public WithSwitchCore<Component> {
   void take_back(Message& message) override { core().take_back(message); }
 };
 
-class Switch final : public SwitchingDevice, public VirtualSwitching {
+class Switch final : public SwitchingDevice, public VirtualSwitching, private PortGuard {
  public:
   using Params = SwitchParams;
   Switch(const SwitchParams& params, const DeviceContext& context);
@@ -97,6 +97,8 @@ class Switch final : public SwitchingDevice, public VirtualSwitching {
   static std::vector<MeasureInfo> measures();
 
  private:
+  /// A request may not leave the virtual switch that it came to; an answer may leave any that it was not removed from.
+  bool admits(const Message& message, std::uint16_t input, std::uint16_t output) const override;
   /// Passes it on if its ports belong together. Otherwise answers it, or makes an error of it.
   void forward_in_vcs(Message& message);
 

@@ -147,15 +147,12 @@ void SwitchCore::send_by(std::uint16_t output, Message& message) {
   owner_.port(output).send(message, now());
 }
 
-std::uint16_t SwitchCore::other_output_of(Message& message) {
+std::uint16_t SwitchCore::other_output_of(Message& message, std::uint16_t input) {
   const std::uint16_t output = output_of(message);
-  if (output != Routes::kNowhere) fabric_.failures->rerouted();
+  if (output == Routes::kNowhere) return output;
+  if (guard_ && is_port(input) && !guard_->admits(message, input, output)) return Routes::kNowhere;
+  fabric_.failures->rerouted();
   return output;
-}
-
-void SwitchCore::forward_anew(Message& message) {
-  static_cast<void>(other_output_of(message));
-  pass_on(message);
 }
 
 void SwitchCore::refuse(Message& message) {

@@ -23,6 +23,16 @@ namespace cxloom {
 
 class PersistBuffer;
 
+/// Says which ports of a switch belong together.
+class PortGuard {
+ public:
+  /// A message that has come in by a port may leave by another.
+  virtual bool admits(const Message& message, std::uint16_t input, std::uint16_t output) const = 0;
+
+ protected:
+  ~PortGuard() = default;
+};
+
 class SwitchCore final : public EventHandler, private BypassSource {
  public:
   SwitchCore(const SwitchParams& params, Component& owner, Fabric& fabric);
@@ -67,11 +77,14 @@ class SwitchCore final : public EventHandler, private BypassSource {
 
   /// The routes have changed. `failed`: it loses what it holds, and what comes.
   void routes_changed(bool failed);
-  /// A message that a closed port has not sent.
+  /// A message that a closed port has not sent, which came in by the port that it names.
   void take_back(Message& message) {
+    const std::uint16_t output = other_output_of(message, message.port);
     message.port = inside();
-    forward_anew(message);
+    forward_by(output, message);
   }
+  /// Where links fail, messages leave by other ports if it admits them; to be called before the run.
+  void guard_by(const PortGuard& guard) { guard_ = &guard; }
 
   void open_window(Time at);
   void close_window(Time at);
@@ -96,14 +109,15 @@ class SwitchCore final : public EventHandler, private BypassSource {
   std::uint8_t next_virtual_channel(std::uint16_t input, std::uint16_t output, const Message& message) const {
     return turns_ ? turns_->after(input, output, message.virtual_channel, message) : std::uint8_t{0};
   }
-  /// Of a message that waited for a port which is closed now: the port by which it leaves, or Routes::kNowhere.
-  std::uint16_t other_output_of(Message& message);
+  /// Of a message that came in by `input` and waited for a port which is closed now: the port by which it leaves, or
+  /// Routes::kNowhere.
+  std::uint16_t other_output_of(Message& message, std::uint16_t input);
   /// The port by which a message leaves, or Routes::kNowhere.
   std::uint16_t output_of(Message& message);
   /// Answers a request that has come in by a port with an error, or makes an answer one, and passes it on.
   void refuse(Message& message);
-  /// Passes it on by another port, if there is one.
-  void forward_anew(Message& message);
+  /// Passes it on by another port, if there is one. It is at the input that is its port.
+  void forward_anew(Message& message) { forward_by(other_output_of(message, message.port), message); }
   /// A message at the input that is its port, charged up to now, has no way on.
   void nowhere(Message& message);
   /// It holds nothing any more.
@@ -139,6 +153,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   bool passes_at_once_ = false;  // every message with a fixed way, as nothing in it waits or is counted
   Fabric& fabric_;
   const VirtualChannelTurns* turns_ = nullptr;  // none: one virtual channel for each class
+  const PortGuard* guard_ = nullptr;            // none: all ports belong together
   std::vector<std::uint16_t> fixed_ports_;      // by destination, or Routes::kVaries
   std::vector<VirtualChannels*> outputs_;       // of the ports, if it arbitrates
   std::vector<PortMemory> port_memory_;         // by port

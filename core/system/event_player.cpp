@@ -183,11 +183,6 @@ void EventPlayer::check_links(const FailingPart& part) const {
   }
   for (const std::size_t index : part.links) {
     const System::LinkView& link = system_->links()[index];
-    for (const LinkEnd* end : {link.forward, link.backward}) {
-      if (!system_->roles().virtual_switches.of(end->owner().id())) continue;
-      refuse("'" + end->owner().name() + "' has virtual switches: its links do not fail", link.name,
-             "unbind with surprise: true, of a device that is removed; or a link of another switch");
-    }
     if (link.params->outage.at) {
       refuse("a link that events make fail has no outage of its own", link.name,
              "no outage of the link: fail and repair say when it is down");

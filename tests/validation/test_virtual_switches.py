@@ -111,6 +111,109 @@ def test_a_host_sees_nothing_of_what_is_never_its_own(spec: Spec) -> None:
 
 
 @st.composite
+def failing(draw: st.DrawFn, parts: list[Spec]) -> list[Spec]:
+    """Some of these fail within 6 us, and all are repaired by 9 us."""
+    events: list[tuple[int, Spec]] = []
+    for part in draw(st.permutations(parts))[: draw(st.integers(1, 3))]:
+        at = draw(st.integers(1, 6000))
+        reroute = f"{draw(st.sampled_from([0, 1, 50, 400, 3000]))}ns"
+        events.append((at, {"fail": {**part, "reroute_time": reroute}}))
+        events.append((at + draw(st.integers(0, 3000)), {"repair": part}))
+    events.sort(key=lambda each: each[0])
+    return [{"at": f"{at}ns", **action} for at, action in events]
+
+
+@settings(max_examples=60, deadline=None)
+@given(spec=cut_switches(), data=st.data())
+def test_links_of_virtual_switches_fail_while_devices_move(spec: Spec, data: st.DataObject) -> None:
+    parts: list[Spec] = [{"link": link["between"]} for link in spec["links"]]
+    both = [*spec["events"], *data.draw(failing([*parts, {"device": "sw"}]))]
+    spec["events"] = sorted(both, key=lambda event: int(event["at"][:-2]))
+    outcome = run(spec)
+    check(outcome)
+    for requester in set(outcome.requests["requester"]):
+        ids = outcome.requests["id"][outcome.requests["requester"] == requester]
+        assert len(set(ids)) == len(ids)
+
+
+@settings(max_examples=40, deadline=None)
+@given(spec=cut_switches(), data=st.data())
+def test_after_all_repairs_each_host_has_its_own_again(spec: Spec, data: st.DataObject) -> None:
+    """Nothing moves: later requests are answered with data if they are for the host's own, and by the switch if not."""
+    parts: list[Spec] = [{"link": link["between"]} for link in spec["links"]]
+    spec["events"] = data.draw(failing([*parts, {"device": "sw"}]))
+    for name in spec["workload"]:
+        spec["devices"][name]["completion_timeout"] = "2us"
+        spec["workload"][name] = {**spec["workload"][name], "rate": "20M/s"}  # 20 us
+    outcome = run(spec)
+    check(outcome)
+    rows = outcome.requests
+    late = rows["created_ps"] > 12_000_000
+    assert late.any()
+    names = [{**region, "to": region["to"][0]} for region in spec["address_map"]]
+    part = rows["address"].astype(np.int64) // PART
+    memories = np.array([outcome.nodes.index(each["to"]) for each in names])
+    own = np.zeros(len(part), dtype=bool)
+    for vcs in spec["devices"]["sw"]["vcs"]:
+        its = rows["requester"] == outcome.nodes.index(vcs["upstream"])
+        own |= its & np.isin(part, [names.index(bound) for bound in vcs["bind"]])
+    expected = np.where(own, memories[part], outcome.nodes.index("sw"))
+    assert np.array_equal(rows["target"][late], expected[late])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    bound=st.lists(st.sampled_from([0, 1, None]), min_size=2, max_size=2),
+    queueing=st.sampled_from(["output", "voq", "fifo"]),
+    wire=st.sampled_from(
+        [{"bandwidth": "16GB/s"}, {"bandwidth": "16GB/s", "credits": 2}, {"phy": "pcie4-x8"}]
+    ),
+    data=st.data(),
+)
+def test_no_failure_leads_out_of_a_virtual_switch(
+    bound: list[int | None], queueing: str, wire: Spec, data: st.DataObject
+) -> None:
+    """Two ways lead to the memory, by ports of the host's virtual switch, of another, or of none."""
+    ways = ["a", "b"]
+    vcs = [
+        {"upstream": f"host{i}", "bind": [way for way, vcs in zip(ways, bound, strict=True) if vcs == i]}
+        for i in range(2)
+    ]
+    pairs = [
+        ("host0", "sw"),
+        ("host1", "sw"),
+        ("sw", "a"),
+        ("sw", "b"),
+        ("a", "far"),
+        ("b", "far"),
+        ("far", "mem"),
+    ]
+    inner: list[Spec] = [{"link": list(pair)} for pair in pairs[2:]]
+    spec: Spec = {
+        "devices": {
+            "host0": {"kind": "host", "queue": 4, "completion_timeout": "2us"},
+            "host1": {"kind": "host"},
+            "sw": {"kind": "switch", "queueing": queueing, "vcs": vcs},
+            **{name: {"kind": "switch", "queueing": queueing} for name in ("a", "b", "far")},
+            "mem": {"kind": "memory", "capacity": "1MiB"},
+        },
+        "links": [{"between": list(pair), **wire} for pair in pairs],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {"host0": {"pattern": "random", "requests": 300, "footprint": "1MiB", "size": "64B"}},
+        "events": data.draw(failing([*inner, {"device": "a"}, {"device": "b"}])),
+        "outputs": {"requests": True},
+    }
+    outcome = run(spec)
+    check(outcome)
+    ports = outcome.directions()
+    for way, owner in zip(ways, bound, strict=True):
+        if owner != 0:
+            assert ports[f"sw->{way}"]["messages"] == 0
+    if bound == [0, 0]:
+        assert outcome.summary["per_switch"]["sw"]["isolation_errors"] == 0
+
+
+@st.composite
 def extents(draw: st.DrawFn) -> Spec:
     """Two hosts that use all of a memory, whose parts come and go at random."""
     step = 8 * KIB

@@ -383,8 +383,6 @@ TEST(VirtualSwitches, RefusesWhatCannotBe) {
   EXPECT_EQ(path(two_hosts(1, {}).event(bind("1us", 0, 0, "mem0"))), "events[0].bind.switch");
   EXPECT_EQ(path(of(both).run_with({{"routing", "adaptive"}})), "devices.sw.vcs");
   EXPECT_EQ(path(of(both).run_with({{"routing", "valiant"}})), "devices.sw.vcs");
-  const Value::Map fail{{"link", Value::List{"host0", "sw"}}};
-  EXPECT_EQ(path(of(both).event({{"at", "1us"}, {"fail", fail}})), "events[0].fail");
   EXPECT_EQ(path(of(both).region({"mem1"}, {{"coherence", "hdm-db"}, {"base", "1GiB"}})),
             "address_map[2].to[0]");
 }

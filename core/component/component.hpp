@@ -73,6 +73,8 @@ class alignas(64) Component : public EventHandler {
   virtual void routes_changed(bool /*failed*/) {}
   /// A message that it sent by a port, charged up to now, cannot leave by it: the link there has failed.
   virtual void take_back(Message& message);
+  /// A link of it that had been closed works again.
+  virtual void link_repaired() {}
   /// Of a stream of messages to it (delivery_order.hpp) one is lost: it may have kept others for it.
   virtual void take_kept(std::uint64_t /*stream*/) {}
 

@@ -5,6 +5,7 @@
 #include "base/measure_table.hpp"
 #include "base/schema.hpp"
 #include "component/component_time.hpp"
+#include "component/failures.hpp"
 #include "protocol/protocol_observer.hpp"
 
 namespace cxloom {
@@ -129,7 +130,7 @@ void IoEngine::start() {
 // Offers the next packet to the wire if it is due, the one before has left, and it has a tag or a credit.
 void IoEngine::offer() {
   const bool posted = posts();
-  if (ceased_ || offered_ || (posted ? posted_ : reads_.live()) == most_) return;
+  if (ceased_ || offered_ || wire_->closed() || (posted ? posted_ : reads_.live()) == most_) return;
   if (due_ > now()) {
     if (wake_pending_) return;
     wake_pending_ = true;
@@ -164,6 +165,16 @@ void IoEngine::taken(Time /*end*/) {
   offered_ = nullptr;
   offer();
 }
+
+// No other link leads away.
+void IoEngine::turn_back() {
+  Message& message = *offered_;
+  offered_ = nullptr;
+  wire_->withdraw(message);
+  take_back(message);
+}
+
+void IoEngine::take_back(Message& message) { fabric_.failures->lose(message, now()); }
 
 void IoEngine::wake(std::uint8_t kind, std::uint64_t /*payload*/) {
   if (kind == kCreditBack) {

@@ -60,6 +60,10 @@ class IoEngine final : public Component, public IoInitiator, private IoLosses, p
   void start() override;
   void receive(Message& message) override;
   void wake(std::uint8_t kind, std::uint64_t payload) override;
+  /// While its link is closed it makes no packets, and those that it has not sent are lost.
+  bool reroutes() const override { return true; }
+  void take_back(Message& message) override;
+  void link_repaired() override { offer(); }
   void open_window(Time at) override;
   void close_window(Time at) override;
   void report_io(MeasureSink& sink) const override;
@@ -75,6 +79,7 @@ class IoEngine final : public Component, public IoInitiator, private IoLosses, p
   const EventHandler& owner() const override { return *this; }
   Message& head() const override { return *offered_; }
   void taken(Time end) override;
+  void turn_back() override;
   Time hears_of_loss(const Message& message, Time now) override;
   void lose(Message& message) override;
   // It makes what a root complex makes: answers to it go upstream.

@@ -368,6 +368,10 @@ void EventPlayer::repair(std::size_t event) {
     system_->links()[link].forward->reopen();
     system_->links()[link].backward->reopen();
   }
+  for (const std::size_t link : repaired) {
+    for (const LinkEnd* end : {system_->links()[link].forward, system_->links()[link].backward})
+      system_->components()[end->owner().id().index()]->link_repaired();
+  }
 }
 
 // A switch that fails closes its ends at once. Where a link stays down that its neighbours still send over, so does the

@@ -33,6 +33,7 @@ def engines_at_a_failing_fabric(draw: st.DrawFn) -> Spec:
         pairs.append((f"sw{last}", "sw0"))
     failing: list[Spec] = [{"link": list(ends)} for ends in (*pairs, (f"sw{last}", "far"))]
     failing += [{"device": f"sw{i}"} for i in range(1, last + 1)]
+    failing += [{"link": [f"nic{i}", "sw0"]} for i in range(len(kinds))]
     devices: Spec = {
         "host": {"kind": "host"},
         "near": {"kind": "memory", "capacity": "1MiB"},
@@ -50,14 +51,20 @@ def engines_at_a_failing_fabric(draw: st.DrawFn) -> Spec:
         }
         pairs.append((f"nic{i}", "sw0"))
     pairs += [("host", "sw0"), ("near", "sw0"), (f"sw{last}", "far")]
-    events = []
+    events: list[Spec] = []
+    down: list[Spec] = []
     at = 0
     for part in draw(st.lists(st.sampled_from(failing), min_size=1, max_size=4)):
         at += draw(st.integers(1, 4000))
+        if part in down:
+            continue
         reroute = f"{draw(st.sampled_from([0, 1, 50, 400, 3000]))}ns"
         events.append({"at": f"{at}ns", "fail": {**part, "reroute_time": reroute}})
+        down.append(part)
         at += draw(st.integers(0, 4000))
-        events.append({"at": f"{at}ns", "repair": part})
+        if draw(st.integers(0, 3)) > 0:
+            events.append({"at": f"{at}ns", "repair": part})
+            down.remove(part)
     wire = draw(st.sampled_from(WIRES))
     return {
         "devices": devices,
@@ -181,3 +188,48 @@ def test_what_was_under_way_when_the_window_opened_is_among_what_was_sent() -> N
 def test_where_nothing_fails_there_are_no_such_counts() -> None:
     sound = {key: value for key, value in one_engine("dma-read").items() if key != "events"}
     assert not {"sent", "lost", "unfinished"} & run(sound).summary["per_io"]["nic"].keys()
+
+
+@pytest.mark.parametrize("queueing", ["output", "voq", "fifo"])
+@pytest.mark.parametrize("traffic", ["dma-write", "dma-read", "config-read"])
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("part", [{"link": ["nic", "sw"]}, {"device": "sw"}])
+def test_an_engine_whose_own_link_fails_goes_on_after_the_repair(
+    part: Spec, wire: Spec, traffic: str, queueing: str
+) -> None:
+    """Credits and tags are whole again: long after the repairs it moves as much as without them."""
+    spec = changed(
+        one_engine(traffic, warmup_time="100us"),
+        ("devices.nic", {"kind": "io-engine", "target": "far", "traffic": traffic, "rate": "2GB/s"}),
+        ("devices.sw.queueing", queueing),
+    )
+    for link in spec["links"]:
+        between = link["between"]
+        link.clear()
+        link |= {"between": between, **wire}
+    spec["workload"]["host"]["requests"] = 200
+    spec["events"] = []
+    before = run(spec)
+    for start in (1, 11, 21):
+        spec["events"].append({"at": f"{start}us", "fail": {**part, "reroute_time": "500ns"}})
+        spec["events"].append({"at": f"{start + 2}us", "repair": part})
+    after = run(spec)
+    assert sum(each["lost"] for each in after.summary["events"].values()) > 0
+    speeds = [each.summary["per_io"]["nic"]["bandwidth_gb_per_s"] for each in (before, after)]
+    assert speeds[1] == pytest.approx(speeds[0], rel=0.02)
+    assert after.summary["failed"] == 0
+
+
+def test_what_an_engine_could_not_send_is_made_up_for() -> None:
+    """A packet a us, up to 9 us. Those of 3, 4 and 5 us are late.
+
+    What is made before the failure is known is lost when it is.
+    """
+    own = changed(
+        one_engine("dma-write"),
+        ("events.0.fail.link", ["nic", "sw"]),
+        ("events.1.repair.link", ["nic", "sw"]),
+    )
+    for known_after, lost in (("0ns", 0), ("1us", 1), ("10us", 0)):
+        count = counts(logged(changed(own, ("events.0.fail.reroute_time", known_after))), "nic")
+        assert count == {"sent": 10, "packets": 10 - lost, "lost": lost, "unfinished": 0}

@@ -118,8 +118,20 @@ void RouteWalk::add_detours(std::span<const std::uint32_t> switches, std::span<c
   }
 }
 
-// By the first table each message comes to its destination.
+void RouteWalk::refuse_at(std::span<const std::uint32_t> nodes) {
+  if (nodes.empty()) return;
+  refuses_.resize(topology_.size());
+  for (const std::uint32_t node : nodes) refuses_[node] = true;
+}
+
+// By the first table each message comes to its destination, if it is not refused.
 void RouteWalk::end_ways(const Message& message) {
+  if (!refuses_.empty()) {
+    for (const std::uint32_t link : found_) {
+      if (refuses_[links_.to(link)])
+        dead_ends_.push_back({message.destination.index(), links_.to(link), table_});
+    }
+  }
   if (table_ == 0) return;
   for (const std::uint32_t link : nowhere_)
     dead_ends_.push_back({message.destination.index(), links_.to(link), table_});

@@ -29,13 +29,16 @@ class RouteWalk {
     ClassSet classes;       ///< that it sends
     std::size_t since = 0;  ///< the first table during which it does
   };
-  /// Messages to a destination come to a node from which, by a table other than the first, no way leads there any more.
+  /// Messages to a destination come to a node that may answer them itself: no way leads there any more, by a table other than the
+  /// first; or it is one that refuses some.
   struct DeadEnd {
     std::uint32_t destination;
     std::uint32_t node;
     std::size_t table;
   };
 
+  /// These nodes may answer any message instead of passing it on. To be said before `add`.
+  void refuse_at(std::span<const std::uint32_t> nodes);
   /// Messages go from these nodes to that one, on detours if there are some.
   void add(std::uint32_t destination, std::span<const Sender> senders);
   /// The same without detours.
@@ -97,6 +100,7 @@ class RouteWalk {
   std::vector<bool> seen_;                            // by link
   std::vector<std::span<const std::uint16_t>> ways_;  // by link: ports that lead on
   std::vector<Onward> onward_;                        // by node
+  std::vector<bool> refuses_;                         // by node; empty: none does
   std::uint64_t walk_ = 0;                            // number of times that ways have been followed
   std::vector<std::uint32_t> nowhere_;                // links from which no way leads on
   std::vector<std::uint32_t> ready_;

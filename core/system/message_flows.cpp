@@ -74,6 +74,10 @@ class Collector {
 }  // namespace
 
 void MessageFlows::add_to(RouteWalk& walk, const System& system) const {
+  std::vector<std::uint32_t> refusing;
+  for (const auto& [component, virtual_switching] : system.roles().virtual_switches)
+    refusing.push_back(component->id().index());
+  walk.refuse_at(refusing);
   if (system.router().detours()) {
     std::map<std::uint32_t, ClassSet> classes;
     for (const auto& [destination, senders] : to) {
@@ -92,7 +96,7 @@ void MessageFlows::add_to(RouteWalk& walk, const System& system) const {
     walk.add_straight(requester, answering);
 }
 
-// Where a request finds no way on, an error answer begins, which goes straight.
+// Where a request finds no way on, or comes to virtual switches, an error answer may begin, which goes straight.
 std::map<std::uint32_t, std::vector<RouteWalk::Sender>> MessageFlows::error_answers(
     const std::vector<RouteWalk::DeadEnd>& dead_ends) const {
   constexpr ClassSet kRequests = kPlain.there;

@@ -104,6 +104,31 @@ TEST(DeadlockCheck, CountsChannelsAndDependences) {
   EXPECT_EQ(found.dependences, 1U) << "requests go from host to memory and nowhere else";
 }
 
+/// Requests go to the memory by `v`, and answers come back by `b`; `v` may have virtual switches.
+test::System square(const Value::Map& of_v) {
+  const Value::Map limited{{"credits", number(std::uint64_t{2})}};
+  test::System system;
+  system.device("host", "host").device("mem", "memory");
+  for (const char* name : {"a", "b", "c"}) system.device(name, "switch", {{"queueing", "voq"}});
+  Value::Map v{{"queueing", "voq"}};
+  v.insert(v.end(), of_v.begin(), of_v.end());
+  system.device("v", "switch", std::move(v));
+  system.link("host", "a", limited).link("a", "v", limited).link("a", "b", limited);
+  system.link("v", "c", limited).link("b", "c", limited).link("c", "mem", limited).region({"mem"});
+  const Value::Map there{{"at", "a"}, {"to", Value::List{"mem"}}, {"by", Value::List{"v"}}};
+  const Value::Map back{{"at", "c"}, {"to", Value::List{"host"}}, {"by", Value::List{"b"}}};
+  system.run_with({{"routes", Value::List{there, back}}});
+  return system.work("host", {{"pattern", "random"}, {"requests", number(std::uint64_t{1})}});
+}
+
+// Requests and writes have a turn at each of three switches, and so have the two sorts of answers. What v refuses comes back by a, which no
+// other answer does.
+TEST(DeadlockCheck, CountsTheErrorAnswersOfVirtualSwitches) {
+  EXPECT_EQ(check(square({})).dependences, 12U);
+  const Value::Map vcs{{"upstream", "a"}, {"bind", Value::List{"c"}}};
+  EXPECT_EQ(check(square({{"vcs", Value::List{vcs}}})).dependences, 12U + 2U);
+}
+
 TEST(DeadlockCheck, TwoVirtualChannelsBreakTheCirclesOfARing) {
   for (const std::uint64_t switches : {5U, 8U, 13U}) {
     for (const char* queueing : {"voq", "fifo"}) {

@@ -165,7 +165,10 @@ bool PersistBuffer::write(Message& message) {
     if (std::exchange(stalled_, true)) return false;
     ++counts_.stalls;
     empty_wanted_.join(*this, kernel_.now());
-    if (PersistEntry* const victim = entries_.victim()) drain(*victim, kernel_.now());
+    if (PersistEntry* const victim = entries_.victim()) {
+      drain(*victim, kernel_.now());
+      count_entries();
+    }
     return false;
   }
   if (std::exchange(stalled_, false)) empty_wanted_.leave(*this);

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from validation.persist_recursion import forwarded, random_lines
 from validation.systems import PERSIST_SEGMENTS, SEGMENTS, Run, Spec, run
 
 from cxloom import _core
@@ -124,6 +125,37 @@ def test_forwarding_can_lose() -> None:
     del plain["devices"]["sw1"]["persist_buffer"]
     assert run(plain).rate == pytest.approx(8 / (P + 4 * W + 2 * S + C + WRITE), rel=0.01)
     assert outcome.rate < run(plain).rate
+
+
+# Where fewer wait, the queue runs empty within a cycle, and the form does not hold: the rules, step by step.
+@pytest.mark.parametrize("entries", [4, 8, 16, 32])
+@pytest.mark.parametrize("at_a_time", [1, 2, 4, 8, 16])
+def test_forwarding_carries_what_its_rules_give(entries: int, at_a_time: int) -> None:
+    outcome = run(chain({"requests": 6000}, {"queue": at_a_time}, policy="forward", entries=entries))
+    assert outcome.rate == pytest.approx(forwarded(at_a_time, entries, DRAIN), rel=0.005)
+    # Each is in Drain for D, and for the t before if its batch begins it.
+    drains = buffer_of(outcome)["drain_mean"]
+    assert 0.995 * outcome.rate * DRAIN <= drains <= 1.005 * outcome.rate * (DRAIN + T)
+
+
+# With d Dirty lines of m a persist coalesces by d / m, and there is one more if it does not: 9 to 12 of 16 entries.
+@pytest.mark.parametrize("cache", ["none", "drop", "keep"])
+def test_coalescing_is_the_same_behind_any_cache_and_hits_are_not(cache: str) -> None:
+    lines = 32
+    work: Spec = {"requests": 100_000, "footprint": f"{64 * lines}B", "persists": 0.5}
+    host: Spec = {"queue": 1}
+    if cache != "none":
+        host["cache"] = {"size": "64KiB"}
+        work["flush"] = cache
+    measures = buffer_of(outcome := run(chain(work, host, policy="forward")))
+    odds = sum(d / (lines - d) for d in range(9, 13))
+    form = odds / (odds + 4)
+    rules = random_lines(lines, forward=True, cache=cache)
+    assert rules.coalesced == pytest.approx(form, rel=0.01)
+    assert measures["coalesced"] / measures["persists"] == pytest.approx(form, rel=0.02)
+    reads = measures["read_hits"] + outcome.summary["per_memory"]["mem"]["reads"]
+    assert measures["read_hits"] == pytest.approx(rules.read_hits * reads, rel=0.02)
+    assert (reads == 0) == (cache == "keep")
 
 
 # --- Any system ---

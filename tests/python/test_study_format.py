@@ -76,6 +76,16 @@ def test_everything_a_study_can_say(study_file: Path, tmp_path: Path, cxloom: Ca
         assert words in shown
 
 
+def test_an_axis_of_numbers_may_be_an_operand(study_file: Path) -> None:
+    """The bus that takes 5 ns more makes 10 ns more: less its own delay, or less that of the slow bus at both."""
+    elsewhere = "{measure: delay, at: {bus: slow, delay: 5}}"
+    for operand, halves in (("delay", [0, 0, 0, 5, 5, 5]), (elsewhere, [-5, -5, -5, 5, 5, 5])):
+        study_file.write_text(STUDY.replace("ratio: [slower, 2]", f"difference: [slower, {operand}]"))
+        outcome = run_study(read(study_file))
+        assert [row["half"] for row in outcome.table] == pytest.approx(halves)
+        assert outcome.passed
+
+
 def test_the_quick_form_has_fewer_points_and_wider_tolerances(study_file: Path) -> None:
     study = read(study_file, quick=True)
     assert [tuple(point.values()) for point in study.points] == [
@@ -150,6 +160,7 @@ def test_nothing_is_a_ratio_to_nothing(study_file: Path, cxloom: Call) -> None:
         ("ratio: [slower, 2]", "ratio: [slower]", 18, "no ratio of these"),
         ("ratio: [slower, 2]", "ratio: [parts, 2]", 18, "'parts' is derived later"),
         ("ratio: [slower, 2]", "ratio: [slowest, 2]", 18, "did you mean 'slower'?"),
+        ("ratio: [slower, 2]", "ratio: [slower, bus]", 18, "the axis 'bus' is no number"),
         ('sum: ["breakdown_ns.*"]', 'sum: ["breakdown.*"]', 19, "no measure is like 'breakdown.*'"),
         ("at: {bus: fast, delay: 0}}]}", "at: {bus: quick}}]}", 17, "no point has bus = quick"),
         ("half: half,", "half: halve,", 21, "no measure 'halve'"),

@@ -11,7 +11,7 @@ from typing import Any
 from cxloom.building import build
 from cxloom.errors import Gathered, InputError
 from cxloom.spec.names import listed, nearest
-from cxloom.spec.node import Origin
+from cxloom.spec.node import Origin, described
 from cxloom.study.derive import OPERATIONS, Operand, expanded
 from cxloom.study.expect import Expectation
 from cxloom.study.file import Study
@@ -174,10 +174,11 @@ class _Values:
         return steps[0] if steps else known[0]
 
     def number(self, what: str, index: int) -> float | None:
-        """A measure, or a derived one; None where it has no value."""
+        """A measure, a derived one, or the value of an axis; None where it has no value."""
         made = self._study.derived.get(what)
         if made is None:
-            return measured(self._summaries[index], what)
+            point = self._study.points[index]
+            return float(point[what]) if what in point else measured(self._summaries[index], what)
         numbers = [number for operand in made.operands for number in self._operand(operand, index)]
         known = [number for number in numbers if number is not None]
         value = OPERATIONS[made.operation](known) if len(known) == len(numbers) else None
@@ -230,7 +231,10 @@ def _leaves(study: Study, index: int, what: str, place: Origin) -> Iterator[tupl
     """The measures of summaries that a measure is made of, each with its point and where it is written."""
     made = study.derived.get(what)
     if made is None:
-        yield index, what, place
+        if what in study.points[index]:
+            _refuse_words(what, study.points[index][what], place)
+        else:
+            yield index, what, place
         return
     known = list(study.derived)
     for operand in made.operands:
@@ -245,6 +249,14 @@ def _leaves(study: Study, index: int, what: str, place: Origin) -> Iterator[tupl
             yield from _leaves(study, at, operand.measure, operand.place)
         elif not study.quick:
             raise _no_point(study, index, operand.at, operand.place)
+
+
+def _refuse_words(axis: str, value: Any, place: Origin) -> None:
+    """Raises InputError for the value of an axis that one cannot reckon with."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise place.error(
+            f"the axis '{axis}' is no number", found=described(value), allowed="numbers, without a unit"
+        )
 
 
 def _no_point(study: Study, index: int, other: Point, place: Origin) -> InputError:

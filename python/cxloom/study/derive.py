@@ -1,4 +1,4 @@
-"""Measures made of others: a ratio, the greatest of many, also with the value of another point."""
+"""Measures made of others and of axes: a ratio, the greatest of many, also with the value of another point."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _OF_TWO = ("difference", "ratio")
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A number, or a measure, at the point itself or at another."""
+    """A number, a measure, or the value of an axis, at the point itself or at another."""
 
     number: float | None
     measure: str
-    """A dotted path into the summary, or the name of a measure derived before. With ``*`` in steps of the path the
-    operand is all that there are."""
+    """A dotted path into the summary, the name of a measure derived before, or an axis whose values are numbers. With
+    ``*`` in steps of the path the operand is all that there are."""
     at: Point
     """Values of axes in which the point differs that the measure is taken at."""
     place: Origin

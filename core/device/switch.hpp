@@ -80,7 +80,7 @@ class Switch final : public SwitchingDevice, public VirtualSwitching, private Po
 
   void receive(Message& message) override {
     message.charge(Segment::kSwitching, now());
-    if (core().divided()) [[unlikely]] {
+    if (core().guarded()) [[unlikely]] {
       forward_in_vcs(message);
     } else {
       core().forward(message);

@@ -42,9 +42,13 @@ class SwitchCore final : public EventHandler, private BypassSource {
   /// Its ports take messages from its queues when they can.
   bool arbitrates() const { return queueing_ != Queueing::kOutput; }
 
-  /// The owner has virtual switches, and asks them about each message.
-  void divide() { divided_ = true; }
-  bool divided() const { return divided_; }
+  /// Messages leave by ports that `guard` admits, and no others: the owner asks for each that comes in, the core where links fail. To
+  /// be called before the run.
+  void guard_by(const PortGuard& guard) {
+    guard_ = &guard;
+    guarded_ = true;
+  }
+  bool guarded() const { return guarded_; }
 
   /// The owner's ports are connected.
   void start();
@@ -83,8 +87,6 @@ class SwitchCore final : public EventHandler, private BypassSource {
     message.port = inside();
     forward_by(output, message);
   }
-  /// Where links fail, messages leave by other ports if it admits them; to be called before the run.
-  void guard_by(const PortGuard& guard) { guard_ = &guard; }
 
   void open_window(Time at);
   void close_window(Time at);
@@ -148,7 +150,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   std::unique_ptr<PersistBuffer> persists_;  // none: it passes everything on
   Queueing queueing_;
   bool releases_ = false;  // some link into it counts credits
-  bool divided_ = false;   // into virtual switches
+  bool guarded_ = false;   // there is a guard, whose place is a line that messages do not touch otherwise
   bool failed_ = false;
   bool passes_at_once_ = false;  // every message with a fixed way, as nothing in it waits or is counted
   Fabric& fabric_;

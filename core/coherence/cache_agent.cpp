@@ -64,6 +64,10 @@ void CacheAgent::access(Request& request) {
     return;
   }
   counts_.count(&CacheCounts::lookups);
+  if (LineVersions* const versions = endpoint().fabric().versions.get()) [[unlikely]] {
+    if (request.kind == AccessKind::kRead && place.state != LineState::kInvalid && !lines_.under_way(line))
+      versions->hit(endpoint().id(), line);
+  }
   const bool prefetches = prefetch_ && !goes_past(request, place.state);
   const bool held = place.state != LineState::kInvalid || (prefetches && is_missing(line));
   if (attempt(request, place) && counts_.window_open) ++counts_.hits[place.level];
@@ -82,7 +86,11 @@ void CacheAgent::perform(Request& request, std::uint32_t level) {
   if (request.kind == AccessKind::kFlush) return leave_clean(request);
   const LineAddress line = LineAddress::of(request.address);
   if (level > 0) lines_.use(line, level);
-  if (request.kind != AccessKind::kRead) lines_.mark_dirty(line);
+  if (request.kind != AccessKind::kRead) {
+    lines_.mark_dirty(line);
+    if (LineVersions* const versions = endpoint().fabric().versions.get()) [[unlikely]]
+      versions->changed(endpoint().id(), line);
+  }
   if (ProtocolObserver* const observer = endpoint().fabric().observer) [[unlikely]]
     observer->performed(endpoint().id(), line, request.kind, now());
 }
@@ -248,10 +256,18 @@ void CacheAgent::receive(Message& message) {
 
 // ---- Answers
 
+// Of the line that is, or comes, in the cache.
+void CacheAgent::note_version(const Message& message) {
+  LineVersions* const versions = endpoint().fabric().versions.get();
+  if (versions && message.persistent && !message.failed) [[unlikely]]
+    versions->cached(endpoint().id(), LineAddress::of(message.address), message.version);
+}
+
 void CacheAgent::data_came(Message& message) {
   Transaction& transaction = lines_.transaction(message.tag);
   if (transaction.doing == Doing::kAtomic) return completed(message);
   transaction.data_in = true;
+  note_version(message);
   if (!transaction.coherent) transaction.granted = LineState::kClean;
   // A device on the way may have answered; but of lines with a home elsewhere the memory counts.
   if (message.failed || transaction.home == transaction.target) transaction.target = message.source;
@@ -364,6 +380,7 @@ void CacheAgent::completed(Message& message) {
     const bool memory = !message.failed && transaction.home != transaction.target;
     request.target = memory ? transaction.target : message.source;
     request.failed = message.failed;
+    if (transaction.doing == Doing::kFlush && request.keeps) note_version(message);
     answer(request);
   } else {
     lines_.eviction_completed(transaction);

@@ -98,6 +98,7 @@ class CacheAgent final : public Agent,
 
   // Answers.
   Transaction& transaction(std::uint32_t tag) override { return lines_.transaction(tag); }
+  void note_version(const Message& message);
   void data_came(Message& message) override;
   void granted(Message& message, LineState state) override;
   void completed(Message& message) override;

@@ -51,6 +51,26 @@ void LineVersions::stored(const Message& message) {
   if (watcher_) watcher_->stored(message);
 }
 
+void LineVersions::cached(NodeId cache, LineAddress line, std::uint32_t version) {
+  lines_[line.number()].cached[cache.index()] = version;
+}
+
+void LineVersions::changed(NodeId cache, LineAddress line) {
+  const auto found = lines_.find(line.number());
+  if (found != lines_.end()) found->second.cached.erase(cache.index());
+}
+
+// What it brings settles nothing: memory must have what the others were told, not what a cache that nobody tells still has.
+void LineVersions::hit(NodeId cache, LineAddress line) {
+  const auto found = lines_.find(line.number());
+  if (found == lines_.end()) return;
+  const Line& known = found->second;
+  const auto version = known.cached.find(cache.index());
+  if (version == known.cached.end()) return;
+  if (known.floor.broken_by(version->second, known.versions[version->second].settled) != BrokenRule::kNone)
+    ++measured_.stale_reads;
+}
+
 void LineVersions::update_behind(LineAddress line, const Line& known) {
   if (known.in_memory >= known.versions.size()) return;
   const bool behind =

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -20,10 +21,11 @@ struct VersionsMeasured {
 };
 
 inline constexpr std::array kVersionMeasures{
-    measure<&VersionsMeasured::stale_reads>("stale_reads", "",
-                                            "reads that got a version which another had followed for certain "
-                                            "when the read was made: a write that "
-                                            "was answered, or a version that a read had brought"),
+    measure<&VersionsMeasured::stale_reads>(
+        "stale_reads", "",
+        "reads that got, from memory, a buffer or a cache, a version which another had followed for certain "
+        "when the read was made: a write that "
+        "was answered, or a version that a read had brought"),
     measure<&VersionsMeasured::lost_updates>(
         "lost_updates", "",
         "writes to memory over a version that was written after this one had been answered"),
@@ -46,6 +48,14 @@ class LineVersions {
   void returns(const Message& message);
   /// A write is in memory.
   void stored(const Message& message);
+
+  /// A cache now has this version of a line, clean: a read brought it, or a flush that keeps the line was answered.
+  void cached(NodeId cache, LineAddress line, std::uint32_t version);
+  /// A store changed the line in that cache. It has no version until it leaves, and nobody can tell what it came before.
+  void changed(NodeId cache, LineAddress line);
+  /// A read found the line there.
+  void hit(NodeId cache, LineAddress line);
+
   /// What memory has of a line: 0 is what was there at first.
   std::uint32_t in_memory(LineAddress line) const;
 
@@ -77,6 +87,7 @@ class LineVersions {
     std::vector<Version> versions{{}};
     std::uint32_t in_memory = 0;
     VersionFloor floor;
+    std::map<std::uint32_t, std::uint32_t> cached;  // versions in caches, by node
   };
   /// A read under way.
   struct Read {

@@ -42,6 +42,42 @@ def test_a_run_tells_of_flushes_and_buffers() -> None:
     assert "flush" in to_text(result.values)
 
 
+# Host a stores at 0 and flushes at 1 us; b has the line since its read at 0, and reads at 1 to 9 us.
+SHARED = """\
+devices:
+  a: {kind: host, queue: 1, issue_interval: 1us, cache: {size: 4KiB}}
+  b: {kind: host, queue: 1, issue_interval: 1us, cache: {size: 4KiB}}
+  sw: {kind: switch, persist_buffer: {}}
+  pm: {kind: memory, media: {kind: nvm, write_buffer: 0}}
+links:
+  - {between: [a, sw]}
+  - {between: [b, sw]}
+  - {between: [sw, pm]}
+address_map: [{to: pm, persistence: media}]
+workload:
+  a: {pattern: sequential, footprint: 64B, requests: 10, persists: 100%}
+  b: {pattern: sequential, footprint: 64B, requests: 10}
+outputs: {versions: true}
+"""
+
+
+@pytest.mark.parametrize(
+    ("was", "other", "stale"),
+    [
+        ("", "", 8),  # those behind the answer to the first flush
+        ("persists: 100%", "persists: 100%, flush: keep", 8),
+        ("persists: 100%", "persists: 0%", 0),  # nobody persists
+        ("requests: 10}", "requests: 10, persists: 100%}", 0),  # b reads anew behind each flush of its own
+        ("requests: 10}", "requests: 10, base: 64}", 0),  # another line
+        ("  b: {", "  b: {reads: 0%, ", 0),  # its own stores, which nobody can tell the order of
+    ],
+)
+def test_a_hit_in_a_cache_that_nobody_keeps_coherent_may_be_stale(was: str, other: str, stale: int) -> None:
+    at = SHARED.rindex(was)
+    result = cx.run(cx.System.from_yaml(SHARED[:at] + other + SHARED[at + len(was) :]))
+    assert result.values["versions"] == {"stale_reads": stale, "lost_updates": 0}
+
+
 def test_what_a_run_reports_is_declared() -> None:
     result = cx.run(cx.System.from_yaml(SPEC)).values
     declared = _core.declarations()

@@ -1,11 +1,12 @@
 """Sampling of a long program: windows of it are simulated, and how well the time of the whole is known is said.
 
 The records of a program, what misses the caches of its cores, are cut into periods. Of each period one
-window, at a place that is drawn, is simulated in detail, behind as many records in detail that fill queues
-and rows of the DRAM again. Of what is skipped the caches of the cores have seen all, as they filter while the
-program runs, and the first access to each page is made, so that pages get the frames that they would have
-got. Beginning and end of a program are simulated as a whole, and so is a program that is not long, and what
-threads do side by side: who of them comes first goes by the simulated time, which a sample does not have.
+window, at a place that is drawn, is simulated in detail, behind records in detail that fill queues and rows
+of the DRAM again, and in front of some that compete with its last ones as they did in the program. Of what is
+skipped the caches of the cores have seen all, as they filter while the program runs, and the first access to
+each page is made, so that pages get the frames that they would have got. Beginning and end of a program are
+simulated as a whole, and so is a program that is not long, and what threads do side by side: who of them
+comes first goes by the simulated time, which a sample does not have.
 
 A stream of M windows takes the sum of what each takes: the time up to the last answer to one of its reads,
 less that of the one before. Of this, b is the share of the instructions, which is known of all of the stream;
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 _PAGE = 4096
 Parts: TypeAlias = "Iterator[dict[str, NDArray[Any]]]"
-_GAP, _WARM, _WINDOW, _WHOLE = range(4)
+_GAP, _AROUND, _WINDOW, _WHOLE = range(4)
 _ALONE = 0.95
 """A thread is alone that has so much of the records."""
 
@@ -53,6 +54,11 @@ class Sampling:
     """Of each period, simulated and measured."""
     warm_up: int = 2_000
     """In front of each window, simulated."""
+    cool_down: int = 1_000
+    """Behind each window, simulated: write-backs, and accesses that wait for nothing, overtake those before them
+    that wait for an address or a miss register, as far as the window of the core and its store buffer reach.
+    Without them the last answers of a window come too early, or too late because of what a sample has next. A core
+    of 512 instructions has as many misses under way, and as many write-backs."""
     periods: int = 20
     """Below so many behind the head all is simulated."""
     seed: int = 1
@@ -110,6 +116,7 @@ class Sampler:
         yield from self._head(stream)
         held: deque[TraceBatch] = deque()
         place: int | None = None  # of the window of the next period
+        left = 0  # of the records behind the window before, those in the next period
         together = self._mixture.together
         while True:
             if together:
@@ -122,7 +129,7 @@ class Sampler:
             together = _Mixture(1).add(chunk)
             if together:
                 if place is not None:
-                    yield from self._period(held.popleft(), place, None)
+                    yield from self._period(held.popleft(), place, None, left)
                     place = None
                 while held:
                     yield from self._given(_WHOLE, self._continued(held.popleft()))
@@ -130,17 +137,18 @@ class Sampler:
             if place is None and len(held) <= self.sampling.periods:
                 continue
             if place is None:
-                place = self._drawn(random)
+                place, left = self._drawn(random), 0
             while len(held) > 1:
                 whole = len(held[1]) == self.sampling.period
                 following = self._drawn(random) if whole else None
-                yield from self._period(held.popleft(), place, following)
+                yield from self._period(held.popleft(), place, following, left)
+                left = self._left_behind(place)
                 if following is None:
                     place = None
                     break
                 place = following
         if place is not None:
-            yield from self._period(held.popleft(), place, None)
+            yield from self._period(held.popleft(), place, None, left)
         for chunk in held:
             yield from self._given(_WHOLE, self._continued(chunk))
 
@@ -170,6 +178,10 @@ class Sampler:
     def _drawn(self, random: np.random.Generator) -> int:
         return int(random.integers(0, self.sampling.period - self.sampling.window + 1))
 
+    def _left_behind(self, place: int) -> int:
+        """Of the records behind a window, those in the next period."""
+        return max(0, place + self.sampling.window + self.sampling.cool_down - self.sampling.period)
+
     def _note(self, batch: TraceBatch) -> None:
         import numpy as np
 
@@ -190,16 +202,17 @@ class Sampler:
         self._seen.update(pages.tolist())
         return reaches[new]
 
-    def _period(self, chunk: TraceBatch, place: int, following: int | None) -> Parts:
-        """A period with its window, and the warm-up of the next one's as far as it is in it; None: all that follows is
-        simulated as a whole."""
+    def _period(self, chunk: TraceBatch, place: int, following: int | None, left: int) -> Parts:
+        """A period with its window, what is ``left`` behind the one before, and the warm-up of the next one's as far
+        as it is in it; None: all that follows is simulated as a whole."""
         import numpy as np
 
         size, window, warm_up = len(chunk), self.sampling.window, self.sampling.warm_up
         kinds = np.full(size, _GAP)
-        kinds[max(0, place - warm_up) : place] = _WARM
+        kinds[:left] = _AROUND
+        kinds[max(0, place - warm_up) : place + window + self.sampling.cool_down] = _AROUND
         if following is None or following < warm_up:
-            kinds[max(0, size + (following or 0) - warm_up) :] = _WARM
+            kinds[max(0, size + (following or 0) - warm_up) :] = _AROUND
         kinds[place : place + window] = _WINDOW
         self.sampled += size
         self.sampled_cycles += int(chunk.cycles.sum(dtype=np.uint64))

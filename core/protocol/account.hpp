@@ -59,9 +59,14 @@ class Account {
   const Time* rare() const { return &times_[0]; }
   /// What the common ones sum to: where that is the length of the account, the rare ones are zero.
   Time common_sum() const {
-    Time sum;
-    for (std::size_t i = 0; i < kCommon; ++i) sum += common()[i];
-    return sum;
+    Time even;
+    Time odd;
+#pragma GCC unroll 6  // asked of every request twice
+    for (std::size_t i = 0; i < kCommon; i += 2) {
+      even += common()[i];
+      odd += common()[i + 1];
+    }
+    return even + odd;
   }
   /// As if newly made. `length`: what its segments sum to. Rare ones are touched only if there are some.
   void renew(Time length) {

@@ -297,7 +297,6 @@ void Sequencer::copy(Address line, AccessKind kind, std::uint64_t number) {
   request.address = line;
   request.kind = kind;
   request.size = kLineBytes;
-  request.failed = false;
   request.target = endpoint().id();
   request.begin(endpoint().id(), now());
   request.charge(Segment::kProcess, now() + process_time_);

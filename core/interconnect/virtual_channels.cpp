@@ -176,7 +176,7 @@ void VirtualChannels::foresee_head() const {
   if (!queue) return;
   const Message& head = static_cast<const Feeder*>(queue)->head();
   prefetch(&head);
-  prefetch(&head, 2);
+  prefetch(&head, 4);
 }
 
 void VirtualChannels::use_credit(Message& message, Time now) {

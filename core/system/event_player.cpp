@@ -34,6 +34,14 @@ EventPlayer::EventPlayer(Kernel& kernel, const std::vector<EventParams>& events)
 
 namespace {
 
+/// Who repairs `all` repairs `part`, too.
+bool covers(const FailingPart& all, const FailingPart& part) {
+  const auto repaired = [&](std::size_t link) {
+    return std::ranges::find(all.links, link) != all.links.end();
+  };
+  return all.device == part.device && std::ranges::all_of(part.links, repaired);
+}
+
 [[noreturn]] void refuse(const std::string& problem, const std::string& found, const std::string& allowed) {
   throw InputError({problem, found, allowed, {}});
 }
@@ -86,7 +94,8 @@ void EventPlayer::attach(System& system) {
           if (known == failed.end())
             refuse("it has not failed", what,
                    "what an event before this one makes fail: the same link, links or device");
-          failed.erase(known);
+          std::erase_if(failed,
+                        [&](const FailingPart& part_of_it) { return covers(parts_.back(), part_of_it); });
         }
       });
     });

@@ -220,6 +220,39 @@ def fails(**action: Any) -> Spec:
 LINK = {"link": ["host", "sw"]}
 
 
+def test_who_repairs_all_links_repairs_each_of_them() -> None:
+    both = {"link": ["s0", "s1"]}
+    one = {**both, "number": 1}
+    spec: Spec = {
+        "devices": {
+            "h": {"kind": "host", "queue": 4},
+            "s0": {"kind": "switch"},
+            "s1": {"kind": "switch"},
+            "m": {"kind": "memory", "capacity": "1GiB"},
+        },
+        "links": [
+            {"between": ["h", "s0"], "bandwidth": "32GB/s"},
+            {"between": ["s0", "s1"], "bandwidth": "32GB/s", "count": 2},
+            {"between": ["s1", "m"], "bandwidth": "32GB/s"},
+        ],
+        "address_map": [{"to": ["m"]}],
+        "workload": {"h": {"pattern": "random", "requests": 3000, "footprint": "1MiB"}},
+        "events": [
+            {"at": "1us", "fail": {**one, "reroute_time": "100ns"}},
+            {"at": "2us", "fail": {**both, "reroute_time": "100ns"}},
+            {"at": "3us", "repair": both},
+            {"at": "4us", "fail": {**one, "reroute_time": "100ns"}},
+        ],
+    }
+    events = run(spec).summary["events"]
+    assert len(events) == 4
+    # The second link is up at 4 us, and the first one was.
+    assert [part["failed"] > 0 for part in events.values()] == [False, True, False, False]
+    again: Spec = {**spec, "events": [*spec["events"][:3], {"at": "4us", "repair": one}]}
+    with pytest.raises(InputError, match="it has not failed"):
+        run(again)
+
+
 @pytest.mark.parametrize(
     ("events", "path", "problem"),
     [

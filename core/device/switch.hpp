@@ -99,6 +99,7 @@ class Switch final : public SwitchingDevice, public VirtualSwitching, private Po
  private:
   /// A request may not leave the virtual switch that it came to; an answer may leave any that it was not removed from.
   bool admits(const Message& message, std::uint16_t input, std::uint16_t output) const override;
+  void refused_answer() override { ++removal_errors_; }
   /// Passes it on if its ports belong together. Otherwise answers it, or makes an error of it.
   void forward_in_vcs(Message& message);
 

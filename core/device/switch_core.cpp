@@ -150,7 +150,11 @@ void SwitchCore::send_by(std::uint16_t output, Message& message) {
 std::uint16_t SwitchCore::other_output_of(Message& message, std::uint16_t input) {
   const std::uint16_t output = output_of(message);
   if (output == Routes::kNowhere) return output;
-  if (guard_ && is_port(input) && !guard_->admits(message, input, output)) return Routes::kNowhere;
+  if (guard_ && is_port(input) && !guard_->admits(message, input, output)) {
+    if (is_request(message)) return Routes::kNowhere;
+    guard_->refused_answer();
+    make_error_answer(message, owner_.id());
+  }
   fabric_.failures->rerouted();
   return output;
 }

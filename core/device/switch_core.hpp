@@ -28,6 +28,8 @@ class PortGuard {
  public:
   /// A message that has come in by a port may leave by another.
   virtual bool admits(const Message& message, std::uint16_t input, std::uint16_t output) const = 0;
+  /// An answer that it did not admit leaves as an error.
+  virtual void refused_answer() = 0;
 
  protected:
   ~PortGuard() = default;
@@ -44,7 +46,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
 
   /// Messages leave by ports that `guard` admits, and no others: the owner asks for each that comes in, the core where links fail. To
   /// be called before the run.
-  void guard_by(const PortGuard& guard) {
+  void guard_by(PortGuard& guard) {
     guard_ = &guard;
     guarded_ = true;
   }
@@ -155,7 +157,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   bool passes_at_once_ = false;  // every message with a fixed way, as nothing in it waits or is counted
   Fabric& fabric_;
   const VirtualChannelTurns* turns_ = nullptr;  // none: one virtual channel for each class
-  const PortGuard* guard_ = nullptr;            // none: all ports belong together
+  PortGuard* guard_ = nullptr;                  // none: all ports belong together
   std::vector<std::uint16_t> fixed_ports_;      // by destination, or Routes::kVaries
   std::vector<VirtualChannels*> outputs_;       // of the ports, if it arbitrates
   std::vector<PortMemory> port_memory_;         // by port

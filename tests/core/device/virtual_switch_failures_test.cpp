@@ -117,5 +117,38 @@ TEST_P(VirtualSwitchFailures, MayFallTogetherWithBindings) {
   EXPECT_EQ(run.number({"failed"}), 0.0);
 }
 
+// An answer waits for the failed one of two links to its host while its device is removed.
+TEST_P(VirtualSwitchFailures, MakeAnErrorOfAWaitingAnswerWhoseDeviceWasRemoved) {
+  int waited = 0;
+  for (const std::int64_t number : {1, 2}) {
+    Value::Map pair = link();
+    pair.emplace_back("count", 2);
+    System system;
+    system.device("host", "host", {{"queue", 1}, {"completion_timeout", "5us"}});
+    system.device("sw0", "switch", vcs({vcs_of("host", {"mem"})}));
+    test::slow_memory(system);
+    system.link("host", "sw0", pair).link("sw0", "mem", link()).region({"mem"});
+    system.outputs({{"requests", true}});
+    Running run(
+        system.replay("host", test::lines(2))
+            .event({{"at", "60ns"},
+                    {"fail",
+                     Value::Map{
+                         {"link", Value::List{"host", "sw0"}}, {"number", number}, {"reroute_time", "1us"}}}})
+            .event({{"at", "900ns"},
+                    {"unbind", Value::Map{{"switch", "sw0"}, {"vcs", 0}, {"vppb", 0}, {"surprise", true}}}}));
+    run.to_end();
+    const std::string event = "60ns fail link host-sw0#" + std::to_string(number);
+    EXPECT_EQ(run.number({"events", event, "lost"}), 0.0);
+    if (run.latency(0) < 1_us) continue;  // the answer takes the other link
+    ++waited;
+    EXPECT_EQ(run.number({"per_switch", "sw0", "removal_errors"}), 1.0);
+    EXPECT_EQ(run.number({"failed"}), 2.0);
+    EXPECT_EQ(run.latency(0), 60_ns + 1_us + 51_ns);
+    EXPECT_EQ(run.number({"events", event, "rerouted"}), 1.0);
+  }
+  EXPECT_EQ(waited, 1);
+}
+
 }  // namespace
 }  // namespace cxloom

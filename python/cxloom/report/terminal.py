@@ -21,6 +21,8 @@ LINES = 45
 _BAR = 24
 _ROWS = 8
 _BUSIEST = 6
+_EVENTS = 6
+"""At least, whatever is left of the screen: who makes things fail looks for them."""
 _TROUBLES = 4
 _NOTABLE = 0.01
 """Waiting for credits is worth a line from this share of the time on."""
@@ -74,7 +76,7 @@ def _report(summary: Values, blocks: str) -> RenderableType:
     if busiest is not None:
         parts += ["", busiest]
     if events:
-        parts += ["", _events(events, rows)]
+        parts += ["", _events(events, max(rows, _EVENTS))]
     return Group(*parts, *troubles, "", _provenance(summary))
 
 

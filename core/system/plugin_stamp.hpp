@@ -100,6 +100,7 @@ constexpr PluginStamp make_plugin_stamp() {
           text<48>(cxx_library()),
           {layout<AccessStream>("AccessStream"),
            layout<Account>("Account"),
+           {text<24>("Account::mark"), Account::kMarkOffset, alignof(Time)},  // its place, for the size
            layout<Agent>("Agent"),
            layout<Arbiter>("Arbiter"),
            layout<ArbitrationContext>("ArbitrationContext"),

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/digraph.hpp"
 #include "base/error.hpp"
 #include "interconnect/up_down.hpp"
 
@@ -35,6 +36,7 @@ struct RouteTable::Search {
     reached.push_back(node);
   }
   bool complete() const { return reached.size() == nodes; }
+  void keep_what_leads_on(const Topology& topology);
 
   std::vector<std::uint8_t> leaf;
   std::vector<std::uint8_t> forwards;
@@ -224,20 +226,54 @@ void RouteTable::search_up_down(const Topology& topology, std::uint32_t target,
   }
 }
 
+// Which ways are left depends on the ways alone, not on the order in which nodes are looked at. A way within a strongly
+// connected component is part of some circle. Those that come nearer to the target close none, and every node has one.
+void RouteTable::Search::keep_what_leads_on(const Topology& topology) {
+  const std::uint32_t target = reached[0];
+  std::vector<std::vector<std::uint32_t>> before(topology.size());
+  for (const std::uint32_t node : reached)
+    for (const std::uint16_t port : ways[node]) before[topology.hops(node)[port].to].push_back(node);
+  std::vector<std::uint32_t> far(topology.size(), kUnseen);
+  far[target] = 0;
+  reached = {target};
+  for (std::size_t next = 0; next < reached.size(); ++next) {
+    for (const std::uint32_t node : before[reached[next]]) {
+      if (far[node] != kUnseen) continue;
+      far[node] = far[reached[next]] + 1;
+      reached.push_back(node);
+    }
+  }
+  std::vector<Digraph::Edge> edges;
+  for (const std::uint32_t node : reached) {
+    const auto hops = topology.hops(node);
+    std::erase_if(ways[node], [&](std::uint16_t port) { return far[hops[port].to] == kUnseen; });
+    for (const std::uint16_t port : ways[node]) edges.emplace_back(node, hops[port].to);
+  }
+  const std::vector<std::uint32_t> component =
+      Digraph(static_cast<std::uint32_t>(topology.size()), std::move(edges)).components();
+  for (const std::uint32_t node : reached) {
+    std::erase_if(ways[node], [&](std::uint16_t port) {
+      const std::uint32_t to = topology.hops(node)[port].to;
+      return component[to] == component[node] && far[to] >= far[node];
+    });
+  }
+}
+
 // From the destination outwards: a node's turn comes when all of its ways are known. Where none comes any more, those that
 // are left lead in a circle.
 void RouteTable::take_given(const Topology& topology, const Group& group, std::span<const GivenRoute> given,
                             Search& search) const {
   const auto reached = [&](std::uint32_t node) { return search.links[node] != Search::kUnseen; };
-  std::vector<std::uint32_t> left(search.reached.begin() + 1, search.reached.end());
   for (const GivenRoute& route : given) {
     if (route.destination == group.only && reached(route.node)) search.ways[route.node] = route.ports;
   }
-  for (const std::uint32_t node : left) {
+  for (const std::uint32_t node : search.reached) {
     const auto hops = topology.hops(node);
     std::erase_if(search.ways[node],
                   [&](std::uint16_t port) { return hops[port].down || !reached(hops[port].to); });
   }
+  if (topology.any_down()) search.keep_what_leads_on(topology);
+  std::vector<std::uint32_t> left(search.reached.begin() + 1, search.reached.end());
   std::fill(search.links.begin(), search.links.end(), Search::kUnseen);
   search.reached = {group.node};
   search.links[group.node] = 0;
@@ -257,20 +293,7 @@ void RouteTable::take_given(const Topology& topology, const Group& group, std::s
       decide(node);
       return true;
     });
-    if (left.size() != before) continue;
-    if (!topology.any_down()) refuse_circle(topology, group, left[0], search);
-    // Parts have failed: a way leads on if its end is known to lead on. The nearest of those that have such a way does without its
-    // others, which may come back to it.
-    const auto nearest = std::ranges::min_element(left, {}, [&](std::uint32_t node) {
-      std::uint32_t links = Search::kUnseen;
-      for (const std::uint16_t port : search.ways[node])
-        links = std::min(links, search.links[topology.hops(node)[port].to]);
-      return std::pair(links, node);
-    });
-    std::erase_if(search.ways[*nearest], unknown(*nearest));
-    if (search.ways[*nearest].empty()) return;  // nor does any other
-    decide(*nearest);
-    left.erase(nearest);
+    if (left.size() == before) refuse_circle(topology, group, left[0], search);
   }
 }
 

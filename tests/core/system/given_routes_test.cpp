@@ -86,5 +86,37 @@ TEST_P(GivenRoutes, LeadNobodyInACircle) {
   EXPECT_EQ(another.number({"failed"}), 0.0);
 }
 
+/// From A the table leads by B and by D to M; from B by X and by E and F. The link from X to M fails. How many of 400 reads go by D.
+double requests_by_d(const Value::List& by_of_b, bool x_leads_back) {
+  System system;
+  system.device("h", "host", {{"queue", 8}});
+  for (const char* name : {"A", "B", "D", "E", "F", "X", "M"}) system.device(name, "switch");
+  test::slow_memory(system);
+  const std::pair<const char*, const char*> between[] = {{"h", "A"}, {"A", "B"},  {"A", "D"}, {"D", "M"},
+                                                         {"B", "X"}, {"X", "M"},  {"B", "E"}, {"E", "F"},
+                                                         {"F", "M"}, {"M", "mem"}};
+  for (const auto& [a, b] : between) system.link(a, b, kPlainLink);
+  const auto entry = [](const char* at, const Value::List& by) {
+    return Value::Map{{"at", at}, {"to", Value::List{"mem"}}, {"by", by}};
+  };
+  Value::List table{entry("A", {"B", "D"}), entry("B", by_of_b)};
+  if (!x_leads_back) table.emplace_back(entry("X", {"M"}));
+  system.region({"mem"}).replay("h", test::lines(400)).event(fail_link("1ns", "X", "M", "0ns"));
+  system.run_with({{"routing", "random"}, {"routes", std::move(table)}});
+  Running run(system);
+  run.to_end();
+  EXPECT_EQ(run.number({"failed"}), 0.0);
+  return run.number({"per_link", "A-D", "A->D", "messages"});
+}
+
+// X is a dead end, or leads back to B: neither is a reason to leave B, from which E leads on.
+TEST(GivenRoutesOfSeveral, LoseOnlyThoseThatDoNotLeadOn) {
+  const double without_x = requests_by_d({"E"}, true);
+  EXPECT_GT(without_x, 150.0);
+  EXPECT_LT(without_x, 250.0);
+  EXPECT_EQ(requests_by_d({"X", "E"}, true), without_x);
+  EXPECT_EQ(requests_by_d({"X", "E"}, false), without_x);
+}
+
 }  // namespace
 }  // namespace cxloom

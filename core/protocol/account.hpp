@@ -19,7 +19,7 @@ inline constexpr std::array kCommonSegments{
     Segment::kProcess,     Segment::kController,  Segment::kMediaQueue,    Segment::kMedia};
 
 /// Charging a segment moves the mark, so that the segments always sum to the time from the opening of the account to the
-/// mark.
+/// mark. Time never runs back: no segment is below zero, and rare ones that sum to nothing are all zero.
 class Account {
  public:
   static constexpr std::size_t kCommon = kCommonSegments.size();

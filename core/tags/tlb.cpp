@@ -48,7 +48,9 @@ void describe_entries(Schema<TlbParams>& schema, std::string_view entries,
 }
 
 constexpr std::string_view kGoldenCove =
-    "Intel 64 and IA-32 Architectures Optimization Reference Manual: Golden Cove; ways as its CPUID has them";
+    "Intel 64 and IA-32 Architectures Optimization Reference Manual: Golden Cove; ways of the second level: "
+    "its "
+    "CPUID; those of the first: estimates";
 
 }  // namespace
 

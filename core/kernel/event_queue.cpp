@@ -26,29 +26,23 @@ void EventQueue::list_pending(std::vector<Event*>& pending) {
   }
 }
 
-void EventQueue::push_heap(Nodes& heap, std::uint32_t node) {
-  heap.push_back(node);
-  std::push_heap(heap.begin(), heap.end(), Later{events_});
-}
-
-std::uint32_t EventQueue::take_first(Nodes& heap) {
-  std::pop_heap(heap.begin(), heap.end(), Later{events_});
-  const std::uint32_t node = heap.back();
-  heap.pop_back();
+std::uint32_t EventQueue::take_first_far() {
+  std::pop_heap(far_.begin(), far_.end(), Later{events_});
+  const std::uint32_t node = far_.back();
+  far_.pop_back();
   return node;
 }
 
 // What does not go into a bucket of the wheel.
 void EventQueue::link_elsewhere(std::uint32_t node) {
   const Time time = events_[node].time;
-  if (time < instant_) {
-    push_heap(before_, node);
-  } else if (time == instant_) {
+  if (time <= instant_) {
     insert_at_instant(node);
   } else if (bucket_of(time) == open_) {
     link_in_open_bucket(node, fine_of(time));
   } else {
-    push_heap(far_, node);
+    far_.push_back(node);
+    std::push_heap(far_.begin(), far_.end(), Later{events_});
   }
   if (free_ == kNone) grow();
 }
@@ -61,19 +55,16 @@ void EventQueue::insert_at_instant(std::uint32_t node) {
   ++left_;
 }
 
-std::int64_t EventQueue::next_filled_bucket() const {
-  const auto start = static_cast<std::size_t>((open_ + 1) & (kBuckets - 1));
+// The first behind the word of this slot, round the wheel.
+std::int64_t EventQueue::next_filled_bucket_from(std::size_t start) const {
   const auto at_slot = [&](std::size_t slot) {
     return open_ + 1 + static_cast<std::int64_t>((slot - start) & (kBuckets - 1));
   };
   const auto first_of = [&](std::size_t word) {
     return at_slot((word << 6U) + static_cast<std::size_t>(std::countr_zero(words_[word])));
   };
-  // The rest of the word at hand, the rest of its summary, then the summaries round the wheel.
+  // The rest of the word's summary, then the summaries round the wheel.
   const std::size_t word = start >> 6U;
-  if (const std::uint64_t rest = words_[word] >> (start & 63U); rest != 0) {
-    return at_slot(start + static_cast<std::size_t>(std::countr_zero(rest)));
-  }
   const std::size_t block = word >> 6U;
   if (const std::uint64_t rest = (summary_[block] >> (word & 63U)) >> 1U; rest != 0) {
     return first_of(word + 1 + static_cast<std::size_t>(std::countr_zero(rest)));
@@ -112,7 +103,7 @@ void EventQueue::look_ahead() {
   ahead_ = bucket < 0 ? kNone : buckets_[static_cast<std::size_t>(bucket & (kBuckets - 1))];
 }
 
-// True: it held but one event, and is open at that event's instant.
+// True: it held but one event, or two of one instant, and is open at that instant.
 bool EventQueue::open_next_bucket() {
   const std::int64_t bucket = next_filled_bucket();
   if (!far_.empty()) [[unlikely]] {
@@ -126,17 +117,26 @@ bool EventQueue::open_next_bucket() {
   ahead_ = kNone;
   const std::uint32_t link = take_bucket(bucket);
   const std::uint32_t node = link >> kFineBits;
-  if (next_[node] != kNone) {
-    spread(link);
-    return false;
+  const std::uint32_t other_link = next_[node];
+  if (other_link == kNone) {
+    at_instant_[0] = node;
+    left_ = 1;
+  } else {
+    const std::uint32_t other = other_link >> kFineBits;
+    if (next_[other] != kNone || ((link ^ other_link) & kFineMask) != 0) {
+      spread(link);
+      return false;
+    }
+    const bool node_first = events_[node].order < events_[other].order;
+    at_instant_[0] = node_first ? other : node;
+    at_instant_[1] = node_first ? node : other;
+    left_ = 2;
   }
-  at_instant_[0] = node;
-  left_ = 1;
   instant_ = Time{(bucket << kFineBits) + (link & kFineMask)};
   return true;
 }
 
-// Most often a bucket holds but one event. What is done otherwise is apart, so that here no registers are saved for it.
+// Most often a bucket holds but one event, or two of one instant. What is done otherwise is apart, so that here no registers are saved for it.
 void EventQueue::open_next_instant() {
   if (filled_instants_ == 0 && open_next_bucket()) return;
   lay_out_instant();
@@ -234,7 +234,7 @@ void EventQueue::sort_instant() {
   if (bucket - before < kBuckets)
     spread(take_bucket(bucket));  // one further away has come from the heap alone
   while (!far_.empty() && bucket_of(events_[far_.front()].time) == bucket) {
-    const std::uint32_t node = take_first(far_);
+    const std::uint32_t node = take_first_far();
     link_in_open_bucket(node, fine_of(events_[node].time));
   }
 }

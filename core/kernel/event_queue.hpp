@@ -64,8 +64,6 @@ class EventQueue {
 
   /// The earliest event; the queue must not be empty.
   const Event& top() {
-    if (!before_.empty()) [[unlikely]]
-      return events_[before_.front()];
     if (left_ == 0) open_next_instant();
     return events_[at_instant_[left_ - 1]];
   }
@@ -74,10 +72,6 @@ class EventQueue {
   /// message have been fetched. Else null.
   const Event* pop() {
     --size_;
-    if (!before_.empty()) [[unlikely]] {
-      give_node(take_first(before_));
-      return nullptr;
-    }
     give_node(at_instant_[--left_]);
     if (left_ == 0) {
       if (filled_instants_ != 0)
@@ -156,8 +150,7 @@ class EventQueue {
   void grow();
   void link_elsewhere(std::uint32_t node);
   void insert_at_instant(std::uint32_t node);
-  void push_heap(Nodes& heap, std::uint32_t node);
-  std::uint32_t take_first(Nodes& heap);
+  std::uint32_t take_first_far();
   void open_next_instant();
   void order_instant();
   void sort_instant();
@@ -168,19 +161,27 @@ class EventQueue {
   void open_far_bucket(std::int64_t bucket);
   std::uint32_t take_bucket(std::int64_t bucket);
   void spread(std::uint32_t link);
-  std::int64_t next_filled_bucket() const;
+  // Minus one: none is.
+  std::int64_t next_filled_bucket() const {
+    // Most often it is in the same word as the one before.
+    const auto start = static_cast<std::size_t>((open_ + 1) & (kBuckets - 1));
+    const std::uint64_t rest = words_[start >> 6U] >> (start & 63U);
+    return rest != 0 ? open_ + 1 + std::countr_zero(rest) : next_filled_bucket_from(start);
+  }
+  std::int64_t next_filled_bucket_from(std::size_t start) const;
 
   std::size_t size_ = 0;
   Time instant_{-1};        // of the events in `at_instant_`, or of the last one that was
   std::int64_t open_ = -1;  // number of the open bucket
-  Nodes at_instant_;        // the next events, of one time, last first; room for all nodes
-  std::size_t left_ = 0;    // of these
-  bool crowded_ = false;    // there were many of these
+  // The next events, last first; room for all nodes. They are of `instant_`, but for those before it that were pushed after a
+  // look ahead had opened it.
+  Nodes at_instant_;
+  std::size_t left_ = 0;                                         // of these
+  bool crowded_ = false;                                         // there were many of these
   std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted_;  // order and node, while many are sorted
   std::uint64_t filled_instants_ = 0;                      // of the open bucket, those that hold something
   std::array<std::uint32_t, 1U << kFineBits> instants_{};  // a list of nodes each
-  Nodes before_;  // heap: before `instant_`, pushed after a look ahead had opened it
-  Nodes far_;     // heap: events that were beyond the horizon when they were pushed
+  Nodes far_;  // heap: events that were beyond the horizon when they were pushed
   std::uint32_t free_ = kNone;
   std::uint32_t ahead_ = kNone;  // in the list of a bucket that is still closed
   std::vector<Event> events_;    // by node

@@ -9,6 +9,12 @@
 
 namespace cxloom {
 
+void LatencyDistribution::count_in_new_octave(std::uint64_t value) {
+  const auto magnitude = static_cast<unsigned>(std::bit_width(value));
+  make_room(magnitude > precision_ ? magnitude - precision_ : 0);
+  ++counts_[place_of(value)];
+}
+
 void LatencyDistribution::make_room(unsigned octave) {
   const unsigned first = octaves_ == 0 ? octave : std::min(octave, first_octave_);
   const unsigned last = octaves_ == 0 ? octave : std::max(octave, first_octave_ + octaves_ - 1);
@@ -23,7 +29,7 @@ void LatencyDistribution::make_room(unsigned octave) {
 void LatencyDistribution::merge(const LatencyDistribution& other) {
   ensure(precision_ == other.precision_, "distributions of two precisions");
   if (other.count_ == 0) return;
-  minimum_ = count_ == 0 ? other.minimum_ : std::min(minimum_, other.minimum_);
+  minimum_ = std::min(minimum_, other.minimum_);
   maximum_ = std::max(maximum_, other.maximum_);
   count_ += other.count_;
   sum_ += other.sum_;
@@ -82,11 +88,19 @@ double bucket_level(std::size_t bucket) {
 }  // namespace
 
 void LevelMonitor::account(std::int64_t elapsed) {
-  maximum_ = std::max(maximum_, level_);
+  if (level_ > maximum_) maximum_ = level_;
   integral_ += static_cast<double>(level_) * static_cast<double>(elapsed);
   const std::size_t bucket = level_bucket(level_);
-  if (bucket >= time_at_.size()) time_at_.resize(bucket + 1, 0);
-  time_at_[bucket] += elapsed;
+  if (bucket < time_at_.size()) [[likely]] {
+    time_at_[bucket] += elapsed;
+  } else {
+    account_at_new_height(bucket, elapsed);
+  }
+}
+
+[[gnu::noinline]] void LevelMonitor::account_at_new_height(std::size_t bucket, std::int64_t elapsed) {
+  time_at_.resize(bucket + 1, 0);
+  time_at_[bucket] = elapsed;
 }
 
 void LevelMonitor::open(Time at) {
@@ -114,13 +128,6 @@ double LevelMonitor::quantile(double fraction) const {
     if (seen >= wanted) return std::min(bucket_level(bucket), maximum());
   }
   return maximum();
-}
-
-void BookedLevel::grow() {
-  std::vector<Time> larger(std::max<std::size_t>(4, leaves_.size() * 2));
-  for (std::uint64_t i = head_; i < tail_; ++i)
-    larger[i & (larger.size() - 1)] = leaves_[i & (leaves_.size() - 1)];
-  leaves_ = std::move(larger);
 }
 
 }  // namespace cxloom

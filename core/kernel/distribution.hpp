@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/ring.hpp"
 #include "base/units.hpp"
 
 namespace cxloom {
@@ -16,11 +17,16 @@ class LatencyDistribution {
   explicit LatencyDistribution(unsigned precision = 7) : precision_(precision) {}
 
   void add(Time value) {
-    if (count_ == 0 || value < minimum_) minimum_ = value;
+    if (value < minimum_) minimum_ = value;
     if (value > maximum_) maximum_ = value;
     ++count_;
     sum_ += static_cast<std::uint64_t>(value.ps());
-    ++bucket(static_cast<std::uint64_t>(value.ps()));
+    const auto ps = static_cast<std::uint64_t>(value.ps());
+    if (const std::uint64_t place = place_of(ps); place < counts_.size()) [[likely]] {
+      ++counts_[place];
+    } else {
+      count_in_new_octave(ps);
+    }
   }
   /// Adds all entries of another distribution of the same precision.
   void merge(const LatencyDistribution& other);
@@ -29,27 +35,27 @@ class LatencyDistribution {
   std::uint64_t count() const { return count_; }
   Wide sum_ps() const { return sum_; }
   double mean_ns() const;
-  Time minimum() const { return minimum_; }
+  /// Zero if there is no entry.
+  Time minimum() const { return count_ > 0 ? minimum_ : Time{}; }
   Time maximum() const { return maximum_; }
   /// The value below or at which a share `fraction` of all entries lies, in ns; zero if there is none.
   double quantile_ns(double fraction) const;
 
  private:
-  std::uint64_t& bucket(std::uint64_t value) {
-    const auto magnitude = static_cast<unsigned>(std::bit_width(value));
-    const unsigned octave = magnitude <= precision_ ? 0 : magnitude - precision_;
-    if (octave - first_octave_ >= octaves_) [[unlikely]]
-      make_room(octave);
-    const std::uint64_t part =
-        value >> (octave == 0 ? 0 : octave - 1);  // with its leading bit above octave 0
-    return counts_[(std::size_t{octave - first_octave_} << precision_) + (part & ((1ULL << precision_) - 1))];
+  /// In `counts_`; beyond its end, if it has no room for the value yet. Above octave 0 the leading bit of what is left of the value
+  /// counts one octave.
+  std::uint64_t place_of(std::uint64_t value) const {
+    const auto magnitude = static_cast<unsigned>(std::bit_width(value | 1U));
+    const unsigned shift = magnitude > precision_ ? magnitude - precision_ - 1 : 0;
+    return ((std::uint64_t{shift} - first_octave_) << precision_) + (value >> shift);
   }
+  void count_in_new_octave(std::uint64_t value);
   void make_room(unsigned octave);
 
   unsigned precision_;
   std::uint64_t count_ = 0;
   Wide sum_ = 0;  // 10^8 requests of a fifth of a second pass 64 bits
-  Time minimum_;
+  Time minimum_ = Time::max();
   Time maximum_;
   // From the lowest octave used to the highest, 2^precision counts each. Octave 0 holds the values below 2^precision.
   unsigned first_octave_ = 0;
@@ -93,6 +99,7 @@ class LevelMonitor {
 
  private:
   void account(std::int64_t elapsed);
+  void account_at_new_height(std::size_t bucket, std::int64_t elapsed);
 
   std::int32_t level_ = 0;
   std::int32_t maximum_ = 0;
@@ -113,8 +120,8 @@ class BookedLevel {
   /// One leaves at `at`, not before one that was booked earlier.
   void leave_at(Time at, Time now) {
     settle(now);
-    if (tail_ - head_ == leaves_.size()) grow();
-    leaves_[tail_++ & (leaves_.size() - 1)] = at;
+    if (leaves_.empty()) first_leave_ = at;
+    leaves_.push_back(at);
   }
   void open(Time now) { settle(now), monitor_.open(now); }
   void close(Time now) { settle(now), monitor_.close(now); }
@@ -128,16 +135,16 @@ class BookedLevel {
 
  private:
   void settle(Time now) {
-    while (head_ < tail_ && leaves_[head_ & (leaves_.size() - 1)] <= now) {
-      monitor_.change(leaves_[head_++ & (leaves_.size() - 1)], -1);
+    while (first_leave_ <= now) {
+      monitor_.change(first_leave_, -1);
+      leaves_.pop_front();
+      first_leave_ = leaves_.empty() ? Time::max() : leaves_.front();
     }
   }
-  void grow();
 
   LevelMonitor monitor_;
-  std::vector<Time> leaves_;  // a ring
-  std::uint64_t head_ = 0;
-  std::uint64_t tail_ = 0;
+  Time first_leave_ = Time::max();  // of `leaves_`
+  Ring<Time> leaves_;
 };
 
 }  // namespace cxloom

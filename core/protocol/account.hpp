@@ -12,7 +12,7 @@
 
 namespace cxloom {
 
-/// What accesses to plain memory over links and switches charge, the hops first. The others are rare.
+/// What accesses to plain memory over links and switches charge, the hops first. The others are rare, those of a bus the least.
 inline constexpr std::array kCommonSegments{
     Segment::kLinkQueue,   Segment::kCredit,      Segment::kSerialization, Segment::kPortDelay,
     Segment::kPropagation, Segment::kSwitchQueue, Segment::kSwitching,     Segment::kRequesterQueue,
@@ -22,8 +22,13 @@ inline constexpr std::array kCommonSegments{
 /// mark. Time never runs back: no segment is below zero, and rare ones that sum to nothing are all zero.
 class Account {
  public:
+  /// Two segments, in ps: one addition is that of both.
+  using Pair [[gnu::vector_size(16)]] = std::int64_t;
+  static Pair pair_at(const Time* segments) { return Pair{segments[0].ps(), segments[1].ps()}; }
+
   static constexpr std::size_t kCommon = kCommonSegments.size();
   static constexpr std::size_t kRare = kSegmentCount - kCommon;
+  static_assert(kCommon % 2 == 0 && kRare % 2 == 0, "segments are added in pairs");
   /// Bytes before the mark, which the segments of hops follow: in a request all these are one cache line.
   static constexpr std::size_t kMarkOffset = kRare * sizeof(Time);
 
@@ -57,21 +62,20 @@ class Account {
 
   const Time* common() const { return &times_[kMark + 1]; }
   const Time* rare() const { return &times_[0]; }
-  /// What the common ones sum to: where that is the length of the account, the rare ones are zero.
+  /// What the common ones sum to: what is left of the length of the account is the sum of the rare ones.
   Time common_sum() const {
-    Time even;
-    Time odd;
-#pragma GCC unroll 6  // asked of every request twice
-    for (std::size_t i = 0; i < kCommon; i += 2) {
-      even += common()[i];
-      odd += common()[i + 1];
-    }
-    return even + odd;
+    Pair sum{};
+#pragma GCC unroll 6  // asked of every request
+    for (std::size_t i = 0; i < kCommon; i += 2) sum += pair_at(common() + i);
+    return Time{sum[0] + sum[1]};
   }
-  /// As if newly made. `length`: what its segments sum to. Rare ones are touched only if there are some.
+  /// As if newly made. `length`: what its segments sum to. Rare ones are touched up to the last that is not zero.
   void renew(Time length) {
-    if (common_sum() != length) [[unlikely]]
-      std::fill_n(times_.begin(), kRare, Time{});
+    Time left = length - common_sum();
+    for (std::size_t i = 0; left != Time{} && i < kRare; i += 2) {
+      left -= times_[i] + times_[i + 1];
+      times_[i] = times_[i + 1] = Time{};
+    }
     std::fill(times_.begin() + kMark, times_.end(), Time{});
   }
   /// Where `common()` or, behind the common ones, `rare()` has a segment.
@@ -86,7 +90,8 @@ class Account {
   static constexpr std::size_t place_of(Segment segment) {
     return kPlaces[static_cast<std::size_t>(segment)];
   }
-  static constexpr std::array<std::uint8_t, kSegmentCount> kPlaces = [] {
+  // Hidden: a library looks exported data up through a table of addresses.
+  [[gnu::visibility("hidden")]] static constexpr std::array<std::uint8_t, kSegmentCount> kPlaces = [] {
     std::array<std::uint8_t, kSegmentCount> places{};
     std::uint8_t next = kMark + 1;
     for (const Segment segment : kCommonSegments) places[static_cast<std::size_t>(segment)] = next++;

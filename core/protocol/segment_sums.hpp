@@ -15,16 +15,22 @@ class SegmentSums {
  public:
   using Sums = std::array<Wide, kSegmentCount>;
 
-  /// Adds an account whose segments sum to `length`. Most have no rare ones, and are not asked for them.
+  /// Adds an account whose segments sum to `length`. Of the rare ones most have none, and others only the first.
   void add(const Account& account, Time length) {
-    const bool has_rare = account.common_sum() != length;
     if (length.ps() >= kLong) [[unlikely]] {
       add(account.common(), Account::kCommon, sums_.data());
-      if (has_rare) add(account.rare(), Account::kRare, sums_.data() + Account::kCommon);
+      add(account.rare(), Account::kRare, sums_.data() + Account::kCommon);
       return;
     }
-    add(account.common(), Account::kCommon, gathered_.data());
-    if (has_rare) add(account.rare(), Account::kRare, gathered_.data() + Account::kCommon);
+    Account::Pair common{};
+#pragma GCC unroll 6  // done for every request
+    for (std::size_t i = 0; i < Account::kCommon; i += 2)
+      common += add_pair(account.common() + i, &gathered_[i]);
+    Time left = length - Time{common[0] + common[1]};
+    for (std::size_t i = 0; left != Time{} && i < Account::kRare; i += 2) {
+      const Account::Pair rare = add_pair(account.rare() + i, &gathered_[Account::kCommon + i]);
+      left -= Time{rare[0] + rare[1]};
+    }
     if (++count_ == kMost) [[unlikely]]
       empty();
   }
@@ -34,7 +40,7 @@ class SegmentSums {
     Sums sums;
     for (std::size_t i = 0; i < kSegmentCount; ++i) {
       const std::size_t place = Account::order_of(static_cast<Segment>(i));
-      sums[i] = sums_[place] + gathered_[place];
+      sums[i] = sums_[place] + static_cast<std::uint64_t>(gathered_[place]);
     }
     return sums;
   }
@@ -43,19 +49,26 @@ class SegmentSums {
   static constexpr std::int64_t kLong = std::int64_t{1} << 40;  // a second
   static constexpr std::uint32_t kMost = 1U << 22U;             // of less than 2^40 sum to less than 2^62
 
-  template <class Sum>
-  static void add(const Time* segments, std::size_t count, Sum* sums) {
+  static void add(const Time* segments, std::size_t count, Wide* sums) {
     for (std::size_t i = 0; i < count; ++i) sums[i] += static_cast<std::uint64_t>(segments[i].ps());
   }
+  /// Adds two segments to their sums, and returns them.
+  static Account::Pair add_pair(const Time* segments, std::int64_t* sums) {
+    const Account::Pair added = Account::pair_at(segments);
+    const Account::Pair sum = Account::Pair{sums[0], sums[1]} + added;
+    sums[0] = sum[0];
+    sums[1] = sum[1];
+    return added;
+  }
   void empty() {
-    for (std::size_t i = 0; i < kSegmentCount; ++i) sums_[i] += gathered_[i];
+    for (std::size_t i = 0; i < kSegmentCount; ++i) sums_[i] += static_cast<std::uint64_t>(gathered_[i]);
     gathered_ = {};
     count_ = 0;
   }
 
   // The common segments, then the rare ones, in the order of the accounts.
   std::uint32_t count_ = 0;
-  std::array<std::uint64_t, kSegmentCount> gathered_{};
+  std::array<std::int64_t, kSegmentCount> gathered_{};
   Sums sums_{};
 };
 

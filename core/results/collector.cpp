@@ -21,12 +21,6 @@ SegmentSums::Sums MemoryStatistics::segment_sums_ps() const {
   return sums;
 }
 
-std::uint64_t Collector::count() const {
-  std::uint64_t all = 0;
-  for (const Kind& kind : kinds_) all += kind.latency.count();
-  return all;
-}
-
 Wide Collector::latency_sum_ps() const {
   Wide all = 0;
   for (const Kind& kind : kinds_) all += kind.latency.sum_ps();
@@ -40,18 +34,18 @@ void Collector::completed(const Request& request, Time now) {
   kind.latency.add(latency);
   if (kind.latency.count() == kind.batches.next()) [[unlikely]]
     kind.batches.close(kind.latency.sum_ps());
-  if (count() == batches_.next()) [[unlikely]]
+  if (++count_ == batches_.next()) [[unlikely]]
     batches_.close(latency_sum_ps());
   // A cache hit moves nothing, nor does a miss that waits for the line of another, nor what failed; a miss moves a line.
-  if (request.moved() > 0) {
-    kind.payload += request.moved();
-    count_at_memory(request, latency)
+  if (const std::uint64_t moved = request.moved(); moved > 0) {
+    kind.payload += moved;
+    count_at_memory(request, latency, moved)
         .whole[static_cast<std::size_t>(request.kind)]
         .add(request.account, latency);
   } else {
     kind.elsewhere.add(request.account, latency);
   }
-  count_hops(request, latency);
+  hops(request.message.hops).add(latency);
   if (mix_windows_.kept()) {
     mix_windows_.moved(now, request.moved());
     mix_windows_.completed(now, request.kind == AccessKind::kRead);
@@ -59,36 +53,30 @@ void Collector::completed(const Request& request, Time now) {
   if (keep_requests_) keep(request, now);
 }
 
-void Collector::count_hops(const Request& request, Time latency) {
-  const std::size_t hops = request.message.hops;
-  if (hops >= by_hops_.size()) [[unlikely]]
-    by_hops_.resize(hops + 1);
-  HopStatistics& all = by_hops_[hops];
-  ++all.count;
-  all.latency_sum_ps += static_cast<std::uint64_t>(latency.ps());
-  all.minimum = std::min(all.minimum, latency);
-  all.maximum = std::max(all.maximum, latency);
-}
+[[gnu::noinline]] void Collector::make_room_for_memory(NodeId node) { memories_.resize(node.index() + 1); }
+
+[[gnu::noinline]] void Collector::make_room_for_hops(std::size_t count) { by_hops_.resize(count + 1); }
 
 // The access itself is counted when its last line is answered, its bytes with each.
 void Collector::line_completed(const Request& line, Time now) {
-  if (line.moved() == 0) return;
+  const std::uint64_t moved = line.moved();
+  if (moved == 0) return;
   const Time latency = now - line.created();
-  kind_of(line).payload += line.moved();
-  if (mix_windows_.kept()) mix_windows_.moved(now, line.moved());
-  count_at_memory(line, latency).lines.add(line.account, latency);
+  kind_of(line).payload += moved;
+  if (mix_windows_.kept()) mix_windows_.moved(now, moved);
+  count_at_memory(line, latency, moved).lines.add(line.account, latency);
 }
 
-MemoryStatistics& Collector::count_at_memory(const Request& line, Time latency) {
+MemoryStatistics& Collector::count_at_memory(const Request& line, Time latency, std::uint64_t moved) {
   MemoryStatistics& target = memory(line.target);
   target.latency.add(latency);
-  target.payload += line.moved();
+  target.payload += moved;
   if (line.made_by_memory()) {
     ++target.atomics;
-    target.atomic_payload += line.moved();
+    target.atomic_payload += moved;
   } else if (answers_read(line.message.opcode)) {
     ++target.reads;
-    target.read_payload += line.moved();
+    target.read_payload += moved;
   }
   return target;
 }
@@ -121,9 +109,9 @@ void Collector::drained(NodeId /*buffer*/, NodeId target, std::uint64_t bytes) {
 }
 
 std::optional<double> Collector::relative_error() const {
-  const auto precision = batches_.precision(count());
+  const auto precision = batches_.precision(count_);
   if (!precision || !precision->independent) return std::nullopt;
-  return precision->half_width * static_cast<double>(count()) / static_cast<double>(latency_sum_ps());
+  return precision->half_width * static_cast<double>(count_) / static_cast<double>(latency_sum_ps());
 }
 
 void Collector::keep(const Request& request, Time now) {

@@ -72,6 +72,13 @@ struct HopStatistics {
   Wide latency_sum_ps = 0;
   Time minimum = Time::max();
   Time maximum;
+
+  void add(Time latency) {
+    ++count;
+    latency_sum_ps += static_cast<std::uint64_t>(latency.ps());
+    if (latency < minimum) minimum = latency;
+    if (latency > maximum) maximum = latency;
+  }
 };
 
 class Collector final : public RequestObserver {
@@ -122,20 +129,28 @@ class Collector final : public RequestObserver {
 
   Kind& kind_of(const Request& request) { return kinds_[static_cast<std::size_t>(request.kind)]; }
   RequestStatistics of_kind(AccessKind kind) const;
-  std::uint64_t count() const;
   Wide latency_sum_ps() const;
-  MemoryStatistics& count_at_memory(const Request& line, Time latency);
+  MemoryStatistics& count_at_memory(const Request& line, Time latency, std::uint64_t moved);
   MemoryStatistics& memory(NodeId node) {
-    if (node.index() >= memories_.size()) memories_.resize(node.index() + 1);
+    if (node.index() >= memories_.size()) [[unlikely]]
+      make_room_for_memory(node);
     return memories_[node.index()];
   }
-  void count_hops(const Request& request, Time latency);
+  HopStatistics& hops(std::size_t count) {
+    if (count >= by_hops_.size()) [[unlikely]]
+      make_room_for_hops(count);
+    return by_hops_[count];
+  }
+  // Apart, so that what is done for every request saves no registers for them.
+  void make_room_for_memory(NodeId node);
+  void make_room_for_hops(std::size_t count);
   void keep(const Request& request, Time now);
   bool comes_before(std::size_t a, std::size_t b) const;
 
   bool keep_requests_;
   std::array<Kind, kAccessKinds> kinds_;
-  BatchMeans batches_{kBatches};            // of all requests
+  std::uint64_t count_ = 0;                 // of all requests
+  BatchMeans batches_{kBatches};            // of them
   std::vector<MemoryStatistics> memories_;  // by node
   std::vector<HopStatistics> by_hops_;
   MixWindows mix_windows_;

@@ -24,25 +24,12 @@ LinkPath::LinkPath(Kernel& kernel, const Setup& setup)
       monitor_(kernel.arena().memory()),
       owner_(setup.owner) {}
 
-Time LinkPath::depart(Message& message, Time ready) {
-  Wire::Use use{ready, ready + message.tail};
-  const std::uint64_t payload = message.payload();
-  const std::uint64_t bytes = message_bytes(payload);
-  if (wire_->unlimited()) {
-    // Never busy: messages pass it side by side, in any order.
-    monitor_.count_at_once(bytes, payload);
-  } else {
-    use = wire_->carry(bytes, ready, use.end, direction_);
-    monitor_.book(
-        {ready, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
-        kernel_.now());
-  }
-
-  message.tail = use.end - use.start;
-  Time arrival = use.start + port_delays_ + delay_;
+// From the wire, on which its head is since `start`, to the receiver.
+inline void LinkPath::travel(Message& message, Time start) {
+  Time arrival = start + port_delays_ + delay_;
   if (Account* account = message.account) {
-    account->charge(queue_segment_, use.start);
-    account->charge(Segment::kPortDelay, use.start + port_delays_);
+    account->charge(queue_segment_, start);
+    account->charge(Segment::kPortDelay, start + port_delays_);
     account->charge(Segment::kPropagation, arrival);
   }
   if (!to_head_taker_) {
@@ -53,7 +40,23 @@ Time LinkPath::depart(Message& message, Time ready) {
   ++message.hops;
   message.port = receiver_port_;
   far_kernel_.deliver(arrival + pipeline_, source_, receiver_, message);
-  return use.end;
+}
+
+void LinkPath::depart(Message& message, Time ready) {
+  const std::uint64_t payload = message.payload();
+  const std::uint64_t bytes = message_bytes(payload);
+  if (wire_->unlimited()) {
+    // Never busy: messages pass it side by side, in any order.
+    monitor_.count_at_once(bytes, payload);
+    travel(message, ready);
+    return;
+  }
+  const Wire::Use use = wire_->carry(bytes, ready, ready + message.tail, direction_);
+  monitor_.book(
+      {ready, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
+      kernel_.now());
+  message.tail = use.end - use.start;
+  travel(message, use.start);
 }
 
 void LinkPath::return_to_owner(Message& message) {

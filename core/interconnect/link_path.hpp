@@ -57,8 +57,8 @@ class LinkPath {
   }
 
   /// Puts the message on the wire, whose head has been ready since `ready` and may start now or later; charges the
-  /// time until it is with the receiver. Returns when its last byte leaves.
-  Time depart(Message& message, Time ready);
+  /// time until it is with the receiver.
+  void depart(Message& message, Time ready);
   /// For a wire of flits: the last part of the message that the receiver needs is sent at `sent`. Charges what is left
   /// until it is with the receiver, and returns when that is.
   Time account_arrival(Message& message, Time sent) {
@@ -105,6 +105,8 @@ class LinkPath {
   const WireMonitor& monitor() const { return monitor_; }
 
  private:
+  [[gnu::always_inline]] inline void travel(Message& message, Time start);
+
   // What every message touches lies together: a hop is paid for in cache lines. In a link end the first four members share a line with
   // its own, the next ones with the wire's rate, the rest of the wire with what books its use.
   Kernel& kernel_;

@@ -88,7 +88,7 @@ void MessageTransmitter::settle() {
   const Lane lane = lane_of(message);
   channels_.use_credit(message, now);
   path_.monitor().queue().change(now, -1);
-  const Time end = path_.depart(message, now);
+  const Time end = depart(message, now);
   channels_.left(lane);
   feeder->taken(end);
   if (channels_.can_go() != 0) arrange();
@@ -111,12 +111,19 @@ void MessageTransmitter::reopen() {
   if (channels_.can_go() != 0) arrange();
 }
 
+// Returns when its last byte leaves.
+Time MessageTransmitter::depart(Message& message, Time now) {
+  const Time tail = message.tail;
+  path_.depart(message, now);
+  return path_.unlimited() ? now + tail : path_.wire().free_at();
+}
+
 void MessageTransmitter::pass() {
   Message& message = *channels_.bypassing();
   const std::uint16_t input = message.port;
   BypassSource& source = channels_.pass(kernel_.now());
   path_.wire().want_no_more(path_.direction());
-  const Time end = path_.depart(message, kernel_.now());
+  const Time end = depart(message, kernel_.now());
   source.passed(message, input, end);
 }
 

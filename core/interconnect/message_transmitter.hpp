@@ -38,6 +38,7 @@ class alignas(64) MessageTransmitter final : public Transmitter,
   void queue(Message& message, std::uint16_t output) override;
   void passed(const Message& /*message*/, std::uint16_t /*input*/, Time /*end*/) override {}
 
+  Time depart(Message& message, Time now);
   void pass();
   bool should_yield() const;  // on a wire that both directions share
   void wake_when_free(Time at);

@@ -86,8 +86,33 @@ Bus::Bus(const BusParams& params, const DeviceContext& context)
       port_delay_(params.port_delay),
       cost_{params.header, params.data_header},
       shared_(params.duplex == Duplex::kHalf),
-      wires_{Wire(params.bandwidth.rate, params.turnaround), Wire(params.bandwidth.rate, params.turnaround)} {
+      wires_{Wire(params.bandwidth.rate, params.turnaround), Wire(params.bandwidth.rate, params.turnaround)},
+      media_{&wires_[0], &wires_[shared_ ? 0 : 1]} {
   fabric_.roles.shared_media.declare(*this, id(), *this);
+}
+
+// Takes the message over the medium, as soon as that is free after `ready`.
+inline void Bus::pass(Message& message, Direction direction, Time ready) {
+  const std::uint64_t payload = message.payload();
+  const std::uint64_t bytes = cost_.bytes(payload);
+  Wire& medium = *media_[direction];
+  WireMonitor& monitor = monitors_[direction];
+  Wire::Use use{ready, ready + message.tail};
+  if (medium.unlimited()) {  // never busy
+    monitor.count_at_once(bytes, payload);
+  } else {
+    use = medium.carry(bytes, ready, use.end, direction);
+    monitor.book(
+        {ready, use.start, use.end, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
+        now());
+  }
+  message.tail = use.end - use.start;
+  if (Account* const account = message.account) {
+    account->charge(Segment::kBusQueue, use.start);
+    account->charge(Segment::kBus, use.start + bus_time_);
+  }
+  port(message.port).release(message, use.end);
+  leave(message, use.start + bus_time_);
 }
 
 void Bus::receive(Message& message) {
@@ -100,23 +125,6 @@ void Bus::receive(Message& message) {
   monitors_[direction].queue().change(now(), +1);
   waiting_[direction].push(message);
   arrange();
-}
-
-// Takes the message over the medium, as soon as that is free after `ready`.
-void Bus::pass(Message& message, Direction direction, Time ready) {
-  const std::uint64_t payload = message.payload();
-  const std::uint64_t bytes = cost_.bytes(payload);
-  Wire::Use use{ready, ready + message.tail};
-  if (!wires_[0].unlimited()) use = wire(direction).carry(bytes, ready, use.end, direction);
-  const Time free = wires_[0].unlimited() ? use.start : use.end;  // without a limit it is never busy
-  monitors_[direction].book(
-      {ready, use.start, free, static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(payload)},
-      now());
-  message.tail = use.end - use.start;
-  message.charge(Segment::kBusQueue, use.start);
-  message.charge(Segment::kBus, use.start + bus_time_);
-  port(message.port).release(message, use.end);
-  leave(message, use.start + bus_time_);
 }
 
 // A port that leads nowhere any more answers by itself: its errors need no turn on the medium.

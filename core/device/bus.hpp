@@ -53,10 +53,9 @@ class Bus final : public Component, public SharedMedium {
   static std::vector<MeasureInfo> measures();
 
  private:
-  void pass(Message& message, Direction direction, Time ready);
+  [[gnu::always_inline]] inline void pass(Message& message, Direction direction, Time ready);
   void leave(Message& message, Time ready);
   void arrange();
-  Wire& wire(Direction direction) { return wires_[shared_ ? kDownstream : direction]; }
 
   Fabric& fabric_;
   Time bus_time_;
@@ -66,6 +65,7 @@ class Bus final : public Component, public SharedMedium {
   std::array<MessageQueue, 2> waiting_;  // for their turn on a shared medium, by direction
   bool arranged_ = false;                // something will look after those who wait
   std::array<Wire, 2> wires_;
+  std::array<Wire*, 2> media_;  // of each direction
   std::array<WireMonitor, 2> monitors_;
   std::vector<Port*> ways_;  // by destination; null: it depends on more
   Time opened_;

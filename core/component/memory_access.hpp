@@ -10,18 +10,48 @@
 
 namespace cxloom {
 
-/// Where an access of a requester goes. Throws InputError if no region holds its address.
-AddressMap::Place place_of(const Agent& sender, std::uint64_t access, Address address);
-/// Fills in a message of CXL.mem from the sender's device to whoever manages that place: its home.
-void address_to(const AddressMap::Place& place, const Agent& sender, Message& message, Opcode opcode,
-                Address address, std::uint16_t size);
-/// Sends the message that a request waits for to its place, at its account's mark. `tag` is the sender's own name for what
-/// it waits for.
-void send_request(Agent& sender, Request& request, const AddressMap::Place& place, Opcode opcode,
-                  Address address, std::uint16_t size, std::uint32_t tag);
 /// Sends a message to memory that nobody keeps coherent: at the device's rate for it, if it is throttled.
 void send_to_memory(Agent& sender, Message& message, Time ready);
 /// The error for an access to an address that no region of `map` holds.
 InputError no_region(const AddressMap& map, std::uint64_t access, Address address);
+
+/// Where an access of a requester goes. Throws InputError if no region holds its address.
+inline AddressMap::Place place_of(const Agent& sender, std::uint64_t access, Address address) {
+  const AddressMap& map = sender.endpoint().fabric().map;
+  const auto* const region = map.region_of(address);
+  if (!region) [[unlikely]]
+    throw no_region(map, access, address);
+  return AddressMap::place_in(*region, address);
+}
+
+/// Fills in a message of CXL.mem from the sender's device to whoever manages that place: its home.
+inline void address_to(const AddressMap::Place& place, const Agent& sender, Message& message, Opcode opcode,
+                       Address address, std::uint16_t size) {
+  message.opcode = opcode;
+  message.channel = channel_of(opcode);
+  message.address = address;
+  message.size = size;
+  message.requester = message.source = sender.endpoint().id();
+  message.destination = place.home;
+  message.set_ld(place.ld);
+  message.persistent = place.persistent;
+  if (message.persistent && sender.endpoint().fabric().versions) [[unlikely]]
+    sender.endpoint().fabric().versions->leaves(message);
+}
+
+/// Sends the message that a request waits for to its place, at its account's mark. `tag` is the sender's own name for what
+/// it waits for.
+inline void send_request(Agent& sender, Request& request, const AddressMap::Place& place, Opcode opcode,
+                         Address address, std::uint16_t size, std::uint32_t tag) {
+  Message& message = request.message;
+  address_to(place, sender, message, opcode, address, size);
+  message.account = &request.account;
+  message.tag = tag;
+  if (place.coherent()) {
+    sender.transmit(message, request.account.mark());
+  } else {
+    send_to_memory(sender, message, request.account.mark());
+  }
+}
 
 }  // namespace cxloom

@@ -294,8 +294,9 @@ void MemoryController::answer(Message& message, Time at) {
   if (message.failed) [[unlikely]] {
     make_error_answer(message, endpoint().id());
   } else {
-    message.opcode = message.opcode == Opcode::kMemWr ? Opcode::kCmp : Opcode::kMemData;
-    message.channel = channel_of(message.opcode);
+    const bool write = message.opcode == Opcode::kMemWr;
+    message.opcode = write ? Opcode::kCmp : Opcode::kMemData;
+    message.channel = write ? channel_of(Opcode::kCmp) : channel_of(Opcode::kMemData);
     std::swap(message.source, message.destination);
   }
   if (front_) {

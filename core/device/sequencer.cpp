@@ -141,6 +141,7 @@ void Sequencer::fetch() {
     }
     arrivals_.at_timestamp(next_.timestamp);
   }
+  earliest_ = earliest_issue();
 }
 
 Time Sequencer::earliest_issue() const {
@@ -151,7 +152,7 @@ Time Sequencer::earliest_issue() const {
 }
 
 Sequencer::Obstacle Sequencer::obstacle() const {
-  if (earliest_issue() > now()) return Obstacle::kTime;
+  if (earliest_ > now()) return Obstacle::kTime;
   if (in_flight_ == queue_) return Obstacle::kSlot;
   if (cache_ && cache_->victims() >= queue_) return Obstacle::kWriteBack;
   if (!window_.allows(issued_, next_.dependence)) return Obstacle::kDependence;
@@ -165,10 +166,9 @@ void Sequencer::wait_for(Obstacle obstacle) {
   switch (obstacle) {
     case Obstacle::kNone: return;
     case Obstacle::kTime: {
-      const Time when = earliest_issue();
-      if (wake_pending_ == when) return;
-      wake_pending_ = when;
-      wake_at(when);
+      if (wake_pending_ == earliest_) return;
+      wake_pending_ = earliest_;
+      wake_at(earliest_);
       return;
     }
     case Obstacle::kSlot: waiting_in_ = &slots_; break;
@@ -217,19 +217,23 @@ void Sequencer::issue() {
   request.address = next_.address;
   request.kind = next_.kind;
   request.size = next_.size;
-  request.keeps = next_.keeps;
-  request.brings = next_.brings;
-  request.set_thread(next_.thread);
-  request.target = endpoint().id();
-  request.begin(endpoint().id(), arrivals_.open_loop() ? arrivals_.next() : now());
-  request.charge(Segment::kRequesterQueue, now());
-  request.charge(Segment::kProcess, now() + process_time_);
-  if (issued_ == work_.warmup) observer_->measuring_begins(now());
+  if (next_.kind == AccessKind::kFlush) [[unlikely]] {
+    request.keeps = next_.keeps;
+    request.brings = next_.brings;
+  }
+  if (next_.thread != 0) request.set_thread(next_.thread);
+  const Time now = this->now();
+  const NodeId self = endpoint().id();
+  request.target = self;
+  request.begin(self, arrivals_.open_loop() ? arrivals_.next() : now);
+  request.charge(Segment::kRequesterQueue, now);
+  request.charge(Segment::kProcess, now + process_time_);
+  if (issued_ == work_.warmup) observer_->measuring_begins(now);
   window_.flip(issued_);
   ++issued_;
   ++in_flight_;
-  meter_.issued(now());
-  last_issue_ = now();
+  meter_.issued(now);
+  last_issue_ = now;
   arrivals_.advance();
   request.lines = next_.lines();
   if (request.lines == 1) {
@@ -389,7 +393,8 @@ void Sequencer::complete_line(Request& line) {
 }
 
 void Sequencer::complete(Request& request) {
-  ensure(request.account.mark() == now(), "a request whose time is not accounted for");
+  const Time now = this->now();
+  ensure(request.account.mark() == now, "a request whose time is not accounted for");
   if (request.is_part()) {
     complete_line(request);
     return;
@@ -401,11 +406,11 @@ void Sequencer::complete(Request& request) {
   window_.flip(request.id);
   ++completed_;
   --in_flight_;
-  meter_.completed(request, now());
-  observer_->completed(request, now());
+  meter_.completed(request, now);
+  observer_->completed(request, now);
   if (mover_) [[unlikely]]
     mover_->completed(request.id);
-  if (wants_answers_) work_.stream->answered(request.id, request, now());
+  if (wants_answers_) work_.stream->answered(request.id, request, now);
   requests_.give_back(request);
   if (counting_) ++completed_since_opening_;
   end_if_out_of_work();

@@ -166,6 +166,7 @@ class alignas(64) Sequencer final : public Agent,
   std::uint64_t completed_since_opening_ = 0;
   std::uint64_t issued_before_window_ = 0;
   Time last_issue_{-1};
+  Time earliest_;          // at which the next access may be issued
   Time wake_pending_{-1};  // time of the last issue that was asked for
   Time page_since_{-1};    // a page that is being moved has held the next access up since then
   Time fence_since_{-1};   // nothing but a fence has held the next access up since then

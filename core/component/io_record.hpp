@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "kernel/distribution.hpp"
+#include "kernel/measured_window.hpp"
 #include "protocol/account.hpp"
 #include "protocol/segment_sums.hpp"
 
@@ -18,18 +19,16 @@ class MomentCount {
  public:
   void add(Time now) {
     ++count_;
-    if (!open_) return;
-    after_opening_ += static_cast<std::uint64_t>((now - opened_).ps());
+    if (!measured_.is_open()) return;
+    after_opening_ += static_cast<std::uint64_t>((now - measured_.opened()).ps());
   }
   void open(Time now) {
-    opened_ = now;
+    measured_.open(now);
     before_opening_ = count_;
-    open_ = true;
   }
   void close(Time now) {
-    length_ = now - opened_;
+    measured_.close(now);
     before_close_ = count_;
-    open_ = false;
   }
   /// In all, from the beginning.
   std::uint64_t count() const { return count_; }
@@ -38,19 +37,17 @@ class MomentCount {
   std::uint64_t before_close() const { return before_close_; }
   /// Over the window, the integral of the count at each time, in picoseconds.
   Wide integral() const {
-    return Wide{before_close_} * static_cast<std::uint64_t>(length_.ps()) - after_opening_;
+    return Wide{before_close_} * static_cast<std::uint64_t>(length().ps()) - after_opening_;
   }
   /// Of the window.
-  Time length() const { return length_; }
+  Time length() const { return measured_.length(); }
 
  private:
   std::uint64_t count_ = 0;
   std::uint64_t before_opening_ = 0;
   std::uint64_t before_close_ = 0;
   Wide after_opening_ = 0;
-  Time opened_;
-  Time length_;
-  bool open_ = false;
+  MeasuredWindow measured_;
 };
 
 /// The packets that have ended.

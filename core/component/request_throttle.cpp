@@ -100,8 +100,8 @@ RequestThrottle::Lane& RequestThrottle::lane_of(NodeId memory) {
     lane = std::make_unique<Lane>();
     lane->meter = RateMeter(rate_);
     lane->levels.change(kernel_.now(), static_cast<std::int32_t>(kFull));
-    if (counting_) lane->levels.open(opened_);
-    lane->measured = counting_;
+    if (measured_.is_open()) lane->levels.open(measured_.opened());
+    lane->measured = measured_.is_open();
     lane->since = kernel_.now();
   }
   return *lane;
@@ -150,7 +150,7 @@ void RequestThrottle::observe(const Message& answer) {
   if (answer.failed || from >= lanes_.size() || !lanes_[from]) return;
   Lane& lane = *lanes_[from];
   const Time now = kernel_.now();
-  if (counting_) {
+  if (measured_.is_open()) {
     ++lane.answers;
     lane.loads += static_cast<std::uint64_t>(answer.load());
   }
@@ -180,15 +180,14 @@ void RequestThrottle::adapt(Lane& lane, Time now) {
 
 void RequestThrottle::set_level(Lane& lane, std::uint32_t level, Time now) {
   if (level == lane.level) return;
-  if (counting_) lane.account(now);
+  if (measured_.is_open()) lane.account(now);
   lane.levels.change(now, static_cast<std::int32_t>(level) - static_cast<std::int32_t>(lane.level));
   lane.level = level;
   lane.meter = RateMeter(Rate::per_time(rate_.denominator() * level, rate_.numerator() * kFull));
 }
 
 void RequestThrottle::open_window(Time now) {
-  counting_ = true;
-  opened_ = now;
+  measured_.open(now);
   for (const auto& lane : lanes_) {
     if (!lane) continue;
     lane->measured = true;
@@ -202,8 +201,7 @@ void RequestThrottle::open_window(Time now) {
 }
 
 void RequestThrottle::close_window(Time now) {
-  counting_ = false;
-  closed_ = now;
+  measured_.close(now);
   for (const auto& lane : lanes_) {
     if (!lane || !lane->measured) continue;
     lane->levels.close(now);
@@ -216,7 +214,6 @@ void RequestThrottle::close_window(Time now) {
 double RequestThrottle::rate_of(double level) const { return rate_.per_second() / 1e9 * level / kFull; }
 
 Value RequestThrottle::report() const {
-  const double length = (closed_ - opened_).ns();
   Value::Map all;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if (!lanes_[i] || !lanes_[i]->measured) continue;
@@ -224,7 +221,7 @@ Value RequestThrottle::report() const {
     const auto answers = static_cast<double>(lane.answers);
     const ThrottleMeasured measured{
         .load = lane.answers > 0 ? static_cast<double>(lane.loads) / answers : 0.0,
-        .throttled = length > 0.0 ? lane.throttled.ns() / length : 0.0,
+        .throttled = measured_.share(lane.throttled),
         .rate = rate_of(lane.levels.mean()),
         .least = rate_of(lane.lowest),
         .most = rate_of(lane.largest)};

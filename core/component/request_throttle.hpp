@@ -14,6 +14,7 @@
 #include "kernel/distribution.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
+#include "kernel/measured_window.hpp"
 #include "protocol/message.hpp"
 #include "protocol/message_queue.hpp"
 
@@ -93,9 +94,7 @@ class RequestThrottle final : public EventHandler {
   std::uint32_t severe_;
   std::uint32_t least_;
   std::vector<std::unique_ptr<Lane>> lanes_;  // by node
-  bool counting_ = false;
-  Time opened_;
-  Time closed_;
+  MeasuredWindow measured_;
 };
 
 }  // namespace cxloom

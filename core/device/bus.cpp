@@ -49,11 +49,11 @@ constexpr std::array kBothMeasures{
                                "transmission efficiency: payload bytes / bytes on the wire"),
 };
 
-Way way_of(const WireMonitor& monitor, double length) {
+Way way_of(const WireMonitor& monitor, const MeasuredWindow& measured) {
   const WireTotals& totals = monitor.closed_totals();
   const LevelMonitor& queue = monitor.queue();
-  return {.utilization = totals.busy.ns() / length,
-          .payload_rate = static_cast<double>(totals.payload) / length,
+  return {.utilization = measured.share(totals.busy),
+          .payload_rate = measured.per_ns(static_cast<double>(totals.payload)),
           .queue_mean = queue.mean(),
           .queue_p99 = queue.quantile(0.99),
           .queue_max = queue.maximum()};
@@ -189,12 +189,12 @@ void Bus::routes_changed(bool /*failed*/) {
 }
 
 void Bus::open_window(Time at) {
-  opened_ = at;
+  measured_.open(at);
   for (WireMonitor& monitor : monitors_) monitor.open(at);
 }
 
 void Bus::close_window(Time at) {
-  closed_ = at;
+  measured_.close(at);
   for (WireMonitor& monitor : monitors_) monitor.close(at);
 }
 
@@ -203,8 +203,7 @@ std::vector<MeasureInfo> Bus::measures() {
 }
 
 void Bus::report(MeasureSink& sink) const {
-  const double length = (closed_ - opened_).ns();
-  if (length <= 0.0) return;
+  if (measured_.length() <= Time{}) return;
   double busy = 0.0;
   WireTotals both;
   for (const WireMonitor& monitor : monitors_) {
@@ -213,10 +212,11 @@ void Bus::report(MeasureSink& sink) const {
     both.bytes += totals.bytes;
     both.payload += totals.payload;
   }
-  report_all(kDownstreamMeasures, way_of(monitors_[kDownstream], length), sink);
-  report_all(kUpstreamMeasures, way_of(monitors_[kUpstream], length), sink);
+  report_all(kDownstreamMeasures, way_of(monitors_[kDownstream], measured_), sink);
+  report_all(kUpstreamMeasures, way_of(monitors_[kUpstream], measured_), sink);
   report_all(kBothMeasures,
-             {.utilization = busy / length / (shared_ ? 1.0 : 2.0), .efficiency = both.efficiency()}, sink);
+             {.utilization = measured_.per_ns(busy) / (shared_ ? 1.0 : 2.0), .efficiency = both.efficiency()},
+             sink);
 }
 
 }  // namespace cxloom

@@ -9,6 +9,7 @@
 #include "interconnect/link_params.hpp"
 #include "interconnect/wire.hpp"
 #include "interconnect/wire_monitor.hpp"
+#include "kernel/measured_window.hpp"
 #include "protocol/message_queue.hpp"
 
 namespace cxloom {
@@ -68,8 +69,7 @@ class Bus final : public Component, public SharedMedium {
   std::array<Wire*, 2> media_;  // of each direction
   std::array<WireMonitor, 2> monitors_;
   std::vector<Port*> ways_;  // by destination; null: it depends on more
-  Time opened_;
-  Time closed_;
+  MeasuredWindow measured_;
 };
 
 }  // namespace cxloom

@@ -41,9 +41,8 @@ std::size_t DynamicCapacity::host_index(const std::string& name) const {
 
 void DynamicCapacity::change(std::size_t host, std::uint64_t bytes, Time now) {
   Host& of = hosts_[host];
-  const Time until = closed_ < Time{} ? now : std::min(now, closed_);
-  if (until > of.since) of.integral += Wide{of.bytes} * static_cast<std::uint64_t>((until - of.since).ps());
-  of.since = std::max(of.since, until);
+  if (measured_.is_open()) of.integral += Wide{of.bytes} * static_cast<std::uint64_t>((now - of.since).ps());
+  of.since = now;
   of.bytes = bytes;
 }
 
@@ -104,7 +103,7 @@ bool DynamicCapacity::holds(Address address, std::uint64_t size, NodeId requeste
 }
 
 void DynamicCapacity::open_window(Time now) {
-  opened_ = now;
+  measured_.open(now);
   for (Host& host : hosts_) {
     host.integral = 0;
     host.since = now;
@@ -113,12 +112,12 @@ void DynamicCapacity::open_window(Time now) {
 
 void DynamicCapacity::close_window(Time now) {
   for (std::size_t i = 0; i < hosts_.size(); ++i) change(i, hosts_[i].bytes, now);
-  closed_ = now;
+  measured_.close(now);
 }
 
 std::vector<std::pair<std::string, double>> DynamicCapacity::means() const {
   std::vector<std::pair<std::string, double>> means;
-  const auto length = static_cast<double>((closed_ - opened_).ps());
+  const auto length = static_cast<double>(measured_.length().ps());
   for (const Host& host : hosts_)
     means.emplace_back(host.name, length > 0.0 ? static_cast<double>(host.integral) / length : 0.0);
   return means;

@@ -9,6 +9,7 @@
 
 #include "base/parameters.hpp"
 #include "base/units.hpp"
+#include "kernel/measured_window.hpp"
 
 namespace cxloom {
 
@@ -73,8 +74,7 @@ class DynamicCapacity {
   std::vector<std::uint64_t> borders_;  // of logical devices: where each begins
   std::vector<Extent> extents_;         // by base
   std::vector<Host> hosts_;
-  Time opened_;
-  Time closed_{-1};
+  MeasuredWindow measured_;
 };
 
 }  // namespace cxloom

@@ -79,7 +79,7 @@ void LogicalDevices::arrive(Message& message) {
   ensure(message.ld() < devices_.size(), "a request to a logical device that there is not");
   Device& device = devices_[message.ld()];
   if (device.host && *device.host != message.requester) {
-    if (counting_) ++device.refused;
+    if (measured_.is_open()) ++device.refused;
     server_.refuse(message);
     return;
   }
@@ -122,7 +122,7 @@ void LogicalDevices::let_through(Device& device, Time now) {
   --device.waiting;
   ++device.inside;
   device.level.change(now, -1);
-  if (counting_) {
+  if (measured_.is_open()) {
     ++device.requests;
     device.bytes += message.size;
     device.waited += now - message.since;
@@ -177,8 +177,7 @@ std::size_t LogicalDevices::waiting() const {
 }
 
 void LogicalDevices::open_window(Time now) {
-  counting_ = true;
-  opened_ = now;
+  measured_.open(now);
   for (Device& each : devices_) {
     each.requests = each.refused = each.bytes = 0;
     each.waited = {};
@@ -187,20 +186,18 @@ void LogicalDevices::open_window(Time now) {
 }
 
 void LogicalDevices::close_window(Time now) {
-  counting_ = false;
-  closed_ = now;
+  measured_.close(now);
   for (Device& each : devices_) each.level.close(now);
 }
 
 Value LogicalDevices::report() const {
-  const double length = (closed_ - opened_).ns();
   Value::Map all;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     const Device& each = devices_[i];
     const LogicalDeviceMeasured measured{
         .requests = each.requests,
         .refused = each.refused,
-        .bandwidth = length > 0.0 ? static_cast<double>(each.bytes) / length : 0.0,
+        .bandwidth = measured_.per_ns(static_cast<double>(each.bytes)),
         .wait = each.requests > 0 ? each.waited.ns() / static_cast<double>(each.requests) : 0.0,
         .queue_mean = each.level.mean(),
         .queue_max = each.level.maximum()};

@@ -17,6 +17,7 @@
 #include "kernel/distribution.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
+#include "kernel/measured_window.hpp"
 #include "kernel/wait_list.hpp"
 #include "protocol/message_queue.hpp"
 
@@ -146,9 +147,7 @@ class LogicalDevices final : public EventHandler {
   FairShare shares_;
   std::uint64_t present_ = 0;  // of all, waiting or not answered
   Time wake_at_{-1};           // when a limit lets something go, as was asked for
-  bool counting_ = false;
-  Time opened_;
-  Time closed_;
+  MeasuredWindow measured_;
 };
 
 }  // namespace cxloom

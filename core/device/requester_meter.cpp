@@ -35,29 +35,26 @@ constexpr std::array kMeterMeasures{
 
 void RequesterMeter::passed_fence(Time waited) {
   fenced_ = true;
-  if (!open_) return;
+  if (!measured_.is_open()) return;
   ++fences_;
   fence_wait_ += waited;
 }
 
 void RequesterMeter::open_window(Time at) {
-  open_ = true;
-  opened_ = at;
+  measured_.open(at);
   in_flight_.open(at);
 }
 
 void RequesterMeter::close_window(Time at) {
-  open_ = false;
-  closed_ = at;
+  measured_.close(at);
   in_flight_.close(at);
 }
 
 std::vector<MeasureInfo> RequesterMeter::measures() { return infos_of(kMeterMeasures); }
 
 void RequesterMeter::report(MeasureSink& sink) const {
-  const double length = (closed_ - opened_).ns();
   MeterMeasured measured{.requests = latency_.count(),
-                         .bandwidth = length > 0.0 ? static_cast<double>(payload_) / length : 0.0,
+                         .bandwidth = measured_.per_ns(static_cast<double>(payload_)),
                          .in_flight = in_flight_.mean(),
                          .fences = {},
                          .fence_wait = {}};

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "kernel/batch_means.hpp"
 #include "kernel/distribution.hpp"
+#include "kernel/measured_window.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {
@@ -18,7 +19,7 @@ class RequesterMeter {
   void issued(Time now) { in_flight_.change(now, +1); }
   void completed(const Request& request, Time now) {
     in_flight_.change(now, -1);
-    if (!open_) return;
+    if (!measured_.is_open()) return;
     latency_.add(now - request.created());
     if (latency_.count() == batches_.next()) [[unlikely]]
       batches_.close(latency_.sum_ps());
@@ -26,7 +27,7 @@ class RequesterMeter {
   }
   /// Bytes that a line of an access, a write-back or a prefetch has moved.
   void moved(std::uint64_t bytes) {
-    if (open_) payload_ += bytes;
+    if (measured_.is_open()) payload_ += bytes;
   }
   /// An access behind a fence was issued, and nothing but the fence had held it up so long.
   void passed_fence(Time waited);
@@ -44,12 +45,10 @@ class RequesterMeter {
   BatchMeans batches_{64};  // of the latencies: 1 KiB
   LevelMonitor in_flight_;
   std::uint64_t payload_ = 0;
-  bool open_ = false;
+  MeasuredWindow measured_;
   bool fenced_ = false;  // some access so far was behind a fence
   std::uint64_t fences_ = 0;
   Time fence_wait_;
-  Time opened_;
-  Time closed_;
 };
 
 }  // namespace cxloom

@@ -188,19 +188,18 @@ void SwitchCore::wake(std::uint8_t /*kind*/, std::uint64_t payload) { object_of<
 std::vector<MeasureInfo> SwitchCore::measures() { return infos_of(kSwitchCoreMeasures); }
 
 void SwitchCore::open_window(Time at) {
-  opened_ = at;
+  measured_.open(at);
   if (persists_) persists_->open_window(at);
 }
 
 void SwitchCore::close_window(Time at) {
-  closed_ = at;
+  measured_.close(at);
   if (persists_) persists_->close_window(at);
 }
 
 std::string SwitchCore::activity() const { return persists_ ? persists_->activity() : std::string(); }
 
 void SwitchCore::report(MeasureSink& sink) const {
-  const double length = (closed_ - opened_).ns();
   SwitchCoreMeasured measured;
   for (std::size_t i = 0; i < owner_.port_count(); ++i) {
     const WireMonitor& monitor = owner_.port(i).monitor();
@@ -208,8 +207,7 @@ void SwitchCore::report(MeasureSink& sink) const {
     measured.messages += totals.messages;
     measured.queue_mean += monitor.queue().mean();
     measured.worst_queue = std::max(measured.worst_queue, monitor.queue().quantile(0.99));
-    if (length > 0.0)
-      measured.worst_utilization = std::max(measured.worst_utilization, totals.busy.ns() / length);
+    measured.worst_utilization = std::max(measured.worst_utilization, measured_.share(totals.busy));
   }
   if (persists_) measured.persist_buffer = persists_->report();
   report_all(kSwitchCoreMeasures, measured, sink);

@@ -17,6 +17,7 @@
 #include "device/switch_params.hpp"
 #include "interconnect/virtual_channels.hpp"
 #include "interconnect/wire_monitor.hpp"
+#include "kernel/measured_window.hpp"
 #include "kernel/payload.hpp"
 
 namespace cxloom {
@@ -164,8 +165,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   PairTable<InputQueue> queues_;                // those that hold something, or whose last message is leaving
   std::vector<InputQueue*> empty_queues_;       // the last one that became empty is the next to be used
   std::pmr::deque<InputQueue> all_queues_;
-  Time opened_;
-  Time closed_;
+  MeasuredWindow measured_;
 };
 
 }  // namespace cxloom

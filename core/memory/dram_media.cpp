@@ -224,13 +224,13 @@ DramCounters DramMedia::counted(Time now) {
 }
 
 void DramMedia::open_window(Time now) {
-  opened_ = now;
+  measured_.open(now);
   before_ = counted(now);
   for (Lane& lane : lanes_) lane.channel->restart_levels();
 }
 
 void DramMedia::close_window(Time now) {
-  closed_ = now;
+  measured_.close(now);
   window_ = counted(now).since(before_);
 }
 
@@ -238,8 +238,8 @@ std::vector<MeasureInfo> DramMedia::measures() { return infos_of(kDramMeasures);
 
 void DramMedia::report(MeasureSink& sink) const {
   const DramCounters& n = window_;
-  const double nanoseconds = (closed_ - opened_).ns();
-  const Clock clocks = clock_.edge_at(closed_) - clock_.edge_at(opened_);
+  const double nanoseconds = measured_.length().ns();
+  const Clock clocks = clock_.edge_at(measured_.closed()) - clock_.edge_at(measured_.opened());
   const double lane_clocks = static_cast<double>(clocks) * config_.sub_channels;
   const DramOrganisation& organisation = config_.device.organisation;
   const auto share = [](auto part, double whole) {

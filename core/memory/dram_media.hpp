@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernel/event_source.hpp"
+#include "kernel/measured_window.hpp"
 #include "memory/dram_channel.hpp"
 #include "memory/dram_mapping.hpp"
 #include "memory/dram_params.hpp"
@@ -74,8 +75,7 @@ class DramMedia final : public Media {
   bool failed_ = false;  // something threw in a sub-channel, such as a policy of a plug-in
   std::vector<Access> accesses_;
   std::vector<std::uint32_t> free_;
-  Time opened_;
-  Time closed_;
+  MeasuredWindow measured_;
   DramCounters before_;
   DramCounters window_;
 };

@@ -190,7 +190,7 @@ void FlashDie::finish(Step& step) {
   Work& work = *step.work;
   FlashJob* const job = step.job;
   FlashWorks::Counts& counts = works_.counts;
-  const bool counted = works_.measuring;
+  const bool counted = works_.measured.is_open();
   switch (step.kind) {
     case Kind::kRead:
       counts.reads += counted;

@@ -177,7 +177,7 @@ void FlashMedia::arrive(Access& access) {
   const std::uint64_t page = params_.page.count();
   const std::uint64_t begin = access.address.value();
   const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
-  if (works_.measuring) (writes ? counts_.written_bytes : counts_.read_bytes) += message.size;
+  if (works_.measured.is_open()) (writes ? counts_.written_bytes : counts_.read_bytes) += message.size;
   access.pieces = (end - 1) / page - begin / page + 1;
   for (std::uint64_t at = begin; at < end;) {
     const std::uint64_t next = std::min(end, (at / page + 1) * page);
@@ -208,7 +208,7 @@ void FlashMedia::send(FlashJob& job) {
 
 void FlashMedia::read(Piece& piece) {
   if (forwards(piece)) {
-    counts_.forwarded += works_.measuring;
+    counts_.forwarded += works_.measured.is_open();
     finish_in_buffer(piece);
   } else if (planes_[piece.plane]->place(piece.logical) == FlashPlane::kNowhere) {
     finish_in_buffer(piece);  // there is nothing to be read
@@ -246,7 +246,7 @@ bool FlashMedia::merge(Piece& piece) {
   if (found == buffer_.end()) return false;
   Entry& entry = *found->second;
   entry.sectors |= piece.sectors;
-  counts_.merged += works_.measuring;
+  counts_.merged += works_.measured.is_open();
   if (params_.write_buffer == 0) {
     entry.pieces.push(piece);
     return true;
@@ -356,16 +356,14 @@ std::string FlashMedia::described() const {
 }
 
 void FlashMedia::open_window(Time now) {
-  works_.measuring = true;
-  opened_ = now;
+  works_.measured.open(now);
   works_.waiting.open(now);
   works_.busy.open(now);
   occupied_.open(now);
 }
 
 void FlashMedia::close_window(Time now) {
-  works_.measuring = false;
-  closed_ = now;
+  works_.measured.close(now);
   works_.waiting.close(now);
   works_.busy.close(now);
   occupied_.close(now);
@@ -375,7 +373,7 @@ std::vector<MeasureInfo> FlashMedia::measures() { return infos_of(kFlashMeasures
 
 void FlashMedia::report(MeasureSink& sink) const {
   const auto ratio = [](double bytes, double by) { return by > 0.0 ? bytes / by : 0.0; };
-  const double nanoseconds = (closed_ - opened_).ns();
+  const double nanoseconds = works_.measured.length().ns();
   const FlashWorks::Counts& did = works_.counts;
   const double read = static_cast<double>(did.reads * params_.page.count());
   const double written = static_cast<double>(did.programs * params_.page.count());

@@ -110,8 +110,6 @@ class FlashMedia final : public Media, private FlashClient {
   Pool<Piece> pieces_;
   Pool<Entry> entries_;
 
-  Time opened_;
-  Time closed_;
   Counts counts_;  // while measuring
   LevelMonitor occupied_;
 };

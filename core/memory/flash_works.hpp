@@ -5,6 +5,7 @@
 
 #include "base/units.hpp"
 #include "kernel/distribution.hpp"
+#include "kernel/measured_window.hpp"
 
 namespace cxloom {
 
@@ -69,7 +70,7 @@ struct FlashWorks {
   std::uint32_t page;  // bytes
   bool copyback;
   FlashObserver* observer = nullptr;
-  bool measuring = false;
+  MeasuredWindow measured;
   Counts counts;         // while measuring
   LevelMonitor waiting;  // reads, for a die
   LevelMonitor busy;     // dies

@@ -167,7 +167,7 @@ void NvmMedia::wake(std::uint8_t kind, std::uint64_t payload) {
 void NvmMedia::arrive(Access& access) {
   const Message& message = *access.message;
   const bool is_write = message.opcode == Opcode::kMemWr;
-  if (measuring_) (is_write ? counts_.written_bytes : counts_.read_bytes) += message.size;
+  if (measured_.is_open()) (is_write ? counts_.written_bytes : counts_.read_bytes) += message.size;
   const std::uint64_t last = (access.address.value() + message.size - 1) / kLineBytes;
   std::uint64_t line = LineAddress::of(access.address).number();
   access.pieces = last / block_lines_ - line / block_lines_ + 1;
@@ -187,12 +187,12 @@ void NvmMedia::arrive(Access& access) {
 
 void NvmMedia::read(Piece& piece) {
   if (forwards(piece)) {
-    counts_.forwarded += measuring_;
+    counts_.forwarded += measured_.is_open();
     finish_after(piece, params_.buffer_read_latency);
     return;
   }
   if (read_buffer_.use(piece.block)) {
-    counts_.read_hits += measuring_;
+    counts_.read_hits += measured_.is_open();
     finish_after(piece, params_.buffer_read_latency);
     return;
   }
@@ -248,7 +248,7 @@ bool NvmMedia::merge(Piece& piece) {
   if (found == buffer_.end()) return false;
   Entry& entry = *found->second;
   entry.lines |= piece.lines;
-  counts_.merged += measuring_;
+  counts_.merged += measured_.is_open();
   finish_after(piece, params_.buffer_write_latency);
   if (entry.lines == whole_ && entry.held) drain(entry);
   return true;
@@ -329,7 +329,7 @@ void NvmMedia::begin(Bank& bank, Operation& operation) {
     write_block(bank);
     return;
   }
-  if (measuring_) counts_.media_read_bytes += params_.block.count();
+  if (measured_.is_open()) counts_.media_read_bytes += params_.block.count();
   operation.start = read_path_.enter(kernel_.now(), params_.block.count());
   kernel_.schedule(operation.start + params_.read_latency, source_, *this, kBlockRead, payload_of(bank));
 }
@@ -357,7 +357,7 @@ void NvmMedia::block_written(Bank& bank) {
   Operation& operation = *bank.current;
   bank.current = nullptr;
   wear_.write(operation.block);
-  if (measuring_) counts_.media_written_bytes += params_.block.count();
+  if (measured_.is_open()) counts_.media_written_bytes += params_.block.count();
   if (operation.entry) {
     entries_.give_back(*operation.entry);
     --used_;
@@ -404,15 +404,13 @@ void NvmMedia::finish(Piece& piece) {
 // --- measures --------------------------------------------------------------------------------------------
 
 void NvmMedia::open_window(Time now) {
-  measuring_ = true;
-  opened_ = now;
+  measured_.open(now);
   waiting_.open(now);
   occupied_.open(now);
 }
 
 void NvmMedia::close_window(Time now) {
-  measuring_ = false;
-  closed_ = now;
+  measured_.close(now);
   waiting_.close(now);
   occupied_.close(now);
 }
@@ -423,7 +421,7 @@ void NvmMedia::report(MeasureSink& sink) const {
   const auto ratio = [](std::uint64_t bytes, double by) {
     return by > 0.0 ? static_cast<double>(bytes) / by : 0.0;
   };
-  const double nanoseconds = (closed_ - opened_).ns();
+  const double nanoseconds = measured_.length().ns();
   const Counts& n = counts_;
   report_all(kNvmMeasures,
              {.queue_mean = waiting_.mean(),

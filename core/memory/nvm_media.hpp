@@ -11,6 +11,7 @@
 #include "base/intrusive_queue.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/event_source.hpp"
+#include "kernel/measured_window.hpp"
 #include "kernel/pool.hpp"
 #include "kernel/wait_list.hpp"
 #include "memory/data_path.hpp"
@@ -101,9 +102,7 @@ class NvmMedia final : public Media {
   Pool<Entry> entries_;
   Pool<Operation> operations_;
 
-  bool measuring_ = false;
-  Time opened_;
-  Time closed_;
+  MeasuredWindow measured_;
   Counts counts_;  // while measuring
   LevelMonitor waiting_;
   LevelMonitor occupied_;

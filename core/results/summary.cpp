@@ -178,10 +178,6 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::seed>("seed", "", "of all random streams"),
 };
 
-double window_length(const Simulation& simulation) {
-  return (simulation.window_end() - simulation.window_start()).ns();
-}
-
 // Links that were not what they usually are, in the part of the run that has been played.
 void add_link_notes(const Simulation& simulation, Value::List& notes) {
   const Time now = simulation.now();
@@ -363,7 +359,7 @@ void add_component(const Component& component, const Roles& roles, const Collect
 std::vector<MeasureInfo> summary_measures() { return infos_of(kSummaryMeasures); }
 
 Value summarize_link(const Simulation& simulation, const System::LinkView& link) {
-  const double length = window_length(simulation);
+  const double length = simulation.window().length().ns();
   const auto direction = [&](const LinkEnd& end) {
     MapSink own;
     report_link(end, length, own);
@@ -383,7 +379,7 @@ Value summarize(const Simulation& simulation, const Collector& collector) {
 }
 
 Value summarize_without_links(const Simulation& simulation, const Collector& collector) {
-  const double length = window_length(simulation);
+  const double length = simulation.window().length().ns();
   const RequestStatistics all = collector.all();
   const RequestStatistics atomics = collector.atomics();
   const RequestStatistics flushes = collector.flushes();

@@ -109,8 +109,8 @@ void DividedRun::run() {
     play_window();
     move_window(now_);
   }
-  if (window_ == Window::kBefore) open_window(now_);  // an empty one: nothing was measured
-  if (window_ == Window::kOpen) close_window(now_);
+  if (!window_.has_opened()) open_window(now_);  // an empty one: nothing was measured
+  if (window_.is_open()) close_window(now_);
 }
 
 void DividedRun::look_for_livelock() {
@@ -129,13 +129,13 @@ void DividedRun::look_for_livelock() {
 void DividedRun::move_window(Time now) {
   const auto& requesters = system_.roles().requesters;
   const auto has_work = [](const auto& each) { return each.role->has_work(); };
-  if (window_ == Window::kBefore) {
+  if (!window_.has_opened()) {
     const bool due = spec_.run.warmup_time ? now >= *spec_.run.warmup_time
                                            : std::ranges::all_of(requesters, [&](const auto& each) {
                                                return !has_work(each) || each.role->warm();
                                              });
     if (due) open_window(now);
-  } else if (window_ == Window::kOpen && std::ranges::any_of(requesters, [&](const auto& each) {
+  } else if (window_.is_open() && std::ranges::any_of(requesters, [&](const auto& each) {
                return has_work(each) && each.role->out_of_work();
              })) {
     close_window(now);
@@ -143,15 +143,13 @@ void DividedRun::move_window(Time now) {
 }
 
 void DividedRun::open_window(Time now) {
-  window_ = Window::kOpen;
-  opened_ = now;
+  window_.open(now);
   for (const auto& each : system_.components()) each->open_window(now);
   for (const auto& end : system_.link_ends()) end->open_window(now);
 }
 
 void DividedRun::close_window(Time now) {
-  window_ = Window::kAfter;
-  closed_ = now;
+  window_.close(now);
   for (const auto& each : system_.components()) each->close_window(now);
   for (const auto& end : system_.link_ends()) end->close_window(now);
 }
@@ -162,24 +160,24 @@ void DividedRun::fail(const std::string& problem) const {
 
 void DividedRun::completed(const Request& request, Time now) {
   livelock_watch_.answered(request);
-  if (window_ == Window::kOpen) observer_.completed(request, now);
+  if (window_.is_open()) observer_.completed(request, now);
 }
 
 void DividedRun::line_completed(const Request& line, Time now) {
   livelock_watch_.answered(line);
-  if (window_ == Window::kOpen) observer_.line_completed(line, now);
+  if (window_.is_open()) observer_.line_completed(line, now);
 }
 
 void DividedRun::prefetched(NodeId requester, NodeId target, std::uint64_t bytes) {
-  if (window_ == Window::kOpen) observer_.prefetched(requester, target, bytes);
+  if (window_.is_open()) observer_.prefetched(requester, target, bytes);
 }
 
 void DividedRun::drained(NodeId buffer, NodeId target, std::uint64_t bytes) {
-  if (window_ == Window::kOpen) observer_.drained(buffer, target, bytes);
+  if (window_.is_open()) observer_.drained(buffer, target, bytes);
 }
 
 void DividedRun::written_back(NodeId requester, NodeId target, std::uint64_t bytes) {
-  if (window_ == Window::kOpen) observer_.written_back(requester, target, bytes);
+  if (window_.is_open()) observer_.written_back(requester, target, bytes);
 }
 
 }  // namespace cxloom

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/measured_window.hpp"
 #include "protocol/request_observer.hpp"
 #include "system/livelock_watch.hpp"
 #include "system/partitions.hpp"
@@ -33,12 +34,10 @@ class DividedRun final : private RequestObserver {
   void run();
 
   const System& system() const { return system_; }
-  Time window_start() const { return opened_; }
-  Time window_end() const { return closed_; }
+  Time window_start() const { return window_.opened(); }
+  Time window_end() const { return window_.closed(); }
 
  private:
-  enum class Window : std::uint8_t { kBefore, kOpen, kAfter };
-
   bool finished() const;
   bool idle() const;
   Time next_event_time();
@@ -66,9 +65,7 @@ class DividedRun final : private RequestObserver {
   Time grid_;
   System system_;
   WorkMaker work_maker_;
-  Window window_ = Window::kBefore;
-  Time opened_;
-  Time closed_;
+  MeasuredWindow window_;
   Time now_;  // where all partitions are
   LivelockWatch livelock_watch_;
 };

@@ -256,9 +256,9 @@ void Simulation::finish() {
     throw SimulationError(diagnosis(
         "deadlock: nothing is left to happen, and packets of CXL.io are under way", kernel_->now()));
   }
-  if (window_ == Window::kBefore && opener_) end_unmeasured();
+  if (!window_.has_opened() && opener_) end_unmeasured();
   blaming_plugins([&] {  // media are caught up with
-    if (window_ == Window::kOpen) close_window(kernel_->now());
+    if (window_.is_open()) close_window(kernel_->now());
     recorders_.finish(kernel_->now());
   });
   state_ = State::kFinished;
@@ -296,9 +296,9 @@ void Simulation::add_note_on_precision() {
 
 void Simulation::stop(const std::string& reason) {
   if (state_ != State::kRunning) return;
-  blaming_plugins([&] {                                           // media are caught up with
-    if (window_ == Window::kBefore) open_window(kernel_->now());  // an empty one: nothing was measured
-    if (window_ == Window::kOpen) close_window(kernel_->now());
+  blaming_plugins([&] {                                      // media are caught up with
+    if (!window_.has_opened()) open_window(kernel_->now());  // an empty one: nothing was measured
+    if (window_.is_open()) close_window(kernel_->now());
     recorders_.stop(kernel_->now());
   });
   state_ = State::kStopped;
@@ -321,7 +321,7 @@ std::string Simulation::diagnosis(const std::string& problem, Time now) const {
 }
 
 void Simulation::measuring_begins(Time now) {
-  if (window_ == Window::kBefore && !opener_ && all_warm()) open_window(now);
+  if (!window_.has_opened() && !opener_ && all_warm()) open_window(now);
 }
 
 // What is left when all have run out of work is the drain, and not to be measured.
@@ -329,7 +329,7 @@ void Simulation::open_at_given_time() {
   const bool at_work = std::ranges::any_of(system_.roles().requesters, [](const auto& each) {
     return each.role->has_work() && !each.role->out_of_work();
   });
-  if (window_ == Window::kBefore && at_work) open_window(kernel_->now());
+  if (!window_.has_opened() && at_work) open_window(kernel_->now());
 }
 
 bool Simulation::all_warm() {
@@ -338,13 +338,13 @@ bool Simulation::all_warm() {
 }
 
 void Simulation::work_ends(Time now) {
-  if (window_ == Window::kOpen) close_window(now);
+  if (window_.is_open()) close_window(now);
 }
 
 void Simulation::completed(const Request& request, Time now) {
   ++completed_;
   livelock_watch_.answered(request);
-  if (window_ == Window::kOpen) {
+  if (window_.is_open()) {
     observer_.completed(request, now);
     if (++measured_ == next_look_) [[unlikely]]
       conclude_if_known();
@@ -353,19 +353,19 @@ void Simulation::completed(const Request& request, Time now) {
 
 void Simulation::line_completed(const Request& line, Time now) {
   livelock_watch_.answered(line);
-  if (window_ == Window::kOpen) observer_.line_completed(line, now);
+  if (window_.is_open()) observer_.line_completed(line, now);
 }
 
 void Simulation::prefetched(NodeId requester, NodeId target, std::uint64_t bytes) {
-  if (window_ == Window::kOpen) observer_.prefetched(requester, target, bytes);
+  if (window_.is_open()) observer_.prefetched(requester, target, bytes);
 }
 
 void Simulation::written_back(NodeId requester, NodeId target, std::uint64_t bytes) {
-  if (window_ == Window::kOpen) observer_.written_back(requester, target, bytes);
+  if (window_.is_open()) observer_.written_back(requester, target, bytes);
 }
 
 void Simulation::drained(NodeId buffer, NodeId target, std::uint64_t bytes) {
-  if (window_ == Window::kOpen) observer_.drained(buffer, target, bytes);
+  if (window_.is_open()) observer_.drained(buffer, target, bytes);
 }
 
 // At points of the run that depend on nothing but the run, each an eighth of the way further than the one before: who looks
@@ -396,8 +396,7 @@ void Simulation::cease_io() {
 }
 
 void Simulation::open_window(Time now) {
-  window_ = Window::kOpen;
-  window_start_ = now;
+  window_.open(now);
   for (const auto& each : system_.components()) each->open_window(now);
   for (const auto& end : system_.link_ends()) end->open_window(now);
   recorders_.open_window(now);
@@ -406,8 +405,7 @@ void Simulation::open_window(Time now) {
 
 // What one throws is thrown when all the others are closed: their measures are results, if of a run that ends unfinished.
 void Simulation::close_window(Time now) {
-  window_ = Window::kAfter;
-  window_end_ = now;
+  window_.close(now);
   std::exception_ptr thrown;
   for (const auto& each : system_.components()) {
     try {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/measured_window.hpp"
 #include "memory/byte_store.hpp"
 #include "protocol/request_observer.hpp"
 #include "system/livelock_watch.hpp"
@@ -88,14 +89,13 @@ class Simulation final : private RequestObserver {
   const Spec& spec() const { return spec_; }
   /// What happened to the system during the run.
   const EventPlayer& events() const { return *events_; }
-  bool window_opened() const { return window_ != Window::kBefore; }
-  Time window_start() const { return window_start_; }
-  Time window_end() const { return window_end_; }
+  bool window_opened() const { return window_.has_opened(); }
+  Time window_start() const { return window_.opened(); }
+  Time window_end() const { return window_.closed(); }
+  const MeasuredWindow& window() const { return window_; }
   RunRecorders& recorders() { return recorders_; }
 
  private:
-  enum class Window : std::uint8_t { kBefore, kOpen, kAfter };
-
   void keep_versions();
   void give_work();
   Sequencer& requester_at(const std::string& device) const;
@@ -142,10 +142,8 @@ class Simulation final : private RequestObserver {
   std::vector<std::string> notes_;
   class Opener;
   std::unique_ptr<Opener> opener_;  // none: the window opens when all are warm
-  Window window_ = Window::kBefore;
+  MeasuredWindow window_;
   std::vector<const Sequencer*> cold_;  // the last of them is; others may be warm meanwhile
-  Time window_start_;
-  Time window_end_;
   std::uint64_t completed_ = 0;
   std::uint64_t measured_ = 0;   // of these, in the window
   std::uint64_t next_look_ = 0;  // at how well the mean is known: when so many are measured; 0: never

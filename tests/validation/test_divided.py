@@ -16,7 +16,7 @@ from validation.varied import VARIED
 
 import cxloom as cx
 from cxloom import _core
-from cxloom.errors import SimulationError
+from cxloom.errors import InputError, SimulationError
 from cxloom.trace import open_trace
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -39,14 +39,50 @@ def assert_same(whole: dict[str, Any], divided: dict[str, Any]) -> None:
     assert divided["window_ps"] == whole["window_ps"]
 
 
-@pytest.mark.parametrize(
-    ("example", "partitions"), [("demo.yaml", 33), ("dram.yaml", 2), ("fabric.yaml", 22), ("system.yaml", 2)]
-)
-def test_examples(example: str, partitions: int) -> None:
-    system = cx.load(EXAMPLES / example).set("run.warmup", 100).set("workload.host*.requests", 1500)
+DIVIDED = {
+    "coherence.yaml": 7,
+    "cxl-ssd.yaml": 2,
+    "demo.yaml": 33,
+    "dram.yaml": 2,
+    "fabric.yaml": 22,
+    "persist.yaml": 4,
+    "qos.yaml": 4,
+    "system.yaml": 2,
+}
+"""The examples, and how many partitions each has: devices at a link without flight are in one."""
+
+WITH_EVENTS = {"failures.yaml", "mld.yaml", "pooling.yaml"}
+"""Examples that cannot be divided: events change what partitions share. The input is wrong: exit code 2."""
+
+
+def test_every_example_is_here() -> None:
+    assert {file.name for file in EXAMPLES.glob("*.yaml")} == DIVIDED.keys() | WITH_EVENTS
+    assert not DIVIDED.keys() & WITH_EVENTS
+
+
+@pytest.mark.parametrize("example", DIVIDED)
+def test_examples(example: str) -> None:
+    system = cx.load(EXAMPLES / example).set("run.warmup", 100).set("workload.*.requests", 1500)
     divided = played(system, divided=True)
-    assert divided["partitions"] == partitions
+    assert divided["partitions"] == DIVIDED[example]
     assert_same(played(system, divided=False), divided)
+
+
+@pytest.mark.parametrize("example", sorted(WITH_EVENTS))
+def test_examples_with_events_are_refused(example: str) -> None:
+    system = cx.load(EXAMPLES / example)
+    with pytest.raises(InputError) as caught:
+        played(system, divided=True)
+    assert caught.value.path == "events"
+    assert str(caught.value) == (
+        "events: a divided run plays no events: they change what its parts share; allowed: one queue of events"
+    )
+    # Nothing but the events keeps such a system from being divided.
+    spec = system.resolve().lean()
+    del spec["events"]
+    whole, divided = both(spec)
+    assert divided["partitions"] == len(spec["devices"])
+    assert_same(whole, divided)
 
 
 def apart(spec: Spec) -> Spec:

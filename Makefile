@@ -51,10 +51,10 @@ help:
 	@echo "make coherence-check  every state of larger coherent systems, and ten million accesses of random ones"
 	@echo "make count-check  instructions, loads and stores of real programs beside those of valgrind's lackey"
 	@echo "make window-check  how often intervals cover the true mean, over hundreds of runs"
-	@echo "make same-bytes  what changed in the results of some 400 systems since BASE (a commit; default HEAD)"
+	@echo "make same-bytes  what changed in the results of about 1000 systems since BASE (a commit; default HEAD)"
 	@echo "make bench-against  instructions and time of the benchmarks beside those of BASE (a commit; default HEAD)"
 	@echo "make bench     C++ micro-benchmarks, and benchmarks/run.py, startup.py, sweep.py and exec.py"
-	@echo "make package   the wheel, in build/wheel, installed and tried"
+	@echo "make package   the wheel, in build/wheel, installed and tried, also by a program and a plug-in in C and C++"
 	@echo "make clean     remove build/ and .venv/"
 
 demo: build
@@ -203,12 +203,14 @@ bench-against: build build/.configured-benchmarks
 	for tree in . $$then/tree; do $(CMAKE) --build $$tree/build --target cxloom_throughput || exit 1; done; \
 	$(BIN)/python benchmarks/compare.py $$then/tree --only "$(ONLY)"
 
-# The wheel as a user's `pip install .` builds it, but from the objects that there are, tried from where it was installed.
+# The wheel as a user's `pip install .` builds it, but from the objects that there are, tried from where it was installed: with a
+# system, with a program that embeds one, and with a plug-in.
 package: build
 	@rm -rf build/wheel
 	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel --config-settings=build-dir=build .
 	@$(BIN)/python -m pip install --quiet --no-deps --no-compile --target build/wheel/installed build/wheel/*.whl
 	@cd build/wheel && PYTHONPATH=installed ../../$(BIN)/python -m cxloom run ../../examples/demo.yaml --json >run.json
+	@scripts/try_installed.sh $(BIN)/python build/wheel/installed
 	@ls build/wheel/*.whl
 
 # --- style -----------------------------------------------------------------------------------------------------------

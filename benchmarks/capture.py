@@ -54,7 +54,7 @@ def main() -> None:
     print(
         f"{million:.0f} million instructions, {accesses:.0f} million accesses; CPU seconds, of the native ones,"
     )
-    print("million instructions and accesses a CPU second:")
+    print("million instructions and accesses per CPU second:")
     rows = {
         "by itself": native,
         "emulated, nothing told": emulated,

@@ -1,4 +1,4 @@
-"""Two builds of the stated systems beside each other: instructions a request, and CPU time in simultaneous pairs.
+"""Two builds of the stated systems beside each other: instructions per request, and CPU time in simultaneous pairs.
 
 ``make bench-against BASE=<commit>`` builds both and runs it. Instructions are counted by callgrind, as the slope
 between a short and a longer run, so that start-up does not count; no other work on the machine moves them. Time is
@@ -61,7 +61,7 @@ def counted(tree: Path, name: str, requests: int) -> tuple[int, int] | None:
 
 
 def instructions(tree: Path, name: str) -> float | None:
-    """Instructions a request, from the slope between two lengths."""
+    """Instructions per request, from the slope between two lengths."""
     short = counted(tree, name, SYSTEMS[name].short)
     longer = counted(tree, name, SYSTEMS[name].longer)
     if not short or not longer:
@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=6, help="timed pairs; 0: instructions alone")
     arguments = parser.parse_args()
     trees = [arguments.base, Path()]
-    print(f"{'system':24}{'instructions a request':>32}{'change':>10}{'speed':>10}", flush=True)
+    print(f"{'system':24}{'instructions per request':>32}{'change':>10}{'speed':>10}", flush=True)
     for name in [name for name in SYSTEMS if arguments.only in name]:
         before, after = (instructions(tree, name) for tree in trees)
         if after is None:

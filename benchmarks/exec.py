@@ -1,4 +1,4 @@
-"""How fast programs run on a simulated system: instructions a CPU second, and how much slower than by themselves.
+"""How fast programs run on a simulated system: instructions per CPU second, and how much slower than by themselves.
 
     python benchmarks/exec.py [--system SPEC] [-- PROGRAM ARGS]
 
@@ -89,10 +89,10 @@ def main() -> None:
             programs = {Path(options.command[0]).name: options.command}
         pages = PAGES if options.system == SYSTEM else "first-touch"
         print(
-            "CPU seconds: of the program by itself, of its emulation and of cxloom; million instructions a CPU second"
+            "CPU seconds: of the program by itself, of its emulation and of cxloom; million instructions per CPU second"
         )
         print(
-            "of both, how often the first that is, CPU seconds of a replay and its million accesses a CPU second"
+            "of both, how often the first that is, CPU seconds of a replay and its million accesses per CPU second"
         )
         heads = (
             "Minstr.",

@@ -24,7 +24,7 @@ COMMANDS = {
     "`cxloom run` of the README's system: 32,000 requests": ("run", "readme.yaml"),
     f"`cxloom run` of a trace in text, {ACCESSES:,} accesses": ("run", "replay.yaml"),
     f"`cxloom run` of the same trace in Parquet, {ACCESSES:,} accesses": ("run", "parquet.yaml"),
-    "`cxloom run` of 512 fully connected switches, two requests a host": ("run", "switches.yaml"),
+    "`cxloom run` of 512 fully connected switches, two requests per host": ("run", "switches.yaml"),
     "`cxloom run --json` of the same": ("run", "switches.yaml", "--json"),
 }
 SWITCHES = """\

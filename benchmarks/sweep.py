@@ -52,7 +52,7 @@ CASES = [
         {"devices.host.queue": list(range(1, 41)), "run.seed": list(range(1, 26))},
     ),
     Case(
-        "spine-leaf of 64 devices, 10 requests a host",
+        "spine-leaf of 64 devices, 10 requests per host",
         SPINE_LEAF,
         {"devices.host*.queue": list(range(1, 11)), "run.seed": list(range(1, 21))},
     ),
@@ -61,7 +61,7 @@ CASES = [
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU milliseconds a point."""
+    """CPU milliseconds per point."""
 
     whole: float
     simulation: float

@@ -142,7 +142,7 @@ Value system_named(const std::string& name, const Registry& registry) {
   // 64 switches in a row, a host and a memory on each.
   if (topology == "chain")
     return generated("chain", {{"switches", 64}, {"placement", "paired"}}, queueing, credits, registry);
-  // 64 hosts and 64 memories, eight a leaf; eight uplinks a leaf.
+  // 64 hosts and 64 memories, eight per leaf; eight uplinks per leaf.
   if (topology == "spine-leaf") {
     return generated("spine-leaf", {{"leaves", 16}, {"spines", 8}, {"devices_per_leaf", 8}}, queueing,
                      credits, registry, flow == "dram" ? dram("DDR4-3200") : kMemory);

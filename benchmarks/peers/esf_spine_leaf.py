@@ -1,6 +1,6 @@
 """Prints the benchmarks' spine-leaf system for the ESF artifact: ``python esf_spine_leaf.py ACCESSES >system.toml``.
 
-64 hosts and 64 memories, eight devices a leaf, eight spines; each host has 64 accesses in flight and makes so many,
+64 hosts and 64 memories, eight devices per leaf, eight spines; each host has 64 accesses in flight and makes so many,
 random, a third of them writes. Its memories are DRAMsim3's DDR4-3200, its switches have a queue for each pair of ports
 and no credits, and it knows one way between two devices.
 """

@@ -6,7 +6,7 @@
 //     Time bus_time = 1_ns;
 //     static void describe(Schema<BusParams>& schema) {
 //       schema.doc("A shared medium between ...");
-//       schema.field("bandwidth", &BusParams::bandwidth).doc("Bytes a second in each direction.");
+//       schema.field("bandwidth", &BusParams::bandwidth).doc("Bytes per second in each direction.");
 //       schema.field("bus_time", &BusParams::bus_time).doc("Time to cross the bus.").source("ESF, Table III");
 //     }
 //   };

@@ -171,7 +171,7 @@ class RateMeter {
 Time parse_time(std::string_view text);            ///< "10ns", "1.5us"; ps, ns, us, ms, s
 Bytes parse_bytes(std::string_view text);          ///< "64B", "16GiB", "1KB" (= 1000 B)
 Bandwidth parse_bandwidth(std::string_view text);  ///< "64GB/s", "25.6GB/s", "512Gb/s" (bits), "unlimited"
-Frequency parse_frequency(std::string_view text);  ///< "50M/s" requests a second; k, M, G; "unlimited"
+Frequency parse_frequency(std::string_view text);  ///< "50M/s" requests per second; k, M, G; "unlimited"
 Address parse_address(std::string_view text);      ///< "0x1000"
 double parse_fraction(std::string_view text);      ///< "67%"
 

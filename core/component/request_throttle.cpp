@@ -55,7 +55,7 @@ void ThrottleParams::describe(Schema<ThrottleParams>& schema) {
   schema.field("rate", &ThrottleParams::rate)
       .required()
       .where([](const Bandwidth& value) { return !value.rate.unlimited(); }, "a bandwidth")
-      .doc("Bytes a second that are issued to a memory at most, while it is not throttled.");
+      .doc("Bytes per second that are issued to a memory at most, while it is not throttled.");
   schema.field("window", &ThrottleParams::window)
       .min(Time{1'000})
       .doc("Time over which the highest reported load counts; then the rate is changed, once.")

@@ -48,7 +48,7 @@ inline constexpr std::array kThrottleMeasures{
     measure<&ThrottleMeasured::throttled>(
         "throttled", "", "time in the window at less than the full rate / length of the window"),
     measure<&ThrottleMeasured::rate>("rate_gb_per_s", "GB/s",
-                                     "bytes a second that may be issued, mean over time"),
+                                     "bytes per second that may be issued, mean over time"),
     measure<&ThrottleMeasured::least>("rate_min_gb_per_s", "GB/s", "the same, smallest"),
     measure<&ThrottleMeasured::most>("rate_max_gb_per_s", "GB/s", "the same, largest"),
 };

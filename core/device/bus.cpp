@@ -64,7 +64,7 @@ Way way_of(const WireMonitor& monitor, const MeasuredWindow& measured) {
 void BusParams::describe(Schema<BusParams>& schema) {
   schema.doc("A shared medium between an upstream side and many endpoints.");
   schema.field("bandwidth", &BusParams::bandwidth)
-      .doc("Bytes a second in each direction; a half-duplex bus shares it between the two.");
+      .doc("Bytes per second in each direction; a half-duplex bus shares it between the two.");
   schema.field("bus_time", &BusParams::bus_time).doc("Time to cross the bus.").source("ESF, Table III");
   schema.choice("duplex", &BusParams::duplex, {{"full", Duplex::kFull}, {"half", Duplex::kHalf}})
       .doc("Whether the two directions have a medium each or share one.");

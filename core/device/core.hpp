@@ -11,7 +11,7 @@
 namespace cxloom {
 
 /// An interval model: instructions come into the window at the pace that they have where nothing waits for memory, and stop where
-/// - the instruction `window` places before has not retired. Instructions retire in order, `width` a cycle, and none before the
+/// - the instruction `window` places before has not retired. Instructions retire in order, `width` per cycle, and none before the
 ///   answer to a read or an atomic operation that is before it;
 /// - the access is a store, and the `store_buffer` stores before it are not done. They are done in order;
 /// - the access is behind a fence, and an access before it is not answered;

@@ -23,12 +23,12 @@ void CoreParams::describe(Schema<CoreParams>& schema) {
       "window reaches.");
   schema.field("clock", &CoreParams::clock)
       .where([](const Frequency& value) { return !value.rate.unlimited(); }, "a frequency")
-      .doc("Cycles a second.")
+      .doc("Cycles per second.")
       .source("own choice");
   schema.field("width", &CoreParams::width)
       .min(1)
       .max(64)
-      .doc("Instructions a cycle that retire at most, so that as many may follow them into the window.")
+      .doc("Instructions per cycle that retire at most, so that as many may follow them into the window.")
       .source("Intel 64 and IA-32 Architectures Optimization Reference Manual: Golden Cove allocates 6");
   schema.field("cycles_per_instruction", &CoreParams::cycles_per_instruction)
       .min(0.001)

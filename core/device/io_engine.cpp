@@ -66,7 +66,7 @@ void IoEngineParams::describe(Schema<IoEngineParams>& schema) {
           "data. config-read: configuration reads of 4 bytes.");
   schema.field("rate", &IoEngineParams::rate)
       .doc(
-          "Payload bytes a second, in packets at equal intervals; what the wire delays is made up for. "
+          "Payload bytes per second, in packets at equal intervals; what the wire delays is made up for. "
           "unlimited: the next packet as soon as the wire takes it (dma-write) or a tag is free (reads).");
   schema.field("size", &IoEngineParams::size)
       .min(Bytes{1})

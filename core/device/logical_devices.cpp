@@ -23,7 +23,7 @@ void LogicalDeviceParams::describe(Schema<LogicalDeviceParams>& schema) {
       .source("CXL 3.x, QoS Allocated BW of an LD, recalled");
   schema.field("bandwidth_limit", &LogicalDeviceParams::bandwidth_limit)
       .doc(
-          "Bytes a second that leave the LD's queue at most, read or written. What others delay "
+          "Bytes per second that leave the LD's queue at most, read or written. What others delay "
           "it is made up for, up to a request; no more is saved up.")
       .source("CXL 3.x, QoS BW Limit of an LD, there as a fraction of 256; recalled");
   schema.field("queue", &LogicalDeviceParams::queue)

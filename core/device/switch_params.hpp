@@ -57,7 +57,7 @@ struct SwitchParams {
   static void describe_in(Schema<Params>& schema) {
     schema.field("port_bandwidth", &Params::port_bandwidth)
         .doc(
-            "Bytes a second that a port moves in each direction; a link runs at the slowest of its own "
+            "Bytes per second that a port moves in each direction; a link runs at the slowest of its own "
             "bandwidth and "
             "those of its ports.");
     schema.field("port_delay", &Params::port_delay)

@@ -20,7 +20,7 @@ void LinkErrorParams::describe(Schema<LinkErrorParams>& schema) {
 }
 
 void IdeParams::describe(Schema<IdeParams>& schema) {
-  schema.doc("Integrity and data encryption (IDE): a MAC slot an aggregation of flits.");
+  schema.doc("Integrity and data encryption (IDE): a MAC slot per aggregation of flits.");
   schema
       .choice("mode", &IdeParams::mode,
               {{"off", IdeMode::kOff}, {"containment", IdeMode::kContainment}, {"skid", IdeMode::kSkid}})

@@ -106,7 +106,7 @@ Value table_of(const Names& names, const Counts& counts) {
   return table;
 }
 
-// Of the bytes of all flits, the shares that each use has; they sum to 1. Data and trailers take 16 B a slot, and what is
+// Of the bytes of all flits, the shares that each use has; they sum to 1. Data and trailers take 16 B per slot, and what is
 // left of the slots' bytes goes to the other uses by their slots, for header slots are a little shorter.
 Value byte_shares_of(const FlitTotals& totals, FlitMode mode) {
   const FlitGeometry& flit = geometry(mode);

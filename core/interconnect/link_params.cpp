@@ -63,7 +63,7 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
       "A connection between two devices. It runs at the slowest of its own bandwidth and those of its "
       "ports.");
   schema.field("bandwidth", &LinkParams::bandwidth)
-      .doc("Bytes a second in each direction; a half-duplex link shares it between the two.");
+      .doc("Bytes per second in each direction; a half-duplex link shares it between the two.");
   schema.field("count", &LinkParams::count)
       .min(1)
       .max(kMostParallelLinks)
@@ -114,7 +114,7 @@ void LinkParams::describe(Schema<LinkParams>& schema) {
       .doc(
           "The physical layer, instead of a bandwidth: PCIe generation (3 to 7) and lanes. Messages then "
           "share flits.")
-      .source("8 to 128 GT/s a lane: CXL 3.x, chapter 4; 128b/130b encoding up to 32 GT/s");
+      .source("8 to 128 GT/s per lane: CXL 3.x, chapter 4; 128b/130b encoding up to 32 GT/s");
   schema.field("sync_header_bypass", &LinkParams::sync_header_bypass)
       .doc(
           "Of a physical link up to 32 GT/s: its ends leave out the sync headers of 128b/130b encoding, 2 "

@@ -54,7 +54,7 @@ class BatchMeans {
 
   std::size_t most_;
   std::uint64_t next_;
-  std::uint64_t length_ = 1;  // entries a batch
+  std::uint64_t length_ = 1;  // entries per batch
   std::vector<Wide> sums_;    // of all entries up to the end of each batch
 };
 

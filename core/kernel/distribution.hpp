@@ -1,4 +1,4 @@
-// Distributions in constant memory: of latencies (one entry a request) and of levels (weighted by time).
+// Distributions in constant memory: of latencies (one entry per request) and of levels (weighted by time).
 #pragma once
 
 #include <bit>

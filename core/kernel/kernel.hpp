@@ -83,7 +83,7 @@ class Kernel {
   void schedule_background(Time at, EventSource& source, EventHandler& handler, std::uint8_t kind,
                            std::uint64_t payload = 0);
   /// Calls `handler.settle()` once everything that happens at this instant has happened. The caller asks at most
-  /// once an instant.
+  /// once per instant.
   void at_end_of_instant(EventHandler& handler) { settling_.push_back(&handler); }
 
   /// Runs all events up to and including `limit`, at most `max_events`. Returns how many it ran. If it is not idle behind those

@@ -90,7 +90,7 @@ std::vector<Column> read_header(const std::string& path, std::size_t line, std::
 void CurvePoint::describe(Schema<CurvePoint>& schema) {
   schema.doc("One measurement of a memory under load.");
   schema.field("reads", &CurvePoint::reads).fraction().doc("Share of reads in the traffic.");
-  schema.field("bandwidth", &CurvePoint::bandwidth).required().doc("Bytes a second that were moved.");
+  schema.field("bandwidth", &CurvePoint::bandwidth).required().doc("Bytes per second that were moved.");
   schema.field("latency", &CurvePoint::latency).required().doc("Mean latency of an access at this load.");
 }
 

@@ -30,7 +30,7 @@ class CurveTable {
   /// InputError at `file` with the line of what is wrong.
   static CurveTable from_file(const std::string& path);
 
-  /// The largest bandwidth at a read share, in bytes a nanosecond.
+  /// The largest bandwidth at a read share, in bytes per nanosecond.
   double capacity(double reads) const;
   /// In nanoseconds, at `load` of the capacity, from 0 to 1.
   double latency(double reads, double load) const;
@@ -40,7 +40,7 @@ class CurveTable {
  private:
   struct Row {
     double reads;
-    double bandwidth;   // bytes a nanosecond
+    double bandwidth;   // bytes per nanosecond
     double latency;     // ns
     std::size_t place;  // index or line, for errors
   };

@@ -126,7 +126,7 @@ struct DramDevice {
   std::string_view name;
   DramStandard standard = DramStandard::kNone;
   std::string_view source;  ///< of organisation and timing
-  Rate clock;               ///< picoseconds a cycle of the command clock, exact
+  Rate clock;               ///< picoseconds per cycle of the command clock, exact
   DramOrganisation organisation;
   DramTiming timing;
   DramCurrents currents;

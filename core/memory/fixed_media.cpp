@@ -85,7 +85,7 @@ void FixedMediaParams::describe(Schema<FixedMediaParams>& schema) {
       .default_text("that of a read")
       .doc("The same for a write.");
   schema.field("bandwidth", &FixedMediaParams::bandwidth)
-      .doc("Bytes a second that pass the data path: accesses start no faster.");
+      .doc("Bytes per second that pass the data path: accesses start no faster.");
   schema.field("banks", &FixedMediaParams::banks)
       .min(1)
       .max(65536)

@@ -22,11 +22,11 @@ const Value::Map& values_of(FlashPreset preset) {
   // The command time is that of NV-DDR2 in ONFI as MQSim has it (Tavakkol et al., FAST 2018): tCS + 6 tWC + tWB + tRR =
   // 20 + 6 x 25 + 100 + 20 ns.
 
-  // Three bits a cell. [H]: 75 us, 900 us (to 1350), 4.5 ms, 1000 cycles. 16 KiB pages and two planes of 1152-page blocks are a
+  // Three bits per cell. [H]: 75 us, 900 us (to 1350), 4.5 ms, 1000 cycles. 16 KiB pages and two planes of 1152-page blocks are a
   // choice, those of dies of 512 Gb.
   static const Value::Map kTlc;  // the members' own values
 
-  // One bit a cell, 2008. [A]: 25 us, 200 us, 1.5 ms; 100 us for 4 KiB on the bus; 4 planes of 2048 blocks of 64 pages of 4 KiB; two
+  // One bit per cell, 2008. [A]: 25 us, 200 us, 1.5 ms; 100 us for 4 KiB on the bus; 4 planes of 2048 blocks of 64 pages of 4 KiB; two
   // dies in a package of 4 GB; 100,000 cycles. Its bus is asynchronous: 7 command and address cycles of 25 ns, and tWB 100 ns.
   static const Value::Map kSlc{{"read_time", "25us"},
                                {"program_time", "200us"},
@@ -40,7 +40,7 @@ const Value::Map& values_of(FlashPreset preset) {
                                {"endurance", 100'000},
                                {"plane_work", "multi-plane"}};
 
-  // One bit a cell, for latency. [C]: 3 us, 100 us, 160 MB/s of writes a die, which are four pages of 4 KiB in one program time.
+  // One bit per cell, for latency. [C]: 3 us, 100 us, 160 MB/s of writes per die, which are four pages of 4 KiB in one program time.
   // Its erase time is not published: 1.5 ms is that of SLC in [H] and [A]. [O] for the bus. 100,000 cycles as SLC in [H].
   static const Value::Map kZNand{
       {"read_time", "3us"}, {"program_time", "100us"}, {"erase_time", "1500us"}, {"planes", 4},
@@ -109,7 +109,7 @@ void describe_timing(Schema<FlashParams>& schema) {
       .doc("The bus has the command and the address of each page or block so long.")
       .source("ONFI NV-DDR2 as in MQSim (FAST 2018): tCS + 6 tWC + tWB + tRR = 290 ns");
   schema.field("bus_bandwidth", &FlashParams::bus_bandwidth)
-      .doc("Bytes a second of a channel.")
+      .doc("Bytes per second of a channel.")
       .source("ONFI 4.0: NV-DDR3 of 800 MT/s, a byte wide");
   schema
       .choice("plane_work", &FlashParams::plane_work,

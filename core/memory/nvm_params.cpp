@@ -36,7 +36,7 @@ const Value::Map& values_of(NvmPreset preset) {
       {"block", "256B"},              // [Y], 2.1: the XPLine
       {"write_buffer", 64},           // [Y], 5.1: 16 KB of XPLines combine writes
       {"hold", 48},                   // a choice: a quarter of the buffer is free to take bursts
-      {"read_buffer", 64},            // [W]: a buffer of 16 KB, 256 B an entry, serves reads
+      {"read_buffer", 64},            // [W]: a buffer of 16 KB, 256 B per entry, serves reads
       {"read_bandwidth", "6.6GB/s"},  // [I], [Y], Fig. 4: one DIMM, not interleaved
       {"write_bandwidth", "2.3GB/s"},
   };
@@ -92,9 +92,9 @@ void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
   schema.field("buffer_read_latency", &NvmMediaParams::buffer_read_latency)
       .doc("Time to read from either buffer. Only with a `write_buffer` or a `read_buffer`.");
   schema.field("read_bandwidth", &NvmMediaParams::read_bandwidth)
-      .doc("Bytes a second that the media read: blocks start no faster.");
+      .doc("Bytes per second that the media read: blocks start no faster.");
   schema.field("write_bandwidth", &NvmMediaParams::write_bandwidth)
-      .doc("Bytes a second that the media write.");
+      .doc("Bytes per second that the media write.");
   schema.field("wear_region", &NvmMediaParams::wear_region)
       .where(is_power_of_two, "a power of two")
       .default_text("a block")

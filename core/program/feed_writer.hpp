@@ -111,7 +111,7 @@ class FeedWriter {
       limit_ = head_->read.load(std::memory_order_acquire) + mask_ + 1;
       if (room() >= count) return true;
       if (control.stop.load(std::memory_order_relaxed) != 0) return false;
-      const bool look = turn % 2000 == 0;  // ten times a second
+      const bool look = turn % 2000 == 0;  // ten times per second
       if (look && kill(static_cast<pid_t>(control.reader), 0) != 0 && errno == ESRCH) control.stop.store(1);
       head_->rests.fetch_add(1, std::memory_order_acq_rel);
       nanosleep(&pause, nullptr);

@@ -61,7 +61,7 @@ class Offer {
   std::uint32_t shapes(Channel channel) const { return shapes_[static_cast<std::size_t>(channel)]; }
 
   ClassNibbles counts_ = 0;
-  // Four bits a message: chunks, and whether a trailer follows.
+  // Four bits per message: chunks, and whether a trailer follows.
   std::array<std::uint32_t, kChannelCount> shapes_{
       kWholeLines, kWholeLines, kWholeLines, kWholeLines, kWholeLines, kWholeLines, kWholeLines,
       kWholeLines, kWholeLines, kWholeLines, kWholeLines, kWholeLines, kWholeLines};

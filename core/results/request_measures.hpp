@@ -151,7 +151,7 @@ inline constexpr std::array kIoMeasures{
                                     kBreakdownParts),
 };
 
-/// Bytes a nanosecond, which are GB/s; none in no time.
+/// Bytes per nanosecond, which are GB/s; none in no time.
 double rate(std::uint64_t bytes, double nanoseconds);
 /// A mean; null over nothing.
 Value mean_of(double sum, std::uint64_t count);

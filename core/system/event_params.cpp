@@ -120,7 +120,7 @@ void MovePagesParams::describe(Schema<MovePagesParams>& schema) {
       .doc("Bytes of these addresses; a page goes if its first byte is one of them.");
   schema.field("rate", &MovePagesParams::rate)
       .default_text("unlimited")
-      .doc("Bytes a second of the pages that are read at most, and as many are written.");
+      .doc("Bytes per second of the pages that are read at most, and as many are written.");
   schema.field("copy", &MovePagesParams::copy)
       .doc(
           "Whether the pages' lines are read and written. Otherwise the pages are at their new place at "

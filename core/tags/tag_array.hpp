@@ -41,7 +41,7 @@ class TagArray {
     const Slot first = set_of(line) * ways_;
     const std::uint64_t* tags = tags_.data() + first;
     const std::uint64_t wanted = tag_of(line);
-    // Compares every way: leaving early costs a mispredicted branch, which takes longer (27 against 13 ns a hit).
+    // Compares every way: leaving early costs a mispredicted branch, which takes longer (27 against 13 ns per hit).
     Slot found = kNoSlot;
     for (std::uint32_t way = 0; way < ways_; ++way) found = tags[way] == wanted ? first + way : found;
     return found;

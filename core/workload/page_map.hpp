@@ -82,10 +82,10 @@ class Footprint {
 
  private:
   static constexpr std::uint64_t kLinesPerPage = kPageBytes / kLineBytes;
-  static_assert(kLinesPerPage == 64, "one bit a line in 64");
+  static_assert(kLinesPerPage == 64, "one bit per line in 64");
 
   PageMap pages_;
-  std::vector<std::uint64_t> used_;  // by frame: one bit a line
+  std::vector<std::uint64_t> used_;  // by frame: one bit per line
 };
 
 }  // namespace cxloom

@@ -1,4 +1,4 @@
-// The text form of a trace: one access a line. docs/trace-format.md has the whole of it.
+// The text form of a trace: one access per line. docs/trace-format.md has the whole of it.
 #pragma once
 
 #include <array>

@@ -91,7 +91,7 @@ class Measures:
 
     @property
     def bandwidth(self) -> float:
-        """Payload bytes moved in the measured window over its length, in GB/s (10^9 bytes a second)."""
+        """Payload bytes moved in the measured window over its length, in GB/s (10^9 bytes per second)."""
         return float(self._given["bandwidth_gb_per_s"])
 
     @property
@@ -294,7 +294,7 @@ class Result(Measures):
         return self._given
 
     def requests(self) -> pl.DataFrame:
-        """One row a request, with its segments. A run that did not record them is played again, which gives the same.
+        """One row per request, with its segments. A run that did not record them is played again, which gives the same.
 
         To record them at once: ``cx.run(system, requests=True)``, or ``outputs: {requests: true}`` in the spec. Raises
         InputError for results without them that were loaded from a directory, or are of a truncated run.
@@ -308,13 +308,13 @@ class Result(Measures):
         return _frame(self._tables["requests"])
 
     def series(self) -> pl.DataFrame:
-        """Utilisations and occupancies over time, one row a sample. Raises InputError if they were not recorded."""
+        """Utilisations and occupancies over time, one row per sample. Raises InputError if they were not recorded."""
         if "series" not in self._tables:
             raise InputError("this run recorded no series", allowed="outputs: {series: ...} in the spec")
         return _frame(self._tables["series"])
 
     def commands(self) -> pl.DataFrame:
-        """The commands of all DRAM, one row a command. Raises InputError if they were not recorded.
+        """The commands of all DRAM, one row per command. Raises InputError if they were not recorded.
 
         Those of one rank are in the order of time. `docs/model/dram.md` describes the columns.
         """
@@ -323,7 +323,7 @@ class Result(Measures):
         return _frame(self._tables["commands"])
 
     def protocol(self) -> pl.DataFrame:
-        """The messages of the protocol, one row a message, in the order in which devices act on them.
+        """The messages of the protocol, one row per message, in the order in which devices act on them.
 
         Raises InputError if they were not logged: ``cx.run(system, log="protocol")``. `docs/model/protocol_log.md`
         describes the columns.

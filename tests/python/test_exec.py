@@ -42,7 +42,7 @@ def test_a_chase_takes_the_latency_of_an_idle_read(program: str, tmp_path: Path)
         assert execution.parts()["media"] > 0.8
     near, far = result.executions
     assert result.slowdowns == [1.0, pytest.approx(far.time_ns / near.time_ns)]
-    assert 60000 <= result.instructions < 110000  # three or four a step, and the marks
+    assert 60000 <= result.instructions < 110000  # three or four per step, and the marks
 
 
 @needs_qemu
@@ -199,7 +199,7 @@ def test_a_program_that_is_interrupted_leaves_what_it_did(tmp_path: Path) -> Non
     _, said = child.communicate(timeout=60)
     assert child.returncode == 1
     assert "interrupted" in said
-    assert "instructions a cycle" in said
+    assert "instructions per cycle" in said
 
 
 @needs_qemu

@@ -121,7 +121,7 @@ def test_programs_run_as_they_do_by_themselves(
         outcome = cxloom("exec", "--system", spec(tmp_path), "--", *command)
         assert (outcome.code, outcome.out) == (native.returncode, native.stdout), outcome.err
         assert native.stderr in outcome.err
-        assert "instructions a cycle" in outcome.err
+        assert "instructions per cycle" in outcome.err
 
 
 @needs_qemu

@@ -40,7 +40,7 @@ def test_atomic_operations_are_neither_reads_nor_writes(tmp_path: Path) -> None:
 
 
 def test_measures_in_closed_form(tmp_path: Path) -> None:
-    # 1000 writes of 4 bytes, one every 32 bytes: two a line, 128 a page; then 500 reads of 128 bytes at one place.
+    # 1000 writes of 4 bytes, one every 32 bytes: two per line, 128 per page; then 500 reads of 128 bytes at one place.
     path = tmp_path / "trace.parquet"
     writes = TraceBatch.of(0x10000 + 32 * np.arange(1000), WRITE, size=4, thread=1, instruction_gap=3)
     reads = TraceBatch.of([0x5020] * 500, READ, size=128, thread=7, instruction_gap=9, dependence=1)

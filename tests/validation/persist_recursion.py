@@ -26,8 +26,8 @@ def thresholds(entries: int) -> tuple[int, int]:
 def forwarded(
     at_a_time: int, entries: int, drain: float, persists: int = 20_000, warmup: int = 2000
 ) -> float:
-    """Persists a nanosecond, `at_a_time` of them, each followed by the next, of lines that never come twice, through a
-    buffer that forwards. `drain` is the time from the beginning of a drain to its answer."""
+    """Persists per nanosecond, `at_a_time` of them, each followed by the next, of lines that never come twice, through
+    a buffer that forwards. `drain` is the time from the beginning of a drain to its answer."""
     most, least = thresholds(entries)
     comes = [0.0] * at_a_time
     ends: list[float] = []  # of drains

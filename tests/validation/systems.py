@@ -43,12 +43,12 @@ class Run:
 
     @property
     def bandwidth(self) -> float:
-        """Payload in bytes a nanosecond."""
+        """Payload in bytes per nanosecond."""
         return float(self.summary["bandwidth_gb_per_s"])
 
     @property
     def rate(self) -> float:
-        """Requests a nanosecond."""
+        """Requests per nanosecond."""
         return float(self.summary["requests"] / self.summary["simulated_time_ns"])
 
     @property

@@ -23,7 +23,7 @@ def bytes_per_ns(phy: str) -> float:
 
 
 def towards_memory(flit: str, reads: float) -> float:
-    """Accesses whose messages a flit to the memory takes."""
+    """Accesses whose messages per flit to the memory takes."""
     return (4 if flit == "68B" else 15) / (5 - 4 * reads)
 
 

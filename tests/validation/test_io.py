@@ -37,7 +37,7 @@ def engine_bandwidth(outcome: Run) -> float:
 @pytest.mark.parametrize("size", [64, 256, 4096])
 @pytest.mark.parametrize("rate", [1.0, 4.0, 100.0])
 def test_writes_have_their_rate_or_what_the_wire_carries(rate: float, size: int) -> None:
-    # To the host, whose writes go the other way: nobody is on their wires but isolated completions of 16 B a line.
+    # To the host, whose writes go the other way: nobody is on their wires but isolated completions of 16 B per line.
     wire = 16.0
     outcome = run(system(wire, target="host", rate=f"{rate:g}GB/s", size=f"{size}B"))
     lines = outcome.bandwidth / LINE

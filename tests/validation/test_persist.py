@@ -116,7 +116,7 @@ def test_the_mean_read_is_between_a_hit_and_a_miss() -> None:
     )
 
 
-# Deep in saturation, without locality: B lines a batch, and the one that drains for the write that finds none Empty.
+# Deep in saturation, without locality: B lines per batch, and the one that drains for the write that finds none Empty.
 def test_forwarding_can_lose() -> None:
     work = {"requests": 20_000}
     outcome = run(chain(work, {"queue": 64}, policy="forward"))

@@ -83,7 +83,7 @@ class Unloaded:
         return sum(time_ps(self.device(n, "port_delay")) for n in own)
 
     def rate(self, a: str, b: str) -> Fraction | None:
-        """The slowest of a link's own bandwidth and those of its ports, ps a byte."""
+        """The slowest of a link's own bandwidth and those of its ports, ps per byte."""
         rates = [ps_per_byte(self.link_value(a, b, "bandwidth"))]
         rates += [
             ps_per_byte(self.device(n, "port_bandwidth"))

@@ -66,7 +66,7 @@ def measure(
             "--jobs",
             parser=whole_number(1),
             metavar="N",
-            help="Points at a time; by default one a processor.",
+            help="Points at a time; by default one per processor.",
         ),
     ] = None,
     out: Annotated[

@@ -94,7 +94,7 @@ def sweep(
             "--jobs",
             parser=whole_number(1),
             metavar="N",
-            help="Points at a time; by default one a processor.",
+            help="Points at a time; by default one per processor.",
         ),
     ] = None,
     out: Annotated[

@@ -43,7 +43,7 @@ class Explanation:
 
     system: str
     throughput: float
-    """Gigabytes a second."""
+    """Gigabytes per second."""
     limit: Resource | None
     """What limits; None if nothing does."""
     resources: Sequence[Resource]
@@ -241,7 +241,7 @@ def _limit(resources: Sequence[Resource], what_ifs: Sequence[WhatIf]) -> Resourc
 
 
 def _rate(summary: Mapping[str, Any]) -> float:
-    """Requests a nanosecond."""
+    """Requests per nanosecond."""
     return float(summary["requests"] / summary["simulated_time_ns"])
 
 

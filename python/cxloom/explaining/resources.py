@@ -38,7 +38,7 @@ class Resource:
     level: str
     """The same as people read it: "48 of 48"."""
     carried: float
-    """Gigabytes a second that go through it."""
+    """Gigabytes per second that go through it."""
     relief: Mapping[str, Any] = field(default_factory=dict)
     """What gives twice as much of it: values by path; empty if that is not known."""
     twice: str = ""
@@ -59,7 +59,7 @@ class Resource:
 
     @property
     def bound(self) -> float | None:
-        """Gigabytes a second with all of it in use, by its present use of each byte."""
+        """Gigabytes per second with all of it in use, by its present use of each byte."""
         return self.carried / self.busy if self.busy > 1e-6 and self.carried > 0 else None
 
 

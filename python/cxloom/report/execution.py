@@ -79,7 +79,7 @@ def show(result: ExecutionResult, console: Console) -> None:
         rows = zip(result.slowdowns, slowdowns, strict=True)
         table.add_row("slowdown", *(f"{slowdown:.3f}{more}" for slowdown, more in rows))
     table.add_row(
-        "instructions a cycle", *(f"{each.instructions_per_cycle:.2f}" for each in result.executions)
+        "instructions per cycle", *(f"{each.instructions_per_cycle:.2f}" for each in result.executions)
     )
     parts = [each.parts() for each in result.executions]
     names = {name for each in parts for name, share in each.items() if share >= _LEAST}

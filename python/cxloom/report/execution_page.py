@@ -74,7 +74,7 @@ def _lead(result: ExecutionResult) -> str:
             entries.append(
                 ("slowdown", significant(slowdown, 4), f"{known} (95 %)" if known else f"against {names[0]}")
             )
-        entries.append(("instructions a cycle", significant(each.instructions_per_cycle), f"on {name}"))
+        entries.append(("instructions per cycle", significant(each.instructions_per_cycle), f"on {name}"))
     notes = [f"<p>{escape(sentence(result.executions[-1], names[-1]))}</p>"]
     notes += [f"<p>{escape(note)}</p>" for note in result.notes]
     return tiles(entries) + f'<div class="notes" role="note">{"".join(notes)}</div>'
@@ -175,7 +175,7 @@ def _objects(result: ExecutionResult) -> str:
         "what that function had allocated, on the heap and in pieces of their own. "
         "<code>--place 'NAME=MEM'</code> puts one elsewhere."
     )
-    head = ["object", "touched", "accesses", "share", "accesses a line"]
+    head = ["object", "touched", "accesses", "share", "accesses per line"]
     return f'<p class="soft">{text}</p>{table(head, rows, caption="Objects, the most accessed first")}'
 
 

@@ -372,7 +372,7 @@ def _provenance(summary: Values, directory: Path) -> str:
                 "cost",
                 f"{cost['wall_seconds']:.2f} s, of CPU {cost['cpu_seconds']:.2f} s, {size(cost['peak_memory_bytes'])}",
             ),
-            ("events", f"{cost['events']:,}, {speed / 1e6:.2f} million a CPU second"),
+            ("events", f"{cost['events']:,}, {speed / 1e6:.2f} million per CPU second"),
             ("requests simulated", f"{cost.get('requests', summary['requests']):,}, with warm-up and drain"),
         ]
     )

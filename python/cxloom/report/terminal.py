@@ -285,7 +285,7 @@ def _provenance(summary: Values) -> Text:
     return Text(
         f"{notes}seed {summary['seed']}, spec {summary['spec_hash']}, cxloom {summary['version']}\n"
         f"{counted(cost['events'], 'event')} in {cost['wall_seconds']:.2f} s "
-        f"({speed / 1e6:.2f} million a CPU second), {size(cost['peak_memory_bytes'])}",
+        f"({speed / 1e6:.2f} million per CPU second), {size(cost['peak_memory_bytes'])}",
         style="dim",
     )
 

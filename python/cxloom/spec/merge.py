@@ -65,7 +65,7 @@ def overlay_devices(base: Entries, written: Node, errors: Gathered) -> Entries:
 
 
 def overlay_workload(base: Entries, written: Node, devices: Collection[str], errors: Gathered) -> Entries:
-    """The workload of a layer over that it starts from, one entry a requester."""
+    """The workload of a layer over that it starts from, one entry per requester."""
     return _overlay_named(base, written, devices, overlay_requester, errors)
 
 
@@ -250,7 +250,7 @@ def _linked_twice(first: Node, second: Node) -> InputError:
     return second.place.error(
         f"'{near}' and '{far}' are linked twice",
         found=f"a link between them in '{first.place.path}'{line} too",
-        allowed="one entry a pair; for parallel links count: 2 on one entry, or a count on the second",
+        allowed="one entry per pair; for parallel links count: 2 on one entry, or a count on the second",
     )
 
 

@@ -17,7 +17,7 @@ _RESERVED = {"true", "false", "null", "nan", "inf", "y", "n", "yes", "no", "on",
 
 
 def to_yaml(plain: Mapping[str, Any]) -> str:
-    """YAML text of plain data: one line a device, link, region and requester."""
+    """YAML text of plain data: one line per device, link, region and requester."""
     return "".join(f"{line}\n" for key, value in plain.items() for line in _section(_text(key), value))
 
 

@@ -44,7 +44,7 @@ def run_study(
 
     Args:
         study: what to run.
-        jobs: points at the same time; by default one a processor.
+        jobs: points at the same time; by default one per processor.
         out: a directory to keep the points in, so that those that are there are not run again; None keeps nothing.
         begun: is told what there is to do.
         watch: is told now and then how far it is.

@@ -66,7 +66,7 @@ class TraceInfo:
 
     @property
     def instruction_gap_mean(self) -> float:
-        """Instructions an access."""
+        """Instructions per access."""
         return self.instructions / self.accesses
 
     @property

@@ -135,7 +135,7 @@ TEST(Units, RatesThatWereReadPrintAndReadBackTheSame) {
 }
 
 TEST(RateMeter, AMillionFlitsAreExactHoweverCutUp) {
-  // 1062.5 ps for 68 B: 15.625 ps a byte.
+  // 1062.5 ps for 68 B: 15.625 ps per byte.
   const Rate rate = Rate::per_time(68, 2125);
   RateMeter bytes(Rate::per_time(136, 2125));
   Time flits;
@@ -160,7 +160,7 @@ TEST(RateMeter, AMillionFlitsAreExactHoweverCutUp) {
 TEST(RateMeter, UnlimitedTakesNoTimeAndRestartForgets) {
   RateMeter unlimited;
   EXPECT_EQ(unlimited.advance(1'000'000), 0_ps);
-  RateMeter meter(Rate::per_time(2, 1));  // half a picosecond a unit
+  RateMeter meter(Rate::per_time(2, 1));  // half a picosecond per unit
   EXPECT_EQ(meter.advance(1), 0_ps);
   meter.restart();
   EXPECT_EQ(meter.advance(1), 0_ps);

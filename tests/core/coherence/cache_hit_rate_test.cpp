@@ -305,7 +305,7 @@ TEST(CacheHitRate, ACycleUnderRandomReplacementInSets) {
 }
 
 // A second level that does not include the first loses a line with probability 1 - s in a lap, s = exp(-m / f2), if it has m
-// misses an access. It has the line after a use if the first level missed it, or if it had it before: q = (1 - h) / (1 - h s).
+// misses per access. It has the line after a use if the first level missed it, or if it had it before: q = (1 - h) / (1 - h s).
 TEST(CacheHitRate, ACycleUnderRandomReplacementInLevelsThatDoNotIncludeEachOther) {
   for (const auto& [f1, f2] : std::vector<std::pair<double, double>>{{0.5, 0.5}, {0.25, 0.5}, {0.5, 0.75}}) {
     const double h = root(0, f1, [f1 = f1](double each) { return std::exp(-(1 - each) / f1) - each; });

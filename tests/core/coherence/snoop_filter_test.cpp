@@ -393,7 +393,7 @@ TEST(SnoopFilterParams, AreCheckedForThoseWhoSetThemInCodeToo) {
 
 TEST(SnoopFilter, AMillionEntriesTakeLittleMemory) {
   EXPECT_LT(SnoopFilter::bytes(params(1'000'000, 0), 64), 55'000'000U);
-  // A word more of owners is eight bytes an entry.
+  // A word more of owners is eight bytes per entry.
   EXPECT_EQ(SnoopFilter::bytes(params(1'000'000, 0), 65) - SnoopFilter::bytes(params(1'000'000, 0), 64),
             8'000'000U);
 }

@@ -22,7 +22,7 @@ const Value::Map kIdealMemory{{"controller_time", "0ns"},
                               {"media", Value::Map{{"kind", "fixed"}, {"latency", "0ns"}}}};
 
 System one_bus(Value::Map bus) {
-  bus.emplace_back("bandwidth", "100GB/s");  // 10 ps a byte: 16 B 160 ps, 80 B 800 ps
+  bus.emplace_back("bandwidth", "100GB/s");  // 10 ps per byte: 16 B 160 ps, 80 B 800 ps
   System system;
   system.device("host", "host", {{"process_time", "0ns"}}).device("bus", "bus", std::move(bus));
   system.device("mem", "memory", kIdealMemory).link("host", "bus").link("bus", "mem").region({"mem"});

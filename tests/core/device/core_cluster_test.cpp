@@ -485,9 +485,9 @@ TEST(CoreCluster, SoManyRecordsAreReadBeforeTheOldestIsAnswered) {
   expect_parts_to_sum(run);
 }
 
-/// The same rules, by looking at every instruction: dispatch in order, `width` retire a cycle and in order.
+/// The same rules, by looking at every instruction: dispatch in order, `width` retire per cycle and in order.
 std::vector<Time> by_instruction(const std::vector<Access>& accesses, std::int64_t window) {
-  constexpr std::int64_t kSlot = 125;  // picoseconds: two instructions a cycle
+  constexpr std::int64_t kSlot = 125;  // picoseconds: two instructions per cycle
   constexpr std::int64_t kLatency = 100'000;
   std::vector<std::int64_t> retired{0};  // of instructions, from 1
   std::vector<std::int64_t> done(accesses.size());

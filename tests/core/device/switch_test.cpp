@@ -16,13 +16,13 @@ using test::Running;
 using test::System;
 
 // Everything but the switch and its links takes no time, and reads are the only messages with a wire time on the way
-// back: header 0 B, data 64 B at 10 ps a byte.
+// back: header 0 B, data 64 B at 10 ps per byte.
 const Value::Map kIdealHost{{"process_time", "0ns"}};
 const Value::Map kIdealMemory{{"controller_time", "0ns"},
                               {"media", Value::Map{{"kind", "fixed"}, {"latency", "0ns"}}}};
 
 TEST(Switch, CutThroughAndStoreAndForwardLatencyOfAChain) {
-  // A write of 80 B at 10 ps a byte through n switches, and its 16 B completion back. n + 1 links of 30 ns.
+  // A write of 80 B at 10 ps per byte through n switches, and its 16 B completion back. n + 1 links of 30 ns.
   // Cut-through: the bytes once each way. Store-and-forward: at every link.
   for (const int switches : {1, 2, 5}) {
     for (const bool cut_through : {true, false}) {

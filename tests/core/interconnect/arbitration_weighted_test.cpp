@@ -125,7 +125,7 @@ TEST(WeightedArbiter, SharesAreTheWeightsOnLinksOfFlits) {
   }
 }
 
-// A read takes 16 B of the wire to the memory and a write 80 B, so that with equal weights there are five reads a write.
+// A read takes 16 B of the wire to the memory and a write 80 B, so that with equal weights there are five reads per write.
 TEST(WeightedArbiter, BytesOfTheWireAreShared) {
   for (const int weight : {1, 2, 5}) {
     Shared shared{.hosts = {{.weight = weight, .reads = 1.0, .queue = 512}, {}}};
@@ -171,7 +171,7 @@ TEST(WeightedArbiter, WhatAnIdleHostLeavesIsSharedInProportion) {
   EXPECT_NEAR(had[1] + had[2], 4.0 * 64 / 80, 0.01);
 }
 
-// 4 GB/s take 50 million writes of 80 B a second. A host with a tenth of the weights asks for 4 million, less than the 5
+// 4 GB/s take 50 million writes of 80 B per second. A host with a tenth of the weights asks for 4 million, less than the 5
 // million that are its due, and has them all; what is left the others share by their weights.
 TEST(WeightedArbiter, WhoAsksForLessThanItsShareHasItAll) {
   Shared shared{.hosts = weighing({1, 6, 3})};

@@ -195,7 +195,7 @@ TEST(BackInvalidation, StalledRequestsStopNoOtherClass) {
 }
 
 TEST(BackInvalidation, ABlockIsOneMessage) {
-  // Two a rolling 128 B, whatever they cover: four a flit.
+  // Two per rolling 128 B, whatever they cover: four per flit.
   for (const std::uint32_t every : {0U, 1'000'000U}) {  // turns in batches, and one by one
     FlitLinkOf of{.delay = 20_ns};
     if (every > 0) of.errors.every = every;
@@ -216,7 +216,7 @@ TEST(BackInvalidation, ABIConflictTakesTheSlotsOfAWriteAndIsNoPayload) {
   bench.kernel.run(Time::max(), kAllEvents);
   bench.link.close(bench.kernel.now());
   const FlitTotals& totals = bench.link.a_to_b.flits()->totals();
-  for (std::size_t i = 0; i < 6; ++i)  // three a flit, as writes
+  for (std::size_t i = 0; i < 6; ++i)  // three per flit, as writes
     EXPECT_EQ(bench.device.arrivals[i].time, of.flit() * (i < 3 ? 1 : 2) + 20_ns) << i;
   EXPECT_EQ(totals.slots[static_cast<std::size_t>(SlotKind::kData)], 6U * 4U);
   EXPECT_EQ(bench.link.a_to_b.monitor().closed_totals().payload, 0U);

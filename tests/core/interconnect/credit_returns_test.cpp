@@ -43,7 +43,7 @@ TEST(CreditReturns, TakesOneClassOfEachGroupInTurns) {
     for (const auto& [channel, count] : taken) sum[channel] += count;
   }
   EXPECT_EQ(sum, (Taken{{Channel::kM2SReq, 2}, {Channel::kD2HReq, 2}, {Channel::kM2SRwD, 2}}));
-  EXPECT_EQ(flits, 4);  // 256B fields say 1 or 4: four credits of requests, one a flit
+  EXPECT_EQ(flits, 4);  // 256B fields say 1 or 4: four credits of requests, one per flit
 }
 
 TEST(CreditReturns, GivesAllWithTheirTimes) {

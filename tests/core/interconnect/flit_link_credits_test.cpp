@@ -72,7 +72,7 @@ TEST(FlitLinkCredits, SeveralLinesOfAMessageShareOneCredit) {
   Messages messages;
   for (int i = 0; i < 2; ++i) link.a_to_b.send(messages.make(Opcode::kMemWr, 30 * 64), 0_ps);
   kernel.run(Time::max(), kAllEvents);
-  ASSERT_EQ(b.arrivals.size(), 2U);  // three lines a flit
+  ASSERT_EQ(b.arrivals.size(), 2U);  // three lines per flit
   EXPECT_EQ(b.arrivals[0].time, of.flit() * 10 + 100_ns);
   EXPECT_EQ(b.arrivals[1].time, (of.flit() * 10 + 100_ns) * 2 + of.flit() + 100_ns);
 }
@@ -101,13 +101,13 @@ TEST(FlitLinkCredits, ATableThrottlesItsClassAlone) {
     return last;
   };
   Time blocked;
-  // Three writes a flit, one header in the H-slot: the one read that may go beside them takes a slot, and so up to a flit.
+  // Three writes per flit, one header in the H-slot: the one read that may go beside them takes a slot, and so up to a flit.
   EXPECT_LE(writes_alone(true, &blocked), writes_alone(false, nullptr) + 2560_ps);
   EXPECT_GE(blocked, (50_ns + 50_ns) * 19);
 }
 
 TEST(FlitLinkCredits, WhatFillsAFlitExactlyLeavesNothingBehind) {
-  // Twelve completions a flit, and as many are kept ready for the next one.
+  // Twelve completions per flit, and as many are kept ready for the next one.
   Kernel kernel;
   Probe a(kernel, "a");
   Probe b(kernel, "b");

@@ -18,7 +18,7 @@ using test::LinkOf;
 using test::Messages;
 using test::Probe;
 
-// 10 ps a byte: a request of 16 B takes 160 ps, a message with 64 B of data and its 16 B header 800 ps.
+// 10 ps per byte: a request of 16 B takes 160 ps, a message with 64 B of data and its 16 B header 800 ps.
 constexpr std::int64_t kByte = 10;
 const Bandwidth kTenPerByte{Rate::per_time(1, kByte)};
 
@@ -132,8 +132,8 @@ TEST(LinkEnd, ATakerOfHeadsGetsTheHeadAndTheTailFollows) {
             0_ps);  // paid once, where the tail is waited for
 }
 
-// The tail behind a second wire of `second` ps a byte, which starts `late` after the head's arrival, when the first
-// takes `first` ps a byte. The last byte leaves at max(own end, when it has come in).
+// The tail behind a second wire of `second` ps per byte, which starts `late` after the head's arrival, when the first
+// takes `first` ps per byte. The last byte leaves at max(own end, when it has come in).
 Time tail_after(std::int64_t first, std::int64_t second, Time late) {
   Kernel kernel;
   Probe a(kernel, "a");

@@ -247,7 +247,7 @@ struct Diamond {
 };
 
 TEST(RouteTable, ByLatencyCountsTheSlowestWireOnceOrEachWhereSwitchesTakeMessagesWhole) {
-  // A slow wire, 10 ns a line and 2 x 1 ns, against a fast one, 1 ns a line and 2 x `flight`.
+  // A slow wire, 10 ns per line and 2 x 1 ns, against a fast one, 1 ns per line and 2 x `flight`.
   const auto way = [](bool cut_through, Time flight) {
     return Diamond{.cut_through = cut_through, .by_1 = {1_ns, 10_ns}, .by_2 = {flight, 1_ns}}.way();
   };
@@ -261,7 +261,7 @@ TEST(RouteTable, ByLatencyCountsTheSlowestWireOnceOrEachWhereSwitchesTakeMessage
 }
 
 TEST(RouteTable, ByLatencyALinkThatTakesMessagesWholePaysItsOwnInFull) {
-  // Flits of 4 ns on both links of the one way, a wire of 7 ns a line on both of the other: 8 against 7 in cut-through.
+  // Flits of 4 ns on both links of the one way, a wire of 7 ns per line on both of the other: 8 against 7 in cut-through.
   const auto way = [](Time flight) {
     return Diamond{.by_1 = {1_ns, 4_ns, true}, .by_2 = {flight, 7_ns, false}}.way();
   };
@@ -271,7 +271,7 @@ TEST(RouteTable, ByLatencyALinkThatTakesMessagesWholePaysItsOwnInFull) {
 }
 
 TEST(RouteTable, ByLatencyTheLastLinkOfALeafCounts) {
-  // Behind a wire of 20 ns a line it no longer matters which of the ways has the faster wires, only flight does.
+  // Behind a wire of 20 ns per line it no longer matters which of the ways has the faster wires, only flight does.
   Diamond diamond{.by_1 = {1_ns, 10_ns}, .by_2 = {3_ns, 1_ns}};
   EXPECT_EQ(diamond.way(), 2);
   diamond.last.serialization = 20_ns;

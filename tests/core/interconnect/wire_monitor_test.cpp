@@ -116,7 +116,7 @@ TEST(WireMonitor, MatchesBruteForceForAnyPassagesAndWindow) {
     for (int i = 0; i < 80; ++i) {
       now += Time{static_cast<std::int64_t>(random.below(gap))};
       look(now);
-      // Ready now or a little later; a wire of 1 ps a byte, sometimes held longer by a late tail.
+      // Ready now or a little later; a wire of 1 ps per byte, sometimes held longer by a late tail.
       ready = std::max(ready, now + Time{static_cast<std::int64_t>(random.below(3) * random.below(100))});
       const Time start = std::max(ready, free);
       const auto bytes = static_cast<std::uint32_t>(random.below(150));

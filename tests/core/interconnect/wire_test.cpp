@@ -10,7 +10,7 @@ namespace {
 using namespace literals;
 
 TEST(Wire, CarriesOneAfterTheOther) {
-  Wire wire(Rate::per_time(1, 10));  // 10 ps a byte
+  Wire wire(Rate::per_time(1, 10));  // 10 ps per byte
   const Wire::Use first = wire.carry(64, 100_ps, {}, 0);
   EXPECT_EQ(first.start, 100_ps);
   EXPECT_EQ(first.end, 740_ps);
@@ -47,7 +47,7 @@ TEST(Wire, ARationalRateDoesNotDrift) {
 }
 
 TEST(Wire, AnIdleTimeDropsTheRemainder) {
-  Wire wire(Rate::per_time(2, 3));  // 1.5 ps a byte
+  Wire wire(Rate::per_time(2, 3));  // 1.5 ps per byte
   EXPECT_EQ(wire.carry(1, 0_ps, {}, 0).end, 1_ps);
   EXPECT_EQ(wire.carry(1, 100_ps, {}, 0).end, 101_ps);  // starts afresh: again 1, not 2
   EXPECT_EQ(wire.carry(1, 0_ps, {}, 0).end, 103_ps);    // back to back: now the half picosecond counts

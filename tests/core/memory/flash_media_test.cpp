@@ -154,7 +154,7 @@ TEST(FlashMedia, ABlockIsErasedOnceTooFewAreFree) {
 
 // --- what bounds it ----------------------------------------------------------------------------------------
 
-/// Reads that are all there at the beginning, in pages a nanosecond.
+/// Reads that are all there at the beginning, in pages per nanosecond.
 double rate(const FlashParams& params, std::uint64_t reads = 4000) {
   Bench bench(params, Bytes{kPage});
   for (std::uint64_t i = 0; i < reads; ++i) {
@@ -292,7 +292,7 @@ TEST(FlashParams, PresetsAreTheValuesOfWhatIsNotWritten) {
   EXPECT_EQ(slc.program_time, 250_us) << "what is written takes precedence";
   EXPECT_EQ(RateMeter(slc.bus_bandwidth.rate).advance(4096), 100_us);
   EXPECT_EQ(slc.endurance, 100'000U);
-  // Cheong et al.: 160 MB/s of writes a die are its planes' pages in one program time.
+  // Cheong et al.: 160 MB/s of writes per die are its planes' pages in one program time.
   const FlashParams znand = read({{"preset", "z-nand"}});
   EXPECT_EQ(znand.read_time, 3_us);
   EXPECT_NEAR(static_cast<double>(znand.planes * znand.page.count()) / znand.program_time.ns(), 0.160, 0.005);

@@ -135,7 +135,7 @@ TEST(NvmMedia, TheMediaReadAndWriteNoFasterThanTheirBandwidths) {
   NvmMediaParams params = media();
   params.banks = 1024;
   params.write_buffer = 100;
-  params.read_bandwidth = 10_GBps;  // 6.4 ns a line
+  params.read_bandwidth = 10_GBps;  // 6.4 ns per line
   params.write_bandwidth = 5_GBps;
   Bench reads(params);
   for (std::uint64_t i = 0; i < 100; ++i) reads.access(i * 64, 0_ns);

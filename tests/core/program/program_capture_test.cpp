@@ -288,7 +288,7 @@ TEST_F(ProgramCaptureTest, ASampleIsTheEndOfEachPeriod) {
   EXPECT_EQ(filter_->instructions(), 100U);
 }
 
-// A core whose closed forms are simple: four instructions a cycle.
+// A core whose closed forms are simple: four instructions per cycle.
 CaptureParts timed(std::uint32_t penalty = 17) {
   return {.core = PaceParams{.width = 4, .window = 64, .load_cycles = {5, 15}, .branch_penalty = penalty}};
 }

@@ -50,8 +50,8 @@ TEST(FlitBounds, SaturatedReadsAndWrites) {
   const FlitPacking cut{.mode = FlitMode::k256BLo, .zero_extended = false};
   const FlitPacking pbr_cut{.mode = FlitMode::k256BPbr, .zero_extended = false};
   const std::vector<Bound> bounds{
-      {{.mode = FlitMode::k68B}, kS2MDRS, 4 / 4.5, 52.7},     // 4.5 slots a read
-      {{.mode = FlitMode::k68B}, kM2SRwD, 4 / 5.0, 47.4},     // 5 slots a write
+      {{.mode = FlitMode::k68B}, kS2MDRS, 4 / 4.5, 52.7},     // 4.5 slots per read
+      {{.mode = FlitMode::k68B}, kM2SRwD, 4 / 5.0, 47.4},     // 5 slots per write
       {{.mode = FlitMode::k256B}, kS2MDRS, 27.0 / 8, 108.0},  // 44/13 = 108.3 by slots alone
       {{.mode = FlitMode::k256B}, kM2SRwD, 3, 96.0},
       {{.mode = FlitMode::k256BLo}, kS2MDRS, 13 / 4.0, 104.0},
@@ -85,12 +85,12 @@ TEST(FlitBounds, ByteEnablesCostASlotAWrite) {
   // = 14.
   EXPECT_NEAR(saturated({.mode = FlitMode::k256B}, kM2SRwD, {.chunks = 4, .trailer = true}), 15.0 / 6,
               0.0025);
-  // 68B: six slots a write.
+  // 68B: six slots per write.
   EXPECT_NEAR(saturated({.mode = FlitMode::k68B}, kM2SRwD, {.chunks = 4, .trailer = true}), 4.0 / 6, 0.001);
 }
 
 TEST(FlitBounds, HalfTransfersCostAHeaderEach) {
-  // One data header a flit; two of the three other slots have its data.
+  // One data header per flit; two of the three other slots have its data.
   EXPECT_DOUBLE_EQ(saturated({.mode = FlitMode::k68B}, kS2MDRS, {.chunks = 2}), 1.0);
 }
 
@@ -166,7 +166,7 @@ TEST(LegalFlits, TheBestMixesAreTheClosedForms) {
   }
 }
 
-/// What was carried in a direction: accesses a flit, and the share of reads.
+/// What was carried in a direction: accesses per flit, and the share of reads.
 struct Carried {
   double accesses;
   double reads;

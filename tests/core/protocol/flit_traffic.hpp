@@ -14,7 +14,7 @@
 
 namespace cxloom::test {
 
-/// Queues of messages a class, a packer and a reader. Whatever goes in must come out: step() throws
+/// Queues of messages per class, a packer and a reader. Whatever goes in must come out: step() throws
 /// InternalError if a message is lost, comes twice, out of order, with other data, or in slots other than
 /// those that the flit says.
 class FlitTraffic {

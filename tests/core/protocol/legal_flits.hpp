@@ -31,7 +31,7 @@ class LegalFlits {
 
   /// From most messages of the first class to most of the second.
   const std::vector<Mix>& corners() const { return corners_; }
-  /// Most messages a flit, both classes together, if `share` of them are of the first.
+  /// Most messages per flit, both classes together, if `share` of them are of the first.
   double bound(double share) const;
 
  private:

@@ -234,7 +234,7 @@ Value::Map random_work(int requests, const char* footprint = "1MiB") {
 TEST(Accounting, BusFullAndHalfDuplex) {
   for (const bool half : {false, true}) {
     System system;
-    Value::Map bus{{"bandwidth", "62.5GB/s"}};  // 16 ps a byte
+    Value::Map bus{{"bandwidth", "62.5GB/s"}};  // 16 ps per byte
     if (half) bus.emplace_back("duplex", "half"), bus.emplace_back("turnaround", "3ns");
     system.device("host", "host", {{"queue", 64}}).device("bus", "bus", std::move(bus));
     system.link("host", "bus", {{"port_delay", "25ns"}, {"delay", "2ns"}});

@@ -48,7 +48,7 @@ bool has_note(Running& run, const std::string& part) {
 }
 
 TEST(Window, OpensWhenTheLastIsWarm) {
-  // 100 ns and 1003 ns a request: the slow one is warm at 10.03 us, when the fast one has issued 101. Twenty more of it are
+  // 100 ns and 1003 ns per request: the slow one is warm at 10.03 us, when the fast one has issued 101. Twenty more of it are
   // issued up to 12 us, and twenty are answered since then.
   System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
   system.work("fast", patterned(20)).work("slow", patterned(20)).run_with({{"warmup", 10}});
@@ -155,7 +155,7 @@ TEST(Window, ARunStoppedBeforeItOpensMeasuresNothing) {
 }
 
 TEST(Window, OpensAtAGivenTime) {
-  // 100 ns a request: #100 is issued at 10 us. The window opens 50 ns later, and twenty are measured.
+  // 100 ns per request: #100 is issued at 10 us. The window opens 50 ns later, and twenty are measured.
   System system = hosts({{"fast", "5ns"}, {"slow", "908ns"}});
   system.work("fast", patterned(20)).work("slow", patterned(20)).run_with({{"warmup_time", "10050ns"}});
   Running run(system);

@@ -9,7 +9,7 @@ from validation.laws.requests import PART
 from validation.systems import LINE, Spec
 
 PEAK = {"DDR4-3200": 25.6, "DDR5-4800": 38.4}
-"""Bytes a nanosecond that the data bus moves: the name's MT/s on 64 pins."""
+"""Bytes per nanosecond that the data bus moves: the name's MT/s on 64 pins."""
 BURST = 64
 
 

@@ -199,7 +199,7 @@ void IoEngine::receive(Message& message) {
   offer();
 }
 
-// The credit of a write is back with the receivers' buffers. Of a read the completion timeout tells.
+// The credit of a write is back with the receivers' buffers. A read's completion timeout says so.
 Time IoEngine::hears_of_loss(const Message& message, Time now) {
   return posts() ? now : std::max(now, reads_.at(message.tag).created() + kReadTimeout);
 }

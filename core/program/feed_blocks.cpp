@@ -31,7 +31,7 @@ BlockInstruction instruction_of(const std::uint64_t* words) {
 }  // namespace
 
 void refuse_feed(const std::string& what) {
-  throw SimulationError("what the emulator tells about the program cannot be: " + what);
+  throw SimulationError("invalid record from the emulator: " + what);
 }
 
 void read_blocks(FeedRingHead& head, const std::uint64_t* words,

@@ -32,7 +32,7 @@ inline constexpr std::array kLatencyMeasures{
     measure<&LatencyMeasured::ci95>(
         "ci95", "ns",
         "the ends of the 95 % interval of the mean, by batch means; null where there are too few requests to "
-        "tell"),
+        "decide"),
     measure<&LatencyMeasured::minimum>("min", "ns", "the least"),
     measure<&LatencyMeasured::p50>("p50", "ns", "median"),
     measure<&LatencyMeasured::p90>("p90", "ns", "90th percentile"),

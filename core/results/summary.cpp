@@ -169,7 +169,7 @@ constexpr std::array kSummaryMeasures{
     measure<&Summary::stationary>(
         "stationary", "",
         "whether the mean latencies of the halves of the window agree: differ by less than 1 %, or by less "
-        "than chance makes them in 99 of 100 steady runs; null where there are too few requests to tell"),
+        "than chance makes them in 99 of 100 steady runs; null where there are too few requests to decide"),
     measure<&Summary::completed>("completed", "", "whether every request was answered"),
     measure<&Summary::truncated>(
         "truncated", "", "whether the run was stopped before its end: the measures cover what there was"),

@@ -90,7 +90,8 @@ LibraryFile::LibraryFile(const std::string& path) {
 
 void LibraryFile::check(const Extent& extent) const {
   if (extent.size <= size_ && extent.start <= size_ - extent.size) return;
-  throw refusal("the file is cut off", counted(size_, "byte"), "a whole file: its headers tell of more");
+  throw refusal("the file is cut off", counted(size_, "byte"),
+                "a complete file: its headers describe more bytes");
 }
 
 std::vector<char> LibraryFile::bytes(const Extent& extent) {

@@ -28,8 +28,8 @@ void note_unused_virtual_channels(const System& system, std::vector<std::string>
       system.links(), [](const System::LinkView& link) { return link.params->virtual_channels > 1; });
   if (!wanted || !system.router().plan().turns.empty()) return;
   notes.emplace_back(
-      "virtual_channels have no effect: only switches with queues at their inputs (queueing: voq or fifo) "
-      "tell those of a link with credits apart");
+      "virtual_channels have no effect: only switches with input queues (queueing: voq or fifo) "
+      "on links with credits use them");
 }
 
 void note_hosts_outside_virtual_switches(const System& system, std::vector<std::string>& notes) {

@@ -63,11 +63,11 @@ struct ClockedParams {
             "Cycles of the library without progress, while it has requests, after which the run is given "
             "up.");
     schema.field("idle_period", &Params::idle_period)
-        .default_text("from the configuration, if the adapter can tell")
+        .default_text("from the configuration, if the adapter can read it")
         .doc(
             "Cycles after which the library, when it has nothing to do, is in the same state again: its "
             "refresh "
-            "interval. Of longer idle times it is spared multiples. 0: it is told of every cycle.");
+            "interval. Of longer idle times it is spared multiples. 0: every cycle is passed on.");
   }
 };
 

@@ -188,8 +188,8 @@ void on_flush(unsigned thread, void* data) {
   if (found_addresses.load(std::memory_order_relaxed) == 0 ||
       other_registers.load(std::memory_order_relaxed)) {
     fail(
-        "this version of QEMU keeps registers elsewhere than QEMU 7.2, and a line is flushed; "
-        "<cxloom/persist.h> tells of it without registers");
+        "cannot read the address of a flush on this QEMU (7.2 is supported); mark flushes with "
+        "<cxloom/persist.h> instead");
     control->stop.store(1);
     return;
   }
@@ -199,9 +199,8 @@ void on_flush(unsigned thread, void* data) {
 // What a flush does whose address is not known.
 void on_unknown_flush(unsigned /*thread*/, void* data) {
   fail(
-      "the address of the flush instruction before 0x%llx is not known, as QEMU 7.2 has not stored its "
-      "registers "
-      "there; <cxloom/persist.h> tells of flushes without them",
+      "cannot read the address of the flush instruction before 0x%llx: QEMU has not stored its registers "
+      "there; mark flushes with <cxloom/persist.h> instead",
       static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(data)));
   control->stop.store(1);
 }

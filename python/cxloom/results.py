@@ -55,7 +55,7 @@ class Latency:
     p999: float
     max: float
     ci95: tuple[float, float] | None = None
-    """The 95 % interval of the mean; None where there were too few requests to tell, or it is not measured."""
+    """The 95 % interval of the mean; None where there were too few requests to decide, or it is not measured."""
 
 
 class Measures:
@@ -275,7 +275,7 @@ class Result(Measures):
 
     @property
     def stationary(self) -> bool | None:
-        """False where the halves of the window disagree; a note says by how much. None: too few requests to tell."""
+        """False where the halves of the window disagree; a note says by how much. None: too few requests to decide."""
         known: bool | None = self._given["stationary"]
         return known
 

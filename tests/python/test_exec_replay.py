@@ -179,7 +179,7 @@ def test_a_trace_without_cycles_says_so(tmp_path: Path, cxloom: Callable[..., An
 
 
 def test_the_record_has_a_name_that_says_its_form(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="does not tell the form"):
+    with pytest.raises(InputError, match="has no known trace suffix"):
         execute(
             ["true"], [cx.load(str(spec(tmp_path)))], caches=[CacheLevel("L1", "4KiB", 4)], record="a.json"
         )

@@ -228,8 +228,8 @@ def test_the_exit_code_is_that_of_bad_input(tmp_path: Path, subprocess_cxloom: C
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("out.csv", "does not tell the form of the trace, found '.csv'; allowed: .parquet, .txt, .trace"),
-        ("out", "does not tell the form"),
+        ("out.csv", "the file name has no known trace suffix, found '.csv'; allowed: .parquet, .txt, .trace"),
+        ("out", "the file name has no known trace suffix"),
         ("folder.txt", "a directory, not a file to write"),
         ("nowhere/out.txt", "no such folder"),
     ],

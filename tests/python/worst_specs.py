@@ -119,7 +119,7 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
         "[host, bus], port",
         "[mem0, bus], port",
         8,
-        ["links[1]", "'bus' and 'mem0' are linked twice", "count: 2"],
+        ["links[1]", "'bus' and 'mem0' are linked twice", "one entry per pair", "count: 2"],
     ),
     ('"mem[*]"]}\naddress', '"mem[*]"], count: 2}\naddress', 8, ["'mem0' has more links than ports"]),
     ("port_delay: 25ns", "port_delay: 25ns, count: 0", 7, ["links[0].count", "at least 1"]),

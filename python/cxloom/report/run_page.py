@@ -366,7 +366,7 @@ def _provenance(summary: Values, directory: Path) -> str:
             ("ended", f"{summary['stop_reason']}{' (truncated)' if summary['truncated'] else ''}"),
             (
                 "stationary",
-                {True: "yes", False: "no", None: "too few requests to tell"}[summary.get("stationary")],
+                {True: "yes", False: "no", None: "too few requests to decide"}[summary.get("stationary")],
             ),
             (
                 "cost",

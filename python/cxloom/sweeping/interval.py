@@ -58,7 +58,7 @@ def _independent(columns: Columns, group: Sequence[int]) -> list[int]:
 
 
 def interval(values: Sequence[float]) -> tuple[float | None, float | None]:
-    """The mean of independent values and half of its 95 % interval; None where there are too few to tell."""
+    """The mean of independent values and half of its 95 % interval; None where there are too few to decide."""
     count = len(values)
     if count == 0:
         return None, None

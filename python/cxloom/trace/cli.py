@@ -46,7 +46,7 @@ Tick = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        metavar="F", help=f"Form of the trace, where its content does not tell: {', '.join(FORMATS)}."
+        metavar="F", help=f"Form of the trace, if the content does not identify it: {', '.join(FORMATS)}."
     ),
 ]
 Levels = Annotated[

@@ -128,7 +128,7 @@ def convert(
 def _writer_of(path: str | os.PathLike[str]) -> type[ParquetWriter] | type[TextWriter]:
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
-        problem = "a name that does not tell the form of the trace"
+        problem = "the file name has no known trace suffix"
         raise InputError(problem, found=repr(suffix), allowed=", ".join(SUFFIXES), file=path)
     if SUFFIXES[suffix] == "text":
         return TextWriter

@@ -575,7 +575,8 @@ TEST_F(DamagedFeed, ABlockWithoutInstructions) {
   described({block_form::head(0, 0), 100}, "a block out of order");
 }
 TEST_F(DamagedFeed, AnInstructionOfNoClass) {
-  described({block_form::head(0, 1), 100, 0, 0, 0, 0, 0x4FF}, "no known class");
+  described({block_form::head(0, 1), 100, 0, 0, 0, 0, 0x4FF},
+            "invalid record from the emulator: an instruction of no known class");
 }
 TEST_F(DamagedFeed, AnInstructionWithoutLength) {
   described({block_form::head(0, 1), 100, 0, 0, 0, 0, 0x001}, "no known class");

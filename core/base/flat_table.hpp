@@ -12,7 +12,7 @@
 
 namespace cxloom {
 
-/// A cell has `std::uint64_t key() const`: zero in one that is empty, and in none that is not. Cells move with every change of
+/// A cell has `std::uint64_t key() const`, which is zero exactly in empty cells. Cells move with every change of
 /// the table.
 template <class Cell, class Cells = std::vector<Cell>>
 class FlatTable {

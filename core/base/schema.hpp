@@ -252,7 +252,7 @@ SchemaField<Enum> add_choice(SchemaFields& fields, std::string_view name, std::s
   return SchemaField<Enum>(entry);
 }
 
-/// The parameters of one component as `Params::describe` declares them: reads, checks and tells about them.
+/// The parameters of one component as `Params::describe` declares them: reads, checks and describes them.
 template <class Params>
 class Schema {
  public:

@@ -1,6 +1,6 @@
-// The atomic operations of a cache. Made in the cache, the line is here alone, and stays until the operation's end: snoops and
-// further accesses wait for the transaction that stands for it, and a victim leaves behind it. Made at the home, the cache has
-// nothing of the line. docs/model/atomics.md has the closed forms.
+// The atomic operations of a cache. One made in the cache needs the only copy of the line, which stays until its end: snoops and
+// further accesses wait for the transaction that stands for it, and a victim leaves after it. One made at the home leaves
+// nothing of the line in the cache. docs/model/atomics.md has the closed forms.
 #pragma once
 
 #include "coherence/cache_agent_params.hpp"

@@ -30,7 +30,7 @@ class CacheLines {
   CacheLines(const CacheAgentParams& params, Time process_time, const CacheKinds& kinds, std::uint64_t seed,
              Agent& agent, HomeProtocols& protocols, CacheCounts& counts);
 
-  /// Is told of lines that have left.
+  /// `unit` hears of lines that have left.
   void tell(PrefetchUnit& unit) { prefetch_ = &unit; }
   /// Some memory is kept coherent. To be said before the run.
   void keep_coherent(bool coherent) { coherent_ = coherent; }
@@ -56,7 +56,7 @@ class CacheLines {
   /// The end of one.
   void close(Transaction& transaction);
 
-  /// A line that has just left for others, or a stale one, is written back, or told of, if need be.
+  /// Ends the stay of a line that has just made room for others, or is stale: writes it back, or notifies its home, if need be.
   void evict(LineAddress line, LineState state);
   /// Of what is written back, `keeps` stays. With an `account` a snoop, or a request, waits for it, and is charged.
   void send_eviction(Transaction& transaction, Doing doing, LineState keeps, Time ready, Account* account);

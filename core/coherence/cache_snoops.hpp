@@ -1,5 +1,5 @@
-// The snoops of homes at a cache: each is looked up, its lines give up what they must, and the one answered last is what the
-// answer waits for.
+// The snoops of homes at a cache: each is looked up, its lines give up what they must, and its answer waits for the line that is
+// answered last.
 #pragma once
 
 #include "coherence/cache_client.hpp"

@@ -43,7 +43,7 @@ struct CacheSnoop {
   Time ready;                            ///< when its lines are cleared
 };
 
-/// A miss register, or a line on its way out. Of a line that is kept coherent there is one at a time.
+/// A miss register, or a line on its way out. A line that is kept coherent has one at a time.
 struct CacheTransaction {
   CacheTransaction* next = nullptr;
   LineAddress line;
@@ -64,7 +64,7 @@ struct CacheTransaction {
   Request* operation = nullptr;     ///< the atomic operation that is being made
   IntrusiveQueue<Request> waiting;  ///< the first is the one that asked
   CacheSnoop* snoop = nullptr;      ///< waits for this transaction
-  Message evict;                    ///< what tells the home that the line leaves
+  Message evict;                    ///< notifies the home that the line leaves
   Message completion;               ///< the second part of the answer to a read
   Message conflict;                 ///< BIConflict
   Account completion_account;

@@ -112,8 +112,8 @@ void CxlMemProtocol::snooped(Message& message) {
   }
 }
 
-// A request of its own to the line may be before the snoop or behind it. Only the home can tell (BIConflict): it holds requests
-// to a line that it snoops, so that its answer comes behind the answer to the request exactly if that was before.
+// The cache's own request to the line may have reached the home before the snoop or after it. BIConflict asks the home, which
+// holds requests to a line that it snoops: the BIConflictAck follows the answer to the request exactly if the request was first.
 bool CxlMemProtocol::defers(CacheTransaction& transaction, const CacheSnoop& snoop) {
   if (transaction.doing == Doing::kWriteBack || transaction.granted != LineState::kInvalid) return true;
   transaction.asked = true;
@@ -130,11 +130,11 @@ bool CxlMemProtocol::defers(CacheTransaction& transaction, const CacheSnoop& sno
 void CxlMemProtocol::conflict_answered(Message& message) {
   CacheTransaction& transaction = cache_.transaction(message.tag);
   transaction.asked = false;
-  if (transaction.doing == Doing::kNothing) {  // the request was before, and is served
+  if (transaction.doing == Doing::kNothing) {  // the request was first, and is served
     cache_.conclude(transaction);
     return;
   }
-  // Otherwise the request was before, and its end comes.
+  // If the snoop is not first, the request is, and its end comes.
   const bool first = transaction.granted == LineState::kInvalid && transaction.doing != Doing::kWriteBack;
   if (first) cache_.answer_snoop_first(transaction);
 }

@@ -14,9 +14,9 @@
 
 namespace cxloom {
 
-/// Of a whole system: it knows the messages that are under way, and nothing of those that have been taken. In order are the
-/// messages of a class from one endpoint to another that are about one line. Lines of one pair and class share a number by a hash
-/// of 24 bits: seldom does a message wait for one of another line.
+/// Of a whole system: it knows the messages that are under way, and nothing of those that have been taken. Messages of a
+/// class from one endpoint to another about one line stay in order. Lines of one pair and class share a number by a hash
+/// of 24 bits, so that a message seldom waits for one of another line.
 ///
 /// Nearly every message is alone in its stream, and few streams meet in a table of buckets for two. Such a stream is its name in a
 /// bucket and no more: what is sent writes it, and what is taken clears it. Where a stream has several messages under way, or more

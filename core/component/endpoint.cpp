@@ -81,7 +81,7 @@ void Endpoint::deliver(Message& message, Agent& to) {
   to.receive(message);
 }
 
-// What is kept has a buffer of its own: the one that it came in by is for those before it.
+// A message that is not in turn gives its receive buffer back, which those before it need. It is kept in the table of the order.
 void Endpoint::take_aside(Message& message) {
   if (!order_ || !DeliveryOrder::covers(message.channel) || message.source == id()) return give(message);
   const std::uint64_t stream = DeliveryOrder::stream_of(message);

@@ -1,4 +1,4 @@
-// An agent acts on a message: tells whoever watches (Fabric::observer) what the agent knows of the lines before and after.
+// An agent acts on a message: whoever watches (Fabric::observer) sees what the agent knows of the lines before and after.
 #pragma once
 
 #include <cstdint>

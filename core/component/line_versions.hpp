@@ -1,5 +1,5 @@
-// The versions of the lines of persistent memory: each write has a number, so that data that are too old can be told from others.
-// Hosts, persist buffers and memories carry the numbers; what must hold of them is known here, and to no part of the model.
+// The versions of the lines of persistent memory: each write has a number, so that data that are too old can be recognised.
+// Hosts, persist buffers and memories carry the numbers; the rules that they obey are known here, and to no part of the model.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ inline constexpr std::array kVersionMeasures{
         "writes to memory over a version that was written after this one had been answered"),
 };
 
-/// Sees what becomes of the versions of lines: for those who tell their history.
+/// Sees what becomes of the versions of lines: for whoever records their history.
 class VersionWatcher {
  public:
   virtual ~VersionWatcher() = default;
@@ -51,7 +51,7 @@ class LineVersions {
 
   /// A cache now has this version of a line, clean: a read brought it, or a flush that keeps the line was answered.
   void cached(NodeId cache, LineAddress line, std::uint32_t version);
-  /// A store changed the line in that cache. It has no version until it leaves, and nobody can tell what it came before.
+  /// A store changed the line in that cache. It has no version until it leaves, and its place among the others is not known.
   void changed(NodeId cache, LineAddress line);
   /// A read found the line there.
   void hit(NodeId cache, LineAddress line);
@@ -65,7 +65,7 @@ class LineVersions {
   std::uint32_t needed_beside(LineAddress line, std::uint32_t version) const;
   /// Lines of which memory has what would be wrong if it was all that is left, in order.
   const std::set<std::uint64_t>& behind() const { return behind_; }
-  /// Grows with all that changes what the others tell.
+  /// Grows with all that changes what the other functions return.
   std::uint64_t changes() const { return happened_; }
 
   /// Memory has this version of a line from before: what it takes to bring up a system whose past is known elsewhere.

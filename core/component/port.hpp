@@ -52,8 +52,8 @@ class Port {
 
   /// Where a component with queues of its own asks for the wire; null: this port has no turns to give.
   virtual VirtualChannels* channels() const { return nullptr; }
-  /// How busy it is now, in messages: those that wait for the wire, the one on it, and those that hold a buffer of the class at
-  /// the far end, as far as the credits that have come back say.
+  /// The load now, in messages: those that wait for the wire, the one on it, and those whose credit of the class has not come
+  /// back from the far end.
   virtual std::uint32_t load(Channel which) = 0;
   /// Its wire has no limit of bandwidth.
   virtual bool unlimited() const = 0;

@@ -75,7 +75,7 @@ class CoherenceHome {
   ~CoherenceHome() = default;
 };
 
-/// Bears it that packets of CXL.io are lost on their way: component/failures.hpp.
+/// Goes on when packets of CXL.io are lost on their way: component/failures.hpp.
 class IoLosses {
  public:
   /// When it hears of a packet of its own that is lost now, or whose completion is.
@@ -87,8 +87,8 @@ class IoLosses {
   ~IoLosses() = default;
 };
 
-/// Makes CXL.io traffic. The request of a posted write (MWr) comes from `Fabric::posted`: nothing answers it, so that who gets
-/// it gives it back there.
+/// Makes CXL.io traffic. The request of a posted write (MWr) comes from `Fabric::posted`. It is unanswered; the receiver returns
+/// the request to `Fabric::posted`.
 class IoInitiator {
  public:
   /// Name of the device that it sends to.
@@ -117,7 +117,7 @@ class IoInitiator {
   ~IoInitiator() = default;
 };
 
-/// Answers CXL.io, and gives the request of each posted write (MWr) that it gets back to `Fabric::posted`.
+/// Answers CXL.io. It returns the request of each posted write (MWr) that it receives to `Fabric::posted`.
 class IoTarget {
  public:
   /// CXL.io of that node will come here: to be called before the simulation starts. Keeps a record of its posted writes.

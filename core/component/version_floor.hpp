@@ -1,4 +1,4 @@
-// The floor of a line of persistent memory: below which version it must not fall, by what its requesters were told.
+// The floor of a line of persistent memory: the version below which it must not fall, by the answers that its requesters got.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace cxloom {
 
-/// What a version is below, if it is.
+/// What makes a version too old, if it is.
 enum class BrokenRule : std::uint8_t {
   kNone,
   kAnswered,  ///< a write that was answered, and made after this version had taken effect
@@ -40,7 +40,7 @@ class VersionFloor {
     }
   }
 
-  /// What a version is below that was settled then.
+  /// Which rule a version breaks that was settled then.
   BrokenRule broken_by(std::uint32_t version, std::uint64_t settled) const {
     if (answered_.at > settled) return BrokenRule::kAnswered;
     if (written_.at > settled || seen_beside(version).at > settled) return BrokenRule::kRead;

@@ -74,7 +74,7 @@ class VirtualChannelTurns {
   std::vector<Turn> turns_;  // by port in and port out
 };
 
-/// Of a system, by node; null where there is nothing to say. Empty: no link has several virtual channels that a switch tells apart.
+/// By node of a system; null where there is nothing to say. Empty: no link has several virtual channels that a switch distinguishes.
 struct VirtualChannelPlan {
   std::uint8_t levels = 1;  ///< that messages need, so that their buffers close no circle
   std::vector<std::unique_ptr<VirtualChannelTurns>> turns;

@@ -34,7 +34,7 @@ class AtomicUnit final : public EventHandler {
   /// So many accesses are in the media that have not passed here, and others are until then. They may be to any line: no operation begins before they have
   /// ended. To be called once, before all else.
   void wait_for(std::uint32_t accesses, Time until);
-  /// An access to `address` of the media. The controller is told when it is done: at that time, and not before.
+  /// An access to `address` of the media. The controller hears when it is done: at that time, and not before.
   void access(Message& message, Address address, Time ready);
   /// What the media say of an access. False: it did not pass here.
   bool media_done(Message& message, Time at);

@@ -1,4 +1,4 @@
-// What says what a vPPB is bound to, in a virtual switch and in an event.
+// The parameters that say what a vPPB is bound to, in a virtual switch and in an event.
 #pragma once
 
 #include "base/schema.hpp"
@@ -6,7 +6,7 @@
 
 namespace cxloom {
 
-/// Declares it in the schema of what derives from BoundParams.
+/// Declares them in the schema of what derives from BoundParams.
 template <class Params>
 void describe_bound(Schema<Params>& schema) {
   schema.field("to", &Params::to).required().doc("The device, linked to the switch.");

@@ -126,8 +126,8 @@ const CoreAccess* Core::in_window(std::uint64_t number) const {
   return nullptr;
 }
 
-// It has the times of the access that it needs. That may have waited for others, each of which is waited for as long as it is the
-// oldest without an answer.
+// The branch has the times of the access that it needs, which may itself have waited for older ones. The core waits for each of
+// those as long as it is the oldest without an answer, so that the stall is charged to it.
 void Core::wait_for_branch(const CoreAccess& branch) {
   if (!branch.answered()) return;
   for (std::size_t i = 0; i < window_.size(); ++i) {
@@ -142,7 +142,7 @@ void Core::wait_for_branch(const CoreAccess& branch) {
   wait_for(needed, cycles(branch.access.dependence_cycles));
 }
 
-// What waits for several, one behind the other, waits for each of them as long as it is the last that has been answered.
+// Accesses retire in order. A wait for several of them is charged, as it goes on, to the one answered last so far.
 void Core::retire(std::uint64_t position) {
   CoreAccess& oldest = *window_.front();
   window_.pop_front();

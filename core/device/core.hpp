@@ -15,10 +15,10 @@ namespace cxloom {
 ///   answer to a read or an atomic operation that is before it;
 /// - the access is a store, and the `store_buffer` stores before it are not done. They are done in order;
 /// - the access is behind a fence, and an access before it is not answered;
-/// - it is behind a branch that was predicted wrongly, and what that needs is not there.
+/// - the access is behind a branch that was predicted wrongly, and what the branch needs is not there.
 ///
-/// It knows no event: it is told what has been answered, and says at what time the next access comes into the window, be that now,
-/// before or later.
+/// It schedules no events. Whoever uses it reports what has been answered; it says when the next access comes into the window, be that
+/// now, before or later.
 class Core {
  public:
   explicit Core(const CoreParams& params);

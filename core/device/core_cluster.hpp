@@ -60,9 +60,9 @@ class CoreCluster final : public AccessStream, public EventHandler {
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
-  /// No record is read before the one `ProducerTable::kSize` places in front of it is answered: no more than these are held, and an access
-  /// knows what the one that it needs has come to. A thread that waits has nothing to do until it goes on; nor, whatever its records said,
-  /// one whose next record is further in the workload than this, until the others are there.
+  /// At most `kMostHeld` records are held: record n is read after record n - `kMostHeld` is answered. So an access knows the times of
+  /// the one that it needs. A thread that waits is idle until it goes on. So is a thread whose next record is further in the workload
+  /// than this, whatever its records said, until the others are there.
   static constexpr std::size_t kMostHeld = ProducerTable::kSize;
   /// Bytes that it takes, threads aside.
   static constexpr std::uint64_t bytes() { return ProducerTable::bytes(); }

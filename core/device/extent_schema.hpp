@@ -1,4 +1,4 @@
-// What says of an extent, by itself and in an event.
+// The parameters of an extent, by itself and in an event.
 #pragma once
 
 #include "base/schema.hpp"

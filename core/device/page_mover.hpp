@@ -37,7 +37,7 @@ class PageMover final : public EventHandler {
     virtual std::uint64_t issued() const = 0;
     virtual std::uint64_t in_flight() const = 0;
     virtual bool out_of_work() const = 0;
-    /// Reads or writes a line; `answered` of the mover is told.
+    /// Reads or writes a line; `answered` of the mover is called.
     virtual void copy(Address line, AccessKind kind, std::uint64_t number) = 0;
     /// A page has a new place, or keeps its old one: who waited for it can go on.
     virtual void page_settled(const PageMove& move, bool moved) = 0;

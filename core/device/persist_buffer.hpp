@@ -86,7 +86,7 @@ class PersistBuffer final : public EventHandler, private Waiter {
   }
   /// It is one of the buffer's own.
   bool owns(const Message& message) const { return entries_.owns(message); }
-  /// Is told of what has been drained.
+  /// Hears of what has been drained.
   void report_drains_to(RequestObserver& observer) { observer_ = &observer; }
 
   void wake(std::uint8_t kind, std::uint64_t payload) override;

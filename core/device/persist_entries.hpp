@@ -52,7 +52,7 @@ struct KeptLine {
   std::uint8_t ld = 0;
 };
 
-/// Of a line there is at most one Dirty entry and, beside it, one in Drain, which is older.
+/// A line has at most one Dirty entry and, beside it, one in Drain, which is older.
 class PersistEntries {
  public:
   explicit PersistEntries(std::uint32_t count);

@@ -10,8 +10,8 @@
 
 namespace cxloom {
 
-/// By number, in the order in which they were read: a word for each, which is where the access is, or when it was answered. It has
-/// memory for as many as were read, up to its size.
+/// By number, in the order in which they were read: a word per access, which is its address in memory until it is answered, then the
+/// time of its answer. Memory grows with the accesses read, up to `kSize` words.
 class ProducerTable {
  public:
   /// What is further back has been answered.

@@ -37,7 +37,7 @@ struct Vppb {
   std::uint32_t vppb = 0;
 };
 
-/// Ports are called by the device at their other end. It can be copied, to try what is to happen.
+/// Ports are named by the device at their other end. It can be copied, to try what is to happen.
 class VirtualSwitches {
  public:
   explicit VirtualSwitches(const std::vector<VcsParams>& params) : params_(params) {}

@@ -59,7 +59,7 @@ void BatchedFlitTransmitter::wake(std::uint8_t /*kind*/, std::uint64_t /*payload
 }
 
 /// Takes the turns before this instant: of this one, not all that takes part in it may be here yet. Returns the message
-/// that is with the receiver at this very instant, if one is that went alone: no other event need tell of it.
+/// that is with the receiver at this very instant, if one is that went alone: no other event need report it.
 Message* BatchedFlitTransmitter::work_off(Time now, Upto upto) {
   Message* arrived = nullptr;
   while (packing_ || !coming_.empty()) {

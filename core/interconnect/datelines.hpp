@@ -9,7 +9,7 @@
 
 namespace cxloom {
 
-/// Turns of a dependence graph of links, divided into those within a circle's reach and the others.
+/// Turns of a dependence graph of links, divided into those that lie on a circle and the others.
 ///
 /// A turn between two strongly connected components leads no way back: behind it messages begin with the first virtual channel
 /// again. Within a component an order of its links decides: a turn that goes back in that order is a dateline. Then no virtual
@@ -25,12 +25,11 @@ struct Datelines {
   }
 };
 
-/// Of each directed link the places of the node that it leaves and of the one that it reaches, in an order of the nodes from some root
-/// outwards.
+/// By directed link: the ranks of the nodes that it leaves and reaches, in an order of the nodes from some root outwards.
 using LinkRanks = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-/// Several ways to put datelines, the same each time: up to a root and down again, for each of the ranks, and depth first, from
-/// `kDepthFirst` links. `dependences`: of links, by all turns of all routes.
+/// Several placements of datelines, the same in each run: one for each of the `ranks`, up to its root and down again, and one for each of
+/// `kDepthFirst` links, depth first from there. `dependences`: of links, by all turns of all routes.
 std::vector<Datelines> candidate_datelines(const Digraph& dependences, const std::vector<LinkRanks>& ranks);
 inline constexpr std::uint32_t kDepthFirst = 8;
 

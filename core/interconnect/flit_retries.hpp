@@ -1,4 +1,4 @@
-// Flits that arrive corrupted are asked for and sent again.
+// Flits that arrive corrupted are requested and sent again.
 #pragma once
 
 #include <cstdint>

@@ -27,8 +27,8 @@ class Junction {
   std::uint32_t links() const { return table_.distance(node_, target_); }
   /// Links from another node to the target.
   std::uint32_t links_between(std::uint32_t node) const { return table_.distance(node, target_); }
-  /// How busy a way is, in messages: those that wait for the wire of its link, the one on it, and those in buffers of the class at
-  /// the far end, as far as the credits that have come back say. Zero on an idle way. It knows nothing of what is further on.
+  /// The load of a way, in messages: those that wait for the wire of its link, the one on it, and those whose credit of the class has
+  /// not come back from the far end. Zero on an idle way. What is further on does not count.
   std::uint32_t load(std::size_t way, Channel which) const {
     return component_ ? component_->port(ports_[way]).load(which) : 0;
   }

@@ -14,7 +14,7 @@ namespace cxloom {
 
 enum class Duplex : std::uint8_t { kFull, kHalf };
 
-/// What a message costs on a wire, in bytes. Links and buses share it; real flits come behind the same two questions.
+/// What a message costs on a wire, in bytes. Links without flits and buses share it.
 struct MessageCost {
   Bytes header{16};       ///< of a message without data
   Bytes data_header{16};  ///< of a message with data, besides its payload

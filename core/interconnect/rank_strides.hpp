@@ -1,4 +1,4 @@
-// By what to divide a destination's rank at each node before it chooses among ways, so that the levels of a tree choose by
+// The divisor of a destination's rank at each node, before the rank chooses among ways: so the levels of a tree choose by
 // different digits of the rank.
 #pragma once
 

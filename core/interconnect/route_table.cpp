@@ -169,7 +169,7 @@ void RouteTable::search_latency(const Topology& topology, const Group& group, Se
       if (node == target || hop.down || !entered[hop.to] || !passes(hop.to)) continue;
       const Rest way = before(hop.crossing, *entered[hop.to]);
       if (way.whole != reached) continue;
-      // Where a step costs nothing, only links tell which way leads on and which way back.
+      // Where a step costs nothing, only links say which way leads on and which way back.
       if (cost[hop.to] == reached && search.links[hop.to] >= links) continue;
       search.ways[node].push_back(hop.port);
       rest.head = std::max(rest.head, way.head);

@@ -20,8 +20,8 @@ constexpr ClassSet set_of(Channel channel) { return 1U << static_cast<unsigned>(
 /// Routes that follow each other while messages are under way: what has come by the ways of one goes on by those of the next.
 using RouteTables = std::vector<const RouteTable*>;
 
-/// Who derives from it keeps a state for each link, and is told of the turns of all messages to one destination, by one table after
-/// the other: a turn into a link comes before every turn out of it.
+/// A derived class keeps a state for each link, and sees the turns of all messages to one destination, by one table after the
+/// other: a turn into a link comes before every turn out of it.
 class RouteWalk {
  public:
   struct Sender {
@@ -54,7 +54,7 @@ class RouteWalk {
   RouteWalk(const Topology& topology, const DirectedLinks& links, Router& router, RouteTables tables);
   ~RouteWalk() = default;
 
-  /// The table of the turns that are told of now.
+  /// The table of the turns that are shown now.
   std::size_t table() const { return table_; }
 
   /// Messages of these classes leave a device by this link.

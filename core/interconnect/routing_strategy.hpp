@@ -17,7 +17,7 @@ struct RoutingContext {
   std::uint64_t seed;
   std::vector<std::uint32_t> ranks;     ///< of each node, its place among the nodes of its kind
   std::vector<std::uint32_t> switches;  ///< the nodes that are switches
-  std::vector<std::uint32_t> strides;   ///< of each node, by what a rank is divided there (rank_strides.hpp)
+  std::vector<std::uint32_t> strides;   ///< by node: what divides a destination's rank (rank_strides.hpp)
 };
 
 /// What a strategy's choice at a node depends on.
@@ -27,7 +27,7 @@ enum class DecidedBy : std::uint8_t {
   kMessage,      ///< more
 };
 
-/// Instead of a node: straight to the destination.
+/// In place of a node: straight to the destination.
 inline constexpr std::uint32_t kNoDetour = ~std::uint32_t{0};
 
 /// Chooses one of several equally good next hops, and may send messages on detours.

@@ -1,4 +1,4 @@
-// Sees to it that a link end is woken by a time: of several times it asks for the soonest.
+// Wakes a link end by a given time. Of several times only the soonest is scheduled; later ones are asked for again.
 #pragma once
 
 #include <cstdint>

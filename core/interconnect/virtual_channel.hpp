@@ -11,7 +11,7 @@
 
 namespace cxloom {
 
-/// Instead of a port, where a message is of the component that sends it.
+/// In place of a port, for a message of the component itself.
 inline constexpr std::uint16_t kOwnMessages = 0xffff;
 
 /// A queue whose head waits for a port.

@@ -84,7 +84,7 @@ class alignas(64) VirtualChannels final : public EventHandler {
   Message* bypassing() { return bypassing_; }
   /// It has to queue after all.
   void end_bypass();
-  /// It leaves now: uses a credit. Who handed it over is to be told that it passed.
+  /// It leaves now: uses a credit. Who handed it over must hear that it passed.
   BypassSource& pass(Time now);
   VirtualChannel& channel(Lane lane) { return first_[lane]; }
   VirtualChannel& channel(Channel which) { return first_[lane_of(which)]; }

@@ -1,4 +1,4 @@
-// How well a mean is known, and whether what it is the mean of kept its level: by the means of batches, in constant memory.
+// How well a mean is known, and whether its quantity kept its level: by the means of batches, in constant memory.
 //
 // Entries that follow each other depend on each other (requests wait in the same queue), so the scatter of single entries
 // says little about that of their mean. The means of long batches of them are nearly independent (A. M. Law, Simulation
@@ -20,7 +20,7 @@ double student_t(Confidence confidence, double degrees);
 
 class BatchMeans {
  public:
-  /// Fewer entries do not tell how they depend on each other.
+  /// Fewer entries do not show how they depend on each other.
   static constexpr std::uint64_t kFewest = 1000;
 
   /// Batches are of equal length. When there are `most` of them, a power of two, they merge in pairs. 0: no batches at all.

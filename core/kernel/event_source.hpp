@@ -1,4 +1,4 @@
-// Who sends events: what tells simultaneous ones apart.
+// Sources of events, by which simultaneous events are ordered.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ Time Kernel::next_event_time() {
   return queue_.empty() ? Time::max() : queue_.top().time;
 }
 
-// Who settles after so many others is foreseen, and once more after half of them, when what it asked for is there.
+// A handler is foreseen when so many others settle before it, and again at half as many, when what the first call fetched is there.
 constexpr std::size_t kSettlingAhead = 4;
 // Where so many settle, the state of those that do does not fit in the cache (as EventQueue::kCrowded).
 constexpr std::size_t kManySettle = 24;

@@ -1,5 +1,5 @@
 // The one way to wait: for a queue slot, a credit, a wire, a bank. A waiter is in one list at a time, is woken and
-// never polls. Each list names what is waited for and who holds it, so that a deadlock can be told in words.
+// never polls. Each list names what is waited for and who holds it, so that a deadlock can be described in words.
 #pragma once
 
 #include <string>
@@ -32,7 +32,7 @@ class Waiter {
   Time since_;
 };
 
-/// Two pointers: what it is called is the kernel's to know, so that the state that a message touches stays small.
+/// Two pointers. The kernel keeps its name, so that the state that a message touches stays small.
 class WaitList {
  public:
   /// `resource` (a literal) is what is waited for, `holder` who has it now. Registers itself for the diagnosis.

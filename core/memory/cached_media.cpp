@@ -205,7 +205,7 @@ void CachedMedia::look_up(Access& access) {
 }
 
 void CachedMedia::serve(Piece& piece) {
-  // What it finds is what there is before it is served, and it goes before what is asked for because of it.
+  // The prefetcher sees what is cached before the piece is served. Its pages are asked for after the piece's own miss.
   std::optional<Trigger> trigger;
   if (prefetches_.on()) {
     const LineAddress page = key_of(page_of(piece));

@@ -1,5 +1,5 @@
-// For how long others have passed the oldest burst of each bank. How long that one has waited for other reasons says nothing,
-// and grows with what waits before it.
+// How long others have passed the oldest burst of each bank. Its wait for other reasons does not count: that grows with the
+// queue in front of it.
 #pragma once
 
 #include <cstddef>

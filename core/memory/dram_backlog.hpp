@@ -1,5 +1,5 @@
-// Bursts of one direction that wait for room in the queue, in a list for each requester. Of the requester that has the fewest in
-// the queue the oldest is admitted next, so that nobody's accesses fill it who is not being served.
+// Bursts of one direction that wait for room in the queue, in a list for each requester. Admits the oldest burst of the requester
+// with the fewest entries in the queue, so that one requester cannot fill it.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class DramBacklog {
 
   bool empty() const { return waiting_ == 0; }
   void push(const DramArrival& arrival);
-  /// Of several requesters with as few in the queue that one is next which has had so few for longest. It counts
-  /// as queued at once.
+  /// The next burst to be admitted, which counts as queued at once. Among requesters with equally few entries the one that
+  /// has had so few for longest is next.
   DramArrival pop();
 
   /// A burst came into the queue.

@@ -1,4 +1,4 @@
-// The command bus of a sub-channel: from when on it is free, for commands that take one clock of it or two. Who watches
+// The command bus of a sub-channel: when it is free again, for commands that take one clock of it or two. Whoever watches
 // commands sees them here.
 #pragma once
 

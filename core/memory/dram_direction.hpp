@@ -1,4 +1,4 @@
-// Whether reads go or writes. Reads go first; writes are drained where no read waits, or once they are many, until they are few.
+// Whether reads or writes go. Reads go first; writes are drained where no read waits, or once they are many, until they are few.
 #pragma once
 
 #include <cstdint>

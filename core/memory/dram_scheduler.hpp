@@ -3,9 +3,9 @@
 //
 // A sub-channel asks its scheduler bank by bank, of reads and of writes, which burst the bank serves next. What that burst
 // needs follows from the open row: ACT if there is none, RD or WR if it is its own, else PRE. Each command goes out at
-// the first clock at which the constraints let it; of those that may at the same clock that of the lowest priority goes, then an ACT
-// before RD or WR before PRE, then the oldest. Whether reads or writes go, refresh, and that a row which was opened is used
-// once before another takes its place, are the channel's business.
+// the first clock at which the constraints let it. Among commands ready at the same clock the lowest priority number goes
+// first; then ACT, RD/WR, PRE; then the oldest. The channel decides whether reads or writes go, when to refresh, and that a
+// row which was opened is used once before another takes its place.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class DramScheduler {
   /// asked when something has changed in the bank, or when it wanted to be; until then the answer holds.
   virtual DramPick pick(DramQueue::Slot oldest, std::int64_t row, Clock now) = 0;
 
-  // What it is told. Each returns the bank about which it wants to be asked again besides that of the burst.
+  // Notifications. Each returns the bank about which it wants to be asked again besides that of the burst.
 
   static constexpr std::uint32_t kNoBank = 0xffffffffU;
   static constexpr std::uint32_t kEveryBank = 0xfffffffeU;
@@ -54,8 +54,8 @@ class DramScheduler {
   virtual std::uint32_t wake(Clock /*now*/) { return kEveryBank; }
   Clock due() const { return due_; }
 
-  /// Whether it does no more than to choose among several bursts of a bank: all priorities are the same and none is held back.
-  /// Where there is no choice it is not asked then, and it is told only of a burst that is served before the oldest of
+  /// Whether it only chooses among the bursts of a bank: all priorities are the same and no burst is held back. Then it is not
+  /// asked where there is no choice, and `served` is called only for a burst that is served before the oldest of
   /// its bank.
   virtual bool within_banks() const { return false; }
 

@@ -175,8 +175,8 @@ void FlashParams::describe(Schema<FlashParams>& schema) {
       .choice("preset", &FlashParams::preset,
               {{"tlc", FlashPreset::kTlc}, {"slc", FlashPreset::kSlc}, {"z-nand", FlashPreset::kZNand}})
       .doc(
-          "A published part: the values of what is not written here. tlc: three bits a cell. slc: one bit a "
-          "cell, of 2008. z-nand: one bit a cell, for low latency.")
+          "A published part: the values of what is not written here. tlc: three bits per cell. slc: one bit "
+          "per cell, of 2008. z-nand: one bit per cell, for low latency.")
       .source("HP, Solid State Drive Technology; Agrawal et al., ATC 2008; Cheong et al., ISSCC 2018");
   describe_geometry(schema);
   describe_timing(schema);

@@ -12,7 +12,7 @@ namespace cxloom {
 class Component;
 class Kernel;
 
-/// What somebody wants of a plane: a read, or a write, which may have to read first what it leaves of its page.
+/// What somebody wants of a plane: a read, or a write, which may first have to read the rest of its page.
 struct FlashJob {
   FlashJob* next = nullptr;
   std::uint32_t plane = 0;    ///< of all

@@ -1,4 +1,4 @@
-// What a medium finds around itself when it is made, and whom it tells what it has done.
+// What a medium finds around itself when it is made, and to whom it reports what it has done.
 #pragma once
 
 #include <cstdint>

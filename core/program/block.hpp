@@ -72,7 +72,7 @@ struct ProgramBlock {
       false;  ///< the first instruction is repeated, so that entering the block again is not another instruction
 };
 
-/// How a block is told: a head of two words, and five words for each instruction.
+/// How a block is written: a head of two words, and five words for each instruction.
 namespace block_form {
 
 inline constexpr std::uint64_t kMark = 0xB10C;

@@ -1,4 +1,4 @@
-// What a running program did, as the emulator's plug-in tells it: one record of eight bytes for each basic block that is
+// What a running program did, as the emulator's plug-in reports it: one record of eight bytes for each basic block that is
 // entered and for each access to memory. What a block consists of is said once (program/block.hpp).
 #pragma once
 

@@ -39,7 +39,7 @@ class PageWalkers {
 };
 
 /// Of one thread: the pages whose look-up or walk may still be under way, though the TLB has them already. Of pages that share a slot the
-/// latest is known.
+/// latest is kept.
 class PlacesUnderWay {
  public:
   bool any() const { return any_; }

@@ -1,4 +1,4 @@
-// What threads ask of the kernel, as far as one of them waits there for another.
+// System calls by which threads wait for each other.
 #pragma once
 
 #include <array>

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kClearsAtEnd = 0x20'0000;  // of clone: CLONE_CHILD_CLEARTID
 constexpr std::int64_t kTryAgain = -11;            // the futex has another value already
 constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
-// Ends of threads that a read may tell. Nobody asks for those of detached threads.
+// Ends of threads that a read may show. Nobody asks for those of detached threads.
 constexpr std::size_t kMostWatched = 64;
 constexpr std::size_t kMostRecent = 64;  // wakes: who finds a futex changed does so soon after
 

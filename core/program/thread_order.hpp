@@ -37,11 +37,11 @@ class ThreadOrder {
   std::vector<Turn> take_turns() { return std::exchange(turns_, {}); }
   bool has_turns() const { return !turns_.empty(); }
 
-  /// A read at this address may tell that a thread has ended.
+  /// A read at this address may show that a thread has ended.
   bool may_join(std::uint64_t address) const { return watched_[place_of(address)]; }
-  /// The end of another thread that a read at this address tells; each is told once.
+  /// The end of another thread that a read at this address shows; each is given once.
   Release joins(const ProgramThread& thread, std::uint64_t address);
-  /// The end of another thread that a read before this call told, though that end was not known yet: the order of calls is, and that of
+  /// The end of another thread that a read before this call showed, though that end was not known yet: the order of calls is, and that of
   /// reads among those of others is not. To be asked before the call is made, until it is nobody's.
   Release joined_before(const ProgramThread& thread, const SystemCall& call);
 

@@ -68,7 +68,7 @@ struct alignas(64) Request {
     message.age = now;
     account.open(now);
   }
-  /// As if newly made. What it says that it has not stays as it was.
+  /// As if newly made. Fields guarded by a flag keep their old value.
   void renew() {
     account.renew(account.mark() - message.age);
     message = {};

@@ -1,4 +1,4 @@
-// Who is told of each completed request, and of the measured window.
+// Whoever hears of each completed request, and of the measured window.
 #pragma once
 
 #include <optional>

@@ -10,8 +10,8 @@
 
 namespace cxloom {
 
-/// Four bits a class: small counts, or a set of classes (their lowest bits), so that a packer looks at all at
-/// once.
+/// Four bits per class: small counts, or a set of classes in their lowest bits. A packer looks at all classes
+/// at once.
 using ClassNibbles = std::uint64_t;
 
 constexpr unsigned nibble_shift(Channel channel) { return static_cast<unsigned>(channel) * 4; }

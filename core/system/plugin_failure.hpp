@@ -1,4 +1,4 @@
-// Who may have thrown what is none of our errors, in a system with parts of plug-ins.
+// Which parts of plug-ins may have thrown an exception that is none of our errors.
 #pragma once
 
 #include <string>

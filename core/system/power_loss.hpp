@@ -12,11 +12,11 @@
 
 namespace cxloom {
 
-/// A line of which what is there after recovery is older than what somebody was told.
+/// A line recovered to a version older than one acknowledged.
 struct LostLine {
   LineAddress line;
   std::uint32_t recovered = 0;  ///< the version that memory has after recovery
-  std::uint32_t needed = 0;     ///< the version that somebody was told of
+  std::uint32_t needed = 0;     ///< the acknowledged version that stands against it
   BrokenRule rule = BrokenRule::kNone;
 };
 

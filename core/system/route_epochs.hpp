@@ -23,8 +23,8 @@ struct RouteEpoch {
   VirtualChannelPlan plan;
 };
 
-/// In the order of time; `parts`: of the events, where they make something fail or repair it. The first epoch is the beginning, without
-/// a plan, and plans are those for each the routes of which follow those before it.
+/// In the order of time. `parts`: what each event makes fail or repairs, if it does either. The first epoch is the beginning of the
+/// run. No epoch has a plan yet: `plan_virtual_channels` makes them.
 std::vector<RouteEpoch> route_epochs(const std::vector<EventParams>& events,
                                      const std::vector<FailingPart>& parts, LinkFailures failures);
 

@@ -36,7 +36,7 @@ class Simulation final : private RequestObserver {
   };
   enum class State : std::uint8_t { kRunning, kFinished, kStopped };
 
-  /// Builds the system and checks it. Throws InputError with the path of what is wrong. `observer` is told of the
+  /// Builds the system and checks it. Throws InputError with the path of what is wrong. `observer` hears of the
   /// requests that complete inside the measured window.
   Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace, RequestObserver& observer);
   ~Simulation() override;

@@ -53,7 +53,7 @@ class System {
   /// When routes will change, and how: to be said before the run. The first epoch is the beginning.
   void expect(std::vector<RouteEpoch> epochs);
   const std::vector<RouteEpoch>& route_epochs() const { return epochs_; }
-  /// Routes lead around these links from now on, which begins the next epoch. Who knows routes is to be told.
+  /// Routes lead around these links from now on, which begins the next epoch. Whoever knows routes must hear of it.
   void route_around(const std::vector<bool>& links);
   RouteMetric route_metric() const { return spec_.run.route_by; }
   /// The routing table of the spec.

@@ -68,7 +68,7 @@ class CacheArray : private TagArray {
   Insertion insert(LineAddress line, LineState state);
   /// The same with what `victim_for` has just said of the line.
   Insertion insert(LineAddress line, LineState state, Slot victim);
-  /// Removes the line, if present, and tells what it was.
+  /// Removes the line, if present, and returns what it was.
   LineState invalidate(LineAddress line);
 
  private:

@@ -124,7 +124,7 @@ class TagArray {
   bool indexed_;    // too many ways to compare one by one
   ZeroedArray<std::uint64_t> tags_;
   std::unique_ptr<VictimPolicy> policy_;
-  bool listens_;  // the policy is told what happens
+  bool listens_;  // the policy hears what happens
   SlotOrder order_;
   SlotPins pins_;
   SlotIndex index_;

@@ -3,7 +3,7 @@
 //
 // The tag array keeps the lines of each set in the order of their insertion, or of their last use, whichever the policy wants,
 // and asks it for a victim only of a set without a free slot. A policy that goes by that order need not hear of anything
-// else; one that keeps something of its own is told what happens.
+// else; one that keeps something of its own hears what happens.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class VictimPolicy {
 
   /// Whether the order is that of the last uses instead of the insertions.
   virtual bool orders_by_use() const { return false; }
-  /// Whether it is told of what follows.
+  /// Whether it hears of what follows.
   virtual bool listens() const { return false; }
   /// `line` has come into a slot that was free, or that held the victim. Others are looked up in `tags`, as they are now.
   virtual void inserted(std::uint32_t /*set*/, Slot /*slot*/, LineAddress /*line*/,

@@ -58,7 +58,7 @@ class CaptureFilter {
   /// Appends the flush of a line, from the caches of all cores: `access` is one of its bytes, and `producer` makes its address. It waits
   /// for the line to come, too, and takes its data along if they were dirty.
   void flush(Core& core, const Access& access, std::uint64_t producer, std::vector<Access>& records);
-  /// The line of what was accessed last is in the first cache from that cycle of its thread on. Later accesses are told, as long as the
+  /// The line of what was accessed last is in the first cache from that cycle of its thread on. Later accesses hear of it, as long as the
   /// line is remembered.
   void arrives(Core& core, Address address, std::uint64_t cycle);
 
@@ -69,7 +69,7 @@ class CaptureFilter {
   }
 
   /// What `access` does with one that finds its line in the first cache, where it was when it was accessed lately: most do, and
-  /// need neither page nor set. False, and nothing done, if it cannot be told so quickly.
+  /// need neither page nor set. False, and nothing done, if it takes more than that.
   bool hits(Core& core, Address address, std::uint32_t size, AccessKind kind, Delivery& delivery);
 
   /// While false, the caches fill but nothing is recorded or skipped.

@@ -24,7 +24,7 @@ class TraceStream final : public AccessStream {
   using Want = std::function<void(std::uint32_t)>;
 
   /// `length` is the number of records where it is known beforehand. With `cores` calls and what goes on behind them are given
-  /// as well, without it accesses alone. `times`, if there are any, are told of batches and of answers to reads and atomic
+  /// as well, without it accesses alone. `times`, if there are any, hear of batches and of answers to reads and atomic
   /// operations. Reads the first batch.
   explicit TraceStream(Refill refill, std::optional<std::uint64_t> length = std::nullopt, bool cores = false,
                        std::shared_ptr<BatchTimes> times = nullptr, Want want = {});

@@ -57,7 +57,7 @@ def main() -> None:
     print("million instructions and accesses per CPU second:")
     rows = {
         "by itself": native,
-        "emulated, nothing told": emulated,
+        "emulated, nothing reported": emulated,
         "captured: the emulator": others,
         "captured: cxloom": own,
     }

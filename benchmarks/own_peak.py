@@ -1,6 +1,6 @@
 """The command `cxloom`, which at its end writes its peak memory in KiB into the file `peak`.
 
-A process counts its own peak: what the system tells whoever waits for it includes that of its launcher.
+A process counts its own peak: what the system reports to whoever waits for it includes that of its launcher.
 """
 
 import sys

@@ -2,7 +2,7 @@
 
 ``make bench`` runs it; ``python benchmarks/startup.py --repeat 5 --markdown`` gives the table of docs/speed.md. Each
 row is the best of the repetitions, after one that fills the caches of byte code. Peak memory is what the process says
-of itself at its end: what the system tells whoever waits for it includes the peak of its launcher.
+of itself at its end: what the system reports to whoever waits for it includes the peak of its launcher.
 """
 
 from __future__ import annotations

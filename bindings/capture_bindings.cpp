@@ -139,7 +139,7 @@ void bind_capture(nb::module_& m) {
           "counts", [](const Filtered& self) { return counts_of(self.filter); },
           "Hits, misses and write-backs of each level while recording.");
 
-  nb::class_<LackeySession, Filtered>(m, "LackeyCapture", "Records what lackey tells.")
+  nb::class_<LackeySession, Filtered>(m, "LackeyCapture", "Records what lackey reports.")
       .def(nb::init<const std::vector<Level>&, bool, std::uint64_t, std::optional<std::uint64_t>>(),
            "levels"_a, "first_touch"_a = true, "skip"_a = 0, "limit"_a = nb::none())
       .def(
@@ -182,7 +182,7 @@ void bind_capture(nb::module_& m) {
           "__eq__", [](const ProgramCore& self, const ProgramCore& other) { return self == other; },
           nb::is_operator());
 
-  nb::class_<ProgramSession, Filtered>(m, "ProgramCapture", "Records what the emulator's plug-in tells.")
+  nb::class_<ProgramSession, Filtered>(m, "ProgramCapture", "Records what the emulator's plug-in reports.")
       .def(
           "__init__",
           [](ProgramSession* self, std::string folder, const std::vector<Level>& levels, bool first_touch,

@@ -372,8 +372,8 @@ void bind_simulation(nb::module_& m) {
       "A system at work; see the package's documentation of the spec. A feed gives the "
       "next columns of a trace, or None "
       "at its end. Or a tuple of that, the length of the trace where it is known, "
-      "and what makes another feed of the same trace. A feed with a method `want` is told which "
-      "thread's records are waited for.")
+      "and what makes another feed of the same trace. A method `want` of a feed is called with "
+      "the thread whose records are waited for.")
       .def(nb::init<nb::handle, nb::dict, bool>(), "spec"_a, "feeds"_a, "timed"_a = false)
       .def(
           "batch_times", &RunningSystem::batch_times, "device"_a,

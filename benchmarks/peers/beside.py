@@ -2,8 +2,8 @@
 
 Each is a command with ``{n}`` for its length. A round starts both at once, each on a core of its own, first short and
 then long; cores are swapped each round. What an access takes is the slope of the whole process's CPU time between the
-two lengths, so that start-up does not count. Printed are the accesses a CPU second of each and their ratio: the median
-of the rounds, the lowest and the highest.
+two lengths, so that start-up does not count. It prints the accesses per CPU second of each and their ratio: the
+median of the rounds, the lowest and the highest.
 
     beside.py "build/benchmarks/cxloom_throughput dram-83ns {n}" 500000 2500000 \\
               "PEER/drive PEER/d5.yaml {n} 200" 10000 50000

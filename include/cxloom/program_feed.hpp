@@ -1,4 +1,4 @@
-// For whoever tells cxloom what a running program does: the plug-in of an emulator. It needs no library of cxloom.
+// For whoever reports to cxloom what a running program does: the plug-in of an emulator. It needs no library of cxloom.
 #pragma once
 
 #include "program/block.hpp"        // what a basic block consists of

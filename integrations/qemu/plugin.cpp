@@ -1,4 +1,4 @@
-// The plug-in that tells cxloom what a program does under QEMU's user-mode emulation: which blocks it enters, and what it
+// The plug-in that reports to cxloom what a program does under QEMU's user-mode emulation: which blocks it enters, and what it
 // accesses. It fills rings in shared memory (core/program/feed_ring.hpp) and leaves everything else to their reader.
 #include <cxloom/program_feed.hpp>
 
@@ -237,7 +237,7 @@ void expect_access(qemu_plugin_insn* instruction) {
     qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_expected_access, QEMU_PLUGIN_CB_NO_REGS, data);
 }
 
-// The marks of <cxloom/persist.h> access their lines; of the processor's flushes the registers tell.
+// The marks of <cxloom/persist.h> access their lines; the registers say where the processor's flushes go.
 void follow_flushes(qemu_plugin_tb* block, std::uint32_t count) {
   static Increment increments[feed::kMostInstructions];
   for (std::uint32_t i = 0; i < count; ++i) {

@@ -31,7 +31,7 @@ def open_feeds(resolved: Resolved) -> dict[str, _core.Feed]:
 def describe(resolved: Resolved, watch: Callable[[int], None] = lambda _accesses: None) -> dict[str, Any]:
     """What a spec describes, without running it: devices, links, routes, addresses. Raises InputError.
 
-    Its traces are read, as far as a run would; `watch` is told of how many more accesses each time.
+    Its traces are read, as far as a run would; `watch` is called with how many more accesses each time.
     """
     readers = _readers(resolved)
     feeds = {
@@ -71,7 +71,7 @@ def _readers(resolved: Resolved) -> dict[str, TraceReader]:
 
 
 def _watched(feed: Callable[[], _core.Batch], watch: Callable[[int], None]) -> Callable[[], _core.Batch]:
-    """A feed that tells of what passes."""
+    """A feed that reports what passes."""
 
     def next_part() -> _core.Batch:
         part = feed()

@@ -24,7 +24,7 @@ CUTS = 1
 
 @dataclass(frozen=True, slots=True)
 class LostLine:
-    """A line of which recovery leaves less than what somebody was told."""
+    """A line recovered to a version older than one acknowledged."""
 
     address: int
     recovered_version: int
@@ -181,7 +181,7 @@ def crash(
         history: look for the shortest history of the first loss.
         seed: of the draws.
         overrides: laid over the spec.
-        watch: is told how far it is, and may end it.
+        watch: is called with the progress, and may end it.
 
     Raises:
         InputError: for a spec that cannot be run, one without persistent memory, or a switch that there is not.
@@ -336,7 +336,7 @@ def _requests(simulation: _core.Simulation) -> Progress:
 def _stops(
     resolved: Resolved, at: float | None, every_event: bool, drawn: int | None, seed: int
 ) -> Iterator[tuple[_core.Simulation | None, Progress]]:
-    """One run, given at each instant, and how far it is; without the run where only that is to be told."""
+    """One run, given at each instant, and how far it is; without the run where only that is reported."""
     simulation = build(resolved)
     if every_event:
         over, count = False, 0

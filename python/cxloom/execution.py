@@ -71,7 +71,7 @@ def execute(
     With ``region`` only that part of the program counts: a function, or ``"marks"`` of <cxloom/roi.h>. What the
     systems are given is kept in the trace ``record``, if one is named: :func:`replay` gives the same result from
     it. Of a long program windows are simulated, as ``sampling`` says (docs/model/sampling.md); None: all of it.
-    ``watch`` is told now and then how many instructions were run and how many accesses were made. If
+    ``watch`` is called now and then with how many instructions were run and how many accesses were made. If
     ``interrupted``, asked now and then, says True, the program is ended, and the result is that of what was run.
 
     Raises InputError if the emulator, the program or the host is missing, and SimulationError if the program cannot be

@@ -36,7 +36,7 @@ class _Shared:
     def __init__(
         self, source: Iterator[Part], consumers: int, want: Callable[[int], None] = lambda _thread: None
     ) -> None:
-        """``want`` is told which thread's records the next part should have."""
+        """``want`` is called with the thread whose records the next part should have."""
         self._source = source
         self._want = want
         self.wanted = [0] * consumers

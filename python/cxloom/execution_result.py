@@ -135,7 +135,7 @@ class ExecutionResult:
     """That it took here."""
     notes: tuple[str, ...] = field(default=())
     translation: Translation | None = None
-    """What it took to find the places of its pages; None: its core has no TLB, or the trace does not tell."""
+    """What it took to find the places of its pages; None: its core has no TLB, or the trace does not say."""
     regions: Mapping[int, int] = field(default_factory=dict)
     """Accesses by the number of their region of :data:`REGION` bytes, in the order in which pages were touched."""
     objects: tuple[ObjectUse, ...] = ()

@@ -138,7 +138,7 @@ class ByRule:
     """Puts the number of the first rule that fits an object into the addresses of its pages."""
 
     def __init__(self, rules: Sequence[Rule], directory: Directory, fits: set[str], page: int) -> None:
-        """``fits`` is told the patterns of the rules for which there is an object; pages have so many bytes."""
+        """``fits`` is called with the patterns of the rules for which there is an object; pages have so many bytes."""
         self._page = page
         self._rules = rules
         self._directory = directory

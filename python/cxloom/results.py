@@ -262,7 +262,7 @@ class Result(Measures):
 
     @property
     def bottleneck(self) -> str | None:
-        """What limits the run, as far as it can tell: the last resource on a request's way that is full.
+        """What limits the run, as far as is known: the last resource on a request's way that is full.
 
         Those before it are full because they wait for it. None if nothing is full: then the latency limits. Of
         resources that are nearly full `cxloom.explain` knows more: it runs the system with twice of each.

@@ -45,7 +45,7 @@ _ALONE = 0.95
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a long program is sampled. The numbers count records: misses, write-backs, and what threads tell besides."""
+    """How a long program is sampled. Numbers count records: misses, write-backs, and what threads report besides."""
 
     head: int = 500_000
     """From the start that are simulated as a whole."""

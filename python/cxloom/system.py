@@ -57,7 +57,7 @@ class System:
         system.workload("host", pattern="random", reads="67%", requests=16000, footprint="1GiB")
 
     Every kind of device is a method of its own name, and so is each section that holds parameters: `run`, `outputs`.
-    `help(system.host)` and ``cxloom components host`` tell its parameters. Quantities are text with their unit, as in a
+    `help(system.host)` and ``cxloom components host`` list its parameters. Quantities are text with their unit, as in a
     file. Names may be ranges (``mem[0-3]``) where devices are declared, and ranges or globs (``mem[*]``) everywhere
     else. A wrong keyword or value raises InputError at once where it can be seen, and otherwise when the system is
     checked or run; either way with the line of Python that wrote it.

@@ -90,7 +90,7 @@ def test_counts_are_exact(programs: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert len(trace.kind) == result.accesses == 4204
     assert int((trace.kind == READ).sum()) == 2102
-    # The wide ones are one access each, the repeated ones a byte.
+    # The wide ones are one access each, the repeated ones one per byte.
     assert np.bincount(trace.size).tolist()[1] == 200
     assert [
         (int(size), int(kind)) for size, kind in zip(trace.size, trace.kind, strict=True) if size == 32

@@ -32,7 +32,10 @@ def explain(
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", parser=whole_number(1), metavar="N", help="Runs at a time; by default one a processor."
+            "--jobs",
+            parser=whole_number(1),
+            metavar="N",
+            help="Runs at a time; by default one per processor.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,

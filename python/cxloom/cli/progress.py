@@ -23,7 +23,7 @@ _PARTS = 1_000_000
 
 
 _TOLD = 16
-"""Of so many instants of a crash the bar is told of one: they may be short."""
+"""The bar hears of one in so many instants of a crash: they may be short."""
 
 
 class _Bar:

@@ -71,7 +71,10 @@ def run(
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", parser=whole_number(1), metavar="N", help="Runs at a time; by default one a processor."
+            "--jobs",
+            parser=whole_number(1),
+            metavar="N",
+            help="Runs at a time; by default one per processor.",
         ),
     ] = None,
     most_points: Annotated[

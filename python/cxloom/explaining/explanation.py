@@ -157,7 +157,7 @@ def explain(
     Args:
         system: a `System`, a spec file, or the name of a preset.
         jobs: runs at a time; by default one for each processor.
-        watch: is told now and then how far the what-if runs are.
+        watch: is called now and then with the progress of the what-if runs.
         overrides: values set in the system first.
 
     Raises InputError for a system that cannot be built, SimulationError if it cannot finish.

@@ -52,7 +52,7 @@ class Bench:
         system: a `System`, a spec file, or the name of a preset.
         memories: those to go to, by name; all if none is named.
         jobs: points at a time; by default one for each processor.
-        watch: is told now and then how far it is.
+        watch: is called now and then with the progress.
         overrides: values set in the system first.
 
     Raises InputError for a system that cannot be built, or has no requester or no memory.

@@ -160,7 +160,7 @@ def _kind_infos(category: str) -> dict[str, tuple[declared.Fields, str]]:
 
 
 def _by_key(key: str, kinds: Mapping[str, tuple[declared.Fields, str]], common: Schema) -> Schema:
-    """A map whose `key` tells what else it takes; without it, as in a part laid over a preset, what any kind takes."""
+    """A map whose `key` says what else it takes; without it, as in a part laid over a preset, what any kind takes."""
     choice = {
         "enum": list(kinds),
         "description": "\n".join(f"{kind}: {doc}" for kind, (_, doc) in kinds.items()),

@@ -261,7 +261,7 @@ class _Converter:
 
 
 def _tagged_places(text: str) -> frozenset[int]:
-    """Where the values begin that have a tag, which tells a program what it shall make of them.
+    """Where the values begin that have a tag, which says what a program shall make of them.
 
     A composed node does not say whether its tag was written, but the tokens do. A value begins at its tag or its
     anchor, whichever is first, or behind them.

@@ -58,8 +58,8 @@ def carried_out(
         study: what to run.
         out: a directory to keep the points in; those that are there are not run again. None keeps nothing.
         jobs: points at a time; by default one for each processor.
-        begun: is told what there is to do.
-        watch: is told now and then how far it is.
+        begun: is called with what there is to do.
+        watch: is called now and then with the progress.
 
     Raises, when all others are done, SimulationError for a point that did not finish, InputError for one whose input
     turned out wrong; InputError if the directory holds something else or cannot be written.

@@ -90,7 +90,7 @@ def _map_at(summary: Summary, path: str) -> Summary:
 
 
 def check(study: Study) -> None:
-    """Builds every point, and looks for every measure in what each would tell if it ended before it began.
+    """Builds every point, and looks for every measure in what each would report if it ended before it began.
 
     Raises InputError for a measure that there is not, and for a point that is referred to and is not there.
     """

@@ -46,8 +46,8 @@ def run_study(
         study: what to run.
         jobs: points at the same time; by default one per processor.
         out: a directory to keep the points in, so that those that are there are not run again; None keeps nothing.
-        begun: is told what there is to do.
-        watch: is told now and then how far it is.
+        begun: is called with what there is to do.
+        watch: is called now and then with the progress.
 
     Raises InputError for a working directory that is gone, a point that cannot be built or a measure that there is not,
     before any is run; SimulationError, when all others are done, for a point that cannot finish.

@@ -29,7 +29,7 @@ class Runner(Protocol):
         """How many points it runs at a time."""
 
     def run(self, job: Job, schedule: Schedule, watch: Callable[[], None]) -> None:
-        """Asks the schedule for tasks, and tells it of their ends and of deaths, until it is done."""
+        """Asks the schedule for tasks, and reports their ends and deaths to it, until it is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class Engine:
             source: makes the specs of the points.
             runner: has it done.
             shard: the part that is to be run.
-            begun: is told what there is to do.
-            watch: is told now and then how far it is.
+            begun: is called with what there is to do.
+            watch: is called now and then with the progress.
 
         Raises InputError if the directory holds something else or cannot be written, SimulationError if no process can
         be started.

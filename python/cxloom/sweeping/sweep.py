@@ -61,7 +61,7 @@ def settings_of(
 
 
 def seed_of(template: Template) -> object:
-    """The seed that a spec sets, if it can be told before anything else is set."""
+    """The seed that a spec sets, if it is known before anything else is set."""
     try:
         seed, missing = paths.follow(template.resolve().root, space.SEED)
     except InputError:

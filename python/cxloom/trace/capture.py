@@ -1,4 +1,4 @@
-"""Recording what a program does to memory: an emulator tells each access, caches filter them."""
+"""Recording what a program does to memory: an emulator reports each access, caches filter them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cxloom.trace.translation import Translation
 from cxloom.trace.writer import check_writable, write_trace
 
 SOURCES = ("qemu", "valgrind")
-"""What can run a program and tell what it accesses."""
+"""What can run a program and report what it accesses."""
 _SMALL_PAGE = 4096
 _UNKNOWN_TO_VALGRIND = "unhandled instruction"
 
@@ -223,7 +223,7 @@ def capture(
     The first ``skip`` records are left out, so that the caches are warm. Recorded is what is in the ``region`` of
     interest (a function of the program and all that it calls, or with ``"marks"`` what is between the marks of
     <cxloom/roi.h>), in the windows of the ``sample``, and while ``recording``, which is asked now and then, says True;
-    the caches fill all the time. ``watch`` is told now and then how many instructions were run and how many accesses
+    the caches fill all the time. ``watch`` is called now and then with the numbers of instructions run and of accesses
     recorded. If ``interrupted``, asked now and then, says True, the program is ended, and what was recorded is kept.
     ``metadata`` adds to what the trace says about itself.
 

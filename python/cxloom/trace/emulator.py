@@ -1,4 +1,4 @@
-"""A program under QEMU's user-mode emulation, whose plug-in tells what its threads execute and access."""
+"""A program under QEMU's user-mode emulation, whose plug-in reports what its threads execute and access."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ MARKS = "marks"
 _PREFIX = "cxloom-program-"
 _WORDS = 1 << 20  # of a turn
 _WORDS_OF_ONE = 1 << 15  # of a turn of one thread
-_REST = (0.0002, 0.01)  # seconds to wait for the program, when it has told nothing for a short or a long time
+_REST = (
+    0.0002,
+    0.01,
+)  # seconds to wait for the program, when it has reported nothing for a short or a long time
 _ENOUGH = 64 << 20  # bytes of shared memory
 _FILE = 1 << 20  # bytes that a file of it has at most
 

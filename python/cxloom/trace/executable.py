@@ -24,7 +24,7 @@ class Executable:
 
     path: str
     arguments: tuple[str, ...]
-    """Its own name first, as it is told to it."""
+    """Its own name first, as it is given to it."""
 
 
 def find_executable(command: Sequence[str]) -> Executable:

@@ -20,7 +20,7 @@ _TURN = 0.2  # seconds
 
 
 class LackeySource:
-    """What a program accesses, as lackey tells it; without dependences, and without the program's children."""
+    """What a program accesses, as lackey reports it; without dependences, and without the program's children."""
 
     name = "valgrind lackey"
 
@@ -44,7 +44,7 @@ class LackeySource:
         with self._lackey() as (process, log):
             whole = False
             while step():
-                # A wait that ends: Ctrl-C is noticed and `watch` is told although the program does nothing.
+                # A wait that ends: Ctrl-C is noticed and `watch` is called although the program does nothing.
                 if not select.select([log], [], [], _TURN)[0]:
                     continue
                 if not (block := os.read(log, _BLOCK)):

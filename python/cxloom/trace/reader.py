@@ -79,7 +79,7 @@ def open_trace(
     format: str | None = None,
     levels: object = (),
 ) -> TraceReader:
-    """Opens a trace in any of `FORMATS`; which of them, its first bytes tell, or ``format``.
+    """Opens a trace in any of `FORMATS`; its first bytes say which of them, or ``format``.
     Text may be compressed (gzip, zstd, bzip2) and may come through a pipe; ``-`` is standard input.
 
     ``tick`` is the length of one tick of the timestamps in a text trace without a header, or of a cycle of DRAMsim3,

@@ -52,7 +52,7 @@ class Ended:
 
 
 class Source(Protocol):
-    """A program and who tells what it does."""
+    """A program and who reports what it does."""
 
     name: str
     """As the trace says where it is from."""

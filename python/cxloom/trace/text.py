@@ -44,7 +44,7 @@ def looks_binary(head: bytes) -> bool:
 
 
 def text_format(head: bytes) -> str:
-    """Which form of text the first bytes of a trace have: ours unless they tell another."""
+    """Which form of text the first bytes of a trace have: ours unless they say otherwise."""
     first = next((line for line in head.splitlines() if line.strip()), b"")
     if first.startswith(_LACKEY):
         return "lackey"

@@ -118,3 +118,42 @@ def test_links_and_paths_lead_somewhere(file: Path) -> None:
 )
 def test_dead_names_are_found(page: str, dead: list[str]) -> None:
     assert list(dead_names(ROOT / "README.md", page)) == dead
+
+
+# --- words ---
+
+TEXTS = {".cpp", ".hpp", ".h", ".py", ".md", ".yaml", ".txt"}
+UNWANTED = re.compile(
+    r"\blone\b|\b(?:queue|bit|entry|line|slot|event|access) a (?:class|line|request|pair|second)\b"
+)
+"""Words that need a second reading: what stands for `alone` or `single`, and `a` for `per`."""
+
+
+def unwanted(text: str) -> list[str]:
+    return UNWANTED.findall(text)
+
+
+@pytest.mark.parametrize("folder", ["core", "python", "docs", "bindings"])
+def test_rates_are_written_with_per(folder: str) -> None:
+    files = [file for file in (ROOT / folder).rglob("*") if file.suffix in TEXTS]
+    assert len(files) > 5
+    found = {
+        f"{file.relative_to(ROOT)}:{number}": words
+        for file in files
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if (words := unwanted(line))
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("one bit a line, a lone read", ["bit a line", "lone"]),
+        ("an entry a pair; one event a second", ["entry a pair", "event a second"]),
+        ("one entry per pair, a clone, an event at once, alone", []),
+        ("requests per second: the line of a request", []),
+    ],
+)
+def test_unwanted_words_are_found(text: str, words: list[str]) -> None:
+    assert unwanted(text) == words

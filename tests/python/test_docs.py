@@ -75,6 +75,12 @@ def anchors(page: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def files_named(name: str) -> Iterator[Path]:
+    """Files of the tree that are called so, wherever they lie."""
+    for folder in FOLDERS:
+        yield from (ROOT / folder).rglob(name)
+
+
 def dead_names(file: Path, page: str) -> Iterator[str]:
     """Links that lead nowhere, goals of make and paths of the tree that are not there.
 
@@ -91,8 +97,12 @@ def dead_names(file: Path, page: str) -> Iterator[str]:
         other = file.parent / path
         if not other.exists() or (anchor and anchor not in anchors(other.read_text(encoding="utf-8"))):
             yield target
-    for goals in re.findall(r"`make ([a-z -]+)", page):
+    shell = "\n".join(re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
+    for goals in re.findall(r"`make ([a-z -]+)", page) + re.findall(r"^make ([a-z -]+)", shell, re.MULTILINE):
         yield from (f"make {goal}" for goal in goals.split() if goal not in MAKEABLE)
+    for name in re.findall(r"`([a-z][a-z0-9_]*\.(?:py|cpp|hpp))`", page):
+        if not any(files_named(name)):
+            yield name
     for path in re.findall(rf"`((?:{'|'.join(FOLDERS)})/[^`\s]*)`", page):
         if not re.search(r"\b[A-Z]{2,}", path) and not list(ROOT.glob(path.rstrip("/"))):
             yield path
@@ -114,6 +124,8 @@ def test_links_and_paths_lead_somewhere(file: Path) -> None:
         ("[a](docs/spec.md#gone)", ["docs/spec.md#gone"]),
         ("# Here\n\n[a](#here) [b](#there)", ["#there"]),
         ("`core/coherence/cache_array.hpp`", ["core/coherence/cache_array.hpp"]),
+        ("`flit_rows.py` `bus_test.cpp` `gone_rows.py`", ["gone_rows.py"]),
+        ("```sh\nmake build lint   # and more\nmake bread\n```\n\nmake beer", ["make bread"]),
     ],
 )
 def test_dead_names_are_found(page: str, dead: list[str]) -> None:

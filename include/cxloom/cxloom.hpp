@@ -23,10 +23,12 @@
 #include "device/switching_endpoint.hpp"      // SwitchingEndpoint: a switch with agents
 #include "embed/embedded_system.hpp"          // EmbeddedSystem: one from a resolved spec
 #include "interconnect/arbitration.hpp"       // Arbiter
+#include "interconnect/generators.hpp"        // GeneratedTopology
 #include "interconnect/routing_strategy.hpp"  // RoutingStrategy
 #include "memory/dram_refresh_policy.hpp"     // DramRefreshPolicy
 #include "memory/dram_row_policy.hpp"         // DramRowPolicy
 #include "memory/dram_scheduler.hpp"          // DramScheduler
+#include "memory/flash_collector.hpp"         // FlashCollector
 #include "memory/media.hpp"                   // Media
 #include "memory/media_context.hpp"           // what media find around themselves
 #include "protocol/request.hpp"               // Request, Message

@@ -1,28 +1,15 @@
 """A component built outside the tree against the public header works like one inside."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-import cxloom
+from plugin_support import PLUGINS, assert_of_the_plugin, built, results_of, run
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
-PLUGINS = Path(__file__).parent / "plugins"
-
-
-def built(source: Path, out: Path) -> Path:
-    """A plug-in from its one source file."""
-    compiler = shutil.which("g++") or shutil.which("c++")
-    assert compiler, "the build needs a C++ compiler, so it is here"
-    include = f"-I{cxloom.include_dir()}"
-    command = [compiler, "-std=c++20", "-O1", "-shared", "-fPIC", include, str(source), "-o", str(out)]
-    subprocess.run(command, check=True)
-    return out
 
 
 @pytest.fixture(scope="module")
@@ -35,25 +22,9 @@ def astray(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(PLUGINS / "astray.cpp", tmp_path_factory.mktemp("plugin") / "libastray.so")
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "cxloom", *arguments], capture_output=True, text=True, check=False
-    )
-
-
 def test_a_plugin_runs_and_its_parameter_counts(library: Path) -> None:
     # There and back through the retimer: 2 x 7 ns, and the rest is 10 process + 40 controller + 45 media.
-    done = run(
-        "run",
-        str(EXAMPLE / "retimer.yaml"),
-        "--plugin",
-        str(library),
-        "--json",
-        "--set",
-        "devices.host.queue=1",
-    )
-    assert done.returncode == 0, done.stderr
-    summary = json.loads(done.stdout)
+    summary = results_of(EXAMPLE / "retimer.yaml", library, "devices.host.queue=1")
     assert summary["latency_ns"]["mean"] == 10 + 40 + 45 + 2 * 7
     # It is no switch, and measures nothing.
     assert summary["per_switch"] == {}
@@ -139,10 +110,9 @@ def test_a_dram_scheduler_may_come_from_a_plugin(tmp_path: Path) -> None:
     spec.write_text(DRAM)
 
     def latency(scheduler: str) -> dict[str, float]:
-        chosen = f"devices.mem.media.scheduler={scheduler}"
-        done = run("run", str(spec), "--plugin", str(library), "--json", "--set", chosen)
-        assert done.returncode == 0, done.stderr
-        found: dict[str, float] = json.loads(done.stdout)["latency_ns"]
+        found: dict[str, float] = results_of(spec, library, f"devices.mem.media.scheduler={scheduler}")[
+            "latency_ns"
+        ]
         return found
 
     # Who comes late goes first: the same work, but some wait for long, unless nobody has the patience.
@@ -150,11 +120,13 @@ def test_a_dram_scheduler_may_come_from_a_plugin(tmp_path: Path) -> None:
     assert youngest["max"] > 1.5 * latency("fr-fcfs")["max"]
     assert latency("{kind: youngest, patience: 0ns}")["max"] < youngest["max"]
 
-    shown = run("components", "youngest", "--plugin", str(library))
-    assert "The youngest access of each bank goes first" in shown.stdout
-    refused = run("check", str(spec), "--set", "devices.mem.media.scheduler=youngest")
-    assert refused.returncode == 2
-    assert "unknown DRAM scheduler kind 'youngest'" in refused.stderr
+    assert_of_the_plugin(
+        library,
+        spec,
+        "devices.mem.media.scheduler=youngest",
+        "DRAM scheduler",
+        "The youngest access of each bank goes first",
+    )
 
 
 def test_a_dram_row_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
@@ -166,10 +138,7 @@ def test_a_dram_row_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
         # One access at a time, line after line: a row is used as often as the policy lets it.
         sets = [f"devices.mem.media.row_policy={policy}", "devices.host.queue=1", "run.warmup=0"]
         sets += ["workload.host={pattern: sequential, requests: 1024, footprint: 1MiB, reads: 1.0}"]
-        chosen = [word for each in sets for word in ("--set", each)]
-        done = run("run", str(spec), "--plugin", str(library), "--json", *chosen)
-        assert done.returncode == 0, done.stderr
-        measured = json.loads(done.stdout)["per_memory"]["mem"]
+        measured = results_of(spec, library, *sets)["per_memory"]["mem"]
         return {key: measured[key] for key in ("row_hits", "row_misses", "row_conflicts")}
 
     assert (
@@ -186,11 +155,13 @@ def test_a_dram_row_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     assert 700 < often["row_hits"] <= 768  # three of four; the last row of a bank may be used less often
     assert rows("{kind: n-uses, uses: 1000000}") == rows("open")
 
-    shown = run("components", "n-uses", "--plugin", str(library))
-    assert "A row is closed after so many uses" in shown.stdout
-    refused = run("check", str(spec), "--set", "devices.mem.media.row_policy=n-uses")
-    assert refused.returncode == 2
-    assert "unknown DRAM row policy kind 'n-uses'" in refused.stderr
+    assert_of_the_plugin(
+        library,
+        spec,
+        "devices.mem.media.row_policy=n-uses",
+        "DRAM row policy",
+        "A row is closed after so many uses",
+    )
 
 
 def test_a_dram_refresh_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
@@ -203,10 +174,7 @@ def test_a_dram_refresh_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
         sets = [f"devices.mem.media.refresh={refresh}", "devices.mem.media.preset=LPDDR5-6400"]
         sets += ["run.warmup=0", "devices.host.queue=16"]
         sets += ["workload.host={pattern: random, requests: 20000, footprint: 1GiB, reads: 1.0}"]
-        chosen = [word for each in sets for word in ("--set", each)]
-        done = run("run", str(spec), "--plugin", str(library), "--json", *chosen)
-        assert done.returncode == 0, done.stderr
-        found: dict[str, Any] = json.loads(done.stdout)
+        found = results_of(spec, library, *sets)
         return {key: found[key] for key in ("latency_ns", "per_memory")}
 
     in_turn = results("same-bank")
@@ -216,11 +184,13 @@ def test_a_dram_refresh_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     refreshes = [each["per_memory"]["mem"]["refreshes"] for each in (chosen, in_turn)]
     assert refreshes[0] < refreshes[1]  # as often, in less time
 
-    shown = run("components", "idle-first", "--plugin", str(library))
-    assert "The set of banks with the least work is refreshed first" in shown.stdout
-    refused = run("check", str(spec), "--set", "devices.mem.media.refresh=idle-first")
-    assert refused.returncode == 2
-    assert "unknown DRAM refresh policy kind 'idle-first'" in refused.stderr
+    assert_of_the_plugin(
+        library,
+        spec,
+        "devices.mem.media.refresh=idle-first",
+        "DRAM refresh policy",
+        "The set of banks with the least work is refreshed first",
+    )
     refused = run(
         "run",
         *(str(spec), "--plugin", str(library), "--set", "devices.mem.media.preset=DDR4-3200"),
@@ -253,10 +223,7 @@ def test_an_arbitration_may_come_from_a_plugin(tmp_path: Path) -> None:
     spec.write_text(SHARED)
 
     def shares(arbitration: str) -> list[float]:
-        chosen = f"devices.hub.arbitration={arbitration}"
-        done = run("run", str(spec), "--plugin", str(library), "--json", "--set", chosen)
-        assert done.returncode == 0, done.stderr
-        hosts = json.loads(done.stdout)["per_requester"]
+        hosts = results_of(spec, library, f"devices.hub.arbitration={arbitration}")["per_requester"]
         rates = [hosts[f"host{i}"]["bandwidth_gb_per_s"] for i in range(3)]
         return [rate / sum(rates) for rate in rates]
 
@@ -269,11 +236,13 @@ def test_an_arbitration_may_come_from_a_plugin(tmp_path: Path) -> None:
         [1 / 8, 2 / 8, 5 / 8], abs=0.002
     )
 
-    shown = run("components", "input-shares", "--plugin", str(library))
-    assert "Inputs have shares of a port by weight" in shown.stdout
-    refused = run("check", str(spec), "--set", "devices.hub.arbitration=input-shares")
-    assert refused.returncode == 2
-    assert "unknown arbitration kind 'input-shares'" in refused.stderr
+    assert_of_the_plugin(
+        library,
+        spec,
+        "devices.hub.arbitration=input-shares",
+        "arbitration",
+        "Inputs have shares of a port by weight",
+    )
     ideal = run(
         "check",
         *(str(spec), "--plugin", str(library), "--set", "devices.hub.arbitration=input-shares"),
@@ -309,15 +278,13 @@ def test_a_switch_that_holds_data_may_come_from_a_plugin(tmp_path: Path, queuein
     def results(kind: str, *more: str) -> dict[str, Any]:
         spec = tmp_path / f"{kind}.yaml"
         spec.write_text(HOLDING.replace("KIND", kind).replace("QUEUEING", queueing))
-        done = run("run", str(spec), "--json", "--plugin", str(library), *more)
-        assert done.returncode == 0, done.stderr
-        summary: dict[str, Any] = json.loads(done.stdout)
+        summary = results_of(spec, library, *more)
         assert summary["requests"] == 8000
         return summary
 
     plain, none, all_lines = (
         results("switch"),
-        results("holding-switch", "--set", "devices.hub.lines=0"),
+        results("holding-switch", "devices.hub.lines=0"),
         results("holding-switch"),
     )
     # Without room it is a switch; with room, a read of what was written ends there: no memory sees it.
@@ -352,18 +319,12 @@ def test_a_switch_with_memory_in_it_may_come_from_a_plugin(tmp_path: Path) -> No
     library = built(PLUGINS / "memory_switch.cpp", tmp_path / "libmemory.so")
     spec = tmp_path / "spec.yaml"
 
-    def results(*more: str) -> dict[str, Any]:
-        done = run("run", str(spec), "--json", "--plugin", str(library), *more)
-        assert done.returncode == 0, done.stderr
-        summary: dict[str, Any] = json.loads(done.stdout)
-        return summary
-
     # Alone, a memory behind the switch costs more by 25 ns of ports each way, 20 ns of the switch on the way back, and,
     # if heads do not pass on, 16 B and 80 B at 32 GB/s.
     for forwarding, further in (("store-and-forward", 73), ("cut-through", 70)):
         for queueing in ("output", "voq", "fifo"):
             spec.write_text(MEMORY_SWITCH.replace("HOW", f"queueing: {queueing}, forwarding: {forwarding}"))
-            busy = results()
+            busy = results_of(spec, library)
             served = busy["per_memory"]
             for key in ("reads", "writes"):
                 assert sum(memory[key] for memory in served.values()) == busy[key]
@@ -373,10 +334,9 @@ def test_a_switch_with_memory_in_it_may_come_from_a_plugin(tmp_path: Path) -> No
             expected = 2 * served["mem"]["requests"] + served["hub"]["requests"]
             assert busy["per_switch"]["hub"]["messages"] == pytest.approx(expected, abs=128)
 
-            quiet = results(
-                *("--set", "workload.host*.requests=50", "--set", "workload.host*.reads=1"),
-                *("--set", "workload.host0.rate=100k/s", "--set", "workload.host1.rate=90k/s"),
-            )
+            slowly = ["workload.host*.requests=50", "workload.host*.reads=1"]
+            slowly += ["workload.host0.rate=100k/s", "workload.host1.rate=90k/s"]
+            quiet = results_of(spec, library, *slowly)
             inside, outside = (quiet["per_memory"][name]["latency_ns"]["min"] for name in ("hub", "mem"))
             assert outside - inside == further
 
@@ -406,9 +366,7 @@ def test_each_agent_of_a_device_reports_once(tmp_path: Path) -> None:
     library = built(PLUGINS / "smart_nic.cpp", tmp_path / "libnic.so")
     spec = tmp_path / "spec.yaml"
     spec.write_text(SMART_NIC)
-    done = run("run", str(spec), "--plugin", str(library), "--json")
-    assert done.returncode == 0, done.stderr
-    summary = json.loads(done.stdout)
+    summary = results_of(spec, library)
     assert summary["per_requester"]["nic"]["requests"] == 2000
     assert summary["per_io"]["nic"].keys() == {"packets", "latency_ns", "breakdown_ns"}
     assert summary["per_io"]["nic"]["packets"] > 10
@@ -432,21 +390,21 @@ def test_a_victim_policy_may_come_from_a_plugin(tmp_path: Path) -> None:
     spec.write_text(CACHE)
 
     def hit_rate(policy: str) -> float:
-        chosen = f"devices.host.cache.policy={policy}"
-        done = run("run", str(spec), "--plugin", str(library), "--json", "--set", chosen)
-        assert done.returncode == 0, done.stderr
-        return float(json.loads(done.stdout)["per_requester"]["host"]["cache_hit_rate"])
+        found = results_of(spec, library, f"devices.host.cache.policy={policy}")
+        return float(found["per_requester"]["host"]["cache_hit_rate"])
 
     # What is popular stays, which is best where popularity does not change; one that forgets at once keeps no order.
     assert hit_rate("fewest-uses") > hit_rate("lru")
     assert hit_rate("{kind: fewest-uses, most: 1}") < hit_rate("fewest-uses")
     assert hit_rate("lfu") > hit_rate("lru")
 
-    shown = run("components", "fewest-uses", "--plugin", str(library))
-    assert "The line with the fewest uses leaves" in shown.stdout
-    refused = run("check", str(spec), "--set", "devices.host.cache.policy=fewest-uses")
-    assert refused.returncode == 2
-    assert "unknown victim policy kind 'fewest-uses'" in refused.stderr
+    assert_of_the_plugin(
+        library,
+        spec,
+        "devices.host.cache.policy=fewest-uses",
+        "victim policy",
+        "The line with the fewest uses leaves",
+    )
 
 
 DOWNWARDS = """
@@ -468,10 +426,8 @@ def test_a_prefetcher_may_come_from_a_plugin(tmp_path: Path) -> None:
     (tmp_path / "down.trace").write_text("\n".join(accesses) + "\n")
 
     def host(prefetch: str) -> dict[str, Any]:
-        chosen = f"devices.host.cache.prefetch={prefetch}"
-        done = run("run", str(spec), "--plugin", str(library), "--json", "--set", chosen)
-        assert done.returncode == 0, done.stderr
-        measures: dict[str, Any] = json.loads(done.stdout)["per_requester"]["host"]
+        found = results_of(spec, library, f"devices.host.cache.prefetch={prefetch}")
+        measures: dict[str, Any] = found["per_requester"]["host"]
         return measures
 
     # Of each page but the top line all have come when they are wanted; below line 0 there is nothing to ask for.
@@ -483,11 +439,13 @@ def test_a_prefetcher_may_come_from_a_plugin(tmp_path: Path) -> None:
     assert host("next-line")["prefetches_useful"] == 0
     assert "prefetches" not in host("none")
 
-    shown = run("components", "lines-before", "--plugin", str(library))
-    assert "The lines before one that is new" in shown.stdout
-    refused = run("check", str(spec), "--set", "devices.host.cache.prefetch=lines-before")
-    assert refused.returncode == 2
-    assert "unknown prefetcher kind 'lines-before'" in refused.stderr
+    assert_of_the_plugin(
+        library,
+        spec,
+        "devices.host.cache.prefetch=lines-before",
+        "prefetcher",
+        "The lines before one that is new",
+    )
     wrong = "devices.host.cache.prefetch={kind: lines-before, page: 100B}"
     refused = run("check", str(spec), "--plugin", str(library), "--set", wrong)
     assert refused.returncode == 2
@@ -552,10 +510,7 @@ def test_media_of_a_plugin_may_hold_media(tmp_path: Path) -> None:
     spec.write_text(MIRROR)
 
     def bandwidth(*settings: str) -> float:
-        chosen = [word for setting in settings for word in ("--set", setting)]
-        done = run("run", str(spec), "--plugin", str(library), "--json", *chosen)
-        assert done.returncode == 0, done.stderr
-        return float(json.loads(done.stdout)["bandwidth_gb_per_s"])
+        return float(results_of(spec, library, *settings)["bandwidth_gb_per_s"])
 
     # Each half reads a line in 100 ns; both write the same.
     assert bandwidth() == pytest.approx(2 * 0.64, rel=0.02)
@@ -583,10 +538,7 @@ def test_a_routing_strategy_may_come_from_a_plugin(tmp_path: Path) -> None:
     spec.write_text(SPINES)
 
     def messages_of_spines(routing: str) -> list[int]:
-        chosen = f"run.routing={routing}"
-        done = run("run", str(spec), "--plugin", str(library), "--json", "--set", chosen)
-        assert done.returncode == 0, done.stderr
-        links = json.loads(done.stdout)["per_link"]
+        links = results_of(spec, library, f"run.routing={routing}")["per_link"]
         spines = [[way["messages"] for name, ends in links.items() for way in ends.values() if spine in name]
                   for spine in ("spine0", "spine1")]  # fmt: skip
         return [sum(each) for each in spines]
@@ -597,6 +549,4 @@ def test_a_routing_strategy_may_come_from_a_plugin(tmp_path: Path) -> None:
     assert second == 0
     assert messages_of_spines("{kind: first, last: true}") == [second, first]
 
-    refused = run("check", str(spec), "--set", "run.routing=first")
-    assert refused.returncode == 2
-    assert "unknown routing kind 'first'" in refused.stderr
+    assert_of_the_plugin(library, spec, "run.routing=first", "routing", "always the first")

@@ -1,0 +1,54 @@
+"""What tests of plug-ins share: plug-ins built outside the tree, and the command with them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import cxloom
+
+PLUGINS = Path(__file__).parent / "plugins"
+
+
+def built(source: Path, out: Path) -> Path:
+    """A plug-in from its one source file."""
+    compiler = shutil.which("g++") or shutil.which("c++")
+    assert compiler, "the build needs a C++ compiler, so it is here"
+    include = f"-I{cxloom.include_dir()}"
+    command = [compiler, "-std=c++20", "-O1", "-shared", "-fPIC", include, str(source), "-o", str(out)]
+    subprocess.run(command, check=True)
+    return out
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command, as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "cxloom", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def results_of(spec: Path, library: Path, *settings: str) -> dict[str, Any]:
+    """The results of a spec that is played with a plug-in, after these settings."""
+    chosen = [word for setting in settings for word in ("--set", setting)]
+    done = run("run", str(spec), "--plugin", str(library), "--json", *chosen)
+    assert done.returncode == 0, done.stderr
+    summary: dict[str, Any] = json.loads(done.stdout)
+    return summary
+
+
+def assert_of_the_plugin(library: Path, spec: Path, setting: str, noun: str, about: str) -> None:
+    """The kind that `setting` chooses for the spec is described with its plug-in, and without it unknown.
+
+    `noun` is what messages call kinds of its sort, `about` is in its description.
+    """
+    kind = setting.rpartition("=")[2]
+    shown = run("components", kind, "--plugin", str(library))
+    assert shown.returncode == 0, shown.stderr
+    assert about in shown.stdout
+    refused = run("check", str(spec), "--set", setting)
+    assert refused.returncode == 2
+    assert f"unknown {noun} kind '{kind}'" in refused.stderr

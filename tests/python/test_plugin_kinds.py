@@ -1,0 +1,134 @@
+"""Kinds of patterns, topologies, placements and collections from plug-ins are used by a run, with their parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from plugin_support import PLUGINS, assert_of_the_plugin, built, results_of
+
+THREE_MEMORIES = """
+devices:
+  host: {kind: host, queue: 4}
+  first: {kind: memory, capacity: 64KiB}
+  second: {kind: memory, capacity: 64KiB}
+  third: {kind: memory, capacity: 64KiB}
+links: [{between: [host, first]}, {between: [host, second]}, {between: [host, third]}]
+address_map: [{to: [first]}, {to: [second]}, {to: [third]}]
+workload: {host: {pattern: sequential, requests: 1000, footprint: 192KiB}}
+run: {warmup: 0}
+"""
+
+
+def test_a_pattern_may_come_from_a_plugin(tmp_path: Path) -> None:
+    library = built(PLUGINS / "backwards.cpp", tmp_path / "libbackwards.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(THREE_MEMORIES)
+
+    def reads(pattern: str, *settings: str) -> list[int]:
+        found = results_of(spec, library, f"workload.host.pattern={pattern}", *settings)
+        return [found["per_memory"][name]["reads"] for name in ("first", "second", "third")]
+
+    # Each memory has 1024 of the 3072 lines.
+    assert reads("sequential") == [1000, 0, 0]
+    assert reads("backwards") == [0, 0, 1000]
+    assert reads("backwards", "workload.host.skip=1024") == [0, 1000, 0]
+    # Over all lines but 24, from the last of them on, and the last 24 again.
+    assert reads("backwards", "workload.host.skip=24", "workload.host.requests=3072") == [1024, 1024, 1024]
+    assert reads("backwards", "workload.host.skip=3071") == [1000, 0, 0]
+    assert_of_the_plugin(
+        library,
+        spec,
+        "workload.host.pattern=backwards",
+        "pattern",
+        "One block after the other, the last one first",
+    )
+
+
+def test_a_placement_may_come_from_a_plugin(tmp_path: Path) -> None:
+    library = built(PLUGINS / "numbered_node.cpp", tmp_path / "libnumbered.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(THREE_MEMORIES)
+
+    def pages(addresses: str) -> dict[str, int]:
+        sets = ["workload.host.footprint=96KiB", "workload.host.requests=1536"]
+        found = results_of(spec, library, f"workload.host.addresses={addresses}", *sets)
+        placed: dict[str, int] = found["per_requester"]["host"]["pages"]
+        return placed
+
+    # 24 pages of 4 KiB; a node has 16, and what it has no room for goes to the first other one.
+    assert pages("{kind: numbered-node, node: 2}") == {"first": 8, "second": 0, "third": 16}
+    assert pages("{kind: numbered-node, node: 1}") == {"first": 8, "second": 16, "third": 0}
+    assert pages("numbered-node") == pages("first-touch") == {"first": 16, "second": 8, "third": 0}
+    setting = "workload.host.addresses=numbered-node"
+    assert_of_the_plugin(library, spec, setting, "placement", "The node of a number first")
+
+
+STAR = """
+topology: {kind: star, leaves: 4, link: {bandwidth: 32GB/s}}
+workload: {host0: {pattern: random, requests: 500, footprint: 1MiB}}
+run: {warmup: 0}
+"""
+
+
+def test_a_topology_may_come_from_a_plugin(tmp_path: Path) -> None:
+    library = built(PLUGINS / "star.cpp", tmp_path / "libstar.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(STAR)
+
+    # Hosts hang on two of the leaves and memories on the others: each request goes over the hub, and its answer.
+    found = results_of(spec, library)
+    assert found["per_switch"].keys() == {"leaf0", "leaf1", "leaf2", "leaf3", "hub"}
+    assert found["per_switch"]["hub"]["messages"] == 2 * 500
+    # In the circle mem1 is on the leaf beside that of host0, so that only what mem0 serves may go over the hub.
+    closed = results_of(spec, library, "topology.closed=true")
+    served = {name: memory["requests"] for name, memory in closed["per_memory"].items()}
+    assert served["mem0"] + served["mem1"] == 500
+    assert served["mem1"] > 0
+    assert closed["per_switch"]["hub"]["messages"] <= 2 * served["mem0"]
+    assert_of_the_plugin(library, spec, "topology.kind=star", "topology", "Leaf switches around a hub")
+
+
+FLASH = """
+devices:
+  host: {kind: host, queue: 16}
+  mem:
+    kind: memory
+    capacity: 2MiB
+    media:
+      kind: flash
+      preset: z-nand
+      channels: 2
+      packages: 1
+      dies: 2
+      planes: 1
+      pages: 16
+      blocks: 12
+      over_provisioning: 40%
+      write_buffer: 4
+links: [{between: [host, mem]}]
+address_map: [{to: [mem]}]
+workload: {host: {pattern: random, size: 4KiB, reads: 0.0, requests: 3000, footprint: 2MiB}}
+run: {warmup: 0}
+"""
+
+
+def test_a_collection_of_flash_may_come_from_a_plugin(tmp_path: Path) -> None:
+    library = built(PLUGINS / "settled_greedy.cpp", tmp_path / "libsettled.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(FLASH)
+
+    def measured(collection: str) -> dict[str, Any]:
+        found = results_of(spec, library, f"devices.mem.media.collection={collection}")
+        memory: dict[str, Any] = found["per_memory"]["mem"]
+        return memory
+
+    # If blocks settle at once it ranks them as greedy does; if they never do, as fifo.
+    greedy, fifo = measured("greedy"), measured("fifo")
+    assert greedy["pages_moved"] < fifo["pages_moved"]
+    assert measured("settled-greedy") == greedy
+    assert measured("{kind: settled-greedy, pages: 1000000}") == fifo
+    between = measured("{kind: settled-greedy, pages: 60}")["pages_moved"]
+    assert greedy["pages_moved"] < between < fifo["pages_moved"]
+    setting = "devices.mem.media.collection=settled-greedy"
+    assert_of_the_plugin(library, spec, setting, "garbage collection", "fewest current pages among those")

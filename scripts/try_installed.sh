@@ -13,8 +13,10 @@ examples=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../examples")
 cd "$installed/.."
 export PYTHONPATH=$installed
 
-include=$("$python" -c 'import cxloom; print(cxloom.include_dir())')
-library=$("$python" -c 'import cxloom; print(cxloom.library_dir())')
+{
+  read -r include
+  read -r library
+} < <("$python" -c 'import cxloom; print(cxloom.include_dir(), cxloom.library_dir(), sep="\n")')
 for folder in "$include" "$library"; do
   if [[ $folder != "$installed"/* ]]; then
     echo "$folder is not of the package in $installed" >&2
@@ -22,9 +24,12 @@ for folder in "$include" "$library"; do
   fi
 done
 
+# The plug-in takes longest to compile, so it is compiled meanwhile.
+"${CXX:-c++}" -std=c++20 -shared -fPIC -I "$include" "$examples/plugin/retimer.cpp" -o libretimer.so &
+plugin=$!
 "${CC:-cc}" -std=c11 -I "$include" "$examples/embed/chase.c" -o chase -L "$library" -lcxloom "-Wl,-rpath,$library"
 "$python" -m cxloom resolve "$examples/embed/system.yaml" >system.json
 ./chase system.json
 
-"${CXX:-c++}" -std=c++20 -shared -fPIC -I "$include" "$examples/plugin/retimer.cpp" -o libretimer.so
+wait "$plugin"
 "$python" -m cxloom run "$examples/plugin/retimer.yaml" --plugin ./libretimer.so --json >retimer.json

@@ -1,17 +1,9 @@
 #include "coherence/dcoh.hpp"
 
-#include "base/schema.hpp"
 #include "component/handling.hpp"
 #include "component/memory_access.hpp"
 
 namespace cxloom {
-
-void DcohParams::describe(Schema<DcohParams>& schema) {
-  schema.doc(
-      "A coherency agent (DCOH): an inclusive snoop filter, and back-invalidate snoops to the caches that "
-      "hold lines of its memory.");
-  describe_in(schema);
-}
 
 Dcoh::Dcoh(const DcohParams& params, Endpoint& endpoint, const ComponentContext& context,
            const VictimRegistry& victims, Agent* memory)

@@ -1,17 +1,9 @@
 #include "coherence/home_agent.hpp"
 
-#include "base/schema.hpp"
 #include "component/handling.hpp"
 #include "component/memory_access.hpp"
 
 namespace cxloom {
-
-void HomeAgentParams::describe(Schema<HomeAgentParams>& schema) {
-  schema.doc(
-      "A home agent: an inclusive snoop filter, and snoops of CXL.cache to the caches that hold lines, the "
-      "host's own among them.");
-  describe_in(schema);
-}
 
 HomeAgent::HomeAgent(const HomeAgentParams& params, Endpoint& endpoint, const ComponentContext& context,
                      const VictimRegistry& victims, Agent* memory)

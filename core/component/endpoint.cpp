@@ -10,8 +10,6 @@
 
 namespace cxloom {
 
-std::string Agent::name() const { return endpoint_.name(); }
-
 inline Agent*& Endpoint::taker_of(Channel channel) {
   return (aside_ ? *aside_ : takers_)[static_cast<std::size_t>(channel)];
 }

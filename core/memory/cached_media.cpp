@@ -120,15 +120,6 @@ struct CachedMedia::Turn final : public Waiter {
   Piece* last = nullptr;
 };
 
-void CachedMediaParams::estimate(const CachedMediaParams& params, MemoryEstimate& memory) {
-  memory.add("size", to_text(params.size), 1,
-             CacheArray::bytes(params.pages(), params.ways) + params.pages() * sizeof(CachedMedia::Miss*));
-  memory.add("misses", std::to_string(params.misses), params.misses,
-             sizeof(CachedMedia::Miss) + 4 * sizeof(CachedMedia::Transfer) + LineIndex::bytes(1));
-  memory.add_kind("cache", params.cache);
-  memory.add_kind("backing", params.backing);
-}
-
 CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& context)
     : kernel_(context.kernel),
       client_(context.client),
@@ -145,6 +136,14 @@ CachedMedia::CachedMedia(const CachedMediaParams& params, const MediaContext& co
       backing_(make("backing", params.backing, context.capacity, context)),
       prefetches_(params.prefetch, context, tags_.capacity(), pages_behind(context)),
       turn_(std::make_unique<Turn>(context.kernel, context.owner)) {}
+
+std::uint64_t CachedMedia::bytes_of_tables(const CachedMediaParams& params) {
+  return CacheArray::bytes(params.pages(), params.ways) + params.pages() * sizeof(Miss*);
+}
+
+std::uint64_t CachedMedia::bytes_of_miss() {
+  return sizeof(Miss) + 4 * sizeof(Transfer) + LineIndex::bytes(1);
+}
 
 std::unique_ptr<Media> CachedMedia::make(const char* key, const Kinded& kinded, std::optional<Bytes> capacity,
                                          const MediaContext& context) {

@@ -6,12 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include "base/memory_estimate.hpp"
-#include "base/parameters.hpp"
 #include "base/zeroed_array.hpp"
 #include "kernel/distribution.hpp"
 #include "kernel/event_source.hpp"
 #include "kernel/pool.hpp"
+#include "memory/cached_params.hpp"
 #include "memory/media.hpp"
 #include "memory/media_context.hpp"
 #include "memory/page_prefetches.hpp"
@@ -22,22 +21,6 @@
 namespace cxloom {
 
 struct MeasureInfo;
-
-struct CachedMediaParams {
-  Bytes size{64ULL << 20U};
-  Bytes page{4096};
-  std::uint32_t ways = 16;
-  Kinded policy{"lru", Value(Value::Map{})};
-  Kinded prefetch{"none", Value(Value::Map{})};
-  Time lookup_time{5'000};
-  std::uint32_t misses = 32;
-  Kinded cache{"fixed", Value(Value::Map{})};
-  Kinded backing;
-
-  std::uint64_t pages() const { return size.count() / page.count(); }
-  static void describe(Schema<CachedMediaParams>& schema);
-  static void estimate(const CachedMediaParams& params, MemoryEstimate& memory);
-};
 
 /// Write-back and write-allocate. A page that misses is fetched from behind while a dirty victim is read out of the cache;
 /// then it is filled in, whoever waited for it is done, and the victim goes back behind in the background. A prefetcher may ask for
@@ -59,12 +42,16 @@ class CachedMedia final : public Media {
   void report(MeasureSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 
+  /// What the tables of pages take of the machine's memory.
+  static std::uint64_t bytes_of_tables(const CachedMediaParams& params);
+  /// The same of a page on its way.
+  static std::uint64_t bytes_of_miss();
+
  private:
-  friend struct CachedMediaParams;  // whose estimate counts misses
-  struct Access;                    // a message, until all its pages are done
-  struct Piece;                     // what an access wants of one page
-  struct Miss;                      // a page on its way in, and its victim on the way out
-  struct Transfer;                  // an access to one of the two media
+  struct Access;    // a message, until all its pages are done
+  struct Piece;     // what an access wants of one page
+  struct Miss;      // a page on its way in, and its victim on the way out
+  struct Transfer;  // an access to one of the two media
   /// Who hears from one of them.
   class Side final : public MediaClient {
    public:

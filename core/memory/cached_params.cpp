@@ -1,3 +1,5 @@
+#include "memory/cached_params.hpp"
+
 #include <bit>
 #include <cstdint>
 
@@ -63,6 +65,13 @@ void CachedMediaParams::describe(Schema<CachedMediaParams>& schema) {
       "policy",
       [](const CachedMediaParams& params) { return params.ways == 0 ? params.pages() > 1 : params.ways > 1; },
       "unless a set has two pages to choose from: set ways: 2 or more");
+}
+
+void CachedMediaParams::estimate(const CachedMediaParams& params, MemoryEstimate& memory) {
+  memory.add("size", to_text(params.size), 1, CachedMedia::bytes_of_tables(params));
+  memory.add("misses", std::to_string(params.misses), params.misses, CachedMedia::bytes_of_miss());
+  memory.add_kind("cache", params.cache);
+  memory.add_kind("backing", params.backing);
 }
 
 }  // namespace cxloom

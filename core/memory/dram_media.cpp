@@ -77,13 +77,6 @@ constexpr std::array kDramMeasures{
 
 }  // namespace
 
-void DramParams::estimate(const DramParams& params, MemoryEstimate& memory) {
-  constexpr std::uint64_t kSubChannels = 2;  // of a channel, at most
-  const std::uint64_t slots = std::uint64_t{params.read_queue} + params.write_queue;
-  memory.add("channels", std::to_string(params.channels), params.channels * kSubChannels,
-             sizeof(DramChannel) + slots * sizeof(DramQueue::Entry));
-}
-
 DramMedia::DramMedia(const DramParams& params, const MediaContext& context)
     : kernel_(context.kernel),
       owner_(context.owner),

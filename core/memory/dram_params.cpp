@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/schema.hpp"
+#include "memory/dram_channel.hpp"
 #include "memory/dram_standard.hpp"
 
 namespace cxloom {
@@ -366,6 +367,13 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.field("currents", &DramParams::currents).doc("Currents that differ from the preset's.");
   schema.rule("write_low must be below write_high",
               [](const DramParams& params) { return params.write_low < params.write_high; });
+}
+
+void DramParams::estimate(const DramParams& params, MemoryEstimate& memory) {
+  constexpr std::uint64_t kSubChannels = 2;  // of a channel, at most
+  const std::uint64_t slots = std::uint64_t{params.read_queue} + params.write_queue;
+  memory.add("channels", std::to_string(params.channels), params.channels * kSubChannels,
+             sizeof(DramChannel) + slots * sizeof(DramQueue::Entry));
 }
 
 void DramParams::check(const DramParams& params) { static_cast<void>(resolve(params, {})); }

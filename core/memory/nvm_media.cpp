@@ -122,13 +122,6 @@ struct NvmMedia::Writers final : public Waiter {
   IntrusiveQueue<Piece> queue;
 };
 
-void NvmMediaParams::estimate(const NvmMediaParams& params, MemoryEstimate& memory) {
-  constexpr std::uint64_t kBuffered = 128;  // a block in the write buffer, with its place in a table
-  memory.add("banks", std::to_string(params.banks), params.banks, sizeof(NvmMedia::Bank));
-  memory.add("write_buffer", std::to_string(params.write_buffer), params.write_buffer, kBuffered);
-  memory.add("read_buffer", std::to_string(params.read_buffer), params.read_buffer, RecentBlocks::kBytesEach);
-}
-
 NvmMedia::NvmMedia(const NvmMediaParams& params, const MediaContext& context)
     : params_(params),
       kernel_(context.kernel),
@@ -147,6 +140,8 @@ NvmMedia::NvmMedia(const NvmMediaParams& params, const MediaContext& context)
 }
 
 NvmMedia::~NvmMedia() = default;
+
+std::uint64_t NvmMedia::bytes_of_bank() { return sizeof(Bank); }
 
 void NvmMedia::access(Message& message, Address address, Time ready) {
   Access& access = accesses_.take();

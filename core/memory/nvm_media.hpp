@@ -39,12 +39,14 @@ class NvmMedia final : public Media {
   void report(MeasureSink& sink) const override;
   static std::vector<MeasureInfo> measures();
 
+  /// What a bank takes of the machine's memory.
+  static std::uint64_t bytes_of_bank();
+
  private:
-  struct Access;                 // a message, until all its blocks are done
-  struct Piece;                  // what an access wants of one block
-  struct Entry;                  // a block in the write buffer
-  struct Operation;              // what a bank does for reads of a block, or a write of it
-  friend struct NvmMediaParams;  // whose estimate counts banks
+  struct Access;     // a message, until all its blocks are done
+  struct Piece;      // what an access wants of one block
+  struct Entry;      // a block in the write buffer
+  struct Operation;  // what a bank does for reads of a block, or a write of it
   struct Bank;
   struct Writers;
   enum Wake : std::uint8_t { kArrived, kFinished, kBlockRead, kBlockWritten };

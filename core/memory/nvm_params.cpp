@@ -1,6 +1,7 @@
 #include "memory/nvm_params.hpp"
 
 #include "base/schema.hpp"
+#include "memory/nvm_media.hpp"
 #include "memory/power_of_two.hpp"
 
 namespace cxloom {
@@ -116,6 +117,13 @@ void NvmMediaParams::describe(Schema<NvmMediaParams>& schema) {
   schema.rule("a wear region must hold at least a block", [](const NvmMediaParams& params) {
     return params.wear_region.value_or(params.block) >= params.block;
   });
+}
+
+void NvmMediaParams::estimate(const NvmMediaParams& params, MemoryEstimate& memory) {
+  constexpr std::uint64_t kBuffered = 128;  // a block in the write buffer, with its place in a table
+  memory.add("banks", std::to_string(params.banks), params.banks, NvmMedia::bytes_of_bank());
+  memory.add("write_buffer", std::to_string(params.write_buffer), params.write_buffer, kBuffered);
+  memory.add("read_buffer", std::to_string(params.read_buffer), params.read_buffer, RecentBlocks::kBytesEach);
 }
 
 void read_value(const Value& value, NvmMediaParams& out) {

@@ -46,8 +46,8 @@ enum class FlitKind : std::uint8_t {
   kControl,   ///< link layer control: credits, retry; needs no credit itself
 };
 
-/// Most messages of a flit: four in each of fifteen slots (256B), or five in each of four (68B).
-inline constexpr std::size_t kMostMessagesOfFlit = 60;
+/// Most messages of a flit: four in each slot of 256B, or five in each of the fewer ones of 68B.
+inline constexpr std::size_t kMostMessagesOfFlit = 4 * kMostSlots;
 /// Most transfers that end in a flit: one begun before it, and one for every two chunks behind.
 inline constexpr std::size_t kMostEndsOfFlit = 8;
 

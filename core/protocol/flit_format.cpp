@@ -5,43 +5,6 @@ namespace {
 
 using enum Channel;
 
-// --- geometry --------------------------------------------------------------------------------------
-
-constexpr FlitGeometry make_68b() {
-  FlitGeometry flit{.bytes = 68, .slots = 4, .slot_bytes = 64, .io_bytes = 64};
-  for (std::size_t i = 0; i < flit.slots; ++i)
-    flit.slot_end[i] = static_cast<std::uint16_t>(2 + 16 * (i + 1));
-  flit.half_end = {68, 68};
-  return flit;
-}
-
-// 2 B header, a 14 B H-slot, 14 G-slots, 2 B of credits, 8 B CRC, 6 B FEC.
-constexpr FlitGeometry make_256b() {
-  FlitGeometry flit{.bytes = 256, .slots = 15, .slot_bytes = 14 + 14 * 16, .io_bytes = 236};
-  for (std::size_t i = 0; i < flit.slots; ++i) flit.slot_end[i] = static_cast<std::uint16_t>(16 * (i + 1));
-  flit.half_end = {256, 256};
-  return flit;
-}
-
-// Two halves of 128 B. The first: 2 B header, the H-slot, slots 1 to 6, 10 B of slot 7, 6 B CRC. The second:
-// 6 B of slot 7, the 12 B HS-slot, slots 9 to 14, 2 B of credits, 6 B FEC, 6 B CRC. So slot 7 ends in the
-// second half.
-constexpr FlitGeometry make_256b_lo() {
-  FlitGeometry flit{
-      .bytes = 256, .slots = 15, .slot_bytes = 14 + 12 + 13 * 16, .io_bytes = 232, .second_header = 8};
-  for (std::size_t i = 0; i < 7; ++i) flit.slot_end[i] = static_cast<std::uint16_t>(16 * (i + 1));
-  flit.slot_end[7] = 128 + 6;
-  flit.slot_end[8] = 128 + 18;
-  for (std::size_t i = 9; i < flit.slots; ++i)
-    flit.slot_end[i] = static_cast<std::uint16_t>(128 + 18 + 16 * (i - 8));
-  for (std::size_t i = 7; i < flit.slots; ++i) flit.half[i] = 1;
-  flit.half_end = {128, 256};
-  return flit;
-}
-
-constexpr std::array<FlitGeometry, kFlitModeCount> kGeometries{make_68b(), make_256b(), make_256b_lo(),
-                                                               make_256b()};
-
 // --- slot formats ---------------------------------------------------------------------------------
 // Down (H2D, M2S) and up (D2H, S2M) together: the direction of a wire says whose formats a code means, and
 // peer-to-peer traffic brings each class into either.
@@ -130,8 +93,6 @@ constexpr ByChannel kBits256B{100, 104, 40, 40, 40, 84, 76, 24, 24, 72, 40, 28, 
 constexpr ByChannel kBitsPbr{120, 124, 52, 48, 48, 96, 96, 36, 36, 92, 48, 36, 0};
 
 }  // namespace
-
-const FlitGeometry& geometry(FlitMode mode) { return kGeometries[static_cast<std::size_t>(mode)]; }
 
 std::span<const SlotFormat> slot_formats(FlitMode mode, SlotType type) {
   if (mode == FlitMode::k68B) {

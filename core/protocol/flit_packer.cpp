@@ -91,7 +91,7 @@ void FlitPacker::pack_control(Flit& flit) {
 void FlitPacker::start(Flit& flit) const {
   flit.mode = packing_.mode;
   flit.kind = FlitKind::kProtocol;
-  flit.slots = packing_.mode == FlitMode::k68B ? 4 : 15;
+  flit.slots = static_cast<std::uint16_t>(geometry(packing_.mode).slots);
   flit.message_count = 0;
   flit.end_count = 0;
   flit.slots_of = {};

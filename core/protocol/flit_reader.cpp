@@ -20,15 +20,13 @@ SlotType type_of(FlitMode mode, std::size_t slot) {
 std::vector<FlitReader::Arrival> FlitReader::read(const Flit& flit) {
   ensure(flit.mode == mode_, "a flit of another format");
   if (flit.kind == FlitKind::kIo) {
-    ensure(expected_.empty() || mode_ != FlitMode::k68B || data_expected() <= 3,
-           "a flit of CXL.io where an all-data flit is due");
+    ensure(expected_.empty() || !all_data_due(), "a flit of CXL.io where an all-data flit is due");
     return {};
   }
   ensure(flit.slots == geometry(mode_).slots, "a flit with slots missing");
   arrivals_.clear();
   next_message_ = next_end_ = 0;
-  const bool all_data_due = mode_ == FlitMode::k68B && data_expected() > 3;
-  ensure((flit.kind == FlitKind::kAllData) == all_data_due,
+  ensure((flit.kind == FlitKind::kAllData) == all_data_due(),
          "an all-data flit is due exactly at more than 3 chunks");
   std::array<unsigned, kSlotKindCount> kinds{};
   for (std::size_t slot = 0; slot < flit.slots; ++slot) {
@@ -53,6 +51,11 @@ unsigned FlitReader::data_expected() const {
   unsigned slots = 0;
   for (const Transfer& transfer : expected_) slots += transfer.slots_left;
   return slots;
+}
+
+/// More chunks than fit beside a header.
+bool FlitReader::all_data_due() const {
+  return mode_ == FlitMode::k68B && data_expected() > geometry(mode_).generic_slots();
 }
 
 void FlitReader::read_slot(const Flit& flit, std::size_t slot) {
@@ -137,21 +140,26 @@ void FlitReader::check_header_counts(const Flit& flit) const {
 /// Slots 0-3, 4-7, 8-11, 12-14: any two neighbours together, over flits. In halves, slot 7 counts with both
 /// sides.
 void FlitReader::check_rolling_counts(const Flit& flit) {
-  std::array<Counts, 5> groups{last_group_};
+  const FlitGeometry& shape = geometry(mode_);
+  constexpr std::size_t kGroups = geometry(FlitMode::k256B).groups();
+  std::array<Counts, 1 + kGroups> groups{last_group_};
   Counts in_both{};
   for (std::size_t i = 0; i < flit.message_count; ++i) {
     const auto [channel, slot, data] = flit.message[i];
-    ++groups[1 + slot / 4U][index_of(channel)];
-    if (mode_ == FlitMode::k256BLo && slot == 7) ++in_both[index_of(channel)];
+    ++groups[1 + FlitGeometry::group_of(slot)][index_of(channel)];
+    if (shape.is_split(slot)) ++in_both[index_of(channel)];
   }
+  const std::size_t after_split =
+      2 + FlitGeometry::group_of(shape.split_slot);  // it counts in the group behind, too
   for (std::size_t channel = 0; channel < kChannelCount; ++channel) {
     for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
-      const unsigned both = groups[i][channel] + groups[i + 1][channel] + (i == 3 ? in_both[channel] : 0);
+      const unsigned both =
+          groups[i][channel] + groups[i + 1][channel] + (i == after_split ? in_both[channel] : 0);
       ensure(both <= largest_count(mode_, static_cast<Channel>(channel)),
              "more messages of a class than a rolling 128 B allow");
     }
   }
-  last_group_ = groups[4];
+  last_group_ = groups.back();
 }
 
 void FlitReader::check_data_headers_68b(const Flit& flit) const {

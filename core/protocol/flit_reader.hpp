@@ -41,6 +41,7 @@ class FlitReader {
     unsigned slots_left = 0;
   };
 
+  bool all_data_due() const;
   void read_slot(const Flit& flit, std::size_t slot);
   void read_header(const Flit& flit, std::size_t slot);
   void read_data(const Flit& flit, std::size_t slot);
@@ -53,7 +54,7 @@ class FlitReader {
   std::size_t next_message_ = 0;  // of this flit
   std::size_t next_end_ = 0;
   Counts numbers_{};
-  Counts last_group_{};  // messages in slots 12 to 14 of the flit before
+  Counts last_group_{};  // messages in the last group of the flit before
   std::deque<Transfer> expected_;
   std::vector<Arrival> arrivals_;
 };

@@ -5,12 +5,10 @@
 namespace cxloom {
 namespace {
 
-constexpr unsigned kSlotsOf256 = 15;
-constexpr unsigned kGroups = 4;  // of four slots, 64 B; two in a row share a largest count
-constexpr unsigned kLastGroup = 3;
+constexpr unsigned kSlotsOf256 = geometry(FlitMode::k256B).slots;
+constexpr unsigned kLastGroup = geometry(FlitMode::k256B).groups() - 1;
 constexpr unsigned kMostDataAtHeader =
     16;  // data slots to send beside which a header slot may bring data headers
-constexpr unsigned kSlotOfTwoGroups = 7;  // 256B-lo: it lies in both halves, and counts in both groups
 
 }  // namespace
 
@@ -28,19 +26,19 @@ unsigned FlitPacker::well_placed(const Filling& filling, Channel channel, unsign
   unsigned next = 1 + data_waiting_;  // the slot behind the data
   for (unsigned i = 0; i < count; ++i)
     next += filling.offer.data(channel, filling.taken(channel) + i).slots();
-  return next / kGroups == kLastGroup && next < kSlotsOf256 ? count - 1 : count;
+  return FlitGeometry::group_of(next) == kLastGroup && next < kSlotsOf256 ? count - 1 : count;
 }
 
 void FlitPacker::pack_256b(const Offer& offer, Flit& flit) {
   const bool halves = packing_.mode == FlitMode::k256BLo;
-  const unsigned second_header = halves ? 8 : kSlotsOf256;
+  const unsigned second_header = halves ? geometry(packing_.mode).second_header : kSlotsOf256;
   Filling filling{
       .offer = offer, .flit = flit, .left = offer.counts_, .room = tables_->largest - last_group_};
   unsigned group = 0;
   ClassNibbles last = last_group_;  // messages of the group before this one
   ClassNibbles straddling = 0;      // messages of the slot that counts in two groups
   const auto enter = [&](unsigned slot) {
-    for (; group < slot / kGroups; ++group) {
+    for (; group < FlitGeometry::group_of(slot); ++group) {
       last = filling.group - straddling;
       filling.group = straddling;
       straddling = 0;
@@ -62,12 +60,12 @@ void FlitPacker::pack_256b(const Offer& offer, Flit& flit) {
     } else {
       const ClassNibbles before = filling.group;
       const bool placed = place_messages(filling, slot, SlotType::kGeneric, kOnes);
-      if (halves && slot == kSlotOfTwoGroups) straddling = filling.group - before;
+      if (geometry(packing_.mode).is_split(slot)) straddling = filling.group - before;
       ++slot;
       if (placed) continue;
       // What could not go into this slot cannot go into another of its group.
       const unsigned next =
-          filling.left == 0 ? kSlotsOf256 : std::min((slot + kGroups - 1) / kGroups * kGroups, kSlotsOf256);
+          filling.left == 0 ? kSlotsOf256 : std::min(FlitGeometry::group_from(slot), kSlotsOf256);
       for (; slot < next; ++slot) {
         flit.slot[slot] = {SlotKind::kEmpty, 0};
         ++flit.count(SlotKind::kEmpty);

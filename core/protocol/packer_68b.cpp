@@ -4,8 +4,8 @@
 namespace cxloom {
 namespace {
 
-constexpr unsigned kSlotsOf68 = 4;
-constexpr unsigned kMostRollover = 3;  // data slots beside a header
+constexpr unsigned kSlotsOf68 = geometry(FlitMode::k68B).slots;
+constexpr unsigned kMostRollover = geometry(FlitMode::k68B).generic_slots();  // data slots beside a header
 
 }  // namespace
 

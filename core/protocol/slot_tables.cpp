@@ -38,7 +38,6 @@ SlotTables make_tables(FlitMode mode, bool zero_extended) {
     const auto channel = static_cast<Channel>(i);
     tables.largest |= nibble_of(channel, largest_count(mode, channel));
   }
-  for (std::size_t i = 0; i < kMostSlots; ++i) tables.group[i] = static_cast<std::uint8_t>(i / 4);
   return tables;
 }
 

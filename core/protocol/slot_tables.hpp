@@ -63,8 +63,6 @@ struct SlotTables {
 
   std::array<ForSlot, 3> slot;  ///< by SlotType
   ClassNibbles largest = 0;     ///< largest counts, of a flit (68B) or of a rolling 128 B (256B)
-  /// The slots whose messages count together: those of 64 B (256B).
-  std::array<std::uint8_t, kMostSlots> group{};
 
   const ForSlot& of(SlotType type) const { return slot[static_cast<std::size_t>(type)]; }
 };

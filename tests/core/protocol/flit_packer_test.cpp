@@ -78,6 +78,28 @@ TEST(FlitFormat, SlotsEndWhereTheirBytesDo) {
   EXPECT_EQ(halves.slot_end[14], 256 - 6 - 6 - 2);  // CRC, FEC and credits behind
 }
 
+// docs/model/flit.md: a slot is 16 B but for the headers, of 14 B in 256B and 12 B for the second one.
+TEST(FlitFormat, SlotsAreHeadersAndGenericOnes) {
+  EXPECT_EQ(geometry(FlitMode::k68B).generic_slots(), 3U);
+  EXPECT_EQ(geometry(FlitMode::k68B).groups(), 1U);
+  EXPECT_EQ(geometry(FlitMode::k68B).slot_bytes, 64U);
+  for (const FlitMode mode : {FlitMode::k256B, FlitMode::k256BPbr}) {
+    EXPECT_EQ(geometry(mode).generic_slots(), 14U);
+    EXPECT_EQ(geometry(mode).groups(), 4U);
+    EXPECT_EQ(geometry(mode).slot_bytes, 14U + 14 * 16);
+  }
+  const FlitGeometry& halves = geometry(FlitMode::k256BLo);
+  EXPECT_EQ(halves.generic_slots(), 13U);
+  EXPECT_EQ(halves.groups(), 4U);
+  EXPECT_EQ(halves.slot_bytes, 14U + 12 + 13 * 16);
+  for (std::size_t slot = 0; slot < halves.slots; ++slot) {
+    EXPECT_EQ(halves.is_header(slot), slot == 0 || slot == 8) << slot;
+    // Split is the slot that begins before the CRC of the first half and ends behind it.
+    const bool before = slot > 0 && halves.slot_end[slot - 1] < halves.half_end[0];
+    EXPECT_EQ(halves.is_split(slot), before && halves.slot_end[slot] > halves.half_end[0]) << slot;
+  }
+}
+
 TEST(FlitPacker, ALoneMessageGoesAtOnceInAFlitOfItsOwn) {
   for (const FlitMode mode : kModes) {
     for (std::size_t i = 0; i < kChannelCount; ++i) {

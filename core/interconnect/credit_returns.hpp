@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "protocol/flit_packer.hpp"
+#include "protocol/flit_credit.hpp"
 #include "protocol/opcode.hpp"
 
 namespace cxloom {

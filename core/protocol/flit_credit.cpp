@@ -1,5 +1,8 @@
+#include "protocol/flit_credit.hpp"
+
+#include <array>
+
 #include "base/error.hpp"
-#include "protocol/flit_packer.hpp"
 
 namespace cxloom {
 namespace {

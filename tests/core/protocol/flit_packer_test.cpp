@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/protocol/flit_traffic.hpp"
+#include "protocol/flit_credit.hpp"
 
 namespace cxloom {
 namespace {

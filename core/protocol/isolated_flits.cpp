@@ -1,11 +1,13 @@
 #include "protocol/isolated_flits.hpp"
 
+#include "protocol/by_option.hpp"
+
 namespace cxloom {
 namespace {
 
 using ByClass = std::array<IsolatedFlits, kChannelCount>;
 
-IsolatedFlits pack_alone(FlitMode mode, bool zero_extended, Channel channel) {
+IsolatedFlits pack_isolated(FlitMode mode, bool zero_extended, Channel channel) {
   IsolatedFlits isolated;
   if (largest_count(mode, channel) == 0) return isolated;
   // One that checks integrity, after more flits than these: the others take isolated messages from this very table.
@@ -27,26 +29,15 @@ IsolatedFlits pack_alone(FlitMode mode, bool zero_extended, Channel channel) {
 ByClass pack_all(FlitMode mode, bool zero_extended) {
   ByClass all;
   for (std::size_t i = 0; i < kChannelCount; ++i)
-    all[i] = pack_alone(mode, zero_extended, static_cast<Channel>(i));
-  return all;
-}
-
-using FlitsByOption = std::array<std::array<ByClass, 2>, kFlitModeCount>;
-
-FlitsByOption pack_all() {
-  FlitsByOption all;
-  for (std::size_t mode = 0; mode < kFlitModeCount; ++mode) {
-    for (std::size_t option = 0; option < 2; ++option)
-      all[mode][option] = pack_all(static_cast<FlitMode>(mode), option == 1);
-  }
+    all[i] = pack_isolated(mode, zero_extended, static_cast<Channel>(i));
   return all;
 }
 
 }  // namespace
 
 const std::array<IsolatedFlits, kChannelCount>& isolated_flits(FlitMode mode, bool zero_extended) {
-  static const FlitsByOption all = pack_all();
-  return all[static_cast<std::size_t>(mode)][zero_extended ? 1 : 0];
+  static const ByOption<ByClass> all(pack_all);
+  return all.of(mode, zero_extended);
 }
 
 }  // namespace cxloom

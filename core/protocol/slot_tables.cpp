@@ -1,5 +1,6 @@
 #include "protocol/slot_tables.hpp"
 
+#include "protocol/by_option.hpp"
 #include "protocol/flit.hpp"
 
 namespace cxloom {
@@ -41,22 +42,11 @@ SlotTables make_tables(FlitMode mode, bool zero_extended) {
   return tables;
 }
 
-using TablesByOption = std::array<std::array<SlotTables, 2>, kFlitModeCount>;
-
-TablesByOption make_all() {
-  TablesByOption all;
-  for (std::size_t mode = 0; mode < kFlitModeCount; ++mode) {
-    for (std::size_t option = 0; option < 2; ++option)
-      all[mode][option] = make_tables(static_cast<FlitMode>(mode), option == 1);
-  }
-  return all;
-}
-
 }  // namespace
 
 const SlotTables& slot_tables(FlitMode mode, bool zero_extended) {
-  static const TablesByOption all = make_all();
-  return all[static_cast<std::size_t>(mode)][zero_extended ? 1 : 0];
+  static const ByOption<SlotTables> all(make_tables);
+  return all.of(mode, zero_extended);
 }
 
 }  // namespace cxloom

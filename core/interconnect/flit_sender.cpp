@@ -48,8 +48,7 @@ void FlitSender::stage(Message& message) {
 FlitSender::Turn FlitSender::take_turn(Time now, bool credits_due) {
   // Flits of CXL.io carry no credits: between them, a flit of the other protocols takes those that are due.
   const bool protocol = protocol_waits() || credits_due;
-  const bool all_data_due = packer_.mode() == FlitMode::k68B && packer_.data_waiting() > 3;
-  if (io_waits() && !all_data_due && !(protocol && io_went_last_)) {
+  if (io_waits() && !packer_.all_data_due() && !(protocol && io_went_last_)) {
     io_went_last_ = true;
     return send_io_flit(now);
   }

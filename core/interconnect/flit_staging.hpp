@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "protocol/flit_packer.hpp"
+#include "protocol/flit_offer.hpp"
 #include "protocol/io_packer.hpp"
 #include "protocol/message_queue.hpp"
 

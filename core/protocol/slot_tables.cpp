@@ -39,6 +39,9 @@ SlotTables make_tables(FlitMode mode, bool zero_extended) {
     const auto channel = static_cast<Channel>(i);
     tables.largest |= nibble_of(channel, largest_count(mode, channel));
   }
+  constexpr ClassNibbles kNotOfWrites = kDataClasses ^ nibble_of(Channel::kM2SRwD, 1);
+  if (mode == FlitMode::k68B) tables.half_transfers = kNotOfWrites;
+  if (mode == FlitMode::k256BPbr) tables.gives_way = kNotOfWrites;
   return tables;
 }
 

@@ -61,8 +61,11 @@ struct SlotTables {
     std::array<std::uint8_t, kChannelCount> format_count{};
   };
 
-  std::array<ForSlot, 3> slot;  ///< by SlotType
-  ClassNibbles largest = 0;     ///< largest counts, of a flit (68B) or of a rolling 128 B (256B)
+  std::array<ForSlot, 3> slot;      ///< by SlotType
+  ClassNibbles largest = 0;         ///< largest counts, of a flit (68B) or of a rolling 128 B (256B)
+  ClassNibbles half_transfers = 0;  ///< the classes of data that may bring 32 B
+  /// The classes of data of which a slot takes several, but in turns: FlitFilling::leaders.
+  ClassNibbles gives_way = 0;
 
   const ForSlot& of(SlotType type) const { return slot[static_cast<std::size_t>(type)]; }
 };

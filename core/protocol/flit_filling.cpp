@@ -1,0 +1,93 @@
+#include "protocol/flit_filling.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace cxloom {
+
+/// The classes of which a message can go, without those of data that could not fill the slot because of the rolling
+/// counts although more of them wait: beside others, they give way, and have a slot of theirs a group later. That is
+/// for PBR flits, where a slot takes two reads' data, and the largest count is three.
+inline ClassNibbles FlitFilling::leaders(const SlotTables::ForSlot& table, ClassNibbles available) const {
+  const ClassNibbles ready = nonzero_classes(available);
+  const ClassNibbles several = ready & state.tables->gives_way;
+  if (several == 0 || (ready & (ready - 1)) == 0) return ready;
+  const ClassNibbles fill = least(at_most_7(left), table.most) & several * 15;
+  const ClassNibbles first = ready & ~nonzero_classes(fill - least(available, fill));
+  return first != 0 ? first : ready;
+}
+
+/// 68B: what fits a slot for several data headers, which are of whole lines and two at least.
+inline ClassNibbles FlitFilling::without_single(Channel channel, ClassNibbles fits) const {
+  const unsigned count = nibble_at(fits, channel);
+  const unsigned whole = std::min(offer.whole_lines(channel, taken(channel)), count);
+  return fits - nibble_of(channel, whole < 2 ? count : count - whole);
+}
+
+FlitFilling::Choice FlitFilling::choose(SlotType type, ClassNibbles allowed) {
+  const SlotTables::ForSlot& table = state.tables->of(type);
+  const ClassNibbles available = least(at_most_7(left), room) & (allowed & table.classes) * 15;
+  if (available == 0) return {};
+  const unsigned lead = state.turns.next(leaders(table, available), left);
+  const auto& candidates = table.of_class[lead];
+  Choice chosen{.format = candidates[0]};
+  unsigned most = 0;
+  for (unsigned i = 0; i < table.format_count[lead]; ++i) {
+    const SlotTables::Format& format = table.formats[candidates[i]];
+    ClassNibbles fits = least(available, format.most);
+    if (format.several_data) fits = without_single(format.several, fits);
+    const unsigned sum = sum_of(fits);
+    const auto of_lead = [&](ClassNibbles all) { return all >> (lead * 4) & 15U; };
+    if (sum < most || of_lead(fits) == 0) continue;
+    if (sum == most && (of_lead(left) < 3 || of_lead(fits) <= of_lead(chosen.counts))) continue;
+    most = sum;
+    chosen = {.counts = fits, .format = candidates[i]};
+  }
+  return chosen;
+}
+
+void FlitFilling::place(unsigned slot, SlotType type, const Choice& choice) {
+  if (choice.counts == 0) {
+    leave_empty(slot);
+    return;
+  }
+  flit.slot[slot] = {SlotKind::kHeader, choice.format};
+  ++flit.count(SlotKind::kHeader);
+  const SlotTables::Format& format = state.tables->of(type).formats[choice.format];
+  for (unsigned i = 0; i < format.part_count; ++i) {
+    const Channel channel = format.parts[i];
+    const unsigned count = nibble_at(choice.counts, channel);
+    if (count == 0) continue;
+    if (is_data_class(channel)) place_data_headers(slot, channel, count);
+    else place_headers(slot, channel, count);
+  }
+}
+
+inline void FlitFilling::place_headers(unsigned slot, Channel channel, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    flit.message[flit.message_count++] = {channel, static_cast<std::uint8_t>(slot), {0, false}};
+  take(channel, count);
+}
+
+inline void FlitFilling::place_data_headers(unsigned slot, Channel channel, unsigned count) {
+  const unsigned first = taken(channel);
+  for (unsigned i = 0; i < count; ++i) {
+    const DataShape shape = offer.data(channel, first + i);
+    ensure(shape.chunks == 4 || (shape.chunks == 2 && nibble_at(state.tables->half_transfers, channel) != 0),
+           "data of a length that the flit format does not carry");
+    flit.message[flit.message_count++] = {channel, static_cast<std::uint8_t>(slot), shape};
+    state.data.push(shape.slots(), shape.trailer);
+  }
+  data_headers = true;
+  take(channel, count);
+}
+
+inline void FlitFilling::take(Channel channel, unsigned count) {
+  const ClassNibbles nibble = nibble_of(channel, count);
+  left -= nibble;
+  room -= nibble;
+  placed += nibble;
+}
+
+}  // namespace cxloom

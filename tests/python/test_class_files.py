@@ -1,0 +1,195 @@
+"""Where members of classes are defined: in the header that declares the class, or in the source of the same stem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# Headers with inline members of a class that another header declares. That one cannot have them: they need what
+# includes it (an endpoint has agents), or what few of its readers should have to read (the kernel: test_rebuilds.py).
+INLINE = {
+    "core/component/component_time.hpp": "Component",
+    "core/component/endpoint.hpp": "Agent",
+    "core/interconnect/link_path_delivery.hpp": "LinkPath",
+}
+
+CLASS = re.compile(
+    r"^(?:template\s*<.*>\s*)?(?:class|struct|union)\s+(?:(?:\[\[.*?\]\]|alignas\s*\([^()]*\))\s*)?"
+    r"((?:\w+\s*::\s*)*)(\w+)\s*(<.*>)?(?:\s+final)?\s*(?::(?!:).*)?$",
+    re.S,
+)
+MEMBER = r"(?:^|[\s*&])((?:\w+(?:<[^()]*>)?\s*::\s*)+)(?:~?\w+|operator\s*(?:\(\s*\)|[^\s\w(]+|[\w:&*\s]+))"
+
+
+def code_of(text: str) -> str:
+    """A source without comments, preprocessor lines and what is between quotes."""
+    text = re.sub(r'R"(\w*)\(.*?\)\1"', '""', text, flags=re.S)
+    text = re.sub(
+        r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'""",
+        lambda found: '""' if found[0][0] in "\"'" else " ",
+        text,
+        flags=re.S,
+    )
+    return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.M)
+
+
+@dataclass(frozen=True)
+class Head:
+    """What stands before a body or a semicolon, outside of classes and functions."""
+
+    text: str
+    has_body: bool
+
+
+def heads_in(code: str) -> Iterator[Head]:
+    """The heads of a source, those in namespaces included."""
+    within: list[str] = []  # what the open braces belong to
+    head = ""
+    round_brackets = 0
+    for sign in code:
+        if "body" in within or (sign in "{}" and round_brackets > 0):  # the latter: a lambda among arguments
+            if sign == "{":
+                within.append("body")
+            elif sign == "}":
+                within.pop()
+        elif sign == "{":
+            yield Head(head.strip(), has_body=True)
+            space = re.search(r"\bnamespace\b[\w\s:]*$|\bextern\s*\"\"\s*$", head)
+            within.append("namespace" if space else "body")
+            head = ""
+        elif sign == "}":
+            within.pop()
+            head = ""
+        elif sign == ";" and round_brackets == 0:
+            yield Head(head.strip(), has_body=False)
+            head = ""
+        else:
+            round_brackets += (sign == "(") - (sign == ")")
+            head += sign
+
+
+def class_of(head: Head) -> tuple[str, str] | None:
+    """The outermost class that the name of a class leads through ("" for none) and its own, where it is defined."""
+    found = CLASS.search(head.text) if head.has_body else None
+    return (found[1].split("::")[0].strip(), found[2]) if found else None
+
+
+def without_brackets(text: str) -> str:
+    """Without what is between round brackets."""
+    depth = 0
+    flat = ""
+    for sign in text:
+        depth -= sign == ")"
+        if depth == 0:
+            flat += sign
+        depth += sign == "("
+    return flat
+
+
+def owner_of(head: Head) -> str | None:
+    """The outermost class whose member is defined here, be it a class itself, a function or a variable."""
+    if found := class_of(head):
+        return found[0] or None
+    if re.match(r"(?:using|typedef|friend|template\s+class|extern|namespace|enum)\b", head.text):
+        return None
+    before_value = re.split(r"(?<!operator)(?<![=!<>])=(?!=)", without_brackets(head.text))[0]
+    member = re.search(MEMBER + r"\s*\(", before_value) or re.search(MEMBER + r"\s*$", before_value)
+    return re.split(r"<|::", member[1])[0].strip() if member else None
+
+
+def halves(root: Path) -> Iterator[str]:
+    """Definitions of members away from the header of their class and its source."""
+    files = {
+        file.relative_to(root): list(heads_in(code_of(file.read_text(encoding="utf-8"))))
+        for file in sorted((root / "core").rglob("*.?pp"))
+    }
+    own = {file: {found[1] for head in heads if (found := class_of(head))} for file, heads in files.items()}
+    for file, heads in files.items():
+        for owner in sorted({owner for head in heads if (owner := owner_of(head))} - own[file]):
+            headers = [other for other in own if other.suffix == ".hpp" and owner in own[other]]
+            if file.with_suffix("") in [header.with_suffix("") for header in headers]:
+                continue
+            if headers and INLINE.get(str(file)) != owner:
+                yield f"{file} defines members of {owner}, which {' and '.join(map(str, headers))} declares"
+
+
+def test_a_class_has_one_source() -> None:
+    assert list(halves(ROOT)) == []
+
+
+def test_members_are_seen() -> None:
+    heads = [
+        head
+        for file in (ROOT / "core").rglob("*.cpp")
+        for head in heads_in(code_of(file.read_text(encoding="utf-8")))
+    ]
+    assert len([head for head in heads if owner_of(head)]) > 1000, (
+        "the sources are elsewhere, or read wrongly"
+    )
+
+
+DECLARED = """
+namespace cxloom {
+struct Elsewhere;
+class alignas(64) A final : public B<C> {
+ public:
+  explicit A(int x);
+  struct Inner;
+  Inner f(const char* text = "; {") const;  // not '{'
+  bool operator==(const A& other) const;
+  static const int kSome;
+};
+}  // namespace cxloom
+"""
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "A::A(int x) : x_(x), y_{x} {}",
+        "A::~A() = default;",
+        "inline std::vector<B::C> A::f(const char* text) const { return {}; }",
+        "bool A::operator==(const A& other) const { return true; }",
+        "const int A::kSome = 3;",
+        "struct A::Inner { int x; };",
+        "A::Inner::Inner() {}",
+        "template <class T>\nvoid A::g(T t) {\n}",
+        "[[noreturn]] void A::h() { throw 1; }",
+    ],
+)
+def test_a_member_away_from_its_class_is_found(tmp_path: Path, definition: str) -> None:
+    core = tmp_path / "core"
+    core.mkdir()
+    (core / "a.hpp").write_text(DECLARED)
+    (core / "a.cpp").write_text(f"namespace cxloom {{\n{definition}\n}}\n")
+    assert list(halves(tmp_path)) == []
+    (core / "b.cpp").write_text((core / "a.cpp").read_text())
+    assert list(halves(tmp_path)) == ["core/b.cpp defines members of A, which core/a.hpp declares"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int use(A& a) { return a.f(A::kSome); }",
+        "const int kOther = A::kSome + A::make(3);",
+        "A::Inner made(int x) { return A::Inner{x}; }",
+        "A::Inner made(int x);",
+        "// void A::f() {}",
+        'const char* const kText = "void A::f() {}";',
+        "#define F void A::f() {}",
+        "struct A { void f(); };\nvoid A::f() {}",
+        "void Elsewhere::f() {}",
+    ],
+)
+def test_other_uses_of_a_class_are_not(tmp_path: Path, text: str) -> None:
+    core = tmp_path / "core"
+    core.mkdir()
+    (core / "a.hpp").write_text(DECLARED)
+    (core / "b.cpp").write_text(f"namespace cxloom {{\nnamespace {{\n{text}\n}}\n}}\n")
+    assert list(halves(tmp_path)) == []

@@ -254,9 +254,8 @@ void bind_capture(nb::module_& m) {
             const auto& pages = self.capture.pages();
             return nb::make_tuple(
                 column_of<std::uint64_t>(
-                    pages, [](const ProgramCapture::Page& page) { return page.address; }, first),
-                column_of<std::uint32_t>(
-                    pages, [](const ProgramCapture::Page& page) { return page.origin; }, first));
+                    pages, [](const FramedPage& page) { return page.address; }, first),
+                column_of<std::uint32_t>(pages, [](const FramedPage& page) { return page.origin; }, first));
           },
           "first"_a,
           "Of the pages that have the frames from this one on: an address in each, with the number of the "

@@ -1,4 +1,4 @@
-// What threads have of the translation of their addresses: the TLB of their core, and when its walkers are free.
+// When the walkers of a thread's core are free, and when the places of its pages are there.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,6 @@
 #include "tags/tlb.hpp"
 
 namespace cxloom {
-
-/// Of all threads.
-struct TranslationCounts {
-  std::uint64_t misses = 0;  ///< of the first level of the TLB
-  std::uint64_t walks = 0;   ///< of them those that the second level missed, too
-  std::uint64_t loads = 0;   ///< entries of page tables that were read
-  std::uint64_t cycles = 0;  ///< in which a thread had nothing to dispatch because of walks, memory aside
-};
 
 /// Of one thread, in the cycles in which nothing waits for memory. Walks take walkers in the order of the program.
 class PageWalkers {

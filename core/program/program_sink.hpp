@@ -15,6 +15,12 @@ struct ProgramThread {
   std::uint32_t process = 0;  ///< which address space it has: from 0, in the order in which they began
 };
 
+/// An address of a thread among those of all processes: they are of 48 bits, and above them stands the process.
+constexpr std::uint64_t among_all(const ProgramThread& thread, std::uint64_t address) {
+  constexpr unsigned kSpaceBits = 48;
+  return address | std::uint64_t{thread.process} << kSpaceBits;
+}
+
 /// Memory of a process that is mapped.
 struct ProgramMapping {
   std::uint64_t begin = 0;

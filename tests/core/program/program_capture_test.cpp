@@ -703,10 +703,10 @@ TEST_F(ProgramCaptureTest, PagesHaveTheOriginThatTheyHadWhenTheyGotAFrame) {
   capture_->system_call(kThread, {system_call::kExecve, 5, {}});
   capture_->thread_begins({3, 2}, {1, 5});
   run({load(kA, kB)}, {read(0, 81920 + 4092)}, {3, 2});  // across the end of a page
-  const std::vector<ProgramCapture::Page>& pages = capture_->pages();
+  const std::vector<FramedPage>& pages = capture_->pages();
   std::vector<std::uint64_t> addresses;
   std::vector<MemoryOrigin> origins;
-  for (const ProgramCapture::Page& page : pages) {
+  for (const FramedPage& page : pages) {
     addresses.push_back(page.address);
     origins.push_back(capture_->memory().origins().at(page.origin));
   }
@@ -734,7 +734,7 @@ TEST_F(ProgramCaptureTest, OfAnAccessAcrossTheEndOfAPageTheNewOneIsNamed) {
   run({load(kA, kB)}, {read(0, 11 * kPage - 4)});  // 11 is
   run({load(kA, kB)}, {read(0, 21 * kPage - 4)});  // both are
   std::vector<std::uint64_t> pages;
-  for (const ProgramCapture::Page& page : capture_->pages()) pages.push_back(page.address / kPage);
+  for (const FramedPage& page : capture_->pages()) pages.push_back(page.address / kPage);
   EXPECT_EQ(pages, (std::vector<std::uint64_t>{10, 9, 11, 20, 21}));
 }
 

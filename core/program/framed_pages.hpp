@@ -1,0 +1,38 @@
+// What lies in the frames that the pages of a program get.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "program/memory_origins.hpp"
+#include "program/program_sink.hpp"
+
+namespace cxloom {
+
+/// A page that got a frame.
+struct FramedPage {
+  std::uint64_t address = 0;  ///< its first, in its process, whose number is in the upper 16 bits
+  std::uint32_t origin = 0;   ///< of those of the memory
+};
+
+/// By frame, which page of which process it is, and what that is for.
+class FramedPages {
+ public:
+  /// `huge`: pages get frames together, as many as are in one of 2 MiB.
+  explicit FramedPages(bool huge) : frame_bits_(huge ? 21 : 12) {}
+
+  /// Those that an access touched first: there are so many frames now. An access of a page walk reads page tables.
+  void note(const ProgramThread& thread, const ProgramAccess& access, bool walks, std::uint64_t frames,
+            MemoryOrigins& memory);
+  const std::vector<FramedPage>& pages() const { return pages_; }
+  std::size_t count() const { return pages_.size(); }
+
+ private:
+  bool is_first_new(std::uint64_t first, std::uint64_t second) const;
+
+  unsigned frame_bits_;
+  std::vector<FramedPage> pages_;
+};
+
+}  // namespace cxloom

@@ -1,0 +1,83 @@
+// What an access of a thread waits for because the place of its page is not known.
+#pragma once
+
+#include <cstdint>
+
+#include "program/answered_records.hpp"
+#include "program/dependence.hpp"
+#include "program/page_walks.hpp"
+#include "program/program_translation.hpp"
+#include "tags/tlb.hpp"
+
+namespace cxloom {
+
+/// Of one thread. An access to a page that the TLB of its core has not waits for a look-up in the second level, or for a walk of the page
+/// table, each of whose loads waits for the one before; and so does one that comes while that is under way. Addresses are those among all
+/// processes.
+class ThreadTranslation {
+ public:
+  /// `core` is as in `ProgramTranslation::tlb_of`.
+  ThreadTranslation(ProgramTranslation& program, const void* core)
+      : program_(program), tlb_(program.tlb_of(core)), walkers_(program.params().walkers) {}
+
+  /// Whether the TLB has the pages of an access.
+  bool has(std::uint64_t address, std::uint32_t size) { return tlb_.has(address, size); }
+  /// Pages that it has may yet have to be waited for.
+  bool any_under_way() const { return places_.any(); }
+
+  /// What an access waits for that has its address, where the walks of its pages may have begun and not ended. It is cycle `now`.
+  Dependence wait(std::uint64_t address, std::uint32_t size, const Dependence& needed, Producer answered,
+                  std::uint64_t now) {
+    const std::uint64_t first = page_of(address);
+    const std::uint64_t last = page_of(address + size - 1);
+    const Dependence placed = places_.wait(first, needed, answered, now);
+    return first == last ? placed : later(placed, places_.wait(last, needed, answered, now));
+  }
+  /// What comes of the read of an entry of the page table.
+  struct Entry {
+    Producer record = 0;       ///< with which its data comes; 0: it was there
+    std::uint32_t cycles = 0;  ///< that the read takes
+  };
+  /// The same as `wait`, where the TLB has not all of the pages: brings them. Each entry is read by `read`, which is given where
+  /// it is, what it waits for, and how many cycles of that are of this walk, and gives an Entry.
+  template <typename Read>
+  Dependence bring(std::uint64_t address, std::uint32_t size, const Dependence& needed,
+                   AnsweredRecords& answered, std::uint64_t now, const Read& read) {
+    Dependence placed = wait(address, size, needed, answered.up_to(), now);
+    for (const std::uint64_t each : {address, address + size - 1}) {
+      if (!tlb_.has(each, 1)) placed = later(placed, bring_page(each, needed, answered, read));
+    }
+    return placed;
+  }
+
+ private:
+  std::uint64_t page_of(std::uint64_t address) const { return address >> (12U + 9U * (tlb_.leaf() - 1)); }
+
+  template <typename Read>
+  Dependence bring_page(std::uint64_t address, const Dependence& needed, AnsweredRecords& answered,
+                        const Read& read) {
+    const unsigned leaf = tlb_.leaf();
+    const unsigned loads = tlb_.bring(address);
+    program_.count_miss(loads);
+    Dependence known = needed.after(program_.params().second_cycles);
+    if (loads > 0) {
+      known = known.after(static_cast<std::uint32_t>(walkers_.begin(known.known) - known.known));
+      for (unsigned level = leaf + loads; level-- > leaf;) {
+        const Entry entry = read(page_table_entry(address, level), known, known.known - needed.known);
+        known = known.after(entry.cycles);
+        // A line that has been there for long is not waited for.
+        if (entry.record > answered.up_to()) known = later(known, Dependence(entry.record));
+      }
+      walkers_.end(known.known);
+    }
+    places_.add(page_of(address), needed, known);
+    return known;
+  }
+
+  ProgramTranslation& program_;
+  Tlb& tlb_;
+  PageWalkers walkers_;
+  PlacesUnderWay places_;
+};
+
+}  // namespace cxloom

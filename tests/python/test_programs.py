@@ -40,6 +40,16 @@ def test_a_program_repeats_and_is_right(built: Path, name: str) -> None:
         assert "not a whole number" in refused.stderr
 
 
+def test_threads_do_not_race_to_bind_functions(built: Path) -> None:
+    """Of threads that call one for the first time side by side several would look it up, as it happens."""
+    if shutil.which("readelf") is None:
+        pytest.skip("no readelf")
+    said = subprocess.run(
+        ["readelf", "--dynamic", built / "stream"], capture_output=True, text=True, check=True
+    )
+    assert "BIND_NOW" in said.stdout
+
+
 def test_the_seed_changes_what_comes_out(built: Path) -> None:
     costs = {run(built, "mincostflow", *SMALL["mincostflow"], seed).stdout for seed in ("1", "2", "3")}
     assert len(costs) == 3

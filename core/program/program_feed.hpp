@@ -2,15 +2,17 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "program/feed_ring.hpp"
+#include "program/call_order.hpp"
+#include "program/feed_folder.hpp"
+#include "program/feed_process.hpp"
+#include "program/patience.hpp"
 #include "program/program_sink.hpp"
-#include "program/shared_pages.hpp"
 #include "program/thread_order.hpp"
 
 namespace cxloom {
@@ -22,12 +24,7 @@ namespace cxloom {
 /// sleeps: one that was only interrupted does not.
 class ProgramFeed {
  public:
-  struct Sizes {
-    // Whose turn it is not yet in the order of calls waits until the others have told what came before, which is as much as their rings
-    // hold: little, so that whoever simulates can hold it (CoreCluster::kMostHeld).
-    std::uint32_t thread_words = 1U << 14U;
-    std::uint32_t process_words = 1U << 15U;
-  };
+  using Sizes = FeedFolder::Sizes;
 
   /// Makes the control page in the folder, which exists and is empty. Throws InputError if it cannot.
   explicit ProgramFeed(std::string folder) : ProgramFeed(std::move(folder), Sizes{}) {}
@@ -43,12 +40,12 @@ class ProgramFeed {
   /// What is left, and the last block of each thread, of which it was not known whether accesses would follow.
   void finish(ProgramSink& sink);
   /// Writers no longer wait, and their further words are lost.
-  void stop();
+  void stop() { folder_.control().stop.store(1); }
 
   /// What a writer could not do, a sentence; empty if all went well.
-  std::string failure() const;
+  std::string failure() const { return folder_.failure(); }
   /// Processes that went on outside of the emulator.
-  std::uint32_t escaped() const { return control().escaped.load(); }
+  std::uint32_t escaped() const { return folder_.control().escaped.load(); }
   /// Of the processes whose ends were not seen.
   std::vector<std::uint32_t> living() const;
   std::uint32_t threads() const { return next_thread_ - 1; }
@@ -61,45 +58,37 @@ class ProgramFeed {
   struct Process;
   struct Thread;
 
-  FeedControl& control() const { return *static_cast<FeedControl*>(control_.at(0)); }
-  std::string name_of(std::uint32_t ring) const;
   void discover();
-  bool open_ring(std::uint32_t number);
-  void begin_process(std::uint32_t number, SharedPages pages);
-  void find_thread(std::uint32_t number, SharedPages pages);
+  void begin_process(FeedFolder::Ring ring);
+  void find_thread(FeedFolder::Ring ring);
   bool begin_thread(Thread& thread, ProgramSink& sink);
   std::uint64_t read_wanted(std::uint32_t wanted, ProgramSink& sink);
   std::uint64_t read_all(ProgramSink& sink);
   void tell_turns(ProgramSink& sink);
   std::uint64_t read_thread(Thread& thread, std::uint64_t most, ProgramSink& sink);
-  bool is_next(Thread& thread, std::uint64_t order);
   bool skip_lost();
-  static void tell_mappings(Thread& thread, std::uint64_t begin, std::uint64_t end, ProgramSink& sink);
-  static bool falls_asleep(const Thread& thread);
-  static bool sleeps(const Thread& thread);
   void call(Thread& thread, const std::uint64_t* words, ProgramSink& sink);
   void call_ends(Thread& thread, const std::uint64_t* words, ProgramSink& sink);
   void enter(Thread& thread, std::uint64_t number, ProgramSink& sink);
-  void access(Thread& thread, std::uint64_t record);
   void deliver(Thread& thread, ProgramSink& sink);
   void drop_ended(ProgramSink& sink);
   Process* process_of_ring(std::uint32_t ring);
   std::uint32_t thread_of_ring(std::uint32_t ring) const;
 
-  std::string folder_;
-  SharedPages control_;
-  Sizes sizes_;
-  std::vector<std::uint32_t> unopened_;  // rings that were announced and are not there yet
-  std::uint32_t announced_ = 0;
+  // A thread that was killed between taking its number in the order of calls and telling the call holds up the others so long.
+  static constexpr std::chrono::seconds kLongestHold{2};
+  // A thread that tells nothing and does not sleep may have to wait for a processor of this machine. After so long it is taken to wait
+  // within the emulator for another, whose ring is full.
+  static constexpr std::chrono::milliseconds kLongestSilence{250};
+
+  FeedFolder folder_;
   std::vector<std::shared_ptr<Process>> processes_;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<std::uint32_t> numbers_;  // of threads, by ring
   ThreadOrder order_;
-  std::uint64_t next_in_order_ = 1;
-  std::uint32_t silent_ = 0;  // the thread that is wanted and had nothing to tell
-  std::chrono::steady_clock::time_point silent_since_;
-  bool waits_ = false;  // there was nothing to read when it was asked last
-  std::chrono::steady_clock::time_point waits_since_;
+  CallOrder calls_;
+  Patience silence_{kLongestSilence};  // of the thread that is wanted
+  Patience hold_{kLongestHold};        // while there is nothing to read
   std::uint32_t next_thread_ = 1;
   std::uint32_t next_process_ = 0;
   std::uint64_t words_ = 0;

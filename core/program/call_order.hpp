@@ -1,0 +1,36 @@
+// The one order in which the threads of a program call the kernel, go on behind their calls, and begin.
+#pragma once
+
+#include <cstdint>
+
+namespace cxloom {
+
+/// Each call, end of a call and beginning has the next number; they are told in this order.
+class CallOrder {
+ public:
+  /// The place of a thread in the order: what it tells next may have to wait for others.
+  class Place {
+   public:
+    bool is_held() const { return held_ != 0; }
+    /// The number whose turn it waits for; 0: none.
+    std::uint64_t held() const { return held_; }
+
+   private:
+    friend class CallOrder;
+    std::uint64_t held_ = 0;
+  };
+
+  /// A thread comes to that number: true if it may go on. It is asked again otherwise.
+  bool is_next(Place& place, std::uint64_t number) {
+    place.held_ = number > next_ ? number : 0;
+    if (number == next_) ++next_;
+    return place.held_ == 0;
+  }
+  /// What has the numbers before this one is lost.
+  void skip_to(std::uint64_t number) { next_ = number; }
+
+ private:
+  std::uint64_t next_ = 1;
+};
+
+}  // namespace cxloom

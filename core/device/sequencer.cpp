@@ -297,7 +297,7 @@ MovablePages* Sequencer::expect_moves() {
 void Sequencer::copy(Address line, AccessKind kind, std::uint64_t number) {
   Request& request = requests_.take();
   request.id = number;
-  request.lines = 0;
+  request.lines = Request::kCopy;
   request.address = line;
   request.kind = kind;
   request.size = kLineBytes;
@@ -399,7 +399,7 @@ void Sequencer::complete(Request& request) {
     complete_line(request);
     return;
   }
-  if (request.lines == 0) [[unlikely]] {
+  if (request.is_copy()) [[unlikely]] {
     copied(request);
     return;
   }

@@ -39,8 +39,7 @@ std::array<Time, 2> FlitSender::halves_of(Time start, Time end) const {
 }
 
 void FlitSender::stage(Message& message) {
-  // When its last byte is here.
-  message.blocked = message.tail > Time{} ? path_.kernel().now() + message.tail : Time{};
+  message.since = path_.kernel().now();
   staging_.add(message);
 }
 
@@ -87,7 +86,7 @@ FlitSender::Turn FlitSender::send_flit(Time now) {
   if (flit_.count(SlotKind::kMac) > 0) {
     while (!unchecked_.empty()) {
       Message& checked = unchecked_.pop();
-      path_.hand_over(checked, std::max(sent[0], checked.blocked));
+      path_.hand_over(checked, std::max(sent[0], last_byte_of(checked)));
     }
   }
   Done done;
@@ -128,7 +127,7 @@ void FlitSender::complete(Message& message, Time sent, Done& done) {
   if (containment_) {
     unchecked_.push(message);
   } else {
-    path_.hand_over(message, std::max(sent, message.blocked));
+    path_.hand_over(message, std::max(sent, last_byte_of(message)));
   }
 }
 
@@ -155,7 +154,7 @@ FlitSender::Turn FlitSender::send_io_flit(Time now) {
     Message& message = io_under_way_.pop();
     ++done.messages;
     done.payload = static_cast<std::uint16_t>(done.payload + message.payload());
-    path_.hand_over(message, std::max(passed.end, message.blocked));
+    path_.hand_over(message, std::max(passed.end, last_byte_of(message)));
   }
   book(passed, done, now);
   return {passed.end};

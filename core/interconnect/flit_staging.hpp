@@ -25,6 +25,11 @@ inline bool has_byte_enables(const Message& message) {
          message.size % kLineBytes != 0;
 }
 
+/// When the last byte of a staged message comes in, whose tail counts from the time at which it was staged; zero: it is here.
+inline Time last_byte_of(const Message& message) {
+  return message.tail > Time{} ? message.since + message.tail : Time{};
+}
+
 class FlitStaging {
  public:
   /// A line on its way into a flit.

@@ -286,7 +286,8 @@ void FlitTransmitter::turn_back_staged(Time now) {
   const auto turn_back = [&](Message& message) {
     channels_.give_back(message.channel, now);
     path_.monitor().queue().change(now, -1);
-    message.tail = message.blocked > now ? message.blocked - now : Time{};
+    const Time last_byte = last_byte_of(message);
+    message.tail = last_byte > now ? last_byte - now : Time{};
     message.charge(kInterrupted, now);
     path_.take_back(message);
   };

@@ -28,7 +28,8 @@ struct Message {
   NodeId destination;
   std::uint32_t tag = 0;   ///< the requester's own name for what it waits for; the answer brings it back
   std::uint16_t size = 0;  ///< payload bytes of the access; zero once it has failed
-  std::uint16_t port = 0;  ///< the receiver's port at which it came in; the receiver's own once released
+  std::uint16_t port =
+      0;  ///< the receiver's port at which it came in; in a queue of a switch, that by which it leaves
   std::uint16_t hops = 0;  ///< links crossed so far, there and back
   Opcode opcode = Opcode::kMemRd;
   Channel channel = Channel::kM2SReq;

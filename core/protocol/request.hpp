@@ -27,6 +27,8 @@ constexpr bool is_atomic_size(std::uint64_t bytes) { return bytes == 4 || bytes 
 struct alignas(64) Request {
   /// `lines` of one line of an access of several.
   static constexpr std::uint16_t kPart = 0xffff;
+  /// `lines` of a line of a page that is being moved, which is no access of the program.
+  static constexpr std::uint16_t kCopy = 0;
 
   Message message;          ///< carries it there and the answer back
   Request* next = nullptr;  ///< link of the list it waits in
@@ -40,7 +42,7 @@ struct alignas(64) Request {
   Address address;
   NodeId target;  ///< the device that answered, also that it failed; the requester itself for a cache hit
   std::uint32_t index = 0;  ///< its place in the requester's pool: the tag of its messages
-  std::uint16_t lines = 1;  ///< of the access, or kPart
+  std::uint16_t lines = 1;  ///< of the access, or kPart or kCopy
   std::uint16_t size = 0;   ///< bytes
   AccessKind kind = AccessKind::kRead;
   bool failed = false;      ///< answered with an error
@@ -49,6 +51,7 @@ struct alignas(64) Request {
   bool has_thread : 1 = false;
 
   bool is_part() const { return lines == kPart; }
+  bool is_copy() const { return lines == kCopy; }
   /// Bytes exchanged with memory, known once it is answered; of several lines each has its own.
   std::uint16_t moved() const { return lines == 1 || is_part() ? message.size : std::uint16_t{0}; }
   std::uint32_t thread() const { return has_thread ? its_thread : 0; }

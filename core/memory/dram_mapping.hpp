@@ -58,7 +58,7 @@ class DramMapping {
 
   void set_hash(BankHash hash);
 
-  std::array<Part, kFields> lowest_;            ///< of each field; few fields have more than one
+  std::array<Part, kFields> lowest_;            ///< of each field, `to` its bit 0; few have more than one
   std::vector<std::pair<Field, Part>> higher_;  ///< the rest
   unsigned group_bits_ = 0;
   unsigned bank_bits_ = 0;
@@ -67,7 +67,9 @@ class DramMapping {
 };
 
 inline DramPlace DramMapping::place(std::uint64_t burst) const {
-  const auto lowest = [&](Field field) { return lowest_[field].of(burst); };
+  const auto lowest = [&](Field field) {
+    return static_cast<std::uint32_t>(burst >> lowest_[field].shift & lowest_[field].mask);
+  };
   DramPlace place{lowest(kChannel), lowest(kRank), lowest(kGroup),
                   lowest(kBank),    lowest(kRow),  lowest(kColumn)};
   for (const auto& [field, part] : higher_) place.*kMembers[field] |= part.of(burst);

@@ -4,7 +4,7 @@
 
 namespace cxloom {
 
-Clock DramForecast::done(Clock now, Clock under_way) const {
+Clock DramForecast::done_waiting(Clock now, Clock under_way) const {
   Clock bound = under_way;
   if (under_way == kNeverClock && the_.queue.count(false) != 0)  // otherwise it comes after that
     bound = read_command(now) + hit_;

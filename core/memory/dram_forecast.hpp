@@ -37,7 +37,11 @@ class DramForecast {
 
   /// The first clock at which a burst may be done. `under_way`: when the first is of those that had their read or write command,
   /// kNeverClock if none is on its way.
-  Clock done(Clock now, Clock under_way) const;
+  Clock done(Clock now, Clock under_way) const {
+    const bool none_waits =
+        the_.arrivals.empty(false) && the_.arrivals.empty(true) && the_.queue.count(false) == 0;
+    return none_waits && the_.config.posted_writes ? under_way : done_waiting(now, under_way);
+  }
   /// The same for a read that is alone: nothing else is queued.
   Clock alone(const DramBurst& burst, Clock now) const {
     const DramStep step = the_.candidates.step_of(burst);
@@ -45,6 +49,7 @@ class DramForecast {
   }
 
  private:
+  Clock done_waiting(Clock now, Clock under_way) const;
   Clock read_command(Clock now) const;
   /// From a command of a burst to the read command.
   Clock rest(DramStep step) const {

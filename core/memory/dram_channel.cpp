@@ -55,29 +55,8 @@ DramChannel::DramChannel(const DramConfig& config, const MediaRegistry& kinds, s
       forecast_({config_, queue_, arrivals_, write_places_, candidates_, unused_, refresher_, direction_,
                  *scheduler_}) {}
 
-Clock DramChannel::arrive(const DramBurst& burst, Clock ready, Clock now) {
-  if (alone_.waits) advance_alone(now);
-  if (alone_.waits) join();
-  const Clock rest = burst.write ? 0 : shortest(burst, ready);
-  const bool first = arrivals_.empty(burst.write);
-  if (may_be_alone_ && first && arrivals_.empty(!burst.write) && idle() && refresher_.draining() == 0 &&
-      write_places_.room()) {
-    alone_ = {{burst}, ready, rest, true};
-  } else {
-    arrivals_.push(burst, ready, rest);
-  }
-  ++load_[burst.bank];
-  if (burst.write) {
-    writes_.add(burst);
-    if (!config_.posted_writes) return ready + timing_.CWL + burst_;
-    // Behind others that wait it needs nothing of its own: when they are through, its turn is looked at.
-    return first ? ready : kNeverClock;
-  }
-  return ready + rest;
-}
-
 // A read takes at least so long; exactly so long in a sub-channel with nothing else to do.
-Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
+inline Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
   if (writes_.may_hold(burst)) return DramArrivals::kForwarding;
   const Clock hit = timing_.CL + burst_;
   const DramTimers::Bank& bank = timers_.bank(burst.bank);
@@ -86,6 +65,30 @@ Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
   const bool closed = bank.row == DramTimers::kClosed || refresher_.draining() != 0 || next_due_ <= ready ||
                       refresher_.owed(bank.rank) || times_out_;
   return hit + timing_.tRCD + (closed ? 0 : timing_.tRP);
+}
+
+Clock DramChannel::arrive(Clock ready) {
+  const DramBurst& burst = alone_.entry.burst;
+  const Clock rest = burst.write ? 0 : shortest(burst, ready);
+  const bool first = arrivals_.empty(burst.write);
+  if (may_be_alone_ && first && arrivals_.empty(!burst.write) && idle() && refresher_.draining() == 0 &&
+      write_places_.room()) {
+    alone_.entry.first = DramQueue::kUntouched;
+    alone_.entry.outcome = RowOutcome::kHit;
+    alone_.ready = ready;
+    alone_.rest = rest;
+    alone_.waits = true;
+    alone_.admitted = false;
+  } else {
+    arrivals_.push(burst, ready, rest);
+    expect(burst);
+  }
+  if (burst.write) {
+    if (!config_.posted_writes) return ready + timing_.CWL + burst_;
+    // Behind others that wait it needs nothing of its own: when they are through, its turn is looked at.
+    return first ? ready : kNeverClock;
+  }
+  return ready + rest;
 }
 
 // --- time ------------------------------------------------------------------------------------------------------------
@@ -109,6 +112,10 @@ void DramChannel::advance(Clock limit) {
       return;
     }
   }
+  advance_queues(limit);
+}
+
+void DramChannel::advance_queues(Clock limit) {
   for (;;) {
     release_places();
     const Admission admission = next_admission();
@@ -179,7 +186,7 @@ void DramChannel::admit(bool write) {
   const bool queued = earlier != DramQueue::kNone && queue_.at(earlier).order < arrival.order;
   if (queued && !write) {
     ++counters_.forwarded;
-    --load_[burst.bank];
+    forget(burst);
     const Clock at = floor_ + DramArrivals::kForwarding;
     finish(at, at, burst.access);
     return;
@@ -187,8 +194,7 @@ void DramChannel::admit(bool write) {
   if (write && config_.posted_writes) finish(floor_, floor_, burst.access);
   if (queued && write && config_.posted_writes) {
     ++counters_.merged;
-    --load_[burst.bank];
-    writes_.remove(burst);
+    forget(burst);
     return;
   }
   enter(burst);
@@ -217,7 +223,7 @@ void DramChannel::admit(bool write) {
 }
 
 // The burst counts as queued, and its rank has something to do.
-void DramChannel::enter(const DramBurst& burst) {
+inline void DramChannel::enter(const DramBurst& burst) {
   const std::uint32_t rank = timers_.bank(burst.bank).rank;
   if (ranks_.waiting(rank) == 0 && !refresher_.draining(rank)) ranks_.wake(rank, floor_);
   ranks_.queued(rank);
@@ -273,8 +279,12 @@ void DramChannel::issue(const Choice& choice) {
       break;
     }
     case Step::kActivate:
+      open_row(queue_.at(candidates_.slot(chosen.target, chosen.write)), chosen.at);
+      unused_.opened(chosen.target, chosen.write);
+      reconsider(chosen.target);
+      break;
     case Step::kPrecharge:
-      send_row(queue_.at(candidates_.slot(chosen.target, chosen.write)), chosen.at);
+      close_row(queue_.at(candidates_.slot(chosen.target, chosen.write)), chosen.at);
       reconsider(chosen.target);
       break;
     case Step::kRefresh: send_refresh(chosen.target, chosen.at); break;
@@ -286,25 +296,27 @@ void DramChannel::issue(const Choice& choice) {
   }
 }
 
-// Opens the row of a burst, or closes the one that is open instead.
-void DramChannel::send_row(DramQueue::Entry& entry, Clock now) {
+// Opens the row of a burst.
+inline void DramChannel::open_row(DramQueue::Entry& entry, Clock now) {
   const std::uint32_t bank = entry.burst.bank;
-  const DramTimers::Bank& state = timers_.bank(bank);
   if (entry.first == DramQueue::kUntouched) entry.first = now;
-  ranks_.account_open(state.rank, now);
-  if (state.row == DramTimers::kClosed) {
-    if (entry.outcome == RowOutcome::kHit) entry.outcome = RowOutcome::kMiss;
-    ++counters_.activates;
-    timers_.activate(bank, entry.burst.row, now);
-    rows_->opened(bank, entry.burst.row);
-    unused_.opened(bank, entry.burst.write);
-    bus_.send(DramCommand::kActivate, bank, now, &entry.burst);
-  } else {
-    entry.outcome = RowOutcome::kConflict;
-    unused_.forget(bank);
-    timers_.precharge(bank, now);
-    bus_.send(DramCommand::kPrecharge, bank, now);
-  }
+  if (entry.outcome == RowOutcome::kHit) entry.outcome = RowOutcome::kMiss;
+  ranks_.account_open(timers_.bank(bank).rank, now);
+  ++counters_.activates;
+  timers_.activate(bank, entry.burst.row, now);
+  rows_->opened(bank, entry.burst.row);
+  bus_.send(DramCommand::kActivate, bank, now, &entry.burst);
+}
+
+// Closes the row that is open instead.
+inline void DramChannel::close_row(DramQueue::Entry& entry, Clock now) {
+  const std::uint32_t bank = entry.burst.bank;
+  if (entry.first == DramQueue::kUntouched) entry.first = now;
+  entry.outcome = RowOutcome::kConflict;
+  ranks_.account_open(timers_.bank(bank).rank, now);
+  unused_.forget(bank);
+  timers_.precharge(bank, now);
+  bus_.send(DramCommand::kPrecharge, bank, now);
 }
 
 // Reads or writes a burst, which leaves the queue. Returns what the scheduler said to that.
@@ -317,16 +329,18 @@ std::uint32_t DramChannel::send_column(DramQueue::Slot slot, Clock now) {
   }
   queue_.remove(slot);
   arrivals_.left(entry.burst);
-  send_column(entry, now);
+  forget(entry.burst);
+  const bool first_use = unused_.holds(entry.burst.bank);
+  unused_.forget(entry.burst.bank);
+  send_column(entry, first_use, now);
   return again;
 }
 
-void DramChannel::send_column(const DramQueue::Entry& entry, Clock now) {
+// `first_use`: of its row since that was opened.
+void DramChannel::send_column(const DramQueue::Entry& entry, bool first_use, Clock now) {
   const DramBurst& burst = entry.burst;
   const std::uint32_t bank = burst.bank;
   const std::uint32_t rank = timers_.bank(bank).rank;
-  const bool first_use = unused_.holds(bank);
-  unused_.forget(bank);
   const bool close = rows_->used(bank, !first_use, now) &&
                      queue_.oldest_to(bank, false, burst.row) == DramQueue::kNone &&
                      queue_.oldest_to(bank, true, burst.row) == DramQueue::kNone;
@@ -335,10 +349,8 @@ void DramChannel::send_column(const DramQueue::Entry& entry, Clock now) {
 
   const Clock end = now + (burst.write ? timing_.CWL : timing_.CL) + burst_;
   const Clock first = entry.first == DramQueue::kUntouched ? now : entry.first;
-  --load_[bank];
   if (burst.write) {
     ++counters_.writes;
-    writes_.remove(burst);
     write_places_.leave(end);
     if (!config_.posted_writes) finish(end, first, burst.access);
   } else {
@@ -387,6 +399,40 @@ void DramChannel::reconsider(const DramRefreshSet& set) {
 // In idle time a burst comes when nothing else does. What it needs follows from the timers, until another comes or a
 // refresh falls due; so long it is in no queue, and nothing is chosen. With a row that may time out there is always a choice.
 
+// Sends its commands, one after the other, as long as that is before `before`. Returns whether it is through.
+inline bool DramChannel::serve_alone(Clock before) {
+  if (floor_ >= before) return false;
+  DramQueue::Entry& entry = alone_.entry;
+  const DramBurst& burst = entry.burst;
+  const auto may = [&](Step step) {
+    const Clock at = candidates_.ready_at(step, burst, floor_);
+    if (at >= before) return false;
+    floor_ = at;
+    return true;
+  };
+  bool opened = false;
+  if (const Step step = candidates_.step_of(burst); step != Step::kColumn) {
+    if (step == Step::kPrecharge) {
+      if (!may(Step::kPrecharge)) return false;
+      close_row(entry, floor_);
+    }
+    if (!may(Step::kActivate)) return false;
+    open_row(entry, floor_);
+    opened = true;
+  }
+  if (!may(Step::kColumn)) {
+    if (opened) unused_.opened(burst.bank, burst.write);
+    return false;
+  }
+  if (!opened && unused_.holds(burst.bank)) {
+    unused_.forget(burst.bank);
+    opened = true;
+  }
+  alone_.waits = false;
+  send_column(entry, opened, floor_);
+  return true;
+}
+
 // Up to `limit`, or until a refresh falls due, when it joins the others.
 void DramChannel::advance_alone(Clock limit) {
   if (!alone_.admitted) {
@@ -402,35 +448,17 @@ void DramChannel::advance_alone(Clock limit) {
   if (!serve_alone(std::min(next_due_, limit)) && next_due_ <= limit) join();
 }
 
-// Sends its commands, one after the other, as long as that is before `before`. Returns whether it is through.
-bool DramChannel::serve_alone(Clock before) {
-  DramQueue::Entry& entry = alone_.entry;
-  const DramBurst& burst = entry.burst;
-  const DramTimers::Bank& bank = timers_.bank(burst.bank);
-  const auto may = [&](Step step) {
-    const Clock at = candidates_.ready_at(step, burst, floor_);
-    if (at >= before) return false;
-    floor_ = at;
-    return true;
-  };
-  if (bank.row != burst.row) {
-    if (bank.row != DramTimers::kClosed) {
-      if (!may(Step::kPrecharge)) return false;
-      send_row(entry, floor_);
-    }
-    if (!may(Step::kActivate)) return false;
-    send_row(entry, floor_);
-  }
-  if (!may(Step::kColumn)) return false;
-  alone_.waits = false;
-  send_column(entry, floor_);
-  return true;
+// While one may be waiting.
+void DramChannel::another_comes(Clock now) {
+  advance_alone(now);
+  if (alone_.waits) join();
 }
 
 // It is not by itself any more: as if it had never been.
 void DramChannel::join() {
   const DramQueue::Entry& entry = alone_.entry;
   alone_.waits = false;
+  expect(entry.burst);
   if (!alone_.admitted) {
     arrivals_.push(entry.burst, alone_.ready, alone_.rest);
     return;

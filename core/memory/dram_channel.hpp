@@ -49,9 +49,14 @@ class DramChannel {
   /// Shows every command from now on to `log`.
   void watch(DramCommandLog* log) { bus_.watch(log); }
 
-  /// A burst arrives at `ready`; calls come in the order of `ready`. Everything before `now`, which is not later, may happen.
-  /// Returns a clock before which it is not done.
-  Clock arrive(const DramBurst& burst, Clock ready, Clock now);
+  /// The place for a burst that arrives, whose members are all given there. Everything before `now` may happen.
+  DramBurst& next_burst(Clock now) {
+    if (alone_.waits) another_comes(now);
+    return alone_.entry.burst;
+  }
+  /// The burst that was given there arrives at `ready`, which is not earlier; calls come in the order of `ready`. Returns a clock
+  /// before which it is not done.
+  Clock arrive(Clock ready);
   /// Everything before `limit` happens. Nothing may arrive before it any more.
   void advance(Clock limit);
   /// Everything that waits happens; nothing may arrive any more. False if the scheduler picks nothing for `patience`.
@@ -92,6 +97,16 @@ class DramChannel {
   void admit(bool write);
   void enter(const DramBurst& burst);
   void release_places() { write_places_.release(floor_, counters_.write_queue); }
+  /// A burst that is not alone arrives.
+  void expect(const DramBurst& burst) {
+    ++load_[burst.bank];
+    if (burst.write) writes_.add(burst);
+  }
+  /// It is served, or need not be.
+  void forget(const DramBurst& burst) {
+    --load_[burst.bank];
+    if (burst.write) writes_.remove(burst);
+  }
 
   // Choice.
   void reconsider(std::uint32_t bank) {
@@ -115,7 +130,8 @@ class DramChannel {
   }
 
   // A burst alone.
-  /// Nothing else arrives, waits, or is closed for a refresh.
+  /// Nothing else arrives, waits, or is closed for a refresh. Every burst is put together here: copied in wider words than those in
+  /// which it was just written, it would wait until they have left the store buffer.
   struct Alone {
     DramQueue::Entry entry;
     Clock ready = 0;
@@ -129,15 +145,18 @@ class DramChannel {
            refresher_.draining() == 0;
   }
   Clock alone_bound() const;
+  void advance_queues(Clock limit);
+  void another_comes(Clock now);
   void advance_alone(Clock limit);
   bool serve_alone(Clock before);
   void join();
 
   // Effects.
   void issue(const Choice& choice);
-  void send_row(DramQueue::Entry& entry, Clock now);
+  void open_row(DramQueue::Entry& entry, Clock now);
+  void close_row(DramQueue::Entry& entry, Clock now);
   std::uint32_t send_column(DramQueue::Slot slot, Clock now);
-  void send_column(const DramQueue::Entry& entry, Clock now);
+  void send_column(const DramQueue::Entry& entry, bool first_use, Clock now);
   void start_refresh(std::uint32_t rank, Clock now);
   void send_refresh(std::uint32_t rank, Clock now);
   void reconsider(const DramRefreshSet& set);
@@ -171,8 +190,8 @@ class DramChannel {
 
   DramArrivals arrivals_;
   DramWritePlaces write_places_;
-  DramWriteFilter writes_;           ///< arriving or queued
-  std::vector<std::uint32_t> load_;  ///< by bank: bursts arriving or queued
+  DramWriteFilter writes_;           ///< arriving or queued, not one alone
+  std::vector<std::uint32_t> load_;  ///< by bank: bursts arriving or queued; one alone does not count
   Ring<Done> done_;
   DramForecast forecast_;
 };

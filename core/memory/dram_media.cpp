@@ -144,23 +144,25 @@ void DramMedia::access(Message& message, Address address, Time ready) {
   const std::uint64_t end = begin + std::max<std::uint64_t>(message.size, 1);
   const std::uint64_t first = begin >> burst_bits_;
   const std::uint64_t last = (end - 1) >> burst_bits_;
-  const Clock clock = clock_.edge_at(ready);
   const Clock now = clock_.edge_at(kernel_.now());
+  const Clock clock = ready == kernel_.now() ? now : clock_.edge_at(ready);
   const DramOrganisation& organisation = config_.device.organisation;
-  DramBurst burst;
-  burst.access = new_access(message, static_cast<std::uint32_t>(last - first + 1));
-  burst.requester = message.requester;
-  burst.write = message.opcode == Opcode::kMemWr;
+  const std::uint32_t access = new_access(message, static_cast<std::uint32_t>(last - first + 1));
+  const bool write = message.opcode == Opcode::kMemWr;
   for (std::uint64_t i = first; i <= last; ++i) {
     const DramPlace place = mapping_.place(i);
+    Lane& lane = lanes_[place.channel];
+    DramBurst& burst = lane.channel->next_burst(now);
+    burst.access = access;
     burst.bank = (place.rank * organisation.bank_groups + place.group) * organisation.banks + place.bank;
     burst.row = place.row;
     burst.column = place.column;
-    const bool whole = i * burst_bytes_ >= begin && (i + 1) * burst_bytes_ <= end;
-    burst.rmw = burst.write && (always_rmw_ || !whole);
-    Lane& lane = lanes_[place.channel];
-    wake_by(lane, place.channel, lane.channel->arrive(burst, clock, now));
-    burst.first = false;
+    burst.requester = message.requester;
+    burst.write = write;
+    burst.rmw = write && (always_rmw_ || i * burst_bytes_ < begin || (i + 1) * burst_bytes_ > end);
+    burst.first = i == first;
+    const Clock bound = lane.channel->arrive(clock);
+    wake_by(lane, place.channel, bound);
   }
 }
 

@@ -91,7 +91,7 @@ DramMedia::DramMedia(const DramParams& params, const MediaContext& context)
       always_rmw_(config_.device.organisation.device_width == 4 &&
                   config_.device.organisation.burst_length == 16) {
   for (std::uint32_t i = 0; i < config_.sub_channels; ++i) {
-    lanes_.push_back({std::make_unique<DramChannel>(config_, context.kinds, i), {}});
+    lanes_.push_back({std::make_unique<DramChannel>(config_, context.kinds, i)});
   }
 }
 
@@ -128,15 +128,17 @@ void DramMedia::drain() {
 }
 
 inline std::uint32_t DramMedia::new_access(Message& message, std::uint32_t bursts) {
-  std::uint32_t index = static_cast<std::uint32_t>(accesses_.size());
-  if (free_.empty()) {
-    accesses_.emplace_back();
-  } else {
-    index = free_.back();
-    free_.pop_back();
-  }
+  if (free_ == kNoAccess) [[unlikely]]
+    add_access();
+  const std::uint32_t index = free_;
+  free_ = accesses_[index].bursts;
   accesses_[index] = {&message, bursts, kNeverClock};
   return index;
+}
+
+[[gnu::noinline]] void DramMedia::add_access() {
+  free_ = static_cast<std::uint32_t>(accesses_.size());
+  accesses_.push_back({nullptr, kNoAccess, 0});
 }
 
 void DramMedia::access(Message& message, Address address, Time ready) {
@@ -162,21 +164,29 @@ void DramMedia::access(Message& message, Address address, Time ready) {
     burst.rmw = write && (always_rmw_ || i * burst_bytes_ < begin || (i + 1) * burst_bytes_ > end);
     burst.first = i == first;
     const Clock bound = lane.channel->arrive(clock);
-    wake_by(lane, place.channel, bound);
+    if (bound != kNeverClock) wake_by(lane, place.channel, bound);
   }
 }
 
-inline void DramMedia::wake_by(Lane& lane, std::uint64_t index, Clock clock) {
-  if (clock == kNeverClock) return;
+void DramMedia::wake_by(Lane& lane, std::uint64_t index, Clock clock) {
   const Time at = std::max(clock_.at(clock), kernel_.now());
-  if (!lane.wakes.empty() && lane.wakes.back() <= at) return;
-  lane.wakes.push_back(at);
+  if (lane.next <= at) return;
+  if (lane.next != Time::max()) [[unlikely]]
+    wake_earlier(lane);
+  lane.next = at;
   kernel_.schedule(at, source_, *this, 0, index);
 }
 
+// Than was foreseen.
+[[gnu::noinline]] void DramMedia::wake_earlier(Lane& lane) { lane.others.push_back(lane.next); }
+
 void DramMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
   Lane& lane = lanes_[payload];
-  lane.wakes.pop_back();
+  lane.next = Time::max();
+  if (!lane.others.empty()) [[unlikely]] {
+    lane.next = lane.others.back();
+    lane.others.pop_back();
+  }
   const Clock now = clock_.edge_at(kernel_.now());
   advance(lane, now);
   DramChannel::Done done;
@@ -184,14 +194,16 @@ void DramMedia::wake(std::uint8_t /*kind*/, std::uint64_t payload) {
     ensure(done.at == now, "a burst of the DRAM was done and nobody was told");
     finish(done);
   }
-  wake_by(lane, payload, lane.channel->next_done_bound());
+  const Clock bound = lane.channel->next_done_bound();
+  if (bound != kNeverClock) wake_by(lane, payload, bound);
 }
 
 inline void DramMedia::finish(const DramChannel::Done& done) {
   Access& access = accesses_[done.access];
   access.first = std::min(access.first, done.first);
   if (--access.bursts != 0) return;
-  free_.push_back(done.access);
+  access.bursts = free_;
+  free_ = done.access;
   Message& message = *access.message;
   message.charge(Segment::kMediaQueue, clock_.at(access.first));
   message.charge(Segment::kMedia, kernel_.now());

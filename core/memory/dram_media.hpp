@@ -43,21 +43,25 @@ class DramMedia final : public Media {
   void drain();
 
  private:
-  /// A sub-channel and the wake-ups it has coming, the next one last.
+  /// A sub-channel and the wake-ups it has coming.
   struct Lane {
     std::unique_ptr<DramChannel> channel;
-    std::vector<Time> wakes;
+    Time next = Time::max();     ///< its next wake-up
+    std::vector<Time> others{};  ///< those after it, the first of them last
   };
   /// An access whose bursts are on their way.
   struct Access {
     Message* message = nullptr;
-    std::uint32_t bursts = 0;
+    std::uint32_t bursts = 0;  ///< of a free entry: the free one after it
     Clock first = 0;
   };
+  static constexpr std::uint32_t kNoAccess = ~std::uint32_t{0};
 
   void advance(Lane& lane, Clock limit);
   std::uint32_t new_access(Message& message, std::uint32_t bursts);
+  void add_access();
   void wake_by(Lane& lane, std::uint64_t index, Clock clock);
+  static void wake_earlier(Lane& lane);
   void finish(const DramChannel::Done& done);
   DramCounters counted(Time now);
 
@@ -74,7 +78,7 @@ class DramMedia final : public Media {
   std::vector<Lane> lanes_;
   bool failed_ = false;  // something threw in a sub-channel, such as a policy of a plug-in
   std::vector<Access> accesses_;
-  std::vector<std::uint32_t> free_;
+  std::uint32_t free_ = kNoAccess;  ///< the last one that became free
   MeasuredWindow measured_;
   DramCounters before_;
   DramCounters window_;

@@ -39,7 +39,8 @@ class MomentCount {
   Wide integral() const {
     return Wide{before_close_} * static_cast<std::uint64_t>(length().ps()) - after_opening_;
   }
-  /// Of the window.
+  /// The window.
+  bool is_open() const { return measured_.is_open(); }
   Time length() const { return measured_.length(); }
 
  private:
@@ -57,18 +58,12 @@ class IoRecord {
   void add(const Account& account, Time begun, Time now) {
     ensure(account.mark() == now, "a packet whose time is not accounted for");
     ended_.add(now);
-    if (!open_) return;
+    if (!ended_.is_open()) return;
     latency_.add(now - begun);
     segments_.add(account, now - begun);
   }
-  void open_window(Time now) {
-    ended_.open(now);
-    open_ = true;
-  }
-  void close_window(Time now) {
-    ended_.close(now);
-    open_ = false;
-  }
+  void open_window(Time now) { ended_.open(now); }
+  void close_window(Time now) { ended_.close(now); }
 
   const MomentCount& ended() const { return ended_; }
   // Of those that ended in the window.
@@ -79,7 +74,6 @@ class IoRecord {
   MomentCount ended_;
   LatencyDistribution latency_;
   SegmentSums segments_;
-  bool open_ = false;
 };
 
 }  // namespace cxloom

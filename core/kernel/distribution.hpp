@@ -42,8 +42,8 @@ class LatencyDistribution {
   double quantile_ns(double fraction) const;
 
  private:
-  /// In `counts_`; beyond its end, if it has no room for the value yet. Above octave 0 the leading bit of what is left of the value
-  /// counts one octave.
+  /// In `counts_`; beyond its end, if it has no room for the value yet. Above octave 0 the shifted value keeps its leading bit,
+  /// 2^precision, which adds the octave that the shift lacks.
   std::uint64_t place_of(std::uint64_t value) const {
     const auto magnitude = static_cast<unsigned>(std::bit_width(value | 1U));
     const unsigned shift = magnitude > precision_ ? magnitude - precision_ - 1 : 0;

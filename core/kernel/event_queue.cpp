@@ -136,7 +136,8 @@ bool EventQueue::open_next_bucket() {
   return true;
 }
 
-// Most often a bucket holds but one event, or two of one instant. What is done otherwise is apart, so that here no registers are saved for it.
+// Most often a bucket holds but one event, or two of one instant. What is done otherwise is apart, so that here no registers
+// are saved for it.
 void EventQueue::open_next_instant() {
   if (filled_instants_ == 0 && open_next_bucket()) return;
   lay_out_instant();

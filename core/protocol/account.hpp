@@ -12,7 +12,7 @@
 
 namespace cxloom {
 
-/// What accesses to plain memory over links and switches charge, the hops first. The others are rare, those of a bus the least.
+/// What accesses to plain memory over links and switches charge, the hops first. The others are rare; those of a bus lie first among them.
 inline constexpr std::array kCommonSegments{
     Segment::kLinkQueue,   Segment::kCredit,      Segment::kSerialization, Segment::kPortDelay,
     Segment::kPropagation, Segment::kSwitchQueue, Segment::kSwitching,     Segment::kRequesterQueue,
@@ -65,7 +65,7 @@ class Account {
   /// What the common ones sum to: what is left of the length of the account is the sum of the rare ones.
   Time common_sum() const {
     Pair sum{};
-#pragma GCC unroll 6  // asked of every request
+#pragma GCC unroll 6  // once per request
     for (std::size_t i = 0; i < kCommon; i += 2) sum += pair_at(common() + i);
     return Time{sum[0] + sum[1]};
   }

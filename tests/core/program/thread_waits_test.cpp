@@ -85,7 +85,7 @@ TEST_F(ThreadWaitsTest, WhoIsWokenAndWaitsAgainIsStillAsleep) {
   call(kPoll, 4);
   waits_.sleep();
   waits_.turn({kOther, 3});
-  EXPECT_FALSE(back(false).comes_by);
+  EXPECT_EQ(back(false).behind.thread, 0U);
 }
 
 }  // namespace

@@ -149,8 +149,10 @@ class RateMeter {
     const std::uint64_t total = units * rate_.numerator() + remainder_;
     const std::uint64_t divisor = rate_.denominator();
     std::uint64_t quotient = 0;
-    if ((divisor & (divisor - 1)) == 0) {  // as most rates in GB/s have it; a division is waited for
-      quotient = total >> static_cast<unsigned>(__builtin_ctzll(divisor));  // never of zero
+    // Most rates in GB/s have a power of two here; a division takes many cycles, and what follows waits for it.
+    if ((divisor & (divisor - 1)) == 0) {
+      quotient =
+          total >> static_cast<unsigned>(__builtin_ctzll(divisor));  // a rate's denominator is never zero
       remainder_ = total & (divisor - 1);
     } else {
       quotient = total / divisor;

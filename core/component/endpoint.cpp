@@ -79,7 +79,7 @@ void Endpoint::deliver(Message& message, Agent& to) {
   to.receive(message);
 }
 
-// A message that is not in turn gives its receive buffer back, which those before it need. It is kept in the table of the order.
+// A message that is not in turn gives its receive buffer back, which those before it need. The table of the order keeps it.
 void Endpoint::take_aside(Message& message) {
   if (!order_ || !DeliveryOrder::covers(message.channel) || message.source == id()) return give(message);
   const std::uint64_t stream = DeliveryOrder::stream_of(message);

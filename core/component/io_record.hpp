@@ -39,8 +39,9 @@ class MomentCount {
   Wide integral() const {
     return Wide{before_close_} * static_cast<std::uint64_t>(length().ps()) - after_opening_;
   }
-  /// The window.
+  /// The measured window has opened and not closed.
   bool is_open() const { return measured_.is_open(); }
+  /// Of the window, once it is closed.
   Time length() const { return measured_.length(); }
 
  private:

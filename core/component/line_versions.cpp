@@ -60,7 +60,7 @@ void LineVersions::changed(NodeId cache, LineAddress line) {
   if (found != lines_.end()) found->second.cached.erase(cache.index());
 }
 
-// A hit settles no version: memory must have what the others were answered with, not what a cache still holds that hears of nothing.
+// A hit settles no version: memory must have what other requesters were answered with. This cache may hold an older line.
 void LineVersions::hit(NodeId cache, LineAddress line) {
   const auto found = lines_.find(line.number());
   if (found == lines_.end()) return;

@@ -26,6 +26,8 @@ class CallOrder {
     if (number == next_) ++next_;
     return place.held_ == 0;
   }
+  /// All that has numbers before this one was told.
+  bool is_reached(std::uint64_t number) const { return number <= next_; }
   /// What has the numbers before this one is lost.
   void skip_to(std::uint64_t number) { next_ = number; }
 

@@ -25,6 +25,14 @@ struct ProgramFeed::Process {
   ToldMappings mappings;
 };
 
+// A read of the word that the end of another thread clears. Whoever had ended before the read had written its exit before, too: it is among
+// the words that its ring has had by now.
+struct ProgramFeed::EndRead {
+  std::uint64_t address = 0;
+  std::uint32_t other = 0;    // whose end it may show
+  std::uint64_t written = 0;  // words in the ring of that thread
+};
+
 struct ProgramFeed::Thread {
   Thread(FeedFolder::Ring its_ring, std::shared_ptr<Process> its_process)
       : ring(std::move(its_ring)), process(std::move(its_process)), who{0, process->code.number()} {}
@@ -38,10 +46,23 @@ struct ProgramFeed::Thread {
   SystemCall call;  // the latest one
   bool begun = false;
   EnteredBlock entered;
+  std::vector<EndRead> end_reads;  // of which it is not known yet what they showed
 
+  bool is_held() const { return turn.is_held() || !end_reads.empty(); }
   FeedRingHead& head() const { return ring.head(); }
   const std::uint64_t* words() const {
     return static_cast<const std::uint64_t*>(ring.pages.at(kFeedHeadBytes));
+  }
+  // The number in the order of calls that it comes to next; 0: it has not written it yet.
+  std::uint64_t next_in_order() const {
+    const std::uint64_t written = head().written.load(std::memory_order_acquire);
+    const std::uint64_t mask = head().words - 1;
+    for (std::uint64_t i = at; i + 1 < written; ++i) {
+      const std::uint64_t record = words()[i & mask];
+      if (feed::is_event(record) && feed::event_kind(record) != FeedEvent::kBlock)
+        return words()[(i + 1) & mask];
+    }
+    return 0;
   }
 };
 
@@ -83,10 +104,9 @@ std::uint64_t ProgramFeed::read_wanted(std::uint32_t wanted, ProgramSink& sink) 
     silence_.begin_anew();
     return count;
   }
-  // Its turn in the order of calls comes with what others tell. If it sleeps outside of calls that may wait, it does so within the emulator,
-  // until another goes on.
-  if ((*found)->turn.is_held() || (*found)->place.is_asleep((*found)->head(), (*found)->at))
-    return read_all(sink);
+  // What holds it is settled by what others tell. If it sleeps outside of calls that may wait, it does so within the emulator, until
+  // another goes on.
+  if ((*found)->is_held() || (*found)->place.is_asleep((*found)->head(), (*found)->at)) return read_all(sink);
   return silence_.ends(wanted) ? read_all(sink) : 0;
 }
 
@@ -172,6 +192,13 @@ std::uint32_t ProgramFeed::thread_of_ring(std::uint32_t ring) const {
   return ring < numbers_.size() ? numbers_[ring] : 0;
 }
 
+ProgramFeed::Thread* ProgramFeed::thread_of(std::uint32_t number) const {
+  for (const auto& thread : threads_) {
+    if (thread->who.number == number && number != 0) return thread.get();
+  }
+  return nullptr;
+}
+
 ProgramFeed::Process* ProgramFeed::process_of_ring(std::uint32_t ring) {
   for (const auto& process : processes_) {
     if (process->code.ring() == ring) return process.get();
@@ -181,6 +208,7 @@ ProgramFeed::Process* ProgramFeed::process_of_ring(std::uint32_t ring) {
 
 std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, ProgramSink& sink) {
   if (!thread.begun && !begin_thread(thread, sink)) return 0;
+  if (!settle_joins(thread, sink)) return 0;
   FeedRingHead& head = thread.head();
   const std::uint64_t written = head.written.load(std::memory_order_acquire);
   const std::uint64_t mask = head.words - 1;
@@ -200,6 +228,7 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
     for (std::uint64_t i = 0; i < count; ++i) several[i] = words[(at + i) & mask];
     if (!calls_.is_next(thread.turn, several[1])) return false;
     deliver(thread, sink);
+    thread.end_reads.clear();  // all that ended before this call was told
     at += count;
     return true;
   };
@@ -215,6 +244,8 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
     if (kind == FeedEvent::kBlock) {
       enter(thread, feed::payload(record), sink);
       ++at;
+      if (!thread.end_reads.empty()) [[unlikely]]
+        break;
     } else if (kind == FeedEvent::kSystemCall) {
       if (!gather(feed::kCallWords)) break;
       call(thread, several, sink);
@@ -230,21 +261,26 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
   return at - begin;
 }
 
-// Whatever has the next number is lost: goes on with the first one that is there.
+// Whatever has the next number is lost: goes on with the first one that is there. Otherwise threads may hold each other up that have read
+// of each other whether they live, which they do.
 bool ProgramFeed::skip_lost() {
   std::uint64_t first = 0;
+  bool is_held = false;
   for (const auto& thread : threads_) {
     const CallOrder::Place& turn = thread->turn;
     if (turn.is_held() && (first == 0 || turn.held() < first)) first = turn.held();
+    is_held |= thread->is_held();
   }
-  if (first != 0) calls_.skip_to(first);
-  return first != 0;
+  if (first != 0) {
+    calls_.skip_to(first);
+  } else {
+    for (const auto& thread : threads_) thread->end_reads.clear();
+  }
+  return is_held;
 }
 
 void ProgramFeed::call(Thread& thread, const std::uint64_t* words, ProgramSink& sink) {
   const SystemCall call = system_call_of(words);
-  for (Release by; (by = order_.joined_before(thread.who, call)).thread != 0;)
-    sink.thread_joins(thread.who, by);
   thread.place.call(call);
   order_.calls(thread.who, thread.process->code.head().pid, call);
   sink.system_call(thread.who, call);
@@ -266,9 +302,7 @@ void ProgramFeed::tell_turns(ProgramSink& sink) {
     return;
   for (const ThreadOrder::Turn& turn : order_.take_turns()) {
     // Who is woken may sleep for a moment yet, as the call that wakes it has only begun.
-    for (const auto& thread : threads_) {
-      if (thread->who.number == turn.thread.number) thread->place.turn(turn.by);
-    }
+    if (Thread* const thread = thread_of(turn.thread.number)) thread->place.turn(turn.by);
     sink.thread_turns(turn.thread, turn.by);
   }
 }
@@ -288,8 +322,33 @@ void ProgramFeed::deliver(Thread& thread, ProgramSink& sink) {
       continue;
     const Release by = order_.joins(thread.who, access.address);
     if (by.thread != 0) sink.thread_joins(thread.who, by);
+    else note_end_read(thread, access.address);
   }
   entered.leave();
+}
+
+void ProgramFeed::note_end_read(Thread& thread, std::uint64_t address) {
+  const Thread* const other = thread_of(order_.living_at(thread.who, address));
+  if (other == nullptr) return;
+  thread.end_reads.push_back(
+      {address, other->who.number, other->head().written.load(std::memory_order_acquire)});
+}
+
+// Whoever has ended has made its last call before the next one of the thread that noticed it.
+bool ProgramFeed::is_undecided(const Thread& thread, const EndRead& read) const {
+  const Thread* const other = thread_of(read.other);
+  if (other == nullptr || other->at >= read.written) return false;
+  const std::uint64_t next = thread.next_in_order();
+  return next == 0 || !calls_.is_reached(next);
+}
+
+bool ProgramFeed::settle_joins(Thread& thread, ProgramSink& sink) {
+  std::erase_if(thread.end_reads, [&](const EndRead& read) {
+    const Release by = order_.joins(thread.who, read.address);
+    if (by.thread != 0) sink.thread_joins(thread.who, by);
+    return by.thread != 0 || !is_undecided(thread, read);
+  });
+  return thread.end_reads.empty();
 }
 
 void ProgramFeed::drop_ended(ProgramSink& sink) {

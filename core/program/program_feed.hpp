@@ -21,7 +21,7 @@ namespace cxloom {
 /// these numbers: a thread whose turn it is not yet is held. Between its calls each thread takes turns of some thousand
 /// records, so that they advance together where all have something to tell; which access of two of them was
 /// first is not known beyond that. Of a thread that is in a call that may wait, the kernel of this machine is asked whether it
-/// sleeps: one that was only interrupted does not.
+/// sleeps: one that was only interrupted does not. A thread that reads whether another has ended is held until that is known.
 class ProgramFeed {
  public:
   using Sizes = FeedFolder::Sizes;
@@ -57,6 +57,7 @@ class ProgramFeed {
  private:
   struct Process;
   struct Thread;
+  struct EndRead;
 
   void discover();
   void begin_process(FeedFolder::Ring ring);
@@ -71,6 +72,10 @@ class ProgramFeed {
   void call_ends(Thread& thread, const std::uint64_t* words, ProgramSink& sink);
   void enter(Thread& thread, std::uint64_t number, ProgramSink& sink);
   void deliver(Thread& thread, ProgramSink& sink);
+  void note_end_read(Thread& thread, std::uint64_t address);
+  bool is_undecided(const Thread& thread, const EndRead& read) const;
+  bool settle_joins(Thread& thread, ProgramSink& sink);
+  Thread* thread_of(std::uint32_t number) const;
   void drop_ended(ProgramSink& sink);
   Process* process_of_ring(std::uint32_t ring);
   std::uint32_t thread_of_ring(std::uint32_t ring) const;

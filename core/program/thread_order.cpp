@@ -27,7 +27,7 @@ std::uint64_t count_of(std::uint64_t argument) {
 void ThreadOrder::begins(const ProgramThread& thread, const Release& by) {
   const auto made = made_.find(by.order);
   if (by.thread == 0 || made == made_.end()) return;
-  cleared_by(thread.number) = made->second;
+  cleared_by(thread.number) = {thread.process, made->second};
   // The memory of a thread that ended is used again.
   std::erase_if(ended_, [&](const End& end) {
     return end.word.process == thread.process && end.word.address == made->second;
@@ -44,7 +44,7 @@ void ThreadOrder::calls(const ProgramThread& thread, std::uint32_t pid, const Sy
       if ((call.arguments[0] & kClearsAtEnd) != 0) made_[call.order] = call.arguments[3];
       break;
     case system_call::kSetTidAddress:
-      cleared_by(thread.number) = call.arguments[0];
+      cleared_by(thread.number) = {thread.process, call.arguments[0]};
       watch();
       break;
     case system_call::kExit:
@@ -86,44 +86,27 @@ Release ThreadOrder::ends(const ProgramThread& thread, const SystemCallEnd& end)
 void ThreadOrder::gone(const ProgramThread& thread) {
   std::erase_if(waiters_, [&](const Waiter& waiter) { return waiter.thread.number == thread.number; });
   std::erase_if(wakes_, [&](const Wake& wake) { return wake.by.thread == thread.number; });
-  std::erase_if(early_, [&](const EarlyRead& read) { return read.thread == thread.number; });
+  cleared_by(thread.number) = {};
+  watch();
 }
 
 Release ThreadOrder::joins(const ProgramThread& thread, std::uint64_t address) {
-  const Word word{thread.process, address, false};
-  const Release by = tell_end(thread.number, word);
-  if (by.thread != 0) return by;
-  const bool lives = std::ranges::find(cleared_, address) != cleared_.end();
-  const auto known = [&](const EarlyRead& read) {
-    return read.thread == thread.number && read.word.is(word);
-  };
-  if (lives && cleared_by(thread.number) != address && std::ranges::none_of(early_, known))
-    early_.push_back({thread.number, word});
-  return {};
-}
-
-// Who waits for the word has found it as it was.
-Release ThreadOrder::joined_before(const ProgramThread& thread, const SystemCall& call) {
-  for (auto read = early_.begin(); read != early_.end();) {
-    if (read->thread != thread.number) {
-      ++read;
-      continue;
-    }
-    const Word word = read->word;
-    read = early_.erase(read);
-    if (call.number == system_call::kFutex && call.arguments[0] == word.address) continue;
-    if (const Release by = tell_end(thread.number, word); by.thread != 0) return by;
-  }
-  return {};
-}
-
-Release ThreadOrder::tell_end(std::uint32_t to, const Word& word) {
-  const auto end = std::ranges::find_if(
-      ended_, [&](const End& one) { return !one.told && one.word.is(word) && one.by.thread != to; });
+  const Word word{thread.process, address};
+  const auto end = std::ranges::find_if(ended_, [&](const End& one) {
+    return !one.told && one.word.is(word) && one.by.thread != thread.number;
+  });
   if (end == ended_.end()) return {};
   end->told = true;
   watch();
   return end->by;
+}
+
+std::uint32_t ThreadOrder::living_at(const ProgramThread& thread, std::uint64_t address) const {
+  const Word word{thread.process, address};
+  // A thread reads its own word often: most locks keep their owner's.
+  if (thread.number < cleared_.size() && cleared_[thread.number].is(word)) return 0;
+  const auto living = std::ranges::find_if(cleared_, [&](const Word& cleared) { return cleared.is(word); });
+  return living == cleared_.end() ? 0 : static_cast<std::uint32_t>(living - cleared_.begin());
 }
 
 void ThreadOrder::futex(const ProgramThread& thread, const SystemCall& call) {
@@ -178,9 +161,8 @@ void ThreadOrder::waits(const ProgramThread& thread, const Word& word) {
 }
 
 void ThreadOrder::ends_thread(const ProgramThread& thread, const Release& by) {
-  const std::uint64_t address = std::exchange(cleared_by(thread.number), 0);
-  if (address == 0) return;
-  const Word word{thread.process, address, false};
+  const Word word = std::exchange(cleared_by(thread.number), {});
+  if (word.address == 0) return;
   Wake wake{by, word, {}, kAll};
   hand_out(wake);
   ended_.push_back({word, by});
@@ -244,8 +226,8 @@ const ThreadOrder::End* ThreadOrder::end_at(const Word& word) const {
 
 void ThreadOrder::watch() {
   watched_.reset();
-  for (const std::uint64_t address : cleared_) {
-    if (address != 0) watched_.set(place_of(address));
+  for (const Word& word : cleared_) {
+    if (word.address != 0) watched_.set(place_of(word.address));
   }
   std::size_t untold = 0;
   for (End& end : std::views::reverse(ended_)) {
@@ -258,7 +240,7 @@ void ThreadOrder::watch() {
   }
 }
 
-std::uint64_t& ThreadOrder::cleared_by(std::uint32_t thread) {
+ThreadOrder::Word& ThreadOrder::cleared_by(std::uint32_t thread) {
   if (thread >= cleared_.size()) cleared_.resize(thread + 1);
   return cleared_[thread];
 }

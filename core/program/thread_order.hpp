@@ -41,9 +41,8 @@ class ThreadOrder {
   bool may_join(std::uint64_t address) const { return watched_[place_of(address)]; }
   /// The end of another thread that a read at this address shows; each is given once.
   Release joins(const ProgramThread& thread, std::uint64_t address);
-  /// The end of another thread that a read before this call showed, though that end was not known yet: the order of calls is, and that of
-  /// reads among those of others is not. To be asked before the call is made, until it is nobody's.
-  Release joined_before(const ProgramThread& thread, const SystemCall& call);
+  /// The other thread whose end a read at this address would show, if it has not ended as far as is known; 0: none.
+  std::uint32_t living_at(const ProgramThread& thread, std::uint64_t address) const;
 
  private:
   // A futex, or what the kernel clears when a thread ends, which is one, too.
@@ -75,12 +74,6 @@ class ThreadOrder {
     bool told = false;
   };
 
-  /// A read of what the end of a thread clears, which was not known to have ended.
-  struct EarlyRead {
-    std::uint32_t thread = 0;
-    Word word;
-  };
-
   // Words of threads lie at one place of their pages.
   static constexpr std::size_t kPlaces = 1024;
   static std::size_t place_of(std::uint64_t address) { return address / 4 % kPlaces; }
@@ -91,21 +84,19 @@ class ThreadOrder {
   void ends_thread(const ProgramThread& thread, const Release& by);
   void hand_out(Wake& wake);
   void settle(std::uint32_t thread, std::uint64_t result);
-  Release tell_end(std::uint32_t to, const Word& word);
   const End* end_at(const Word& word) const;
   Release changed_by(const Waiter& waiter) const;
   void watch();
-  std::uint64_t& cleared_by(std::uint32_t thread);
+  Word& cleared_by(std::uint32_t thread);
 
-  std::vector<Waiter> waiters_;         // in the order of their calls
-  std::vector<Wake> wakes_;             // whose calls are not back
-  std::deque<Wake> recent_;             // the latest wakes, back or not
-  std::vector<End> ended_;              // threads whose words nobody has taken again
-  std::vector<std::uint64_t> cleared_;  // by thread: address that its end clears; 0: none
+  std::vector<Waiter> waiters_;  // in the order of their calls
+  std::vector<Wake> wakes_;      // whose calls are not back
+  std::deque<Wake> recent_;      // the latest wakes, back or not
+  std::vector<End> ended_;       // threads whose words nobody has taken again
+  std::vector<Word> cleared_;    // by thread: what its end clears; at address 0: nothing
   std::unordered_map<std::uint64_t, std::uint64_t>
       made_;                                          // by the order of a clone: what the child's end clears
   std::unordered_map<std::uint32_t, Release> exits_;  // by the system's number of the process
-  std::vector<EarlyRead> early_;
   std::bitset<kPlaces> watched_;
   std::vector<Turn> turns_;
 };

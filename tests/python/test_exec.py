@@ -79,6 +79,15 @@ def test_threads_wait_for_each_other(program: str, tmp_path: Path) -> None:
 
 
 @needs_qemu
+def test_a_thread_that_has_ended_is_joined_without_a_call(program: str, tmp_path: Path) -> None:
+    """The emulator has it ended before it is joined: the word that shows this is told before what led to it."""
+    step = 90 * 8192
+    for _ in range(4):
+        late = played([program, "late", "8192"], spec(tmp_path)).executions[0]
+        assert late.time_ns == pytest.approx(2 * step, rel=0.05)
+
+
+@needs_qemu
 def test_other_work_on_this_machine_changes_nothing(program: str, tmp_path: Path) -> None:
     """The emulator runs threads when it can; their simulated times are their own."""
     alone = played([program, "pair", "8192"], spec(tmp_path)).executions[0]

@@ -153,26 +153,24 @@ TEST_F(ThreadOrderTest, AThreadThatIsJoinedLetsTheOtherGoOn) {
   }
 }
 
-// Reads are told by thread: that of an end may be told before the end.
-TEST_F(ThreadOrderTest, AReadThatIsToldTooEarlyJoinsWithTheNextCall) {
-  for (const bool waits : {false, true}) {
-    const ProgramThread child{2, 0};
-    order_.begins(child, call({1, 0}, system_call::kClone, {0x20'0000, 0, 0, kLock}));
-    EXPECT_TRUE(order_.may_join(kLock));
-    EXPECT_EQ(order_.joins({1, 0}, kLock), kNobody);
-    EXPECT_EQ(order_.joins(child, kLock), kNobody);  // its own
-    const SystemCall before{system_call::kMmap, ++now_, {}};
-    if (waits) {  // it lived yet
-      const SystemCall wait{system_call::kFutex, ++now_, {kLock, kSharedWait, 0, 0, 0, 0}};
-      EXPECT_EQ(order_.joined_before({1, 0}, wait), kNobody);
-    }
-    const Release end = call(child, system_call::kExit, {});
-    EXPECT_EQ(order_.joined_before({3, 0}, before), kNobody);
-    EXPECT_EQ(order_.joined_before(child, before), kNobody);
-    EXPECT_EQ(order_.joined_before({1, 0}, before), waits ? kNobody : end);
-    EXPECT_EQ(order_.joined_before({1, 0}, before), kNobody);  // it was told
-    EXPECT_EQ(order_.joins({1, 0}, kLock), waits ? end : kNobody);
-  }
+TEST_F(ThreadOrderTest, WhoseEndAReadWouldShowIsKnownWhileItLives) {
+  const ProgramThread child{2, 0};
+  order_.begins(child, call({1, 0}, system_call::kClone, {0x20'0000, 0, 0, kLock}));
+  call({1, 0}, system_call::kSetTidAddress, {kOther});
+  EXPECT_TRUE(order_.may_join(kLock));
+  EXPECT_EQ(order_.living_at({1, 0}, kLock), 2U);
+  EXPECT_EQ(order_.living_at({3, 1}, kLock), 0U);  // another process
+  EXPECT_EQ(order_.living_at(child, kLock), 0U);   // its own
+  EXPECT_EQ(order_.living_at(child, kOther), 1U);
+  EXPECT_EQ(order_.living_at({1, 0}, kLock + 4), 0U);
+  EXPECT_EQ(order_.joins({1, 0}, kLock), kNobody);
+  const Release end = call(child, system_call::kExit, {});
+  EXPECT_EQ(order_.living_at({1, 0}, kLock), 0U);
+  EXPECT_EQ(order_.joins({1, 0}, kLock), end);
+  // One that is gone without a call will show nothing any more.
+  order_.gone({1, 0});
+  EXPECT_EQ(order_.living_at(child, kOther), 0U);
+  EXPECT_FALSE(order_.may_join(kOther));
 }
 
 TEST_F(ThreadOrderTest, AStackThatIsUsedAgainTellsNoEnd) {

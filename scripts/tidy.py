@@ -15,6 +15,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -64,9 +65,16 @@ class Source:
     passed: bool
 
 
-def source(build: Path, entry: dict[str, str], included: list[Path], common: bytes) -> Source:
-    """The source of an entry of compile_commands.json."""
+def compiled_by(entry: dict[str, str]) -> list[Path]:
+    """The files that an entry of compile_commands.json is for: those that CMake has put together, or one."""
     path = Path(entry["file"])
+    if path.parent.name != "Unity":
+        return [path]
+    return [Path(name) for name in re.findall(r'^#include "(.+)"', path.read_text(), re.MULTILINE)]
+
+
+def source(build: Path, path: Path, entry: dict[str, str], included: list[Path], common: bytes) -> Source:
+    """One of the files of an entry of compile_commands.json."""
     digest = hashlib.sha256(common + entry["command"].encode())
     for file in sorted({path, *included}):
         digest.update(str(file).encode() + content_digest(file))
@@ -102,17 +110,18 @@ def main() -> int:
     arguments = parser.parse_args()
     build = arguments.build.resolve()
 
-    entries = [
-        entry
+    files = [
+        (path, entry)
         for entry in json.loads((build / "compile_commands.json").read_text())
-        if Path(entry["file"]).is_relative_to(CHECKED[0]) or Path(entry["file"]).is_relative_to(CHECKED[1])
+        for path in compiled_by(entry)
+        if any(path.is_relative_to(folder) for folder in CHECKED)
     ]
     included = included_files(build)
     common = tool("clang-tidy", "--version").stdout.encode() + (ROOT / ".clang-tidy").read_bytes()
     (build / "tidy").mkdir(exist_ok=True)
     alike: dict[tuple[Path, tuple[str, ...]], list[Source]] = {}
-    for entry in sorted(entries, key=lambda entry: entry["file"]):
-        one = source(build, entry, included.get(build / entry["output"], []), common)
+    for path, entry in sorted(files, key=lambda file: file[0]):
+        one = source(build, path, entry, included.get(build / entry["output"], []), common)
         if not one.passed:
             alike.setdefault((one.path.parent, one.options), []).append(one)
     together = [group[at : at + AT_ONCE] for group in alike.values() for at in range(0, len(group), AT_ONCE)]
@@ -125,9 +134,9 @@ def main() -> int:
                 failed += len(sources)
                 print(verdict.strip(), flush=True)
     if failed:
-        print(f"clang-tidy: some of {failed} files do not pass, {len(entries) - failed} do")
+        print(f"clang-tidy: some of {failed} files do not pass, {len(files) - failed} do")
         return 1
-    print(f"clang-tidy: {len(entries)} files pass")
+    print(f"clang-tidy: {len(files)} files pass")
     return 0
 
 

@@ -33,7 +33,7 @@ constexpr const char* kWhat =
     "full set others leave, and the caches that hold them are snooped.";
 
 template <class Params>
-void describe_lines(Schema<Params>& schema) {
+void describe_filter_lines(Schema<Params>& schema) {
   schema.doc(kWhat);
   schema.field("entries", &Params::entries)
       .doc("Lines that it keeps track of; a multiple of ways.")
@@ -60,10 +60,10 @@ void describe_lines(Schema<Params>& schema) {
 
 }  // namespace
 
-void LineFilterParams::describe(Schema<LineFilterParams>& schema) { describe_lines(schema); }
+void LineFilterParams::describe(Schema<LineFilterParams>& schema) { describe_filter_lines(schema); }
 
 void SnoopFilterParams::describe(Schema<SnoopFilterParams>& schema) {
-  describe_lines(schema);
+  describe_filter_lines(schema);
   schema.field("block", &SnoopFilterParams::block)
       .doc(
           "Lines that leave together at most, by one snoop: the victim, and lines beside it that are in the "

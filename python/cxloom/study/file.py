@@ -10,7 +10,7 @@ from typing import Any
 from cxloom.errors import InputError
 from cxloom.spec.node import Node, Origin, described
 from cxloom.spec.reader import read_file
-from cxloom.spec.resolve import Override, Resolved, resolve
+from cxloom.spec.resolve import Override, Resolved, Template
 from cxloom.study.derive import Derived, derived
 from cxloom.study.expect import Expectation, expectation
 from cxloom.study.plots import Plot, Stack, plot
@@ -118,7 +118,8 @@ def read(
     hurry = written if quick else _Quick()
     every = [(point, own) for point, own in every if stays(point, hurry.keep)]
     common = [Override(key, node) for key, node in map_of(entries.get("set")).items()]
-    specs = [resolve(system, [*common, *overrides, *own, *hurry.values]) for _, own in every]
+    template = Template(system, [*common, *overrides])
+    specs = [template.resolve([*own, *hurry.values]) for _, own in every]
     expectations = _expectations(entries, points, hurry.loosest)
     made = {name: derived(node, points) for name, node in map_of(entries.get("derive")).items()}
     columns = {name: column.text() for name, column in map_of(entries.get("table")).items()}

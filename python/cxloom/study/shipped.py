@@ -12,7 +12,8 @@ from pathlib import Path
 from cxloom.errors import InputError
 from cxloom.shipped import shipped_folder
 from cxloom.spec.names import listed, nearest
-from cxloom.spec.reader import read_file
+from cxloom.spec.node import Node
+from cxloom.spec.reader import file_text, read_text
 from cxloom.study.points import map_of, refuse_unknown
 
 
@@ -50,16 +51,16 @@ class Collection:
 def collection(name: str) -> Collection | None:
     """The collection of that name; None if it is a study. Raises InputError if there is neither, or nothing in it."""
     path = find(name)
-    top = read_file(path)
-    studies = top.get("studies")
-    if studies is None:
+    top = _collection_in(path)
+    if top is None:
         return None
+    studies = top.map()["studies"]
     refuse_unknown(top, ["title", "about", "studies"])
     prefix = name.removesuffix(".yaml").rpartition("/")[0]
     members: dict[str, Path] = {}
     for item in studies.list():
         found = sorted(path.parent.glob(f"{item.text()}.yaml"))
-        found = [each for each in found if each != path and read_file(each).get("studies") is None]
+        found = [each for each in found if each != path and _collection_in(each) is None]
         if not found:
             raise item.place.error("no study of this name beside the collection", found=item.text())
         members |= {f"{prefix}/{each.stem}" if prefix else each.stem: each for each in found}
@@ -67,3 +68,12 @@ def collection(name: str) -> Collection | None:
         raise studies.place.error("no studies in the collection", allowed='names or patterns such as ["*"]')
     texts = {key: node.text().strip() for key, node in map_of(top).items() if key != "studies"}
     return Collection(texts.get("title", name), texts.get("about", ""), members)
+
+
+def _collection_in(path: Path) -> Node | None:
+    """The tree of a collection's file; None if the file is a study's."""
+    text = file_text(path)
+    if "studies" not in text:  # most files: to parse them takes long, and whoever runs a study does it anyway
+        return None
+    top = read_text(text, os.fspath(path))
+    return top if "studies" in top.map() else None

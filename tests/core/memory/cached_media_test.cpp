@@ -25,10 +25,7 @@ namespace {
 
 using namespace literals;
 using test::Messages;
-using Bench = test::MediaBench<CachedMedia>;
-
-constexpr auto kRead = Opcode::kMemRd;
-constexpr auto kWrite = Opcode::kMemWr;
+using CachedBench = test::MediaBench<CachedMedia>;
 
 Kinded fixed(const char* latency, const char* write_latency = nullptr, const char* bandwidth = nullptr) {
   Value::Map params{{"latency", latency}};
@@ -38,7 +35,7 @@ Kinded fixed(const char* latency, const char* write_latency = nullptr, const cha
 }
 
 /// Two sets of two pages of 4 KiB: 3 ns to look up, 40 ns (20 ns) to read (write) the cache, 1 us (2 us) behind.
-CachedMediaParams media() {
+CachedMediaParams cached_media() {
   CachedMediaParams params;
   params.size = 16_KiB;
   params.ways = 2;
@@ -48,15 +45,15 @@ CachedMediaParams media() {
   return params;
 }
 
-constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kSet = 2 * kPage;  // from a page to the next one of its set
+constexpr std::uint64_t kCachedPage = 4096;
+constexpr std::uint64_t kSet = 2 * kCachedPage;  // from a page to the next one of its set
 
 TEST(CachedMedia, AHitTakesLookUpAndCache) {
-  Bench bench(media());
+  CachedBench bench(cached_media());
   bench.access(0, 0_ns);
   bench.run();
   const Message& read = bench.access(64, 5_us);
-  const Message& write = bench.access(kPage - 64, 6_us, kWrite);
+  const Message& write = bench.access(kCachedPage - 64, 6_us, Opcode::kMemWr);
   bench.run();
   EXPECT_EQ(bench.latency(read), 3_ns + 40_ns);
   EXPECT_EQ(bench.latency(write), 3_ns + 20_ns);
@@ -64,10 +61,10 @@ TEST(CachedMedia, AHitTakesLookUpAndCache) {
 }
 
 TEST(CachedMedia, AMissTakesLookUpBackingAndFill) {
-  Bench bench(media());
+  CachedBench bench(cached_media());
   const Message& read = bench.access(0, 0_ns);
-  const Message& write =
-      bench.access(kPage, 0_ns, kWrite);  // the page is fetched for a write of a part of it, too
+  const Message& write = bench.access(
+      kCachedPage, 0_ns, Opcode::kMemWr);  // the page is fetched for a write of a part of it, too
   bench.run();
   EXPECT_EQ(bench.latency(read), 3_ns + 1_us + 20_ns);
   EXPECT_EQ(bench.latency(write), 3_ns + 1_us + 20_ns);
@@ -75,12 +72,12 @@ TEST(CachedMedia, AMissTakesLookUpBackingAndFill) {
 }
 
 TEST(CachedMedia, AWriteOfAWholePageFetchesNothing) {
-  CachedMediaParams params = media();
+  CachedMediaParams params = cached_media();
   params.page = 64_B;
   params.size = 256_B;
-  Bench bench(params);
-  const Message& write = bench.access(0, 0_ns, kWrite);
-  const Message& part = bench.access(64, 0_ns, kWrite, 32);
+  CachedBench bench(params);
+  const Message& write = bench.access(0, 0_ns, Opcode::kMemWr);
+  const Message& part = bench.access(64, 0_ns, Opcode::kMemWr, 32);
   bench.run();
   EXPECT_EQ(bench.latency(write), 3_ns + 20_ns);
   EXPECT_EQ(bench.latency(part), 3_ns + 1_us + 20_ns);
@@ -89,14 +86,14 @@ TEST(CachedMedia, AWriteOfAWholePageFetchesNothing) {
 TEST(CachedMedia, ADirtyVictimIsReadOutBeforeTheFillAndWrittenBackBehindIt) {
   // The victim is out of the cache in 40 ns, long before the page is there: the miss is as fast as any, and the register is free
   // again once the write behind is done: 3 + 40 + 2000 after the access.
-  CachedMediaParams params = media();
+  CachedMediaParams params = cached_media();
   params.misses = 1;
-  Bench bench(params);
-  bench.access(0, 0_ns, kWrite);
+  CachedBench bench(params);
+  bench.access(0, 0_ns, Opcode::kMemWr);
   bench.access(kSet, 10_us);
   bench.run();
   const Message& miss = bench.access(2 * kSet, 20_us);
-  const Message& next = bench.access(kPage, 20_us);  // waits for the only register
+  const Message& next = bench.access(kCachedPage, 20_us);  // waits for the only register
   bench.run();
   EXPECT_EQ(bench.latency(miss), 3_ns + 1_us + 20_ns);
   EXPECT_EQ(Messages::segment(next, Segment::kMediaQueue), 2_us + 40_ns);
@@ -104,10 +101,10 @@ TEST(CachedMedia, ADirtyVictimIsReadOutBeforeTheFillAndWrittenBackBehindIt) {
 }
 
 TEST(CachedMedia, AVictimThatIsSlowToReadHoldsTheFillBack) {
-  CachedMediaParams params = media();
+  CachedMediaParams params = cached_media();
   params.cache = fixed("3us", "20ns");
-  Bench bench(params);
-  bench.access(0, 0_ns, kWrite);
+  CachedBench bench(params);
+  bench.access(0, 0_ns, Opcode::kMemWr);
   bench.access(kSet, 10_us);
   bench.run();
   const Message& miss = bench.access(2 * kSet, 20_us);
@@ -117,10 +114,10 @@ TEST(CachedMedia, AVictimThatIsSlowToReadHoldsTheFillBack) {
 }
 
 TEST(CachedMedia, AccessesToAPageOnItsWayWaitForIt) {
-  Bench bench(media());
+  CachedBench bench(cached_media());
   bench.open();
   const Message& first = bench.access(0, 0_ns);
-  const Message& second = bench.access(64, 400_ns, kWrite);
+  const Message& second = bench.access(64, 400_ns, Opcode::kMemWr);
   bench.run();
   EXPECT_EQ(bench.done.at(&first), bench.done.at(&second));
   EXPECT_EQ(bench.latency(second), 3_ns + 1_us + 20_ns - 400_ns);
@@ -130,10 +127,10 @@ TEST(CachedMedia, AccessesToAPageOnItsWayWaitForIt) {
 }
 
 TEST(CachedMedia, WhatJoinedWithAWriteMakesThePageDirty) {
-  Bench bench(media());
+  CachedBench bench(cached_media());
   bench.open();
   bench.access(0, 0_ns);
-  bench.access(64, 400_ns, kWrite);
+  bench.access(64, 400_ns, Opcode::kMemWr);
   bench.run();
   bench.access(kSet, 10_us);
   bench.access(2 * kSet, 20_us);
@@ -142,8 +139,8 @@ TEST(CachedMedia, WhatJoinedWithAWriteMakesThePageDirty) {
 }
 
 TEST(CachedMedia, APageOnItsWayOutComesBackOnlyOnceItIsBehind) {
-  Bench bench(media());
-  bench.access(0, 0_ns, kWrite);
+  CachedBench bench(cached_media());
+  bench.access(0, 0_ns, Opcode::kMemWr);
   bench.access(kSet, 10_us);
   bench.run();
   bench.access(2 * kSet, 20_us);                  // page 0 leaves: it is behind at 20,000 + 3 + 40 + 2000
@@ -154,21 +151,21 @@ TEST(CachedMedia, APageOnItsWayOutComesBackOnlyOnceItIsBehind) {
 }
 
 TEST(CachedMedia, APlaceThatIsBeingFilledIsNotAVictim) {
-  CachedMediaParams params = media();
+  CachedMediaParams params = cached_media();
   params.ways = 1;
-  Bench bench(params);
+  CachedBench bench(params);
   const Message& first = bench.access(0, 0_ns);
-  const Message& rival = bench.access(4 * kPage, 0_ns);  // of the same set
+  const Message& rival = bench.access(4 * kCachedPage, 0_ns);  // of the same set
   bench.run();
   EXPECT_EQ(bench.latency(first), 1023_ns);
   EXPECT_EQ(bench.latency(rival), 1023_ns + 1020_ns);
 }
 
 TEST(CachedMedia, AnAccessToSeveralPagesIsDoneWithTheLast) {
-  Bench bench(media());
+  CachedBench bench(cached_media());
   bench.access(0, 0_ns);
   bench.run();
-  const Message& both = bench.access(kPage - 64, 10_us, kRead, 128);  // a hit and a miss
+  const Message& both = bench.access(kCachedPage - 64, 10_us, Opcode::kMemRd, 128);  // a hit and a miss
   bench.run();
   EXPECT_EQ(bench.latency(both), 1023_ns);
 }
@@ -179,7 +176,7 @@ Kinded ahead(const char* kind, Value::Map params = {}) { return {kind, Value(std
 
 /// Sixteen pages, each after the one before it.
 CachedMediaParams fetching(const char* kind, Value::Map params = {}) {
-  CachedMediaParams made = media();
+  CachedMediaParams made = cached_media();
   made.size = 64_KiB;
   made.ways = 0;
   made.prefetch = ahead(kind, std::move(params));
@@ -187,11 +184,11 @@ CachedMediaParams fetching(const char* kind, Value::Map params = {}) {
 }
 
 TEST(CachedMedia, APageThatWasAskedForAheadIsAHit) {
-  Bench bench(fetching("next-line"));
+  CachedBench bench(fetching("next-line"));
   bench.open();
   const Message& first = bench.access(0, 0_ns);
-  const Message& second = bench.access(kPage, 2_us);
-  const Message& third = bench.access(2 * kPage, 4_us);
+  const Message& second = bench.access(kCachedPage, 2_us);
+  const Message& third = bench.access(2 * kCachedPage, 4_us);
   bench.run();
   EXPECT_EQ(bench.latency(first), 1023_ns);
   EXPECT_EQ(bench.latency(second), 43_ns);
@@ -204,17 +201,17 @@ TEST(CachedMedia, APageThatWasAskedForAheadIsAHit) {
 }
 
 TEST(CachedMedia, APageThatIsOnItsWayAheadIsWaitedForTheRestOfIt) {
-  Bench bench(fetching("next-line"));
+  CachedBench bench(fetching("next-line"));
   bench.open();
   bench.access(0, 0_ns);
-  const Message& second = bench.access(kPage, 400_ns);  // it has been on its way for as long
+  const Message& second = bench.access(kCachedPage, 400_ns);  // it has been on its way for as long
   bench.run();
   EXPECT_EQ(bench.latency(second), 1023_ns - 400_ns);
   EXPECT_EQ(bench.measures().at("page_prefetches_late"), 1.0);
 }
 
 TEST(CachedMedia, WhatHasNoRegisterOrNoMissIsDropped) {
-  Bench registers(fetching("next-line", {{"degree", 4}, {"registers", 3}}));
+  CachedBench registers(fetching("next-line", {{"degree", 4}, {"registers", 3}}));
   registers.open();
   registers.access(0, 0_ns);
   registers.run();
@@ -222,7 +219,7 @@ TEST(CachedMedia, WhatHasNoRegisterOrNoMissIsDropped) {
   EXPECT_EQ(registers.measures().at("page_prefetches_dropped"), 1.0);
   CachedMediaParams few = fetching("next-line", {{"degree", 4}});
   few.misses = 2;
-  Bench misses(few);
+  CachedBench misses(few);
   misses.open();
   misses.access(0, 0_ns);
   misses.run();
@@ -230,14 +227,14 @@ TEST(CachedMedia, WhatHasNoRegisterOrNoMissIsDropped) {
 }
 
 TEST(CachedMedia, NoPageIsAskedForBehindTheMemoryOrOutsideTheRegion) {
-  Bench region(fetching("next-line", {{"degree", 4}, {"page", "128B"}}));  // of two pages
+  CachedBench region(fetching("next-line", {{"degree", 4}, {"page", "128B"}}));  // of two pages
   region.open();
   region.access(0, 0_ns);
   region.run();
   EXPECT_EQ(region.measures().at("page_prefetches"), 1.0);
-  Bench end(fetching("next-line", {{"degree", 4}}), Bytes{3 * kPage});
+  CachedBench end(fetching("next-line", {{"degree", 4}}), Bytes{3 * kCachedPage});
   end.open();
-  end.access(kPage, 0_ns);
+  end.access(kCachedPage, 0_ns);
   end.run();
   EXPECT_EQ(end.measures().at("page_prefetches"), 1.0);
 }
@@ -245,10 +242,10 @@ TEST(CachedMedia, NoPageIsAskedForBehindTheMemoryOrOutsideTheRegion) {
 TEST(CachedMedia, APageThatLeavesUnusedWasUseless) {
   CachedMediaParams params = fetching("next-line");
   params.size = 8_KiB;  // two pages
-  Bench bench(params);
+  CachedBench bench(params);
   bench.open();
   for (std::uint64_t i = 0; i < 3; ++i) {
-    bench.access(4 * i * kPage, 10_us * static_cast<std::int64_t>(i));
+    bench.access(4 * i * kCachedPage, 10_us * static_cast<std::int64_t>(i));
     bench.run();
   }
   EXPECT_EQ(bench.measures().at("page_prefetches"), 3.0);
@@ -257,10 +254,10 @@ TEST(CachedMedia, APageThatLeavesUnusedWasUseless) {
 
 TEST(CachedMedia, LeapFollowsAStrideOfPages) {
   // Two strides of three pages are its majority from the third access on; from then on every access is a hit.
-  Bench bench(fetching("leap", {{"history", 4}, {"split", 2}}));
+  CachedBench bench(fetching("leap", {{"history", 4}, {"split", 2}}));
   std::vector<const Message*> reads;
   for (std::uint64_t i = 0; i < 12; ++i) {
-    reads.push_back(&bench.access(3 * i * kPage, 5_us * static_cast<std::int64_t>(i)));
+    reads.push_back(&bench.access(3 * i * kCachedPage, 5_us * static_cast<std::int64_t>(i)));
     bench.run();
   }
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(bench.latency(*reads[i]), 1023_ns) << i;
@@ -273,7 +270,7 @@ TEST(CachedMedia, LeapFollowsAStrideOfPages) {
 
 /// The share of hits of accesses to `pages` pages, drawn independently of each other by Zipf's law.
 double hit_rate(const char* policy, std::uint64_t pages, std::uint64_t held, double exponent) {
-  CachedMediaParams params = media();
+  CachedMediaParams params = cached_media();
   params.page = 64_B;
   params.size = Bytes{held * 64};
   params.ways = 0;
@@ -281,7 +278,7 @@ double hit_rate(const char* policy, std::uint64_t pages, std::uint64_t held, dou
   std::vector<double> sums;
   for (std::uint64_t i = 0; i < pages; ++i)
     sums.push_back((sums.empty() ? 0.0 : sums.back()) + std::pow(static_cast<double>(i + 1), -exponent));
-  Bench bench(params);
+  CachedBench bench(params);
   RandomStream random(5, "test", "zipf");
   for (int i = 0; i < 30'000; ++i) {
     if (i == 3'000) bench.open();
@@ -333,13 +330,13 @@ TEST(CachedMedia, HitRatesOfIndependentAccessesAreThoseOfTheClosedForms) {
 
 TEST(CachedMedia, ACyclicScanOfOnePageTooManyNeverHitsByUseOrByOrder) {
   for (const char* policy : {"lru", "fifo", "clock", "mru"}) {
-    CachedMediaParams params = media();
+    CachedMediaParams params = cached_media();
     params.ways = 0;
     params.policy = {policy, Value(Value::Map{})};
-    Bench bench(params);
+    CachedBench bench(params);
     bench.open();
     for (std::uint64_t i = 0; i < 500; ++i) {
-      bench.access(i % 5 * kPage, bench.kernel().now());
+      bench.access(i % 5 * kCachedPage, bench.kernel().now());
       bench.run();
     }
     // Four of five pages: the one used last leaves, and three of four laps are hits.
@@ -366,7 +363,7 @@ Counted by_hand(const std::vector<std::pair<std::uint64_t, bool>>& accesses, std
   std::unordered_map<std::uint64_t, std::list<Held>> cache;
   Counted counted;
   for (const auto& [address, writes] : accesses) {
-    const std::uint64_t page = address / kPage;
+    const std::uint64_t page = address / kCachedPage;
     std::list<Held>& set = cache[page % sets];
     const auto found =
         std::find_if(set.begin(), set.end(), [&](const Held& held) { return held.page == page; });
@@ -394,14 +391,14 @@ TEST(CachedMedia, WhatItMovesIsWhatBothMediaCount) {
   params.cache = {
       "nvm", Value(Value::Map{{"write_buffer", 0}, {"buffer_read_latency", "20ns"}, {"read_buffer", 8}})};
   params.backing = {"nvm", Value(Value::Map{{"block", "4KiB"}, {"write_buffer", 8}})};
-  Bench bench(params);
+  CachedBench bench(params);
   RandomStream random(11, "test", "addresses");
   std::vector<std::pair<std::uint64_t, bool>> accesses;
   bench.open();
   Time ready;
   for (int i = 0; i < 3000; ++i) {
     accesses.emplace_back(random.below(4096) * 64, random.chance(0.4));
-    bench.access(accesses.back().first, ready, accesses.back().second ? kWrite : kRead);
+    bench.access(accesses.back().first, ready, accesses.back().second ? Opcode::kMemWr : Opcode::kMemRd);
     ready += 1_ms;
   }
   bench.run();
@@ -415,20 +412,20 @@ TEST(CachedMedia, WhatItMovesIsWhatBothMediaCount) {
   EXPECT_EQ(found.at("page_joins"), 0.0);
   EXPECT_DOUBLE_EQ(found.at("page_hit_rate"), expected.hits / 3000.0);
   const auto bytes = [&](const char* name) { return found.at(name) * seconds * 1e9; };
-  EXPECT_NEAR(bytes("backing_media_read_gb_per_s"), expected.misses * kPage, 1.0);
-  EXPECT_NEAR(bytes("backing_media_write_gb_per_s"), expected.write_backs * kPage, 1.0);
+  EXPECT_NEAR(bytes("backing_media_read_gb_per_s"), expected.misses * kCachedPage, 1.0);
+  EXPECT_NEAR(bytes("backing_media_write_gb_per_s"), expected.write_backs * kCachedPage, 1.0);
 }
 
 TEST(CachedMedia, EveryAccessIsDoneOnceWhateverIsUnderWay) {
   // A storm on a small cache with few registers: everybody is answered, in order, with an account that adds up.
   for (const std::uint32_t misses : {1U, 2U, 7U}) {
     for (const char* policy : {"lru", "random", "srrip", "tree-plru"}) {
-      CachedMediaParams params = media();
+      CachedMediaParams params = cached_media();
       params.misses = misses;
       params.policy.kind = policy;
       params.cache = fixed("40ns", "20ns", "10GB/s");
       params.backing = fixed("1us", "2us", "5GB/s");
-      Bench bench(params);
+      CachedBench bench(params);
       bench.open();
       RandomStream random(5, "test", policy);
       Time ready;
@@ -436,7 +433,7 @@ TEST(CachedMedia, EveryAccessIsDoneOnceWhateverIsUnderWay) {
         ready += Time{static_cast<std::int64_t>(random.below(400'000))};
         const std::uint64_t size = random.chance(0.1) ? 192 : 64;
         const Message& message =
-            bench.access(random.below(1024) * 64, ready, random.chance(0.5) ? kWrite : kRead,
+            bench.access(random.below(1024) * 64, ready, random.chance(0.5) ? Opcode::kMemWr : Opcode::kMemRd,
                          static_cast<std::uint16_t>(size));
         EXPECT_EQ(message.account->mark(), ready);
       }
@@ -456,27 +453,28 @@ TEST(CachedMedia, EveryAccessIsDoneOnceWhateverIsUnderWay) {
 
 TEST(CachedMedia, SaturatedMissesAreAsManyAsTheirRegistersAllow) {
   // Clean misses in a row: `misses` pages each lookup-free 1 us + 20 ns, by Little's law.
-  CachedMediaParams params = media();
+  CachedMediaParams params = cached_media();
   params.size = 4_MiB;
   params.misses = 8;
-  Bench bench(params);
-  for (std::uint64_t i = 0; i < 800; ++i) bench.access(i * kPage, 0_ns);
+  CachedBench bench(params);
+  for (std::uint64_t i = 0; i < 800; ++i) bench.access(i * kCachedPage, 0_ns);
   bench.run();
   EXPECT_EQ(bench.end(), 3_ns + 1020_ns * 100);
 }
 
 TEST(CachedMedia, MoreOfAResourceIsNeverWorse) {
   const auto end = [](const CachedMediaParams& params) {
-    Bench bench(params);
+    CachedBench bench(params);
     RandomStream random(9, "test", "sweep");
     for (int i = 0; i < 3000; ++i)
-      bench.access(random.below(2048) * 64, Time{i * 30'000}, random.chance(0.3) ? kWrite : kRead);
+      bench.access(random.below(2048) * 64, Time{i * 30'000},
+                   random.chance(0.3) ? Opcode::kMemWr : Opcode::kMemRd);
     bench.run();
     return bench.end();
   };
   Time before = Time::max();
   for (const std::uint32_t misses : {1U, 2U, 4U, 16U, 64U}) {
-    CachedMediaParams params = media();
+    CachedMediaParams params = cached_media();
     params.misses = misses;
     const Time now = end(params);
     EXPECT_LE(now, before) << misses;
@@ -484,8 +482,8 @@ TEST(CachedMedia, MoreOfAResourceIsNeverWorse) {
   }
   before = Time::max();
   for (const std::uint64_t pages : {4U, 8U, 16U, 32U}) {
-    CachedMediaParams params = media();
-    params.size = Bytes{pages * kPage};
+    CachedMediaParams params = cached_media();
+    params.size = Bytes{pages * kCachedPage};
     params.ways = 0;  // LRU keeps what a smaller cache keeps
     const Time now = end(params);
     EXPECT_LE(now, before) << pages;
@@ -494,15 +492,15 @@ TEST(CachedMedia, MoreOfAResourceIsNeverWorse) {
 }
 
 TEST(CachedMedia, CachesBeforeCachesWork) {
-  CachedMediaParams inner = media();
-  CachedMediaParams params = media();
+  CachedMediaParams inner = cached_media();
+  CachedMediaParams params = cached_media();
   params.backing = {
       "cached", Value(Value::Map{{"size", "64KiB"},
                                  {"ways", 4},
                                  {"lookup_time", "5ns"},
                                  {"cache", Value(Value::Map{{"kind", "fixed"}, {"latency", "100ns"}})},
                                  {"backing", Value(Value::Map{{"kind", "fixed"}, {"latency", "10us"}})}})};
-  Bench bench(params);
+  CachedBench bench(params);
   bench.open();
   const Message& cold = bench.access(0, 0_ns);
   bench.access(kSet, 50_us);
@@ -516,11 +514,11 @@ TEST(CachedMedia, CachesBeforeCachesWork) {
 }
 
 TEST(CachedMedia, TheBytesThatItHasAreThoseBehind) {
-  CachedMediaParams params = media();
+  CachedMediaParams params = cached_media();
   params.size = 16_MiB;
   params.cache = {"dram", Value(Value::Map{{"preset", "test-D5"}})};
   params.backing = {"dram", Value(Value::Map{{"preset", "test-D5"}, {"channels", 2}})};
-  Bench bench(params);
+  CachedBench bench(params);
   EXPECT_GT(bench.media().capacity()->count(), (16_MiB).count());
   EXPECT_NE(bench.media().described().find("; backing: 2 x test-D5"), std::string::npos);
   bench.access(0, 0_ns);
@@ -549,10 +547,10 @@ TEST(CachedMediaParams, AreReadAndChecked) {
 }
 
 TEST(CachedMedia, SaysWhichOfItsMediaIsWrong) {
-  CachedMediaParams params = media();
+  CachedMediaParams params = cached_media();
   params.backing = {"flsh", Value(Value::Map{})};
   try {
-    const Bench bench(params);
+    const CachedBench bench(params);
     FAIL() << "made with an unknown kind";
   } catch (const InputError& error) {
     EXPECT_EQ(error.path(), "backing.kind");

@@ -18,14 +18,14 @@ namespace {
 
 using namespace literals;
 using test::Messages;
-using Bench = test::MediaBench<CurveMedia>;
+using CurveBench = test::MediaBench<CurveMedia>;
 
 CurvePoint point(double reads, std::uint64_t gb_per_s, std::int64_t latency_ns) {
   return {reads, Bandwidth{Rate::per_time(gb_per_s, 1000)}, Time{latency_ns * 1000}};
 }
 
 /// Reads alone reach 32 GB/s, an even mix 16 GB/s.
-CurveMediaParams media() {
+CurveMediaParams curve_media() {
   CurveMediaParams params;
   params.points = {point(1.0, 1, 80),  point(1.0, 16, 100), point(1.0, 32, 400),
                    point(0.5, 1, 100), point(0.5, 8, 140),  point(0.5, 16, 500)};
@@ -35,7 +35,7 @@ CurveMediaParams media() {
 
 /// The latency of the last of many accesses at a constant rate.
 Time latency_at(const CurveMediaParams& params, Time interval, int reads_of_four = 4) {
-  Bench bench(params);
+  CurveBench bench(params);
   const Message* last = nullptr;
   for (int i = 0; i < 400; ++i) {
     last = &bench.access(0, interval * i, i % 4 < reads_of_four ? Opcode::kMemRd : Opcode::kMemWr);
@@ -46,26 +46,26 @@ Time latency_at(const CurveMediaParams& params, Time interval, int reads_of_four
 }
 
 TEST(CurveMedia, AtAConstantLoadTheLatencyIsThatOfTheTable) {
-  EXPECT_EQ(latency_at(media(), 64_ns), 80_ns);                          // 1 GB/s
-  EXPECT_EQ(latency_at(media(), 1_us), 80_ns);                           // below the first point
-  EXPECT_EQ(latency_at(media(), 4_ns), 100_ns);                          // 16 GB/s
-  EXPECT_EQ(latency_at(media(), 8_ns), Time{80'000 + 20'000 * 7 / 15});  // 8 GB/s: 7/15 from 1 to 16
-  EXPECT_EQ(latency_at(media(), Time{2500}), Time{100'000 + 300'000 * 96 / 160});  // 25.6 GB/s
-  EXPECT_EQ(latency_at(media(), 2_ns), 400_ns);                                    // the whole of it
+  EXPECT_EQ(latency_at(curve_media(), 64_ns), 80_ns);                          // 1 GB/s
+  EXPECT_EQ(latency_at(curve_media(), 1_us), 80_ns);                           // below the first point
+  EXPECT_EQ(latency_at(curve_media(), 4_ns), 100_ns);                          // 16 GB/s
+  EXPECT_EQ(latency_at(curve_media(), 8_ns), Time{80'000 + 20'000 * 7 / 15});  // 8 GB/s: 7/15 from 1 to 16
+  EXPECT_EQ(latency_at(curve_media(), Time{2500}), Time{100'000 + 300'000 * 96 / 160});  // 25.6 GB/s
+  EXPECT_EQ(latency_at(curve_media(), 2_ns), 400_ns);                                    // the whole of it
 }
 
 TEST(CurveMedia, TheShareOfReadsChoosesTheCurve) {
-  EXPECT_EQ(latency_at(media(), 8_ns, 2), 140_ns);  // 8 GB/s, half reads
-  EXPECT_EQ(latency_at(media(), 8_ns, 0), 140_ns) << "below the lowest share its curve holds";
+  EXPECT_EQ(latency_at(curve_media(), 8_ns, 2), 140_ns);  // 8 GB/s, half reads
+  EXPECT_EQ(latency_at(curve_media(), 8_ns, 0), 140_ns) << "below the lowest share its curve holds";
   // Three reads of four: halfway between the two, each at a third of its largest bandwidth of (16 + 32) / 2.
   const double pure = 80.0 + 20.0 * (32.0 / 3 - 1) / 15;
   const double mixed = 100.0 + 40.0 * (16.0 / 3 - 1) / 7;
-  EXPECT_NEAR(latency_at(media(), 8_ns, 3).ns(), (pure + mixed) / 2, 0.001);
+  EXPECT_NEAR(latency_at(curve_media(), 8_ns, 3).ns(), (pure + mixed) / 2, 0.001);
 }
 
 TEST(CurveMedia, MoreThanTheLargestBandwidthIsThrottledToIt) {
   for (const int reads_of_two : {2, 1}) {
-    Bench bench(media());
+    CurveBench bench(curve_media());
     bench.open();
     std::uint64_t served = 0;
     for (int i = 0; i < 10'000; ++i) {
@@ -81,7 +81,7 @@ TEST(CurveMedia, MoreThanTheLargestBandwidthIsThrottledToIt) {
 }
 
 TEST(CurveMedia, AtNoTimeHasMoreBeenServedThanTheLargestBandwidthAllows) {
-  Bench bench(media());
+  CurveBench bench(curve_media());
   RandomStream random(3, "media", "test");
   Time now;
   for (int i = 0; i < 20'000; ++i) {
@@ -101,9 +101,9 @@ TEST(CurveMedia, AtNoTimeHasMoreBeenServedThanTheLargestBandwidthAllows) {
 
 TEST(CurveMedia, PoissonArrivalsSeeTheTableToo) {
   // What waits for a start is in the measured latency already: it is not added to it.
-  CurveMediaParams params = media();
+  CurveMediaParams params = curve_media();
   params.window = 2048;
-  Bench bench(params);
+  CurveBench bench(params);
   RandomStream random(5, "media", "test");
   Time now;
   for (int i = 0; i < 100'000; ++i) {
@@ -117,7 +117,7 @@ TEST(CurveMedia, PoissonArrivalsSeeTheTableToo) {
 }
 
 TEST(CurveMedia, AnIdleTimeIsForgottenAfterAWindow) {
-  Bench bench(media());
+  CurveBench bench(curve_media());
   Time now;
   for (int i = 0; i < 100; ++i) bench.access(0, now += 4_ns);
   now += 1_ms;
@@ -129,17 +129,17 @@ TEST(CurveMedia, AnIdleTimeIsForgottenAfterAWindow) {
 }
 
 TEST(CurveMedia, WhatIsSpentElsewhereIsTakenOff) {
-  CurveMediaParams params = media();
+  CurveMediaParams params = curve_media();
   params.elsewhere = 30_ns;
   EXPECT_EQ(latency_at(params, 4_ns), 70_ns);
   params.elsewhere = 80_ns;
-  const InputError error = test::input_error([&] { Bench bench(params); });
+  const InputError error = test::input_error([&] { CurveBench bench(params); });
   EXPECT_EQ(error.path(), "elsewhere");
   EXPECT_TRUE(test::contains(error.what(), "80"));
 }
 
 TEST(CurveMedia, ItsAccountIsTheLatency) {
-  Bench bench(media());
+  CurveBench bench(curve_media());
   for (int i = 0; i < 100; ++i) bench.access(0, 0_ns);
   bench.run();
   for (const auto& [message, at] : bench.done) {

@@ -13,7 +13,7 @@ namespace {
 using test::DramBench;
 
 /// A preset without refresh, and its row at the top of the address.
-DramParams quiet(const DramDevice& device, Clock cap, const char* scheduler) {
+DramParams quiet_with_cap(const DramDevice& device, Clock cap, const char* scheduler) {
   DramParams params = DramBench::preset(std::string(device.name));
   params.refresh.kind = "off";
   params.bank_hash = BankHash::kNone;
@@ -26,7 +26,7 @@ DramParams quiet(const DramDevice& device, Clock cap, const char* scheduler) {
 /// row of the bank come without an end, as fast as one bank can take them.
 Clock wait_behind_hits(const DramDevice& device, Clock cap, bool write, int others,
                        const char* scheduler = "fr-fcfs") {
-  DramParams params = quiet(device, cap, scheduler);
+  DramParams params = quiet_with_cap(device, cap, scheduler);
   params.posted_writes = false;
   DramBench bench(params);
   const DramClock clock(device.clock);

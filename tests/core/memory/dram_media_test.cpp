@@ -149,17 +149,17 @@ TEST(DramMedia, MeetsTheAnchorsOfTheTestConfiguration) {
 // --- behaviour -------------------------------------------------------------------------------------------------------
 
 /// test-D5 without refresh: everything can be counted by hand.
-DramParams quiet() {
+DramParams quiet_ddr5() {
   DramParams params = DramBench::preset("test-D5");
   params.mapping = "rochrababgco";
   params.refresh.kind = "off";
   return params;
 }
-constexpr std::uint64_t kRow = 1ULL << 17U;  // to the next row of the same bank
+constexpr std::uint64_t kRowApart = 1ULL << 17U;  // to the next row of the same bank
 Time clocks(std::int64_t n) { return Time{416} * n; }
 
 TEST(DramMedia, AReadOfAQueuedWriteIsForwarded) {
-  DramBench bench(quiet());
+  DramBench bench(quiet_ddr5());
   bench.open_window(Time{});
   bench.access({0, true}, Time{});
   const std::size_t read = bench.access({0, false}, Time{});
@@ -172,11 +172,11 @@ TEST(DramMedia, AReadOfAQueuedWriteIsForwarded) {
 }
 
 TEST(DramMedia, APostedWriteIsDoneInTheQueueAnotherInTheDevice) {
-  DramBench posted(quiet());
+  DramBench posted(quiet_ddr5());
   const std::size_t first = posted.access({0, true}, clocks(10));
   posted.run();
   EXPECT_EQ(posted.latency(first), Time{});
-  DramParams params = quiet();
+  DramParams params = quiet_ddr5();
   params.posted_writes = false;
   DramBench written(params);
   const std::size_t second = written.access({0, true}, clocks(10));
@@ -185,7 +185,7 @@ TEST(DramMedia, APostedWriteIsDoneInTheQueueAnotherInTheDevice) {
 }
 
 TEST(DramMedia, WritesBeyondTheQueueWaitForAPlace) {
-  DramParams params = quiet();
+  DramParams params = quiet_ddr5();
   params.write_queue = 1;
   DramBench bench(params);
   const std::size_t first = bench.access({0, true}, Time{});
@@ -198,11 +198,11 @@ TEST(DramMedia, WritesBeyondTheQueueWaitForAPlace) {
 
 TEST(DramMedia, RowsThatHitGoBeforeOlderOnesUntilTheAgeCap) {
   const auto order = [](Time cap) {
-    DramParams params = quiet();
+    DramParams params = quiet_ddr5();
     params.scheduler = test::fr_fcfs(cap);
     DramBench bench(params);
     bench.access({0, false}, Time{});
-    const std::size_t other = bench.access({kRow, false}, clocks(1));
+    const std::size_t other = bench.access({kRowApart, false}, clocks(1));
     std::size_t last = 0;
     for (int i = 1; i < 32; ++i) last = bench.access({static_cast<std::uint64_t>(i) * 64, false}, clocks(2));
     bench.run();
@@ -215,13 +215,13 @@ TEST(DramMedia, RowsThatHitGoBeforeOlderOnesUntilTheAgeCap) {
 TEST(DramMedia, PoliciesCloseRows) {
   // Two accesses to a row far apart, then one to another row of the bank.
   const auto latencies = [](const char* policy, Value::Map settings = {}) {
-    DramParams params = quiet();
+    DramParams params = quiet_ddr5();
     params.row_policy = {policy, Value(std::move(settings))};
     DramBench bench(params);
     bench.access({0, false}, Time{});
     const std::size_t near = bench.access({64, false}, clocks(500));
     const std::size_t far = bench.access({128, false}, clocks(5000));
-    const std::size_t other = bench.access({kRow, false}, clocks(5500));
+    const std::size_t other = bench.access({kRowApart, false}, clocks(5500));
     bench.run();
     return std::vector<std::int64_t>{bench.latency(near).ps() / 416, bench.latency(far).ps() / 416,
                                      bench.latency(other).ps() / 416};
@@ -236,12 +236,13 @@ TEST(DramMedia, PoliciesCloseRows) {
 
 TEST(DramMedia, ThePredictorLearnsWhetherRowsAreUsedAgain) {
   const auto last_latency = [](bool reuse) {
-    DramParams params = quiet();
+    DramParams params = quiet_ddr5();
     params.row_policy.kind = "adaptive";
     DramBench bench(params);
     std::size_t last = 0;
     for (std::uint64_t i = 0; i < 20; ++i)
-      last = bench.access({reuse ? i * 64 : i * kRow, false}, clocks(1000 * static_cast<std::int64_t>(i)));
+      last =
+          bench.access({reuse ? i * 64 : i * kRowApart, false}, clocks(1000 * static_cast<std::int64_t>(i)));
     bench.run();
     return bench.latency(last).ps() / 416;
   };
@@ -279,7 +280,7 @@ TEST(DramMedia, PostponedRefreshesAreMadeUpForWhenIdle) {
 }
 
 TEST(DramMedia, PowerDownCostsItsExit) {
-  DramParams params = quiet();
+  DramParams params = quiet_ddr5();
   params.power_down = clocks(100);
   params.row_policy.kind = "closed";
   DramBench bench(params);
@@ -292,7 +293,7 @@ TEST(DramMedia, PowerDownCostsItsExit) {
 }
 
 TEST(DramMedia, PowerDownIsCountedToTheEdgesOfTheWindow) {
-  DramParams params = quiet();
+  DramParams params = quiet_ddr5();
   params.power_down = clocks(100);
   DramBench bench(params);
   bench.open_window(Time{});
@@ -342,7 +343,7 @@ TEST(DramMedia, IsTheSameWhetherWatchedOrNot) {
 
 TEST(DramMedia, EnergyIsThatOfTheCountedCommands) {
   // One row opened and read twice in 10,000 clocks, without refresh; four devices.
-  DramBench bench(quiet());
+  DramBench bench(quiet_ddr5());
   bench.open_window(Time{});
   bench.access({0, false}, Time{});
   bench.access({64, false}, clocks(200));
@@ -415,7 +416,7 @@ TEST(DramMedia, DiesOfAStackShareTheBusWithoutAPause) {
 }
 
 TEST(DramMedia, AnAccessOfAnySizeIsDoneWithItsLastBurst) {
-  DramBench bench(quiet());
+  DramBench bench(quiet_ddr5());
   const std::size_t whole = bench.access({0, false, 256}, Time{});
   bench.run();
   EXPECT_EQ(bench.latency(whole), clocks(39 + 3 * 12 + 40 + 8));  // tRCD, three times tCCD_L, CL, BL/2

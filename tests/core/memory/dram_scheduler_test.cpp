@@ -24,13 +24,13 @@ namespace {
 using test::DramAccess;
 using test::DramBench;
 
-constexpr std::uint64_t kRow = 1ULL << 17U;    // to the next row of a bank
-constexpr std::uint64_t kGroup = 1ULL << 12U;  // to the next bank group
-const NodeId kA{0};
-const NodeId kB{1};
+constexpr std::uint64_t kNextRow = 1ULL << 17U;    // to the next row of a bank
+constexpr std::uint64_t kNextGroup = 1ULL << 12U;  // to the next bank group
+const NodeId kFirst{0};
+const NodeId kSecond{1};
 
 /// One sub-channel, its row at the top of the address, without refresh.
-DramParams quiet(const Kinded& scheduler) {
+DramParams quiet_with(const Kinded& scheduler) {
   DramParams params = DramBench::preset("test-D5");
   params.mapping = "rochrababgco";
   params.refresh.kind = "off";
@@ -42,7 +42,7 @@ Kinded kind(std::string name, Value::Map params = {}) { return {std::move(name),
 
 /// Clocks of each read; all are there at the beginning.
 std::vector<Clock> latencies(const Kinded& scheduler, const std::vector<std::uint64_t>& addresses) {
-  DramBench bench(quiet(scheduler));
+  DramBench bench(quiet_with(scheduler));
   for (const std::uint64_t address : addresses) bench.access({address, false}, Time{});
   bench.run();
   std::vector<Clock> clocks;
@@ -56,21 +56,22 @@ std::vector<Clock> latencies(const Kinded& scheduler, const std::vector<std::uin
 // Each row conflict takes a whole turn of the bank, though the third access finds the first one's row if it goes before the
 // second.
 TEST(Fcfs, ClosesARowForAnOlderAccess) {
-  const DramTiming t = DramBench(quiet(kind("fcfs"))).config().device.timing;
+  const DramTiming t = DramBench(quiet_with(kind("fcfs"))).config().device.timing;
   const Clock first = t.tRCD + t.CL + 8;
   const Clock turn = t.tRAS + t.tRP;
-  EXPECT_EQ(latencies(kind("fcfs"), {0, kRow, 64}), (std::vector{first, first + turn, first + 2 * turn}));
-  EXPECT_EQ(latencies(kind("fr-fcfs"), {0, kRow, 64}), (std::vector{first, first + turn, first + t.tCCD_L}));
+  EXPECT_EQ(latencies(kind("fcfs"), {0, kNextRow, 64}), (std::vector{first, first + turn, first + 2 * turn}));
+  EXPECT_EQ(latencies(kind("fr-fcfs"), {0, kNextRow, 64}),
+            (std::vector{first, first + turn, first + t.tCCD_L}));
 }
 
 // No bank is prepared while an older access waits: its ACT follows the RD before it.
 TEST(Fcfs, PreparesNoBankForTheNext) {
-  const DramTiming t = DramBench(quiet(kind("fcfs"))).config().device.timing;
+  const DramTiming t = DramBench(quiet_with(kind("fcfs"))).config().device.timing;
   const Clock data = t.CL + 8;
   EXPECT_EQ(
-      latencies(kind("fcfs"), {0, kGroup, 2 * kGroup, 3 * kGroup}),
+      latencies(kind("fcfs"), {0, kNextGroup, 2 * kNextGroup, 3 * kNextGroup}),
       (std::vector{t.tRCD + data, 2 * t.tRCD + 1 + data, 3 * t.tRCD + 2 + data, 4 * t.tRCD + 3 + data}));
-  EXPECT_EQ(latencies(kind("fr-fcfs"), {0, kGroup, 2 * kGroup, 3 * kGroup}),
+  EXPECT_EQ(latencies(kind("fr-fcfs"), {0, kNextGroup, 2 * kNextGroup, 3 * kNextGroup}),
             (std::vector{t.tRCD + data, t.tRCD + t.tRRD_S + data, t.tRCD + 2 * t.tRRD_S + data,
                          t.tRCD + 3 * t.tRRD_S + data}));
 }
@@ -137,9 +138,9 @@ struct Rig {
 
 TEST(Bliss, BlacklistsAfterFourInARowUntilTheIntervalEnds) {
   Rig rig(kind("bliss"));
-  for (int i = 0; i < 3; ++i) rig.arrive(kA, 0, 1);
-  rig.arrive(kB, 1, 1);
-  for (int i = 0; i < 5; ++i) rig.arrive(kA, 0, 1);
+  for (int i = 0; i < 3; ++i) rig.arrive(kFirst, 0, 1);
+  rig.arrive(kSecond, 1, 1);
+  for (int i = 0; i < 5; ++i) rig.arrive(kFirst, 0, 1);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(rig.serve(0, 100), DramScheduler::kNoBank);
   EXPECT_EQ(rig.serve(1, 100), DramScheduler::kNoBank);  // another in between: the count begins anew
   for (int i = 0; i < 3; ++i) EXPECT_EQ(rig.serve(0, 100), DramScheduler::kNoBank);
@@ -151,7 +152,7 @@ TEST(Bliss, BlacklistsAfterFourInARowUntilTheIntervalEnds) {
 
   // In a bank the other goes first now, though its access is younger and to another row.
   rig.timers.activate(0, 1, 12'345);
-  rig.arrive(kB, 0, 7);
+  rig.arrive(kSecond, 0, 7);
   const DramPick pick = rig.pick(0, 12'345);
   EXPECT_EQ(rig.queue.at(pick.slot).burst.row, 7U);
   EXPECT_EQ(pick.priority, 0);
@@ -166,7 +167,7 @@ TEST(Bliss, CountsAccesses) {
   Rig rig(kind("bliss", {{"threshold", 2}}));
   for (int i = 0; i < 4; ++i) {
     DramBurst burst;
-    burst.requester = kA;
+    burst.requester = kFirst;
     burst.first = i % 2 == 0;
     rig.queue.add({burst}, rig.order++);
   }
@@ -190,11 +191,11 @@ Pair side_by_side(const Kinded& scheduler) {
   std::uint64_t line = 0;
   const auto stream = [&] {
     at_random.push_back(false);
-    return DramAccess{line++ * 64 % (1ULL << 28U), false, 64, kA};
+    return DramAccess{line++ * 64 % (1ULL << 28U), false, 64, kFirst};
   };
   const auto scattered = [&] {
     at_random.push_back(true);
-    return DramAccess{(1ULL << 28U) + random.below(1U << 22U) * 64, false, 64, kB};
+    return DramAccess{(1ULL << 28U) + random.below(1U << 22U) * 64, false, 64, kSecond};
   };
   // The stream has 60 on their way and the other four.
   std::vector<std::function<DramAccess()>> patterns(16, stream);
@@ -233,7 +234,7 @@ TEST(Bliss, ServesARandomReaderSoonerBesideAStream) {
 // wants a row of its own.
 TEST(Bliss, KeepsTheBlacklistedWaitingForAnIntervalAtMost) {
   const auto wait = [](int interval) {
-    DramBench bench(quiet(kind("bliss", {{"clearing_interval", interval}, {"age_cap", "0ns"}})));
+    DramBench bench(quiet_with(kind("bliss", {{"clearing_interval", interval}, {"age_cap", "0ns"}})));
     const DramClock clock(bench.config().device.clock);
     std::size_t victim = 0;
     for (Clock i = 0; i < 8000; ++i) {
@@ -242,14 +243,14 @@ TEST(Bliss, KeepsTheBlacklistedWaitingForAnIntervalAtMost) {
       // Groups one to six, whose rows stay open; more than the bus can take from the beginning on.
       for (int k = 0; k < (i < 40 ? 2 : 1); ++k) {
         const auto n = static_cast<std::uint64_t>(i);
-        bench.access({(1 + n % 6) * kGroup + n / 6 % 64 * 64, false, 64,
+        bench.access({(1 + n % 6) * kNextGroup + n / 6 % 64 * 64, false, 64,
                       NodeId{1 + static_cast<std::uint32_t>(n % 3)}},
                      clock.at(at));
       }
       if (i == 1000) {
         for (std::uint64_t k = 0; k < 4; ++k) bench.access({k * 64, false, 64, NodeId{0}}, clock.at(at));
       }
-      if (i == 1100) victim = bench.access({7 * kGroup, false, 64, NodeId{0}}, clock.at(at));
+      if (i == 1100) victim = bench.access({7 * kNextGroup, false, 64, NodeId{0}}, clock.at(at));
     }
     bench.run();
     return clock.edge_at(bench.latency(victim));
@@ -299,7 +300,7 @@ MediaRegistry with_holding() {
 // Also an access that nobody disturbs.
 TEST(DramScheduler, MayHoldBackTheOnlyAccess) {
   const MediaRegistry kinds = with_holding();
-  DramBench bench(quiet(kind("holding", {{"clocks", 1000}})), Bytes{1ULL << 30U}, kinds);
+  DramBench bench(quiet_with(kind("holding", {{"clocks", 1000}})), Bytes{1ULL << 30U}, kinds);
   const DramTiming& t = bench.config().device.timing;
   bench.access({0, false}, Time{});
   bench.run();
@@ -314,7 +315,7 @@ TEST(DramScheduler, ThatPicksNothingIsNamed) {
   } log;
   for (const char* const refresh : {"off", "all-bank"}) {
     const MediaRegistry kinds = with_holding();
-    DramParams params = quiet(kind("holding"));
+    DramParams params = quiet_with(kind("holding"));
     params.refresh.kind = refresh;
     DramBench bench(params, Bytes{1ULL << 30U}, kinds);
     bench.watch(&log);
@@ -333,7 +334,7 @@ TEST(DramScheduler, ThatPicksNothingIsNamed) {
 }
 
 TEST(DramScheduler, IsRefusedByItsName) {
-  const InputError error = test::input_error([] { const DramBench bench(quiet(kind("fr-fcsf"))); });
+  const InputError error = test::input_error([] { const DramBench bench(quiet_with(kind("fr-fcsf"))); });
   EXPECT_EQ(error.path(), "scheduler.kind");
   EXPECT_EQ(error.detail().suggestion, "fr-fcfs");
 }

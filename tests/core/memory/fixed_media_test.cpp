@@ -24,9 +24,9 @@ using test::Messages;
 using test::Probe;
 
 /// The media behind a controller that only writes down when each access is done.
-class Bench final : public MediaClient {
+class FixedBench final : public MediaClient {
  public:
-  explicit Bench(const FixedMediaParams& params)
+  explicit FixedBench(const FixedMediaParams& params)
       : media_(params, MediaContext{kernel_, owner_, *this, test::media_kinds(), test::victims(),
                                     Bytes{1ULL << 30U}, 1}) {}
   void media_done(Message& message, Time at) override {
@@ -53,14 +53,14 @@ class Bench final : public MediaClient {
   Time last_;
 };
 
-FixedMediaParams media() {
+FixedMediaParams fixed_media() {
   FixedMediaParams params;
   params.latency = 45_ns;
   return params;
 }
 
 TEST(FixedMedia, AnswersEveryAccessAfterItsLatencyWhateverElseGoesOn) {
-  Bench bench(media());
+  FixedBench bench(fixed_media());
   for (int i = 0; i < 10; ++i) {
     const Message& message = bench.access(0, Time{i * 10});
     EXPECT_EQ(bench.done[&message], Time{i * 10} + 45_ns);
@@ -69,9 +69,9 @@ TEST(FixedMedia, AnswersEveryAccessAfterItsLatencyWhateverElseGoesOn) {
 }
 
 TEST(FixedMedia, WritesHaveTheirOwnLatencyAndMayOvertake) {
-  FixedMediaParams params = media();
+  FixedMediaParams params = fixed_media();
   params.write_latency = 5_ns;
-  Bench bench(params);
+  FixedBench bench(params);
   const Message& read = bench.access(0, 0_ns);
   const Message& write = bench.access(0, 1_ns, Opcode::kMemWr);
   bench.run();
@@ -81,9 +81,9 @@ TEST(FixedMedia, WritesHaveTheirOwnLatencyAndMayOvertake) {
 
 TEST(FixedMedia, TheDataPathStartsNoMoreThanItsBandwidth) {
   // 64 B at 10 GB/s: 6.4 ns from start to start.
-  FixedMediaParams params = media();
+  FixedMediaParams params = fixed_media();
   params.bandwidth = 10_GBps;
-  Bench bench(params);
+  FixedBench bench(params);
   for (int i = 0; i < 100; ++i) {
     const Message& message = bench.access(0, 0_ns);
     EXPECT_EQ(bench.done[&message], Time{6400 * i} + 45_ns);
@@ -94,9 +94,9 @@ TEST(FixedMedia, TheDataPathStartsNoMoreThanItsBandwidth) {
 }
 
 TEST(FixedMedia, ABankServesOneAtATime) {
-  FixedMediaParams params = media();
+  FixedMediaParams params = fixed_media();
   params.banks = 4;
-  Bench bench(params);
+  FixedBench bench(params);
   std::vector<const Message*> same;
   for (int i = 0; i < 5; ++i) same.push_back(&bench.access(1024, 0_ns));  // bank 0: 1024 / 256 mod 4
   const Message& other = bench.access(256, 0_ns);                         // bank 1
@@ -110,10 +110,10 @@ TEST(FixedMedia, ABankServesOneAtATime) {
 
 TEST(FixedMedia, SaturatedItMovesBanksPerLatency) {
   // 8 banks, all with 100 accesses: the last ends after 100 latencies, 8 at each step.
-  FixedMediaParams params = media();
+  FixedMediaParams params = fixed_media();
   params.banks = 8;
   params.bank_interleave = 64_B;
-  Bench bench(params);
+  FixedBench bench(params);
   for (std::uint64_t i = 0; i < 800; ++i) bench.access(i * 64, 0_ns);
   bench.run();
   std::map<Time, int> ends;
@@ -124,10 +124,10 @@ TEST(FixedMedia, SaturatedItMovesBanksPerLatency) {
 }
 
 TEST(FixedMedia, MatchesANaiveModelOfBanksUnderRandomTraffic) {
-  FixedMediaParams params = media();
+  FixedMediaParams params = fixed_media();
   params.banks = 3;
   params.write_latency = 20_ns;
-  Bench bench(params);
+  FixedBench bench(params);
   RandomStream random(1, "media", "test");
   std::map<std::uint64_t, Time> free;
   std::map<const Message*, Time> wanted;

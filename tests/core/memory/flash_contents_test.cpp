@@ -14,15 +14,15 @@ namespace cxloom {
 namespace {
 
 using namespace literals;
-using Bench = test::MediaBench<FlashMedia>;
+using FlashBench = test::MediaBench<FlashMedia>;
 
-constexpr std::uint64_t kPage = 512;
+constexpr std::uint64_t kSmallPage = 512;
 
 /// Follows the data by what the dies do alone. The writes of a page have numbers; what a page of flash holds is known up to the
 /// writes that were on their way when it was programmed.
-class Contents final : public FlashObserver {
+class WrittenPages final : public FlashObserver {
  public:
-  explicit Contents(Bench& bench) : bench_(bench), geometry_(bench.media().geometry()) {
+  explicit WrittenPages(FlashBench& bench) : bench_(bench), geometry_(bench.media().geometry()) {
     const std::uint32_t pages = geometry_.blocks * geometry_.pages;
     held_.assign(geometry_.all_planes(), std::vector<Held>(pages));
     for (std::uint64_t page = 0; page < geometry_.logical_pages(); ++page)
@@ -31,14 +31,14 @@ class Contents final : public FlashObserver {
   }
 
   void write(std::uint64_t page, Time at) {
-    const Message& message = bench_.access(page * kPage, at, Opcode::kMemWr, kPage);
+    const Message& message = bench_.access(page * kSmallPage, at, Opcode::kMemWr, kSmallPage);
     writes_[page].push_back(&message);
   }
   /// Unless a read of that page is still on its way.
   void read(std::uint64_t page, Time at) {
     Read& read = reads_[page];
     if (read.message && !bench_.done.contains(read.message)) return;
-    read = {&bench_.access(page * kPage, at, Opcode::kMemRd, kPage), acknowledged(page)};
+    read = {&bench_.access(page * kSmallPage, at, Opcode::kMemRd, kSmallPage), acknowledged(page)};
   }
 
   void read(std::uint32_t plane, std::uint32_t physical, const FlashJob* job) override {
@@ -87,7 +87,7 @@ class Contents final : public FlashObserver {
     return count;
   }
 
-  Bench& bench_;
+  FlashBench& bench_;
   const FlashGeometry& geometry_;
   std::vector<std::vector<Held>> held_;
   std::map<std::uint64_t, std::vector<const Message*>> writes_;
@@ -106,7 +106,7 @@ TEST(FlashContents, AReadFindsWhatWasWrittenLast) {
         params.planes = static_cast<std::uint32_t>(1 + random.below(3));
         params.blocks = static_cast<std::uint32_t>(8 + random.below(4));
         params.pages = static_cast<std::uint32_t>(2 + random.below(6));
-        params.page = params.sector = Bytes{kPage};
+        params.page = params.sector = Bytes{kSmallPage};
         params.plane_work = work;
         params.collection = {kind, Value(Value::Map{})};
         params.over_provisioning = 0.5;
@@ -117,8 +117,8 @@ TEST(FlashContents, AReadFindsWhatWasWrittenLast) {
         params.hold = params.write_buffer / 2;
         params.wear_levelling = static_cast<FlashWearLevelling>(random.below(3));
         params.wear_gap = 2;
-        Bench bench(params, Bytes{kPage});
-        Contents contents(bench);
+        FlashBench bench(params, Bytes{kSmallPage});
+        WrittenPages contents(bench);
         const std::uint64_t pages = bench.media().geometry().logical_pages();
         Time at;
         for (int i = 0; i < 1500; ++i) {

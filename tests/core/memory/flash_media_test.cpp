@@ -15,11 +15,9 @@ namespace {
 
 using namespace literals;
 using test::Messages;
-using Bench = test::MediaBench<FlashMedia>;
+using FlashBench = test::MediaBench<FlashMedia>;
 
-constexpr auto kRead = Opcode::kMemRd;
-constexpr auto kWrite = Opcode::kMemWr;
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kFlashPage = 4096;
 
 // What the operations of one page take.
 constexpr Time kCommand = 200_ns;
@@ -35,7 +33,7 @@ FlashParams one_plane() {
   params.channels = params.packages = params.dies = params.planes = 1;
   params.blocks = 64;
   params.pages = 8;
-  params.page = params.sector = Bytes{kPage};
+  params.page = params.sector = Bytes{kFlashPage};
   params.read_time = kArray;
   params.program_time = kProgram;
   params.erase_time = kErase;
@@ -48,9 +46,9 @@ FlashParams one_plane() {
 }
 
 TEST(FlashMedia, AReadTakesCommandArrayAndTransfer) {
-  Bench bench(one_plane(), Bytes{kPage});
-  const Message& page = bench.access(0, 0_ns, kRead, 4096);
-  const Message& line = bench.access(kPage, 1_ms, kRead, 64);
+  FlashBench bench(one_plane(), Bytes{kFlashPage});
+  const Message& page = bench.access(0, 0_ns, Opcode::kMemRd, 4096);
+  const Message& line = bench.access(kFlashPage, 1_ms, Opcode::kMemRd, 64);
   bench.run();
   EXPECT_EQ(bench.latency(page), kCommand + kArray + kTransfer);
   EXPECT_EQ(bench.latency(line), kCommand + kArray + kTransfer) << "a sector passes the bus";
@@ -60,25 +58,25 @@ TEST(FlashMedia, AReadTakesCommandArrayAndTransfer) {
 TEST(FlashMedia, OfAPageTheSectorsThatAreWantedPassTheBus) {
   FlashParams params = one_plane();
   params.sector = 512_B;
-  Bench bench(params, Bytes{kPage});
-  const Message& one = bench.access(64, 0_ns, kRead, 64);
-  const Message& two = bench.access(480, 1_ms, kRead, 64);
+  FlashBench bench(params, Bytes{kFlashPage});
+  const Message& one = bench.access(64, 0_ns, Opcode::kMemRd, 64);
+  const Message& two = bench.access(480, 1_ms, Opcode::kMemRd, 64);
   bench.run();
   EXPECT_EQ(bench.latency(one), kCommand + kArray + 512_ns);
   EXPECT_EQ(bench.latency(two), kCommand + kArray + 1024_ns);
 }
 
 TEST(FlashMedia, AWriteIsDoneInTheBufferOrWithoutOneInTheArray) {
-  Bench buffered(one_plane(), Bytes{kPage});
-  const Message& first = buffered.access(0, 0_ns, kWrite, 4096);
+  FlashBench buffered(one_plane(), Bytes{kFlashPage});
+  const Message& first = buffered.access(0, 0_ns, Opcode::kMemWr, 4096);
   buffered.run();
   EXPECT_EQ(buffered.latency(first), kBuffer);
   EXPECT_EQ(buffered.kernel().now(), kCommand + kTransfer + kProgram) << "it goes on into the array";
 
   FlashParams params = one_plane();
   params.write_buffer = 0;
-  Bench through(params, Bytes{kPage});
-  const Message& second = through.access(0, 0_ns, kWrite, 4096);
+  FlashBench through(params, Bytes{kFlashPage});
+  const Message& second = through.access(0, 0_ns, Opcode::kMemWr, 4096);
   through.run();
   EXPECT_EQ(through.latency(second), kCommand + kTransfer + kProgram);
 }
@@ -87,25 +85,25 @@ TEST(FlashMedia, AWriteOfPartOfAPageReadsTheRestBefore) {
   FlashParams params = one_plane();
   params.sector = 512_B;
   params.write_buffer = 0;
-  Bench bench(params, Bytes{kPage});
-  const Message& part = bench.access(0, 0_ns, kWrite, 512);
+  FlashBench bench(params, Bytes{kFlashPage});
+  const Message& part = bench.access(0, 0_ns, Opcode::kMemWr, 512);
   bench.run();
   const Time fetch = kCommand + kArray + 512_ns * 7;
   EXPECT_EQ(bench.latency(part), fetch + kCommand + kTransfer + kProgram);
   EXPECT_EQ(Messages::segment(part, Segment::kMedia), bench.latency(part));
 
   params.filled = 0.0;
-  Bench empty(params, Bytes{kPage});
-  const Message& fresh = empty.access(0, 0_ns, kWrite, 512);
+  FlashBench empty(params, Bytes{kFlashPage});
+  const Message& fresh = empty.access(0, 0_ns, Opcode::kMemWr, 512);
   empty.run();
   EXPECT_EQ(empty.latency(fresh), kCommand + kTransfer + kProgram) << "there is no rest";
 }
 
 TEST(FlashMedia, DependentReadsFollowEachOther) {
-  Bench bench(one_plane(), Bytes{kPage});
+  FlashBench bench(one_plane(), Bytes{kFlashPage});
   Time at;
   for (std::uint64_t i = 0; i < 20; ++i) {
-    const Message& read = bench.access(i * kPage, at, kRead, 4096);
+    const Message& read = bench.access(i * kFlashPage, at, Opcode::kMemRd, 4096);
     bench.run();
     at = bench.done.at(&read);
   }
@@ -118,9 +116,10 @@ TEST(FlashMedia, ATransferOfAFractionOfAPicosecondCarriesTheRest) {
   params.dies = 3;
   params.command_time = 0_ns;
   params.bus_bandwidth = parse_bandwidth("1.2GB/s");
-  Bench bench(params, Bytes{kPage});
+  FlashBench bench(params, Bytes{kFlashPage});
   std::vector<const Message*> reads;
-  for (std::uint64_t i = 0; i < 3; ++i) reads.push_back(&bench.access(i * kPage, 0_ns, kRead, 4096));
+  for (std::uint64_t i = 0; i < 3; ++i)
+    reads.push_back(&bench.access(i * kFlashPage, 0_ns, Opcode::kMemRd, 4096));
   bench.run();
   EXPECT_EQ(bench.latency(*reads[0]), kArray + Time{3'413'333});
   EXPECT_EQ(bench.latency(*reads[1]), kArray + Time{6'826'666});
@@ -136,13 +135,13 @@ TEST(FlashMedia, ABlockIsErasedOnceTooFewAreFree) {
   params.pages = 2;
   params.over_provisioning = 1.0;  // 5 logical pages
   params.write_buffer = 0;
-  Bench bench(params, Bytes{kPage});
+  FlashBench bench(params, Bytes{kFlashPage});
   ASSERT_EQ(bench.media().geometry().logical, 5U);
   bench.open();
   const Time program = kCommand + kTransfer + kProgram;
-  const Message& zero = bench.access(0, 0_ns, kWrite, 4096);
-  const Message& one = bench.access(kPage, 0_ns, kWrite, 4096);
-  const Message& two = bench.access(2 * kPage, 0_ns, kWrite, 4096);
+  const Message& zero = bench.access(0, 0_ns, Opcode::kMemWr, 4096);
+  const Message& one = bench.access(kFlashPage, 0_ns, Opcode::kMemWr, 4096);
+  const Message& two = bench.access(2 * kFlashPage, 0_ns, Opcode::kMemWr, 4096);
   bench.run();
   EXPECT_EQ(bench.latency(zero), program);
   EXPECT_EQ(bench.latency(one), program * 2);
@@ -156,9 +155,9 @@ TEST(FlashMedia, ABlockIsErasedOnceTooFewAreFree) {
 
 /// Reads that are all there at the beginning, in pages per nanosecond.
 double rate(const FlashParams& params, std::uint64_t reads = 4000) {
-  Bench bench(params, Bytes{kPage});
+  FlashBench bench(params, Bytes{kFlashPage});
   for (std::uint64_t i = 0; i < reads; ++i) {
-    bench.access(i % bench.media().geometry().logical_pages() * kPage, 0_ns, kRead, 4096);
+    bench.access(i % bench.media().geometry().logical_pages() * kFlashPage, 0_ns, Opcode::kMemRd, 4096);
   }
   bench.run();
   return static_cast<double>(reads) / bench.end().ns();
@@ -203,9 +202,9 @@ TEST(FlashMedia, ProgramsBoundWritesOnceTheBufferIsFull) {
     FlashParams params = shaped(2, 1, 2, 2, work);
     params.filled = 0.0;  // nothing to be collected
     params.blocks = 512;
-    Bench bench(params, Bytes{kPage});
+    FlashBench bench(params, Bytes{kFlashPage});
     const std::uint64_t writes = 8000;
-    for (std::uint64_t i = 0; i < writes; ++i) bench.access(i * kPage, 0_ns, kWrite, 4096);
+    for (std::uint64_t i = 0; i < writes; ++i) bench.access(i * kFlashPage, 0_ns, Opcode::kMemWr, 4096);
     bench.run();
     const Time one = kCommand + kTransfer + kProgram;
     const double wanted = work == FlashPlaneWork::kOne ? 4.0 / one.ns()
@@ -222,12 +221,12 @@ TEST(FlashMedia, WritesToAPageInTheBufferAreMergedAndReadsOfItForwarded) {
   FlashParams params = one_plane();
   params.sector = 512_B;
   params.hold = 4;
-  Bench bench(params, Bytes{kPage});
+  FlashBench bench(params, Bytes{kFlashPage});
   bench.open();
-  bench.access(0, 0_ns, kWrite, 512);
-  const Message& merged = bench.access(512, 1_us, kWrite, 512);
-  const Message& forwarded = bench.access(256, 2_us, kRead, 512);
-  const Message& beside = bench.access(768, 3_us, kRead, 512);
+  bench.access(0, 0_ns, Opcode::kMemWr, 512);
+  const Message& merged = bench.access(512, 1_us, Opcode::kMemWr, 512);
+  const Message& forwarded = bench.access(256, 2_us, Opcode::kMemRd, 512);
+  const Message& beside = bench.access(768, 3_us, Opcode::kMemRd, 512);
   bench.run();
   EXPECT_EQ(bench.latency(merged), kBuffer);
   EXPECT_EQ(bench.latency(forwarded), kBuffer);
@@ -239,9 +238,9 @@ TEST(FlashMedia, WritesToAPageInTheBufferAreMergedAndReadsOfItForwarded) {
 }
 
 TEST(FlashMedia, AReadOfAPageThatIsBeingProgrammedIsForwarded) {
-  Bench bench(one_plane(), Bytes{kPage});
-  bench.access(0, 0_ns, kWrite, 4096);
-  const Message& read = bench.access(0, 50_us, kRead, 4096);
+  FlashBench bench(one_plane(), Bytes{kFlashPage});
+  bench.access(0, 0_ns, Opcode::kMemWr, 4096);
+  const Message& read = bench.access(0, 50_us, Opcode::kMemRd, 4096);
   bench.run();
   EXPECT_EQ(bench.latency(read), kBuffer);
 }
@@ -249,8 +248,8 @@ TEST(FlashMedia, AReadOfAPageThatIsBeingProgrammedIsForwarded) {
 TEST(FlashMedia, AReadOfAPageThatWasNeverWrittenTouchesNoFlash) {
   FlashParams params = one_plane();
   params.filled = 0.5;
-  Bench bench(params, Bytes{kPage});
-  const Message& read = bench.access(200 * kPage, 0_ns, kRead, 4096);
+  FlashBench bench(params, Bytes{kFlashPage});
+  const Message& read = bench.access(200 * kFlashPage, 0_ns, Opcode::kMemRd, 4096);
   bench.run();
   EXPECT_EQ(bench.latency(read), kBuffer);
 }
@@ -264,10 +263,10 @@ TEST(FlashMedia, CopybackLeavesTheBusAlone) {
     params.write_buffer = 0;
     params.copyback = copyback;
     params.collection = {"fifo", Value(Value::Map{})};
-    Bench bench(params, Bytes{kPage});
+    FlashBench bench(params, Bytes{kFlashPage});
     bench.open();
-    bench.access(0, 0_ns, kWrite, 4096);
-    bench.access(0, 0_ns, kWrite, 4096);
+    bench.access(0, 0_ns, Opcode::kMemWr, 4096);
+    bench.access(0, 0_ns, Opcode::kMemWr, 4096);
     bench.run();
     ASSERT_EQ(bench.measures().at("pages_moved"), 1.0);
     const Time write = kCommand + kTransfer + kProgram;
@@ -302,11 +301,11 @@ TEST(FlashParams, BlocksAreAsManyAsTheCapacityAndTheSparePagesTake) {
   FlashParams params = one_plane();
   params.blocks.reset();
   params.over_provisioning = 0.25;
-  const FlashGeometry made = params.geometry(Bytes{1000 * kPage});
+  const FlashGeometry made = params.geometry(Bytes{1000 * kFlashPage});
   EXPECT_EQ(made.logical, 1000U);
   EXPECT_EQ(made.blocks, 157U);  // 1250 pages in blocks of 8
   params.over_provisioning = 0.001;
-  EXPECT_EQ(params.geometry(Bytes{1000 * kPage}).blocks, 128U) << "the free ones, and one more";
+  EXPECT_EQ(params.geometry(Bytes{1000 * kFlashPage}).blocks, 128U) << "the free ones, and one more";
 }
 
 TEST(FlashParams, WhatCannotWorkIsRefusedWithTheReason) {
@@ -315,8 +314,9 @@ TEST(FlashParams, WhatCannotWorkIsRefusedWithTheReason) {
   params.over_provisioning = 0.1;
   EXPECT_THROW(params.geometry({}), InputError) << "two of three blocks are to be free";
   params.blocks = 64;
-  EXPECT_NO_THROW(params.geometry(Bytes{400 * kPage}));
-  EXPECT_THROW(params.geometry(Bytes{500 * kPage}), InputError) << "512 pages, of which 465 are the memory's";
+  EXPECT_NO_THROW(params.geometry(Bytes{400 * kFlashPage}));
+  EXPECT_THROW(params.geometry(Bytes{500 * kFlashPage}), InputError)
+      << "512 pages, of which 465 are the memory's";
 }
 
 }  // namespace

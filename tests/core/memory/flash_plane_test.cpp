@@ -31,8 +31,8 @@ FlashPlane::Shape shape(std::uint32_t blocks, std::uint32_t pages, std::uint32_t
 }
 
 /// What each page of flash holds, told by what is done with them alone. Every write has a number of its own.
-struct Contents {
-  Contents(const FlashPlane::Shape& made, FlashPlane& of)
+struct PlaneContents {
+  PlaneContents(const FlashPlane::Shape& made, FlashPlane& of)
       : pages(made.pages), physical(made.blocks * made.pages, 0), latest(made.logical, 0), plane(of) {
     for (std::uint32_t i = 0; i < made.filled; ++i) physical[i] = latest[i] = ++writes;
   }
@@ -84,7 +84,7 @@ TEST(FlashPlane, NothingIsLostOrAliasedThroughCollection) {
         const FlashPlane::Shape made{blocks, pages, logical, filled, least_free, levelling, 3};
         const auto chooses = collector(kind, pages);
         FlashPlane plane(made, *chooses);
-        Contents contents(made, plane);
+        PlaneContents contents(made, plane);
         contents.check();
         for (int i = 0; i < 400; ++i) {
           while (plane.must_collect()) contents.collect();
@@ -192,7 +192,7 @@ TEST(FlashPlane, UniformRandomWritesAreAmplifiedAsTheClosedFormsSay) {
 std::vector<std::uint32_t> erases(FlashWearLevelling levelling, std::uint32_t gap) {
   const auto chooses = collector("greedy", 8);
   FlashPlane plane({32, 8, 160, 160, 2, levelling, gap}, *chooses);
-  Contents contents({32, 8, 160, 160, 2, levelling, gap}, plane);
+  PlaneContents contents({32, 8, 160, 160, 2, levelling, gap}, plane);
   for (std::uint32_t i = 0; i < 20'000; ++i) {
     while (plane.must_collect()) contents.collect();
     contents.write(i % 20);

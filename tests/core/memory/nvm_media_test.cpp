@@ -16,13 +16,10 @@ namespace {
 
 using namespace literals;
 using test::Messages;
-using Bench = test::MediaBench<NvmMedia>;
-
-constexpr auto kRead = Opcode::kMemRd;
-constexpr auto kWrite = Opcode::kMemWr;
+using NvmBench = test::MediaBench<NvmMedia>;
 
 /// 100 ns to read, 200 ns to write; 10 ns to put a write into the buffer, 20 ns to read from it.
-NvmMediaParams media() {
+NvmMediaParams nvm_media() {
   NvmMediaParams params;
   params.read_latency = 100_ns;
   params.write_latency = 200_ns;
@@ -35,15 +32,15 @@ NvmMediaParams media() {
 
 /// The same with blocks of 256 B.
 NvmMediaParams blocks() {
-  NvmMediaParams params = media();
+  NvmMediaParams params = nvm_media();
   params.block = 256_B;
   return params;
 }
 
 TEST(NvmMedia, AloneAReadTakesTheMediaAndAWriteTheBuffer) {
-  Bench bench(media());
+  NvmBench bench(nvm_media());
   const Message& read = bench.access(0, 0_ns);
-  const Message& write = bench.access(64, 1_us, kWrite);
+  const Message& write = bench.access(64, 1_us, Opcode::kMemWr);
   bench.run();
   EXPECT_EQ(bench.latency(read), 100_ns);
   EXPECT_EQ(Messages::segment(read, Segment::kMedia), 100_ns);
@@ -52,26 +49,26 @@ TEST(NvmMedia, AloneAReadTakesTheMediaAndAWriteTheBuffer) {
 }
 
 TEST(NvmMedia, WithoutABufferAWriteIsDoneInTheMedia) {
-  NvmMediaParams params = media();
+  NvmMediaParams params = nvm_media();
   params.write_buffer = 0;
-  Bench bench(params);
-  const Message& line = bench.access(0, 0_ns, kWrite);
+  NvmBench bench(params);
+  const Message& line = bench.access(0, 0_ns, Opcode::kMemWr);
   bench.run();
   EXPECT_EQ(bench.latency(line), 200_ns);
 
   params.block = 256_B;
-  Bench partial(params);
-  const Message& part = partial.access(0, 0_ns, kWrite);
-  const Message& whole = partial.access(256, 0_ns, kWrite, 256);
+  NvmBench partial(params);
+  const Message& part = partial.access(0, 0_ns, Opcode::kMemWr);
+  const Message& whole = partial.access(256, 0_ns, Opcode::kMemWr, 256);
   partial.run();
   EXPECT_EQ(partial.latency(part), 300_ns) << "what the write leaves of its block is read before";
   EXPECT_EQ(partial.latency(whole), 200_ns);
 }
 
 TEST(NvmMedia, AReadOfWhatTheWriteBufferHoldsIsForwarded) {
-  Bench bench(media());
+  NvmBench bench(nvm_media());
   bench.open();
-  bench.access(0, 0_ns, kWrite);
+  bench.access(0, 0_ns, Opcode::kMemWr);
   const Message& while_written = bench.access(0, 50_ns);
   const Message& other_bank = bench.access(64, 50_ns);
   const Message& afterwards = bench.access(0, 1_us);
@@ -85,11 +82,11 @@ TEST(NvmMedia, AReadOfWhatTheWriteBufferHoldsIsForwarded) {
 TEST(NvmMedia, OfABlockOnlyTheLinesThatWereWrittenAreForwarded) {
   NvmMediaParams params = blocks();
   params.hold = 4;
-  Bench bench(params);
-  bench.access(64, 0_ns, kWrite);
+  NvmBench bench(params);
+  bench.access(64, 0_ns, Opcode::kMemWr);
   const Message& written = bench.access(64, 50_ns);
   const Message& beside = bench.access(128, 100_ns);
-  const Message& both = bench.access(64, 500_ns, kRead, 128);
+  const Message& both = bench.access(64, 500_ns, Opcode::kMemRd, 128);
   bench.run();
   EXPECT_EQ(bench.latency(written), 20_ns);
   EXPECT_EQ(bench.latency(beside), 100_ns);
@@ -97,7 +94,7 @@ TEST(NvmMedia, OfABlockOnlyTheLinesThatWereWrittenAreForwarded) {
 }
 
 TEST(NvmMedia, ABankDoesOneThingAtATimeAndBlocksGoRoundThem) {
-  Bench bench(media());
+  NvmBench bench(nvm_media());
   std::vector<const Message*> same;
   for (std::uint64_t i = 0; i < 5; ++i) same.push_back(&bench.access(i * 4 * 64, 0_ns));
   const Message& other = bench.access(64, 0_ns);
@@ -110,7 +107,7 @@ TEST(NvmMedia, ABankDoesOneThingAtATimeAndBlocksGoRoundThem) {
 }
 
 TEST(NvmMedia, SaturatedReadsMoveBanksTimesBlockPerLatency) {
-  Bench bench(media());
+  NvmBench bench(nvm_media());
   bench.open();
   for (std::uint64_t i = 0; i < 400; ++i) bench.access(i * 64, 0_ns);
   bench.run();
@@ -120,10 +117,10 @@ TEST(NvmMedia, SaturatedReadsMoveBanksTimesBlockPerLatency) {
 
 TEST(NvmMedia, SaturatedWritesMoveBanksTimesBlockPerLatencyOnceTheBufferIsFull) {
   // 8 writes find a place at once; then four banks free four places every 200 ns.
-  Bench bench(media());
+  NvmBench bench(nvm_media());
   std::map<const Message*, Time> wanted;
   for (std::uint64_t i = 0; i < 40; ++i) {
-    const Message& message = bench.access(i * 64, 0_ns, kWrite);
+    const Message& message = bench.access(i * 64, 0_ns, Opcode::kMemWr);
     const auto rounds = i < 8 ? 0 : static_cast<std::int64_t>(i - 8) / 4 + 1;
     wanted[&message] = 200_ns * rounds + 10_ns;
   }
@@ -132,40 +129,40 @@ TEST(NvmMedia, SaturatedWritesMoveBanksTimesBlockPerLatencyOnceTheBufferIsFull) 
 }
 
 TEST(NvmMedia, TheMediaReadAndWriteNoFasterThanTheirBandwidths) {
-  NvmMediaParams params = media();
+  NvmMediaParams params = nvm_media();
   params.banks = 1024;
   params.write_buffer = 100;
   params.read_bandwidth = 10_GBps;  // 6.4 ns per line
   params.write_bandwidth = 5_GBps;
-  Bench reads(params);
+  NvmBench reads(params);
   for (std::uint64_t i = 0; i < 100; ++i) reads.access(i * 64, 0_ns);
   reads.run();
   EXPECT_EQ(reads.end(), Time{99 * 6400} + 100_ns);
 
-  Bench writes(params);
-  for (std::uint64_t i = 0; i < 100; ++i) writes.access(i * 64, 0_ns, kWrite);
+  NvmBench writes(params);
+  for (std::uint64_t i = 0; i < 100; ++i) writes.access(i * 64, 0_ns, Opcode::kMemWr);
   writes.run();
   EXPECT_EQ(writes.kernel().now(), Time{99 * 12800} + 200_ns);
 }
 
 TEST(NvmMedia, ReadsGoBeforeTheBackgroundButNotWhenWritesWait) {
-  NvmMediaParams params = media();
+  NvmMediaParams params = nvm_media();
   params.banks = 1;
   params.write_buffer = 2;
   // Two writes fill the buffer, the first on its way; a read overtakes the second.
-  Bench bench(params);
-  bench.access(0, 0_ns, kWrite);
-  bench.access(64, 0_ns, kWrite);
+  NvmBench bench(params);
+  bench.access(0, 0_ns, Opcode::kMemWr);
+  bench.access(64, 0_ns, Opcode::kMemWr);
   const Message& read = bench.access(128, 10_ns);
   bench.run();
   EXPECT_EQ(bench.done.at(&read), 300_ns);
   EXPECT_EQ(bench.kernel().now(), 500_ns);
 
   // While a third waits for a place they take turns: write, read, write, read.
-  Bench full(params);
-  for (std::uint64_t i = 0; i < 2; ++i) full.access(i * 64, 0_ns, kWrite);
-  const Message& third = full.access(128, 0_ns, kWrite);
-  const Message& fourth = full.access(192, 0_ns, kWrite);
+  NvmBench full(params);
+  for (std::uint64_t i = 0; i < 2; ++i) full.access(i * 64, 0_ns, Opcode::kMemWr);
+  const Message& third = full.access(128, 0_ns, Opcode::kMemWr);
+  const Message& fourth = full.access(192, 0_ns, Opcode::kMemWr);
   const Message& first_read = full.access(256, 10_ns);
   const Message& second_read = full.access(320, 10_ns);
   full.run();
@@ -180,10 +177,10 @@ TEST(NvmMedia, ReadsGoBeforeTheBackgroundButNotWhenWritesWait) {
 TEST(NvmMedia, SequentialWritesFillBlocksAndRandomOnesAmplify) {
   NvmMediaParams params = blocks();
   params.hold = 4;
-  Bench sequential(params);
+  NvmBench sequential(params);
   sequential.open();
   for (std::uint64_t i = 0; i < 4000; ++i) {
-    sequential.access(i * 64, 60_ns * static_cast<std::int64_t>(i), kWrite);
+    sequential.access(i * 64, 60_ns * static_cast<std::int64_t>(i), Opcode::kMemWr);
   }
   sequential.run();
   auto measured = sequential.measures();
@@ -193,10 +190,10 @@ TEST(NvmMedia, SequentialWritesFillBlocksAndRandomOnesAmplify) {
 
   // Each write to a block of its own: four times the bytes are written, and as many read to complete the blocks, but
   // for the four blocks that stay in the buffer.
-  Bench random(params);
+  NvmBench random(params);
   random.open();
   for (std::uint64_t i = 0; i < 4000; ++i) {
-    random.access((i * 7919 % 4000) * 256, 100_ns * static_cast<std::int64_t>(i), kWrite);
+    random.access((i * 7919 % 4000) * 256, 100_ns * static_cast<std::int64_t>(i), Opcode::kMemWr);
   }
   random.run();
   measured = random.measures();
@@ -209,8 +206,9 @@ TEST(NvmMedia, HeldBlocksAreTheYoungest) {
   NvmMediaParams params = blocks();
   params.hold = 2;
   params.banks = 16;
-  Bench bench(params);
-  for (std::uint64_t i = 0; i < 3; ++i) bench.access(i * 256, 10_ns * static_cast<std::int64_t>(i), kWrite);
+  NvmBench bench(params);
+  for (std::uint64_t i = 0; i < 3; ++i)
+    bench.access(i * 256, 10_ns * static_cast<std::int64_t>(i), Opcode::kMemWr);
   bench.run();
   EXPECT_EQ(bench.kernel().now(), 20_ns + 300_ns) << "the third write sent the first block on its way";
   const Message& gone = bench.access(0, 1_us);
@@ -223,7 +221,7 @@ TEST(NvmMedia, HeldBlocksAreTheYoungest) {
 TEST(NvmMedia, TheReadBufferServesTheOtherLinesOfABlock) {
   NvmMediaParams params = blocks();
   params.read_buffer = 2;
-  Bench bench(params);
+  NvmBench bench(params);
   bench.open();
   const Message& miss = bench.access(0, 0_ns);
   const Message& meanwhile = bench.access(64, 40_ns);
@@ -244,17 +242,17 @@ TEST(NvmMedia, TheReadBufferServesTheOtherLinesOfABlock) {
 TEST(NvmMedia, ABlockInTheReadBufferNeedNotBeReadToBeCompleted) {
   NvmMediaParams params = blocks();
   params.read_buffer = 2;
-  Bench bench(params);
+  NvmBench bench(params);
   bench.access(0, 0_ns);
-  bench.access(64, 1_us, kWrite);
+  bench.access(64, 1_us, Opcode::kMemWr);
   bench.run();
   EXPECT_EQ(bench.kernel().now(), 1_us + 200_ns);
 }
 
 TEST(NvmMedia, AnAccessOverSeveralBlocksIsDoneWithTheLast) {
-  Bench bench(media());
+  NvmBench bench(nvm_media());
   const Message& behind = bench.access(128, 0_ns);
-  const Message& four = bench.access(0, 0_ns, kRead, 256);  // lines 0 to 3; that of 2 waits
+  const Message& four = bench.access(0, 0_ns, Opcode::kMemRd, 256);  // lines 0 to 3; that of 2 waits
   bench.run();
   EXPECT_EQ(bench.latency(behind), 100_ns);
   EXPECT_EQ(bench.latency(four), 200_ns);
@@ -264,14 +262,14 @@ TEST(NvmMedia, AnAccessOverSeveralBlocksIsDoneWithTheLast) {
 // --- wear ------------------------------------------------------------------------------------------------
 
 TEST(NvmMedia, CountsWearByRegion) {
-  NvmMediaParams params = media();
+  NvmMediaParams params = nvm_media();
   params.endurance = 5;
   const auto written = [](const NvmMediaParams& kind) {
-    Bench bench(kind);
+    NvmBench bench(kind);
     bench.open();
     Time now;
-    for (int round = 0; round < 6; ++round) bench.access(0, now += 1_us, kWrite);
-    for (std::uint64_t line = 1; line < 4; ++line) bench.access(line * 64, now += 1_us, kWrite);
+    for (int round = 0; round < 6; ++round) bench.access(0, now += 1_us, Opcode::kMemWr);
+    for (std::uint64_t line = 1; line < 4; ++line) bench.access(line * 64, now += 1_us, Opcode::kMemWr);
     bench.run();
     return bench.measures();
   };
@@ -297,14 +295,14 @@ TEST(NvmMedia, AnswersEveryAccessOnceUnderRandomTraffic) {
     params.write_buffer = buffer;
     params.hold = buffer / 2;
     params.read_buffer = buffer;
-    Bench bench(params);
+    NvmBench bench(params);
     bench.open();
     Time now;
     for (int i = 0; i < 5000; ++i) {
       now += Time{static_cast<std::int64_t>(random.below(100'000))};
       const bool write = random.chance(0.5);
       const auto lines = static_cast<std::uint16_t>(1 + random.below(8));
-      bench.access(random.below(256) * 64, now, write ? kWrite : kRead,
+      bench.access(random.below(256) * 64, now, write ? Opcode::kMemWr : Opcode::kMemRd,
                    static_cast<std::uint16_t>(lines * 64));
     }
     bench.run();
@@ -333,16 +331,16 @@ TEST(NvmMedia, APresetGivesWhatIsNotWritten) {
 TEST(NvmMedia, OptaneHasTheMeasuredBandwidths) {
   const auto params = read_params<NvmMediaParams>(Value::Map{{"preset", "optane-dcpmm"}});
   const auto bandwidth = [&](Opcode opcode, std::uint64_t stride) {
-    Bench bench(params);
+    NvmBench bench(params);
     for (std::uint64_t i = 0; i < 20'000; ++i) bench.access(i * stride, 0_ns, opcode);
     bench.run();
     return 20'000 * 64 / bench.end().ns();
   };
   // Yang et al., Fig. 4: sequential 6.6 and 2.3 GB/s; and 5.1: single lines of blocks get a quarter.
-  EXPECT_NEAR(bandwidth(kRead, 64), 6.6, 0.03 * 6.6);
-  EXPECT_NEAR(bandwidth(kWrite, 64), 2.3, 0.03 * 2.3);
-  EXPECT_NEAR(bandwidth(kRead, 256), 6.6 / 4, 0.03 * 6.6 / 4);
-  EXPECT_NEAR(bandwidth(kWrite, 256), 2.3 / 4, 0.03 * 2.3 / 4);
+  EXPECT_NEAR(bandwidth(Opcode::kMemRd, 64), 6.6, 0.03 * 6.6);
+  EXPECT_NEAR(bandwidth(Opcode::kMemWr, 64), 2.3, 0.03 * 2.3);
+  EXPECT_NEAR(bandwidth(Opcode::kMemRd, 256), 6.6 / 4, 0.03 * 6.6 / 4);
+  EXPECT_NEAR(bandwidth(Opcode::kMemWr, 256), 2.3 / 4, 0.03 * 2.3 / 4);
 }
 
 TEST(NvmMedia, RefusesWhatCannotBe) {

@@ -18,14 +18,14 @@ using test::access_to;
 using test::Running;
 using test::System;
 
-const Value::Map kIdealMemory{{"controller_time", "0ns"},
-                              {"media", Value::Map{{"kind", "fixed"}, {"latency", "0ns"}}}};
+const Value::Map kMemoryOfNoTime{{"controller_time", "0ns"},
+                                 {"media", Value::Map{{"kind", "fixed"}, {"latency", "0ns"}}}};
 
 System one_bus(Value::Map bus) {
   bus.emplace_back("bandwidth", "100GB/s");  // 10 ps per byte: 16 B 160 ps, 80 B 800 ps
   System system;
   system.device("host", "host", {{"process_time", "0ns"}}).device("bus", "bus", std::move(bus));
-  system.device("mem", "memory", kIdealMemory).link("host", "bus").link("bus", "mem").region({"mem"});
+  system.device("mem", "memory", kMemoryOfNoTime).link("host", "bus").link("bus", "mem").region({"mem"});
   return system;
 }
 

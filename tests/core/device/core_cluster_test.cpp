@@ -41,7 +41,7 @@ System with_core(Value::Map core, Value::Map host = {}) {
 }
 
 /// Reads of different lines, each `gap` instructions after the one before.
-std::vector<Access> reads(std::size_t count, std::uint32_t gap) {
+std::vector<Access> reads_apart(std::size_t count, std::uint32_t gap) {
   std::vector<Access> accesses;
   for (std::size_t i = 0; i < count; ++i) {
     accesses.push_back(access_to(i * 64));
@@ -65,7 +65,7 @@ void expect_parts_to_sum(const Running& run, std::string_view host = "host") {
 }
 
 TEST(CoreCluster, OneReadComesAfterTheInstructionsBeforeIt) {
-  Running run(with_core({}).replay("host", reads(1, 400)));
+  Running run(with_core({}).replay("host", reads_apart(1, 400)));
   run.to_end();
   EXPECT_EQ(run.created(0), 25_ns);  // 400 instructions of a quarter of 250 ps
   EXPECT_EQ(run.completed(0), 125_ns);
@@ -76,7 +76,7 @@ TEST(CoreCluster, OneReadComesAfterTheInstructionsBeforeIt) {
 }
 
 TEST(CoreCluster, AChainOfReadsTakesALatencyAndItsComputingEach) {
-  std::vector<Access> accesses = reads(100, 8);
+  std::vector<Access> accesses = reads_apart(100, 8);
   for (std::size_t i = 1; i < accesses.size(); ++i) {
     accesses[i].dependence = 1;
     accesses[i].dependence_cycles = 20;  // 5 ns
@@ -95,7 +95,7 @@ TEST(CoreCluster, TheWindowLetsSoManyReadsOverlap) {
   // Four reads take the latency, and that the first of the next four is dispatched with it.
   for (const std::int64_t window : {32, 64, 128, 256, 512}) {
     const std::int64_t overlap = window / 32;
-    Running run(with_core({{"window", window}}).replay("host", reads(512, 32)));
+    Running run(with_core({{"window", window}}).replay("host", reads_apart(512, 32)));
     run.to_end();
     // The k-th is the (k % overlap)-th of its group; in a group they are 32 instructions apart, which is 2 ns.
     for (std::int64_t k = 0; k < 512; ++k)
@@ -107,7 +107,7 @@ TEST(CoreCluster, TheWindowLetsSoManyReadsOverlap) {
 
 TEST(CoreCluster, WhereTheWindowIsLongEnoughInstructionsAloneTakeTime) {
   Running run(with_core({{"window", 2048}, {"mshrs", 64}})
-                  .replay("host", reads(512, 32)));  // 64 reads in the window, 128 ns
+                  .replay("host", reads_apart(512, 32)));  // 64 reads in the window, 128 ns
   run.to_end();
   for (std::size_t k = 0; k < 512; ++k) EXPECT_EQ(run.created(k), 2_ns * static_cast<std::int64_t>(k + 1));
   EXPECT_EQ(core(run, "busy_ns"), 1024.0);
@@ -117,7 +117,7 @@ TEST(CoreCluster, WhereTheWindowIsLongEnoughInstructionsAloneTakeTime) {
 
 TEST(CoreCluster, MissRegistersBoundTheReadsUnderWay) {
   for (const std::int64_t mshrs : {1, 4, 16}) {
-    Running run(with_core({{"window", 65536}, {"mshrs", mshrs}}).replay("host", reads(64, 4)));
+    Running run(with_core({{"window", 65536}, {"mshrs", mshrs}}).replay("host", reads_apart(64, 4)));
     run.to_end();
     for (std::int64_t k = 0; k < 64; ++k)
       EXPECT_EQ(run.created(static_cast<std::size_t>(k)), 250_ps * (1 + k % mshrs) + 100_ns * (k / mshrs));
@@ -127,7 +127,7 @@ TEST(CoreCluster, MissRegistersBoundTheReadsUnderWay) {
 
 TEST(CoreCluster, StoresHoldNothingUpUntilTheirBufferIsFull) {
   for (const std::int64_t room : {1, 2, 8, 64}) {
-    std::vector<Access> accesses = reads(64, 4);
+    std::vector<Access> accesses = reads_apart(64, 4);
     for (Access& access : accesses) access.role = AccessRole::kStoreFill;
     Running run(with_core({{"window", 4}, {"store_buffer", room}, {"mshrs", 1024}}).replay("host", accesses));
     run.to_end();
@@ -138,7 +138,7 @@ TEST(CoreCluster, StoresHoldNothingUpUntilTheirBufferIsFull) {
 }
 
 TEST(CoreCluster, WriteBacksHoldNothingUp) {
-  std::vector<Access> accesses = reads(64, 4);
+  std::vector<Access> accesses = reads_apart(64, 4);
   for (Access& access : accesses) {
     access.kind = AccessKind::kWrite;
     access.role = AccessRole::kWriteBack;
@@ -150,7 +150,7 @@ TEST(CoreCluster, WriteBacksHoldNothingUp) {
 }
 
 TEST(CoreCluster, AnAccessBehindAFenceWaitsForAllOfItsThread) {
-  std::vector<Access> accesses = reads(4, 4);
+  std::vector<Access> accesses = reads_apart(4, 4);
   accesses[0].role = AccessRole::kStoreFill;
   accesses[2].dependence = kAllBefore;
   Running run(with_core({}).replay("host", accesses));
@@ -161,7 +161,7 @@ TEST(CoreCluster, AnAccessBehindAFenceWaitsForAllOfItsThread) {
 }
 
 TEST(CoreCluster, AReadThatWaitsLetsOthersBehindItPass) {
-  std::vector<Access> accesses = reads(3, 4);
+  std::vector<Access> accesses = reads_apart(3, 4);
   accesses[1].dependence = 1;
   Running run(with_core({}).replay("host", accesses));
   run.to_end();
@@ -172,7 +172,7 @@ TEST(CoreCluster, AReadThatWaitsLetsOthersBehindItPass) {
 
 TEST(CoreCluster, ThreadsHaveCoresOfTheirOwn) {
   // Two chains, whose accesses alternate in the trace, take as long as one.
-  std::vector<Access> accesses = reads(100, 4);
+  std::vector<Access> accesses = reads_apart(100, 4);
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     accesses[i].thread = static_cast<std::uint32_t>(i % 2);
     if (i >= 2) accesses[i].dependence = 2;
@@ -186,7 +186,7 @@ TEST(CoreCluster, ThreadsHaveCoresOfTheirOwn) {
 
 // A read, 8 instructions; a branch that needs it, was predicted wrongly and takes 20 cycles; another read, 8 instructions later.
 TEST(CoreCluster, WhatFollowsABranchWaitsForWhatTheBranchNeeds) {
-  std::vector<Access> accesses = reads(3, 8);
+  std::vector<Access> accesses = reads_apart(3, 8);
   accesses[1].role = AccessRole::kBranch;
   accesses[1].dependence = 1;
   accesses[1].dependence_cycles = 20;
@@ -201,7 +201,7 @@ TEST(CoreCluster, WhatFollowsABranchWaitsForWhatTheBranchNeeds) {
 
 // What the branch needs needs another read: both are waited for, one behind the other.
 TEST(CoreCluster, ABranchBehindAChainWaitsForEachOfItsReads) {
-  std::vector<Access> accesses = reads(4, 8);
+  std::vector<Access> accesses = reads_apart(4, 8);
   accesses[1].dependence = 1;
   accesses[2].role = AccessRole::kBranch;
   accesses[2].dependence = 1;
@@ -215,7 +215,7 @@ TEST(CoreCluster, ABranchBehindAChainWaitsForEachOfItsReads) {
 }
 
 TEST(CoreCluster, ABranchWhoseDataAreThereHoldsNothingUp) {
-  std::vector<Access> accesses = reads(3, 8);
+  std::vector<Access> accesses = reads_apart(3, 8);
   accesses[1].role = AccessRole::kBranch;
   accesses[1].dependence = 1;
   accesses[1].instruction_gap = 1608;  // 100.5 ns
@@ -226,7 +226,7 @@ TEST(CoreCluster, ABranchWhoseDataAreThereHoldsNothingUp) {
 }
 
 TEST(CoreCluster, CyclesOfATraceTakeThePlaceOfThoseOfItsInstructions) {
-  std::vector<Access> accesses = reads(10, 4);
+  std::vector<Access> accesses = reads_apart(10, 4);
   for (Access& access : accesses) access.cycles = 40;
   Running run(with_core({{"cycles_per_instruction", 3.0}}).replay("host", accesses));
   run.to_end();
@@ -246,7 +246,7 @@ TEST(CoreCluster, AccessesOfAPatternAreAnInstructionEach) {
 // ---- Page walks
 
 std::vector<Access> walks(std::size_t count, std::uint32_t gap) {
-  std::vector<Access> accesses = reads(count, gap);
+  std::vector<Access> accesses = reads_apart(count, gap);
   for (Access& access : accesses) access.role = AccessRole::kPageWalk;
   return accesses;
 }
@@ -270,7 +270,7 @@ TEST(CoreCluster, AnAccessWaitsForItsWalkAndTheWalkIsACause) {
 }
 
 TEST(CoreCluster, CyclesWithoutADependenceDelayAnAccess) {
-  std::vector<Access> accesses = reads(2, 4);
+  std::vector<Access> accesses = reads_apart(2, 4);
   accesses[1].dependence_cycles = 20;
   Running run(with_core({}).replay("host", accesses));
   run.to_end();
@@ -358,7 +358,7 @@ TEST(CoreCluster, AWalkTakesAMissRegister) {
 // The store buffer lets a store go on without its line, but not without the place of its page.
 TEST(CoreCluster, AStoreRetiresWhenItsPageIsKnown) {
   for (const bool walked : {false, true}) {
-    std::vector<Access> accesses = reads(3, 4);
+    std::vector<Access> accesses = reads_apart(3, 4);
     accesses[0].role = walked ? AccessRole::kPageWalk : AccessRole::kStoreFill;
     accesses[1].role = AccessRole::kStoreFill;
     if (walked) {
@@ -374,7 +374,7 @@ TEST(CoreCluster, AStoreRetiresWhenItsPageIsKnown) {
 }
 
 TEST(CoreCluster, WithoutATlbNothingIsSaidOfWalks) {
-  Running run(with_core({}).replay("host", reads(1, 4)));
+  Running run(with_core({}).replay("host", reads_apart(1, 4)));
   run.to_end();
   const Value summary = run.summary();
   EXPECT_EQ(summary.find("per_requester")->find("host")->find("core")->find("walk_ns"), nullptr);
@@ -391,7 +391,7 @@ Access call(std::uint32_t thread, AccessRole role, std::uint64_t number) {
 TEST(CoreCluster, AThreadGoesOnBehindTheCallThatItWaitsFor) {
   // Thread 1 reads for 100 ns, and calls; thread 2, which has read for as long, goes on with another read then. So does thread 3,
   // which waits for a call that nobody made, at once.
-  std::vector<Access> accesses = reads(5, 400);  // 25 ns each
+  std::vector<Access> accesses = reads_apart(5, 400);  // 25 ns each
   accesses[0].thread = accesses[1].thread = 1;
   accesses[2].thread = accesses[3].thread = 2;
   accesses[4].thread = 3;
@@ -414,7 +414,7 @@ TEST(CoreCluster, AThreadGoesOnBehindTheCallThatItWaitsFor) {
 
 // As above, but the one that goes on had told that it waits; then it does what it was woken for, and waits for good.
 TEST(CoreCluster, AThreadThatWaitsIsIdleUntilItGoesOn) {
-  std::vector<Access> accesses = reads(3, 400);
+  std::vector<Access> accesses = reads_apart(3, 400);
   accesses[0].thread = accesses[1].thread = 1;
   accesses[2].thread = 2;
   accesses[1].dependence = 1;
@@ -433,7 +433,7 @@ TEST(CoreCluster, AThreadThatWaitsIsIdleUntilItGoesOn) {
 
 // It said that it might wait, and did not: its time goes on where it was, however late that becomes known.
 TEST(CoreCluster, AThreadThatDidNotWaitGoesOnAtItsOwnCall) {
-  std::vector<Access> accesses = reads(6, 400);
+  std::vector<Access> accesses = reads_apart(6, 400);
   for (Access& access : accesses) access.thread = 1;
   accesses[5].thread = 2;
   accesses.insert(accesses.begin(), call(2, AccessRole::kWait, 55));
@@ -446,7 +446,7 @@ TEST(CoreCluster, AThreadThatDidNotWaitGoesOnAtItsOwnCall) {
 }
 
 TEST(CoreCluster, ProgressIsTimeWithoutAnAccess) {
-  std::vector<Access> accesses = reads(1, 400);
+  std::vector<Access> accesses = reads_apart(1, 400);
   accesses.push_back(call(0, AccessRole::kProgress, 0));
   accesses.back().thread = accesses.front().thread;
   accesses.back().instruction_gap = 4000;  // 250 ns
@@ -465,12 +465,12 @@ TEST(CoreCluster, SoManyRecordsAreReadBeforeTheOldestIsAnswered) {
   static_assert(kApart * kRounds > CoreCluster::kMostHeld);
   std::vector<Access> accesses;
   for (std::size_t round = 0; round < kRounds; ++round) {
-    for (Access& access : reads(kApart, 1)) {
+    for (Access& access : reads_apart(kApart, 1)) {
       access.thread = 1;
       access.dependence = accesses.empty() ? 0 : accesses.back().thread == 1 ? 1 : 2;
       accesses.push_back(access);
     }
-    accesses.push_back(reads(1, 1).front());
+    accesses.push_back(reads_apart(1, 1).front());
     accesses.back().thread = 2;
   }
   Running run(with_core({{"window", 4096}, {"mshrs", 4096}}, {{"queue", 8192}}).replay("host", accesses));
@@ -520,7 +520,7 @@ TEST(CoreCluster, AgreesWithAModelOfEachInstruction) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomStream random(seed, "core", "test");
     const std::int64_t window = std::int64_t{1} << random.below(10);
-    std::vector<Access> accesses = reads(60, 1);
+    std::vector<Access> accesses = reads_apart(60, 1);
     for (std::size_t k = 0; k < accesses.size(); ++k) {
       accesses[k].instruction_gap = static_cast<std::uint32_t>(1 + random.below(100));
       if (random.below(3) == 0)

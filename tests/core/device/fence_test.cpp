@@ -15,7 +15,7 @@ using test::Running;
 using test::System;
 
 /// A host and a memory that answers any number at once after exactly 100 ns.
-System host_and_memory(Value::Map host) {
+System fencing_host(Value::Map host) {
   host.emplace_back("process_time", "0ns");
   return System()
       .device("host", "host", std::move(host))
@@ -38,7 +38,7 @@ Access behind_a_fence(std::uint64_t address, AccessKind kind = AccessKind::kRead
 TEST(Fence, EveryNAccessesTakeAsLongAsTheirRounds) {
   for (const std::int64_t queue : {1, 3, 4, 64}) {
     for (const std::int64_t every : {1, 4, 6, 10}) {
-      System system = host_and_memory({{"queue", queue}});
+      System system = fencing_host({{"queue", queue}});
       system.work(
           "host",
           {{"pattern", "random"}, {"requests", 5 * every}, {"footprint", "1MiB"}, {"fence_every", every}});
@@ -65,7 +65,7 @@ TEST(Fence, AfterEachAccessItIsAQueueOfOne) {
     const auto play = [&](std::int64_t queue, bool fenced) {
       Value::Map host{{"queue", queue}};
       if (cached) host.emplace_back("cache", Value::Map{{"size", "16KiB"}});
-      System system = host_and_memory(std::move(host));
+      System system = fencing_host(std::move(host));
       Value::Map work{
           {"pattern", "zipf"}, {"requests", 3000}, {"footprint", "64KiB"}, {"reads", cached ? 1.0 : 0.5}};
       if (fenced) work.emplace_back("fence_every", 1);
@@ -82,7 +82,7 @@ TEST(Fence, AfterEachAccessItIsAQueueOfOne) {
 }
 
 TEST(Fence, OfATraceWaitsForAllBeforeItAndHoldsAllBehindIt) {
-  Running run(host_and_memory({{"issue_interval", "30ns"}})
+  Running run(fencing_host({{"issue_interval", "30ns"}})
                   .replay("host", {access_to(0), access_to(64), behind_a_fence(128), access_to(192),
                                    behind_a_fence(256)}));
   run.to_end();
@@ -99,7 +99,7 @@ TEST(Fence, InAnOpenLoopItsWaitIsPartOfTheLatency) {
   std::vector<Access> accesses{access_to(0), behind_a_fence(64)};
   for (Access& access : accesses) access.timed = true;
   accesses[1].timestamp = 20_ns;
-  Running run(host_and_memory({}).replay("host", accesses, {{"replay", "timestamps"}}));
+  Running run(fencing_host({}).replay("host", accesses, {{"replay", "timestamps"}}));
   run.to_end();
   EXPECT_EQ(run.created(1), 20_ns);
   EXPECT_EQ(run.segment(1, Segment::kRequesterQueue), 80_ns);
@@ -110,7 +110,7 @@ TEST(Fence, InAnOpenLoopItsWaitIsPartOfTheLatency) {
 TEST(Fence, DoesNotWaitForWriteBacks) {
   const Value::Map one_line{{"size", "64B"}, {"ways", 1}, {"access_time", "0ns"}};
   Running run(
-      host_and_memory({{"cache", one_line}})
+      fencing_host({{"cache", one_line}})
           .replay("host", {access_to(0, AccessKind::kWrite), behind_a_fence(64), behind_a_fence(64)}));
   run.to_end();
   EXPECT_EQ(run.completed(1), 200_ns);  // and the line of the first leaves until 300 ns
@@ -120,7 +120,7 @@ TEST(Fence, DoesNotWaitForWriteBacks) {
 }
 
 TEST(Fence, WithoutOneNothingIsSaidOfThem) {
-  Running run(host_and_memory({}).replay("host", {access_to(0), access_to(64)}));
+  Running run(fencing_host({}).replay("host", {access_to(0), access_to(64)}));
   run.to_end();
   EXPECT_EQ(run.summary().find("per_requester")->find("host")->find("fences"), nullptr);
 }

@@ -17,7 +17,7 @@ using test::Running;
 // A message takes W = 2 x 25 ns between host and memory, the controller 40 ns, the media 100 ns to read and 200 ns to write.
 constexpr Time kProcess{10'000};
 constexpr Time kLookup{12'000};
-constexpr Time kRead = Time{2 * 50'000 + 40'000 + 100'000};
+constexpr Time kFetched = Time{2 * 50'000 + 40'000 + 100'000};
 constexpr Time kDurable = Time{2 * 50'000 + 40'000 + 200'000};
 
 Access flush_of(std::uint64_t address, bool keeps = false) {
@@ -49,7 +49,7 @@ Value::Map with_cache(Value::Map more = {}) {
   return {{"cache", std::move(more)}};
 }
 
-std::vector<Time> latencies(const test::System& system) {
+std::vector<Time> flush_latencies(const test::System& system) {
   Running running(system);
   running.to_end();
   std::vector<Time> all(running.table().rows());
@@ -80,9 +80,9 @@ TEST(Flush, OfSeveralLinesIsAnsweredWithTheLast) {
 // The write misses and reads the line; the flush behind it waits for that in the cache, and then for memory.
 TEST(Flush, OfADirtyLineWritesIt) {
   const auto all =
-      latencies(flush_system({test::access_to(0, AccessKind::kWrite), flush_of(0)}, with_cache()));
-  EXPECT_EQ(all[0], kProcess + kLookup + kRead);
-  EXPECT_EQ(all[1], kProcess + kLookup + kRead + kDurable);
+      flush_latencies(flush_system({test::access_to(0, AccessKind::kWrite), flush_of(0)}, with_cache()));
+  EXPECT_EQ(all[0], kProcess + kLookup + kFetched);
+  EXPECT_EQ(all[1], kProcess + kLookup + kFetched + kDurable);
 }
 
 TEST(Flush, OfACleanLineOrOfNoneSendsNothing) {
@@ -107,8 +107,8 @@ TEST(Flush, ThatBringsItsDataWritesThem) {
   EXPECT_EQ(running.latency(2), kProcess + kLookup);
   EXPECT_EQ(running.latency(3), kProcess + kLookup + kDurable);
   EXPECT_EQ(running.number({"per_memory", "mem", "writes"}), 3);
-  const auto kept =
-      latencies(flush_system({test::access_to(0), fenced(flush), fenced(test::access_to(0))}, with_cache()));
+  const auto kept = flush_latencies(
+      flush_system({test::access_to(0), fenced(flush), fenced(test::access_to(0))}, with_cache()));
   EXPECT_EQ(kept[1], kProcess + kLookup + kDurable);
   EXPECT_EQ(kept[2], kProcess + kLookup);
 }
@@ -117,7 +117,7 @@ TEST(Flush, ThatBringsItsDataWritesThem) {
 TEST(Flush, OfOneLineFollowEachOther) {
   Access flush = flush_of(0);
   flush.brings = true;
-  const auto all = latencies(flush_system({flush, flush}, with_cache()));
+  const auto all = flush_latencies(flush_system({flush, flush}, with_cache()));
   EXPECT_EQ(all[0], kProcess + kLookup + kDurable);
   EXPECT_EQ(all[1], kProcess + kLookup + kDurable + kDurable);
 }
@@ -125,15 +125,15 @@ TEST(Flush, OfOneLineFollowEachOther) {
 TEST(Flush, DropsOrKeepsTheLine) {
   const Access write = test::access_to(0, AccessKind::kWrite);
   const Access read = fenced(test::access_to(0));
-  const auto dropped = latencies(flush_system({write, flush_of(0), read}, with_cache()));
-  EXPECT_EQ(dropped[2], kProcess + kLookup + kRead);
-  const auto kept = latencies(flush_system({write, flush_of(0, true), read}, with_cache()));
+  const auto dropped = flush_latencies(flush_system({write, flush_of(0), read}, with_cache()));
+  EXPECT_EQ(dropped[2], kProcess + kLookup + kFetched);
+  const auto kept = flush_latencies(flush_system({write, flush_of(0, true), read}, with_cache()));
   EXPECT_EQ(kept[2], kProcess + kLookup);
   // Clean: another flush has nothing to write. So it is of a clean line that is dropped.
   const auto again =
-      latencies(flush_system({write, flush_of(0, true), fenced(flush_of(0)), read}, with_cache()));
+      flush_latencies(flush_system({write, flush_of(0, true), fenced(flush_of(0)), read}, with_cache()));
   EXPECT_EQ(again[2], kProcess + kLookup);
-  EXPECT_EQ(again[3], kProcess + kLookup + kRead);
+  EXPECT_EQ(again[3], kProcess + kLookup + kFetched);
 }
 
 // Line 64 takes the place of line 0 in the only way: line 0 is on its way out, and durable before its flush is answered.
@@ -150,10 +150,10 @@ TEST(Flush, WaitsForALineOnItsWayOut) {
 
 // A read behind the flush waits until the line is durable, and then misses.
 TEST(Flush, HoldsBackAccessesToItsLine) {
-  const auto all = latencies(flush_system(
+  const auto all = flush_latencies(flush_system(
       {test::access_to(0, AccessKind::kWrite), fenced(flush_of(0)), test::access_to(0)}, with_cache()));
   EXPECT_EQ(all[1], kProcess + kLookup + kDurable);
-  EXPECT_EQ(all[2], kProcess + kLookup + kDurable + kRead);
+  EXPECT_EQ(all[2], kProcess + kLookup + kDurable + kFetched);
 }
 
 TEST(Flush, AFenceWaitsUntilItIsDurable) {
@@ -165,8 +165,8 @@ TEST(Flush, AFenceWaitsUntilItIsDurable) {
 
 // A clflush in a core waits in the store buffer: it holds up the fence behind it, and not the reads.
 TEST(Flush, OfACoreWaitsInTheStoreBuffer) {
-  const auto all =
-      latencies(flush_system({flush_of(0), test::access_to(64)}, {{"core", Value::Map{{"window", 1}}}}));
+  const auto all = flush_latencies(
+      flush_system({flush_of(0), test::access_to(64)}, {{"core", Value::Map{{"window", 1}}}}));
   EXPECT_EQ(all[0], kProcess + kDurable);
   Running running(flush_system({flush_of(0), test::access_to(64)}, {{"core", Value::Map{{"window", 1}}}}));
   running.to_end();

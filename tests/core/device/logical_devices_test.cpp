@@ -168,7 +168,7 @@ TEST(LogicalDevices, NobodyHasMoreThanItsLimit) {
 }
 
 /// The accesses of one after the other, by time.
-std::vector<std::int64_t> latencies(System system) {
+std::vector<std::int64_t> latencies_in_turn(System system) {
   Running run(system);
   run.to_end();
   std::vector<std::int64_t> all;
@@ -183,7 +183,7 @@ TEST(LogicalDevices, OneAtATimePaysNothing) {
     system.device("h", "host", {{"queue", 1}}).device("mem", "memory", memory).link("h", "mem");
     system.region({"mem"}, std::move(region));
     system.work("h", {{"pattern", "random"}, {"reads", 0.5}, {"requests", 200}, {"footprint", "1MiB"}});
-    return latencies(system);
+    return latencies_in_turn(system);
   };
   const Value::List whole{Value::Map{{"capacity", kEach}}};
   EXPECT_EQ(with({{"logical_devices", whole}}, {{"ld", 0}}), with({}, {}));

@@ -105,7 +105,7 @@ TEST(PersistHazard, AReadOvertakesTheDrain) {
   EXPECT_EQ(old_data(ours).stale_reads, 0);
 }
 
-System two_hosts(const std::string& kind) {
+System two_persisting_hosts(const std::string& kind) {
   System system;
   system.device("near", "host")
       .device("far", "host")
@@ -124,9 +124,9 @@ System two_hosts(const std::string& kind) {
 TEST(PersistHazard, AnotherHostReadsPastTheBuffer) {
   PersistRules careless;
   careless.same_ways = false;
-  Running naive(two_hosts("naive-switch"), with_rules(careless));
+  Running naive(two_persisting_hosts("naive-switch"), with_rules(careless));
   EXPECT_EQ(old_data(naive).stale_reads, 1);
-  const std::string error = input_error([] { Running ours(two_hosts("switch")); }).what();
+  const std::string error = input_error([] { Running ours(two_persisting_hosts("switch")); }).what();
   EXPECT_TRUE(contains(error, "devices.sw1.persist_buffer")) << error;
   EXPECT_TRUE(contains(error, "'far' to 'mem' without 'sw1'")) << error;
 }

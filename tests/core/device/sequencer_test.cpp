@@ -34,12 +34,12 @@ System host_and_memory(Value::Map host, const char* round_trip = "100ns") {
       .region({"mem"});
 }
 
-std::vector<Access> reads(std::size_t count) { return std::vector<Access>(count, access_to(0)); }
+std::vector<Access> reads_of_one_line(std::size_t count) { return std::vector<Access>(count, access_to(0)); }
 
 TEST(Sequencer, AClosedLoopKeepsExactlyItsQueueInFlight) {
   // q requests each 100 ns: request k starts at (k / q) x 100 ns.
   for (const std::int64_t queue : {1, 3, 64}) {
-    Running run(host_and_memory({{"queue", queue}}).replay("host", reads(192)));
+    Running run(host_and_memory({{"queue", queue}}).replay("host", reads_of_one_line(192)));
     run.to_end();
     ASSERT_EQ(run.table().rows(), 192U);  // whole rounds
     for (std::size_t k = 0; k < 192; ++k)
@@ -50,13 +50,13 @@ TEST(Sequencer, AClosedLoopKeepsExactlyItsQueueInFlight) {
 }
 
 TEST(Sequencer, TheIssueIntervalSpacesIssues) {
-  Running run(host_and_memory({{"issue_interval", "7ns"}}).replay("host", reads(50)));
+  Running run(host_and_memory({{"issue_interval", "7ns"}}).replay("host", reads_of_one_line(50)));
   run.to_end();
   for (std::size_t k = 0; k < 50; ++k) EXPECT_EQ(run.created(k), 7_ns * static_cast<std::int64_t>(k));
 }
 
 TEST(Sequencer, InstructionGapsSpaceIssues) {
-  std::vector<Access> accesses = reads(5);
+  std::vector<Access> accesses = reads_of_one_line(5);
   for (std::uint32_t i = 0; i < 5; ++i) accesses[i].instruction_gap = i * 10;
   Running run(host_and_memory({{"instruction_time", "250ps"}}).replay("host", accesses));
   run.to_end();
@@ -116,7 +116,7 @@ TEST(Sequencer, TheClockOfAnOpenLoopStartsWhenTheRequestIsDue) {
 }
 
 TEST(Sequencer, TimestampsAreKept) {
-  std::vector<Access> accesses = reads(4);
+  std::vector<Access> accesses = reads_of_one_line(4);
   const std::int64_t at[] = {5, 5, 70, 300};
   for (std::size_t i = 0; i < 4; ++i) accesses[i].timed = true, accesses[i].timestamp = 1_ns * at[i];
   Running run(host_and_memory({}).replay("host", accesses, {{"replay", "timestamps"}}));
@@ -132,7 +132,7 @@ TEST(Sequencer, TimestampsAreKept) {
 
 TEST(Sequencer, ADependentAccessWaitsForItsAnswer) {
   // 0 and 1 at once, 2 needs 0 (two back), 3 needs 2 (one back), 4 needs nothing but its turn.
-  std::vector<Access> accesses = reads(5);
+  std::vector<Access> accesses = reads_of_one_line(5);
   accesses[2].dependence = 2;
   accesses[3].dependence = 1;
   Running run(host_and_memory({}).replay("host", accesses));
@@ -142,7 +142,7 @@ TEST(Sequencer, ADependentAccessWaitsForItsAnswer) {
 }
 
 TEST(Sequencer, DependencesBeyondTheStartOrLongAnsweredDoNotWait) {
-  std::vector<Access> accesses = reads(5000);
+  std::vector<Access> accesses = reads_of_one_line(5000);
   for (Access& access : accesses) access.dependence = 3000;
   accesses[1].dependence = 7;
   Running run(host_and_memory({{"queue", 4}}, "1ns").replay("host", accesses));
@@ -174,16 +174,16 @@ TEST(Sequencer, WarmupIsExtraAndTheWindowClosesWhenTheWorkIsDone) {
 
 TEST(Sequencer, ATraceThatEndsDuringTheWarmupIsRefused) {
   for (const std::size_t length : {3U, 10U}) {
-    Running run(host_and_memory({}).replay("host", reads(length)).run_with({{"warmup", 10}}));
+    Running run(host_and_memory({}).replay("host", reads_of_one_line(length)).run_with({{"warmup", 10}}));
     EXPECT_THROW(run.to_end(), InputError) << length;
   }
-  Running enough(host_and_memory({}).replay("host", reads(11)).run_with({{"warmup", 10}}));
+  Running enough(host_and_memory({}).replay("host", reads_of_one_line(11)).run_with({{"warmup", 10}}));
   enough.to_end();
   EXPECT_EQ(enough.table().rows(), 1U);
 }
 
 TEST(Sequencer, ATraceShorterThanItsRequestsEndsTheRun) {
-  Running run(host_and_memory({}).replay("host", reads(8), {{"requests", 20}}));
+  Running run(host_and_memory({}).replay("host", reads_of_one_line(8), {{"requests", 20}}));
   run.to_end();
   EXPECT_EQ(run.table().rows(), 8U);
   EXPECT_EQ(run.simulation().state(), Simulation::State::kFinished);

@@ -100,17 +100,17 @@ std::vector<std::vector<std::int64_t>> completions(const System& system) {
   return watch.done;
 }
 
-using Times = std::vector<std::int64_t>;
+using Picoseconds = std::vector<std::int64_t>;
 
 TEST(Switch, TheHeadOfAFifoBlocksWhatIsBehindIt) {
   // h0: A A, h1: A B. The As go one after the other; fifo holds h1's B behind its A, which goes second: B starts at
   // 1600 ps. A virtual output queue lets B go at once.
   const auto fifo = completions(two_by_two("fifo", "AA", "AB"));
-  EXPECT_EQ(fifo[0], (Times{800, 2400}));
-  EXPECT_EQ(fifo[1], (Times{1600, 2400}));
+  EXPECT_EQ(fifo[0], (Picoseconds{800, 2400}));
+  EXPECT_EQ(fifo[1], (Picoseconds{1600, 2400}));
   const auto voq = completions(two_by_two("voq", "AA", "AB"));
-  EXPECT_EQ(voq[0], (Times{800, 2400}));
-  EXPECT_EQ(voq[1], (Times{800, 1600}));
+  EXPECT_EQ(voq[0], (Picoseconds{800, 2400}));
+  EXPECT_EQ(voq[1], (Picoseconds{800, 1600}));
   // Ideal output queues give the same as virtual output queues here but for the order of A: by arrival.
   const auto output = completions(two_by_two("output", "AA", "AB"));
   EXPECT_EQ(output[1][0], 800);
@@ -119,8 +119,8 @@ TEST(Switch, TheHeadOfAFifoBlocksWhatIsBehindIt) {
 TEST(Switch, DifferentOutputsDoNotDisturbEachOther) {
   for (const char* queueing : {"fifo", "voq", "output"}) {
     const auto done = completions(two_by_two(queueing, "AAA", "BBB"));
-    EXPECT_EQ(done[0], (Times{800, 1600, 2400})) << queueing;
-    EXPECT_EQ(done[1], (Times{800, 1600, 2400})) << queueing;
+    EXPECT_EQ(done[0], (Picoseconds{800, 1600, 2400})) << queueing;
+    EXPECT_EQ(done[1], (Picoseconds{800, 1600, 2400})) << queueing;
   }
 }
 

@@ -16,12 +16,11 @@ namespace {
 using namespace literals;
 using test::Actor;
 using test::kAllEvents;
+using test::kTenPerByte;
 using test::LinkOf;
 using test::Messages;
 using test::Probe;
 using test::QueuedLink;
-
-const Bandwidth kTenPerByte{Rate::per_time(1, 10)};  // 16 B: 160 ps; 80 B: 800 ps
 
 /// Queues what has to, in the channels' own queues, and notes it.
 class Source final : public BypassSource {

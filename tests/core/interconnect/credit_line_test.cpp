@@ -13,8 +13,8 @@ namespace {
 
 using namespace literals;
 
-struct Line {
-  explicit Line(std::uint32_t credits) : line(user, 10_ns, Lane{3}, credits) {}
+struct CreditedUser {
+  explicit CreditedUser(std::uint32_t credits) : line(user, 10_ns, Lane{3}, credits) {}
 
   Kernel kernel;
   test::Probe probe{kernel, "user"};
@@ -26,7 +26,7 @@ TEST(CreditLine, CreditsArriveInTheOrderOfTimeWheneverTheyWereGiven) {
   // Beside a sorted set. A third of them is given for earlier than the one before.
   constexpr std::uint32_t kCredits = 37;
   RandomStream random(5, "credit_line", "gifts");
-  Line given(kCredits);
+  CreditedUser given(kCredits);
   std::multiset<Time> coming;
   Time at;
   for (int step = 0; step < 100'000; ++step) {
@@ -49,7 +49,7 @@ TEST(CreditLine, CreditsArriveInTheOrderOfTimeWheneverTheyWereGiven) {
 
 TEST(CreditLine, HasRoomForAllCreditsAndNoMore) {
   for (const std::uint32_t credits : {1U, 2U, 3U, 64U}) {
-    Line given(credits);
+    CreditedUser given(credits);
     for (std::uint32_t i = 0; i < credits; ++i) given.line.give(Time{});
     EXPECT_THROW(given.line.give(Time{}), InternalError) << credits;
   }
@@ -57,7 +57,7 @@ TEST(CreditLine, HasRoomForAllCreditsAndNoMore) {
 
 TEST(CreditLine, WakesWhoWaitsWithTheFirstThatArrives) {
   // It waits when one is under way for 30 ns; one that is given later is there at 20 ns.
-  Line given(4);
+  CreditedUser given(4);
   given.line.give(20_ns);
   given.line.await();
   given.line.give(10_ns);

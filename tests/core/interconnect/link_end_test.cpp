@@ -14,13 +14,10 @@ namespace {
 using namespace literals;
 using test::FifoLink;
 using test::kAllEvents;
+using test::kTenPerByte;
 using test::LinkOf;
 using test::Messages;
 using test::Probe;
-
-// 10 ps per byte: a request of 16 B takes 160 ps, a message with 64 B of data and its 16 B header 800 ps.
-constexpr std::int64_t kByte = 10;
-const Bandwidth kTenPerByte{Rate::per_time(1, kByte)};
 
 TEST(LinkEnd, IdleLatencyIsTheSumOfItsPartsToThePicosecond) {
   Kernel kernel;

@@ -21,12 +21,11 @@ namespace {
 
 using namespace literals;
 using test::kAllEvents;
+using test::kTenPerByte;
 using test::LinkOf;
 using test::Messages;
 using test::Probe;
 using test::QueuedLink;
-
-const Bandwidth kTenPerByte{Rate::per_time(1, 10)};  // 16 B: 160 ps; 80 B: 800 ps
 
 TEST(MessageTransmitter, WithoutContentionItIsAsFastAsAPlainOne) {
   Kernel kernel;

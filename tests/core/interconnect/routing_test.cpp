@@ -90,13 +90,13 @@ std::vector<std::uint32_t> links_to(const Topology& topology, std::uint32_t targ
 }
 
 /// A line of data under way, as the simulator moves it: when its head has come in, and how far its last byte is behind.
-struct Line {
+struct LineOfData {
   Time head;
   Time tail;
 
   /// Over one link, and through the node behind it unless it ends there.
-  Line over(const Topology::Hop& hop, const Topology& topology, std::uint32_t to) const {
-    Line line = *this;
+  LineOfData over(const Topology::Hop& hop, const Topology& topology, std::uint32_t to) const {
+    LineOfData line = *this;
     if (hop.crossing.whole) line = {line.head + line.tail + hop.crossing.serialization, Time{}};
     else line.tail = std::max(line.tail, hop.crossing.serialization);
     line.head += hop.crossing.latency;
@@ -108,7 +108,7 @@ struct Line {
 };
 
 /// The longest that any walk which the tables leave open takes from `at` on.
-Time worst_walk(const RouteTable& routes, const Topology& topology, const Line& line, std::uint32_t at,
+Time worst_walk(const RouteTable& routes, const Topology& topology, const LineOfData& line, std::uint32_t at,
                 std::uint32_t to) {
   if (at == to) return line.head;
   Time worst;
@@ -120,7 +120,7 @@ Time worst_walk(const RouteTable& routes, const Topology& topology, const Line& 
 }
 
 /// The shortest of all paths that visit no node twice.
-Time best_simple_path(const Topology& topology, const Line& line, std::uint32_t at, std::uint32_t to,
+Time best_simple_path(const Topology& topology, const LineOfData& line, std::uint32_t at, std::uint32_t to,
                       std::vector<bool>& seen) {
   if (at == to) return line.head;
   Time best = Time::max();
@@ -169,7 +169,7 @@ TEST(RouteTable, ByLatencyTheWorstWayByAPortThatIsGivenBeatsThatByEveryOther) {
         for (const Topology::Hop& hop : topology.hops(from)) {
           if (hop.to != to && (!topology.node(hop.to).forwards || routes.next_hops(hop.to, to).empty()))
             continue;
-          const Time walked = worst_walk(routes, topology, Line{}.over(hop, topology, to), hop.to, to);
+          const Time walked = worst_walk(routes, topology, LineOfData{}.over(hop, topology, to), hop.to, to);
           worst.emplace(hop.port, walked);
           least = std::min(least, walked);
         }
@@ -181,7 +181,7 @@ TEST(RouteTable, ByLatencyTheWorstWayByAPortThatIsGivenBeatsThatByEveryOther) {
           // A step that costs nothing may lead sideways: it is given if it leads on, which the next test looks at.
           const Topology::Hop& hop = topology.hops(from)[port];
           if (walked == least) {
-            ASSERT_EQ(worst_walk(routes, topology, Line{}, hop.to, to), least)
+            ASSERT_EQ(worst_walk(routes, topology, LineOfData{}, hop.to, to), least)
                 << "seed " << seed << " from " << from << " to " << to;
           }
         }
@@ -213,8 +213,8 @@ TEST(RouteTable, ByLatencyNoSimplePathBeatsThoseGivenWhereSwitchesTakeMessagesWh
       for (std::uint32_t from = 0; from < topology.size(); ++from) {
         if (from == to || routes.next_hops(from, to).empty()) continue;
         std::vector<bool> seen(topology.size(), false);
-        const Time best = best_simple_path(topology, Line{}, from, to, seen);
-        ASSERT_EQ(worst_walk(routes, topology, Line{}, from, to), best) << "seed " << seed;
+        const Time best = best_simple_path(topology, LineOfData{}, from, to, seen);
+        ASSERT_EQ(worst_walk(routes, topology, LineOfData{}, from, to), best) << "seed " << seed;
       }
     }
   }

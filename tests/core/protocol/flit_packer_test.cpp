@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "core/protocol/flit_traffic.hpp"
+#include "core/support/flit_modes.hpp"
 #include "protocol/flit_credit.hpp"
 
 namespace cxloom {
 namespace {
 
 using test::FlitTraffic;
+using test::kFlitModes;
 using enum Channel;
-
-constexpr std::array kModes{FlitMode::k68B, FlitMode::k256B, FlitMode::k256BLo, FlitMode::k256BPbr};
 
 std::string kinds(const Flit& flit) {
   std::string text;
@@ -34,7 +34,7 @@ void add(FlitTraffic& traffic, Channel channel, unsigned count, DataShape data =
 }
 
 TEST(FlitFormat, MessagesFitTheBitsOfTheirSlots) {
-  for (const FlitMode mode : kModes) {
+  for (const FlitMode mode : kFlitModes) {
     // The bits of a slot: 68B keeps its format fields in the flit header, 256B spends 4 bits of each slot.
     const unsigned generic = mode == FlitMode::k68B ? 128 : 16 * 8 - 4;
     const unsigned header = mode == FlitMode::k68B ? 96 : 14 * 8 - 4;
@@ -51,7 +51,7 @@ TEST(FlitFormat, MessagesFitTheBitsOfTheirSlots) {
 }
 
 TEST(FlitFormat, EveryClassOfAModeHasAFormatForOneMessageInBothTypesOfSlot) {
-  for (const FlitMode mode : kModes) {
+  for (const FlitMode mode : kFlitModes) {
     for (std::size_t i = 0; i < kChannelCount; ++i) {
       const auto channel = static_cast<Channel>(i);
       EXPECT_EQ(largest_count(mode, channel) > 0, message_bits(mode, channel) > 0);
@@ -102,7 +102,7 @@ TEST(FlitFormat, SlotsAreHeadersAndGenericOnes) {
 }
 
 TEST(FlitPacker, ALoneMessageGoesAtOnceInAFlitOfItsOwn) {
-  for (const FlitMode mode : kModes) {
+  for (const FlitMode mode : kFlitModes) {
     for (std::size_t i = 0; i < kChannelCount; ++i) {
       const auto channel = static_cast<Channel>(i);
       if (largest_count(mode, channel) == 0) continue;
@@ -236,7 +236,7 @@ TEST(FlitPacker, AnIdleLinkClosesItsAggregation) {
 }
 
 TEST(FlitPacker, ResponsesAreNotStarvedByRequests) {
-  for (const FlitMode mode : kModes) {
+  for (const FlitMode mode : kFlitModes) {
     for (const Channel watched : {kS2MNDR, kS2MDRS, kH2DRsp, kD2HRsp, kM2SReq}) {
       // The others are saturated, or there is always a message of theirs, as of the class that is watched.
       for (const std::size_t others : {12U, 1U}) {
@@ -264,7 +264,7 @@ TEST(FlitPacker, ResponsesAreNotStarvedByRequests) {
 
 TEST(FlitPacker, SaturatedClassesTakeTurns) {
   // Read requests and writes take a header slot each, and the data of writes leave room for both.
-  for (const FlitMode mode : kModes) {
+  for (const FlitMode mode : kFlitModes) {
     FlitTraffic traffic({.mode = mode});
     std::array<double, kChannelCount> sent{};
     for (unsigned i = 0; i < 4000; ++i) {
@@ -326,7 +326,7 @@ std::string test_name(const testing::TestParamInfo<FlitMode>& mode) {
   return kNames[static_cast<std::size_t>(mode.param)];
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, FlitFuzz, testing::ValuesIn(kModes), test_name);
+INSTANTIATE_TEST_SUITE_P(Modes, FlitFuzz, testing::ValuesIn(kFlitModes), test_name);
 
 }  // namespace
 }  // namespace cxloom

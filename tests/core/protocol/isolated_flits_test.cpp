@@ -4,14 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
+#include "core/support/flit_modes.hpp"
 
 namespace cxloom {
 namespace {
 
-constexpr FlitMode kModes[] = {FlitMode::k68B, FlitMode::k256B, FlitMode::k256BLo, FlitMode::k256BPbr};
+using test::kFlitModes;
 
 TEST(IsolatedFlits, AMessageTakesItsHeaderAndItsData) {
-  for (const FlitMode mode : kModes) {
+  for (const FlitMode mode : kFlitModes) {
     for (std::size_t i = 0; i < kChannelCount; ++i) {
       const auto channel = static_cast<Channel>(i);
       SCOPED_TRACE(std::string(kFlitModeNames[static_cast<std::size_t>(mode)]) + " " +
@@ -55,7 +56,7 @@ void expect_same(const Flit& a, const Flit& b) {
 
 TEST(IsolatedFlits, TheyAreWhatPackingGivesAmongOtherFlits) {
   // Packers that check integrity pack every flit. Their first MAC would come after 255 flits.
-  for (const FlitMode mode : kModes) {
+  for (const FlitMode mode : kFlitModes) {
     RandomStream random(7, kFlitModeNames[static_cast<std::size_t>(mode)], "offers");
     std::size_t isolated = 0;
     for (int round = 0; round < 200; ++round) {

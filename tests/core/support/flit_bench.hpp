@@ -3,14 +3,12 @@
 
 #include <optional>
 
+#include "core/support/flit_modes.hpp"
 #include "core/support/link_bench.hpp"
 #include "interconnect/flit_transmitter.hpp"
 #include "interconnect/link.hpp"
 
 namespace cxloom::test {
-
-inline constexpr FlitMode kFlitModes[] = {FlitMode::k68B, FlitMode::k256B, FlitMode::k256BLo,
-                                          FlitMode::k256BPbr};
 
 /// What a link of flits between `a` and `b` is like. The wire takes 10 ps per byte, so that every flit, and every half of
 /// one, is a whole number of picoseconds: 680 ps (68B), 2560 ps (256B).

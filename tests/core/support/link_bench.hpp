@@ -17,6 +17,8 @@
 namespace cxloom::test {
 
 inline constexpr std::uint64_t kAllEvents = ~std::uint64_t{0};
+/// 10 ps per byte: a request of 16 B takes 160 ps, a message with 64 B of data and its 16 B header 800 ps.
+inline const Bandwidth kTenPerByte{Rate::per_time(1, 10)};
 
 /// Messages with or without a waiting request, kept until the end of the test.
 class Messages {

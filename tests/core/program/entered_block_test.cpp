@@ -23,10 +23,10 @@ ProgramBlock block_of(std::uint64_t address, const std::vector<std::uint16_t>& o
   return block;
 }
 
-std::uint64_t load(std::uint32_t instruction, std::uint64_t address) {
+std::uint64_t load_by(std::uint32_t instruction, std::uint64_t address) {
   return feed::access(feed::access_of(instruction), address, 3, 1);
 }
-std::uint64_t store(std::uint32_t instruction, std::uint64_t address) {
+std::uint64_t store_by(std::uint32_t instruction, std::uint64_t address) {
   return feed::access(feed::access_of(instruction), address, 3, 2);
 }
 
@@ -35,8 +35,8 @@ TEST(EnteredBlockTest, CollectsAccessesUntilItIsLeft) {
   EnteredBlock entered;
   EXPECT_EQ(entered.block(), nullptr);
   entered.enter(block, nullptr);
-  EXPECT_TRUE(entered.access(load(0, 0x5000)));
-  EXPECT_TRUE(entered.access(store(1, 0x6000)));
+  EXPECT_TRUE(entered.access(load_by(0, 0x5000)));
+  EXPECT_TRUE(entered.access(store_by(1, 0x6000)));
   ASSERT_EQ(entered.accesses().size(), 2U);
   EXPECT_EQ(entered.accesses()[1].address, 0x6000U);
   EXPECT_EQ(entered.accesses()[1].instruction, 1U);
@@ -51,24 +51,24 @@ TEST(EnteredBlockTest, PiecesAreJoinedUpToTheOperand) {
   const ProgramBlock block = block_of(0x100, {16, 8});
   EnteredBlock entered;
   entered.enter(block, nullptr);
-  entered.access(load(0, 0x5000));
-  entered.access(load(0, 0x5008));
+  entered.access(load_by(0, 0x5000));
+  entered.access(load_by(0, 0x5008));
   ASSERT_EQ(entered.accesses().size(), 1U);
   EXPECT_EQ(entered.accesses()[0].size, 16U);
-  entered.access(load(0, 0x5010));   // more than the operand has
-  entered.access(store(0, 0x5018));  // another direction
-  entered.access(store(1, 0x5020));  // another instruction
+  entered.access(load_by(0, 0x5010));   // more than the operand has
+  entered.access(store_by(0, 0x5018));  // another direction
+  entered.access(store_by(1, 0x5020));  // another instruction
   EXPECT_EQ(entered.accesses().size(), 4U);
 }
 
 TEST(EnteredBlockTest, WhatIsOfNoInstructionIsDropped) {
   const ProgramBlock block = block_of(0x100, {8, 8});
   EnteredBlock entered;
-  EXPECT_FALSE(entered.access(load(0, 0x5000)));  // in no block
+  EXPECT_FALSE(entered.access(load_by(0, 0x5000)));  // in no block
   entered.enter(block, nullptr);
-  EXPECT_FALSE(entered.access(load(2, 0x5000)));  // behind its end
-  EXPECT_TRUE(entered.access(load(1, 0x5000)));
-  EXPECT_FALSE(entered.access(load(0, 0x5000)));  // it is past that one
+  EXPECT_FALSE(entered.access(load_by(2, 0x5000)));  // behind its end
+  EXPECT_TRUE(entered.access(load_by(1, 0x5000)));
+  EXPECT_FALSE(entered.access(load_by(0, 0x5000)));  // it is past that one
   EXPECT_EQ(entered.accesses().size(), 1U);
 }
 
@@ -76,12 +76,12 @@ TEST(EnteredBlockTest, WhatCannotBeIsRefused) {
   const ProgramBlock block = block_of(0x100, {8});
   EnteredBlock entered;
   EXPECT_THROW(entered.access(feed::access(feed::access_of(0), 0x5000, 3, 0)), SimulationError);
-  for (std::size_t i = 0; i < EnteredBlock::kMostAccesses; ++i) entered.access(load(0, 0x5000));
-  EXPECT_THROW(entered.access(load(0, 0x5000)), SimulationError);  // strays without end
+  for (std::size_t i = 0; i < EnteredBlock::kMostAccesses; ++i) entered.access(load_by(0, 0x5000));
+  EXPECT_THROW(entered.access(load_by(0, 0x5000)), SimulationError);  // strays without end
   EnteredBlock other;
   other.enter(block, nullptr);
-  for (std::size_t i = 0; i < EnteredBlock::kMostAccesses; ++i) other.access(load(0, 0x5000));
-  EXPECT_THROW(other.access(load(0, 0x5000)), SimulationError);
+  for (std::size_t i = 0; i < EnteredBlock::kMostAccesses; ++i) other.access(load_by(0, 0x5000));
+  EXPECT_THROW(other.access(load_by(0, 0x5000)), SimulationError);
 }
 
 TEST(EnteredBlockTest, ARepeatedInstructionGoesOnWithItself) {

@@ -5,7 +5,7 @@
 namespace cxloom {
 namespace {
 
-constexpr ProgramThread kThread{1, 0};
+constexpr ProgramThread kToucher{1, 0};
 
 class FramedPagesTest : public testing::Test {
  protected:
@@ -15,7 +15,7 @@ class FramedPagesTest : public testing::Test {
     return result;
   }
   void touch(std::uint64_t address, std::uint16_t size, std::uint64_t frames,
-             const ProgramThread& thread = kThread) {
+             const ProgramThread& thread = kToucher) {
     pages_.note(thread, {address, size, 0, true, false}, false, frames, memory_);
   }
 
@@ -47,7 +47,7 @@ TEST_F(FramedPagesTest, ProcessesHavePagesOfTheirOwn) {
 }
 
 TEST_F(FramedPagesTest, ReadsOfAWalkAreOfPageTables) {
-  pages_.note(kThread, {0x9000, 8, 0, true, false}, true, 1, memory_);
+  pages_.note(kToucher, {0x9000, 8, 0, true, false}, true, 1, memory_);
   ASSERT_EQ(pages_.count(), 1U);
   EXPECT_EQ(memory_.origins()[pages_.pages()[0].origin].kind, MemoryOrigin::kPageTables);
 }
@@ -56,9 +56,9 @@ TEST(FramedHugePagesTest, TwoPagesOfOneFrameAreNotTwo) {
   MemoryOrigins memory;
   FramedPages pages(true);
   constexpr std::uint64_t kHuge = 2U << 20U;
-  pages.note(kThread, {kHuge, 8, 0, true, false}, false, 1, memory);
+  pages.note(kToucher, {kHuge, 8, 0, true, false}, false, 1, memory);
   // The last page of the first frame, and the first one of the next: only that one is new.
-  pages.note(kThread, {2 * kHuge - 4, 8, 0, true, false}, false, 2, memory);
+  pages.note(kToucher, {2 * kHuge - 4, 8, 0, true, false}, false, 2, memory);
   ASSERT_EQ(pages.count(), 2U);
   EXPECT_EQ(pages.pages()[1].address, 2 * kHuge);
 }

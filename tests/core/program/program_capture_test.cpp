@@ -366,7 +366,7 @@ TEST_F(ProgramCaptureTest, WhatIsStoredComesBackNoEarlierThanItIsKnown) {
 
 // ---- The TLB
 
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kTranslatedPage = 4096;
 
 /// Four pages in the first level, 16 in the second, seven cycles to it.
 CaptureParts translated(std::uint32_t walkers = 4) {
@@ -382,7 +382,7 @@ CaptureParts translated(std::uint32_t walkers = 4) {
 }
 
 /// A line of each page, which are in different sets of a cache.
-std::uint64_t line_of(std::uint64_t page) { return page * kPage + page % 64 * 64; }
+std::uint64_t line_of(std::uint64_t page) { return page * kTranslatedPage + page % 64 * 64; }
 
 std::vector<AccessRole> roles(const std::vector<Access>& records) {
   std::vector<AccessRole> result;
@@ -431,7 +431,7 @@ TEST_F(ProgramCaptureTest, AStepOfAChaseThroughPagesTakesItsLookUps) {
 TEST_F(ProgramCaptureTest, AWalkThatMissesIsAnAccessThatTheNextWaitsFor) {
   start(translated(), 4096);
   // A chase through pages whose entries are in lines of their own, none of which a cache has.
-  for (std::uint64_t i = 0; i < 3; ++i) run({load(kA, kA)}, {read(0, i * 512 * kPage + i * 1088)});
+  for (std::uint64_t i = 0; i < 3; ++i) run({load(kA, kA)}, {read(0, i * 512 * kTranslatedPage + i * 1088)});
   // The first walk begins at the root, the others at the directory.
   using enum AccessRole;
   EXPECT_EQ(roles(records()), (std::vector{kPageWalk, kPageWalk, kPageWalk, kPageWalk, kDemand, kPageWalk,
@@ -448,7 +448,7 @@ TEST_F(ProgramCaptureTest, AWalkThatMissesIsAnAccessThatTheNextWaitsFor) {
   EXPECT_EQ(records_[4].dependence_cycles, 0U);
   // From the data to the next address, the second level, and the directory's entry in the nearest cache.
   EXPECT_EQ(records_[5].dependence_cycles, 7U + 5U);
-  EXPECT_EQ(records_[5].address.value(), page_table_entry(512 * kPage, 1));
+  EXPECT_EQ(records_[5].address.value(), page_table_entry(512 * kTranslatedPage, 1));
   EXPECT_EQ(records_[6].dependence_cycles, 0U);
   std::vector<std::uint32_t> gaps;
   for (const Access& record : records_) gaps.push_back(record.instruction_gap);
@@ -467,7 +467,7 @@ TEST_F(ProgramCaptureTest, AnAccessWithoutAnotherToWaitForWaitsForItsWalk) {
     records_.clear();
     run({load(kA, kB)}, {read(0, 640)});
     for (int i = 0; later && i < 65; ++i) run({add(kC, 0)}, {});
-    run({load(kA, kB)}, {read(0, 704 + kPage)});
+    run({load(kA, kB)}, {read(0, 704 + kTranslatedPage)});
     ASSERT_EQ(records().size(), 6U);
     EXPECT_EQ(records_[5].role, AccessRole::kDemand);
     EXPECT_EQ(records_[5].dependence, later ? 0U : 2U);
@@ -479,7 +479,7 @@ TEST_F(ProgramCaptureTest, ASecondAccessToAPageWaitsForTheWalkUnderWay) {
   // The other line of the page is read first: the next address of the chase waits for the same walk.
   start(translated(), 4096);
   for (std::uint64_t i = 0; i < 3; ++i) {
-    const std::uint64_t page = i * 512 * kPage + i * 1088;
+    const std::uint64_t page = i * 512 * kTranslatedPage + i * 1088;
     run({load(kC, kA), load(kA, kA)}, {read(0, page + 2048), read(1, page)});
   }
   using enum AccessRole;
@@ -488,7 +488,7 @@ TEST_F(ProgramCaptureTest, ASecondAccessToAPageWaitsForTheWalkUnderWay) {
   EXPECT_EQ(dependences(), (Numbers{0, 1, 1, 1, 1, 2, 1, 1, 2, 1, 1, 2}));
   // A window later it is over.
   for (int i = 0; i < 65; ++i) run({add(kB, 0)}, {});
-  run({load(kB, kB)}, {read(0, 2 * 512 * kPage + 3072)});
+  run({load(kB, kB)}, {read(0, 2 * 512 * kTranslatedPage + 3072)});
   EXPECT_EQ(dependences().back(), 0U);
   EXPECT_EQ(records_.back().dependence_cycles, 0U);
 }
@@ -497,7 +497,7 @@ TEST_F(ProgramCaptureTest, AChaseIsNotCutByAWalkThatBeganWithoutIt) {
   start(translated(), 4096);
   run({load(kA, kA)}, {read(0, 0)});
   // The walk needs nothing that is read; the second access to its page has an address that the chase read.
-  run({load(kC, kB), load(kA, kA)}, {read(0, 512 * kPage + 2048), read(1, 512 * kPage)});
+  run({load(kC, kB), load(kA, kA)}, {read(0, 512 * kTranslatedPage + 2048), read(1, 512 * kTranslatedPage)});
   using enum AccessRole;
   EXPECT_EQ(roles(records()),
             (std::vector{kPageWalk, kPageWalk, kPageWalk, kPageWalk, kDemand, kPageWalk, kDemand, kDemand}));
@@ -729,12 +729,12 @@ TEST_F(ProgramCaptureTest, OfAnAccessAcrossTheEndOfAPageTheNewOneIsNamed) {
                   kNoLimit);
   capture_.emplace(*filter_, timed());
   capture_->thread_begins(kThread, {});
-  run({load(kA, kB)}, {read(0, 10 * kPage)});
-  run({load(kA, kB)}, {read(0, 10 * kPage - 4)});  // 9 is new
-  run({load(kA, kB)}, {read(0, 11 * kPage - 4)});  // 11 is
-  run({load(kA, kB)}, {read(0, 21 * kPage - 4)});  // both are
+  run({load(kA, kB)}, {read(0, 10 * kTranslatedPage)});
+  run({load(kA, kB)}, {read(0, 10 * kTranslatedPage - 4)});  // 9 is new
+  run({load(kA, kB)}, {read(0, 11 * kTranslatedPage - 4)});  // 11 is
+  run({load(kA, kB)}, {read(0, 21 * kTranslatedPage - 4)});  // both are
   std::vector<std::uint64_t> pages;
-  for (const FramedPage& page : capture_->pages()) pages.push_back(page.address / kPage);
+  for (const FramedPage& page : capture_->pages()) pages.push_back(page.address / kTranslatedPage);
   EXPECT_EQ(pages, (std::vector<std::uint64_t>{10, 9, 11, 20, 21}));
 }
 

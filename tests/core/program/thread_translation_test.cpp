@@ -9,8 +9,8 @@
 namespace cxloom {
 namespace {
 
-constexpr std::uint32_t kLookUp = 7;  // cycles of the second level, as `second_cycles`
-constexpr std::uint32_t kRead = 5;    // of the read of an entry that is in the caches
+constexpr std::uint32_t kLookUp = 7;     // cycles of the second level, as `second_cycles`
+constexpr std::uint32_t kEntryRead = 5;  // of the read of an entry that is in the caches
 
 // A thread alone on its core; entries of page tables are in its caches if nothing else is said.
 class ThreadTranslationTest : public testing::Test {
@@ -21,7 +21,7 @@ class ThreadTranslationTest : public testing::Test {
                                 entries_.push_back(at);
                                 began_.push_back(known.known);
                                 walked_.push_back(walked);
-                                return ThreadTranslation::Entry{record, kRead};
+                                return ThreadTranslation::Entry{record, kEntryRead};
                               });
   }
 
@@ -42,7 +42,7 @@ TEST_F(ThreadTranslationTest, TheFirstWalkReadsAllLevelsOneAfterTheOther) {
                                         page_table_entry(kAddress, 2), page_table_entry(kAddress, 1)}));
   EXPECT_EQ(began_, (std::vector<std::uint64_t>{107, 112, 117, 122}));
   EXPECT_EQ(walked_, (std::vector<std::uint64_t>{7, 12, 17, 22}));
-  EXPECT_EQ(placed.known, 100U + kLookUp + 4 * kRead);
+  EXPECT_EQ(placed.known, 100U + kLookUp + 4 * kEntryRead);
   EXPECT_TRUE(translation_.has(kAddress, 8));
 }
 
@@ -52,7 +52,7 @@ TEST_F(ThreadTranslationTest, AnAccessAcrossTwoPagesWaitsForBoth) {
   EXPECT_EQ(entries_.size(), 5U);
   EXPECT_EQ(entries_.back(), page_table_entry(0x6000, 1));
   EXPECT_EQ(began_.back(), kLookUp);
-  EXPECT_EQ(placed.known, kLookUp + 4 * kRead);
+  EXPECT_EQ(placed.known, kLookUp + 4 * kEntryRead);
 }
 
 TEST_F(ThreadTranslationTest, WhatComesDuringAWalkWaitsForIt) {

@@ -19,7 +19,7 @@ namespace {
 using namespace literals;
 using test::victims;
 
-RandomStream stream() { return RandomStream(7, "cache", "victim"); }
+RandomStream cache_victims() { return RandomStream(7, "cache", "victim"); }
 
 CacheParams params(std::uint64_t lines, std::uint32_t ways, const std::string& policy = "lru") {
   CacheParams result;
@@ -30,7 +30,7 @@ CacheParams params(std::uint64_t lines, std::uint32_t ways, const std::string& p
 }
 
 // Looks a line up and brings it in if it is not there; true for a hit.
-bool access(CacheArray& array, std::uint64_t line) {
+bool hits_or_fills(CacheArray& array, std::uint64_t line) {
   const Slot slot = array.lookup(LineAddress{line});
   if (slot != kNoSlot) {
     array.touch(slot);
@@ -41,14 +41,14 @@ bool access(CacheArray& array, std::uint64_t line) {
 }
 
 // What a cache array must do, said as plainly as can be: each set is a list of lines, the oldest first.
-class Reference {
+class ReferenceArray {
  public:
   struct Line {
     std::uint64_t number;
     bool dirty;
   };
 
-  Reference(std::uint64_t sets, std::uint64_t ways, std::string policy)
+  ReferenceArray(std::uint64_t sets, std::uint64_t ways, std::string policy)
       : sets_(sets), ways_(ways), policy_(std::move(policy)) {}
 
   std::list<Line>& set(std::uint64_t line) { return lines_[line % sets_]; }
@@ -95,18 +95,18 @@ class Reference {
   std::map<std::uint64_t, std::list<Line>> lines_;
 };
 
-struct Shape {
+struct CacheShape {
   std::uint64_t lines;
   std::uint32_t ways;  // as in CacheParams: 0 for fully associative
   std::uint64_t sets;
 };
 
-class CacheArrayAgainstReference : public testing::TestWithParam<std::tuple<Shape, std::string>> {};
+class CacheArrayAgainstReference : public testing::TestWithParam<std::tuple<CacheShape, std::string>> {};
 
 TEST_P(CacheArrayAgainstReference, AgreesAccessByAccess) {
   const auto& [shape, policy] = GetParam();
-  CacheArray array(params(shape.lines, shape.ways, policy), victims(), stream());
-  Reference reference(shape.sets, shape.lines / shape.sets, policy);
+  CacheArray array(params(shape.lines, shape.ways, policy), victims(), cache_victims());
+  ReferenceArray reference(shape.sets, shape.lines / shape.sets, policy);
   ASSERT_EQ(array.sets(), shape.sets);
   ASSERT_EQ(array.capacity(), shape.lines);
   RandomStream random(1, "test", "traffic");
@@ -117,7 +117,7 @@ TEST_P(CacheArrayAgainstReference, AgreesAccessByAccess) {
         random.below(shape.lines * 2) + (random.chance(0.2) ? std::uint64_t{1} << 57U : 0);
     const bool write = random.chance(0.3);
     const Slot slot = array.lookup(LineAddress{line});
-    Reference::Line* expected = reference.find(line);
+    ReferenceArray::Line* expected = reference.find(line);
     ASSERT_EQ(slot != kNoSlot, expected != nullptr) << "access " << i;
     if (random.chance(0.1)) {
       const auto erased = reference.erase(line);
@@ -154,24 +154,24 @@ TEST_P(CacheArrayAgainstReference, AgreesAccessByAccess) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, CacheArrayAgainstReference,
-    testing::Combine(testing::Values(Shape{64, 4, 16},   // the usual
-                                     Shape{60, 5, 12},   // a number of sets that is no power of two
-                                     Shape{96, 48, 2},   // so many ways that an index finds them
-                                     Shape{100, 0, 1}),  // fully associative
+    testing::Combine(testing::Values(CacheShape{64, 4, 16},   // the usual
+                                     CacheShape{60, 5, 12},   // a number of sets that is no power of two
+                                     CacheShape{96, 48, 2},   // so many ways that an index finds them
+                                     CacheShape{100, 0, 1}),  // fully associative
                      testing::Values("lru", "fifo", "lifo", "mru")));
 INSTANTIATE_TEST_SUITE_P(OfOneLine, CacheArrayAgainstReference,
-                         testing::Combine(testing::Values(Shape{16, 1, 16},  // direct mapped
-                                                          Shape{1, 1, 1}),   // as small as can be
+                         testing::Combine(testing::Values(CacheShape{16, 1, 16},  // direct mapped
+                                                          CacheShape{1, 1, 1}),   // as small as can be
                                           testing::Values("lru")));
 
 TEST(CacheArray, SequentialSweepsThroughADirectMappedCacheMissExactlyWhereSetsAreShared) {
   // k lines over s sets, swept twice: the lines of the first k - s sets and their rivals, 2 (k - s), miss again.
   for (const std::uint64_t sets : {8U, 12U}) {
     for (std::uint64_t lines = 1; lines <= 2 * sets; ++lines) {
-      CacheArray array(params(sets, 1), victims(), stream());
+      CacheArray array(params(sets, 1), victims(), cache_victims());
       std::uint64_t misses = 0;
       for (int sweep = 0; sweep < 2; ++sweep) {
-        for (std::uint64_t line = 0; line < lines; ++line) misses += !access(array, line);
+        for (std::uint64_t line = 0; line < lines; ++line) misses += !hits_or_fills(array, line);
       }
       EXPECT_EQ(misses, lines + (lines > sets ? 2 * (lines - sets) : 0)) << lines << " lines over " << sets;
     }
@@ -184,9 +184,9 @@ TEST(CacheArray, CyclicSweepsOfOneLineTooManyAreTheWorstCaseOfLruAndNotOfMru) {
   constexpr std::uint64_t kSweeps = 10;
   std::map<std::string, std::uint64_t> misses;
   for (const std::string policy : {"lru", "fifo", "mru", "lifo"}) {
-    CacheArray array(params(kLines, 0, policy), victims(), stream());
+    CacheArray array(params(kLines, 0, policy), victims(), cache_victims());
     for (std::uint64_t i = 0; i < kSweeps * (kLines + 1); ++i)
-      misses[policy] += !access(array, i % (kLines + 1));
+      misses[policy] += !hits_or_fills(array, i % (kLines + 1));
   }
   EXPECT_EQ(misses["lru"], kSweeps * (kLines + 1));
   EXPECT_EQ(misses["fifo"], kSweeps * (kLines + 1));
@@ -199,7 +199,7 @@ TEST(CacheArray, CyclicSweepsOfOneLineTooManyAreTheWorstCaseOfLruAndNotOfMru) {
 TEST(CacheArray, RandomVictimsAreAllWaysOfTheSetWithEqualChance) {
   constexpr std::uint32_t kWays = 8;
   constexpr int kDraws = 16000;
-  CacheArray array(params(kWays * 3, kWays, "random"), victims(), stream());
+  CacheArray array(params(kWays * 3, kWays, "random"), victims(), cache_victims());
   std::array<int, kWays> victims{};
   std::uint64_t line = 1;  // all in set 1 of 3
   for (std::uint32_t way = 0; way < kWays; ++way, line += 3) {
@@ -217,7 +217,7 @@ TEST(CacheArray, RandomVictimsAreAllWaysOfTheSetWithEqualChance) {
 TEST(CacheArray, RandomVictimsDependOnTheStreamAlone) {
   const auto survivors = [](std::uint64_t seed) {
     CacheArray array(params(64, 8, "random"), victims(), RandomStream(seed, "cache", "victim"));
-    for (std::uint64_t line = 0; line < 1000; ++line) access(array, line);
+    for (std::uint64_t line = 0; line < 1000; ++line) hits_or_fills(array, line);
     std::vector<std::uint64_t> lines;
     for (Slot slot = 0; slot < array.capacity(); ++slot) lines.push_back(array.line(slot).number());
     return lines;
@@ -227,11 +227,11 @@ TEST(CacheArray, RandomVictimsDependOnTheStreamAlone) {
 }
 
 TEST(CacheArray, SlotsStayAsLongAsTheLine) {
-  CacheArray array(params(32, 4), victims(), stream());
+  CacheArray array(params(32, 4), victims(), cache_victims());
   std::map<std::uint64_t, Slot> slots;
   for (std::uint64_t line = 0; line < 32; ++line)
     slots[line] = array.insert(LineAddress{line}, LineState::kClean).slot;
-  for (std::uint64_t line = 31; line > 3; line -= 3) access(array, line);
+  for (std::uint64_t line = 31; line > 3; line -= 3) hits_or_fills(array, line);
   array.invalidate(LineAddress{5});
   slots.erase(5);
   for (const auto& [line, slot] : slots) EXPECT_EQ(array.lookup(LineAddress{line}), slot);
@@ -239,8 +239,8 @@ TEST(CacheArray, SlotsStayAsLongAsTheLine) {
 
 TEST(CacheArray, AFreedSlotIsUsedBeforeAnyLineLeaves) {
   for (const std::string policy : {"lru", "fifo", "lifo", "mru", "random"}) {
-    CacheArray array(params(16, 0, policy), victims(), stream());
-    for (std::uint64_t line = 0; line < 16; ++line) access(array, line);
+    CacheArray array(params(16, 0, policy), victims(), cache_victims());
+    for (std::uint64_t line = 0; line < 16; ++line) hits_or_fills(array, line);
     const Slot freed = array.lookup(LineAddress{9});
     EXPECT_EQ(array.invalidate(LineAddress{9}), LineState::kClean);
     EXPECT_EQ(array.invalidate(LineAddress{9}), LineState::kInvalid);
@@ -256,12 +256,12 @@ TEST(CacheArray, AServersLastLevelNeedsNoPowerOfTwo) {
   CacheParams llc;
   llc.size = 36_MiB;
   llc.ways = 12;
-  CacheArray array(llc, victims(), stream());
+  CacheArray array(llc, victims(), cache_victims());
   EXPECT_EQ(array.sets(), 49152U);
   const std::uint64_t lines = llc.lines();
-  for (std::uint64_t line = 0; line < lines; ++line) access(array, line);
+  for (std::uint64_t line = 0; line < lines; ++line) hits_or_fills(array, line);
   std::uint64_t hits = 0;
-  for (std::uint64_t line = 0; line < lines; ++line) hits += access(array, line);
+  for (std::uint64_t line = 0; line < lines; ++line) hits += hits_or_fills(array, line);
   EXPECT_EQ(hits, lines);  // consecutive lines spread evenly
 }
 
@@ -300,7 +300,7 @@ TEST(CacheParams, AreReadAndChecked) {
 
 TEST(CacheArray, NamesTheNearestOfTheKnownPolicies) {
   try {
-    CacheArray(params(8, 2, "lra"), victims(), stream());
+    CacheArray(params(8, 2, "lra"), victims(), cache_victims());
     FAIL() << "made with an unknown policy";
   } catch (const InputError& error) {
     EXPECT_EQ(error.path(), "policy.kind");
@@ -309,18 +309,18 @@ TEST(CacheArray, NamesTheNearestOfTheKnownPolicies) {
 }
 
 TEST(CacheParams, AreCheckedForThoseWhoSetThemInCodeToo) {
-  EXPECT_THROW(CacheArray(params(10, 4), victims(), stream()), InputError);
-  EXPECT_THROW(CacheArray(params(0, 4), victims(), stream()), InputError);
+  EXPECT_THROW(CacheArray(params(10, 4), victims(), cache_victims()), InputError);
+  EXPECT_THROW(CacheArray(params(0, 4), victims(), cache_victims()), InputError);
 }
 
 TEST(CacheParams, RefuseAPolicyThatHasNothingToChooseFrom) {
   for (const std::uint32_t ways : {0U, 1U}) {  // 0: fully associative, here in one line
-    EXPECT_THROW(CacheArray(params(1, ways, "fifo"), victims(), stream()), InputError);
-    EXPECT_NO_THROW(CacheArray(params(1, ways), victims(), stream()));
+    EXPECT_THROW(CacheArray(params(1, ways, "fifo"), victims(), cache_victims()), InputError);
+    EXPECT_NO_THROW(CacheArray(params(1, ways), victims(), cache_victims()));
   }
-  EXPECT_THROW(CacheArray(params(8, 1, "random"), victims(), stream()), InputError);
-  EXPECT_NO_THROW(CacheArray(params(8, 2, "random"), victims(), stream()));
-  EXPECT_NO_THROW(CacheArray(params(8, 0, "random"), victims(), stream()));
+  EXPECT_THROW(CacheArray(params(8, 1, "random"), victims(), cache_victims()), InputError);
+  EXPECT_NO_THROW(CacheArray(params(8, 2, "random"), victims(), cache_victims()));
+  EXPECT_NO_THROW(CacheArray(params(8, 0, "random"), victims(), cache_victims()));
 }
 
 }  // namespace

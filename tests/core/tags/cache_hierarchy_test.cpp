@@ -23,7 +23,7 @@ CacheParams level(std::uint64_t lines, std::uint32_t ways) {
   return params;
 }
 
-Traffic access(CacheHierarchy& caches, std::uint64_t address, AccessKind kind, std::uint32_t size = 1) {
+Traffic traffic_of(CacheHierarchy& caches, std::uint64_t address, AccessKind kind, std::uint32_t size = 1) {
   Traffic traffic;
   caches.access(Address{address}, kind, size, [&](LineAddress line, AccessKind to_memory) {
     traffic.emplace_back(line.number(), to_memory);
@@ -32,16 +32,16 @@ Traffic access(CacheHierarchy& caches, std::uint64_t address, AccessKind kind, s
 }
 
 Traffic access_line(CacheHierarchy& caches, std::uint64_t line, AccessKind kind) {
-  return access(caches, line * kLineBytes, kind);
+  return traffic_of(caches, line * kLineBytes, kind);
 }
 
 TEST(CacheHierarchy, AccessesThatStraddleLinesAreSplit) {
   CacheHierarchy caches({level(64, 4)}, test::victims());
-  EXPECT_EQ(access(caches, 60, kRead, 4), (Traffic{{0, kRead}}));
-  EXPECT_EQ(access(caches, 60, kRead, 5), (Traffic{{1, kRead}}));
-  EXPECT_EQ(access(caches, 130, kWrite, 190), (Traffic{{2, kRead}, {3, kRead}, {4, kRead}}));
-  EXPECT_EQ(access(caches, 0, kRead, 320), Traffic{});
-  EXPECT_EQ(access(caches, ~std::uint64_t{0}, kRead, 8),
+  EXPECT_EQ(traffic_of(caches, 60, kRead, 4), (Traffic{{0, kRead}}));
+  EXPECT_EQ(traffic_of(caches, 60, kRead, 5), (Traffic{{1, kRead}}));
+  EXPECT_EQ(traffic_of(caches, 130, kWrite, 190), (Traffic{{2, kRead}, {3, kRead}, {4, kRead}}));
+  EXPECT_EQ(traffic_of(caches, 0, kRead, 320), Traffic{});
+  EXPECT_EQ(traffic_of(caches, ~std::uint64_t{0}, kRead, 8),
             (Traffic{{~std::uint64_t{0} / 64, kRead}}));  // no wrap
 }
 
@@ -96,7 +96,7 @@ TEST(CacheHierarchy, ADirtyVictimIsTakenInByTheNextLevel) {
 }
 
 // The same hierarchy in the plainest form: every level a queue per set, the least recently used line first.
-class Reference {
+class ReferenceHierarchy {
  public:
   struct Level {
     std::uint64_t sets;
@@ -161,7 +161,7 @@ TEST(CacheHierarchy, AgreesWithAReferenceAccessByAccess) {
   };
   for (const auto& levels : hierarchies) {
     CacheHierarchy caches(levels, test::victims());
-    Reference reference;
+    ReferenceHierarchy reference;
     for (const CacheParams& params : levels) reference.add(params.lines(), params.ways);
     RandomStream random(5, "test", "traffic");
     std::uint64_t to_memory = 0;

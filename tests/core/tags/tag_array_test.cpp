@@ -15,25 +15,25 @@
 namespace cxloom {
 namespace {
 
-RandomStream stream() { return RandomStream(7, "array", "victim"); }
+RandomStream array_victims() { return RandomStream(7, "array", "victim"); }
 
-TagArray array(std::uint32_t sets, std::uint32_t ways, const std::string& policy, BlockRule blocks = {}) {
-  return {{policy, Value(Value::Map{})}, test::victims(), VictimContext{sets, ways, stream(), blocks}};
+TagArray tag_array(std::uint32_t sets, std::uint32_t ways, const std::string& policy, BlockRule blocks = {}) {
+  return {{policy, Value(Value::Map{})}, test::victims(), VictimContext{sets, ways, array_victims(), blocks}};
 }
 
-struct Shape {
+struct TagShape {
   std::uint32_t sets;
   std::uint32_t ways;
 };
 
 class TagArrayAgainstModel
-    : public testing::TestWithParam<std::tuple<Shape, std::string, std::pair<std::uint32_t, bool>>> {};
+    : public testing::TestWithParam<std::tuple<TagShape, std::string, std::pair<std::uint32_t, bool>>> {};
 
 // Lines come, are used, pinned and unpinned, and leave, one by one and for others; the array and the model agree on who.
 TEST_P(TagArrayAgainstModel, AgreesOnEveryVictim) {
   const auto& [shape, policy, block] = GetParam();
   const BlockRule blocks{block.first, block.second ? BlockAlignment::kFree : BlockAlignment::kSpec};
-  TagArray tags = array(shape.sets, shape.ways, policy, blocks);
+  TagArray tags = tag_array(shape.sets, shape.ways, policy, blocks);
   tags.allow_pins();
   test::TagModel model(shape.sets, shape.ways, policy, blocks);
   RandomStream random(3, "test", "operations");
@@ -86,7 +86,7 @@ TEST_P(TagArrayAgainstModel, AgreesOnEveryVictim) {
   EXPECT_TRUE(all_pinned > 5 || shape.ways > 8);
 }
 
-const Shape kShapes[] = {{16, 4}, {12, 5}, {2, 40}, {1, 100}, {3, 9}};
+const TagShape kShapes[] = {{16, 4}, {12, 5}, {2, 40}, {1, 100}, {3, 9}};
 
 INSTANTIATE_TEST_SUITE_P(Policies, TagArrayAgainstModel,
                          testing::Combine(testing::ValuesIn(kShapes),
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Blocks, TagArrayAgainstModel,
 TEST(TagArray, NoPolicyChoosesAPinnedSlotAndEveryOneFindsTheLastThatIsNot) {
   for (const std::string& policy : test::victims().names()) {
     constexpr std::uint32_t kWays = 16;
-    TagArray tags = array(2, kWays, policy);
+    TagArray tags = tag_array(2, kWays, policy);
     tags.allow_pins();
     RandomStream random(11, "test", "pins");
     for (std::uint64_t line = 0; line < 2 * kWays; ++line) tags.place(LineAddress{line}, kNoSlot);
@@ -125,7 +125,7 @@ TEST(TagArray, RandomVictimsAreAllThatAreNotPinnedWithEqualChance) {
   constexpr std::uint32_t kWays = 8;
   constexpr int kDraws = 16'000;
   for (const std::uint32_t pinned : {1U, 4U, 5U, 7U}) {  // few, and more than half
-    TagArray tags = array(1, kWays, "random");
+    TagArray tags = tag_array(1, kWays, "random");
     tags.allow_pins();
     for (std::uint64_t line = 0; line < kWays; ++line) tags.place(LineAddress{line}, kNoSlot);
     for (Slot slot = 0; slot < pinned; ++slot) tags.pin((slot * 3) % kWays);
@@ -147,7 +147,7 @@ TEST(TagArray, TellsItsLinesFromTheNewestOn) {
     return lines;
   };
   for (const char* const policy : {"lru", "fifo"}) {
-    TagArray tags = array(2, 3, policy);
+    TagArray tags = tag_array(2, 3, policy);
     EXPECT_TRUE(order(tags).empty());
     for (const std::uint64_t line : {1U, 3U, 5U, 4U}) tags.place(LineAddress{line}, kNoSlot);
     EXPECT_EQ(order(tags), (std::vector<std::uint64_t>{5, 3, 1}));
@@ -162,7 +162,7 @@ TEST(TagArray, TellsItsLinesFromTheNewestOn) {
 }
 
 TEST(TagArray, ALineTakesItsPinAlong) {
-  TagArray tags = array(1, 2, "lru");
+  TagArray tags = tag_array(1, 2, "lru");
   tags.allow_pins();
   const Slot first = tags.place(LineAddress{1}, kNoSlot);
   tags.place(LineAddress{2}, kNoSlot);
@@ -175,7 +175,7 @@ TEST(TagArray, ALineTakesItsPinAlong) {
 }
 
 TEST(TagArray, PinsAreBalanced) {
-  TagArray tags = array(1, 2, "lru");
+  TagArray tags = tag_array(1, 2, "lru");
   tags.allow_pins();
   const Slot slot = tags.place(LineAddress{1}, kNoSlot);
   EXPECT_THROW(tags.unpin(slot), InternalError);

@@ -17,7 +17,8 @@ namespace cxloom {
 namespace {
 
 /// A cache of one set.
-CacheArray array(std::uint32_t ways, const Kinded& policy, const VictimRegistry& policies = test::victims()) {
+CacheArray one_set(std::uint32_t ways, const Kinded& policy,
+                   const VictimRegistry& policies = test::victims()) {
   CacheParams params;
   params.size = Bytes{ways * kLineBytes};
   params.ways = ways;
@@ -63,7 +64,7 @@ std::string play(CacheArray& cache, const std::string& lines) {
 TEST(VictimPolicy, TreePlruFollowsItsBitsWorkedByHand) {
   // Four ways: a root, and a node for each half; a bit leads to the half that was not used last.
   // After abcd: root left, left node left, right node left. Each line below: access, who leaves, and where the bits lead then.
-  CacheArray cache = array(4, kind("tree-plru"));
+  CacheArray cache = one_set(4, kind("tree-plru"));
   EXPECT_EQ(play(cache, "abcd"), "----");
   EXPECT_EQ(play(cache, "a"), ".");  // root right, left node right
   EXPECT_EQ(play(cache, "e"),
@@ -75,19 +76,19 @@ TEST(VictimPolicy, TreePlruFollowsItsBitsWorkedByHand) {
 }
 
 TEST(VictimPolicy, ClockGivesASecondChance) {
-  CacheArray cache = array(3, kind("clock"));
+  CacheArray cache = one_set(3, kind("clock"));
   EXPECT_EQ(play(cache, "abc"), "---");
   EXPECT_EQ(play(cache, "a"), ".");
   EXPECT_EQ(play(cache, "d"), "b") << "a is spared, and its bit cleared";
   EXPECT_EQ(play(cache, "e"), "c");
   EXPECT_EQ(play(cache, "f"), "a") << "it was not used again";
-  CacheArray fifo = array(4, kind("clock"));
+  CacheArray fifo = one_set(4, kind("clock"));
   EXPECT_EQ(play(fifo, "abcdefgh"), "----abcd") << "without uses it is FIFO";
 }
 
 TEST(VictimPolicy, TwoQueuesKeepWhatCameAgain) {
   // Four ways: one for what comes in, as far as something is kept; two lines that left are remembered.
-  CacheArray cache = array(4, kind("2q"));
+  CacheArray cache = one_set(4, kind("2q"));
   EXPECT_EQ(play(cache, "abcd"), "----");
   EXPECT_EQ(play(cache, "aa"), "..") << "uses do not count in the first queue";
   EXPECT_EQ(play(cache, "ef"), "ab");
@@ -100,15 +101,15 @@ TEST(VictimPolicy, TwoQueuesKeepWhatCameAgain) {
 }
 
 TEST(VictimPolicy, TwoQueuesWithoutMemoryAreFifo) {
-  CacheArray cache = array(3, kind("2q", {{"out", 0.0}}));
+  CacheArray cache = one_set(3, kind("2q", {{"out", 0.0}}));
   EXPECT_EQ(play(cache, "abcadabe"),
             "---.a"
             "bcd");
 }
 
 TEST(VictimPolicy, TreePlruOfTwoWaysIsLru) {
-  CacheArray tree = array(2, kind("tree-plru"));
-  CacheArray lru = array(2, kind("lru"));
+  CacheArray tree = one_set(2, kind("tree-plru"));
+  CacheArray lru = one_set(2, kind("lru"));
   RandomStream random(3, "test", "lines");
   for (int i = 0; i < 1000; ++i) {
     const std::string line(1, static_cast<char>('a' + random.below(4)));
@@ -117,7 +118,7 @@ TEST(VictimPolicy, TreePlruOfTwoWaysIsLru) {
 }
 
 TEST(VictimPolicy, TreePlruNeverTakesTheLineUsedLast) {
-  CacheArray cache = array(8, kind("tree-plru"));
+  CacheArray cache = one_set(8, kind("tree-plru"));
   RandomStream random(5, "test", "lines");
   char last = ' ';
   for (int i = 0; i < 2000; ++i) {
@@ -128,34 +129,34 @@ TEST(VictimPolicy, TreePlruNeverTakesTheLineUsedLast) {
 }
 
 TEST(VictimPolicy, TreePlruRefusesWaysThatMakeNoTree) {
-  EXPECT_THROW(array(6, kind("tree-plru")), InputError);
-  EXPECT_NO_THROW(array(16, kind("tree-plru")));
+  EXPECT_THROW(one_set(6, kind("tree-plru")), InputError);
+  EXPECT_NO_THROW(one_set(16, kind("tree-plru")));
 }
 
 TEST(VictimPolicy, SrripKeepsWhatIsUsedAgainThroughAScan) {
   // The mixed access pattern of Jaleel et al., ISCA 2010: A and B are wanted again, 1 to 4 are not. Intervals by way:
   // AB 22, BA 00, 12 0022; 3: all grow by one, 1133, and 1 leaves; 4 takes 2's place, 1122; A and B hit.
-  CacheArray cache = array(4, kind("srrip"));
+  CacheArray cache = one_set(4, kind("srrip"));
   EXPECT_EQ(play(cache, "ABBA1234AB"), "--..--12..");
   // LRU loses both.
-  CacheArray lru = array(4, kind("lru"));
+  CacheArray lru = one_set(4, kind("lru"));
   EXPECT_EQ(play(lru, "ABBA1234AB"), "--..--BA12");
 }
 
 TEST(VictimPolicy, SrripOfOneBitIsNotRecentlyUsed) {
   // All are recent (0) when they come; a full set with none that is not lets all become so, and the first leaves.
-  CacheArray cache = array(3, kind("srrip", {{"bits", 1}}));
+  CacheArray cache = one_set(3, kind("srrip", {{"bits", 1}}));
   // abc 000; d: 111, a leaves, 011; b 001; e takes c: 000; f: 111 and d leaves, 011.
   EXPECT_EQ(play(cache, "abcdbefb"), "---a.cd.");
 }
 
 TEST(VictimPolicy, SrripAgesWhoWasWantedOnce) {
   // Two bits: ab 22, a 0; c: 13, b leaves, 12; d: 23, c leaves, 22; e: 33, a leaves at last.
-  CacheArray cache = array(2, kind("srrip"));
+  CacheArray cache = one_set(2, kind("srrip"));
   EXPECT_EQ(play(cache, "aba"), "--.");
   EXPECT_EQ(play(cache, "cde"), "bca");
   // With three bits lines come in at 6 of 7, and it is kept for longer: 1, 2, 3, 4, 5 and 6 while others leave.
-  CacheArray patient = array(2, kind("srrip", {{"bits", 3}}));
+  CacheArray patient = one_set(2, kind("srrip", {{"bits", 3}}));
   EXPECT_EQ(play(patient, "aba"), "--.");
   EXPECT_EQ(play(patient, "cdefghi"), "bcdefga");
 }
@@ -163,7 +164,7 @@ TEST(VictimPolicy, SrripAgesWhoWasWantedOnce) {
 TEST(VictimPolicy, SrripKeepsAPinnedLineAndLetsItAgeWithTheOthers) {
   // abc 222; a pinned; d: 333 and b leaves, 323; a is still pinned, c: hit, 320; e: a pinned, d's 2 is the longest: 331 after growth,
   // e takes d's place, 321. Unpinned, a is distant and leaves next.
-  CacheArray unpinned = array(3, kind("srrip"));
+  CacheArray unpinned = one_set(3, kind("srrip"));
   EXPECT_EQ(play(unpinned, "abcdcef"), "---a.bd");
   TagArray tags(kind("srrip"), test::victims(), VictimContext{1, 3, RandomStream(1, "cache", "victim")});
   tags.allow_pins();
@@ -190,12 +191,12 @@ TEST(VictimPolicy, TreePlruTurnsAwayFromAHalfThatIsPinned) {
 
 TEST(VictimPolicy, LfuKeepsWhatIsUsedOften) {
   // a is used twice, so that b and c replace each other; among equals the one used longest ago leaves: LRU would lose a.
-  CacheArray cache = array(2, kind("lfu"));
+  CacheArray cache = one_set(2, kind("lfu"));
   EXPECT_EQ(play(cache, "aabcbcba"), "-.-bcbc.");
-  CacheArray equals = array(3, kind("lfu"));
+  CacheArray equals = one_set(3, kind("lfu"));
   EXPECT_EQ(play(equals, "abcbacd"), "---...b");
   // Uses count from the insertion on: one that comes back begins anew.
-  CacheArray anew = array(2, kind("lfu"));
+  CacheArray anew = one_set(2, kind("lfu"));
   EXPECT_EQ(play(anew, "aaabb"), "-..-.");
   anew.invalidate(LineAddress{'a'});
   EXPECT_EQ(play(anew, "ac"), "-a");
@@ -203,17 +204,17 @@ TEST(VictimPolicy, LfuKeepsWhatIsUsedOften) {
 
 TEST(VictimPolicy, LfiKeepsWhatComesBackAgainAndAgain) {
   // Insertions so far, in order of age: a1 b1; c1: a; a2: b; b2: c; a2 b2, c2: a; b2 c2, d1: b; c2 d1, e1: d; f1: e; c hits.
-  CacheArray cache = array(2, kind("lfi"));
+  CacheArray cache = one_set(2, kind("lfi"));
   EXPECT_EQ(play(cache, "abcabcdefc"), "--abcabde.");
-  CacheArray fifo = array(2, kind("fifo"));
+  CacheArray fifo = one_set(2, kind("fifo"));
   EXPECT_EQ(play(fifo, "abcabcdefc"), "--abcabcde");
   // Uses are no insertions.
-  CacheArray used = array(2, kind("lfi"));
+  CacheArray used = one_set(2, kind("lfi"));
   EXPECT_EQ(play(used, "aaabc"), "-..-a");
 }
 
 TEST(VictimPolicy, LfiCountsInsertionsOfALineThatLeftByItself) {
-  CacheArray cache = array(2, kind("lfi"));
+  CacheArray cache = one_set(2, kind("lfi"));
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(play(cache, "a"), "-");
     cache.invalidate(LineAddress{'a'});
@@ -224,8 +225,8 @@ TEST(VictimPolicy, LfiCountsInsertionsOfALineThatLeftByItself) {
 }
 
 TEST(VictimPolicy, LongestBlockOfACacheIsLifo) {
-  CacheArray longest = array(4, kind("longest-block"));
-  CacheArray lifo = array(4, kind("lifo"));
+  CacheArray longest = one_set(4, kind("longest-block"));
+  CacheArray lifo = one_set(4, kind("lifo"));
   RandomStream random(3, "test", "lines");
   for (int i = 0; i < 1000; ++i) {
     const std::string line(1, static_cast<char>('a' + random.below(9)));
@@ -277,7 +278,7 @@ std::string told_of() {
   log_of_test = &log;
   VictimRegistry registry("victim policy");
   registry.add<Writer<kListens>>("writer");
-  CacheArray cache = array(2, kind("writer"), registry);
+  CacheArray cache = one_set(2, kind("writer"), registry);
   play(cache, "aaabba");
   play(cache, "aca");
   cache.invalidate(LineAddress{'b'});
@@ -317,7 +318,7 @@ TEST(VictimPolicy, AVictimThatIsNotOfTheSetIsAnError) {
   policies.add<Astray>("astray");
   for (const auto& [slot, wrong] : {std::pair{3, false}, {4, true}, {-1, true}}) {
     const auto chosen = static_cast<std::uint32_t>(slot);
-    CacheArray cache = array(4, {"astray", Value(Value::Map{{"slot", std::int64_t{chosen}}})}, policies);
+    CacheArray cache = one_set(4, {"astray", Value(Value::Map{{"slot", std::int64_t{chosen}}})}, policies);
     for (std::uint64_t line = 0; line < 4; ++line) cache.insert(LineAddress{line}, LineState::kClean);
     if (!wrong) {
       EXPECT_EQ(cache.insert(LineAddress{9}, LineState::kClean).slot, chosen);

@@ -11,7 +11,7 @@
 namespace cxloom {
 namespace {
 
-Access access(std::uint64_t address, AccessKind kind) {
+Access line_access(std::uint64_t address, AccessKind kind) {
   Access result;
   result.address = Address{address};
   result.kind = kind;
@@ -19,7 +19,7 @@ Access access(std::uint64_t address, AccessKind kind) {
 }
 
 Access timed(std::uint64_t address, AccessKind kind, std::int64_t picoseconds) {
-  Access result = access(address, kind);
+  Access result = line_access(address, kind);
   result.timed = true;
   result.timestamp = Time{picoseconds};
   return result;
@@ -45,16 +45,16 @@ TEST(ForeignTrace, Dramsim3HasAddressKindAndCycle) {
 
 TEST(ForeignTrace, RamulatorsLoadStoreTraceHasHexadecimalOrDecimalAddresses) {
   expect_accesses(ForeignTraceParser(ForeignForm::kRamulatorLoadStore), "LD 0x40\nST 8000\r\nLD 0XA0",
-                  {access(0x40, kRead), access(8000, kWrite), access(0xa0, kRead)});
+                  {line_access(0x40, kRead), line_access(8000, kWrite), line_access(0xa0, kRead)});
 }
 
 TEST(ForeignTrace, RamulatorsSimpleO3TraceHasLoadsAndTheWriteBacksThatTheyCause) {
-  Access first = access(8000, kRead);
+  Access first = line_access(8000, kRead);
   first.instruction_gap = 4;  // three others, and the load
-  Access second = access(64, kRead);
+  Access second = line_access(64, kRead);
   second.instruction_gap = 1;
   expect_accesses(ForeignTraceParser(ForeignForm::kRamulatorSimpleO3), "3 8000 16000\n0 64",
-                  {first, access(16000, kWrite), second});
+                  {first, line_access(16000, kWrite), second});
 }
 
 TEST(ForeignTrace, CoordinatesAreDigitsOfTheBurstsNumber) {
@@ -64,7 +64,7 @@ TEST(ForeignTrace, CoordinatesAreDigitsOfTheBurstsNumber) {
   for (std::uint64_t burst = 0; burst < 30; ++burst) {
     text += (burst % 2 == 0 ? "R " : "W ") + std::to_string(burst / 15) + "," +
             std::to_string(burst / 5 % 3) + "," + std::to_string(burst % 5) + "\n";
-    expected.push_back(access(burst * 64, burst % 2 == 0 ? kRead : kWrite));
+    expected.push_back(line_access(burst * 64, burst % 2 == 0 ? kRead : kWrite));
   }
   EXPECT_TRUE(
       same(parse_all(ForeignTraceParser(ForeignForm::kRamulatorReadWrite, Time{1}, levels), text), expected));

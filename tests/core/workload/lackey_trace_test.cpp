@@ -31,8 +31,8 @@ constexpr char kTrace[] =
     " L 1fff000748,8\n"
     "==4711== \n";
 
-Access access(std::uint64_t address, AccessKind kind, std::uint16_t size, std::uint32_t thread,
-              std::uint32_t gap) {
+Access access_of_thread(std::uint64_t address, AccessKind kind, std::uint16_t size, std::uint32_t thread,
+                        std::uint32_t gap) {
   Access result;
   result.address = Address{address};
   result.kind = kind;
@@ -45,9 +45,12 @@ Access access(std::uint64_t address, AccessKind kind, std::uint16_t size, std::u
 TEST(LackeyTrace, GivesAccessesWithTheirThreadAndInstructionGap) {
   const auto accesses = parse_all(LackeyParser(), kTrace);
   const std::vector<Access> expected = {
-      access(0x1fff000758, AccessKind::kWrite, 8, 1, 2), access(0x1fff000750, AccessKind::kRead, 16, 1, 1),
-      access(0x04c3a010, AccessKind::kRead, 4, 1, 1),    access(0x04c3a010, AccessKind::kWrite, 4, 1, 0),
-      access(0x05a00000, AccessKind::kRead, 1, 3, 1),    access(0x1fff000748, AccessKind::kRead, 8, 1, 2),
+      access_of_thread(0x1fff000758, AccessKind::kWrite, 8, 1, 2),
+      access_of_thread(0x1fff000750, AccessKind::kRead, 16, 1, 1),
+      access_of_thread(0x04c3a010, AccessKind::kRead, 4, 1, 1),
+      access_of_thread(0x04c3a010, AccessKind::kWrite, 4, 1, 0),
+      access_of_thread(0x05a00000, AccessKind::kRead, 1, 3, 1),
+      access_of_thread(0x1fff000748, AccessKind::kRead, 8, 1, 2),
   };
   EXPECT_TRUE(same(accesses, expected));
 }

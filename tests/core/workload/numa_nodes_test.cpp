@@ -9,7 +9,7 @@
 namespace cxloom {
 namespace {
 
-constexpr Bytes kPage{4096};
+constexpr Bytes kNodePage{4096};
 
 Time near_or_far(NodeId memory) { return Time{100 - 10 * static_cast<std::int64_t>(memory.index())}; }
 
@@ -22,7 +22,7 @@ TEST(NumaNodes, AMemoryIsANodeAndInterleavedMemoriesAreOne) {
   map.add_region({.to = {"m0"}, .size = Bytes{1U << 20U}}, {memory(0)});
   map.add_region({.to = {"m1", "m2"}, .size = Bytes{1U << 20U}}, {memory(1), memory(2)});
   map.add_region({.to = {"m0"}, .size = Bytes{1U << 19U}}, {memory(0)});
-  const auto nodes = numa_nodes(map, "host", kPage, near_or_far);
+  const auto nodes = numa_nodes(map, "host", kNodePage, near_or_far);
   ASSERT_EQ(nodes.size(), 2U);
   EXPECT_EQ(nodes[0].name(), "m0");
   EXPECT_EQ(count_of(nodes[0].frames), 256U + 128U);
@@ -39,8 +39,8 @@ TEST(NumaNodes, MemoryOfAnotherDeviceIsInNone) {
   other.owner = "other";
   map.add_region({.to = {"m0"}, .size = Bytes{1U << 20U}}, {other});
   map.add_region({.to = {"m1"}, .size = Bytes{1U << 20U}}, {memory(1)});
-  EXPECT_EQ(numa_nodes(map, "host", kPage, near_or_far).size(), 1U);
-  EXPECT_EQ(numa_nodes(map, "other", kPage, near_or_far).size(), 2U);
+  EXPECT_EQ(numa_nodes(map, "host", kNodePage, near_or_far).size(), 1U);
+  EXPECT_EQ(numa_nodes(map, "other", kNodePage, near_or_far).size(), 2U);
 }
 
 TEST(NumaNodes, FramesAreWholeAndLieWhereARegionIs) {
@@ -52,7 +52,7 @@ TEST(NumaNodes, FramesAreWholeAndLieWhereARegionIs) {
   map.add_region(region, targets);
   region.base = Address{1U << 30U};
   map.add_region(region, targets);
-  const auto nodes = numa_nodes(map, "host", kPage, near_or_far);
+  const auto nodes = numa_nodes(map, "host", kNodePage, near_or_far);
   ASSERT_EQ(nodes.size(), 1U);
   const Frames& frames = nodes[0].frames;
   ASSERT_EQ(frames.size(), 2U);
@@ -74,11 +74,11 @@ TEST(NumaNodes, PagesAreSpreadOverInterleavedMemories) {
       region.interleave = Bytes{interleave};
       AddressMap map;
       map.add_region(region, targets);
-      const auto nodes = numa_nodes(map, "host", kPage, near_or_far);
+      const auto nodes = numa_nodes(map, "host", kNodePage, near_or_far);
       ASSERT_EQ(nodes.size(), 1U);
       std::vector<std::uint64_t> bytes(memories);
       const std::uint64_t base = nodes[0].frames.front().base.value();
-      for (std::uint64_t at = 0; at < 64 * kPage.count(); at += 256)
+      for (std::uint64_t at = 0; at < 64 * kNodePage.count(); at += 256)
         bytes[map.find(Address{base + at})->target.index()] += 256;
       const auto [least, most] = std::ranges::minmax(bytes);
       EXPECT_LE(most - least, interleave) << memories << " memories by " << interleave;

@@ -150,9 +150,9 @@ TEST(CutFrames, SharesFollowEachOtherAndAreApart) {
 }
 
 /// These addresses, one access after the other.
-class Listed final : public AccessStream {
+class ListedTouches final : public AccessStream {
  public:
-  explicit Listed(std::vector<std::uint64_t> addresses) : addresses_(std::move(addresses)) {}
+  explicit ListedTouches(std::vector<std::uint64_t> addresses) : addresses_(std::move(addresses)) {}
   bool next(Access& access) override {
     if (at_ == addresses_.size()) return false;
     access.address = Address{addresses_[at_++]};
@@ -171,10 +171,10 @@ TEST(PagesTouched, CountsEachPageOnceInTheOrderOfTouch) {
   EXPECT_EQ(count_of(pages_in({{Address{~std::uint64_t{0}}, 64}}, page)), 1U);
   EXPECT_EQ(count_of(pages_in({{Address{0}, 1U << 21U}}, Bytes{1U << 21U})), 1U);
   for (const auto& [accesses, pages] : {std::pair{0U, 0U}, {3U, 1U}, {4U, 2U}, {5U, 3U}, {100U, 3U}}) {
-    Listed stream({0, 4032, 64, 4090, 1U << 30U});
+    ListedTouches stream({0, 4032, 64, 4090, 1U << 30U});
     EXPECT_EQ(count_of(pages_touched(stream, accesses, page)), pages) << accesses;
   }
-  Listed stream({0x9000, 0x8000, 0x9000, 0x1000, 0x2000});
+  ListedTouches stream({0x9000, 0x8000, 0x9000, 0x1000, 0x2000});
   const PageRuns runs = pages_touched(stream, 100, page);
   ASSERT_EQ(runs.size(), 3U);
   EXPECT_EQ(runs[0].first, 9U);

@@ -16,9 +16,9 @@ namespace {
 using test::input_error;
 
 /// These addresses, one access after the other.
-class Listed final : public AccessStream {
+class ListedAccesses final : public AccessStream {
  public:
-  Listed(std::vector<std::uint64_t> addresses, std::uint16_t size)
+  ListedAccesses(std::vector<std::uint64_t> addresses, std::uint16_t size)
       : addresses_(std::move(addresses)), size_(size) {}
   bool next(Access& access) override {
     if (at_ == addresses_.size()) return false;
@@ -38,7 +38,7 @@ std::vector<std::uint64_t> placed(std::vector<std::uint64_t> addresses, const Fr
   const std::vector<NumaNode> nodes(1);
   const PlacementRegistry kinds("placement");
   const PlacementContext context{nodes, page, kinds};
-  PlacedStream stream(std::make_unique<Listed>(std::move(addresses), size),
+  PlacedStream stream(std::make_unique<ListedAccesses>(std::move(addresses), size),
                       std::make_unique<FirstTouchPlacement>(FirstTouchPlacement::Params{}, context),
                       ProgramMemory({frames}, page), {"m"}, page, division, "workload.h");
   std::vector<std::uint64_t> all;

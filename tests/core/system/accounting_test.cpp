@@ -17,12 +17,10 @@
 #include "core/support/system.hpp"
 #include "kernel/kernel.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::Running;
-using test::System;
 
 /// The parameters that matter, the same for all devices of a kind and all links, in ps.
 struct Parameters {
@@ -225,7 +223,7 @@ Segments compare(const System& system, const Parameters& parameters) {
   return sums;
 }
 
-std::int64_t of(const Segments& sums, Segment segment) { return sums[static_cast<std::size_t>(segment)]; }
+std::int64_t sum_of(const Segments& sums, Segment segment) { return sums[static_cast<std::size_t>(segment)]; }
 
 Value::Map random_work(int requests, const char* footprint = "1MiB") {
   return {{"pattern", "random"}, {"reads", "60%"}, {"requests", requests}, {"footprint", footprint}};
@@ -251,14 +249,14 @@ TEST(Accounting, BusFullAndHalfDuplex) {
     parameters.bus_byte = 16;
     parameters.media_byte = 100;
     const Segments sums = compare(system, parameters);
-    EXPECT_GT(of(sums, Segment::kBusQueue), 0);
-    EXPECT_GT(of(sums, Segment::kMediaQueue), 0);
-    EXPECT_EQ(of(sums, Segment::kLinkQueue), 0);
+    EXPECT_GT(sum_of(sums, Segment::kBusQueue), 0);
+    EXPECT_GT(sum_of(sums, Segment::kMediaQueue), 0);
+    EXPECT_EQ(sum_of(sums, Segment::kLinkQueue), 0);
   }
 }
 
 /// Hosts on the first switches, memories on the last ones.
-System chain(Value::Map switches, Value::Map link, Value::Map host = {}) {
+System chain_of_switches(Value::Map switches, Value::Map link, Value::Map host = {}) {
   System system;
   std::vector<std::string> memories;
   for (int i = 0; i < 4; ++i) {
@@ -282,12 +280,13 @@ TEST(Accounting, ChainOfSwitchesWithCutThroughAndStoreAndForward) {
     parameters.flight = 3'000;
     parameters.link_byte = 40;
     parameters.cut_through = cut_through;
-    const Segments sums = compare(chain({{"forwarding", cut_through ? "cut-through" : "store-and-forward"}},
-                                        {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}}),
-                                  parameters);
-    EXPECT_GT(of(sums, Segment::kSwitchQueue), 0);
-    EXPECT_GT(of(sums, Segment::kLinkQueue), 0);
-    EXPECT_EQ(of(sums, Segment::kCredit), 0);
+    const Segments sums =
+        compare(chain_of_switches({{"forwarding", cut_through ? "cut-through" : "store-and-forward"}},
+                                  {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}}),
+                parameters);
+    EXPECT_GT(sum_of(sums, Segment::kSwitchQueue), 0);
+    EXPECT_GT(sum_of(sums, Segment::kLinkQueue), 0);
+    EXPECT_EQ(sum_of(sums, Segment::kCredit), 0);
   }
 }
 
@@ -298,13 +297,13 @@ TEST(Accounting, VirtualOutputQueuesWithCredits) {
       parameters.flight = 3'000;
       parameters.link_byte = 40;
       parameters.credits = credits;
-      const Segments sums = compare(chain({{"queueing", "voq"}, {"arbitration", arbitration}},
-                                          {{"bandwidth", "25GB/s"},
-                                           {"port_delay", "25ns"},
-                                           {"delay", "3ns"},
-                                           {"credits", static_cast<std::int64_t>(credits)}}),
+      const Segments sums = compare(chain_of_switches({{"queueing", "voq"}, {"arbitration", arbitration}},
+                                                      {{"bandwidth", "25GB/s"},
+                                                       {"port_delay", "25ns"},
+                                                       {"delay", "3ns"},
+                                                       {"credits", static_cast<std::int64_t>(credits)}}),
                                     parameters);
-      EXPECT_GT(of(sums, Segment::kCredit), 0);
+      EXPECT_GT(sum_of(sums, Segment::kCredit), 0);
     }
   }
 }
@@ -313,11 +312,12 @@ TEST(Accounting, VirtualOutputQueuesWithoutCredits) {
   Parameters parameters;
   parameters.flight = 3'000;
   parameters.link_byte = 40;
-  const Segments sums = compare(
-      chain({{"queueing", "voq"}}, {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}}),
-      parameters);
-  EXPECT_GT(of(sums, Segment::kSwitchQueue), 0);
-  EXPECT_EQ(of(sums, Segment::kCredit), 0);
+  const Segments sums =
+      compare(chain_of_switches({{"queueing", "voq"}},
+                                {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}}),
+              parameters);
+  EXPECT_GT(sum_of(sums, Segment::kSwitchQueue), 0);
+  EXPECT_EQ(sum_of(sums, Segment::kCredit), 0);
 }
 
 TEST(Accounting, OutputQueuesBehindLinksWithCredits) {
@@ -328,9 +328,10 @@ TEST(Accounting, OutputQueuesBehindLinksWithCredits) {
   parameters.credits = 2;
   parameters.output_queues = true;
   const Segments sums =
-      compare(chain({}, {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}, {"credits", 2}}),
+      compare(chain_of_switches(
+                  {}, {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}, {"credits", 2}}),
               parameters);
-  EXPECT_GT(of(sums, Segment::kCredit), 0);
+  EXPECT_GT(sum_of(sums, Segment::kCredit), 0);
 }
 
 TEST(Accounting, CacheHitsMissesAndMerges) {
@@ -338,11 +339,12 @@ TEST(Accounting, CacheHitsMissesAndMerges) {
   parameters.flight = 3'000;
   parameters.link_byte = 40;
   parameters.cache = 12'000;
-  const Segments sums = compare(chain({}, {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}},
-                                      {{"cache", Value::Map{{"size", "8KiB"}, {"ways", 4}}}}),
-                                parameters);
-  EXPECT_GT(of(sums, Segment::kMshr), 0);
+  const Segments sums =
+      compare(chain_of_switches({}, {{"bandwidth", "25GB/s"}, {"port_delay", "25ns"}, {"delay", "3ns"}},
+                                {{"cache", Value::Map{{"size", "8KiB"}, {"ways", 4}}}}),
+              parameters);
+  EXPECT_GT(sum_of(sums, Segment::kMshr), 0);
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -11,26 +11,19 @@
 #include "core/support/failing_system.hpp"
 #include "core/support/system.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::access_to;
-using test::fail_device;
-using test::fail_link;
-using test::repair_device;
-using test::repair_link;
-using test::Running;
-using test::System;
 
 /// A byte takes 62.5 ps: a header 1 ns, a line of data with its header 5 ns.
 const Value::Map kLink{{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}};
 
 /// Where every read of one access at a time takes, in ns: 10 at the host, 50 to the switch and 20 there, so that it leaves at
 /// 80; 51 to the memory, 85 there, so that the answer leaves at 216; 50 and 20 to leave the switch at 286; 55 to the host: 341.
-System host_switch_memory(std::size_t accesses, Value::Map host = {}, Value::Map sw = {},
-                          const Value::Map& link = kLink) {
-  return test::host_switch_memory(test::lines(accesses), link, std::move(host), std::move(sw));
+System reading_host(std::size_t accesses, Value::Map host = {}, Value::Map sw = {},
+                    const Value::Map& link = kLink) {
+  return host_switch_memory(lines(accesses), link, std::move(host), std::move(sw));
 }
 
 /// Links and queues of all kinds that a failure may meet; none of them changes what one request takes.
@@ -62,7 +55,7 @@ class Failures : public testing::TestWithParam<std::size_t> {
  protected:
   System system(std::size_t accesses, Value::Map host = {}) const {
     const Kind& kind = kinds()[GetParam()];
-    return host_switch_memory(accesses, std::move(host), kind.sw, kind.link);
+    return reading_host(accesses, std::move(host), kind.sw, kind.link);
   }
 };
 
@@ -168,7 +161,7 @@ TEST_P(Failures, GiveTheFullRateBackAfterTheRepair) {
 
 TEST_P(Failures, LetMessagesLeaveByAnotherWay) {
   const Kind& kind = kinds()[GetParam()];
-  Running run(test::triangle(test::lines(4), kind.link, kind.sw)
+  Running run(triangle(lines(4), kind.link, kind.sw)
                   .event(fail_link("50ns", "sw0", "sw1", "200ns"))
                   .event(repair_link("1.6us", "sw1", "sw0")));
   run.to_end();
@@ -258,21 +251,20 @@ TEST(EventPlayer, AnswersOfSwitchesAreInOrderToo) {
 }
 
 TEST(EventPlayer, MakesOneOfSeveralLinksFail) {
-  System system = host_switch_memory(1);
+  System system = reading_host(1);
   system.link("sw", "mem2", kLink);
   system.device("mem2", "memory", {});
   system.event({{"at", "1us"}, {"fail", Value::Map{{"link", Value::List{"sw", "mem"}}, {"number", 2}}}});
-  EXPECT_EQ(test::input_error([&] { Running run(system); }).path(), "events[0].fail.number");
+  EXPECT_EQ(input_error([&] { Running run(system); }).path(), "events[0].fail.number");
 }
 
 TEST(EventPlayer, KeepsARunAliveWhileAllWait) {
   // Routes look for another way after the repair: nothing but the events is left to happen meanwhile.
-  Running run(host_switch_memory(1)
-                  .event(fail_link("50ns", "sw", "mem", "20ms"))
-                  .event(repair_link("10ms", "sw", "mem")));
+  Running run(
+      reading_host(1).event(fail_link("50ns", "sw", "mem", "20ms")).event(repair_link("10ms", "sw", "mem")));
   run.to_end();
   EXPECT_EQ(run.latency(0), Time{10'000'000'000} + 261_ns);
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -13,18 +13,10 @@
 #include "system/event_player.hpp"
 #include "system/system.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::access_to;
-using test::fail_device;
-using test::fail_link;
-using test::lines;
-using test::repair_device;
-using test::repair_link;
-using test::Running;
-using test::System;
 
 /// A link of flits, a kind of switch, and what every message takes alone from when its first flit starts until it is with the receiver, the
 /// flight of 50 ns aside.
@@ -67,7 +59,7 @@ class FlitFailures : public testing::TestWithParam<std::size_t> {
  protected:
   const FlitKind& kind() const { return flit_kinds()[GetParam()]; }
   System system(std::size_t accesses, Value::Map host = {}) const {
-    return test::host_switch_memory(lines(accesses), kind().link, std::move(host), kind().sw);
+    return host_switch_memory(lines(accesses), kind().link, std::move(host), kind().sw);
   }
   // One read at a time: 10 at the host, there and 20 in the switch.
   Time hop() const { return kind().crossing + 50_ns; }
@@ -151,7 +143,7 @@ TEST_P(FlitFailures, LoseWhatAFailedSwitchHolds) {
 }
 
 TEST_P(FlitFailures, LetMessagesLeaveByAnotherWay) {
-  Running run(test::triangle(lines(4), kind().link, kind().sw)
+  Running run(triangle(lines(4), kind().link, kind().sw)
                   .event(fail_link("50ns", "sw0", "sw1", ns(leaves_switch() + 100_ns)))
                   .event(repair_link("3us", "sw1", "sw0")));
   run.to_end();
@@ -173,7 +165,7 @@ const Value::Map k68B = flits({{"phy", "pcie5-x8"}, {"sync_header_bypass", true}
 constexpr Time kWriteLeaves{84'250};
 
 TEST(FlitFailures, AMessageOfWhichAFlitIsMissingCrossesAgain) {
-  const System system = test::host_switch_memory(lines(1, AccessKind::kWrite), k68B);
+  const System system = host_switch_memory(lines(1, AccessKind::kWrite), k68B);
   Running before(system);
   before.to_end();
   const Time idle = before.latency(0);
@@ -201,7 +193,7 @@ TEST(FlitFailures, AMessageOfWhichAFlitIsMissingCrossesAgain) {
 }
 
 TEST(FlitFailures, AMessageOfWhichAFlitIsMissingLeavesByAnotherWay) {
-  const System system = test::triangle(lines(2, AccessKind::kWrite), k68B, {});
+  const System system = triangle(lines(2, AccessKind::kWrite), k68B, {});
   System failing = system;
   Running run(failing.event(fail_link(ns(kWriteLeaves + 1_ps), "sw0", "sw1", "100ns")));
   run.to_end();
@@ -216,7 +208,7 @@ TEST(FlitFailures, AMessageOfWhichAFlitIsMissingLeavesByAnotherWay) {
 TEST(FlitFailures, WhatItsCheckHasNotReachedCrossesAgain) {
   // The receiver keeps a message until the flit with the MAC is there, which begins when the first one, of 2 ns, has gone.
   const Value::Map checked = flits({{"phy", "pcie6-x16"}, {"ide", Value::Map{{"mode", "containment"}}}});
-  const System system = test::host_switch_memory(lines(2), checked);
+  const System system = host_switch_memory(lines(2), checked);
   const Time hop = 4_ns + 50_ns;
   const Time leaves = 10_ns + hop + 20_ns;
   const Time idle = leaves + hop + 85_ns + hop + 20_ns + hop;
@@ -252,7 +244,7 @@ TEST(FlitFailures, AFlitThatIsToBeSentAgainHasNotBegun) {
     const auto system = [&] {
       System made;
       made.device("host", "host", {{"queue", 1}}).device("sw", "switch");
-      test::slow_memory(made).link("host", "sw", sound).link("sw", "mem", mode.link).region({"mem"});
+      slow_memory(made).link("host", "sw", sound).link("sw", "mem", mode.link).region({"mem"});
       made.outputs({{"requests", true}});
       return made.replay("host", lines(2));
     };
@@ -296,8 +288,8 @@ System busy(const Value::Map& link, const char* queueing) {
   System system;
   system.device("host", "host", {{"queue", 64}, {"completion_timeout", "3us"}});
   for (const char* name : {"sw0", "sw1"}) system.device(name, "switch", {{"queueing", queueing}});
-  test::slow_memory(system).link("host", "sw0", link).link("sw0", "sw1", link).link("sw1", "mem", link);
-  test::slow_memory(system.device("late", "host"), "aside").link("late", "sw1").link("sw1", "aside");
+  slow_memory(system).link("host", "sw0", link).link("sw0", "sw1", link).link("sw1", "mem", link);
+  slow_memory(system.device("late", "host"), "aside").link("late", "sw1").link("sw1", "aside");
   system.region({"mem"}).region({"aside"});
   Access last = access_to(Bytes{16ULL << 30U}.count());
   last.timestamp = 1_ms;
@@ -347,11 +339,11 @@ TEST(FlitFailures, AllCreditsAreBackAfterTheRepair) {
 }
 
 TEST(FlitFailures, ALinkHasAnOutageOrEvents) {
-  System system = test::host_switch_memory(
-      lines(1), flits({{"phy", "pcie6-x16"}, {"outage", Value::Map{{"at", "1us"}}}}));
+  System system =
+      host_switch_memory(lines(1), flits({{"phy", "pcie6-x16"}, {"outage", Value::Map{{"at", "1us"}}}}));
   system.event(fail_link("50ns", "sw", "mem", "1us"));
-  EXPECT_EQ(test::input_error([&] { Running run(system); }).path(), "events[0].fail");
+  EXPECT_EQ(input_error([&] { Running run(system); }).path(), "events[0].fail");
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

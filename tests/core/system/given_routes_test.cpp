@@ -9,14 +9,10 @@
 #include "core/support/failing_system.hpp"
 #include "core/support/system.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::fail_link;
-using test::repair_link;
-using test::Running;
-using test::System;
 
 const Value::Map kPlainLink{{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}};
 
@@ -24,7 +20,7 @@ const Value::Map kPlainLink{{"bandwidth", "16GB/s"}, {"port_delay", "25ns"}};
 /// Times are those of event_player_test.cpp: by sw2 a request leaves sw0 at 80, that at 150 and sw1 at 220; it is at the memory at 271,
 /// its answer leaves that at 356, sw1 at 426 and sw0 at 496, and is at the host at 551.
 System with_table(std::size_t accesses, Value::List by, const char* queueing) {
-  System system = test::triangle(test::lines(accesses), kPlainLink, {{"queueing", queueing}});
+  System system = triangle(lines(accesses), kPlainLink, {{"queueing", queueing}});
   const Value::Map entry{{"at", "sw0"}, {"to", Value::List{"mem"}}, {"by", std::move(by)}};
   return system.run_with({{"routes", Value::List{entry}}});
 }
@@ -91,7 +87,7 @@ double requests_by_d(const Value::List& by_of_b, bool x_leads_back) {
   System system;
   system.device("h", "host", {{"queue", 8}});
   for (const char* name : {"A", "B", "D", "E", "F", "X", "M"}) system.device(name, "switch");
-  test::slow_memory(system);
+  slow_memory(system);
   const std::pair<const char*, const char*> between[] = {{"h", "A"}, {"A", "B"},  {"A", "D"}, {"D", "M"},
                                                          {"B", "X"}, {"X", "M"},  {"B", "E"}, {"E", "F"},
                                                          {"F", "M"}, {"M", "mem"}};
@@ -101,7 +97,7 @@ double requests_by_d(const Value::List& by_of_b, bool x_leads_back) {
   };
   Value::List table{entry("A", {"B", "D"}), entry("B", by_of_b)};
   if (!x_leads_back) table.emplace_back(entry("X", {"M"}));
-  system.region({"mem"}).replay("h", test::lines(400)).event(fail_link("1ns", "X", "M", "0ns"));
+  system.region({"mem"}).replay("h", lines(400)).event(fail_link("1ns", "X", "M", "0ns"));
   system.run_with({{"routing", "random"}, {"routes", std::move(table)}});
   Running run(system);
   run.to_end();
@@ -119,4 +115,4 @@ TEST(GivenRoutesOfSeveral, LoseOnlyThoseThatDoNotLeadOn) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

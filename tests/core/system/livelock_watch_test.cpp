@@ -13,14 +13,10 @@
 #include "memory/media_context.hpp"
 #include "system/registry.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::access_to;
-using test::contains;
-using test::Running;
-using test::System;
 
 /// What a run ends with, played in slices of so many events.
 std::string failure_of(const System& system, std::uint64_t slice = ~std::uint64_t{0},
@@ -147,4 +143,4 @@ TEST(LivelockWatch, SeesEventsWithWhichNoTimePasses) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

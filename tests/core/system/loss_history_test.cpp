@@ -9,11 +9,8 @@
 
 #include "core/support/crash_systems.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
-
-using namespace test;
-using test::System;
 
 /// A rule that loses lines, and the system in which it does.
 struct NaiveRule {
@@ -187,4 +184,4 @@ TEST(LossHistory, FencesStayWhereTheyAre) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -28,9 +28,11 @@ TEST(Partitions, LinksOfNoLatencyJoinAndTheOthersGiveTheLookahead) {
   EXPECT_EQ(partitions.lookahead, 8_ns);
 }
 
-Partitions of(test::System& system) { return partitions_of(test::Running(system).simulation().system()); }
+Partitions partitions_in(test::System& system) {
+  return partitions_of(test::Running(system).simulation().system());
+}
 
-test::System chain(const Value::Map& first, const Value::Map& second) {
+test::System two_links(const Value::Map& first, const Value::Map& second) {
   test::System system;
   system.device("host", "host")
       .device("bus", "bus")
@@ -45,35 +47,35 @@ test::System chain(const Value::Map& first, const Value::Map& second) {
 TEST(Partitions, PortsAndFlightOfTheShorterDirectionAreTheLookahead) {
   // Port delays count at both ends; credits fly the other way, so that the shorter way is the lookahead.
   test::System system =
-      chain({{"delay", "30ns"}, {"reverse", Value::Map{{"delay", "5ns"}}}, {"port_delay", "10ns"}},
-            {{"delay", "26ns"}, {"port_delay", "0ns"}});
-  const Partitions partitions = of(system);
+      two_links({{"delay", "30ns"}, {"reverse", Value::Map{{"delay", "5ns"}}}, {"port_delay", "10ns"}},
+                {{"delay", "26ns"}, {"port_delay", "0ns"}});
+  const Partitions partitions = partitions_in(system);
   EXPECT_EQ(partitions.count, 3U);
   EXPECT_EQ(partitions.lookahead, 25_ns);
 }
 
 TEST(Partitions, AWayOfNoLatencyInOneDirectionJoins) {
   test::System system =
-      chain({{"delay", "30ns"}, {"reverse", Value::Map{{"delay", "0ns"}}}, {"port_delay", "0ns"}},
-            {{"delay", "26ns"}, {"port_delay", "0ns"}});
-  const Partitions partitions = of(system);
+      two_links({{"delay", "30ns"}, {"reverse", Value::Map{{"delay", "0ns"}}}, {"port_delay", "0ns"}},
+                {{"delay", "26ns"}, {"port_delay", "0ns"}});
+  const Partitions partitions = partitions_in(system);
   EXPECT_EQ(partitions.of_node, (Nodes{0, 0, 1}));
   EXPECT_EQ(partitions.lookahead, 26_ns);
 }
 
 TEST(Partitions, ASharedWireJoins) {
-  test::System system = chain({{"bandwidth", "1GB/s"}, {"duplex", "half"}, {"port_delay", "25ns"}},
-                              {{"bandwidth", "1GB/s"}, {"duplex", "half"}, {"port_delay", "25ns"}});
-  const Partitions partitions = of(system);
+  test::System system = two_links({{"bandwidth", "1GB/s"}, {"duplex", "half"}, {"port_delay", "25ns"}},
+                                  {{"bandwidth", "1GB/s"}, {"duplex", "half"}, {"port_delay", "25ns"}});
+  const Partitions partitions = partitions_in(system);
   EXPECT_EQ(partitions.count, 1U);
   EXPECT_EQ(partitions.lookahead, std::nullopt);
 }
 
 TEST(Partitions, AnIoEngineReachesItsTargetByMessagesAlone) {
-  test::System system = chain({{"bandwidth", "64GB/s"}, {"delay", "30ns"}}, {{"delay", "26ns"}});
+  test::System system = two_links({{"bandwidth", "64GB/s"}, {"delay", "30ns"}}, {{"delay", "26ns"}});
   system.device("nic", "io-engine", {{"target", "mem"}, {"traffic", "dma-write"}, {"rate", "1GB/s"}})
       .link("nic", "bus", {{"bandwidth", "64GB/s"}, {"delay", "5ns"}});
-  const Partitions partitions = of(system);
+  const Partitions partitions = partitions_in(system);
   EXPECT_EQ(partitions.of_node, (Nodes{0, 1, 2, 3}));
   EXPECT_EQ(partitions.lookahead, 5_ns);
 }

@@ -12,11 +12,8 @@
 #include "core/support/errors.hpp"
 #include "device/persist_buffer.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
-
-using namespace test;
-using test::System;
 
 /// Lets the power fail before each event and at the end. Gives how many lines were lost, over all of them.
 std::size_t lost_at_every_event(Running& running, const RecoveryRules& rules = {}) {
@@ -271,4 +268,4 @@ TEST(PowerLoss, OnlyASwitchWithABufferCanBeLostWithIt) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -9,12 +9,10 @@
 
 #include "core/support/system.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::Running;
-using test::System;
 
 /// Memory without a coherency agent.
 AddressMap plain_map() {
@@ -175,4 +173,4 @@ TEST(ProtocolRecorder, AnAddressThatNoRegionHoldsIsRefused) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

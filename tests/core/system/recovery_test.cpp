@@ -10,11 +10,8 @@
 #include "system/power_loss.hpp"
 #include "system/recovery_cuts.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
-
-using namespace test;
-using test::System;
 
 /// Of a chain whose buffers have so many lines each at the end of the run.
 Running at_end(PersistChain chain, std::uint64_t lines) {
@@ -198,4 +195,4 @@ TEST(Recovery, NaiveRulesLoseLinesWhenPlayed) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

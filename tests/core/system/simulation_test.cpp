@@ -11,18 +11,14 @@
 #include "core/support/system.hpp"
 #include "system/sampler.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::access_to;
-using test::contains;
-using test::Running;
-using test::System;
 
 /// Five switches in a ring, each with an accelerator that writes to the memory two switches on: all go the same way round,
 /// two links far, so with one buffer a link each can hold what another waits for.
-System ring(const char* queueing, std::int64_t credits) {
+System ring_of_five(const char* queueing, std::int64_t credits) {
   System system;
   std::vector<std::string> names;
   for (int i = 0; i < 5; ++i)
@@ -46,7 +42,7 @@ System ring(const char* queueing, std::int64_t credits) {
   return system;
 }
 
-std::string failure_of(Running& run) {
+std::string error_of(Running& run) {
   try {
     run.to_end();
   } catch (const SimulationError& error) {
@@ -56,8 +52,8 @@ std::string failure_of(Running& run) {
 }
 
 TEST(Simulation, ADeadlockIsToldWithItsCircle) {
-  Running run(ring("voq", 1));
-  const std::string why = failure_of(run);
+  Running run(ring_of_five("voq", 1));
+  const std::string why = error_of(run);
   ASSERT_TRUE(contains(why, "deadlock")) << why;
   EXPECT_TRUE(contains(why, "circle: ")) << why;
   // All five switches are in the circle.
@@ -68,10 +64,10 @@ TEST(Simulation, ADeadlockIsToldWithItsCircle) {
 }
 
 TEST(Simulation, TheSameRingWithoutLimitsFinishes) {
-  Running ideal(ring("output", 1));
-  EXPECT_EQ(failure_of(ideal), "");
-  Running roomy(ring("voq", 1000));
-  EXPECT_EQ(failure_of(roomy), "");
+  Running ideal(ring_of_five("output", 1));
+  EXPECT_EQ(error_of(ideal), "");
+  Running roomy(ring_of_five("voq", 1000));
+  EXPECT_EQ(error_of(roomy), "");
 }
 
 System plain() {
@@ -148,7 +144,7 @@ TEST(Simulation, SlicesGiveTheSameBytesAsOneRun) {
 }
 
 TEST(Simulation, TwoInOneProcessGiveTheSameBytesAsEachAlone) {
-  const System other = ring("output", 4);
+  const System other = ring_of_five("output", 4);
   const std::string first_alone = result_of(plain());
   const std::string second_alone = result_of(other);
   Running first(plain());
@@ -165,13 +161,13 @@ TEST(Simulation, TwoInOneProcessGiveTheSameBytesAsEachAlone) {
 
 TEST(Simulation, ThreadsGiveTheSameBytesAsOneAlone) {
   const std::string first_alone = result_of(plain());
-  const std::string second_alone = result_of(ring("output", 4));
+  const std::string second_alone = result_of(ring_of_five("output", 4));
   std::vector<std::string> results(4);
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < 4; ++i) {
       threads.emplace_back(
-          [&results, i] { results[i] = result_of(i % 2 == 0 ? plain() : ring("output", 4)); });
+          [&results, i] { results[i] = result_of(i % 2 == 0 ? plain() : ring_of_five("output", 4)); });
     }
   }
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(results[i], i % 2 == 0 ? first_alone : second_alone);
@@ -230,4 +226,4 @@ TEST(Simulation, TheSamplerSeesTheWholeWindowAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -8,13 +8,10 @@
 #include "core/support/errors.hpp"
 #include "core/support/system.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::input_error;
-using test::Running;
-using test::System;
 
 struct PaintParams {
   std::uint32_t coats = 1;
@@ -108,4 +105,4 @@ TEST(SpecSection, OnlyDevicesAreRequired) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -8,14 +8,10 @@
 #include "core/support/system.hpp"
 #include "interconnect/link_end.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::contains;
-using test::input_error;
-using test::Running;
-using test::System;
 
 InputError read_error(const Value& value) {
   return input_error([&] { Spec::read(value, Running::registry()); });
@@ -167,4 +163,4 @@ TEST(Builder, ALinkRunsAtTheSlowestOfItselfAndItsPorts) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

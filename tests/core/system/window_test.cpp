@@ -8,14 +8,10 @@
 #include "core/support/system.hpp"
 #include "system/simulation.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::access_to;
-using test::contains;
-using test::Running;
-using test::System;
 
 /// Hosts that make one request at a time, around a switch with one memory; a read takes 95 ns and the time that its host
 /// works on it.
@@ -303,4 +299,4 @@ TEST(Window, ADeadlockInTheWarmUpIsFoundThoughOthersGoOn) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "core/support/coherence_bench.hpp"
 #include "core/support/coherence_explorer.hpp"
@@ -24,54 +25,49 @@ CoherenceSetup changing(AtomicsAt first, AtomicsAt second, CoherenceSetup setup 
   }
   return setup;
 }
-CoherenceSetup hdm_h(CoherenceSetup setup) {
-  setup.home.coherence = Coherence::kHdmH;
-  return setup;
-}
-CoherenceSetup hdm_d(CoherenceSetup setup, std::uint32_t flip_after = 1) {
-  setup.home.coherence = Coherence::kHdmD;
-  setup.home.in_first = true;
-  setup.home.flip_after = flip_after;
-  return setup;
+CoherenceSetup flipping_after(std::uint32_t accesses, CoherenceSetup setup) {
+  setup.home.flip_after = accesses;
+  return hdm_d(std::move(setup));
 }
 
-constexpr AtomicsAt kCache = AtomicsAt::kCache;
-constexpr AtomicsAt kHome = AtomicsAt::kHome;
-constexpr AtomicsAt kEither = AtomicsAt::kCacheOrHome;
+constexpr AtomicsAt kByCache = AtomicsAt::kCache;
+constexpr AtomicsAt kByHome = AtomicsAt::kHome;
+constexpr AtomicsAt kByEither = AtomicsAt::kCacheOrHome;
 
 TEST(AtomicsExplorer, InTheCaches) {
-  visit_all(changing(kCache, kCache), 8000, {"MemInv", "BISnpInv", "BIConflict"});
+  visit_all(changing(kByCache, kByCache), 8000, {"MemInv", "BISnpInv", "BIConflict"});
 }
 
 TEST(AtomicsExplorer, AtADcoh) {
-  visit_all(changing(kHome, kHome), 6000, {"MemAtomic", "MemWr", "BISnpInv", "BIConflict"});
-  visit_all(changing(kHome, kHome, two_caches(2, 1, 2)), 6000, {"MemAtomic", "BISnpInv"});
+  visit_all(changing(kByHome, kByHome), 6000, {"MemAtomic", "MemWr", "BISnpInv", "BIConflict"});
+  visit_all(changing(kByHome, kByHome, two_caches(2, 1, 2)), 6000, {"MemAtomic", "BISnpInv"});
 }
 
 TEST(AtomicsExplorer, AtAHomeAgent) {
-  visit_all(hdm_h(changing(kHome, kHome)), 8000,
+  visit_all(hdm_h(changing(kByHome, kByHome)), 8000,
             {"Atomic", "WritePull", "D2H-Data", "H2D-Data", "DirtyEvict"});
-  visit_all(hdm_h(changing(kHome, kHome, two_caches(2, 1, 2))), 8000, {"Atomic", "SnpInv"});
+  visit_all(hdm_h(changing(kByHome, kByHome, two_caches(2, 1, 2))), 8000, {"Atomic", "SnpInv"});
 }
 
 TEST(AtomicsExplorer, AtABiasAgent) {
   for (const std::uint32_t flip_after : {0U, 1U})
-    visit_all(hdm_d(changing(kHome, kHome), flip_after), 8000, {"MemAtomic", "RdOwnNoData", "MemRdFwd"});
+    visit_all(flipping_after(flip_after, changing(kByHome, kByHome)), 8000,
+              {"MemAtomic", "RdOwnNoData", "MemRdFwd"});
 }
 
 TEST(AtomicsExplorer, InTheCacheOrAtTheHome) {
-  visit_all(changing(kEither, kCache), 8000, {"MemAtomic", "MemInv", "BISnpInv", "BIConflict"});
-  visit_all(hdm_h(changing(kEither, kEither)), 8000, {"Atomic", "SnpInv"});
+  visit_all(changing(kByEither, kByCache), 8000, {"MemAtomic", "MemInv", "BISnpInv", "BIConflict"});
+  visit_all(hdm_h(changing(kByEither, kByEither)), 8000, {"Atomic", "SnpInv"});
 }
 
 TEST(AtomicsExplorer, WithNotices) {
-  CoherenceSetup setup = changing(kHome, kHome);
+  CoherenceSetup setup = changing(kByHome, kByHome);
   for (HostSetup& host : setup.hosts) host.cache->clean_evictions = CleanEvictions::kNotified;
   visit_all(setup, 8000, {"MemAtomic", "MemClnEvct"});
 }
 
 TEST(AtomicsExplorer, ARequesterWithoutACache) {
-  CoherenceSetup setup = changing(kHome, kHome, two_caches(2, 2, 2));
+  CoherenceSetup setup = changing(kByHome, kByHome, two_caches(2, 2, 2));
   setup.hosts[1].cache.reset();
   setup.hosts[1].plan.steps = {atomic_of(0), write_of(1)};
   visit_all(setup, 1500, {"MemAtomic", "BISnpInv"});
@@ -80,7 +76,7 @@ TEST(AtomicsExplorer, ARequesterWithoutACache) {
 }
 
 TEST(AtomicsExplorer, TwoInFlight) {
-  CoherenceSetup setup = changing(kEither, kHome, two_caches(2, 1, 1));
+  CoherenceSetup setup = changing(kByEither, kByHome, two_caches(2, 1, 1));
   setup.hosts[0].plan.in_flight = 2;
   setup.hosts[0].plan.steps = {read_of(0), atomic_of(0), write_of(1)};
   visit_all(setup, 4000, {"MemAtomic", "BISnpInv"});
@@ -88,7 +84,7 @@ TEST(AtomicsExplorer, TwoInFlight) {
 }
 
 TEST(AtomicsExplorer, FingerprintsSayEnough) {
-  for (CoherenceSetup setup : {changing(kHome, kCache), hdm_h(changing(kHome, kCache))}) {
+  for (CoherenceSetup setup : {changing(kByHome, kByCache), hdm_h(changing(kByHome, kByCache))}) {
     setup.hosts[0].plan.steps = {write_of(0), atomic_of(0)};
     setup.hosts[1].plan.steps = {atomic_of(0)};
     Explorer explorer([&] { return std::make_unique<CoherenceBench>(setup); });

@@ -11,44 +11,35 @@
 namespace cxloom::test {
 namespace {
 
-/// Lines of the first device, which its cache and that of a host hold.
-CoherenceSetup hdm_d(CoherenceSetup setup) {
-  setup.home.coherence = Coherence::kHdmD;
-  setup.home.in_first = true;
-  return setup;
-}
-CoherenceSetup small_filter() { return hdm_d(two_caches(2, 1, 2)); }
-CoherenceSetup small_caches() { return hdm_d(two_caches(1, 2, 1)); }
-
 TEST(BiasAgentExplorer, EvictionsFromTheFilter) {
-  visit_all(small_filter(), 17'000, {"RdOwnNoData", "MemRdFwd"});
+  visit_all(hdm_d(small_filter()), 17'000, {"RdOwnNoData", "MemRdFwd"});
 }
 
 TEST(BiasAgentExplorer, EvictionsFromTheCaches) {
-  visit_all(small_caches(), 8000, {"RdOwnNoData", "MemRdFwd"});
+  visit_all(hdm_d(small_caches()), 8000, {"RdOwnNoData", "MemRdFwd"});
 }
 
 TEST(BiasAgentExplorer, PagesThatStayWithTheHost) {
-  CoherenceSetup setup = small_caches();
+  CoherenceSetup setup = hdm_d(small_caches());
   setup.home.flip_after = 0;
   visit_all(setup, 9000, {"RdShared", "RdOwnNoData", "MemRdFwd"});
 }
 
 TEST(BiasAgentExplorer, PagesThatAreTheDevicesAtFirst) {
-  CoherenceSetup setup = small_caches();
+  CoherenceSetup setup = hdm_d(small_caches());
   setup.home.initial = Bias::kDevice;
   visit_all(setup, 8000, {"RdOwnNoData"});
 }
 
 TEST(BiasAgentExplorer, PagesOfTwoLines) {
-  CoherenceSetup setup = small_caches();
+  CoherenceSetup setup = hdm_d(small_caches());
   setup.home.page = Bytes{2 * kLineBytes};
   setup.home.flip_after = 2;
   visit_all(setup, 11'000, {"RdOwnNoData"});
 }
 
 TEST(BiasAgentExplorer, WithNotice) {
-  CoherenceSetup setup = small_caches();
+  CoherenceSetup setup = hdm_d(small_caches());
   for (HostSetup& host : setup.hosts) host.cache->clean_evictions = CleanEvictions::kNotified;
   visit_all(setup, 9000, {"MemClnEvct"});
 }
@@ -77,7 +68,7 @@ TEST(BiasAgentExplorer, ANetworkThatReordersAnswers) {
 }
 
 TEST(BiasAgentExplorer, FingerprintsSayEnough) {
-  CoherenceSetup setup = small_caches();
+  CoherenceSetup setup = hdm_d(small_caches());
   setup.hosts[1].plan.steps = {write_of(0)};
   Explorer explorer([&] { return std::make_unique<CoherenceBench>(setup); });
   EXPECT_TRUE(explorer.explore().whole);

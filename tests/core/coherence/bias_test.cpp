@@ -6,48 +6,32 @@
 #include <string>
 #include <vector>
 
+#include "core/support/coherence_flows.hpp"
 #include "core/support/system.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::Running;
-using test::System;
 
-constexpr Time kProcess = 10_ns;
-constexpr Time kCache = 12_ns;
-constexpr Time kWay = 50_ns;  // between a host and the device
-constexpr Time kLookup = 7_ns;
-constexpr Time kRead = 40_ns + 45_ns;
-constexpr Time kWrite = 40_ns + 60_ns;
-/// From a request's start until the agent has looked it up: of a host, and of the device itself.
-constexpr Time kThere = kProcess + kCache + kWay + kLookup;
-constexpr Time kInside = kProcess + kCache + kLookup;
-/// The device asks a host for a line; the host writes a modified one back first.
-constexpr Time kAsk = kWay + kCache + kWay;
-constexpr Time kWriteBack = kWay + kLookup + kWrite + kWay;
-
-constexpr AccessKind kR = AccessKind::kRead;
-constexpr AccessKind kW = AccessKind::kWrite;
 constexpr int kDevice = -1;
 
 /// An access of a host, or of the device.
-struct Step {
+struct BiasStep {
   int host;
   std::uint64_t address;
   AccessKind kind;
 };
 
-struct Options {
+struct BiasOptions {
   Value::Map bias;
   int hosts = 1;
   bool cached = true;  // the device has a cache
 };
 
 /// A device with memory, and hosts, whose accesses come far apart: the latency of each, in the order of the steps.
-struct Played {
-  explicit Played(const std::vector<Step>& steps, const Options& options = {}) {
+struct BiasRun {
+  explicit BiasRun(const std::vector<BiasStep>& steps, const BiasOptions& options = {}) {
     System system;
     const Value::Map cache{{"access_time", "12ns"}, {"ways", 0}, {"size", "1KiB"}};
     Value::Map bias{{"lookup_time", "7ns"}};
@@ -66,13 +50,13 @@ struct Played {
       std::vector<Access> accesses;
       for (std::size_t i = 0; i < steps.size(); ++i) {
         if (steps[i].host != who) continue;
-        Access access = test::access_to(steps[i].address, steps[i].kind);
+        Access access = access_to(steps[i].address, steps[i].kind);
         access.timed = true;
         access.timestamp = 10_us * static_cast<std::int64_t>(i);
         accesses.push_back(access);
       }
       // A last access of each to other memory, so that the window stays open for the steps of all.
-      Access last = test::access_to(0x100000 + kLineBytes * static_cast<std::uint64_t>(who + 1));
+      Access last = access_to(0x100000 + kLineBytes * static_cast<std::uint64_t>(who + 1));
       last.timed = true;
       last.timestamp = 10_us * static_cast<std::int64_t>(steps.size());
       accesses.push_back(last);
@@ -99,66 +83,67 @@ struct Played {
   std::vector<Time> latency;
 };
 
-const Options kNeverFlips{.bias = {{"flip_after", 0}}};
+const BiasOptions kNeverFlips{.bias = {{"flip_after", 0}}};
 
 TEST(Bias, TheDeviceUsesItsPagesWithoutAskingAnybody) {
-  const Played played({{kDevice, 0, kR}, {kDevice, 64, kW}, {kDevice, 0, kW}, {kDevice, 64, kR}},
-                      {.bias = {{"initial", "device"}}});
-  EXPECT_EQ(played.latency[0], kInside + kRead);
-  EXPECT_EQ(played.latency[1], kInside + kRead);
+  const BiasRun played({{kDevice, 0, R}, {kDevice, 64, W}, {kDevice, 0, W}, {kDevice, 64, R}},
+                       {.bias = {{"initial", "device"}}});
+  EXPECT_EQ(played.latency[0], kInside + kMemoryRead);
+  EXPECT_EQ(played.latency[1], kInside + kMemoryRead);
   EXPECT_EQ(played.latency[2], kProcess + kCache);
   EXPECT_EQ(played.latency[3], kProcess + kCache);
   EXPECT_EQ(played.of_agent("snoops_sent"), 0);
 }
 
 TEST(Bias, AHostReadsOverTheLink) {
-  const Played played({{0, 0, kR}, {0, 0, kW}, {0, 64, kW}, {0, 64, kR}});
-  EXPECT_EQ(played.latency[0], kThere + kRead + kWay);
+  const BiasRun played({{0, 0, R}, {0, 0, W}, {0, 64, W}, {0, 64, R}});
+  EXPECT_EQ(played.latency[0], kThere + kMemoryRead + kWay);
   EXPECT_EQ(played.latency[1], kProcess + kCache);  // its copy was exclusive
-  EXPECT_EQ(played.latency[2], kThere + kRead + kWay);
+  EXPECT_EQ(played.latency[2], kThere + kMemoryRead + kWay);
   EXPECT_EQ(played.latency[3], kProcess + kCache);
 }
 
 TEST(Bias, OfAPageOfTheHostTheDeviceAsksForEachLine) {
-  for (const AccessKind held : {kR, kW}) {
-    for (const AccessKind wanted : {kR, kW}) {
-      const Played played(
-          {{0, 0, held}, {kDevice, 0, wanted}, {kDevice, 0, kR}, {kDevice, 64, kR}, {0, 0, kR}}, kNeverFlips);
-      EXPECT_EQ(played.latency[1], kInside + kAsk + (held == kW ? kWriteBack : 0_ns) + kRead);
+  for (const AccessKind held : {R, W}) {
+    for (const AccessKind wanted : {R, W}) {
+      const BiasRun played({{0, 0, held}, {kDevice, 0, wanted}, {kDevice, 0, R}, {kDevice, 64, R}, {0, 0, R}},
+                           kNeverFlips);
+      EXPECT_EQ(played.latency[1], kInside + kSnoop + (held == W ? kWriteBack : 0_ns) + kMemoryRead);
       EXPECT_EQ(played.latency[2], kProcess + kCache);
       EXPECT_EQ(played.latency[3],
-                kInside + kAsk + kRead);  // the host has nothing of it, which it has to say
+                kInside + kSnoop + kMemoryRead);  // the host has nothing of it, which it has to say
       // After a read both share the line; after a write the host fetches it from the device's cache.
-      const Time taken = kCache + kLookup + kWrite;
-      EXPECT_EQ(played.latency[4], wanted == kR ? kProcess + kCache : kThere + taken + kRead + kWay);
+      const Time taken = kCache + kLookup + kMemoryWrite;
+      EXPECT_EQ(played.latency[4], wanted == R ? kProcess + kCache : kThere + taken + kMemoryRead + kWay);
       EXPECT_EQ(played.of_agent("bias_flips_to_device"), 0);
     }
   }
 }
 
 TEST(Bias, AnUpgradeOfASharedLineAsksTheHost) {
-  const Played played({{0, 0, kR}, {kDevice, 0, kR}, {kDevice, 0, kW}, {0, 0, kW}, {kDevice, 64, kR}},
-                      kNeverFlips);
-  EXPECT_EQ(played.latency[2], kInside + kAsk);
-  EXPECT_EQ(played.latency[3], kThere + kCache + kLookup + kWrite + kRead + kWay);
+  const BiasRun played({{0, 0, R}, {kDevice, 0, R}, {kDevice, 0, W}, {0, 0, W}, {kDevice, 64, R}},
+                       kNeverFlips);
+  EXPECT_EQ(played.latency[2], kInside + kSnoop);
+  EXPECT_EQ(played.latency[3], kThere + kCache + kLookup + kMemoryWrite + kMemoryRead + kWay);
 }
 
 TEST(Bias, AFlipTakesAllLinesOfThePageAtOnce) {
   for (const int modified : {0, 1, 3}) {
-    std::vector<Step> steps;
+    std::vector<BiasStep> steps;
     for (int line = 0; line < 4; ++line)
-      steps.push_back({0, static_cast<std::uint64_t>(64 * line), line < modified ? kW : kR});
-    steps.push_back({kDevice, 0, kR});        // flips
-    steps.push_back({kDevice, 64 * 9, kW});   // another line of the page
-    steps.push_back({kDevice, 4096, kR});     // another page: nobody has used it, and it flips, too
-    steps.push_back({0, 64, kR});             // the host comes back
-    steps.push_back({kDevice, 64 * 20, kR});  // flips again
-    const Played played(steps, {.bias = {{"flip_after", 1}}});
-    EXPECT_EQ(played.latency[4], kInside + kAsk + (modified > 0 ? kWriteBack : 0_ns) + kRead) << modified;
-    EXPECT_EQ(played.latency[5], kInside + kRead);
-    EXPECT_EQ(played.latency[6], kInside + kAsk + kRead);
-    EXPECT_EQ(played.latency[7], kThere + kRead + kWay);
-    EXPECT_EQ(played.latency[8], kInside + kAsk + kRead);
+      steps.push_back({0, static_cast<std::uint64_t>(64 * line), line < modified ? W : R});
+    steps.push_back({kDevice, 0, R});        // flips
+    steps.push_back({kDevice, 64 * 9, W});   // another line of the page
+    steps.push_back({kDevice, 4096, R});     // another page: nobody has used it, and it flips, too
+    steps.push_back({0, 64, R});             // the host comes back
+    steps.push_back({kDevice, 64 * 20, R});  // flips again
+    const BiasRun played(steps, {.bias = {{"flip_after", 1}}});
+    EXPECT_EQ(played.latency[4], kInside + kSnoop + (modified > 0 ? kWriteBack : 0_ns) + kMemoryRead)
+        << modified;
+    EXPECT_EQ(played.latency[5], kInside + kMemoryRead);
+    EXPECT_EQ(played.latency[6], kInside + kSnoop + kMemoryRead);
+    EXPECT_EQ(played.latency[7], kThere + kMemoryRead + kWay);
+    EXPECT_EQ(played.latency[8], kInside + kSnoop + kMemoryRead);
     EXPECT_EQ(played.of_agent("bias_flips_to_device"), 3);
     EXPECT_EQ(played.of_agent("bias_flips_to_host"), 1);
     EXPECT_EQ(played.of_agent("snoops_sent"), 3 * 64);
@@ -167,10 +152,10 @@ TEST(Bias, AFlipTakesAllLinesOfThePageAtOnce) {
 }
 
 TEST(Bias, ASecondHostThatCachesIsRefused) {
-  Options options = kNeverFlips;
+  BiasOptions options = kNeverFlips;
   options.hosts = 2;
   try {
-    const Played played({{0, 0, kR}, {1, 64, kR}}, options);
+    const BiasRun played({{0, 0, R}, {1, 64, R}}, options);
     FAIL() << "not refused";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("'h0' and 'h1' cache that of dev"), std::string::npos)
@@ -179,19 +164,19 @@ TEST(Bias, ASecondHostThatCachesIsRefused) {
 }
 
 TEST(Bias, WithoutACacheTheDeviceReadsAndWritesPastTheCaches) {
-  Options options = kNeverFlips;
+  BiasOptions options = kNeverFlips;
   options.cached = false;
-  const Played played({{0, 0, kW}, {kDevice, 0, kR}, {0, 0, kR}, {kDevice, 0, kW}, {0, 0, kR}}, options);
-  EXPECT_EQ(played.latency[1], kInside - kCache + kAsk + kWriteBack + kRead);
+  const BiasRun played({{0, 0, W}, {kDevice, 0, R}, {0, 0, R}, {kDevice, 0, W}, {0, 0, R}}, options);
+  EXPECT_EQ(played.latency[1], kInside - kCache + kSnoop + kWriteBack + kMemoryRead);
   EXPECT_EQ(played.latency[2], kProcess + kCache);  // the host kept its copy
-  EXPECT_EQ(played.latency[3], kInside - kCache + kAsk + kWrite);
-  EXPECT_EQ(played.latency[4], kThere + kRead + kWay);
+  EXPECT_EQ(played.latency[3], kInside - kCache + kSnoop + kMemoryWrite);
+  EXPECT_EQ(played.latency[4], kThere + kMemoryRead + kWay);
 }
 
 // --- parameters
 
-struct Mixed {
-  explicit Mixed(const Value::Map& bias, const Value::Map& filter = {}) {
+struct BiasMix {
+  explicit BiasMix(const Value::Map& bias, const Value::Map& filter = {}) {
     System system;
     const Value::Map cache{{"ways", 4}, {"size", "2KiB"}};
     Value::Map params = bias;
@@ -215,9 +200,9 @@ struct Mixed {
 };
 
 TEST(Bias, FlippingSoonerAsksForFewerLinesOneByOne) {
-  const Mixed never(Value::Map{{"flip_after", 0}});
-  const Mixed late(Value::Map{{"flip_after", 32}});
-  const Mixed soon(Value::Map{{"flip_after", 1}});
+  const BiasMix never(Value::Map{{"flip_after", 0}});
+  const BiasMix late(Value::Map{{"flip_after", 32}});
+  const BiasMix soon(Value::Map{{"flip_after", 1}});
   EXPECT_EQ(never.of_agent("bias_flips_to_device"), 0);
   EXPECT_GT(late.of_agent("bias_flips_to_device"), 0);
   EXPECT_GT(soon.of_agent("bias_flips_to_device"), late.of_agent("bias_flips_to_device"));
@@ -226,40 +211,39 @@ TEST(Bias, FlippingSoonerAsksForFewerLinesOneByOne) {
 }
 
 TEST(Bias, SmallerPagesFlipMoreOftenAndWithFewerLines) {
-  const Mixed small(Value::Map{{"page", "256B"}});
-  const Mixed large(Value::Map{{"page", "4KiB"}});
+  const BiasMix small(Value::Map{{"page", "256B"}});
+  const BiasMix large(Value::Map{{"page", "4KiB"}});
   EXPECT_GT(small.of_agent("bias_flips_to_device"), large.of_agent("bias_flips_to_device"));
   EXPECT_LT(small.of_agent("snoops_sent") / small.of_agent("bias_flips_to_device"),
             large.of_agent("snoops_sent") / large.of_agent("bias_flips_to_device"));
 }
 
 TEST(Bias, WhatNobodyHasUsedIsTheInitialOwners) {
-  const Played host({{0, 0, kR}, {kDevice, 4096, kR}}, {.bias = {{"flip_after", 0}, {"initial", "host"}}});
-  const Played device({{0, 0, kR}, {kDevice, 4096, kR}},
-                      {.bias = {{"flip_after", 0}, {"initial", "device"}}});
-  EXPECT_EQ(host.latency[1], kInside + kAsk + kRead);
-  EXPECT_EQ(device.latency[1], kInside + kRead);
+  const BiasRun host({{0, 0, R}, {kDevice, 4096, R}}, {.bias = {{"flip_after", 0}, {"initial", "host"}}});
+  const BiasRun device({{0, 0, R}, {kDevice, 4096, R}}, {.bias = {{"flip_after", 0}, {"initial", "device"}}});
+  EXPECT_EQ(host.latency[1], kInside + kSnoop + kMemoryRead);
+  EXPECT_EQ(device.latency[1], kInside + kMemoryRead);
 }
 
 TEST(Bias, LookupsTakeTheirTimeAndTheirTurn) {
-  const Mixed plain({});
-  EXPECT_GT(Mixed(Value::Map{{"lookup_time", "100ns"}}).segment("filter"), plain.segment("filter") + 50);
-  EXPECT_GT(Mixed(Value::Map{{"lookup_interval", "100ns"}}).segment("filter"), plain.segment("filter"));
+  const BiasMix plain({});
+  EXPECT_GT(BiasMix(Value::Map{{"lookup_time", "100ns"}}).segment("filter"), plain.segment("filter") + 50);
+  EXPECT_GT(BiasMix(Value::Map{{"lookup_interval", "100ns"}}).segment("filter"), plain.segment("filter"));
 }
 
 TEST(Bias, TheFilterHasTheLinesOfTheDevicesOwnCache) {
-  const Mixed small(Value::Map{}, {{"entries", 16}});
-  const Mixed large(Value::Map{}, {{"entries", 64}});
+  const BiasMix small(Value::Map{}, {{"entries", 16}});
+  const BiasMix large(Value::Map{}, {{"entries", 64}});
   EXPECT_GT(small.of_agent("filter_evictions"), large.of_agent("filter_evictions"));
   EXPECT_GT(small.latency(), large.latency());
-  const Mixed lru(Value::Map{}, {{"entries", 16}});
-  const Mixed lifo(Value::Map{}, {{"entries", 16}, {"policy", "lifo"}});
+  const BiasMix lru(Value::Map{}, {{"entries", 16}});
+  const BiasMix lifo(Value::Map{}, {{"entries", 16}, {"policy", "lifo"}});
   EXPECT_NE(lru.latency(), lifo.latency());
-  const Mixed narrow(Value::Map{}, {{"entries", 64}, {"ways", 1}});
+  const BiasMix narrow(Value::Map{}, {{"entries", 64}, {"ways", 1}});
   EXPECT_EQ(narrow.of_agent("filter_evictions_capacity"), 0);
 }
 
-std::string refusal(const Value::Map& memory, const std::vector<std::string>& to) {
+std::string bias_refusal(const Value::Map& memory, const std::vector<std::string>& to) {
   System system;
   Value::Map params{{"capacity", "1MiB"}};
   for (const auto& each : memory) params.emplace_back(each);
@@ -279,15 +263,16 @@ std::string refusal(const Value::Map& memory, const std::vector<std::string>& to
 
 TEST(Bias, WhatCannotBeIsRefusedWithTheReason) {
   const Value::Map bias{{"bias", Value::Map{}}};
-  EXPECT_EQ(refusal(bias, {"d0"}), "");
-  EXPECT_NE(refusal(bias, {"d0", "d1"}).find("hdm-d does not interleave"), std::string::npos);
-  EXPECT_NE(refusal({}, {"d0"}).find("without a bias"), std::string::npos);
-  EXPECT_NE(refusal({{"dcoh", Value::Map{}}}, {"d0"}).find("without a bias"), std::string::npos);
-  EXPECT_NE(refusal({{"dcoh", Value::Map{}}, {"bias", Value::Map{}}}, {"d0"}).find("not both"),
+  EXPECT_EQ(bias_refusal(bias, {"d0"}), "");
+  EXPECT_NE(bias_refusal(bias, {"d0", "d1"}).find("hdm-d does not interleave"), std::string::npos);
+  EXPECT_NE(bias_refusal({}, {"d0"}).find("without a bias"), std::string::npos);
+  EXPECT_NE(bias_refusal({{"dcoh", Value::Map{}}}, {"d0"}).find("without a bias"), std::string::npos);
+  EXPECT_NE(bias_refusal({{"dcoh", Value::Map{}}, {"bias", Value::Map{}}}, {"d0"}).find("not both"),
             std::string::npos);
-  EXPECT_NE(refusal({{"bias", Value::Map{{"page", "4MiB"}}}}, {"d0"}).find("a power of two from 64B to 2MiB"),
-            std::string::npos);
+  EXPECT_NE(
+      bias_refusal({{"bias", Value::Map{{"page", "4MiB"}}}}, {"d0"}).find("a power of two from 64B to 2MiB"),
+      std::string::npos);
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -7,19 +7,14 @@
 #include <vector>
 
 #include "core/support/atomic_systems.hpp"
+#include "core/support/coherence_flows.hpp"
 
 namespace cxloom::test {
 namespace {
 
 using namespace literals;
 
-constexpr AccessKind R = AccessKind::kRead;
-constexpr AccessKind W = AccessKind::kWrite;
-constexpr AccessKind A = AccessKind::kAtomic;
-
-constexpr Time kOperation = 30_ns;
-constexpr Time kSnoop = kWay + kCache + kWay;
-constexpr Time kWriteBack = kWay + kLookup + kMemoryWrite + kWay;
+constexpr Time kCacheOperation = 30_ns;
 
 AtomicOptions in_cache(const std::string& coherence, const char* atomic_time = "30ns") {
   return {.coherence = coherence, .cache = {{"atomic_time", atomic_time}}};
@@ -35,8 +30,8 @@ TEST(CacheAtomics, AHitTakesTheTimeOfTheOperationMore) {
     for (const AccessKind before : {R, W, A}) {
       const AtomicRun run(1 + (coherence == std::string("hdm-d")),
                           {{"h0", 0, before}, {"h0", 8, A}, {"h0", 0, R}}, in_cache(coherence));
-      EXPECT_EQ(run.latency(1), kProcess + kCache + kOperation) << coherence;
-      EXPECT_EQ(run.segment(1, Segment::kCache), kCache + kOperation);
+      EXPECT_EQ(run.latency(1), kProcess + kCache + kCacheOperation) << coherence;
+      EXPECT_EQ(run.segment(1, Segment::kCache), kCache + kCacheOperation);
       EXPECT_EQ(run.latency(2), kProcess + kCache);
       EXPECT_EQ(run.number({"per_requester", "h0", "cache_atomics"}), before == A ? 2.0 : 1.0);
     }
@@ -48,7 +43,7 @@ TEST(CacheAtomics, AMissFetchesTheLineAlone) {
     const AtomicRun run(1 + (coherence == std::string("hdm-d")),
                         {{"h0", 0, A}, {"h0", 0, W}, {"h0", 64, W}, {"h0", 64, A}}, in_cache(coherence));
     const Time lookup = coherence == std::string("none") ? 0_ns : kLookup;
-    EXPECT_EQ(run.latency(0), kProcess + kCache + kWay + lookup + kMemoryRead + kWay + kOperation)
+    EXPECT_EQ(run.latency(0), kProcess + kCache + kWay + lookup + kMemoryRead + kWay + kCacheOperation)
         << coherence;
     EXPECT_EQ(run.latency(1), kProcess + kCache);  // the line is modified
   }
@@ -57,8 +52,8 @@ TEST(CacheAtomics, AMissFetchesTheLineAlone) {
 TEST(CacheAtomics, AnUpgradeMovesNoData) {
   for (const char* const coherence : {"hdm-db", "hdm-h"}) {
     const AtomicRun run(2, {{"h0", 0, R}, {"h1", 0, R}, {"h0", 0, A}, {"h0", 0, A}}, in_cache(coherence));
-    EXPECT_EQ(run.latency(2), kThere + kSnoop + kWay + kOperation) << coherence;
-    EXPECT_EQ(run.latency(3), kProcess + kCache + kOperation);
+    EXPECT_EQ(run.latency(2), kThere + kSnoop + kWay + kCacheOperation) << coherence;
+    EXPECT_EQ(run.latency(3), kProcess + kCache + kCacheOperation);
     EXPECT_EQ(run.number({"per_requester", "h0", "upgrades"}), 1.0);
   }
 }
@@ -66,7 +61,7 @@ TEST(CacheAtomics, AnUpgradeMovesNoData) {
 TEST(CacheAtomics, TheResultIsAModifiedLine) {
   for (const char* const coherence : {"hdm-db", "hdm-h"}) {
     const AtomicRun run(2, {{"h0", 0, A}, {"h1", 0, A}}, in_cache(coherence));
-    EXPECT_EQ(run.latency(1), kThere + taken(coherence) + kWay + kOperation) << coherence;
+    EXPECT_EQ(run.latency(1), kThere + taken(coherence) + kWay + kCacheOperation) << coherence;
   }
 }
 
@@ -75,10 +70,10 @@ TEST(CacheAtomics, OfAPageOfTheHostTheDeviceAsksFirst) {
   options.agent = {{"flip_after", 0}};
   const AtomicRun run(2, {{"h0", 0, A}, {"h1", 0, A}, {"h1", 0, A}, {"h0", 0, A}}, options);
   const Time inside = kProcess + kCache + kLookup;
-  EXPECT_EQ(run.latency(1), inside + taken("hdm-d") + kOperation);
-  EXPECT_EQ(run.latency(2), kProcess + kCache + kOperation);
+  EXPECT_EQ(run.latency(1), inside + taken("hdm-d") + kCacheOperation);
+  EXPECT_EQ(run.latency(2), kProcess + kCache + kCacheOperation);
   const Time from_device = kCache + kLookup + kMemoryWrite + kMemoryRead;
-  EXPECT_EQ(run.latency(3), kThere + from_device + kWay + kOperation);
+  EXPECT_EQ(run.latency(3), kThere + from_device + kWay + kCacheOperation);
 }
 
 // The loser's snoop comes with the winner's line, and waits for the end of the operation; the lookup of the snoop goes on
@@ -108,11 +103,11 @@ TEST(CacheAtomics, OnOneLineOneAfterTheOther) {
                          {"h0", 16, R, true},
                          {"h0", 64, A, true}},
                         in_cache(coherence));
-    EXPECT_EQ(run.latency(2), kProcess + kCache + kOperation) << coherence;
-    EXPECT_EQ(run.latency(3), kProcess + kCache + kOperation + kOperation);
-    EXPECT_EQ(run.segment(3, Segment::kMshr), kOperation);
-    EXPECT_EQ(run.latency(4), kProcess + kCache + kOperation + kOperation);
-    EXPECT_EQ(run.latency(5), kProcess + kCache + kOperation);
+    EXPECT_EQ(run.latency(2), kProcess + kCache + kCacheOperation) << coherence;
+    EXPECT_EQ(run.latency(3), kProcess + kCache + kCacheOperation + kCacheOperation);
+    EXPECT_EQ(run.segment(3, Segment::kMshr), kCacheOperation);
+    EXPECT_EQ(run.latency(4), kProcess + kCache + kCacheOperation + kCacheOperation);
+    EXPECT_EQ(run.latency(5), kProcess + kCache + kCacheOperation);
   }
 }
 
@@ -152,7 +147,7 @@ TEST(CacheAtomics, WithoutAllocationOfWritesTheLineIsFetchedAllTheSame) {
   AtomicOptions options = in_cache("hdm-db");
   options.cache.emplace_back("write_allocate", false);
   const AtomicRun run(1, {{"h0", 0, A}, {"h0", 0, W}}, options);
-  EXPECT_EQ(run.latency(0), kThere + kMemoryRead + kWay + kOperation);
+  EXPECT_EQ(run.latency(0), kThere + kMemoryRead + kWay + kCacheOperation);
   EXPECT_EQ(run.latency(1), kProcess + kCache);
 }
 
@@ -163,7 +158,7 @@ TEST(CacheAtomics, AreAKindOfTheirOwnInTheSummary) {
   EXPECT_EQ(run.number({"reads"}), 2.0);
   EXPECT_EQ(run.number({"writes"}), 1.0);
   EXPECT_EQ(run.number({"atomic", "requests"}), 2.0);
-  EXPECT_EQ(run.number({"atomic", "latency_ns", "min"}), (kProcess + kCache + kOperation).ns());
+  EXPECT_EQ(run.number({"atomic", "latency_ns", "min"}), (kProcess + kCache + kCacheOperation).ns());
   const AtomicRun none(1, {{"h0", 0, W}}, in_cache("hdm-db"));
   EXPECT_EQ(none.summary().find("atomics"), nullptr);
   EXPECT_EQ(none.summary().find("atomic"), nullptr);

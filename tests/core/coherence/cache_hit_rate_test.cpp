@@ -14,12 +14,10 @@
 #include "base/random.hpp"
 #include "core/support/system.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::Running;
-using test::System;
 
 constexpr double kTolerance = 0.01;
 constexpr std::uint64_t kUsed = 2048;  // W
@@ -48,7 +46,7 @@ std::vector<double> shares(const std::vector<LevelOf>& levels, const std::string
   if (!behind.empty()) cache.emplace_back("levels", behind);
   std::vector<Access> accesses;
   accesses.reserve(lines.size());
-  for (const std::uint64_t line : lines) accesses.push_back(test::access_to(line * kLineBytes));
+  for (const std::uint64_t line : lines) accesses.push_back(access_to(line * kLineBytes));
   System system;
   system.device("host", "host", {{"process_time", "10ns"}, {"queue", 1}, {"cache", cache}})
       .device("mem", "memory",
@@ -354,4 +352,4 @@ TEST(CacheHitRate, TheFirstLapUnderLruAfterFillingPageByPage) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -12,6 +12,7 @@
 #include "coherence/write_pull.hpp"
 #include "core/support/coherence_bench.hpp"
 #include "core/support/docs_table.hpp"
+#include "core/support/errors.hpp"
 #include "core/support/message_bench.hpp"
 #include "core/support/scripted_peer.hpp"
 #include "core/support/victims.hpp"
@@ -19,19 +20,19 @@
 namespace cxloom::test {
 namespace {
 
-constexpr LineAddress kLine{0};
+constexpr LineAddress kCachedLine{0};
 constexpr LineAddress kOther{1};
 
 /// A document, the mode that it is about, and the opcodes by which that gives a line.
-struct Protocol {
+struct CacheProtocol {
   std::string document;
   Coherence coherence;
   Opcode data;
   Opcode exclusive;
   Opcode shared;
 };
-const std::vector<Protocol>& protocols() {
-  static const std::vector<Protocol> all{
+const std::vector<CacheProtocol>& cache_protocols() {
+  static const std::vector<CacheProtocol> all{
       {"docs/model/coherence.md", Coherence::kHdmDb, Opcode::kMemData, Opcode::kCmpE, Opcode::kCmpS},
       {"docs/model/cxl_cache.md", Coherence::kHdmH, Opcode::kH2DData, Opcode::kGoE, Opcode::kGoS}};
   return all;
@@ -40,7 +41,7 @@ const std::vector<Protocol>& protocols() {
 /// A cache of one line, and its home.
 class CacheBench final : private CacheAgent::Client {
  public:
-  CacheBench(const Protocol& protocol, const CacheAgentParams& params)
+  CacheBench(const CacheProtocol& protocol, const CacheAgentParams& params)
       : protocol_(protocol),
         host_(bench_.add_device("host")),
         cache_(params, Time{}, host_, bench_.context_of(host_), cache_kinds(),
@@ -82,12 +83,12 @@ class CacheBench final : private CacheAgent::Client {
   void bring(char state) {
     if (state == 'I') return;
     const AccessKind kind = state == 'M' ? AccessKind::kWrite : AccessKind::kRead;
-    const std::vector<Message*> asked = access(kind, kLine);
+    const std::vector<Message*> asked = access(kind, kCachedLine);
     ASSERT_EQ(asked.size(), 1U);
     give(*asked.front(), state == 'S' ? protocol_.shared : protocol_.exclusive);
     ASSERT_EQ(held(), state);
   }
-  char held() const { return "IEMS"[static_cast<std::size_t>(cache_.held(kLine))]; }
+  char held() const { return "IEMS"[static_cast<std::size_t>(cache_.held(kCachedLine))]; }
   std::size_t under_way() const { return requests_.live(); }
   Opcode exclusive() const { return protocol_.exclusive; }
   ScriptedPeer& home() { return home_; }
@@ -99,7 +100,7 @@ class CacheBench final : private CacheAgent::Client {
   void prefetched(NodeId /*target*/, std::uint16_t /*bytes*/) override {}
   void go_on() override {}
 
-  const Protocol& protocol_;
+  const CacheProtocol& protocol_;
   MessageBench bench_;
   Endpoint& host_;
   CacheAgent cache_;
@@ -107,26 +108,24 @@ class CacheBench final : private CacheAgent::Client {
   Pool<Request> requests_;
 };
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 /// Those that a text names, as "`read_state: any`".
 CacheAgentParams settings_in(const std::string& text) {
   CacheAgentParams params = small_cache(1);
-  if (says(text, "`read_state: shared`")) params.read_state = ReadState::kShared;
-  if (says(text, "`write_allocate: false`")) params.write_allocate = false;
-  if (says(text, "`clean_evictions: notified`")) params.clean_evictions = CleanEvictions::kNotified;
+  if (contains(text, "`read_state: shared`")) params.read_state = ReadState::kShared;
+  if (contains(text, "`write_allocate: false`")) params.write_allocate = false;
+  if (contains(text, "`clean_evictions: notified`")) params.clean_evictions = CleanEvictions::kNotified;
   return params;
 }
 
 /// What a message says besides its opcode, as a cell says it.
 void expect_fields(const Message& message, const std::string& cell) {
   for (const auto& [name, snp] : {std::pair{"SnpData", SnpType::kSnpData}, {"SnpInv", SnpType::kSnpInv}}) {
-    EXPECT_EQ(message.snp == snp, says(cell, name)) << cell;
+    EXPECT_EQ(message.snp == snp, contains(cell, name)) << cell;
   }
   for (const auto& [name, meta] : {std::pair{"invalid", MetaValue::kInvalid},
                                    {"shared", MetaValue::kShared},
                                    {"any", MetaValue::kAny}}) {
-    const bool said = says(cell, "MetaValue " + std::string(name));
+    const bool said = contains(cell, "MetaValue " + std::string(name));
     EXPECT_TRUE(!said || message.meta == meta) << cell;
   }
 }
@@ -165,18 +164,19 @@ void play(CacheBench& bench, Message& request, const std::vector<Opcode>& answer
 }
 
 std::vector<Message*> act(CacheBench& bench, const std::string& access) {
-  if (says(access, "victim")) {
+  if (contains(access, "victim")) {
     std::vector<Message*> sent = bench.access(AccessKind::kRead, kOther);
     EXPECT_EQ(sent.size(), 1U);
     return bench.give(*sent.front(), bench.exclusive());
   }
-  const bool part = says(access, "of less");
-  return bench.access(says(access, "write") ? AccessKind::kWrite : AccessKind::kRead, kLine,
+  const bool part = contains(access, "of less");
+  return bench.access(contains(access, "write") ? AccessKind::kWrite : AccessKind::kRead, kCachedLine,
                       part ? 8 : kLineBytes);
 }
 
 /// One row, for one state that the line is in. `choice`: of what its answer leaves open.
-void play_row(const Protocol& protocol, const DocsRow& row, char state, bool silent, std::size_t choice) {
+void play_cache_row(const CacheProtocol& protocol, const DocsRow& row, char state, bool silent,
+                    std::size_t choice) {
   const std::string& access = row.at("access");
   const std::string& cell = row.at("message");
   SCOPED_TRACE(protocol.document + ": " + access + " | " + std::string(1, state) + " | " + cell);
@@ -185,13 +185,13 @@ void play_row(const Protocol& protocol, const DocsRow& row, char state, bool sil
   const std::vector<Message*> sent = act(bench, access);
   std::string becomes = row.at("line becomes");
   if (becomes == "as it was") becomes = state;
-  if (says(becomes, " or ")) becomes = becomes.substr(choice * 5, 1);
+  if (contains(becomes, " or ")) becomes = becomes.substr(choice * 5, 1);
   if (!silent) {
     ASSERT_EQ(sent.size(), 1U);
     EXPECT_EQ(name_of(sent.front()->opcode), name_of(opcodes_in(cell).front()));
     expect_fields(*sent.front(), cell);
     std::vector<Opcode> answer = opcodes_in(row.at("answer"));
-    if (says(row.at("answer"), " or "))
+    if (contains(row.at("answer"), " or "))
       answer.erase(
           std::find(answer.begin(), answer.end(), choice == 0 ? protocol.shared : protocol.exclusive));
     play(bench, *sent.front(), answer);
@@ -203,16 +203,16 @@ void play_row(const Protocol& protocol, const DocsRow& row, char state, bool sil
 }
 
 TEST(CacheTables, WhatACacheAsksFor) {
-  for (const Protocol& protocol : protocols()) {
+  for (const CacheProtocol& protocol : cache_protocols()) {
     const std::vector<DocsRow> rows = docs_table(protocol.document, {"access", "line is", "message"});
     EXPECT_GE(rows.size(), 8U);
     for (const DocsRow& row : rows) {
       for (const std::string& state : split(row.at("line is"))) {
-        const bool choice = says(row.at("line becomes"), " or ");
+        const bool choice = contains(row.at("line becomes"), " or ");
         const std::vector<Opcode> opcodes = opcodes_in(row.at("message"));
-        if (says(row.at("message"), "none")) play_row(protocol, row, state.front(), true, 0);
-        if (!opcodes.empty()) play_row(protocol, row, state.front(), false, 0);
-        if (choice) play_row(protocol, row, state.front(), false, 1);
+        if (contains(row.at("message"), "none")) play_cache_row(protocol, row, state.front(), true, 0);
+        if (!opcodes.empty()) play_cache_row(protocol, row, state.front(), false, 0);
+        if (choice) play_cache_row(protocol, row, state.front(), false, 1);
       }
     }
   }
@@ -220,18 +220,19 @@ TEST(CacheTables, WhatACacheAsksFor) {
 
 /// What stays of a line after this answer.
 char left_by(const std::string& answer, char before) {
-  if (says(answer, "RspV")) return before;
+  if (contains(answer, "RspV")) return before;
   for (const char state : {'I', 'S', 'E'}) {
-    if (says(answer, std::string("Rsp") + state)) return state;
+    if (contains(answer, std::string("Rsp") + state)) return state;
   }
   return '?';
 }
 
-void play_snoop(const Protocol& protocol, const std::string& snoop, char state, const std::string& cell) {
+void play_snoop(const CacheProtocol& protocol, const std::string& snoop, char state,
+                const std::string& cell) {
   SCOPED_TRACE(protocol.document + ": " + snoop + " | " + std::string(1, state) + " | " + cell);
   CacheBench bench(protocol, small_cache(1));
   ASSERT_NO_FATAL_FAILURE(bench.bring(state));
-  Message& message = bench.home().request(opcodes_in(snoop).front(), kLine, bench.host());
+  Message& message = bench.home().request(opcodes_in(snoop).front(), kCachedLine, bench.host());
   bench.home().send(message);
   std::vector<Message*> sent = bench.arrived();
   std::vector<Opcode> expected = opcodes_in(cell);
@@ -255,7 +256,7 @@ void play_snoop(const Protocol& protocol, const std::string& snoop, char state, 
 }
 
 TEST(CacheTables, HowACacheAnswersSnoops) {
-  for (const Protocol& protocol : protocols()) {
+  for (const CacheProtocol& protocol : cache_protocols()) {
     const std::vector<DocsRow> rows = docs_table(protocol.document, {"snoop", "M", "E", "S", "I"});
     EXPECT_EQ(rows.size(), 3U);
     for (const DocsRow& row : rows) {

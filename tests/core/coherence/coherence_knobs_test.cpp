@@ -6,14 +6,12 @@
 
 #include "core/support/system.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::Running;
-using test::System;
 
-struct Knobs {
+struct DcohKnobs {
   Value::Map cache;
   Value::Map dcoh;
   Value::Map filter;
@@ -23,16 +21,16 @@ struct Knobs {
 };
 
 /// Two hosts that share 64 lines of one memory, all measures of a run.
-class Shared {
+class SharedDcoh {
  public:
-  explicit Shared(const Knobs& knobs) : run_(system_of(knobs)) { run_.to_end(); }
+  explicit SharedDcoh(const DcohKnobs& knobs) : run_(system_of(knobs)) { run_.to_end(); }
   double operator()(const std::vector<std::string_view>& keys) const { return run_.number(keys); }
   double latency() const { return run_.number({"latency_ns", "mean"}); }
   double segment(const char* name) const { return run_.number({"breakdown_ns", name}); }
   double of_agent(const char* name) const { return run_.number({"coherence", name}); }
 
  private:
-  static System system_of(const Knobs& knobs) {
+  static System system_of(const DcohKnobs& knobs) {
     System system;
     Value::Map cache = knobs.cache;
     if (!Value(cache).find("size")) cache.emplace_back("size", "2KiB");
@@ -62,15 +60,15 @@ class Shared {
 };
 
 TEST(CoherenceKnobs, LookupTimeIsPaidByEveryRequest) {
-  const Shared fast({.dcoh = {{"lookup_time", "1ns"}}});
-  const Shared slow({.dcoh = {{"lookup_time", "100ns"}}});
+  const SharedDcoh fast({.dcoh = {{"lookup_time", "1ns"}}});
+  const SharedDcoh slow({.dcoh = {{"lookup_time", "100ns"}}});
   EXPECT_GT(slow.segment("filter"), fast.segment("filter") + 50);
   EXPECT_GT(slow.latency(), fast.latency());
 }
 
 TEST(CoherenceKnobs, LookupIntervalBoundsTheRate) {
-  const Shared free({});
-  const Shared bound({.dcoh = {{"lookup_interval", "100ns"}}});
+  const SharedDcoh free({});
+  const SharedDcoh bound({.dcoh = {{"lookup_interval", "100ns"}}});
   EXPECT_GT(bound.segment("filter"), free.segment("filter"));
   // A hundred nanoseconds for each message that looks the filter up.
   const double lookups = bound.of_agent("filter_hits") + bound.of_agent("filter_misses");
@@ -81,12 +79,12 @@ TEST(CoherenceKnobs, LookupIntervalBoundsTheRate) {
 TEST(CoherenceKnobs, MoreTransactionsAreNoSlower) {
   double before = 1e30;
   for (const int transactions : {1, 2, 4, 8, 32}) {
-    const Shared run({.dcoh = {{"transactions", transactions}}});
+    const SharedDcoh run({.dcoh = {{"transactions", transactions}}});
     EXPECT_LT(run({"simulated_time_ns"}), before * 1.01) << transactions;
     before = run({"simulated_time_ns"});
   }
-  const Shared one({.dcoh = {{"transactions", 1}}});
-  const Shared all({});
+  const SharedDcoh one({.dcoh = {{"transactions", 1}}});
+  const SharedDcoh all({});
   EXPECT_GT(one.segment("home_queue"), all.segment("home_queue"));
 }
 
@@ -94,7 +92,7 @@ TEST(CoherenceKnobs, MoreEntriesEvictLess) {
   double time = 1e30;
   double evictions = 1e30;
   for (const int entries : {1, 4, 16, 32, 64}) {
-    const Shared run({.filter = {{"entries", entries}}});
+    const SharedDcoh run({.filter = {{"entries", entries}}});
     EXPECT_LT(run({"simulated_time_ns"}), time) << entries;
     time = run({"simulated_time_ns"});
     // With fewer than the requests under way, requests to one line wait for each other and share an entry.
@@ -107,8 +105,8 @@ TEST(CoherenceKnobs, MoreEntriesEvictLess) {
 }
 
 TEST(CoherenceKnobs, BlocksTakeSeveralLinesWithOneSnoop) {
-  const Shared one({.filter = {{"entries", 32}, {"policy", "longest-block"}}});
-  const Shared four(
+  const SharedDcoh one({.filter = {{"entries", 32}, {"policy", "longest-block"}}});
+  const SharedDcoh four(
       {.filter = {{"entries", 32}, {"policy", "longest-block"}, {"block", 4}, {"alignment", "free"}}});
   const double lines_of_one = one.of_agent("filter_evictions");
   EXPECT_GT(lines_of_one, 0);
@@ -118,50 +116,50 @@ TEST(CoherenceKnobs, BlocksTakeSeveralLinesWithOneSnoop) {
 }
 
 TEST(CoherenceKnobs, AFewMissRegistersMakeRequestsWait) {
-  const Shared one({.cache = {{"mshrs", 1}}});
-  const Shared many({});
+  const SharedDcoh one({.cache = {{"mshrs", 1}}});
+  const SharedDcoh many({});
   EXPECT_GT(one.segment("mshr"), 2 * many.segment("mshr"));
   EXPECT_GT(one({"simulated_time_ns"}), many({"simulated_time_ns"}));
 }
 
 TEST(CoherenceKnobs, FillsAndClearingHoldUpTheCache) {
-  const Shared plain({});
-  const Shared fills({.cache = {{"fill_time", "50ns"}}});
-  const Shared clears({.cache = {{"clear_time", "50ns"}}});
+  const SharedDcoh plain({});
+  const SharedDcoh fills({.cache = {{"fill_time", "50ns"}}});
+  const SharedDcoh clears({.cache = {{"clear_time", "50ns"}}});
   EXPECT_GT(fills.segment("cache"), plain.segment("cache"));
   EXPECT_GT(clears.segment("cache"), plain.segment("cache"));
   EXPECT_GT(clears.segment("snoop"), plain.segment("snoop"));
 }
 
 TEST(CoherenceKnobs, WritesPastTheCacheFetchNothing) {
-  const Shared allocate({.reads = "0%"});
-  const Shared past({.cache = {{"write_allocate", false}}, .reads = "0%"});
+  const SharedDcoh allocate({.reads = "0%"});
+  const SharedDcoh past({.cache = {{"write_allocate", false}}, .reads = "0%"});
   EXPECT_GT(allocate({"per_memory", "mem", "reads"}), 0);
   EXPECT_EQ(past({"per_memory", "mem", "reads"}), 0);
   EXPECT_EQ(past.of_agent("lines_invalidated"), 0);
 }
 
 TEST(CoherenceKnobs, ReadsForSharedCopiesUpgradeMore) {
-  const Shared any({});
-  const Shared shared({.cache = {{"read_state", "shared"}}});
-  const auto upgrades = [](const Shared& run) {
+  const SharedDcoh any({});
+  const SharedDcoh shared({.cache = {{"read_state", "shared"}}});
+  const auto upgrades = [](const SharedDcoh& run) {
     return run({"per_requester", "h0", "upgrades"}) + run({"per_requester", "h1", "upgrades"});
   };
   EXPECT_GT(upgrades(shared), upgrades(any));
 }
 
 TEST(CoherenceKnobs, NoticesKeepTheFilterAsSmallAsTheCaches) {
-  const Shared silent({.cache = {{"size", "512B"}}});
-  const Shared notified({.cache = {{"size", "512B"}, {"clean_evictions", "notified"}}});
+  const SharedDcoh silent({.cache = {{"size", "512B"}}});
+  const SharedDcoh notified({.cache = {{"size", "512B"}, {"clean_evictions", "notified"}}});
   EXPECT_EQ(silent({"per_requester", "h0", "clean_evictions"}), 0);
   EXPECT_GT(notified({"per_requester", "h0", "clean_evictions"}), 0);
   EXPECT_LT(notified.of_agent("filter_entries"), silent.of_agent("filter_entries"));
   EXPECT_LT(notified.of_agent("lines_invalidated"), silent.of_agent("lines_invalidated"));
 }
 
-std::string refusal(const Knobs& knobs) {
+std::string dcoh_refusal(const DcohKnobs& knobs) {
   try {
-    const Shared run(knobs);
+    const SharedDcoh run(knobs);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -169,14 +167,14 @@ std::string refusal(const Knobs& knobs) {
 }
 
 TEST(CoherenceKnobs, WhatCannotBeIsRefusedWithTheReason) {
-  EXPECT_NE(refusal({.filter = {{"entries", 2}, {"ways", 4}}}).find("entries must be at least ways"),
+  EXPECT_NE(dcoh_refusal({.filter = {{"entries", 2}, {"ways", 4}}}).find("entries must be at least ways"),
             std::string::npos);
-  EXPECT_NE(refusal({.filter = {{"entries", 0}}}).find("entries"), std::string::npos);
-  EXPECT_NE(
-      refusal({.link = {{"phy", "pcie5-x16"}, {"flit", "68B"}}}).find("68B flits have no back-invalidate"),
-      std::string::npos);
-  EXPECT_NE(refusal({.link = {{"phy", "pcie6-x16"},
-                              {"outage", Value::Map{{"at", "1us"}, {"length", "1us"}, {"fail", true}}}}})
+  EXPECT_NE(dcoh_refusal({.filter = {{"entries", 0}}}).find("entries"), std::string::npos);
+  EXPECT_NE(dcoh_refusal({.link = {{"phy", "pcie5-x16"}, {"flit", "68B"}}})
+                .find("68B flits have no back-invalidate"),
+            std::string::npos);
+  EXPECT_NE(dcoh_refusal({.link = {{"phy", "pcie6-x16"},
+                                   {"outage", Value::Map{{"at", "1us"}, {"length", "1us"}, {"fail", true}}}}})
                 .find("a link that fails requests"),
             std::string::npos);
 }
@@ -214,4 +212,4 @@ TEST(CoherenceKnobs, ARegionNeedsAnAgentThatServesIt) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -6,45 +6,32 @@
 #include <utility>
 #include <vector>
 
+#include "core/support/coherence_flows.hpp"
 #include "core/support/system.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::Running;
-using test::System;
 
-constexpr Time kProcess = 10_ns;
-constexpr Time kCache = 12_ns;
-constexpr Time kWay = 50_ns;  // a port of 25 ns at each end of the link
-constexpr Time kLookup = 7_ns;
-constexpr Time kController = 40_ns;
-constexpr Time kRead = 45_ns;
-constexpr Time kWrite = 60_ns;
-constexpr Time kMemoryRead = kController + kRead;
-constexpr Time kMemoryWrite = kController + kWrite;
-/// From a request's start until the home has looked it up, and from the home back.
-constexpr Time kThere = kProcess + kCache + kWay + kLookup;
+/// From the home back.
 constexpr Time kBack = kWay;
 
-struct Step {
+struct DcohStep {
   int host;
   std::uint64_t address;
   AccessKind kind;
 };
-constexpr AccessKind R = AccessKind::kRead;
-constexpr AccessKind W = AccessKind::kWrite;
 
-struct Options {
+struct DcohOptions {
   Value::Map cache;
   Value::Map dcoh;
   Value::Map filter;
 };
 
 /// Hosts before one coherent memory, whose accesses come far apart: the latency of each of them, in the order of the steps.
-struct Played {
-  Played(int hosts, const std::vector<Step>& steps, const Options& options = {}) {
+struct DcohRun {
+  DcohRun(int hosts, const std::vector<DcohStep>& steps, const DcohOptions& options = {}) {
     System system;
     Value::Map cache{{"access_time", "12ns"}, {"ways", 0}};
     for (const auto& each : options.cache) cache.emplace_back(each);
@@ -64,13 +51,13 @@ struct Played {
       std::vector<Access> accesses;
       for (std::size_t i = 0; i < steps.size(); ++i) {
         if (steps[i].host != h) continue;
-        Access access = test::access_to(steps[i].address, steps[i].kind);
+        Access access = access_to(steps[i].address, steps[i].kind);
         access.timed = true;
         access.timestamp = 10_us * static_cast<std::int64_t>(i);
         accesses.push_back(access);
       }
       if (hosts > 1) {  // a last access of each, so that the window stays open for the steps of all
-        Access last = test::access_to(0x10000 + kLineBytes * static_cast<std::uint64_t>(h));
+        Access last = access_to(0x10000 + kLineBytes * static_cast<std::uint64_t>(h));
         last.timed = true;
         last.timestamp = 10_us * static_cast<std::int64_t>(steps.size());
         accesses.push_back(last);
@@ -97,14 +84,14 @@ struct Played {
 };
 
 TEST(CoherenceLatency, HitsEndInTheCache) {
-  const Played played(1, {{0, 0, R}, {0, 0, R}, {0, 0, W}, {0, 0, W}});
+  const DcohRun played(1, {{0, 0, R}, {0, 0, R}, {0, 0, W}, {0, 0, W}});
   EXPECT_EQ(played.latency[0], kThere + kMemoryRead + kBack);
   for (const int hit : {1, 2, 3}) EXPECT_EQ(played.latency[hit], kProcess + kCache) << hit;
 }
 
 TEST(CoherenceLatency, ACleanMissOfAnotherHostWaitsForTheOwnersAnswer) {
   const Time snoop = kWay + kCache + kWay;
-  const Played played(2, {{0, 0, R}, {1, 0, R}, {0, 0, R}, {1, 0, R}});
+  const DcohRun played(2, {{0, 0, R}, {1, 0, R}, {0, 0, R}, {1, 0, R}});
   EXPECT_EQ(played.latency[1], kThere + snoop + kMemoryRead + kBack);
   EXPECT_EQ(played.latency[2], kProcess + kCache);  // it kept a shared copy
   EXPECT_EQ(played.latency[3], kProcess + kCache);
@@ -114,7 +101,7 @@ TEST(CoherenceLatency, ADirtyMissWaitsForTheWriteBackToo) {
   const Time write_back = kWay + kLookup + kMemoryWrite + kWay;
   const Time snoop = kWay + kCache + write_back + kWay;
   for (const AccessKind second : {R, W}) {
-    const Played played(2, {{0, 0, W}, {1, 0, second}});
+    const DcohRun played(2, {{0, 0, W}, {1, 0, second}});
     EXPECT_EQ(played.latency[0], kThere + kMemoryRead + kBack);
     EXPECT_EQ(played.latency[1], kThere + snoop + kMemoryRead + kBack);
     EXPECT_EQ(played.run->segment(played.rows[1], Segment::kMedia), kRead + kWrite);
@@ -125,10 +112,10 @@ TEST(CoherenceLatency, ADirtyMissWaitsForTheWriteBackToo) {
 
 TEST(CoherenceLatency, AnUpgradeWaitsForTheSharersAndMovesNoData) {
   for (const int hosts : {2, 4}) {
-    std::vector<Step> steps;
+    std::vector<DcohStep> steps;
     for (int h = 0; h < hosts; ++h) steps.push_back({h, 0, R});
     steps.push_back({0, 0, W});
-    const Played played(hosts, steps);
+    const DcohRun played(hosts, steps);
     const Time snoop = kWay + kCache + kWay;
     EXPECT_EQ(played.latency.back(), kThere + snoop + kBack) << hosts;
     EXPECT_EQ(played.run->number({"per_requester", "h0", "upgrades"}), 1.0);
@@ -139,18 +126,18 @@ TEST(CoherenceLatency, AnUpgradeWaitsForTheSharersAndMovesNoData) {
 
 TEST(CoherenceLatency, AReadForASharedCopyMakesTheFirstWriteAsk) {
   for (const bool shared : {false, true}) {
-    Options options;
+    DcohOptions options;
     if (shared) options.cache = {{"read_state", "shared"}};
-    const Played played(1, {{0, 0, R}, {0, 0, W}}, options);
+    const DcohRun played(1, {{0, 0, R}, {0, 0, W}}, options);
     EXPECT_EQ(played.latency[1], shared ? kThere + kBack : kProcess + kCache);
   }
 }
 
 TEST(CoherenceLatency, AFullFilterTakesALineBackFirst) {
-  Options options;
+  DcohOptions options;
   options.filter = {{"entries", 1}};
   for (const bool dirty : {false, true}) {
-    const Played played(1, {{0, 0, dirty ? W : R}, {0, 64, R}, {0, 0, R}}, options);
+    const DcohRun played(1, {{0, 0, dirty ? W : R}, {0, 64, R}, {0, 0, R}}, options);
     const Time write_back = dirty ? kWay + kLookup + kMemoryWrite + kWay : 0_ns;
     const Time snoop = kWay + kCache + write_back + kWay;
     EXPECT_EQ(played.latency[1], kThere + snoop + kMemoryRead + kBack);
@@ -161,9 +148,9 @@ TEST(CoherenceLatency, AFullFilterTakesALineBackFirst) {
 }
 
 TEST(CoherenceLatency, AFullSetEvictsFromAFilterWithRoom) {
-  Options options;
+  DcohOptions options;
   options.filter = {{"entries", 4}, {"ways", 1}};
-  const Played played(1, {{0, 0, R}, {0, 64, R}, {0, 256, R}}, options);  // lines 0 and 4 share a set
+  const DcohRun played(1, {{0, 0, R}, {0, 64, R}, {0, 256, R}}, options);  // lines 0 and 4 share a set
   EXPECT_EQ(played.latency[2], kThere + kWay + kCache + kWay + kMemoryRead + kBack);
   EXPECT_EQ(played.run->number({"coherence", "filter_evictions_conflict"}), 1.0);
   EXPECT_EQ(played.run->number({"coherence", "filter_evictions_capacity"}), 0.0);
@@ -171,9 +158,9 @@ TEST(CoherenceLatency, AFullSetEvictsFromAFilterWithRoom) {
 }
 
 TEST(CoherenceLatency, ClearingALineTakesItsTime) {
-  Options options;
+  DcohOptions options;
   options.cache = {{"clear_time", "30ns"}};
-  const Played played(2, {{0, 0, R}, {1, 0, W}, {0, 0, R}}, options);
+  const DcohRun played(2, {{0, 0, R}, {1, 0, W}, {0, 0, R}}, options);
   EXPECT_EQ(played.latency[1], kThere + kWay + kCache + 30_ns + kWay + kMemoryRead + kBack);
   // A snoop that leaves a copy clears nothing.
   const Time write_back = kWay + kLookup + kMemoryWrite + kWay;
@@ -182,10 +169,10 @@ TEST(CoherenceLatency, ClearingALineTakesItsTime) {
 
 TEST(CoherenceLatency, FalseSharingSendsTheLineToAndFro) {
   for (const int hosts : {2, 3, 4}) {
-    std::vector<Step> steps;
+    std::vector<DcohStep> steps;
     for (int i = 0; i < 3 * hosts; ++i)
       steps.push_back({i % hosts, static_cast<std::uint64_t>(8 * (i % hosts)), W});
-    const Played played(hosts, steps);
+    const DcohRun played(hosts, steps);
     const Time write_back = kWay + kLookup + kMemoryWrite + kWay;
     for (std::size_t i = 1; i < steps.size(); ++i) {
       EXPECT_EQ(played.latency[i], kThere + kWay + kCache + write_back + kWay + kMemoryRead + kBack) << i;
@@ -194,11 +181,11 @@ TEST(CoherenceLatency, FalseSharingSendsTheLineToAndFro) {
 }
 
 TEST(CoherenceLatency, NoticesOfCleanLinesSpareSnoopsInVain) {
-  Options options;
+  DcohOptions options;
   options.filter = {{"entries", 2}};
   for (const bool notified : {false, true}) {
     options.cache = {{"size", "64B"}, {"clean_evictions", notified ? "notified" : "silent"}};
-    const Played played(1, {{0, 0, R}, {0, 64, R}, {0, 128, R}}, options);
+    const DcohRun played(1, {{0, 0, R}, {0, 64, R}, {0, 128, R}}, options);
     const Time snoop = notified ? 0_ns : kWay + kCache + kWay;
     EXPECT_EQ(played.latency[2], kThere + snoop + kMemoryRead + kBack) << notified;
     EXPECT_EQ(played.run->number({"coherence", "lines_invalidated"}), notified ? 0.0 : 1.0);
@@ -207,14 +194,14 @@ TEST(CoherenceLatency, NoticesOfCleanLinesSpareSnoopsInVain) {
 }
 
 TEST(CoherenceLatency, AHitCostsTheLookupsUpToItsLevel) {
-  Options options;
+  DcohOptions options;
   // One line, then two, then four: line 0 goes further back with each that follows.
   options.cache = {
       {"size", "64B"},
       {"levels", Value::List{Value::Map{{"size", "128B"}, {"ways", 0}, {"access_time", "5ns"}},
                              Value::Map{{"size", "256B"}, {"ways", 0}, {"access_time", "20ns"}}}}};
-  const Played played(1, {{0, 0, R}, {0, 0, R}, {0, 64, R}, {0, 0, R}, {0, 64, R}, {0, 128, R}, {0, 0, R}},
-                      options);
+  const DcohRun played(1, {{0, 0, R}, {0, 0, R}, {0, 64, R}, {0, 0, R}, {0, 64, R}, {0, 128, R}, {0, 0, R}},
+                       options);
   const Time miss = kProcess + kCache + 5_ns + 20_ns + kWay + kLookup + kMemoryRead + kBack;
   EXPECT_EQ(played.latency[0], miss);
   EXPECT_EQ(played.latency[1], kProcess + kCache);
@@ -236,12 +223,12 @@ TEST(CoherenceLatency, AHitCostsTheLookupsUpToItsLevel) {
 
 TEST(CoherenceLatency, WhatLeavesAnInclusiveLevelLeavesTheNearerOnes) {
   for (const bool inclusive : {false, true}) {
-    Options options;
+    DcohOptions options;
     options.cache = {
         {"size", "128B"},
         {"levels", Value::List{Value::Map{
                        {"size", "64B"}, {"ways", 1}, {"access_time", "5ns"}, {"inclusive", inclusive}}}}};
-    const Played played(1, {{0, 0, W}, {0, 64, R}, {0, 0, R}}, options);
+    const DcohRun played(1, {{0, 0, W}, {0, 64, R}, {0, 0, R}}, options);
     const Time full = kProcess + kCache + 5_ns + kWay + kLookup + kMemoryRead + kBack;
     EXPECT_EQ(played.latency[2], inclusive ? full : kProcess + kCache);
     EXPECT_EQ(played.run->number({"per_requester", "h0", "write_backs"}), inclusive ? 1.0 : 0.0);
@@ -249,4 +236,4 @@ TEST(CoherenceLatency, WhatLeavesAnInclusiveLevelLeavesTheNearerOnes) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

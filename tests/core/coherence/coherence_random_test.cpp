@@ -18,7 +18,7 @@ using test::RandomRequester;
 
 constexpr std::uint64_t kOfHost = 200;
 
-RandomCase make(std::uint64_t seed) {
+RandomCase made_of_hosts(std::uint64_t seed) {
   Draw draw(seed);
   RandomCase made;
   const auto hosts = static_cast<int>(draw.between(1, 4));
@@ -118,7 +118,9 @@ RandomCase make(std::uint64_t seed) {
   return made;
 }
 
-TEST(CoherenceRandom, EveryAccessSeesTheLatestValue) { test::play_random(make, 60'000, 2 * kOfHost); }
+TEST(CoherenceRandom, EveryAccessSeesTheLatestValue) {
+  test::play_random(made_of_hosts, 60'000, 2 * kOfHost);
+}
 
 }  // namespace
 }  // namespace cxloom

@@ -7,35 +7,18 @@
 #include "core/support/coherence_bench.hpp"
 #include "core/support/coherence_explorer.hpp"
 #include "core/support/coherence_faults.hpp"
+#include "core/support/coherence_visit.hpp"
 
 namespace cxloom::test {
 namespace {
 
 /// Two caches of so many lines, and a filter for two.
-CoherenceSetup two_caches(std::uint32_t cached = 2) {
-  CoherenceSetup setup;
-  setup.hosts = {{small_cache(cached), anything(2)}, {small_cache(cached), anything(2)}};
-  setup.home = small_home(2);
-  return setup;
-}
+CoherenceSetup of_dcoh(std::uint32_t cached = 2) { return two_caches(cached, 2, 2); }
 
 CoherenceSetup with_notices() {
-  CoherenceSetup setup = two_caches(1);
+  CoherenceSetup setup = of_dcoh(1);
   for (HostSetup& host : setup.hosts) host.cache->clean_evictions = CleanEvictions::kNotified;
   return setup;
-}
-
-/// What is violated with a fault, and how the explorer came to it.
-Exploration explored_with(CoherenceSetup setup, const Fault& fault) {
-  setup.fault = fault.on_send;
-  return Explorer([&] { return std::make_unique<CoherenceBench>(setup); }).explore();
-}
-
-void finds(const CoherenceSetup& setup, const Fault& fault, const std::string& violation) {
-  const Exploration found = explored_with(setup, fault);
-  EXPECT_NE(found.violation.find(violation), std::string::npos)
-      << fault.name << " violates: " << found.violation << "\n"
-      << found.path;
 }
 
 TEST(CoherenceFaults, ALostMessageIsADeadlock) {
@@ -43,12 +26,12 @@ TEST(CoherenceFaults, ALostMessageIsADeadlock) {
        {Opcode::kMemRdData, Opcode::kMemRd, Opcode::kMemInv, Opcode::kMemWr, Opcode::kMemData, Opcode::kCmpE,
         Opcode::kCmpS, Opcode::kCmp, Opcode::kBISnpInv, Opcode::kBISnpData, Opcode::kBIRspI, Opcode::kBIRspS,
         Opcode::kBIConflict, Opcode::kBIConflictAck}) {
-    finds(two_caches(1), loses(opcode), "deadlock");
+    finds(of_dcoh(1), loses(opcode), "deadlock");
   }
 }
 
 TEST(CoherenceFaults, AnAtomicOperation) {
-  CoherenceSetup setup = two_caches(1);
+  CoherenceSetup setup = of_dcoh(1);
   for (HostSetup& host : setup.hosts) {
     host.atomics = AtomicsAt::kHome;
     host.plan.steps = {read_of(0), write_of(0), atomic_of(0)};
@@ -59,36 +42,34 @@ TEST(CoherenceFaults, AnAtomicOperation) {
 }
 
 TEST(CoherenceFaults, ALineThatIsKept) {
-  finds(two_caches(), keeps_snooped_lines(), "node 0 holds a line of which the filter has {} as owners");
-  finds(two_caches(), turns(Opcode::kBIRspS, Opcode::kBIRspI), "of which the filter has {} as owners");
-  finds(two_caches(), turns(Opcode::kBISnpInv, Opcode::kBISnpData),
-        "may write a line of which the filter has");
+  finds(of_dcoh(), keeps_snooped_lines(), "node 0 holds a line of which the filter has {} as owners");
+  finds(of_dcoh(), turns(Opcode::kBIRspS, Opcode::kBIRspI), "of which the filter has {} as owners");
+  finds(of_dcoh(), turns(Opcode::kBISnpInv, Opcode::kBISnpData), "may write a line of which the filter has");
 }
 
 TEST(CoherenceFaults, ALineThatIsGranted) {
-  finds(two_caches(), turns(Opcode::kCmpS, Opcode::kCmpE),
+  finds(of_dcoh(), turns(Opcode::kCmpS, Opcode::kCmpE),
         "may write a line of which the filter has {host0,host1}");
-  finds(two_caches(), asks_others(Opcode::kMemInv, SnpType::kSnpData),
-        "may write a line of which the filter");
+  finds(of_dcoh(), asks_others(Opcode::kMemInv, SnpType::kSnpData), "may write a line of which the filter");
 }
 
 TEST(CoherenceFaults, AConflictThatIsAnsweredTooEarly) {
-  finds(two_caches(), hurries(Opcode::kBIConflictAck), "of which the filter has {} as owners");
+  finds(of_dcoh(), hurries(Opcode::kBIConflictAck), "of which the filter has {} as owners");
 }
 
 TEST(CoherenceFaults, ADirtyLineThatIsLost) {
-  finds(two_caches(), answers_at_once(Opcode::kMemWr, Opcode::kCmp), "reads version 0, and the latest is 1");
+  finds(of_dcoh(), answers_at_once(Opcode::kMemWr, Opcode::kCmp), "reads version 0, and the latest is 1");
 }
 
 TEST(CoherenceFaults, AFilterThatIsToldTheWrongState) {
-  finds(two_caches(), keeps(MetaValue::kShared, MetaValue::kInvalid), "of which the filter has {} as owners");
+  finds(of_dcoh(), keeps(MetaValue::kShared, MetaValue::kInvalid), "of which the filter has {} as owners");
   finds(with_notices(), keeps(MetaValue::kInvalid, MetaValue::kShared), "which has given notice");
   finds(with_notices(), answers_at_once(Opcode::kMemClnEvct, Opcode::kCmp), "which has given notice");
   finds(with_notices(), loses(Opcode::kMemClnEvct), "a message that nobody has acted on: MemClnEvct");
 }
 
 TEST(CoherenceFaults, MessagesWithoutEnd) {
-  CoherenceSetup one_line = two_caches(1);
+  CoherenceSetup one_line = of_dcoh(1);
   for (HostSetup& host : one_line.hosts) host.plan = anything(1);
   finds(one_line, answers_at_once(Opcode::kBIConflictAck, Opcode::kBIConflict), "livelock");
 }

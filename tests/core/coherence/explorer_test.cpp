@@ -12,11 +12,6 @@
 namespace cxloom::test {
 namespace {
 
-/// The filter makes room: it has fewer entries than the caches have lines.
-CoherenceSetup small_filter() { return two_caches(2, 1, 2); }
-/// The caches make room.
-CoherenceSetup small_caches() { return two_caches(1, 2, 1); }
-
 TEST(CoherenceExplorer, EvictionsFromTheFilter) {
   visit_all(small_filter(), 7000,
             {"MemRdData", "MemRd", "MemWr", "MemData", "Cmp", "Cmp-E", "BISnpInv", "BIRspI", "BIConflict",

@@ -7,13 +7,10 @@
 
 #include "core/support/system.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
-using test::Running;
-using test::System;
-
-struct Knobs {
+struct HomeKnobs {
   Value::Map agent;
   Value::Map filter;
   Value::Map cache;
@@ -21,9 +18,9 @@ struct Knobs {
 };
 
 /// A host and two devices that share 64 lines of the host's memory, all measures of a run.
-class Shared {
+class SharedHome {
  public:
-  explicit Shared(const Knobs& knobs) : run_(system_of(knobs)) { run_.to_end(); }
+  explicit SharedHome(const HomeKnobs& knobs) : run_(system_of(knobs)) { run_.to_end(); }
   double operator()(const std::vector<std::string_view>& keys) const { return run_.number(keys); }
   double time() const { return run_.number({"simulated_time_ns"}); }
   double latency() const { return run_.number({"latency_ns", "mean"}); }
@@ -31,7 +28,7 @@ class Shared {
   double of_agent(const char* name) const { return run_.number({"per_home", "host", name}); }
 
  private:
-  static System system_of(const Knobs& knobs) {
+  static System system_of(const HomeKnobs& knobs) {
     System system;
     Value::Map cache = knobs.cache;
     cache.emplace_back("size", "2KiB");
@@ -60,15 +57,15 @@ class Shared {
 };
 
 TEST(HomeAgentKnobs, LookupTimeIsPaidByEveryRequest) {
-  const Shared fast({.agent = {{"lookup_time", "1ns"}}});
-  const Shared slow({.agent = {{"lookup_time", "100ns"}}});
+  const SharedHome fast({.agent = {{"lookup_time", "1ns"}}});
+  const SharedHome slow({.agent = {{"lookup_time", "100ns"}}});
   EXPECT_GT(slow.segment("filter"), fast.segment("filter") + 50);
   EXPECT_GT(slow.latency(), fast.latency());
 }
 
 TEST(HomeAgentKnobs, LookupIntervalBoundsTheRate) {
-  const Shared free({});
-  const Shared bound({.agent = {{"lookup_interval", "100ns"}}});
+  const SharedHome free({});
+  const SharedHome bound({.agent = {{"lookup_interval", "100ns"}}});
   const double lookups = bound.of_agent("filter_hits") + bound.of_agent("filter_misses");
   EXPECT_GE(bound.time(), 100.0 * (lookups - 64));
   EXPECT_LT(free.time(), bound.time());
@@ -77,19 +74,19 @@ TEST(HomeAgentKnobs, LookupIntervalBoundsTheRate) {
 TEST(HomeAgentKnobs, MoreTransactionsAreNoSlower) {
   double before = 1e30;
   for (const int transactions : {1, 2, 4, 8, 32}) {
-    const Shared run({.agent = {{"transactions", transactions}}});
+    const SharedHome run({.agent = {{"transactions", transactions}}});
     EXPECT_LT(run.time(), before * 1.01) << transactions;
     before = run.time();
   }
-  const Shared one({.agent = {{"transactions", 1}}});
-  const Shared all({});
+  const SharedHome one({.agent = {{"transactions", 1}}});
+  const SharedHome all({});
   EXPECT_GT(one.segment("home_queue"), all.segment("home_queue"));
 }
 
 TEST(HomeAgentKnobs, MoreEntriesAreFaster) {
   double time = 1e30;
   for (const int entries : {1, 4, 16, 32, 64}) {
-    const Shared run({.filter = {{"entries", entries}}});
+    const SharedHome run({.filter = {{"entries", entries}}});
     EXPECT_LT(run.time(), time) << entries;
     time = run.time();
     EXPECT_EQ(run.of_agent("filter_evictions") > 0, entries < 64) << entries;
@@ -97,36 +94,36 @@ TEST(HomeAgentKnobs, MoreEntriesAreFaster) {
 }
 
 TEST(HomeAgentKnobs, NarrowSetsEvictWithRoomElsewhere) {
-  const Shared wide({.filter = {{"entries", 96}}});
-  const Shared narrow({.filter = {{"entries", 96}, {"ways", 1}}});
+  const SharedHome wide({.filter = {{"entries", 96}}});
+  const SharedHome narrow({.filter = {{"entries", 96}, {"ways", 1}}});
   EXPECT_EQ(wide.of_agent("filter_evictions"), 0);
   EXPECT_EQ(narrow.of_agent("filter_evictions_capacity"), 0);
 }
 
 TEST(HomeAgentKnobs, ThePolicyChoosesTheVictims) {
-  const Shared lru({.filter = {{"entries", 32}, {"policy", "lru"}}});
-  const Shared lifo({.filter = {{"entries", 32}, {"policy", "lifo"}}});
+  const SharedHome lru({.filter = {{"entries", 32}, {"policy", "lru"}}});
+  const SharedHome lifo({.filter = {{"entries", 32}, {"policy", "lifo"}}});
   EXPECT_NE(lru.of_agent("filter_evictions"), lifo.of_agent("filter_evictions"));
 }
 
 TEST(HomeAgentKnobs, NoticesKeepTheFilterAsSmallAsTheCaches) {
-  const Shared silent({});
-  const Shared notified({.cache = {{"clean_evictions", "notified"}}});
+  const SharedHome silent({});
+  const SharedHome notified({.cache = {{"clean_evictions", "notified"}}});
   EXPECT_EQ(silent({"per_requester", "d0", "clean_evictions"}), 0);
   EXPECT_GT(notified({"per_requester", "d0", "clean_evictions"}), 0);
   EXPECT_LT(notified.of_agent("lines_invalidated"), silent.of_agent("lines_invalidated"));
 }
 
 TEST(HomeAgentKnobs, WritesPastTheCacheFetchNothing) {
-  const Shared past({.cache = {{"write_allocate", false}}, .reads = "0%"});
+  const SharedHome past({.cache = {{"write_allocate", false}}, .reads = "0%"});
   EXPECT_EQ(past.of_agent("lines_invalidated"), 0);
   EXPECT_EQ(past.of_agent("filter_entries"), 0);
   EXPECT_EQ(past({"per_requester", "d0", "write_backs"}), 0);
 }
 
 /// What a region of the host's memory, or of a memory's, is refused with.
-std::string refusal(const Value::Map& host, const Value::Map& region, const std::string& to,
-                    const Value::Map& link = {}) {
+std::string home_refusal(const Value::Map& host, const Value::Map& region, const std::string& to,
+                         const Value::Map& link = {}) {
   System system;
   Value::Map params{{"cache", Value::Map{}}};
   for (const auto& each : host) params.emplace_back(each);
@@ -152,21 +149,23 @@ TEST(HomeAgentKnobs, ARegionNeedsAHomeThatSpeaksItsProtocol) {
   const auto has = [](const std::string& text, const char* part) {
     return text.find(part) != std::string::npos;
   };
-  EXPECT_EQ(refusal(all, {{"coherence", "hdm-h"}}, "host"), "");
-  EXPECT_EQ(refusal(all, {{"coherence", "hdm-h"}, {"home", "host"}}, "mem"), "");
-  EXPECT_EQ(refusal(all, {}, "host"), "");  // the home agent lets pass what nobody keeps coherent
-  EXPECT_EQ(refusal({{"home_agent", Value::Map{}}}, {{"coherence", "hdm-h"}, {"home", "host"}}, "mem"), "");
-  EXPECT_TRUE(has(refusal(memory, {{"coherence", "hdm-h"}}, "host"), "without a home agent"));
-  EXPECT_TRUE(has(refusal(all, {{"coherence", "hdm-h"}}, "mem"), "without a home agent"));
-  EXPECT_TRUE(has(refusal(all, {{"coherence", "hdm-h"}, {"home", "mem"}}, "mem"), "without a home agent"));
-  EXPECT_TRUE(has(refusal(all, {{"coherence", "hdm-db"}}, "host"), "without a coherency agent"));
+  EXPECT_EQ(home_refusal(all, {{"coherence", "hdm-h"}}, "host"), "");
+  EXPECT_EQ(home_refusal(all, {{"coherence", "hdm-h"}, {"home", "host"}}, "mem"), "");
+  EXPECT_EQ(home_refusal(all, {}, "host"), "");  // the home agent lets pass what nobody keeps coherent
+  EXPECT_EQ(home_refusal({{"home_agent", Value::Map{}}}, {{"coherence", "hdm-h"}, {"home", "host"}}, "mem"),
+            "");
+  EXPECT_TRUE(has(home_refusal(memory, {{"coherence", "hdm-h"}}, "host"), "without a home agent"));
+  EXPECT_TRUE(has(home_refusal(all, {{"coherence", "hdm-h"}}, "mem"), "without a home agent"));
   EXPECT_TRUE(
-      has(refusal(all, {{"coherence", "hdm-db"}, {"home", "host"}}, "mem"), "without a coherency agent"));
+      has(home_refusal(all, {{"coherence", "hdm-h"}, {"home", "mem"}}, "mem"), "without a home agent"));
+  EXPECT_TRUE(has(home_refusal(all, {{"coherence", "hdm-db"}}, "host"), "without a coherency agent"));
+  EXPECT_TRUE(has(home_refusal(all, {{"coherence", "hdm-db"}, {"home", "host"}}, "mem"),
+                  "without a coherency agent"));
   // 68B flits carry CXL.cache; what fails requests does not go with coherent caches.
-  EXPECT_EQ(refusal(all, {{"coherence", "hdm-h"}}, "host", {{"phy", "pcie5-x16"}, {"flit", "68B"}}), "");
-  EXPECT_TRUE(has(refusal(all, {{"coherence", "hdm-h"}}, "host",
-                          {{"phy", "pcie6-x16"},
-                           {"outage", Value::Map{{"at", "1us"}, {"length", "1us"}, {"fail", true}}}}),
+  EXPECT_EQ(home_refusal(all, {{"coherence", "hdm-h"}}, "host", {{"phy", "pcie5-x16"}, {"flit", "68B"}}), "");
+  EXPECT_TRUE(has(home_refusal(all, {{"coherence", "hdm-h"}}, "host",
+                               {{"phy", "pcie6-x16"},
+                                {"outage", Value::Map{{"at", "1us"}, {"length", "1us"}, {"fail", true}}}}),
                   "a link that fails requests"));
 }
 
@@ -219,4 +218,4 @@ TEST(HomeAgentKnobs, WhatSnoopsTakeIsWrittenBackUnderBothProtocols) {
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -5,40 +5,27 @@
 #include <string>
 #include <vector>
 
+#include "core/support/coherence_flows.hpp"
 #include "core/support/system.hpp"
 
-namespace cxloom {
+namespace cxloom::test {
 namespace {
 
 using namespace literals;
-using test::Running;
-using test::System;
 
-constexpr Time kProcess = 10_ns;
-constexpr Time kCache = 12_ns;
-constexpr Time kWay = 50_ns;        // between the host and a device: a port of 25 ns at each end of the link
 constexpr Time kMemoryWay = 30_ns;  // between the host and memory of a device
-constexpr Time kLookup = 7_ns;
-constexpr Time kMemoryRead = 40_ns + 45_ns;
-constexpr Time kMemoryWrite = 40_ns + 60_ns;
-/// From a request's start until the home has looked it up: of a device, and of the host's own.
-constexpr Time kThere = kProcess + kCache + kWay + kLookup;
-constexpr Time kInside = kProcess + kCache + kLookup;
-constexpr Time kSnoop = kWay + kCache + kWay;  // of a device's cache
 
-constexpr AccessKind R = AccessKind::kRead;
-constexpr AccessKind W = AccessKind::kWrite;
 constexpr int kHost = -1;
 
 /// An access of a device, or of the host.
-struct Step {
+struct HomeStep {
   int device;
   std::uint64_t address;
   AccessKind kind;
   std::uint16_t size = kLineBytes;
 };
 
-struct Options {
+struct HomeOptions {
   Value::Map cache;
   Value::Map agent;
   bool cached = true;           // the devices have caches
@@ -47,8 +34,8 @@ struct Options {
 };
 
 /// A host and devices before its memory, whose accesses come far apart: the latency of each, in the order of the steps.
-struct Played {
-  Played(int devices, const std::vector<Step>& steps, const Options& options = {})
+struct HomeRun {
+  HomeRun(int devices, const std::vector<HomeStep>& steps, const HomeOptions& options = {})
       : outside(options.memory_outside) {
     System system;
     const Value::Map memory{
@@ -71,14 +58,14 @@ struct Played {
       std::vector<Access> accesses;
       for (std::size_t i = 0; i < steps.size(); ++i) {
         if (steps[i].device != device) continue;
-        Access access = test::access_to(steps[i].address, steps[i].kind);
+        Access access = access_to(steps[i].address, steps[i].kind);
         access.size = steps[i].size;
         access.timed = true;
         access.timestamp = 10_us * static_cast<std::int64_t>(i);
         accesses.push_back(access);
       }
       // A last access of each to other memory, so that the window stays open for the steps of all.
-      Access last = test::access_to(0x100000 + kLineBytes * static_cast<std::uint64_t>(device + 1));
+      Access last = access_to(0x100000 + kLineBytes * static_cast<std::uint64_t>(device + 1));
       last.timed = true;
       last.timestamp = 10_us * static_cast<std::int64_t>(steps.size());
       accesses.push_back(last);
@@ -121,7 +108,7 @@ struct Played {
 };
 
 TEST(HomeAgentLatency, ADeviceReadsOverTheLinkAndTheHostInside) {
-  const Played played(1, {{0, 0, R}, {kHost, 64, R}, {0, 0, R}, {0, 0, W}, {kHost, 64, W}});
+  const HomeRun played(1, {{0, 0, R}, {kHost, 64, R}, {0, 0, R}, {0, 0, W}, {kHost, 64, W}});
   EXPECT_EQ(played.latency[0], kThere + kMemoryRead + kWay);
   EXPECT_EQ(played.latency[1], kInside + kMemoryRead);
   for (const int hit : {2, 3, 4}) EXPECT_EQ(played.latency[hit], kProcess + kCache) << hit;
@@ -130,15 +117,15 @@ TEST(HomeAgentLatency, ADeviceReadsOverTheLinkAndTheHostInside) {
 }
 
 TEST(HomeAgentLatency, MemoryOfADeviceIsAWayFurther) {
-  Options options;
+  HomeOptions options;
   options.memory_outside = true;
-  const Played played(1, {{0, 0, R}, {kHost, 64, R}}, options);
+  const HomeRun played(1, {{0, 0, R}, {kHost, 64, R}}, options);
   EXPECT_EQ(played.latency[0], kThere + kMemoryWay + kMemoryRead + kMemoryWay + kWay);
   EXPECT_EQ(played.latency[1], kInside + kMemoryWay + kMemoryRead + kMemoryWay);
 }
 
 TEST(HomeAgentLatency, ACleanCopyOfAnotherIsSnoopedAndMemoryRead) {
-  const Played played(2, {{0, 0, R}, {1, 0, R}, {0, 0, R}, {kHost, 64, R}, {0, 64, R}});
+  const HomeRun played(2, {{0, 0, R}, {1, 0, R}, {0, 0, R}, {kHost, 64, R}, {0, 64, R}});
   EXPECT_EQ(played.latency[1], kThere + kSnoop + kMemoryRead + kWay);
   EXPECT_EQ(played.latency[2], kProcess + kCache);  // it kept a shared copy
   EXPECT_EQ(played.latency[4], kThere + kCache + kMemoryRead + kWay);
@@ -146,7 +133,7 @@ TEST(HomeAgentLatency, ACleanCopyOfAnotherIsSnoopedAndMemoryRead) {
 
 TEST(HomeAgentLatency, AModifiedCopyComesWithTheAnswerToTheSnoop) {
   for (const AccessKind second : {R, W}) {
-    const Played played(2, {{0, 0, W}, {1, 0, second}, {kHost, 64, W}, {0, 64, second}, {kHost, 0, second}});
+    const HomeRun played(2, {{0, 0, W}, {1, 0, second}, {kHost, 64, W}, {0, 64, second}, {kHost, 0, second}});
     EXPECT_EQ(played.latency[1], kThere + kSnoop + kWay);
     EXPECT_EQ(played.run->segment(played.rows[1], Segment::kSnoop), kCache);
     EXPECT_EQ(played.run->segment(played.rows[1], Segment::kMedia), 0_ns);
@@ -161,10 +148,10 @@ TEST(HomeAgentLatency, AModifiedCopyComesWithTheAnswerToTheSnoop) {
 
 TEST(HomeAgentLatency, AnUpgradeWaitsForTheSharersAndMovesNoData) {
   for (const int devices : {1, 2, 4}) {
-    std::vector<Step> steps{{kHost, 0, R}};
+    std::vector<HomeStep> steps{{kHost, 0, R}};
     for (int d = 0; d < devices; ++d) steps.push_back({d, 0, R});
     steps.push_back({0, 0, W});
-    const Played played(devices, steps);
+    const HomeRun played(devices, steps);
     const Time slowest = devices > 1 ? kSnoop : kCache;  // of the other devices, or the host's cache alone
     EXPECT_EQ(played.latency.back(), kThere + slowest + kWay) << devices;
     EXPECT_EQ(played.run->number({"per_requester", "d0", "upgrades"}), 1.0);
@@ -176,19 +163,19 @@ TEST(HomeAgentLatency, AnUpgradeWaitsForTheSharersAndMovesNoData) {
 
 TEST(HomeAgentLatency, AReadForASharedCopyMakesTheFirstWriteAsk) {
   for (const bool shared : {false, true}) {
-    Options options;
+    HomeOptions options;
     if (shared) options.cache = {{"read_state", "shared"}};
-    const Played played(1, {{0, 0, R}, {0, 0, W}, {kHost, 64, R}, {kHost, 64, W}}, options);
+    const HomeRun played(1, {{0, 0, R}, {0, 0, W}, {kHost, 64, R}, {kHost, 64, W}}, options);
     EXPECT_EQ(played.latency[1], shared ? kThere + kWay : kProcess + kCache);
     EXPECT_EQ(played.latency[3], shared ? kInside : kProcess + kCache);
   }
 }
 
 TEST(HomeAgentLatency, AFullFilterTakesALineBackFirstAndWritesItBehind) {
-  Options options;
+  HomeOptions options;
   options.agent = {{"filter", Value::Map{{"entries", 1}}}};
   for (const bool dirty : {false, true}) {
-    const Played played(1, {{0, 0, dirty ? W : R}, {0, 64, R}, {0, 0, R}}, options);
+    const HomeRun played(1, {{0, 0, dirty ? W : R}, {0, 64, R}, {0, 0, R}}, options);
     EXPECT_EQ(played.latency[1], kThere + kSnoop + kMemoryRead + kWay);
     EXPECT_EQ(played.latency[2], kThere + kSnoop + kMemoryRead + kWay);
     EXPECT_EQ(played.memory_time(), kMemoryRead * 3 + kMemoryWrite * (dirty ? 1 : 0));
@@ -197,10 +184,10 @@ TEST(HomeAgentLatency, AFullFilterTakesALineBackFirstAndWritesItBehind) {
 
 TEST(HomeAgentLatency, FalseSharingSendsTheLineToAndFroPastMemory) {
   for (const int devices : {2, 4}) {
-    std::vector<Step> steps;
+    std::vector<HomeStep> steps;
     for (int i = 0; i < 3 * devices; ++i)
       steps.push_back({i % devices, static_cast<std::uint64_t>(8 * (i % devices)), W, 8});
-    const Played played(devices, steps);
+    const HomeRun played(devices, steps);
     for (std::size_t i = 1; i < steps.size(); ++i) {
       EXPECT_EQ(played.latency[i], kThere + kSnoop + kWay) << i;
     }
@@ -210,11 +197,11 @@ TEST(HomeAgentLatency, FalseSharingSendsTheLineToAndFroPastMemory) {
 // GO_WritePull says that a write of a whole line is done; of less, the data go first, and GO comes when memory has them.
 TEST(HomeAgentLatency, AWritePastTheCachesHasItsDataPulled) {
   for (const bool cached : {false, true}) {
-    Options options;
+    HomeOptions options;
     options.cached = cached;
     options.write_allocate = false;
     const Time there = cached ? kThere : kThere - kCache;
-    const Played played(
+    const HomeRun played(
         1, {{0, 0, W}, {0, 64, W, 8}, {kHost, 64, R}, {kHost, 64, W}, {0, 64, W, 8}, {0, 64, W}}, options);
     EXPECT_EQ(played.latency[0], there + kWay);
     EXPECT_EQ(played.latency[1], there + kWay + kWay + kMemoryWrite + kWay);
@@ -228,9 +215,9 @@ TEST(HomeAgentLatency, AWritePastTheCachesHasItsDataPulled) {
 }
 
 TEST(HomeAgentLatency, AReadPastTheCachesGetsTheCurrentValue) {
-  Options options;
+  HomeOptions options;
   options.cached = false;
-  const Played played(1, {{0, 0, R}, {kHost, 0, W}, {0, 0, R}, {kHost, 0, W}}, options);
+  const HomeRun played(1, {{0, 0, R}, {kHost, 0, W}, {0, 0, R}, {kHost, 0, W}}, options);
   EXPECT_EQ(played.latency[0], kThere - kCache + kMemoryRead + kWay);
   EXPECT_EQ(played.latency[2], kThere - kCache + kCache + kWay);
   EXPECT_EQ(played.latency[3], kProcess + kCache);  // it kept its copy
@@ -239,9 +226,9 @@ TEST(HomeAgentLatency, AReadPastTheCachesGetsTheCurrentValue) {
 
 TEST(HomeAgentLatency, DirtyVictimsArePulledAndCleanOnesAnnounced) {
   for (const bool notified : {false, true}) {
-    Options options;
+    HomeOptions options;
     options.cache = {{"size", "64B"}, {"clean_evictions", notified ? "notified" : "silent"}};
-    const Played played(1, {{0, 0, W}, {0, 64, R}, {0, 128, R}, {kHost, 0, R}, {kHost, 64, R}}, options);
+    const HomeRun played(1, {{0, 0, W}, {0, 64, R}, {0, 128, R}, {kHost, 0, R}, {kHost, 64, R}}, options);
     for (const int i : {0, 1, 2}) EXPECT_EQ(played.latency[i], kThere + kMemoryRead + kWay) << i;
     EXPECT_EQ(played.run->number({"per_requester", "d0", "write_backs"}), 1.0);
     EXPECT_EQ(played.memory_time(), kMemoryRead * 5 + kMemoryWrite * 1);
@@ -251,12 +238,12 @@ TEST(HomeAgentLatency, DirtyVictimsArePulledAndCleanOnesAnnounced) {
 }
 
 TEST(HomeAgentLatency, ClearingALineTakesItsTime) {
-  Options options;
+  HomeOptions options;
   options.cache = {{"clear_time", "30ns"}};
-  const Played played(2, {{0, 0, R}, {1, 0, W}, {0, 0, R}}, options);
+  const HomeRun played(2, {{0, 0, R}, {1, 0, W}, {0, 0, R}}, options);
   EXPECT_EQ(played.latency[1], kThere + kSnoop + 30_ns + kMemoryRead + kWay);
   EXPECT_EQ(played.latency[2], kThere + kSnoop + kWay);  // a snoop that leaves a copy clears nothing
 }
 
 }  // namespace
-}  // namespace cxloom
+}  // namespace cxloom::test

@@ -7,21 +7,15 @@
 #include <vector>
 
 #include "core/support/atomic_systems.hpp"
+#include "core/support/coherence_flows.hpp"
 
 namespace cxloom::test {
 namespace {
 
 using namespace literals;
 
-constexpr AccessKind R = AccessKind::kRead;
-constexpr AccessKind W = AccessKind::kWrite;
-constexpr AccessKind A = AccessKind::kAtomic;
-
-constexpr Time kOperation = 20_ns;
-constexpr Time kMake = kController + kRead + kOperation + kWrite;  // in the memory
-constexpr Time kSnoop = kWay + kCache + kWay;
-constexpr Time kWriteBack = kWay + kLookup + kMemoryWrite + kWay;
-constexpr Time kInside = kProcess + kCache + kLookup;  // of the device that has the memory
+constexpr Time kMemoryOperation = 20_ns;
+constexpr Time kMake = kController + kRead + kMemoryOperation + kWrite;  // in the memory
 
 AtomicOptions at_home(const std::string& coherence, const char* where = "home") {
   return {.coherence = coherence,
@@ -41,7 +35,7 @@ TEST(HomeAtomics, OfALineThatNobodyHas) {
     EXPECT_EQ(run.latency(0), there(coherence) + made(coherence)) << coherence;
     EXPECT_EQ(run.latency(1), there(coherence) + made(coherence));
     EXPECT_EQ(run.latency(2), there(coherence) + kMemoryRead + kWay);  // it has left no copy
-    EXPECT_EQ(run.segment(0, Segment::kController), kController + kOperation);
+    EXPECT_EQ(run.segment(0, Segment::kController), kController + kMemoryOperation);
     EXPECT_EQ(run.segment(0, Segment::kMedia), kRead + kWrite);
     EXPECT_EQ(run.number({"per_requester", "h0", "home_atomics"}), 2.0);
     const std::string memory = coherence == "hdm-d" ? "h1" : "home";

@@ -11,39 +11,31 @@
 namespace cxloom::test {
 namespace {
 
-/// Lines of a host that two caches hold.
-CoherenceSetup hdm_h(CoherenceSetup setup) {
-  setup.home.coherence = Coherence::kHdmH;
-  return setup;
-}
-CoherenceSetup small_filter() { return hdm_h(two_caches(2, 1, 2)); }
-CoherenceSetup small_caches() { return hdm_h(two_caches(1, 2, 1)); }
-
 TEST(HomeAgentExplorer, EvictionsFromTheFilter) {
   visit_all(
-      small_filter(), 11'000,
+      hdm_h(small_filter()), 11'000,
       {"RdAny", "RdOwn", "GO-E", "H2D-Data", "SnpInv", "RspIHitI", "RspIHitSE", "RspIFwdM", "D2H-Data"});
 }
 
 TEST(HomeAgentExplorer, EvictionsFromTheCachesThatNobodyHearsOf) {
-  visit_all(small_caches(), 9000,
+  visit_all(hdm_h(small_caches()), 9000,
             {"DirtyEvict", "GO_WritePull", "GO_WritePull_Drop", "RdOwnNoData", "SnpData", "RspSFwdM"});
 }
 
 TEST(HomeAgentExplorer, EvictionsFromTheCachesWithNotice) {
-  CoherenceSetup setup = small_caches();
+  CoherenceSetup setup = hdm_h(small_caches());
   for (HostSetup& host : setup.hosts) host.cache->clean_evictions = CleanEvictions::kNotified;
   visit_all(setup, 10'000, {"CleanEvict", "GO_WritePull_Drop"});
 }
 
 TEST(HomeAgentExplorer, ReadsThatShare) {
-  CoherenceSetup setup = small_caches();
+  CoherenceSetup setup = hdm_h(small_caches());
   for (HostSetup& host : setup.hosts) host.cache->read_state = ReadState::kShared;
   visit_all(setup, 10'000, {"RdShared", "GO-S", "RdOwnNoData"});
 }
 
 TEST(HomeAgentExplorer, WritesPastTheCaches) {
-  CoherenceSetup setup = small_caches();
+  CoherenceSetup setup = hdm_h(small_caches());
   for (HostSetup& host : setup.hosts) host.cache->write_allocate = false;
   visit_all(setup, 19'000, {"ItoMWr", "GO_WritePull"});
 }
@@ -67,7 +59,7 @@ TEST(HomeAgentExplorer, TwoRequestsInFlight) {
 }
 
 TEST(HomeAgentExplorer, AnAgentOfOneTransaction) {
-  CoherenceSetup setup = small_caches();
+  CoherenceSetup setup = hdm_h(small_caches());
   setup.home.transactions = 1;
   visit_all(setup, 7000, {"SnpInv"});
 }
@@ -89,13 +81,13 @@ TEST(HomeAgentExplorer, ANetworkThatReordersAnswers) {
 
 // The host's own cache is beside the agent, and what they say to each other takes time, too.
 TEST(HomeAgentExplorer, TheHostsOwnCache) {
-  CoherenceSetup setup = small_caches();
+  CoherenceSetup setup = hdm_h(small_caches());
   setup.home.in_first = true;
   visit_all(setup, 9000, {"SnpInv", "SnpData"});
 }
 
 TEST(HomeAgentExplorer, FingerprintsSayEnough) {
-  CoherenceSetup setup = small_caches();
+  CoherenceSetup setup = hdm_h(small_caches());
   setup.hosts[1].plan.steps = {write_of(0)};
   Explorer explorer([&] { return std::make_unique<CoherenceBench>(setup); });
   EXPECT_TRUE(explorer.explore().whole);

@@ -14,6 +14,7 @@
 #include "coherence/write_pull.hpp"
 #include "core/support/coherence_bench.hpp"
 #include "core/support/docs_table.hpp"
+#include "core/support/errors.hpp"
 #include "core/support/message_bench.hpp"
 #include "core/support/scripted_peer.hpp"
 #include "core/support/victims.hpp"
@@ -22,9 +23,7 @@
 namespace cxloom::test {
 namespace {
 
-constexpr LineAddress kLine{0};
-
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+constexpr LineAddress kHomeLine{0};
 
 /// Answers at once.
 class Memory final : public Agent {
@@ -85,22 +84,22 @@ class HomeBench {
   /// A request of a cache, and all that follows. `keep`: caches answer snoops that would let them keep the line that they do.
   Outcome ask(std::size_t cache, const std::string& request, bool keep = true) {
     const std::vector<Opcode> opcodes = opcodes_in(request);
-    Message& message = caches_[cache].request(opcodes.front(), kLine, device_.id());
-    if (says(request, "SnpData")) message.snp = SnpType::kSnpData;
-    if (says(request, "SnpInv")) message.snp = SnpType::kSnpInv;
-    if (says(request, "SnpCur")) message.snp = SnpType::kSnpCur;
+    Message& message = caches_[cache].request(opcodes.front(), kHomeLine, device_.id());
+    if (contains(request, "SnpData")) message.snp = SnpType::kSnpData;
+    if (contains(request, "SnpInv")) message.snp = SnpType::kSnpInv;
+    if (contains(request, "SnpCur")) message.snp = SnpType::kSnpCur;
     if (message.opcode == Opcode::kMemRdData) message.snp = SnpType::kSnpData;
     if (message.opcode == Opcode::kMemInv) message.snp = SnpType::kSnpInv;
     const bool keeps_copy = message.channel == Channel::kM2SReq && opcodes.front() != Opcode::kMemWr &&
                             message.opcode != Opcode::kMemClnEvct && message.snp != SnpType::kSnpCur;
-    if (keeps_copy) message.meta = says(request, "MemRd, SnpData") ? MetaValue::kShared : MetaValue::kAny;
-    if (says(request, "keeps E")) message.meta = MetaValue::kAny;
-    if (says(request, "keeps S")) message.meta = MetaValue::kShared;
+    if (keeps_copy) message.meta = contains(request, "MemRd, SnpData") ? MetaValue::kShared : MetaValue::kAny;
+    if (contains(request, "keeps E")) message.meta = MetaValue::kAny;
+    if (contains(request, "keeps S")) message.meta = MetaValue::kShared;
     if (!has_two_answers(message)) message.completion = nullptr;
     caches_[cache].send(message);
     return play(cache, keep);
   }
-  std::string state() const { return home_->line_state(kLine); }
+  std::string state() const { return home_->line_state(kHomeLine); }
 
  private:
   static bool has_two_answers(const Message& message) {
@@ -153,7 +152,7 @@ class HomeBench {
   std::unique_ptr<DirectoryAgent> home_;
 };
 
-struct Protocol {
+struct HomeProtocol {
   std::string document;
   Coherence coherence;
   std::string shares;  ///< the request that leaves the line shared,
@@ -162,20 +161,23 @@ struct Protocol {
   Opcode exclusive;
   Opcode shared;
 };
-const std::vector<Protocol>& protocols() {
-  static const std::vector<Protocol> all{{"docs/model/coherence.md", Coherence::kHdmDb, "MemRd, SnpData",
-                                          "MemRd, SnpInv", Opcode::kMemData, Opcode::kCmpE, Opcode::kCmpS},
-                                         {"docs/model/cxl_cache.md", Coherence::kHdmH, "RdShared", "RdOwn",
-                                          Opcode::kH2DData, Opcode::kGoE, Opcode::kGoS}};
+const std::vector<HomeProtocol>& home_protocols() {
+  static const std::vector<HomeProtocol> all{
+      {"docs/model/coherence.md", Coherence::kHdmDb, "MemRd, SnpData", "MemRd, SnpInv", Opcode::kMemData,
+       Opcode::kCmpE, Opcode::kCmpS},
+      {"docs/model/cxl_cache.md", Coherence::kHdmH, "RdShared", "RdOwn", Opcode::kH2DData, Opcode::kGoE,
+       Opcode::kGoS}};
   return all;
 }
 
 enum class Before { kNobody, kShared, kExclusive };
 
 /// Requests of an owner that shares the line: the first cache does, too.
-bool upgrades(const std::string& request) { return says(request, "MemInv") || says(request, "RdOwnNoData"); }
+bool upgrades(const std::string& request) {
+  return contains(request, "MemInv") || contains(request, "RdOwnNoData");
+}
 
-void bring(HomeBench& bench, const Protocol& protocol, Before before, const std::string& request) {
+void bring(HomeBench& bench, const HomeProtocol& protocol, Before before, const std::string& request) {
   if (before == Before::kNobody) return;
   bench.ask(1, before == Before::kShared ? protocol.shares : protocol.owns);
   if (before == Before::kExclusive) {
@@ -191,11 +193,11 @@ void bring(HomeBench& bench, const Protocol& protocol, Before before, const std:
 std::vector<HomeBench::Snooped> snoops_of(const std::string& cell) {
   const std::vector<Opcode> opcodes = opcodes_in(cell);
   if (opcodes.empty()) return {};
-  if (says(cell, "to all others")) return {{1, opcodes.front()}, {2, opcodes.front()}};
+  if (contains(cell, "to all others")) return {{1, opcodes.front()}, {2, opcodes.front()}};
   return {{1, opcodes.front()}};
 }
 
-void play_row(const Protocol& protocol, const DocsRow& row, Before before, bool keep) {
+void play_home_row(const HomeProtocol& protocol, const DocsRow& row, Before before, bool keep) {
   const std::string& request = row.at("request");
   const std::string& grants = row.at("grants");
   HomeBench bench(protocol.coherence);
@@ -213,12 +215,12 @@ void play_row(const Protocol& protocol, const DocsRow& row, Before before, bool 
     return std::find(outcome.answers.begin(), outcome.answers.end(), opcode) != outcome.answers.end();
   };
   const bool others = before == Before::kShared || (before == Before::kExclusive && keep);  // hold it still
-  const bool exclusive = says(grants, "else S") ? !others : grants.front() == 'E';
+  const bool exclusive = contains(grants, "else S") ? !others : grants.front() == 'E';
   const bool nothing = grants == "nothing";
   EXPECT_EQ(answered(protocol.exclusive), exclusive && !nothing);
   EXPECT_EQ(answered(protocol.shared), !exclusive && !nothing);
-  const bool write = says(request, "Wr");
-  EXPECT_EQ(answered(protocol.data), !write && !says(grants, "without data"));
+  const bool write = contains(request, "Wr");
+  EXPECT_EQ(answered(protocol.data), !write && !contains(grants, "without data"));
   if (nothing && write) {
     EXPECT_EQ(bench.state(), "I");
   } else if (nothing) {
@@ -227,12 +229,12 @@ void play_row(const Protocol& protocol, const DocsRow& row, Before before, bool 
     EXPECT_EQ(bench.state(), "E{h0}");
   } else {
     EXPECT_EQ(bench.state().front(), 'S');
-    EXPECT_TRUE(says(bench.state(), "h0"));
+    EXPECT_TRUE(contains(bench.state(), "h0"));
   }
 }
 
 TEST(HomeTables, WhatAHomeDoesForARequest) {
-  for (const Protocol& protocol : protocols()) {
+  for (const HomeProtocol& protocol : home_protocols()) {
     std::size_t played = 0;
     for (const DocsRow& row :
          docs_table(protocol.document, {"request", "line is shared", "line is exclusive to another"})) {
@@ -241,8 +243,8 @@ TEST(HomeTables, WhatAHomeDoesForARequest) {
         DocsRow each = row;
         each["request"] = request;
         for (const Before before : {Before::kNobody, Before::kShared, Before::kExclusive})
-          play_row(protocol, each, before, true);
-        play_row(protocol, each, Before::kExclusive, false);
+          play_home_row(protocol, each, before, true);
+        play_home_row(protocol, each, Before::kExclusive, false);
         ++played;
       }
     }
@@ -259,7 +261,7 @@ TEST(HomeTables, LinesThatLeave) {
     EXPECT_EQ(outcome.answers, std::vector{Opcode::kCmp});
     EXPECT_EQ(write_back.state(), kept == "I" ? "I" : kept + "{h1}");
   }
-  for (const Protocol& protocol : protocols()) {
+  for (const HomeProtocol& protocol : home_protocols()) {
     HomeBench bench(protocol.coherence);
     bench.ask(1, protocol.shares);
     bench.ask(2, protocol.shares);

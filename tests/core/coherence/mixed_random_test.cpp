@@ -322,7 +322,7 @@ class Mixed {
   RandomCase made_;
 };
 
-RandomCase make(std::uint64_t seed) { return Mixed(seed).made(); }
+RandomCase made_of_all(std::uint64_t seed) { return Mixed(seed).made(); }
 
 /// Snoops wait for as many answers fewer as other homes have sent to the cache: with one home, for as many as they should.
 test::Fault mixes_up_homes() {
@@ -353,7 +353,7 @@ TEST(CoherenceMixed, FindsFaults) {
       mixes_up_homes,
   };
   for (const test::MakeFault& fault : faults) {
-    const auto failure = test::first_failure(make, 1, 60'000, 3 * kOfRequester, fault);
+    const auto failure = test::first_failure(made_of_all, 1, 60'000, 3 * kOfRequester, fault);
     ASSERT_TRUE(failure) << fault().name;
     std::size_t accesses = 0;
     for (const std::size_t length : failure->lengths) accesses += length;
@@ -362,7 +362,9 @@ TEST(CoherenceMixed, FindsFaults) {
   }
 }
 
-TEST(CoherenceMixed, EveryAccessSeesTheLatestValue) { test::play_random(make, 100'000, 3 * kOfRequester); }
+TEST(CoherenceMixed, EveryAccessSeesTheLatestValue) {
+  test::play_random(made_of_all, 100'000, 3 * kOfRequester);
+}
 
 }  // namespace
 }  // namespace cxloom

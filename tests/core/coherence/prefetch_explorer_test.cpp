@@ -19,8 +19,6 @@ CoherenceSetup asking_ahead(CoherenceSetup setup, bool both = false) {
   }
   return setup;
 }
-CoherenceSetup small_caches() { return two_caches(1, 2, 1); }
-CoherenceSetup small_filter() { return two_caches(2, 1, 2); }
 
 TEST(PrefetchExplorer, ADcoh) {
   visit_all(asking_ahead(small_caches()), 9000, {"MemRdData", "MemInv", "BISnpData", "BIConflict"});

@@ -7,16 +7,13 @@
 
 #include "base/random.hpp"
 #include "core/support/atomic_systems.hpp"
+#include "core/support/coherence_flows.hpp"
 #include "device/sequencer.hpp"
 
 namespace cxloom::test {
 namespace {
 
 using namespace literals;
-
-constexpr AccessKind R = AccessKind::kRead;
-constexpr AccessKind W = AccessKind::kWrite;
-constexpr AccessKind A = AccessKind::kAtomic;
 
 constexpr Time kHit = kProcess + kCache;
 constexpr Time kRoundTrip = kWay + kMemoryRead + kWay;

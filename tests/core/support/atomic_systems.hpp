@@ -5,23 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "core/support/coherence_flows.hpp"
 #include "core/support/far_apart.hpp"
 
 namespace cxloom::test {
-
-// The times of these systems.
-inline constexpr Time kProcess{10'000};
-inline constexpr Time kCache{12'000};
-inline constexpr Time kWay{
-    50'000};  ///< between a requester and the home: a port of 25 ns at each end of the link
-inline constexpr Time kLookup{7'000};
-inline constexpr Time kController{40'000};
-inline constexpr Time kRead{45'000};
-inline constexpr Time kWrite{60'000};
-inline constexpr Time kMemoryRead = kController + kRead;
-inline constexpr Time kMemoryWrite = kController + kWrite;
-/// From a request's start until the home has looked it up.
-inline constexpr Time kThere = kProcess + kCache + kWay + kLookup;
 
 struct AtomicOptions {
   std::string coherence = "hdm-db";

@@ -2,13 +2,13 @@
 
 #include <utility>
 
+#include "core/support/scripted_peer.hpp"
+
 namespace cxloom::test {
 
 namespace {
 
 using Fate = MessageBench::Fate;
-
-std::string name_of(Opcode opcode) { return std::string(kOpcodeNames[static_cast<std::size_t>(opcode)]); }
 
 void become(Message& message, Opcode opcode) {
   message.opcode = opcode;

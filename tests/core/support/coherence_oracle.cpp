@@ -10,7 +10,7 @@ namespace cxloom::test {
 
 namespace {
 
-std::string name_of(NodeId node) { return std::to_string(node.index()); }
+std::string number_of(NodeId node) { return std::to_string(node.index()); }
 
 bool is_atomic(Opcode opcode) { return opcode == Opcode::kMemAtomic || opcode == Opcode::kAtomic; }
 
@@ -25,7 +25,7 @@ std::string describe(const Message& message) {
   std::string text(kOpcodeNames[static_cast<std::size_t>(message.opcode)]);
   text += " " + to_text(LineAddress::of(message.address).address());
   if (message.lines > 0) text += " x" + std::to_string(message.lines);
-  text += " from " + name_of(message.source) + " to " + name_of(message.destination);
+  text += " from " + number_of(message.source) + " to " + number_of(message.destination);
   return text;
 }
 
@@ -222,7 +222,7 @@ void CoherenceOracle::answered(const Message& message, Asked asked) {
 
 void CoherenceOracle::handling(const Message& message, NodeId node, Time now, const std::string& state) {
   if (logs_)
-    log_.push_back(to_text(now) + "  " + name_of(node) + " handles " + describe(message) + " in " + state);
+    log_.push_back(to_text(now) + "  " + number_of(node) + " handles " + describe(message) + " in " + state);
   if (on_the_way_.erase(&message) == 0)
     fail(LineAddress::of(message.address), "a message that nobody has sent: " + describe(message));
   touch_all(message);
@@ -347,16 +347,16 @@ void CoherenceOracle::performed(NodeId node, LineAddress address, AccessKind kin
   Version& copy = at.copies[cache_at(node)];
   const bool write = kind != AccessKind::kRead;
   if (logs_) {
-    log_.push_back(to_text(now) + "  " + name_of(node) + word_of(kind) + to_text(address.address()) +
+    log_.push_back(to_text(now) + "  " + number_of(node) + word_of(kind) + to_text(address.address()) +
                    " on version " + std::to_string(copy) + " of " + std::to_string(at.latest));
   }
   if (copy != at.latest) {
-    fail(address, "node " + name_of(node) + (write ? " writes on top of" : " reads") + " version " +
+    fail(address, "node " + number_of(node) + (write ? " writes on top of" : " reads") + " version " +
                       std::to_string(copy) + ", and the latest is " + std::to_string(at.latest));
   }
   const LineState held = caches_[cache_at(node)].agent->held(address);
   if (held == LineState::kInvalid || (write && held != LineState::kDirty))
-    fail(address, "node " + name_of(node) + " has no right to what it does");
+    fail(address, "node " + number_of(node) + " has no right to what it does");
   if (kind == AccessKind::kAtomic) atomics_.push_back({node, address, copy, false});
   if (write) copy = ++at.latest;
   touch(address);
@@ -403,13 +403,13 @@ void CoherenceOracle::check(LineAddress address) {
     if (owners.empty()) owners = owners_of(address);
     if (!follows(address, cache.node)) continue;
     if (!lists(owners, cache.node)) {
-      fail(address,
-           "node " + name_of(cache.node) + " holds a line of which the filter has " + owners + " as owners");
+      fail(address, "node " + number_of(cache.node) + " holds a line of which the filter has " + owners +
+                        " as owners");
     } else if (writer && owners != "{" + cache.agent->name() + "}") {
-      fail(address, "node " + name_of(cache.node) + " may write a line of which the filter has " + owners +
+      fail(address, "node " + number_of(cache.node) + " may write a line of which the filter has " + owners +
                         " as owners");
     } else if (writer && home_of(address)->line_state(address).front() != 'E') {
-      fail(address, "node " + name_of(cache.node) + " may write a line that the filter has as shared");
+      fail(address, "node " + number_of(cache.node) + " may write a line that the filter has as shared");
     }
   }
   if (writers > 0 && holders > 1)
@@ -421,7 +421,7 @@ void CoherenceOracle::check_notices(LineAddress address) {
   for (const Cache& cache : caches_) {
     if (!follows(address, cache.node)) continue;
     if (cache.notifies && lists(owners, cache.node) && cache.agent->held(address) == LineState::kInvalid) {
-      fail(address, "the filter has node " + name_of(cache.node) +
+      fail(address, "the filter has node " + number_of(cache.node) +
                         " as an owner, which has given notice that the line left");
     }
   }

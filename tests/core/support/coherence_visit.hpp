@@ -1,4 +1,4 @@
-// Visits every state of a small coherent system, and says how many there are.
+// Visits every state of a small coherent system, and says how many there are, or what a fault violates.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,30 @@
 #include <vector>
 
 #include "core/support/coherence_bench.hpp"
+#include "core/support/coherence_explorer.hpp"
+#include "core/support/coherence_faults.hpp"
 
 namespace cxloom::test {
 
 /// Two caches of so many lines, and a filter of so many entries. One requester uses two lines, the other `others` of them.
 CoherenceSetup two_caches(std::uint32_t cached, std::uint32_t entries, std::uint32_t others);
+/// The filter makes room: it has fewer entries than the caches have lines.
+CoherenceSetup small_filter();
+/// The caches make room.
+CoherenceSetup small_caches();
+
+/// The same with lines of a host, which the caches hold by CXL.cache.
+CoherenceSetup hdm_h(CoherenceSetup setup);
+/// The same with lines of the first device, which its cache and that of a host hold.
+CoherenceSetup hdm_d(CoherenceSetup setup);
 
 /// Visits all its states, which are more than `least`, and expects that nothing is violated. Each of `opcodes` is sent in one
 /// of them.
 void visit_all(const CoherenceSetup& setup, std::size_t least, const std::vector<std::string>& opcodes = {});
+
+/// What is violated with a fault, and how the explorer came to it.
+Exploration explored_with(CoherenceSetup setup, const Fault& fault);
+/// Expects that the fault violates what it says.
+void finds(const CoherenceSetup& setup, const Fault& fault, const std::string& violation);
 
 }  // namespace cxloom::test

@@ -57,7 +57,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
       livelock_watch_(system_, spec_.run) {
   events_->attach(system_);
   give_work();
-  events_->expect_moves();
+  events_->expect_work();
   if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(*kernel_, *this, *spec_.run.warmup_time);
   if (spec_.run.until.ci) next_look_ = kFirstLook;
   system_.check_whole();

@@ -25,12 +25,10 @@ struct ProgramFeed::Process {
   ToldMappings mappings;
 };
 
-// A read of the word that the end of another thread clears. Whoever had ended before the read had written its exit before, too: it is among
-// the words that its ring has had by now.
+// A read of the word that the end of another thread clears, whose exit is in its ring and was not told yet.
 struct ProgramFeed::EndRead {
   std::uint64_t address = 0;
-  std::uint32_t other = 0;    // whose end it may show
-  std::uint64_t written = 0;  // words in the ring of that thread
+  std::uint32_t other = 0;  // whose end it may show
 };
 
 struct ProgramFeed::Thread {
@@ -63,6 +61,17 @@ struct ProgramFeed::Thread {
         return words()[(i + 1) & mask];
     }
     return 0;
+  }
+  // The number that it waits for, or comes to next; 0: it is not held, or not known to come to any.
+  std::uint64_t held_before() const {
+    if (turn.is_held()) return turn.held();
+    return end_reads.empty() ? 0 : next_in_order();
+  }
+  // Its exit is in its ring, and was not read: the last of its records.
+  bool has_written_exit() const {
+    const std::uint64_t written = head().written.load(std::memory_order_acquire);
+    return written - at >= feed::kCallWords && words()[(written - feed::kCallWords) & (head().words - 1)] ==
+                                                   feed::event(FeedEvent::kSystemCall, system_call::kExit);
   }
 };
 
@@ -132,7 +141,7 @@ void ProgramFeed::finish(ProgramSink& sink) {
       count += read_thread(*threads_[i], std::min(kTurn, left), sink);
     }
     words_ += count;
-  } while (count != 0 || skip_lost());
+  } while (!sink.complete() && (count != 0 || skip_lost()));
   for (const auto& thread : threads_) {
     if (!thread->begun) continue;
     deliver(*thread, sink);
@@ -261,22 +270,15 @@ std::uint64_t ProgramFeed::read_thread(Thread& thread, std::uint64_t most, Progr
   return at - begin;
 }
 
-// Whatever has the next number is lost: goes on with the first one that is there. Otherwise threads may hold each other up that have read
-// of each other whether they live, which they do.
+// Whatever has the next number is lost: goes on with the first one that is there.
 bool ProgramFeed::skip_lost() {
   std::uint64_t first = 0;
-  bool is_held = false;
   for (const auto& thread : threads_) {
-    const CallOrder::Place& turn = thread->turn;
-    if (turn.is_held() && (first == 0 || turn.held() < first)) first = turn.held();
-    is_held |= thread->is_held();
+    const std::uint64_t number = thread->held_before();
+    if (number != 0 && (first == 0 || number < first)) first = number;
   }
-  if (first != 0) {
-    calls_.skip_to(first);
-  } else {
-    for (const auto& thread : threads_) thread->end_reads.clear();
-  }
-  return is_held;
+  if (first != 0) calls_.skip_to(first);
+  return first != 0;
 }
 
 void ProgramFeed::call(Thread& thread, const std::uint64_t* words, ProgramSink& sink) {
@@ -327,17 +329,16 @@ void ProgramFeed::deliver(Thread& thread, ProgramSink& sink) {
   entered.leave();
 }
 
+// Whoever had ended before the read had written its exit before. If it has not even now, the read showed that it lives.
 void ProgramFeed::note_end_read(Thread& thread, std::uint64_t address) {
   const Thread* const other = thread_of(order_.living_at(thread.who, address));
-  if (other == nullptr) return;
-  thread.end_reads.push_back(
-      {address, other->who.number, other->head().written.load(std::memory_order_acquire)});
+  if (other != nullptr && other->has_written_exit()) thread.end_reads.push_back({address, other->who.number});
 }
 
 // Whoever has ended has made its last call before the next one of the thread that noticed it.
 bool ProgramFeed::is_undecided(const Thread& thread, const EndRead& read) const {
   const Thread* const other = thread_of(read.other);
-  if (other == nullptr || other->at >= read.written) return false;
+  if (other == nullptr || !other->has_written_exit()) return false;
   const std::uint64_t next = thread.next_in_order();
   return next == 0 || !calls_.is_reached(next);
 }

@@ -21,7 +21,9 @@ namespace cxloom {
 /// these numbers: a thread whose turn it is not yet is held. Between its calls each thread takes turns of some thousand
 /// records, so that they advance together where all have something to tell; which access of two of them was
 /// first is not known beyond that. Of a thread that is in a call that may wait, the kernel of this machine is asked whether it
-/// sleeps: one that was only interrupted does not. A thread that reads whether another has ended is held until that is known.
+/// sleeps: one that was only interrupted does not. A thread that reads whether another has ended is held until that end is told, if the other
+/// has written it by the time at which the read is told. It may have been written between the read and that time: the end is then
+/// told too early, by no more than the reader had in its ring.
 class ProgramFeed {
  public:
   using Sizes = FeedFolder::Sizes;

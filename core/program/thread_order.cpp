@@ -27,7 +27,7 @@ std::uint64_t count_of(std::uint64_t argument) {
 void ThreadOrder::begins(const ProgramThread& thread, const Release& by) {
   const auto made = made_.find(by.order);
   if (by.thread == 0 || made == made_.end()) return;
-  cleared_by(thread.number) = {thread.process, made->second};
+  cleared_[thread.number] = {thread.process, made->second};
   // The memory of a thread that ended is used again.
   std::erase_if(ended_, [&](const End& end) {
     return end.word.process == thread.process && end.word.address == made->second;
@@ -44,7 +44,7 @@ void ThreadOrder::calls(const ProgramThread& thread, std::uint32_t pid, const Sy
       if ((call.arguments[0] & kClearsAtEnd) != 0) made_[call.order] = call.arguments[3];
       break;
     case system_call::kSetTidAddress:
-      cleared_by(thread.number) = {thread.process, call.arguments[0]};
+      cleared_[thread.number] = {thread.process, call.arguments[0]};
       watch();
       break;
     case system_call::kExit:
@@ -86,8 +86,7 @@ Release ThreadOrder::ends(const ProgramThread& thread, const SystemCallEnd& end)
 void ThreadOrder::gone(const ProgramThread& thread) {
   std::erase_if(waiters_, [&](const Waiter& waiter) { return waiter.thread.number == thread.number; });
   std::erase_if(wakes_, [&](const Wake& wake) { return wake.by.thread == thread.number; });
-  cleared_by(thread.number) = {};
-  watch();
+  if (cleared_.erase(thread.number) != 0) watch();
 }
 
 Release ThreadOrder::joins(const ProgramThread& thread, std::uint64_t address) {
@@ -104,9 +103,10 @@ Release ThreadOrder::joins(const ProgramThread& thread, std::uint64_t address) {
 std::uint32_t ThreadOrder::living_at(const ProgramThread& thread, std::uint64_t address) const {
   const Word word{thread.process, address};
   // A thread reads its own word often: most locks keep their owner's.
-  if (thread.number < cleared_.size() && cleared_[thread.number].is(word)) return 0;
-  const auto living = std::ranges::find_if(cleared_, [&](const Word& cleared) { return cleared.is(word); });
-  return living == cleared_.end() ? 0 : static_cast<std::uint32_t>(living - cleared_.begin());
+  const auto own = cleared_.find(thread.number);
+  if (own != cleared_.end() && own->second.is(word)) return 0;
+  const auto living = std::ranges::find_if(cleared_, [&](const auto& one) { return one.second.is(word); });
+  return living == cleared_.end() ? 0 : living->first;
 }
 
 void ThreadOrder::futex(const ProgramThread& thread, const SystemCall& call) {
@@ -161,8 +161,9 @@ void ThreadOrder::waits(const ProgramThread& thread, const Word& word) {
 }
 
 void ThreadOrder::ends_thread(const ProgramThread& thread, const Release& by) {
-  const Word word = std::exchange(cleared_by(thread.number), {});
-  if (word.address == 0) return;
+  const auto cleared = cleared_.extract(thread.number);
+  if (cleared.empty() || cleared.mapped().address == 0) return;
+  const Word& word = cleared.mapped();
   Wake wake{by, word, {}, kAll};
   hand_out(wake);
   ended_.push_back({word, by});
@@ -226,7 +227,7 @@ const ThreadOrder::End* ThreadOrder::end_at(const Word& word) const {
 
 void ThreadOrder::watch() {
   watched_.reset();
-  for (const Word& word : cleared_) {
+  for (const auto& [thread, word] : cleared_) {
     if (word.address != 0) watched_.set(place_of(word.address));
   }
   std::size_t untold = 0;
@@ -238,11 +239,6 @@ void ThreadOrder::watch() {
       watched_.set(place_of(end.word.address));
     }
   }
-}
-
-ThreadOrder::Word& ThreadOrder::cleared_by(std::uint32_t thread) {
-  if (thread >= cleared_.size()) cleared_.resize(thread + 1);
-  return cleared_[thread];
 }
 
 }  // namespace cxloom

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -87,13 +88,12 @@ class ThreadOrder {
   const End* end_at(const Word& word) const;
   Release changed_by(const Waiter& waiter) const;
   void watch();
-  Word& cleared_by(std::uint32_t thread);
 
-  std::vector<Waiter> waiters_;  // in the order of their calls
-  std::vector<Wake> wakes_;      // whose calls are not back
-  std::deque<Wake> recent_;      // the latest wakes, back or not
-  std::vector<End> ended_;       // threads whose words nobody has taken again
-  std::vector<Word> cleared_;    // by thread: what its end clears; at address 0: nothing
+  std::vector<Waiter> waiters_;            // in the order of their calls
+  std::vector<Wake> wakes_;                // whose calls are not back
+  std::deque<Wake> recent_;                // the latest wakes, back or not
+  std::vector<End> ended_;                 // threads whose words nobody has taken again
+  std::map<std::uint32_t, Word> cleared_;  // by living thread: what its end clears
   std::unordered_map<std::uint64_t, std::uint64_t>
       made_;                                          // by the order of a clone: what the child's end clears
   std::unordered_map<std::uint32_t, Release> exits_;  // by the system's number of the process

@@ -78,15 +78,14 @@ TEST_F(EndReadTest, WhoIsWantedWaitsForTheEndAsWell) {
   EXPECT_EQ(work(0, static_cast<std::ptrdiff_t>(told_.lines.size())), kWork - 1);
 }
 
-// It had written no exit when the word was read: the read showed that it lives.
-TEST_F(EndReadTest, ALivingThreadHoldsUpUntilThatIsKnown) {
+// A thread that asks again and again works beside the other one meanwhile.
+TEST_F(EndReadTest, WhoHasWrittenNoExitHoldsNobodyUp) {
   read_word_and_work();
+  read_word_and_work();
+  for (int turn = 0; turn < 2; ++turn) feed_->read(told_, 1);
+  EXPECT_EQ(work(0, static_cast<std::ptrdiff_t>(told_.lines.size())),
+            2 * kWork - 1);  // the last one may have accesses yet
   read_all();
-  two_.put(enter(1));
-  read_all();
-  const auto size = static_cast<std::ptrdiff_t>(told_.lines.size());
-  EXPECT_EQ(work(0, size), kWork - 1);  // the last one may have accesses yet
-  EXPECT_GE(place_of("1/0 B100+1"), kTurns * 2048);
   const std::uint64_t exit = order();
   call(two_, system_call::kExit, exit);
   call(one_, 1, order());
@@ -116,16 +115,58 @@ TEST_F(EndReadTest, ACallBehindTheReadHoldsNobodyUp) {
   EXPECT_EQ(work(0, static_cast<std::ptrdiff_t>(told_.lines.size())), kWork - 1);
 }
 
-// Both live, and neither tells how far the other has come.
-TEST_F(EndReadTest, TwoThatAskForEachOtherGoOn) {
+// Each has ended, and nobody tells what comes before: the number is lost.
+TEST_F(EndReadTest, TwoThatAskForEachOtherGoOnBehindALostCall) {
   call(one_, system_call::kSetTidAddress, order(), {9000});
   read_all();
+  order();
   read_word_and_work();
   two_.put(enter(0));
   two_.put(load(0, 9000, 2));
   for (int i = 0; i < kWork; ++i) two_.put(enter(1));
-  while (work(0, static_cast<std::ptrdiff_t>(told_.lines.size())) < kWork - 1) feed_->read(told_, 1000);
+  const std::uint64_t first = order();
+  call(two_, system_call::kExit, order());
+  call(one_, system_call::kExit, first);
+  read_all();
+  EXPECT_EQ(work(0, static_cast<std::ptrdiff_t>(told_.lines.size())), 0);
   feed_->finish(told_);
+  const auto size = static_cast<std::ptrdiff_t>(told_.lines.size());
+  EXPECT_EQ(work(0, place_of("1/0 call 60(0..0)#" + std::to_string(first))), kWork);
+  EXPECT_LT(place_of("2/0 joins by 1#" + std::to_string(first)), size);
+  EXPECT_LT(place_of("2/0 call 60(0..0)#" + std::to_string(first + 1)), size);
+}
+
+// The call of the reader comes before the exit of the other one, whatever is lost before both.
+TEST_F(EndReadTest, ALostCallLeavesTheOthersInOrder) {
+  call(one_, system_call::kSetTidAddress, order(), {9000});
+  read_all();
+  order();
+  const std::uint64_t first = order();
+  call(one_, system_call::kExit, order());
+  two_.put(enter(0));
+  two_.put(load(0, 9000, 2));
+  two_.put(enter(1));
+  call(two_, 1, first);
+  read_all();
+  feed_->finish(told_);
+  const auto size = static_cast<std::ptrdiff_t>(told_.lines.size());
+  const std::ptrdiff_t exit = place_of("1/0 call 60(0..0)#" + std::to_string(first + 1));
+  ASSERT_LT(exit, size);
+  EXPECT_LT(place_of("2/0 call 1(0..0)#" + std::to_string(first)), exit);
+  EXPECT_EQ(place_of("2/0 joins by 1#" + std::to_string(first + 1)), size);
+}
+
+struct FullTelling : Telling {
+  bool complete() const override { return true; }
+};
+
+TEST_F(EndReadTest, WhatWantsNoMoreIsToldNoLostCall) {
+  order();
+  call(one_, 1, order());
+  read_all();
+  FullTelling full;
+  feed_->finish(full);
+  EXPECT_EQ(full.last(), "2/0 ends");
 }
 
 }  // namespace

@@ -9,13 +9,14 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests dram-check fabric-check window-check coherence-check crash-check count-check simplessd-check python-tests lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
+.PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check count-check simplessd-check python-tests lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
   fuzz same-bytes package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
 # A new tree compiles sources of one folder together, in half the time. One in which C++ is changed compiles less again without:
-# make build COMPILE_TOGETHER=OFF. A tree stays as it was made.
-COMPILE_TOGETHER ?= $(or $(shell sed -n 's/^CXLOOM_COMPILE_TOGETHER:BOOL=//p' build/CMakeCache.txt 2>/dev/null),ON)
+# make build COMPILE_TOGETHER=OFF. A tree stays as it was made until it is asked for in the other form, which compiles it anew.
+AS_MADE := $(if $(wildcard build/CMakeCache.txt),$(or $(shell sed -n 's/^CXLOOM_COMPILE_TOGETHER:BOOL=//p' build/CMakeCache.txt),OFF))
+COMPILE_TOGETHER ?= $(or $(AS_MADE),ON)
 BIN := .venv/bin
 CMAKE := $(BIN)/cmake
 # Only what failed is worth reading; what passed is counted.
@@ -49,6 +50,7 @@ help:
 	@echo "make sanitize  C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make sanitize-library  the tests as they are, with the library under sanitizers in place of theirs: for CI"
 	@echo "make fuzz      random messages through the flit packers and back, for FUZZ_SECONDS"
+	@echo "make alone-check  every C++ source compiled by itself: whether it includes all that it needs"
 	@echo "make dram-check  a hundred million DRAM commands against the table of timings; bandwidth at all depths"
 	@echo "make fabric-check  ten thousand random fabrics, proven free of deadlocks and played"
 	@echo "make coherence-check  every state of larger coherent systems, and ten million accesses of random ones"
@@ -84,7 +86,7 @@ MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.
 	@touch $@
 
 # --- C++ -------------------------------------------------------------------------------------------------------------
-build/.configured: .venv/.installed
+build/.configured: .venv/.installed $(if $(filter-out $(COMPILE_TOGETHER),$(AS_MADE)),FORCE)
 	@$(CMAKE) -S . -B build -G Ninja --log-level=NOTICE \
 	  -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCXLOOM_WERROR=ON \
 	  -DCXLOOM_COMPILE_TOGETHER=$(COMPILE_TOGETHER)
@@ -113,6 +115,14 @@ build: build/.configured
 cxx-tests: build build/.configured-tests
 	@$(CMAKE) --build build
 	@$(call CTEST,build)
+
+# Continuous integration compiles sources of a folder together, where one may live on what another includes.
+alone-check: .venv/.installed
+	@scripts/bootstrap.sh gtest qemu
+	@$(CMAKE) -S . -B build/alone -G Ninja --log-level=NOTICE \
+	  -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCXLOOM_WERROR=ON \
+	  -DCMAKE_BUILD_TYPE=Debug -DCXLOOM_TESTS=ON -DCXLOOM_COMPILE_TOGETHER=OFF
+	@$(CMAKE) --build build/alone
 
 # Tests of every run of the tests, longer: a hundred million commands of random traffic over random configurations, and the
 # bandwidth of every preset and pattern at twelve depths and six distances: three minutes of a core.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import cxloom
@@ -14,13 +17,24 @@ import cxloom
 PLUGINS = Path(__file__).parent / "plugins"
 
 
+@cache
+def compiler() -> list[str]:
+    """The compiler of plug-ins and its options. The public header is read once for all of them."""
+    program = shutil.which("g++") or shutil.which("c++")
+    assert program, "the build needs a C++ compiler, so it is here"
+    options = ["-std=c++20", "-O1", "-fPIC", f"-I{cxloom.include_dir()}"]
+    folder = TemporaryDirectory(prefix="cxloom-plugins-")
+    atexit.register(folder.cleanup)
+    read = Path(folder.name, "cxloom", "cxloom.hpp.gch")
+    read.parent.mkdir()
+    header = cxloom.include_dir() / "cxloom" / "cxloom.hpp"
+    subprocess.run([program, *options, "-x", "c++-header", str(header), "-o", str(read)], check=True)
+    return [program, f"-I{folder.name}", *options]
+
+
 def built(source: Path, out: Path) -> Path:
     """A plug-in from its one source file."""
-    compiler = shutil.which("g++") or shutil.which("c++")
-    assert compiler, "the build needs a C++ compiler, so it is here"
-    include = f"-I{cxloom.include_dir()}"
-    command = [compiler, "-std=c++20", "-O1", "-shared", "-fPIC", include, str(source), "-o", str(out)]
-    subprocess.run(command, check=True)
+    subprocess.run([*compiler(), "-shared", str(source), "-o", str(out)], check=True)
     return out
 
 

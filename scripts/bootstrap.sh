@@ -82,6 +82,25 @@ check_python() {
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' || missing+=(python3-dev)
 }
 
+# Installs Python packages, and names each with its size as it comes: they are hundreds of megabytes.
+pip_install() {
+  local log
+  log=$(mktemp)
+  if .venv/bin/python -m pip install --no-compile --constraint constraints.txt "$@" 2>&1 | tee "$log" |
+    sed -un -e 's#^ *Downloading \(.*/\)\?#  #p' -e 's/^Installing collected packages:.*/  unpacking/p'; then
+    rm -f "$log"
+    return
+  fi
+  if grep -q CERTIFICATE_VERIFY_FAILED "$log"; then
+    echo "The certificate of the package index could not be verified, as behind a proxy that opens TLS; please run:" \
+      " PIP_CERT=FILE make ...  with the file of the proxy's root certificate" >&2
+  else
+    tail -n 20 "$log" >&2
+  fi
+  rm -f "$log"
+  return 1
+}
+
 make_venv() {
   local python
   if ! python=$(find_python); then
@@ -97,11 +116,10 @@ make_venv() {
     rm -rf .venv
     "$python" -m venv .venv
   fi
-  echo "Installing Python packages into .venv"
-  local pip_install=(.venv/bin/python -m pip install --quiet --no-compile --constraint constraints.txt)
-  "${pip_install[@]}" cmake ninja nanobind scikit-build-core
+  echo "Installing Python packages into .venv: 190 MB where none is kept from before"
+  pip_install cmake ninja nanobind scikit-build-core
   # The package's metadata, its dependencies and the `cxloom` command; then the way to its files.
-  CXLOOM_BUILD_TREE=1 "${pip_install[@]}" --no-build-isolation .
+  CXLOOM_BUILD_TREE=1 pip_install --no-build-isolation .
   .venv/bin/python scripts/link_build_tree.py
   printf '%s' "$PWD" >.venv/.root
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from cxloom.report.outcome import read_outcome, write_outcome
 from cxloom.report.page import Section, document, system_map
 from cxloom.report.run_page import run_page
 from cxloom.report.study_page import study_page
+from cxloom.report.sweep_page import sweep_page
 from cxloom.study import read, run_study
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no chromium: scripts/bootstrap.sh browser")
@@ -266,3 +268,46 @@ def test_what_is_asked_for_and_what_goes_wrong_is_noticed(browser: Browser, tmp_
     said = " ".join(browser.said)
     assert "asked for https://example.org/x.png" in said
     assert "missing is not defined" in said
+
+
+def test_names_are_shown_as_they_are_written(browser: Browser, tmp_path: Path) -> None:
+    """Values, cases and titles of a user are text wherever they go: no tag in them is one of the page."""
+    near, far, title = "<i>near</i>", "a&lt;b & <img src=x onerror=alert(1)>", "<u>Two</u> & more $x$"
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        json.dumps(
+            {
+                "title": title,
+                "source": "<s>a paper</s>",
+                "system": {"preset": "esf/validation", "workload": {"host": {"requests": 100}}},
+                "cases": {near: {"run.seed": 1}, far: {"run.seed": 2}},
+                "sweep": {"devices.host.queue": [1, 4, 8]},
+                "expect": [
+                    {"measure": "latency_ns.mean", "value": 200, "tolerance": "900%", "source": "<b>s</b>"}
+                ],
+                "table": {"<em>way</em>": "case", "queue": "devices.host.queue", "<q>ns": "latency_ns.mean"},
+                "plots": {
+                    "lines": {"x": "queue", "y": "<q>ns", "lines": "<em>way</em>", "title": title},
+                    "bars": {"x": "<em>way</em>", "stack": ["<q>ns"], "panels": "<em>way</em>"},
+                },
+            }
+        )
+    )
+    write_outcome(run_study(read(study), jobs=1), tmp_path)
+    swept = cx.sweep(
+        "esf/validation", {"name": [near, far], "devices.host.queue": [1, 2]}, out=tmp_path / "sweep"
+    )
+    pages = {
+        "of-study": study_page(read_outcome(tmp_path), tmp_path),
+        "of-sweep": sweep_page(swept, tmp_path / "sweep"),
+    }
+    for name, text in pages.items():
+        (tmp_path / f"{name}.html").write_text(text, encoding="utf-8")
+        browser.open(tmp_path / f"{name}.html")
+        assert browser.said == []
+        shown = browser.value(
+            "[...document.querySelectorAll('.plot')].map(each => each.textContent).join('|')"
+        )
+        for written in (near, far, *(["<em>way</em>", "<q>ns"] if name == "of-study" else [])):
+            assert written in shown
+        assert browser.value("document.querySelectorAll('main :is(i, b, u, s, em, q, img)').length") == 0

@@ -8,11 +8,13 @@ from typing import Any
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from cxloom import _core
-from cxloom.report import palette, picture, style
-from cxloom.report.curves import lines
+from cxloom.report import figures, palette, picture, style
+from cxloom.report.curves import bars, lines
 from cxloom.study.file import Plot
+from cxloom.study.plots import Stack
 
 PLOT = Plot(x="reads", y="bandwidth_gb_per_s", lines="link")
 
@@ -33,6 +35,20 @@ def test_lines_can_be_told_apart() -> None:
         assert all(a != b for a, b in zip(one, other, strict=True) if a[0] not in ("linewidth", "markersize"))
     drawn = curves(9).axes[0].get_lines()
     assert len({(each.get_color(), each.get_linestyle(), each.get_marker()) for each in drawn}) == 9
+
+
+def test_names_are_no_formulas() -> None:
+    """What is no formula, such as a single backslash command that does not exist, is a name as any other."""
+    name = r"$\nothing$ for $5"
+    rows = [{"way": name, "x$y$": value, "z": value} for value in (1.0, 2.0)]
+    for drawn in (
+        lines(rows, Plot(x="x$y$", y="z", lines="way"), name),
+        bars(rows, Stack(x="way", stack=["x$y$"], panels="way"), name),
+        figures.lines({name: ([name], [1.0])}, name, name),
+    ):
+        drawn.canvas.draw()
+        shown = {each._get_wrapped_text() for each in drawn.findobj(Text)}  # type: ignore[attr-defined]
+        assert name.replace("$", r"\$") in shown
 
 
 def test_no_line_is_lost_on_white() -> None:

@@ -44,19 +44,19 @@ def bars(rows: Sequence[Mapping[str, Any]], plot: Stack, title: str) -> Figure:
     figure = style.figure(3.2 * across + 2, 2.9 * down + 0.6)
     for place, (value, points) in enumerate(panels.items(), 1):
         axes = figure.add_subplot(down, across, place)
-        xs = [str(point[plot.x]) for point in points]
+        xs = [style.text(point[plot.x]) for point in points]
         base = [0.0] * len(points)
         for index, column in enumerate(plot.stack):
             heights = [float(point[column]) for point in points]
             look: dict[str, Any] = {"color": palette.part(index), "edgecolor": "white", "linewidth": 0.6}
-            axes.bar(xs, heights, bottom=base, width=0.85, label=label(column), **look)
+            axes.bar(xs, heights, bottom=base, width=0.85, label=style.text(label(column)), **look)
             base = [low + height for low, height in zip(base, heights, strict=True)]
-        axes.set_title(value, fontsize="medium")
-        axes.set_xlabel(label(plot.x))
+        axes.set_title(style.text(value), fontsize="medium")
+        axes.set_xlabel(style.text(label(plot.x)))
         style.plain(axes)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles[::-1], labels[::-1], frameon=False, loc="outside right center")
-    figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+    figure.suptitle(style.text(title), x=0.01, ha="left", fontweight="bold")
     return figure
 
 
@@ -73,14 +73,16 @@ def lines(rows: Sequence[Mapping[str, Any]], plot: Plot, title: str) -> Figure:
             [number(point[column]) if share else point[column] for point in points]
             for column, share in shares.items()
         )
-        axes.plot(xs, ys, label=value, clip_on=False, **style.line(index))
-    axes.set_xlabel(label(plot.x) + " (%)" * shares[plot.x])
-    axes.set_ylabel(label(plot.y) + " (%)" * shares[plot.y])
+        axes.plot(xs, ys, label=style.text(value), clip_on=False, **style.line(index))
+    axes.set_xlabel(style.text(label(plot.x)) + " (%)" * shares[plot.x])
+    axes.set_ylabel(style.text(label(plot.y)) + " (%)" * shares[plot.y])
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.25)
     style.plain(axes)
     if plot.lines is not None:
-        figure.legend(title=label(plot.lines), frameon=False, loc="outside right center", handlelength=3.5)
-    axes.set_title(title, loc="left", fontweight="bold")
+        figure.legend(
+            title=style.text(label(plot.lines)), frameon=False, loc="outside right center", handlelength=3.5
+        )
+    axes.set_title(style.text(title), loc="left", fontweight="bold")
     return figure

@@ -123,9 +123,11 @@ def lines(
     axes = made.add_subplot()
     for index, (name, (xs, ys)) in enumerate(found.items()):
         look = style.line(index, markers=markers) | ({"drawstyle": "steps-mid"} if steps else {})
-        axes.plot(xs, ys, label=name, **look)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
+        axes.plot(
+            [style.text(x) if isinstance(x, str) else x for x in xs], ys, label=style.text(name), **look
+        )
+    axes.set_xlabel(style.text(x))
+    axes.set_ylabel(style.text(y))
     if logarithmic:
         axes.set_yscale("log")
     else:

@@ -63,12 +63,21 @@ def document(title: str, lead: str, sections: Sequence[Section], foot: str = "")
 
 def plot(key: str, figure: Mapping[str, Any], about: str) -> str:
     """A plot of Plotly, `data` and `layout`, with what it shows for those who do not see it."""
-    source = json.dumps(figure, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    source = json.dumps(_for_plotly(figure), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     title = figure["layout"]["meta"]["title"]
     return (
         f'<figure><h3>{escape(title)}</h3><div class="plot" id="{key}" role="img" aria-label="{escape(about)}"></div>'
         f'<script type="application/json" data-plot="{key}">{source}</script></figure>'
     )
+
+
+def _for_plotly(part: Any) -> Any:
+    """A figure, or a part of one, with its texts as Plotly takes them: it reads tags, and a new line is one of them."""
+    if isinstance(part, str):
+        return escape(part, quote=False).replace("\n", "<br>")
+    if isinstance(part, Mapping):
+        return {key: value if key == "hovertemplate" else _for_plotly(value) for key, value in part.items()}
+    return [_for_plotly(each) for each in part] if isinstance(part, (list, tuple)) else part
 
 
 def system_map(picture: Picture, about: str = "") -> str:
@@ -82,7 +91,7 @@ def system_map(picture: Picture, about: str = "") -> str:
         )
     )
     loads = f'<p class="legend"><span>busy:</span> {svg.load_legend()}</p>' if picture.loaded else ""
-    caption = f"<figcaption>{about}</figcaption>" if about else ""
+    caption = f"<figcaption>{escape(about, quote=False)}</figcaption>" if about else ""
     return (
         f'<figure><div class="map">{svg.to_svg(picture, inline=True, legend=False)}<div class="zoom">{buttons}</div>'
         f'</div><p class="legend">{svg.kind_legend(picture)}</p>{loads}{caption}</figure>'

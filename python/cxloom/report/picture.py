@@ -38,7 +38,7 @@ def draw(result: Result, path: Path) -> Path:
     if with_series:
         _draw_utilization(figure.add_subplot(grid[1, 1]), result.series())
     name = result.spec.root.get("name")
-    title = str(name.value) if name is not None else "cxloom"
+    title = style.text(name.value) if name is not None else "cxloom"
     figure.suptitle(
         f"{title}: {counted(result.count, 'request')}, {result.bandwidth:.1f} GB/s, "
         f"mean latency {result.latency.mean:.0f} ns",

@@ -1,6 +1,8 @@
 """Plots as Plotly takes them, as plain data: the library itself is not loaded, its JavaScript reads the same.
 
-Colours of text, axes and grids are set by the page, which knows whether it is light or dark.
+Colours of text, axes and grids are set by the page, which knows whether it is light or dark. Texts are plain, as
+Matplotlib takes them: `page.plot` escapes them for Plotly, which reads tags in them. Only a `hovertemplate` is
+Plotly's own, so no name is written into one.
 """
 
 from __future__ import annotations
@@ -183,7 +185,7 @@ def deviations(
         ]
         if chosen:
             texts = [
-                f"{named(each)}<br>simulated {each['simulated']:.4g}, expected {each['expected']:.4g}, "
+                f"{named(each)}\nsimulated {each['simulated']:.4g}, expected {each['expected']:.4g}, "
                 f"allowed {each['allowed_text']}"
                 for _, _, each in chosen
             ]
@@ -229,7 +231,7 @@ def stacks(
                     "color": _visible(palette.part(index)),
                     "line": {"width": 0.5, "color": "#ffffff"},
                 },
-                "hovertemplate": f"%{{x}}<br>{part}: %{{y:.4g}}<extra></extra>",
+                "hovertemplate": "%{x}<br>%{fullData.name}: %{y:.4g}<extra></extra>",
             }
             for index, (part, values) in enumerate(parts.items())
         ]

@@ -169,7 +169,7 @@ def scatter(comparisons: Sequence[Values], prefix: str = "study") -> Iterator[st
 
 def _points_of(group: Sequence[Values]) -> tuple[list[float], list[float], list[str]]:
     texts = [
-        f"{described_point(each['at'])}<br>simulated {each['simulated']:.4g}, expected {each['expected']:.4g}"
+        f"{described_point(each['at'])}\nsimulated {each['simulated']:.4g}, expected {each['expected']:.4g}"
         for each in group
     ]
     return [each["expected"] for each in group], [each["simulated"] for each in group], texts

@@ -31,6 +31,11 @@ def line(index: int, *, markers: bool = True) -> dict[str, Any]:
     return look
 
 
+def text(written: object) -> str:
+    """A name, a value or a title for Matplotlib, which sets what stands between two dollar signs as a formula."""
+    return str(written).replace("$", r"\$")
+
+
 def ink(colour: str) -> str:
     """Black or white, whichever can be read on a colour (its relative luminance by ITU-R BT.709)."""
     red, green, blue = to_rgb(colour)

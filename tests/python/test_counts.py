@@ -49,9 +49,9 @@ def test_one_of_everything(tmp_path: Path, cxloom: Call) -> None:
     assert "1: 1 read, 0 writes" in cxloom("trace", "info", trace).out
     assert "1 page of 4 KiB" in cxloom("trace", "info", trace).out
     assert ": 1 access, " in cxloom("trace", "convert", trace, tmp_path / "u.trace").out
-    assert "The expectation is met" in cxloom("study", "run", study).out
+    assert "1 expectation: 1 met" in cxloom("study", "run", study).out
     study.write_text(study.read_text().replace("value: 1", "value: 2"))
-    assert "1 of 1 expectation failed" in cxloom("study", "run", study).out
+    assert "1 expectation: 1 failed" in cxloom("study", "run", study).out
     assert repr(cx.run(spec)).startswith("<Result: 1 request, ")
     assert repr(cx.load(spec)) == "<System: 2 device entries, 1 link entry>"
     assert cx.run(spec)._repr_html_().startswith("<p>1 request in ")

@@ -72,7 +72,14 @@ def test_everything_a_study_can_say(study_file: Path, tmp_path: Path, cxloom: Ca
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written >= {"both.png", "slow.png", "table.csv", "points"}
     shown = cxloom("study", "run", study_file, "--out", tmp_path / "out").out
-    for words in ("198.4 to 408.6", "at most 1", "rises", "falls", "There is nothing to explain.", "All 20"):
+    for words in (
+        "198.4 to 408.6",
+        "at most 1",
+        "rises",
+        "falls",
+        "There is nothing to explain.",
+        "20 expectations: ",
+    ):
         assert words in shown
 
 

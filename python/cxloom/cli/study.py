@@ -106,7 +106,10 @@ def run(
 ) -> None:
     """Run a study; print what it gives beside what it should give.
 
-    Exit code 0: every expectation is met. 1: one is not, or a run could not finish. 2: the input is wrong.
+    Each expectation is met, fitted (a parameter was chosen by it), bracket (it only bounds), open (it does not agree,
+    and the study says why), or failed.
+
+    Exit code 0: none failed. 1: one did, or a run could not finish. 2: the input is wrong.
     """
     if out_dir == "":
         raise InputError("the name of the directory is empty", allowed="a directory", path="--out")
@@ -225,8 +228,13 @@ def _as_json(outcome: Outcome) -> dict[str, object]:
                 "simulated": comparison.simulated,
                 "deviation": comparison.deviation,
                 "passed": comparison.passed,
+                "state": comparison.state,
+                "published": comparison.expectation.published,
                 "source": comparison.expectation.source,
                 "derived": comparison.expectation.derived,
+                "note": comparison.expectation.note,
+                "fitted": comparison.expectation.fitted,
+                "open": comparison.expectation.open,
             }
             for comparison in outcome.comparisons
         ],

@@ -24,7 +24,7 @@ from cxloom.temporary import written_whole
 OUTCOME = "outcome.json"
 PAGE = "report.html"
 """What a page is called beside the results that it shows."""
-_SCHEMA = 1
+_SCHEMA = 2
 _SYSTEMS = 8
 """The most systems that are kept whole."""
 _LARGEST = 200
@@ -128,8 +128,13 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "most": _finite(expectation.most),
         "deviation": comparison.deviation,
         "passed": comparison.passed,
+        "state": comparison.state,
+        "published": expectation.published,
         "source": expectation.source,
         "derived": expectation.derived,
+        "note": expectation.note,
+        "fitted": expectation.fitted,
+        "open": expectation.open,
     }
 
 

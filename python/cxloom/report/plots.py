@@ -179,7 +179,7 @@ def deviations(
 ) -> Figure:
     """A mark for each comparison, by its deviation over what is allowed, with a band for what is."""
     data = []
-    for index, (name, passed) in enumerate((("met", True), ("missed", False))):
+    for index, (name, passed) in enumerate((("within", True), ("outside", False))):
         chosen = [
             (place, share, each) for place, (share, each) in enumerate(rows) if each["passed"] is passed
         ]

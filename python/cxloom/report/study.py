@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.table import Table
@@ -16,7 +17,16 @@ from cxloom.study.compare import Comparison
 from cxloom.study.expect import Expectation
 from cxloom.study.points import described_point
 from cxloom.study.runner import Outcome
+from cxloom.study.state import State, tally
 from cxloom.words import counted
+
+_LOOKS = {
+    State.MET: "green",
+    State.FITTED: "yellow",
+    State.BRACKET: "cyan",
+    State.OPEN: "magenta",
+    State.FAILED: "bold red",
+}
 
 
 def show_outcome(outcome: Outcome) -> None:
@@ -53,14 +63,12 @@ def show_outcome(outcome: Outcome) -> None:
         out.print(Text(f"expected: {source}", style="dim"))
     if study.explain:
         out.print(Text(f"\n{study.explain}\n"))
-    count = len(outcome.comparisons)
-    expectations = counted(count, "expectation")
-    failed = sum(not comparison.passed for comparison in outcome.comparisons)
-    if failed:
-        out.print(Text(f"{failed:,} of {expectations} failed", style="bold red"))
-    else:
-        met = f"All {expectations} are met" if count > 1 else "The expectation is met"
-        out.print(Text(met, style="green"))
+    for state, reason in dict.fromkeys((each.state, each.reason) for each in outcome.comparisons):
+        if reason:
+            out.print(Text(f"{state}: {reason}", style=_LOOKS[state]))
+    expectations = counted(len(outcome.comparisons), "expectation")
+    style = "green" if outcome.passed else "bold red"
+    out.print(Text(f"{expectations}: {tally_of(outcome.comparisons)}", style=style))
 
 
 def show_outcomes(title: str, outcomes: Mapping[str, Outcome]) -> None:
@@ -69,15 +77,23 @@ def show_outcomes(title: str, outcomes: Mapping[str, Outcome]) -> None:
     out.print(Text(title, style="bold"))
     table = Table(box=None, header_style="dim")
     table.add_column("study", style="bold", no_wrap=True)
-    for name in ("runs", "expectations", "met"):
+    for name in ("runs", "expectations", *State):
         table.add_column(name, justify="right")
-    table.add_column("")
     for name, outcome in outcomes.items():
-        met = sum(comparison.passed for comparison in outcome.comparisons)
-        counts = (len(outcome.study.points), len(outcome.comparisons), met)
-        mark = Text("ok", style="green") if outcome.passed else Text("FAIL", style="bold red")
-        table.add_row(name, *map(str, counts), mark)
+        states = Counter(comparison.state for comparison in outcome.comparisons)
+        counts = [str(states[state]) if states[state] else "-" for state in State]
+        style = "" if outcome.passed else "bold red"
+        table.add_row(
+            name, str(len(outcome.study.points)), str(len(outcome.comparisons)), *counts, style=style
+        )
     out.print(table)
+    every = [comparison for outcome in outcomes.values() for comparison in outcome.comparisons]
+    out.print(Text(f"\n{counted(len(every), 'expectation')}: {tally_of(every)}"))
+
+
+def tally_of(comparisons: Iterable[Comparison]) -> str:
+    """How many stand how, in words."""
+    return tally((each.state, bool(each.expectation.derived)) for each in comparisons)
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:
@@ -105,21 +121,25 @@ def _row(comparison: Comparison) -> list[Text | str]:
         expected_text(expectation),
         small if expectation.value == 0 else percent,
         allowed_text(expectation),
-        Text("ok", style="green") if comparison.passed else Text("FAIL", style="bold red"),
+        Text(
+            "FAILED" if comparison.state is State.FAILED else comparison.state, style=_LOOKS[comparison.state]
+        ),
     ]
 
 
 def expected_text(expectation: Expectation) -> str:
-    """What is expected, as one reads it: a value, bounds, or a direction."""
+    """What is expected, as one reads it: a value, bounds (with what is published, if that is known), or a direction."""
     if expectation.value is not None:
         return significant(expectation.value, 4)
     if expectation.along is not None:
         return "rises" if expectation.rises else "falls"
     if expectation.least == -math.inf:
-        return f"at most {significant(expectation.most, 4)}"
-    if expectation.most == math.inf:
-        return f"at least {significant(expectation.least, 4)}"
-    return f"{significant(expectation.least, 4)} to {significant(expectation.most, 4)}"
+        bounds = f"at most {significant(expectation.most, 4)}"
+    elif expectation.most == math.inf:
+        bounds = f"at least {significant(expectation.least, 4)}"
+    else:
+        bounds = f"{significant(expectation.least, 4)} to {significant(expectation.most, 4)}"
+    return bounds if expectation.published is None else f"{significant(expectation.published, 4)}; {bounds}"
 
 
 def allowed_text(expectation: Expectation) -> str:
@@ -145,4 +165,5 @@ def source_text(comparison: Comparison) -> str:
     """Where what is expected comes from, and how it follows."""
     expectation = comparison.expectation
     derived = f"derived: {expectation.derived}" if expectation.derived else ""
-    return f"{expectation.source} ({derived})" if derived else expectation.source
+    more = "; ".join(filter(None, (derived, expectation.note)))
+    return f"{expectation.source} ({more})" if more else expectation.source

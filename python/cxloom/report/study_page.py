@@ -22,6 +22,7 @@ from cxloom.spec.resolve import Resolved
 from cxloom.spec.writer import to_yaml
 from cxloom.study.plots import Plot, Stack
 from cxloom.study.points import described_point
+from cxloom.study.state import State, tally
 from cxloom.words import counted
 
 Values = Mapping[str, Any]
@@ -31,6 +32,7 @@ _BARS = 24
 _DEVIATIONS = 40
 """The most comparisons in a plot: those farthest from what is expected."""
 _ROWS = 1000
+_LOOKS = {State.MET: "good", State.FAILED: "bad"}
 
 
 def study_page(outcome: Values, directory: Path) -> str:
@@ -49,11 +51,9 @@ def study_page(outcome: Values, directory: Path) -> str:
 
 def _lead(outcome: Values) -> str:
     comparisons = outcome["comparisons"]
-    met = sum(each["passed"] for each in comparisons)
     entries = []
     if comparisons:
-        verdict = "all are met" if met == len(comparisons) else f"{len(comparisons) - met} missed"
-        entries.append(("expectations met", f"{met} of {len(comparisons)}", verdict))
+        entries.append(("expectations", f"{len(comparisons):,}", tally_of(comparisons)))
         valued = [each for each in comparisons if each["expected"]]
         if valued:
             worst = max(valued, key=lambda each: abs(each["deviation"]))
@@ -118,7 +118,7 @@ def _published(outcome: Values) -> Iterator[str]:
                 if each["expected"] != 0
                 else Cell(f"{each['deviation']:+.3g}", each["deviation"]),
                 each["allowed_text"],
-                Cell("met", 1, "good") if each["passed"] else Cell("MISSED", 0, "bad"),
+                state_cell(each["state"]),
                 Cell(_source(each), look="text"),
             ]
             for each in group
@@ -127,8 +127,20 @@ def _published(outcome: Values) -> Iterator[str]:
         yield table(head, rows[:_ROWS], caption=measure) + "<br>"
 
 
+def tally_of(comparisons: Sequence[Values]) -> str:
+    """How many of the comparisons of an outcome stand how, in words."""
+    return tally((each["state"], bool(each["derived"])) for each in comparisons)
+
+
+def state_cell(state: str) -> Cell:
+    """How a comparison stands: green where a value was predicted, red where one failed."""
+    order = [*State].index(State(state))
+    return Cell(state.upper() if state == State.FAILED else state, order, _LOOKS.get(State(state), ""))
+
+
 def _source(comparison: Values) -> str:
-    return "; ".join(filter(None, (comparison["source"], comparison["derived"])))
+    told = [f"{key}: {comparison[key]}" for key in ("fitted", "open") if comparison[key]]
+    return "; ".join(filter(None, (comparison["source"], comparison["derived"], comparison["note"], *told)))
 
 
 def _value(value: object) -> Cell:

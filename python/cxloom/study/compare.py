@@ -16,6 +16,7 @@ from cxloom.study.derive import OPERATIONS, Operand, expanded
 from cxloom.study.expect import Expectation
 from cxloom.study.file import Study
 from cxloom.study.points import Point, described_point, matches
+from cxloom.study.state import State, state_of
 
 Summary = dict[str, Any]
 _GROWING = re.compile("_by_|_wait")
@@ -34,6 +35,17 @@ class Comparison:
     def passed(self) -> bool:
         """True if the two agree within the tolerance."""
         return self.expectation.accepts(self.simulated)
+
+    @property
+    def state(self) -> State:
+        """What a reader may conclude from it."""
+        return state_of(self.expectation, self.simulated)
+
+    @property
+    def reason(self) -> str:
+        """Why it is fitted or open, in the study's words; nothing for the others."""
+        reasons = {State.FITTED: self.expectation.fitted, State.OPEN: self.expectation.open}
+        return reasons.get(self.state, "")
 
     @property
     def deviation(self) -> float:

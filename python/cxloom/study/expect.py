@@ -12,7 +12,21 @@ from cxloom.spec.node import Node, Origin, described
 from cxloom.study.points import Point, known_axis, refuse_unknown, selection
 
 _FORMS = ("value", "least", "most", "rises", "falls")
-_KEYS = ("at", "relative_to", "measure", *_FORMS, "tolerance", "source", "derived")
+_KEYS = (
+    "at",
+    "relative_to",
+    "measure",
+    *_FORMS,
+    "tolerance",
+    "published",
+    "source",
+    "derived",
+    "note",
+    "fitted",
+    "open",
+)
+_WIDEST = 0.1
+"""The widest relative tolerance with which a value is met: within more it is only bracketed."""
 _TOLERANCE = re.compile(r"([0-9]*\.?[0-9]+)\s*(%|[A-Za-z/]*)")
 _UNITS = {"_ns": "ns", "_gb_per_s": "GB/s"}
 _FORM = "value with tolerance, least, most, or rises or falls with the name of an axis"
@@ -39,8 +53,16 @@ class Expectation:
     relative: bool
     """The tolerance is a fraction of the value, not in its unit."""
     source: str
+    published: float | None
+    """What the source prints where bounds are expected; None where it prints no number, or a value is expected."""
     derived: str
     """How the value follows, where it is not printed in the source itself."""
+    note: str
+    """What else a reader should know."""
+    fitted: str
+    """Which parameter was chosen by this comparison; empty where none was."""
+    open: str
+    """Why the model differs from what was published; empty where it has to agree."""
     place: Origin
     """Where the measure is written."""
 
@@ -53,10 +75,16 @@ class Expectation:
         """True if the value is within the bounds."""
         return self.least <= simulated <= self.most
 
+    def brackets(self) -> bool:
+        """True if what is expected only bounds the measure: bounds, a direction, or a value within more than 10 %."""
+        if self.value is None:
+            return True
+        return self.value != 0 and self.most - self.value > _WIDEST * abs(self.value) * (1 + 1e-9)
+
     def deviation(self, simulated: float) -> float:
-        """Simulated over expected, less one; of bounds over the nearer one, and 0 within. Where zero is expected, the
-        difference itself."""
-        expected = self.value
+        """Simulated over expected, less one. Of bounds over the published value; without one over the nearer bound, and
+        0 within. Where zero is expected, the difference itself."""
+        expected = self.value if self.value is not None else self.published
         if expected is None:
             expected = min(max(simulated, self.least), self.most)
         return simulated / expected - 1 if expected else simulated
@@ -81,6 +109,8 @@ def expectation(node: Node, points: list[dict[str, Any]], loosest: float) -> Exp
         problem = "an expectation without a value" if not written else f"both {' and '.join(written)}"
         raise node.place.error(problem, allowed=_FORM)
     along = _along(entries, points)
+    published = _published(entries)
+    _refuse_fitted_and_open(entries)
     unit = "" if reference is not None or along is not None else _unit(measure)  # a ratio has none
     value = _number(entries["value"]) if "value" in entries else None
     tolerance, relative = _tolerance(entries, unit, 0.0 if along else loosest, needed=value is not None)
@@ -108,9 +138,37 @@ def expectation(node: Node, points: list[dict[str, Any]], loosest: float) -> Exp
         tolerance=tolerance,
         relative=relative,
         source=entries["source"].text().strip(),
-        derived=str(entries["derived"].value) if "derived" in entries else "",
+        published=published,
+        derived=_words(entries, "derived"),
+        note=_words(entries, "note"),
+        fitted=_words(entries, "fitted"),
+        open=_words(entries, "open"),
         place=entries["measure"].place,
     )
+
+
+def _words(entries: dict[str, Node], key: str) -> str:
+    """What is written at a key; nothing where it is absent, or null to take a default back."""
+    node = entries.get(key)
+    return "" if node is None or node.value is None else str(node.value).strip()
+
+
+def _published(entries: dict[str, Node]) -> float | None:
+    node = entries.get("published")
+    if node is None:
+        return None
+    if not {"least", "most"} & set(entries):
+        raise node.place.error(
+            "'published' without bounds", allowed="beside least or most: a value is itself what was published"
+        )
+    return _number(node)
+
+
+def _refuse_fitted_and_open(entries: dict[str, Node]) -> None:
+    if _words(entries, "fitted") and _words(entries, "open"):
+        raise entries["open"].place.error(
+            "both 'fitted' and 'open'", allowed="one of them: what was fitted agrees, what is open does not"
+        )
 
 
 def _unit(measure: str) -> str:

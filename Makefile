@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # ninja, ctest and pytest use all cores on their own
 .SUFFIXES:
-.PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check count-check simplessd-check python-tests lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
+.PHONY: help demo test build cxx-tests alone-check dram-check fabric-check window-check coherence-check crash-check commands-check count-check simplessd-check python-tests lint lint-format lint-tidy lint-python format sanitize sanitize-library bench bench-against \
   fuzz same-bytes package clean constraints FORCE
 
 JOBS ?= $(shell nproc)
@@ -54,6 +54,7 @@ help:
 	@echo "make dram-check  a hundred million DRAM commands against the table of timings; bandwidth at all depths"
 	@echo "make fabric-check  ten thousand random fabrics, proven free of deadlocks and played"
 	@echo "make coherence-check  every state of larger coherent systems, and ten million accesses of random ones"
+	@echo "make commands-check  every command on 3000 random systems of all features (SYSTEMS)"
 	@echo "make count-check  instructions, loads and stores of real programs beside those of valgrind's lackey"
 	@echo "make window-check  how often intervals cover the true mean, over hundreds of runs"
 	@echo "make same-bytes  what changed in the results of about 1000 systems since BASE (a commit; default HEAD)"
@@ -153,6 +154,11 @@ coherence-check: build build/.configured-tests
 # How often intervals cover the true mean, and steady windows are flagged: hundreds of runs with known means.
 window-check: build .venv/.installed-dev
 	CXLOOM_SLOW=1 $(BIN)/python -m pytest -s tests/validation/test_precision.py
+
+# Every command on random systems of all features: nothing runs on, nothing ends in a traceback. An hour and a half of a core.
+SYSTEMS ?= 3000
+commands-check: build .venv/.installed-dev
+	CXLOOM_SYSTEMS=$(SYSTEMS) $(BIN)/python -m pytest -n $(JOBS) -q tests/validation/test_commands.py
 
 count-check: build .venv/.installed-dev
 	CXLOOM_SLOW=1 $(BIN)/python -m pytest -s tests/python/test_program_counts.py

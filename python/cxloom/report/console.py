@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def output() -> Console:
-    """Standard output."""
-    return _console()
+def output(at_least: int = 0) -> Console:
+    """Standard output, with lines of so many columns at least, where a table needs them: no figure is cut off."""
+    made = _console()
+    made.width = max(made.width, at_least)
+    return made
 
 
 def messages(*, soft_wrap: bool = True) -> Console:
@@ -21,9 +23,9 @@ def messages(*, soft_wrap: bool = True) -> Console:
     return _console(stderr=True, soft_wrap=soft_wrap)
 
 
-def plain(file: IO[str]) -> Console:
-    """A file of lines of 80 columns, without colours."""
-    return _console(file=file, width=80, color_system=None)
+def plain(file: IO[str], at_least: int = 0) -> Console:
+    """A file of lines of 80 columns, or of more where a table needs them, without colours."""
+    return _console(file=file, width=max(80, at_least), color_system=None)
 
 
 def _console(**given: Any) -> Console:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import math
+
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 _SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """A number to so many digits, without exponent; whole numbers are never cut: 0.0123, 1.23, 12.3, 1234."""
-    if value == 0:
-        return "0"
-    magnitude = len(str(int(abs(value)))) if abs(value) >= 1 else 0
+    """A number to so many digits; whole ones are never cut: 0.0123, 1.23, 12.3, 1234. Below 0.001 with an exponent."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    if abs(value) < 1e-3:
+        return _scientific(value, digits)
+    magnitude = math.floor(math.log10(abs(value))) + 1
     return f"{value:.{max(0, digits - magnitude)}f}"
 
 
 def narrow(value: float, digits: int = 3) -> str:
-    """As `significant`, but never wider than eight columns: with an exponent from ten million on."""
-    return significant(value, digits) if abs(value) < 1e7 else f"{value:.{digits - 1}e}".replace("e+", "e")
+    """As `significant`, but never wider than eight columns: with an exponent from ten million on, too."""
+    return significant(value, digits) if abs(value) < 1e7 else _scientific(value, digits)
+
+
+def _scientific(value: float, digits: int) -> str:
+    """With an exponent of as many digits as it needs: 1.23e-7."""
+    number, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    return f"{number}e{int(exponent)}"
 
 
 def duration(nanoseconds: float) -> str:

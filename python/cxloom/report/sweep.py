@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from cxloom.report.console import output
+from cxloom.report.labels import labels
+from cxloom.report.lines import Column, laid_out, of_texts
 from cxloom.report.numbers import significant
 from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.result import SweepResult
@@ -34,29 +34,38 @@ def show_sweep(result: SweepResult, measures: Sequence[str]) -> None:
         measures: those that were asked for, besides the usual ones; of one with a star, the columns are in the file.
     """
     out = output()
+    print(to_text(result, measures, out.width if out.is_terminal else None))
+    _show_failed(result)
+
+
+def to_text(result: SweepResult, measures: Sequence[str], width: int | None = None) -> str:
+    """The table as text.
+
+    Figures are never shortened. Where a line has a `width`, texts are, as far as they can still be told apart.
+    """
     shown: Columns = aggregated(result.columns) if result.has_seeds else result.columns
     axes = [path for path in _axes(result) if path in shown]
     varying = [path for path in axes if len({repr(value) for value in shown[path]}) > 1] or axes
     known = [name for name in (*MEASURES, *measures) if name in shown]
     count = len(shown[known[0]] if known else result)
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    for path in varying:
-        table.add_column(_short(path, varying), no_wrap=True)
-    for name in known:
-        table.add_column(MEASURES.get(name, name), justify="right", no_wrap=True)
+    rows = range(min(count, _ROWS))
+    columns = [
+        Column(_short(path, varying), labels(shown[path][: len(rows)]), of_texts(shown[path]))
+        for path in varying
+    ]
+    columns += [
+        Column(MEASURES.get(name, name), [_cell(shown, name, row) for row in rows], False, right=True)
+        for name in known
+    ]
     statuses = [] if result.has_seeds else result.statuses
-    some_failed = any(status != "finished" for status in statuses)
-    if some_failed:
-        table.add_column("")
-    for row in range(min(count, _ROWS)):
-        cells = [_value(shown[path][row]) for path in varying] + [_cell(shown, name, row) for name in known]
-        table.add_row(*cells, *([statuses[row]] if some_failed else []))
-    out.print(table)
+    if any(status != "finished" for status in statuses):
+        columns.append(Column("", [statuses[row] for row in rows], False))
+    lines = laid_out(columns, width)
     if count > _ROWS:
-        out.print(Text(f"and {counted(count - _ROWS, 'more row')}", style="dim"))
+        lines.append(f"and {counted(count - _ROWS, 'more row')}")
     if result.has_seeds:
-        out.print(Text("± is half of the 95 % interval of the mean over the seeds", style="dim"))
-    _show_failed(result)
+        lines.append("± is half of the 95 % interval of the mean over the seeds")
+    return "\n".join(lines)
 
 
 def _show_failed(result: SweepResult) -> None:
@@ -88,14 +97,10 @@ def _short(path: str, others: Sequence[str]) -> str:
     return path if sum(other.rpartition(".")[2] == word for other in others) > 1 or path == SEED else word
 
 
-def _value(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
 def _cell(shown: Columns, name: str, row: int) -> str:
     value = shown[name][row]
     if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return _value(value)
+        return "" if value is None else str(value)
     low = shown.get(f"{name}:low", [None] * (row + 1))[row]
     half = "" if low is None else f" ± {significant(value - low)}"
     return f"{significant(value)}{half}"

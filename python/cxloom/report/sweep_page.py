@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cxloom.report import plots
+from cxloom.report.labels import labels
 from cxloom.report.numbers import significant
 from cxloom.report.page import Cell, Section, document, facts, plot, table, tiles
 from cxloom.sweeping.interval import aggregated
@@ -77,10 +78,11 @@ def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
         return {}
     x = max(axes, key=lambda axis: len(set(map(repr, columns[axis]))))
     others = [axis for axis in axes if axis != x and len(set(map(repr, columns[axis]))) > 1]
+    named = {axis: labels(columns[axis]) for axis in axes}
     lines: dict[str, list[int]] = {}
     for row in range(len(columns[x])):
         if columns[MEAN][row] is not None:
-            name = ", ".join(f"{axis.rpartition('.')[2]} {columns[axis][row]}" for axis in others)
+            name = ", ".join(f"{axis.rpartition('.')[2]} {named[axis][row]}" for axis in others)
             lines.setdefault(name, []).append(row)
     joined = len(lines) <= _LINES
     if not joined:
@@ -91,7 +93,7 @@ def figures_of(result: SweepResult) -> dict[str, plots.Figure]:
     for key, y in _Y.items():
         curves = {
             name: (
-                [columns[x][row] if numbers is None else numbers[0][row] for row in rows],
+                [named[x][row] if numbers is None else numbers[0][row] for row in rows],
                 [columns[key][row] for row in rows],
             )
             for name, rows in lines.items()
@@ -166,12 +168,13 @@ def _points(columns: Columns) -> str:
         for key in ("requests", BANDWIDTH, MEAN, "latency_ns.p50", P99, "latency_ns.max")
         if key in columns
     ]
+    named = {axis: labels(columns[axis]) for axis in axes}
     names = {BANDWIDTH: "GB/s", MEAN: "mean ns", "latency_ns.p50": "p50", P99: "p99", "latency_ns.max": "max"}
     count = len(columns["status"])
     order = sorted(range(count), key=lambda row: columns["status"][row] == "finished")
     rows = [
         [
-            *(_set(columns[axis][row]) for axis in axes),
+            *(_set(columns[axis][row], named[axis][row]) for axis in axes),
             Cell(str(columns["status"][row]), look="" if columns["status"][row] == "finished" else "bad"),
             *(_number(columns[key][row]) for key in measures),
             Cell(str(columns["error"][row] or ""), look="text"),
@@ -192,11 +195,11 @@ def _points(columns: Columns) -> str:
     return table(head, rows, caption="Measures of each point; those that did not finish first") + more
 
 
-def _set(value: object) -> Cell:
+def _set(value: object, shown: str) -> Cell:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return Cell(str(value), float(value))
+        return Cell(shown, float(value))
     numbers = quantities([value])
-    return Cell("" if value is None else str(value), numbers[0][0] if numbers else None)
+    return Cell(shown, numbers[0][0] if numbers else None)
 
 
 def _number(value: float | None) -> Cell:

@@ -19,6 +19,8 @@ LINES = 45
 """The most lines that the table takes."""
 
 _BAR = 24
+_NAME = 16
+"""Names are not made shorter than this."""
 _ROWS = 8
 _BUSIEST = 6
 _EVENTS = 6
@@ -32,26 +34,42 @@ Values = Mapping[str, Any]
 
 def show(summary: Values) -> None:
     """Prints the table on standard output: in colour on a terminal, plain ASCII where nothing else can be shown."""
-    out = output()
     blocks = _blocks(sys.stdout.encoding)
+    report = _report(summary, blocks)
+    out = output(at_least=_needed(report))
     if out.is_terminal:
-        out.print(_report(summary, blocks))
+        out.print(report)
     else:
         print(_plain(summary, blocks))
 
 
 def to_text(summary: Values) -> str:
-    """The table as plain text, 80 columns wide."""
+    """The table as plain text, 80 columns wide, or as wide as its figures need."""
     return _plain(summary, _blocks("utf-8"))
 
 
 def _plain(summary: Values, blocks: str) -> str:
     file = io.StringIO()
-    plain(file).print(_report(summary, blocks))
+    report = _report(summary, blocks)
+    plain(file, at_least=_needed(report)).print(report)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
-def _report(summary: Values, blocks: str) -> RenderableType:
+def _needed(report: Group) -> int:
+    """How many columns the figures of all tables need; names give way to them, down to the width that a table has."""
+    tables = [part for part in report.renderables if isinstance(part, Table)]
+    return max((sum((column.min_width or 0) + 2 for column in table.columns) for table in tables), default=0)
+
+
+def _keep_figures(parts: list[RenderableType]) -> None:
+    """Makes every column of figures in these tables as wide as the widest of them, whatever room there is."""
+    for part in parts:
+        for column in part.columns[1:] if isinstance(part, Table) else []:
+            if column.justify == "right":
+                column.min_width = max([len(str(column.header)), *(len(str(cell)) for cell in column.cells)])
+
+
+def _report(summary: Values, blocks: str) -> Group:
     events = summary.get("events", {})
     if not summary["requests"]:
         happened: list[RenderableType] = ["", _events(events, _ROWS)] if events else []
@@ -77,6 +95,7 @@ def _report(summary: Values, blocks: str) -> RenderableType:
         parts += ["", busiest]
     if events:
         parts += ["", _events(events, max(rows, _EVENTS))]
+    _keep_figures(parts)
     return Group(*parts, *troubles, "", _provenance(summary))
 
 
@@ -292,7 +311,7 @@ def _provenance(summary: Values) -> Text:
 
 def _table(first: str, *numbers: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column(first, no_wrap=True, overflow="ellipsis", min_width=16)
+    table.add_column(first, overflow="ellipsis", min_width=_NAME)
     for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)
     return table

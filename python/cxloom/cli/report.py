@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,11 +108,17 @@ def _of_study(name: str) -> Pages:
     from cxloom.report.results_of import of_collection, of_study
     from cxloom.study.shipped import collection, find
 
+    if _is_spec(name):
+        swept = _swept(name)
+        ways = f"cxloom report {swept}" if swept else _run_and_report(name)
+        raise InputError("a system, not results of one", allowed=ways, file=name)
     try:
         several = collection(name)
     except InputError as error:
         if error.line is not None or Path(name).suffix:  # there is one, and something is wrong in it
             raise
+        if found := _of_own_name(name):
+            return found
         raise InputError(
             f"no such directory, and {error.problem}",
             allowed=_ALLOWED,
@@ -125,6 +132,45 @@ def _of_study(name: str) -> Pages:
     folder = folder_of(name, None, alone=True)
     if not folder.is_dir():
         raise InputError(
-            f"the study '{name}' has not been run here", allowed=f"cxloom study run {name}", file=folder
+            f"the study '{name}' has not been run here",
+            allowed=f"cxloom study run {shlex.quote(name)}",
+            file=folder,
         )
     return of_study(folder)
+
+
+def _of_own_name(name: str) -> Pages | None:
+    """Of a study or a sweep of one's own, named as the folder of its results or as its file without the ending."""
+    from cxloom.cli.study import FOLDER
+    from cxloom.report.outcome import OUTCOME
+
+    if (FOLDER / name / OUTCOME).exists():
+        return _of_directory(FOLDER / name)
+    if swept := _swept(name):
+        return _of_directory(swept)
+    return _of_study(f"{name}.yaml") if Path(f"{name}.yaml").exists() else None
+
+
+def _swept(name: str) -> Path | None:
+    """Where a sweep of a spec is, if it is where a sweep goes by itself."""
+    from cxloom.cli.sweep import FOLDER
+    from cxloom.spec import presets
+    from cxloom.sweeping.manifest import MANIFEST
+
+    folder = FOLDER / (name if name in presets.names() else Path(name).stem)
+    return folder if (folder / MANIFEST).exists() else None
+
+
+def _is_spec(name: str) -> bool:
+    """Whether this is a preset, or a file with a system in it and no study of one."""
+    from cxloom.spec import presets
+    from cxloom.spec.reader import read_file
+
+    if not Path(name).exists():
+        return name in presets.names()
+    return not {"system", "studies", "title"} & read_file(name).map().keys()
+
+
+def _run_and_report(name: str) -> str:
+    """What somebody types to have the page of a system."""
+    return f"cxloom run {shlex.quote(name)} --out results && cxloom report results"

@@ -35,7 +35,8 @@ def find(name: str) -> Path:
     if os.path.exists(name) or Path(name).suffix:
         return Path(name)
     known = names()
-    raise InputError(f"unknown study '{name}'", allowed=listed(known, 20), suggestion=nearest(name, known))
+    near = f"{name}.yaml" if os.path.exists(f"{name}.yaml") else nearest(name, known)
+    raise InputError(f"unknown study '{name}'", allowed=listed(known, 20), suggestion=near)
 
 
 @dataclass(frozen=True, slots=True)

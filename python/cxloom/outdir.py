@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 
 from cxloom.errors import InputError, reason_of
-from cxloom.filenames import file_name
+from cxloom.filenames import file_name, text_of
 from cxloom.temporary import TemporaryFile, abandoned, remove
 
 SUMMARY = "summary.json"
@@ -119,6 +119,6 @@ def unwritable(error: OSError, path: Path, *, not_written: list[str] | None = No
 
 def _is_summary(path: Path) -> bool:
     with contextlib.suppress(OSError, ValueError):
-        summary = json.loads(path.read_text(encoding="utf-8"))
+        summary = json.loads(text_of(path))
         return isinstance(summary, dict) and "spec_hash" in summary
     return False

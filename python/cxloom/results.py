@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from cxloom.errors import InputError, reason_of
-from cxloom.filenames import file_name
+from cxloom.filenames import file_name, text_of
 from cxloom.frozen import FrozenDict, frozen
 from cxloom.indented import indented
 from cxloom.outdir import FILES, SPEC, SUMMARY, OutputDirectory
@@ -151,7 +151,7 @@ class Result(Measures):
         """The results in a directory that ``--out`` wrote. Raises InputError if it holds none."""
         folder = Path(file_name(directory, "a directory that `cxloom run --out` wrote"))
         try:
-            summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+            summary = json.loads(text_of(folder / SUMMARY))
         except FileNotFoundError:
             raise InputError(f"no results here: there is no {SUMMARY}", file=folder) from None
         except OSError as error:

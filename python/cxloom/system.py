@@ -70,6 +70,7 @@ class System:
     def __init__(self, name: str | None = None, *, preset: str | None = None) -> None:
         self._top = Node({}, _caller())
         self._overrides: list[Override] = []
+        self._known: tuple[Node, Template] | None = None  # what paths are looked up in, spelt out once
         if name is not None:
             self._put("name", name)
         if preset is not None:
@@ -230,14 +231,24 @@ class System:
     def set(self, path: str, value: Any) -> System:
         """Sets any value by its path, such as ``set("devices.mem[*].media.latency", "60ns")``.
 
-        It is applied when the system is resolved; a path that matches nothing raises InputError then.
+        A path that matches nothing of the system so far raises InputError, and leaves the system as it is. The value is
+        looked at with all the others when the system is checked or run.
         """
         where = _caller()
         if not isinstance(path, str):
             allowed = "the path of a value, such as devices.host.queue"
             raise where.error("not a text", found=described(path), allowed=allowed)
         origin = Origin(where.file, where.line, path=path)
-        self._overrides.append(Override(path, from_plain(value, origin)))
+        override = Override(path, from_plain(value, origin))
+        if self._known is None or self._known[0] is not self._top:
+            self._known = (self._top, Template(self._top))
+        try:
+            self._known[1].resolve([*self._overrides, override])
+        except InputError as error:  # what else is wrong may be right once the system is built
+            for each in getattr(error, "errors", (error,)):
+                if each.unmatched == path:
+                    raise each from None
+        self._overrides.append(override)
         return self
 
     def copy(self) -> System:

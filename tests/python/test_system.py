@@ -130,9 +130,11 @@ def test_what_only_the_core_sees_is_placed_too() -> None:
 
 
 def test_a_setting_that_matches_nothing_is_refused_in_its_line() -> None:
-    system = example().set("devices.hsot.queue", 3)  # misspelt
+    system = example()
+    before = system.resolve().plain()
     with pytest.raises(cx.InputError) as error:
-        system.resolve()
+        system.set("devices.hsot.queue", 3)  # misspelt
+    assert system.resolve().plain() == before
     assert error.value.suggestion == "devices.host.queue"
     assert error.value.line == line_of("# miss" + "pelt")
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from cxloom import __version__
 from cxloom.errors import InputError, reason_of
+from cxloom.filenames import text_of
 from cxloom.report.study import allowed_text, expected_text, measure_text
 from cxloom.study.compare import Comparison
 from cxloom.study.plots import Plot, Stack
@@ -49,7 +50,7 @@ def read_outcome(directory: Path) -> dict[str, Any]:
     """What `write_outcome` wrote. Raises InputError if it is not there, or not whole."""
     path = directory / OUTCOME
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(text_of(path))
     except OSError as error:
         raise InputError(f"cannot be read: {reason_of(error)}", file=path) from None
     except ValueError:

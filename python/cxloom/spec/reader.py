@@ -185,14 +185,15 @@ class _Converter:
         raise origin.error("not a value of a spec", found=str(node.tag))
 
     def _entries(self, node: MappingNode, path: str) -> dict[str, Node]:
-        merged: dict[str, Node] = {}
+        sources: list[dict[str, Node]] = []
         entries: dict[str, Node] = {}
         for key_node, value_node in node.value:
             with self._errors.one():
                 if str(key_node.tag).endswith(":merge"):
                     here = self._origin(key_node, path)
-                    for source in self._sources(value_node):
-                        merged = self.convert(source, path, here).map() | merged
+                    sources.extend(
+                        self.convert(source, path, here).map() for source in self._sources(value_node)
+                    )
                 else:
                     name, here = self._name(key_node, path)
                     self._check_entry(name, here, entries, value_node)
@@ -200,7 +201,8 @@ class _Converter:
                         None, here, here
                     )  # the name is taken, whatever is wrong with the value
                     entries[name] = self.convert(value_node, here.path, here)
-        return merged | entries
+        # The first source of a key wins; laid over each other once, however many there are.
+        return {key: value for each in (*reversed(sources), entries) for key, value in each.items()}
 
     def _sources(self, node: YamlNode) -> list[YamlNode]:
         """The maps that a merge key takes entries from."""

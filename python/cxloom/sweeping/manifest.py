@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cxloom.errors import InputError, reason_of
+from cxloom.filenames import text_of
 from cxloom.sweeping.identity import SCHEMA, Identity
 from cxloom.sweeping.plan import Point
 from cxloom.sweeping.store import FOLDER
@@ -75,7 +76,7 @@ def _about(directory: Path) -> dict[str, Any]:
     """What a manifest says, of whatever version. Raises InputError if there is none."""
     file = directory / MANIFEST
     try:
-        about = json.loads(file.read_text(encoding="utf-8"))
+        about = json.loads(text_of(file))
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"no sweep here: there is no {MANIFEST}", file=directory) from None
     except OSError as error:
@@ -111,7 +112,7 @@ def refuse_foreign(directory: Path, names: Sequence[str]) -> None:
 
 def _text(directory: Path) -> str | None:
     try:
-        return (directory / MANIFEST).read_text(encoding="utf-8")
+        return text_of(directory / MANIFEST)
     except (OSError, UnicodeDecodeError):
         return None
 

@@ -6,10 +6,12 @@ The columns are paths. A cell that is empty, or an entry that is not there, leav
 from __future__ import annotations
 
 import csv
+import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from cxloom.errors import InputError, reason_of
+from cxloom.filenames import content_of
 from cxloom.spec.node import Node, Origin, described, from_plain
 from cxloom.spec.reader import compose, file_text, read_value
 from cxloom.sweeping.space import Setting, node_of
@@ -75,7 +77,7 @@ def _of_parquet(path: str) -> list[Setting]:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(io.BytesIO(content_of(path)))
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except OSError as error:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from cxloom.filenames import content_of
 from cxloom.temporary import TemporaryFile, abandoned, remove
 
 Status = Literal["finished", "unfinished", "refused", "lost"]
@@ -54,7 +55,7 @@ class Store:
     def read(self, key: str) -> Record | None:
         """What a point gave; None if it has not been run, or its file is damaged. Raises OSError otherwise."""
         with contextlib.suppress(FileNotFoundError):
-            return _unpacked(self.path(key).read_bytes(), key)
+            return _unpacked(content_of(self.path(key)), key)
         return None
 
     def write(self, key: str, record: Record) -> None:

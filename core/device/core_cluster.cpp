@@ -3,66 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/measure_table.hpp"
 #include "component/component_time.hpp"
 #include "component/endpoint.hpp"
+#include "device/core_report.hpp"
 #include "kernel/kernel.hpp"
 #include "protocol/request.hpp"
 
 namespace cxloom {
-
-namespace {
-
-struct CoreMeasured {
-  std::uint64_t threads = 0;
-  std::uint64_t instructions = 0;
-  double time = 0;
-  double longest = 0;
-  std::optional<double> instructions_a_cycle;
-  double busy = 0;
-  double chain = 0;
-  double mshr = 0;
-  std::optional<double> walk;  // of cores with a TLB
-  double idle = 0;
-  Value memory;
-};
-
-constexpr std::array kCoreMeasures{
-    measure<&CoreMeasured::threads>("threads", "", "threads that ran, each on a core of its own"),
-    measure<&CoreMeasured::instructions>("instructions", "", "instructions of all threads in the window"),
-    measure<&CoreMeasured::time>("time_ns", "ns",
-                                 "time of all threads in the window, which the following sum to"),
-    measure<&CoreMeasured::longest>("longest_ns", "ns",
-                                    "time of the thread with the most of it in the window"),
-    measure<&CoreMeasured::instructions_a_cycle>("instructions_per_cycle", "",
-                                                 "instructions / cycles of all threads"),
-    measure<&CoreMeasured::busy>("busy_ns", "ns", "time of instructions where nothing waits for memory"),
-    measure<&CoreMeasured::chain>(
-        "chain_ns", "ns",
-        "time of computing between the answer to one access and another that needs it, and of filling the "
-        "reorder window again after a wait"),
-    measure<&CoreMeasured::mshr>(
-        "mshr_ns", "ns", "time in which an access that is waited for waited for others to be answered"),
-    measure<&CoreMeasured::walk>("walk_ns", "ns",
-                                 "time in which the oldest instruction waited for a page walk that went "
-                                 "beyond the caches of its core, or for a walker. Absent without a tlb"),
-    measure<&CoreMeasured::idle>("idle_ns", "ns", "time in which threads had nothing to do"),
-    measure<&CoreMeasured::memory>(
-        "memory_ns", "ns",
-        "time in which the oldest instruction waited for an answer, divided among the segments of that "
-        "request's latency"),
-};
-
-struct ClusterMeasured {
-  Value core;
-};
-
-constexpr std::array kClusterMeasures{
-    measure<&ClusterMeasured::core>("core", "", "where the time of its cores went. Absent without a core",
-                                    parts_of<kCoreMeasures>()),
-};
-
-}  // namespace
 
 CoreCluster::CoreCluster(const CoreParams& params, Work& work, Endpoint& endpoint, Requester& requester)
     : params_(params),
@@ -89,6 +36,11 @@ std::uint32_t CoreCluster::core_of(std::uint32_t thread) {
   return place->second;
 }
 
+// Of the calls that were read.
+std::uint64_t CoreCluster::latest_but_of(std::uint32_t core) const {
+  return latest_call_.core != core ? latest_call_.number : of_another_.number;
+}
+
 bool CoreCluster::read() {
   Access access;
   if (ended_ || !has_room()) return false;
@@ -109,22 +61,25 @@ bool CoreCluster::read() {
   read.walk = access.is_page_walk();
   if (counts_accesses_) read.access.instruction_gap = 1;
   ++unmade_;
-  if (access.is_call()) note_call(access);
+  if (access.is_call()) note_call(read.core, access);
   producers_.add(read);
   Thread& thread = *threads_[read.core];
-  thread.waits = access.role == AccessRole::kWait;
+  const bool waited = std::exchange(thread.waits, access.role == AccessRole::kWait);
   thread.coming.push_back(&read);
   ++coming_;
   if (std::exchange(thread.asleep, false)) {
-    // Whoever waits for a call goes on with it.
-    woken_.push_back({&thread, access.role == AccessRole::kGoOn ? Time{} : now()});
+    // Whoever waits for a call goes on with it. Of others it is only known what was told before.
+    if (access.role == AccessRole::kGoOn) woken_.push_back({&thread, Time{}});
+    else woken_.push_back({&thread, now(), waited ? latest_but_of(read.core) : 0});
   }
   return true;
 }
 
-void CoreCluster::note_call(const Access& call) {
+void CoreCluster::note_call(std::uint32_t core, const Access& call) {
   const std::uint64_t number = call.address.value();
   if (number == 0) return;
+  if (latest_call_.core != core) of_another_ = latest_call_;
+  latest_call_ = {core, number};
   calls_.try_emplace(number);
   calls_in_order_.push_back(number);
   if (calls_in_order_.size() > kCalls && calls_.at(calls_in_order_.front()).made) {
@@ -208,15 +163,41 @@ void CoreCluster::pass(Thread& thread, CoreAccess& access) {
   const auto found =
       access.access.enters_kernel() ? calls_.find(access.access.address.value()) : calls_.end();
   if (access.access.role == AccessRole::kGoOn) {
-    if (found != calls_.end()) thread.core.wake_at(found->second.at);
+    if (found != calls_.end()) wake(thread, found->second.at, found->second.path.get());
   } else if (found != calls_.end()) {
-    found->second.made = true;
-    found->second.at = access.dispatched;
-    for (Thread* const each : std::exchange(found->second.waiting, {})) woken_.push_back({each, {}});
+    make_call(thread, found->first, found->second, access.dispatched);
   }
+  thread.ran = true;
   access.ready = access.created = access.done = access.dispatched;
   producers_.answer(access.number, access.done);
   if (--access.users == 0) accesses_.give_back(access);
+}
+
+void CoreCluster::make_call(Thread& thread, std::uint64_t number, Call& call, Time at) {
+  call.made = true;
+  call.at = at;
+  call.path = std::make_unique<PathUpTo>(path_.up_to(places_.at(thread.number), thread.core.time()));
+  paths_in_order_.push_back(number);
+  if (paths_in_order_.size() > kPaths) {
+    if (const auto old = calls_.find(paths_in_order_.front()); old != calls_.end()) old->second.path.reset();
+    paths_in_order_.pop_front();
+  }
+  for (Thread* const each : std::exchange(call.waiting, {})) woken_.push_back({each, {}});
+}
+
+// It goes on at `at` or later: if it would have gone on before, it waited, for the call that `by` leads to, or for nobody who is known.
+void CoreCluster::wake(Thread& thread, Time at, const PathUpTo* by) {
+  const Time before = thread.core.clock();
+  if (at <= before) return;
+  thread.core.wake_at(at);
+  if (before == Time{} && !thread.ran) thread.begun = at;
+  if (by != nullptr && by->time.total > before && by->time.total <= at)
+    path_.goes_on(places_.at(thread.number), thread.core.time(), *by);
+}
+
+const PathUpTo* CoreCluster::path_of(const Woken& woken) const {
+  const auto found = woken.behind == 0 ? calls_.end() : calls_.find(woken.behind);
+  return found == calls_.end() ? nullptr : found->second.path.get();
 }
 
 // Threads of which nothing is known yet run, too.
@@ -231,7 +212,7 @@ void CoreCluster::advance_all() {
   while (!woken_.empty()) {
     const Woken woken = woken_.back();
     woken_.pop_back();
-    woken.thread->core.wake_at(woken.at);
+    wake(*woken.thread, woken.at, path_of(woken));
     advance(*woken.thread);
     // The last one that goes on may be what others had no room for, and wait itself now.
     if (woken_.empty() && short_of_room_ && has_room()) {
@@ -409,58 +390,38 @@ void CoreCluster::answered(std::uint64_t number, const Request& request, Time no
 
 // ---- Measuring
 
-std::vector<Time> CoreCluster::totals() const {
-  std::vector<Time> totals;
-  for (const auto& thread : threads_) totals.push_back(thread->core.time().total);
-  return totals;
-}
-
-CoreTime CoreCluster::sum() const {
-  CoreTime sum;
-  for (const auto& thread : threads_) sum += thread->core.time();
-  return sum;
+std::vector<CoreTime> CoreCluster::times() const {
+  std::vector<CoreTime> times;
+  for (const auto& thread : threads_) times.push_back(thread->core.time());
+  return times;
 }
 
 void CoreCluster::open_window(bool from_start) {
-  if (from_start) return;
-  opened_ = sum();
-  opened_totals_ = totals();
+  whole_ = from_start;
+  if (!from_start) opened_ = times();
 }
 
 void CoreCluster::close_window() {
-  closed_ = sum();
-  closed_totals_ = totals();
+  closed_ = times();
+  if (!whole_ || closed_.empty()) return;
+  const auto longest = std::ranges::max_element(closed_, {}, &CoreTime::total);
+  longest_ = path_.up_to(static_cast<std::uint32_t>(longest - closed_.begin()), *longest);
 }
 
-std::vector<MeasureInfo> CoreCluster::measures() { return infos_of(kClusterMeasures); }
+std::vector<MeasureInfo> CoreCluster::measures() { return core_measures(); }
 
 void CoreCluster::report(MeasureSink& sink) const {
-  CoreTime in_window = closed_;
-  in_window -= opened_;
-  CoreMeasured measured{.threads = threads_.size(),
-                        .instructions = in_window.instructions,
-                        .time = in_window.total.ns(),
-                        .busy = in_window.busy.ns(),
-                        .chain = in_window.chain.ns(),
-                        .mshr = in_window.mshr.ns(),
-                        .idle = in_window.idle.ns()};
-  if (params_.tlb || in_window.walk > Time{}) measured.walk = in_window.walk.ns();
-  Time longest;
-  for (std::size_t i = 0; i < closed_totals_.size(); ++i) {
-    const Time before = i < opened_totals_.size() ? opened_totals_[i] : Time{};
-    longest = std::max(longest, closed_totals_[i] - before);
+  CoresInWindow cores{.clock = params_.clock, .has_tlb = params_.tlb.has_value()};
+  const bool several = whole_ && closed_.size() > 1;
+  const std::vector<Time> on_path = several ? path_.stays(longest_) : std::vector<Time>{};
+  for (std::size_t i = 0; i < closed_.size(); ++i) {
+    ThreadInWindow thread{.number = threads_[i]->number, .begun = threads_[i]->begun, .time = closed_[i]};
+    if (i < opened_.size()) thread.time -= opened_[i];
+    if (i < on_path.size()) thread.on_path = on_path[i];
+    cores.threads.push_back(thread);
   }
-  measured.longest = longest.ns();
-  if (in_window.total > Time{}) {
-    const double cycles = in_window.total.ns() * 1e-9 * params_.clock.rate.per_second();
-    measured.instructions_a_cycle = static_cast<double>(in_window.instructions) / cycles;
-  }
-  Value::Map memory;
-  for (std::size_t i = 0; i < kSegmentCount; ++i) {
-    if (in_window.memory[i] != Time{}) memory.emplace_back(kSegments[i].name, in_window.memory[i].ns());
-  }
-  measured.memory = std::move(memory);
-  report_all(kClusterMeasures, {map_of(kCoreMeasures, measured)}, sink);
+  if (several) cores.path = longest_.time;
+  report_cores(cores, sink);
 }
 
 }  // namespace cxloom

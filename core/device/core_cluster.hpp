@@ -11,6 +11,7 @@
 
 #include "base/measure.hpp"
 #include "device/core.hpp"
+#include "device/critical_path.hpp"
 #include "device/producer_table.hpp"
 #include "kernel/event_handler.hpp"
 #include "kernel/event_source.hpp"
@@ -84,12 +85,20 @@ class CoreCluster final : public AccessStream, public EventHandler {
     bool branches = false;     // its next record is a branch that waits for an answer
     bool waits = false;        // the last record that was read says so
     bool asleep = false;       // nobody waits for its next record
+    bool ran = false;          // it had a record that is no access
+    Time begun;                // when another let it begin
   };
   /// A system call that others may wait for.
   struct Call {
     bool made = false;
-    Time at;  // which may be later than now
+    Time at;                         // which may be later than now
+    std::unique_ptr<PathUpTo> path;  // to it; none once it is long ago
     std::vector<Thread*> waiting;
+  };
+  /// The latest call that was read, and the latest of another thread than that.
+  struct LatestCall {
+    std::uint32_t core = 0;
+    std::uint64_t number = 0;
   };
   struct Later {
     bool operator()(const CoreAccess* a, const CoreAccess* b) const {
@@ -99,9 +108,11 @@ class CoreCluster final : public AccessStream, public EventHandler {
   static constexpr std::uint64_t kAhead = 4096;  // accesses that are read before they are needed
   struct Woken {
     Thread* thread;
-    Time at;  // at the earliest
+    Time at;                   // at the earliest
+    std::uint64_t behind = 0;  // the call that let it, perhaps; 0: none, or it says so itself
   };
   static constexpr std::size_t kCalls = std::size_t{1} << 20U;  // nobody waits for one that is further back
+  static constexpr std::size_t kPaths = std::size_t{1} << 16U;  // of calls to which the path is kept
 
   Time now() const;
   bool has_room() const { return producers_.has_room(); }
@@ -109,13 +120,17 @@ class CoreCluster final : public AccessStream, public EventHandler {
   void read_ahead();
   std::uint32_t core_of(std::uint32_t thread);
   bool provide(Thread& thread);
-  void note_call(const Access& call);
+  void note_call(std::uint32_t core, const Access& call);
+  std::uint64_t latest_but_of(std::uint32_t core) const;
   void advance(Thread& thread);
   void advance_all();
   bool may_go_on(Thread& thread, CoreAccess& access);
   bool may_branch(CoreAccess& branch);
   static void resolve(CoreAccess& branch, const CoreAccess& by);
   void pass(Thread& thread, CoreAccess& access);
+  void make_call(Thread& thread, std::uint64_t number, Call& call, Time at);
+  void wake(Thread& thread, Time at, const PathUpTo* by);
+  const PathUpTo* path_of(const Woken& woken) const;
   void rest_if_idle(Thread& thread);
   void find_address(CoreAccess& access);
   Time cycles_between(const CoreAccess& access) const;
@@ -124,8 +139,7 @@ class CoreCluster final : public AccessStream, public EventHandler {
   static bool goes_on(const CoreAccess& walk, const CoreAccess& dependent);
   void release_walker(Thread& thread);
   void collect_left(Core& core);
-  CoreTime sum() const;
-  std::vector<Time> totals() const;
+  std::vector<CoreTime> times() const;
 
   CoreParams params_;
   std::unique_ptr<AccessStream> workload_;
@@ -142,6 +156,10 @@ class CoreCluster final : public AccessStream, public EventHandler {
   ProducerTable producers_;                                  // those that others may need
   std::unordered_map<std::uint64_t, Call> calls_;  // by number, those of the workload that were read
   std::deque<std::uint64_t> calls_in_order_;
+  std::deque<std::uint64_t> paths_in_order_;  // the calls to which the path is kept
+  LatestCall latest_call_;
+  LatestCall of_another_;
+  CriticalPath path_;
   Pool<CoreAccess> accesses_;
   std::priority_queue<CoreAccess*, std::vector<CoreAccess*>, Later> later_;
   std::deque<CoreAccess*> made_;     // and not given
@@ -155,10 +173,10 @@ class CoreCluster final : public AccessStream, public EventHandler {
   bool ended_ = false;               // the workload
 
   // Measuring.
-  CoreTime opened_;
-  CoreTime closed_;
-  std::vector<Time> opened_totals_;  // of threads
-  std::vector<Time> closed_totals_;
+  bool whole_ = false;            // the window began with the first access
+  std::vector<CoreTime> opened_;  // of threads
+  std::vector<CoreTime> closed_;
+  PathUpTo longest_;  // of a window that is whole: the path to its end
 };
 
 }  // namespace cxloom

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from cxloom.objects import ObjectUse
 from cxloom.sampling import Interval
 from cxloom.trace.source import Ended
+from cxloom.trace.threads import ThreadName
 from cxloom.trace.translation import Translation
 
 REGION = 65536
@@ -46,6 +47,27 @@ class Sampled:
 
 
 @dataclass(frozen=True)
+class ThreadShare:
+    """What a thread has to do with the time of a run."""
+
+    name: ThreadName
+    share: float
+    """Of the time of the run: that in which the critical path is in this thread."""
+    begun_ns: float
+    """When another thread let it begin. Of a sample, as the other times: of what was simulated."""
+    ended_ns: float
+    instructions: int
+    instructions_per_cycle: float
+    """From its beginning to its end."""
+    busy: float
+    """Of that time: for its instructions, or computing between accesses."""
+    memory: float
+    """Of that time: waiting for memory, and for a free miss register."""
+    idle: float
+    """Of that time."""
+
+
+@dataclass(frozen=True)
 class Execution:
     """A program on one system."""
 
@@ -70,18 +92,26 @@ class Execution:
         return found
 
     @property
+    def path(self) -> Mapping[str, Any]:
+        """Where the time of the run went: the critical path over its threads, or the only one."""
+        found: Mapping[str, Any] = self.core.get("critical_path", self.core)
+        return found
+
+    @property
     def time_ns(self) -> float:
         """From the first instruction to the last answer of the thread that took longest; of a sample the estimate."""
         return float(self.core["longest_ns"]) if self.sampled is None else self.sampled.time_ns.value
 
     def times_ns(self) -> dict[str, float]:
-        """Where the time of all threads went, waits for memory by their segments. Of a sample: of the whole program."""
-        times = {name: float(self.core[key]) for name, key in _PARTS.items()} | dict(self.core["memory_ns"])
-        if "walk_ns" in self.core:
-            times[WALKS] = float(self.core["walk_ns"])
+        """Where the time of the run went, to which they sum, waits for memory by their segments. Of a sample: of the
+        whole program."""
+        path = self.path
+        times = {name: float(path[key]) for name, key in _PARTS.items()} | dict(path["memory_ns"])
+        if "walk_ns" in path:
+            times[WALKS] = float(path["walk_ns"])
         if self.sampled is not None:
             times = self._of_the_whole(times, self.sampled)
-        walks = min(times["busy"], self.walk_cycles * self.cycle_ns)
+        walks = min(times["busy"], self.walk_cycles * self._share_of_path("busy_ns") * self.cycle_ns)
         if walks:
             times |= {"busy": times["busy"] - walks, WALKS: times.get(WALKS, 0.0) + walks}
         return times
@@ -89,9 +119,14 @@ class Execution:
     def _of_the_whole(self, times: dict[str, float], sampled: Sampled) -> dict[str, float]:
         simulated = sum(times.values())
         whole = simulated * self.time_ns / self.core["longest_ns"]
-        busy = sampled.busy_ns
+        busy = min(whole, sampled.busy_ns * self._share_of_path("busy_ns"))
         scale = max(0.0, whole - busy) / (simulated - times["busy"])
         return {name: busy if name == "busy" else scale * ns for name, ns in times.items()}
+
+    def _share_of_path(self, measure: str) -> float:
+        """Of what is measured of all threads."""
+        whole = self.core[measure]
+        return float(self.path[measure] / whole) if whole else 1.0
 
     @property
     def cycle_ns(self) -> float:
@@ -105,14 +140,39 @@ class Execution:
 
     @property
     def instructions_per_cycle(self) -> float:
-        """Of all threads."""
-        if self.sampled is None:
-            return float(self.core["instructions_per_cycle"] or 0)
-        cycles = sum(self.times_ns().values()) / self.sampled.cycle_ns
-        return self.sampled.instructions / cycles
+        """Of the critical path: those of its instructions / cycles of the run."""
+        instructions = self.path["instructions"]
+        if self.sampled is not None:
+            instructions = self.sampled.instructions * self._share_of_path("instructions")
+        cycle, time = self.cycle_ns, self.time_ns
+        return float(instructions / (time / cycle)) if cycle and time else 0.0
+
+    def threads(self, names: Sequence[ThreadName]) -> tuple[ThreadShare, ...]:
+        """Those that ran, the longest on the critical path first; none where only one did."""
+        known = {each.number: each for each in names}
+        whole = self.path["time_ns"]
+        shares = []
+        for key, each in self.core.get("per_thread", {}).items():
+            number = int(key)
+            lived = each["time_ns"] - each["begun_ns"]
+            memory = sum(each["memory_ns"].values()) + each["mshr_ns"] + each.get("walk_ns", 0.0)
+            shares.append(
+                ThreadShare(
+                    known.get(number, ThreadName(number, None, "")),
+                    each["on_path_ns"] / whole if whole else 0.0,
+                    each["begun_ns"],
+                    each["time_ns"],
+                    each["instructions"],
+                    each["instructions"] * self.cycle_ns / lived if lived else 0.0,
+                    (each["busy_ns"] + each["chain_ns"]) / lived if lived else 0.0,
+                    memory / lived if lived else 0.0,
+                    (each["idle_ns"] - each["begun_ns"]) / lived if lived else 0.0,
+                )
+            )
+        return tuple(sorted(shares, key=lambda share: (-share.share, share.name.number)))
 
     def parts(self) -> dict[str, float]:
-        """Where the time of all threads went, as shares that sum to 1; waits for memory by their segments."""
+        """Where the time of the run went, as shares that sum to 1; waits for memory by their segments."""
         times = self.times_ns()
         whole = sum(times.values())
         return {name: value / whole for name, value in times.items() if value} if whole else {}
@@ -140,6 +200,8 @@ class ExecutionResult:
     """Accesses by the number of their region of :data:`REGION` bytes, in the order in which pages were touched."""
     objects: tuple[ObjectUse, ...] = ()
     """What is accessed, by its name (:mod:`cxloom.trace.objects`), the most first; none if a trace does not say."""
+    threads: tuple[ThreadName, ...] = ()
+    """Those of the program; none if a trace does not say."""
 
     def to_dict(self) -> dict[str, Any]:
         """As `cxloom exec --out` writes it."""
@@ -159,6 +221,15 @@ class ExecutionResult:
                     "slowdown": slowdown,
                     "instructions_per_cycle": each.instructions_per_cycle,
                     "time_parts": each.parts(),
+                    "threads": [
+                        {
+                            "thread": share.name.number,
+                            "process": share.name.process,
+                            "program": share.name.program,
+                            **{key: value for key, value in asdict(share).items() if key != "name"},
+                        }
+                        for share in each.threads(self.threads)
+                    ],
                     **({} if each.sampled is None else each.sampled.to_dict()),
                     **each.summary,
                 }

@@ -96,13 +96,13 @@ def test_the_command_writes_the_page(tmp_path: Path, cxloom: Callable[..., Any])
 
 
 def test_the_bottleneck_is_of_those_who_have_something_to_do(result: ExecutionResult) -> None:
-    """A thread of four works; what it waits for counts, and not what the others do not do."""
+    """What is waited for counts, and not for how long nothing is done."""
     one = result.executions[1]
     idle = one.core | {"idle_ns": 3 * one.core["time_ns"], "time_ns": 4 * one.core["time_ns"]}
     summary = one.summary | {"per_requester": {one.host: {"core": idle}}}
     four = replace(one, summary=summary, sampled=None)
     assert four.parts()["idle"] == pytest.approx(0.75)
     said = sentence(four, "far")
-    assert said.startswith("Most of the time on far, but for threads with nothing to do, (")
+    assert said.startswith("Most of the time on far, but for idle time, (")
     alone = replace(one, sampled=None)
     assert said.rpartition("(")[2] == sentence(alone, "far").rpartition("(")[2]

@@ -10,9 +10,11 @@ from cxloom.report.numbers import duration, size
 from cxloom.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
-    from cxloom.execution_result import Execution, ExecutionResult
+    from cxloom.execution_result import Execution, ExecutionResult, ThreadShare
     from cxloom.sampling import Interval
 
 _MEANINGS = {
@@ -20,10 +22,11 @@ _MEANINGS = {
     "chain": "computing between one access and the next that needs it",
     WALKS: "waiting for page walks, as the TLB does not reach that far",
     "waiting to ask": "waiting for a free miss register, or a slot of the host's queue",
-    "idle": "having nothing to do",
+    "idle": "waiting for what is not followed, such as a pipe or a timer",
     **{segment["name"]: segment["doc"] for segment in _core.declarations()["segments"]},
 }
 _LEAST = 0.0005  # a share that is shown
+_THREADS = 6  # that are shown on a terminal
 
 
 def names_of(result: ExecutionResult) -> list[str]:
@@ -35,14 +38,14 @@ def names_of(result: ExecutionResult) -> list[str]:
 
 
 def sentence(execution: Execution, name: str) -> str:
-    """Where most of the time goes in which threads have something to do: the bottleneck."""
+    """Where most of the time goes in which something is done: the bottleneck."""
     parts = execution.parts()
     working = {part: share for part, share in parts.items() if part != "idle"} or parts
     if not working:
         return f"It takes no time on {name}."
     part = max(working, key=lambda each: working[each])
     share = working[part] / sum(working.values())
-    aside = ", but for threads with nothing to do," if parts.get("idle", 0.0) >= _LEAST else ""
+    aside = ", but for idle time," if parts.get("idle", 0.0) >= _LEAST else ""
     return f"Most of the time on {name}{aside} ({share:.0%}) goes to {part}: {_MEANINGS[part]}."
 
 
@@ -87,6 +90,8 @@ def show(result: ExecutionResult, console: Console) -> None:
         table.add_row(f"  {name}", *(f"{each.get(name, 0.0):.1%}" for each in parts))
     console.print(table)
     console.print(sentence(result.executions[-1], names_of(result)[-1]))
+    if threads := result.executions[-1].threads(result.threads):
+        _show_threads(threads, names_of(result)[-1], console)
     if result.objects:
         console.print(f"Hottest memory: {hottest(result)}.")
     threads = first.core["threads"]
@@ -101,3 +106,26 @@ def show(result: ExecutionResult, console: Console) -> None:
         console.print(result.translation.text(result.instructions), style="dim")
     for note in result.notes:
         console.print(f"note: {note}", style="dim")
+
+
+def _show_threads(threads: Sequence[ThreadShare], name: str, console: Console) -> None:
+    """Those on the critical path, and how many are not."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = [each for each in threads[:_THREADS] if each.share >= _LEAST] or threads[:1]
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column(f"critical path on {name}", no_wrap=True)
+    for head in ("time", "per cycle", "busy", "memory", "idle"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for each in shown:
+        own = (each.busy, each.memory, each.idle)
+        table.add_row(
+            Text(f"  {each.name}"),
+            f"{each.share:.1%}",
+            f"{each.instructions_per_cycle:.2f}",
+            *(f"{share:.1%}" for share in own),
+        )
+    if left := threads[len(shown) :]:
+        table.add_row(f"  {counted(len(left), 'thread')} more", f"{sum(each.share for each in left):.1%}")
+    console.print(table)

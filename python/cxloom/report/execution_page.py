@@ -41,6 +41,7 @@ GROUPS = {
 """What the time of a program goes to, by where that is."""
 _LINE = 64
 _POINTS = 300  # of a curve
+_MOST_THREADS = 200  # in a table
 _SCALES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -52,7 +53,7 @@ def execution_page(result: ExecutionResult) -> str:
 
 
 def groups_of(execution: Execution) -> dict[str, float]:
-    """Shares of the time of all threads, by :data:`GROUPS`; they sum to 1."""
+    """Shares of the time of the run, by :data:`GROUPS`; they sum to 1."""
     parts = execution.parts()
     return {name: sum(parts.get(part, 0.0) for part in members) for name, members in GROUPS.items()}
 
@@ -82,6 +83,8 @@ def _lead(result: ExecutionResult) -> str:
 
 def _sections(result: ExecutionResult) -> Iterator[Section]:
     yield Section("time", "Where the time goes", _breakdown(result))
+    if any(each.threads(result.threads) for each in result.executions):
+        yield Section("threads", "Threads", _threads(result))
     bandwidth = _bandwidth(result)
     if bandwidth:
         yield Section("bandwidth", "Bandwidth over time", bandwidth)
@@ -101,7 +104,7 @@ def _breakdown(result: ExecutionResult) -> str:
     longest = max(sum(each.values()) for each in parts.values())
     unit = duration(longest).split()[1]
     bars = {name: {key: each.get(key, 0.0) / _SCALES[unit] for key in keys} for name, each in parts.items()}
-    figure = plots.breakdown(bars, "Time of all threads by what it went to", f"time ({unit})", unit)
+    figure = plots.breakdown(bars, "Time of the run by what it went to", f"time ({unit})", unit)
     text = (
         "An instruction that waits for an answer is charged to what the request was on its way through at that time. "
         "Click on a name below the plot to hide it."
@@ -116,6 +119,42 @@ def _breakdown(result: ExecutionResult) -> str:
         f'<p class="soft">{text}</p>{plot("breakdown", figure, "Time by what it went to")}'
         f"{table(['', *names], rows, caption='Shares of the time', sortable=False)}"
     )
+
+
+def _threads(result: ExecutionResult) -> str:
+    """Of the last of the systems."""
+    execution, name = result.executions[-1], names_of(result)[-1]
+    threads = execution.threads(result.threads)
+    sampled = " Of a sample: of what was simulated." if execution.sampled is not None else ""
+    text = (
+        f"The critical path on {escape(name)}: the thread that ended last from when it waited last, the one that it "
+        "waited for up to when that let it go on, and so forth to the start. Its times sum to that of the run. The "
+        f"other columns are of each thread from its beginning to its end.{sampled}"
+    )
+    rows = [
+        [
+            Cell(str(each.name), look="text"),
+            Cell(percent(each.share), each.share),
+            Cell(duration(each.begun_ns), each.begun_ns),
+            Cell(duration(each.ended_ns), each.ended_ns),
+            Cell(f"{each.instructions:,}", each.instructions),
+            Cell(significant(each.instructions_per_cycle), each.instructions_per_cycle),
+            *(Cell(percent(share), share) for share in (each.busy, each.memory, each.idle)),
+        ]
+        for each in threads[:_MOST_THREADS]
+    ]
+    head = [
+        "thread",
+        "critical path",
+        "begun",
+        "ended",
+        "instructions",
+        "per cycle",
+        "busy",
+        "memory",
+        "idle",
+    ]
+    return f'<p class="soft">{text}</p>{table(head, rows, caption="Threads, the longest on the critical path first")}'
 
 
 def _shown(execution: Execution) -> dict[str, float]:

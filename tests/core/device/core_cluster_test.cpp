@@ -388,6 +388,129 @@ Access call(std::uint32_t thread, AccessRole role, std::uint64_t number) {
   return access;
 }
 
+struct Path {
+  double time;
+  double busy;
+  double idle;
+  std::int64_t instructions;
+};
+
+/// The critical path, and its time in threads 1, 2, ...
+void expect_path(const Running& run, const Path& path, const std::vector<double>& stays) {
+  const auto of_path = [&](std::string_view key) {
+    return run.number({"per_requester", "host", "core", "critical_path", key});
+  };
+  EXPECT_EQ(of_path("time_ns"), path.time);
+  EXPECT_EQ(of_path("busy_ns"), path.busy);
+  EXPECT_EQ(of_path("idle_ns"), path.idle);
+  EXPECT_EQ(of_path("instructions"), static_cast<double>(path.instructions));
+  for (std::size_t i = 0; i < stays.size(); ++i) {
+    EXPECT_EQ(
+        run.number({"per_requester", "host", "core", "per_thread", std::to_string(i + 1), "on_path_ns"}),
+        stays[i])
+        << i + 1;
+  }
+  const Value summary = run.summary();
+  const Value* const core = summary.find("per_requester")->find("host")->find("core");
+  double sum = of_path("busy_ns") + of_path("chain_ns") + of_path("mshr_ns") + of_path("idle_ns");
+  for (const auto& [name, value] : *core->find("critical_path")->find("memory_ns")->as_map())
+    sum += *value.as_real();
+  EXPECT_NEAR(sum, path.time, 1e-6);  // picoseconds are thousandths
+  EXPECT_EQ(of_path("time_ns"), *core->find("longest_ns")->as_real());
+}
+
+TEST(CoreCluster, OneThreadHasNoPath) {
+  Running run(with_core({}).replay("host", reads_apart(2, 400)));
+  run.to_end();
+  const Value summary = run.summary();
+  EXPECT_EQ(summary.find("per_requester")->find("host")->find("core")->find("critical_path"), nullptr);
+}
+
+TEST(CoreCluster, AThreadThatSleepsIsNotOnThePathOfThoseThatRun) {
+  // Thread 2 begins with the call at 10 ns, runs for 5 ns, and waits for good. Thread 1 runs for 100 ns, then thread 3, which has
+  // waited for that from the start, for 20 ns.
+  std::vector<Access> accesses;
+  const auto run_for = [&](std::uint32_t thread, std::uint32_t ns) {
+    accesses.push_back(call(thread, AccessRole::kProgress, 0));
+    accesses.back().instruction_gap = ns * 16;
+  };
+  run_for(1, 10);
+  accesses.push_back(call(1, AccessRole::kCall, 5));
+  accesses.push_back(call(2, AccessRole::kGoOn, 5));
+  run_for(2, 5);
+  accesses.push_back(call(2, AccessRole::kWait, 0));
+  run_for(1, 90);
+  accesses.push_back(call(1, AccessRole::kCall, 9));
+  accesses.push_back(call(3, AccessRole::kGoOn, 9));
+  run_for(3, 20);
+  Running run(with_core({}).replay("host", accesses));
+  run.to_end();
+  expect_path(run, {.time = 120, .busy = 120, .idle = 0, .instructions = 1920}, {100, 0, 20});
+  EXPECT_EQ(run.number({"per_requester", "host", "core", "per_thread", "2", "begun_ns"}), 10.0);
+  EXPECT_EQ(run.number({"per_requester", "host", "core", "per_thread", "3", "begun_ns"}), 100.0);
+}
+
+TEST(CoreCluster, ThePathIsThatWhichLeadsBackFromTheEnd) {
+  // Threads that only run, call and go on behind calls of each other. The end of a thread is walked back: to the latest time at which it
+  // waited, from there to the thread that made that call, and so forth. All of it are instructions.
+  constexpr std::uint32_t kThreads = 6;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    RandomStream random(seed, "paths", "test");
+    struct Wait {
+      std::int64_t at;
+      std::uint32_t of;
+    };
+    std::vector<std::int64_t> now(kThreads + 1, 0);
+    std::vector<std::vector<Wait>> waits(kThreads + 1);
+    struct Made {
+      std::uint64_t number;
+      std::int64_t at;
+      std::uint32_t by;
+    };
+    std::vector<Made> made;
+    std::vector<Access> accesses;
+    for (std::uint64_t number = 1; number < 400; ++number) {
+      const auto thread = static_cast<std::uint32_t>(1 + random.below(kThreads));
+      const auto ns = static_cast<std::uint32_t>(1 + random.below(50));
+      accesses.push_back(call(thread, AccessRole::kProgress, 0));
+      accesses.back().instruction_gap = ns * 16;
+      now[thread] += ns;
+      if (made.empty() || random.below(2) == 0) {
+        accesses.push_back(call(thread, AccessRole::kCall, number));
+        made.push_back({number, now[thread], thread});
+      } else {
+        const Made& other = made[made.size() - 1 - random.below(std::min<std::uint64_t>(made.size(), 8))];
+        accesses.push_back(call(thread, AccessRole::kGoOn, other.number));
+        if (other.at > now[thread]) {
+          now[thread] = other.at;
+          waits[thread].push_back({other.at, other.by});
+        }
+      }
+    }
+    if (std::ranges::count(now, std::ranges::max(now)) > 1) continue;  // two ends, and two paths
+    Running run(with_core({{"window", 65536}}).replay("host", accesses));
+    run.to_end();
+    auto thread = static_cast<std::uint32_t>(std::ranges::max_element(now) - now.begin());
+    std::int64_t until = now[thread];
+    const auto longest = static_cast<double>(until);
+    std::vector<double> stays(kThreads, 0);
+    while (until > 0) {
+      const auto latest = std::find_if(waits[thread].rbegin(), waits[thread].rend(),
+                                       [&](const Wait& wait) { return wait.at <= until; });
+      const std::int64_t from = latest == waits[thread].rend() ? 0 : latest->at;
+      stays[thread - 1] += static_cast<double>(until - from);
+      until = from;
+      if (until > 0) thread = latest->of;
+    }
+    expect_path(run,
+                {.time = longest,
+                 .busy = longest,
+                 .idle = 0,
+                 .instructions = static_cast<std::int64_t>(longest) * 16},
+                stays);
+  }
+}
+
 TEST(CoreCluster, AThreadGoesOnBehindTheCallThatItWaitsFor) {
   // Thread 1 reads for 100 ns, and calls; thread 2, which has read for as long, goes on with another read then. So does thread 3,
   // which waits for a call that nobody made, at once.
@@ -410,6 +533,8 @@ TEST(CoreCluster, AThreadGoesOnBehindTheCallThatItWaitsFor) {
   EXPECT_EQ(core(run, "longest_ns"), 350.0);
   EXPECT_EQ(run.number({"requests"}), 5);
   expect_parts_to_sum(run);
+  // The run takes 350 ns: up to 225 thread 1 (800 instructions in 50 ns, answers), then thread 2 (25 ns, an answer).
+  expect_path(run, {.time = 350, .busy = 75, .idle = 0, .instructions = 1200}, {225, 125, 0});
 }
 
 // As above, but the one that goes on had told that it waits; then it does what it was woken for, and waits for good.
@@ -429,6 +554,7 @@ TEST(CoreCluster, AThreadThatWaitsIsIdleUntilItGoesOn) {
   EXPECT_EQ(run.created(2), 250_ns);  // at 225 the call is made
   EXPECT_EQ(core(run, "idle_ns"), 225.0);
   expect_parts_to_sum(run);
+  expect_path(run, {.time = 350, .busy = 75, .idle = 0, .instructions = 1200}, {225, 125});
 }
 
 // It said that it might wait, and did not: its time goes on where it was, however late that becomes known.

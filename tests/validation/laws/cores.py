@@ -91,3 +91,9 @@ def memory(look: Look, value: float, name: str, segment: str) -> None:
 def walks(look: Look, value: float, name: str) -> None:
     """A pattern has no page table."""
     look.equal(value, 0.0)
+
+
+@law("per_requester.*.core.critical_path", "per_requester.*.core.per_thread")
+def path(look: Look, value: Any, name: str) -> None:
+    """A pattern is of one thread, and nobody waits for another: tests/core/device/core_cluster_test.cpp has paths."""
+    raise AssertionError("a path of one thread")

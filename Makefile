@@ -65,6 +65,7 @@ help:
 
 demo: build
 	$(BIN)/python -m cxloom demo
+	@$(BIN)/python -m cxloom.trace.emulator
 
 # The Python tests come last, so that a run ends with their summary.
 test: cxx-tests lint python-tests
@@ -72,7 +73,7 @@ test: cxx-tests lint python-tests
 # --- environment -----------------------------------------------------------------------------------------------------
 # What the goal will need later is asked for at once, so that a user who has to install it hears of it in one line.
 LATER := $(if $(filter test cxx-tests sanitize sanitize-library,$(MAKECMDGOALS)),gtest) $(if $(filter test cxx-tests sanitize-library,$(MAKECMDGOALS)),qemu) \
-  $(if $(filter bench,$(MAKECMDGOALS)),benchmark) $(if $(filter test python-tests,$(MAKECMDGOALS)),browser)
+  $(if $(filter demo,$(MAKECMDGOALS)),exec) $(if $(filter bench,$(MAKECMDGOALS)),benchmark) $(if $(filter test python-tests,$(MAKECMDGOALS)),browser)
 # An environment that was copied or moved with the tree is made anew.
 MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.root)))
 
@@ -86,8 +87,11 @@ MOVED := $(filter-out $(CURDIR),$(if $(wildcard .venv/.root),$(shell cat .venv/.
 	  --no-build-isolation '.[dev]'
 	@touch $@
 
+# The library that the plug-in of `cxloom exec` needs was not there when the tree was configured. It may be now: CMake looks again.
+LACKS_ZYDIS := $(if $(wildcard build/CMakeCache.txt),$(shell grep -m 1 '^ZYDIS_[A-Z]*:[A-Z]*=.*-NOTFOUND$$' build/CMakeCache.txt))
+
 # --- C++ -------------------------------------------------------------------------------------------------------------
-build/.configured: .venv/.installed $(if $(filter-out $(COMPILE_TOGETHER),$(AS_MADE)),FORCE)
+build/.configured: .venv/.installed $(if $(filter-out $(COMPILE_TOGETHER),$(AS_MADE))$(LACKS_ZYDIS),FORCE)
 	@$(CMAKE) -S . -B build -G Ninja --log-level=NOTICE \
 	  -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCXLOOM_WERROR=ON \
 	  -DCXLOOM_COMPILE_TOGETHER=$(COMPILE_TOGETHER)

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Prepares what the Makefile needs before its first step: pieces of the system, then the Python environment.
 #
-#   scripts/bootstrap.sh [venv] [gtest] [qemu] [benchmark] [browser]
+#   scripts/bootstrap.sh [venv] [gtest] [qemu] [exec] [benchmark] [browser]
 #
 #   venv        a C++20 compiler and Python 3.11+ with its headers; makes .venv and installs the package's dependencies
 #   gtest       the library of the C++ tests
 #   qemu        the emulator whose plug-in captures programs, and the disassembler that the plug-in is built with
+#   exec        the same for `cxloom exec`; without it programs cannot be run, and all else can be done
 #   benchmark   the library of the C++ micro-benchmarks
 #   browser     a headless Chromium, in which reports are tested; without it these tests are skipped
 #
@@ -16,6 +17,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 missing=()
 wanted=()
+runs_programs=()
 
 # The compiler CMake will pick, or failure if it cannot compile the given includes.
 compiles() {
@@ -68,6 +70,9 @@ install_missing() {
   fi
   if [[ ${#wanted[@]} -gt 0 ]] && ! installs "${wanted[@]}"; then
     echo "Not on this system, so that some tests are skipped:  sudo apt-get install ${wanted[*]}" >&2
+  fi
+  if [[ ${#runs_programs[@]} -gt 0 ]] && ! installs "${runs_programs[@]}"; then
+    echo "Not on this system; for \`cxloom exec\`:  sudo apt-get install ${runs_programs[*]} && make build" >&2
   fi
 }
 
@@ -135,12 +140,16 @@ for need in "$@"; do
       command -v qemu-x86_64 >/dev/null || missing+=(qemu-user)
       compiles Zydis/Zydis.h || missing+=(libzydis-dev)
       ;;
+    exec)
+      command -v qemu-x86_64 >/dev/null || runs_programs+=(qemu-user)
+      compiles Zydis/Zydis.h || runs_programs+=(libzydis-dev)
+      ;;
     benchmark) compiles benchmark/benchmark.h || missing+=(libbenchmark-dev) ;;
     browser)
       command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || wanted+=(chromium-headless-shell)
       ;;
     *)
-      echo "usage: $0 [venv] [gtest] [qemu] [benchmark] [browser]" >&2
+      echo "usage: $0 [venv] [gtest] [qemu] [exec] [benchmark] [browser]" >&2
       exit 2
       ;;
   esac

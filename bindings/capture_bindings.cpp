@@ -235,11 +235,27 @@ void bind_capture(nb::module_& m) {
       .def(
           "stop", [](ProgramSession& self) { self.feed.stop(); },
           "Programs no longer wait to be read; what they do is lost.")
+      .def(
+          "end_programs", [](ProgramSession& self) { self.feed.end_programs(); },
+          "Those that still run are killed within a tenth of a second.")
       .def_prop_ro(
           "failure", [](const ProgramSession& self) { return self.feed.failure(); },
           "What the plug-in could not do, a sentence; empty if all went well.")
       .def_prop_ro(
           "words", [](const ProgramSession& self) { return self.feed.words(); }, "Read so far.")
+      .def_prop_ro(
+          "lacking", [](const ProgramSession& self) { return self.feed.lacking(); },
+          "The first instruction that a program came to and the emulator does not have; empty if none.")
+      .def_prop_ro(
+          "names",
+          [](const ProgramSession& self) {
+            nb::list all;
+            for (const ProgramFeed::Name& name : self.feed.names())
+              all.append(nb::make_tuple(name.thread.number, name.thread.process,
+                                        nb::bytes(name.program.data(), name.program.size())));
+            return all;
+          },
+          "Of each thread its number, that of its process, and what its program is called.")
       .def_prop_ro("threads", [](const ProgramSession& self) { return self.feed.threads(); })
       .def_prop_ro("processes", [](const ProgramSession& self) { return self.feed.processes(); })
       .def_prop_ro(

@@ -51,6 +51,12 @@ std::string FeedFolder::failure() const {
   return {text, strnlen(text, sizeof(FeedControl::failure))};
 }
 
+std::string FeedFolder::lacking() const {
+  if (control().lacked.load(std::memory_order_acquire) == 0) return {};
+  const char* const text = control().lacking;
+  return {text, strnlen(text, sizeof(FeedControl::lacking))};
+}
+
 std::string FeedFolder::name_of(std::uint32_t ring) const { return folder_ + "/" + std::to_string(ring); }
 
 std::vector<FeedFolder::Ring> FeedFolder::open_rings() {

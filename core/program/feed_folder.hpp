@@ -32,6 +32,7 @@ class FeedFolder {
   FeedControl& control() const { return *static_cast<FeedControl*>(control_.at(0)); }
   /// What a writer could not do, a sentence; empty if all went well.
   std::string failure() const;
+  std::string lacking() const;
 
   /// The rings that have come since this was asked last; of each the process, or that one's parent, came before it. Throws
   /// SimulationError if one is of no writer of this version.

@@ -8,7 +8,7 @@
 
 namespace cxloom {
 
-inline constexpr std::uint32_t kFeedVersion = 3;
+inline constexpr std::uint32_t kFeedVersion = 4;
 
 /// The first page of the folder's file "control".
 struct FeedControl {
@@ -26,7 +26,11 @@ struct FeedControl {
   std::atomic<std::uint32_t> escaped{0};  ///< processes that went on outside of the emulator
   /// Calls of the kernel, their ends and beginnings of threads so far: each takes the next number.
   std::atomic<std::uint64_t> order{0};
-  char failure[512] = {};  ///< what went wrong first, a sentence
+  char failure[512] = {};                  ///< what went wrong first, a sentence
+  std::atomic<std::uint32_t> orphaned{0};  ///< the reader was killed, or says so: the programs end, too
+  std::atomic<std::uint32_t> lacks{0};     ///< instructions that the emulator does not have, and came to
+  std::atomic<std::uint32_t> lacked{0};    ///< `lacking` is written
+  char lacking[256] = {};                  ///< the first of them
 };
 inline constexpr std::size_t kFeedControlBytes = 4096;
 static_assert(sizeof(FeedControl) <= kFeedControlBytes);
@@ -58,6 +62,8 @@ struct FeedRingHead {
   std::atomic<std::uint32_t> rests{0};   ///< odd while the writer sleeps until there is room
 
   alignas(64) std::atomic<std::uint64_t> read{0};
+
+  char name[256] = {};  ///< of a process: its program's, as it is called
 };
 inline constexpr std::size_t kFeedHeadBytes = 4096;
 static_assert(sizeof(FeedRingHead) <= kFeedHeadBytes);

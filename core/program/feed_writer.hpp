@@ -30,6 +30,7 @@ class FeedWriter {
     std::uint32_t replaces = 0;
     std::uint32_t creator = 0;
     std::uint64_t creation = 0;
+    const char* name = "";
   };
 
   /// Makes the file `folder/number` and maps it. 0, or what errno says.
@@ -68,6 +69,7 @@ class FeedWriter {
     head_->replaces = place.replaces;
     head_->creator = place.creator;
     head_->creation = place.creation;
+    std::snprintf(head_->name, sizeof head_->name, "%s", place.name);
     if (place.kind == FeedRingHead::kThread) head_->begun = next_in_order(control);
     head_->mark.store(FeedRingHead::kMark, std::memory_order_release);
     return 0;
@@ -112,7 +114,10 @@ class FeedWriter {
       if (room() >= count) return true;
       if (control.stop.load(std::memory_order_relaxed) != 0) return false;
       const bool look = turn % 2000 == 0;  // ten times per second
-      if (look && kill(static_cast<pid_t>(control.reader), 0) != 0 && errno == ESRCH) control.stop.store(1);
+      if (look && kill(static_cast<pid_t>(control.reader), 0) != 0 && errno == ESRCH) {
+        control.orphaned.store(1);
+        control.stop.store(1);
+      }
       head_->rests.fetch_add(1, std::memory_order_acq_rel);
       nanosleep(&pause, nullptr);
       head_->rests.fetch_add(1, std::memory_order_acq_rel);

@@ -184,8 +184,10 @@ void ProgramCapture::block(const ProgramThread& thread, const ProgramBlock& bloc
     while (next != end && next->instruction == number) ++next;
     if (parts_.core) state.pace.dispatch();
     if (block.marks) [[unlikely]] {
-      begin(state, thread.number, begun);
-      begun = 0;
+      // The first instruction of a function is of it, that of a mark is not.
+      const std::uint64_t within = begun > 0 && instruction.has(BlockInstruction::kRegionEntry) ? 1 : 0;
+      begin(state, thread.number, begun - within);
+      begun = within;
       note_marks(state, thread, instruction);
     }
     if (state.flushed && instruction.has(BlockInstruction::kOrdersFlushes | BlockInstruction::kAtomic))

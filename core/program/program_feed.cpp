@@ -191,6 +191,7 @@ bool ProgramFeed::begin_thread(Thread& thread, ProgramSink& sink) {
   numbers_[ring] = thread.who.number;
   Release by;
   if (head.creator != ring) by = {thread_of_ring(head.creator), head.creation};
+  names_.push_back({thread.who, thread.process->code.name()});
   order_.begins(thread.who, by);
   sink.thread_begins(thread.who, by);
   thread.process->mappings.thread_begins(thread.who, thread.process->code.head(), sink);

@@ -43,6 +43,8 @@ class ProgramFeed {
   void finish(ProgramSink& sink);
   /// Writers no longer wait, and their further words are lost.
   void stop() { folder_.control().stop.store(1); }
+  /// Programs that still run are killed, within a tenth of a second.
+  void end_programs() { folder_.control().orphaned.store(1); }
 
   /// What a writer could not do, a sentence; empty if all went well.
   std::string failure() const { return folder_.failure(); }
@@ -52,6 +54,15 @@ class ProgramFeed {
   std::vector<std::uint32_t> living() const;
   std::uint32_t threads() const { return next_thread_ - 1; }
   std::uint32_t processes() const { return next_process_; }
+  /// What a thread is of.
+  struct Name {
+    ProgramThread thread;
+    std::string program;
+  };
+  /// Of all threads that began, in the order of their numbers.
+  const std::vector<Name>& names() const { return names_; }
+  /// The first instruction that a program came to and the emulator does not have; empty if there was none.
+  std::string lacking() const { return folder_.lacking(); }
   std::uint64_t words() const { return words_; }
   /// Accesses that belong to no instruction, and were dropped.
   std::uint64_t strays() const { return strays_; }
@@ -92,6 +103,7 @@ class ProgramFeed {
   std::vector<std::shared_ptr<Process>> processes_;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<std::uint32_t> numbers_;  // of threads, by ring
+  std::vector<Name> names_;
   ThreadOrder order_;
   CallOrder calls_;
   Patience silence_{kLongestSilence};  // of the thread that is wanted

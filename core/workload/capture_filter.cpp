@@ -175,6 +175,7 @@ void CaptureFilter::set_recording(bool recording) {
     for (std::size_t level = 0; level < levels(); ++level) before_.counts[level] = counts(level);
   }
   recording_ = recording;
+  if (recording) gaps_.assign(gaps_.size(), {});  // what was before is not recorded
   note_start();
 }
 

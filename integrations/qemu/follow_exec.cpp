@@ -148,7 +148,8 @@ Exec follow_exec(const Emulator& emulator, std::uint64_t offset, std::uint64_t p
     Words all;
     fits = fits && add_texts(all, offset, environment, 0) && variables.add(static_cast<char*>(nullptr));
     variables.count = 0;
-    for (std::size_t i = 0; fits && i < all.count; ++i) {
+    // The emulator gives them to the program in the reverse order.
+    for (std::size_t i = all.count; fits && i-- > 0;) {
       if (is_for_the_loader(all.all[i]) && std::strchr(all.all[i], ',') == nullptr) {
         fits = words.add("-E") && words.add(all.all[i]);
       } else {

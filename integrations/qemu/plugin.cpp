@@ -2,7 +2,6 @@
 // accesses. It fills rings in shared memory (core/program/feed_ring.hpp) and leaves everything else to their reader.
 #include <cxloom/program_feed.hpp>
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -15,9 +14,13 @@
 #include <utility>
 
 #include "decode.hpp"
+#include "emulator_options.hpp"
 #include "flush_address.hpp"
 #include "follow_exec.hpp"
+#include "lacking.hpp"
 #include "qemu_plugin_api.h"
+#include "reader_watch.hpp"
+#include "region_function.hpp"
 
 extern "C" {
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
@@ -27,6 +30,7 @@ namespace cxloom::qemu {
 namespace {
 
 constexpr unsigned kMostThreads = 1U << 16U;
+constexpr long kMmap = 9;
 constexpr long kExecve = 59;
 
 // Each on a cache line of its own: threads write side by side.
@@ -40,11 +44,11 @@ struct alignas(64) Slot {
   std::uint64_t since = 0;     // when that began, in nanoseconds
   long switches = 0;           // how often it had given its processor up by then
   std::uint64_t expected = 0;  // address of the next access by the registers; 0: none is expected
+  CodeMapping mapping;         // what its call maps of the library that has the region of interest
 };
 
 FeedControl* control = nullptr;
 char folder[4096];
-constexpr std::size_t kLongestPlugin = 2 * 4096 + 2 * sizeof folder;
 Slot threads[kMostThreads];     // by QEMU's index of the thread
 std::atomic<unsigned> used{0};  // how many of them ever were
 FeedWriter blocks;              // what the blocks of this process are
@@ -58,9 +62,8 @@ std::uint32_t parent = 0;  // after a fork, until the ring of this process is ma
 bool forked = false;
 pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 Emulator emulator;
-bool has_region = false;            // a function of the program is the region of interest
-std::uint64_t region_distance = 0;  // of it from the program's entry, in bytes
-std::uint64_t region_entry = 0;     // where it begins
+const char* own_name = "";  // of the program
+RegionFunction region;
 bool has_offset = false;
 std::uint64_t offset = 0;                       // from an address of the program to ours
 std::atomic<std::uint64_t> found_addresses{0};  // that were as the registers said
@@ -98,7 +101,8 @@ void open_process() {
                      .process = process,
                      .parent = forked ? parent : process,
                      .inherited = forked ? next_block : 0,
-                     .replaces = replaces_another ? replaces : process});
+                     .replaces = replaces_another ? replaces : process,
+                     .name = own_name});
   blocks.note_offset(offset);
   forked = replaces_another = false;
 }
@@ -265,6 +269,18 @@ void follow_flushes(qemu_plugin_tb* block, std::uint32_t count) {
   }
 }
 
+// Whoever translates it comes to it: the emulator has nothing behind it in the block.
+void note_if_lacking(qemu_plugin_insn* instruction) {
+  char text[sizeof control->lacking];
+  if (!is_lacking(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction),
+                  qemu_plugin_insn_haddr(instruction), qemu_plugin_insn_vaddr(instruction), text,
+                  sizeof text) ||
+      control->lacks.fetch_add(1) != 0)
+    return;
+  std::snprintf(control->lacking, sizeof control->lacking, "%s", text);
+  control->lacked.store(1, std::memory_order_release);
+}
+
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
   if (!blocks.is_open()) {
     pthread_mutex_lock(&opening);
@@ -278,7 +294,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
   const bool tells = !blocks.muted();
 
   // Where the program is loaded is not known before it is.
-  if (has_region && region_entry == 0) region_entry = qemu_plugin_entry_code() + region_distance;
+  const std::uint64_t region_entry = region.is_wanted() ? region.entry(qemu_plugin_start_code()) : 0;
   const std::uint32_t number = next_block++;
   qemu_plugin_insn* const first = qemu_plugin_tb_get_insn(block, 0);
   if (tells) {
@@ -301,13 +317,14 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     }
     if (!tells) continue;
     const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
-    if (has_region && address == region_entry) what.flags |= BlockInstruction::kRegionEntry;
+    if (region_entry != 0 && address == region_entry) what.flags |= BlockInstruction::kRegionEntry;
     std::uint64_t form[block_form::kInstructionWords];
     block_form::write(what, form);
     for (std::uint32_t j = 0; j < block_form::kInstructionWords; ++j) {
       blocks.ahead(block_form::kHeadWords + i * block_form::kInstructionWords + j) = form[j];
     }
   }
+  note_if_lacking(qemu_plugin_tb_get_insn(block, count - 1));
   if (tells) blocks.publish(words);
   if (checked && decoded[0].kind == InstructionClass::kMove && decoded[0].operand_bytes != 0)
     expect_access(first);
@@ -328,6 +345,7 @@ void on_system_call(qemu_plugin_id_t, unsigned thread, std::int64_t call, std::u
   caller = thread;
   slot.call = put_in_order(thread, {feed::event(FeedEvent::kSystemCall, static_cast<std::uint32_t>(call)), 0,
                                     a1, a2, a3, a4, a5, a6});
+  if (call == kMmap && region.is_wanted()) slot.mapping = region.maps(a2, a3, a4, a5, a6);
   slot.switches = switches();
   slot.since = nanoseconds();
   if (call != kExecve || !has_offset || control->stop.load() != 0) return;
@@ -347,6 +365,8 @@ void on_system_call_end(qemu_plugin_id_t, unsigned thread, std::int64_t call, st
   const std::uint64_t slept = switches() != slot.switches ? feed::kSlept : 0;
   put_in_order(thread, {feed::event(FeedEvent::kSystemCallEnd, static_cast<std::uint32_t>(call) | slept), 0,
                         static_cast<std::uint64_t>(result), passed});
+  if (const CodeMapping mapping = std::exchange(slot.mapping, {}); mapping.bytes != 0 && result > 0)
+    region.is_mapped(mapping, static_cast<std::uint64_t>(result));
 }
 
 // Whoever begins this thread is here, within its call: the thread is known before that call is back. The index may have been that of
@@ -394,6 +414,7 @@ void in_child() {
     slot.creation = slot.call;
   }
   pthread_mutex_init(&opening, nullptr);
+  watch_reader(*control);
 }
 
 // --- start -----------------------------------------------------------------------------------------------------------
@@ -416,42 +437,11 @@ const char* value_of(const char* argument, const char* key) {
                                                                              : nullptr;
 }
 
-// Text in an option of QEMU, whose commas are written twice.
-void append_escaped(char*& at, const char* end, const char* text) {
-  for (; *text != '\0' && at + 2 < end; ++text) {
-    if (*text == ',') *at++ = ',';
-    *at++ = *text;
-  }
-  *at = '\0';
-}
-
-// The options for the programs that this one starts. The region of interest is only in this one.
-bool note_emulator(const char* cpu) {
-  static char path[4096];
-  static char plugin[kLongestPlugin];
-  static char model[256];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-  Dl_info own;
-  if (length <= 0 || dladdr(reinterpret_cast<void*>(&on_exit), &own) == 0) return false;
-  char* at = plugin;
-  const char* const end = plugin + sizeof plugin - 64;  // for what execve adds
-  append_escaped(at, end, own.dli_fname);
-  at += std::snprintf(at, static_cast<std::size_t>(end - at), ",folder=");
-  append_escaped(at, end, folder);
-  at += std::snprintf(at, static_cast<std::size_t>(end - at), ",cpu=%s", cpu);
-  std::snprintf(model, sizeof model, "%s", cpu);
-  for (char& letter : model) {
-    if (letter == ':') letter = ',';
-  }
-  emulator = {path, model, plugin};
-  return true;
-}
-
 }  // namespace
 }  // namespace cxloom::qemu
 
-/// Options: folder=WHERE the rings are made; cpu=MODEL of the emulator, with colons for commas; region=DISTANCE in bytes from the
-/// program's entry to the function that is the region of interest; after=PROCESS:THREAD:ORDER, for a program in the place of another
+/// Options: folder=WHERE the rings are made; cpu=MODEL of the emulator, with colons for commas; region=PLACE of the
+/// function that is the region of interest (RegionFunction::parse); after=PROCESS:THREAD:ORDER, for a program in the place of another
 /// one: the rings of the process and of the thread that called execve, and that call.
 extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id,
                                                                           const qemu_info_t* info, int count,
@@ -466,8 +456,7 @@ extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_p
     } else if (value = value_of(arguments[i], "cpu"); value != nullptr) {
       cpu = value;
     } else if (value = value_of(arguments[i], "region"); value != nullptr) {
-      has_region = true;
-      region_distance = static_cast<std::uint64_t>(std::strtoll(value, nullptr, 10));
+      if (!region.parse(value)) return -1;
     } else if (value = value_of(arguments[i], "after"); value != nullptr) {
       unsigned long long call = 0;
       if (std::sscanf(value, "%u:%u:%llu", &replaces, &threads[0].creator, &call) != 3) return -1;
@@ -477,7 +466,12 @@ extern "C" __attribute__((visibility("default"))) int qemu_plugin_install(qemu_p
       return -1;
     }
   }
-  if (!map_control() || !note_emulator(cpu) || pthread_atfork(before_fork, nullptr, in_child) != 0) return -1;
+  if (!map_control() || !describe_emulator(cpu, folder, emulator) ||
+      pthread_atfork(before_fork, nullptr, in_child) != 0)
+    return -1;
+  if (is_reader_gone(*control)) _exit(127);
+  own_name = name_of_program();
+  watch_reader(*control);
   open_process();
   qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
   qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);

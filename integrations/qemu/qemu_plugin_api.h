@@ -69,7 +69,7 @@ uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn* instruction);
 void* qemu_plugin_insn_haddr(const struct qemu_plugin_insn* instruction);
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
-uint64_t qemu_plugin_entry_code(void);
+uint64_t qemu_plugin_start_code(void);
 
 #ifdef __cplusplus
 }

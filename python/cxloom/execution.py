@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from cxloom import _core
+from cxloom.descriptors import hold_standard_descriptors
 from cxloom.errors import InputError
 from cxloom.execution_feed import Part, batch_of, play
 from cxloom.execution_result import REGION, Execution, ExecutionResult, Sampled
@@ -20,6 +21,7 @@ from cxloom.placed_program import PlacedProgram, core_of, is_persistent, prepare
 from cxloom.processor import Processor
 from cxloom.sampling import Sampler, Sampling, Timing, keeps_state
 from cxloom.system import System
+from cxloom.trace import threads as of_threads
 from cxloom.trace.capture import CacheLevel, CoreOfTrace, about
 from cxloom.trace.emulator import EmulatedSource
 from cxloom.trace.format import TraceBatch
@@ -77,6 +79,7 @@ def execute(
     Raises InputError if the emulator, the program or the host is missing, and SimulationError if the program cannot be
     followed or a simulation cannot finish.
     """
+    hold_standard_descriptors()
     started = time.perf_counter()
     placed = prepare_all(systems, pages, host, places, processor, page_tables)
     levels = [(level.size, level.ways, level.policy) for level in caches]
@@ -115,12 +118,15 @@ def execute(
         executions = play(placed, kept, sampler, want, lambda: objects, core.page_bytes)
         if objects is not None and record is not None:
             said |= recorded(objects, record)
-        said |= source.ended.to_metadata()
         sieve = source.sieve
+        names = of_threads.told(sieve.names)
+        said |= of_threads.recorded(names, record) if record is not None else {}
+        said |= source.ended.to_metadata()
         translation = Translation.of(sieve.translation)
         said |= {} if translation is None else translation.to_metadata()
     seconds = time.perf_counter() - started
     notes = _notes_on(sampling, sampler)
+    notes += source.notes
     if sieve.records == 0:
         notes += ("nothing went beyond the caches of its cores: no memory was accessed",)
     if sieve.flushes and not durable:
@@ -138,6 +144,7 @@ def execute(
         translation,
         regions,
         use.by_object(objects) if objects is not None else (),
+        names,
     )
 
 
@@ -208,6 +215,7 @@ def replay(
         translation,
         regions,
         use.by_object(objects) if objects is not None else (),
+        of_threads.in_metadata(reader.metadata),
     )
 
 

@@ -358,13 +358,13 @@ def test_functions_are_looked_up(tmp_path: Path, programs: Path) -> None:
 
 def test_without_the_emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "install the package 'qemu-user'" in refused(["/bin/true"], tmp_path)
+    assert "sudo apt-get install qemu-user" in refused(["/bin/true"], tmp_path)
 
 
 @needs_qemu
 def test_without_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_core, "__file__", str(tmp_path / "_core.so"))
-    assert "install the package 'libzydis-dev'" in refused(["/bin/true"], tmp_path)
+    assert "sudo apt-get install libzydis-dev && make build" in refused(["/bin/true"], tmp_path)
 
 
 def test_an_emulator_that_cannot_load_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,7 +372,7 @@ def test_an_emulator_that_cannot_load_plugins(tmp_path: Path, monkeypatch: pytes
     other.write_text("#!/bin/sh\n[ $1 = --version ] && echo qemu version 10 && exit 0\nexit 1\n")
     other.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    monkeypatch.setattr(emulator, "plugin_path", lambda: tmp_path / "plugin.so")
+    monkeypatch.setattr(emulator, "_plugin", lambda: tmp_path)
     assert "exit code 1, qemu version 10" in refused(["/bin/true"], tmp_path)
 
 

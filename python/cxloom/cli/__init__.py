@@ -4,6 +4,7 @@ import signal
 from typing import Any
 
 from cxloom.cli.at_once import ended_at_once
+from cxloom.descriptors import hold_standard_descriptors
 
 __all__ = ["entry", "main"]
 
@@ -11,6 +12,7 @@ __all__ = ["entry", "main"]
 def main(afterwards: Any = signal.default_int_handler) -> None:
     """Runs the command of `sys.argv` and exits with its code; `afterwards` is the handler of Ctrl-C from then on."""
     with ended_at_once(afterwards):
+        hold_standard_descriptors()
         from cxloom.cli.process import run
 
         run()

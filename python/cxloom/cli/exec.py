@@ -134,8 +134,8 @@ def exec_(
         typer.Option(
             "--roi",
             metavar="SYMBOL",
-            help="Only this function of the program counts, with all that it calls, or, as 'marks', what is between "
-            "the marks of <cxloom/roi.h>.",
+            help="Only this function of the program or of a library of it counts, with all that it calls, or, as "
+            "'marks', what is between the marks of <cxloom/roi.h>.",
         ),
     ] = None,
     record: Annotated[

@@ -11,11 +11,13 @@ from typing import Any
 
 from cxloom.report.console import messages
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_NAMES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 
 class Interrupt:
-    """While it is entered, SIGINT and SIGTERM set `reason` instead of raising."""
+    """While it is entered, SIGINT, SIGTERM and SIGHUP set `reason` instead of raising; a SIGHUP that is ignored, as
+    nohup has it, still is."""
 
     def __init__(self, what: str = "the run") -> None:
         """``what`` is ended."""
@@ -24,7 +26,11 @@ class Interrupt:
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interrupt:
-        self._before = {number: signal.signal(number, self._first) for number in _SIGNALS}
+        self._before = {
+            number: signal.signal(number, self._first)
+            for number in _SIGNALS
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
+        }
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
@@ -32,8 +38,8 @@ class Interrupt:
             signal.signal(number, handler)
 
     def _first(self, number: int, _frame: FrameType | None) -> None:
-        self.reason = "interrupted" if number == signal.SIGINT else "terminated"
-        for each in _SIGNALS:
+        self.reason = _NAMES[signal.Signals(number)]
+        for each in self._before:
             signal.signal(each, _second)
         messages().print(f"\n{self.reason}: ending {self._what}; once more to kill it")
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cxloom import _core
+from cxloom.descriptors import hold_standard_descriptors
 from cxloom.errors import InputError
-from cxloom.trace import objects
+from cxloom.trace import objects, threads
 from cxloom.trace.emulator import EmulatedSource
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.lackey import LackeySource
@@ -163,6 +164,8 @@ class CaptureResult:
     """Programs, and forks of them."""
     escaped: int = 0
     """Programs that were started and could not be emulated, so that nothing of them is recorded."""
+    notes: tuple[str, ...] = ()
+    """What is worth a word about how it ended."""
 
     @property
     def exit_code(self) -> int | None:
@@ -237,6 +240,7 @@ def capture(
     Raises InputError if the source or the program is missing, a cache cannot be, or nothing was recorded, and
     SimulationError if the program cannot be followed.
     """
+    hold_standard_descriptors()
     check_writable(out)
     levels = [(level.size, level.ways, level.policy) for level in caches]
     recorded = CoreOfTrace(core)
@@ -284,6 +288,8 @@ def capture(
         yield from teller.batches(step)
         if isinstance(teller.sieve, _core.ProgramCapture) and not virtual:
             said.update(objects.recorded(objects.Objects(teller.sieve), out))
+        if isinstance(teller.sieve, _core.ProgramCapture):
+            said.update(threads.recorded(threads.told(teller.sieve.names), out))
         said.update(teller.ended.to_metadata())
         if isinstance(teller.sieve, _core.ProgramCapture):
             found = Translation.of(teller.sieve.translation)
@@ -305,8 +311,10 @@ def capture(
         raise
     sieve = teller.sieve
     counts = tuple(LevelCounts(level, *count) for level, count in zip(filtering, sieve.counts, strict=True))
-    more = {}
+    more: dict[str, Any] = {}
     if isinstance(sieve, _core.ProgramCapture):
         names = ("loads", "stores", "flushes", "threads", "processes", "escaped")
         more = {name: getattr(sieve, name) for name in names}
+    if isinstance(teller, EmulatedSource):
+        more["notes"] = teller.notes
     return CaptureResult(count, sieve.instructions, counts, teller.ended, sieve.instructions_in_all, **more)

@@ -139,8 +139,8 @@ def capture(
         typer.Option(
             "--roi",
             metavar="SYMBOL",
-            help="Record this function of the program, with all that it calls, or, as 'marks', what is between the "
-            "marks of <cxloom/roi.h>.",
+            help="Record this function of the program or of a library of it, with all that it calls, or, as 'marks', "
+            "what is between the marks of <cxloom/roi.h>.",
         ),
     ] = None,
     sample: Annotated[
@@ -317,6 +317,8 @@ def _capture_rows(out: Path, result: CaptureResult) -> Iterator[tuple[str, str]]
     if result.escaped:
         yield "not recorded", f"{counted(result.escaped, 'program')} that cannot be emulated"
     yield "program", str(result.ended)
+    for note in result.notes:
+        yield "note", note
 
 
 def _print_rows(rows: Iterator[tuple[str, str]], file: TextIO | None = None) -> None:

@@ -11,13 +11,14 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cxloom import _core
 from cxloom.errors import InputError, SimulationError
-from cxloom.trace.executable import Executable, distance_of_function, find_executable
+from cxloom.trace.executable import Executable, find_executable
 from cxloom.trace.format import TraceBatch
+from cxloom.trace.functions import FunctionPlace, find_function, libraries_of
 from cxloom.trace.source import Ended, ended, is_over
 from cxloom.words import counted
 
@@ -35,28 +36,34 @@ _REST = (
     0.0002,
     0.01,
 )  # seconds to wait for the program, when it has reported nothing for a short or a long time
+_END_BY_SIGILL = 128 + signal.SIGILL
+_GRACE = 0.05  # seconds between asking those that a program started for their end and ending them
 _ENOUGH = 64 << 20  # bytes of shared memory
 _FILE = 1 << 20  # bytes that a file of it has at most
+_MEMORY = "/dev/shm"
 
 
-def plugin_path() -> Path:
-    """The plug-in of the emulator. Raises InputError if this cxloom was built without it."""
-    path = Path(str(_core.__file__)).with_name("cxloom_qemu.so")
-    if not path.exists():
-        raise InputError(
-            "this cxloom was built without its plug-in for QEMU",
-            allowed="install the package 'libzydis-dev' of your distribution, and build cxloom again",
-        )
-    return path
+def what_is_missing() -> InputError | None:
+    """What programs cannot be run without, and what to type; None if all is there."""
+    packages, problems = [], []
+    if shutil.which(EMULATOR) is None:
+        packages.append("qemu-user")
+        problems.append("QEMU's user-mode emulation is not installed")
+    if not _plugin().exists():
+        packages.append("libzydis-dev")
+        problems.append("this cxloom was built without its plug-in for QEMU")
+    if not problems:
+        return None
+    build = " && make build" if "libzydis-dev" in packages else ""
+    where = ", in cxloom's folder" if build else ""
+    return InputError(
+        ", and ".join(problems),
+        allowed=f"QEMU 7.2; on Debian 12{where}: sudo apt-get install {' '.join(packages)}{build}",
+    )
 
 
-def emulator_path() -> str:
-    """The emulator. Raises InputError if it is not installed."""
-    found = shutil.which(EMULATOR)
-    if found is None:
-        allowed = "install the package 'qemu-user' of your distribution (QEMU 7.2)"
-        raise InputError("QEMU's user-mode emulation is not installed", allowed=allowed)
-    return found
+def _plugin() -> Path:
+    return Path(str(_core.__file__)).with_name("cxloom_qemu.so")
 
 
 class EmulatedSource:
@@ -74,24 +81,43 @@ class EmulatedSource:
         interest, or :data:`MARKS`, or all. Raises InputError if the emulator, its plug-in or the program is missing.
         """
         _check_file_size()
-        self._emulator = emulator_path()
-        self._plugin = plugin_path()
+        if (missing := what_is_missing()) is not None:
+            raise missing
+        self._emulator = str(shutil.which(EMULATOR))
+        self._plugin = _plugin()
         self._program = find_executable(command)
         self._region = region
-        self._distance = (
-            None if region in (None, MARKS) else distance_of_function(self._program.path, str(region))
-        )
+        self._function = None if region is None or region == MARKS else self._find(region)
         self._make_sieve = sieve
         self.wanted = 0
         """The thread whose records are waited for: they come first. 0: those of all come in turn."""
         self.ended = Ended()
         self._sieve: _core.ProgramCapture | None = None
 
+    def _find(self, function: str) -> FunctionPlace:
+        path = self._program.path
+        return find_function(path, function, lambda: libraries_of(path, [self._emulator, "-cpu", CPU]))
+
     @property
     def sieve(self) -> _core.ProgramCapture:
         """What records, once the program runs."""
         assert self._sieve is not None
         return self._sieve
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is worth a word about how the program ended."""
+        advice = "compile it with -march=x86-64-v3, which goes up to AVX2, and not with -march=native"
+        if self.sieve.lacking:
+            return (
+                f"the program came to an instruction that the emulator does not have, {self.sieve.lacking}: {advice}",
+            )
+        if self.ended.command_code == _END_BY_SIGILL:
+            return (
+                "the program was ended by SIGILL: it came to an instruction that QEMU 7.2 does not have, or that is "
+                f"none, as __builtin_trap puts it; in the first case {advice}",
+            )
+        return ()
 
     def batches(self, step: Callable[[], bool]) -> Iterator[TraceBatch]:
         """The records of :meth:`accesses` in columns."""
@@ -105,7 +131,7 @@ class EmulatedSource:
         """
         with shared_folder() as folder:
             self._sieve = sieve = self._make_sieve(folder)
-            process = subprocess.Popen(self._command(folder))
+            process = subprocess.Popen(self._command(folder), env=_for_the_emulator(os.environb))
             try:
                 yield from self._records(process, sieve, step)
             finally:
@@ -153,8 +179,8 @@ class EmulatedSource:
 
     def _command(self, folder: str) -> list[str]:
         options = [f"{self._plugin}".replace(",", ",,"), f"folder={folder}", f"cpu={CPU.replace(',', ':')}"]
-        if self._distance is not None:
-            options.append(f"region={self._distance}")
+        if self._function is not None:
+            options.append(self._function.option())
         program: Executable = self._program
         own, *arguments = program.arguments
         front = [self._emulator, "-cpu", CPU, "-plugin", ",".join(options), "-0", own]
@@ -167,6 +193,11 @@ class EmulatedSource:
             f"the emulator did not start the program (exit code {process.returncode}, {said}); "
             "cxloom needs QEMU 7.2 with support for plug-ins"
         )
+
+
+def _for_the_emulator(environment: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """Variables in the order in which QEMU has to be given them: it hands them on in the reverse order."""
+    return dict(reversed(list(environment.items())))
 
 
 def _check_file_size() -> None:
@@ -186,27 +217,38 @@ def shared_folder() -> Iterator[str]:
 
     What a killed cxloom left goes, too: nobody holds its lock.
     """
-    place = _place()
-    with contextlib.suppress(OSError):
-        for old in Path(place).glob(f"{_PREFIX}*"):
-            _remove_abandoned(old)
-    folder = tempfile.mkdtemp(prefix=_PREFIX, dir=place)
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    for place in {_place(), _MEMORY, tempfile.gettempdir()}:
         with contextlib.suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            for old in Path(place).glob(f"{_PREFIX}*"):
+                _remove_abandoned(old)
+    folder, lock = _locked_folder(_place())
+    try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
 
 
+def _locked_folder(place: str) -> tuple[str, int]:
+    """A new folder, and the descriptor that has its lock."""
+    while True:
+        folder = tempfile.mkdtemp(prefix=_PREFIX, dir=place)
+        lock = -1
+        with contextlib.suppress(FileNotFoundError):  # another took it for abandoned before it was locked
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            with contextlib.suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.path.samestat(os.stat(folder), os.fstat(lock)):
+                return folder, lock
+        if lock >= 0:
+            os.close(lock)
+
+
 def _place() -> str:
-    memory = "/dev/shm"
     try:
-        room = os.statvfs(memory)
-        if os.access(memory, os.W_OK) and room.f_bavail * room.f_frsize >= _ENOUGH:
-            return memory
+        room = os.statvfs(_MEMORY)
+        if os.access(_MEMORY, os.W_OK) and room.f_bavail * room.f_frsize >= _ENOUGH:
+            return _MEMORY
     except OSError:
         pass
     return tempfile.gettempdir()
@@ -227,7 +269,8 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def _end_all(process: subprocess.Popen[bytes], sieve: _core.ProgramCapture, folder: str) -> None:
-    """Ends the program if it still runs, and then those that it started. If it ended by itself, they go on."""
+    """Ends the program if it still runs, and then those that it started, in good order if they can be. If it ended by
+    itself, they go on."""
     if is_over(process):
         return
     ended(process)
@@ -236,3 +279,10 @@ def _end_all(process: subprocess.Popen[bytes], sieve: _core.ProgramCapture, fold
             # Only what is still ours: numbers of processes are used again.
             if folder.encode() in Path(f"/proc/{number}/cmdline").read_bytes():
                 os.kill(number, signal.SIGTERM)
+    time.sleep(_GRACE)
+    sieve.end_programs()
+
+
+if __name__ == "__main__":  # the last line of `make demo`
+    if (_missing := what_is_missing()) is not None:
+        print(f"To run programs: {_missing.allowed.partition(': ')[2]}")

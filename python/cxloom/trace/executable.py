@@ -1,17 +1,14 @@
-"""What the emulator can run, and where functions are in it: the ELF files of x86-64 Linux, and scripts for these."""
+"""What the emulator can run: the ELF files of x86-64 Linux, and scripts for these."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from cxloom.errors import InputError, reason_of
-from cxloom.trace.symbols import FUNCTIONS, HEAD, symbols
 
 _X86_64 = 62
 _MACHINES = {3: "x86, 32 bits", 40: "Arm, 32 bits", 183: "AArch64", 243: "RISC-V", 21: "POWER, 64 bits"}
@@ -49,27 +46,6 @@ def find_executable(command: Sequence[str]) -> Executable:
             raise InputError("the interpreter of the script cannot be run", found=interpreter, file=path)
         path = interpreter
     raise InputError("scripts that interpret each other without end", file=command[0])
-
-
-def distance_of_function(path: str, name: str) -> int:
-    """How many bytes a function is behind the entry of a program. Raises InputError if there is none, or several."""
-    data = Path(path).read_bytes()
-    try:
-        entry = HEAD.unpack_from(data)[3]
-        functions = {symbol: address for symbol, address, _ in symbols(data, FUNCTIONS)}
-        places = {address for symbol, address, _ in symbols(data, FUNCTIONS) if symbol == name}
-    except struct.error as error:
-        raise InputError("a damaged program", file=path) from error
-    if len(places) > 1:
-        raise InputError(f"several functions are called '{name}'", allowed="the name of one", file=path)
-    if not places:
-        near = get_close_matches(name, functions, 1)
-        problem = f"no function is called '{name}'" if functions else "the program names no functions"
-        allowed = (
-            "a name that nm prints, or marks" if functions else "a program that is not stripped, or marks"
-        )
-        raise InputError(problem, allowed=allowed, suggestion=near[0] if near else "", file=path)
-    return int(places.pop() - entry)
 
 
 def _missing(name: str) -> InputError:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import fcntl
 import os
 import select
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 
@@ -17,6 +19,7 @@ from cxloom.trace.source import Ended, ended, is_over
 
 _BLOCK = 1 << 20
 _TURN = 0.2  # seconds
+_PARENT_DEATH_SIGNAL = 1  # of prctl
 
 
 class LackeySource:
@@ -72,6 +75,7 @@ class LackeySource:
             process = subprocess.Popen(
                 [str(self._valgrind), *options, f"--log-fd={log_end}", "--", *self._command],
                 pass_fds=[log_end],
+                preexec_fn=_ends_with(os.getpid()),
             )
         except OSError:
             os.close(log)
@@ -84,3 +88,18 @@ class LackeySource:
             os.close(log)
             if not is_over(process):
                 ended(process)
+
+
+def _ends_with(parent: int) -> Callable[[], None] | None:
+    """What a process does first so that it is killed when its parent is; None where the system cannot do that."""
+    try:
+        prctl = ctypes.CDLL(None).prctl
+    except (OSError, AttributeError):
+        return None
+
+    def ends() -> None:
+        prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it was killed before
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return ends

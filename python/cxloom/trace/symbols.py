@@ -13,25 +13,62 @@ HEAD = struct.Struct("<16s2xHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
-_SYMBOL_TABLES = (2, 11)
-_LOADED = 1
+_ALL, _DYNAMIC = 2, 11
+_LOADED, _INTERPRETER = 1, 3
+_EXECUTED = 1
 DATA = (1,)
-FUNCTIONS = (2, 10)
+CHOSEN = (10,)
+FUNCTIONS = (2, *CHOSEN)
 """Types of symbols; of functions those that choose themselves when they are loaded, too."""
 
 
 def symbols(data: bytes, kinds: tuple[int, ...]) -> Iterator[tuple[str, int, int]]:
     """Name, address and size of those that are defined in the file. Raises struct.error if it is damaged."""
-    _, _, _, _, _, sections, _, _, _, _, size, count, _ = HEAD.unpack_from(data)
-    headers = [_SECTION.unpack_from(data, sections + size * number) for number in range(count)]
+    headers = _sections(data)
     for _, kind, _, _, offset, length, link, _, _, _ in headers:
-        if kind not in _SYMBOL_TABLES:
+        if kind not in (_ALL, _DYNAMIC):
             continue
         names = headers[link][4]
         for name, info, _, section, value, extent in _SYMBOL.iter_unpack(data[offset : offset + length]):
             if info & 15 in kinds and section != 0:
                 at = names + name
                 yield data[at : data.index(b"\0", at)].decode(errors="replace"), value, extent
+
+
+def _sections(data: bytes) -> list[tuple[int, ...]]:
+    _, _, _, _, _, sections, _, _, _, _, size, count, _ = HEAD.unpack_from(data)
+    return [_SECTION.unpack_from(data, sections + size * number) for number in range(count)]
+
+
+def _segments(data: bytes) -> list[tuple[int, ...]]:
+    head = HEAD.unpack_from(data)
+    at, size, count = head[4], head[8], head[9]
+    return [_SEGMENT.unpack_from(data, at + size * number) for number in range(count)]
+
+
+def has_all(data: bytes) -> bool:
+    """Whether a file names its own functions, and not only those that others may call. Raises struct.error if it is
+    damaged."""
+    return any(kind == _ALL for _, kind, *_ in _sections(data))
+
+
+def first_code(data: bytes) -> int:
+    """The lowest address of what is loaded of a file to be executed; 0 if nothing is. Raises struct.error if it is
+    damaged."""
+    found = _segments(data)
+    return min((each[3] for each in found if each[0] == _LOADED and each[1] & _EXECUTED), default=0)
+
+
+def interpreter_of(path: str) -> str | None:
+    """What loads a program and its libraries; None if it needs nobody, or is damaged."""
+    try:
+        data = Path(path).read_bytes()
+        for kind, _, offset, _, _, stored, *_ in _segments(data):
+            if kind == _INTERPRETER:
+                return data[offset : offset + stored].rstrip(b"\0").decode(errors="replace")
+    except (OSError, struct.error):
+        pass
+    return None
 
 
 @dataclass(frozen=True)
@@ -90,9 +127,7 @@ def image(path: str) -> Image:
         data = Path(path).read_bytes()
         if not data.startswith(b"\x7fELF"):
             return Image()
-        head = HEAD.unpack_from(data)
-        at, size, count = head[4], head[8], head[9]
-        every = [_SEGMENT.unpack_from(data, at + size * number) for number in range(count)]
+        every = _segments(data)
         segments = tuple((each[2], each[3], each[5], each[6]) for each in every if each[0] == _LOADED)
         return Image(segments, Table(tuple(symbols(data, FUNCTIONS))), Table(tuple(symbols(data, DATA))))
     except (OSError, struct.error, ValueError, IndexError):

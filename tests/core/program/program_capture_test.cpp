@@ -254,6 +254,8 @@ TEST_F(ProgramCaptureTest, OnlyBetweenTheMarks) {
   ASSERT_EQ(records().size(), 2U);
   EXPECT_EQ(records_[0].address, Address{128});
   EXPECT_EQ(records_[1].address, Address{192});
+  EXPECT_EQ(records_[0].instruction_gap, 1U);  // since the mark
+  EXPECT_EQ(records_[1].instruction_gap, 3U);  // two marks, and itself
   EXPECT_EQ(capture_->regions(), 2U);
   EXPECT_EQ(filter_->instructions(), 1U + 1 + 1 + 2);
 }
@@ -275,6 +277,11 @@ TEST_F(ProgramCaptureTest, AFunctionEndsWithTheReturnOfItsCall) {
   EXPECT_EQ(records_.front().address, Address{64});
   EXPECT_EQ(records_.back().address, Address{320});
   EXPECT_EQ(capture_->regions(), 1U);
+  // From its first instruction to its last: 3 + 2 + 2 + 3 + 2, of which the last is behind all records.
+  EXPECT_EQ(filter_->instructions(), 12U);
+  std::uint64_t sum = 0;
+  for (const Access& record : records_) sum += record.instruction_gap;
+  EXPECT_EQ(sum, 11U);
 }
 
 TEST_F(ProgramCaptureTest, ASampleIsTheEndOfEachPeriod) {
@@ -291,6 +298,22 @@ TEST_F(ProgramCaptureTest, ASampleIsTheEndOfEachPeriod) {
 // A core whose closed forms are simple: four instructions per cycle.
 CaptureParts timed(std::uint32_t penalty = 17) {
   return {.core = PaceParams{.width = 4, .window = 64, .load_cycles = {5, 15}, .branch_penalty = penalty}};
+}
+
+TEST_F(ProgramCaptureTest, WhatIsBeforeARegionTakesNoTimeOfIt) {
+  // A thousand instructions that reach no memory, then the region: ten, and a miss. The caches have seen all of them.
+  CaptureParts parts = timed();
+  parts.regions = true;
+  start(parts, 65536);
+  const BlockInstruction entry =
+      instruction(InstructionClass::kNothing, 0, 0, 0, 0, BlockInstruction::kRegionEntry);
+  const BlockInstruction nothing = instruction(InstructionClass::kNothing, 0, 0, 0);
+  for (int i = 0; i < 1000; ++i) run({nothing}, {});
+  run({entry, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, load(kA, kB)},
+      {read(9, 64)});
+  ASSERT_EQ(records().size(), 1U);
+  EXPECT_EQ(records_[0].instruction_gap, 10U);
+  EXPECT_LE(records_[0].cycles, 4U);  // four instructions a cycle
 }
 
 /// Cycles up to a last access, which misses.

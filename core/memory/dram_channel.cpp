@@ -44,7 +44,7 @@ DramChannel::DramChannel(const DramConfig& config, const MediaRegistry& kinds, s
       scheduler_(scheduler_of(config_, kinds.schedulers, queue_, timers_)),
       within_banks_(scheduler_->within_banks()),
       candidates_(config_.device.organisation, queue_, timers_, bus_, unused_, refresher_, *scheduler_),
-      direction_(config_),
+      direction_(config_, requesters_),
       idle_rows_(banks_of(config), timing_.tRP, *rows_, queue_, refresher_, timers_, bus_, ranks_),
       times_out_(rows_->times_out()),
       may_be_alone_(within_banks_ && !times_out_ && config.read_queue > 1 && config.write_queue > 1),
@@ -67,7 +67,7 @@ inline Clock DramChannel::shortest(const DramBurst& burst, Clock ready) const {
   return hit + timing_.tRCD + (closed ? 0 : timing_.tRP);
 }
 
-Clock DramChannel::arrive(Clock ready) {
+Clock DramChannel::arrive(Clock ready, Clock now) {
   const DramBurst& burst = alone_.entry.burst;
   const Clock rest = burst.write ? 0 : shortest(burst, ready);
   const bool first = arrivals_.empty(burst.write);
@@ -81,7 +81,7 @@ Clock DramChannel::arrive(Clock ready) {
     alone_.admitted = false;
   } else {
     arrivals_.push(burst, ready, rest);
-    expect(burst);
+    if (expect(burst)) return now;
   }
   if (burst.write) {
     if (!config_.posted_writes) return ready + timing_.CWL + burst_;
@@ -341,6 +341,7 @@ void DramChannel::send_column(const DramQueue::Entry& entry, bool first_use, Clo
   const DramBurst& burst = entry.burst;
   const std::uint32_t bank = burst.bank;
   const std::uint32_t rank = timers_.bank(bank).rank;
+  direction_.served(burst.write);
   const bool close = rows_->used(bank, !first_use, now) &&
                      queue_.oldest_to(bank, false, burst.row) == DramQueue::kNone &&
                      queue_.oldest_to(bank, true, burst.row) == DramQueue::kNone;
@@ -458,7 +459,7 @@ void DramChannel::another_comes(Clock now) {
 void DramChannel::join() {
   const DramQueue::Entry& entry = alone_.entry;
   alone_.waits = false;
-  expect(entry.burst);
+  static_cast<void>(expect(entry.burst));  // nothing else waits that a turn could bring forward
   if (!alone_.admitted) {
     arrivals_.push(entry.burst, alone_.ready, alone_.rest);
     return;

@@ -24,6 +24,7 @@
 #include "memory/dram_queue.hpp"
 #include "memory/dram_ranks.hpp"
 #include "memory/dram_refresher.hpp"
+#include "memory/dram_requesters.hpp"
 #include "memory/dram_row_policy.hpp"
 #include "memory/dram_scheduler.hpp"
 #include "memory/dram_timers.hpp"
@@ -54,9 +55,9 @@ class DramChannel {
     if (alone_.waits) another_comes(now);
     return alone_.entry.burst;
   }
-  /// The burst that was given there arrives at `ready`, which is not earlier; calls come in the order of `ready`. Returns a clock
-  /// before which it is not done.
-  Clock arrive(Clock ready);
+  /// The burst that was given there arrives at `ready`, which is not before `now`; calls come in the order of `ready`. Returns a
+  /// clock before which it is not done, and nothing else sooner than was foreseen.
+  Clock arrive(Clock ready, Clock now);
   /// Everything before `limit` happens. Nothing may arrive before it any more.
   void advance(Clock limit);
   /// Everything that waits happens; nothing may arrive any more. False if the scheduler picks nothing for `patience`.
@@ -97,15 +98,17 @@ class DramChannel {
   void admit(bool write);
   void enter(const DramBurst& burst);
   void release_places() { write_places_.release(floor_, counters_.write_queue); }
-  /// A burst that is not alone arrives.
-  void expect(const DramBurst& burst) {
+  /// A burst that is not alone arrives. Returns whether the direction may turn sooner than was foreseen.
+  bool expect(const DramBurst& burst) {
     ++load_[burst.bank];
     if (burst.write) writes_.add(burst);
+    return requesters_.add(burst) && direction_.writing();
   }
   /// It is served, or need not be.
   void forget(const DramBurst& burst) {
     --load_[burst.bank];
     if (burst.write) writes_.remove(burst);
+    requesters_.remove(burst);
   }
 
   // Choice.
@@ -176,6 +179,7 @@ class DramChannel {
   const std::unique_ptr<DramScheduler> scheduler_;
   const bool within_banks_;  ///< the scheduler chooses
   DramCandidates candidates_;
+  DramRequesters requesters_;  ///< of bursts arriving or queued, not of one alone
   DramDirection direction_;
   DramIdleRows idle_rows_;
   const bool times_out_;  ///< the row policy closes idle rows

@@ -33,6 +33,9 @@ struct DramOrganisation {
 
   std::uint32_t burst_bytes() const { return width / 8 * burst_length; }
   std::uint32_t bursts_in_row() const { return columns / burst_length; }
+  std::uint32_t bursts_in_line() const {
+    return std::max(static_cast<std::uint32_t>(kLineBytes) / burst_bytes(), 1U);
+  }
   std::uint32_t banks_in_rank() const { return bank_groups * banks; }
   std::uint32_t devices_in_rank() const { return (width + ecc_width) / device_width; }
   /// Bytes of a sub-channel, all ranks.
@@ -138,6 +141,11 @@ struct DramDevice {
   Clock activate_clocks() const { return two_cycle_commands == TwoCycleCommands::kNone ? 1 : 2; }
   Clock column_clocks() const { return two_cycle_commands == TwoCycleCommands::kAll ? 2 : 1; }
   bool split_command_bus = false;  ///< commands to rows and to columns have a bus each
+  /// Lines of 64 bytes in a turn of reads or of writes, while somebody waits who has the other alone. The uMCTL2 controller lets
+  /// a queue starve for 127 of its clocks (its reset value), which at half the rate of the DRAM's are 64 bursts of DDR4.
+  std::uint32_t turn_lines = 64;
+  /// While those that wait have both. A turn of the bus costs about as much as 10 lines at random, less than 1 % of it.
+  std::uint32_t longest_turn_lines = 2048;
 
   bool refreshes(DramRefreshScope scope) const {
     return scope == DramRefreshScope::kRank || (timing.tREFI_SB != 0 && timing.tRFC_SB != 0);

@@ -133,8 +133,8 @@ void DramMapping::set_hash(BankHash hash) {
 }
 
 std::string DramMapping::usual(const DramOrganisation& organisation) {
-  const auto bursts_of_line = static_cast<std::uint32_t>(kLineBytes / organisation.burst_bytes());
-  const std::string rest = bursts_of_line > 1 ? "co" + std::to_string(bits_of(bursts_of_line)) : "";
+  const std::uint32_t bursts_in_line = organisation.bursts_in_line();
+  const std::string rest = bursts_in_line > 1 ? "co" + std::to_string(bits_of(bursts_in_line)) : "";
   return "rorabacobgch" + rest;
 }
 

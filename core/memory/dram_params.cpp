@@ -336,6 +336,26 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.field("write_low", &DramParams::write_low)
       .fraction()
       .doc("Share of the write queue at which reads go first again.");
+  schema.field("turn", &DramParams::turn)
+      .min(1)
+      .max(1'000'000)
+      .default_text("that of the preset: 64 lines of 64 bytes")
+      .doc(
+          "Bursts that a sub-channel reads, or writes, before it turns to the other direction, while a "
+          "requester waits that has "
+          "accesses in the other direction alone.")
+      .source(
+          "w_max_starve and lpr_max_starve of the uMCTL2 controller: 127 of its clocks (AMD UG1087), which "
+          "at half the rate of the "
+          "DRAM's are 64 bursts of DDR4");
+  schema.field("longest_turn", &DramParams::longest_turn)
+      .min(1)
+      .max(100'000'000)
+      .default_text("that of the preset: 2048 lines of 64 bytes")
+      .doc(
+          "The same while those that wait have accesses in both directions: their own turns then cost little "
+          "bandwidth.")
+      .source("own choice: what a turn of the bus costs is then less than 1 % of a turn");
   schema.field("posted_writes", &DramParams::posted_writes)
       .doc(
           "Whether a write is done when it is in the write queue, and not only when its data are in the "
@@ -367,6 +387,12 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.field("currents", &DramParams::currents).doc("Currents that differ from the preset's.");
   schema.rule("write_low must be below write_high",
               [](const DramParams& params) { return params.write_low < params.write_high; });
+  schema.rule(
+      "longest_turn is at least turn",
+      [](const DramParams& params) {
+        return !params.turn || !params.longest_turn || *params.turn <= *params.longest_turn;
+      },
+      "longest_turn");
 }
 
 void DramParams::estimate(const DramParams& params, MemoryEstimate& memory) {
@@ -409,6 +435,11 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   };
   config.write_high = std::max(share(params.write_high), 1U);
   config.write_low = std::min(share(params.write_low), config.write_high - 1);
+  const std::uint32_t bursts_in_line = device.organisation.bursts_in_line();
+  config.turn =
+      params.turn.value_or(std::min(device.turn_lines * bursts_in_line, params.longest_turn.value_or(~0U)));
+  config.longest_turn =
+      params.longest_turn.value_or(std::max(device.longest_turn_lines * bursts_in_line, config.turn));
   config.posted_writes = params.posted_writes;
   config.refresh = params.refresh;
   config.refresh_scope = scope_of(params.refresh.kind, device);

@@ -52,6 +52,8 @@ struct DramParams {
   std::uint32_t write_queue = 64;
   double write_high = 0.75;
   double write_low = 0.25;
+  std::optional<std::uint32_t> turn;
+  std::optional<std::uint32_t> longest_turn;
   bool posted_writes = true;
   Kinded refresh{"usual", Value(Value::Map{})};
   std::uint32_t refresh_postpone = 0;
@@ -78,6 +80,9 @@ struct DramConfig {
   std::uint32_t write_queue = 0;
   std::uint32_t write_high = 0;  ///< writes waiting at which a drain begins
   std::uint32_t write_low = 0;   ///< and ends, if reads wait
+  /// Bursts that go in one direction while somebody waits who has accesses in the other alone; or anybody.
+  std::uint32_t turn = 0;
+  std::uint32_t longest_turn = 0;
   bool posted_writes = true;
   Kinded refresh;
   /// What a refresh takes, for the checks of parameters; none where it is off, or of a plug-in.

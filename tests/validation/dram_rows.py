@@ -129,10 +129,10 @@ def device_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.ecc_width", reads, f"{AT}.ecc_width", (0, 8), RISES, of_memory("energy_uj"))
 
 
-def scheduler_rows() -> Iterator[Turn]:
-    """Who goes first: a host that streams beside one that reads at random."""
+def scheduler_system() -> Spec:
+    """A host that streams beside one that reads at random."""
     work = {"requests": 4000, "reads": 1.0, "footprint": "1GiB"}
-    spec = {
+    return {
         "devices": {
             "stream": {"kind": "host", "queue": 64},
             "random": {"kind": "host", "queue": 2},
@@ -151,9 +151,15 @@ def scheduler_rows() -> Iterator[Turn]:
         },
     }
 
-    def of_random(outcome: Run) -> float:
-        return float(outcome.summary["per_requester"]["random"]["latency_ns"]["mean"])
 
+def of_random(outcome: Run) -> float:
+    """Mean latency of the one that reads at random."""
+    return float(outcome.summary["per_requester"]["random"]["latency_ns"]["mean"])
+
+
+def scheduler_rows() -> Iterator[Turn]:
+    """Who goes first."""
+    spec = scheduler_system()
     at = f"{AT}.scheduler"
     yield Turn("media.dram.scheduler", spec, at, ("fr-fcfs", "bliss"), FALLS, of_random)
     yield Turn("media.dram.scheduler", dram({"reads": 1.0}), at, ("fr-fcfs", "fcfs"), FALLS, bandwidth)
@@ -209,6 +215,15 @@ def dram_rows() -> Iterator[Turn]:
     yield Turn(
         f"{name}.write_low", mixed, f"{AT}.write_low", (0.0, 0.7), RISES, of_memory("write_queue_mean")
     )
+    # One of the two only writes: the other waits for its runs.
+    beside = changed(
+        scheduler_system(),
+        ("workload.stream.reads", 0.0),
+        (f"{AT}.scheduler", {"kind": "fr-fcfs"}),
+    )
+    yield Turn(f"{name}.turn", beside, f"{AT}.turn", (16, 256), RISES, of_random)
+    alone = dram({"reads": 0.1})
+    yield Turn(f"{name}.longest_turn", alone, f"{AT}.longest_turn", (32, 4096), RISES, bandwidth)
     yield Turn(f"{name}.posted_writes", slow_writes, f"{AT}.posted_writes", (True, False), RISES, latency)
     yield Turn(f"{name}.refresh", busy, f"{AT}.refresh", ("off", "all-bank"), FALLS, bandwidth)
     yield Turn(

@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 namespace cxloom::qemu {
 
@@ -66,7 +66,7 @@ void watch_reader(FeedControl& control) {
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, kStack);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread;
+  pthread_t thread{};
   pthread_create(&thread, &attributes, watch, &control);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);

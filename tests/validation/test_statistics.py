@@ -37,6 +37,8 @@ BOUNDED = {
     # What the time of a core, which is known, is divided into: core_cluster_test.cpp.
     *(f"per_requester.*.core.{part}" for part in ("chain_ns", "mshr_ns", "walk_ns", "idle_ns")),
     *("per_requester.*.core.memory_ns", "per_requester.*.core.memory_ns.*"),
+    # Patterns are of one thread, and have neither: core_cluster_test.cpp.
+    *("per_requester.*.core.critical_path", "per_requester.*.core.per_thread"),
     # Heights of a level and what depends on the order of things inside a device: their neighbours bound them.
     *("per_link.*.*.queue_p50", "per_memory.*.write_buffer_mean", "per_memory.*.write_buffer_max"),
     *(f"per_memory.*.{kind}_queue_{what}" for kind in ("read", "write") for what in ("mean", "max")),

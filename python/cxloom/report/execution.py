@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cxloom import _core
 from cxloom.execution_result import WALKS
+from cxloom.report.lines import Column, laid_out
 from cxloom.report.numbers import duration, size
 from cxloom.words import counted
 
@@ -110,22 +111,25 @@ def show(result: ExecutionResult, console: Console) -> None:
 
 def _show_threads(threads: Sequence[ThreadShare], name: str, console: Console) -> None:
     """Those on the critical path, and how many are not."""
-    from rich.table import Table
-    from rich.text import Text
-
     shown = [each for each in threads[:_THREADS] if each.share >= _LEAST] or threads[:1]
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column(f"critical path on {name}", no_wrap=True)
-    for head in ("time", "per cycle", "busy", "memory", "idle"):
-        table.add_column(head, justify="right", no_wrap=True)
-    for each in shown:
-        own = (each.busy, each.memory, each.idle)
-        table.add_row(
-            Text(f"  {each.name}"),
-            f"{each.share:.1%}",
-            f"{each.instructions_per_cycle:.2f}",
-            *(f"{share:.1%}" for share in own),
-        )
-    if left := threads[len(shown) :]:
-        table.add_row(f"  {counted(len(left), 'thread')} more", f"{sum(each.share for each in left):.1%}")
-    console.print(table)
+    left = threads[len(shown) :]
+    names = [str(each.name) for each in shown]
+    columns = {
+        "of the time": [f"{each.share:.1%}" for each in shown],
+        "per cycle": [f"{each.instructions_per_cycle:.2f}" for each in shown],
+        "busy": [f"{each.busy:.1%}" for each in shown],
+        "memory": [f"{each.memory:.1%}" for each in shown],
+        "idle": [f"{each.idle:.1%}" for each in shown],
+    }
+    if left:
+        names.append(f"{counted(len(left), 'other thread')}")
+        for head, cells in columns.items():
+            cells.append(f"{sum(each.share for each in left):.1%}" if head == "of the time" else "")
+    lines = laid_out(
+        [Column("", names, may_shrink=True)]
+        + [Column(head, cells, may_shrink=False, right=True) for head, cells in columns.items()],
+        console.width,
+    )
+    console.print(f"Critical path on {name}:", highlight=False, markup=False)
+    for line in lines:
+        console.print(line, highlight=False, markup=False)

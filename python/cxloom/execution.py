@@ -333,6 +333,7 @@ def _estimated(
                 cycle_ns * sampler.cycles,
                 sampler.simulated / sampler.records,
                 len(timing.rest_ns),
+                sampler.weights(),
             ),
         )
         for execution, (timing, cycle_ns) in zip(executions, timings, strict=True)

@@ -35,6 +35,8 @@ class Sampled:
     """Records that were simulated / all."""
     windows: int
     """That were measured."""
+    weights: Mapping[int, float] = field(default_factory=dict)
+    """Of each thread how many records stand for one that was simulated."""
 
     def to_dict(self) -> dict[str, Any]:
         """The intervals, as results have them."""
@@ -52,7 +54,8 @@ class ThreadShare:
 
     name: ThreadName
     share: float
-    """Of the time of the run: that in which the critical path is in this thread."""
+    """Of the time of the run: that in which the critical path is in this thread. Of a sample estimated, as if all
+    of its records took what those took that were simulated."""
     begun_ns: float
     """When another thread let it begin. Of a sample, as the other times: of what was simulated."""
     ended_ns: float
@@ -150,16 +153,21 @@ class Execution:
     def threads(self, names: Sequence[ThreadName]) -> tuple[ThreadShare, ...]:
         """Those that ran, the longest on the critical path first; none where only one did."""
         known = {each.number: each for each in names}
-        whole = self.path["time_ns"]
+        weights = {} if self.sampled is None else self.sampled.weights
+        each_on_path = {
+            int(key): each["on_path_ns"] * weights.get(int(key), 1.0)
+            for key, each in self.core.get("per_thread", {}).items()
+        }
+        whole = sum(each_on_path.values())
         shares = []
-        for key, each in self.core.get("per_thread", {}).items():
-            number = int(key)
+        for number, on_path in each_on_path.items():
+            each = self.core["per_thread"][str(number)]
             lived = each["time_ns"] - each["begun_ns"]
             memory = sum(each["memory_ns"].values()) + each["mshr_ns"] + each.get("walk_ns", 0.0)
             shares.append(
                 ThreadShare(
                     known.get(number, ThreadName(number, None, "")),
-                    each["on_path_ns"] / whole if whole else 0.0,
+                    on_path / whole if whole else 0.0,
                     each["begun_ns"],
                     each["time_ns"],
                     each["instructions"],

@@ -104,6 +104,8 @@ class Sampler:
         """Of all records."""
         self.side_by_side = 0
         """Records that were simulated as a whole because several threads ran at the same time."""
+        self._records_of: Counter[int] = Counter()  # by thread
+        self._timed_of: Counter[int] = Counter()  # of these, those that were given with their times
         self._mixture = _Mixture(sampling.period)
 
     def parts(self, batches: Iterable[TraceBatch], in_turn: Callable[[], None] = lambda: None) -> Parts:
@@ -152,6 +154,10 @@ class Sampler:
         for chunk in held:
             yield from self._given(_WHOLE, self._continued(chunk))
 
+    def weights(self) -> dict[int, float]:
+        """Of each thread how many of its records stand for one of those that were simulated with their times."""
+        return {thread: self._records_of[thread] / count for thread, count in self._timed_of.items()}
+
     def _head(self, stream: _Stream) -> Parts:
         left = self.sampling.head
         while left > 0:
@@ -186,6 +192,7 @@ class Sampler:
         import numpy as np
 
         self.records += len(batch)
+        _count_threads(self._records_of, batch)
         self.cycles += int(batch.cycles.sum(dtype=np.uint64))
 
     def _first_touches(self, batch: TraceBatch) -> NDArray[np.int64]:
@@ -269,8 +276,18 @@ class Sampler:
             self._number += len(part)
             self._last = _WHOLE
         self.simulated += len(part)
+        if kind != _GAP:
+            _count_threads(self._timed_of, part)
         self.pieces.append(Piece(kind, int(part.cycles.sum(dtype=np.uint64))))
         yield part.columns()
+
+
+def _count_threads(counts: Counter[int], batch: TraceBatch) -> None:
+    import numpy as np
+
+    threads, numbers = np.unique(batch.thread, return_counts=True)
+    for thread, number in zip(threads.tolist(), numbers.tolist(), strict=True):
+        counts[thread] += number
 
 
 class _Stream:
@@ -314,11 +331,7 @@ class _Mixture:
 
     def add(self, batch: TraceBatch) -> bool:
         """More records."""
-        import numpy as np
-
-        numbers, counts = np.unique(batch.thread, return_counts=True)
-        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-            self._counts[number] += count
+        _count_threads(self._counts, batch)
         total = self._counts.total()
         if total >= self._least:
             self.together = max(self._counts.values()) < _ALONE * total

@@ -12,14 +12,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from exec_support import SMALL, build_memory_program, spec
+from test_sampling import SMALL as FEW
+from test_sampling import records
 from test_trace_emulator import PROGRAMS, needs_qemu
 
 import cxloom as cx
 from cxloom.execution import execute, replay
 from cxloom.execution_result import ExecutionResult
 from cxloom.report.execution_page import execution_page
+from cxloom.trace import CALL, READ, write_trace
+from cxloom.trace.format import GO_ON, TraceBatch
 from cxloom.trace.threads import ThreadName, in_metadata, recorded
 
 pytestmark = needs_qemu
@@ -178,3 +183,23 @@ def test_an_instruction_that_the_emulator_lacks_is_named(
         said = " ".join(outcome.err.split())
         for part in INSTRUCTIONS[instruction]:
             assert part in said
+
+
+def test_a_sample_knows_how_much_of_the_path_is_in_a_thread(tmp_path: Path) -> None:
+    """One thread, then another with five times the records of the same program. Of the first most are simulated as a
+    whole, as the head of the program; of the second small windows. Shares by simulated time would be wrong by far."""
+    first, second = records(20_000), records(100_000, seed=2)
+    turn = TraceBatch.of([7, 7], READ, thread=[1, 2], role=[CALL, GO_ON])
+    second = TraceBatch(**(second.columns() | {"thread": np.full(len(second), 2, dtype=np.uint32)}))
+    trace = tmp_path / "turns.parquet"
+    write_trace(trace, [first, turn, second])
+    system = [cx.load(str(spec(tmp_path)))]
+    (whole,) = replay(trace, system, sampling=None).executions
+    (sample,) = replay(trace, system, sampling=FEW).executions
+    assert sample.sampled is not None
+    exact = {share.name.number: share.share for share in whole.threads(())}
+    assert set(exact) == {1, 2}
+    for share in sample.threads(()):
+        assert share.share == pytest.approx(exact[share.name.number], abs=0.03)
+    by_time = sample.core["per_thread"]["1"]["on_path_ns"] / sample.path["time_ns"]
+    assert by_time > exact[1] + 0.1

@@ -101,6 +101,14 @@ def _map_at(summary: Summary, path: str) -> Summary:
     return here if isinstance(here, dict) else {}
 
 
+def _is_empty(summary: Summary, path: str) -> bool:
+    """Whether there is a map without entries."""
+    here: Any = summary
+    for step in path.split("."):
+        here = here[step]
+    return isinstance(here, dict) and not here
+
+
 def check(study: Study) -> None:
     """Builds every point, and looks for every measure in what each would report if it ended before it began.
 
@@ -279,8 +287,9 @@ def _no_point(study: Study, index: int, other: Point, place: Origin) -> InputErr
 def _look_for(summary: Summary, measure: str, place: Origin, study: Study, index: int) -> None:
     """Raises InputError if a summary can have no such measure."""
     if "*" in measure:
-        before = measure[: measure.index("*")].rpartition(".")[0]
-        if not _map_at(summary, before) and before in expanded(summary, before):
+        steps = measure.split(".")
+        ways = (".".join(steps[:end]) for end in range(1, len(steps)))
+        if any(_is_empty(summary, path) for way in ways for path in expanded(summary, way)):
             return  # filled as the run goes on
         some = next(iter(expanded(summary, measure)), None)
         if some is None:

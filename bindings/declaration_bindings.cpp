@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/period.hpp"
 #include "base/units.hpp"
 #include "generated_links.hpp"
 #include "interconnect/link_measures.hpp"
@@ -131,15 +132,17 @@ std::string parse(const std::string& type, nb::handle object) {
   if (type == "bytes") return canonical<Bytes>(value);
   if (type == "bandwidth") return canonical<Bandwidth>(value);
   if (type == "frequency") return canonical<Frequency>(value);
+  if (type == "period") return canonical<Period>(value);
   if (type == "address") return canonical<Address>(value);
   if (type == "fraction" || type == "real") return canonical<double>(value);
   if (type == "integer") return canonical<std::uint64_t>(value);
   if (type == "boolean") return canonical<bool>(value);
   if (type == "text") return canonical<std::string>(value);
-  throw InputError({"not a type of quantity",
-                    "'" + type + "'",
-                    "time, bytes, bandwidth, frequency, address, fraction, real, integer, boolean or text",
-                    {}});
+  throw InputError(
+      {"not a type of quantity",
+       "'" + type + "'",
+       "time, bytes, bandwidth, frequency, period, address, fraction, real, integer, boolean or text",
+       {}});
 }
 
 nb::dict expand_topology(nb::handle topology) {

@@ -350,7 +350,7 @@ class RunningSystem {
       }
       feed = std::get<0>(parts);
       length = std::get<1>(parts);
-      again = [reopen = std::get<2>(parts)] { return refill_from(reopen()); };
+      again = again_from(std::get<2>(parts));
     }
     TraceFeed result{refill_from(feed), length, std::move(again)};
     if (nb::hasattr(feed, "want")) result.want = want_of(feed.attr("want"));

@@ -6,16 +6,14 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "base/period.hpp"
 #include "base/schema.hpp"
 #include "system/spec.hpp"
 #include "trace_columns.hpp"
@@ -24,6 +22,7 @@
 #include "workload/lackey_trace.hpp"
 #include "workload/page_map.hpp"
 #include "workload/text_trace.hpp"
+#include "workload/trace_format.hpp"
 #include "workload/trace_lines.hpp"
 
 namespace nb = nanobind;
@@ -33,25 +32,68 @@ namespace cxloom {
 
 namespace {
 
-// The forms of other simulators' traces, as the command line and the Python side name them.
-constexpr std::array<std::pair<std::string_view, ForeignForm>, 4> kForeignForms{
-    {{"dramsim3", ForeignForm::kDramsim3},
-     {"ramulator2-load-store", ForeignForm::kRamulatorLoadStore},
-     {"ramulator2-read-write", ForeignForm::kRamulatorReadWrite},
-     {"ramulator2-simple-o3", ForeignForm::kRamulatorSimpleO3}}};
-
-ForeignForm foreign_form(std::string_view name) {
-  const auto* found = std::find_if(kForeignForms.begin(), kForeignForms.end(),
-                                   [&](const auto& entry) { return entry.first == name; });
-  if (found == kForeignForms.end())
-    throw std::invalid_argument("no form of this name");  // a bug of the caller
-  return found->second;
+const TraceFormat& format_named(std::string_view name) {
+  if (const TraceFormat* format = trace_format(name)) return *format;
+  throw std::invalid_argument("no form of this name");  // a bug of the caller
 }
 
-std::optional<std::string> foreign_name_of(std::string_view line) {
-  const std::optional<ForeignForm> form = foreign_form_of(line);
-  if (!form) return std::nullopt;
-  return std::string(kForeignForms[static_cast<std::size_t>(*form)].first);
+std::string_view times_of(const TraceFormat& format) {
+  switch (format.times) {
+    case TraceTimes::kNone: return "none";
+    case TraceTimes::kTicks: return "ticks";
+    case TraceTimes::kStandard: return "standard";
+  }
+  return {};
+}
+
+// What Python needs to know of the forms, by their names.
+nb::dict declared_formats() {
+  nb::dict formats;
+  for (const TraceFormat& format : trace_formats()) {
+    nb::dict about;
+    about["about"] = format.about;
+    about["line"] = format.line;
+    about["times"] = times_of(format);
+    about["levels"] = format.levels;
+    about["suffix"] = format.suffix;
+    about["binary"] = format.record > 0;
+    formats[nb::str(format.name.data(), format.name.size())] = about;
+  }
+  return formats;
+}
+
+nb::list names_of(const std::vector<const TraceFormat*>& formats) {
+  nb::list names;
+  for (const TraceFormat* format : formats) names.append(format->name);
+  return names;
+}
+
+// Of parsers that are fed blocks and give what is in them by and by.
+template <class Parser>
+void bind_feeding(nb::class_<Parser>& parser) {
+  parser
+      .def(
+          "feed",
+          [](Parser& self, const nb::bytes& block) {
+            return parsed([&](std::vector<Access>& accesses) {
+              self.feed(view_of(block));
+              self.take(accesses);
+            });
+          },
+          "block"_a, "Accesses that the block completes; `more` gives the others.")
+      .def(
+          "more",
+          [](Parser& self) { return parsed([&](std::vector<Access>& accesses) { self.take(accesses); }); },
+          "Accesses that are left of what was fed; none if all were given.")
+      .def(
+          "finish",
+          [](Parser& self) {
+            return parsed([&](std::vector<Access>& accesses) {
+              self.finish();
+              self.take(accesses);
+            });
+          },
+          "The last access if its line has no end. Raises InputError if there was no access.");
 }
 
 // An option of a reader, as the spec's key of that name reads it. Throws InputError.
@@ -97,25 +139,15 @@ void bind_trace(nb::module_& m) {
           "columns", [](const AccessBatch& batch) { return columns_of(batch.accesses); },
           "An array for each column of the format, in its order.");
 
-  nb::class_<TextTraceParser>(m, "TextTraceParser", "Reads the text form of a trace, block by block.")
-      .def(
-          "__init__",
-          [](TextTraceParser* self, nb::handle tick) {
-            new (self) TextTraceParser(option<Time>("tick", tick));
-          },
-          "tick"_a = "1ps")
-      .def(
-          "feed",
-          [](TextTraceParser& self, const nb::bytes& block) {
-            return parsed([&](std::vector<Access>& accesses) { self.feed(view_of(block), accesses); });
-          },
-          "block"_a, "The accesses that the block completes.")
-      .def(
-          "finish",
-          [](TextTraceParser& self) {
-            return parsed([&](std::vector<Access>& accesses) { self.finish(accesses); });
-          },
-          "The last access if its line has no end. Raises InputError if there was no access.");
+  nb::class_<TextTraceParser> text_parser(m, "TextTraceParser",
+                                          "Reads the text form of a trace, block by block.");
+  text_parser.def(
+      "__init__",
+      [](TextTraceParser* self, nb::handle tick) {
+        new (self) TextTraceParser(option<Period>("tick", tick));
+      },
+      "tick"_a = "1ps");
+  bind_feeding(text_parser);
 
   nb::class_<LackeyParser>(m, "LackeyParser", "Reads the output of valgrind --tool=lackey --trace-mem=yes.")
       .def(nb::init<>())
@@ -128,34 +160,35 @@ void bind_trace(nb::module_& m) {
       .def(
           "finish", [](LackeyParser& self) { return parsed([&](std::vector<Access>&) { self.finish(); }); },
           "No more accesses. Raises InputError if the input ended within a line or had no access.")
+      .def(
+          "more", [](LackeyParser&) { return AccessBatch{}; }, "None: feeding gives all that there is.")
       .def_prop_ro("instructions", &LackeyParser::instructions);
 
-  nb::class_<ForeignTraceParser>(m, "ForeignTraceParser",
-                                 "Reads the traces of other memory simulators, block by block.")
+  nb::class_<ForeignTraceParser> foreign_parser(m, "ForeignTraceParser",
+                                                "Reads the traces of other tools, block by block.");
+  foreign_parser
       .def(
           "__init__",
           [](ForeignTraceParser* self, const std::string& form, nb::handle tick, nb::handle levels) {
-            new (self) ForeignTraceParser(foreign_form(form), option<Time>("tick", tick),
-                                          option<std::vector<std::uint64_t>>("levels", levels));
+            new (self) ForeignTraceParser(
+                format_named(form),
+                {option<Period>("tick", tick), option<std::vector<std::uint64_t>>("levels", levels)});
           },
           "form"_a, "tick"_a = "1ps", "levels"_a = nb::make_tuple())
-      .def(
-          "feed",
-          [](ForeignTraceParser& self, const nb::bytes& block) {
-            return parsed([&](std::vector<Access>& accesses) { self.feed(view_of(block), accesses); });
-          },
-          "block"_a, "The accesses that the block completes.")
-      .def(
-          "finish",
-          [](ForeignTraceParser& self) {
-            return parsed([&](std::vector<Access>& accesses) { self.finish(accesses); });
-          },
-          "The last access if its line has no end. Raises InputError if there was no access.");
-  m.def("foreign_trace_form", &foreign_name_of, "line"_a,
-        "Which other simulator's form of trace a line of text has; None if it is none, or could be another.");
-  nb::list forms;
-  for (const auto& [name, form] : kForeignForms) forms.append(nb::str(name.data(), name.size()));
-  m.attr("FOREIGN_TRACE_FORMS") = nb::tuple(forms);
+      .def_prop_ro("remark", &ForeignTraceParser::remark,
+                   "What was changed so far that its user should know; usually nothing.");
+  bind_feeding(foreign_parser);
+  m.def(
+      "trace_formats_of_text",
+      [](const nb::bytes& head, bool whole) { return names_of(formats_of_text(view_of(head), whole)); },
+      "head"_a, "whole"_a,
+      "The forms of other tools' traces that a text can be of, by its first lines; `whole`: nothing is cut "
+      "off.");
+  m.def(
+      "trace_formats_of_records",
+      [](const nb::bytes& head, bool whole) { return names_of(formats_of_records(view_of(head), whole)); },
+      "head"_a, "whole"_a, "The forms of other tools' traces that bytes can be of.");
+  m.attr("TRACE_FORMATS") = declared_formats();
 
   nb::class_<Footprint>(m, "Footprint", "Counts the distinct lines and pages of accesses.")
       .def(nb::init<>())

@@ -82,4 +82,11 @@ TraceStream::Refill refill_from(nb::object feed) {
   };
 }
 
+TraceStream::Again again_from(nb::object reopen) {
+  return [held = held_anywhere(std::move(reopen))] {
+    const nb::gil_scoped_acquire gil;
+    return refill_from((*held)());
+  };
+}
+
 }  // namespace cxloom

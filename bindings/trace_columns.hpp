@@ -65,6 +65,8 @@ void append_columns(const nanobind::dict& columns, std::vector<Access>& accesses
 /// end. Takes the GIL for as long as the callable runs, so that the simulation may run without it; what it raises comes out of
 /// TraceStream::next.
 TraceStream::Refill refill_from(nanobind::object feed);
+/// A callable that makes another feed of the same trace, from its beginning; called with the GIL or without.
+TraceStream::Again again_from(nanobind::object reopen);
 /// A callable that is told the number of a thread.
 TraceStream::Want want_of(nanobind::object told);
 

@@ -339,13 +339,13 @@ void Sequencer::read_through() {
   const std::uint64_t least =
       work_.requests ? work_.warmup + *work_.requests : std::numeric_limits<std::uint64_t>::max();
   if (cores_) {
-    for (; issued_ < least && cores_->workload().next(next_); ++issued_) {
+    for (; issued_ < least && !cores_->workload().repeats() && cores_->workload().next(next_); ++issued_) {
       has_gaps_ |= next_.instruction_gap != 0;
       if (next_.reaches_memory()) check_mapped(next_);
     }
     return;
   }
-  for (; has_next_ && issued_ < least; fetch()) {
+  for (; has_next_ && issued_ < least && !work_.stream->repeats(); fetch()) {
     check_mapped(next_);
     ++issued_;
   }

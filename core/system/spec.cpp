@@ -131,18 +131,25 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
               {{"closed", Replay::kClosed}, {"timestamps", Replay::kTimestamps}})
       .doc("Of a trace: as fast as the queue allows, or each access at its own time.");
   schema.field("tick", &WorkloadParams::tick)
-      .min(Time{1})
-      .default_text("1ps in a text without a header; none in a trace of DRAMsim3")
+      .default_text("none")
       .doc(
-          "How long a cycle of a trace of DRAMsim3 takes, or a tick of a text without a header: what the "
-          "trace does not "
-          "say.");
+          "How long a tick of a trace takes whose times count ticks or cycles, such as 625ps, 416.667ps or "
+          "2.4GHz. Needed with replay: timestamps, as such a trace does not say it.");
   schema.field("levels", &WorkloadParams::levels)
       .default_text("")
       .doc(
           "Of a trace of Ramulator 2 with coordinates: how many channels, ranks, bank groups, banks, rows "
           "and columns of "
           "64 B there are, such as [1, 2, 8, 4, 65536, 128].");
+  schema.field("format", &WorkloadParams::format)
+      .default_text("what the content says")
+      .doc("The form of the trace, where its content could be of several: see trace-format.md.");
+  schema.field("repeat", &WorkloadParams::repeat)
+      .doc(
+          "How often the trace is played, one after the other: a number, or forever, where `requests`, "
+          "run.until "
+          "or a "
+          "time limit ends the run. Times go on from the last one.");
   schema.field("addresses", &WorkloadParams::addresses)
       .category("placements")
       .doc(
@@ -190,8 +197,10 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
   schema.effective(
       "tick", [](const WorkloadParams& work) { return work.replay == Replay::kTimestamps; },
       "without replay: timestamps");
-  schema.effective(
-      "levels", [](const WorkloadParams& work) { return work.trace.has_value(); }, "without a trace");
+  for (const char* of_a_trace : {"levels", "format", "repeat"}) {
+    schema.effective(
+        of_a_trace, [](const WorkloadParams& work) { return work.trace.has_value(); }, "without a trace");
+  }
 }
 
 namespace {

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "base/parameters.hpp"
+#include "base/period.hpp"
 #include "base/value.hpp"
 #include "interconnect/link_params.hpp"
 #include "interconnect/routing.hpp"
 #include "protocol/address_map.hpp"
 #include "system/event_params.hpp"
+#include "workload/rounds.hpp"
 #include "workload/work.hpp"
 
 namespace cxloom {
@@ -69,8 +71,10 @@ struct WorkloadParams {
   std::optional<Frequency> rate;
   Arrivals arrivals = Arrivals::kFixed;
   Replay replay = Replay::kClosed;
-  std::optional<Time> tick;           ///< of whoever reads the trace, as are the levels
+  std::optional<Period> tick;         ///< of whoever reads the trace, as are the levels and the format
   std::vector<std::uint64_t> levels;  ///< of the DRAM that the trace's coordinates are of
+  std::optional<std::string> format;  ///< of the trace
+  Rounds repeat;
   Kinded addresses{"as-is", Value(Value::Map{})};
   Bytes page{4096};
   std::optional<Kinded> page_tables;

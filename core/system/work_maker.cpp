@@ -260,6 +260,12 @@ std::vector<PhasedStream::Phase> WorkMaker::make_phases(const Spec::Workload& wo
 std::unique_ptr<AccessStream> WorkMaker::make_stream(const Spec::Workload& workload, Work& work) const {
   if (workload.params.trace) {
     TraceFeed feed = below("trace", [&] { return open_trace_(workload.device); });
+    if (!workload.params.repeat.once()) {
+      if (!feed.again)
+        throw InputError({"a trace that can be read once only", {}, "repeat: 1, or a file", {}}, "repeat");
+      return std::make_unique<TraceStream>(feed.again, workload.params.repeat, feed.length,
+                                           has_cores(workload.device));
+    }
     return std::make_unique<TraceStream>(std::move(feed.refill), feed.length, has_cores(workload.device),
                                          std::move(feed.times), std::move(feed.want));
   }

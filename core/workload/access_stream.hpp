@@ -113,6 +113,8 @@ class AccessStream {
   virtual std::optional<Value> pages_by_node() const { return std::nullopt; }
   /// Its pages, if they can be put elsewhere while it runs; null: they stay where they are.
   virtual MovablePages* movable_pages() { return nullptr; }
+  /// All that it gives from here on it has given before, in the same order: looking at it is no use.
+  virtual bool repeats() const { return false; }
   /// How many accesses there are in all, where that is known beforehand.
   virtual std::optional<std::uint64_t> length() const { return std::nullopt; }
 };

@@ -32,25 +32,20 @@ void append_number(std::uint64_t number, int base, std::string& text) {
 
 }  // namespace
 
-TextTraceParser::TextTraceParser(Time tick) : tick_(tick) {
-  if (tick.ps() <= 0)
-    throw InputError({"a tick must be longer than zero", to_text(tick), "at least 1ps", {}}, "tick");
+void TextTraceParser::feed(std::string_view block) {
+  lines_.feed(block, [&](std::string_view line) { parse(line); });
 }
 
-void TextTraceParser::feed(std::string_view block, std::vector<Access>& accesses) {
-  lines_.feed(block, [&](std::string_view line) { parse(line, accesses); });
-}
-
-void TextTraceParser::finish(std::vector<Access>& accesses) {
+void TextTraceParser::finish() {
   const std::string_view rest = lines_.rest();
-  if (!rest.empty()) parse(rest, accesses);
-  if (accesses_ == 0) {
+  if (!rest.empty()) parse(rest);
+  if (accesses_.added() == 0) {
     throw TraceError({"the trace has no accesses", {}, "a line such as '0x1f40 R 0' for each", {}},
                      lines_.number());
   }
 }
 
-void TextTraceParser::parse(std::string_view line, std::vector<Access>& accesses) {
+void TextTraceParser::parse(std::string_view line) {
   if (line.starts_with('#')) {
     if (lines_.number() == 1 && line.starts_with(kHeader)) parse_header(line.substr(kHeader.size()));
     return;
@@ -59,6 +54,7 @@ void TextTraceParser::parse(std::string_view line, std::vector<Access>& accesses
   std::string_view word = take_word(rest);
   if (word.empty()) return;
   Access access;
+  large_ = 0;
   std::size_t given = 0;
   for (; !word.empty(); word = take_word(rest), ++given) {
     if (given < columns_.size()) parse_column(columns_[given], word, access);
@@ -74,8 +70,19 @@ void TextTraceParser::parse(std::string_view line, std::vector<Access>& accesses
   }
   if (access.kind == AccessKind::kAtomic) check_atomic(access);
   if (access.role != AccessRole::kDemand) check_role(access);
-  accesses.push_back(access);
-  ++accesses_;
+  add(access);
+}
+
+void TextTraceParser::add(const Access& access) {
+  has_large_ = has_large_ || large_ > 0;
+  has_dependences_ = has_dependences_ || (access.dependence != 0 && access.dependence != kAllBefore);
+  if (has_large_ && has_dependences_) {
+    refuse(TraceColumn::kDependence, std::to_string(access.dependence),
+           "0 or all in a trace with a size above " + std::to_string(largest<std::uint16_t>()) +
+               ", whose lines are accesses of their own");
+  }
+  if (large_ > 0) return accesses_.add_lines(access, large_);
+  accesses_.add(access);
 }
 
 void TextTraceParser::parse_header(std::string_view line) {
@@ -116,7 +123,8 @@ void TextTraceParser::parse_header(std::string_view line) {
                        lines_.number());
     }
   }
-  tick_ = Time{1};
+  tick_ = {};
+  most_ticks_ = tick_.most_steps();
 }
 
 void TextTraceParser::parse_column(TraceColumn column, std::string_view text, Access& access) {
@@ -135,9 +143,15 @@ void TextTraceParser::parse_column(TraceColumn column, std::string_view text, Ac
       set_trace_kind(access, static_cast<std::uint8_t>(kKinds.find(text)));
       return;
     case TraceColumn::kTimestamp: parse_timestamp(text, access); return;
-    case TraceColumn::kSize:
-      access.size = static_cast<std::uint16_t>(parse_integer(column, text, 1, largest<std::uint16_t>()));
+    case TraceColumn::kSize: {
+      const std::uint64_t size = parse_integer(column, text, 1, AccessQueue::kMostBytes);
+      if (size > largest<std::uint16_t>()) {
+        large_ = size;
+      } else {
+        access.size = static_cast<std::uint16_t>(size);
+      }
       return;
+    }
     case TraceColumn::kThread:
       access.thread = static_cast<std::uint32_t>(parse_integer(column, text, 0, largest<std::uint32_t>()));
       return;
@@ -146,10 +160,10 @@ void TextTraceParser::parse_column(TraceColumn column, std::string_view text, Ac
           static_cast<std::uint32_t>(parse_integer(column, text, 0, largest<std::uint32_t>()));
       return;
     case TraceColumn::kDependence:
-      access.dependence = text == kFence
-                              ? kAllBefore
-                              : static_cast<std::uint32_t>(parse_integer(
-                                    column, text, 0, std::min<std::uint64_t>(accesses_, kAllBefore - 1)));
+      access.dependence =
+          text == kFence ? kAllBefore
+                         : static_cast<std::uint32_t>(parse_integer(
+                               column, text, 0, std::min<std::uint64_t>(accesses_.added(), kAllBefore - 1)));
       return;
     case TraceColumn::kRole: {
       const auto found = std::ranges::find(kRoles, text);
@@ -171,8 +185,9 @@ void TextTraceParser::parse_column(TraceColumn column, std::string_view text, Ac
 void TextTraceParser::check_atomic(Access& access) const {
   if (std::find(columns_.begin(), columns_.end(), TraceColumn::kSize) == columns_.end())
     access.size = kAtomicBytes;
-  if (!is_atomic_size(access.size))
-    refuse(TraceColumn::kSize, std::to_string(access.size), "4 or 8 bytes for an atomic operation");
+  if (large_ > 0 || !is_atomic_size(access.size))
+    refuse(TraceColumn::kSize, std::to_string(large_ > 0 ? large_ : access.size),
+           "4 or 8 bytes for an atomic operation");
   if (access.address.value() % access.size != 0) {
     refuse(TraceColumn::kAddress, to_text(access.address),
            "a multiple of the size of the atomic operation, " + std::to_string(access.size));
@@ -187,15 +202,12 @@ void TextTraceParser::check_role(const Access& access) const {
 
 void TextTraceParser::parse_timestamp(std::string_view text, Access& access) {
   if (text == kNotGiven) return;
-  const auto tick = static_cast<std::uint64_t>(tick_.ps());
-  const std::uint64_t ticks = parse_integer(TraceColumn::kTimestamp, text, 0, largest<std::int64_t>() / tick);
-  access.timestamp = Time{static_cast<std::int64_t>(ticks * tick)};
+  const std::uint64_t ticks = parse_integer(TraceColumn::kTimestamp, text, 0, most_ticks_);
+  if (ticks < latest_)
+    refuse(TraceColumn::kTimestamp, text, "no less than the one before, " + std::to_string(latest_));
+  latest_ = ticks;
+  access.timestamp = *tick_.after(ticks);
   access.timed = true;
-  if (access.timestamp < latest_) {
-    refuse(TraceColumn::kTimestamp, text,
-           "no less than the one before, " + std::to_string(static_cast<std::uint64_t>(latest_.ps()) / tick));
-  }
-  latest_ = access.timestamp;
 }
 
 std::uint64_t TextTraceParser::parse_integer(TraceColumn column, std::string_view text, std::uint64_t least,

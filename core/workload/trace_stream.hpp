@@ -12,6 +12,7 @@
 #include "workload/access_stream.hpp"
 #include "workload/batch_times.hpp"
 #include "workload/note_filter.hpp"
+#include "workload/rounds.hpp"
 
 namespace cxloom {
 
@@ -22,18 +23,23 @@ class TraceStream final : public AccessStream {
   using Refill = std::function<bool(std::vector<Access>&)>;
   /// Told which thread's records are waited for.
   using Want = std::function<void(std::uint32_t)>;
+  /// What gives the trace from its beginning.
+  using Again = std::function<Refill()>;
 
   /// `length` is the number of records where it is known beforehand. With `cores` calls and what goes on behind them are given
   /// as well, without it accesses alone. `times`, if there are any, hear of batches and of answers to reads and atomic
   /// operations. Reads the first batch.
   explicit TraceStream(Refill refill, std::optional<std::uint64_t> length = std::nullopt, bool cores = false,
                        std::shared_ptr<BatchTimes> times = nullptr, Want want = {});
+  /// The same, played so often. The times of a round go on from the last one of the round before.
+  TraceStream(const Again& again, Rounds rounds, std::optional<std::uint64_t> length, bool cores);
 
   /// Throws InputError if the trace ends before or goes on after its length, or what the refill throws.
   bool next(Access& access) override;
   void want(std::uint32_t thread) override {
     if (want_ && thread != std::exchange(wanted_, thread)) want_(thread);
   }
+  bool repeats() const override { return rounds_begun_ > 1; }
   bool wants_answers() const override { return times_ != nullptr; }
   void answered(std::uint64_t number, const Request& request, Time now) override;
   /// Of accesses: known beforehand or, failing that, from the moment the last batch is in; less what turned out to be none.
@@ -48,8 +54,18 @@ class TraceStream final : public AccessStream {
 
  private:
   void refill();
+  bool begin_round();
+  void check_repeatable(const std::vector<Access>& batch) const;
+  void go_on_in_time(std::vector<Access>& batch);
 
   Refill refill_;
+  Again again_;
+  Rounds rounds_;
+  bool cores_;
+  std::uint64_t rounds_begun_ = 1;
+  std::uint64_t read_before_round_ = 0;
+  Time round_start_;  // what its timestamps count from
+  Time latest_;       // timestamp, from the start of the stream
   Want want_;
   std::uint32_t wanted_ = 0;
   std::vector<Access> batch_;

@@ -41,6 +41,21 @@ def describe(resolved: Resolved, watch: Callable[[int], None] = lambda _accesses
         return _core.check(resolved.lean(), feeds)
 
 
+def refuse_endless(resolved: Resolved) -> None:
+    """Raises InputError for a trace that is repeated for ever in a run that nothing else ends."""
+    run = resolved.root.get("run")
+    if run is not None and run.get("until") is not None:
+        return
+    for workload in resolved.traces().values():
+        repeat = workload.get("repeat")
+        if repeat is not None and repeat.value == "forever" and workload.get("requests") is None:
+            raise repeat.place.error(
+                "a trace that is repeated for ever, and nothing that ends the run",
+                found="repeat: forever",
+                allowed="requests beside it, run.until, or a time limit (--max-time)",
+            )
+
+
 _LEVELS = (
     "levels: [1, 2, 8, 4, 65536, 128] beside it, or whatever there is of channels, ranks, bank groups, banks, rows "
     "and columns of 64 B"
@@ -88,14 +103,15 @@ def _open(resolved: Resolved, name: str, workload: Node) -> TraceReader:
 
     entries = workload.map()
     trace = entries["trace"]
-    given = {key: entries[key].plain() for key in ("tick", "levels") if key in entries}
+    given = {key: entries[key].plain() for key in ("tick", "levels", "format") if key in entries}
+    form = str(given["format"]) if "format" in given else None
     path = Path(trace.text())
     if path.exists() and not path.is_file() and not path.is_dir():
         raise trace.place.error(
             f"the trace {path}: not a file", allowed="a file; `cxloom trace convert` makes one of a pipe"
         )
     try:
-        reader = open_trace(path, tick=given.get("tick"), levels=given.get("levels") or ())
+        reader = open_trace(path, tick=given.get("tick"), levels=given.get("levels") or (), format=form)
     except InputError as error:
         key, bracket, index = error.path.partition("[")
         if key in given:
@@ -103,6 +119,8 @@ def _open(resolved: Resolved, name: str, workload: Node) -> TraceReader:
             raise resolved.placed(error) from None
         if key == "levels":
             error.allowed = _LEVELS
+        if key == "format":
+            error.allowed = f"format: NAME beside it, which is {error.allowed}"
         # The spec names it; what is wrong is the file.
         raise trace.place.error(
             f"the trace {error.file}{'' if error.line is None else f':{error.line}'}: {error.problem}",
@@ -111,10 +129,10 @@ def _open(resolved: Resolved, name: str, workload: Node) -> TraceReader:
             suggestion=error.suggestion,
         ) from None
     replay = entries.get("replay")
-    if reader.unknown_cycle and replay is not None and replay.value == "timestamps":
+    if reader.unknown_tick and replay is not None and replay.value == "timestamps":
         raise trace.place.error(
-            f"the trace {path} counts cycles, and does not say how long one takes",
+            f"the trace {path} counts ticks or cycles, and does not say how long one takes",
             found=f"replay: timestamps of a trace in the form {reader.format}",
-            allowed="tick: 625ps beside it, or whatever a cycle takes",
+            allowed="tick: 625ps or 2.4GHz beside it, or whatever one takes",
         )
     return reader

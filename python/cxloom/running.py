@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cxloom import _core
-from cxloom.building import build, errors_placed
+from cxloom.building import build, errors_placed, refuse_endless
 from cxloom.errors import InputError, SimulationError
 from cxloom.filenames import file_name
 from cxloom.outdir import FILES, SPEC, SUMMARY, OutputDirectory, unwritable
@@ -127,6 +127,8 @@ def simulate(
     Raises UnfinishedError if it deadlocks, after writing what there is; InputError for a trace that turns out bad;
     UnwrittenError if what there is cannot be written.
     """
+    if max_time_ns is None:
+        refuse_endless(resolved)
     started = time.perf_counter(), time.thread_time()
     sinks = _Sinks(asked_tables(resolved), simulation, directory, keep, log)
     diagnosis = ""

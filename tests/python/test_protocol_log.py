@@ -38,8 +38,8 @@ links:
   - {{between: [bus, mem], port_delay: 0ns}}
 address_map: [{{to: mem, coherence: hdm-db}}]
 workload:
-  h0: {{trace: {folder}/h0.txt, replay: timestamps}}
-  h1: {{trace: {folder}/h1.txt, replay: timestamps}}
+  h0: {{trace: {folder}/h0.txt, replay: timestamps, tick: 1ps}}
+  h1: {{trace: {folder}/h1.txt, replay: timestamps, tick: 1ps}}
 """
 BUSY = """\
 devices:

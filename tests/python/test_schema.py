@@ -120,6 +120,7 @@ def test_every_declared_parameter_is_described(validator: Draft202012Validator) 
         ("bandwidth", "64GB/s"), ("bandwidth", "512Gb/s"), ("bandwidth", "unlimited"), ("bandwidth", "1GiB/s"),
         ("bandwidth", "64GB"), ("bandwidth", "1Kb/s"), ("bandwidth", "infinite"),
         ("frequency", "50M/s"), ("frequency", "5/s"), ("frequency", "unlimited"), ("frequency", "50MHz"),
+        ("period", "625ps"), ("period", "416.667ps"), ("period", "2.4GHz"), ("period", "2.4"), ("period", "2/s"),
     ],
 )  # fmt: skip
 def test_patterns_of_quantities_agree_with_the_core(kind: str, text: str) -> None:

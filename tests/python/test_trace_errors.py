@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import Outcome
+from foreign_traces import champsim
 
 from cxloom import _core
 from cxloom.errors import InputError
@@ -75,7 +77,10 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "missing": (lambda path: None, "no such file"),
     "directory": (Path.mkdir, "a directory, not a trace"),
     "empty": (raw(b""), "the file is empty"),
-    "binary": (raw(bytes(range(256)) * 100), "neither Parquet nor text: binary data, found b'"),
+    "binary": (
+        raw(bytes(range(256)) * 100),
+        "neither Parquet nor text: binary data, nor records that are known, found b'",
+    ),
     "elf": (raw(Path("/proc/self/exe").read_bytes()[:5000]), "neither Parquet nor text"),
     "magic only": (raw(b"PAR1"), "a damaged Parquet file"),
     "twice": (parquet_twice, "the column 'address' is there twice"),
@@ -119,8 +124,8 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
         "bad size of access 0, found 0",
     ),
     "too large": (
-        parquet({"address": ADDRESSES, "kind": [0, 0], "size": [4, 70000]}),
-        "'size' is out of range",
+        parquet({"address": ADDRESSES, "kind": [0, 0], "size": [4, 1 << 31]}),
+        "bad size of access 1, found 2147483648; allowed: at most 1073741824",
     ),
     "needs itself": (
         parquet({"address": ADDRESSES, "kind": [0, 0], "dependence": [0, 2]}),
@@ -147,7 +152,14 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
         parquet({"address": ADDRESSES, "kind": [0, 0], "role": [3, 3]}),
         "the trace has no accesses",
     ),
-    "prose": (text("Dear reader,\nthis is no trace.\n"), ":1: bad address, found 'Dear'"),
+    "prose": (
+        text("Dear reader,\nthis is no trace.\n"),
+        ":1: not a line of a trace in any form that is known, found 'Dear reader,'; allowed: parquet, text, lackey",
+    ),
+    "deep metadata": (
+        text("# cxloom-trace 1: address kind\n# metadata: " + "[" * 60_000 + "\n0x40 R\n"),
+        ":2: the metadata are not JSON",
+    ),
     "wrong column": (text("0x40 R 1\n0x40 1 R\n"), ":2: bad kind, found '1'; allowed: R, W, A, F, K, G or L"),
     "missing column": (text("0x40 R 1\n0x40 R\n"), ":2: a line of 2 columns"),
     "comments only": (text("# nothing\n"), "the trace has no accesses"),
@@ -175,6 +187,16 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
         text("0x40 READ 2\n0x40 R 3\n"),
         ":2: bad kind, found 'R'; allowed: READ or WRITE",
     ),
+    "nothing, compressed": (raw(lzma.compress(b"")), "the file is empty, found xz of nothing"),
+    "cut xz": (
+        raw(lzma.compress(b"0x40 R 1\n" * 100_000)[:-30]),
+        "cannot be read: the compressed data are cut off",
+    ),
+    "damaged xz": (raw(lzma.compress(b"0x40 R 1\n")[:-9] + b"123456789"), "cannot be read|corrupt"),
+    "records that are cut off": (
+        raw(champsim([0x40], []) * 3 + b"123"),
+        "the trace is cut off within record 3",
+    ),
     "ours, then dramsim3": (
         text("0x40 R 2\n0x40 READ 3\n"),
         ":2: bad kind, found 'READ'; allowed: R, W, A, F, K, G or L",
@@ -184,10 +206,11 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "ramulator2 load without address": (text("LD 0x40\nST\n"), ":2: a line of 1 column"),
     "ramulator2 load of letters": (text("LD 4f\n"), ":1: bad address, found '4f'"),
     "ramulator2 loads of an O3 core in hexadecimal": (
-        text("3 64\n3 0x40\n"),
+        text("30 64\n3 0x40\n"),
         ":2: bad address, found '0x40'",
     ),
-    "ramulator2 bubbles below zero": (text("3 64\n-3 64\n"), ":2: bad number of instructions, found '-3'"),
+    "ramulator2 bubbles below zero": (text("30 64\n-3 64\n"), ":2: bad number of instructions, found '-3'"),
+    "digits alone": (text("3 64\n2 128\n"), "format: the content fits several forms of traces, found '3 64'"),
     "ramulator2 coordinates of nobody knows what": (
         text("R 0,1,2,3,4,5\n"),
         "levels: the trace has coordinates in a DRAM",

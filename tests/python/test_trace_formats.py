@@ -248,3 +248,44 @@ def test_a_batch_takes_what_is_array_like() -> None:
     ):
         with pytest.raises(InputError, match=problem):
             TraceBatch.of([1, 2], kind=0, **columns)  # type: ignore[arg-type]
+
+
+# 70000 bytes from 0x1020 on: 32 to the end of the first line, 1093 lines, and 16 of the last one.
+def test_a_large_access_becomes_its_lines_in_every_form(tmp_path: Path) -> None:
+    columns = {"address": [0x1020, 0x40], "kind": [1, 0], "size": [70_000, 8], "instruction_gap": [5, 1]}
+    pq.write_table(pa.table(columns), tmp_path / "large.parquet")
+    rows = [f"{a:#x} {'RW'[k]} {s} {g}" for a, k, s, g in zip(*columns.values(), strict=True)]
+    text = "# cxloom-trace 2: address kind size instruction_gap\n" + "\n".join(rows)
+    (tmp_path / "large.txt").write_text(text)
+    one, other = (joined(open_trace(tmp_path / name)) for name in ("large.parquet", "large.txt"))
+    assert_same(one, other)
+    assert len(one) == 1 + 1093 + 1 + 1
+    assert one.size.tolist() == [32, *[64] * 1093, 16, 8]
+    assert one.address.tolist()[:2] == [0x1020, 0x1040]
+    assert one.instruction_gap.tolist() == [5, *[0] * 1094, 1]
+
+
+def test_a_large_access_is_read_in_parts(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"address": [0], "kind": [0], "size": [1 << 25]}), tmp_path / "large.parquet")
+    counts = [len(batch) for batch in open_trace(tmp_path / "large.parquet")]
+    assert sum(counts) == 1 << 19
+    assert max(counts) <= 1 << 16
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        (
+            {"size": [64, (1 << 30) + 1]},
+            "bad size of access 1, found 1073741825; allowed: at most 1073741824",
+        ),
+        (
+            {"size": [70_000, 64], "dependence": [0, 1]},
+            "access 1 needs another one, in a trace with a size above",
+        ),
+    ],
+)
+def test_large_accesses_that_cannot_be(columns: dict[str, list[int]], problem: str, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"address": [0, 0], "kind": [0, 0], **columns}), tmp_path / "large.parquet")
+    with pytest.raises(InputError, match=problem):
+        list(open_trace(tmp_path / "large.parquet"))

@@ -97,7 +97,7 @@ def test_the_end_of_the_address_space(tmp_path: Path) -> None:
 def test_the_command_says_it_to_people_and_to_programs(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
     path = tmp_path / "trace.txt"
     path.write_text("0x0 R 1000\n0x40 R 2500\n0x80 W 3000\n0xc0 R 3000\n")
-    outcome = cxloom("trace", "info", path)
+    outcome = cxloom("trace", "info", path, "--tick", "1ps")
     assert outcome.code == 0
     assert "4: 3 reads, 1 write" in outcome.out
     assert "75.0%" in outcome.out

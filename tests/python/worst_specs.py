@@ -346,9 +346,13 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
     *(
         (WORKLOAD, f"trace: {work}", 12, [f"workload.host.{key}", *words])
         for work, key, words in [
-            ("cycles.trace, replay: timestamps", "trace", ["counts cycles", "tick: 625ps beside it"]),
+            (
+                "cycles.trace, replay: timestamps",
+                "trace",
+                ["counts ticks or cycles", "tick: 625ps or 2.4GHz beside it"],
+            ),
             ("cycles.trace, replay: timestamps, tick: 625", "tick", ["the unit is missing"]),
-            ("cycles.trace, replay: timestamps, tick: 0ps", "tick", ["at least 1ps"]),
+            ("cycles.trace, replay: timestamps, tick: 0ps", "tick", ["longer than zero"]),
             ("cycles.trace, replay: timestamps, tick: 9999s", "tick", ["at most 3600s"]),
             ("cycles.trace, levels: [2, 2]", "levels", ["levels of a trace that has addresses"]),
             ("table.trace, levels: [2, 2]", "levels", ["levels of a trace that has addresses"]),
@@ -362,6 +366,11 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
             ("bursts.trace, levels: 2", "levels", ["not a list"]),
             ("bursts.trace, levels: [2, 0]", "levels", ["of a size that cannot be"]),
             ("bursts.trace, levels: [2, 2], replay: timestamps, tick: 1ns", "tick", ["that has no times"]),
+            ("cycles.trace, format: dramsim4", "format", ["unknown format 'dramsim4'", "'dramsim3'"]),
+            ("cycles.trace, format: 3", "format", ["unknown format '3'"]),
+            ("cycles.trace, format: parquet", "format", ["not a Parquet file"]),
+            ("cycles.trace, repeat: 0", "repeat", ["1 or more, or forever"]),
+            ("cycles.trace, repeat: often", "repeat", ["1 or more, or forever"]),
         ]
     ),
     (
@@ -371,6 +380,18 @@ CASES: list[tuple[str, str, int | None, list[str]]] = [
         ["workload.host.tick", "tick has no effect without replay"],
     ),
     (WORKLOAD, f"{WORKLOAD}, tick: 625ps", 12, ["workload.host.tick", "tick has no effect without replay"]),
+    (
+        WORKLOAD,
+        f"{WORKLOAD}, repeat: 2",
+        12,
+        ["workload.host.repeat", "repeat has no effect without a trace"],
+    ),
+    (
+        WORKLOAD,
+        f"{WORKLOAD}, format: msr",
+        12,
+        ["workload.host.format", "format has no effect without a trace"],
+    ),
     (
         WORKLOAD,
         f"{WORKLOAD}, levels: [2, 2]",

@@ -29,14 +29,39 @@ def replaying(trace: str) -> Callable[[Spec, Mapping[str, Any]], Run]:
     return play
 
 
+def made(outcome: Run) -> int:
+    """Measured requests."""
+    return int(outcome.summary["requests"])
+
+
 def trace_rows() -> Iterator[Turn]:
-    """Cycles of DRAMsim3 and coordinates of Ramulator 2."""
+    """Cycles of DRAMsim3, coordinates of Ramulator 2, the form of a trace and how often it is played."""
     at = "workload.host"
     base = direct()
     cycles = "".join(f"{64 * i:#x} READ {1000 * i}\n" for i in range(50))
     timed = changed(base, (at, {"replay": "timestamps"}))
     yield Turn(
         "workload.tick", timed, f"{at}.tick", ("625ps", "2500ps"), FALLS, bandwidth, play=replaying(cycles)
+    )
+    # Two numbers a line: instructions and an address, or a label of Dinero and an address in hexadecimal.
+    numbers = "".join(f"{i % 2} {64 * i}\n" for i in range(50))
+    yield Turn(
+        "workload.format",
+        changed(base, (at, {})),
+        f"{at}.format",
+        ("ramulator2-simple-o3", "dinero"),
+        RISES,
+        highest,
+        play=replaying(numbers),
+    )
+    yield Turn(
+        "workload.repeat",
+        changed(base, (at, {"replay": "timestamps", "tick": "1ns"})),
+        f"{at}.repeat",
+        (2, 4),
+        RISES,
+        made,
+        play=replaying(cycles),
     )
     bursts = "".join(f"R {i // 4},{i % 4}\n" for i in range(8))
     yield Turn(

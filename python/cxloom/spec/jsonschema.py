@@ -21,8 +21,9 @@ QUANTITIES: dict[str, tuple[str, list[str]]] = {
     "bytes": (f"^{_NUMBER}({_BYTES})$", ["64B", "16GiB"]),
     "bandwidth": (f"^(unlimited|{_NUMBER}({_BYTES}|[MGT]b)/s)$", ["64GB/s", "512Gb/s", "unlimited"]),
     "frequency": (f"^(unlimited|{_NUMBER}[kMG]?/s)$", ["50M/s", "unlimited"]),
+    "period": (f"^{_NUMBER}(ps|ns|us|ms|s|[kMG]?Hz)$", ["625ps", "416.667ps", "2.4GHz"]),
 }
-"""Pattern and examples of each type that is written with its unit. The core decides (core/base/units.cpp)."""
+"""Pattern and examples of each type that is written with its unit. The core decides (units.cpp, period.cpp)."""
 
 _NAME = "[A-Za-z_][A-Za-z0-9_-]*"
 _DECLARED = rf"^{_NAME}(\[[0-9, -]+\][A-Za-z0-9_-]*)*$"
@@ -257,6 +258,8 @@ def _type(kind: str, field: declared.Field) -> Schema:
         size = QUANTITIES["bytes"][0].strip("^$")
         pattern = f"^(0[xX][0-9a-fA-F]+|{size})$"
         return {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": pattern}]}
+    if kind == "rounds":
+        return {"anyOf": [{"type": "integer", "minimum": 1}, {"const": "forever"}]}
     if kind == "weights":
         return {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}}
     if kind == "any":

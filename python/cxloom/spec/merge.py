@@ -38,9 +38,11 @@ def overlay_requester(base: Node | None, top: Node) -> Node:
     if base is not None and any(key in top.map() for key in sources):
         old, new = sources & base.map().keys(), sources & top.map().keys()
         if old and (old != new or _changes("pattern", base, top)):
-            common = declared.fields(declared.declarations()["workload"]).keys() - sources - {"replay"}
+            common = (
+                declared.fields(declared.declarations()["workload"]).keys() - sources - {"replay", "repeat"}
+            )
             base = base.with_entries({key: node for key, node in base.map().items() if key in common})
-        of_the_trace = {"tick", "levels"}  # what the old file does not say of itself
+        of_the_trace = {"tick", "levels", "format"}  # what the old file does not say of itself
         base = base.with_entries({key: node for key, node in base.map().items() if key not in of_the_trace})
     return overlay(base, top)
 

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from cxloom.cli.arguments import whole_number
 from cxloom.cli.interrupt import Interrupt
-from cxloom.errors import InputError
+from cxloom.errors import InputError, shown
 from cxloom.report.console import messages
 from cxloom.spec.node import Origin
 from cxloom.spec.reader import read_value
@@ -40,7 +40,7 @@ Tick = Annotated[
     str | None,
     typer.Option(
         metavar="T",
-        help="Length of a tick in a text trace without a header, or of a cycle of DRAMsim3; 1ps if nothing is said.",
+        help="How long a tick takes, where the trace counts ticks or cycles: such as 625ps, 416.667ps or 2.4GHz.",
     ),
 ]
 Format = Annotated[
@@ -100,11 +100,18 @@ def convert(
 
     Exit code 2: SOURCE cannot be read or is no trace, or TARGET cannot be written; then TARGET is as it was.
     """
+    remarks: list[str] = []
+    shows = _progress("converting")
+
+    def watch(reader: TraceReader, batches: Iterator[TraceBatch]) -> Iterator[TraceBatch]:
+        yield from shows(reader, batches)
+        remarks.extend(reader.remarks)
+
     with _terminable(), _options_named():
-        count = rewrite(
-            source, target, tick=tick, format=format, levels=_numbers(levels), watch=_progress("converting")
-        )
-    print(f"{target}: {counted(count, 'access')}, {_bytes(target.stat().st_size)}")
+        count = rewrite(source, target, tick=tick, format=format, levels=_numbers(levels), watch=watch)
+    print(f"{shown(str(target))}: {counted(count, 'access')}, {_bytes(target.stat().st_size)}")
+    for remark in remarks:
+        print(f"remark: {remark}")
 
 
 @app.command("capture", context_settings={"allow_interspersed_args": False})
@@ -291,12 +298,18 @@ def _info_rows(found: TraceInfo) -> Iterator[tuple[str, str]]:
         yield "cycles", f"{found.cycles:,} of its threads, where nothing waits for memory"
     if found.notes:
         yield "notes", f"{found.notes:,} of calls, branches and progress: no accesses"
-    if found.first_timestamp_ps is None or found.span_ps is None:
+    if found.first_tick is not None:
+        yield (
+            "timestamps",
+            f"{found.first_tick:,} to {found.last_tick:,} ticks; --tick says how long one takes",
+        )
+    elif found.first_timestamp_ps is None or found.span_ps is None:
         yield "timestamps", "not given"
     else:
         given = "" if found.timestamps == found.accesses else f" ({counted(found.timestamps, 'access')})"
         last = found.first_timestamp_ps + found.span_ps
         yield "timestamps", f"{_time(found.first_timestamp_ps)} to {_time(last)}{given}"
+    yield from (("remark", remark) for remark in found.remarks)
     yield from sorted(found.metadata.items())
 
 
@@ -323,7 +336,7 @@ def _capture_rows(out: Path, result: CaptureResult) -> Iterator[tuple[str, str]]
 
 def _print_rows(rows: Iterator[tuple[str, str]], file: TextIO | None = None) -> None:
     for name, text in rows:
-        print(f"{name:<16}  {text}", file=file)
+        print(f"{shown(name):<16}  {shown(text)}", file=file)
 
 
 def _progress(verb: str) -> Callable[[TraceReader, Iterator[TraceBatch]], Iterator[TraceBatch]]:

@@ -8,6 +8,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -17,7 +18,14 @@ from cxloom.temporary import written_whole
 HEAD_BYTES = 1 << 17
 """How much of a file is looked at to find out what it is: more than its longest line."""
 
-_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+_COMPRESSIONS = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\x00": "xz",
+}
+COMPRESSED_SUFFIXES = (".gz", ".zst", ".bz2", ".xz")
+"""What the names of compressed files end in, behind the suffix that they would have otherwise."""
 
 
 @contextlib.contextmanager
@@ -60,7 +68,16 @@ class Source:
                     "a compressed pipe", found=self._compression, allowed="a file, or text as it is"
                 )
             with self.open() as stream:
-                self.head = stream.read(HEAD_BYTES)
+                self.head = _read_whole(stream, HEAD_BYTES)
+            if not self.head:
+                raise InputError(
+                    "the file is empty", found=f"{self._compression} of nothing", allowed="a trace"
+                )
+
+    @property
+    def head_is_whole(self) -> bool:
+        """Whether the head is all that there is, as far as is known."""
+        return len(self.head) < HEAD_BYTES and self.is_file
 
     @staticmethod
     def _is_regular(path: Path) -> bool:
@@ -83,7 +100,8 @@ class Source:
     def open(self) -> BinaryIO:
         """The bytes from their start; a pipe has them once only."""
         if self.is_file and self._compression:
-            return cast(BinaryIO, _Decompressed(self.path, self._compression))
+            reader = _DecompressedXz if self._compression == "xz" else _Decompressed
+            return cast(BinaryIO, reader(self.path, self._compression))
         if self.is_file:
             return Path(self.path).open("rb")
         if self._pipe is None:
@@ -120,6 +138,61 @@ class _Decompressed(io.RawIOBase):
         if not self.closed:
             self._stream.close()
         super().close()
+
+
+class _DecompressedXz(io.RawIOBase):
+    """The same of what Arrow does not decompress. More memory than `xz -9` makes a reader need is refused."""
+
+    _MOST_MEMORY = 1 << 28
+
+    def __init__(self, path: str, _compression: str) -> None:
+        import lzma
+
+        self._errors = lzma.LZMAError
+        self._file = Path(path).open("rb")
+        self._decompressor_of = partial(lzma.LZMADecompressor, memlimit=self._MOST_MEMORY)
+        self._decompressor = self._decompressor_of()
+        self._between = False  # one stream has ended, and another may follow
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            return b"".join(iter(lambda: self.read(HEAD_BYTES), b""))
+        try:
+            while size:
+                if self._decompressor.eof:
+                    rest = (self._decompressor.unused_data or self._file.read(HEAD_BYTES)).lstrip(b"\0")
+                    self._decompressor, self._between = self._decompressor_of(), True
+                    if not rest:
+                        return b""
+                else:
+                    rest = self._file.read(HEAD_BYTES) if self._decompressor.needs_input else b""
+                    if not rest and self._decompressor.needs_input:
+                        if self._between:
+                            return b""
+                        raise OSError("the compressed data are cut off")
+                self._between = False
+                if found := self._decompressor.decompress(rest, size):
+                    return found
+        except self._errors as error:
+            raise OSError(str(error)) from error
+        return b""
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+def _read_whole(stream: BinaryIO, size: int) -> bytes:
+    """So many bytes, or all that there are: what decompresses gives less at a time."""
+    parts: list[bytes] = []
+    while size > 0 and (part := stream.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
 
 
 @contextlib.contextmanager

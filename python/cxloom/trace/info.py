@@ -57,7 +57,12 @@ class TraceInfo:
     """Accesses that have a timestamp."""
     first_timestamp_ps: int | None
     last_timestamp_ps: int | None
+    first_tick: int | None
+    """Of a trace that counts ticks or cycles, if nobody said how long one takes; its timestamps are not known then."""
+    last_tick: int | None
     metadata: Mapping[str, str]
+    remarks: list[str]
+    """What was changed on the way."""
 
     @property
     def read_share(self) -> float:
@@ -111,7 +116,8 @@ def info(
         format=reader.format,
         file_bytes=file.stat().st_size if file.is_file() else None,
         metadata=dict(reader.metadata),
-        **tally.measures(),
+        remarks=list(reader.remarks),
+        **tally.measures(reader.unknown_tick),
     )
 
 
@@ -162,7 +168,10 @@ class _Tally:
             self.last = int(times[-1])
         self.footprint.touch(batch.address, batch.size)
 
-    def measures(self) -> dict[str, Any]:
+    def measures(self, in_ticks: bool) -> dict[str, Any]:
+        times, ticks = (self.first, self.last), (None, None)
+        if in_ticks:
+            times, ticks = (None, None), times
         return {
             "accesses": self.accesses,
             "reads": self.reads,
@@ -184,6 +193,8 @@ class _Tally:
             "cycles": self.cycles,
             "notes": self.notes,
             "timestamps": self.timestamps,
-            "first_timestamp_ps": self.first,
-            "last_timestamp_ps": self.last,
+            "first_timestamp_ps": times[0],
+            "last_timestamp_ps": times[1],
+            "first_tick": ticks[0],
+            "last_tick": ticks[1],
         }

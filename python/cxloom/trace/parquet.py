@@ -24,6 +24,7 @@ from cxloom.trace.format import (
     VERSION,
     TraceBatch,
 )
+from cxloom.trace.large import MOST, LargeAccesses
 
 BATCH = 1 << 16
 _PREFIX = b"cxloom.trace."
@@ -96,7 +97,9 @@ class ParquetFile:
             if handle.read() != _MAGIC:
                 raise InputError("the Parquet file is cut off", allowed="a whole Parquet file")
         with self._open() as file:
-            self.length: int = file.metadata.num_rows
+            rows: int = file.metadata.num_rows
+            self.length = None if _may_be_large(file) else rows
+            """Records; None where accesses may become their lines."""
             raw: dict[bytes, bytes] = file.metadata.metadata or {}
             _check_columns(file.schema_arrow)
         found = {
@@ -107,7 +110,7 @@ class ParquetFile:
         version = found.pop("version", str(VERSION))
         if version not in map(str, range(1, VERSION + 1)):
             raise InputError("a trace of an unknown version", found=version, allowed=f"1 to {VERSION}")
-        if self.length == 0:
+        if rows == 0:
             raise InputError("the trace has no accesses")
         self.metadata = found
 
@@ -132,11 +135,28 @@ class ParquetFile:
         with self._open() as file:
             names = [name for name in DTYPES if name in file.schema_arrow.names]
             start = 0
+            large = LargeAccesses()
             for rows in file.iter_batches(batch_size=BATCH, columns=names, use_threads=False):
                 columns = {name: _numpy(name, rows.column(name), start) for name in names}
                 start += rows.num_rows
                 if rows.num_rows:
-                    yield TraceBatch.of(**columns)
+                    yield from (TraceBatch.of(**part) for part in large.cut(columns))
+
+
+def _may_be_large(file: Any) -> bool:
+    """Whether some size may be more than that of one access, by what the file says of its parts."""
+    names = file.schema_arrow.names
+    if "size" not in names or file.schema_arrow.field("size").type in (
+        pa.uint16(),
+        pa.uint8(),
+        pa.int8(),
+        pa.int16(),
+    ):
+        return False
+    column = names.index("size")
+    parts = (file.metadata.row_group(i).column(column) for i in range(file.metadata.num_row_groups))
+    said = [part.statistics for part in parts]
+    return any(one is None or not one.has_min_max or one.max > MOST for one in said)
 
 
 def _check_columns(schema: pa.Schema) -> None:

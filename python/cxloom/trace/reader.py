@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from cxloom import _core
 from cxloom.errors import InputError
-from cxloom.spec.names import listed, nearest
-from cxloom.trace.files import Source, errors_of
+from cxloom.spec.names import nearest
+from cxloom.trace.files import COMPRESSED_SUFFIXES, Source, errors_of
 from cxloom.trace.format import Checker, TraceBatch
-from cxloom.trace.text import Parser, has_header, looks_binary, parsed, text_format, text_metadata
+from cxloom.trace.text import Parser, has_header, looks_binary, parsed, text_formats, text_metadata
 from cxloom.words import counted
 
 if TYPE_CHECKING:
@@ -33,8 +33,10 @@ class TraceReader:
     """Number of records, where the format knows it beforehand."""
     metadata: Mapping[str, str]
     """What whoever wrote the trace says about it, by name."""
-    unknown_cycle: bool
-    """Whether its timestamps are cycles and nobody said how long one takes: they are taken for picoseconds."""
+    unknown_tick: bool
+    """Whether its timestamps count ticks or cycles and nobody said how long one takes: they are those numbers."""
+    remarks: list[str]
+    """What was changed on the way so that its user should know, once all is read; usually nothing."""
     _parts: Callable[[], Iterator[TraceBatch | _core.Accesses]] = field(repr=False)
 
     def __iter__(self) -> Iterator[TraceBatch]:
@@ -58,7 +60,7 @@ class TraceReader:
         Accesses of a text go to the core as they were parsed, without NumPy, which takes longer to load than most
         traces take to play.
         """
-        parts = self._parts() if self.length is None else iter(self)
+        parts = iter(self) if self.format == "parquet" else self._parts()
 
         def next_part() -> _core.Accesses | dict[str, NDArray[Any]] | None:
             with errors_of(self.path):
@@ -68,8 +70,10 @@ class TraceReader:
         return next_part
 
 
-FORMATS = ("parquet", "text", "lackey", *_core.FOREIGN_TRACE_FORMS)
-"""The forms of a trace: ours in Parquet and text, valgrind's lackey, DRAMsim3, and the three of Ramulator 2."""
+FORMATS = ("parquet", "text", "lackey", *_core.TRACE_FORMATS)
+"""The forms of a trace: ours in Parquet and text, valgrind's lackey, and those of other tools."""
+
+_OURS = {"parquet": "a Parquet file", "text": "text of ours", "lackey": "valgrind's lackey"}
 
 
 def open_trace(
@@ -79,55 +83,113 @@ def open_trace(
     format: str | None = None,
     levels: object = (),
 ) -> TraceReader:
-    """Opens a trace in any of `FORMATS`; its first bytes say which of them, or ``format``.
-    Text may be compressed (gzip, zstd, bzip2) and may come through a pipe; ``-`` is standard input.
+    """Opens a trace in any of `FORMATS`; its content says which of them, or ``format``, which must where it could be of
+    several. It may be compressed (gzip, zstd, bzip2, xz), and text may come through a pipe; ``-`` is standard input.
 
-    ``tick`` is the length of one tick of the timestamps in a text trace without a header, or of a cycle of DRAMsim3,
-    such as ``"625ps"``; a picosecond if nothing is said. ``levels`` are the numbers of channels, ranks, ... and columns
-    that the coordinates of a ``ramulator2-read-write`` count. Either is refused with a trace that has no use for it.
+    ``tick`` is how long one tick takes where timestamps count ticks or cycles: in a text trace without a header and in
+    some forms of other tools. It is a time or a frequency, such as ``"625ps"``, ``"416.667ps"`` or ``"2.4GHz"``.
+    ``levels`` are the numbers of channels, ranks, ... and columns that the coordinates of a ``ramulator2-read-write``
+    count. Either is refused with a trace that has no use for it.
 
     Raises InputError if the file cannot be read, is empty, is a directory or is no trace; if ``tick``, ``format`` or
-    ``levels`` are wrong, its `path` says which.
+    ``levels`` are wrong or missing, its `path` says which.
     """
     if format is not None and format not in FORMATS:
         near = nearest(format, FORMATS)
         raise InputError(
-            f"unknown format '{format}'", allowed=listed(FORMATS), suggestion=near, path="format"
+            f"unknown format '{format}'", allowed=", ".join(FORMATS), suggestion=near, path="format"
         )
     with errors_of(path):
         source = Source(path)
-        if source.head.startswith(b"PAR1") and format in (None, "parquet"):
-            if not source.is_file:
-                source.close()
-                raise InputError("Parquet through a pipe", allowed="a Parquet file, or text through a pipe")
+        try:
+            found = _format_of(source, format)
+            _refuse_useless(found, source.head, tick, levels)
+        except InputError:
+            source.close()
+            raise
+        if found == "parquet":
             from cxloom.trace.parquet import ParquetFile  # which loads Arrow
 
-            _refuse_useless("parquet", b"", tick, levels)
             file = ParquetFile(path)
-            return TraceReader(source.path, "parquet", file.length, file.metadata, False, file.batches)
-        if looks_binary(source.head):
-            source.close()
-            raise InputError(
-                "neither Parquet nor text: binary data", found=repr(source.head[:16]), allowed="a trace"
-            )
-        found = format or text_format(source.head)
-        if found == "parquet":
-            raise InputError("not a Parquet file", allowed="a format that the file has", path="format")
+            return TraceReader(source.path, "parquet", file.length, file.metadata, False, [], file.batches)
 
-        _refuse_useless(found, source.head, tick, levels)
-        picosecond = "1ps" if tick is None else tick
+        length = "1ps" if tick is None else tick
 
         def parser() -> Parser:
             if found == "lackey":
                 return _core.LackeyParser()
             if found == "text":
-                return _core.TextTraceParser(picosecond)
-            return _core.ForeignTraceParser(found, picosecond, levels)
+                return _core.TextTraceParser(length)
+            return _core.ForeignTraceParser(found, length, levels)
 
         parser()  # a bad tick is an error now, not when the first batch is read
         metadata = text_metadata(source.head) if found == "text" else {}
-        unknown = found == "dramsim3" and tick is None
-        return TraceReader(source.path, found, None, metadata, unknown, lambda: _stream(source, parser()))
+        unknown = tick is None and _counts_ticks(found, source.head)
+        remarks: list[str] = []
+        taken_for = "" if format is not None or found in _OURS else found
+
+        def parts() -> Iterator[_core.Accesses]:
+            return _stream(source, parser(), taken_for, remarks)
+
+        return TraceReader(source.path, found, None, metadata, unknown, remarks, parts)
+
+
+def _format_of(source: Source, format: str | None) -> str:
+    """The form of a trace by its content, or the one that is asked for if it can be. Raises InputError."""
+    head = source.head
+    if head.startswith(b"PAR1") and format in (None, "parquet"):
+        if not source.is_file:
+            raise InputError("Parquet through a pipe", allowed="a Parquet file, or text through a pipe")
+        return "parquet"
+    if format == "parquet":
+        raise InputError("not a Parquet file", allowed="a format that the file has", path="format")
+    binary = format is not None and format in _core.TRACE_FORMATS and _core.TRACE_FORMATS[format]["binary"]
+    if format is not None and binary:
+        return format
+    if looks_binary(head):
+        found = [] if format is not None else _core.trace_formats_of_records(head, source.head_is_whole)
+        if not found:
+            raise InputError(
+                "neither Parquet nor text: binary data, nor records that are known",
+                found=repr(head[:16]),
+                allowed="a trace; a format, if it is one with records, such as champsim",
+            )
+    else:
+        found = [format] if format is not None else text_formats(head, source.head_is_whole)
+    if len(found) > 1:
+        named = [name for name in found if _name_of(source.path).endswith(_suffix(name))]
+        found = named if len(named) == 1 else found
+    if len(found) == 1:
+        return found[0]
+    first = next((line for line in head.splitlines() if line.strip()), b"")
+    shown = repr(first[:60].decode(errors="replace"))
+    if not found:
+        raise InputError(
+            "not a line of a trace in any form that is known", found=shown, allowed=", ".join(FORMATS), line=1
+        )
+    raise InputError(
+        "the content fits several forms of traces",
+        found=shown if not looks_binary(head) else "records",
+        allowed=" or ".join(f"{name} ({_core.TRACE_FORMATS[name]['about']})" for name in found),
+        path="format",
+    )
+
+
+def _name_of(path: str) -> str:
+    """The name of a file without what says that it is compressed."""
+    return next((path.removesuffix(end) for end in COMPRESSED_SUFFIXES if path.endswith(end)), path)
+
+
+def _suffix(name: str) -> str:
+    """What files of a form are called; of most forms nothing that a name ends in."""
+    return str(_core.TRACE_FORMATS[name]["suffix"]) or "\0"
+
+
+def _counts_ticks(form: str, head: bytes) -> bool:
+    """Whether the timestamps of a trace count what only whoever made it knows the length of."""
+    if form in _OURS:
+        return form == "text" and not has_header(head)
+    return bool(_core.TRACE_FORMATS[form]["times"] == "ticks")
 
 
 def _refuse_useless(form: str, head: bytes, tick: object, levels: object) -> None:
@@ -139,17 +201,33 @@ def _refuse_useless(form: str, head: bytes, tick: object, levels: object) -> Non
             allowed="levels with ramulator2-read-write",
             path="levels",
         )
-    if tick is None or form == "dramsim3" or (form == "text" and not has_header(head)):
+    if tick is None or _counts_ticks(form, head):
         return
-    reason = "whose times are picoseconds" if form in ("parquet", "text") else "that has no times"
+    if form in ("parquet", "text"):
+        reason = "whose times are picoseconds"
+    else:
+        known = form not in _OURS and _core.TRACE_FORMATS[form]["times"] == "standard"
+        reason = "whose times have a length of their own" if known else "that has no times"
     raise InputError(
         f"a tick of a trace {reason}",
         found=f"a trace in the form {form}",
-        allowed="a tick with dramsim3, and with a text that has no header",
+        allowed="a tick with a text that has no header, and with forms that count ticks or cycles",
         path="tick",
     )
 
 
-def _stream(source: Source, parser: Parser) -> Iterator[_core.Accesses]:
-    with source.open() as stream:
-        yield from parsed(stream, parser)
+def _stream(source: Source, parser: Parser, taken_for: str, remarks: list[str]) -> Iterator[_core.Accesses]:
+    """The accesses; ``taken_for`` is the form that the content said, if errors should say it."""
+    remarks.clear()
+    try:
+        with source.open() as stream:
+            yield from parsed(stream, parser)
+    except InputError as error:
+        if taken_for:
+            about = _core.TRACE_FORMATS[taken_for]["about"]
+            error.allowed = (
+                f"{error.allowed or 'a whole trace'} (the file was taken for {taken_for}: {about})"
+            )
+        raise
+    if isinstance(parser, _core.ForeignTraceParser) and (remark := parser.remark):
+        remarks.append(remark)

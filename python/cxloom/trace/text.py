@@ -28,14 +28,17 @@ def parsed(stream: BinaryIO, parser: Parser) -> Iterator[_core.Accesses]:
     """The accesses in a stream of bytes, as they come; raises InputError with the line."""
     try:
         while block := stream.read(BLOCK):
-            accesses = parser.feed(block)
-            if len(accesses):
-                yield accesses
+            yield from _all_of(parser.feed(block), parser)
     except OSError as error:  # a compressed file that is cut off
         raise InputError(f"cannot be read: {str(error).strip().splitlines()[0]}") from error
-    accesses = parser.finish()
-    if len(accesses):
+    yield from _all_of(parser.finish(), parser)
+
+
+def _all_of(accesses: _core.Accesses, parser: Parser) -> Iterator[_core.Accesses]:
+    """These, and the others that the parser has of the same bytes: one large access may be millions of lines."""
+    while len(accesses):
         yield accesses
+        accesses = parser.more()
 
 
 def looks_binary(head: bytes) -> bool:
@@ -43,12 +46,18 @@ def looks_binary(head: bytes) -> bool:
     return b"\0" in head or any(byte < 9 or byte in (11, 12) or 13 < byte < 32 for byte in head[:4096])
 
 
-def text_format(head: bytes) -> str:
-    """Which form of text the first bytes of a trace have: ours unless they say otherwise."""
+def text_formats(head: bytes, whole: bool) -> list[str]:
+    """Which forms of text the first bytes of a trace can have; none: it is no trace. ``whole``: they are all of it."""
     first = next((line for line in head.splitlines() if line.strip()), b"")
+    if has_header(head) or not first:
+        return ["text"]
     if first.startswith(_LACKEY):
-        return "lackey"
-    return _core.foreign_trace_form(first.decode(errors="replace")) or "text"
+        return ["lackey"]
+    if found := _core.trace_formats_of_text(head, whole):
+        return list(found)
+    # Ours: its addresses have an 0x.
+    line = next((line for line in head.splitlines() if line.strip() and not line.startswith(b"#")), b"0x")
+    return ["text"] if line.lstrip().startswith((b"0x", b"0X")) else []
 
 
 def has_header(head: bytes) -> bool:
@@ -63,7 +72,7 @@ def text_metadata(head: bytes) -> dict[str, str]:
         return {}
     try:
         found = json.loads(lines[1][len(_METADATA) :])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         found_text = repr(lines[1][:60].decode(errors="replace"))
         raise InputError("the metadata are not JSON", found=found_text, line=2) from error
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):

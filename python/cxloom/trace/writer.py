@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cxloom.errors import InputError
 from cxloom.trace.files import atomic_path, errors_of
-from cxloom.trace.format import ROW_GROUP, Checker, TraceBatch, rebatched
+from cxloom.trace.format import NO_TIMESTAMP, ROW_GROUP, Checker, TraceBatch, rebatched
 from cxloom.trace.reader import TraceReader, open_trace
 from cxloom.trace.text import TextWriter
 
@@ -114,15 +114,29 @@ def convert(
     watch: Callable[[TraceReader, Iterator[TraceBatch]], Iterator[TraceBatch]] | None = None,
 ) -> int:
     """Writes the trace ``source`` again, in the form that the name of ``target`` asks for; gives the number of
-    accesses. ``tick``, ``format`` and ``levels`` are as in :func:`open_trace`; ``watch`` may look at the batches on
-    their way.
+    accesses. ``tick``, ``format`` and ``levels`` are as in :func:`open_trace`, and a trace that counts ticks needs its
+    ``tick``; ``watch`` may look at the batches on their way.
 
     Raises InputError as :func:`open_trace` and :func:`write_trace` do.
     """
     check_writable(target)
     reader = open_trace(source, tick=tick, format=format, levels=levels)
-    batches = iter(reader)
+    batches = _with_known_times(reader) if reader.unknown_tick else iter(reader)
     return write_trace(target, watch(reader, batches) if watch else batches, reader.metadata)
+
+
+def _with_known_times(reader: TraceReader) -> Iterator[TraceBatch]:
+    """Of a trace whose ticks have no length. Raises InputError if it has any: what is written has picoseconds."""
+    for batch in reader:
+        if (batch.timestamp != NO_TIMESTAMP).any():
+            raise InputError(
+                "the trace counts ticks or cycles, and does not say how long one takes",
+                found=f"a trace in the form {reader.format}",
+                allowed="a tick such as 625ps or 2.4GHz, or whatever one takes",
+                file=reader.path,
+                path="tick",
+            )
+        yield batch
 
 
 def _writer_of(path: str | os.PathLike[str]) -> type[ParquetWriter] | type[TextWriter]:

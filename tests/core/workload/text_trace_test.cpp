@@ -14,8 +14,8 @@ namespace {
 
 using namespace literals;
 
-std::vector<Access> parse(std::string_view text, Time tick = 1_ps) {
-  return parse_all(TextTraceParser(tick), text);
+std::vector<Access> parse(std::string_view text, std::string_view tick = "1ps") {
+  return parse_all(TextTraceParser(parse_period(tick)), text);
 }
 std::string error(std::string_view text) { return error_of(TextTraceParser(), text); }
 bool says(const std::string& message, std::string_view part) {
@@ -36,10 +36,59 @@ TEST(TextTrace, ALineIsAddressKindTick) {
 }
 
 TEST(TextTrace, ATickIsAsLongAsOneIsTold) {
-  EXPECT_EQ(parse("0x0 R 3\n", 1_ns)[0].timestamp, 3_ns);
+  EXPECT_EQ(parse("0x0 R 3\n", "1ns")[0].timestamp, 3_ns);
   // A header settles it: picoseconds.
-  EXPECT_EQ(parse("# cxloom-trace 1: address kind timestamp\n0x0 R 3\n", 1_ns)[0].timestamp, 3_ps);
-  EXPECT_THROW(TextTraceParser(Time{0}), InputError);
+  EXPECT_EQ(parse("# cxloom-trace 1: address kind timestamp\n0x0 R 3\n", "1ns")[0].timestamp, 3_ps);
+}
+
+// At 2.4 GHz three cycles are 1250 ps. What is cut off a cycle does not add up: cycle 3 n is at 1250 n ps exactly.
+TEST(TextTrace, TicksThatAreNoWholePicosecondsDoNotDrift) {
+  const auto accesses = parse("0x0 R 1\n0x0 R 2\n0x0 R 3\n0x0 R 3000000000001\n", "2.4GHz");
+  EXPECT_EQ(accesses[0].timestamp.ps(), 416);
+  EXPECT_EQ(accesses[1].timestamp.ps(), 833);
+  EXPECT_EQ(accesses[2].timestamp.ps(), 1250);
+  EXPECT_EQ(accesses[3].timestamp.ps(), 1'250'000'000'000'416);
+}
+
+// 70000 bytes from 0x1020 on: 32 to the end of the first line, 1093 lines, and 16 of the last one.
+TEST(TextTrace, WhatIsLargerThanAnAccessBecomesItsLines) {
+  const std::string header = "# cxloom-trace 2: address kind size instruction_gap timestamp\n";
+  const auto accesses = parse(header + "0x1020 W 70000 5 9\n0x40 R 8 1 9\n");
+  ASSERT_EQ(accesses.size(), 1U + 1093U + 1U + 1U);
+  EXPECT_EQ(accesses[0].size, 32);
+  EXPECT_EQ(accesses[0].instruction_gap, 5U);
+  EXPECT_EQ(accesses[1].address.value(), 0x1040U);
+  EXPECT_EQ(accesses[1].size, 64);
+  EXPECT_EQ(accesses[1].instruction_gap, 0U);
+  EXPECT_EQ(accesses[1094].address.value(), 0x1040U + 1093 * 64);
+  EXPECT_EQ(accesses[1094].size, 16);
+  EXPECT_EQ(accesses[1094].timestamp, 9_ps);
+  EXPECT_EQ(accesses[1094].kind, AccessKind::kWrite);
+  EXPECT_EQ(accesses[1095].size, 8);
+}
+
+// Not all of them at once: a line of 40 bytes may stand for sixteen million accesses.
+TEST(TextTrace, ALargeAccessIsGivenByAndBy) {
+  TextTraceParser parser;
+  parser.feed("# cxloom-trace 2: address kind size\n0x0 R 1073741824\n");
+  std::uint64_t lines = 0;
+  for (std::vector<Access> some;; some.clear()) {
+    parser.take(some);
+    if (some.empty()) break;
+    EXPECT_LE(some.size(), std::size_t{1} << 17U);
+    lines += some.size();
+  }
+  EXPECT_EQ(lines, std::uint64_t{1} << 24U);
+}
+
+// A dependence counts accesses, and nobody knows whether their lines.
+TEST(TextTrace, DependencesAndLargeAccessesAreRefusedTogether) {
+  const std::string header = "# cxloom-trace 2: address kind size dependence\n";
+  EXPECT_TRUE(says(error(header + "0x0 R 70000 0\n0x0 R 64 1\n"),
+                   "line 3: bad dependence, found '1'; allowed: 0 or all"));
+  EXPECT_TRUE(says(error(header + "0x0 R 64 0\n0x0 R 64 1\n0x0 R 70000 0\n"), "line 4: bad dependence"));
+  EXPECT_EQ(error(header + "0x0 R 70000 0\n0x0 R 64 all\n"), "");
+  EXPECT_TRUE(says(error(header + "0x0 R 1073741825 0\n"), "allowed: an integer from 1 to 1073741824"));
 }
 
 TEST(TextTrace, BlanksCommentsAndLineEndsDoNotMatter) {
@@ -184,8 +233,8 @@ TEST(TextTrace, ErrorsNameTheLineAndTheText) {
 TEST(TextTrace, ErrorsOfTheOtherColumns) {
   const std::string header = "# cxloom-trace 1: address kind size dependence\n";
   EXPECT_EQ(error(header + "0x40 R 0 0\n"),
-            "line 2: bad size, found '0'; allowed: an integer from 1 to 65535");
-  EXPECT_TRUE(says(error(header + "0x40 R 65536 0\n"), "bad size"));
+            "line 2: bad size, found '0'; allowed: an integer from 1 to 1073741824");
+  EXPECT_TRUE(says(error(header + "0x40 R 1073741825 0\n"), "bad size"));
   EXPECT_EQ(error(header + "0x40 R 8 1\n"),
             "line 2: bad dependence, found '1'; allowed: an integer from 0 to 0, or all");
   EXPECT_TRUE(says(error(header + "0x40 R 8 0\n0x40 R 8 2\n"), "line 3: bad dependence, found '2'"));

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "workload/access_stream.hpp"
@@ -26,17 +27,29 @@ inline bool same(const std::vector<Access>& some, const std::vector<Access>& oth
   return true;
 }
 
-inline void finish(auto& parser, std::vector<Access>& accesses) {
-  if constexpr (requires { parser.finish(accesses); }) parser.finish(accesses);
-  else parser.finish();
+/// Takes what a parser has read, by and by.
+void take_all(auto& parser, std::vector<Access>& accesses) {
+  for (std::size_t before = accesses.size() + 1; before != accesses.size();) {
+    before = accesses.size();
+    parser.take(accesses);
+  }
 }
 
 /// Parses a whole text in blocks of the given size.
 template <class Parser>
 std::vector<Access> parse_all(Parser parser, std::string_view text, std::size_t block = 1U << 20U) {
   std::vector<Access> accesses;
-  for (std::size_t at = 0; at < text.size(); at += block) parser.feed(text.substr(at, block), accesses);
-  finish(parser, accesses);
+  for (std::size_t at = 0; at < text.size(); at += block) {
+    const std::string_view part = text.substr(at, block);
+    if constexpr (requires { parser.take(accesses); }) {
+      parser.feed(part);
+      take_all(parser, accesses);
+    } else {
+      parser.feed(part, accesses);
+    }
+  }
+  parser.finish();
+  if constexpr (requires { parser.take(accesses); }) take_all(parser, accesses);
   return accesses;
 }
 
@@ -45,7 +58,7 @@ template <class Parser>
 std::string error_of(Parser parser, std::string_view text) {
   try {
     parse_all(std::move(parser), text);
-  } catch (const TraceError& error) {
+  } catch (const InputError& error) {
     return error.what();
   }
   return {};

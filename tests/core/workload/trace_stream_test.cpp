@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -103,6 +105,69 @@ TEST(TraceStream, LetsThroughWhatTheRefillThrows) {
   Access access;
   EXPECT_TRUE(stream.next(access));
   EXPECT_THROW(stream.next(access), InputError);
+}
+
+// --- repeated --------------------------------------------------------------------------------------------
+
+// Three accesses at 5, 7 and 10 ps.
+TraceStream::Refill timed_trace() {
+  return [done = false](std::vector<Access>& batch) mutable {
+    if (std::exchange(done, true)) return false;
+    for (const std::int64_t time : {5, 7, 10}) {
+      Access& access = batch.emplace_back();
+      access.timed = true;
+      access.timestamp = Time{time};
+    }
+    return true;
+  };
+}
+
+// A round begins where the one before ended, at 10 ps, and its own times go on from there.
+TEST(TraceStream, ARepeatedTraceGoesOnInTime) {
+  TraceStream stream(timed_trace, Rounds{3}, std::nullopt, false);
+  std::vector<std::int64_t> times;
+  std::vector<bool> repeats;
+  for (Access access; stream.next(access);) {
+    times.push_back(access.timestamp.ps());
+    repeats.push_back(stream.repeats());
+  }
+  EXPECT_EQ(times, (std::vector<std::int64_t>{5, 7, 10, 15, 17, 20, 25, 27, 30}));
+  EXPECT_FALSE(repeats[1]);
+  EXPECT_TRUE(repeats[3]);
+  EXPECT_EQ(stream.length(), 9U);
+}
+
+TEST(TraceStream, ALengthThatIsKnownIsThatOfAllRounds) {
+  TraceStream stream(timed_trace, Rounds{3}, 3, false);
+  EXPECT_EQ(stream.length(), 9U);
+  EXPECT_EQ(TraceStream(timed_trace, Rounds{0}, 3, false).length(), std::nullopt);
+}
+
+TEST(TraceStream, ForeverHasNoEnd) {
+  TraceStream stream(timed_trace, Rounds{0}, std::nullopt, false);
+  Access access;
+  for (int i = 0; i < 3000; ++i) ASSERT_TRUE(stream.next(access));
+  EXPECT_EQ(access.timestamp.ps(), 10'000);
+}
+
+// A trace of notes alone would be read for ever without an access.
+TEST(TraceStream, ATraceOfNothingIsNotRepeated) {
+  TraceStream stream([] { return [](std::vector<Access>&) { return false; }; }, Rounds{0}, std::nullopt,
+                     false);
+  Access access;
+  EXPECT_FALSE(stream.next(access));
+}
+
+TEST(TraceStream, CallsAreNotRepeatedOnCores) {
+  const auto calling = [] {
+    return [done = false](std::vector<Access>& batch) mutable {
+      batch.emplace_back();
+      batch.emplace_back().role = AccessRole::kCall;
+      return !std::exchange(done, true);
+    };
+  };
+  EXPECT_THROW(TraceStream(calling, Rounds{2}, std::nullopt, true), InputError);
+  TraceStream(calling, Rounds{2}, std::nullopt, false);
 }
 
 }  // namespace

@@ -56,6 +56,8 @@ class alignas(64) Sequencer final : public Agent,
   /// Its accesses are spaced by their instruction gaps, if they have any.
   bool times_instructions() const { return instruction_time_ > Time{}; }
   bool has_instruction_gaps() const { return has_gaps_; }
+  /// Accesses become ready at times of their own, whatever lies between them.
+  bool open_loop() const { return arrivals_.open_loop(); }
   bool finished() const { return exhausted_ && outstanding() == 0; }
   /// Requests handed out and not given back, those of the lines of an access included.
   std::uint64_t live_requests() const { return requests_.live(); }

@@ -130,6 +130,7 @@ void Simulation::read_traces() {
   }
   for (const auto& [component, requester] : system_.roles().requesters) {
     check_instruction_gaps(component->name(), *requester);
+    if (drops_instruction_gaps(*requester)) notes_.push_back(note_on_dropped_gaps(component->name()));
   }
 }
 

@@ -27,6 +27,16 @@ bool ignores_instruction_time(const Sequencer& requester) {
   return requester.has_work() && requester.times_instructions() && !requester.has_instruction_gaps();
 }
 
+bool drops_instruction_gaps(const Sequencer& requester) {
+  return requester.has_work() && requester.has_instruction_gaps() && !requester.times_instructions() &&
+         !requester.has_cores() && !requester.open_loop();
+}
+
+std::string note_on_dropped_gaps(const std::string& device) {
+  return "the instructions between the accesses of workload." + device + " took no time: set devices." +
+         device + ".core, or .instruction_time, to play the instruction gaps of its trace";
+}
+
 void check_instruction_gaps(const std::string& device, const Sequencer& requester) {
   if (!ignores_instruction_time(requester)) return;
   throw InputError({"instruction_time has no effect: the accesses of this trace have no instruction gaps",

@@ -18,6 +18,7 @@ std::vector<std::string> notes_on_work(const System& system, const RunCircumstan
       notes.push_back("devices." + component->name() +
                       ".instruction_time had no effect: the accesses of its trace have no instruction gaps");
     }
+    if (drops_instruction_gaps(*requester)) notes.push_back(note_on_dropped_gaps(component->name()));
     if (const std::uint64_t flushes = requester->volatile_flushes(); flushes > 0) {
       notes.push_back(name + " flushed lines of volatile memory " + std::to_string(flushes) +
                       (flushes == 1 ? " time" : " times") +

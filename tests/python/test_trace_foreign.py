@@ -305,6 +305,37 @@ def test_how_often_is_a_number_or_forever(times: str, tmp_path: Path, cxloom: Ca
     assert "1 or more, or forever" in refused.err
 
 
+# --- gaps without a core ---------------------------------------------------------------------------------------------
+
+
+# 1000 instructions between accesses, on a host that gives them no time: as if there were none, and it says so.
+@pytest.mark.parametrize(
+    ("host", "work", "said"),
+    [
+        ("", "", True),
+        (", instruction_time: 1ns", "", False),
+        (", core: {width: 4}", "", False),
+        ("", ", rate: 10M/s", False),
+    ],
+)
+def test_instruction_gaps_that_take_no_time_are_said(
+    host: str, work: str, said: bool, tmp_path: Path, cxloom: Callable[..., Any]
+) -> None:
+    (tmp_path / "given").write_text("".join(f"1000 {64 * i}\n" for i in range(50)))
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(SYSTEM.replace("{kind: host}", f"{{kind: host{host}}}") + WORK.format(f"given{work}"))
+    note = "the instructions between the accesses of workload.host took no time"
+    result = json.loads(cxloom("run", spec, "--json").out)
+    assert any(note in each for each in result["notes"]) == said
+    assert (note in " ".join(cxloom("check", spec).out.split())) == said
+
+
+def test_a_trace_without_gaps_has_none_to_lose(tmp_path: Path, cxloom: Callable[..., Any]) -> None:
+    (tmp_path / "given").write_text("0x40 R\n0x80 W\n")
+    (tmp_path / "spec.yaml").write_text(SYSTEM + WORK.format("given"))
+    assert "took no time" not in cxloom("run", tmp_path / "spec.yaml", "--json").out
+
+
 # --- options ---------------------------------------------------------------------------------------------------------
 
 

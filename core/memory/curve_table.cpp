@@ -66,13 +66,16 @@ std::vector<Column> read_header(const std::string& path, std::size_t line, std::
     const auto* const known = std::find(kColumns.begin(), kColumns.end(), name);
     if (known == kColumns.end()) {
       const std::vector<std::string> names(kColumns.begin(), kColumns.end());
+      // Any file may be named here: what is in it is not shown.
       refuse(path, line,
-             {"not a column of a curve", "'" + std::string(name) + "'", "a header with " + joined_columns(),
+             {"column " + std::to_string(columns.size() + 1) + " is not one of a curve",
+              {},
+              "a header with " + joined_columns(),
               nearest_name(std::string(name), names)});
     }
     columns.push_back(static_cast<Column>(known - kColumns.begin()));
     if (std::count(columns.begin(), columns.end(), columns.back()) > 1) {
-      refuse(path, line, {"a column twice", "'" + std::string(name) + "'", {}, {}});
+      refuse(path, line, {"a column twice", "'" + std::string(*known) + "'", {}, {}});
     }
   }
   for (const Column needed : {kBandwidth, kLatency}) {
@@ -180,8 +183,8 @@ CurveTable CurveTable::from_file(const std::string& path) {
       const std::optional<double> value = number_in(cell);
       if (!value) {
         refuse(path, number,
-               {"not a number",
-                "'" + std::string(cells[i]) + "'",
+               {"column " + std::to_string(i + 1) + " is not a number",
+                {},
                 "a number for " + std::string(kColumns[columns[i]]),
                 {}});
       }

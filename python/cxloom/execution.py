@@ -7,7 +7,7 @@ import os
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -205,7 +205,7 @@ def replay(
     # Of a part of it nobody knows.
     translation = None if progress.interrupted else Translation.in_metadata(reader.metadata)
     return ExecutionResult(
-        tuple(shlex.split(reader.metadata.get("command", ""))),
+        _command_in(reader.metadata),
         Ended(interrupted=True) if progress.interrupted else None,
         progress.instructions,
         progress.accesses,
@@ -217,6 +217,15 @@ def replay(
         use.by_object(objects) if objects is not None else (),
         of_threads.in_metadata(reader.metadata),
     )
+
+
+def _command_in(metadata: Mapping[str, str]) -> tuple[str, ...]:
+    """The program and its arguments, as a trace says them; as they stand there if no shell could read them."""
+    said = metadata.get("command", "")
+    try:
+        return tuple(shlex.split(said))
+    except ValueError:
+        return (said,)
 
 
 class _Progress:

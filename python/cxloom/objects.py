@@ -35,7 +35,7 @@ class RecordedObjects:
             numbers, counts = np.array(said["runs"], dtype=np.int64).reshape(-1, 2).T
             if not ((numbers >= 0) & (numbers < len(self.names)) & (counts > 0)).all():
                 raise ValueError("a number of no name")
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
             raise InputError(
                 "not the objects of a program", found=text[:40], allowed="as a recording has them"
             ) from error

@@ -59,7 +59,7 @@ def test_the_hash_is_of_its_contents(spec: Path, tmp_path: Path) -> None:
         (None, "the table cannot be read"),
         ("bandwidth_gb_per_s,latency_ns\n5,100\n4,110\n", "curve.csv:3: the bandwidth does not rise"),
         ("bandwidth_gb_per_s,latency_ns\n5,100\n", "curve.csv:2: too few points"),
-        ("no table at all\n", "curve.csv:1: not a column of a curve"),
+        ("no table at all\n", "curve.csv:1: column 1 is not one of a curve"),
     ],
 )
 def test_what_is_wrong_names_both_files_and_lines(

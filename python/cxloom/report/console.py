@@ -1,6 +1,7 @@
 """The consoles that everything for people is printed on.
 
-Texts are printed as they are: a name such as ``:smile:`` or ``[red]`` is no picture and no colour.
+Texts are printed as they are: a name such as ``:smile:`` or ``[red]`` is no picture and no colour, and one that holds
+control characters shows them and moves no cursor.
 """
 
 from __future__ import annotations
@@ -31,4 +32,8 @@ def plain(file: IO[str], at_least: int = 0) -> Console:
 def _console(**given: Any) -> Console:
     from rich.console import Console  # loaded where there is something to say
 
-    return Console(**given, highlight=False, emoji=False, markup=False)
+    from cxloom.report.printable import OnlyPrintable
+
+    console = Console(**given, highlight=False, emoji=False, markup=False)
+    console.push_render_hook(OnlyPrintable())
+    return console

@@ -93,7 +93,9 @@ class CoreOfTrace:
         """From what `str` makes of one; raises InputError if it is none."""
         try:
             given = json.loads(text)
-        except ValueError as error:
+            if not isinstance(given, dict):
+                raise ValueError("not a map")
+        except (ValueError, RecursionError) as error:
             raise InputError("not a core", found=repr(text), allowed='such as {"width": 4}') from error
         return cls(given)
 

@@ -42,13 +42,12 @@ CacheLines::Transaction& CacheLines::open(LineAddress line, const AddressMap::Pl
   transaction.coherent = place.coherent();
   transaction.persistent = place.persistent;
   transaction.ld = place.ld;
-  transaction.listed = true;
   lines_.add(line, transaction);
   return transaction;
 }
 
 void CacheLines::close(Transaction& transaction) {
-  if (transaction.listed) lines_.remove(transaction.line);
+  lines_.remove(transaction.line);
   transactions_.give_back(transaction);
 }
 
@@ -72,16 +71,6 @@ void CacheLines::evict(LineAddress line, LineState state) {
   // What leaves passes the pipeline that requests pass, and so keeps its place among them.
   const Time ready = agent_.endpoint().now() + pipeline_;
   if (!place->coherent() && !dirty) return;
-  if (!place->coherent() && !place->persistent) {
-    Transaction& transaction = transactions_.take();  // not listed: the line may be asked for again at once
-    transaction.line = line;
-    transaction.target = place->target;
-    transaction.home = place->home;
-    transaction.ld = place->ld;
-    transaction.protocol = &protocols_.cxl_mem;
-    send_eviction(transaction, Doing::kWriteBack, LineState::kInvalid, ready, nullptr);
-    return;
-  }
   Transaction* const before = under_way(line);
   if (before && !dirty)
     return;  // it asks for more than it has lost, or its copy was to stay after a write-back

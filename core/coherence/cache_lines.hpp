@@ -1,6 +1,6 @@
-// The lines of a cache: what its levels hold, what is under way for each, and how they come and leave. A line that is kept
-// coherent, or is persistent, has one transaction at a time; a plain one that leaves has one beside, as it may be asked for again
-// at once. A flush of a persistent line waits for its way out.
+// The lines of a cache: what its levels hold, what is under way for each, and how they come and leave. A line has one transaction
+// at a time, so that an access to one that is being written back, or a flush of it, waits until memory has it: a read that went
+// past its own write-back would bring what was there before.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ struct CacheSnoop {
   Time ready;                            ///< when its lines are cleared
 };
 
-/// A miss register, or a line on its way out. A line that is kept coherent has one at a time.
+/// A miss register, or a line on its way out. A line has one at a time.
 struct CacheTransaction {
   CacheTransaction* next = nullptr;
   LineAddress line;
@@ -56,7 +56,6 @@ struct CacheTransaction {
   bool persistent = false;
   std::uint8_t ld = 0;  ///< the logical device of the target
   bool miss = false;    ///< it has a miss register
-  bool listed = false;  ///< in the table of lines
   bool data_in = false;
   bool asked = false;  ///< a BIConflict is without its answer
   LineState granted = LineState::kInvalid;

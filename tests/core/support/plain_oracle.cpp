@@ -1,8 +1,5 @@
 #include "core/support/plain_oracle.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "protocol/opcode.hpp"
 
 namespace cxloom::test {
@@ -31,8 +28,9 @@ void PlainOracle::sent(const Message& message, Time /*at*/) {
   if (message.opcode != Opcode::kMemWr || message.account || !plain(address)) return;
   if (!cache_at(message.source)) return;
   Line& line = line_of(address, message.source);
+  if (line.leaving) fail(address, "two write-backs of a line at the same time");
   carried_[&message] = line.copies[message.source.index()];
-  line.leaving = line.copies[message.source.index()];
+  line.leaving = true;
 }
 
 void PlainOracle::handling(const Message& message, NodeId node, Time /*now*/, const std::string& /*state*/) {
@@ -48,29 +46,36 @@ void PlainOracle::handling(const Message& message, NodeId node, Time /*now*/, co
   carried_.erase(found);
 }
 
+// What its user asks for must find the write-back in memory. Others have no part in the line: one that asks for it ahead of a use
+// that never comes may find anything.
+void PlainOracle::comes_behind_write_back(const Line& line, const Message& message) {
+  if (line.leaving && line.user == message.source)
+    fail(LineAddress::of(message.address), "what asks for a line overtakes its write-back");
+}
+
 void PlainOracle::came_to_memory(const Message& message) {
   const LineAddress address = LineAddress::of(message.address);
   if (message.opcode == Opcode::kMemRd && cache_at(message.source)) {
     const Line& line = lines_[address.number()];
-    carried_[&message] = line.leaving.value_or(line.memory);
+    comes_behind_write_back(line, message);
+    carried_[&message] = line.memory;
     return;
   }
   Line& line = line_of(address, message.source);
   if (message.opcode == Opcode::kMemRd) return;
   const auto found = carried_.find(&message);
   if (found != carried_.end()) {
-    if (found->second < line.memory && !std::exchange(line.overtaken, false))
+    if (found->second < line.memory)
       fail(address, "a write-back of version " + std::to_string(found->second) + " over version " +
                         std::to_string(line.memory));
-    line.memory = std::max(line.memory, found->second);
-    if (line.leaving == found->second) line.leaving.reset();
+    line.memory = found->second;
+    line.leaving = false;
     carried_.erase(found);
     return;
   }
-  if (message.opcode == Opcode::kMemAtomic && line.leaving.value_or(line.memory) != line.latest)
+  comes_behind_write_back(line, message);
+  if (message.opcode == Opcode::kMemAtomic && line.memory != line.latest)
     fail(address, "an atomic operation comes to memory without the latest write");
-  line.overtaken = line.leaving.has_value();
-  line.leaving.reset();
   line.memory = ++line.latest;
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -18,10 +17,10 @@ namespace cxloom::test {
 /// Of every such line it checks that
 /// - each access in a cache sees the latest write, and a write has a dirty line;
 /// - what an atomic operation of the memory reads is the latest write;
+/// - what its user asks of memory does not overtake its write-back: memory has nothing but what has come to it;
 /// - no write-back comes over a later value, and the latest is in the cache or in memory at the end.
 ///
-/// A line that is written back may be asked for again at once, and what asks may overtake the write-back (docs/model/host.md). It
-/// finds what the cache is writing back, and a write-back that comes behind it changes nothing. A write past the caches, and an atomic operation of the memory, takes effect when it comes to the memory.
+/// A write past the caches, and an atomic operation of the memory, takes effect when it comes to the memory.
 class PlainOracle final : public ProtocolObserver {
  public:
   using Version = CoherenceOracle::Version;
@@ -49,8 +48,7 @@ class PlainOracle final : public ProtocolObserver {
     /// What caches have of it, by node, whether they still hold the line or not: others than its user may have asked for it
     /// ahead of a use that never comes.
     std::unordered_map<std::uint32_t, Version> copies;
-    std::optional<Version> leaving;  // written back, and not in memory yet
-    bool overtaken = false;          // ... by something else that has come to memory
+    bool leaving = false;  // written back, and not in memory yet
     NodeId user;
     bool used = false;
   };
@@ -59,6 +57,7 @@ class PlainOracle final : public ProtocolObserver {
   const CacheAgent* cache_at(NodeId node) const;
   Line& line_of(LineAddress address, NodeId user);
   void came_to_memory(const Message& message);
+  void comes_behind_write_back(const Line& line, const Message& message);
   void fail(LineAddress address, const std::string& what);
 
   const AddressMap& map_;

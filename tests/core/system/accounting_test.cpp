@@ -58,15 +58,23 @@ class Log final : public EventWatcher {
     const auto& message = *reinterpret_cast<const Message*>(event.payload);
     const auto& node = dynamic_cast<const Component&>(*event.handler);
     all.push_back({{event.time.ps(), node.id().index(), message.opcode, 0}, std::nullopt});
-    if (!message.account) return;
+    const std::uint64_t line = LineAddress::of(message.address).number();
+    if (!message.account) {
+      if (message.opcode == Opcode::kCmp) written_back[{node.id().index(), line}].push_back(event.time.ps());
+      return;
+    }
     // The account of what a requester waits for lies in its request.
     const auto* request = reinterpret_cast<const Request*>(reinterpret_cast<const char*>(message.account) -
                                                            offsetof(Request, account));
     all.back().second = Key{request->requester().index(), request->id};
     created.emplace(*all.back().second, request->created().ps());
+    lines.emplace(*all.back().second, line);
   }
   std::vector<std::pair<Arrival, std::optional<Key>>> all;
   std::map<Key, std::int64_t> created;
+  std::map<Key, std::uint64_t> lines;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::int64_t>>
+      written_back;  // by node and line: when that was known
 };
 
 class Rebuilt {
@@ -82,7 +90,12 @@ class Rebuilt {
       }
       if (key) journeys_[*key].push_back(arrival);
     }
-    for (const auto& [key, arrivals] : journeys_) follow(key, log.created.at(key), arrivals);
+    for (const auto& [key, arrivals] : journeys_) {
+      const std::int64_t looked_up = log.created.at(key) + p_.process + p_.cache;
+      const auto& written_back = log.written_back[{key.first, log.lines.at(key)}];
+      follow(key, behind_write_back(looked_up, arrivals.front().time, written_back) - looked_up, looked_up,
+             arrivals);
+    }
     split_credits();
   }
 
@@ -105,11 +118,22 @@ class Rebuilt {
     return segments_[key][static_cast<std::size_t>(segment)];
   }
 
-  void follow(const Key& key, std::int64_t created, const std::vector<Arrival>& arrivals) {
+  // A line is asked for when it has been written back, if that was under way: until then its data are not in memory.
+  static std::int64_t behind_write_back(std::int64_t looked_up, std::int64_t arrived,
+                                        const std::vector<std::int64_t>& written_back) {
+    for (const std::int64_t known : written_back) {
+      if (known > looked_up && known < arrived) return known;
+    }
+    return looked_up;
+  }
+
+  void follow(const Key& key, std::int64_t waited, std::int64_t looked_up,
+              const std::vector<Arrival>& arrivals) {
     part(key, Segment::kProcess) = p_.process;
     part(key, Segment::kCache) = p_.cache;
+    part(key, Segment::kMshr) = waited;
     std::uint32_t from = key.first;
-    std::int64_t ready = created + p_.process + p_.cache;
+    std::int64_t ready = looked_up + waited;
     Hop* last = nullptr;
     for (const Arrival& arrival : arrivals) {
       const std::string& kind = kinds_[arrival.node];

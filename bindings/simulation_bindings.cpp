@@ -111,6 +111,11 @@ class RunningSystem {
     return simulation_.run_until(Time{static_cast<std::int64_t>(nanoseconds * 1000.0)});
   }
   void stop(const std::string& reason) { simulation_.stop(reason); }
+  std::uint64_t past_left() const { return simulation_.past_left(); }
+  void play_past(std::uint64_t steps) {
+    const nb::gil_scoped_release released;
+    simulation_.play_past(steps);
+  }
 
   nb::dict progress() const {
     const Simulation::Progress progress = simulation_.progress();
@@ -388,6 +393,9 @@ void bind_simulation(nb::module_& m) {
            "Runs everything up to and including a simulated time; True when the run is over.")
       .def("stop", &RunningSystem::stop, "reason"_a, "Ends the run now; the summary is labelled truncated.")
       .def("progress", &RunningSystem::progress)
+      .def("past_left", &RunningSystem::past_left,
+           "Steps that are left of what media have been through before the run.")
+      .def("play_past", &RunningSystem::play_past, "steps"_a, "Plays so many of them at most.")
       .def(
           "lose_power", &RunningSystem::lose_power, "cuts"_a, "seed"_a = nb::none(), "switch"_a = nb::none(),
           "If the power failed now, or that switch was lost: the lines that recovery would leave too old. It "

@@ -14,7 +14,6 @@ FlashDie::FlashDie(FlashWorks& works, EventSource& source, FlashChannel& channel
       together_(together) {
   for (const Member& member : planes) planes_.push_back({member.plane, member.pages, {}, {}, {}});
   steps_.reserve(planes_.size());
-  for (Work& work : planes_) look_after(work);
 }
 
 const EventHandler& FlashDie::owner() const { return works_.device; }
@@ -80,6 +79,10 @@ FlashDie::Step FlashDie::first_of(Next next_of) {
 
 void FlashDie::start() {
   if (!steps_.empty()) return;
+  if (idle_so_far_) [[unlikely]] {  // its past may have left too few free blocks
+    idle_so_far_ = false;
+    for (Work& work : planes_) look_after(work);
+  }
   Step chosen = first_of(&FlashDie::next_read);
   bool reads = chosen.kind != Kind::kNone;
   if (!reads || (read_last_ && works_.client.writes_are_waited_for())) {
@@ -177,6 +180,10 @@ void FlashDie::array_done() {
   const std::size_t count = steps_.size();  // the last one that is finished clears them
   for (std::size_t i = 0; i < count; ++i) {
     Step& step = steps_[i];
+    if (reads && step.job && !step.job->writes) {
+      works_.client.data_leave(*step.job);
+      step.bytes = step.job->bytes;
+    }
     if (!reads || step.bytes == 0) {
       finish(step);
     } else {

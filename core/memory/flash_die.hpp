@@ -90,6 +90,7 @@ class FlashDie final : public EventHandler, public Waiter, private FlashBusUser 
   std::uint32_t waiting_ = 0;  // reads
   std::size_t last_ = 0;       // plane that began
   bool read_last_ = false;
+  bool idle_so_far_ = true;
 };
 
 }  // namespace cxloom

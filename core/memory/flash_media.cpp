@@ -31,6 +31,7 @@ struct FlashMeasured {
   double buffer_mean = 0;
   double buffer_max = 0;
   std::uint64_t merged = 0;
+  std::uint64_t joined = 0;
   std::uint64_t forwarded = 0;
   double erases_max = 0;
   double erases_mean = 0;
@@ -60,6 +61,8 @@ constexpr std::array kFlashMeasures{
                                          "pages in the write buffer, mean over time"),
     measure<&FlashMeasured::buffer_max>("write_buffer_max", "", "the same, largest number"),
     measure<&FlashMeasured::merged>("merged_writes", "", "writes merged with one in the write buffer"),
+    measure<&FlashMeasured::joined>("joined_reads", "",
+                                    "reads that joined one of their page that was under way"),
     measure<&FlashMeasured::forwarded>("forwarded_reads", "", "reads answered from the write buffer"),
     measure<&FlashMeasured::erases_max>("erases_max", "",
                                         "erases of the block erased most, since the flash was new"),
@@ -77,12 +80,19 @@ struct FlashMedia::Access {
   std::uint64_t pieces = 0;  // not done yet
 };
 
-/// Linked as a job while it is a read, and by `behind` while it waits for the buffer.
-struct FlashMedia::Piece : FlashJob {
+struct FlashMedia::Piece {
   Piece* next = nullptr;
   Access* access = nullptr;
   std::uint64_t page = 0;
   std::uint64_t sectors = 0;  // a bit each
+  Time work;                  // how long something has worked on it
+};
+
+struct FlashMedia::Reading : FlashJob {
+  Reading* next = nullptr;
+  std::uint64_t page = 0;
+  std::uint64_t sectors = 0;
+  IntrusiveQueue<Piece> pieces;  // that are done with it
 };
 
 struct FlashMedia::Entry : FlashJob {
@@ -122,22 +132,19 @@ FlashMedia::FlashMedia(const FlashParams& params, const MediaContext& context)
              .command_time = params.command_time,
              .page = static_cast<std::uint32_t>(params.page.count()),
              .copyback = params.copyback},
+      past_(planes_, geometry_.logical, params.overwritten,
+            RandomStream(context.seed, context.owner.name(), context.path + "flash past")),
       programming_(geometry_.all_planes()),
       writers_(std::make_unique<Writers>(context.kernel, context.owner)) {
-  const auto stream = [&](const char* purpose) {
-    return RandomStream(context.seed, context.owner.name(), context.path + purpose);
-  };
-  FlashCollectorContext around{params.pages, stream("flash collection")};
+  FlashCollectorContext around{
+      params.pages, RandomStream(context.seed, context.owner.name(), context.path + "flash collection")};
   collector_ = below("collection", [&] { return context.kinds.collectors.make(params.collection, around); });
-  RandomStream past = stream("flash past");
   const auto filled = static_cast<std::uint32_t>(params.filled * geometry_.logical);
-  const auto writes = static_cast<std::uint64_t>(params.overwritten * geometry_.logical);
   for (std::uint32_t i = 0; i < geometry_.all_planes(); ++i) {
     planes_.push_back(std::make_unique<FlashPlane>(
         FlashPlane::Shape{geometry_.blocks, geometry_.pages, geometry_.logical, filled, params.free_blocks,
                           params.wear_levelling, params.wear_gap},
         *collector_));
-    planes_.back()->age(writes, past);
   }
   for (std::uint32_t i = 0; i < geometry_.channels; ++i)
     channels_.push_back(std::make_unique<FlashChannel>(kernel_, source_, params.bus_bandwidth));
@@ -155,6 +162,8 @@ FlashMedia::FlashMedia(const FlashParams& params, const MediaContext& context)
 FlashMedia::~FlashMedia() = default;
 
 void FlashMedia::access(Message& message, Address address, Time ready) {
+  if (past_.left() > 0) [[unlikely]]
+    past_.play(past_.left());
   Access& access = accesses_.take();
   access.message = &message;
   access.address = address;
@@ -187,7 +196,6 @@ void FlashMedia::arrive(Access& access) {
     piece.access = &access;
     piece.page = at / page;
     piece.sectors = (~std::uint64_t{0} >> (64 - count)) << first;
-    place(piece, piece.page);
     at = next;
     writes ? write(piece) : read(piece);
   }
@@ -210,23 +218,48 @@ void FlashMedia::read(Piece& piece) {
   if (forwards(piece)) {
     counts_.forwarded += works_.measured.is_open();
     finish_in_buffer(piece);
-  } else if (planes_[piece.plane]->place(piece.logical) == FlashPlane::kNowhere) {
-    finish_in_buffer(piece);  // there is nothing to be read
-  } else {
-    piece.bytes = bytes_of(piece.sectors);
-    send(piece);
+    return;
   }
+  if (const auto found = reading_.find(piece.page); found != reading_.end()) {
+    counts_.joined += works_.measured.is_open();
+    found->second->sectors |= piece.sectors;
+    found->second->pieces.push(piece);
+    return;
+  }
+  Reading& reading = readings_.take();
+  reading.page = piece.page;
+  place(reading, piece.page);
+  if (planes_[reading.plane]->place(reading.logical) == FlashPlane::kNowhere) {
+    readings_.give_back(reading);
+    finish_in_buffer(piece);  // there is nothing to be read
+    return;
+  }
+  reading.sectors = piece.sectors;
+  reading.pieces.push(piece);
+  reading_.emplace(piece.page, &reading);
+  send(reading);
 }
 
 bool FlashMedia::forwards(const Piece& piece) {
   std::uint64_t there = 0;
   if (const auto found = buffer_.find(piece.page); found != buffer_.end()) there = found->second->sectors;
-  if (const Entry* entry = programming_[piece.plane]; entry && entry->page == piece.page)
+  if (const Entry* entry = programming_[geometry_.plane_of(piece.page)]; entry && entry->page == piece.page)
     there |= entry->sectors;
   return (piece.sectors & ~there) == 0;
 }
 
-void FlashMedia::read_done(FlashJob& job) { finish(static_cast<Piece&>(job)); }
+// Until then a read of the page joins, and what all of them want passes the bus once.
+void FlashMedia::data_leave(FlashJob& job) {
+  auto& reading = static_cast<Reading&>(job);
+  reading_.erase(reading.page);
+  reading.bytes = bytes_of(reading.sectors);
+}
+
+void FlashMedia::read_done(FlashJob& job) {
+  auto& reading = static_cast<Reading&>(job);
+  finish_all(reading.pieces, reading.work);
+  readings_.give_back(reading);
+}
 
 // --- the write buffer --------------------------------------------------------------------------------------
 
@@ -305,11 +338,7 @@ void FlashMedia::write_begins(FlashJob& job) {
 void FlashMedia::write_done(FlashJob& job) {
   auto& entry = static_cast<Entry&>(job);
   programming_[entry.plane] = nullptr;
-  while (!entry.pieces.empty()) {
-    Piece& piece = entry.pieces.pop();
-    piece.work = entry.work;
-    finish(piece);
-  }
+  finish_all(entry.pieces, entry.work);
   entries_.give_back(entry);
   --used_;
   occupied_.change(kernel_.now(), -1);
@@ -330,6 +359,14 @@ bool FlashMedia::writes_are_waited_for() const {
 void FlashMedia::finish_in_buffer(Piece& piece) {
   piece.work = params_.buffer_time;
   kernel_.schedule(kernel_.now() + params_.buffer_time, source_, *this, kFinished, payload_of(piece));
+}
+
+void FlashMedia::finish_all(IntrusiveQueue<Piece>& pieces, Time work) {
+  while (!pieces.empty()) {
+    Piece& piece = pieces.pop();
+    piece.work = work;
+    finish(piece);
+  }
 }
 
 /// What it took beyond the work on it, it waited. Of an access to several pages the last one counts.
@@ -404,6 +441,7 @@ void FlashMedia::report(MeasureSink& sink) const {
               .buffer_mean = occupied_.mean(),
               .buffer_max = occupied_.maximum(),
               .merged = counts_.merged,
+              .joined = counts_.joined,
               .forwarded = counts_.forwarded,
               .erases_max = most,
               .erases_mean = all / static_cast<double>(blocks),

@@ -1,4 +1,4 @@
-// NAND flash as media: accesses are divided into pages, writes gather in a buffer, and dies read and program.
+// NAND flash as media: accesses are divided into pages, reads of a page join, writes gather in a buffer, and dies read and program.
 #pragma once
 
 #include <bit>
@@ -16,6 +16,7 @@
 #include "memory/flash_die.hpp"
 #include "memory/flash_geometry.hpp"
 #include "memory/flash_params.hpp"
+#include "memory/flash_past.hpp"
 #include "memory/media.hpp"
 #include "memory/media_context.hpp"
 
@@ -36,6 +37,7 @@ class FlashMedia final : public Media, private FlashClient {
   }
   std::string answers_early() const override { return params_.write_buffer > 0 ? "write_buffer" : ""; }
   std::string described() const override;
+  MediaPast* past() override { return &past_; }
   void open_window(Time now) override;
   void close_window(Time now) override;
   void report(MeasureSink& sink) const override;
@@ -51,15 +53,17 @@ class FlashMedia final : public Media, private FlashClient {
   }
 
  private:
-  struct Access;  // a message, until all its pages are done
-  struct Piece;   // what an access wants of one page
-  struct Entry;   // a page in the write buffer
+  struct Access;   // a message, until all its pages are done
+  struct Piece;    // what an access wants of one page
+  struct Reading;  // a page on its way out of its die
+  struct Entry;    // a page in the write buffer
   struct Writers;
   enum Wake : std::uint8_t { kArrived, kFinished };
   struct Counts {
     std::uint64_t read_bytes = 0;
     std::uint64_t written_bytes = 0;
     std::uint64_t forwarded = 0;
+    std::uint64_t joined = 0;
     std::uint64_t merged = 0;
   };
 
@@ -74,12 +78,14 @@ class FlashMedia final : public Media, private FlashClient {
   void drain(Entry& entry);
   void finish_in_buffer(Piece& piece);
   void finish(Piece& piece);
+  void finish_all(IntrusiveQueue<Piece>& pieces, Time work);
   std::uint32_t bytes_of(std::uint64_t sectors) const {
     return static_cast<std::uint32_t>(std::popcount(sectors)) * sector_;
   }
   void place(FlashJob& job, std::uint64_t page) const;
   void send(FlashJob& job);
 
+  void data_leave(FlashJob& job) override;
   void read_done(FlashJob& job) override;
   std::uint32_t missing(const FlashJob& job) const override;
   void write_begins(FlashJob& job) override;
@@ -99,7 +105,10 @@ class FlashMedia final : public Media, private FlashClient {
   std::vector<std::unique_ptr<FlashChannel>> channels_;
   std::vector<std::unique_ptr<FlashDie>> dies_;
 
-  std::pmr::unsynchronized_pool_resource nodes_;  // of the map: in the long run nothing is allocated
+  FlashPast past_;
+
+  std::pmr::unsynchronized_pool_resource nodes_;  // of the maps: in the long run nothing is allocated
+  std::pmr::unordered_map<std::uint64_t, Reading*> reading_{&nodes_};  // by page: those that others may join
   std::pmr::unordered_map<std::uint64_t, Entry*> buffer_{&nodes_};  // by page: those that take more sectors
   std::vector<Entry*> programming_;                                 // by plane
   IntrusiveList<Entry> held_;
@@ -108,6 +117,7 @@ class FlashMedia final : public Media, private FlashClient {
 
   Pool<Access> accesses_;
   Pool<Piece> pieces_;
+  Pool<Reading> readings_;
   Pool<Entry> entries_;
 
   Counts counts_;  // while measuring

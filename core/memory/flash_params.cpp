@@ -202,7 +202,10 @@ void FlashParams::describe(Schema<FlashParams>& schema) {
   schema.field("overwritten", &FlashParams::overwritten)
       .min(0.0)
       .max(1000.0)
-      .doc("How often on average each page was then written again before the run, at random.");
+      .doc(
+          "How often on average each page was then written again before the run, at random. Eight times are "
+          "played; what more there is wears the blocks, and changes nothing else.")
+      .source("after n times a share of e^-n of the pages has not moved: of 8 that is 0.03 %");
 }
 
 void FlashParams::estimate(const FlashParams& params, MemoryEstimate& memory) {

@@ -152,4 +152,26 @@ void FlashPlane::age(std::uint64_t writes, RandomStream& random) {
   }
 }
 
+void FlashPlane::wear(std::uint64_t erases) {
+  const auto used = static_cast<std::uint64_t>(
+      std::ranges::count_if(blocks_, [](const FlashBlock& b) { return b.erases > 0; }));
+  if (used == 0) return;
+  std::uint64_t rest = erases % used;
+  for (FlashBlock& block : blocks_) {
+    if (block.erases == 0) continue;
+    block.erases += static_cast<std::uint32_t>(erases / used);
+    if (rest > 0) {
+      ++block.erases;
+      --rest;
+    }
+    most_erases_ = std::max(most_erases_, block.erases);
+  }
+}
+
+std::uint64_t FlashPlane::erases() const {
+  std::uint64_t sum = 0;
+  for (const FlashBlock& block : blocks_) sum += block.erases;
+  return sum;
+}
+
 }  // namespace cxloom

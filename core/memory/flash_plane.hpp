@@ -54,6 +54,10 @@ class FlashPlane {
 
   /// Writes logical pages drawn at random, and collects as needed, in no time: what a device has been through.
   void age(std::uint64_t writes, RandomStream& random);
+  /// The same without moving anything: so many more erases of the blocks that have borne some, evenly.
+  void wear(std::uint64_t erases);
+  /// That all blocks have borne.
+  std::uint64_t erases() const;
 
   const std::vector<FlashBlock>& blocks() const { return blocks_; }
   std::uint32_t pages() const { return shape_.pages; }

@@ -39,6 +39,8 @@ class FlashObserver {
 /// Who has the jobs.
 class FlashClient {
  public:
+  /// The array has been read, and the job's bytes pass the bus next: from now on they are what they are.
+  virtual void data_leave(FlashJob& job) = 0;
   virtual void read_done(FlashJob& job) = 0;
   /// Bytes that a write leaves of its page.
   virtual std::uint32_t missing(const FlashJob& job) const = 0;

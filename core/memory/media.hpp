@@ -12,6 +12,7 @@ namespace cxloom {
 
 class DramMedia;
 class MeasureSink;
+class MediaPast;
 
 class Media : public EventHandler {
  public:
@@ -29,6 +30,8 @@ class Media : public EventHandler {
   virtual std::string answers_early() const { return {}; }
   /// What it is built of, in a few words; empty if that is just what was written.
   virtual std::string described() const { return {}; }
+  /// What it has been through before the run; null: nothing that would have to be played.
+  virtual MediaPast* past() { return nullptr; }
   /// The media that it holds, if it is made of some.
   virtual std::vector<Media*> parts() { return {}; }
 

@@ -9,6 +9,7 @@
 #include "interconnect/link_end.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/wait_list.hpp"
+#include "memory/media_past.hpp"
 #include "system/event_player.hpp"
 #include "system/plugin_failure.hpp"
 #include "system/protocol_recorder.hpp"
@@ -104,6 +105,30 @@ void Simulation::log_protocol(const std::vector<Address>& addresses) {
 void Simulation::give_work() {
   for (const Spec::Workload& workload : spec_.workloads) {
     below("workload", [&] {
+namespace {
+
+template <class Visit>
+void each_past(const System& system, Visit visit) {
+  for (const auto& [component, memory] : system.roles().memories) {
+    if (!memory->media()) continue;
+    each_medium(*memory->media(), [&](Media& medium) {
+      if (MediaPast* const past = medium.past()) visit(*past);
+    });
+  }
+}
+
+}  // namespace
+
+std::uint64_t Simulation::past_left() const {
+  std::uint64_t left = 0;
+  each_past(system_, [&](const MediaPast& past) { left += past.left(); });
+  return left;
+}
+
+void Simulation::leave_past_out() {
+  each_past(system_, [](MediaPast& past) { past.leave_out(); });
+}
+
       below(workload.device, [&] {
         Sequencer& requester = requester_at(workload.device);
         if (system_.address_map().empty())
@@ -239,6 +264,16 @@ void Simulation::look_for_livelock(std::uint64_t events) {
       run_events(Time::max(), ~std::uint64_t{0});
     return kernel_->idle() ? Time::max() : kernel_->next_event_time();
   });
+void Simulation::play_past(std::uint64_t steps) {
+  blaming_plugins([&] {
+    each_past(system_, [&](MediaPast& past) {
+      const std::uint64_t now = std::min(steps, past.left());
+      if (now > 0) past.play(now);
+      steps -= now;
+    });
+  });
+}
+
   throw SimulationError(diagnosis(problem, livelock_watch_.next_look()));
 }
 
@@ -324,6 +359,7 @@ std::string Simulation::diagnosis(const std::string& problem, Time now) const {
 void Simulation::measuring_begins(Time now) {
   if (!window_.has_opened() && !opener_ && all_warm()) open_window(now);
 }
+  leave_past_out();
 
 // What is left when all have run out of work is the drain, and not to be measured.
 void Simulation::open_at_given_time() {

@@ -41,6 +41,14 @@ class Simulation final : private RequestObserver {
   Simulation(const Registry& registry, Spec spec, const TraceOpener& open_trace, RequestObserver& observer);
   ~Simulation() override;
 
+  /// Steps that are left of what media have been through before the run (`MediaPast`). They are played when the media are first
+  /// accessed, if nobody has played them before; who shows progress does, in parts.
+  std::uint64_t past_left() const;
+  /// Plays so many of them at most.
+  void play_past(std::uint64_t steps);
+  /// Leaves out all of them.
+  void leave_past_out();
+
   /// Runs events up to and including `limit`, at most `max_events`; true when the simulation is over. Throws
   /// SimulationError with a diagnosis if it cannot finish.
   bool advance(Time limit, std::uint64_t max_events);

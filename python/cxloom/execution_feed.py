@@ -135,6 +135,8 @@ def play(
     for each, feed in zip(placed, feeds, strict=True):
         with _errors_placed(each, feed):
             simulations.append(_core.Simulation(each.resolved.lean(), {each.host: feed}, sampler is not None))
+            while simulations[-1].past_left() > 0:  # in slices: Ctrl-C is heard between them
+                simulations[-1].play_past(_EVENTS)
     running = set(range(len(simulations)))
     reached: list[list[tuple[float, int]]] = [[] for _ in simulations]
     while running:

@@ -42,6 +42,8 @@ class Progress:
     time_ns: float
     """Simulated time."""
     events: int
+    past: tuple[int, int] | None = None
+    """Before the run: steps done, and in all, of what media have been through (`filled`, `overwritten` of flash)."""
 
 
 class Watch(Protocol):
@@ -214,6 +216,9 @@ def nanoseconds(text: str, path: str) -> float:
 
 
 def _advance(simulation: _core.Simulation, sinks: _Sinks, max_time_ns: float | None, watch: Watch) -> None:
+    if (reason := play_past(simulation, watch)) is not None:
+        simulation.stop(reason)
+        return
     limit = math.inf if max_time_ns is None else max_time_ns
     events = 10_000
     while True:
@@ -229,9 +234,26 @@ def _advance(simulation: _core.Simulation, sinks: _Sinks, max_time_ns: float | N
         if reason is not None:
             simulation.stop(reason)
             return
-        # Towards the target by no more than a factor of four at a time: one slow slice is no measure of the next.
-        took = max(time.perf_counter() - before, 1e-6)
-        events = max(1_000, int(events * min(4.0, max(0.25, SLICE_SECONDS / took))))
+        events = _next_slice(events, time.perf_counter() - before)
+
+
+def _next_slice(events: int, took: float) -> int:
+    """Towards the target by no more than a factor of four at a time: one slow slice is no measure of the next."""
+    return max(1_000, int(events * min(4.0, max(0.25, SLICE_SECONDS / max(took, 1e-6)))))
+
+
+def play_past(simulation: _core.Simulation, watch: Watch) -> str | None:
+    """Plays what media have been through before the run, in slices. Gives the reason if `watch` ends it."""
+    steps = 10_000
+    whole = left = simulation.past_left()
+    while left > 0:
+        before = time.perf_counter()
+        simulation.play_past(steps)
+        steps = _next_slice(steps, time.perf_counter() - before)
+        left = simulation.past_left()
+        if (reason := watch(Progress(**simulation.progress(), past=(whole - left, whole)))) is not None:
+            return reason
+    return None
 
 
 class _Sinks:

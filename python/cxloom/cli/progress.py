@@ -55,6 +55,9 @@ class ProgressBar(_Bar):
 
     def update(self, progress: RunProgress) -> None:
         """Shows how far the run is."""
+        if progress.past is not None:
+            self.show("playing what the flash has been through before the run", *progress.past)
+            return
         text = f"{counted(progress.completed, 'request')}, {duration(progress.time_ns)} simulated"
         self.show(text, progress.completed, progress.expected)
 

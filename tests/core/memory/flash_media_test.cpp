@@ -99,6 +99,53 @@ TEST(FlashMedia, AWriteOfPartOfAPageReadsTheRestBefore) {
   EXPECT_EQ(empty.latency(fresh), kCommand + kTransfer + kProgram) << "there is no rest";
 }
 
+// --- reads of one page -------------------------------------------------------------------------------------
+
+TEST(FlashMedia, LinesOfAPageInFlightAreReadOnce) {
+  // 64 lines of a page at the same time: one command, one array time, and the page passes the bus once, c + R + x. Each by itself would
+  // take 64 times as long on the one die.
+  FlashParams params = one_plane();
+  params.sector = Bytes{64};
+  FlashBench bench(params, Bytes{kFlashPage});
+  bench.open();
+  for (std::uint64_t line = 0; line < 64; ++line) bench.access(line * 64, 0_ns);
+  bench.run();
+  for (const auto& [message, at] : bench.done) EXPECT_EQ(at, kCommand + kArray + kTransfer);
+  const auto found = bench.measures();
+  EXPECT_EQ(found.at("page_reads"), 1.0);
+  EXPECT_EQ(found.at("joined_reads"), 63.0);
+  EXPECT_EQ(found.at("read_amplification"), 1.0) << "a page of 4096 bytes for 64 lines";
+}
+
+TEST(FlashMedia, AReadJoinsUntilTheDataLeaveTheArray) {
+  FlashParams params = one_plane();
+  params.sector = 512_B;
+  FlashBench bench(params, Bytes{kFlashPage});
+  const Message& first = bench.access(0, 0_ns);
+  const Message& same = bench.access(64, 1_us);  // of the same sector
+  const Message& other = bench.access(512, kCommand + kArray - 1_ns);
+  const Message& late = bench.access(1024, kCommand + kArray + 1_ns);  // the first two sectors are on the bus
+  bench.run();
+  const Time joined = kCommand + kArray + 1024_ns;
+  EXPECT_EQ(bench.done.at(&first), joined);
+  EXPECT_EQ(bench.done.at(&same), joined);
+  EXPECT_EQ(bench.done.at(&other), joined);
+  EXPECT_EQ(Messages::segment(other, Segment::kMedia), 1025_ns) << "nobody waits for what works on it";
+  EXPECT_EQ(Messages::segment(other, Segment::kMediaQueue), 0_ns);
+  EXPECT_EQ(bench.done.at(&late), joined + kCommand + kArray + 512_ns) << "a read of its own";
+}
+
+TEST(FlashMedia, ReadsThatWaitForTheDieJoinToo) {
+  // Of another page of the same plane, which is read first. Then n lines of a page take c + R + x together.
+  FlashBench bench(one_plane(), Bytes{kFlashPage});
+  const Time one = kCommand + kArray + kTransfer;
+  bench.access(kFlashPage, 0_ns);
+  for (std::uint64_t line = 0; line < 8; ++line)
+    bench.access(line * 64, 1_us + 1_us * static_cast<std::int64_t>(line));
+  bench.run();
+  EXPECT_EQ(bench.end(), one * 2);
+}
+
 TEST(FlashMedia, DependentReadsFollowEachOther) {
   FlashBench bench(one_plane(), Bytes{kFlashPage});
   Time at;
@@ -153,12 +200,12 @@ TEST(FlashMedia, ABlockIsErasedOnceTooFewAreFree) {
 
 // --- what bounds it ----------------------------------------------------------------------------------------
 
-/// Reads that are all there at the beginning, in pages per nanosecond.
-double rate(const FlashParams& params, std::uint64_t reads = 4000) {
+/// Reads that are all there at the beginning, each of a page of its own, in pages per nanosecond.
+double rate(FlashParams params, std::uint64_t reads = 4000) {
+  params.blocks = 2048;
   FlashBench bench(params, Bytes{kFlashPage});
-  for (std::uint64_t i = 0; i < reads; ++i) {
-    bench.access(i % bench.media().geometry().logical_pages() * kFlashPage, 0_ns, Opcode::kMemRd, 4096);
-  }
+  EXPECT_GE(bench.media().geometry().logical_pages(), reads);
+  for (std::uint64_t i = 0; i < reads; ++i) bench.access(i * kFlashPage, 0_ns, Opcode::kMemRd, 4096);
   bench.run();
   return static_cast<double>(reads) / bench.end().ns();
 }

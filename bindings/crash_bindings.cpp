@@ -9,6 +9,7 @@
 #include "component/component.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace cxloom {
 
@@ -85,17 +86,28 @@ nb::dict to_python(const PowerLossFound& found) {
   return result;
 }
 
+Look python_look(nb::object look) {
+  return [look = std::move(look)] {
+    const nb::gil_scoped_acquire acquired;
+    look();
+  };
+}
+
 nb::object python_search(std::unique_ptr<LossSearch> search) { return nb::cast(std::move(search)); }
 
 void bind_crash(nb::module_& m) {
   nb::class_<LossSearch>(m, "LossSearch", "Leaves out requests of a run as long as it still loses something.")
       .def(
           "step",
-          [](LossSearch& search) {
+          [](LossSearch& search, nb::object look) {
+            const Look looks = python_look(std::move(look));
             const nb::gil_scoped_release released;
-            return search.step();
+            return search.step(looks);
           },
-          "One more run; True once no request can be left out any more.")
+          "look"_a,
+          "One more run; True once no request can be left out any more. `look` is called now and then, and "
+          "may "
+          "raise to end it.")
       .def_prop_ro("left", [](const LossSearch& search) { return search.left().size(); })
       .def("history", &history_of, "The loss that the requests which are left come to.");
 }

@@ -13,6 +13,8 @@ namespace cxloom {
 
 /// What a loss of power came to, as plain data.
 nanobind::dict to_python(const PowerLossFound& found);
+/// Calls a function of Python now and then, which may raise to end what goes on without the GIL.
+Look python_look(nanobind::object look);
 /// The search for the history of a loss that a run has shown.
 nanobind::object python_search(std::unique_ptr<LossSearch> search);
 

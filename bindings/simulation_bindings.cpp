@@ -147,14 +147,14 @@ class RunningSystem {
     return result;
   }
 
-  nb::dict lose_power(std::uint32_t cuts, std::optional<std::uint64_t> seed,
+  nb::dict lose_power(std::uint32_t cuts, nb::object look, std::optional<std::uint64_t> seed,
                       const std::optional<std::string>& lost_switch) {
     if (!power_loss_) power_loss_ = std::make_unique<PowerLoss>(registry(), simulation_.spec());
     const System& system = simulation_.system();
     std::optional<NodeId> lost;
     if (lost_switch) lost = switch_with_buffer(system, *lost_switch);
     if (seed && !cut_draws_) cut_draws_.emplace(*seed, "recovery", "cuts");
-    const CutChoice choice{cuts, seed ? &*cut_draws_ : nullptr};
+    const CutChoice choice{cuts, seed ? &*cut_draws_ : nullptr, python_look(std::move(look))};
     PowerLossFound found;
     {
       const nb::gil_scoped_release released;
@@ -397,9 +397,11 @@ void bind_simulation(nb::module_& m) {
            "Steps that are left of what media have been through before the run.")
       .def("play_past", &RunningSystem::play_past, "steps"_a, "Plays so many of them at most.")
       .def(
-          "lose_power", &RunningSystem::lose_power, "cuts"_a, "seed"_a = nb::none(), "switch"_a = nb::none(),
+          "lose_power", &RunningSystem::lose_power, "cuts"_a, "look"_a, "seed"_a = nb::none(),
+          "switch"_a = nb::none(),
           "If the power failed now, or that switch was lost: the lines that recovery would leave too old. It "
-          "fails again so many times during recovery, at every instant of it or, with a seed, at drawn ones.")
+          "fails again so many times during recovery, at every instant of it or, with a seed, at drawn ones. "
+          "`look` is called now and then, and may raise to end it.")
       .def("loss_search", &RunningSystem::loss_search, "feeds"_a, "switch"_a = nb::none(),
            "Looks for a shorter history of what is lost now. Traces are given from their beginnings.")
       .def("summary", &RunningSystem::summary)

@@ -122,7 +122,7 @@ std::vector<HistoryRequest> LossSearch::requests() const {
 }
 
 // A run that stands still, or that leaves a device without what it needs, loses nothing.
-std::optional<LossShown> LossSearch::play(const std::vector<std::size_t>& left) const try {
+std::optional<LossShown> LossSearch::play(const std::vector<std::size_t>& left, const Look& look) const try {
   const auto work = work_left(all_, left);
   const TraceOpener open = [&](const std::string& device) {
     for (const auto& [requester, accesses] : work) {
@@ -143,8 +143,14 @@ std::optional<LossShown> LossSearch::play(const std::vector<std::size_t>& left) 
   if (kind_.lost_switch) lost = system.component(*kind_.lost_switch).id();
   HistoryRecorder recorder(simulation);
   simulation.watch(&recorder);
+  while (simulation.past_left() > 0) {
+    simulation.play_past(kBetweenLooks);
+    look();
+  }
   std::uint64_t seen = changes_in(system);
+  std::uint64_t events = 0;
   for (bool over = false; !over;) {
+    if (++events % kBetweenLooks == 0) look();
     over = simulation.advance(Time::max(), 1);
     if (changes_in(system) == seen) continue;
     seen = changes_in(system);
@@ -160,9 +166,9 @@ std::optional<LossShown> LossSearch::play(const std::vector<std::size_t>& left) 
   return std::nullopt;
 }
 
-bool LossSearch::try_with(const std::vector<std::size_t>& left) {
+bool LossSearch::try_with(const std::vector<std::size_t>& left, const Look& look) {
+  auto shown = play(left, look);
   ++runs_;
-  auto shown = play(left);
   if (!shown) return false;
   left_ = left;
   shown_ = std::move(shown);
@@ -170,13 +176,13 @@ bool LossSearch::try_with(const std::vector<std::size_t>& left) {
   return true;
 }
 
-bool LossSearch::step() {
-  if (!shown_) return !try_with(left_) || left_.size() == 1;
-  return !cut_behind() && leave_out_part();
+bool LossSearch::step(const Look& look) {
+  if (!shown_) return !try_with(left_, look) || left_.size() == 1;
+  return !cut_behind(look) && leave_out_part(look);
 }
 
 // What was not made before the loss need not be there. True: that was a run.
-bool LossSearch::cut_behind() {
+bool LossSearch::cut_behind(const Look& look) {
   std::vector<std::uint64_t> places(spec_.workloads.size());
   std::vector<std::size_t> made;
   for (const std::size_t each : left_) {
@@ -184,19 +190,19 @@ bool LossSearch::cut_behind() {
     if (places[requester]++ < shown_->issued[requester]) made.push_back(each);
   }
   if (made.size() == left_.size() || behind_needed_) return false;
-  behind_needed_ = !try_with(made);
+  behind_needed_ = !try_with(made, look);
   return true;
 }
 
 // True: no request can be left out any more.
-bool LossSearch::leave_out_part() {
+bool LossSearch::leave_out_part(const Look& look) {
   const std::size_t count = left_.size();
   parts_ = std::min(parts_, count);
   const std::size_t begin = part_ * count / parts_;
   const std::size_t end = (part_ + 1) * count / parts_;
   std::vector<std::size_t> left(left_.begin(), left_.begin() + static_cast<std::ptrdiff_t>(begin));
   left.insert(left.end(), left_.begin() + static_cast<std::ptrdiff_t>(end), left_.end());
-  if (!left.empty() && try_with(left)) {
+  if (!left.empty() && try_with(left, look)) {
     shorter_ = true;
     --parts_;  // of the same size as before
   } else {

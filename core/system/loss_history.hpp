@@ -50,8 +50,9 @@ class LossSearch {
   LossSearch(const Registry& registry, const Spec& spec, const TraceOpener& open_trace,
              const std::vector<std::uint64_t>& issued, LossKind kind);
 
-  /// One more run; true once no request can be left out any more, or if the requests do not show a loss at all.
-  bool step();
+  /// One more run; true once no request can be left out any more, or if the requests do not show a loss at all. What `look` throws
+  /// ends the run as if it had not begun.
+  bool step(const Look& look = [] {});
   /// Null: none of the runs has lost anything.
   const LossShown* shown() const { return shown_ ? &*shown_ : nullptr; }
   /// Those that are left. Once no step is left, nothing is lost without any one of them.
@@ -61,14 +62,14 @@ class LossSearch {
 
   /// What these of the requests come to alone, by their numbers; none: nothing is lost. A fence before a request that is left out stays
   /// where it is; who depends on it alone depends on nothing.
-  std::optional<LossShown> play(const std::vector<std::size_t>& left) const;
+  std::optional<LossShown> play(const std::vector<std::size_t>& left, const Look& look = [] {}) const;
   /// The numbers of those that are left.
   const std::vector<std::size_t>& left() const { return left_; }
 
  private:
-  bool try_with(const std::vector<std::size_t>& left);
-  bool cut_behind();
-  bool leave_out_part();
+  bool try_with(const std::vector<std::size_t>& left, const Look& look);
+  bool cut_behind(const Look& look);
+  bool leave_out_part(const Look& look);
 
   const Registry& registry_;
   Spec spec_;

@@ -1,5 +1,6 @@
 #include "system/recovery.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "component/line_versions.hpp"
 #include "device/persist_buffer.hpp"
 #include "kernel/kernel.hpp"
+#include "memory/media.hpp"
+#include "memory/media_past.hpp"
 #include "system/registry.hpp"
 #include "system/system.hpp"
 
@@ -19,7 +22,8 @@ namespace {
 class Restart {
  public:
   Restart(const Registry& registry, const Spec& spec, const DurableState& left);
-  Time play(const RecoveryRules& rules, const std::function<void(const DurableState&)>& changed);
+  Time play(const RecoveryRules& rules, const std::function<void(const DurableState&)>& changed,
+            const Look& look);
 
  private:
   enum class Stage : std::uint8_t { kWaits, kDrains, kDone };
@@ -34,6 +38,8 @@ class Restart {
   std::uint64_t changes() const;
   void begin_drains();
   void end_drains();
+  bool drained() const;
+  void play_past(const Look& look);
   DurableState left_now(const RecoveryRules& rules) const;
 
   Kernel kernel_;
@@ -48,15 +54,21 @@ Restart::Restart(const Registry& registry, const Spec& spec, const DurableState&
   system_.fabric().versions = std::make_unique<LineVersions>();
   versions_ = system_.fabric().versions.get();
   for (const auto& [line, version] : lines_) versions_->begin_with(LineAddress{line}, version);
+  for (const auto& [component, initiator] : system_.roles().io_initiators) initiator->cease();
   for (const auto& each : system_.components()) each->start();
   for (const auto& [component, buffer] : system_.roles().persist_buffers) buffer->begin_recovery();
   for (const DurableState::Entry& entry : left.entries) items_.push_back({entry});
 }
 
-Time Restart::play(const RecoveryRules& rules, const std::function<void(const DurableState&)>& changed) {
+// Nothing goes on but drains, so that it ends with what they have set going.
+Time Restart::play(const RecoveryRules& rules, const std::function<void(const DurableState&)>& changed,
+                   const Look& look) {
   Time end;
+  play_past(look);
   begin_drains();
+  std::uint64_t events = 0;
   for (std::uint64_t before = changes(); kernel_.run(Time::max(), 1) > 0;) {
+    if (++events % kBetweenLooks == 0) look();
     if (changes() == before) continue;
     end = kernel_.now();
     end_drains();
@@ -64,8 +76,26 @@ Time Restart::play(const RecoveryRules& rules, const std::function<void(const Du
     begin_drains();
     before = changes();
   }
-  for (const Item& item : items_) ensure(item.stage == Stage::kDone, "a recovery that stands still");
+  ensure(drained(), "a recovery that stands still");
   return end;
+}
+
+// Its memories are as worn as those that lost their power.
+void Restart::play_past(const Look& look) {
+  for (const auto& [component, memory] : system_.roles().memories) {
+    if (!memory->media()) continue;
+    each_medium(*memory->media(), [&](Media& medium) {
+      MediaPast* const past = medium.past();
+      while (past && past->left() > 0) {
+        past->play(kBetweenLooks);
+        look();
+      }
+    });
+  }
+}
+
+bool Restart::drained() const {
+  return std::ranges::all_of(items_, [](const Item& item) { return item.stage == Stage::kDone; });
 }
 
 std::uint64_t Restart::changes() const {
@@ -109,8 +139,10 @@ DurableState Restart::left_now(const RecoveryRules& rules) const {
 
 }  // namespace
 
-Time Recovery::play(const DurableState& left, const std::function<void(const DurableState&)>& changed) const {
-  return Restart(registry_, spec_, left).play(rules_, changed);
+Time Recovery::play(const DurableState& left, const std::function<void(const DurableState&)>& changed,
+                    const Look& look) const {
+  look();
+  return Restart(registry_, spec_, left).play(rules_, changed, look);
 }
 
 }  // namespace cxloom

@@ -19,34 +19,35 @@ const LineContents& end_of(const DurableState& left, const std::vector<DurableSt
 RecoveryEnds RecoveryCuts::ends_of(const DurableState& left, const CutChoice& choice) {
   if (left.entries.empty()) return {{left.memory}, 0, {}};
   if (known_.size() > kMostKnown) known_.clear();
-  return choice.drawn ? drawn(left, choice) : all(left, choice.depth);
+  return choice.drawn ? drawn(left, choice) : all(left, choice);
 }
 
-RecoveryCuts::Course RecoveryCuts::play(const DurableState& left) const {
+RecoveryCuts::Course RecoveryCuts::play(const DurableState& left, const Look& look) const {
   Course course;
-  course.took = recovery_.play(left, [&](const DurableState& state) { course.states.push_back(state); });
+  course.took =
+      recovery_.play(left, [&](const DurableState& state) { course.states.push_back(state); }, look);
   return course;
 }
 
-const RecoveryCuts::Course& RecoveryCuts::known(const DurableState& left) {
+const RecoveryCuts::Course& RecoveryCuts::known(const DurableState& left, const Look& look) {
   auto key = left.key();
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
-  return known_.emplace(std::move(key), play(left)).first->second;
+  return known_.emplace(std::move(key), play(left, look)).first->second;
 }
 
 // A recovery depends on what is left alone: each such state is looked at once, after as few cuts as lead to it.
-RecoveryEnds RecoveryCuts::all(const DurableState& left, std::uint32_t depth) {
+RecoveryEnds RecoveryCuts::all(const DurableState& left, const CutChoice& choice) {
   RecoveryEnds ends;
   std::set<std::vector<std::uint64_t>> seen{left.key()};
   std::vector<const DurableState*> now{&left};
   for (std::uint32_t cuts = 0; !now.empty(); ++cuts) {
     std::vector<const DurableState*> next;
     for (const DurableState* from : now) {
-      const Course& course = known(*from);
+      const Course& course = known(*from, choice.look);
       ++ends.recoveries;
       ends.contents.insert(end_of(*from, course.states));
       ends.longest = std::max(ends.longest, course.took);
-      if (cuts == depth) continue;
+      if (cuts == choice.depth) continue;
       for (const DurableState& state : course.states) {
         if (state.entries.empty()) {
           ends.contents.insert(state.memory);  // nothing is left to be drained
@@ -64,7 +65,7 @@ RecoveryEnds RecoveryCuts::drawn(const DurableState& left, const CutChoice& choi
   RecoveryEnds ends;
   DurableState from = left;
   for (std::uint32_t cuts = 0; cuts <= choice.depth && !from.entries.empty(); ++cuts) {
-    Course course = play(from);
+    Course course = play(from, choice.look);
     ++ends.recoveries;
     ends.contents.insert(end_of(from, course.states));
     ends.longest = std::max(ends.longest, course.took);

@@ -24,6 +24,7 @@ struct RecoveryEnds {
 struct CutChoice {
   std::uint32_t depth = 0;        ///< so many times in a row at most
   RandomStream* drawn = nullptr;  ///< at a drawn one of its states each time; null: at every one
+  Look look = [] {};              ///< while recoveries are played
 };
 
 class RecoveryCuts {
@@ -40,9 +41,9 @@ class RecoveryCuts {
     Time took;
   };
 
-  Course play(const DurableState& left) const;
-  const Course& known(const DurableState& left);
-  RecoveryEnds all(const DurableState& left, std::uint32_t depth);
+  Course play(const DurableState& left, const Look& look) const;
+  const Course& known(const DurableState& left, const Look& look);
+  RecoveryEnds all(const DurableState& left, const CutChoice& choice);
   RecoveryEnds drawn(const DurableState& left, const CutChoice& choice) const;
 
   const Recovery& recovery_;

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import itertools
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -9,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cxloom.building import build, errors_placed, open_feeds
 from cxloom.errors import InputError
+from cxloom.running import Progress as RunProgress
+from cxloom.running import play_past
 from cxloom.spec.resolve import Override, Resolved
 
 if TYPE_CHECKING:
@@ -155,6 +160,10 @@ Watch = Callable[[Progress], str | None]
 """Looks now and then; says why all shall end now, or None to go on."""
 
 
+class _EndedError(Exception):
+    """`watch` has said, in the middle of something, that all shall end. The reason is its text."""
+
+
 def crash(
     system: System,
     *,
@@ -193,17 +202,24 @@ def crash(
     if lose is not None:
         _check_switch(resolved, lose)
     with errors_placed(resolved):
-        found = _Found(resolved, lose, cuts, None if drawn is None else seed, history)
+        found = _Found(resolved, lose, cuts, None if drawn is None else seed, history, watch)
         stopped = None
-        for simulation, progress in _stops(resolved, at, every_event, drawn, seed):
-            if simulation is not None:
-                found.look(simulation)
-                if at is not None:
-                    found.note_end(simulation, at, watch)
-            stopped = watch(progress)
-            if stopped is not None:
-                break
-        return found.crashes(stopped, watch)
+        try:
+            for simulation, progress in _stops(resolved, at, every_event, drawn, seed, watch):
+                if simulation is not None:
+                    found.look(simulation)
+                    if at is not None:
+                        found.note_end(simulation, at)
+                _go_on(watch, progress)
+        except _EndedError as ended:
+            stopped = str(ended)
+        return found.crashes(stopped)
+
+
+def _go_on(watch: Watch, progress: Progress) -> None:
+    """Raises _EndedError if all shall end now."""
+    if (reason := watch(progress)) is not None:
+        raise _EndedError(reason)
 
 
 def _check_persistence(resolved: Resolved) -> None:
@@ -224,7 +240,7 @@ def _check_switch(resolved: Resolved, lose: str) -> None:
     with errors_placed(resolved):
         simulation = build(resolved)
     try:
-        simulation.lose_power(0, None, lose)
+        simulation.lose_power(0, lambda: None, None, lose)
     except InputError as error:
         raise InputError(
             error.problem,
@@ -239,9 +255,15 @@ class _Found:
     """Adds up what the instants show."""
 
     def __init__(
-        self, resolved: Resolved, lose: str | None, cuts: int, seed: int | None, history: bool
+        self,
+        resolved: Resolved,
+        lose: str | None,
+        cuts: int,
+        seed: int | None,
+        history: bool,
+        watch: Watch,
     ) -> None:
-        self._resolved, self._history = resolved, history
+        self._resolved, self._history, self._watch = resolved, history, watch
         self._lose, self._cuts, self._seed = lose, cuts, seed
         self._instants = self._lost = self._most = self._recoveries = self._other_ends = 0
         self._longest = 0.0
@@ -251,7 +273,12 @@ class _Found:
 
     def look(self, simulation: _core.Simulation) -> None:
         """Power fails now."""
-        found = simulation.lose_power(self._cuts, self._seed, self._lose)
+        looks = itertools.count(1)
+
+        def look() -> None:
+            _go_on(self._watch, Progress("recovery step", next(looks), None))
+
+        found = simulation.lose_power(self._cuts, look, self._seed, self._lose)
         self._instants += 1
         self._recoveries += found["recoveries"]
         self._longest = max(self._longest, found["longest_ns"])
@@ -267,23 +294,22 @@ class _Found:
             search = simulation.loss_search(open_feeds(self._resolved), self._lose)
             self._search = search, simulation.node_names()
 
-    def note_end(self, simulation: _core.Simulation, at: float, watch: Watch) -> None:
+    def note_end(self, simulation: _core.Simulation, at: float) -> None:
         """The run, which has come to `at`, may have ended before; its own clock says `at` in any case."""
         if not simulation.advance(1, at):
             return
-        whole = build(self._resolved)
+        whole = _begun(self._resolved, self._watch)
         while not whole.advance(_SLICE):
-            if watch(_requests(whole)) is not None:
-                return
+            _go_on(self._watch, _requests(whole))
         if (end := float(whole.progress()["time_ns"])) < at:
             self._past_end = end
 
-    def crashes(self, stopped: str | None, watch: Watch) -> Crashes:
+    def crashes(self, stopped: str | None) -> Crashes:
         """All of it, with the shortest history of the first loss."""
         first = self._first or (None, ())
         history = None
         if self._search is not None and stopped is None:
-            history = _shortest(*self._search, watch)
+            history = _shortest(*self._search, self._watch)
         return Crashes(
             instants=self._instants,
             lost_instants=self._lost,
@@ -308,11 +334,13 @@ def _lines(lost: list[dict[str, Any]]) -> tuple[LostLine, ...]:
 def _shortest(search: _core.LossSearch, nodes: list[str], watch: Watch) -> History | None:
     """The history at the end of the search, or where it was ended; None: the requests alone do not show the loss."""
     requests = search.left
-    runs, over, stopped = 0, False, None
-    while not over and stopped is None:
-        over = search.step()
-        runs += 1
-        stopped = watch(Progress("shorter history", runs, None))
+    over = False
+    runs = itertools.count(1)
+    with contextlib.suppress(_EndedError):
+        while not over:
+            progress = Progress("shorter history", next(runs), None)
+            over = search.step(functools.partial(_go_on, watch, progress))
+            _go_on(watch, progress)
     found = search.history()
     if "steps" not in found:
         return None
@@ -333,11 +361,24 @@ def _requests(simulation: _core.Simulation) -> Progress:
     return Progress("request", made["completed"], made["expected"])
 
 
+def _begun(resolved: Resolved, watch: Watch) -> _core.Simulation:
+    """A run behind what its media have been through before it."""
+    simulation = build(resolved)
+
+    def looked(progress: RunProgress) -> str | None:
+        done, whole = progress.past or (0, 0)
+        return watch(Progress("earlier write", done, whole))
+
+    if (reason := play_past(simulation, looked)) is not None:
+        raise _EndedError(reason)
+    return simulation
+
+
 def _stops(
-    resolved: Resolved, at: float | None, every_event: bool, drawn: int | None, seed: int
+    resolved: Resolved, at: float | None, every_event: bool, drawn: int | None, seed: int, watch: Watch
 ) -> Iterator[tuple[_core.Simulation | None, Progress]]:
     """One run, given at each instant, and how far it is; without the run where only that is reported."""
-    simulation = build(resolved)
+    simulation = _begun(resolved, watch)
     if every_event:
         over, count = False, 0
         while not over:
@@ -350,7 +391,7 @@ def _stops(
         instants = [at or 0.0]
     else:
         draw = random.Random(seed)
-        whole = build(resolved)
+        whole = _begun(resolved, watch)
         while not whole.advance(_SLICE):
             yield None, _requests(whole)
         end = float(whole.progress()["time_ns"])

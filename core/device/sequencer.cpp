@@ -1,6 +1,6 @@
 #include "device/sequencer.hpp"
 
-#include <limits>
+#include <algorithm>
 #include <utility>
 
 #include "base/measure_table.hpp"
@@ -335,9 +335,8 @@ void Sequencer::check_mapped(const Access& access) const {
   below(work_.name, [&] { cxloom::check_mapped(*this, work_, issued_, access); });
 }
 
-void Sequencer::read_through() {
-  const std::uint64_t least =
-      work_.requests ? work_.warmup + *work_.requests : std::numeric_limits<std::uint64_t>::max();
+void Sequencer::read_through(std::uint64_t most) {
+  const std::uint64_t least = work_.requests ? std::min(most, work_.warmup + *work_.requests) : most;
   if (cores_) {
     for (; issued_ < least && !cores_->workload().repeats() && cores_->workload().next(next_); ++issued_) {
       has_gaps_ |= next_.instruction_gap != 0;

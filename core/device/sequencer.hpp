@@ -36,9 +36,9 @@ class alignas(64) Sequencer final : public Agent,
 
   /// Gives it something to do; to be called before the simulation starts.
   void assign(Work work, RequestObserver& observer);
-  /// Reads its accesses up to those that it will make at least, and nothing else: the simulation cannot be run after that.
-  /// Throws InputError for what a run would refuse.
-  void read_through();
+  /// Reads its accesses up to those that it will make at least, but no more than `most`, and nothing else: the simulation cannot be
+  /// run after that. Throws InputError for what a run would refuse.
+  void read_through(std::uint64_t most);
   /// Throws InputError unless some device holds each of its lines, in persistent memory if they are flushed.
   void check_mapped(const Access& access) const;
   /// Lines that were flushed and are not durable for that.

@@ -267,7 +267,7 @@ Value describe_system(const Registry& registry, const Spec& spec, const TraceOpe
   {
     Nobody nobody;
     Simulation simulation(registry, spec, open_trace, nobody);
-    simulation.read_traces();
+    simulation.read_work();
     const System& system = simulation.system();
     const Unlimited unlimited = find_unlimited(system, nullptr);
     Value::List notes;

@@ -30,6 +30,9 @@ constexpr Time kLatest{Time::max().ps() / 2};
 // how they depend on each other.
 constexpr std::uint64_t kFirstLook = 4096;
 
+// Accesses of a pattern that a check looks at: what is wrong with one is wrong with many, and each takes some ten nanoseconds.
+constexpr std::uint64_t kMostOfPattern = 100'000;
+
 }  // namespace
 
 /// Opens the window at a given time.
@@ -149,9 +152,9 @@ Sequencer& Simulation::requester_at(const std::string& device) const {
   throw InputError({"'" + device + "' makes no requests", {}, "a host or an accelerator", {}});
 }
 
-void Simulation::read_traces() {
+void Simulation::read_work() {
   for (const Spec::Workload& workload : spec_.workloads) {
-    if (workload.params.trace) requester_at(workload.device).read_through();
+    requester_at(workload.device).read_through(workload.params.trace ? ~std::uint64_t{0} : kMostOfPattern);
   }
   for (const auto& [component, requester] : system_.roles().requesters) {
     check_instruction_gaps(component->name(), *requester);

@@ -68,9 +68,9 @@ class Simulation final : private RequestObserver {
   /// Reads or writes bytes at once, without time passing: for those who need values.
   ByteStore& bytes() { return bytes_; }
 
-  /// Reads the traces of the workloads, as far as a run is sure to read them; to be called instead of running it. Throws
-  /// InputError for what a run would refuse.
-  void read_traces();
+  /// Reads the traces of the workloads, as far as a run is sure to read them, and the beginning of what patterns make; to be called
+  /// instead of running it. Throws InputError for what a run would refuse.
+  void read_work();
 
   /// Ends it now; `reason` completes "stopped: ...". Closes the window with what there is.
   void stop(const std::string& reason);

@@ -85,7 +85,13 @@ cxloom_simulation* cxloom_open(const char* json, const char* const* plugins, cha
   return nullptr;
 }
 
-void cxloom_close(cxloom_simulation* simulation) { delete simulation; }
+void cxloom_close(cxloom_simulation* simulation) {
+  if (simulation && simulation->system.simulation().advancing()) {
+    simulation->error.set("an answer cannot close the simulation that it is part of");
+    return;
+  }
+  delete simulation;
+}
 
 void cxloom_free(char* text) { std::free(text); }
 
@@ -126,6 +132,8 @@ int cxloom_run_until(cxloom_simulation* simulation, int64_t picoseconds) {
 
 int cxloom_finish(cxloom_simulation* simulation) {
   return guarded(*simulation, -1, [&](Simulation& driven) {
+    if (driven.advancing())
+      throw InputError({"an answer cannot finish the simulation that it is part of", {}, {}, {}});
     driven.close_feeds();
     driven.run_until(Time::max());
     return 0;

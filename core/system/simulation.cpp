@@ -105,9 +105,6 @@ void Simulation::log_protocol(const std::vector<Address>& addresses) {
   watch(&recorders_.log_protocol(system_, addresses));
 }
 
-void Simulation::give_work() {
-  for (const Spec::Workload& workload : spec_.workloads) {
-    below("workload", [&] {
 namespace {
 
 template <class Visit>
@@ -132,6 +129,9 @@ void Simulation::leave_past_out() {
   each_past(system_, [](MediaPast& past) { past.leave_out(); });
 }
 
+void Simulation::give_work() {
+  for (const Spec::Workload& workload : spec_.workloads) {
+    below("workload", [&] {
       below(workload.device, [&] {
         Sequencer& requester = requester_at(workload.device);
         if (system_.address_map().empty())
@@ -162,7 +162,14 @@ void Simulation::read_work() {
   }
 }
 
+// What is over stays so.
+void Simulation::check_running() const {
+  if (state_ != State::kRunning)
+    throw InputError({"the simulation is over: no more accesses can come", {}, {}, {}});
+}
+
 ExternalFeed& Simulation::drive(const std::string& device) {
+  check_running();
   Sequencer& requester = requester_at(device);
   if (requester.has_work()) throw InputError({"'" + device + "' has a workload already", {}, {}, {}});
   auto feed = std::make_unique<ExternalFeed>();
@@ -178,6 +185,7 @@ ExternalFeed& Simulation::drive(const std::string& device) {
 }
 
 void Simulation::inject(const std::string& device, const Access& access, ExternalFeed::Answered answered) {
+  check_running();
   const auto found = driven_.find(device);
   if (found == driven_.end())
     throw InputError({"'" + device + "' is not driven from outside", {}, "drive() first", {}});
@@ -192,6 +200,7 @@ void Simulation::inject(const std::string& device, const Access& access, Externa
 }
 
 void Simulation::close_feeds() {
+  check_running();
   for (const auto& [name, driven] : driven_) {
     driven.second->close();
     driven.first->resume();
@@ -201,6 +210,21 @@ void Simulation::close_feeds() {
 }
 
 bool Simulation::advance(Time limit, std::uint64_t max_events) {
+  if (advancing_)
+    throw InputError(
+        {"the simulation is at work: an answer may inject accesses, and not advance it", {}, {}, {}});
+  struct Within {
+    explicit Within(bool& inside) : inside_(inside) { inside_ = true; }
+    ~Within() { inside_ = false; }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+    bool& inside_;
+  };
+  const Within within(advancing_);
+  return advance_events(limit, max_events);
+}
+
+bool Simulation::advance_events(Time limit, std::uint64_t max_events) {
   if (state_ != State::kRunning) return true;
   if (std::ranges::none_of(system_.roles().requesters,
                            [](const auto& each) { return each.role->has_work(); })) {
@@ -240,6 +264,16 @@ auto Simulation::blaming_plugins(Action action) const {
   }
 }
 
+void Simulation::play_past(std::uint64_t steps) {
+  blaming_plugins([&] {
+    each_past(system_, [&](MediaPast& past) {
+      const std::uint64_t now = std::min(steps, past.left());
+      if (now > 0) past.play(now);
+      steps -= now;
+    });
+  });
+}
+
 std::uint64_t Simulation::run_events(Time limit, std::uint64_t most) {
   return blaming_plugins([&] {
     return kernel_->run(limit, std::min(most, LivelockWatch::kMostAtOnce),
@@ -267,16 +301,6 @@ void Simulation::look_for_livelock(std::uint64_t events) {
       run_events(Time::max(), ~std::uint64_t{0});
     return kernel_->idle() ? Time::max() : kernel_->next_event_time();
   });
-void Simulation::play_past(std::uint64_t steps) {
-  blaming_plugins([&] {
-    each_past(system_, [&](MediaPast& past) {
-      const std::uint64_t now = std::min(steps, past.left());
-      if (now > 0) past.play(now);
-      steps -= now;
-    });
-  });
-}
-
   throw SimulationError(diagnosis(problem, livelock_watch_.next_look()));
 }
 
@@ -335,6 +359,7 @@ void Simulation::add_note_on_precision() {
 
 void Simulation::stop(const std::string& reason) {
   if (state_ != State::kRunning) return;
+  leave_past_out();
   blaming_plugins([&] {                                      // media are caught up with
     if (!window_.has_opened()) open_window(kernel_->now());  // an empty one: nothing was measured
     if (window_.is_open()) close_window(kernel_->now());
@@ -362,7 +387,6 @@ std::string Simulation::diagnosis(const std::string& problem, Time now) const {
 void Simulation::measuring_begins(Time now) {
   if (!window_.has_opened() && !opener_ && all_warm()) open_window(now);
 }
-  leave_past_out();
 
 // What is left when all have run out of work is the drain, and not to be measured.
 void Simulation::open_at_given_time() {

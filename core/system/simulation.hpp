@@ -50,7 +50,7 @@ class Simulation final : private RequestObserver {
   void leave_past_out();
 
   /// Runs events up to and including `limit`, at most `max_events`; true when the simulation is over. Throws
-  /// SimulationError with a diagnosis if it cannot finish.
+  /// SimulationError with a diagnosis if it cannot finish, and InputError if it is called by what it calls.
   bool advance(Time limit, std::uint64_t max_events);
   /// Runs everything that happens up to and including `limit`.
   bool run_until(Time limit) { return advance(limit, ~std::uint64_t{0}); }
@@ -61,10 +61,12 @@ class Simulation final : private RequestObserver {
   /// InputError if there is no such device or it has work already.
   ExternalFeed& drive(const std::string& device);
   /// Gives one access to a device that is driven from outside, now; `answered` is called at its completion. Throws
-  /// InputError, with everything as it was, for an access that nobody can serve.
+  /// InputError, with everything as it was, for an access that nobody can serve, and for one after the end.
   void inject(const std::string& device, const Access& access, ExternalFeed::Answered answered);
-  /// No more accesses will come from outside.
+  /// No more accesses will come from outside, but for those of answers to others. Throws InputError if the simulation is over.
   void close_feeds();
+  /// It is inside of `advance`: an answer, or something else that it calls, has asked.
+  bool advancing() const { return advancing_; }
   /// Reads or writes bytes at once, without time passing: for those who need values.
   ByteStore& bytes() { return bytes_; }
 
@@ -126,6 +128,8 @@ class Simulation final : private RequestObserver {
   void close_window(Time now);
   void end_io_with_work();
   void cease_io();
+  bool advance_events(Time limit, std::uint64_t max_events);
+  void check_running() const;
   std::uint64_t run_events(Time limit, std::uint64_t most);
   void look_for_livelock(std::uint64_t events);
   template <class Action>
@@ -143,6 +147,7 @@ class Simulation final : private RequestObserver {
   WorkMaker work_maker_;
   ByteStore bytes_;
   std::map<std::string, std::pair<Sequencer*, ExternalFeed*>> driven_;
+  bool advancing_ = false;
   RunRecorders recorders_;
 
   State state_ = State::kRunning;

@@ -4,7 +4,8 @@
  *   cxloom_open(json, NULL, &error)                 in C, without Python
  *
  * Times are picoseconds of the simulation. A function that can fail says so by its result; cxloom_error() then says why.
- * Nothing is shared between simulations: each may be used by one thread at a time. examples/embed/ has a program. */
+ * Once the simulation is over (cxloom_finish has returned 0, or cxloom_run_until 1) what asks for more of it is refused: drive, inject and
+ * finish give -1. Times, bytes, the summary and close go on to work. Nothing is shared between simulations: each may be used by one thread at a time. examples/embed/ has a program. */
 #ifndef CXLOOM_H
 #define CXLOOM_H
 
@@ -17,7 +18,8 @@ extern "C" {
 
 typedef struct cxloom_simulation cxloom_simulation;
 
-/* Called when an access is answered, at that time; it may inject more. */
+/* Called when an access is answered, at that time. It may inject more, and use all else but cxloom_run_until and cxloom_finish, which
+ * are refused with -1, and cxloom_close, which does nothing but leave its error: time is at work. */
 typedef void (*cxloom_answered)(void* user, int64_t picoseconds);
 
 /* "0.1.0". */
@@ -26,6 +28,7 @@ const char* cxloom_version(void);
 /* Opens a system from a resolved spec, with the kinds of these libraries: paths, the last one NULL; or NULL for none. NULL
  * if it cannot be opened: then *error says why, a text to be freed with cxloom_free(), or NULL where memory is out. */
 cxloom_simulation* cxloom_open(const char* json, const char* const* plugins, char** error);
+/* Ends it and frees its memory, finished or not; NULL is allowed. */
 void cxloom_close(cxloom_simulation* simulation);
 /* Frees a text that a function here gave. */
 void cxloom_free(char* text);
@@ -45,7 +48,7 @@ int64_t cxloom_now(const cxloom_simulation* simulation);
 int64_t cxloom_next_event(cxloom_simulation* simulation);
 /* Lets everything happen up to and including this time. 1: the simulation is over; 0: it is not; -1. */
 int cxloom_run_until(cxloom_simulation* simulation, int64_t picoseconds);
-/* No more accesses come: runs to the end. 0, or -1. */
+/* No more accesses come, but for those that answers inject: runs to the end. 0, or -1. */
 int cxloom_finish(cxloom_simulation* simulation);
 
 /* Copies bytes of the simulated memory, without time passing; those never written are 0. cxloom_write: 0, or -1. */

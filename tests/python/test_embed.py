@@ -168,6 +168,80 @@ def test_the_functions_of_the_c_interface_refuse_misuse(
     assert summary["per_memory"]["memory"]["writes"] == 1
 
 
+OVER = r"""
+#include <cxloom/cxloom.h>
+#include <stdio.h>
+#include <string.h>
+
+static cxloom_simulation* s;
+static int answers, problems;
+
+#define EXPECT(what) if (!(what)) { printf("not so: %s (%s)\n", #what, cxloom_error(s)); ++problems; }
+#define SAYS(text) (strstr(cxloom_error(s), text) != 0)
+
+/* Of all functions what an answer may do, and what it may not. */
+static void answer(void* user, int64_t picoseconds) {
+  char bytes[4] = "abc";
+  ++answers;
+  EXPECT(cxloom_finish(s) == -1 && SAYS("an answer cannot finish"));
+  EXPECT(cxloom_run_until(s, INT64_MAX) == -1 && SAYS("the simulation is at work"));
+  cxloom_close(s);
+  EXPECT(SAYS("an answer cannot close"));
+  EXPECT(cxloom_now(s) == picoseconds);
+  EXPECT(cxloom_write(s, 64, bytes, sizeof bytes) == 0);
+  cxloom_read(s, 64, bytes, sizeof bytes);
+  EXPECT(strcmp(bytes, "abc") == 0);
+  cxloom_next_event(s);
+  if (user) EXPECT(cxloom_inject(s, "host", 4096, 64, 0, answer, 0) == 0);
+}
+
+int main(int argc, char** argv) {
+  static char json[1 << 16];
+  char* error = 0;
+  char bytes[4] = "xyz";
+  FILE* file = fopen(argv[argc - 1], "r");
+  (void)!fread(json, 1, sizeof json - 1, file);
+  fclose(file);
+  s = cxloom_open(json, 0, &error);
+  if (!s) { puts(error); return 1; }
+  EXPECT(cxloom_drive(s, "host") == 0);
+  for (int i = 0; i < 3; ++i) EXPECT(cxloom_inject(s, "host", 64 * i, 64, 0, answer, s) == 0);
+  EXPECT(cxloom_run_until(s, 1000000) == 0 && answers == 6);
+  EXPECT(cxloom_inject(s, "host", 0, 64, 0, answer, s) == 0);
+  EXPECT(cxloom_finish(s) == 0 && answers == 8);
+
+  EXPECT(cxloom_inject(s, "host", 0, 64, 0, answer, s) == -1 && SAYS("the simulation is over"));
+  EXPECT(cxloom_drive(s, "host") == -1 && SAYS("the simulation is over"));
+  EXPECT(cxloom_finish(s) == -1 && SAYS("the simulation is over"));
+  EXPECT(cxloom_run_until(s, INT64_MAX) == 1);
+  EXPECT(cxloom_next_event(s) == INT64_MAX);
+  EXPECT(cxloom_now(s) > 1000000);
+  EXPECT(cxloom_write(s, 0, bytes, sizeof bytes) == 0);
+  cxloom_read(s, 64, bytes, sizeof bytes);
+  EXPECT(strcmp(bytes, "abc") == 0);
+  EXPECT(answers == 8);
+  char* summary = cxloom_summary(s);
+  puts(summary ? summary : cxloom_error(s));
+  cxloom_free(summary);
+  cxloom_close(s);
+  cxloom_close(0);
+  printf("%s", cxloom_version()[0] ? "" : "no version");
+  return problems > 0;
+}
+"""
+
+
+@pytest.mark.parametrize("suffix", ["c", "cpp"])
+def test_what_is_over_or_at_work_refuses_what_it_cannot_do(
+    tmp_path: Path, cxloom: Callable[..., Any], installed: tuple[Path, Path], suffix: str
+) -> None:
+    (tmp_path / f"over.{suffix}").write_text(OVER)
+    program = compiled(tmp_path / f"over.{suffix}", tmp_path / "over", installed)
+    done = run(program, resolved(cxloom, EXAMPLE / "system.yaml", tmp_path / "system.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(done.stdout)["requests"] == 8  # each request was answered
+
+
 EMBEDDED = r"""
 #include <cxloom/cxloom.hpp>
 #include <fstream>

@@ -92,6 +92,36 @@ TEST_F(Driven, MistakesAreRefused) {
   EXPECT_THROW(simulation_.inject("host", {.address = Address{std::uint64_t{1} << 40U}}, {}), InputError);
 }
 
+TEST_F(Driven, WhatIsOverTakesNoMore) {
+  simulation_.drive("host");
+  simulation_.inject("host", {}, {});
+  simulation_.close_feeds();
+  EXPECT_TRUE(simulation_.run_until(Time::max()));
+  EXPECT_THROW(simulation_.inject("host", {}, {}), InputError);
+  EXPECT_THROW(simulation_.drive("host"), InputError);
+  EXPECT_THROW(simulation_.close_feeds(), InputError);
+  EXPECT_TRUE(simulation_.run_until(Time::max())) << "it stays over";
+  EXPECT_EQ(collector_.all().latency.count(), 1U);
+}
+
+TEST_F(Driven, AnAnswerMayInjectAndCannotAdvance) {
+  simulation_.drive("host");
+  int answers = 0;
+  const auto count = [&](const Request& /*request*/, Time /*now*/) { ++answers; };
+  simulation_.inject("host", {}, [&](const Request& request, Time now) {
+    count(request, now);
+    EXPECT_TRUE(simulation_.advancing());
+    EXPECT_THROW(simulation_.advance(Time::max(), 1), InputError);
+    EXPECT_THROW(simulation_.run_until(Time::max()), InputError);
+    simulation_.inject("host", {.address = Address{64}}, count);
+  });
+  EXPECT_FALSE(simulation_.run_until(Time{1'000'000}));
+  EXPECT_FALSE(simulation_.advancing());
+  simulation_.close_feeds();
+  EXPECT_TRUE(simulation_.run_until(Time::max()));
+  EXPECT_EQ(answers, 2);
+}
+
 TEST_F(Driven, BytesAreReadAsWritten) {
   std::array<std::byte, 6000> out{};
   std::array<std::byte, 6000> in{};

@@ -65,7 +65,6 @@ help:
 
 demo: build
 	$(BIN)/python -m cxloom demo
-	@$(BIN)/python -m cxloom.trace.emulator
 
 # The Python tests come last, so that a run ends with their summary.
 test: cxx-tests lint python-tests

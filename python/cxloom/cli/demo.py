@@ -12,6 +12,7 @@ from cxloom.cli.writing import write_text
 from cxloom.errors import InputError
 from cxloom.shipped import shipped_folder
 from cxloom.system import System
+from cxloom.trace.emulator import missing_packages, what_to_type
 
 PICTURE = "demo.png"
 
@@ -44,3 +45,5 @@ def demo(
     pages = of_run(Path(out))
     page = write_text(pages.place, pages.page())
     print(f"\nThe results are in {out}/, the picture in {picture}; open {page} in a browser")
+    if packages := missing_packages():
+        print(f"To run programs on simulated systems (`cxloom exec`): {what_to_type(packages)}")

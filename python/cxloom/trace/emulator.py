@@ -29,6 +29,10 @@ CPU = "max,-erms,-fsrm"
 MARKS = "marks"
 """The region of interest is between the marks of <cxloom/roi.h>."""
 
+_PROBLEMS = {
+    "qemu-user": "QEMU's user-mode emulation is not installed",
+    "libzydis-dev": "this cxloom was built without its plug-in for QEMU",
+}
 _PREFIX = "cxloom-program-"
 _WORDS = 1 << 20  # of a turn
 _WORDS_OF_ONE = 1 << 15  # of a turn of one thread
@@ -45,21 +49,26 @@ _MEMORY = "/dev/shm"
 
 def what_is_missing() -> InputError | None:
     """What programs cannot be run without, and what to type; None if all is there."""
-    packages, problems = [], []
-    if shutil.which(EMULATOR) is None:
-        packages.append("qemu-user")
-        problems.append("QEMU's user-mode emulation is not installed")
-    if not _plugin().exists():
-        packages.append("libzydis-dev")
-        problems.append("this cxloom was built without its plug-in for QEMU")
-    if not problems:
+    packages = missing_packages()
+    if not packages:
         return None
-    build = " && make build" if "libzydis-dev" in packages else ""
-    where = ", in cxloom's folder" if build else ""
+    problems = [_PROBLEMS[package] for package in packages]
+    where = ", in cxloom's folder" if "libzydis-dev" in packages else ""
     return InputError(
-        ", and ".join(problems),
-        allowed=f"QEMU 7.2; on Debian 12{where}: sudo apt-get install {' '.join(packages)}{build}",
+        ", and ".join(problems), allowed=f"QEMU 7.2; on Debian 12{where}: {what_to_type(packages)}"
     )
+
+
+def what_to_type(packages: Sequence[str]) -> str:
+    """The line that installs them, and builds what needs one of them."""
+    build = " && make build" if "libzydis-dev" in packages else ""
+    return f"sudo apt-get install {' '.join(packages)}{build}"
+
+
+def missing_packages() -> list[str]:
+    """Of Debian, those that programs cannot be run without."""
+    emulator = [] if shutil.which(EMULATOR) is not None else ["qemu-user"]
+    return emulator + ([] if _plugin().exists() else ["libzydis-dev"])
 
 
 def _plugin() -> Path:
@@ -281,8 +290,3 @@ def _end_all(process: subprocess.Popen[bytes], sieve: _core.ProgramCapture, fold
                 os.kill(number, signal.SIGTERM)
     time.sleep(_GRACE)
     sieve.end_programs()
-
-
-if __name__ == "__main__":  # the last line of `make demo`
-    if (_missing := what_is_missing()) is not None:
-        print(f"To run programs: {_missing.allowed.partition(': ')[2]}")

@@ -121,7 +121,7 @@ address_map: [{to: mem}]
 workload: {host: {pattern: random, requests: 100, footprint: 1MiB}}
 """
 TRACES = """\
-devices: {host0: {kind: host}, host1: {kind: host}, bus: {kind: bus}, mem: {kind: memory, capacity: 1TiB}}
+devices: {"host[0-2]": {kind: host}, bus: {kind: bus}, mem: {kind: memory, capacity: 1TiB}}
 links: [{between: ["host*", bus]}, {between: [bus, mem]}]
 address_map: [{to: mem}]
 <>
@@ -140,7 +140,11 @@ PARTS = {
 """The specs that parts of specs are written into, in the order in which the parts stand in a page."""
 NEEDS_A_LIBRARY = {"dramsim3", "ramulator2", "simplessd"}
 """Kinds of plug-ins around simulators that somebody has to have: `tests/integrations` tries them."""
-FILES = {"memory.trc": "0x1f40 READ 12\n", "bursts.trc": "R 0,1,2,3,40,5\n"}
+FILES = {
+    "memory.trc": "0x1f40 READ 12\n",
+    "bursts.trc": "R 0,1,2,3,40,5\n",
+    "disk.csv": "128166372003061629,hm,1,Read,4096,512,413\n",
+}
 """Files that specs name, as the page on traces has their lines."""
 
 

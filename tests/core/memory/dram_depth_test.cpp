@@ -17,6 +17,7 @@ namespace {
 
 using test::DramAccess;
 using test::DramBench;
+using test::DramRun;
 
 // Sanitized code is some ten times as slow.
 #ifdef __SANITIZE_ADDRESS__
@@ -247,6 +248,42 @@ TEST(DramDepth, ACopyKeepsItsBandwidthWhereItsArraysBeginALineCloserForEachInFli
                                    << " bytes:" << text;
       }
     }
+  }
+}
+
+/// Blocks of 4 KiB anywhere, line by line. 30 % are written: of the lines, or of the blocks.
+DramRun blocks(const DramParams& params, bool whole, std::uint64_t depth) {
+  DramBench bench(params);
+  const std::uint64_t count = bench.config().capacity() / 4096;
+  RandomStream random(1, "dram", "blocks");
+  std::uint64_t line = 0;
+  std::uint64_t block = 0;
+  bool write = false;
+  const auto next = [&] {
+    const bool begins = line % 64 == 0;
+    if (begins) block = random.below(count);
+    if (begins || !whole) write = random.chance(0.3);
+    return DramAccess{block * 4096 + line++ % 64 * 64, write};
+  };
+  return bench.loop(next, 20'000, depth);
+}
+
+// Where reads and writes go to the same rows, the depth shifts them against each other: writes come into their queue at once, and
+// reads wait outside theirs, behind all that are on their way. So the row of a block that both go to is opened once for both, as
+// long as its reads are in the queue when its writes are, and with more in flight once for each. It cannot be more: rows are not
+// shared at all then. Blocks that are read or written as a whole never shared a row and lose nothing, and neither does anything
+// where the queues hold all that is in flight.
+TEST(DramDepth, RowsThatReadsAndWritesShareAreOpenedOnceForEach) {
+  for (const char* const preset : {"LPDDR5-6400", "HBM3-5200", "DDR4-3200"}) {
+    DramParams params = DramBench::preset(preset);
+    const DramRun few = blocks(params, false, 64);
+    const DramRun many = blocks(params, false, 1024);
+    EXPECT_LT(1 - many.row_hit_rate, 2.1 * (1 - few.row_hit_rate)) << preset;
+    EXPECT_GT(1 - many.row_hit_rate, 1.4 * (1 - few.row_hit_rate)) << preset;
+    EXPECT_GT(many.gb_per_s, 0.93 * few.gb_per_s) << preset;
+    EXPECT_GT(blocks(params, true, 1024).gb_per_s, 0.985 * blocks(params, true, 64).gb_per_s) << preset;
+    params.read_queue = params.write_queue = 4096;
+    EXPECT_GT(blocks(params, false, 1024).gb_per_s, 0.985 * blocks(params, false, 64).gb_per_s) << preset;
   }
 }
 

@@ -60,6 +60,7 @@ nb::dict columns_of(RequestTable table, bool persists) {
   columns["address"] = column(std::move(table.address));
   columns["kind"] = column(std::move(table.kind));
   columns["size"] = column(std::move(table.size));
+  columns["error"] = column(std::move(table.error));
   columns["created_ps"] = column(std::move(table.created_ps));
   columns["completed_ps"] = column(std::move(table.completed_ps));
   for (const Segment segment : kPathOrder) {

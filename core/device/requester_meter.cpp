@@ -14,21 +14,23 @@ struct MeterMeasured {
   double bandwidth = 0;
   double in_flight = 0;
   std::optional<std::uint64_t> fences;
-  std::optional<double> fence_wait;
+  std::optional<Value> fence_wait;
 };
 
 constexpr std::array kMeterMeasures{
-    measure<&MeterMeasured::requests>("requests", "", "requests completed in the window"),
+    measure<&MeterMeasured::requests>("requests", "", "requests answered with data in the window"),
     measure<&MeterMeasured::bandwidth>(
         "bandwidth_gb_per_s", "GB/s",
         "payload bytes exchanged with memory, write-backs and prefetches included / length of the window"),
-    measure<&MeterMeasured::in_flight>("in_flight_mean", "", "requests in flight, mean over time"),
+    measure<&MeterMeasured::in_flight>(
+        "in_flight_mean", "", "requests in flight, mean over time, those answered without data among them"),
     measure<&MeterMeasured::fences>(
         "fences", "",
         "accesses behind a fence that were issued in the window. Absent where the work has no fences"),
-    measure<&MeterMeasured::fence_wait>(
-        "fence_wait_ns", "ns",
-        "time that an access behind a fence waited for nothing but answers to those before it, mean"),
+    measure<&MeterMeasured::fence_wait>("fence_wait_ns", "ns",
+                                        "time that an access behind a fence waited for nothing but answers "
+                                        "to those before it, mean; null if none "
+                                        "was issued"),
 };
 
 }  // namespace
@@ -60,7 +62,8 @@ void RequesterMeter::report(MeasureSink& sink) const {
                          .fence_wait = {}};
   if (fenced_) {
     measured.fences = fences_;
-    measured.fence_wait = fences_ > 0 ? fence_wait_.ns() / static_cast<double>(fences_) : 0.0;
+    measured.fence_wait.emplace();
+    if (fences_ > 0) measured.fence_wait.emplace(fence_wait_.ns() / static_cast<double>(fences_));
   }
   report_all(kMeterMeasures, measured, sink);
 }

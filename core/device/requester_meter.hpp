@@ -20,6 +20,8 @@ class RequesterMeter {
   void completed(const Request& request, Time now) {
     in_flight_.change(now, -1);
     if (!measured_.is_open()) return;
+    if (request.failed) [[unlikely]]
+      return errors_.add(now - request.created());
     latency_.add(now - request.created());
     if (latency_.count() == batches_.next()) [[unlikely]]
       batches_.close(latency_.sum_ps());
@@ -35,7 +37,10 @@ class RequesterMeter {
   void open_window(Time at);
   void close_window(Time at);
 
+  /// Of the requests answered with data.
   const LatencyDistribution& latency() const { return latency_; }
+  /// Of those answered without.
+  const LatencyDistribution& errors() const { return errors_; }
   const BatchMeans& batches() const { return batches_; }
   void report(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
@@ -49,6 +54,7 @@ class RequesterMeter {
   bool fenced_ = false;  // some access so far was behind a fence
   std::uint64_t fences_ = 0;
   Time fence_wait_;
+  LatencyDistribution errors_;
 };
 
 }  // namespace cxloom

@@ -86,8 +86,10 @@ class alignas(64) Sequencer final : public Agent,
   void report_requests(MeasureSink& sink) const;
   static std::vector<MeasureInfo> measures();
 
-  /// Of the requests completed in the window.
+  /// Of the requests answered with data in the window.
   const LatencyDistribution& latency() const { return meter_.latency(); }
+  /// Of those answered without.
+  const LatencyDistribution& errors() const { return meter_.errors(); }
   const BatchMeans& batches() const { return meter_.batches(); }
   std::uint64_t issued() const override { return issued_; }
   /// It has made its warm-up requests. While others have not, it goes on.

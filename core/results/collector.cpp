@@ -29,14 +29,15 @@ Wide Collector::latency_sum_ps() const {
 
 void Collector::completed(const Request& request, Time now) {
   const Time latency = now - request.created();
-  if (request.failed) ++failed_;
+  if (request.failed) [[unlikely]]
+    return count_error(request, now);
   Kind& kind = kind_of(request);
   kind.latency.add(latency);
   if (kind.latency.count() == kind.batches.next()) [[unlikely]]
     kind.batches.close(kind.latency.sum_ps());
   if (++count_ == batches_.next()) [[unlikely]]
     batches_.close(latency_sum_ps());
-  // A cache hit moves nothing, nor does a miss that waits for the line of another, nor what failed; a miss moves a line.
+  // A cache hit moves nothing, nor does a miss that waits for the line of another; a miss moves a line.
   if (const std::uint64_t moved = request.moved(); moved > 0) {
     kind.payload += moved;
     count_at_memory(request, latency, moved)
@@ -53,6 +54,14 @@ void Collector::completed(const Request& request, Time now) {
   if (keep_requests_) keep(request, now);
 }
 
+// Of the lines of an access each was counted at the memory that answered it.
+[[gnu::noinline]] void Collector::count_error(const Request& request, Time now) {
+  kind_of(request).errors.add(now - request.created());
+  if (request.lines == 1) memory(request.target).errors.add(now - request.created());
+  if (!first_error_) first_error_ = {request.address, request.requester(), request.target, now};
+  if (keep_requests_) keep(request, now);
+}
+
 [[gnu::noinline]] void Collector::make_room_for_memory(NodeId node) { memories_.resize(node.index() + 1); }
 
 [[gnu::noinline]] void Collector::make_room_for_hops(std::size_t count) { by_hops_.resize(count + 1); }
@@ -60,8 +69,10 @@ void Collector::completed(const Request& request, Time now) {
 // The access itself is counted when its last line is answered, its bytes with each.
 void Collector::line_completed(const Request& line, Time now) {
   const std::uint64_t moved = line.moved();
-  if (moved == 0) return;
   const Time latency = now - line.created();
+  if (line.failed) [[unlikely]]
+    memory(line.target).errors.add(latency);
+  if (line.failed || moved == 0) return;
   kind_of(line).payload += moved;
   if (mix_windows_.kept()) mix_windows_.moved(now, moved);
   count_at_memory(line, latency, moved).lines.add(line.account, latency);
@@ -123,6 +134,7 @@ void Collector::keep(const Request& request, Time now) {
   table_.address.push_back(request.address.value());
   table_.kind.push_back(static_cast<std::uint8_t>(request.kind));
   table_.size.push_back(request.size);
+  table_.error.push_back(request.failed ? 1 : 0);
   table_.created_ps.push_back(request.created().ps());
   table_.completed_ps.push_back(now.ps());
   const auto segments = request.account.segments();
@@ -140,7 +152,7 @@ bool Collector::comes_before(std::size_t a, std::size_t b) const {
 RequestStatistics Collector::of_kind(AccessKind which) const {
   const auto index = static_cast<std::size_t>(which);
   const Kind& kind = kinds_[index];
-  RequestStatistics statistics{kind.latency, kind.batches, kind.payload, kind.elsewhere.in_ps()};
+  RequestStatistics statistics{kind.latency, kind.batches, kind.payload, kind.elsewhere.in_ps(), kind.errors};
   for (const MemoryStatistics& memory : memories_) add(statistics.segment_sums_ps, memory.whole[index]);
   return statistics;
 }
@@ -151,6 +163,7 @@ RequestStatistics Collector::all() const {
   for (const AccessKind kind : {AccessKind::kWrite, AccessKind::kAtomic, AccessKind::kFlush}) {
     const RequestStatistics others = of_kind(kind);
     total.latency.merge(others.latency);
+    total.errors.merge(others.errors);
     total.payload += others.payload;
     for (std::size_t i = 0; i < kSegmentCount; ++i) total.segment_sums_ps[i] += others.segment_sums_ps[i];
   }

@@ -26,6 +26,7 @@ struct RequestTable {
   std::vector<std::uint64_t> address;
   std::vector<std::uint8_t> kind;  ///< 0 read, 1 write, 2 atomic, 3 flush
   std::vector<std::uint16_t> size;
+  std::vector<std::uint8_t> error;  ///< 1: answered without data
   std::vector<std::int64_t> created_ps;
   std::vector<std::int64_t> completed_ps;
   std::array<std::vector<std::int64_t>, kSegmentCount> segments_ps;
@@ -34,23 +35,34 @@ struct RequestTable {
   /// Calls `act(column)` for each.
   template <class Act>
   void for_each_column(Act act) {
-    act(id), act(requester), act(target), act(thread), act(hops), act(address), act(kind), act(size);
+    act(id), act(requester), act(target), act(thread), act(hops), act(address), act(kind), act(size),
+        act(error);
     act(created_ps), act(completed_ps);
     for (auto& segment : segments_ps) act(segment);
   }
 };
 
-/// What is known of all requests, or of one kind of them.
+/// The request that was the first to be answered without data.
+struct FirstError {
+  Address address;
+  NodeId requester;
+  NodeId answered_by;
+  Time at;
+};
+
+/// What is known of all requests, or of one kind of them. All but `errors` is of those answered with data.
 struct RequestStatistics {
   LatencyDistribution latency;
   BatchMeans batches;         ///< of the latencies, as they completed
   std::uint64_t payload = 0;  ///< bytes exchanged with memory
   SegmentSums::Sums segment_sums_ps{};
+  LatencyDistribution errors{};  ///< latencies of those answered without data
 };
 
 /// What one memory did for the requests and write-backs completed in the window.
 struct MemoryStatistics {
   LatencyDistribution latency;
+  LatencyDistribution errors;                   ///< of the accesses of a line that it answered without data
   std::array<SegmentSums, kAccessKinds> whole;  ///< accesses of one line, by kind
   SegmentSums lines;                            ///< of the accesses of several
   std::uint64_t payload = 0;
@@ -104,8 +116,8 @@ class Collector final : public RequestObserver {
   std::uint64_t write_backs() const { return write_backs_; }
   /// What the memory at a node did.
   const MemoryStatistics& of_memory(NodeId node) const;
-  /// Requests answered with an error: they moved nothing.
-  std::uint64_t failed() const { return failed_; }
+  /// Of the requests answered without data.
+  const std::optional<FirstError>& first_error() const { return first_error_; }
   std::uint64_t failed_write_backs() const { return failed_write_backs_; }
   /// Lines that came to caches ahead of their use.
   std::uint64_t prefetches() const { return prefetches_; }
@@ -125,6 +137,7 @@ class Collector final : public RequestObserver {
     BatchMeans batches{kBatches};
     std::uint64_t payload = 0;
     SegmentSums elsewhere;
+    LatencyDistribution errors{kPrecision};
   };
 
   Kind& kind_of(const Request& request) { return kinds_[static_cast<std::size_t>(request.kind)]; }
@@ -144,17 +157,18 @@ class Collector final : public RequestObserver {
   // Apart, so that what is done for every request saves no registers for them.
   void make_room_for_memory(NodeId node);
   void make_room_for_hops(std::size_t count);
+  void count_error(const Request& request, Time now);
   void keep(const Request& request, Time now);
   bool comes_before(std::size_t a, std::size_t b) const;
 
   bool keep_requests_;
   std::array<Kind, kAccessKinds> kinds_;
-  std::uint64_t count_ = 0;                 // of all requests
+  std::uint64_t count_ = 0;                 // of all requests answered with data
   BatchMeans batches_{kBatches};            // of them
   std::vector<MemoryStatistics> memories_;  // by node
   std::vector<HopStatistics> by_hops_;
   MixWindows mix_windows_;
-  std::uint64_t failed_ = 0;
+  std::optional<FirstError> first_error_;
   std::uint64_t failed_write_backs_ = 0;
   std::uint64_t write_backs_ = 0;
   std::uint64_t prefetches_ = 0;

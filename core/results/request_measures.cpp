@@ -43,6 +43,11 @@ Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches) 
   return map_of(kLatencyMeasures, values);
 }
 
+std::optional<Value> errors_of(const LatencyDistribution& errors) {
+  if (errors.count() == 0) return std::nullopt;
+  return map_of(kErrorsMeasures, {.requests = errors.count(), .latency = latency_of(errors)});
+}
+
 Value breakdown_of(const SegmentSums::Sums& sums_ps, std::uint64_t requests, std::size_t segments) {
   Value::Map breakdown;
   for (std::size_t i = 0; i < kSegmentCount; ++i) {
@@ -55,11 +60,12 @@ Value breakdown_of(const SegmentSums::Sums& sums_ps, std::uint64_t requests, std
 }
 
 Value kind_summary(const RequestStatistics& statistics, double length, std::size_t segments) {
-  return map_of(kKindMeasures, {.requests = statistics.latency.count(),
-                                .bandwidth = rate(statistics.payload, length),
-                                .latency = latency_of(statistics.latency, statistics.batches),
-                                .breakdown = breakdown_of(statistics.segment_sums_ps,
-                                                          statistics.latency.count(), segments)});
+  return map_of(kKindMeasures,
+                {.requests = statistics.latency.count(),
+                 .bandwidth = rate(statistics.payload, length),
+                 .latency = latency_of(statistics.latency, statistics.batches),
+                 .breakdown = breakdown_of(statistics.segment_sums_ps, statistics.latency.count(), segments),
+                 .errors = errors_of(statistics.errors)});
 }
 
 Value hops_summary(const std::vector<HopStatistics>& by_hops) {
@@ -99,7 +105,8 @@ void report_served(const MemoryStatistics& served, double length, std::size_t se
               .read_bandwidth = rate(served.read_payload, length),
               .write_bandwidth = rate(served.payload - served.read_payload - served.atomic_payload, length),
               .latency = latency_of(served.latency),
-              .breakdown = breakdown_of(served.segment_sums_ps(), served.latency.count(), segments)},
+              .breakdown = breakdown_of(served.segment_sums_ps(), served.latency.count(), segments),
+              .errors = errors_of(served.errors)},
              sink);
 }
 

@@ -52,21 +52,66 @@ inline constexpr auto kBreakdownMeasures = [] {
 }();
 inline constexpr MeasureParts kBreakdownParts{kBreakdownMeasures.data(), kBreakdownMeasures.size()};
 
+/// Of requests answered without data: because a link was down, a part of the system had failed, or the memory belongs to
+/// another host.
+struct ErrorsMeasured {
+  std::uint64_t requests = 0;
+  Value latency;
+};
+
+inline constexpr std::array kErrorsMeasures{
+    measure<&ErrorsMeasured::requests>("requests", "", "answered without data in the window"),
+    measure<&ErrorsMeasured::latency>("latency_ns", "ns", "their latency", parts_of<kLatencyMeasures>()),
+};
+
+/// The first of them.
+struct FirstErrorMeasured {
+  Value address;
+  Value requester;
+  Value answered_by;
+  double at = 0;
+};
+
+inline constexpr std::array kFirstErrorMeasures{
+    measure<&FirstErrorMeasured::address>("address", "", "of its first byte, in the address map"),
+    measure<&FirstErrorMeasured::requester>("requester", "", "who made it"),
+    measure<&FirstErrorMeasured::answered_by>("answered_by", "", "the device that answered it"),
+    measure<&FirstErrorMeasured::at>("at_ns", "ns", "when it was answered"),
+};
+
+/// All of them.
+struct AllErrorsMeasured {
+  std::uint64_t requests = 0;
+  Value latency;
+  std::optional<Value> first;
+};
+
+inline constexpr std::array kAllErrorsMeasures{
+    measure<&AllErrorsMeasured::requests>("requests", "", "answered without data in the window"),
+    measure<&AllErrorsMeasured::latency>("latency_ns", "ns", "their latency", parts_of<kLatencyMeasures>()),
+    measure<&AllErrorsMeasured::first>("first", "", "the first of them. Absent where there were none",
+                                       parts_of<kFirstErrorMeasures>()),
+};
+
 /// Of reads, of writes, or of atomic operations.
 struct KindMeasured {
   std::uint64_t requests = 0;
   double bandwidth = 0;
   Value latency;
   Value breakdown;
+  std::optional<Value> errors;
 };
 
 inline constexpr std::array kKindMeasures{
-    measure<&KindMeasured::requests>("requests", "", "completed in the window"),
+    measure<&KindMeasured::requests>("requests", "", "answered with data in the window"),
     measure<&KindMeasured::bandwidth>("bandwidth_gb_per_s", "GB/s",
                                       "payload bytes that they exchanged with memory / length of the window"),
     measure<&KindMeasured::latency>("latency_ns", "ns", "their latency", parts_of<kLatencyMeasures>()),
     measure<&KindMeasured::breakdown>("breakdown_ns", "ns", "mean of each segment of their latency",
                                       kBreakdownParts),
+    measure<&KindMeasured::errors>("errors", "",
+                                   "those answered without data, apart. Absent where there were none",
+                                   parts_of<kErrorsMeasures>()),
 };
 
 /// Of the requests that crossed as many links.
@@ -78,7 +123,7 @@ struct HopsMeasured {
 };
 
 inline constexpr std::array kHopsMeasures{
-    measure<&HopsMeasured::requests>("requests", "", "completed in the window"),
+    measure<&HopsMeasured::requests>("requests", "", "answered with data in the window"),
     measure<&HopsMeasured::mean>("mean_ns", "ns", "their latency, mean"),
     measure<&HopsMeasured::minimum>("min_ns", "ns", "the least"),
     measure<&HopsMeasured::maximum>("max_ns", "ns", "the greatest"),
@@ -87,11 +132,15 @@ inline constexpr std::array kHopsMeasures{
 /// Of a requester, besides what it measures itself.
 struct RequesterMeasured {
   Value latency;
+  std::optional<Value> errors;
 };
 
 inline constexpr std::array kRequesterMeasures{
     measure<&RequesterMeasured::latency>("latency_ns", "ns", "latency of its requests",
                                          parts_of<kLatencyMeasures>()),
+    measure<&RequesterMeasured::errors>(
+        "errors", "", "its requests answered without data, apart. Absent where there were none",
+        parts_of<kErrorsMeasures>()),
 };
 
 /// Of a memory, besides what it measures itself: the requests and write-backs that it served.
@@ -108,13 +157,14 @@ struct ServedMeasured {
   double write_bandwidth = 0;
   Value latency;
   Value breakdown;
+  std::optional<Value> errors;
 };
 
 inline constexpr std::array kServedMeasures{
-    measure<&ServedMeasured::requests>(
-        "requests", "",
-        "requests that it served: not hits of a cache, misses that waited for the line of another, and what "
-        "failed on the way"),
+    measure<&ServedMeasured::requests>("requests", "",
+                                       "requests that it served with data: not hits of a cache, misses that "
+                                       "waited for the line of another, and "
+                                       "what was answered without data"),
     measure<&ServedMeasured::write_backs>("write_backs", "", "dirty lines written back to it"),
     measure<&ServedMeasured::prefetches>(
         "prefetches", "",
@@ -137,6 +187,10 @@ inline constexpr std::array kServedMeasures{
                                       parts_of<kLatencyMeasures>()),
     measure<&ServedMeasured::breakdown>("breakdown_ns", "ns", "mean of each segment of their latency",
                                         kBreakdownParts),
+    measure<&ServedMeasured::errors>("errors", "",
+                                     "accesses of a line that it answered without data itself, apart. Absent "
+                                     "where there were none",
+                                     parts_of<kErrorsMeasures>()),
 };
 
 /// Of an I/O engine, besides what it measures itself.
@@ -156,6 +210,8 @@ double rate(std::uint64_t bytes, double nanoseconds);
 /// A mean; null over nothing.
 Value mean_of(double sum, std::uint64_t count);
 Value latency_of(const LatencyDistribution& latency);
+/// Of requests answered without data; none if there were none.
+std::optional<Value> errors_of(const LatencyDistribution& errors);
 /// With the interval of the mean, or a null where it is not known.
 Value latency_of(const LatencyDistribution& latency, const BatchMeans& batches);
 /// `segments`: how many there are, those of persist buffers at their end.

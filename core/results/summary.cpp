@@ -44,7 +44,7 @@ struct Summary {
   std::optional<std::uint64_t> flushes;
   std::uint64_t write_backs = 0;
   std::optional<std::uint64_t> prefetches;
-  std::uint64_t failed = 0;
+  Value errors;
   std::uint64_t failed_write_backs = 0;
   double simulated_time = 0;
   double bandwidth = 0;
@@ -77,8 +77,10 @@ struct Summary {
 };
 
 constexpr std::array kSummaryMeasures{
-    measure<&Summary::requests>("requests", "",
-                                "requests completed in the measured window, cache hits included"),
+    measure<&Summary::requests>(
+        "requests", "",
+        "requests answered with data in the measured window, cache hits and completed "
+        "writes included"),
     measure<&Summary::reads>("reads", "", "of these, reads"),
     measure<&Summary::writes>("writes", "", "of these, writes"),
     measure<&Summary::atomics>("atomics", "", "of these, atomic operations. Absent where there were none"),
@@ -92,10 +94,11 @@ constexpr std::array kSummaryMeasures{
                                   "lines that came to caches in the window because they were asked for ahead "
                                   "of their use; they are messages, not "
                                   "requests. Absent where there were none"),
-    measure<&Summary::failed>("failed", "",
-                              "of the requests, those answered with an error because a link was down, a part "
-                              "of the system had failed, or the memory belongs to another host; they move "
-                              "nothing"),
+    measure<&Summary::errors>("errors", "",
+                              "requests answered without data because a link was down, a part of the system "
+                              "had failed, or the memory belongs to another host: apart, for no count, mean, "
+                              "percentile or bandwidth has them",
+                              parts_of<kAllErrorsMeasures>()),
     measure<&Summary::failed_write_backs>(
         "failed_write_backs", "",
         "dirty lines that were lost because a link on their way to memory was down"),
@@ -110,7 +113,8 @@ constexpr std::array kSummaryMeasures{
                                  "length; 10^9 bytes per second; cache hits move nothing"),
     measure<&Summary::latency>(
         "latency_ns", "ns",
-        "latency of the requests completed in the window. The clock starts when the request exists: at its "
+        "latency of the requests answered with data in the window. The clock starts when the request exists: "
+        "at its "
         "scheduled time in an open loop, when it takes its queue slot in a closed loop; it stops when the "
         "answer is with the requester",
         parts_of<kLatencyMeasures>()),
@@ -233,6 +237,37 @@ bool has_persistent(const AddressMap& map) {
          !map.persistent_targets(Persistence::kController).empty();
 }
 
+Value all_errors(const System& system, const RequestStatistics& all, const Collector& collector) {
+  AllErrorsMeasured measured{.requests = all.errors.count(), .latency = latency_of(all.errors), .first = {}};
+  if (const auto& first = collector.first_error()) {
+    const auto name = [&](NodeId node) { return system.components()[node.index()]->name(); };
+    measured.first = map_of(kFirstErrorMeasures, {.address = to_text(first->address),
+                                                  .requester = name(first->requester),
+                                                  .answered_by = name(first->answered_by),
+                                                  .at = first->at.ns()});
+  }
+  return map_of(kAllErrorsMeasures, measured);
+}
+
+// Who got nothing with data has no latency, and whoever reads the result is told why.
+void add_notes_on_nothing(const Simulation& simulation, const Collector& collector, Value::List& notes) {
+  if (!simulation.window().has_opened()) return;
+  for (const auto& [component, requester] : simulation.system().roles().requesters) {
+    if (!requester->has_work() || requester->latency().count() > 0) continue;
+    const std::uint64_t errors = requester->errors().count();
+    notes.emplace_back("'" + component->name() + "' got no data in the measured window: " +
+                       (errors > 0 ? counted(errors, "request") + " answered with an error"
+                                   : "no request of it was answered"));
+  }
+  for (const auto& [component, owner] : simulation.system().roles().memories) {
+    const MemoryStatistics& served = collector.of_memory(component->id());
+    if (served.errors.count() > 0 && served.latency.count() == 0)
+      notes.emplace_back("the memory '" + component->name() +
+                         "' gave no data in the measured window: it answered " +
+                         counted(served.errors.count(), "request") + " with an error");
+  }
+}
+
 std::optional<Value> versions_of(const System& system) {
   const LineVersions* const versions = system.versions();
   if (!versions) return std::nullopt;
@@ -249,13 +284,14 @@ std::string not_stationary(const BatchMeans::Halves& halves) {
 }
 
 // What makes the measures less than they seem.
-Value notes_of(const Simulation& simulation, const RequestStatistics& all, const Unlimited& unlimited,
-               double length) {
+Value notes_of(const Simulation& simulation, const Collector& collector, const RequestStatistics& all,
+               const Unlimited& unlimited, double length) {
   constexpr double kShort = 3.0;  // mean latencies
   Value::List notes;
   for (const std::string& note : simulation.notes()) notes.emplace_back(note);
   add_link_notes(simulation, notes);
   add_event_notes(simulation, notes);
+  add_notes_on_nothing(simulation, collector, notes);
   const LatencyDistribution& latency = all.latency;
   if (latency.count() > 1 && length < kShort * latency.mean_ns()) {
     notes.emplace_back(
@@ -297,7 +333,10 @@ void add_io(const Component& component, const IoInitiator& initiator, std::size_
 void add_requester(const Component& component, const Sequencer& requester, Groups& groups) {
   MapSink own;
   requester.report_requests(own);
-  report_all(kRequesterMeasures, {.latency = latency_of(requester.latency(), requester.batches())}, own);
+  report_all(kRequesterMeasures,
+             {.latency = latency_of(requester.latency(), requester.batches()),
+              .errors = errors_of(requester.errors())},
+             own);
   groups.requesters.emplace_back(component.name(), own.take());
 }
 
@@ -384,7 +423,9 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
   const RequestStatistics atomics = collector.atomics();
   const RequestStatistics flushes = collector.flushes();
   const std::size_t segments = segments_with(simulation.system().roles());
-  const bool flushable = has_persistent(simulation.system().address_map()) || flushes.latency.count() > 0;
+  const bool has_atomics = atomics.latency.count() + atomics.errors.count() > 0;
+  const bool flushable = has_persistent(simulation.system().address_map()) ||
+                         flushes.latency.count() + flushes.errors.count() > 0;
   Groups groups;
   for (const auto& component : simulation.system().components())
     add_component(*component, simulation.system().roles(), collector, length, groups);
@@ -396,11 +437,11 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
       {.requests = all.latency.count(),
        .reads = collector.reads().latency.count(),
        .writes = collector.writes().latency.count(),
-       .atomics = atomics.latency.count() > 0 ? std::optional(atomics.latency.count()) : std::nullopt,
+       .atomics = has_atomics ? std::optional(atomics.latency.count()) : std::nullopt,
        .flushes = flushable ? std::optional(flushes.latency.count()) : std::nullopt,
        .write_backs = collector.write_backs(),
        .prefetches = collector.prefetches() > 0 ? std::optional(collector.prefetches()) : std::nullopt,
-       .failed = collector.failed(),
+       .errors = all_errors(simulation.system(), all, collector),
        .failed_write_backs = collector.failed_write_backs(),
        .simulated_time = length,
        .bandwidth = rate(all.payload, length),
@@ -413,8 +454,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .versions = versions_of(simulation.system()),
        .read = kind_summary(collector.reads(), length, segments),
        .write = kind_summary(collector.writes(), length, segments),
-       .atomic = atomics.latency.count() > 0 ? std::optional(kind_summary(atomics, length, segments))
-                                             : std::nullopt,
+       .atomic = has_atomics ? std::optional(kind_summary(atomics, length, segments)) : std::nullopt,
        .flush = flushable ? std::optional(kind_summary(flushes, length, segments)) : std::nullopt,
        .per_requester = std::move(groups.requesters),
        .per_memory = std::move(groups.memories),
@@ -430,7 +470,7 @@ Value summarize_without_links(const Simulation& simulation, const Collector& col
        .completed = finished,
        .truncated = !finished,
        .stop_reason = simulation.stop_reason(),
-       .notes = notes_of(simulation, all, unlimited, length),
+       .notes = notes_of(simulation, collector, all, unlimited, length),
        .seed = simulation.spec().run.seed});
 }
 

@@ -288,7 +288,7 @@ class _Sinks:
         rows = self._log.take(simulation) if self._log is not None else {}
         take: dict[str, Callable[[], Columns]] = {
             "protocol": lambda: rows,
-            "requests": simulation.take_requests,
+            "requests": lambda: _requests(simulation.take_requests()),
             "series": lambda: _series(simulation.take_series()),
             "commands": lambda: _commands(simulation.take_commands()),
         }
@@ -320,9 +320,16 @@ class _Sinks:
         return {output: self._directory.path / FILES[output] for output in self._sinks}
 
 
+def _requests(columns: _core.Columns) -> Columns:
+    """A yes or no as such."""
+    import numpy as np  # a run without tables needs none of it
+
+    return columns | {"error": columns["error"].view(np.bool_)}
+
+
 def _series(columns: _core.Columns) -> Columns:
     """Utilisations of what has none, a memory, as gaps."""
-    import numpy as np  # a run without tables needs none of it
+    import numpy as np
 
     utilization = columns["utilization"]
     return columns | {"utilization": np.ma.MaskedArray(utilization, mask=np.isnan(utilization))}

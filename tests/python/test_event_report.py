@@ -45,7 +45,7 @@ def rows(text: str) -> dict[str, list[str]]:
     start = next(index for index, line in enumerate(lines) if line.startswith("event "))
     found = {}
     for line in lines[start + 1 :]:
-        if not line or line.startswith("failed:"):
+        if not line or line.startswith("errors:"):
             break
         name, _, numbers = line.partition("   ")
         found[name] = numbers.split(maxsplit=3)

@@ -57,12 +57,12 @@ def test_retries_are_counted_and_shown() -> None:
 @pytest.mark.parametrize(("fail", "words"), [(False, "came meanwhile waited"), (True, "meanwhile failed")])
 def test_an_outage_is_told(fail: bool, words: str) -> None:
     result = run(outage={"at": "1us", "length": "300ns", "fail": fail})
-    assert (result["failed"] > 0) == fail
+    assert (result["errors"]["requests"] > 0) == fail
     [note] = result["notes"]
     assert note.startswith("the link host-mem was down for 300ns from 1us on")
     assert note.endswith(words)
     text = to_text(result.summary)
-    assert ("failed: " in text) == fail
+    assert ("errors: " in text) == fail
     assert "note: the link host-mem was down" in text
 
 

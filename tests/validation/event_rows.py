@@ -13,7 +13,7 @@ from cxloom.errors import InputError
 
 def failed(outcome: Run) -> float:
     """Requests that ended with an error."""
-    return float(outcome.summary["failed"])
+    return float(outcome.summary["errors"]["requests"])
 
 
 def lost(outcome: Run) -> float:

@@ -31,7 +31,7 @@ def errors(outcome: Run) -> int:
 
 def failed(outcome: Run) -> int:
     """Requests answered with an error."""
-    return int(outcome.summary["failed"])
+    return int(outcome.summary["errors"]["requests"])
 
 
 def blocked(kind: str) -> Measure:

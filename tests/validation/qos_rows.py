@@ -89,7 +89,7 @@ def split_memory(first: Spec | None = None, second: Spec | None = None, **memory
 
 def failed(outcome: Run) -> int:
     """Requests that were answered with an error."""
-    return int(outcome.summary["failed"])
+    return int(outcome.summary["errors"]["requests"])
 
 
 def of_ld(ld: int, name: str) -> Measure:

@@ -35,7 +35,7 @@ def notes(spec: Spec) -> list[str]:
 def test_a_host_in_no_virtual_switch_is_noted() -> None:
     spec = two_hosts(vcs=[{"upstream": "host0", "bind": ["mem"]}])
     assert any("host1 is upstream of no virtual switch of sw" in note for note in notes(spec))
-    assert run(spec).summary["failed"] == 1
+    assert run(spec).summary["errors"]["requests"] == 1
     spec["devices"]["sw"]["vcs"].append({"upstream": "host1"})
     assert not any("virtual switch" in note for note in notes(spec))
 

@@ -164,7 +164,7 @@ def test_a_host_with_a_cache_reaches_its_own_logical_device(write_allocate: bool
         spec["devices"][host]["cache"] = {"size": "16KiB", "ways": 4, "write_allocate": write_allocate}
     outcome = run(spec)
     check(outcome)
-    assert outcome.summary["failed"] == 0
+    assert outcome.summary["errors"]["requests"] == 0
     assert outcome.summary["per_switch"]["hub"]["isolation_errors"] == 0
 
 
@@ -224,7 +224,7 @@ def test_what_a_trace_asks_of_another_host_is_answered_with_errors() -> None:
     check(outcome)
     own = outcome.requests["requester"] == outcome.nodes.index("h1")
     wrong = own & (outcome.requests["address"] < PART)
-    assert outcome.summary["failed"] == int(wrong.sum()) > 1000
+    assert outcome.summary["errors"]["requests"] == int(wrong.sum()) > 1000
     lds = outcome.summary["per_memory"]["mem"]["logical_devices"]
     assert [lds["0"]["refused"], lds["1"]["refused"]] == [int(wrong.sum()), 0]
     for name, expected in (("controller", 40_000), ("media_queue", 0), ("media", 0)):
@@ -240,5 +240,5 @@ def test_extents_of_a_logical_device_are_at_addresses_of_the_whole_memory() -> N
     outcome = run(spec)
     check(outcome)
     outside = outcome.requests["address"] >= PART + (64 << 10)
-    assert outcome.summary["failed"] == int(outside.sum()) > 0
+    assert outcome.summary["errors"]["requests"] == int(outside.sum()) > 0
     assert (outcome.requests["media_ps"][outside] == 0).all()

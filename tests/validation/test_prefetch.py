@@ -136,7 +136,7 @@ def test_a_run_ends_when_what_was_asked_for_ahead_is_lost(fail: bool) -> None:
     host = outcome.summary["per_requester"]["host"]
     assert outcome.summary["completed"]
     assert host["prefetches"] == 8
-    assert outcome.summary["failed"] == fail
+    assert outcome.summary["errors"]["requests"] == fail
     assert (outcome.end_ns > 5000) != fail
 
 

@@ -58,7 +58,7 @@ def test_what_failed_is_no_memorys() -> None:
     rows, summary = outcome.requests, outcome.summary
     check_parts(outcome)
     failed = rows["controller_ps"] == 0
-    assert failed.sum() == summary["failed"] > 0
+    assert failed.sum() == summary["errors"]["requests"] > 0
     # The bus in front of the dead link says so, and the row names it.
     assert {outcome.nodes[node] for node in rows["target"][failed]} == {"bus"}
     assert sum(memory["requests"] for memory in summary["per_memory"].values()) == (~failed).sum()
@@ -71,7 +71,7 @@ def test_a_line_that_never_came_is_not_cached_and_one_lost_is_not_written_back()
     assert summary["failed_write_backs"] > 0
     # Whoever waited for a line that failed has failed with it.
     failed = rows["target"] == outcome.nodes.index("bus")
-    assert failed.sum() == summary["failed"] > 0
+    assert failed.sum() == summary["errors"]["requests"] > 0
     # A hit is of a line that was read before.
     line, host = rows["address"] // LINE, outcome.nodes.index("host")
     read = rows["controller_ps"] > 0

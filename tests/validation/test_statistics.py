@@ -66,6 +66,22 @@ def lossy(**host: object) -> Spec:
     return {**spec, "outputs": {"requests": True}}
 
 
+def lossy_of(**work: object) -> Spec:
+    """The same of other kinds of requests, to memory that may keep what is flushed."""
+    spec = lossy()
+    spec["address_map"][0]["persistence"] = "media"
+    spec["workload"]["host"] |= work
+    return spec
+
+
+def half_given() -> Spec:
+    """Memory of which its host was given half: the memory answers the others itself, without data."""
+    spec = alone({"kind": "fixed"}, 0.5)
+    extent = {"base": "0B", "size": "32KiB", "host": "host"}
+    spec["devices"]["mem"] |= {"capacity": "64KiB", "dynamic_capacity": {"extents": [extent]}}
+    return spec
+
+
 def alone(medium: Spec, reads: float, **memory: object) -> Spec:
     """A host and a memory with this medium, and nothing that hides what it does."""
     work = {"requests": 300, "reads": reads, "footprint": "64KiB", "size": "64B"}
@@ -261,6 +277,9 @@ EXAMPLES = [
     *(fenced(every) for every in (1, 5)),
     two_at_a_time(),
     lossy(),
+    lossy_of(atomics=0.3),
+    lossy_of(persists=0.5),
+    half_given(),
     lossy(cache={"size": "4KiB", "access_time": "4ns"}),
     beside_io(),
     *(moved_pages(rate) for rate in ("100MB/s", "10GB/s")),

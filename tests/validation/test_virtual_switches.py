@@ -89,9 +89,12 @@ def test_requests_through_virtual_switches_are_answered_once(spec: Spec) -> None
     errors = outcome.summary["per_switch"]["sw"]
     # All that failed, the switch has answered or made an error; of the window's edges a queue may differ.
     edge = sum(device.get("queue", 0) for device in spec["devices"].values())
-    assert abs(outcome.summary["failed"] - errors["isolation_errors"] - errors["removal_errors"]) <= edge
+    assert (
+        abs(outcome.summary["errors"]["requests"] - errors["isolation_errors"] - errors["removal_errors"])
+        <= edge
+    )
     answered = outcome.requests["target"] == outcome.nodes.index("sw")
-    assert int(answered.sum()) == outcome.summary["failed"]
+    assert int(answered.sum()) == outcome.summary["errors"]["requests"]
 
 
 @settings(max_examples=40, deadline=None)
@@ -266,7 +269,7 @@ def test_accesses_to_extents_are_answered_once(spec: Spec) -> None:
     outcome = run(spec)
     check(outcome)
     rows, memory = outcome.requests, outcome.summary["per_memory"]["mem"]
-    assert abs(outcome.summary["failed"] - memory["extent_errors"]) <= 16
+    assert abs(outcome.summary["errors"]["requests"] - memory["extent_errors"]) <= 16
     size = sum(memory["extent_bytes"].values())
     assert 0 <= size <= EXTENTS * 8 * KIB
     if not spec["events"]:
@@ -278,7 +281,7 @@ def test_accesses_to_extents_are_answered_once(spec: Spec) -> None:
             address = rows["address"].astype(np.int64)
             own = rows["requester"] == outcome.nodes.index(each["host"])
             inside |= own & (address >= base) & (address < base + 8 * KIB)
-        assert outcome.summary["failed"] == int((~inside).sum())
+        assert outcome.summary["errors"]["requests"] == int((~inside).sum())
 
 
 def test_a_memory_of_a_fabric_tells_its_requesters_apart() -> None:

@@ -50,7 +50,8 @@ def _latencies(result: Result) -> dict[str, np.ndarray]:
     rows = pl.scan_parquet(table) if isinstance(table, Path) else table.frame().lazy()
     latency = ((pl.col("completed_ps") - pl.col("created_ps")) / 1000).alias("ns")
     try:
-        frame = rows.select(pl.col("kind").cast(pl.String), latency).collect()
+        answered = rows.filter(~pl.col("error")) if "error" in rows.collect_schema() else rows
+        frame = answered.select(pl.col("kind").cast(pl.String), latency).collect()
     except (pl.exceptions.PolarsError, OSError):
         raise InputError(
             "not a table of requests: it is no Parquet, cut off, or of something else",

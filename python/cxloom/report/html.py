@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from cxloom.error_answers import sentence
 from cxloom.report.numbers import duration, percent, significant
 from cxloom.words import counted
 
@@ -25,6 +26,8 @@ def to_html(summary: Mapping[str, Any]) -> str:
         for name, part in [("all", summary), *((kind, summary[kind]) for kind in KINDS if kind in summary)]
     ]
     parts = [f"<p>{escape(measured)}</p>"]
+    if said := sentence(summary):
+        parts.append(f"<p>errors: {escape(said)}</p>")
     parts.append(_table(["", "requests", "GB/s", *(f"{key} ns" for key in _COLUMNS)], rows))
     mean = summary["latency_ns"]["mean"]
     segments = [(name, value) for name, value in summary["breakdown_ns"].items() if value]

@@ -29,7 +29,8 @@ def draw(result: Result, path: Path) -> Path:
     with_series = "series" in result.tables
     figure = style.figure(13, 7.2)
     grid = figure.add_gridspec(2 if with_series else 1, 2, width_ratios=[1.25, 1])
-    requests = result.requests().with_columns(
+    answered = result.requests().filter(~pl.col("error"))
+    requests = answered.with_columns(
         pl.col("target", "kind").cast(pl.String),
         latency=(pl.col("completed_ps") - pl.col("created_ps")) / 1000,
     )

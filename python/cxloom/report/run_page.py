@@ -10,6 +10,7 @@ from typing import Any
 
 from cxloom.draw.graph import MOST, graph_of
 from cxloom.draw.picture import Picture, picture
+from cxloom.error_answers import count_of, sentence
 from cxloom.errors import InputError
 from cxloom.report import palette, plots
 from cxloom.report.distribution import Distribution, distributions
@@ -107,8 +108,8 @@ def _notes(summary: Values) -> str:
     notes = [f"<p>{escape(note).translate(unbroken)}</p>" for note in summary.get("notes", ())]
     if summary["truncated"]:
         notes.insert(0, f'<p class="bad">Truncated: {escape(summary["stop_reason"])}</p>')
-    if summary.get("failed"):
-        notes.insert(0, f"<p>{counted(summary['failed'], 'request')} failed</p>")
+    if said := sentence(summary):
+        notes.insert(0, f"<p>{escape(said).translate(unbroken)}</p>")
     return f'<div class="notes" role="note">{"".join(notes)}</div>' if notes else ""
 
 
@@ -256,6 +257,7 @@ def _tables(summary: Values) -> Iterator[str]:
             head = [
                 "name",
                 count,
+                *(["errors"] if any(map(count_of, devices.values())) else []),
                 "GB/s",
                 "mean ns",
                 "p50",
@@ -265,7 +267,12 @@ def _tables(summary: Values) -> Iterator[str]:
                 occupancy.replace("_", " "),
             ]
             yield _limited(
-                head, [_device(name, device, count, occupancy) for name, device in devices.items()], title
+                head,
+                [
+                    _device(name, device, count, occupancy, errors="errors" in head)
+                    for name, device in devices.items()
+                ],
+                title,
             )
     homes = summary.get("per_home", {})
     if homes:
@@ -303,11 +310,12 @@ def _direction(way: Direction) -> list[Cell | str]:
     ]
 
 
-def _device(name: str, values: Values, count: str, occupancy: str) -> list[Cell | str]:
+def _device(name: str, values: Values, count: str, occupancy: str, *, errors: bool) -> list[Cell | str]:
     latency = values["latency_ns"]
     return [
         name,
         Cell(f"{values[count]:,}", values[count]),
+        *([Cell(f"{count_of(values):,}", count_of(values))] if errors else []),
         number(values["bandwidth_gb_per_s"], 4),
         *(number(latency[key], 4) for key in ("mean", "p50", "p99", "p999", "max")),
         number(values[occupancy]),

@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from cxloom.error_answers import count_of, sentence
 from cxloom.report.console import output, plain
 from cxloom.report.numbers import duration, narrow, percent, size
 from cxloom.words import counted
@@ -73,7 +74,7 @@ def _report(summary: Values, blocks: str) -> Group:
     events = summary.get("events", {})
     if not summary["requests"]:
         happened: list[RenderableType] = ["", _events(events, _ROWS)] if events else []
-        return Group(_headline(summary, blocks), *happened, "", _provenance(summary))
+        return Group(_headline(summary, blocks), *happened, *_troubles(summary), "", _provenance(summary))
     breakdown, segments = _breakdown(summary, blocks)
     troubles = _troubles(summary)
     requesters, memories, io = summary["per_requester"], summary["per_memory"], summary.get("per_io", {})
@@ -150,14 +151,17 @@ def _devices(title: str, devices: Values, column: str, occupancy: str, limit: in
 
     `occupancy` is the key of its queue's mean.
     """
-    active = {name: values for name, values in devices.items() if values.get(column)}
-    table = _table(title, column, "GB/s", "mean ns", "p99", "max", occupancy.replace("_", " "))
+    active = {name: values for name, values in devices.items() if values.get(column) or count_of(values)}
+    errors = any(count_of(values) for values in devices.values())
+    heads = [column, *(["errors"] if errors else []), "GB/s", "mean ns", "p99", "max"]
+    table = _table(title, *heads, occupancy.replace("_", " "))
     shown = active
     if len(active) > limit:
         shown = dict(sorted(active.items(), key=lambda item: -item[1][column])[: limit - 1])
     for name, values in shown.items():
-        measures = _measures(values, "mean", "p99", "max", column=column)
-        table.add_row(name, *measures, narrow(values[occupancy], 3))
+        count, *measures = _measures(values, "mean", "p99", "max", column=column)
+        wrong = [f"{count_of(values):,}"] if errors else []
+        table.add_row(name, count, *wrong, *measures, narrow(values[occupancy], 3))
     if len(active) > limit:
         table.add_row(Text(f"and {len(active) - len(shown)} more", style="dim"))
     return table
@@ -261,9 +265,8 @@ def _troubles(summary: Values) -> list[Text]:
                 (share, f"retries: {name} sent {counted(again, 'flit')} again, {percent(share)} of the time")
             )
     lines = [line for _, line in sorted(found, reverse=True)[:_TROUBLES]]
-    if summary["failed"]:
-        were = "was" if summary["failed"] == 1 else "were"
-        lines.insert(0, f"failed: {counted(summary['failed'], 'request')} {were} answered with an error")
+    if said := sentence(summary):
+        lines.insert(0, f"errors: {said}")
     lines += _refused(summary)
     return [Text(line, style="yellow") for line in lines]
 

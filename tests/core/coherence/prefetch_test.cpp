@@ -219,7 +219,7 @@ TEST(Prefetch, WhatDoesNotComeIsCounted) {
       .replay("host", reads_of({0, 0}));
   Running run(system);
   run.to_end();
-  EXPECT_EQ(run.number({"failed"}), 2);
+  EXPECT_EQ(run.number({"errors", "requests"}), 2);
   EXPECT_EQ(run.number({"per_requester", "host", "prefetches"}),
             3);  // the second access comes too soon for more
   EXPECT_EQ(run.number({"per_requester", "host", "prefetches_failed"}), 3);

@@ -53,7 +53,7 @@ TEST(DynamicCapacity, AnswersWhatLiesOutsideWithAnError) {
   run.to_end();
   for (const std::size_t row : {0U, 1U}) EXPECT_EQ(run.latency(row), 95_ns);
   for (const std::size_t row : {2U, 3U, 4U}) EXPECT_EQ(run.latency(row), 50_ns);
-  EXPECT_EQ(run.number({"failed"}), 3.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 3.0);
   EXPECT_EQ(run.number({"per_memory", "mem", "extent_errors"}), 3.0);
   EXPECT_EQ(run.number({"per_memory", "mem", "requests"}), 2.0);
 }
@@ -67,7 +67,7 @@ TEST(DynamicCapacity, FreesThePlacesAndBuffersOfWhatItRefuses) {
     Running run(one_host(addresses, {extent("4KiB", "4KiB", "host")}, memory));
     run.to_end();
     EXPECT_EQ(run.latency(50), 95_ns);
-    EXPECT_EQ(run.number({"failed"}), 50.0);
+    EXPECT_EQ(run.number({"errors", "requests"}), 50.0);
   }
 }
 
@@ -94,7 +94,7 @@ TEST(DynamicCapacity, AnswersBesideRoutingThatChangesTheOrder) {
     run.to_end();
     EXPECT_EQ(run.latency(2), 50_ns);
     EXPECT_EQ(run.latency(3), 95_ns);
-    EXPECT_EQ(run.number({"failed"}), 3.0);
+    EXPECT_EQ(run.number({"errors", "requests"}), 3.0);
   }
 }
 

@@ -201,7 +201,7 @@ TEST(LogicalDevices, AnotherHostIsAnsweredWithAnErrorOnce) {
     Running run(system);
     run.to_end();
     ASSERT_EQ(run.table().rows(), 3U);
-    EXPECT_EQ(run.number({"failed"}), 2.0);
+    EXPECT_EQ(run.number({"errors", "requests"}), 2.0);
     EXPECT_EQ(run.number({"per_memory", "mem", "logical_devices", "0", "refused"}), 2.0);
     EXPECT_EQ(run.number({"per_memory", "mem", "logical_devices", "0", "requests"}), 0.0);
     EXPECT_EQ(run.number({"per_memory", "mem", "logical_devices", "1", "requests"}), 1.0);

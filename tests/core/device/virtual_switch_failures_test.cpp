@@ -67,7 +67,7 @@ TEST_P(VirtualSwitchFailures, LetMessagesLeaveByAnotherPortOfTheirVirtualSwitch)
   EXPECT_EQ(run.latency(1), 621_ns);
   EXPECT_EQ(run.latency(3), 481_ns);
   EXPECT_EQ(run.number({"events", "50ns fail link sw0-sw1", "rerouted"}), 1.0);
-  EXPECT_EQ(run.number({"failed"}), 0.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
   EXPECT_EQ(run.number({"per_switch", "sw0", "isolation_errors"}), 0.0);
 }
 
@@ -87,7 +87,7 @@ TEST_P(VirtualSwitchFailures, AnswerWithAnErrorWhereThePortBelongsToAnother) {
     EXPECT_EQ(run.latency(2), 481_ns);
     EXPECT_EQ(run.latency(5), 481_ns);
     EXPECT_EQ(run.number({"per_switch", "sw0", "isolation_errors"}), 1.0);
-    EXPECT_EQ(run.number({"failed"}), 2.0);
+    EXPECT_EQ(run.number({"errors", "requests"}), 2.0);
   }
 }
 
@@ -114,7 +114,7 @@ TEST_P(VirtualSwitchFailures, MayFallTogetherWithBindings) {
   run.to_end();
   EXPECT_EQ(run.latency(0), 250_ns + 541_ns);
   EXPECT_EQ(run.latency(1), 621_ns);
-  EXPECT_EQ(run.number({"failed"}), 0.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
 }
 
 // An answer waits for the failed one of two links to its host while its device is removed.
@@ -143,7 +143,7 @@ TEST_P(VirtualSwitchFailures, MakeAnErrorOfAWaitingAnswerWhoseDeviceWasRemoved) 
     if (run.latency(0) < 1_us) continue;  // the answer takes the other link
     ++waited;
     EXPECT_EQ(run.number({"per_switch", "sw0", "removal_errors"}), 1.0);
-    EXPECT_EQ(run.number({"failed"}), 2.0);
+    EXPECT_EQ(run.number({"errors", "requests"}), 2.0);
     EXPECT_EQ(run.latency(0), 60_ns + 1_us + 51_ns);
     EXPECT_EQ(run.number({"events", event, "rerouted"}), 1.0);
   }

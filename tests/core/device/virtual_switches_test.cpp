@@ -110,7 +110,7 @@ TEST_P(VirtualSwitching, LetsWhatIsBoundPassAndTakesNoTimeForIt) {
   EXPECT_EQ(run.latency(0), 341_ns);
   EXPECT_EQ(run.latency(1), 341_ns);
   EXPECT_EQ(run.number({"per_switch", "sw", "isolation_errors"}), 0.0);
-  EXPECT_EQ(run.number({"failed"}), 0.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
 }
 
 TEST_P(VirtualSwitching, AnswersForWhatIsNotBoundItself) {
@@ -120,7 +120,7 @@ TEST_P(VirtualSwitching, AnswersForWhatIsNotBoundItself) {
   EXPECT_EQ(run.latency(0), 131_ns);
   EXPECT_EQ(run.latency(1), 131_ns);
   EXPECT_EQ(run.number({"per_switch", "sw", "isolation_errors"}), 2.0);
-  EXPECT_EQ(run.number({"failed"}), 2.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 2.0);
 }
 
 TEST_P(VirtualSwitching, GivesDataFromTheBindingOn) {
@@ -129,7 +129,7 @@ TEST_P(VirtualSwitching, GivesDataFromTheBindingOn) {
   // The third is at the switch at 262 + 80 ns.
   for (const std::size_t row : {0U, 1U}) EXPECT_EQ(run.latency(row), 131_ns);
   for (const std::size_t row : {2U, 3U, 4U, 5U}) EXPECT_EQ(run.latency(row), 341_ns);
-  EXPECT_EQ(run.number({"failed"}), 2.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 2.0);
 }
 
 TEST_P(VirtualSwitching, LetsWhatIsUnderWayEnd) {
@@ -139,7 +139,7 @@ TEST_P(VirtualSwitching, LetsWhatIsUnderWayEnd) {
   run.to_end();
   EXPECT_EQ(run.latency(0), 341_ns);
   EXPECT_EQ(run.latency(1), 131_ns);
-  EXPECT_EQ(run.number({"failed"}), 1.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 1.0);
 }
 
 TEST_P(VirtualSwitching, MakesAnAnswerOfWhatIsGoneAnError) {
@@ -148,7 +148,7 @@ TEST_P(VirtualSwitching, MakesAnAnswerOfWhatIsGoneAnError) {
   // The answer is in the switch at 286 ns, and goes on as an error of 1 ns, though its data were still to come.
   EXPECT_EQ(run.latency(0), 286_ns + 51_ns);
   EXPECT_EQ(run.latency(1), 131_ns);
-  EXPECT_EQ(run.number({"failed"}), 2.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 2.0);
   EXPECT_EQ(run.number({"per_switch", "sw", "removal_errors"}), 1.0);
   EXPECT_EQ(run.number({"per_switch", "sw", "isolation_errors"}), 1.0);
 }
@@ -168,7 +168,7 @@ TEST_P(VirtualSwitching, LetsAnAnswerPassIfItsDeviceIsBackInTime) {
                   .event(bind("286ns", 0, 1, "mem0")));
   run.to_end();
   EXPECT_EQ(run.latency(0), 341_ns);
-  EXPECT_EQ(run.number({"failed"}), 0.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
 }
 
 TEST_P(VirtualSwitching, TellsLogicalDevicesOfOneMemoryApart) {
@@ -328,7 +328,7 @@ TEST(VirtualSwitches, RefuseAMemoryOfLogicalDevicesBehindWhatIsBound) {
   EXPECT_EQ(error.detail().found, "'mem', behind 'sub'");
   Running whole(of(false));
   whole.to_end();
-  EXPECT_EQ(whole.number({"failed"}), 0.0);
+  EXPECT_EQ(whole.number({"errors", "requests"}), 0.0);
 }
 
 TEST(VirtualSwitches, BindALogicalDeviceBehindOneHeadAtATime) {
@@ -336,7 +336,7 @@ TEST(VirtualSwitches, BindALogicalDeviceBehindOneHeadAtATime) {
   const auto ld = [](int which) { return Value::Map{{"to", "mem"}, {"ld", which}}; };
   Running apart(two_heads({ld(0)}, {ld(1)}));
   apart.to_end();
-  EXPECT_EQ(apart.number({"failed"}), 0.0);
+  EXPECT_EQ(apart.number({"errors", "requests"}), 0.0);
   EXPECT_EQ(error(two_heads({ld(0)}, {ld(1), ld(0)})).path(), "devices.sw1.vcs[0].bind[1].ld");
   EXPECT_EQ(error(two_heads({ld(0)}, {ld(0)})).detail().found, "'mem ld 0', of switch 'sw0'");
   EXPECT_EQ(error(two_heads({ld(1)}, {"mem"})).path(), "devices.sw1.vcs[0].bind[0]");
@@ -345,7 +345,7 @@ TEST(VirtualSwitches, BindALogicalDeviceBehindOneHeadAtATime) {
   // A memory without logical devices has all of it behind each of its heads.
   Running whole(two_heads({"mem"}, {"mem"}, false));
   whole.to_end();
-  EXPECT_EQ(whole.number({"failed"}), 0.0);
+  EXPECT_EQ(whole.number({"errors", "requests"}), 0.0);
   // During the run: not before it has been unbound at the other switch.
   const auto bind_there = [](const char* at) {
     const Value::Map bound{{"switch", "sw1"}, {"vppb", 1}, {"to", "mem"}, {"ld", 0}};
@@ -359,7 +359,7 @@ TEST(VirtualSwitches, BindALogicalDeviceBehindOneHeadAtATime) {
             "events[0].bind.ld");
   Running moved(two_heads({ld(0)}, {ld(1)}).event(unbind_here("1ps")).event(bind_there("1ps")));
   moved.to_end();
-  EXPECT_EQ(moved.number({"failed"}), 1.0);
+  EXPECT_EQ(moved.number({"errors", "requests"}), 1.0);
 }
 
 TEST(VirtualSwitches, RefusesWhatCannotBe) {

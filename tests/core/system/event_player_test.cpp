@@ -97,7 +97,7 @@ TEST_P(Failures, AnswerWithAnErrorWhereNoWayLeads) {
   EXPECT_EQ(run.segment(0, Segment::kRetry), 170_ns);
   // From then on at once, when the request is at the switch.
   EXPECT_EQ(run.latency(1), 80_ns + 51_ns);
-  EXPECT_EQ(run.number({"failed"}), 2.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 2.0);
   EXPECT_EQ(run.number({"events", "50ns fail link sw-mem", "failed"}), 2.0);
   EXPECT_EQ(run.number({"events", "50ns fail link sw-mem", "lasted_ns"}), 301.0 + 80.0 - 50.0);
 }
@@ -108,7 +108,7 @@ TEST_P(Failures, AreAnsweredByTheHostThatNoLinkLeadsAwayFrom) {
   EXPECT_EQ(run.latency(0), 105_ns);
   EXPECT_EQ(run.segment(0, Segment::kRetry), 95_ns);
   EXPECT_EQ(run.latency(1), 10_ns);
-  EXPECT_EQ(run.number({"failed"}), 2.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 2.0);
 }
 
 TEST_P(Failures, EndARequestWhoseAnswerIsLostWithItsTimeout) {
@@ -117,7 +117,7 @@ TEST_P(Failures, EndARequestWhoseAnswerIsLostWithItsTimeout) {
   // The answer waits at the switch from 286 to 300 ns, and is given up then.
   EXPECT_EQ(run.latency(0), 5_us);
   EXPECT_EQ(run.segment(0, Segment::kRetry), 5_us - 286_ns);
-  EXPECT_EQ(run.number({"failed"}), 1.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 1.0);
   EXPECT_EQ(run.number({"events", "100ns fail link host-sw", "lost"}), 1.0);
   EXPECT_EQ(run.number({"events", "100ns fail link host-sw", "lasted_ns"}), 4900.0);
 }
@@ -175,7 +175,7 @@ TEST_P(Failures, LetMessagesLeaveByAnotherWay) {
   EXPECT_EQ(run.latency(3), 481_ns);
   EXPECT_EQ(run.table().hops[3], 6);
   EXPECT_EQ(run.number({"events", "50ns fail link sw0-sw1", "rerouted"}), 1.0);
-  EXPECT_EQ(run.number({"failed"}), 0.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
 }
 
 /// Two ways from host to memory, by `a` and by `b`, of 1 GB/s: a header takes 16 ns there, a line with its header 80. The way to `a`, and
@@ -207,7 +207,7 @@ TEST(EventPlayer, WhatIsKeptForAMessageGoesOnWhenThatIsLost) {
       Running run(two_ways(seed, queueing).event(fail_device("300ns", "a", "0ns")));
       run.to_end();
       EXPECT_EQ(run.number({"events", "300ns fail device a", "lost"}), 1.0);
-      EXPECT_EQ(run.number({"failed"}), 1.0);
+      EXPECT_EQ(run.number({"errors", "requests"}), 1.0);
       // Row 0 is the read that ends first, row 1 the one that is lost.
       const bool first = run.table().id[1] < run.table().id[0];
       first_lost += first ? 1 : 0;
@@ -237,7 +237,7 @@ TEST(EventPlayer, AnswersOfSwitchesAreInOrderToo) {
       system.run_with({{"routing", routing}}).event(fail_link("5ns", "s1", "mem", "3us"));
       Running run(system);
       run.to_end();
-      EXPECT_EQ(run.number({"failed"}), 2.0) << routing;
+      EXPECT_EQ(run.number({"errors", "requests"}), 2.0) << routing;
       EXPECT_EQ(run.number({"events", "5ns fail link s1-mem", "failed"}), 2.0);
       EXPECT_EQ(run.number({"events", "5ns fail link s1-mem", "lost"}), 0.0);
       // From s1 at 3005 ns by b, straight: 70 to leave it, 70 s0, 50 and a header of 16 to the host. The other one goes by a: its link

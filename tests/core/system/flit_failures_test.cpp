@@ -110,7 +110,7 @@ TEST_P(FlitFailures, AnswerWithAnErrorWhereNoWayLeads) {
   // Known at 250 ns.
   EXPECT_EQ(run.latency(0), 250_ns + hop());
   EXPECT_EQ(run.latency(1), leaves_switch() + hop());
-  EXPECT_EQ(run.number({"failed"}), 2.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 2.0);
   EXPECT_EQ(run.number({"events", "50ns fail link sw-mem", "failed"}), 2.0);
 }
 
@@ -128,7 +128,7 @@ TEST_P(FlitFailures, EndARequestWhoseAnswerIsLostWithItsTimeout) {
                   .event(fail_link(ns(leaves_switch()), "host", "sw", ns(known - leaves_switch()))));
   run.to_end();
   EXPECT_EQ(run.latency(0), 5_us);
-  EXPECT_EQ(run.number({"failed"}), 1.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 1.0);
 }
 
 TEST_P(FlitFailures, LoseWhatAFailedSwitchHolds) {
@@ -139,7 +139,7 @@ TEST_P(FlitFailures, LoseWhatAFailedSwitchHolds) {
   run.to_end();
   EXPECT_EQ(run.latency(0), 5_us);
   EXPECT_EQ(run.latency(1), idle());
-  EXPECT_EQ(run.number({"failed"}), 1.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 1.0);
 }
 
 TEST_P(FlitFailures, LetMessagesLeaveByAnotherWay) {
@@ -154,7 +154,7 @@ TEST_P(FlitFailures, LetMessagesLeaveByAnotherWay) {
   // The second knows no other way.
   EXPECT_EQ(run.latency(1), 10_ns + hop() * 8 + 20_ns * 6 + 85_ns);
   EXPECT_EQ(run.number({"events", "50ns fail link sw0-sw1", "rerouted"}), 1.0);
-  EXPECT_EQ(run.number({"failed"}), 0.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
 }
 
 // --- What is under way in flits ---
@@ -188,7 +188,7 @@ TEST(FlitFailures, AMessageOfWhichAFlitIsMissingCrossesAgain) {
       EXPECT_EQ(run.latency(0), 500_ns + idle - answered);
       EXPECT_EQ(run.segment(0, Segment::kRetry), 500_ns - answered);
     }
-    EXPECT_EQ(run.number({"failed"}), 0.0);
+    EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
   }
 }
 
@@ -325,7 +325,7 @@ TEST(FlitFailures, AllCreditsAreBackAfterTheRepair) {
       Running run(system);
       run.to_end();
       Simulation& simulation = run.simulation();
-      EXPECT_GT(run.number({"failed"}), 0.0);
+      EXPECT_GT(run.number({"errors", "requests"}), 0.0);
       ASSERT_GT(simulation.now(), 1_ms);
       for (const cxloom::System::LinkView& link_view : simulation.system().links()) {
         if (!link_view.params->phy) continue;

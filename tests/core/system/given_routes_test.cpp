@@ -36,7 +36,7 @@ TEST_P(GivenRoutes, AreKeptWhateverFailsElsewhere) {
   // The answers' way is found anew: by sw2, 70 longer.
   EXPECT_EQ(run.latency(0), 551_ns + 70_ns);
   EXPECT_EQ(run.latency(1), 551_ns + 70_ns);
-  EXPECT_EQ(run.number({"failed"}), 0.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
 }
 
 TEST_P(GivenRoutes, AnswerWithAnErrorWhatTheyLeadOverAFailedLink) {
@@ -52,7 +52,7 @@ TEST_P(GivenRoutes, AnswerWithAnErrorWhatTheyLeadOverAFailedLink) {
   // The fourth is made at 563 ns: at 643 the table's way leads on again.
   EXPECT_EQ(run.latency(3), 551_ns);
   EXPECT_EQ(run.latency(7), 551_ns);
-  EXPECT_EQ(run.number({"failed"}), 3.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 3.0);
   EXPECT_EQ(run.number({"events", "50ns fail link sw0-sw2", "failed"}), 3.0);
 }
 
@@ -64,7 +64,7 @@ TEST_P(GivenRoutes, LeaveOutOfSeveralNeighboursThoseWhoseLinksHaveFailed) {
   Running other(with_table(2, {"sw2", "sw1"}, GetParam()).event(fail_link("5ns", "sw0", "sw1", "0ns")));
   other.to_end();
   EXPECT_EQ(other.latency(0), 551_ns + 70_ns);
-  EXPECT_EQ(other.number({"failed"}), 0.0);
+  EXPECT_EQ(other.number({"errors", "requests"}), 0.0);
 }
 
 TEST_P(GivenRoutes, LeadNobodyInACircle) {
@@ -79,7 +79,7 @@ TEST_P(GivenRoutes, LeadNobodyInACircle) {
   Running another(with_table(2, {"sw2", "sw1"}, GetParam()).event(fail_link("5ns", "sw2", "sw1", "0ns")));
   another.to_end();
   EXPECT_EQ(another.latency(0), 481_ns);
-  EXPECT_EQ(another.number({"failed"}), 0.0);
+  EXPECT_EQ(another.number({"errors", "requests"}), 0.0);
 }
 
 /// From A the table leads by B and by D to M; from B by X and by E and F. The link from X to M fails. How many of 400 reads go by D.
@@ -101,7 +101,7 @@ double requests_by_d(const Value::List& by_of_b, bool x_leads_back) {
   system.run_with({{"routing", "random"}, {"routes", std::move(table)}});
   Running run(system);
   run.to_end();
-  EXPECT_EQ(run.number({"failed"}), 0.0);
+  EXPECT_EQ(run.number({"errors", "requests"}), 0.0);
   return run.number({"per_link", "A-D", "A->D", "messages"});
 }
 

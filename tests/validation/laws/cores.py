@@ -33,7 +33,7 @@ def threads(look: Look, value: int, name: str) -> None:
 def instructions(look: Look, value: int, name: str) -> None:
     """Of a pattern each access is one."""
     if look.whole:
-        look.equal(value, len(look.rows["id"]))
+        look.equal(value, len(look.all_rows["id"]))
 
 
 @law("per_requester.*.core.time_ns")
@@ -41,7 +41,7 @@ def time(look: Look, value: float, name: str) -> None:
     parts = core(look, name)
     look.equal(value, sum(parts[part] for part in PARTS) + sum(parts["memory_ns"].values()), abs=1e-6)
     if look.whole:  # to the last answer
-        look.equal(value, look.rows["completed_ps"].max() / 1000)
+        look.equal(value, look.all_rows["completed_ps"].max() / 1000)
 
 
 @law("per_requester.*.core.longest_ns")
@@ -84,7 +84,7 @@ def memory(look: Look, value: float, name: str, segment: str) -> None:
     """A core waits for one request at a time: of a segment no more than there is of it."""
     assert segment in SEGMENTS
     if look.whole:
-        look.within(value, 0, float(look.rows[f"{segment}_ps"].sum()) / 1000)
+        look.within(value, 0, float(look.all_rows[f"{segment}_ps"].sum()) / 1000)
 
 
 @law("per_requester.*.core.walk_ns")

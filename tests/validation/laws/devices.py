@@ -47,6 +47,28 @@ def requests(look: Look, value: int, name: str) -> None:
     look.within(look.over("per_memory", "requests"), 0, look.summary["requests"])
 
 
+@law("per_memory.*.errors.requests", "per_memory.*.errors.latency_ns.*")
+def errors(look: Look, value: float, name: str, *keys: str) -> None:
+    """Of accesses of a line, which are the rows here: what a memory answered without data itself."""
+    what = look.path[-2:] if keys else ("requests",)
+    look.check_errors(value, look.all_of("target", name), PART, what)
+
+
+@law("per_memory.*.extent_errors")
+def extent_errors(look: Look, value: int, name: str) -> None:
+    """Nothing else makes a memory here answer without data."""
+    if look.whole:
+        look.equal(value, at(look, name).get("errors", {"requests": 0})["requests"])
+
+
+@law("per_memory.*.extent_bytes.*")
+def extent_bytes(look: Look, value: float, name: str, requester: str) -> None:
+    """Extents do not come and go here: their sizes are in KiB."""
+    given = owner(look, name)["dynamic_capacity"]["extents"]
+    own = sum(int(each["size"].removesuffix("KiB")) for each in given if each["host"] == requester)
+    look.equal(value, 1024.0 * own)
+
+
 @law("per_memory.*.write_backs")
 def write_backs(look: Look, value: int, name: str) -> None:
     look.equal(look.over("per_memory", "write_backs"), look.summary["write_backs"])

@@ -23,7 +23,12 @@ class Look:
         self.outcome = outcome
         self.spec: Spec = outcome.spec
         self.summary: Spec = outcome.summary
-        self.rows = outcome.requests
+        self.all_rows = outcome.requests
+        """Of all requests, those answered without data among them."""
+        self.wrong = self.all_rows["error"].astype(bool)
+        """The rows of these."""
+        self.rows = {name: column[~self.wrong] for name, column in self.all_rows.items()}
+        """Of the requests answered with data: what all means, percentiles and bandwidths are of."""
         self.length = float(outcome.summary["simulated_time_ns"])
         self.path: tuple[str, ...] = ()
         self.decisive = False
@@ -68,7 +73,11 @@ class Look:
             for name, work in self.spec["workload"].items()
         )
         besides = (
-            cached_writes or self.buffers or self.summary["per_io"] or self.summary["failed"] or self.atomics
+            cached_writes
+            or self.buffers
+            or self.summary["per_io"]
+            or self.summary["errors"]["requests"]
+            or self.atomics
         )
         return self.whole and not besides and not self.prefetching and not self.copied
 
@@ -206,6 +215,10 @@ class Look:
         }
         return sizes.pop() if len(sizes) == 1 and not self.summary["per_io"] and not self.atomics else None
 
+    def all_of(self, column: str, name: str) -> Array:
+        """The rows, of all, whose requester or target this is."""
+        return np.asarray(self.all_rows[column] == self.outcome.nodes.index(name))
+
     def of(self, column: str, name: str) -> Array:
         """The requests whose requester or target this is."""
         return np.asarray(self.rows[column] == self.outcome.nodes.index(name))
@@ -217,9 +230,22 @@ class Look:
         own = table["memory"] == self.outcome.nodes.index(memory)
         return int((own & (table["part"] == 1) & np.isin(table["command"], wanted)).sum())
 
+    def check_errors(self, value: Any, of: Array, precision: float, keys: tuple[str, ...]) -> None:
+        """A count or latency of requests answered without data, of those in a mask over all rows."""
+        rows = self.all_rows
+        latency = (rows["completed_ps"] - rows["created_ps"])[of & self.wrong] / 1000
+        if keys == ("requests",):
+            self.equal(value, len(latency))
+        else:
+            self.check_values(value, latency, precision, keys[-1])
+
     def check_latency(self, value: Spec, of: Array, precision: float, key: str) -> None:
         """One key of a latency, over the requests of a mask."""
-        latency = np.sort(self.latency[of])
+        self.check_values(value, self.latency[of], precision, key)
+
+    def check_values(self, value: Any, latency: Array, precision: float, key: str) -> None:
+        """One key of the distribution of these latencies."""
+        latency = np.sort(latency)
         if not len(latency):
             self.equal(value, None)
         elif key in ("mean", "min", "max"):

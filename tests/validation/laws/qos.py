@@ -31,7 +31,7 @@ def refused(look: Look, value: int, name: str, ld: str) -> None:
     if "host" not in params:
         look.equal(value, 0)
     elif look.whole and len(at(look, name)["logical_devices"]) == 1:
-        look.equal(value, look.summary["failed"])
+        look.equal(value, look.summary["errors"]["requests"])
 
 
 @law("per_memory.*.logical_devices.*.bandwidth_gb_per_s")

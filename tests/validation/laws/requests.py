@@ -44,14 +44,40 @@ def write_backs(look: Look, value: int) -> None:
         look.equal(value, look.copied)
 
 
-@law("failed")
-def failed(look: Look, value: int) -> None:
-    # Whoever was not served, and did not have its answer or its share of one from a cache.
+def kind_of_errors(look: Look) -> Array:
+    """The rows, of all, of the kind that a count of errors is about."""
+    kind = look.all_rows["kind"]
+    return kind == KINDS[look.path[0]] if look.path[0] in KINDS else kind >= 0
+
+
+@law("errors.requests", "errors.latency_ns.*")
+@law(*(f"{kind}.errors.{what}" for kind in KINDS for what in ("requests", "latency_ns.*")))
+def errors(look: Look, value: Any, *keys: str) -> None:
+    what = look.path[-2:] if keys else ("requests",)
+    precision = PART if look.path[0] in KINDS else RUN
+    look.check_errors(value, kind_of_errors(look), precision, what)
+    # Who was answered without data moved nothing, and a row says so of whoever moved nothing.
     if not any("cache" in device for device in look.spec["devices"].values()) and look.controllers_take_time:
-        look.equal(value, int((~(look.served | look.buffered)).sum()))
+        assert (look.served | look.buffered).all()
+    rows = look.all_rows
     hubs = [i for i, name in enumerate(look.outcome.nodes) if look.device(name)["kind"] in HUBS]
-    at_hubs = np.isin(look.rows["target"], hubs) & ~look.buffered
-    look.within(value, int(at_hubs.sum()), len(look.rows["id"]))
+    buffered = rows.get("persist_buffer_ps", np.zeros(1)) > 0
+    assert look.wrong[np.isin(rows["target"], hubs) & ~buffered].all()
+
+
+@law("errors.first.*")
+def first_error(look: Look, value: Any, key: str) -> None:
+    rows, summary = look.all_rows, look.summary["errors"]["first"]
+    first = look.wrong & (rows["completed_ps"] == rows["completed_ps"][look.wrong].min())
+    node = look.outcome.nodes.index
+    for column, known in (
+        ("address", int(summary["address"], 16)),
+        ("requester", node(summary["requester"])),
+        ("target", node(summary["answered_by"])),
+    ):
+        first &= rows[column] == known
+    assert first.any()
+    look.equal(summary["at_ns"], float(rows["completed_ps"][first].min()) / 1000)
 
 
 @law("failed_write_backs")
@@ -63,9 +89,9 @@ def failed_write_backs(look: Look, value: int) -> None:
 
 @law("simulated_time_ns")
 def length(look: Look, value: float) -> None:
-    completed = look.rows["completed_ps"]
+    completed = look.all_rows["completed_ps"]
     if look.whole:
-        opened = (look.rows["created_ps"] + look.rows["requester_queue_ps"]).min()
+        opened = (look.all_rows["created_ps"] + look.all_rows["requester_queue_ps"]).min()
         look.equal(value, float(completed.max() - opened) / 1000)
     elif len(completed):
         look.within(value, float(completed.max() - completed.min()) / 1000, look.outcome.end_ns)
@@ -188,16 +214,23 @@ def requester_bandwidth(look: Look, value: float, name: str) -> None:
 
 @law("per_requester.*.in_flight_mean")
 def in_flight(look: Look, value: float, name: str) -> None:
-    own = look.of("requester", name)
+    """Little: of all requests, however they were answered, for each of them holds a slot."""
+    own, rows = look.all_of("requester", name), look.all_rows
     if look.whole:
-        held = look.latency[own].sum() - look.ns("requester_queue", of=own)
+        held = (rows["completed_ps"] - rows["created_ps"] - rows["requester_queue_ps"])[own].sum() / 1000
         look.equal(value * look.length, float(held))
     look.within(value, 0, look.device(name).get("queue", 64))
 
 
+@law("per_requester.*.errors.requests", "per_requester.*.errors.latency_ns.*")
+def requester_errors(look: Look, value: Any, name: str, *keys: str) -> None:
+    what = look.path[-2:] if keys else ("requests",)
+    look.check_errors(value, look.all_of("requester", name), PART, what)
+
+
 @law("per_requester.*.fences")
 def fences(look: Look, value: int, name: str) -> None:
-    ids = look.rows["id"][look.of("requester", name)]
+    ids = look.all_rows["id"][look.all_of("requester", name)]
     every = look.spec["workload"][name]["fence_every"]
     if look.whole:
         look.equal(value, int(((ids > 0) & (ids % every == 0)).sum()))
@@ -259,7 +292,7 @@ def hit_rate(look: Look, value: float, name: str) -> None:
     own = look.of("requester", name)
     # A hit crosses no link; whoever waits for the line of another has that one's hops, unless the line is at home.
     hits = own & (look.rows["hops"] == 0) & (look.rows["mshr_ps"] == 0)
-    if look.whole and not look.device(name).get("memory") and not look.summary["failed"]:
+    if look.whole and not look.device(name).get("memory") and not look.summary["errors"]["requests"]:
         if not look.atomics:
             look.equal(value * own.sum(), float(hits.sum()))
         # Who waits for the end of an atomic operation may have hit its line, or may have waited for it before.
@@ -273,7 +306,7 @@ def atomics_by_place(look: Look, value: int, name: str) -> None:
     own = look.of("requester", name) & (look.rows["kind"] == 2)
     measures = look.summary["per_requester"][name]
     queue = look.device(name).get("queue", 64)
-    if look.whole and not look.summary["failed"]:
+    if look.whole and not look.summary["errors"]["requests"]:
         both = measures.get("cache_atomics", 0) + measures.get("home_atomics", 0)
         look.equal(both, int(own.sum()))
         if look.controllers_take_time and look.path[-1] == "home_atomics":

@@ -47,6 +47,13 @@ void read_map(const Value& value, const std::vector<FieldInfo>& fields,
   }
 }
 
+/// Whether a value is the default in words, as it is shown: `unlimited`, or `none` of "none: all of it is everybody's".
+bool says_default(const FieldInfo& field, const Value& value) {
+  const std::string* text = value.as_text();
+  const std::string& words = field.default_text;
+  return text && !words.empty() && (*text == words || *text == words.substr(0, words.find(": ")));
+}
+
 /// The error for a value outside its bounds; `written` is null where it was set from C++.
 InputError out_of_bounds(const FieldInfo& field, const Value* written, const std::string& found,
                          const std::string& allowed) {
@@ -109,7 +116,7 @@ void SchemaFields::read(const Value& value, const Value& written, void* params) 
   for (std::size_t i = 0; i < entries_.size(); ++i) unread[i] = entries_[i].info.required;
   const auto read_one = [&](std::size_t i, const Value& item) {
     unread[i] = true;
-    entries_[i].read(item, member_of(params, entries_[i]));
+    if (!says_default(entries_[i].info, item)) entries_[i].read(item, member_of(params, entries_[i]));
     unread[i] = false;
   };
   read_map(value, info_.fields, read_one, errors);

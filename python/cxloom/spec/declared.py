@@ -73,6 +73,12 @@ def fields(info: Mapping[str, Any] | None) -> Fields:
     return {} if info is None else {field["name"]: field for field in info["fields"]}
 
 
+def says_default(field: Field, value: object) -> bool:
+    """Whether a value is the default in words, as it is shown: ``unlimited``, or ``none`` of "none: it is whole"."""
+    words = str(field["default"])
+    return isinstance(value, str) and words != "" and value in (words, words.partition(": ")[0])
+
+
 def kind_fields(category: str, kind: object) -> Fields:
     """The fields of a kind; none if there is no such kind."""
     return fields(kinds(category).get(kind)) if isinstance(kind, str) else {}

@@ -210,7 +210,10 @@ def _field(field: declared.Field) -> Schema:
     default = _default(field)
     if default is None and field["default"]:
         doc += f" Default: {field['default']}."
-        shape = _or_null(shape)  # `key: null` takes the default again, where a preset has set it
+        # `key: null` takes the default again, where a preset has set it; so does its word. An editor needs no sentence.
+        word = str(field["default"]).partition(": ")[0]
+        shape = _or_null(shape)
+        shape = shape if " " in word else {"anyOf": [{"const": word}, shape]}
     return {"description": doc, **({} if default is None else {"default": default}), **shape}
 
 

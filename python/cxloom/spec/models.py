@@ -15,6 +15,8 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     create_model,
 )
 from pydantic import Field as PydanticField
@@ -122,7 +124,18 @@ def _description(field: declared.Field) -> str:
 
 def _type(field: declared.Field) -> Any:
     plain = _item_type(field["type"], field)
-    return plain if field["required"] else plain | None
+    if field["required"] or not field["default"]:
+        return plain if field["required"] else plain | None
+    return Annotated[plain | None, WrapValidator(_or_default(field))]
+
+
+def _or_default(field: declared.Field) -> Callable[[object, ValidatorFunctionWrapHandler], object]:
+    """What takes the default in words, too."""
+
+    def checked(value: object, otherwise: ValidatorFunctionWrapHandler) -> object:
+        return value if declared.says_default(field, value) else otherwise(value)
+
+    return checked
 
 
 def _item_type(kind: str, field: declared.Field) -> Any:

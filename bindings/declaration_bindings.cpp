@@ -8,6 +8,7 @@
 
 #include "base/period.hpp"
 #include "base/units.hpp"
+#include "device/device_parts.hpp"
 #include "generated_links.hpp"
 #include "interconnect/link_measures.hpp"
 #include "protocol/segment.hpp"
@@ -99,6 +100,12 @@ nb::dict declarations() {
     result[category] = kinds_of(list);
   });
   result["categories"] = categories;
+  for (const auto& entry : kinds.devices.entries()) {
+    nb::list parts;
+    for (const DevicePart& part : parts_of(entry.info))
+      parts.append(nb::make_tuple(text(part.part), part.place));
+    result["devices"][entry.kind.c_str()]["parts"] = parts;
+  }
   nb::dict sections;
   for (const SpecSection& section : spec_sections()) {
     sections[section.name.c_str()] = about(section);
@@ -145,6 +152,22 @@ std::string parse(const std::string& type, nb::handle object) {
        {}});
 }
 
+template <class T>
+T read(const Value& value) {
+  T read{};
+  read_value(value, read);
+  return read;
+}
+
+double quantity(const std::string& type, nb::handle object) {
+  const Value value = to_value(object);
+  if (type == "time") return read<Time>(value).ns();
+  if (type == "bytes") return static_cast<double>(read<Bytes>(value).count());
+  if (type == "bandwidth") return read<Bandwidth>(value).rate.per_second();
+  if (type == "frequency") return read<Frequency>(value).rate.per_second();
+  throw InputError({"not a type of quantity", "'" + type + "'", "time, bytes, bandwidth or frequency", {}});
+}
+
 nb::dict expand_topology(nb::handle topology) {
   Kinded kinded;
   read_value(to_value(topology), kinded);
@@ -181,6 +204,10 @@ void bind_declarations(nb::module_& m) {
   m.def("declarations", &declarations, "Every kind of thing and its parameters, as plain data.");
   m.def("parse", &parse, "type"_a, "text"_a,
         "Checks one quantity and gives its canonical text; raises InputError naming what is allowed.");
+  m.def("quantity", &quantity, "type"_a, "text"_a,
+        "A quantity as a number: of time nanoseconds, of bytes bytes, of rates so many a second, inf without "
+        "limit. "
+        "Raises InputError naming what is allowed.");
   m.def("expand_topology", &expand_topology, "topology"_a,
         "The devices, links and address map that `topology: {kind: ...}` stands for.");
   m.def(

@@ -86,3 +86,5 @@ def explain(
         console.print(Text(found.sentence, style="bold"))
         console.print()
         console.print(found.table())
+        for note in found.notes:
+            console.print(Text(f"\nnote: {note}", style="dim"))

@@ -88,7 +88,8 @@ def measure(
     through the caches. loaded: of a probe, over the bandwidth of all. bandwidth: the peak, by the mix of reads and
     writes. stream: the four kernels of STREAM. The workload and the events of SPEC are left out.
 
-    Exit code 0: measured. 1: a point could not finish. 2: the input is wrong; nothing was written.
+    Where requests are answered with an error there is no number, and a note says so. Exit code 0: measured. 1: a point
+    could not finish, or there is no number at all. 2: the input is wrong; nothing was written.
     """
     from cxloom.measure.bench import Bench
     from cxloom.measure.measurement import form_of
@@ -133,8 +134,8 @@ def _show(measured: Measurement, out: list[str]) -> None:
     console = output()
     console.print(Text.assemble((measured.title, "bold"), f", {measured.system}\n"))
     console.print(measured.table())
-    if measured.note:
-        console.print(Text(f"\nnote: {measured.note}", style="dim"))
+    for note in measured.notes:
+        console.print(Text(f"\nnote: {note}", style="dim"))
     if out:
         print(f"\nWritten: {', '.join(out)}")
 

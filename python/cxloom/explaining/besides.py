@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cxloom.explaining.resources import PLACES, WAY, Resource, Spec, resources_of
+from cxloom.spec.parts import parts_of
 
 
 def all_resources(spec: Spec, summary: Spec) -> list[Resource]:
@@ -23,11 +24,12 @@ def _filters(spec: Spec, summary: Spec) -> Iterator[Resource]:
         driven_out = min(1.0, mine["filter_evictions"] / misses)
         relief: dict[str, Any] = {}
         twice = ""
-        for place, at in _agents(spec["devices"][name], f"devices.{name}"):
-            entries = (place.get("filter") or {}).get("entries")
-            if entries is not None:
-                relief[f"{at}.filter.entries"] = 2 * int(entries)
-                twice = f"{2 * int(entries)} entries"
+        for agent in parts_of(spec, name, "directory"):
+            filter_ = agent.below("filter")
+            entries = None if filter_ is None else filter_.count("entries")
+            if filter_ is not None and entries is not None:
+                relief[f"{filter_.at}.entries"] = 2 * entries
+                twice = f"{2 * entries} entries"
         yield Resource(
             "the snoop filter of",
             name,
@@ -38,15 +40,6 @@ def _filters(spec: Spec, summary: Spec) -> Iterator[Resource]:
             relief,
             twice,
         )
-
-
-def _agents(device: Spec, at: str) -> Iterator[tuple[Spec, str]]:
-    """Where a device says what keeps lines coherent: its own, or that of its memory."""
-    for key in ("dcoh", "home_agent"):
-        if isinstance(device.get(key), dict):
-            yield device[key], f"{at}.{key}"
-    if isinstance(device.get("memory"), dict):
-        yield from _agents(device["memory"], f"{at}.memory")
 
 
 def _engines(summary: Spec) -> Iterator[Resource]:

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cxloom.error_answers import sentence
 from cxloom.errors import InputError, SimulationError
 from cxloom.explaining.besides import all_resources
 from cxloom.explaining.resources import Resource, cause, chain, together
 from cxloom.filenames import file_name
+from cxloom.spec.parts import part_of, section_default
 from cxloom.spec.resolve import Override
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system import System
@@ -52,6 +54,8 @@ class Explanation:
     """The runs with twice of a resource, the most gain first."""
     latency: Mapping[str, float] = field(default_factory=dict)
     """Mean nanoseconds of each part of a request."""
+    notes: Sequence[str] = ()
+    """What to know of it."""
 
     @property
     def chain(self) -> list[Resource]:
@@ -92,6 +96,7 @@ class Explanation:
             "system": self.system,
             "sentence": self.sentence,
             "throughput_gb_per_s": self.throughput,
+            "notes": list(self.notes),
             "limit": None if self.limit is None else self.limit.name,
             "chain": [each.name for each in self.chain],
             "resources": [plain(each) for each in self.resources],
@@ -142,6 +147,8 @@ class Explanation:
         out = plain(file)
         out.print(self.sentence + "\n")
         out.print(self.table())
+        for note in self.notes:
+            out.print(f"\nnote: {note}")
         return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
@@ -171,10 +178,12 @@ def explain(
     spec = resolved.plain()
     spec.pop("outputs", None)
     whole = System.from_yaml(json.dumps(spec))
-    seed = (spec.get("run") or {}).get("seed", 1)
+    seed = (spec.get("run") or {}).get("seed") or int(section_default("run", "seed"))
     [played] = summaries_at(whole, [{"run.seed": seed}], jobs=1, watch=watch)
     if (summary := played.summary) is None:
         raise SimulationError(f"the system cannot be explained, as it does not finish: {played.error}")
+    if not summary["requests"] and (said := sentence(summary)):
+        raise SimulationError(f"there is nothing to explain, as no request was answered with data: {said}")
     if not summary["requests"]:
         raise InputError(
             "nothing is measured in this system", allowed="a workload with more requests than its warm-up"
@@ -191,7 +200,25 @@ def explain(
         resources,
         what_ifs,
         summary["breakdown_ns"],
+        _notes(spec, summary),
     )
+
+
+def _notes(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
+    """What the explanation does not cover: requests answered without data, and insides that no kind declares."""
+    said = sentence(summary)
+    notes = [] if said is None else [f"{said}; this is about the others"]
+    for group, part, what in (
+        ("per_requester", "requester", "how many requests it has in flight at most"),
+        ("per_memory", "memory", "what its memory consists of"),
+    ):
+        for name in summary[group]:
+            if part_of(spec, name, part) is None:
+                kind = spec["devices"][name]["kind"]
+                notes.append(
+                    f"devices of kind '{kind}' do not say {what}: that {name} limits is not looked at"
+                )
+    return notes
 
 
 def _worth_trying(resources: Sequence[Resource]) -> list[Resource]:

@@ -6,10 +6,13 @@ the last one is the cause: those before it wait for it.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from cxloom.spec.parts import Part, part_of, quantity
 
 Spec = Mapping[str, Any]
 
@@ -114,14 +117,11 @@ def chain(resources: list[Resource], limit: Resource | None = None) -> list[Reso
 def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
     time = summary["simulated_time_ns"]
     for name, mine in summary["per_requester"].items():
-        device = spec["devices"][name]
         work = (spec.get("workload") or {}).get(name, {})
-        queue = int(device.get("queue", 64))
         rate = mine["requests"] / time if time else 0.0
         carried = mine["bandwidth_gb_per_s"]
-        at = f"devices.{name}"
-        if work.get("rate") is not None:
-            offered = _number(work["rate"]) / 1e9
+        offered = quantity("frequency", work["rate"]) / 1e9 if work.get("rate") is not None else math.inf
+        if offered < math.inf:
             yield Resource(
                 "the rate that is offered at",
                 name,
@@ -133,23 +133,27 @@ def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 "twice the rate",
                 0.98,
             )
-        interval = device.get("issue_interval")
-        if interval is not None and _number(interval) > 0:
+        if _depends(work) and mine["in_flight_mean"] < 1.5:
+            words = f"the latency, as each access of {name} waits for the one before it"
+            yield Resource(words, "", _REQUESTER, mine["in_flight_mean"], "1 of 1", carried)
+            continue
+        device = part_of(spec, name, "requester")
+        if device is None:
+            continue
+        interval = quantity("time", device.get("issue_interval") or "0ns")
+        if interval > 0:
             yield Resource(
                 "the time between two issues of",
                 name,
                 _REQUESTER,
-                rate * _nanoseconds(interval),
-                str(interval),
+                rate * interval,
+                str(device.get("issue_interval")),
                 carried,
-                {f"{at}.issue_interval": _scaled(interval, 0.5)},
+                {f"{device.at}.issue_interval": _scaled(device.get("issue_interval"), 0.5)},
                 "half the time",
             )
-        depends = _depends(work)
-        if depends and mine["in_flight_mean"] < 1.5:
-            words = f"the latency, as each access of {name} waits for the one before it"
-            yield Resource(words, "", _REQUESTER, mine["in_flight_mean"], "1 of 1", carried)
-        elif work.get("rate") is None:
+        queue = device.count("queue")
+        if queue is not None:
             yield Resource(
                 "the queue of",
                 name,
@@ -157,23 +161,44 @@ def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 mine["in_flight_mean"] / queue,
                 f"{mine['in_flight_mean']:.1f} of {queue}",
                 carried,
-                {f"{at}.queue": 2 * queue},
+                {f"{device.at}.queue": 2 * queue},
                 f"{2 * queue} in flight",
             )
-        registers = (device.get("cache") or {}).get("mshrs")
-        if registers is not None and len(summary["per_requester"]) == 1:
-            taken = _missing(summary)
-            yield Resource(
-                "the miss registers (MSHRs) of",
-                name,
-                _REGISTERS,
-                taken / int(registers),
-                f"{taken:.1f} of {registers}",
-                carried,
-                {f"{at}.cache.mshrs": 2 * int(registers)},
-                f"{2 * int(registers)} registers",
-                0.95,
-            )
+        yield from _registers(device, name, mine, summary, carried)
+
+
+def _registers(device: Part, name: str, mine: Spec, summary: Spec, carried: float) -> Iterator[Resource]:
+    """What limits how many lines are asked for at the same time: registers of a cache, and those of cores."""
+    cache, core = device.below("cache"), device.below("core")
+    registers = None if cache is None else cache.count("mshrs")
+    if cache is not None and registers is not None and len(summary["per_requester"]) == 1:
+        taken = _missing(summary)
+        yield Resource(
+            "the miss registers (MSHRs) of",
+            name,
+            _REGISTERS,
+            taken / registers,
+            f"{taken:.1f} of {registers}",
+            carried,
+            {f"{cache.at}.mshrs": 2 * registers},
+            f"{2 * registers} registers",
+            0.95,
+        )
+    threads = (mine.get("core") or {}).get("threads")
+    registers = None if core is None else core.count("mshrs")
+    if core is not None and registers is not None and threads:
+        every = registers * threads
+        yield Resource(
+            f"the miss registers (MSHRs) of the {'cores' if threads > 1 else 'core'} of",
+            name,
+            _REQUESTER,
+            mine["in_flight_mean"] / every,
+            f"{mine['in_flight_mean']:.1f} of {every}",
+            carried,
+            {f"{core.at}.mshrs": 2 * registers},
+            f"{2 * registers} registers each" if threads > 1 else f"{2 * registers} registers",
+            0.95,
+        )
 
 
 def _depends(work: Spec) -> bool:
@@ -240,12 +265,9 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
     for name, mine in summary["per_switch"].items():
         if "downstream_utilization" not in mine:
             continue
-        device = spec["devices"][name]
+        relief = _more_of(part_of(spec, name, "bus"), "bandwidth")
         for way in ("downstream", "upstream"):
             busy = mine[f"{way}_utilization"]
-            relief = {}
-            if device.get("bandwidth") not in (None, "unlimited"):
-                relief = {f"devices.{name}.bandwidth": doubled(device["bandwidth"])}
             yield Resource(
                 "the bus",
                 f"{name}, {way}",
@@ -286,10 +308,16 @@ def _faster(spec: Spec, index: int | None, link: Spec) -> tuple[dict[str, Any], 
     if link.get("bandwidth") not in (None, "unlimited"):
         settings[f"links[{index}].bandwidth"] = doubled(link["bandwidth"])
     for end in link["between"]:  # a link is as slow as its slowest part
-        device = spec["devices"][end]
-        if device.get("port_bandwidth") not in (None, "unlimited"):
-            settings[f"devices.{end}.port_bandwidth"] = doubled(device["port_bandwidth"])
+        settings |= _more_of(part_of(spec, end, "switch"), "port_bandwidth")
     return settings, "twice the bandwidth"
+
+
+def _more_of(part: Part | None, key: str) -> dict[str, Any]:
+    """What sets twice a bandwidth; nothing if it has no limit."""
+    value = None if part is None else part.get(key)
+    if part is None or value is None or quantity("bandwidth", value) == math.inf:
+        return {}
+    return {f"{part.at}.{key}": doubled(value)}
 
 
 # --- memories --------------------------------------------------------------------------------------------------------
@@ -297,10 +325,10 @@ def _faster(spec: Spec, index: int | None, link: Spec) -> tuple[dict[str, Any], 
 
 def _memories(spec: Spec, summary: Spec) -> Iterator[Resource]:
     for name, mine in summary["per_memory"].items():
-        device = spec["devices"][name]
-        at = f"devices.{name}"
-        if device["kind"] != "memory":
-            device, at = device.get("memory") or {}, f"{at}.memory"
+        memory = part_of(spec, name, "memory")
+        if memory is None:  # of a kind that does not say what its memory consists of
+            yield _waiting("the memory of", name, mine)
+            continue
         carried = mine["bandwidth_gb_per_s"]
         places = (
             ("queue", "queue_mean", "the slots of"),
@@ -308,66 +336,32 @@ def _memories(spec: Spec, summary: Spec) -> Iterator[Resource]:
             ("write_buffer", "write_places_mean", "the write buffer of"),
         )
         for key, measure, words in places:
-            size = device.get(key)
+            size = memory.count(key)
             if size is not None and mine.get(measure) is not None:
                 through = carried if key == "queue" else mine[f"{key.partition('_')[0]}_gb_per_s"]
                 yield Resource(
                     words,
                     name,
                     PLACES,
-                    mine[measure] / int(size),
+                    mine[measure] / size,
                     f"{mine[measure]:.1f} of {size}",
                     through,
-                    {f"{at}.{key}": 2 * int(size)},
-                    f"{2 * int(size)} places",
+                    {f"{memory.at}.{key}": 2 * size},
+                    f"{2 * size} places",
                 )
-        yield from _media(name, f"{at}.media", device.get("media") or {}, mine, summary["simulated_time_ns"])
+        yield from _media(name, memory, mine, summary["simulated_time_ns"])
 
 
-def _media(name: str, at: str, media: Spec, mine: Spec, time: float) -> Iterator[Resource]:
-    kind = media.get("kind", "fixed")
+def _media(name: str, memory: Part, mine: Spec, time: float) -> Iterator[Resource]:
+    kind, media = memory.kind("media")
     carried = mine["bandwidth_gb_per_s"]
-    waits = mine["breakdown_ns"]["media_queue"] if mine["requests"] else 0.0
-    spent = (
-        sum(mine["breakdown_ns"][part] for part in ("controller", "media_queue", "media"))
-        if mine["requests"]
-        else 1.0
-    )
     if kind == "fixed":
-        if media.get("bandwidth") not in (None, "unlimited"):
-            most = _number(media["bandwidth"]) / 1e9
-            yield Resource(
-                "the data path of",
-                name,
-                _MEDIA,
-                _share(carried, most),
-                f"{carried:.1f} of {most:.1f} GB/s",
-                carried,
-                {f"{at}.bandwidth": doubled(media["bandwidth"])},
-                "twice the bandwidth",
-            )
-        if media.get("banks") is not None:
-            banks = int(media["banks"])
-            taken = (
-                (mine["reads"] + mine["writes"]) / time * mine["breakdown_ns"]["media"]
-                if time and mine["requests"]
-                else 0
-            )
-            yield Resource(
-                "the banks of",
-                name,
-                _MEDIA,
-                taken / banks,
-                f"{taken:.1f} of {banks}",
-                carried,
-                {f"{at}.banks": 2 * banks},
-                f"{2 * banks} banks",
-                0.9,
-            )
+        yield from _fixed(name, media, mine, time)
     elif kind == "dram":
         busy = mine["data_bus_utilization"]
-        channels = int(media.get("channels", 1))
-        relief = {f"{at}.channels": 2 * channels}
+        channels = media.count("channels")
+        relief = {} if channels is None else {f"{media.at}.channels": 2 * channels}
+        twice = "" if channels is None else f"{2 * channels} channels"
         yield Resource(
             "the DRAM data bus of",
             name,
@@ -376,49 +370,70 @@ def _media(name: str, at: str, media: Spec, mine: Spec, time: float) -> Iterator
             f"{100 * busy:.0f} % busy",
             carried,
             relief,
-            f"{2 * channels} channels",
+            twice,
             _DATA_BUS_FULL,
         )
         if busy < _DATA_BUS_FULL:
-            share = waits / spent if spent else 0.0
-            hits = 100 * (mine["row_hit_rate"] or 0)
-            yield Resource(
-                "the DRAM banks (rows) of",
-                name,
-                _MEDIA,
-                min(1.0, share / _WAITING) * FULL,
-                f"{100 * share:.0f} % of the time there is waiting, {hits:.0f} % hit an open row",
-                carried,
-                relief,
-                f"{2 * channels} channels",
-            )
+            hits = f", {100 * (mine['row_hit_rate'] or 0):.0f} % hit an open row"
+            yield _waiting("the DRAM banks (rows) of", name, mine, hits, relief, twice)
     else:
-        share = waits / spent if spent else 0.0
+        yield _waiting(f"the {kind} media of", name, mine)
+
+
+def _fixed(name: str, media: Part, mine: Spec, time: float) -> Iterator[Resource]:
+    carried = mine["bandwidth_gb_per_s"]
+    relief = _more_of(media, "bandwidth")
+    if relief:
+        most = quantity("bandwidth", media.get("bandwidth")) / 1e9
         yield Resource(
-            f"the {kind} media of",
+            "the data path of",
             name,
             _MEDIA,
-            min(1.0, share / _WAITING) * FULL,
-            f"{100 * share:.0f} % of the time there is waiting",
+            _share(carried, most),
+            f"{carried:.1f} of {most:.1f} GB/s",
             carried,
+            relief,
+            "twice the bandwidth",
         )
+    banks = media.count("banks")
+    if banks is not None:
+        served = (mine["reads"] + mine["writes"]) / time if time and mine["requests"] else 0.0
+        taken = served * mine["breakdown_ns"]["media"] if served else 0.0
+        yield Resource(
+            "the banks of",
+            name,
+            _MEDIA,
+            taken / banks,
+            f"{taken:.1f} of {banks}",
+            carried,
+            {f"{media.at}.banks": 2 * banks},
+            f"{2 * banks} banks",
+            0.9,
+        )
+
+
+def _waiting(
+    words: str, name: str, mine: Spec, more: str = "", relief: Spec | None = None, twice: str = ""
+) -> Resource:
+    """What is full where requests wait for it: the share of their time at the memory, by their segments."""
+    parts = mine["breakdown_ns"]
+    spent = sum(parts[part] or 0.0 for part in ("controller", "media_queue", "media"))
+    share = _share(parts["media_queue"] or 0.0, spent)
+    return Resource(
+        words,
+        name,
+        _MEDIA,
+        min(1.0, share / _WAITING) * FULL,
+        f"{100 * share:.0f} % of the time there is waiting{more}",
+        mine["bandwidth_gb_per_s"],
+        relief or {},
+        twice,
+    )
 
 
 # --- quantities ------------------------------------------------------------------------------------------------------
 
 _QUANTITY = re.compile(r"\s*([0-9.]+(?:e-?[0-9]+)?)\s*([A-Za-z/%]*)\s*", re.IGNORECASE)
-_PREFIXES = {
-    "": 1.0,
-    "k": 1e3,
-    "K": 1e3,
-    "M": 1e6,
-    "G": 1e9,
-    "T": 1e12,
-    "Ki": 2**10,
-    "Mi": 2**20,
-    "Gi": 2**30,
-}
-_NANOSECONDS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def doubled(value: Any) -> Any:
@@ -433,20 +448,6 @@ def _scaled(value: Any, factor: float) -> str:
     if match is None:
         raise ValueError(f"no quantity: {value}")
     return f"{float(match[1]) * factor:.12g}{match[2]}"
-
-
-def _number(value: Any) -> float:
-    """Of a rate: per second."""
-    match = _QUANTITY.fullmatch(str(value))
-    if match is None:
-        raise ValueError(f"no quantity: {value}")
-    prefix = re.match(r"[KMGT]i|[kKMGT]|", match[2].removesuffix("/s").removesuffix("B").removesuffix("b"))
-    return float(match[1]) * _PREFIXES[prefix[0] if prefix else ""] / (8 if "b/s" in match[2] else 1)
-
-
-def _nanoseconds(value: Any) -> float:
-    match = _QUANTITY.fullmatch(str(value))
-    return float(match[1]) * _NANOSECONDS[match[2]] if match else 0.0
 
 
 def _share(part: float, whole: float) -> float:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import copy
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cxloom.error_answers import got_none, sentence
 from cxloom.errors import InputError, SimulationError
 from cxloom.filenames import file_name
 from cxloom.spec.names import listed, nearest
+from cxloom.spec.parts import Part, part_of, quantity
 from cxloom.spec.resolve import Override
 from cxloom.sweeping.at_points import Watch, summaries_at, unwatched
 from cxloom.system import System
@@ -21,7 +22,8 @@ Spec = dict[str, Any]
 
 LINE = 64
 MIB = 1 << 20
-REQUESTERS = ("host", "accelerator")
+_TRIED = 16
+"""Reads that tell whether a memory answers a requester."""
 PROBE = "-probe"
 """What the name of a requester's probe ends in."""
 
@@ -75,17 +77,19 @@ class Bench:
         described = describe(resolved)
         self._jobs = jobs
         self._watch = watch
-        self.spec = _bare(resolved.plain())
+        self._refused: dict[Node, list[str]] = {}
+        self._roles = {each["name"]: each["roles"] for each in described["devices"]}
+        self.requesters = [name for name, roles in self._roles.items() if "requester" in roles]
+        self.spec = self._bare(resolved.plain())
         self.name = str(self.spec.get("name", "system"))
-        self.requesters = [
-            name for name, device in self.spec["devices"].items() if device["kind"] in REQUESTERS
-        ]
         self._nodes = [
             Node("+".join(each["memories"][:4]), each["memories"][0], int(each["bytes"]), each["owner"])
             for each in described["nodes"]
         ]
         if not self.requesters:
             raise InputError("nobody in this system makes requests", allowed="a host or an accelerator")
+        self.cored = [name for name in self.requesters if self.part(name).below("core") is not None]
+        """Requesters that have cores."""
         if not self._nodes:
             raise InputError("this system has no memory to measure", allowed="an address_map")
         self._choose(memories, [name for each in described["nodes"] for name in each["memories"]], described)
@@ -107,21 +111,105 @@ class Bench:
                 if set(memories) & set(each["memories"])
             ]
 
+    def _bare(self, spec: Spec) -> Spec:
+        """Without work, events and recordings. What traffic there is besides stays."""
+        spec = copy.deepcopy(spec)
+        for section in ("workload", "events", "outputs"):
+            spec.pop(section, None)
+        for name in self.requesters:
+            if (part := part_of(spec, name, "requester")) is not None:
+                _written(spec, part).pop("completion_timeout", None)  # nothing fails without events
+        run = spec.setdefault("run", {})
+        for key in ("warmup", "warmup_time", "until"):
+            run.pop(key, None)
+        return spec
+
     def nodes(self, requester: str) -> list[Node]:
-        """The memory that a requester may use."""
+        """The memory that a requester may use. Raises InputError if there is none."""
+        found = self._nodes_of(requester)
+        if not found:
+            raise InputError(
+                "no memory to measure is for this requester",
+                found=f"'{requester}'",
+                allowed="memory that belongs to it, or to nobody",
+            )
+        return found
+
+    def _nodes_of(self, requester: str) -> list[Node]:
         return [node for node in self._nodes if node.owner in (None, requester)]
+
+    def users(self, node: Node) -> list[str]:
+        """Requesters that load a memory in measurements of all at once: those that it answers with data.
+
+        The first time some reads of each tell, where there are several: a host may have no way to memory of another.
+        """
+        may = self._who_may(node)
+        if len(self.requesters) > 1 and not self._refused:
+            shared = self.all_nodes()
+            work = {"pattern": "random", "requests": _TRIED, "footprint": "4KiB"}
+            points = []
+            for each in shared:
+                reads = {**work, "addresses": each.bound()}
+                points.append({"workload": dict.fromkeys(self._who_may(each), reads)})
+            for each, summary in zip(shared, self.run(self.uncached(), points), strict=True):
+                found = summary["per_requester"]
+                self._refused[each] = [name for name, mine in found.items() if got_none(mine)]
+        refused = self._refused.get(node, [])
+        # If it answers nobody, a measurement of all says so.
+        return [name for name in may if name not in refused] or may
+
+    def left_out(self) -> str:
+        """A note on requesters that load a memory no more than it answers them; empty if there are none."""
+        said = [
+            f"{listed(refused)} to {node.name}"
+            for node, refused in self._refused.items()
+            if refused and len(refused) < len(self._who_may(node))
+        ]
+        return f"left out, as requests are answered with an error: {'; '.join(said)}" if said else ""
+
+    def all_nodes(self) -> list[Node]:
+        """All that somebody may use, once. Raises InputError if there is none."""
+        found = [each for name in self.requesters for each in self._nodes_of(name)]
+        return list(dict.fromkeys(found or self.nodes(self.requesters[0])))
+
+    def may(self, requester: str, node: Node) -> bool:
+        """The memory belongs to the requester, or to nobody."""
+        return node in self._nodes_of(requester)
+
+    def _who_may(self, node: Node) -> list[str]:
+        return [name for name in self.requesters if self.may(name, node)]
+
+    def part(self, requester: str) -> Part:
+        """The parameters of its requests. Raises InputError if its kind declares none."""
+        found = part_of(self.spec, requester, "requester")
+        if found is None:
+            kind = self.spec["devices"][requester]["kind"]
+            raise InputError(
+                "a requester cannot be measured whose kind does not declare its queue",
+                found=f"'{requester}' of kind '{kind}'",
+                allowed="a kind with the parameters of a requester (RequesterParams)",
+            )
+        return found
 
     def queue(self, requester: str) -> int:
         """Requests that it has in flight at most."""
-        return int(self.spec["devices"][requester].get("queue", 64))
+        return self.part(requester).count("queue") or 1
 
     def uncached(self, *, only: Mapping[str, Spec] | None = None) -> Spec:
         """The system without the caches of its requesters; `only` are parameters to set, by requester."""
         spec = copy.deepcopy(self.spec)
         for name in self.requesters:
-            spec["devices"][name].pop("cache", None)
-            spec["devices"][name].pop("atomics", None)
-            spec["devices"][name].update((only or {}).get(name, {}))
+            values = _written(spec, self.part(name))
+            values.pop("cache", None)
+            values.pop("atomics", None)
+            values.update((only or {}).get(name, {}))
+        return spec
+
+    def with_cache(self, spec: Spec, requester: str) -> Spec:
+        """The system with the cache that a requester has."""
+        part = self.part(requester)
+        if part.get("cache") is not None:
+            _written(spec, part)["cache"] = copy.deepcopy(part.get("cache"))
         return spec
 
     def with_probe(self, spec: Spec, requester: str) -> Spec:
@@ -131,17 +219,17 @@ class Bench:
         to which the bus would be no way.
         """
         spec = copy.deepcopy(spec)
-        device = spec["devices"][requester]
-        for part in ("memory", "home_agent"):
-            if device.get(part) is not None:
-                raise InputError(
-                    "a probe beside a requester with memory of its own has no way there that is as short",
-                    found=f"'{requester}' with {part}",
-                    allowed="memory as a device",
-                )
+        own = [role for role in ("memory", "home") if role in self._roles[requester]]
+        if own:
+            raise InputError(
+                "a probe beside a requester with memory of its own has no way there that is as short",
+                found=f"'{requester}' with {'a home agent' if own == ['home'] else 'memory'}",
+                allowed="memory as a device",
+            )
         junction = f"{requester}-cores"
         probe = requester + PROBE
-        spec["devices"][probe] = {**device, "queue": 1}
+        spec["devices"][probe] = copy.deepcopy(spec["devices"][requester])
+        _written(spec, self.part(requester), probe)["queue"] = 1
         spec["devices"][junction] = {"kind": "bus", "bus_time": "0ns", "bandwidth": "unlimited"}
         for other in spec["devices"].values():
             for hierarchy in other.get("vcs") or ():
@@ -167,29 +255,68 @@ class Bench:
         return [each.summary for each in found if each.summary is not None]
 
 
-def _bare(spec: Spec) -> Spec:
-    """Without work, events and recordings. What traffic there is besides stays."""
-    spec = copy.deepcopy(spec)
-    for section in ("workload", "events", "outputs"):
-        spec.pop(section, None)
-    for device in spec["devices"].values():
-        device.pop("completion_timeout", None)  # nothing fails without events
-    run = spec.setdefault("run", {})
-    for key in ("warmup", "warmup_time", "until"):
-        run.pop(key, None)
-    return spec
+def _written(spec: Spec, part: Part, device: str | None = None) -> Spec:
+    """What is written for a part in a spec, to be changed; of another device of the same kind, if one is named."""
+    _, own, *below = part.at.split(".")
+    values: Spec = spec["devices"][device or own]
+    for key in below:
+        values = values.setdefault(key, {})
+    return values
 
 
-_UNITS = {"B": 1, **{f"{k}iB": 1 << 10 * n for n, k in enumerate("KMGT", 1)}}
-_UNITS |= {f"{k}B": 1000**n for n, k in enumerate(("k", "M", "G", "T"), 1)}
+def note_on_load(bench: Bench) -> str:
+    """Whose load it is: of requesters that a memory answers, and of a single core each where they have cores."""
+    return "; ".join(filter(None, [_one_core_of(bench), bench.left_out()]))
+
+
+def _one_core_of(bench: Bench) -> str:
+    cored = bench.cored
+    if not cored:
+        return ""
+    core = bench.part(cored[0]).below("core")
+    registers = None if core is None else core.count("mshrs")
+    return (
+        f"all requests of {listed(cored)} are those of one core, which waits for {registers} lines at most "
+        "(core.mshrs): not the peak of the memory, nor of all cores together"
+    )
+
+
+class Cells:
+    """What a measurement gives for each of its cells: a number, or why there is none."""
+
+    def __init__(self) -> None:
+        self.without: dict[str, str] = {}
+        """Why there is none, by what the cell is."""
+        self._asked: set[str] = set()
+
+    def has_number(self, cell: str, summary: Mapping[str, Any]) -> bool:
+        """False if requests of the point were answered without data, or somebody got no answer in its window."""
+        self._asked.add(cell)
+        why = sentence(summary)
+        silent = [name for name, mine in summary["per_requester"].items() if not mine["requests"]]
+        if why is None and silent:
+            why = f"{listed(silent)} got no answer in the measured window"
+        if why is not None:
+            self.without.setdefault(cell, why)
+        return why is None
+
+    def check(self) -> None:
+        """Raises SimulationError if no cell has a number."""
+        if self._asked and self._asked <= self.without.keys():
+            cell, why = next(iter(self.without.items()))
+            raise SimulationError(
+                f"nothing could be measured: {cell}: {why}. The system is measured as it is before its events"
+            )
 
 
 def byte_count(text: str) -> int:
     """Bytes of a size as a spec has it, such as 48KiB. Raises InputError if it is none."""
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)", text)
-    if match is None or match[2] not in _UNITS:
-        raise InputError("not a size", found=f"'{text}'", allowed="a number with its unit, such as 64MiB")
-    return int(float(match[1]) * _UNITS[match[2]])
+    try:
+        return int(quantity("bytes", text))
+    except InputError:
+        raise InputError(
+            "not a size", found=f"'{text}'", allowed="a number with its unit, such as 64MiB"
+        ) from None
 
 
 def size_text(count: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cxloom.measure import pictures
-from cxloom.measure.bench import MIB, Bench, Node, Spec, size_text
+from cxloom.measure.bench import MIB, Bench, Cells, Node, Spec, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 
 _FOOTPRINT = 256 * MIB
@@ -15,7 +15,8 @@ _WARM = 50
 def latency(bench: Bench, requester: str | None = None, reads: int = 2000) -> Measurement:
     """The idle latency of each memory from one requester."""
     chosen = bench.requesters[0] if requester is None else requester
-    rows = _rows(bench, [chosen], reads)
+    cells = Cells()
+    rows = _rows(bench, [chosen], reads, cells)
     return Measurement(
         "latency",
         bench.name,
@@ -28,12 +29,14 @@ def latency(bench: Bench, requester: str | None = None, reads: int = 2000) -> Me
             Column("most_ns", "most ns", one_decimal),
         ],
         pictures.breakdown,
+        without=cells.without,
     )
 
 
 def matrix(bench: Bench, reads: int = 1000) -> Measurement:
     """The idle latency from each requester to each memory."""
-    rows = _rows(bench, bench.requesters, reads)
+    cells = Cells()
+    rows = _rows(bench, bench.requesters, reads, cells)
     memories = list(dict.fromkeys(row["memory"] for row in rows))
     found = {(row["requester"], row["memory"]): row["latency_ns"] for row in rows}
     table = [
@@ -50,26 +53,31 @@ def matrix(bench: Bench, reads: int = 1000) -> Measurement:
             *(Column(memory, memory, one_decimal) for memory in memories),
         ],
         pictures.matrix,
+        without=cells.without,
     )
 
 
-def _rows(bench: Bench, requesters: list[str], reads: int) -> list[dict[str, Any]]:
-    pairs = [(name, node) for name in requesters for node in bench.nodes(name)]
+def _rows(bench: Bench, requesters: list[str], reads: int, cells: Cells) -> list[dict[str, Any]]:
+    nodes = bench.nodes(requesters[0]) if len(requesters) == 1 else bench.all_nodes()
+    pairs = [(name, node) for name in requesters for node in nodes if bench.may(name, node)]
     only = {name: {"queue": 1} for name in bench.requesters}
     summaries = bench.run(bench.uncached(only=only), [_point(name, node, reads) for name, node in pairs])
     rows = []
     for (name, node), summary in zip(pairs, summaries, strict=True):
-        times = summary["latency_ns"]
+        known = cells.has_number(f"from {name} to {node.name}", summary)
+        times = summary["latency_ns"] if known else {}
+        parts = summary["breakdown_ns"] if known else {}
         rows.append(
             {
                 "requester": name,
                 "memory": node.name,
-                "latency_ns": times["mean"],
-                "least_ns": times["min"],
-                "most_ns": times["max"],
-                "breakdown_ns": {part: value for part, value in summary["breakdown_ns"].items() if value},
+                "latency_ns": times.get("mean"),
+                "least_ns": times.get("min"),
+                "most_ns": times.get("max"),
+                "breakdown_ns": {part: value for part, value in parts.items() if value},
             }
         )
+    cells.check()
     return rows
 
 

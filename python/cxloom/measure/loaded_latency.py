@@ -7,7 +7,7 @@ from typing import Any
 
 from cxloom.errors import InputError
 from cxloom.measure import pictures
-from cxloom.measure.bench import LINE, MIB, PROBE, Bench, Node, Spec, size_text
+from cxloom.measure.bench import LINE, MIB, PROBE, Bench, Cells, Node, Spec, note_on_load, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
@@ -33,7 +33,16 @@ def loaded(
             )
     work = [_Work(bench, chosen, node, reads, pattern) for node in nodes]
     full = bench.run(spec, [each.point() for each in work])
-    later = [(each, one, share) for each, one in zip(work, full, strict=True) for share in SHARES]
+    cells = Cells()
+    for each, one in zip(work, full, strict=True):
+        cells.has_number(f"for {each.node.name}", one)
+    cells.check()
+    later = [
+        (each, one, share)
+        for each, one in zip(work, full, strict=True)
+        if f"for {each.node.name}" not in cells.without
+        for share in SHARES
+    ]
     summaries = bench.run(spec, [each.point(one, share) for each, one, share in later])
     rows = []
     for node, one in zip(nodes, full, strict=True):
@@ -42,11 +51,12 @@ def loaded(
             for (each, first, share), summary in zip(later, summaries, strict=True)
             if each.node is node
         ]
-        rows += [_row(chosen, node, delay, summary) for delay, summary in [*mine, (0.0, one)]]
+        rows += [_row(chosen, node, delay, summary, cells) for delay, summary in [*mine, (0.0, one)]]
     return Measurement(
         "loaded",
         bench.name,
-        f"Loaded latency from {chosen}, {round(100 * reads)} % reads, {pattern}",
+        f"Loaded latency from {chosen}, {round(100 * reads)} % reads, {pattern}"
+        + (", a load of one core each" if bench.cored else ""),
         rows,
         [
             Column("memory", "memory", right=False),
@@ -56,10 +66,18 @@ def loaded(
             Column("p99_ns", "p99 ns", one_decimal),
         ],
         pictures.loaded,
+        note_on_load(bench),
+        cells.without,
     )
 
 
-def _row(requester: str, node: Node, delay: float, summary: Mapping[str, Any]) -> dict[str, Any]:
+def _row(
+    requester: str, node: Node, delay: float, summary: Mapping[str, Any], cells: Cells
+) -> dict[str, Any]:
+    cell = f"for {node.name}"
+    if cell in cells.without or not cells.has_number(f"{cell} at a delay of {delay:.4g} ns", summary):
+        numbers = dict.fromkeys(("bandwidth_gb_per_s", "latency_ns", "p99_ns"))
+        return {"memory": node.name, "delay_ns": delay, **numbers}
     probe = summary["per_requester"][requester + PROBE]["latency_ns"]
     return {
         "memory": node.name,
@@ -76,7 +94,7 @@ class _Work:
     def __init__(self, bench: Bench, chosen: str, node: Node, reads: float, pattern: str) -> None:
         self.node = node
         self._probe = chosen + PROBE
-        self._loading: Sequence[str] = [name for name in bench.requesters if node in bench.nodes(name)]
+        self._loading: Sequence[str] = bench.users(node)
         size = size_text(node.footprint(min(_FOOTPRINT, node.size // (len(self._loading) + 1))))
         self._common: Spec = {"footprint": size, "addresses": node.bound()}
         self._load = {"pattern": pattern, "reads": reads}

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PICTURES = ("svg", "png", "pdf")
 FORMS = (*PICTURES, "json", "csv")
 """What `Measurement.save` writes, by the ending of the file."""
+_SHOWN = 5
+"""The most cells without a number that are shown."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,16 @@ class Measurement:
     draw: Callable[[Measurement], Figure] = field(repr=False)
     note: str = ""
     """What to know of the numbers."""
+    without: Mapping[str, str] = field(default_factory=dict)
+    """Cells that have no number, and why: requests were answered without data, or not at all."""
+
+    @property
+    def notes(self) -> list[str]:
+        """The note, and the first cells that have no number."""
+        shown = [f"no number {cell}: {why}" for cell, why in list(self.without.items())[:_SHOWN]]
+        if len(self.without) > _SHOWN:
+            shown.append(f"no number in {len(self.without) - _SHOWN} more")
+        return [*([self.note] if self.note else []), *shown]
 
     def frame(self) -> pl.DataFrame:
         """The rows as a Polars DataFrame."""
@@ -57,7 +69,14 @@ class Measurement:
 
     def to_json(self) -> dict[str, Any]:
         """The rows, and what they are, for programs."""
-        return {"measure": self.tool, "system": self.system, "title": self.title, "rows": self.rows}
+        return {
+            "measure": self.tool,
+            "system": self.system,
+            "title": self.title,
+            "note": self.note,
+            "rows": self.rows,
+            "without_number": dict(self.without),
+        }
 
     def figure(self) -> Figure:
         """The picture, as people know it from such a tool; of Matplotlib."""
@@ -105,8 +124,8 @@ class Measurement:
         out = plain(file)
         out.print(f"{self.title}, {self.system}\n")
         out.print(self.table())
-        if self.note:
-            out.print(f"\n{self.note}")
+        for note in self.notes:
+            out.print(f"\n{note}")
         return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 

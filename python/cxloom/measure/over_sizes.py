@@ -6,9 +6,11 @@ from typing import Any
 
 from cxloom.errors import InputError
 from cxloom.measure import pictures
-from cxloom.measure.bench import LINE, MIB, Bench, Spec, byte_count, size_text
+from cxloom.measure.bench import LINE, MIB, Bench, Cells, Spec, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 from cxloom.report.numbers import percent, size
+from cxloom.spec import declared
+from cxloom.spec.parts import Part, quantity
 
 SMALLEST = 512
 _LEAST_READS = 2000
@@ -32,7 +34,7 @@ def sizes(
     """The latency of a read over the size of what is read, with the hit rate of each cache level."""
     chosen = bench.requesters[0] if requester is None else requester
     node = bench.nodes(chosen)[0]
-    cache = bench.spec["devices"][chosen].get("cache")
+    cache = bench.part(chosen).below("cache")
     held = sum(_capacity(level) for level in _levels(cache))
     most = largest or node.footprint(min(_MOST, max(4 * held, MIB)))
     if most > node.size or most < smallest:
@@ -43,12 +45,15 @@ def sizes(
             path="--largest",
         )
     spec = bench.uncached(only={name: {"queue": 1} for name in bench.requesters})
-    if cache is not None:
-        spec["devices"][chosen]["cache"] = cache
+    spec = bench.with_cache(spec, chosen)
     steps = sizes_to(most, smallest)
     summaries = bench.run(spec, [_point(chosen, node.bound(), step) for step in steps])
     rows: list[dict[str, Any]] = []
+    cells = Cells()
     for step, summary in zip(steps, summaries, strict=True):
+        if not cells.has_number(f"for {size(step)}", summary):
+            rows.append({"bytes": step, "latency_ns": None})
+            continue
         mine = summary["per_requester"][chosen]
         levels = mine.get("cache_levels") or (
             [{"hits": mine["cache_hit_rate"] * mine["requests"]}] if cache else []
@@ -57,7 +62,8 @@ def sizes(
             {"bytes": step, "latency_ns": summary["latency_ns"]["mean"]}
             | {f"l{nr}_hits": level["hits"] / mine["requests"] for nr, level in enumerate(levels, 1)}
         )
-    names = [key for key in rows[0] if key.endswith("_hits")]
+    cells.check()
+    names = list(dict.fromkeys(key for row in rows for key in row if key.endswith("_hits")))
     return Measurement(
         "sizes",
         bench.name,
@@ -72,6 +78,7 @@ def sizes(
         ""
         if cache
         else f"{chosen} has no cache: its latency is the same over all sizes, but for what the media do",
+        cells.without,
     )
 
 
@@ -87,10 +94,13 @@ def _point(requester: str, addresses: Spec, step: int) -> Spec:
     return {"workload": {requester: work}, "run.warmup": 2 * lines}
 
 
-def _levels(cache: Spec | None) -> list[Spec]:
-    return [] if cache is None else [cache, *(cache.get("levels") or [])]
+def _levels(cache: Part | None) -> list[Part]:
+    if cache is None:
+        return []
+    declared_levels = declared.fields(cache.fields["levels"])
+    return [cache, *(Part(cache.at, each, declared_levels) for each in cache.get("levels") or [])]
 
 
-def _capacity(level: Spec) -> int:
+def _capacity(level: Part) -> int:
     """Bytes of a level."""
-    return byte_count(str(level.get("size", "32KiB")))
+    return int(quantity("bytes", level.text("size")))

@@ -21,12 +21,10 @@ def breakdown(measured: Measurement) -> Figure:
     """A bar for each memory, piled up from where the time goes."""
     from cxloom.report.figures import breakdown as bars
 
-    segments = list(dict.fromkeys(part for row in measured.rows for part in row["breakdown_ns"]))
+    rows = [row for row in measured.rows if row["latency_ns"] is not None]
+    segments = list(dict.fromkeys(part for row in rows for part in row["breakdown_ns"]))
     return bars(
-        {
-            row["memory"]: {part: row["breakdown_ns"].get(part, 0.0) for part in segments}
-            for row in measured.rows
-        }
+        {row["memory"]: {part: row["breakdown_ns"].get(part, 0.0) for part in segments} for row in rows}
     )
 
 
@@ -60,17 +58,18 @@ def sizes(measured: Measurement) -> Figure:
     """Latency over the size, both in logarithms; below, the hit rates of the levels."""
     from cxloom.report import style
 
-    levels = [key for key in measured.rows[0] if key.endswith("_hits")]
+    rows = [row for row in measured.rows if row["latency_ns"] is not None]
+    levels = [key for key in rows[0] if key.endswith("_hits")]
     made = style.figure(_WIDTH, 5.2 if levels else 3.4)
     upper, *lower = made.subplots(2 if levels else 1, 1, sharex=True, squeeze=False)[:, 0]
-    bytes_ = [row["bytes"] for row in measured.rows]
-    upper.plot(bytes_, [row["latency_ns"] for row in measured.rows], **style.line(0))
+    bytes_ = [row["bytes"] for row in rows]
+    upper.plot(bytes_, [row["latency_ns"] for row in rows], **style.line(0))
     upper.set_xscale("log", base=2)
     upper.set_yscale("log")
     upper.set_ylabel("latency (ns)")
     for axes in lower:
         for index, level in enumerate(levels):
-            hits = [100 * row[level] for row in measured.rows]
+            hits = [100 * row[level] for row in rows]
             axes.plot(bytes_, hits, label=f"{level[:2].upper()} hits", **style.line(index + 1))
         axes.set_ylabel("reads (%)")
         axes.legend(frameon=False, fontsize=8)
@@ -87,6 +86,8 @@ def loaded(measured: Measurement) -> Figure:
 
     curves: dict[str, tuple[list[Any], list[Any]]] = {}
     for row in measured.rows:
+        if row["latency_ns"] is None:
+            continue
         xs, ys = curves.setdefault(row["memory"], ([], []))
         xs.append(row["bandwidth_gb_per_s"])
         ys.append(row["latency_ns"])
@@ -118,7 +119,7 @@ def _grouped(measured: Measurement, group: str) -> Figure:
         places = [place + (index - (len(memories) - 1) / 2) * width for place in range(len(groups))]
         bars = axes.bar(
             places,
-            [found.get(each, 0.0) for each in groups],
+            [found.get(each) or 0.0 for each in groups],
             0.92 * width,
             label=memory,
             color=palette.part(index),

@@ -1,0 +1,100 @@
+// Devices outside the tree of parts that the core has: a requester, a switch, and a memory, whose controller's parameters stand
+// below a key of its own. And a memory that declares nothing of what it consists of.
+#include <cxloom/cxloom.hpp>
+
+namespace {
+
+using namespace cxloom;
+
+struct ClientParams : RequesterParams {
+  static void describe(Schema<ClientParams>& schema) {
+    schema.doc("A device that makes requests.");
+    RequesterParams::describe_in(schema);
+  }
+};
+
+class Client final : public Endpoint {
+ public:
+  using Params = ClientParams;
+  Client(const ClientParams& params, const DeviceContext& context)
+      : Endpoint(context, context.fabric), sequencer_(params, *this, context) {}
+  std::size_t max_ports() const override { return 0; }
+  static std::vector<MeasureInfo> measures() { return Sequencer::measures(); }
+
+ private:
+  Sequencer sequencer_;
+};
+
+struct CrossbarParams : SwitchParams {
+  static void describe(Schema<CrossbarParams>& schema) {
+    schema.doc("A switch.");
+    describe_in(schema);
+  }
+};
+
+class Crossbar final : public SwitchingDevice {
+ public:
+  using Params = CrossbarParams;
+  Crossbar(const CrossbarParams& params, const DeviceContext& context) : SwitchingDevice(params, context) {}
+  void receive(Message& message) override {
+    message.charge(Segment::kSwitching, now());
+    core().forward(message);
+  }
+};
+
+struct StoreParams {
+  MemoryControllerParams store;
+
+  static void describe(Schema<StoreParams>& schema) {
+    schema.doc("A memory whose controller has a key of its own.");
+    schema.field("store", &StoreParams::store).doc("Its controller.");
+  }
+};
+
+class Store final : public Endpoint {
+ public:
+  using Params = StoreParams;
+  Store(const StoreParams& params, const DeviceContext& context)
+      : Endpoint(context, context.fabric), controller_(params.store, *this, context) {}
+  std::size_t max_ports() const override { return 1; }
+  static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
+
+ private:
+  MemoryController controller_;
+};
+
+struct SilentParams {
+  Bytes size{1U << 30U};
+
+  static void describe(Schema<SilentParams>& schema) {
+    schema.doc("A memory that does not say what it consists of.");
+    schema.field("size", &SilentParams::size).doc("Its bytes.");
+  }
+};
+
+class Silent final : public Endpoint {
+ public:
+  using Params = SilentParams;
+  Silent(const SilentParams& params, const DeviceContext& context)
+      : Endpoint(context, context.fabric), controller_(inside(params), *this, context) {}
+  std::size_t max_ports() const override { return 1; }
+  static std::vector<MeasureInfo> measures() { return MemoryController::measures(); }
+
+ private:
+  static MemoryControllerParams inside(const SilentParams& params) {
+    MemoryControllerParams made;
+    made.capacity = params.size;
+    made.queue = 4;
+    return made;
+  }
+  MemoryController controller_;
+};
+
+}  // namespace
+
+CXLOOM_PLUGIN(registry) {
+  registry.devices.add<Client>("client");
+  registry.devices.add<Crossbar>("crossbar");
+  registry.devices.add<Store>("store");
+  registry.devices.add<Silent>("silent");
+}

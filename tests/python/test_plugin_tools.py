@@ -1,0 +1,107 @@
+"""Tools see devices of plug-ins as they see ours: they go by what is declared, and know no kind by its name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plugin_support import PLUGINS, built, run
+
+Spec = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The plug-in of a requester, a switch and two memories."""
+    return built(PLUGINS / "own_parts.cpp", tmp_path_factory.mktemp("plugin") / "libparts.so")
+
+
+def system(ours: bool, host: Spec, switch: Spec, memory: Spec) -> Spec:
+    """A requester, a switch and a memory with these parameters: of our kinds, or of the plug-in's."""
+    store = {
+        "capacity": "1GiB",
+        "controller_time": "20ns",
+        "media": {"kind": "fixed", "latency": "50ns", "bandwidth": "200GB/s"},
+        **memory,
+    }
+    ports = {"switching_time": "0ns", "port_delay": "0ns", "port_bandwidth": "200GB/s", **switch}
+    return {
+        "name": "parts",
+        "devices": {
+            "host": {"kind": "host" if ours else "client", "process_time": "10ns", **host},
+            "sw": {"kind": "switch" if ours else "crossbar", **ports},
+            "mem": {"kind": "memory", **store} if ours else {"kind": "store", "store": store},
+        },
+        "links": [
+            {"between": [end, "sw"], "bandwidth": "200GB/s", "delay": "10ns"} for end in ("host", "mem")
+        ],
+        "address_map": [{"to": "mem"}],
+        "workload": {"host": {"pattern": "random", "requests": 1500, "footprint": "256MiB"}},
+        "run": {"warmup": 500},
+    }
+
+
+def explained(spec: Spec, file: Path, library: Path) -> Spec:
+    """What `cxloom explain` says of a spec, but for the paths of what it tried."""
+    file.write_text(json.dumps(spec))
+    done = run("explain", str(file), "--plugin", str(library), "--json", "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    said: Spec = json.loads(done.stdout)
+    for tried in said["what_ifs"]:
+        tried["set"] = list(tried["set"].values())
+    return said
+
+
+LIMITS: dict[str, tuple[Spec, Spec, Spec, str]] = {
+    "requests in flight, by default": ({}, {}, {}, "the queue of host"),
+    "miss registers of a core": (
+        {"core": {"mshrs": 4}},
+        {},
+        {},
+        "the miss registers (MSHRs) of the core of host",
+    ),
+    "a port": ({"queue": 256}, {"port_bandwidth": "16GB/s"}, {}, "the wire sw->host"),
+    "slots": ({}, {}, {"queue": 8}, "the slots of mem"),
+    "media": ({}, {}, {"media": {"kind": "fixed", "bandwidth": "15GB/s"}}, "the data path of mem"),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_what_limits_a_plugins_device_is_what_limits_ours(name: str, library: Path, tmp_path: Path) -> None:
+    host, switch, memory, limit = LIMITS[name]
+    ours, theirs = (
+        explained(system(own, host, switch, memory), tmp_path / "system.yaml", library)
+        for own in (True, False)
+    )
+    assert ours["limit"] == limit
+    assert ours == theirs
+    assert theirs["what_ifs"][0]["gain"] > 0.5
+    assert not theirs["notes"]
+
+
+def test_of_what_declares_nothing_nothing_is_claimed(library: Path, tmp_path: Path) -> None:
+    """Four slots, which it does not declare, hold its requests: only the places before it can be seen."""
+    spec = system(True, {"queue": 64}, {}, {})
+    spec["devices"]["mem"] = {"kind": "silent"}
+    said = explained(spec, tmp_path / "system.yaml", library)
+    [note] = said["notes"]
+    assert note.startswith("devices of kind 'silent' do not say what its memory consists of")
+    assert not any("slots" in each["name"] for each in said["resources"])
+
+
+def test_measuring_tools_measure_a_plugins_devices(library: Path, tmp_path: Path) -> None:
+    """Idle 10 + 10 + 10 + 20 + 50 + 10 + 10 ns and the wires; and 8 in flight of these."""
+    file = tmp_path / "system.yaml"
+    found = []
+    for ours in (True, False):
+        file.write_text(json.dumps(system(ours, {"queue": 8}, {}, {})))
+        tools = []
+        for tool in ("latency", "bandwidth"):
+            done = run("measure", str(file), tool, "--plugin", str(library), "--json", "--jobs", "1")
+            assert done.returncode == 0, done.stderr
+            tools.append(json.loads(done.stdout)["rows"])
+        found.append(tools)
+    assert found[0] == found[1]
+    assert found[0][0][0]["latency_ns"] == pytest.approx(120, abs=2)

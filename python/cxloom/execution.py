@@ -13,6 +13,7 @@ from typing import Any
 
 from cxloom import _core
 from cxloom.descriptors import hold_standard_descriptors
+from cxloom.error_answers import sentence
 from cxloom.errors import InputError
 from cxloom.execution_feed import Part, batch_of, play
 from cxloom.execution_result import REGION, Execution, ExecutionResult, Sampled
@@ -308,7 +309,7 @@ def _notes_of(played: tuple[tuple[Execution, list[float]], ...]) -> tuple[str, .
     return tuple(
         f"{each.system}: {note}" if len(played) > 1 else str(note)
         for each, _ in played
-        for note in each.summary.get("notes", ())
+        for note in (*filter(None, [sentence(each.summary)]), *each.summary.get("notes", ()))
     )
 
 

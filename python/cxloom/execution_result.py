@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from cxloom.error_answers import sentence
 from cxloom.objects import ObjectUse
 from cxloom.sampling import Interval
 from cxloom.trace.source import Ended
@@ -210,6 +211,11 @@ class ExecutionResult:
     """What is accessed, by its name (:mod:`cxloom.trace.objects`), the most first; none if a trace does not say."""
     threads: tuple[ThreadName, ...] = ()
     """Those of the program; none if a trace does not say."""
+
+    def errors(self) -> dict[str, str]:
+        """Systems that answered accesses of the program without data, and how many: its time there means nothing."""
+        found = {each.system: sentence(each.summary) for each in self.executions}
+        return {system: said for system, said in found.items() if said is not None}
 
     def to_dict(self) -> dict[str, Any]:
         """As `cxloom exec --out` writes it."""

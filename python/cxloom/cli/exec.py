@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from cxloom.cli.interrupt import Interrupt
+from cxloom.cli.messages import show_error
 from cxloom.cli.writing import write_text
-from cxloom.errors import InputError
+from cxloom.errors import InputError, SimulationError
 from cxloom.execution import execute, replay
 from cxloom.objects import Rule
 from cxloom.processor import Processor
@@ -24,6 +25,9 @@ from cxloom.spec.reader import read_value
 from cxloom.system import System
 from cxloom.trace.capture import CacheLevel
 from cxloom.trace.cli import levels_of, told_on_terminals
+
+ANSWERED_WITH_ERRORS = 125
+"""Exit code of a program whose accesses were answered with errors."""
 
 FLAGS = {"bind": "--membind", "preferred": "--preferred", "interleave": "--interleave"}
 """The flags of numactl, by the kind of placement."""
@@ -154,6 +158,13 @@ def exec_(
         bool,
         typer.Option("--exact", help="Simulate all of a long program, and not windows of it."),
     ] = False,
+    allow_errors: Annotated[
+        bool,
+        typer.Option(
+            "--allow-errors",
+            help="Show results although memory answered accesses with errors; without it that is exit code 125.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the results into this file, as JSON.")
     ] = None,
@@ -171,7 +182,8 @@ def exec_(
     where its time would go, is shown on standard error. Standard input and output are the program's. Ctrl-C ends the
     program and shows what it did up to then. Exit code: the program's own, 128 and the signal's number if one ended it,
     0 after a replay; 1: interrupted, or the program cannot be followed; 2: QEMU or the program is missing, or the input
-    is wrong.
+    is wrong; 125: memory of a system answered accesses of the program with errors, so that its time there means
+    nothing, and nothing is written.
     """
     if (command is None) == (trace is None):
         raise InputError("what is to be run?", allowed="either PROGRAM ARGS after --, or --replay TRACE")
@@ -204,6 +216,11 @@ def exec_(
             result = replay(trace, systems, **common)
         else:
             result = execute(command or [], systems, caches=levels, region=region, record=record, **common)
+    wrong = result.errors()
+    if wrong and not allow_errors:
+        for system, said in wrong.items():
+            show_error(SimulationError(f"the program cannot run on {system}: {said}"))
+        raise typer.Exit(ANSWERED_WITH_ERRORS)
     show(result, messages())
     if out is not None:
         write_text(out, json.dumps(result.to_dict(), indent=2) + "\n")

@@ -102,8 +102,12 @@ nb::dict declarations() {
   result["categories"] = categories;
   for (const auto& entry : kinds.devices.entries()) {
     nb::list parts;
-    for (const DevicePart& part : parts_of(entry.info))
-      parts.append(nb::make_tuple(text(part.part), part.place));
+    for (const DevicePart& part : parts_of(entry.info)) {
+      nb::dict found;
+      found["part"] = text(part.part);
+      found["place"] = part.place;
+      parts.append(found);
+    }
     result["devices"][entry.kind.c_str()]["parts"] = parts;
   }
   nb::dict sections;

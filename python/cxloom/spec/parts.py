@@ -66,9 +66,7 @@ def parts_of(spec: Mapping[str, Any], device: str, part: str) -> Iterator[Part]:
     """The parts of this sort that a device has: ``requester``, ``memory``, ``switch``, ``bus``, ``directory``, ..."""
     written = spec["devices"][device]
     kind = declared.kinds("devices").get(written["kind"], {})
-    for name, place in kind.get("parts", ()):
-        if name != part:
-            continue
+    for place in (each["place"] for each in kind.get("parts", ()) if each["part"] == part):
         found: Part | None = Part(f"devices.{device}", written, declared.fields(kind))
         for key in place.split(".") if place else ():
             found = found.below(key) if found is not None else None

@@ -28,10 +28,10 @@ class DineroReader : public FormatReader {
  protected:
   /// `label` is its place among the labels.
   void add(std::size_t label, std::uint64_t address, std::uint64_t bytes, AccessQueue& accesses) {
-    constexpr std::size_t kInstruction = 2;
+    constexpr std::size_t kInstructionFetch = 2;
     constexpr std::size_t kCopyBack = 4;
     constexpr std::size_t kInvalidate = 5;
-    if (label == kInstruction) {
+    if (label == kInstructionFetch) {
       gap_ += gap_ != std::numeric_limits<std::uint32_t>::max() ? 1 : 0;
       return;
     }

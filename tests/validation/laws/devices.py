@@ -302,6 +302,17 @@ def flash_operations(look: Look, value: int, name: str) -> None:
         look.within(borne, measures["block_erases"], measures["block_erases"] + 1)
 
 
+@law("per_memory.*.joined_reads")
+def joined_reads(look: Look, value: int, name: str) -> None:
+    measures, parameters = at(look, name), media(look, name)
+    if not look.exact or posts(look, name):
+        return
+    look.within(value, 0, measures["reads"] * 6)
+    if not measures["writes"] and look.payload == LINE and parameters.get("filled", 1.0) == 1.0:
+        # A line is of one page, which is read for it, or on its way for another.
+        look.equal(measures["page_reads"] + value, measures["reads"])
+
+
 def one_die(parameters: Spec) -> bool:
     """Whether flash is one die of one plane, and its number of blocks written."""
     return all(parameters.get(key) == 1 for key in ("channels", "dies", "planes")) and "blocks" in parameters

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 namespace cxloom {
 
@@ -67,9 +69,42 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+namespace {
+
+/// Words that people bring from elsewhere, and ours for them: policies of memory as Linux and numactl name them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kOtherWords{{
+    {"membind", "bind"},
+    {"strict", "bind"},
+    {"local", "preferred"},
+    {"localalloc", "preferred"},
+    {"default", "preferred"},
+    {"preferred-many", "preferred"},
+    {"prefer", "preferred"},
+    {"interleave-all", "interleave"},
+    {"weighted", "interleave"},
+    {"weighted-interleave", "interleave"},
+    {"round-robin", "interleave"},
+    {"mbind", "ranges"},
+    {"physical", "as-is"},
+    {"none", "as-is"},
+}};
+
+/// "MPOL_WEIGHTED_INTERLEAVE" is "weighted-interleave".
+std::string our_word(const std::string& theirs) {
+  std::string word;
+  for (const char each : theirs)
+    word += each == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+  if (word.starts_with("mpol-")) word.erase(0, 5);
+  const auto found = std::ranges::find(kOtherWords, word, [](const auto& pair) { return pair.first; });
+  return found == kOtherWords.end() ? word : std::string(found->second);
+}
+
+}  // namespace
+
 std::string nearest_name(const std::string& name, const std::vector<std::string>& candidates) {
   constexpr std::size_t kLongestCompared = 256;  // names are no longer; comparing takes the square of it
   if (name.size() > kLongestCompared) return {};
+  if (std::string ours = our_word(name); std::ranges::find(candidates, ours) != candidates.end()) return ours;
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {

@@ -177,6 +177,29 @@ def test_what_places_nothing_is_refused(key: str, value: Any, path: str, problem
     assert raised.value.path.startswith(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("membind", "bind"),
+        ("MPOL_BIND", "bind"),
+        ("localalloc", "preferred"),
+        ("local", "preferred"),
+        ("MPOL_LOCAL", "preferred"),
+        ("preferred-many", "preferred"),
+        ("MPOL_PREFERRED_MANY", "preferred"),
+        ("weighted-interleave", "interleave"),
+        ("weighted_interleave", "interleave"),
+        ("MPOL_WEIGHTED_INTERLEAVE", "interleave"),
+        ("Interleave", "interleave"),
+        ("mbind", "ranges"),
+    ],
+)
+def test_policies_of_linux_are_led_to_ours(name: str, ours: str) -> None:
+    with pytest.raises(cx.InputError, match=f"unknown placement kind '{name}'") as raised:
+        cx.run(system({"h": touching(8, kind=name)}))
+    assert raised.value.suggestion == ours
+
+
 def test_pages_have_a_power_of_two_of_bytes_and_one_size() -> None:
     with pytest.raises(cx.InputError, match="a power of two") as raised:
         cx.run(system({"h": touching(8, kind="preferred") | {"page": "3000B"}}))

@@ -94,6 +94,14 @@ void DynamicCapacity::release(const ExtentParams& extent, Time now) {
   change(host, hosts_[host].bytes - extent.size.count(), now);
 }
 
+std::vector<std::pair<Address, Bytes>> DynamicCapacity::extents_of(NodeId requester) const {
+  std::vector<std::pair<Address, Bytes>> extents;
+  for (const Extent& extent : extents_) {
+    if (hosts_[extent.host].node == requester) extents.emplace_back(Address{extent.base}, Bytes{extent.size});
+  }
+  return extents;
+}
+
 bool DynamicCapacity::holds(Address address, std::uint64_t size, NodeId requester) const {
   const auto next = std::ranges::upper_bound(extents_, address.value(), {}, &Extent::base);
   if (next == extents_.begin()) return false;

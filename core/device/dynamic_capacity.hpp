@@ -43,6 +43,8 @@ class DynamicCapacity {
   /// It may not any more: an extent that was added so.
   void release(const ExtentParams& extent, Time now);
 
+  /// What a requester may use now.
+  std::vector<std::pair<Address, Bytes>> extents_of(NodeId requester) const;
   /// All of an access lies in extents of the requester.
   bool holds(Address address, std::uint64_t size, NodeId requester) const;
 

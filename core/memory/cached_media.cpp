@@ -254,6 +254,18 @@ bool CachedMedia::begin_miss(Piece& piece) {
   return true;
 }
 
+void CachedMedia::touched_before(Address address, std::uint64_t bytes) {
+  for (std::uint64_t page = address.value() / page_; page * page_ < address.value() + bytes; ++page) {
+    const Slot slot = tags_.lookup(key_of(page));
+    if (slot != kNoSlot) {
+      tags_.touch(slot);
+      continue;
+    }
+    backing_->touched_before(Address{page * page_}, page_);
+    tags_.insert(key_of(page), LineState::kClean);
+  }
+}
+
 /// Not if there is no miss to be had, the page is on its way out, or the one whose place it would take is still on its way in.
 bool CachedMedia::has_place(std::uint64_t page, Slot& place) {
   if (misses_.live() == most_misses_ || leaving_.find(key_of(page)) != kNoSlot) return false;

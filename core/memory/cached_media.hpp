@@ -37,6 +37,8 @@ class CachedMedia final : public Media {
   std::string answers_early() const override { return "cache"; }
   std::string described() const override;
   std::vector<Media*> parts() override { return {cache_.get(), backing_.get()}; }
+  std::uint64_t remembers() const override { return tags_.capacity() * page_ + backing_->remembers(); }
+  void touched_before(Address address, std::uint64_t bytes) override;
   void open_window(Time now) override;
   void close_window(Time now) override;
   void report(MeasureSink& sink) const override;

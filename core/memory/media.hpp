@@ -35,6 +35,11 @@ class Media : public EventHandler {
   /// The media that it holds, if it is made of some.
   virtual std::vector<Media*> parts() { return {}; }
 
+  /// Bytes whose last accesses it remembers, so that the next ones take another time; 0: none.
+  virtual std::uint64_t remembers() const { return 0; }
+  /// These bytes were read before the run: it is as it would be then. Takes no time.
+  virtual void touched_before(Address /*address*/, std::uint64_t /*bytes*/) {}
+
   virtual void open_window(Time /*now*/) {}
   virtual void close_window(Time /*now*/) {}
   virtual void report(MeasureSink& /*sink*/) const {}

@@ -317,6 +317,23 @@ std::vector<AddressMap::Extent> AddressMap::extents() const {
   return extents;
 }
 
+AddressMap::Extent AddressMap::rounds_within(std::size_t part, std::size_t memory,
+                                             const Extent& bytes) const {
+  const Region& region = regions_[part];
+  const MemoryTargetInfo& of = parts_[part].memories[memory];
+  const auto slot = std::ranges::find_if(
+      region.slots, [&](const Slot& each) { return each.target == of.id && each.ld == of.ld; });
+  const std::uint64_t chunk = std::uint64_t{1} << region.chunk_bits;
+  const std::uint64_t in_memory = chunk * slot->share;  // bytes of a round
+  const std::uint64_t round = chunk * region.slots.size();
+  const std::uint64_t begin = std::max(bytes.base.value(), slot->start) - slot->start;
+  const std::uint64_t last = std::max(bytes.base.value() + bytes.bytes, slot->start) - slot->start;
+  const std::uint64_t first_round = (begin + in_memory - 1) / in_memory;
+  const auto end = static_cast<std::uint64_t>(std::min(Wide{region.size}, Wide{last / in_memory} * round));
+  const auto base = static_cast<std::uint64_t>(std::min(Wide{end}, Wide{first_round} * round));
+  return {Address{region.base + base}, end - base};
+}
+
 // One round of a region leads to all of its targets.
 std::optional<AddressMap::Owned> AddressMap::foreign(Address base, std::uint64_t bytes,
                                                      const std::string& device) const {

@@ -57,6 +57,10 @@ struct MemoryTargetInfo {
   Bytes base = {};                        ///< where that begins in the device's memory
   std::uint8_t ld = 0;                    ///< which it is
   std::optional<std::string> owner = {};  ///< the only device that may use it; none: any
+  bool logical = false;                   ///< it is a logical device
+
+  /// What people call it: "mem0", "mld0 ld 2".
+  std::string described() const { return logical ? name + " ld " + std::to_string(ld) : name; }
 };
 
 class AddressMap {
@@ -110,6 +114,13 @@ class AddressMap {
       if (offset < region.size) return &region;
     }
     return nullptr;
+  }
+  /// Bytes from an address of the region on that follow each other in one target.
+  static std::uint64_t together(const Region& region, Address address) {
+    const std::uint64_t offset = address.value() - region.base;
+    if (region.slots.size() == 1) return region.size - offset;
+    const std::uint64_t chunk = std::uint64_t{1} << region.chunk_bits;
+    return std::min(chunk - offset % chunk, region.size - offset);
   }
   static Place place_in(const Region& region, Address address) {
     const std::uint64_t offset = address.value() - region.base;
@@ -174,6 +185,9 @@ class AddressMap {
   };
   /// All regions, in order.
   const std::vector<Part>& parts() const { return parts_; }
+  /// Of a part, by its number, the addresses whose rounds of the interleave lie in these bytes of one of its memories, by its
+  /// place there.
+  Extent rounds_within(std::size_t part, std::size_t memory, const Extent& bytes) const;
   /// Memory that belongs to a device.
   struct Owned {
     Address at;  ///< an address that leads to it

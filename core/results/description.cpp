@@ -9,8 +9,11 @@
 #include "memory/media.hpp"
 #include "results/unlimited.hpp"
 #include "system/deadlock_check.hpp"
+#include "system/offered_memory.hpp"
 #include "system/partitions.hpp"
 #include "system/registry.hpp"
+#include "workload/numa_nodes.hpp"
+#include "workload/page_map.hpp"
 
 namespace cxloom {
 
@@ -236,14 +239,37 @@ Value media_of(const System& system) {
   return memories;
 }
 
+bool same_memories(const std::vector<MemoryTargetInfo>& a, const std::vector<MemoryTargetInfo>& b) {
+  return std::ranges::equal(
+      a, b, [](const auto& one, const auto& other) { return one.id == other.id && one.ld == other.ld; });
+}
+
+// What each requester has of a node at the start: bytes in whole pages of 4 KiB, none where it has no way or no extent.
+Value offered_of(const System& system, const AddressMap::Part& part) {
+  Value::Map offered;
+  for (const auto& [component, requester] : system.roles().requesters) {
+    const auto distance = [](NodeId /*memory*/) { return Time{}; };
+    std::uint64_t bytes = 0;
+    for (const NumaNode& node : numa_nodes(system.address_map(), component->name(), Bytes{kPageBytes},
+                                           distance, extents_now(system, component->id()))) {
+      if (!same_memories(node.targets, part.memories)) continue;
+      const std::vector<bool> parts = offered_parts(system, component->id(), node, Bytes{kPageBytes});
+      for (std::size_t run = 0; run < node.frames.size(); ++run)
+        bytes += parts[node.in_extents ? run : 0] ? node.frames[run].count * kPageBytes : 0;
+    }
+    if (bytes > 0) offered.emplace_back(component->name(), number(bytes));
+  }
+  return offered;
+}
+
 // What an operating system would call nodes: memories that share regions, with all that the address map has of them.
-Value nodes_of(const AddressMap& map) {
+Value nodes_of(const System& system) {
+  const AddressMap& map = system.address_map();
   Value::List nodes;
   std::vector<const AddressMap::Part*> firsts;
   for (const AddressMap::Part& part : map.parts()) {
     const auto same = [&](const AddressMap::Part* other) {
-      return std::ranges::equal(part.memories, other->memories,
-                                [](const auto& a, const auto& b) { return a.id == b.id && a.ld == b.ld; });
+      return same_memories(part.memories, other->memories);
     };
     if (std::ranges::any_of(firsts, same)) continue;
     firsts.push_back(&part);
@@ -252,11 +278,13 @@ Value nodes_of(const AddressMap& map) {
     Value::List memories;
     Value owner;
     for (const MemoryTargetInfo& memory : part.memories) {
-      memories.emplace_back(memory.name);
+      memories.emplace_back(memory.described());
       if (memory.owner) owner = *memory.owner;
     }
-    nodes.emplace_back(
-        Value::Map{{"memories", std::move(memories)}, {"bytes", number(bytes)}, {"owner", std::move(owner)}});
+    nodes.emplace_back(Value::Map{{"memories", std::move(memories)},
+                                  {"bytes", number(bytes)},
+                                  {"owner", std::move(owner)},
+                                  {"offered", offered_of(system, part)}});
   }
   return nodes;
 }
@@ -295,7 +323,7 @@ Value describe_system(const Registry& registry, const Spec& spec, const TraceOpe
                            {"partitions", division_of(system)},
                            {"pbr_ids", pbr_ids_of(system)},
                            {"addresses", system.address_map().described()},
-                           {"nodes", nodes_of(system.address_map())},
+                           {"nodes", nodes_of(system)},
                            {"media", media_of(system)},
                            {"unlimited", unlimited.to_value()},
                            {"notes", std::move(notes)},

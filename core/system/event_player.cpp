@@ -40,7 +40,8 @@ void EventPlayer::attach(System& system) {
   check_order();
   std::vector<EventParams> events;
   for (const Entry& entry : entries_) events.push_back(*entry.params);
-  auto failures = std::make_unique<FailureActions>(kernel_, source_->events, system, events.size());
+  auto failures = std::make_unique<FailureActions>(kernel_, source_->events, system, events.size(),
+                                                   [this] { memory_changed(); });
   FailureActions& failing = *failures;
   actions_.push_back(std::move(failures));
   actions_.push_back(std::make_unique<BindingActions>(system));
@@ -85,6 +86,7 @@ void EventPlayer::wake(std::uint8_t /*kind*/, std::uint64_t number) {
   entry.happened = true;
   if (entry.params->fail || entry.params->repair) lost_->count_in(entry.cost);
   entry.actions->act(number, *entry.params);
+  if (!entry.params->move_pages) memory_changed();
 }
 
 }  // namespace cxloom

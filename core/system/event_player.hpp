@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernel/event_handler.hpp"
@@ -35,6 +37,9 @@ class EventPlayer final : public EventHandler {
   /// The requesters have their work: checks the events that are about it. Throws InputError.
   void expect_work();
 
+  /// Is called when what memory devices have a way to, or extents of, has changed.
+  void on_memory_change(std::function<void()> changed) { changed_ = std::move(changed); }
+
   std::string name() const override { return "events"; }
   /// The event of this number happens.
   void wake(std::uint8_t kind, std::uint64_t number) override;
@@ -44,6 +49,9 @@ class EventPlayer final : public EventHandler {
 
  private:
   void check_order() const;
+  void memory_changed() const {
+    if (changed_) changed_();
+  }
   EventActions& actions_of(const EventParams& event) const;
 
   struct Source {
@@ -56,6 +64,7 @@ class EventPlayer final : public EventHandler {
   std::vector<Entry> entries_;
   std::vector<std::unique_ptr<EventActions>> actions_;
   std::unique_ptr<LostMessages> lost_;
+  std::function<void()> changed_;
 };
 
 }  // namespace cxloom

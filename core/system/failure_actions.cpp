@@ -45,12 +45,14 @@ void check_no_timeouts(const System& system) {
   }
 }
 
-FailureActions::FailureActions(Kernel& kernel, EventSource& source, System& system, std::size_t events)
+FailureActions::FailureActions(Kernel& kernel, EventSource& source, System& system, std::size_t events,
+                               std::function<void()> rerouted)
     : kernel_(kernel),
       source_(source),
       system_(system),
       failures_(ends_of_links(system), system.components().size()),
-      parts_(events) {}
+      parts_(events),
+      rerouted_(std::move(rerouted)) {}
 
 void FailureActions::expect(std::size_t number, const EventParams& event) {
   const bool fails = event.fail.has_value();
@@ -219,6 +221,7 @@ void FailureActions::compute_routes() {
   system_.route_around(failures_.avoided());
   for (const auto& component : system_.components())
     component->routes_changed(failures_.device_failed(component->id().index()));
+  rerouted_();
 }
 
 }  // namespace cxloom

@@ -23,8 +23,10 @@ void check_no_timeouts(const System& system);
 
 class FailureActions final : public EventActions, public EventHandler {
  public:
-  /// Sends its events as those of `source`. The system is built, so that its links are known.
-  FailureActions(Kernel& kernel, EventSource& source, System& system, std::size_t events);
+  /// Sends its events as those of `source`. The system is built, so that its links are known. `rerouted` is called when there
+  /// are other routes.
+  FailureActions(Kernel& kernel, EventSource& source, System& system, std::size_t events,
+                 std::function<void()> rerouted);
 
   bool has(const EventParams& event) const override { return event.fail || event.repair; }
   void expect(std::size_t number, const EventParams& event) override;
@@ -51,6 +53,7 @@ class FailureActions final : public EventActions, public EventHandler {
   LinkFailures failures_;
   std::vector<FailingPart> parts_;   // by the number of the event; of others nothing
   std::vector<FailingPart> failed_;  // behind what was expected so far
+  std::function<void()> rerouted_;
 };
 
 }  // namespace cxloom

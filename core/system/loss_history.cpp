@@ -29,7 +29,7 @@ std::vector<HistoryRequest> first_of_each(const Registry& registry, const Spec& 
                                           const std::vector<std::uint64_t>& counts) {
   Kernel kernel;
   const System system(kernel, registry, spec);
-  const WorkMaker maker(registry, spec, system, open_trace);
+  WorkMaker maker(registry, spec, system, open_trace);
   std::vector<HistoryRequest> all;
   for (std::size_t i = 0; i < spec.workloads.size(); ++i) {
     const Work work = maker.make(spec.workloads[i]);

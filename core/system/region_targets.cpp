@@ -103,7 +103,8 @@ MemoryTargetInfo target_of(const RegionParams& region, const Component& target, 
                       {}});
   }
   const LogicalDeviceExtent& of = all[*region.ld];
-  return {target.name(), target.id(), of.capacity, of.base, static_cast<std::uint8_t>(*region.ld), of.host};
+  return {target.name(), target.id(), of.capacity, of.base, static_cast<std::uint8_t>(*region.ld),
+          of.host,       true};
 }
 
 /// What `persistence` of a region asks of its memories.

@@ -62,6 +62,7 @@ Simulation::Simulation(const Registry& registry, Spec spec, const TraceOpener& o
   events_->attach(system_);
   give_work();
   events_->expect_work();
+  events_->on_memory_change([this] { work_maker_.memory_changed(); });
   if (spec_.run.warmup_time) opener_ = std::make_unique<Opener>(*kernel_, *this, *spec_.run.warmup_time);
   if (spec_.run.until.ci) next_look_ = kFirstLook;
   system_.check_whole();

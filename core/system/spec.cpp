@@ -164,6 +164,26 @@ void WorkloadParams::describe(Schema<WorkloadParams>& schema) {
   schema.effective(
       "page", [](const WorkloadParams& work) { return work.places_pages(); },
       "while addresses are as-is: pages are not placed");
+  schema
+      .choice("frames", &WorkloadParams::frames,
+              {{"scattered", FrameLayout::kScattered}, {"contiguous", FrameLayout::kContiguous}})
+      .doc(
+          "The order in which memory gives its frames, to all programs whose pages are placed. scattered: "
+          "without a pattern, as on a machine that has run for a while: what is side by side in a program "
+          "is not so in memory, beyond a page. contiguous: one behind the other, as they are asked for.");
+  schema.effective(
+      "frames", [](const WorkloadParams& work) { return work.places_pages(); },
+      "while addresses are as-is: pages are not placed");
+  schema
+      .choice("touched", &WorkloadParams::touched,
+              {{"before", Touched::kBefore}, {"during", Touched::kDuring}})
+      .doc(
+          "When the pages of a pattern are touched first. before: all of its footprint, in the order of "
+          "addresses, before the run, as a program does that fills its data in. during: each by the first "
+          "access to it.");
+  schema.effective(
+      "touched", [](const WorkloadParams& work) { return !work.trace && work.places_pages(); },
+      "with a trace, whose program touches its pages as it runs, or while addresses are as-is");
   schema.field("page_tables", &WorkloadParams::page_tables)
       .category("placements")
       .default_text("as addresses")

@@ -15,6 +15,7 @@
 #include "interconnect/routing.hpp"
 #include "protocol/address_map.hpp"
 #include "system/event_params.hpp"
+#include "workload/frame_order.hpp"
 #include "workload/rounds.hpp"
 #include "workload/work.hpp"
 
@@ -61,6 +62,9 @@ struct OutputParams {
   static void describe(Schema<OutputParams>& schema);
 };
 
+/// When the pages of a pattern are touched first.
+enum class Touched : std::uint8_t { kBefore, kDuring };
+
 enum class Replay : std::uint8_t { kClosed, kTimestamps };
 
 /// What a workload says besides its pattern.
@@ -77,6 +81,8 @@ struct WorkloadParams {
   Rounds repeat;
   Kinded addresses{"as-is", Value(Value::Map{})};
   Bytes page{4096};
+  FrameLayout frames = FrameLayout::kScattered;
+  Touched touched = Touched::kBefore;
   std::optional<Kinded> page_tables;
   std::vector<Value> phases;
 

@@ -4,10 +4,13 @@
 #include <numeric>
 #include <utility>
 
+#include "base/random.hpp"
 #include "device/sequencer.hpp"
 #include "interconnect/route_table.hpp"
+#include "system/offered_memory.hpp"
 #include "system/registry.hpp"
 #include "system/system.hpp"
+#include "system/touched_memory.hpp"
 #include "workload/pattern.hpp"
 
 namespace cxloom {
@@ -27,12 +30,32 @@ std::optional<PageRuns> footprint_of(const std::vector<PhasedStream::Phase>& pha
   return pages_in(std::move(ranges), page);
 }
 
+/// The same addresses, cut wherever one of these begins or ends: none overlap.
+std::vector<AddressMap::Extent> pieces_of(const std::vector<AddressMap::Extent>& extents) {
+  std::vector<std::uint64_t> borders;
+  for (const AddressMap::Extent& each : extents) {
+    borders.push_back(each.base.value());
+    borders.push_back(each.base.value() + each.bytes);
+  }
+  std::ranges::sort(borders);
+  std::vector<AddressMap::Extent> pieces;
+  for (std::size_t i = 1; i < borders.size(); ++i) {
+    const std::uint64_t base = borders[i - 1];
+    const auto within = [&](const AddressMap::Extent& each) {
+      return each.base.value() <= base && base < each.base.value() + each.bytes;
+    };
+    if (base < borders[i] && std::ranges::any_of(extents, within))
+      pieces.push_back({Address{base}, borders[i] - base});
+  }
+  return pieces;
+}
+
 /// What a line of data takes from one device to another, unloaded, by the first of the ways that there are.
 Time time_between(const System& system, NodeId from, NodeId to) {
   const Topology& topology = system.topology();
   Time sum;
   for (std::uint32_t at = from.index(), hops = 0; at != to.index() && hops < topology.size(); ++hops) {
-    const auto ports = system.routes().next_hops(at, to.index());
+    const auto ports = ports_towards(system, at, to.index());
     if (ports.empty()) return Time::max();
     const auto all = topology.hops(at);
     const auto hop = std::ranges::find(all, ports.front(), &Topology::Hop::port);
@@ -51,13 +74,53 @@ WorkMaker::WorkMaker(const Registry& registry, const Spec& spec, const System& s
       run_(spec.run),
       system_(system),
       map_(system.address_map()),
-      open_trace_(open_trace) {
+      open_trace_(open_trace),
+      events_(spec.events),
+      changes_(std::ranges::any_of(spec.events, [](const EventParams& event) { return !event.move_pages; })) {
   divide_memory(spec);
 }
 
 std::vector<NumaNode> WorkMaker::nodes_of(const std::string& device) const {
   const NodeId from = system_.component(device).id();
-  return numa_nodes(map_, device, page_, [&](NodeId memory) { return time_between(system_, from, memory); });
+  return numa_nodes(
+      map_, device, page_, [&](NodeId memory) { return time_between(system_, from, memory); },
+      extents_ever(device));
+}
+
+Extents WorkMaker::extents_ever(const std::string& device) const {
+  const NodeId node = system_.component(device).id();
+  return [this, device, now = extents_now(system_, node)](NodeId memory) {
+    auto ever = now(memory);
+    if (!ever) return ever;
+    for (const EventParams& event : events_) {
+      if (event.add_extent && event.add_extent->host == device &&
+          system_.components()[memory.index()]->name() == event.add_extent->device)
+        ever->push_back({event.add_extent->base, event.add_extent->size.count()});
+    }
+    return std::optional(pieces_of(*ever));
+  };
+}
+
+std::vector<std::vector<bool>> WorkMaker::offered(const Placed& placed) const {
+  const NodeId device = system_.component(placed.workload->device).id();
+  std::vector<std::vector<bool>> offered;
+  for (const NumaNode& node : placed.nodes) offered.push_back(offered_parts(system_, device, node, page_));
+  return offered;
+}
+
+std::unique_ptr<PagePlacement> WorkMaker::make_placement_now(const Placed& placed) const {
+  std::vector<bool> has_memory;
+  for (const std::vector<bool>& parts : offered(placed))
+    has_memory.push_back(std::ranges::find(parts, true) != parts.end());
+  auto placement = make_placement(placed);
+  placement->nodes_changed(has_memory);
+  return placement;
+}
+
+void WorkMaker::memory_changed() {
+  for (auto& [device, placed] : placed_) {
+    if (placed.stream) placed.stream->offer(offered(placed));
+  }
 }
 
 bool WorkMaker::has_cores(const std::string& device) const {
@@ -88,17 +151,11 @@ void WorkMaker::divide_memory(const Spec& spec) {
   for (const Spec::Workload& workload : spec.workloads) {
     if (!workload.params.places_pages()) continue;
     below("workload." + workload.device, [&] {
-      if (all.empty()) page_ = workload.params.page;
-      if (workload.params.page != page_) {
-        throw InputError({"programs that share memory have pages of one size",
-                          to_text(workload.params.page),
-                          to_text(page_) + ", as 'workload." + all.front()->workload->device + "' has",
-                          {},
-                          InputError::Kind::kBetween},
-                         "page");
-      }
+      check_alike(workload, all.empty() ? workload : *all.front()->workload);
+      page_ = workload.params.page;
+      layout_ = workload.params.frames;
       Placed& placed = placed_[workload.device];
-      placed = {&workload, nodes_of(workload.device), {}};
+      placed = {.workload = &workload, .nodes = nodes_of(workload.device)};
       all.push_back(&placed);
     });
   }
@@ -108,16 +165,20 @@ void WorkMaker::divide_memory(const Spec& spec) {
   std::vector<std::unique_ptr<PagePlacement>> placements;
   for (Placed* const placed : all) {
     PlacedProgram program;
-    for (const NumaNode& node : placed->nodes) {
+    const std::vector<std::vector<bool>> offers = offered(*placed);
+    for (std::size_t i = 0; i < placed->nodes.size(); ++i) {
+      const NumaNode& node = placed->nodes[i];
+      program.has_memory.push_back(std::ranges::find(offers[i], true) != offers[i].end());
       const auto same = [&](const Frames& known) {
-        return !known.empty() && !node.frames.empty() && known.front().base == node.frames.front().base;
+        return !node.in_extents && !known.empty() && !node.frames.empty() &&
+               known.front().base == node.frames.front().base;
       };
       const auto known = std::ranges::find_if(frames, same);
       program.nodes.push_back(static_cast<std::size_t>(known - frames.begin()));
       if (known == frames.end()) frames.push_back(node.frames);
     }
     below("workload." + placed->workload->device, [&] {
-      placements.push_back(make_placement(*placed));
+      placements.push_back(make_placement_now(*placed));
       if (all.size() > 1) program.pages = pages_of(*placed->workload);
     });
     program.placement = placements.back().get();
@@ -136,25 +197,75 @@ void WorkMaker::divide_memory(const Spec& spec) {
   std::vector<std::uint64_t> free;
   for (const Frames& node : frames) free.push_back(count_of(node));
   division_ = {std::accumulate(free.begin(), free.end(), std::uint64_t{0}), all.size()};
-  if (all.size() == 1) {
-    for (const NumaNode& node : all.front()->nodes) all.front()->frames.push_back(node.frames);
-    return;
-  }
-  auto shares = share_out(free, programs);
+  std::vector<std::shared_ptr<const FrameOrder>> orders;
+  for (const Frames& node : frames) orders.push_back(order_of(node));
+  const auto parts_of = [&](const Placed& placed, const PlacedProgram& program,
+                            const std::vector<NodeShare>& shares, bool spare) {
+    ProgramMemory::Parts parts;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      if (placed.nodes[i].in_extents) {
+        parts.push_back(spare ? std::vector<FrameSlice>{} : parts_in_extents(placed.nodes[i]));
+      } else {
+        parts.push_back({{orders[program.nodes[i]], shares[i].first, shares[i].count}});
+      }
+    }
+    return parts;
+  };
+  std::vector<std::vector<std::uint64_t>> shares(1, free);  // of one alone
+  if (all.size() != 1) shares = share_out(free, programs);
   for (const auto& share : shares) {
     for (std::size_t node = 0; node < free.size(); ++node) free[node] -= share[node];
   }
   // What nobody needs is there for pages that are moved, an equal part for each.
-  for (std::uint64_t& left : free) left /= all.size();
+  for (std::uint64_t& left : free) left /= std::max<std::size_t>(all.size(), 1);
   for (std::size_t i = 0; i < all.size(); ++i) {
     programs.push_back(programs[i]);
     shares.push_back(free);
   }
-  auto cut = cut_frames(frames, programs, shares, page_);
+  const auto laid = lay_out(programs, shares);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i]->frames = std::move(cut[i]);
-    all[i]->spare = std::move(cut[all.size() + i]);
+    all[i]->frames = parts_of(*all[i], programs[i], laid[i], false);
+    all[i]->spare = parts_of(*all[i], programs[i], laid[all.size() + i], true);
   }
+}
+
+ProgramMemory::Parts::value_type WorkMaker::parts_in_extents(const NumaNode& node) const {
+  std::vector<FrameSlice> parts;
+  for (const FrameRun& run : node.frames) parts.push_back({order_of({run}), 0, run.count});
+  return parts;
+}
+
+void WorkMaker::check_alike(const Spec::Workload& workload, const Spec::Workload& first) const {
+  const auto refuse = [&](const char* key, const char* problem, const std::string& one,
+                          const std::string& other) {
+    throw InputError(
+        {problem, one, other + ", as 'workload." + first.device + "' has", {}, InputError::Kind::kBetween},
+        key);
+  };
+  if (workload.params.page != first.params.page) {
+    refuse("page", "programs that share memory have pages of one size", to_text(workload.params.page),
+           to_text(first.params.page));
+  }
+  if (workload.params.frames != first.params.frames) {
+    const auto name = [](FrameLayout layout) {
+      return layout == FrameLayout::kScattered ? "scattered" : "contiguous";
+    };
+    refuse("frames", "programs that share memory take its frames in one order", name(workload.params.frames),
+           name(first.params.frames));
+  }
+}
+
+// Of a node the same for all programs, whatever else there is in the system.
+std::shared_ptr<const FrameOrder> WorkMaker::order_of(const Frames& frames) const {
+  std::optional<std::uint64_t> key;
+  if (layout_ == FrameLayout::kScattered && !frames.empty())
+    key = RandomStream(run_.seed, "node at " + to_text(frames.front().base), "frames").next();
+  return std::make_shared<const FrameOrder>(frames, page_, key);
+}
+
+PageRuns WorkMaker::touched_before(const Spec::Workload& workload) const {
+  if (workload.params.trace || workload.params.touched == Touched::kDuring) return {};
+  return footprint_of(make_phases(workload), page_).value_or(PageRuns{});
 }
 
 // Without a warm-up nobody makes more than its requests: the window opens at the first request of all. With one, whoever is
@@ -170,6 +281,7 @@ std::optional<PageRuns> WorkMaker::pages_of(const Spec::Workload& workload) cons
     return pages_touched(trace, warms_up ? kToItsEnd : work.requests.value_or(kToItsEnd), page_);
   }
   auto footprint = footprint_of(make_phases(workload), page_);
+  if (workload.params.touched == Touched::kBefore && footprint) return footprint;
   const auto stream = make_stream(workload, work);
   // Patterns are drawn from only if they may leave pages of their footprint out.
   if (warms_up || !work.requests || (footprint && *work.requests >= count_of(*footprint))) return footprint;
@@ -195,19 +307,32 @@ void WorkMaker::check_pages(const Placed& placed, const AddressRange& range) con
   const PageRuns pages = pages_in({range}, page_);
   PlacedProgram program;
   std::vector<std::uint64_t> free;
-  for (const NumaNode& node : placed.nodes) {
+  const std::vector<std::vector<bool>> offers = offered(placed);
+  // What comes later is there for pages that are touched during the run.
+  const bool later = changes_ && placed.workload->params.touched == Touched::kDuring;
+  std::vector<std::string> without;
+  for (std::size_t i = 0; i < placed.nodes.size(); ++i) {
+    const NumaNode& node = placed.nodes[i];
+    std::uint64_t frames = 0;
+    for (std::size_t run = 0; run < node.frames.size(); ++run)
+      frames += later || offers[i][node.in_extents ? run : 0] ? node.frames[run].count : 0;
+    if (frames == 0) without.push_back(node.name());
     program.nodes.push_back(free.size());
-    free.push_back(count_of(node.frames));
+    free.push_back(frames);
   }
-  const auto placement = make_placement(placed);
+  const auto placement = later ? make_placement(placed) : make_placement_now(placed);
   program.placement = placement.get();
   program.pages = pages;
   const std::vector<std::uint64_t> taken = share_out(free, {&program, 1}).front();
   const std::uint64_t fit = std::accumulate(taken.begin(), taken.end(), std::uint64_t{0});
   if (fit == count_of(pages)) return;
+  std::string allowed =
+      "at most " + to_text(Bytes{fit * page_.count()}) + " in whole pages of " + to_text(page_);
+  if (!without.empty())
+    allowed += "; '" + placed.workload->device + "' has no way to, or no extent of, " + list_names(without);
   throw InputError({"the footprint is larger than the memory that its pages may be in",
                     to_text(Bytes{range.bytes}),
-                    "at most " + to_text(Bytes{fit * page_.count()}) + " in whole pages of " + to_text(page_),
+                    allowed,
                     {},
                     InputError::Kind::kBetween},
                    "footprint");
@@ -277,7 +402,7 @@ std::unique_ptr<AccessStream> WorkMaker::make_stream(const Spec::Workload& workl
   return std::make_unique<PhasedStream>(std::move(phases));
 }
 
-Work WorkMaker::make(const Spec::Workload& workload) const {
+Work WorkMaker::make(const Spec::Workload& workload) {
   Work work;
   work.warmup = run_.warmup;
   work.requests = workload.params.requests;
@@ -291,12 +416,17 @@ Work WorkMaker::make(const Spec::Workload& workload) const {
   // Without a warm-up the window opens with the first access of all.
   if (run_.warmup == 0 && !run_.warmup_time) work.in_all = work.requests;
   if (workload.params.places_pages()) {
-    const Placed& placed = placed_.at(workload.device);
+    Placed& placed = placed_.at(workload.device);
     std::vector<std::string> names;
     for (const NumaNode& node : placed.nodes) names.push_back(node.name());
-    work.stream = std::make_unique<PlacedStream>(
-        std::move(work.stream), make_placement(placed), ProgramMemory(placed.frames, page_, placed.spare),
+    auto stream = std::make_unique<PlacedStream>(
+        std::move(work.stream), make_placement(placed), ProgramMemory(placed.frames, placed.spare, changes_),
         std::move(names), page_, division_, work.name + ".addresses", make_table_placement(placed));
+    stream->offer(offered(placed));
+    stream->touch(touched_before(workload));
+    placed.stream = stream.get();
+    touch_memory(system_, *stream);
+    work.stream = std::move(stream);
   }
   return work;
 }

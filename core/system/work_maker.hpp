@@ -41,15 +41,18 @@ class WorkMaker {
   WorkMaker(const Registry& registry, const Spec& spec, const System& system, const TraceOpener& open_trace);
 
   /// Throws InputError with the path below the workload's device.
-  Work make(const Spec::Workload& workload) const;
+  Work make(const Spec::Workload& workload);
+  /// Ways or extents have changed: programs whose pages are placed find other memory from now on.
+  void memory_changed();
 
  private:
   /// A workload whose pages are placed.
   struct Placed {
     const Spec::Workload* workload;
     std::vector<NumaNode> nodes;
-    std::vector<Frames> frames;  ///< of each node, its own
-    std::vector<Frames> spare;   ///< of each node, those that its pages can be moved to besides
+    ProgramMemory::Parts frames = {};  ///< its own
+    ProgramMemory::Parts spare = {};   ///< those that its pages can be moved to besides
+    PlacedStream* stream = nullptr;    ///< of its requester
   };
 
   void divide_memory(const Spec& spec);
@@ -61,6 +64,19 @@ class WorkMaker {
   /// Cores make the accesses of that device.
   bool has_cores(const std::string& device) const;
   std::vector<NumaNode> nodes_of(const std::string& device) const;
+  /// The extents that a device has at some time of the run, in pieces of which it has all or nothing at any time.
+  Extents extents_ever(const std::string& device) const;
+  /// Which parts of its nodes it has now.
+  std::vector<std::vector<bool>> offered(const Placed& placed) const;
+  /// A placement that knows which nodes have memory now.
+  std::unique_ptr<PagePlacement> make_placement_now(const Placed& placed) const;
+  /// Every program that shares memory with others says the same of `page` and `frames`.
+  void check_alike(const Spec::Workload& workload, const Spec::Workload& first) const;
+  std::shared_ptr<const FrameOrder> order_of(const Frames& frames) const;
+  /// A node that is one device's alone: who else has it has other frames.
+  ProgramMemory::Parts::value_type parts_in_extents(const NumaNode& node) const;
+  /// The pages that it has touched before it runs; none: it touches them while it runs.
+  PageRuns touched_before(const Spec::Workload& workload) const;
   /// The pages that it touches at most, as far as they are known.
   std::optional<PageRuns> pages_of(const Spec::Workload& workload) const;
   void check_pages(const Placed& placed, const AddressRange& range) const;
@@ -77,8 +93,11 @@ class WorkMaker {
   const AddressMap& map_;
   TraceOpener open_trace_;
   Bytes page_;
+  FrameLayout layout_ = FrameLayout::kScattered;
   std::map<std::string, Placed> placed_;  // by device
   Division division_;
+  const std::vector<EventParams>& events_;
+  bool changes_ = false;  // memory may come and go for programs
 };
 
 }  // namespace cxloom

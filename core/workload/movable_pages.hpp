@@ -31,8 +31,7 @@ class MovablePages {
   /// What nodes there are.
   virtual const std::vector<std::string>& node_names() const = 0;
   /// Its pages in a node, of these addresses of the program if some are given, in the order of their first touch.
-  virtual std::vector<std::uint64_t> pages_in(std::size_t node,
-                                              const std::optional<AddressRange>& range) const = 0;
+  virtual std::vector<std::uint64_t> pages_in(std::size_t node, const std::optional<AddressRange>& range) = 0;
   /// Takes a frame of a node for a page; nothing if the program has none left there, or the page is there.
   virtual std::optional<PageMove> begin_move(std::uint64_t page, std::size_t node) = 0;
   /// From now on the page is at its new place, and what it had is free.

@@ -43,25 +43,63 @@ std::string NumaNode::name() const {
   return text;
 }
 
+std::vector<AddressMap::Extent> usable_in(const AddressMap& map, std::size_t part, const Extents& extents) {
+  std::vector<AddressMap::Extent> usable{map.parts()[part].extent};
+  const std::vector<MemoryTargetInfo>& memories = map.parts()[part].memories;
+  for (std::size_t memory = 0; memory < memories.size(); ++memory) {
+    const auto given = extents ? extents(memories[memory].id) : std::nullopt;
+    if (!given) continue;
+    std::vector<AddressMap::Extent> both;
+    for (const AddressMap::Extent& one : *given) {
+      const AddressMap::Extent there = map.rounds_within(part, memory, one);
+      for (const AddressMap::Extent& other : usable) {
+        const std::uint64_t base = std::max(there.base.value(), other.base.value());
+        const std::uint64_t end =
+            std::min(there.base.value() + there.bytes, other.base.value() + other.bytes);
+        if (base < end) both.push_back({Address{base}, end - base});
+      }
+    }
+    usable = std::move(both);
+  }
+  return usable;
+}
+
 std::vector<NumaNode> numa_nodes(const AddressMap& map, const std::string& device, Bytes page,
-                                 const Distance& distance) {
+                                 const Distance& distance, const Extents& extents) {
   struct Found {
     const std::vector<MemoryTargetInfo>* memories;
+    bool in_extents;
     std::vector<AddressMap::Extent> extents;
   };
   std::vector<Found> found;
-  for (const AddressMap::Part& part : map.parts()) {
+  for (std::size_t number = 0; number < map.parts().size(); ++number) {
+    const AddressMap::Part& part = map.parts()[number];
     if (foreign_to(device, part.memories)) continue;
     const auto known = std::ranges::find_if(
         found, [&](const Found& each) { return same_memories(*each.memories, part.memories); });
-    Found& node = known != found.end() ? *known : found.emplace_back(Found{&part.memories, {}});
-    add_extent(node.extents, part.extent);
+    const auto is_given = [&](const MemoryTargetInfo& memory) { return extents && extents(memory.id); };
+    const bool in_extents = std::ranges::any_of(part.memories, is_given);
+    Found& node = known != found.end() ? *known : found.emplace_back(Found{&part.memories, in_extents, {}});
+    if (!in_extents) {
+      add_extent(node.extents, part.extent);
+      continue;
+    }
+    // Frames lie where those of the whole part would.
+    for (const AddressMap::Extent& each : usable_in(map, number, extents)) {
+      const std::uint64_t origin = part.extent.base.value();
+      const std::uint64_t first = (each.base.value() - origin + page.count() - 1) / page.count();
+      const std::uint64_t end = (each.base.value() + each.bytes - origin) / page.count();
+      if (first < end)
+        node.extents.push_back({Address{origin + first * page.count()}, (end - first) * page.count()});
+    }
   }
   std::vector<NumaNode> nodes;
   for (const Found& each : found) {
     NumaNode& node = nodes.emplace_back();
+    node.targets = *each.memories;
+    node.in_extents = each.in_extents;
     for (const MemoryTargetInfo& memory : *each.memories) {
-      node.memories.push_back(memory.name);
+      node.memories.push_back(memory.described());
       node.distance = std::max(node.distance, distance(memory.id));
     }
     for (const AddressMap::Extent& extent : each.extents) {
@@ -79,10 +117,14 @@ std::vector<std::size_t> nearest_first(std::span<const NumaNode> nodes) {
 }
 
 std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std::vector<std::string>& names) {
+  const auto has = [](const NumaNode& node, const std::string& name) {
+    return std::ranges::find(node.memories, name) != node.memories.end() ||
+           std::ranges::find(node.targets, name, &MemoryTargetInfo::name) != node.targets.end();
+  };
   std::vector<std::string> known;
   for (const NumaNode& node : nodes) known.insert(known.end(), node.memories.begin(), node.memories.end());
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (std::ranges::find(known, names[i]) != known.end()) continue;
+    if (std::ranges::any_of(nodes, [&](const NumaNode& node) { return has(node, names[i]); })) continue;
     throw InputError({"no node of this device has such a memory", "'" + names[i] + "'",
                       known.empty() ? "none: it has no memory in the address map" : list_names(known),
                       nearest_name(names[i], known)},
@@ -90,10 +132,8 @@ std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std:
   }
   std::vector<std::size_t> places;
   for (std::size_t node = 0; node < nodes.size(); ++node) {
-    const auto named = [&](const std::string& memory) {
-      return std::ranges::find(names, memory) != names.end();
-    };
-    if (names.empty() || std::ranges::any_of(nodes[node].memories, named)) places.push_back(node);
+    const auto named = [&](const std::string& name) { return has(nodes[node], name); };
+    if (names.empty() || std::ranges::any_of(names, named)) places.push_back(node);
   }
   return places;
 }

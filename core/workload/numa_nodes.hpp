@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,24 +26,30 @@ struct NumaNode {
   std::vector<std::string> memories;  ///< more than one: they are interleaved
   Frames frames;                      ///< whole ones, in the order of the regions
   Time distance;  ///< from the device whose node it is one of, to the farthest of its memories
+  std::vector<MemoryTargetInfo> targets = {};  ///< the same memories, for who looks for a way there
+  bool in_extents = false;                     ///< its frames come and go, those of each run by themselves
 
-  /// "local", "mem0+mem1"; of many: "mem0+...+mem63".
+  /// "local", "mem0+mem1", "mld ld 1"; of many: "mem0+...+mem63".
   std::string name() const;
 };
 
 /// How far a memory is from a device: the time of a line on its way, unloaded.
 using Distance = std::function<Time(NodeId memory)>;
+/// What a device may use of a memory that is given in extents, none of which overlap; nothing: it is no such memory.
+using Extents = std::function<std::optional<std::vector<AddressMap::Extent>>(NodeId memory)>;
 
 /// The nodes of a device, in the order of the address map: regions with the same memories are one. Memory that belongs to
 /// another device is in none.
 std::vector<NumaNode> numa_nodes(const AddressMap& map, const std::string& device, Bytes page,
-                                 const Distance& distance);
+                                 const Distance& distance, const Extents& extents = {});
+/// The addresses of a part of the map, by its number, whose bytes lie in extents of all of its memories that have some.
+std::vector<AddressMap::Extent> usable_in(const AddressMap& map, std::size_t part, const Extents& extents);
 
 /// The nodes' places, nearest first; of those that are as near, the first.
 std::vector<std::size_t> nearest_first(std::span<const NumaNode> nodes);
 
-/// The places of the nodes that have these memories, in the order of the nodes; all, if none is named. Throws InputError for
-/// a name that is none.
+/// The places of the nodes that have these memories, in the order of the nodes; all, if none is named. A memory with logical
+/// devices names all of them. Throws InputError for a name that is none.
 std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std::vector<std::string>& names);
 
 }  // namespace cxloom

@@ -40,6 +40,9 @@ class PagePlacement {
   /// more are to be taken of it. Nothing: no node that the page may use has one.
   virtual std::optional<Choice> place(std::uint64_t page, std::uint64_t count,
                                       std::span<const std::uint64_t> free) = 0;
+  /// From now on these nodes have memory for the program, by their places, and the others have none: it has no way there, or its
+  /// extents were released. All have, unless it is said. What is merely full has memory.
+  virtual void nodes_changed(const std::vector<bool>& /*has_memory*/) {}
 };
 
 /// Those that come with cxloom. `as-is` makes none: addresses are physical, and nothing is placed.

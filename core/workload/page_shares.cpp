@@ -37,7 +37,8 @@ class Taker {
     while (most > 0 && !done()) {
       std::vector<std::uint64_t>& seen = seen_;
       seen.clear();
-      for (const std::size_t node : program_->nodes) seen.push_back(free[node]);
+      for (std::size_t i = 0; i < program_->nodes.size(); ++i)
+        seen.push_back(has_memory(i) ? free[program_->nodes[i]] : 0);
       PageRun& run = runs_[at_];
       const auto choice = program_->placement->place(run.first, std::min(most, run.count), seen);
       if (!choice) {  // it runs out of memory at this page
@@ -61,6 +62,10 @@ class Taker {
   bool known() const { return program_->pages.has_value(); }
 
  private:
+  bool has_memory(std::size_t node) const {
+    return program_->has_memory.empty() || program_->has_memory[node];
+  }
+
   const PlacedProgram* program_;
   PageRuns runs_;
   std::size_t at_ = 0;
@@ -143,26 +148,18 @@ std::vector<std::vector<std::uint64_t>> share_out(std::vector<std::uint64_t> fre
   return shares;
 }
 
-std::vector<std::vector<Frames>> cut_frames(std::span<const Frames> nodes,
-                                            std::span<const PlacedProgram> programs,
-                                            std::span<const std::vector<std::uint64_t>> shares, Bytes page) {
-  std::vector<Frames> left(nodes.begin(), nodes.end());
-  std::vector<std::vector<Frames>> cut;
+std::vector<std::vector<NodeShare>> lay_out(std::span<const PlacedProgram> programs,
+                                            std::span<const std::vector<std::uint64_t>> shares) {
+  std::vector<std::uint64_t> next(shares.empty() ? 0 : shares.front().size());
+  std::vector<std::vector<NodeShare>> laid;
   for (std::size_t program = 0; program < programs.size(); ++program) {
-    std::vector<Frames>& own = cut.emplace_back();
+    std::vector<NodeShare>& own = laid.emplace_back();
     for (const std::size_t node : programs[program].nodes) {
-      Frames& taken = own.emplace_back();
-      std::uint64_t count = shares[program][node];
-      for (FrameRun& run : left[node]) {
-        const std::uint64_t part = std::min(count, run.count);
-        if (part > 0) taken.push_back({run.base, part});
-        run.base = Address{run.base.value() + part * page.count()};
-        run.count -= part;
-        count -= part;
-      }
+      own.push_back({next[node], shares[program][node]});
+      next[node] += shares[program][node];
     }
   }
-  return cut;
+  return laid;
 }
 
 }  // namespace cxloom

@@ -10,17 +10,9 @@
 #include "workload/access_stream.hpp"
 #include "workload/numa_nodes.hpp"
 #include "workload/page_placement.hpp"
+#include "workload/page_runs.hpp"
 
 namespace cxloom {
-
-/// Pages that follow each other.
-struct PageRun {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-};
-using PageRuns = std::vector<PageRun>;
-
-std::uint64_t count_of(const PageRuns& pages);
 
 /// The pages that the next `accesses` of a stream touch, or those to its end if they are fewer, in the order of first touch;
 /// takes them.
@@ -33,6 +25,7 @@ struct PlacedProgram {
   PagePlacement* placement = nullptr;  ///< one of its own, which has placed nothing yet
   std::optional<PageRuns> pages;       ///< that it touches at most; none: not known
   std::vector<std::size_t> nodes;      ///< its nodes, in the order that its placement knows them by
+  std::vector<bool> has_memory = {};   ///< those of them that have memory for it; all, if none is said to
 };
 
 /// How many frames of each node each program gets: as many as it takes if all programs touch their pages in turn, one page
@@ -41,9 +34,13 @@ struct PlacedProgram {
 std::vector<std::vector<std::uint64_t>> share_out(std::vector<std::uint64_t> free,
                                                   std::span<const PlacedProgram> programs);
 
-/// Cuts such shares out of the nodes' frames: one program's behind the other's. By program, then by its own nodes.
-std::vector<std::vector<Frames>> cut_frames(std::span<const Frames> nodes,
-                                            std::span<const PlacedProgram> programs,
-                                            std::span<const std::vector<std::uint64_t>> shares, Bytes page);
+/// A program's share of a node: frames that follow each other in the order in which the node gives them.
+struct NodeShare {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+/// Puts such shares one program's behind the other's. By program, then by its own nodes.
+std::vector<std::vector<NodeShare>> lay_out(std::span<const PlacedProgram> programs,
+                                            std::span<const std::vector<std::uint64_t>> shares);
 
 }  // namespace cxloom

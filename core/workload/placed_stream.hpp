@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,49 +12,78 @@
 
 #include "base/value.hpp"
 #include "workload/access_stream.hpp"
+#include "workload/frame_order.hpp"
 #include "workload/movable_pages.hpp"
 #include "workload/numa_nodes.hpp"
 #include "workload/page_map.hpp"
 #include "workload/page_placement.hpp"
+#include "workload/page_runs.hpp"
 
 namespace cxloom {
 
-/// The frames of one program.
+/// Frames of a node that follow each other in the order in which it gives them.
+struct FrameSlice {
+  std::shared_ptr<const FrameOrder> order;
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// The frames of one program. Those of a node are in one part, or in parts that come and go.
 class ProgramMemory {
  public:
-  /// A frame, and the bytes from its first one on that are the program's.
-  struct Frame {
-    Address base;
-    std::uint64_t room = 0;
-  };
+  using Frame = FrameOrder::Frame;
+  /// By node, then by part.
+  using Parts = std::vector<std::vector<FrameSlice>>;
 
-  /// Frames by node: those that pages are placed in, and spare ones that pages can only be moved to (or none).
-  ProgramMemory(std::vector<Frames> frames, Bytes page, std::vector<Frames> spare = {});
+  /// Those that pages are placed in, and spare ones that pages can only be moved to (or none). If the memory that programs
+  /// find `changes`, pages are placed in spare ones as well, once the others are taken.
+  explicit ProgramMemory(Parts frames, const Parts& spare = {}, bool changes = false);
 
-  /// How many are left of each node.
+  /// How many are left of each node, of those that it has now.
   std::span<const std::uint64_t> free() const { return free_; }
+  /// Which parts of a node the program has now. At first it has all of them.
+  void offer(std::size_t node, const std::vector<bool>& parts);
+  bool offers(std::size_t node) const;
   /// The next one of a node that has one left.
   Frame take(std::size_t node);
+  /// Frames that were taken at once.
+  struct Taken {
+    std::size_t store = 0;
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+  };
+  /// Takes so many at once of a node that has one left, or fewer; none was given back yet.
+  Taken take_all(std::size_t node, std::uint64_t most);
+  /// One of those.
+  Frame taken(std::size_t node, const Taken& taken, std::uint64_t number) const {
+    return nodes_[node][taken.store].frame(taken.first + number);
+  }
   /// The same of a spare one, or of those if there is none; nothing: none is left.
   std::optional<Frame> take_spare(std::size_t node);
   /// A frame that was taken is free again, and the next to be given.
   void give_back(std::size_t node, const Frame& frame);
 
  private:
-  struct Place {
-    std::size_t run = 0;
-    std::uint64_t frame = 0;
+  struct Store {
+    FrameSlice slice;
+    std::size_t part = 0;
+    bool spare = false;
+    bool offered = true;
+    std::uint64_t given = 0;
+    std::vector<Frame> given_back = {};
+
+    std::uint64_t left() const { return offered ? slice.count - given + given_back.size() : 0; }
+    Frame frame(std::uint64_t number) const {
+      return slice.order->at(slice.first + number, slice.first + slice.count);
+    }
+    Frame take();
   };
 
-  Frame take_next(const Frames& frames, Place& next) const;
+  void count(std::size_t node);
 
-  std::vector<Frames> frames_;
-  std::vector<Place> next_;  // frames to be given, by node
-  std::vector<Frames> spare_;
-  std::vector<Place> next_spare_;
-  std::vector<std::vector<Frame>> given_back_;
+  std::vector<std::vector<Store>> nodes_;  // spare ones behind the others
+  bool changes_;
   std::vector<std::uint64_t> free_;
-  std::uint64_t page_;
 };
 
 /// What was divided among programs, for who gets too little of it.
@@ -70,6 +100,15 @@ class PlacedStream final : public AccessStream, private MovablePages {
                ProgramMemory memory, std::vector<std::string> nodes, Bytes page, Division division,
                std::string path, std::unique_ptr<PagePlacement> tables = nullptr);
 
+  /// Which parts of each node the program has from now on. At first it has all of them.
+  void offer(const std::vector<std::vector<bool>>& parts);
+  /// These pages are touched before the run: they have frames from the beginning. All others get theirs when they are first
+  /// touched. To be called once. Throws InputError below the workload if there are too few.
+  void touch(const PageRuns& pages);
+
+  /// Calls `visit` for the frames of pages touched before the run, in the order of touch: so many bytes of them, the last.
+  void touched_last(std::uint64_t bytes,
+                    const std::function<void(Address base, std::uint64_t bytes)>& visit) const;
   /// The address that an access has in memory is found here, once: its request keeps it, whatever becomes of the page.
   /// Throws InputError if the program needs more memory than it has.
   bool next(Access& access) override {
@@ -90,16 +129,17 @@ class PlacedStream final : public AccessStream, private MovablePages {
  private:
   std::optional<std::size_t> node_of_memory(const std::string& memory) const override;
   const std::vector<std::string>& node_names() const override { return nodes_; }
-  std::vector<std::uint64_t> pages_in(std::size_t node,
-                                      const std::optional<AddressRange>& range) const override;
+  std::vector<std::uint64_t> pages_in(std::size_t node, const std::optional<AddressRange>& range) override;
   std::optional<PageMove> begin_move(std::uint64_t page, std::size_t node) override;
   void end_move(const PageMove& move) override;
   void give_up_move(const PageMove& move) override;
 
   Address placed(const Access& access);
   const ProgramMemory::Frame& frame_of(const Access& access);
+  /// Gives it the frame that it was to have since before the run; not if it had none.
+  bool find_touched(std::uint64_t page);
   void take_frame(std::uint64_t page, PagePlacement& placement);
-  [[noreturn]] void refuse_page() const;
+  [[noreturn]] void refuse_page(std::uint64_t had, const std::string& path) const;
   [[noreturn]] void refuse_length(const Access& access, std::uint64_t room) const;
   std::string share() const;
 
@@ -118,7 +158,14 @@ class PlacedStream final : public AccessStream, private MovablePages {
     std::uint64_t page;
     std::size_t node;
   };
-  std::vector<Placed> placed_;        // in the order of the pages' first touch
+  /// Pages that follow each other, and were touched before: their frames have numbers that follow each other.
+  struct Touched {
+    std::uint64_t first;
+    std::size_t node;
+    ProgramMemory::Taken frames;
+  };
+  std::vector<Touched> touched_;      // by page: what is in `placed_` only once it is used
+  std::vector<Placed> placed_;        // in the order of the pages' first use
   std::vector<std::uint64_t> taken_;  // by node
 };
 

@@ -53,7 +53,7 @@ void InterleavePlacement::Params::describe(Schema<Params>& schema) {
 }
 
 InterleavePlacement::InterleavePlacement(const Params& params, const PlacementContext& context)
-    : by_(params.by) {
+    : otherwise_(nearest_first(context.nodes)), by_(params.by) {
   const std::vector<std::size_t> nodes = written_order(params.nodes, context);
   if (!params.weights.empty() && params.weights.size() != nodes.size()) {
     throw InputError({"as many weights as nodes are needed",
@@ -67,14 +67,26 @@ InterleavePlacement::InterleavePlacement(const Params& params, const PlacementCo
     if (weight == 0) continue;
     std::vector<std::size_t> fallback = nearest_first(context.nodes);
     std::erase(fallback, nodes[i]);
-    turns_.push_back({nodes[i], weight, std::move(fallback)});
+    all_.push_back({nodes[i], weight, std::move(fallback)});
     round_ += weight;
+  }
+  turns_ = all_;
+}
+
+// A node without memory is none to Linux: the others have its turns.
+void InterleavePlacement::nodes_changed(const std::vector<bool>& has_memory) {
+  turns_.clear();
+  round_ = 0;
+  for (const Turn& turn : all_) {
+    if (!has_memory[turn.node]) continue;
+    turns_.push_back(turn);
+    round_ += turn.pages;
   }
 }
 
 std::optional<PagePlacement::Choice> InterleavePlacement::place(std::uint64_t page, std::uint64_t count,
                                                                 std::span<const std::uint64_t> free) {
-  if (turns_.empty()) return std::nullopt;
+  if (turns_.empty()) return first_with_room(otherwise_, count, free);
   std::uint64_t place = (by_ == By::kTouch ? touched_ : page) % round_;
   auto turn = turns_.begin();
   for (; place >= turn->pages; ++turn) place -= turn->pages;

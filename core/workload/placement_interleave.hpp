@@ -25,6 +25,7 @@ class InterleavePlacement final : public PagePlacement {
   InterleavePlacement(const Params& params, const PlacementContext& context);
   std::optional<Choice> place(std::uint64_t page, std::uint64_t count,
                               std::span<const std::uint64_t> free) override;
+  void nodes_changed(const std::vector<bool>& has_memory) override;
 
  private:
   struct Turn {
@@ -33,8 +34,10 @@ class InterleavePlacement final : public PagePlacement {
     std::vector<std::size_t> fallback;  ///< the others, nearest first
   };
 
-  std::vector<Turn> turns_;  // those of some pages
-  std::uint64_t round_ = 0;  // pages
+  std::vector<Turn> all_;               // those of some pages
+  std::vector<Turn> turns_;             // those of nodes that have memory
+  std::vector<std::size_t> otherwise_;  // nodes for when there are none, nearest first
+  std::uint64_t round_ = 0;             // pages
   By by_;
   std::uint64_t touched_ = 0;
 };

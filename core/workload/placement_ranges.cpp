@@ -72,6 +72,11 @@ RangesPlacement::RangesPlacement(const Params& params, PlacementContext& context
   otherwise_ = below("otherwise", [&] { return made(params.otherwise, context); });
 }
 
+void RangesPlacement::nodes_changed(const std::vector<bool>& has_memory) {
+  for (Pages& range : ranges_) range.placement->nodes_changed(has_memory);
+  otherwise_->nodes_changed(has_memory);
+}
+
 std::optional<PagePlacement::Choice> RangesPlacement::place(std::uint64_t page, std::uint64_t count,
                                                             std::span<const std::uint64_t> free) {
   const auto next = std::ranges::upper_bound(ranges_, page, {}, &Pages::first);

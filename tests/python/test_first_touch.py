@@ -51,21 +51,29 @@ def test_what_fits_together_fits(tmp_path: Path) -> None:
 
 RANDOM = {"pattern": "random", "footprint": "16MiB"}
 HALF = {"pattern": "sequential", "requests": 2048, "size": "4KiB", "footprint": "8MiB"}
+DURING = {"touched": "during"}
 
 
 def test_a_footprint_is_not_what_is_touched(tmp_path: Path) -> None:
-    """Programs that touch no more than memory holds fit, though their footprints together exceed it."""
+    """Programs that touch no more than memory holds fit, though their footprints together exceed it.
+
+    Touched before the run, each page of a footprint has a frame, and there are too few.
+    """
     page = {"trace": trace(tmp_path / "page.trc", 1)}
     long = {"trace": trace(tmp_path / "long.trc", 4097), "requests": 3000}
-    phases = {"phases": [RANDOM | {"requests": 500}, HALF | {"requests": 500}]}
+    phases = DURING | {"phases": [RANDOM | {"requests": 500}, HALF | {"requests": 500}]}
     for work in (
-        {"a": HALF, "b": RANDOM | {"requests": 10}},
-        {"a": RANDOM | {"requests": 100}, "b": page},
-        {"a": RANDOM | {"requests": 10_000}, "b": page},
-        {"a": long, "b": RANDOM | {"requests": 1096}},
+        {"a": HALF, "b": RANDOM | DURING | {"requests": 10}},
+        {"a": RANDOM | DURING | {"requests": 100}, "b": page},
+        {"a": RANDOM | DURING | {"requests": 10_000}, "b": page},
+        {"a": long, "b": RANDOM | DURING | {"requests": 1096}},
         {"a": long, "b": phases},
     ):
         assert cx.run(system(work)).summary["completed"], work
+    with pytest.raises(cx.InputError, match="out of memory") as raised:
+        cx.run(system({"a": RANDOM | {"requests": 100}, "b": page}))
+    assert raised.value.path == "workload.a.addresses"
+    assert raised.value.found == "page 4096 of 4KiB"
 
 
 def test_with_a_warm_up_a_program_may_touch_all_of_its_footprint(tmp_path: Path) -> None:

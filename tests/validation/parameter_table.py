@@ -526,9 +526,9 @@ def workload_rows() -> Iterator[Turn]:
     yield Turn(
         "workload.replay", trace, f"{at}.replay", ("closed", "timestamps"), FALLS, bandwidth, feeds=far
     )
-    yield Turn(
-        "workload.addresses", trace, f"{at}.addresses", ("as-is", "first-touch"), FALLS, highest, feeds=far
-    )
+    placed = ("as-is", "first-touch")
+    first = ((f"{at}.frames", "contiguous"),)
+    yield Turn("workload.addresses", trace, f"{at}.addresses", placed, FALLS, highest, first, feeds=far)
     phases = [{"pattern": "random", "requests": 50}], [{"pattern": "random", "requests": 50, "reads": 0.5}]
     phased = changed(base, (at, {}))
     yield Turn("workload.phases", phased, f"{at}.phases", phases, RISES, lambda o: o.summary["writes"])

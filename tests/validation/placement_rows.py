@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from validation.systems import Run, Spec, changed, rows
-from validation.turns import FALLS, RISES, Measure, Turn
+from validation.turns import FALLS, RISES, Measure, Turn, latency
 
 
 def near_and_far(near: str = "1MiB", **addresses: Any) -> Spec:
@@ -61,7 +61,8 @@ def placement_rows() -> Iterator[Turn]:
     yield Turn(f"{name}.interleave.nodes", by, f"{AT}.nodes", (two[0], ["near", "far"]), RISES, on("far"))
     yield Turn(f"{name}.interleave.weights", by, f"{AT}.weights", ([1, 1], [1, 3]), RISES, on("far"))
     strided = {"pattern": "strided", "stride": "8KiB", "size": "4KiB", "requests": 32, "footprint": "256KiB"}
-    even = changed(by, ("workload.host", {**strided, "addresses": by["workload"]["host"]["addresses"]}))
+    second = {**strided, "addresses": by["workload"]["host"]["addresses"], "touched": "during"}
+    even = changed(by, ("workload.host", second))
     yield Turn(f"{name}.interleave.by", even, f"{AT}.by", ("touch", "address"), FALLS, on("far"))
     far = {"kind": "bind", "nodes": ["far"]}
     part = {"base": "0x0", "size": "64KiB", "place": far}
@@ -80,4 +81,11 @@ def placement_rows() -> Iterator[Turn]:
     yield Turn(f"{at}.place", ranges, f"{AT}.ranges.0.place", (far, "preferred"), FALLS, on("far"))
     yield Turn(f"{name}.ranges.otherwise", ranges, f"{AT}.otherwise", ("preferred", far), RISES, on("far"))
     whole = near_and_far(kind="preferred")
+    short = changed(whole, ("workload.host.requests", 32))
+    yield Turn("workload.touched", short, "workload.host.touched", ("before", "during"), FALLS, on("near"))
+    # Every second page: of contiguous frames those of one of two memories that are interleaved by pages.
+    both = {"to": ["far", "near"], "interleave": "4KiB"}
+    second = {**strided, "size": "64B", "addresses": {"kind": "preferred"}}
+    spread = changed(whole, ("address_map", [both]), ("workload.host", second))
+    yield Turn("workload.frames", spread, "workload.host.frames", ("contiguous", "scattered"), FALLS, latency)
     yield Turn("workload.page", whole, "workload.host.page", ("4KiB", "64KiB"), FALLS, on("near"))

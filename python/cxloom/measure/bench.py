@@ -37,6 +37,8 @@ class Node:
     """One of its memories, which names it."""
     size: int
     owner: str | None
+    offered: frozenset[str]
+    """Requesters that have it when the run begins."""
 
     def bound(self) -> Spec:
         """The placement of pages there."""
@@ -83,7 +85,13 @@ class Bench:
         self.spec = self._bare(resolved.plain())
         self.name = str(self.spec.get("name", "system"))
         self._nodes = [
-            Node("+".join(each["memories"][:4]), each["memories"][0], int(each["bytes"]), each["owner"])
+            Node(
+                "+".join(each["memories"][:4]),
+                each["memories"][0],
+                min(int(each["bytes"]), *map(int, each["offered"].values() or [0])),
+                each["owner"],
+                frozenset(each["offered"]),
+            )
             for each in described["nodes"]
         ]
         if not self.requesters:
@@ -96,7 +104,7 @@ class Bench:
 
     def _choose(self, memories: Sequence[str], known: list[str], described: Mapping[str, Any]) -> None:
         for name in memories:
-            if name not in known:
+            if name not in known and not any(each.startswith(f"{name} ld ") for each in known):
                 raise InputError(
                     "no memory of this name has addresses",
                     found=f"'{name}'",
@@ -108,7 +116,7 @@ class Bench:
             self._nodes = [
                 node
                 for node, each in zip(self._nodes, described["nodes"], strict=True)
-                if set(memories) & set(each["memories"])
+                if any(one in (name, name.split(" ld ")[0]) for one in memories for name in each["memories"])
             ]
 
     def _bare(self, spec: Spec) -> Spec:
@@ -131,12 +139,12 @@ class Bench:
             raise InputError(
                 "no memory to measure is for this requester",
                 found=f"'{requester}'",
-                allowed="memory that belongs to it, or to nobody",
+                allowed="memory that it has a way to, or an extent of, when the run begins",
             )
         return found
 
     def _nodes_of(self, requester: str) -> list[Node]:
-        return [node for node in self._nodes if node.owner in (None, requester)]
+        return [node for node in self._nodes if requester in node.offered]
 
     def users(self, node: Node) -> list[str]:
         """Requesters that load a memory in measurements of all at once: those that it answers with data.
@@ -160,11 +168,12 @@ class Bench:
 
     def left_out(self) -> str:
         """A note on requesters that load a memory no more than it answers them; empty if there are none."""
-        said = [
-            f"{listed(refused)} to {node.name}"
-            for node, refused in self._refused.items()
-            if refused and len(refused) < len(self._who_may(node))
-        ]
+        said = []
+        for node in self.all_nodes():
+            without = [name for name in self.requesters if node.owner is None and not self.may(name, node)]
+            refused = without + self._refused.get(node, [])
+            if refused and len(refused) < len(self.requesters):
+                said.append(f"{listed(refused)} to {node.name}")
         return f"left out, as requests are answered with an error: {'; '.join(said)}" if said else ""
 
     def all_nodes(self) -> list[Node]:
@@ -173,7 +182,7 @@ class Bench:
         return list(dict.fromkeys(found or self.nodes(self.requesters[0])))
 
     def may(self, requester: str, node: Node) -> bool:
-        """The memory belongs to the requester, or to nobody."""
+        """The requester has it when the run begins."""
         return node in self._nodes_of(requester)
 
     def _who_may(self, node: Node) -> list[str]:

@@ -58,8 +58,15 @@ def matrix(bench: Bench, reads: int = 1000) -> Measurement:
 
 
 def _rows(bench: Bench, requesters: list[str], reads: int, cells: Cells) -> list[dict[str, Any]]:
-    nodes = bench.nodes(requesters[0]) if len(requesters) == 1 else bench.all_nodes()
-    pairs = [(name, node) for name in requesters for node in nodes if bench.may(name, node)]
+    if len(requesters) == 1:
+        bench.nodes(requesters[0])
+    every = [(name, node) for name in requesters for node in bench.all_nodes()]
+    pairs = [(name, node) for name, node in every if bench.may(name, node)]
+    for name, node in every:
+        if node.owner is None and not bench.may(name, node):
+            cells.without[f"from {name} to {node.name}"] = (
+                "it has no way there, or no extent, when the run begins"
+            )
     only = {name: {"queue": 1} for name in bench.requesters}
     summaries = bench.run(bench.uncached(only=only), [_point(name, node, reads) for name, node in pairs])
     rows = []

@@ -84,6 +84,22 @@ Value numbers(const std::vector<std::int64_t>& all) {
 
 TEST(PagePlacement, AsIsPlacesNothing) { EXPECT_EQ(Nodes({1, 1, 1}).make("as-is"), nullptr); }
 
+// A full node keeps its turns, which fall to the nearest other; a node without memory has none, and the others' shares stay
+// as their weights say.
+TEST(PagePlacement, InterleaveSkipsNodesWithoutMemory) {
+  const Value::Map params{{"nodes", names({"local", "cxl", "far"})}, {"weights", numbers({2, 1, 1})}};
+  Nodes nodes({100, 0, 100});
+  const auto skips = nodes.make("interleave", params);
+  skips->nodes_changed({true, false, true});
+  EXPECT_EQ(counts(nodes.place(*skips, pages_to(30))), (Counts{20, 0, 10}));
+  Nodes full({100, 0, 100});
+  EXPECT_EQ(counts(full.place(*full.make("interleave", params), pages_to(40))), (Counts{30, 0, 10}));
+  Nodes none({100, 0, 0});
+  const auto nowhere = none.make("interleave", Value::Map{{"nodes", names({"cxl"})}});
+  nowhere->nodes_changed({true, false, false});
+  EXPECT_EQ(counts(none.place(*nowhere, pages_to(10))), (Counts{10, 0, 0}));
+}
+
 TEST(PagePlacement, FirstTouchFillsOneMemoryAfterTheOther) {
   Nodes nodes({2, 3, 1}, {20, 10, 0});
   EXPECT_EQ(nodes.place(*nodes.make("first-touch"), pages_to(9)),

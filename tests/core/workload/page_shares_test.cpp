@@ -134,19 +134,19 @@ TEST(ShareOut, WhoSpillsOverTakesWhatOthersLeave) {
   EXPECT_EQ(got[2], (Counts{0, 0, 30}));
 }
 
-TEST(CutFrames, SharesFollowEachOtherAndAreApart) {
-  const std::vector<Frames> nodes{{{Address{0}, 6}, {Address{1U << 20U}, 6}}, {{Address{1U << 30U}, 5}}};
+TEST(LayOut, SharesFollowEachOtherAndAreApart) {
   const std::vector<PlacedProgram> programs{{nullptr, {}, {0, 1}}, {nullptr, {}, {1}}, {nullptr, {}, {0}}};
   const std::vector<Counts> counts{{8, 1}, {0, 4}, {4, 0}};
-  const auto cut = cut_frames(nodes, programs, counts, Bytes{kPage});
-  ASSERT_EQ(cut[0].size(), 2U);
-  EXPECT_EQ(count_of(cut[0][0]), 8U);
-  EXPECT_EQ(cut[0][0][1].base.value(), 1U << 20U);
-  EXPECT_EQ(cut[0][1].front().base.value(), 1U << 30U);
-  ASSERT_EQ(cut[1].size(), 1U);
-  EXPECT_EQ(cut[1][0].front().base.value(), (1U << 30U) + kPage);
-  EXPECT_EQ(count_of(cut[1][0]), 4U);
-  EXPECT_EQ(cut[2][0].front().base.value(), (1U << 20U) + 2 * kPage);
+  const auto laid = lay_out(programs, counts);
+  const auto is = [&](std::size_t program, std::size_t node, std::uint64_t first, std::uint64_t count) {
+    return laid[program][node].first == first && laid[program][node].count == count;
+  };
+  ASSERT_EQ(laid[0].size(), 2U);
+  EXPECT_TRUE(is(0, 0, 0, 8));
+  EXPECT_TRUE(is(0, 1, 0, 1));
+  ASSERT_EQ(laid[1].size(), 1U);
+  EXPECT_TRUE(is(1, 0, 1, 4));
+  EXPECT_TRUE(is(2, 0, 8, 4));
 }
 
 /// These addresses, one access after the other.

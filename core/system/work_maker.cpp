@@ -30,6 +30,20 @@ std::optional<PageRuns> footprint_of(const std::vector<PhasedStream::Phase>& pha
   return pages_in(std::move(ranges), page);
 }
 
+/// By address, those that follow each other as one.
+std::vector<AddressMap::Extent> without_borders(std::vector<AddressMap::Extent> extents) {
+  std::ranges::sort(extents, {}, [](const AddressMap::Extent& each) { return each.base; });
+  std::vector<AddressMap::Extent> merged;
+  for (const AddressMap::Extent& each : extents) {
+    if (!merged.empty() && merged.back().base.value() + merged.back().bytes == each.base.value()) {
+      merged.back().bytes += each.bytes;
+    } else {
+      merged.push_back(each);
+    }
+  }
+  return merged;
+}
+
 /// The same addresses, cut wherever one of these begins or ends: none overlap.
 std::vector<AddressMap::Extent> pieces_of(const std::vector<AddressMap::Extent>& extents) {
   std::vector<std::uint64_t> borders;
@@ -341,21 +355,33 @@ void WorkMaker::check_pages(const Placed& placed, const AddressRange& range) con
 void WorkMaker::check_range(const AddressRange& range, const Spec::Workload& of) const {
   // The addresses are the program's own; the memory for them is not.
   if (of.params.places_pages()) return check_pages(placed_.at(of.device), range);
-  const std::uint64_t start = range.base.value() - map_.base().value();
-  const std::uint64_t mapped = map_.contiguous_bytes();
-  if (range.base >= map_.base() && start <= mapped && range.bytes <= mapped - start) {
-    check_owners(range, of.device);
-    return;
+  const std::vector<AddressMap::Extent> extents = without_borders(map_.extents());
+  const auto behind =
+      std::ranges::upper_bound(extents, range.base, {}, [](const auto& each) { return each.base; });
+  const auto offset = [&](const AddressMap::Extent& extent) {
+    return range.base.value() - extent.base.value();
+  };
+  const bool begins_inside =
+      behind != extents.begin() && offset(*std::prev(behind)) < std::prev(behind)->bytes;
+  const std::uint64_t room = begins_inside ? std::prev(behind)->bytes - offset(*std::prev(behind)) : 0;
+  if (range.bytes <= room) return check_owners(range, of.device);
+  const auto fits = [&](const AddressMap::Extent& extent) { return range.bytes <= extent.bytes; };
+  const auto next = std::ranges::find_if(behind, extents.end(), fits);
+  const bool in_hole = begins_inside && behind != extents.end();
+  std::string allowed = "addresses in " + map_.described();
+  if (next != extents.end()) allowed += "; set base: " + to_text(next->base);
+  if (in_hole) {
+    allowed += "; or a footprint of " + to_text(Bytes{room}) +
+               "; or addresses: first-touch, whose pages go to both sides of it";
   }
-  const bool below_all = range.base < map_.base();
-  const bool fits = range.bytes <= mapped;  // elsewhere
-  throw InputError({"the footprint runs out of the address map",
+  const bool fits_somewhere = std::ranges::any_of(extents, fits);
+  throw InputError({in_hole ? "the footprint runs into a hole of the address map"
+                            : "the footprint runs out of the address map",
                     to_text(range.base) + " + " + to_text(Bytes{range.bytes}),
-                    "addresses in " + map_.described() +
-                        (below_all ? "; set base: " + to_text(map_.base()) : std::string()),
+                    allowed,
                     {},
                     InputError::Kind::kBetween},
-                   below_all || fits ? "base" : "footprint");
+                   !begins_inside || (fits_somewhere && !in_hole) ? "base" : "footprint");
 }
 
 std::unique_ptr<AccessStream> WorkMaker::make_pattern(const std::string& name, const Spec::Workload& workload,

@@ -9,6 +9,7 @@
 #include "interconnect/link_end.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/wait_list.hpp"
+#include "memory/media.hpp"
 #include "memory/media_past.hpp"
 #include "system/event_player.hpp"
 #include "system/plugin_failure.hpp"

@@ -83,7 +83,9 @@ def translation_rows() -> Iterator[Turn]:
     yield turned("wear_gap", static, (2, 40), RISES, most)
     yield turned("endurance", hot, (100_000, 2), RISES, of_memory("worn_blocks"))
     yield turned("write_buffer", base, (4, 64), RISES, buffered)
-    again = flash({"reads": 0.5, "requests": 2000, "size": "64B", "footprint": "128KiB"}, sector="64B")
+    # Over some times that a program takes; what comes faster is merged on its way to a die.
+    slow = {"reads": 0.5, "requests": 2000, "rate": "0.5M/s", "size": "64B", "footprint": "128KiB"}
+    again = flash(slow, sector="64B")
     yield turned("hold", again, (0, 40), RISES, of_memory("merged_writes"))
     in_buffer = flash({"reads": 0.5, "requests": 2000, "footprint": "128KiB"})
     yield turned("buffer_time", in_buffer, ("100ns", "20us"), RISES, latency)

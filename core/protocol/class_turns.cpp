@@ -4,26 +4,20 @@
 
 namespace cxloom {
 
-unsigned ClassTurns::next(ClassNibbles ready, ClassNibbles waiting) {
-  if ((ready & (ready - 1)) == 0) return static_cast<unsigned>(std::countr_zero(ready)) / 4;
-  constexpr std::uint32_t kGoldenRatio = 0x9E37'79B9;  // of 2^32
-  constexpr std::uint32_t kEighth = std::uint32_t{1} << 29;
-  beat_ += kGoldenRatio;
-  const bool in_round = beat_ < kEighth;
-  unsigned& turn = in_round ? round_ : turn_;
-  const ClassNibbles from_turn = ready >> (turn * 4) << (turn * 4);
+unsigned ClassTurns::next(ClassNibbles ready, ClassNibbles filling) {
   unsigned lead = 0;
-  ClassNibbles longest = 0;
-  for (ClassNibbles part : {from_turn, ready ^ from_turn}) {
-    for (; part != 0; part &= part - 1) {
-      const auto shift = static_cast<unsigned>(std::countr_zero(part));
-      const ClassNibbles length = in_round ? 1 : waiting >> shift & 15U;
-      if (length <= longest) continue;
-      longest = length;
-      lead = shift / 4;
-    }
+  std::uint64_t first = ~std::uint64_t{0};
+  const auto fills = [&](unsigned which) { return filling == 0 || (filling >> (which * 4) & 1U) != 0; };
+  for (; ready != 0; ready &= ready - 1) {
+    const auto which = static_cast<unsigned>(std::countr_zero(ready)) / 4;
+    if (!fills(which) && given_ < patient_until_[which]) continue;
+    const std::uint64_t start = start_of(which);
+    if (start >= first) continue;
+    first = start;
+    lead = which;
   }
-  turn = lead + 1;
+  start_ = first;
+  if (!fills(lead)) patient_until_[lead] = given_ + slots_for_one_;
   return lead;
 }
 

@@ -1,9 +1,13 @@
-// Whose messages decide the format of a slot: the class with most messages waiting, so that queues of classes
-// that need each other (reads and writes of one window) drain in step, and classes of equal length in turn. But
-// every eighth time it is the next class in a round of all, whatever its length, so that none starves. Which time
-// is the eighth follows the golden ratio, which no pattern of slots and flits is in step with.
+// Whose messages decide the format of a slot. The class that has had the fewest slots goes first, those of its data included
+// (start-time fair queueing, as base/fair_share.hpp has it for weights). So a class that wants less than its share waits for one
+// turn of each other class at most, whatever the length of their queues.
+//
+// Before a class of which fewer messages can go than its slot takes, one goes that fills it: completions go by twos and threes.
+// But one slot of so many goes to such a class nevertheless.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "protocol/slot_tables.hpp"
@@ -12,13 +16,24 @@ namespace cxloom {
 
 class ClassTurns {
  public:
-  /// One of the classes in `ready`, which is not empty; of each, so many messages are `waiting`.
-  unsigned next(ClassNibbles ready, ClassNibbles waiting);
+  /// Of so many slots, a class that does not fill it may have one that another would fill.
+  explicit ClassTurns(std::uint32_t slots_for_one) : slots_for_one_(slots_for_one) {}
+
+  /// One of the classes in `ready`, of which there are two at least; those in `filling` can fill the slot.
+  unsigned next(ClassNibbles ready, ClassNibbles filling);
+  /// Messages of the class take so many slots that others wanted.
+  void charge(unsigned which, unsigned slots) { end_[which] = start_of(which) + slots; }
+  /// So many slots are given to messages of any class.
+  void count(unsigned slots) { given_ += slots; }
 
  private:
-  unsigned turn_ = 0;       // the class after the one that led last by its length
-  unsigned round_ = 0;      // ... and by the round of all classes
-  std::uint32_t beat_ = 0;  // decides between lengths and the round
+  std::uint64_t start_of(unsigned which) const { return std::max(end_[which], start_); }
+
+  std::uint32_t slots_for_one_;
+  std::uint64_t given_ = 0;                                   // slots
+  std::uint64_t start_ = 0;                                   // of the last turn, in slots of one class
+  std::array<std::uint64_t, kChannelCount> end_{};            // by class: of its last turn
+  std::array<std::uint64_t, kChannelCount> patient_until_{};  // by class: in slots given
 };
 
 }  // namespace cxloom

@@ -1,22 +1,11 @@
 #include "protocol/flit_filling.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.hpp"
 
 namespace cxloom {
-
-/// The classes of which a message can go, without those of data that could not fill the slot because of the rolling
-/// counts although more of them wait: beside others, they give way, and have a slot of theirs a group later. That is
-/// for PBR flits, where a slot takes two reads' data, and the largest count is three.
-inline ClassNibbles FlitFilling::leaders(const SlotTables::ForSlot& table, ClassNibbles available) const {
-  const ClassNibbles ready = nonzero_classes(available);
-  const ClassNibbles several = ready & state.tables->gives_way;
-  if (several == 0 || (ready & (ready - 1)) == 0) return ready;
-  const ClassNibbles fill = least(at_most_7(left), table.most) & several * 15;
-  const ClassNibbles first = ready & ~nonzero_classes(fill - least(available, fill));
-  return first != 0 ? first : ready;
-}
 
 /// 68B: what fits a slot for several data headers, which are of whole lines and two at least.
 inline ClassNibbles FlitFilling::without_single(Channel channel, ClassNibbles fits) const {
@@ -25,13 +14,24 @@ inline ClassNibbles FlitFilling::without_single(Channel channel, ClassNibbles fi
   return fits - nibble_of(channel, whole < 2 ? count : count - whole);
 }
 
+/// Whose turn it is. A class fills the slot if as many of it can go as the slot takes, and enough of it wait.
+inline unsigned FlitFilling::lead_of(const SlotTables::ForSlot& table, ClassNibbles available,
+                                     ClassNibbles ready) {
+  const ClassNibbles lacking =
+      (table.most - least(available, table.most)) | (table.enough - least(at_most_7(left), table.enough));
+  return state.turns.next(ready, ready & ~nonzero_classes(lacking));
+}
+
 FlitFilling::Choice FlitFilling::choose(SlotType type, ClassNibbles allowed) {
   const SlotTables::ForSlot& table = state.tables->of(type);
   const ClassNibbles available = least(at_most_7(left), room) & (allowed & table.classes) * 15;
   if (available == 0) return {};
-  const unsigned lead = state.turns.next(leaders(table, available), left);
+  const ClassNibbles ready = nonzero_classes(available);
+  const bool shared = (ready & (ready - 1)) != 0;
+  const unsigned lead =
+      shared ? lead_of(table, available, ready) : static_cast<unsigned>(std::countr_zero(ready)) / 4;
   const auto& candidates = table.of_class[lead];
-  Choice chosen{.format = candidates[0]};
+  Choice chosen{.format = candidates[0], .lead = static_cast<std::uint8_t>(lead), .shared = shared};
   unsigned most = 0;
   for (unsigned i = 0; i < table.format_count[lead]; ++i) {
     const SlotTables::Format& format = table.formats[candidates[i]];
@@ -42,7 +42,8 @@ FlitFilling::Choice FlitFilling::choose(SlotType type, ClassNibbles allowed) {
     if (sum < most || of_lead(fits) == 0) continue;
     if (sum == most && (of_lead(left) < 3 || of_lead(fits) <= of_lead(chosen.counts))) continue;
     most = sum;
-    chosen = {.counts = fits, .format = candidates[i]};
+    chosen.counts = fits;
+    chosen.format = candidates[i];
   }
   return chosen;
 }
@@ -55,13 +56,22 @@ void FlitFilling::place(unsigned slot, SlotType type, const Choice& choice) {
   flit.slot[slot] = {SlotKind::kHeader, choice.format};
   ++flit.count(SlotKind::kHeader);
   const SlotTables::Format& format = state.tables->of(type).formats[choice.format];
+  if (choice.shared) state.turns.charge(choice.lead, 1);
+  const unsigned data_before = state.data.waiting();
   for (unsigned i = 0; i < format.part_count; ++i) {
     const Channel channel = format.parts[i];
     const unsigned count = nibble_at(choice.counts, channel);
     if (count == 0) continue;
-    if (is_data_class(channel)) place_data_headers(slot, channel, count);
-    else place_headers(slot, channel, count);
+    if (!is_data_class(channel)) {
+      place_headers(slot, channel, count);
+      continue;
+    }
+    const unsigned before = state.data.waiting();
+    place_data_headers(slot, channel, count);
+    if (choice.shared) state.turns.charge(static_cast<unsigned>(channel), state.data.waiting() - before);
   }
+  // A message that goes alone is not always packed: it does not count.
+  if (!offer.single()) state.turns.count(1 + state.data.waiting() - data_before);
 }
 
 inline void FlitFilling::place_headers(unsigned slot, Channel channel, unsigned count) {

@@ -24,6 +24,8 @@ struct FlitFilling {
   struct Choice {
     ClassNibbles counts = 0;  ///< none: no message can go
     std::uint8_t format = 0;  ///< its place in slot_formats()
+    std::uint8_t lead = 0;    ///< the class whose turn it is
+    bool shared = false;      ///< others wanted the slot
   };
 
   PackerState& state;
@@ -56,7 +58,7 @@ struct FlitFilling {
   unsigned taken(Channel channel) const { return nibble_at(offer.counts() - left, channel); }
 
  private:
-  ClassNibbles leaders(const SlotTables::ForSlot& table, ClassNibbles available) const;
+  unsigned lead_of(const SlotTables::ForSlot& table, ClassNibbles available, ClassNibbles ready);
   ClassNibbles without_single(Channel channel, ClassNibbles fits) const;
   void place_headers(unsigned slot, Channel channel, unsigned count);
   void place_data_headers(unsigned slot, Channel channel, unsigned count);

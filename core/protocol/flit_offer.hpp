@@ -33,6 +33,8 @@ class Offer {
   }
 
   bool empty() const { return counts_ == 0; }
+  /// One message, of whatever class.
+  bool single() const { return (counts_ & (counts_ - 1)) == 0 && (counts_ & kOnes) != 0; }
   unsigned count(Channel channel) const { return nibble_at(counts_, channel); }
   /// Of all classes.
   ClassNibbles counts() const { return counts_; }

@@ -13,8 +13,10 @@ inline void Packer68::place_header() {
   const bool no_slot_free = waiting == kFlit.generic_slots();
   // The flit that left three over may have taken one.
   const bool prevail = completions + (no_slot_free ? 1 : 0) >= data;
-  if (completions < 2 || data == 0 || (no_slot_free && !prevail)) {
+  if (completions < 2 || data == 0) {
     filling_.place_messages(0, SlotType::kHeader, kOnes);
+  } else if (no_slot_free && !prevail) {
+    filling_.place_messages(0, SlotType::kHeader, kOnes ^ nibble_of(Channel::kS2MNDR, 1));
   } else if (waiting == 2 && prevail) {
     constexpr ClassNibbles kOneOfEach = nibble_of(Channel::kS2MNDR, 1) | nibble_of(Channel::kS2MDRS, 1);
     const ClassNibbles withheld = filling_.room - kOneOfEach;

@@ -28,6 +28,13 @@ SlotTables::ForSlot make_slot(FlitMode mode, SlotType type, bool zero_extended) 
       table.of_class[channel][table.format_count[channel]++] = static_cast<std::uint8_t>(i);
     }
   }
+  constexpr unsigned kKeptBack = 2;
+  table.enough = table.most;
+  for (std::size_t i = 0; i < kChannelCount; ++i) {
+    const auto channel = static_cast<Channel>(i);
+    if (!is_data_class(channel) && nibble_at(table.most, channel) > 1)
+      table.enough += nibble_of(channel, kKeptBack);
+  }
   return table;
 }
 
@@ -39,9 +46,7 @@ SlotTables make_tables(FlitMode mode, bool zero_extended) {
     const auto channel = static_cast<Channel>(i);
     tables.largest |= nibble_of(channel, largest_count(mode, channel));
   }
-  constexpr ClassNibbles kNotOfWrites = kDataClasses ^ nibble_of(Channel::kM2SRwD, 1);
-  if (mode == FlitMode::k68B) tables.half_transfers = kNotOfWrites;
-  if (mode == FlitMode::k256BPbr) tables.gives_way = kNotOfWrites;
+  if (mode == FlitMode::k68B) tables.half_transfers = kDataClasses ^ nibble_of(Channel::kM2SRwD, 1);
   return tables;
 }
 

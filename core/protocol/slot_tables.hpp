@@ -57,6 +57,9 @@ struct SlotTables {
     std::array<Format, kMostFormatsOfSlot> formats{};  ///< in the order of slot_formats()
     ClassNibbles classes = 0;                          ///< that it carries at all
     ClassNibbles most = 0;                             ///< messages of each class in the format with most
+    /// So many of a class must wait that it takes the slot before others: those without data that go by twos and more
+    /// keep two back, for slots in which the largest counts leave no room for data headers.
+    ClassNibbles enough = 0;
     std::array<std::array<std::uint8_t, kMostFormats>, kChannelCount> of_class{};  ///< places in `formats`
     std::array<std::uint8_t, kChannelCount> format_count{};
   };
@@ -64,8 +67,6 @@ struct SlotTables {
   std::array<ForSlot, 3> slot;      ///< by SlotType
   ClassNibbles largest = 0;         ///< largest counts, of a flit (68B) or of a rolling 128 B (256B)
   ClassNibbles half_transfers = 0;  ///< the classes of data that may bring 32 B
-  /// The classes of data of which a slot takes several, but in turns: FlitFilling::leaders.
-  ClassNibbles gives_way = 0;
 
   const ForSlot& of(SlotType type) const { return slot[static_cast<std::size_t>(type)]; }
 };

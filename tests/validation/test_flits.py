@@ -46,13 +46,18 @@ def bound(flit: str, phy: str, reads: float) -> float:
 
 
 def system(reads: float, requests: int = 40_000, **link: object) -> Spec:
-    """A host that keeps the link full."""
+    """A host that keeps the link full.
+
+    At first its reads overtake its writes, and about a thousand wait together on the way back. Where that way has a
+    fifth to spare, as with as many writes, the queue is gone after some eight thousand requests more: the warm-up
+    covers it.
+    """
     return host_and_memory(
         link=dict(link),
         memory={"controller_time": "10ns", "media": {"kind": "fixed", "latency": "10ns"}},
         host={"process_time": "0ns", "queue": 2048},
         work={"reads": reads, "requests": requests, "footprint": "1GiB"},
-        warmup=8000,
+        warmup=16_000,
     )
 
 
@@ -108,6 +113,46 @@ def test_mixes(flit: str, reads: float) -> None:
 @pytest.mark.parametrize(("reads", "known"), [(0.60, 84.7), (0.67, 76.6), (0.75, 69.0)])
 def test_the_best_mixes_of_68b_x16(reads: float, known: float) -> None:
     assert bound("68B", "pcie5-x16", reads) == pytest.approx(known, abs=0.05)
+
+
+def latencies(reads: float, flit: str, queue: int) -> tuple[float, float]:
+    """Mean latency of reads and of writes, ns."""
+    spec = host_and_memory(
+        link={"phy": "pcie5-x8", "flit": flit},
+        memory={"controller_time": "10ns", "media": {"kind": "fixed", "latency": "50ns"}},
+        host={"process_time": "20ns", "queue": queue},
+        work={"reads": reads, "requests": 6000, "footprint": "1GiB"},
+        warmup=2000,
+    )
+    spec["outputs"] = {"requests": True}
+    rows = run(spec).requests
+    took = (rows["completed_ps"] - rows["created_ps"]) / 1000
+    is_read = rows["kind"] == 0
+    return float(took[is_read].mean()), float(took[~is_read].mean()) if not is_read.all() else 0.0
+
+
+@pytest.mark.parametrize("flit", FLIT_BYTES)
+def test_reads_among_writes_take_what_they_take_alone(flit: str) -> None:
+    # 192 requests in flight, most of them writes, fill the way to the memory. A read waits there for the flit under way
+    # and for one write, 5 slots (1.25 flits of 68 B): 2.25 flits at most, and on the way back for a flit under way. Its
+    # share does not matter as long as reads take less of the wire than their turns allow.
+    flit_ns = FLIT_BYTES[flit] / bytes_per_ns("pcie5-x8")
+    alone, _ = latencies(1.0, flit, 1)
+    found = [latencies(share, flit, 192)[0] for share in (0.02, 0.04, 0.08, 0.12, 0.2, 0.3, 0.4)]
+    assert alone <= min(found)
+    assert max(found) <= alone + 3.25 * flit_ns
+    assert max(found) - min(found) <= flit_ns
+
+
+@pytest.mark.parametrize("flit", FLIT_BYTES)
+def test_writes_among_reads_wait_for_company_but_not_for_long(flit: str) -> None:
+    # The way back is full of data. A completion waits there for others to share its slot, sixteen flits at most, for
+    # the data under way, sixteen slots of 68B (four flits) and less than two flits of the others, and for two flits
+    # under way.
+    flit_ns = FLIT_BYTES[flit] / bytes_per_ns("pcie5-x8")
+    _, alone = latencies(0.001, flit, 1)
+    for share in (0.7, 0.88, 0.96, 0.98):
+        assert latencies(share, flit, 192)[1] <= alone + (16 + 4 + 2.25) * flit_ns
 
 
 @pytest.mark.parametrize("flit", FLIT_BYTES)

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -41,7 +42,7 @@ class Router final : public Routes {
   const VirtualChannelPlan& plan() const { return plan_; }
 
   /// The ports by which messages with this source and destination may leave `node`, if these were the shortest ways; empty: none leads
-  /// there. Detours aside.
+  /// there. Detours aside. They last as long as the router.
   std::span<const std::uint16_t> ways(const RouteTable& table, std::uint32_t node, const Message& message);
   /// These may differ for different sources.
   bool goes_by_source() const { return strategy_->decided_by() == DecidedBy::kPair; }
@@ -53,11 +54,26 @@ class Router final : public Routes {
   }
   std::uint16_t choose(const Message& message, const Junction& here) {
     if (here.ways() == 0) return kNowhere;
+    const std::uint16_t port = decide(message, here);
+    if (!has_parallel_links(here.node()) || message.channel == Channel::kIo) return port;
+    return spread(message, here, port);
+  }
+  /// Parallel links aside.
+  std::uint16_t decide(const Message& message, const Junction& here) {
     const std::size_t chosen = strategy_->choose(message, here);
     if (chosen >= here.ways()) [[unlikely]]
       refuse(chosen, here);
     return here.port(chosen);
   }
+  /// Over which messages are spread.
+  bool has_parallel_links(std::uint32_t node) const { return !parallel_.empty() && parallel_[node]; }
+  bool parallel(std::uint32_t node, std::uint16_t port, std::uint16_t other) const {
+    const auto hops = topology_.hops(node);
+    return hops[port].to == hops[other].to;
+  }
+  std::uint16_t spread(const Message& message, const Junction& here, std::uint16_t port) const;
+  std::vector<std::uint16_t> bundle(std::uint32_t node, std::span<const std::uint16_t> ways,
+                                    std::uint16_t port) const;
   [[noreturn]] static void refuse(std::size_t chosen, const Junction& here);
   std::uint32_t next_target(Message& message, std::uint32_t node);
 
@@ -65,6 +81,8 @@ class Router final : public Routes {
   const RouteTable& table_;
   std::unique_ptr<RoutingStrategy> strategy_;
   bool detours_;
+  std::vector<bool> parallel_;  // by node: several links lead to one other; empty: nothing is spread
+  std::set<std::vector<std::uint16_t>> bundles_;  // ports of parallel links, of which somebody was told
   VirtualChannelPlan plan_;
   std::span<const std::unique_ptr<Component>> components_;
 };

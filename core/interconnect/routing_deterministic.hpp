@@ -15,7 +15,9 @@ class DeterministicRouting final : public RoutingStrategy {
   struct Params {
     static void describe(Schema<Params>& schema) {
       schema.doc(
-          "Among equally short ways by the destination's rank, each level by another digit of it: d-mod-k.");
+          "Among equally short ways by the destination's rank, each level by another digit of it: d-mod-k. "
+          "Among parallel links to "
+          "the same neighbour by a hash of the line address, there and back.");
     }
   };
   DeterministicRouting(const Params& /*params*/, RoutingContext& context)
@@ -25,6 +27,7 @@ class DeterministicRouting final : public RoutingStrategy {
     return ranks_[message.destination.index()] / strides_[here.node()] % here.ways();
   }
   DecidedBy decided_by() const override { return DecidedBy::kDestination; }
+  bool spreads_over_parallel_links() const override { return true; }
 
  private:
   std::vector<std::uint32_t> ranks_;

@@ -9,6 +9,7 @@
 #include "device/sequencer.hpp"
 #include "interconnect/link_end.hpp"
 #include "interconnect/link_measures.hpp"
+#include "results/idle_links.hpp"
 #include "results/request_measures.hpp"
 #include "results/unlimited.hpp"
 #include "system/event_player.hpp"
@@ -290,6 +291,7 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
   Value::List notes;
   for (const std::string& note : simulation.notes()) notes.emplace_back(note);
   add_link_notes(simulation, notes);
+  for (std::string& note : notes_on_idle_links(simulation.system())) notes.emplace_back(std::move(note));
   add_event_notes(simulation, notes);
   add_notes_on_nothing(simulation, collector, notes);
   const LatencyDistribution& latency = all.latency;

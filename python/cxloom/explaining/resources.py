@@ -232,7 +232,7 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
         for way, mine in ways.items():
             carried = mine["payload_gb_per_s"] or _other(ways, way)
             if mine["utilization"] > 0:
-                relief, twice = _faster(spec, index, link)
+                relief, twice = _beside(spec, summary, way) or _faster(spec, index, link)
                 yield Resource(
                     "the wire",
                     way,
@@ -279,6 +279,14 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 "twice the bandwidth",
                 0.95,
             )
+
+
+def _beside(spec: Spec, summary: Spec, way: str) -> tuple[dict[str, Any], str] | None:
+    """What spreads messages over links that carry nothing beside this one; None if there are none, or nothing would."""
+    uses = [ways[way]["messages"] for ways in summary["per_link"].values() if way in ways]
+    if all(uses) or (spec.get("run") or {}).get("routing", "deterministic") != "flow-hash":
+        return None
+    return {"run.routing": "deterministic"}, f"all {len(uses)} links"
 
 
 def _other(ways: Spec, way: str) -> float:

@@ -376,8 +376,14 @@ TEST(Router, FixedPortsAreThoseOfEveryMessageToADestination) {
         const std::vector<std::uint16_t> ports = router.fixed_ports(NodeId{node});
         for (std::uint32_t to = 0; to < topology.size(); ++to) {
           if (to == node) continue;
-          const bool tie = table.next_hops(node, to).size() > 1;
-          EXPECT_EQ(ports[to] == Router::kVaries, tie && std::string(kind) != "deterministic");
+          const auto hops = table.next_hops(node, to);
+          const bool tie = hops.size() > 1;
+          Message any = message_to(0, to);
+          const std::uint32_t next = topology.hops(node)[router.port(any, NodeId{node})].to;
+          const auto parallel = std::ranges::count_if(
+              hops, [&](std::uint16_t port) { return topology.hops(node)[port].to == next; });
+          EXPECT_EQ(ports[to] == Router::kVaries,
+                    tie && (std::string(kind) != "deterministic" || parallel > 1));
           if (ports[to] != Router::kVaries) {
             Message message = message_to(0, to, 64 * to);
             EXPECT_EQ(router.port(message, NodeId{node}), ports[to]);
@@ -385,6 +391,42 @@ TEST(Router, FixedPortsAreThoseOfEveryMessageToADestination) {
         }
       }
     }
+  }
+}
+
+// Two switches with three links between them, and a device on each.
+TEST(Router, ParallelLinksShareLinesThereAndBack) {
+  Topology topology;
+  for (std::uint32_t i = 0; i < 2; ++i) topology.add_node({"sw" + std::to_string(i), true, true, {}});
+  for (std::uint32_t i = 0; i < 2; ++i) topology.add_node({"dev" + std::to_string(i), false, false, {}});
+  for (std::uint32_t i = 0; i < 3; ++i) topology.connect(NodeId{0}, NodeId{1}, {}, {});
+  topology.connect(NodeId{2}, NodeId{0}, {}, {});
+  topology.connect(NodeId{3}, NodeId{1}, {}, {});
+  for (const bool one_is_down : {false, true}) {
+    topology.set_down(1, one_is_down);
+    const RouteTable table(topology, RouteMetric::kHops);
+    Router router(topology, table, strategy_of("deterministic", 1, {0, 1, 0, 1}));
+    std::map<std::uint32_t, std::uint32_t> lines;  // by link
+    for (std::uint64_t line = 0; line < 3000; ++line) {
+      Message request = message_to(2, 3, 64 * line);
+      Message answer = message_to(3, 2, 64 * line + 8, Opcode::kMemData);
+      const std::uint32_t link = topology.hops(0)[router.port(request, NodeId{0})].link;
+      EXPECT_EQ(topology.hops(1)[router.port(answer, NodeId{1})].link, link);
+      ++lines[link];
+    }
+    EXPECT_EQ(lines.size(), one_is_down ? 2U : 3U);
+    EXPECT_EQ(lines.count(1), one_is_down ? 0U : 1U);
+    for (const auto& [link, count] : lines)
+      EXPECT_NEAR(count, 3000.0 / static_cast<double>(lines.size()), 150.0);
+    // CXL.io keeps the order of all its addresses.
+    Message first = message_to(2, 3, 0, Opcode::kMWr);
+    for (std::uint64_t line = 1; line < 50; ++line) {
+      Message packet = message_to(2, 3, 64 * line, Opcode::kMWr);
+      EXPECT_EQ(router.port(packet, NodeId{0}), router.port(first, NodeId{0}));
+    }
+    // Who follows all routes sees every one that a message may take.
+    const auto ways = router.ways(table, 0, message_to(2, 3));
+    EXPECT_EQ(ways.size(), lines.size());
   }
 }
 

@@ -8,6 +8,7 @@
 #include "component/fabric.hpp"
 #include "device/switch_core.hpp"
 #include "kernel/payload.hpp"
+#include "protocol/protocol_observer.hpp"
 #include "protocol/request_observer.hpp"
 
 namespace cxloom {
@@ -28,6 +29,7 @@ PersistBuffer::PersistBuffer(const PersistBufferParams& params, Time switching_t
       switching_time_(switching_time),
       core_(core),
       component_(owner),
+      fabric_(fabric),
       kernel_(owner.kernel()),
       source_(kernel_.new_source()),
       entries_(params.entries),
@@ -279,7 +281,7 @@ void PersistBuffer::drain(PersistEntry& entry, Time at) {
 }
 
 void PersistBuffer::drain_sent(PersistEntry& entry) {
-  core_.inject(entry.drain);
+  leave(entry.drain);
   if (!params_.rules.empty_when_answered) end_drain(entry);
 }
 
@@ -340,6 +342,13 @@ void PersistBuffer::depart_at(Message& message, Time at, Wake how) {
   kernel_.schedule(at + switching_time_, source_, *this, how, payload_of(message));
 }
 
+// Answers and drains are its own messages; what it lets pass is not.
+void PersistBuffer::leave(Message& message) {
+  if (fabric_.observer && message.source == component_.id()) [[unlikely]]
+    fabric_.observer->sent(message, kernel_.now());
+  core_.inject(message);
+}
+
 void PersistBuffer::wake(std::uint8_t kind, std::uint64_t payload) {
   if (kind == kServe) {
     awaited_ = false;
@@ -352,7 +361,7 @@ void PersistBuffer::wake(std::uint8_t kind, std::uint64_t payload) {
     case kDepart:
       message.charge(Segment::kSwitching, kernel_.now());
       message.virtual_channel = 0;
-      core_.inject(message);
+      leave(message);
       break;
     default: drain_sent(entries_.entry_of_drain(message)); break;
   }

@@ -136,6 +136,7 @@ class PersistBuffer final : public EventHandler, private Waiter {
   void depart_at(Message& message, Time at, Wake how = kDepart);
   void note_queued(const Message& message, bool joins);
   void count_entries();
+  void leave(Message& message);
 
   PersistBufferParams params_;
   std::uint32_t drain_from_;
@@ -143,6 +144,7 @@ class PersistBuffer final : public EventHandler, private Waiter {
   Time switching_time_;
   SwitchCore& core_;
   Component& component_;
+  Fabric& fabric_;
   Kernel& kernel_;
   EventSource source_;
   RequestObserver* observer_ = nullptr;

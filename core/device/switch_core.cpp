@@ -6,6 +6,7 @@
 #include "component/failures.hpp"
 #include "device/persist_buffer.hpp"
 #include "protocol/error_answer.hpp"
+#include "protocol/protocol_observer.hpp"
 
 namespace cxloom {
 
@@ -154,6 +155,7 @@ std::uint16_t SwitchCore::other_output_of(Message& message, std::uint16_t input)
     if (is_request(message)) return Routes::kNowhere;
     guard_->refused_answer();
     make_error_answer(message, owner_.id());
+    note_sent(message);
   }
   fabric_.failures->rerouted();
   return output;
@@ -164,7 +166,13 @@ void SwitchCore::refuse(Message& message) {
   message.port = inside();
   message.virtual_channel = 0;
   make_error_answer(message, owner_.id());
+  note_sent(message);
   pass_on(message);
+}
+
+// It is the owner's own from now on.
+void SwitchCore::note_sent(const Message& message) const {
+  if (fabric_.observer) fabric_.observer->sent(message, now());
 }
 
 void SwitchCore::nowhere(Message& message) {

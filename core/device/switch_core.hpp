@@ -141,6 +141,7 @@ class SwitchCore final : public EventHandler, private BypassSource {
   /// The input of the owner's own messages.
   std::uint16_t inside() const { return static_cast<std::uint16_t>(owner_.port_count()); }
   void load_routes();
+  void note_sent(const Message& message) const;
   void queue(Message& message, std::uint16_t output) override;
   void passed(const Message& message, std::uint16_t input, Time end) override {
     release(lane_of(message), input, end);

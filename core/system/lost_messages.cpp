@@ -8,6 +8,7 @@
 #include "kernel/event_source.hpp"
 #include "kernel/kernel.hpp"
 #include "protocol/error_answer.hpp"
+#include "protocol/protocol_observer.hpp"
 #include "system/system.hpp"
 
 namespace cxloom {
@@ -45,6 +46,7 @@ bool LostMessages::answers(Message& message, NodeId node, Time now) {
   forget(message);
   make_error_answer(message, node);
   message.via = kViaNobody;
+  if (ProtocolObserver* const observer = system_.fabric().observer) observer->sent(message, now);
   if (system_.fabric().order && message.destination != node) system_.fabric().order->number(message);
   return true;
 }
@@ -83,6 +85,7 @@ void LostMessages::time_out(Message& message) {
   message.charge(kInterrupted, kernel_.now());
   make_error_answer(message, message.requester);
   message.destination = message.requester;
+  if (ProtocolObserver* const observer = system_.fabric().observer) observer->sent(message, kernel_.now());
   message.port = Endpoint::kInside;
   system_.components()[message.requester.index()]->receive(message);
 }

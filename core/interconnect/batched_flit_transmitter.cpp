@@ -28,6 +28,7 @@ BatchedFlitTransmitter::BatchedFlitTransmitter(LinkPath& path, const FlitSender:
     isolated.time = time_of(isolated.bytes);
     isolated.flits = flits.count;
     isolated.slots = flits.slots;
+    isolated.first_data = static_cast<std::uint8_t>(flits.flit[0].count(SlotKind::kData) * kChunkBytes);
     isolated.first_half = flit.half[flits.end_slot] == 0 && flit.half_end[0] < flit.bytes;
     ensure(flits.count == 1 || !isolated.first_half, "halves are those of the only flit");
     // A remainder carried along may make a flit a picosecond longer.
@@ -120,11 +121,15 @@ Time BatchedFlitTransmitter::pass_alone(const Coming& coming, const Isolated& is
     use = path_.wire().carry(isolated.bytes, turn, turn, path_.direction());
     path_.monitor().book({use.start, use.start, use.end, isolated.bytes, payload, 1}, turn);
   } else {
+    std::uint16_t payload_left = payload;
     for (unsigned left = isolated.flits; left > 0; --left) {
       use = path_.wire().carry(sender_.geometry().bytes, turn, turn, path_.direction());
       const bool last = left == 1;
-      path_.monitor().book({use.start, use.start, use.end, sender_.geometry().bytes,
-                            last ? payload : std::uint16_t{0}, last ? std::uint16_t{1} : std::uint16_t{0}},
+      const std::uint16_t carried =
+          last ? payload_left : std::min<std::uint16_t>(payload, isolated.first_data);
+      payload_left = static_cast<std::uint16_t>(payload_left - carried);
+      path_.monitor().book({use.start, use.start, use.end, sender_.geometry().bytes, carried,
+                            last ? std::uint16_t{1} : std::uint16_t{0}},
                            use.start);
     }
   }

@@ -39,7 +39,8 @@ class BatchedFlitTransmitter final : public Transmitter, public EventHandler {
     std::uint16_t bytes = 0;
     std::uint8_t flits = 0;  ///< none: the class never goes alone
     std::uint8_t slots = 0;
-    bool first_half = false;  ///< the message ends in the first half of its only flit
+    std::uint8_t first_data = 0;  ///< bytes of data in the first one
+    bool first_half = false;      ///< the message ends in the first half of its only flit
 
     /// Whether they are this message's too.
     bool takes(const Message& message) const {

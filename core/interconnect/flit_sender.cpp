@@ -94,9 +94,11 @@ FlitSender::Turn FlitSender::send_flit(Time now) {
     const Flit::Placement& placed = flit_.message[i];
     place(placed.channel, passed, sent[geometry_.half[placed.slot]], done);
   }
+  done.payload = payload_of_flit();
   for (std::size_t i = 0; i < flit_.end_count; ++i) {
     const Line line = lines_.front();
     lines_.pop_front();
+    chunks_ -= Line::kChunks;
     if (line.last) complete(*line.message, sent[geometry_.half[flit_.end[i]]], done);
   }
   book(passed, done, now);
@@ -108,7 +110,9 @@ void FlitSender::place(Channel which, const FlitPassage& passed, Time sent, Done
   const FlitStaging::Line line = staging_.take(which);
   if (line.first) start(*line.message, passed);
   if (is_data_class(which)) {
-    lines_.push_back({line.message, line.last});
+    const std::uint64_t payload = line.message->payload();
+    const std::uint64_t own = !line.last || payload == 0 ? payload : (payload - 1) % kLineBytes + 1;
+    lines_.push_back({line.message, line.last, static_cast<std::uint8_t>(std::min(own, kLineBytes))});
   } else if (line.last) {
     complete(*line.message, sent, done);
   }
@@ -123,12 +127,47 @@ void FlitSender::start(Message& message, const FlitPassage& passed) {
 
 void FlitSender::complete(Message& message, Time sent, Done& done) {
   ++done.messages;
-  done.payload = static_cast<std::uint16_t>(done.payload + message.payload());
   if (containment_) {
     unchecked_.push(message);
   } else {
     path_.hand_over(message, std::max(sent, last_byte_of(message)));
   }
+}
+
+/// A message's payload counts with the flits that its chunks are in: what a flit carries is less than its bytes.
+std::uint16_t FlitSender::payload_of_flit() {
+  const auto up_to = [](const Line& line, unsigned chunks) {
+    return std::min<unsigned>(line.payload, chunks * kChunkBytes);
+  };
+  const unsigned end = chunks_ + flit_.count(SlotKind::kData);
+  unsigned payload = 0;
+  while (chunks_ < end) {
+    const unsigned begin = chunks_ / Line::kChunks * Line::kChunks;  // of the line
+    const unsigned next = std::min(begin + Line::kChunks, end);
+    const Line& line = lines_[begin / Line::kChunks];
+    payload += up_to(line, next - begin) - up_to(line, chunks_ - begin);
+    chunks_ = next;
+  }
+  return static_cast<std::uint16_t>(payload);
+}
+
+/// The same of packets, whose payload is behind their header. The flit's have begun, and have not been taken out.
+std::uint16_t FlitSender::payload_of_io_flit() {
+  std::uint32_t left = flit_.io_bytes;
+  std::uint64_t payload = 0;
+  for (const Message* message = io_under_way_.first(); left > 0; message = message->next) {
+    const auto of_message = static_cast<std::uint32_t>(message->payload());
+    const std::uint32_t before = io_bytes_before_payload(flits_.mode(), message->opcode);
+    const auto up_to = [&](std::uint32_t bytes) {
+      return std::min(std::max(bytes, before) - before, of_message);
+    };
+    const std::uint32_t all = staging_.bytes_of_io(*message);
+    const std::uint32_t gone = std::min(io_gone_ + left, all);
+    payload += up_to(gone) - up_to(io_gone_);
+    left -= gone - io_gone_;
+    io_gone_ = gone == all ? 0 : gone;
+  }
+  return static_cast<std::uint16_t>(payload);
 }
 
 FlitSender::Turn FlitSender::send_io_flit(Time now) {
@@ -149,11 +188,10 @@ FlitSender::Turn FlitSender::send_io_flit(Time now) {
     start(message, passed);
     io_under_way_.push(message);
   }
-  Done done;
+  Done done{.payload = payload_of_io_flit()};
   for (unsigned i = 0; i < flit_.io_ended; ++i) {
     Message& message = io_under_way_.pop();
     ++done.messages;
-    done.payload = static_cast<std::uint16_t>(done.payload + message.payload());
     path_.hand_over(message, std::max(passed.end, last_byte_of(message)));
   }
   book(passed, done, now);
@@ -183,6 +221,8 @@ void FlitSender::recall(Time now) {
   }
   staging_.put_back(begun);
   packer_ = FlitPacker(packer_.packing());
+  chunks_ = 0;
+  io_gone_ = 0;
   io_ = IoPacker(packer_.mode());
   io_went_last_ = false;
 }

@@ -59,10 +59,13 @@ class FlitSender {
  private:
   /// A line of a message whose data are under way; the message is complete with its last one.
   struct Line {
+    static constexpr unsigned kChunks = kLineBytes / kChunkBytes;
+
     Message* message;
     bool last;
+    std::uint8_t payload;  ///< bytes
   };
-  /// Messages that are complete with a flit.
+  /// What a flit brings: messages that are complete with it, and bytes of payload that are in it.
   struct Done {
     std::uint16_t messages = 0;
     std::uint16_t payload = 0;
@@ -75,6 +78,8 @@ class FlitSender {
   void place(Channel which, const FlitPassage& passed, Time sent, Done& done);
   void start(Message& message, const FlitPassage& passed);
   void complete(Message& message, Time sent, Done& done);
+  std::uint16_t payload_of_flit();
+  std::uint16_t payload_of_io_flit();
   Turn lose_flit(const FlitPassage& passed, Time now);
   void book(const FlitPassage& passed, const Done& done, Time now);
 
@@ -82,7 +87,8 @@ class FlitSender {
   FlitRetries* retries_;
   FlitMonitor flits_;
   FlitStaging staging_;
-  Ring<Line> lines_;  // data under way, in the order of their headers
+  Ring<Line> lines_;     // data under way, in the order of their headers
+  unsigned chunks_ = 0;  // of these, in flits that have gone
   FlitPacker packer_;
   const FlitGeometry& geometry_;
   Flit flit_;
@@ -93,6 +99,7 @@ class FlitSender {
   IoPacker io_;
   std::vector<std::uint32_t> io_bytes_;
   MessageQueue io_under_way_;
+  std::uint32_t io_gone_ = 0;  // bytes of the first of these, in flits that have gone
 };
 
 }  // namespace cxloom

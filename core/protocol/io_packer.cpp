@@ -5,6 +5,12 @@
 #include "base/error.hpp"
 
 namespace cxloom {
+namespace {
+
+constexpr std::uint32_t kFramingToken = 4;
+constexpr std::uint32_t kLinkCrc = 4;
+
+}  // namespace
 
 std::uint32_t io_header_bytes(Opcode opcode) {
   constexpr std::uint32_t kDoubleWord = 4;
@@ -18,9 +24,12 @@ std::uint32_t io_header_bytes(Opcode opcode) {
 }
 
 std::uint32_t io_packet_bytes(FlitMode mode, Opcode opcode, std::uint32_t payload_bytes) {
-  constexpr std::uint32_t kFraming = 4 + 4;  // framing token, link CRC
   const std::uint32_t packet = (io_header_bytes(opcode) + payload_bytes + 3) / 4 * 4;
-  return mode == FlitMode::k68B ? packet + kFraming : packet;
+  return mode == FlitMode::k68B ? kFramingToken + packet + kLinkCrc : packet;
+}
+
+std::uint32_t io_bytes_before_payload(FlitMode mode, Opcode opcode) {
+  return io_header_bytes(opcode) + (mode == FlitMode::k68B ? kFramingToken : 0);
 }
 
 void IoPacker::pack(std::span<const std::uint32_t> waiting, Flit& flit) {

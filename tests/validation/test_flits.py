@@ -249,3 +249,57 @@ def test_credits_that_never_run_out_change_nothing(flit: str) -> None:
         k: v for k, v in second.summary.items() if k not in ignored
     }
     assert first.directions() == second.directions()
+
+
+@pytest.mark.parametrize("flit", FLIT_BYTES)
+@pytest.mark.parametrize("warmup", [0, 1, 2, 3, 5, 8])
+def test_no_window_has_more_payload_than_bytes(flit: str, warmup: int) -> None:
+    # A packet of 4096 B passes one lane for about a microsecond, and the window is that of one access: of most packets
+    # it sees a part.
+    spec: Spec = {
+        "devices": {
+            "host": {"kind": "host", "queue": 1},
+            "sw": {"kind": "switch"},
+            "mem": {"kind": "memory", "capacity": "1GiB"},
+            "nic": {
+                "kind": "io-engine",
+                "target": "mem",
+                "traffic": "dma-write",
+                "rate": "1GB/s",
+                "size": "4096B",
+            },
+        },
+        "links": [
+            {"between": ["host", "sw"]},
+            {"between": ["nic", "sw"], "phy": "pcie5-x2", "flit": flit},
+            {"between": ["sw", "mem"], "phy": "pcie5-x1", "flit": flit},
+        ],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {
+            "host": {
+                "pattern": "random",
+                "reads": 0.5,
+                "requests": warmup + 1,
+                "footprint": "1MiB",
+                "rate": "0.7M/s",
+            }
+        },
+        "run": {"warmup": warmup},
+    }
+    for measures in run(spec).directions().values():
+        assert 0.0 <= measures["efficiency"] < 1.0
+
+
+@pytest.mark.parametrize("flit", FLIT_BYTES)
+@pytest.mark.parametrize("size", [64, 100, 256, 4096])
+def test_payload_of_accesses_of_any_size_sums_up(flit: str, size: int) -> None:
+    # All of it is in the flits, whatever part of a message is in which: the window is the whole run.
+    spec = host_and_memory(
+        link={"phy": "pcie5-x4", "flit": flit}, work={"reads": 0.5, "requests": 300, "size": f"{size}B"}
+    )
+    outcome = run(spec)
+    reads = outcome.summary["reads"]
+    time = outcome.summary["simulated_time_ns"]
+    moved = {way: measures["payload_gb_per_s"] * time for way, measures in outcome.directions().items()}
+    assert moved["mem->host"] == pytest.approx(reads * size, abs=size)
+    assert moved["host->mem"] == pytest.approx((300 - reads) * size, abs=size)

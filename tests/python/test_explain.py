@@ -177,6 +177,23 @@ def test_the_congestion_of_the_paper_is_the_devices_slots() -> None:
     assert found.sentence.endswith("with 96 places it rises by 9 %, and then the data path of cxl limits.")
 
 
+def test_an_idle_link_beside_a_full_one_is_the_relief() -> None:
+    # All answers to the host take one of two links by `flow-hash`; spread over both they are twice as many.
+    def two() -> cx.System:
+        return chained(link={"bandwidth": "20GB/s", "count": 2}, memory={"heads": 2})
+
+    found = cx.explain(two().set("run.routing", "flow-hash"))
+    assert found.limit is not None
+    assert found.limit.name == "the wire mem->sw"
+    assert found.limit.relief == {"run.routing": "deterministic"}
+    assert found.limit.twice == "all 2 links"
+    assert found.what_ifs[0].gain == pytest.approx(1.0, abs=0.05)
+    # Spread they are both full: more is in lanes or bandwidth.
+    spread = cx.explain(two())
+    assert spread.limit is not None
+    assert spread.limit.relief.keys() <= {"links[1].bandwidth", "devices.sw.port_bandwidth"}
+
+
 def test_twice_the_limit_gives_what_the_closed_form_says() -> None:
     """8 in flight: twice as many, twice the throughput; bounds are those of each resource with all of it in use."""
     found = cx.explain(KNOWN["requests in flight"][0])

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <iterator>
 #include <string>
 #include <vector>
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from foreign_traces import FORMS
 
@@ -54,11 +55,11 @@ def arguments(form: str) -> list[str]:
     return [part for key, value in given.items() for part in (f"--{key}", value)]
 
 
-# xz and gzip are of the standard library; what Arrow decompresses goes by the same way as ever.
 PACKINGS: dict[str, Callable[[bytes], bytes]] = {
     "plain": lambda content: content,
     "gzip": gzip.compress,
     "bzip2": bz2.compress,
+    "zstd": lambda content: bytes(pa.compress(content, codec="zstd", asbytes=True)),
     "xz": lzma.compress,
     "two streams of xz": lambda content: lzma.compress(content[:7]) + lzma.compress(content[7:]),
 }

@@ -90,6 +90,14 @@ METADATA: dict[str, tuple[dict[str, str], str]] = {
     "objects that are a number": ({"objects": "7"}, "not the objects of a program"),
     "objects of huge numbers": ({"objects": '{"names": ["a"], "runs": [[0, 1e400]]}'}, "not the objects"),
     "a deep translation": ({"translation": DEEP}, ""),
+    "infinite counts": (
+        {
+            "translation": '{"misses": 1e400, "walks": 1, "loads": 1, "cycles": 1}',
+            "threads": "[[1e400, 0, 0]]",
+        },
+        "",
+    ),
+    "deep threads": ({"threads": DEEP}, ""),
     "hostile names": (
         {"command": HOSTILE, "objects": json.dumps({"names": [HOSTILE], "runs": [[0, 1]]})},
         "",

@@ -53,7 +53,7 @@ def in_metadata(metadata: Mapping[str, str]) -> tuple[ThreadName, ...]:
             ThreadName(int(number), int(process), _plain(str(program)))
             for number, process, program in json.loads(metadata[METADATA])
         )
-    except (KeyError, ValueError, TypeError, RecursionError):
+    except (KeyError, ValueError, TypeError, OverflowError, RecursionError):
         return ()
 
 

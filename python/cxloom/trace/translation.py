@@ -34,7 +34,7 @@ class Translation:
         """What a trace says; None if it says nothing, or nothing that can be read."""
         try:
             return cls(**{name: int(count) for name, count in json.loads(metadata[cls.NAME]).items()})
-        except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
+        except (KeyError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             return None
 
     def to_metadata(self) -> dict[str, str]:

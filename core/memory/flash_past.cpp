@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace cxloom {
 
@@ -12,7 +11,7 @@ FlashPast::FlashPast(const std::vector<std::unique_ptr<FlashPlane>>& planes, std
       writes_(static_cast<std::uint64_t>(std::min(overwritten, kPlayed) * logical)),
       half_(writes_ / 2),
       beyond_(std::max(overwritten - kPlayed, 0.0) / (kPlayed / 2.0)),
-      random_(std::move(random)) {
+      random_(random) {
   if (writes_ == 0) leave_out();
 }
 

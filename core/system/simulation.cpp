@@ -216,11 +216,11 @@ bool Simulation::advance(Time limit, std::uint64_t max_events) {
     throw InputError(
         {"the simulation is at work: an answer may inject accesses, and not advance it", {}, {}, {}});
   struct Within {
-    explicit Within(bool& inside) : inside_(inside) { inside_ = true; }
-    ~Within() { inside_ = false; }
+    explicit Within(bool& flag) : inside(flag) { inside = true; }
+    ~Within() { inside = false; }
     Within(const Within&) = delete;
     Within& operator=(const Within&) = delete;
-    bool& inside_;
+    bool& inside;
   };
   const Within within(advancing_);
   return advance_events(limit, max_events);

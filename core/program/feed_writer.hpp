@@ -41,7 +41,7 @@ class FeedWriter {
     const std::uint32_t words =
         place.kind == FeedRingHead::kThread ? control.thread_words : control.process_words;
     const std::size_t bytes = kFeedHeadBytes + std::size_t{words} * sizeof(std::uint64_t);
-    const int file = ::open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int file = above_standard_streams(::open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (file < 0) return errno;
     // A page that the disk has no room for would kill the program when it is touched: all room is taken now.
     int error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
@@ -157,6 +157,16 @@ class FeedWriter {
 
  private:
   static constexpr std::size_t kLongestName = 4096;
+
+  // A program whose standard output is closed may write there at any time, and would write into the ring.
+  static int above_standard_streams(int file) {
+    if (file < 0 || file > STDERR_FILENO) return file;
+    const int above = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int error = errno;
+    ::close(file);
+    errno = error;
+    return above;
+  }
 
   FeedRingHead* head_ = nullptr;
   std::uint64_t* slots_ = nullptr;

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from exec_support import spec
 from test_trace_emulator import needs_qemu
 
+import cxloom as cx
 from cxloom.errors import InputError
+from cxloom.execution import execute, replay
 from cxloom.trace import capture
 from cxloom.trace.functions import demangled, find_function
 
@@ -83,6 +86,20 @@ def test_a_function_counts_what_it_runs(
     """A step is two instructions; a dozen are before and behind them."""
     found = instructions(folder / name, tmp_path, function, STEPS)
     assert 2 * times * STEPS < found < 2 * times * STEPS + 30
+
+
+@needs_qemu
+@pytest.mark.parametrize("function", ["here", "main"])
+def test_a_replay_has_the_instructions_of_its_recording(folder: Path, tmp_path: Path, function: str) -> None:
+    """From the first instruction of the function to its last one; and no time of what was before it."""
+    trace = tmp_path / "region.parquet"
+    system = [cx.load(str(spec(tmp_path)))]
+    result = execute([str(folder / "pie"), str(STEPS)], system, region=function, record=trace)
+    again = replay(trace, system)
+    assert again.instructions == result.instructions > 14 * STEPS
+    assert again.executions[0].time_ns == result.executions[0].time_ns
+    if function == "here":  # a step of two instructions takes a cycle, of 4 GHz
+        assert result.executions[0].core["busy_ns"] == pytest.approx(7 * STEPS / 4, rel=0.01)
 
 
 @needs_qemu

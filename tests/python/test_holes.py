@@ -31,7 +31,7 @@ def system(**work: Any) -> cx.System:
 @pytest.mark.parametrize(("base", "footprint"), [(0, 3), (2, 1), (4, 5), (8, 1), (32, 8), (33, 7)])
 def test_a_pattern_lies_anywhere_in_the_map(base: int, footprint: int) -> None:
     result = cx.run(system(base=base * GIB, footprint=f"{footprint}GiB"), requests=True)
-    assert result.summary["failed"] == 0
+    assert result.summary["errors"]["requests"] == 0
     addresses = result.requests()["address"]
     assert addresses.min() >= base * GIB
     assert addresses.max() < (base + footprint) * GIB
@@ -66,5 +66,5 @@ def test_what_is_not_all_in_it_is_refused(
 
 def test_placed_pages_take_both_sides() -> None:
     result = cx.run(system(footprint="8GiB", page="2MiB", addresses={"kind": "bind", "nodes": ["dram"]}))
-    assert result.summary["failed"] == 0
+    assert result.summary["errors"]["requests"] == 0
     assert result.summary["per_requester"]["h"]["pages"] == {"dram": 4096, "cxl": 0}

@@ -107,7 +107,7 @@ def pages_on_b(kind: str, found: cx.System, failed: int = 0) -> int:
     """Of a run, of whose requests so many failed."""
     summary = cx.run(found).summary
     assert summary["completed"]
-    assert summary["failed"] == failed
+    assert summary["errors"]["requests"] == failed
     pages = dict(summary["per_requester"]["h"]["pages"])
     assert sum(pages.values()) == PAGES
     return int(pages[B_OF.get(kind, "b")])
@@ -200,7 +200,7 @@ def test_extents_that_change_hands_have_each_frame_once() -> None:
         "events": [{"at": "2us", "add_extent": {**moved, "host": "o"}}],
     }
     result = cx.run(cx.System.from_yaml(json.dumps(spec)), requests=True)
-    assert result.summary["failed"] == 0
+    assert result.summary["errors"]["requests"] == 0
     rows = result.requests()
     frames = {name: {at // 4096 for at in part["address"]} for (name,), part in rows.group_by("requester")}
     assert frames["h"] == set(range(8))

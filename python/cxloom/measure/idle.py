@@ -60,18 +60,18 @@ def matrix(bench: Bench, reads: int = 1000) -> Measurement:
 def _rows(bench: Bench, requesters: list[str], reads: int, cells: Cells) -> list[dict[str, Any]]:
     if len(requesters) == 1:
         bench.nodes(requesters[0])
-    every = [(name, node) for name in requesters for node in bench.all_nodes()]
-    pairs = [(name, node) for name, node in every if bench.may(name, node)]
-    for name, node in every:
-        if node.owner is None and not bench.may(name, node):
-            cells.without[f"from {name} to {node.name}"] = (
-                "it has no way there, or no extent, when the run begins"
-            )
+    pairs = [(name, node) for name in requesters for node in bench.all_nodes() if node.owner in (None, name)]
+    there = [(name, node) for name, node in pairs if bench.may(name, node)]
     only = {name: {"queue": 1} for name in bench.requesters}
-    summaries = bench.run(bench.uncached(only=only), [_point(name, node, reads) for name, node in pairs])
+    summaries = bench.run(bench.uncached(only=only), [_point(name, node, reads) for name, node in there])
+    found = dict(zip(there, summaries, strict=True))
     rows = []
-    for (name, node), summary in zip(pairs, summaries, strict=True):
-        known = cells.has_number(f"from {name} to {node.name}", summary)
+    for name, node in pairs:
+        cell = f"from {name} to {node.name}"
+        summary = found.get((name, node), {})
+        if not summary:
+            cells.without[cell] = "it has no way there, or no extent, when the run begins"
+        known = bool(summary) and cells.has_number(cell, summary)
         times = summary["latency_ns"] if known else {}
         parts = summary["breakdown_ns"] if known else {}
         rows.append(

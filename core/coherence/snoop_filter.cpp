@@ -76,8 +76,7 @@ void SnoopFilterParams::describe(Schema<SnoopFilterParams>& schema) {
               {{"spec", BlockAlignment::kSpec}, {"free", BlockAlignment::kFree}})
       .doc(
           "Which lines are a block. spec: the two of the lower or upper 128 B of 256 B, or all four; free: "
-          "any "
-          "in a row.")
+          "any in a row. Only with `block`: 2 or more.")
       .source("CXL 3.x: BISnp*Blk cover the lower or upper 128 B, or 256 B");
   schema.rule(
       "the specification has no block of 3 lines, and blocks of up to 3 would be those of up to 2: set "

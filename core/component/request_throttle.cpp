@@ -62,15 +62,17 @@ void ThrottleParams::describe(Schema<ThrottleParams>& schema) {
       .source(kSource);
   schema.field("normal_delta", &ThrottleParams::normal_delta)
       .fraction([](double value) { return value > 0.0 && value <= 1.0; }, "more than 0, at most 1")
-      .doc("Part of the full rate by which it rises after light load, and falls after moderate load.")
+      .doc(
+          "Part of the full rate by which it rises after light load, and falls after moderate load; more "
+          "than 0.")
       .source(kSource);
   schema.field("severe_delta", &ThrottleParams::severe_delta)
       .fraction([](double value) { return value > 0.0 && value <= 1.0; }, "more than 0, at most 1")
-      .doc("Part of the full rate by which it falls after severe load.")
+      .doc("Part of the full rate by which it falls after severe load; more than 0.")
       .source(kSource);
   schema.field("least", &ThrottleParams::least)
       .fraction([](double value) { return value > 0.0 && value <= 1.0; }, "more than 0, at most 1")
-      .doc("Part of the full rate below which it does not fall.")
+      .doc("Part of the full rate below which it does not fall; more than 0.")
       .source("own choice");
 }
 

@@ -67,7 +67,8 @@ void IoEngineParams::describe(Schema<IoEngineParams>& schema) {
   schema.field("rate", &IoEngineParams::rate)
       .doc(
           "Payload bytes per second, in packets at equal intervals; what the wire delays is made up for. "
-          "unlimited: the next packet as soon as the wire takes it (dma-write) or a tag is free (reads).");
+          "unlimited: the next packet as soon as the wire takes it (dma-write) or a tag is free (reads). "
+          "Without a rate a dma-write needs a link with a `bandwidth`.");
   schema.field("size", &IoEngineParams::size)
       .min(Bytes{1})
       .max(Bytes{4096})

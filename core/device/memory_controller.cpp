@@ -127,12 +127,12 @@ void DeviceLoadParams::describe(Schema<DeviceLoadParams>& schema) {
   schema.field("moderate", &DeviceLoadParams::moderate)
       .required()
       .min(1)
-      .doc("Requests from which on the load is moderate.")
+      .doc("Requests from which on the load is moderate; at least `optimal`.")
       .source(kSource);
   schema.field("severe", &DeviceLoadParams::severe)
       .required()
       .min(1)
-      .doc("Requests from which on the load is severe.")
+      .doc("Requests from which on the load is severe; at least `moderate`.")
       .source(kSource);
   schema.rule("loads rise: optimal is at most moderate, and that at most severe",
               [](const DeviceLoadParams& load) {

@@ -31,11 +31,13 @@ void PersistBufferParams::describe(Schema<PersistBufferParams>& schema) {
       .source("Hadi et al.: PB and PB_RF");
   schema.field("drain_from", &PersistBufferParams::drain_from)
       .fraction()
-      .doc("Share of the entries, rounded down: when more are Dirty, the least recently used ones drain.")
+      .doc(
+          "Share of the entries, rounded down: when more are Dirty, the least recently used ones drain. Only "
+          "with `policy`: forward.")
       .source("Hadi et al., IV: 80 %; the rounding is ours");
   schema.field("drain_to", &PersistBufferParams::drain_to)
       .fraction()
-      .doc("Share of the entries, rounded down, that stay Dirty then.")
+      .doc("Share of the entries, rounded down, that stay Dirty then. Only with `policy`: forward.")
       .source("Hadi et al., IV: 60 %; the rounding is ours");
   schema.field("queue", &PersistBufferParams::queue)
       .min(1)

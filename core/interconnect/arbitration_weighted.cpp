@@ -21,7 +21,9 @@ void WeightedArbiter::Params::describe(Schema<Params>& schema) {
   schema.field("default", &Params::others)
       .min(1)
       .max(DeviceWeights::kMost)
-      .doc("The weight of a device that is not among them, and with by: input of the port's own messages.");
+      .doc(
+          "The weight of a device that is not among them, and with by: input of the port's own messages. "
+          "Only with `weights`.");
   schema.effective(
       "default", [](const Params& params) { return !params.weights.by_name.empty(); },
       "unless some devices have other weights: set weights");

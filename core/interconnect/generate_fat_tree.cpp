@@ -33,7 +33,10 @@ struct FatTreeParams : TopologyParams {
         .min(2)
         .max(1024)
         .doc("Ports of each switch; even.");
-    schema.field("levels", &FatTreeParams::levels).min(1).max(16).doc("Levels of switches.");
+    schema.field("levels", &FatTreeParams::levels)
+        .min(1)
+        .max(16)
+        .doc("Levels of switches; with `placement`: split two or more.");
     schema.rule("ports must be even", [](const FatTreeParams& params) { return params.ports % 2 == 0; });
     schema.rule("placement: paired needs an even number of devices on each switch: ports a multiple of four",
                 [](const FatTreeParams& params) {

@@ -80,7 +80,9 @@ struct TreeParams : TopologyParams {
         .required()
         .min(1)
         .max(kMaxSwitches)
-        .doc("Leaf switches. Each has one device (split) or a requester and a memory (paired).");
+        .doc(
+            "Leaf switches. Each has one device (with `placement`: split, an even number of leaves) or a "
+            "requester and a memory (paired).");
     schema.field("fan_out", &TreeParams::fan_out)
         .min(2)
         .max(1024)
@@ -134,7 +136,7 @@ struct SpineLeafParams : TopologyParams {
         .required()
         .min(1)
         .max(kMaxSwitches)
-        .doc("Leaf switches.");
+        .doc("Leaf switches; with `placement`: split an even number.");
     schema.field("spines", &SpineLeafParams::spines)
         .required()
         .min(1)

@@ -126,19 +126,22 @@ struct CurrentRow {
 using Q = DramCurrentParams;
 using I = DramCurrents;
 constexpr std::array kCurrents{
-    CurrentRow{"VDD", &Q::VDD, &I::VDD, "Supply voltage, in volts."},
+    CurrentRow{"VDD", &Q::VDD, &I::VDD,
+               "Supply voltage, in volts. The currents need one, theirs or that of the `preset`."},
     CurrentRow{"IDD0", &Q::IDD0, &I::IDD0,
                "Activating and precharging one bank, a row each tRAS + tRP, in mA."},
     CurrentRow{"IDD2N", &Q::IDD2N, &I::IDD2N, "Standby with all banks precharged, in mA."},
-    CurrentRow{"IDD2P", &Q::IDD2P, &I::IDD2P, "Power-down with all banks precharged, in mA.",
-               Use::kPowerDown},
+    CurrentRow{"IDD2P", &Q::IDD2P, &I::IDD2P,
+               "Power-down with all banks precharged, in mA. Only with `power_down`.", Use::kPowerDown},
     CurrentRow{"IDD3N", &Q::IDD3N, &I::IDD3N, "Standby with a row open, in mA."},
-    CurrentRow{"IDD3P", &Q::IDD3P, &I::IDD3P, "Power-down with a row open, in mA.", Use::kPowerDown},
+    CurrentRow{"IDD3P", &Q::IDD3P, &I::IDD3P, "Power-down with a row open, in mA. Only with `power_down`.",
+               Use::kPowerDown},
     CurrentRow{"IDD4R", &Q::IDD4R, &I::IDD4R, "Reading without a pause, in mA."},
     CurrentRow{"IDD4W", &Q::IDD4W, &I::IDD4W, "Writing without a pause, in mA."},
-    CurrentRow{"IDD5B", &Q::IDD5B, &I::IDD5B, "All-bank refreshes without a pause, in mA.", Use::kAllBank},
-    CurrentRow{"IDD5SB", &Q::IDD5SB, &I::IDD5SB, "Same-bank refreshes without a pause, in mA.",
-               Use::kSameBank},
+    CurrentRow{"IDD5B", &Q::IDD5B, &I::IDD5B,
+               "All-bank refreshes without a pause, in mA. Only with `refresh`: all-bank.", Use::kAllBank},
+    CurrentRow{"IDD5SB", &Q::IDD5SB, &I::IDD5SB,
+               "Same-bank refreshes without a pause, in mA. Only with `refresh`: same-bank.", Use::kSameBank},
 };
 
 const DramDevice& preset_named(const std::string& name) {
@@ -286,7 +289,9 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .choice("density", &DramParams::density,
               {{"8Gb", 8}, {"12Gb", 12}, {"16Gb", 16}, {"24Gb", 24}, {"32Gb", 32}})
       .default_text("that of the preset")
-      .doc("Size of a die: its rows, the banks of a DDR5 group, and how long a refresh takes.")
+      .doc(
+          "Size of a die: its rows, the banks of a DDR5 group, and how long a refresh takes. One that "
+          "devices of the `preset` have.")
       .source("JESD79-4, JESD79-5, JESD209-5B");
   schema.field("stack", &DramParams::stack)
       .min(1)
@@ -332,7 +337,7 @@ void DramParams::describe(Schema<DramParams>& schema) {
       .doc("Writes that a sub-channel holds, in bursts; more wait outside, those of a requester in order.");
   schema.field("write_high", &DramParams::write_high)
       .fraction()
-      .doc("Share of the write queue at which writes go first.");
+      .doc("Share of the write queue at which writes go first; more than `write_low`.");
   schema.field("write_low", &DramParams::write_low)
       .fraction()
       .doc("Share of the write queue at which reads go first again.");

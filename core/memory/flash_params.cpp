@@ -74,21 +74,21 @@ void describe_geometry(Schema<FlashParams>& schema) {
       .min(2)
       .max(1U << 24U)
       .default_text("as many as the memory's capacity and over_provisioning take")
-      .doc("Blocks of a plane.");
+      .doc("Blocks of a plane; with `over_provisioning` more than are kept free.");
   schema.field("pages", &FlashParams::pages).min(1).max(1U << 16U).doc("Pages of a block.");
   schema.field("page", &FlashParams::page)
       .min(Bytes{512})
       .max(Bytes{65'536})
       .where(is_power_of_two, "a power of two")
-      .doc("Bytes that are read and programmed at once.");
+      .doc("Bytes that are read and programmed at once: one to 64 of a `sector`.");
   schema.field("sector", &FlashParams::sector)
       .min(Bytes{64})
       .max(Bytes{65'536})
       .where(is_power_of_two, "a power of two")
       .doc(
-          "Bytes that pass the bus at least: a codeword. A write that leaves out sectors of its page reads "
-          "them "
-          "before.")
+          "Bytes that pass the bus at least: a codeword; a page has one to 64. A write that leaves out "
+          "sectors of "
+          "its page reads them before.")
       .source("a choice: 4 KiB, as SSDs address");
   schema.rule("a page must have one to 64 sectors", [](const FlashParams& params) {
     return params.sector <= params.page && params.page.count() / params.sector.count() <= 64;
@@ -152,7 +152,9 @@ void describe_translation(Schema<FlashParams>& schema) {
           "same, "
           "and every other block that is collected may be the least worn, if that is `wear_gap` behind.");
   schema.field("wear_gap", &FlashParams::wear_gap)
-      .doc("Erases that a block may be behind the most worn one of its plane. Only with static levelling.")
+      .doc(
+          "Erases that a block may be behind the most worn one of its plane. Only with `wear_levelling`: "
+          "static.")
       .source("MQSim's default");
   schema.effective(
       "wear_gap",

@@ -47,7 +47,7 @@ void BestOffsetPrefetcher::Params::describe(Schema<Params>& schema) {
       .max(1U << 16U)
       .doc(
           "The score that the best offset must have at the end of a phase; if it has less nothing is asked "
-          "for in the next one.")
+          "for in the next one. At most `best_score`, and at most `rounds`.")
       .source("Michaud, HPCA 2016, table 2: more than 1");
   schema.field("recent", &Params::recent)
       .min(1)

@@ -63,13 +63,19 @@ void TlbParams::describe(Schema<TlbParams>& schema) {
       .where([](const Bytes& page) { return page == kSmallPage || page == kHugePage; }, "4KiB or 2MiB")
       .doc("Bytes of a page, of all pages of the program. With 2MiB they have frames of this size.")
       .source("4 KiB: x86-64; 2 MiB: its huge pages, as Linux has them for all of a large anonymous mapping");
-  describe_entries(schema, "entries", &TlbParams::entries, "ways", &TlbParams::ways,
-                   "Pages of 4 KiB that the first level has. A hit there takes no time.", kGoldenCove);
-  describe_entries(schema, "huge_entries", &TlbParams::huge_entries, "huge_ways", &TlbParams::huge_ways,
-                   "Pages of 2 MiB that the first level has, where `page` is 2MiB.", kGoldenCove);
   describe_entries(
-      schema, "second_entries", &TlbParams::second_entries, "second_ways", &TlbParams::second_ways,
-      "Pages of either size that the second level has, and keeps when the first forgets them.", kGoldenCove);
+      schema, "entries", &TlbParams::entries, "ways", &TlbParams::ways,
+      "Pages of 4 KiB that the first level has; a multiple of `ways`. A hit there takes no time.",
+      kGoldenCove);
+  describe_entries(
+      schema, "huge_entries", &TlbParams::huge_entries, "huge_ways", &TlbParams::huge_ways,
+      "Pages of 2 MiB that the first level has, where `page` is 2MiB; a multiple of `huge_ways`.",
+      kGoldenCove);
+  describe_entries(schema, "second_entries", &TlbParams::second_entries, "second_ways",
+                   &TlbParams::second_ways,
+                   "Pages of either size that the second level has, and keeps when the first forgets them; a "
+                   "multiple of `second_ways`.",
+                   kGoldenCove);
   schema.field("second_cycles", &TlbParams::second_cycles)
       .max(10'000)
       .doc("From a miss of the first level to what the second one says.")

@@ -72,7 +72,7 @@ struct StridedParams : PatternParams {
     PatternParams::describe_fences(schema);
     schema.field("stride", &StridedParams::stride)
         .min(Bytes{1})
-        .doc("Bytes from one access to the next: a multiple of their size.");
+        .doc("Bytes from one access to the next: a multiple of their `size`, and less than the `footprint`.");
     schema.rule("the stride must be a multiple of the size of an access, and below the footprint",
                 [](const auto& params) {
                   return params.stride.count() % params.size.count() == 0 && params.stride < params.footprint;

@@ -37,7 +37,7 @@ struct PersistParams {
         .default_text("none: no fences of persists")
         .doc(
             "A fence after each so many persists: the access behind it is not issued until all before it are "
-            "answered.");
+            "answered. Only with `persists`.");
     for (const char* const key : {"flush", "epoch"}) {
       schema.effective(key, [](const Params& params) { return params.persists > 0.0; }, "without persists");
     }
@@ -45,7 +45,9 @@ struct PersistParams {
   template <class Params>
   static void describe_flush(Schema<Params>& schema) {
     schema.choice("flush", &Params::flush, {{"drop", Flush::kDrop}, {"keep", Flush::kKeep}})
-        .doc("Whether a flush takes the line out of the cache (clflush) or leaves it there, clean (clwb).");
+        .doc(
+            "Whether a flush takes the line out of the cache (clflush) or leaves it there, clean (clwb). "
+            "Only of persists (`persists`, or a log), and to leave it only with a cache.");
   }
 };
 

@@ -52,7 +52,8 @@ def test_every_kind_of_device_is_a_method() -> None:
 
 def test_a_preset_and_a_topology_can_be_built_on() -> None:
     system = cx.System(preset="esf/validation").workload("host", reads="50%", requests=10)
-    assert system.check()["devices"][0] == {"name": "host", "kind": "host", "links": 1}
+    host = {"name": "host", "kind": "host", "roles": ["requester"], "links": 1}
+    assert system.check()["devices"][0] == host
     ring = cx.System("ring").topology("ring", switches=4, link={"bandwidth": "8GB/s"})
     ring.workload("host[*]", pattern="random", requests=10, footprint="1MiB")
     assert len(ring.check()["links"]) == 8

@@ -95,6 +95,18 @@ KNOWN: dict[str, tuple[cx.System, str]] = {
         "the latency, as each access of host",
     ),
     "offered load": (chained(work={"rate": "20M/s", "requests": 2000}), "the rate that is offered at host"),
+    "requests in flight, of more that are offered": (
+        chained(host={"queue": 8}, work={"rate": "500M/s", "requests": 4000}),
+        "the queue of host",
+    ),
+    "requests in flight, of a rate without limit": (
+        chained(host={"queue": 8}, work={"rate": "unlimited", "requests": 4000}),
+        "the queue of host",
+    ),
+    "miss registers of a core": (
+        chained(host={"core": {"mshrs": 8}}, work={"requests": 4000}),
+        "the miss registers (MSHRs) of the core of host",
+    ),
     "miss registers": (
         chained(host={"cache": {"size": "4KiB", "mshrs": 4}}, work={"reads": 1.0}),
         "the miss registers (MSHRs) of host",

@@ -178,3 +178,22 @@ def test_a_probe_needs_a_way() -> None:
     text = TWO_HOSTS.replace("queue: 16}", "queue: 16, memory: {capacity: 1MiB}}")
     with pytest.raises(cx.InputError, match="memory of its own"):
         cx.measure.loaded(cx.System.from_yaml(text))
+
+
+@pytest.mark.parametrize("tool", ["bandwidth", "stream", "loaded"])
+def test_what_one_core_gets_is_called_so(tool: str) -> None:
+    """8 lines that a core waits for, of 100 ns each: 5.12 GB/s, which is the peak of nothing but the core."""
+    devices = CACHED.replace("{kind: memory", "{kind: memory, queue: 256").replace(
+        "process_time: 0ns", "process_time: 10ns"
+    )
+    system = (
+        cx.System.from_yaml(devices).set("devices.host.cache", "none").set("devices.host.core", {"mshrs": 8})
+    )
+    measured = getattr(cx.measure, tool)(system, jobs=1)
+    assert "of one core" in measured.title
+    assert "all requests of host are those of one core, which waits for 8 lines at most" in measured.note
+    assert "one core" in str(measured)
+    if tool == "bandwidth":
+        assert measured.rows[0]["bandwidth_gb_per_s"] == pytest.approx(8 * 64 / 100, rel=0.02)
+    without = getattr(cx.measure, tool)(cx.System.from_yaml(CACHED), jobs=1)
+    assert "core" not in without.title + without.note

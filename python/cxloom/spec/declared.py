@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from cxloom import _core
@@ -97,8 +97,20 @@ def files(root: Node) -> Iterator[tuple[Path, Node]]:
             yield path, node
 
 
+def default_words(root: Node) -> Iterator[tuple[Path, Node]]:
+    """Parts of devices for which the word of their default is written: ``cache: none``."""
+    yield from _found_in_devices(root, _words)
+
+
 def of_devices(root: Node, kind: str) -> Iterator[tuple[Path, Node]]:
     """What is written for parameters of devices of one type: paths in the spec, and nodes."""
+    yield from _found_in_devices(root, functools.partial(_of_type, kind))
+
+
+_Finder: TypeAlias = "Callable[[Path, Node, Fields], Iterator[tuple[Path, Node]]]"
+
+
+def _found_in_devices(root: Node, find: _Finder) -> Iterator[tuple[Path, Node]]:
     devices = root.get("devices")
     without: set[int] = (
         set()
@@ -106,10 +118,21 @@ def of_devices(root: Node, kind: str) -> Iterator[tuple[Path, Node]]:
     for name, device in devices.map().items() if devices is not None else ():
         if id(device) in without:
             continue
-        found = list(_of_type(kind, ("devices", name), device, kind_fields("devices", _kind(device))))
+        found = list(find(("devices", name), device, kind_fields("devices", _kind(device))))
         yield from found
         if not found:
             without.add(id(device))
+
+
+def _words(path: Path, node: Node, fields: Fields) -> Iterator[tuple[Path, Node]]:
+    for key, value in node.value.items() if isinstance(node.value, dict) else ():
+        field = fields.get(key)
+        if field is None or field["type"] not in ("map", "list", "kind"):
+            continue
+        if field["type"] != "kind" and says_default(field, value.value):
+            yield (*path, key), value
+        else:
+            yield from _words((*path, key), value, _inside(field, value))
 
 
 def _of_type(kind: str, path: Path, node: Node, declared: Fields) -> Iterator[tuple[Path, Node]]:

@@ -178,7 +178,7 @@ class Template:
         root = _apply(expanded.root, late, expanded.groups)
         if any(override.path.startswith("address_map") for override in late):
             root = _with_regions_spelt_out(root)
-        return Resolved(_with_names_spelt_out(_with_absolute_files(root)))
+        return Resolved(_with_names_spelt_out(_with_absolute_files(_without_default_words(root))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,6 +383,13 @@ def _with_names_spelt_out(root: Node) -> Node:
         if id(weights) not in spelt_out:
             spelt_out[id(weights)] = merge.by_device(weights, root.map()["devices"].map())
         root = paths.assign(root, path, spelt_out[id(weights)])
+    return root
+
+
+def _without_default_words(root: Node) -> Node:
+    """Parts that devices do not have by default, left out where that was said: tools find a map there, or nothing."""
+    for path, word in declared.default_words(root):
+        root = paths.assign(root, path, Node(None, word.origin, word.key))
     return root
 
 

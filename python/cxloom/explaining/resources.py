@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from cxloom.spec import declared
 from cxloom.spec.parts import Part, part_of, quantity
 
 Spec = Mapping[str, Any]
@@ -120,7 +121,10 @@ def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
         work = (spec.get("workload") or {}).get(name, {})
         rate = mine["requests"] / time if time else 0.0
         carried = mine["bandwidth_gb_per_s"]
-        offered = quantity("frequency", work["rate"]) / 1e9 if work.get("rate") is not None else math.inf
+        given = Part(f"workload.{name}", work, declared.fields(declared.declarations()["workload"])).get(
+            "rate"
+        )
+        offered = math.inf if given is None else quantity("frequency", given) / 1e9
         if offered < math.inf:
             yield Resource(
                 "the rate that is offered at",
@@ -129,7 +133,7 @@ def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 _share(rate, offered),
                 f"{1e3 * rate:.4g} of {1e3 * offered:.4g} M/s",
                 carried,
-                {f"workload.{name}.rate": doubled(work["rate"])},
+                {f"workload.{name}.rate": doubled(given)},
                 "twice the rate",
                 0.98,
             )

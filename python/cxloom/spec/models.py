@@ -101,7 +101,7 @@ def check(model_type: type[BaseModel], params: Mapping[str, Any]) -> dict[str, A
     """The parameters as given, once the model accepts them. Raises InputError with the paths of the wrong ones."""
     try:
         plain = {name: python_value(value) for name, value in params.items()}
-        checked = model_type.model_validate(plain).model_dump(exclude_unset=True)
+        checked = model_type.model_validate(plain).model_dump(exclude_unset=True, warnings=False)
     except ValidationError as error:
         found = error.errors(include_url=False)
         raise together([_translated(each, model_type) for each in found]) from None

@@ -51,7 +51,12 @@ def assign_all(root: Node, found: Sequence[Path], value: Node) -> Node:
 
 def without(root: Node, text: str) -> Node:
     """The tree without the entry at an exact path such as ``devices.mem0.media.banks``."""
-    *above, last = _steps(root, text)
+    return left_out(root, tuple(_steps(root, text)))
+
+
+def left_out(root: Node, path: Path) -> Node:
+    """The same of a path as its steps."""
+    *above, last = path
     node = root
     for step in above:
         below = node.get(step)

@@ -388,8 +388,8 @@ def _with_names_spelt_out(root: Node) -> Node:
 
 def _without_default_words(root: Node) -> Node:
     """Parts that devices do not have by default, left out where that was said: tools find a map there, or nothing."""
-    for path, word in declared.default_words(root):
-        root = paths.assign(root, path, Node(None, word.origin, word.key))
+    for path, _ in declared.default_words(root):
+        root = paths.left_out(root, path)
     return root
 
 

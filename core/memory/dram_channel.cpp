@@ -30,7 +30,7 @@ std::unique_ptr<DramRowPolicy> row_policy_of(const DramConfig& config, const Dra
 DramChannel::DramChannel(const DramConfig& config, const MediaRegistry& kinds, std::uint32_t index)
     : config_(config),
       timing_(config_.device.timing),
-      burst_(config.device.organisation.burst_clocks),
+      burst_(config.device.organisation.data_clocks()),
       bus_(config.device, index),
       timers_(config.device.organisation, config.device.timing),
       queue_(banks_of(config), config.read_queue + config.write_queue),

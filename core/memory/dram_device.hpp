@@ -30,8 +30,11 @@ struct DramOrganisation {
   std::uint32_t columns = 1U << 10U;  ///< of a row, each as wide as the device
   std::uint32_t burst_length = 8;     ///< transfers on a data pin per read or write
   std::uint32_t burst_clocks = 4;     ///< clocks of the command clock that they take
+  std::uint32_t burst_gap = 0;        ///< clocks between its halves, which are another burst's
 
   std::uint32_t burst_bytes() const { return width / 8 * burst_length; }
+  /// From its first data to its last.
+  std::uint32_t data_clocks() const { return burst_clocks + burst_gap; }
   std::uint32_t bursts_in_row() const { return columns / burst_length; }
   std::uint32_t bursts_in_line() const {
     return std::max(static_cast<std::uint32_t>(kLineBytes) / burst_bytes(), 1U);
@@ -111,7 +114,7 @@ enum class RefreshSet : std::uint8_t {
 enum class DramRefreshScope : std::uint8_t { kRank, kSet };
 
 /// Whose tables say what other widths and densities of a device are like.
-enum class DramStandard : std::uint8_t { kNone, kDdr4, kDdr5, kLpddr5 };
+enum class DramStandard : std::uint8_t { kNone, kDdr3, kDdr4, kDdr5, kLpddr5 };
 
 /// Which commands hold the command bus for two clocks.
 enum class TwoCycleCommands : std::uint8_t {

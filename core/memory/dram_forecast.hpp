@@ -32,8 +32,8 @@ class DramForecast {
   explicit DramForecast(const DramForecastContext& context)
       : the_(context),
         within_banks_(context.scheduler.within_banks()),
-        hit_(context.config.device.timing.CL + context.config.device.organisation.burst_clocks),
-        write_(context.config.device.timing.CWL + context.config.device.organisation.burst_clocks) {}
+        hit_(context.config.device.timing.CL + context.config.device.organisation.data_clocks()),
+        write_(context.config.device.timing.CWL + context.config.device.organisation.data_clocks()) {}
 
   /// The first clock at which a burst may be done. `under_way`: when the first is of those that had their read or write command,
   /// kNeverClock if none is on its way.

@@ -51,13 +51,17 @@ std::vector<Written> parse(const std::string& text) {
 }  // namespace
 
 DramMapping::DramMapping(const std::string& fields, const DramOrganisation& organisation,
-                         std::uint32_t channels, BankHash hash)
+                         std::uint32_t channels, BankHash hash, ChannelHash channel_hash)
     : group_bits_(bits_of(organisation.bank_groups)),
       bank_bits_(bits_of(organisation.banks)),
-      hashed_(hash != BankHash::kNone) {
+      hashed_(hash != BankHash::kNone),
+      divisor_(std::has_single_bit(channels) && channel_hash == ChannelHash::kNone ? 0 : channels),
+      by_channels_(channels),
+      channel_hash_bits_(
+          channel_hash == ChannelHash::kNone ? 0U : static_cast<unsigned>(std::countr_zero(channels))) {
   set_hash(hash);
   const std::array<unsigned, kFields> wanted{bits_of(organisation.rows),
-                                             bits_of(channels),
+                                             divisor_ != 0 ? 0 : bits_of(channels),
                                              bits_of(organisation.ranks),
                                              bank_bits_,
                                              group_bits_,
@@ -68,6 +72,13 @@ DramMapping::DramMapping(const std::string& fields, const DramOrganisation& orga
   for (const Written& part : written) {
     given[part.field] += part.bits.value_or(0);
     if (!part.bits) ++rests[part.field];
+  }
+  if (divisor_ != 0 && (rests[kChannel] != 1 || given[kChannel] != 0)) {
+    throw wrong(std::to_string(channels) +
+                    " channels (sub-channels counted) are no field of bits, as they are no power of two or "
+                    "hashed: 'ch' "
+                    "stands there once, without a number of bits",
+                fields);
   }
   for (std::size_t f = 0; f < kFields; ++f) {
     const std::string name(kNames[f]);
@@ -98,6 +109,7 @@ DramMapping::DramMapping(const std::string& fields, const DramOrganisation& orga
   std::array<unsigned, kFields> to{};
   for (const Written& part : std::views::reverse(written)) {
     const unsigned bits = part.bits.value_or(wanted[part.field] - given[part.field]);
+    if (part.field == kChannel && divisor_ != 0) channel_shift_ = shift;
     if (bits == 0) continue;
     const Part placed{shift, to[part.field], (1ULL << bits) - 1};
     if (to[part.field] == 0) {

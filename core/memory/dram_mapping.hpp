@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/divider.hpp"
 #include "memory/dram_device.hpp"
 
 namespace cxloom {
@@ -18,6 +19,9 @@ namespace cxloom {
 /// What bank group and bank are XORed with: nothing; the lowest bits of the row, as in Zhang et al., MICRO-33; the whole
 /// row, folded, so that every bit of it moves the bank.
 enum class BankHash : std::uint8_t { kNone, kXor, kFold };
+
+/// What the number of the channel is XORed with: nothing, or the address bits above it, folded.
+enum class ChannelHash : std::uint8_t { kNone, kFold };
 
 /// Where a burst lies.
 struct DramPlace {
@@ -32,9 +36,10 @@ struct DramPlace {
 class DramMapping {
  public:
   /// `channels` counts sub-channels. Throws InputError unless the fields cover exactly the address bits of the
-  /// organisation.
+  /// organisation. Where they are no power of two, or hashed, what the address is from `ch` upwards is divided by their number:
+  /// the remainder is the channel, and the quotient goes on in its place.
   DramMapping(const std::string& fields, const DramOrganisation& organisation, std::uint32_t channels,
-              BankHash hash);
+              BankHash hash, ChannelHash channel_hash = ChannelHash::kNone);
 
   /// Of the burst with this number (address / bytes of a burst).
   DramPlace place(std::uint64_t burst) const;
@@ -57,21 +62,46 @@ class DramMapping {
   };
 
   void set_hash(BankHash hash);
+  std::uint64_t take_channel(std::uint64_t burst, std::uint32_t& channel) const;
 
   std::array<Part, kFields> lowest_;            ///< of each field, `to` its bit 0; few have more than one
   std::vector<std::pair<Field, Part>> higher_;  ///< the rest
   unsigned group_bits_ = 0;
   unsigned bank_bits_ = 0;
   bool hashed_;
+  std::uint32_t divisor_ = 0;  ///< channels, if the address is divided by them; otherwise 0
+  Divider by_channels_;
+  unsigned channel_shift_ = 0;
+  unsigned channel_hash_bits_ = 0;                        ///< of the channel, that are XORed
   std::array<std::array<std::uint8_t, 256>, 3> flips_{};  ///< of bank and bank group, by each byte of the row
 };
 
+/// The channel of a burst, and its number there.
+inline std::uint64_t DramMapping::take_channel(std::uint64_t burst, std::uint32_t& channel) const {
+  const std::uint64_t upper = burst >> channel_shift_;
+  const std::uint64_t quotient = by_channels_(upper);
+  channel = static_cast<std::uint32_t>(upper - quotient * divisor_);
+  if (channel_hash_bits_ != 0) {
+    std::uint64_t folded = 0;
+    for (std::uint64_t bits = quotient; bits != 0; bits >>= channel_hash_bits_) folded ^= bits;
+    channel ^= static_cast<std::uint32_t>(folded & ((1U << channel_hash_bits_) - 1));
+  }
+  return quotient << channel_shift_ | (burst & ((std::uint64_t{1} << channel_shift_) - 1));
+}
+
 inline DramPlace DramMapping::place(std::uint64_t burst) const {
+  std::uint32_t channel = 0;
+  if (divisor_ != 0) [[unlikely]]
+    burst = take_channel(burst, channel);
   const auto lowest = [&](Field field) {
     return static_cast<std::uint32_t>(burst >> lowest_[field].shift & lowest_[field].mask);
   };
-  DramPlace place{lowest(kChannel), lowest(kRank), lowest(kGroup),
-                  lowest(kBank),    lowest(kRow),  lowest(kColumn)};
+  DramPlace place{lowest(kChannel) | channel,
+                  lowest(kRank),
+                  lowest(kGroup),
+                  lowest(kBank),
+                  lowest(kRow),
+                  lowest(kColumn)};
   for (const auto& [field, part] : higher_) place.*kMembers[field] |= part.of(burst);
   if (hashed_) {
     const unsigned flips =

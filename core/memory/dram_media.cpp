@@ -84,7 +84,8 @@ DramMedia::DramMedia(const DramParams& params, const MediaContext& context)
       source_(context.kernel.new_source()),
       config_(resolve(params, context.capacity)),
       clock_(config_.device.clock),
-      mapping_(config_.mapping, config_.device.organisation, config_.sub_channels, config_.hash),
+      mapping_(config_.mapping, config_.device.organisation, config_.sub_channels, config_.hash,
+               config_.channel_hash),
       burst_bytes_(config_.device.organisation.burst_bytes()),
       burst_bits_(static_cast<unsigned>(std::countr_zero(burst_bytes_))),
       // The ECC word of a DDR5 device is 128 bits: a burst of 16 on 4 pins is half of it.

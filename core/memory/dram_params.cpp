@@ -270,8 +270,9 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.field("channels", &DramParams::channels)
       .min(1)
       .max(64)
-      .where([](const std::uint32_t& n) { return std::has_single_bit(n); }, "a power of two")
-      .doc("Channels side by side. One of DDR5 has two sub-channels, one of HBM two pseudo channels.");
+      .doc(
+          "Channels side by side, any number. One of DDR5 has two sub-channels, one of HBM two pseudo "
+          "channels.");
   schema.field("ranks", &DramParams::ranks)
       .min(1)
       .max(8)
@@ -303,6 +304,13 @@ void DramParams::describe(Schema<DramParams>& schema) {
           "ECC bits of a sub-channel beside its data (8 of a 72-bit or 80-bit module): more devices that "
           "take energy "
           "for the same bytes.");
+  schema.choice("burst_length", &DramParams::burst_length, {{"16", 16}, {"32", 32}})
+      .default_text("that of the preset")
+      .doc(
+          "Of LPDDR5: beats of a read or write. 16 are 32 bytes, so that a line takes two commands; 32 are a "
+          "line in one (RD32, "
+          "WR32), whose halves have a gap for those of another bank group.")
+      .source("JESD209-5, bank-group mode; gem5's configurations of LPDDR5 (BL32)");
   schema.field("mapping", &DramParams::mapping)
       .default_text("rorabacobgch, lines of 64 bytes kept together")
       .doc(
@@ -319,6 +327,17 @@ void DramParams::describe(Schema<DramParams>& schema) {
           "streams "
           "a power of two apart do not meet in one bank.")
       .source("Zhang et al., MICRO-33 (xor); AddrHashBank of AMD's memory controllers (fold)");
+  schema
+      .choice("channel_hash", &DramParams::channel_hash,
+              {{"none", ChannelHash::kNone}, {"fold", ChannelHash::kFold}})
+      .doc(
+          "What the number of the sub-channel is XORed with: nothing, or the address bits above it, folded, "
+          "so that strides of a "
+          "power of two go to all of them. Of an odd factor of their number the remainder stays as it is.")
+      .source(
+          "hashed interleave of AMD's sockets, of twelve channels too (Linux, drivers/ras/amd/atl: address "
+          "bits from 64 KiB, 2 "
+          "MiB and 1 GiB on); the bits are our own choice");
   schema.field("row_policy", &DramParams::row_policy)
       .category("row_policies")
       .doc("When a row is closed that no other has to make room for.");
@@ -414,6 +433,7 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   config.device = preset_named(params.preset);
   DramDevice& device = config.device;
   choose_devices(device, {params.device_width, params.density, params.stack, params.ecc_width});
+  if (params.burst_length) choose_burst(device, *params.burst_length);
   if (params.timing.tCK)
     device.clock = Rate::per_time(1, static_cast<std::uint64_t>(params.timing.tCK->ps()));
   for (const TimingRow& row : kTimings) {
@@ -430,6 +450,9 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   set_ranks(config, params, capacity);
   config.mapping = params.mapping.value_or(DramMapping::usual(device.organisation));
   // Who writes a mapping says where each bit goes.
+  config.channel_hash = params.channel_hash;
+  if (params.channel_hash != ChannelHash::kNone && config.sub_channels % 2 != 0)
+    refuse_unused("channel_hash", "an even number of channels");
   config.hash = params.bank_hash.value_or(params.mapping ? BankHash::kNone : BankHash::kFold);
   config.row_policy = params.row_policy;
   config.scheduler = params.scheduler;
@@ -454,7 +477,7 @@ DramConfig resolve(const DramParams& params, std::optional<Bytes> capacity) {
   check(config);
   check_use(params, config);
   [[maybe_unused]] const DramMapping fits(config.mapping, device.organisation, config.sub_channels,
-                                          config.hash);
+                                          config.hash, config.channel_hash);
   return config;
 }
 

@@ -44,8 +44,10 @@ struct DramParams {
   std::optional<std::uint32_t> density;
   std::uint32_t stack = 1;
   std::uint32_t ecc_width = 0;
+  std::optional<std::uint32_t> burst_length;
   std::optional<std::string> mapping;
   std::optional<BankHash> bank_hash;
+  ChannelHash channel_hash = ChannelHash::kNone;
   Kinded row_policy{"open", Value(Value::Map{})};
   Kinded scheduler{"fr-fcfs", Value(Value::Map{})};
   std::uint32_t read_queue = 64;
@@ -74,6 +76,7 @@ struct DramConfig {
   std::uint32_t sub_channels = 1;  ///< of all channels together
   std::string mapping;
   BankHash hash = BankHash::kNone;
+  ChannelHash channel_hash = ChannelHash::kNone;
   Kinded row_policy;
   Kinded scheduler;
   std::uint32_t read_queue = 0;

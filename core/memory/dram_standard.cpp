@@ -42,6 +42,10 @@ struct Standard {
   std::uint32_t ecc_bits;  ///< of a sub-channel, at most
 };
 
+// JESD79-3, 4 Gb x8: 260 ns, recalled, and as in DRAMsim3.
+constexpr std::array kDdr3Widths{Width{8, 1, 1U << 10U}};
+constexpr std::array kDdr3Densities{Density{4, 8, 260}};
+
 // JESD79-4, addressing and refresh parameters by density, recalled; addressing as in Ramulator 2, tRFC of 8 Gb as in
 // DRAMsim3. Between dies (JESD79-4, 3D stacked devices, recalled; 8 Gb as in configurations of Intel's and Xilinx's DDR4
 // controllers): tRFC_dlr 120 and 190 ns, tRRD_dlr 4, tFAW_dlr 16 and tCCD_dlr 4 clocks.
@@ -63,6 +67,7 @@ constexpr std::array kLpddr5Densities{Density{8, 4, 210, 120}, Density{12, 4, 28
                                       Density{32, 4, 380, 190}};
 
 constexpr std::array kStandards{
+    Standard{DramStandard::kDdr3, "DDR3", kDdr3Widths, kDdr3Densities, 1, 8},
     Standard{DramStandard::kDdr4, "DDR4", kDdr4Widths, kDdr4Densities, 8, 8},
     Standard{DramStandard::kDdr5, "DDR5", kDdr5Widths, kDdr5Densities, 8, 8},
     Standard{DramStandard::kLpddr5, "LPDDR5", kLpddr5Widths, kLpddr5Densities, 1, 0},
@@ -206,6 +211,31 @@ void choose_devices(DramDevice& preset, const DramDevices& devices) {
       std::uint64_t{organisation.banks_in_rank()} * organisation.columns * organisation.device_width;
   organisation.rows = static_cast<std::uint32_t>((std::uint64_t{organisation.density} << 30U) / row_bits);
   set_ecc(organisation, standard, devices.ecc_width);
+}
+
+// A burst of 32 in bank-group mode (JESD209-5, as in gem5) is two of 16 beats as far apart as commands to one bank group are, in
+// one command: the clocks between its halves are another's, so that two of them follow each other at twice the distance
+// on average. What counts from the command to the end of the data, or of the array's work, counts from the second half.
+void choose_burst(DramDevice& preset, std::uint32_t beats) {
+  DramOrganisation& organisation = preset.organisation;
+  if (preset.standard != DramStandard::kLpddr5) {
+    throw InputError({"'" + std::string(preset.name) + "' has bursts of one length",
+                      std::to_string(beats),
+                      "no such key, or a preset of LPDDR5",
+                      {}},
+                     "burst_length");
+  }
+  if (beats == organisation.burst_length) return;
+  DramTiming& timing = preset.timing;
+  const Clock half = timing.tCCD_L;  // from the first half to the second
+  organisation.burst_gap = static_cast<std::uint32_t>(half) - organisation.burst_clocks;
+  organisation.burst_length *= 2;
+  organisation.burst_clocks *= 2;
+  timing.tRTW += half;
+  timing.tRTP += half;
+  for (Clock DramTiming::* const apart :
+       {&DramTiming::tCCD_S, &DramTiming::tCCD_L, &DramTiming::tCCD_L_WR, &DramTiming::tCCD_L_WR2})
+    timing.*apart *= 2;
 }
 
 }  // namespace cxloom

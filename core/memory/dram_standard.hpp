@@ -20,5 +20,7 @@ struct DramDevices {
 /// density, the constraints between dies, and currents. Throws InputError if the standard of the preset has no such
 /// device.
 void choose_devices(DramDevice& preset, const DramDevices& devices);
+/// Beats of a read or write, where the standard lets one choose. Throws InputError where it does not.
+void choose_burst(DramDevice& preset, std::uint32_t beats);
 
 }  // namespace cxloom

@@ -4,7 +4,7 @@ namespace cxloom {
 
 DramTimers::DramTimers(const DramOrganisation& organisation, const DramTiming& timing)
     : timing_(timing),
-      burst_(organisation.burst_clocks),
+      burst_(organisation.data_clocks()),
       banks_in_rank_(organisation.banks_in_rank()),
       banks_(std::size_t{organisation.ranks} * organisation.banks_in_rank()),
       groups_(std::size_t{organisation.ranks} * organisation.bank_groups),

@@ -26,7 +26,8 @@ DramParams random_params(const DramDevice& device, RandomStream& random) {
   DramParams params = DramBench::preset(std::string(device.name));
   params.channels = random.chance(0.3) ? 2 : 1;
   params.ranks = 1U << random.below(3);
-  if (device.standard != DramStandard::kNone && random.chance(0.5)) {
+  const bool others = device.standard != DramStandard::kNone && device.standard != DramStandard::kDdr3;
+  if (others && random.chance(0.5)) {
     const bool wide = device.standard == DramStandard::kLpddr5;
     params.device_width = wide ? 16 : 4U << random.below(3);
     params.density = 8U << random.below(2);

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "core/support/errors.hpp"
 
@@ -55,6 +56,61 @@ TEST(DramMapping, EveryBurstHasAPlaceOfItsOwn) {
       }
       EXPECT_EQ(places.size(), 2048U) << fields;
     }
+  }
+}
+
+// Any number of channels, wherever they stand in the address, hashed or not: each burst of each channel is somebody's, once.
+TEST(DramMapping, AnyNumberOfChannelsIsReachedOnce) {
+  constexpr std::uint32_t kOfChannel = 1024;
+  for (std::uint32_t channels = 1; channels <= 24; ++channels) {
+    for (const char* fields : {"rochrababgco", "rorabacobgchco1", "chrorababgco", "rorababgcoch"}) {
+      for (const ChannelHash hash : {ChannelHash::kNone, ChannelHash::kFold}) {
+        const DramMapping mapping(fields, kSmall, channels, BankHash::kFold, hash);
+        std::vector<std::set<std::tuple<unsigned, unsigned, unsigned, unsigned, unsigned>>> places(channels);
+        for (std::uint64_t burst = 0; burst < std::uint64_t{kOfChannel} * channels; ++burst) {
+          const DramPlace p = mapping.place(burst);
+          ASSERT_LT(p.channel, channels);
+          places[p.channel].insert({p.rank, p.group, p.bank, p.row, p.column});
+        }
+        for (const auto& of_channel : places) ASSERT_EQ(of_channel.size(), kOfChannel) << fields << channels;
+      }
+    }
+  }
+}
+
+// The division gives powers of two what the bits of the address give them.
+TEST(DramMapping, AnOddNumberOfChannelsTakesTurns) {
+  const DramMapping twelve("rorabacobgchco1", kSmall, 12, BankHash::kNone);
+  const DramMapping one("rorabacobgchco1", kSmall, 1, BankHash::kNone);
+  for (std::uint64_t line = 0; line < 512; ++line) {
+    const DramPlace place = twelve.place(line * 2);
+    EXPECT_EQ(place.channel, line % 12);
+    EXPECT_EQ(place.row, one.place(line / 12 * 2).row);
+    EXPECT_EQ(place.group, one.place(line / 12 * 2).group);
+  }
+}
+
+// Of a stride of a power of two a plain modulo sees one residue of eight; folded, all are taken evenly.
+TEST(DramMapping, AHashSpreadsStridesOverTheChannels) {
+  for (const std::uint32_t channels : {8U, 12U, 24U}) {
+    std::set<unsigned> plain;
+    std::set<unsigned> hashed;
+    const DramMapping none("rorabacobgchco1", kSmall, channels, BankHash::kNone);
+    const DramMapping fold("rorabacobgchco1", kSmall, channels, BankHash::kNone, ChannelHash::kFold);
+    for (std::uint64_t i = 0; i < 1024; ++i) {
+      plain.insert(none.place(i * 2 * 4096).channel);
+      hashed.insert(fold.place(i * 2 * 4096).channel);
+    }
+    EXPECT_LE(plain.size(), channels == 8 ? 1U : 3U) << channels;
+    EXPECT_EQ(hashed.size(), channels);
+  }
+}
+
+TEST(DramMapping, ChannelsThatAreDividedAreNoField) {
+  for (const char* fields : {"roch2rababgch1co", "rorababgco", "roch4rababgco"}) {
+    const InputError error =
+        input_error([&] { const DramMapping mapping(fields, kSmall, 12, BankHash::kNone); });
+    EXPECT_TRUE(contains(error.what(), "'ch' stands there once")) << error.what();
   }
 }
 

@@ -485,5 +485,47 @@ TEST(DramPeers, MixedTrafficLiesBetweenTheTwo) {
   }
 }
 
+// A line in one command of 32 beats: alone as fast as in two of 16, whose second follows tCCD_L after the first. At random the
+// command bus takes ACT (2), RD (1) and PRE (1), as many clocks as the data, and no longer five.
+TEST(DramMedia, ALineOfLpddr5InOneCommand) {
+  DramParams two = DramBench::preset("LPDDR5-6400");
+  DramParams one = two;
+  one.burst_length = 32;
+  for (const bool write : {false, true}) {
+    two.posted_writes = one.posted_writes = false;
+    DramBench a(two);
+    DramBench b(one);
+    a.access({0, write}, Time{});
+    b.access({0, write}, Time{});
+    a.run();
+    b.run();
+    EXPECT_EQ(a.latency(0), b.latency(0)) << write;
+  }
+  two.refresh.kind = one.refresh.kind = "off";
+  const double of_two = DramBench(two).closed_loop(DramPattern("rand_r"), 20'000, 128).gb_per_s;
+  const double of_one = DramBench(one).closed_loop(DramPattern("rand_r"), 20'000, 128).gb_per_s;
+  EXPECT_LT(of_two, 10.24 * 1.01);  // 64 B / (5 x 1.25 ns)
+  EXPECT_GT(of_one, 1.1 * of_two);
+  EXPECT_LT(of_one, 12.8 * 1.001);
+  const double stream = DramBench(one).closed_loop(DramPattern("seq_r"), 20'000, 128).gb_per_s;
+  EXPECT_NEAR(stream, 12.8, 0.03 * 12.8);
+}
+
+// Each channel of any number gives what one gives.
+TEST(DramMedia, BandwidthGoesWithTheNumberOfChannels) {
+  DramParams params = DramBench::preset("DDR4-3200");
+  const double one = DramBench(params).closed_loop(DramPattern("seq_r"), 8000, 64).gb_per_s;
+  for (const std::uint32_t channels : {3U, 6U, 12U}) {
+    for (const ChannelHash hash : {ChannelHash::kNone, ChannelHash::kFold}) {
+      if (channels % 2 != 0 && hash == ChannelHash::kFold) continue;
+      params.channels = channels;
+      params.channel_hash = hash;
+      const double all =
+          DramBench(params).closed_loop(DramPattern("seq_r"), 8000 * channels, 64 * channels).gb_per_s;
+      EXPECT_NEAR(all, channels * one, 0.03 * channels * one) << channels;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cxloom

@@ -221,11 +221,23 @@ TEST(DramParams, RanksFollowFromTheCapacity) {
   EXPECT_TRUE(contains(refused(of("DDR5-4800"), Bytes{256ULL << 30U}).detail().allowed, "at most 128GiB"));
 }
 
-TEST(DramParams, NumbersThatAreNoPowersOfTwoOrZeroAreRefused) {
-  for (const std::int64_t channels : {0, 3, 128}) {
+// Sockets have twelve channels: any number will do, but none and more than 64.
+TEST(DramParams, NumbersThatCannotBeAreRefused) {
+  for (const std::int64_t channels : {0, 65, 128}) {
     const Value value(Value::Map{{"preset", "test-D5"}, {"channels", channels}});
     EXPECT_EQ(input_error([&] { read_params<DramParams>(value); }).path(), "channels");
   }
+  for (const std::int64_t ranks : {0, 3}) {
+    const Value value(Value::Map{{"preset", "test-D5"}, {"ranks", ranks}});
+    EXPECT_EQ(input_error([&] { read_params<DramParams>(value); }).path(), "ranks");
+  }
+  DramParams odd = of("test-D5");
+  odd.channels = 3;
+  odd.channel_hash = ChannelHash::kFold;
+  EXPECT_EQ(input_error([&] { DramParams::check(odd); }).path(), "channel_hash");
+  DramParams long_bursts = of("DDR4-3200");
+  long_bursts.burst_length = 32;
+  EXPECT_EQ(input_error([&] { DramParams::check(long_bursts); }).path(), "burst_length");
   const Value marks(Value::Map{{"preset", "test-D5"}, {"write_low", 0.8}, {"write_high", 0.5}});
   EXPECT_TRUE(contains(input_error([&] { read_params<DramParams>(marks); }).what(), "write_low"));
   EXPECT_TRUE(contains(input_error([] { read_params<DramParams>(Value(Value::Map{})); }).what(), "preset"));

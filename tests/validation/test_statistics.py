@@ -226,6 +226,7 @@ def placed() -> Spec:
     spec["address_map"] = [{"to": ["mem0"]}, {"to": ["mem1"]}]
     spec["workload"]["host"] |= {"requests": 500, "size": "64B", "footprint": "1MiB"}
     spec["workload"]["host"]["addresses"] = {"kind": "interleave", "weights": [2, 1]}
+    spec["workload"]["host"]["touched"] = "during"
     spec["run"] |= {"warmup": 0, "seed": 1}
     return {**spec, "outputs": {"requests": True}}
 

@@ -245,7 +245,9 @@ def pages(look: Look, value: int, name: str, node: str) -> None:
     if look.copied:
         look.within(value, 0)  # frames are left, and used again
         return
-    if look.whole and (look.rows["size"][own] <= LINE).all():
+    # Pages that are touched before the run are those of the whole footprint.
+    during = look.spec["workload"][name].get("touched") == "during"
+    if look.whole and during and (look.rows["size"][own] <= LINE).all():
         look.equal(value, len(frames))
     look.within(value, len(frames))
 

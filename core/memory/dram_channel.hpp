@@ -55,6 +55,8 @@ class DramChannel {
     if (alone_.waits) another_comes(now);
     return alone_.entry.burst;
   }
+  /// Whether the burst that was given there makes a turn of reads or writes shorter or longer: what is before it happens first.
+  bool next_changes_turns() const { return requesters_.new_among(alone_.entry.burst); }
   /// The burst that was given there arrives at `ready`, which is not before `now`; calls come in the order of `ready`. Returns a
   /// clock before which it is not done, and nothing else sooner than was foreseen.
   Clock arrive(Clock ready, Clock now);

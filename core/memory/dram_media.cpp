@@ -164,6 +164,8 @@ void DramMedia::access(Message& message, Address address, Time ready) {
     burst.write = write;
     burst.rmw = write && (always_rmw_ || i * burst_bytes_ < begin || (i + 1) * burst_bytes_ > end);
     burst.first = i == first;
+    if (lane.channel->next_changes_turns()) [[unlikely]]
+      advance(lane, now);
     const Clock bound = lane.channel->arrive(clock, now);
     if (bound != kNeverClock) wake_by(lane, place.channel, bound);
   }

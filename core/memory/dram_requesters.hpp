@@ -11,6 +11,12 @@ namespace cxloom {
 
 class DramRequesters {
  public:
+  /// Whether others wait, and the burst is the first of its requester in its direction.
+  bool new_among(const DramBurst& burst) const {
+    if (all() == 0) return false;
+    const std::uint32_t requester = index(burst);
+    return requester >= counts_.size() || counts_[requester][burst.write] == 0;
+  }
   /// A burst arrives. Returns whether there are several requesters from now on, and were not before.
   bool add(const DramBurst& burst) {
     const std::uint32_t requester = index(burst);

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from validation.systems import Spec, run
 
@@ -78,3 +79,38 @@ def test_places_of_the_controller_are_given_in_order(places: Spec) -> None:
             one, other = waits(DDR4, probe, neighbour, 64, **places)
             assert one["requests"] == 12, (probe, neighbour)
             assert one["latency_ns"]["max"] <= other["latency_ns"]["max"] + 8000, (probe, neighbour)
+
+
+@pytest.mark.parametrize("preset", ["DDR4-3200", "DDR5-4800", "LPDDR5-6400"])
+@pytest.mark.parametrize("interval", [2, 3])
+def test_a_probe_that_arrives_turns_nothing_before_it(preset: str, interval: float) -> None:
+    """A run of writes ends sooner once somebody waits who has reads alone, and not before he came.
+
+    A sub-channel is looked at when something may be done, and all that went before follows then. A sampler that looks
+    at it every 50 ns must not change what happens.
+    """
+    spec: Spec = {
+        "devices": {
+            "neighbour": {
+                "kind": "host",
+                "process_time": "0ns",
+                "queue": 96,
+                "issue_interval": f"{interval}ns",
+            },
+            "probe": {"kind": "host", "process_time": "0ns", "queue": 1},
+            "bus": {"kind": "bus", "bus_time": "0ns"},
+            "mem": {"kind": "memory", "capacity": "1GiB", "media": {"kind": "dram", "preset": preset}},
+        },
+        "links": [{"between": [name, "bus"]} for name in ("neighbour", "probe", "mem")],
+        "address_map": [{"to": ["mem"]}],
+        "workload": {
+            "neighbour": {"pattern": "random", "footprint": "256MiB", "reads": 0.5, "requests": 20000},
+            "probe": {"pattern": "pointer-chase", "footprint": "256MiB", "requests": 10000},
+        },
+        "run": {},
+        "outputs": {"requests": True},
+    }
+    seen = run(spec)
+    watched = run({**spec, "outputs": {"requests": True, "series": "50ns"}})
+    for column in ("requester", "id", "completed_ps"):
+        assert np.array_equal(seen.requests[column], watched.requests[column])

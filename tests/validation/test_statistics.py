@@ -220,13 +220,13 @@ def own_memory() -> Spec:
     return spec
 
 
-def placed() -> Spec:
+def placed(touched: str) -> Spec:
     """Pages that go round two memories."""
     spec = host_bus_memories(memories=2)
     spec["address_map"] = [{"to": ["mem0"]}, {"to": ["mem1"]}]
     spec["workload"]["host"] |= {"requests": 500, "size": "64B", "footprint": "1MiB"}
     spec["workload"]["host"]["addresses"] = {"kind": "interleave", "weights": [2, 1]}
-    spec["workload"]["host"]["touched"] = "during"
+    spec["workload"]["host"]["touched"] = touched
     spec["run"] |= {"warmup": 0, "seed": 1}
     return {**spec, "outputs": {"requests": True}}
 
@@ -263,7 +263,7 @@ EXAMPLES = [
     *(persistent(policy, queue) for policy in ("drain", "forward") for queue in (1, 32)),
     persistent("drain", 32, footprint="1MiB", persists=1.0),
     persistent("forward", 8, atomics=0.3),
-    placed(),
+    *(placed(touched) for touched in ("before", "during")),
     own_memory(),
     mixed(),
     split(),

@@ -8,7 +8,9 @@ import numpy as np
 from validation.laws import law
 from validation.laws.look import HUBS, Array, Look
 from validation.systems import LINE, Spec
+from validation.unloaded import bytes_of
 
+PAGE = 4096
 RUN = 1e-3
 """Percentiles of all requests are right to this."""
 PART = 1e-2
@@ -239,15 +241,21 @@ def fences(look: Look, value: int, name: str) -> None:
 
 @law("per_requester.*.pages.*")
 def pages(look: Look, value: int, name: str, node: str) -> None:
-    """Frames are apart: those that a whole run's rows are in are all of its pages. A memory is a node here."""
-    own = look.of("requester", name)
-    frames = np.unique(look.rows["address"][own & look.of("target", node)] // 4096)
+    """A program that touched its pages before the run has frames for its footprint, wherever they move.
+
+    Otherwise it has them for what it accessed: frames are apart, so that a whole run's rows are in all of them. A
+    memory is a node here.
+    """
+    work = look.spec["workload"][name]
+    if work.get("touched", "before") == "before":
+        others = sum(look.summary["per_requester"][name]["pages"].values()) - value
+        look.equal(value, -(-bytes_of(work["footprint"]) // PAGE) - others)
     if look.copied:
         look.within(value, 0)  # frames are left, and used again
         return
-    # Pages that are touched before the run are those of the whole footprint.
-    during = look.spec["workload"][name].get("touched") == "during"
-    if look.whole and during and (look.rows["size"][own] <= LINE).all():
+    own = look.of("requester", name)
+    frames = np.unique(look.rows["address"][own & look.of("target", node)] // PAGE)
+    if look.whole and work.get("touched") == "during" and (look.rows["size"][own] <= LINE).all():
         look.equal(value, len(frames))
     look.within(value, len(frames))
 

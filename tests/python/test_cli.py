@@ -52,10 +52,19 @@ def test_the_table_of_any_system_fits_a_screen(tmp_path: Path, cxloom: Call, swi
 
 def test_run_is_plain_ascii_where_nothing_else_can_be_shown(spec_file: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    command = [sys.executable, "-m", "cxloom", "run", str(spec_file)]
-    done = subprocess.run(command, capture_output=True, env=environment, timeout=120, check=True)
-    assert done.stdout.isascii()
-    assert b"###" in done.stdout
+    named = spec_file.with_name("named.yaml")
+    named.write_text(
+        f"devices: {{host: {{kind: host}}, a_memory_{'x' * 50}: {{kind: memory}}}}\n"
+        f"links: [{{between: [host, a_memory_{'x' * 50}]}}]\n"
+        f"address_map: [{{to: a_memory_{'x' * 50}}}]\n"
+        "workload: {host: {pattern: random, requests: 100, footprint: 1MiB}}\n",
+        encoding="utf-8",
+    )
+    for spec in (spec_file, named):
+        command = [sys.executable, "-m", "cxloom", "run", str(spec)]
+        done = subprocess.run(command, capture_output=True, env=environment, timeout=120, check=True)
+        assert done.stdout.isascii()
+        assert b"###" in done.stdout
 
 
 def test_run_prints_json_and_nothing_else(spec_file: Path, subprocess_cxloom: Call) -> None:

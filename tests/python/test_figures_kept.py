@@ -91,11 +91,40 @@ def test_a_run_has_every_figure_at_every_width(width: int, spec_file: Path) -> N
     file = io.StringIO()
     _console(file=file, width=max(width, terminal._needed(report)), color_system=None).print(report)
     for text in (file.getvalue(), terminal.to_text(summary)):
-        rows = [line for line in text.splitlines() if re.match(r"(all|read|write|a-memory)\S* ", line)]
-        assert len(rows) == 7
+        rows = [line for line in text.splitlines() if re.match(r"(all|read|write|a-m\S*) ", line)]
+        assert len({row.split()[0] for row in rows}) == 7
         for line in rows:
             for figure in ("123,456,789,012", "123456.78", "9.877e10"):
                 assert f" {figure}" in line
+
+
+@pytest.mark.parametrize("count", [7, 1_234_567])
+@pytest.mark.parametrize("group", ["per_memory", "per_requester"])
+def test_a_column_of_errors_leaves_lines_their_width_and_the_table_its_screen(
+    count: int, group: str, spec_file: Path
+) -> None:
+    """Latencies have the most columns that `narrow` gives, 8: heads are folded, names are shortened, notes take lines.
+
+    Beside a name there are 8 + 9 + 4 + 3 * 8 + 8 columns of figures and 7 * 2 between them at most, which leaves 13.
+    """
+    summary = json.loads(json.dumps(dict(cx.run(spec_file).summary)))
+    latencies = dict.fromkeys(summary["latency_ns"], 98_765_432_101.0) | {"ci95": None}
+    for part in (summary, summary["read"], summary["write"]):
+        part["latency_ns"] = latencies
+    wide = {"requests": 12, "bandwidth_gb_per_s": 1.0, "latency_ns": latencies, "errors": {"requests": count}}
+    for each, name in (("per_memory", "mem{:02}"), ("per_requester", "host{:02}")):
+        long = "{}_of_a_system_with_long_names" if each == group else "{}"
+        one = next(iter(summary[each].values())) | wide
+        summary[each] = {long.format(name.format(n)): one for n in range(40)}
+    summary["notes"] = ["a note of many words that takes more lines than one " * 4] * 4
+    lines = terminal.to_text(summary).splitlines()
+    rows = [line for line in lines if re.match(r"(mem|host)\d", line)]
+    assert len(rows) >= 2
+    for line in rows:
+        assert re.search(rf" 12 +{count:,} +1\.00( +9\.877e10){{3}} +\S+$", line)
+    assert len({line.split()[0] for line in rows}) == len(rows)
+    assert max(map(len, lines)) <= terminal.COLUMNS
+    assert len(lines) <= terminal.LINES
 
 
 @pytest.mark.parametrize(

@@ -8,21 +8,28 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from cxloom.error_answers import count_of, sentence
 from cxloom.report.console import output, plain
+from cxloom.report.lines import shortened
 from cxloom.report.numbers import duration, narrow, percent, size
 from cxloom.words import counted
 
 LINES = 45
 """The most lines that the table takes."""
+COLUMNS = 80
+"""The most columns that it takes, unless its figures need more."""
 
 _BAR = 24
+_GAP = 2
 _NAME = 16
-"""Names are not made shorter than this."""
-_ROWS = 8
+"""Names are not made shorter than this for bars."""
+_LEAST = 8
+"""Nor than this for figures."""
+_ROWS = range(8, 1, -1)
+"""How many rows each table of devices may have."""
 _BUSIEST = 6
 _EVENTS = 6
 """At least, whatever is left of the screen: who makes things fail looks for them."""
@@ -36,12 +43,13 @@ Values = Mapping[str, Any]
 def show(summary: Values) -> None:
     """Prints the table on standard output: in colour on a terminal, plain ASCII where nothing else can be shown."""
     blocks = _blocks(sys.stdout.encoding)
-    report = _report(summary, blocks)
+    report = _report(summary, blocks, output().width)
     out = output(at_least=_needed(report))
     if out.is_terminal:
         out.print(report)
     else:
-        print(_plain(summary, blocks))
+        encoding = sys.stdout.encoding or "utf-8"
+        print(_plain(summary, blocks).encode(encoding, "replace").decode(encoding))
 
 
 def to_text(summary: Values) -> str:
@@ -58,35 +66,79 @@ def _plain(summary: Values, blocks: str) -> str:
 
 def _needed(report: Group) -> int:
     """How many columns the figures of all tables need; names give way to them, down to the width that a table has."""
-    tables = [part for part in report.renderables if isinstance(part, Table)]
-    return max((sum((column.min_width or 0) + 2 for column in table.columns) for table in tables), default=0)
+    return max((_width(part) for part in report.renderables if isinstance(part, Table)), default=0)
 
 
-def _keep_figures(parts: list[RenderableType]) -> None:
-    """Makes every column of figures in these tables as wide as the widest of them, whatever room there is."""
-    for part in parts:
-        for column in part.columns[1:] if isinstance(part, Table) else []:
-            if column.justify == "right":
-                column.min_width = max([len(str(column.header)), *(len(str(cell)) for cell in column.cells)])
+def _width(table: Table) -> int:
+    """The fewest columns that a table can have: those of its names and figures, for bars give way."""
+    return sum((column.min_width or 0) + _GAP for column in table.columns) - _GAP
 
 
-def _report(summary: Values, blocks: str) -> Group:
+def _keep_figures(table: Table, width: int) -> None:
+    """Makes every column of figures as wide as the widest of them, whatever room there is.
+
+    Where lines would be too long, short names leave the room that they do not need, then heads are folded, then names
+    are shortened as far as they can be told apart.
+    """
+    names, *others = table.columns
+    figures = [column for column in others if column.justify == "right"]
+    for column in figures:
+        column.min_width = _widest(column)
+    if _width(table) > width:
+        names.min_width = min(_NAME, _widest(names))
+    if _width(table) > width:
+        for column in figures:
+            column.header = str(column.header).replace(" ", "\n")
+            column.min_width = _widest(column)
+    least = names.min_width or 0
+    room = width - _width(table) + least
+    bars = sum(_widest(column) for column in others if column not in figures)
+    names.min_width = min(least, _shorten(names, max(room - bars, min(room, least))))
+
+
+def _shorten(names: Column, room: int) -> int:
+    """Leaves out the middle of names that have no room; the room that they take then. What has a style is no name."""
+    cells = [cell for cell in names.cells if isinstance(cell, Text) and not cell.style]
+    different = {cell.plain for cell in cells}
+    room = max(room, _LEAST)
+    while len({shortened(name, room) for name in different}) < len(different):
+        room += 1
+    for cell in cells:
+        cell.plain = shortened(cell.plain, room)
+    return room
+
+
+def _widest(column: Column) -> int:
+    texts = [str(column.header), *map(str, column.cells)]
+    return max(len(line) for text in texts for line in text.split("\n"))
+
+
+def _report(summary: Values, blocks: str, width: int = COLUMNS) -> Group:
+    """The table with as many rows for devices as a screen has room for beside all else that has to be said."""
+    for rows in _ROWS:
+        report = _with_rows(summary, blocks, rows, width)
+        if _height(report, width) <= LINES:
+            break
+    return report
+
+
+def _height(report: Group, width: int) -> int:
+    return len(plain(io.StringIO(), at_least=max(width, _needed(report))).render_lines(report))
+
+
+def _with_rows(summary: Values, blocks: str, rows: int, width: int) -> Group:
     events = summary.get("events", {})
     if not summary["requests"]:
-        happened: list[RenderableType] = ["", _events(events, _ROWS)] if events else []
+        happened: list[RenderableType] = ["", _events(events, max(rows, _EVENTS))] if events else []
         return Group(_headline(summary, blocks), *happened, *_troubles(summary), "", _provenance(summary))
-    breakdown, segments = _breakdown(summary, blocks)
-    troubles = _troubles(summary)
-    requesters, memories, io = summary["per_requester"], summary["per_memory"], summary.get("per_io", {})
+    requesters, memories, engines = (summary.get(f"per_{what}", {}) for what in ("requester", "memory", "io"))
     tables = [("requester", requesters, "requests", "in_flight_mean")] if len(requesters) > 1 else []
     tables.append(("memory", memories, "requests", "queue_mean"))
-    if io:
-        tables.append(("I/O engine", io, "packets", "in_flight_mean"))
+    if engines:
+        tables.append(("I/O engine", engines, "packets", "in_flight_mean"))
     homes = {name: values for name, values in summary.get("per_home", {}).items() if _lookups(values)}
-    # What is left of the screen is shared by these and the busiest links; each takes three lines besides its rows.
-    shared = len(tables) + bool(homes) + bool(events) + 1
-    rows = max(2, min(_ROWS, (LINES - 13 - 2 * bool(homes) - segments - len(troubles)) // shared - 3))
-    parts: list[RenderableType] = [_headline(summary, blocks), "", _performance(summary), "", breakdown]
+    parts: list[RenderableType] = [_headline(summary, blocks), "", _performance(summary)]
+    parts += ["", _breakdown(summary, blocks)]
     for title, devices, column, occupancy in tables:
         parts += ["", _devices(title, devices, column, occupancy, rows)]
     if homes:
@@ -96,8 +148,10 @@ def _report(summary: Values, blocks: str) -> Group:
         parts += ["", busiest]
     if events:
         parts += ["", _events(events, max(rows, _EVENTS))]
-    _keep_figures(parts)
-    return Group(*parts, *troubles, "", _provenance(summary))
+    for part in parts:
+        if isinstance(part, Table):
+            _keep_figures(part, width)
+    return Group(*parts, *_troubles(summary), "", _provenance(summary))
 
 
 def _headline(summary: Values, blocks: str) -> Text:
@@ -134,7 +188,7 @@ def _measures(part: Values, *keys: str, column: str = "requests") -> list[str]:
     return [f"{part[column]:,}", f"{part['bandwidth_gb_per_s']:.2f}", *latency]
 
 
-def _breakdown(summary: Values, blocks: str) -> tuple[Table, int]:
+def _breakdown(summary: Values, blocks: str) -> Table:
     mean = summary["latency_ns"]["mean"]
     segments = {name: value for name, value in summary["breakdown_ns"].items() if value > 0}
     table = _table("where a request's time went", "mean ns", "share")
@@ -142,8 +196,8 @@ def _breakdown(summary: Values, blocks: str) -> tuple[Table, int]:
     largest = max(segments.values(), default=1.0)
     for name, value in segments.items():
         bar = Text(_bar(value / largest, blocks), style="cyan")
-        table.add_row(name, narrow(value, 4), percent(value / mean), bar)
-    return table, len(segments)
+        table.add_row(Text(name), narrow(value, 4), percent(value / mean), bar)
+    return table
 
 
 def _devices(title: str, devices: Values, column: str, occupancy: str, limit: int) -> Table:
@@ -161,7 +215,7 @@ def _devices(title: str, devices: Values, column: str, occupancy: str, limit: in
     for name, values in shown.items():
         count, *measures = _measures(values, "mean", "p99", "max", column=column)
         wrong = [f"{count_of(values):,}"] if errors else []
-        table.add_row(name, count, *wrong, *measures, narrow(values[occupancy], 3))
+        table.add_row(Text(name), count, *wrong, *measures, narrow(values[occupancy], 3))
     if len(active) > limit:
         table.add_row(Text(f"and {len(active) - len(shown)} more", style="dim"))
     return table
@@ -177,7 +231,7 @@ def _coherence(homes: Values, total: Values, limit: int) -> tuple[Table, Text]:
 
     def add(name: str | Text, home: Values) -> None:
         table.add_row(
-            name,
+            Text(name) if isinstance(name, str) else name,
             f"{_lookups(home):,}",
             percent(home["filter_hits"] / _lookups(home)),
             f"{home['snoops_sent']:,}",
@@ -212,7 +266,7 @@ def _events(events: Values, limit: int) -> Table:
     for name, values in events.items():
         if name in most:
             counts = (f"{values[key]:,}" for key in ("rerouted", "failed", "lost"))
-            table.add_row(name, *counts, duration(values["lasted_ns"]) if values["lasted_ns"] else "-")
+            table.add_row(Text(name), *counts, duration(values["lasted_ns"]) if values["lasted_ns"] else "-")
     if len(most) < len(events):
         table.add_row(Text(f"and {len(events) - len(most)} more", style="dim"))
     return table
@@ -241,7 +295,7 @@ def _busiest(summary: Values, limit: int, blocks: str) -> Table | None:
     table.add_column(no_wrap=True)
     for name, utilization, payload, queue in found:
         bar = Text(_bar(utilization, blocks), style="yellow" if utilization < 0.9 else "red")
-        table.add_row(name, f"{payload:.2f}", narrow(queue, 3), percent(utilization), bar)
+        table.add_row(Text(name), f"{payload:.2f}", narrow(queue, 3), percent(utilization), bar)
     return table
 
 
@@ -313,7 +367,7 @@ def _provenance(summary: Values) -> Text:
 
 
 def _table(first: str, *numbers: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, _GAP, 0, 0))
     table.add_column(first, overflow="ellipsis", min_width=_NAME)
     for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)

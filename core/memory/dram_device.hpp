@@ -144,9 +144,10 @@ struct DramDevice {
   Clock activate_clocks() const { return two_cycle_commands == TwoCycleCommands::kNone ? 1 : 2; }
   Clock column_clocks() const { return two_cycle_commands == TwoCycleCommands::kAll ? 2 : 1; }
   bool split_command_bus = false;  ///< commands to rows and to columns have a bus each
-  /// Lines of 64 bytes in a turn of reads or of writes, while somebody waits who has the other alone. The uMCTL2 controller lets
-  /// a queue starve for 127 of its clocks (its reset value), which at half the rate of the DRAM's are 64 bursts of DDR4.
-  std::uint32_t turn_lines = 64;
+  /// Lines of 64 bytes in a turn of reads or of writes, while somebody waits who has the other alone. Own choice: two queues of 64,
+  /// so that a drain whose writes go on coming is not cut short. The uMCTL2 controller lets a queue starve for 64 bursts of DDR4
+  /// (127 of its clocks at half the DRAM's rate, AMD UG1087) and then ends the run: with 64 lines a mix beside a probe loses a sixth.
+  std::uint32_t turn_lines = 128;
   /// While those that wait have both. A turn of the bus costs about as much as 10 lines at random, less than 1 % of it.
   std::uint32_t longest_turn_lines = 2048;
 

@@ -307,7 +307,8 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.choice("burst_length", &DramParams::burst_length, {{"16", 16}, {"32", 32}})
       .default_text("that of the preset")
       .doc(
-          "Of LPDDR5: beats of a read or write. 16 are 32 bytes, so that a line takes two commands; 32 are a "
+          "Of presets of LPDDR5 alone: beats of a read or write. 16 are 32 bytes, so that a line takes two "
+          "commands; 32 are a "
           "line in one (RD32, "
           "WR32), whose halves have a gap for those of another bank group.")
       .source("JESD209-5, bank-group mode; gem5's configurations of LPDDR5 (BL32)");
@@ -363,15 +364,16 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.field("turn", &DramParams::turn)
       .min(1)
       .max(1'000'000)
-      .default_text("that of the preset: 64 lines of 64 bytes")
+      .default_text("that of the preset: 128 lines of 64 bytes")
       .doc(
           "Bursts that a sub-channel reads, or writes, before it turns to the other direction, while a "
           "requester waits that has "
           "accesses in the other direction alone.")
       .source(
-          "w_max_starve and lpr_max_starve of the uMCTL2 controller: 127 of its clocks (AMD UG1087), which "
-          "at half the rate of the "
-          "DRAM's are 64 bursts of DDR4");
+          "own choice: two queues of 64, so that a drain is not cut short; the uMCTL2 controller lets a "
+          "queue "
+          "starve for 64 bursts of DDR4 (w_max_starve: 127 of its clocks at half the DRAM's rate, AMD "
+          "UG1087)");
   schema.field("longest_turn", &DramParams::longest_turn)
       .min(1)
       .max(100'000'000)

@@ -48,7 +48,7 @@ def test_one_of_everything(tmp_path: Path, cxloom: Call) -> None:
     assert "nothing ever waits there: links host->mem, mem->host" in ran
     assert "1: 1 read, 0 writes" in cxloom("trace", "info", trace).out
     assert "1 page of 4 KiB" in cxloom("trace", "info", trace).out
-    assert ": 1 access, " in cxloom("trace", "convert", trace, tmp_path / "u.trace").out
+    assert ": 1 access, " in cxloom("trace", "convert", trace, tmp_path / "u.trace", "--tick", "1ns").out
     assert "1 expectation: 1 met" in cxloom("study", "run", study).out
     study.write_text(study.read_text().replace("value: 1", "value: 2"))
     assert "1 expectation: 1 failed" in cxloom("study", "run", study).out

@@ -118,7 +118,7 @@ def test_a_footprint_below_the_map_is_told_its_base() -> None:
 
 def test_a_traces_length_is_known_beforehand(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("".join(f"{64 * i:#x} R {i}\n" for i in range(100)))
-    convert(tmp_path / "t.txt", tmp_path / "t.parquet")
+    convert(tmp_path / "t.txt", tmp_path / "t.parquet", tick="1ns")
     system = spec()
     system.workload("host", trace=str(tmp_path / "t.parquet"))
     assert build(system.resolve()).progress()["expected"] == 100

@@ -86,6 +86,8 @@ NAMED = {
     "run": {
         "python/cxloom/measure/bench.py": "measurements have a warm-up and an end of their own",
         "python/cxloom/explaining/explanation.py": "the seed of the runs",
+        "python/cxloom/explaining/resources.py": "the routing, which spreads messages over parallel links",
+        "python/cxloom/building.py": "until: what else ends a run",
         "python/cxloom/__init__.py": "the function `run`",
         "python/cxloom/cli/app.py": "the command `cxloom run`",
         "python/cxloom/cli/study.py": "the command `cxloom study run`",

@@ -147,7 +147,7 @@ def test_what_is_not_met_fails(study_file: Path, was: str, wrong: str) -> None:
 
 def test_nothing_is_a_ratio_to_nothing(study_file: Path, cxloom: Call) -> None:
     """A direction, and a ratio, from a measure that is 0."""
-    for wrong in ("- {measure: failed, rises:", "- {measure: slower, at: {bus: fast}, rises:"):
+    for wrong in ("- {measure: errors.requests, rises:", "- {measure: slower, at: {bus: fast}, rises:"):
         study_file.write_text(STUDY.replace("- {rises:", wrong))
         outcome = cxloom("study", "run", study_file)
         assert outcome.code == 2

@@ -192,7 +192,7 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
         raw(lzma.compress(b"0x40 R 1\n" * 100_000)[:-30]),
         "cannot be read: the compressed data are cut off",
     ),
-    "damaged xz": (raw(lzma.compress(b"0x40 R 1\n")[:-9] + b"123456789"), "cannot be read|corrupt"),
+    "damaged xz": (raw(lzma.compress(b"0x40 R 1\n")[:-9] + b"123456789"), "corrupt"),
     "records that are cut off": (
         raw(champsim([0x40], []) * 3 + b"123"),
         "the trace is cut off within record 3",

@@ -62,7 +62,9 @@ def flit_rows() -> Iterator[Turn]:
     yield turn("phy", ("pcie5-x4", "pcie5-x8"), RISES, bandwidth)
     yield turn("phy", ("pcie4-x4", "pcie5-x4"), RISES, bandwidth)
     yield turn("sync_header_bypass", (False, True), RISES, bandwidth)
-    yield turn("flit", ("68B", "256B"), RISES, bandwidth)
+    yield turn(
+        "flit", ("68B", "256B"), RISES, bandwidth, system(1.0)
+    )  # 52.7 and 53.2 GB/s on x16: docs/model/flit.md
     yield turn("flit", ("256B", "256B-pbr"), FALLS, bandwidth, system(1.0))
     table = {"M2S Req": 512}, {"M2S Req": 4}
     yield turn("credits", table, FALLS, bandwidth, system(delay="50ns"))

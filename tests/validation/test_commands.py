@@ -128,8 +128,8 @@ def test_a_run_ends_or_is_diagnosed(number: int, tmp_path: Path) -> None:
     folder = folder_with(drawn()[number], tmp_path)
     done = cxloom(folder, "run", "SPEC", "--json")
     check_answer(done)
-    assert done.returncode != 2, done.stderr
-    assert cxloom(folder, "check", "SPEC").returncode == 0
+    # A table of routes may be drawn that leads in a circle.
+    assert cxloom(folder, "check", "SPEC").returncode == (2 if done.returncode == 2 else 0), done.stderr
 
 
 @pytest.mark.parametrize("name", [name for name, _ in EVERY_TENTH])

@@ -15,7 +15,7 @@ ForeignTraceParser parser(std::string_view format, const TraceOptions& options =
   return ForeignTraceParser(*trace_format(format), options);
 }
 
-Access at(std::uint64_t address, AccessKind kind) {
+Access access_to(std::uint64_t address, AccessKind kind) {
   Access result;
   result.address = Address{address};
   result.kind = kind;
@@ -23,7 +23,7 @@ Access at(std::uint64_t address, AccessKind kind) {
 }
 
 Access timed(std::uint64_t address, AccessKind kind, std::int64_t picoseconds) {
-  Access result = at(address, kind);
+  Access result = access_to(address, kind);
   result.timed = true;
   result.timestamp = Time{picoseconds};
   return result;
@@ -71,18 +71,19 @@ TEST(ForeignTrace, DramsimHasAddressOperationAndCycle) {
 
 TEST(ForeignTrace, RamulatorsDramTraceHasAddressAndKind) {
   expect_accesses("ramulator-dram", "0x12345680 R\n0x4cbd56c8 W",
-                  {at(0x12345680, kRead), at(0x4cbd56c0, kWrite)});
+                  {access_to(0x12345680, kRead), access_to(0x4cbd56c0, kWrite)});
 }
 
 TEST(ForeignTrace, RamulatorsLoadStoreTraceHasHexadecimalOrDecimalAddresses) {
   expect_accesses("ramulator2-load-store", "LD 0x40\nST 8000\r\nLD 0X80",
-                  {at(0x40, kRead), at(8000, kWrite), at(0x80, kRead)});
+                  {access_to(0x40, kRead), access_to(8000, kWrite), access_to(0x80, kRead)});
 }
 
 // Three others and the load; a write-back is no instruction.
 TEST(ForeignTrace, RamulatorsSimpleO3TraceHasLoadsAndTheWriteBacksThatTheyCause) {
-  expect_accesses("ramulator2-simple-o3", "3 8000 16000\n0 64",
-                  {behind(at(8000, kRead), 4), at(16000, kWrite), behind(at(64, kRead), 1)});
+  expect_accesses(
+      "ramulator2-simple-o3", "3 8000 16000\n0 64",
+      {behind(access_to(8000, kRead), 4), access_to(16000, kWrite), behind(access_to(64, kRead), 1)});
 }
 
 TEST(ForeignTrace, CoordinatesAreDigitsOfTheBurstsNumber) {
@@ -92,7 +93,7 @@ TEST(ForeignTrace, CoordinatesAreDigitsOfTheBurstsNumber) {
   for (std::uint64_t burst = 0; burst < 30; ++burst) {
     text += (burst % 2 == 0 ? "R " : "W ") + std::to_string(burst / 15) + "," +
             std::to_string(burst / 5 % 3) + "," + std::to_string(burst % 5) + "\n";
-    expected.push_back(at(burst * 64, burst % 2 == 0 ? kRead : kWrite));
+    expected.push_back(access_to(burst * 64, burst % 2 == 0 ? kRead : kWrite));
   }
   EXPECT_TRUE(same(parse_all(parser("ramulator2-read-write", options), text), expected));
 }
@@ -113,20 +114,20 @@ TEST(ForeignTrace, DramsysHasCyclesCommandsAndLengths) {
 
 // Instructions are counted, words are of four bytes, and what is copied back is flushed.
 TEST(ForeignTrace, DineroHasLabelsAndHexadecimalAddresses) {
-  Access copied_back = sized(at(0x20, AccessKind::kFlush), 4);
+  Access copied_back = sized(access_to(0x20, AccessKind::kFlush), 4);
   copied_back.keeps = true;
   expect_accesses("dinero", "2 400\n2 404\n0 1fc7 the rest is ignored\n1 0x10\n3 a0\n4 20\n5 20",
-                  {sized(behind(at(0x1fc4, kRead), 2), 4), sized(at(0x10, kWrite), 4),
-                   sized(at(0xa0, kRead), 4), copied_back});
+                  {sized(behind(access_to(0x1fc4, kRead), 2), 4), sized(access_to(0x10, kWrite), 4),
+                   sized(access_to(0xa0, kRead), 4), copied_back});
   copied_back.size = 0x40;
   expect_accesses("dinero-extended", "i 400 4\nr 1fc7 8\nw 0x10 0x2 rest\nm a0 1\nc 20 40\nv 20 40\nr 0 0",
-                  {sized(behind(at(0x1fc7, kRead), 1), 8), sized(at(0x10, kWrite), 2),
-                   sized(at(0xa0, kRead), 1), copied_back});
+                  {sized(behind(access_to(0x1fc7, kRead), 1), 8), sized(access_to(0x10, kWrite), 2),
+                   sized(access_to(0xa0, kRead), 1), copied_back});
 }
 
 TEST(ForeignTrace, PinatraceHasInstructionsAndAddresses) {
   expect_accesses("pinatrace", "0x7f3: R 0x7ffe48\n0x7f8: W 0x80\n0x7f8: R (nil)\n#eof",
-                  {at(0x7ffe40, kRead), at(0x80, kWrite), at(0, kRead)});
+                  {access_to(0x7ffe40, kRead), access_to(0x80, kWrite), access_to(0, kRead)});
 }
 
 TEST(ForeignTrace, ProsperoHasCyclesDecimalAddressesAndSizes) {
@@ -156,8 +157,8 @@ std::string champsim(std::vector<std::uint64_t> written, std::vector<std::uint64
 // What reads nothing and writes nothing is counted; the second access of an instruction is no other instruction.
 TEST(ForeignTrace, ChampsimHasARecordForEachInstruction) {
   const std::string text = champsim({}, {}) + champsim({0x88}, {0x7fff0000, 0x40}) + champsim({}, {0x40});
-  const std::vector<Access> expected{behind(at(0x7fff0000, kRead), 2), at(0x40, kRead), at(0x80, kWrite),
-                                     behind(at(0x40, kRead), 1)};
+  const std::vector<Access> expected{behind(access_to(0x7fff0000, kRead), 2), access_to(0x40, kRead),
+                                     access_to(0x80, kWrite), behind(access_to(0x40, kRead), 1)};
   for (const std::size_t block : {1U, 60U, 64U, 1000U})
     EXPECT_TRUE(same(parse_all(parser("champsim"), text, block), expected)) << block;
   EXPECT_EQ(error_of(parser("champsim"), text.substr(0, 100)),

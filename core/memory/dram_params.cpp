@@ -307,7 +307,7 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.choice("burst_length", &DramParams::burst_length, {{"16", 16}, {"32", 32}})
       .default_text("that of the preset")
       .doc(
-          "Of presets of LPDDR5 alone: beats of a read or write. 16 are 32 bytes, so that a line takes two "
+          "Of a preset of LPDDR5 alone: beats of a read or write. 16 are 32 bytes, so that a line takes two "
           "commands; 32 are a "
           "line in one (RD32, "
           "WR32), whose halves have a gap for those of another bank group.")

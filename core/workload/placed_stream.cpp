@@ -8,7 +8,7 @@
 
 namespace cxloom {
 
-ProgramMemory::ProgramMemory(Parts frames, const Parts& spare, bool changes)
+ProgramMemory::ProgramMemory(const Parts& frames, const Parts& spare, bool changes)
     : nodes_(frames.size()), changes_(changes), free_(frames.size()) {
   const auto add = [&](const Parts& parts, bool is_spare) {
     for (std::size_t node = 0; node < parts.size(); ++node) {

@@ -37,7 +37,7 @@ class ProgramMemory {
 
   /// Those that pages are placed in, and spare ones that pages can only be moved to (or none). If the memory that programs
   /// find `changes`, pages are placed in spare ones as well, once the others are taken.
-  explicit ProgramMemory(Parts frames, const Parts& spare = {}, bool changes = false);
+  explicit ProgramMemory(const Parts& frames, const Parts& spare = {}, bool changes = false);
 
   /// How many are left of each node, of those that it has now.
   std::span<const std::uint64_t> free() const { return free_; }

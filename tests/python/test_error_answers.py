@@ -304,3 +304,23 @@ def test_a_program_whose_memory_answers_with_errors_ends_so(
     assert told.code == 0
     assert "note: 50 requests were answered with an error" in " ".join(told.err.split())
     assert json.loads(out.read_text())["systems"][0]["errors"]["requests"] == 50
+
+
+def test_a_requester_that_fails_wholly_stands_beside_one_that_does_not() -> None:
+    """Its row has a count of errors and no latency."""
+    spec = system(switch={"vcs": [{"upstream": "host", "bind": ["mem"]}, {"upstream": "other", "bind": []}]})
+    spec["devices"]["other"] = spec["devices"]["host"]
+    spec["links"].append({"between": ["other", "sw"], "delay": "0ns", "port_delay": "0ns"})
+    spec["workload"]["other"] = spec["workload"]["host"]
+    [row] = [
+        line.split()
+        for line in to_text(cx.run(spec_from(spec)).summary).splitlines()
+        if line.startswith("other")
+    ]
+    assert row[1:3] == ["0", str(REQUESTS)]
+    assert row[4:7] == ["-", "-", "-"]
+
+
+def spec_from(spec: Spec) -> cx.System:
+    """A system of plain data."""
+    return cx.System.from_yaml(json.dumps(spec))

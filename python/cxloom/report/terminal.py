@@ -184,7 +184,8 @@ def _performance(summary: Values) -> Table:
 
 
 def _measures(part: Values, *keys: str, column: str = "requests") -> list[str]:
-    latency = [narrow(part["latency_ns"][key], 4) for key in keys]
+    values = [part["latency_ns"][key] for key in keys]  # none where all were answered without data
+    latency = ["-" if value is None else narrow(value, 4) for value in values]
     return [f"{part[column]:,}", f"{part['bandwidth_gb_per_s']:.2f}", *latency]
 
 

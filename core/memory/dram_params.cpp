@@ -304,7 +304,9 @@ void DramParams::describe(Schema<DramParams>& schema) {
           "ECC bits of a sub-channel beside its data (8 of a 72-bit or 80-bit module): more devices that "
           "take energy "
           "for the same bytes.");
-  schema.choice("burst_length", &DramParams::burst_length, {{"16", 16}, {"32", 32}})
+  schema.field("burst_length", &DramParams::burst_length)
+      .min(16)
+      .max(32)
       .default_text("that of the preset")
       .doc(
           "Of a preset of LPDDR5 alone: beats of a read or write. 16 are 32 bytes, so that a line takes two "
@@ -413,6 +415,9 @@ void DramParams::describe(Schema<DramParams>& schema) {
   schema.field("currents", &DramParams::currents).doc("Currents that differ from the preset's.");
   schema.rule("write_low must be below write_high",
               [](const DramParams& params) { return params.write_low < params.write_high; });
+  schema.rule(
+      "burst_length is 16 or 32",
+      [](const DramParams& params) { return params.burst_length.value_or(16) % 16 == 0; }, "burst_length");
   schema.rule(
       "longest_turn is at least turn",
       [](const DramParams& params) {

@@ -197,3 +197,11 @@ def test_what_one_core_gets_is_called_so(tool: str) -> None:
         assert measured.rows[0]["bandwidth_gb_per_s"] == pytest.approx(8 * 64 / 100, rel=0.02)
     without = getattr(cx.measure, tool)(cx.System.from_yaml(CACHED), jobs=1)
     assert "core" not in without.title + without.note
+
+
+def test_streams_are_no_measure_at_random() -> None:
+    mixes = {
+        pattern: {row["mix"] for row in cx.measure.bandwidth("esf/validation", pattern=pattern, jobs=2).rows}
+        for pattern in ("sequential", "random")
+    }
+    assert mixes["sequential"] - mixes["random"] == {"triad-like"}

@@ -42,6 +42,7 @@ def bandwidth(bench: Bench, pattern: str = "sequential") -> Measurement:
         (node, mix, depth)
         for node in bench.all_nodes()
         for mix in MIXES
+        if MIXES[mix] is not None or pattern == "sequential"  # streams are in sequence
         for depth in _DEPTHS
         if depth == 1 or all(bench.queue(name) >= depth for name in bench.requesters)
     ]

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given, settings
 from validation.laws import LAWS, Path, flattened, law_of
 from validation.laws.look import Look
 from validation.prefetchers import PREFETCHER
@@ -38,7 +38,7 @@ def check_off_by_one(look: Look, noticed: Counter[Path]) -> None:
 def test_laws_of_prefetches_notice_one_more_and_one_less() -> None:
     noticed: Counter[Path] = Counter()
 
-    @settings(max_examples=60, phases=[Phase.generate])  # a system as it is drawn: to shrink it takes minutes
+    @settings(max_examples=60)
     @given(rich_systems(), PREFETCHER)
     def play(spec: Spec, prefetcher: Spec) -> None:
         first = next(iter(spec["workload"]))

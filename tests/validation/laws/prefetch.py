@@ -63,11 +63,15 @@ class Account:
         self.times: list[int] = issued[own][order].tolist()
         self.lines: list[int] = (look.rows["address"][own][order] // LINE).tolist()
         missed = (look.served[own][order]).tolist()
+        # One to a line that is being written back asks when memory has it.
+        waited = look.rows["mshr_ps"][own][order].tolist()
         sent, came = self._messages(look, name)
         # What an access asks for, and what is asked for because of it, leaves as long after it.
         delay = min((times[0] for times in sent.values()), default=0) - min(self.times, default=0)
         demanded = {
-            (line, time) for line, time, miss in zip(self.lines, self.times, missed, strict=True) if miss
+            (line, time + wait)
+            for line, time, wait, miss in zip(self.lines, self.times, waited, missed, strict=True)
+            if miss
         }
         self.ahead: list[Ahead] = []
         for line, times in sent.items():

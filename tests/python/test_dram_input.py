@@ -23,7 +23,7 @@ MEDIA = "devices.mem.media"
         (f"{MEDIA}.mapping", "rochrababg", ["gives 0 bits to 'co', which has 6"]),
         (f"{MEDIA}.mapping", "rochrababgcoxx", ["no field of an address: 'xx'"]),
         (f"{MEDIA}.channels", 0, ["channels", "at least 1"]),
-        (f"{MEDIA}.channels", 3, ["a power of two"]),
+        (f"{MEDIA}.channels", 65, ["channels", "64"]),
         (f"{MEDIA}.timing", {"tCCD_L": 4}, ["media.timing", "contradict", "tCCD_L at least 8"]),
         (f"{MEDIA}.timing", {"tRAS": 20}, ["tRAS is less than tRCD"]),
         (f"{MEDIA}.timing", {"tRSA": 20}, ["did you mean 'tRAS'?"]),

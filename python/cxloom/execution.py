@@ -14,7 +14,7 @@ from typing import Any
 from cxloom import _core
 from cxloom.descriptors import hold_standard_descriptors
 from cxloom.error_answers import sentence
-from cxloom.errors import InputError
+from cxloom.errors import InputError, SimulationError
 from cxloom.execution_feed import Part, batch_of, play
 from cxloom.execution_result import REGION, Execution, ExecutionResult, Sampled
 from cxloom.objects import RecordedObjects, Rule, UseOfPages
@@ -53,6 +53,7 @@ def execute(
     sampling: Sampling | None = SAMPLING,
     interrupted: Callable[[], bool] = lambda: False,
     watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
+    watch_past: Callable[[int, int], None] = lambda _done, _whole: None,
 ) -> ExecutionResult:
     """Runs an x86-64 Linux program to its end, as it would run on each of the systems.
 
@@ -74,7 +75,8 @@ def execute(
     With ``region`` only that part of the program counts: a function, or ``"marks"`` of <cxloom/roi.h>. What the
     systems are given is kept in the trace ``record``, if one is named: :func:`replay` gives the same result from
     it. Of a long program windows are simulated, as ``sampling`` says (docs/model/sampling.md); None: all of it.
-    ``watch`` is called now and then with how many instructions were run and how many accesses were made. If
+    ``watch`` is called now and then with how many instructions were run and how many accesses were made, and before
+    that ``watch_past`` with how many steps of how many were played of what flash of a system has been through. If
     ``interrupted``, asked now and then, says True, the program is ended, and the result is that of what was run.
 
     Raises InputError if the emulator, the program or the host is missing, and SimulationError if the program cannot be
@@ -116,7 +118,9 @@ def execute(
                 yield part
 
         kept = _counted(_kept(told(), writer), regions, use, lambda: objects)
-        executions = play(placed, kept, sampler, want, lambda: objects, core.page_bytes)
+        executions = play(
+            placed, kept, sampler, want, lambda: objects, core.page_bytes, _heard(watch_past, interrupted)
+        )
         if objects is not None and record is not None:
             said |= recorded(objects, record)
         sieve = source.sieve
@@ -161,6 +165,7 @@ def replay(
     sampling: Sampling | None = SAMPLING,
     interrupted: Callable[[], bool] = lambda: False,
     watch: Callable[[int, int], None] = lambda _instructions, _accesses: None,
+    watch_past: Callable[[int, int], None] = lambda _done, _whole: None,
 ) -> ExecutionResult:
     """What :func:`execute` gives for the program of which ``trace`` was recorded, to the picosecond, on any systems.
 
@@ -197,7 +202,14 @@ def replay(
     frame = (CoreOfTrace() if recorded is None else CoreOfTrace.parse(recorded)).page_bytes
     use = UseOfPages(frame)
     parts = _counted(progress.parts(), regions, use, lambda: objects)
-    executions = play(placed, parts, sampler, objects=lambda: objects, frame=frame)
+    executions = play(
+        placed,
+        parts,
+        sampler,
+        objects=lambda: objects,
+        frame=frame,
+        past=_heard(watch_past, interrupted),
+    )
     notes = (
         ()
         if recorded is not None
@@ -218,6 +230,19 @@ def replay(
         use.by_object(objects) if objects is not None else (),
         of_threads.in_metadata(reader.metadata),
     )
+
+
+def _heard(
+    watch_past: Callable[[int, int], None], interrupted: Callable[[], bool]
+) -> Callable[[int, int], None]:
+    """The same watch, which an interrupt ends: nothing of the program is known yet."""
+
+    def watch(done: int, whole: int) -> None:
+        watch_past(done, whole)
+        if interrupted():
+            raise SimulationError("interrupted before the program began")
+
+    return watch
 
 
 def _command_in(metadata: Mapping[str, str]) -> tuple[str, ...]:

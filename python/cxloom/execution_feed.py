@@ -124,9 +124,11 @@ def play(
     want: Callable[[int], None] = lambda _thread: None,
     objects: Callable[[], Directory | None] = lambda: None,
     frame: int = 4096,
+    past: Callable[[int, int], None] = lambda _done, _whole: None,
 ) -> tuple[tuple[Execution, list[float]], ...]:
     """Gives the parts to all systems, and says when each was answered if there is a sampler, which chooses of them.
-    Those that have had the least go on first, so that little has to be held.
+    Those that have had the least go on first, so that little has to be held. ``past`` hears how many steps of how many
+    were played of what flash has been through before.
     """
     chosen = parts if sampler is None else sampler.parts(map(batch_of, parts), lambda: want(0))
     shared = _Shared(chosen, len(placed), want)
@@ -135,8 +137,11 @@ def play(
     for each, feed in zip(placed, feeds, strict=True):
         with _errors_placed(each, feed):
             simulations.append(_core.Simulation(each.resolved.lean(), {each.host: feed}, sampler is not None))
-            while simulations[-1].past_left() > 0:  # in slices: Ctrl-C is heard between them
+            whole = left = simulations[-1].past_left()
+            while left > 0:  # in slices: Ctrl-C is heard between them
                 simulations[-1].play_past(_EVENTS)
+                left = simulations[-1].past_left()
+                past(whole - left, whole)
     running = set(range(len(simulations)))
     reached: list[list[tuple[float, int]]] = [[] for _ in simulations]
     while running:

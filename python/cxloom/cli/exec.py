@@ -11,6 +11,7 @@ import typer
 
 from cxloom.cli.interrupt import Interrupt
 from cxloom.cli.messages import show_error
+from cxloom.cli.progress import ProgramLines
 from cxloom.cli.writing import write_text
 from cxloom.errors import InputError, SimulationError
 from cxloom.execution import execute, replay
@@ -24,7 +25,7 @@ from cxloom.spec.plugins import load_plugin
 from cxloom.spec.reader import read_value
 from cxloom.system import System
 from cxloom.trace.capture import CacheLevel
-from cxloom.trace.cli import levels_of, told_on_terminals
+from cxloom.trace.cli import levels_of
 
 ANSWERED_WITH_ERRORS = 125
 """Exit code of a program whose accesses were answered with errors."""
@@ -201,6 +202,7 @@ def exec_(
     systems = [System.load(name) for name in (compared, spec) if name is not None]
     rest = "preferred" if rules and against is None else "first-touch"
     placements = [near] * (len(systems) - 1) + [rest if place is None else place]
+    lines = ProgramLines()
     with Interrupt("the program") as interrupt:
         common: dict[str, Any] = {
             "host": host,
@@ -210,7 +212,8 @@ def exec_(
             "page_tables": tables,
             "sampling": None if exact else Sampling(),
             "interrupted": lambda: interrupt.reason is not None,
-            "watch": told_on_terminals(),
+            "watch": lines.update,
+            "watch_past": lines.past,
         }
         if trace is not None:
             result = replay(trace, systems, **common)

@@ -1,15 +1,16 @@
-"""The progress bars of the command, on standard error and only on a terminal."""
+"""The progress of the command, on standard error: a bar on a terminal, elsewhere a line now and then."""
 
 from __future__ import annotations
 
 import sys
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from cxloom.report.console import messages
 from cxloom.report.numbers import duration
 from cxloom.running import Progress as RunProgress
-from cxloom.words import counted, plural
+from cxloom.words import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -18,24 +19,73 @@ if TYPE_CHECKING:
     from cxloom.sweeping.schedule import Schedule
 
 
+FIRST_SECONDS = 2.0
+"""Wall time after which the first line of progress is written (own choice: what is over sooner needs none)."""
+SECONDS_BETWEEN = 5.0
+"""Wall time between lines of progress (own choice: a file or a log is not to be full of them)."""
+
 _PARTS = 1_000_000
 """Of a whole that is found out as it goes: the time left is forgotten each time that the whole is another."""
 
+
+_PAST = "playing what the flash has been through before the run"
 
 _TOLD = 16
 """The bar hears of one in so many instants of a crash: they may be short."""
 
 
+class Lines:
+    """Lines of progress: where nobody looks at a bar, or where one would get into the output of a program."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + FIRST_SECONDS
+
+    @property
+    def due(self) -> bool:
+        """It is time for another line."""
+        return time.monotonic() >= self._next
+
+    def show(self, text: str, completed: int | None = None, total: int | None = None) -> None:
+        """Writes this text, and how much of the total is done where that is known, if it is time for it."""
+        if not self.due:
+            return
+        self._next = time.monotonic() + SECONDS_BETWEEN
+        share = f" ({completed / total:.0%})" if completed is not None and total else ""
+        messages().print(f"cxloom: {text}{share}", style="dim")
+
+
+class ProgramLines(Lines):
+    """Says how far a program is whose output shares the terminal."""
+
+    def update(self, instructions: int, accesses: int) -> None:
+        """So many instructions were run, and so many accesses made."""
+        if self.due:
+            self.show(f"{instructions / 1e6:,.0f} million instructions, {counted(accesses, 'access')}")
+
+    def past(self, done: int, whole: int) -> None:
+        """So many steps were played of what media have been through before."""
+        self.show(_PAST, done, whole)
+
+
 class _Bar:
-    """A bar with a text, if somebody looks at it. Nothing is shown for the first half second."""
+    """A bar with a text on a terminal, where nothing is shown for the first half second; lines elsewhere."""
 
     def __init__(self, shown: bool) -> None:
-        self._bar = _bar() if shown else None
+        terminal = sys.stderr.isatty()
+        self._bar = _bar() if shown and terminal else None
+        self._lines = Lines() if shown and not terminal else None
+
+    @property
+    def due(self) -> bool:
+        """Whether what would be shown now is."""
+        return self._bar is not None or (self._lines is not None and self._lines.due)
 
     def show(self, text: str, completed: int | None = None, total: int | None = None) -> None:
         """Shows this text, and how much of the total is done where that is known."""
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=completed, total=total, description=text)
+        elif self._lines is not None:
+            self._lines.show(text, completed, total)
 
     def __enter__(self) -> Self:
         if self._bar is not None:
@@ -51,12 +101,14 @@ class ProgressBar(_Bar):
     """Shows completed requests, simulated time and the time left."""
 
     def __init__(self, quiet: bool) -> None:
-        super().__init__(not quiet and sys.stderr.isatty())
+        super().__init__(not quiet)
 
     def update(self, progress: RunProgress) -> None:
         """Shows how far the run is."""
+        if not self.due:
+            return
         if progress.past is not None:
-            self.show("playing what the flash has been through before the run", *progress.past)
+            self.show(_PAST, *progress.past)
             return
         text = f"{counted(progress.completed, 'request')}, {duration(progress.time_ns)} simulated"
         self.show(text, progress.completed, progress.expected)
@@ -66,12 +118,12 @@ class SweepBar(_Bar):
     """Shows how many points of a sweep are done, and the time left: what the points are known or expected to take."""
 
     def __init__(self, quiet: bool, name: str = "") -> None:
-        super().__init__(not quiet and sys.stderr.isatty())
+        super().__init__(not quiet)
         self._name = f"{name}: " if name else ""
 
     def update(self, schedule: Schedule) -> None:
         """Shows how far the sweep is."""
-        if self._bar is None:
+        if not self.due:
             return
         done, whole = schedule.cost()
         lost = f", {len(schedule.lost):,} lost" if schedule.lost else ""
@@ -84,25 +136,29 @@ class CrashBar(_Bar):
     """Shows at how many instants the power has failed."""
 
     def __init__(self, quiet: bool) -> None:
-        super().__init__(not quiet and sys.stderr.isatty())
+        super().__init__(not quiet)
 
     def update(self, progress: CrashProgress) -> None:
         """Shows how far it is."""
-        if self._bar is not None and progress.done % _TOLD == 0:
-            self.show(f"{progress.done:,} {plural(progress.doing)}", progress.done, progress.total)
+        if self.due and (self._bar is None or progress.done % _TOLD == 0):
+            self.show(counted(progress.done, progress.doing), progress.done, progress.total)
 
 
 class ReadingBar(_Bar):
-    """Shows how many accesses of traces were read."""
+    """Shows how many accesses of traces were read, out of `total` where that is known."""
 
-    def __init__(self) -> None:
-        super().__init__(sys.stderr.isatty())
+    def __init__(self, doing: str = "reading traces", total: int | None = None) -> None:
+        super().__init__(True)
+        self._doing = doing
         self._accesses = 0
+        self._total = total
 
     def update(self, accesses: int) -> None:
         """So many more were read."""
         self._accesses += accesses
-        self.show(f"reading traces: {counted(self._accesses, 'access')}")
+        if self.due:
+            text = f"{self._doing}: {counted(self._accesses, 'access')}"
+            self.show(text, self._accesses if self._total else None, self._total)
 
 
 def _bar() -> Progress:

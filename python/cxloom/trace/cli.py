@@ -6,18 +6,16 @@ import contextlib
 import json
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, TextIO
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cxloom.cli.arguments import whole_number
 from cxloom.cli.interrupt import Interrupt
+from cxloom.cli.progress import ProgramLines, ReadingBar
 from cxloom.errors import InputError, shown
-from cxloom.report.console import messages
 from cxloom.spec.node import Origin
 from cxloom.spec.reader import read_value
 from cxloom.trace.capture import SOURCES, CacheLevel, CaptureResult, Sample
@@ -202,7 +200,7 @@ def capture(
             region=region,
             sample=windows,
             core=shape,
-            watch=told_on_terminals(),
+            watch=ProgramLines().update,
             interrupted=lambda: interrupt.reason is not None,
             source=source,
         )
@@ -340,38 +338,13 @@ def _print_rows(rows: Iterator[tuple[str, str]], file: TextIO | None = None) -> 
 
 
 def _progress(verb: str) -> Callable[[TraceReader, Iterator[TraceBatch]], Iterator[TraceBatch]]:
-    """A bar on a terminal while batches pass."""
+    """Progress while batches pass."""
 
     def watch(reader: TraceReader, batches: Iterator[TraceBatch]) -> Iterator[TraceBatch]:
-        out = messages(soft_wrap=False)
-        columns: list[Any] = [
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        ]
-        with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
-            task = bar.add_task(verb, total=reader.length)
+        with ReadingBar(verb, reader.length) as bar:
             for batch in batches:
                 yield batch
-                bar.advance(task, len(batch))
-
-    return watch
-
-
-def told_on_terminals() -> Callable[[int, int], None]:
-    """A line on a terminal now and then: a bar would get into the program's own output."""
-    out = messages()
-    shown = time.monotonic()
-
-    def watch(instructions: int, records: int) -> None:
-        nonlocal shown
-        if out.is_terminal and time.monotonic() - shown > 5:
-            shown = time.monotonic()
-            out.print(
-                f"cxloom: {instructions / 1e6:,.0f} million instructions, {counted(records, 'access')}",
-                style="dim",
-            )
+                bar.update(len(batch))
 
     return watch
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cxloom.words import counted
@@ -30,3 +30,13 @@ def sentence(summary: Mapping[str, Any]) -> str | None:
         return said
     asked = f"that of {first['requester']} to {first['address']}"
     return f"{said}; the first was {asked}, which {first['answered_by']} answered"
+
+
+def of_points(counts: Iterable[int | float | None]) -> str | None:
+    """At how many of several points there were some, of how many there were at each; None if at none."""
+    known = list(counts)
+    wrong = sum(bool(count) for count in known)
+    if not wrong:
+        return None
+    some = f"{wrong:,} of {counted(len(known), 'point')}"
+    return f"requests of {some} were answered with an error, without data; no latency or bandwidth has them"

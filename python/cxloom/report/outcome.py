@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cxloom import __version__
+from cxloom.error_answers import count_of
 from cxloom.errors import InputError, reason_of
 from cxloom.filenames import text_of
 from cxloom.report.study import allowed_text, expected_text, measure_text
@@ -111,7 +112,7 @@ def _measures(summary: Mapping[str, Any]) -> dict[str, Any]:
         "spec_hash",
         "cost",
     )
-    return {key: summary.get(key) for key in keys}
+    return {key: summary.get(key) for key in keys} | {"errors": count_of(summary)}
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:

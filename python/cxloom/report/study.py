@@ -11,6 +11,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from cxloom.error_answers import count_of, of_points
 from cxloom.report.console import output
 from cxloom.report.numbers import significant
 from cxloom.study.compare import Comparison
@@ -40,6 +41,8 @@ def show_outcome(outcome: Outcome) -> None:
         out.print(Text(f"\n{study.about}"))
     if outcome.study.columns:
         out.print(_table(outcome.table))
+    if (wrong := of_points(map(count_of, outcome.summaries))) is not None:
+        out.print(Text(f"\nnote: {wrong}", style="dim"))
     for measure, comparisons in itertools.groupby(outcome.comparisons, measure_text):
         table = Table(
             title=f"\n{measure}", title_justify="left", title_style="bold", box=None, header_style="dim"

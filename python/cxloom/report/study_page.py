@@ -9,6 +9,7 @@ from typing import Any
 
 from cxloom.draw.graph import graph_of
 from cxloom.draw.picture import picture
+from cxloom.error_answers import of_points
 from cxloom.errors import InputError
 from cxloom.report import plots
 from cxloom.report.columns import is_share, label, number, shown
@@ -69,6 +70,9 @@ def _lead(outcome: Values) -> str:
     entries.append(("points", f"{len(outcome['points']):,}", "the quick form" if outcome["quick"] else ""))
     entries.append(("requests measured", f"{requests:,}", f"{wall:.1f} s of CPU"))
     source = f'<p class="soft">{escape(outcome["source"])}</p>' if outcome["source"] else ""
+    counts = [point.get("errors") for point in outcome["points"]]
+    if (wrong := of_points(counts)) is not None:
+        entries.append(("answered with an error", f"{sum(filter(None, counts)):,}", wrong))
     return source + tiles(entries) + _paragraphs(outcome["about"])
 
 
@@ -273,11 +277,14 @@ def _cell(value: object) -> Cell:
 
 def _points(outcome: Values) -> str:
     axes = outcome["axes"]
-    head = [*(axis.rpartition(".")[2] for axis in axes), "requests", "GB/s", "mean ns", "p50", "p99", "max"]
+    errors = ["errors"] if any(point.get("errors") for point in outcome["points"]) else []
+    head = [*(axis.rpartition(".")[2] for axis in axes), "requests", *errors]
+    head += ["GB/s", "mean ns", "p50", "p99", "max"]
     rows = [
         [
             *(_value(point["at"][axis]) for axis in axes),
             cell(point["requests"]),
+            *(cell(point.get(key)) for key in errors),
             cell(point["bandwidth_gb_per_s"], 4),
             *(cell(point["latency_ns"][key], 4) for key in ("mean", "p50", "p99", "max")),
         ]

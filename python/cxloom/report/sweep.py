@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from cxloom.error_answers import of_points
 from cxloom.report.console import output
 from cxloom.report.labels import labels
 from cxloom.report.lines import Column, laid_out, of_texts
@@ -13,15 +14,16 @@ from cxloom.report.numbers import significant
 from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import SEED, described_setting
-from cxloom.sweeping.table import Columns
+from cxloom.sweeping.table import ERRORS, Columns
 from cxloom.words import counted
 
 MEASURES = {
     "bandwidth_gb_per_s": "GB/s",
     "latency_ns.mean": "mean ns",
     "latency_ns.p99": "p99 ns",
+    ERRORS: "errors",
 }
-"""What is shown of every sweep, and how it is headed."""
+"""What is shown of every sweep, errors where there are any, and how it is headed."""
 _ROWS = 40
 _ERRORS = 5
 
@@ -46,7 +48,9 @@ def to_text(result: SweepResult, measures: Sequence[str], width: int | None = No
     shown: Columns = aggregated(result.columns) if result.has_seeds else result.columns
     axes = [path for path in _axes(result) if path in shown]
     varying = [path for path in axes if len({repr(value) for value in shown[path]}) > 1] or axes
-    known = [name for name in (*MEASURES, *measures) if name in shown]
+    wrong = of_points(result.columns.get(ERRORS, ()))
+    usual = [name for name in MEASURES if name != ERRORS or wrong is not None]
+    known = [name for name in dict.fromkeys((*usual, *measures)) if name in shown]
     count = len(shown[known[0]] if known else result)
     rows = range(min(count, _ROWS))
     columns = [
@@ -65,6 +69,8 @@ def to_text(result: SweepResult, measures: Sequence[str], width: int | None = No
         lines.append(f"and {counted(count - _ROWS, 'more row')}")
     if result.has_seeds:
         lines.append("± is half of the 95 % interval of the mean over the seeds")
+    if wrong is not None:
+        lines.append(f"note: {wrong}")
     return "\n".join(lines)
 
 

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from cxloom.error_answers import of_points
 from cxloom.report import plots
 from cxloom.report.labels import labels
 from cxloom.report.numbers import significant
@@ -18,7 +19,7 @@ from cxloom.sweeping.interval import aggregated
 from cxloom.sweeping.manifest import read
 from cxloom.sweeping.result import SweepResult
 from cxloom.sweeping.space import described_setting
-from cxloom.sweeping.table import STATUS, Columns
+from cxloom.sweeping.table import ERRORS, STATUS, Columns
 from cxloom.words import counted
 
 _LINES = 12
@@ -50,6 +51,9 @@ def _lead(result: SweepResult) -> str:
         values = [value for value in result.columns.get(key, ()) if value is not None]
         if values:
             entries.append((name, f"{significant(min(values))} to {significant(max(values))} {unit}", ""))
+    counts = result.columns.get(ERRORS, [])
+    if (wrong := of_points(counts)) is not None:
+        entries.append(("answered with an error", f"{sum(filter(None, counts)):,}", wrong))
     return tiles(entries)
 
 
@@ -165,11 +169,18 @@ def _points(columns: Columns) -> str:
     axes = axes_of(columns)
     measures = [
         key
-        for key in ("requests", BANDWIDTH, MEAN, "latency_ns.p50", P99, "latency_ns.max")
-        if key in columns
+        for key in ("requests", ERRORS, BANDWIDTH, MEAN, "latency_ns.p50", P99, "latency_ns.max")
+        if key in columns and (key != ERRORS or any(columns[ERRORS]))
     ]
     named = {axis: labels(columns[axis]) for axis in axes}
-    names = {BANDWIDTH: "GB/s", MEAN: "mean ns", "latency_ns.p50": "p50", P99: "p99", "latency_ns.max": "max"}
+    names = {
+        ERRORS: "errors",
+        BANDWIDTH: "GB/s",
+        MEAN: "mean ns",
+        "latency_ns.p50": "p50",
+        P99: "p99",
+        "latency_ns.max": "max",
+    }
     count = len(columns["status"])
     order = sorted(range(count), key=lambda row: columns["status"][row] == "finished")
     rows = [

@@ -23,6 +23,9 @@ STATUS = ("key", "status", "error")
 """The columns between what is set and what was measured."""
 
 Columns: TypeAlias = dict[str, list[Any]]
+ERRORS = "errors.requests"
+"""The column of requests that were answered without data."""
+
 _ENDS = {"ci95": ("low", "high")}
 """Pairs that are two columns."""
 

@@ -195,6 +195,7 @@ def test_what_one_core_gets_is_called_so(tool: str) -> None:
     assert "one core" in str(measured)
     if tool == "bandwidth":
         assert measured.rows[0]["bandwidth_gb_per_s"] == pytest.approx(8 * 64 / 100, rel=0.02)
+        assert {row["in_flight"] for row in measured.rows} == {8}  # of a queue of 64, and of a quarter of it
     without = getattr(cx.measure, tool)(cx.System.from_yaml(CACHED), jobs=1)
     assert "core" not in without.title + without.note
 

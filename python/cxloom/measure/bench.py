@@ -24,8 +24,6 @@ LINE = 64
 MIB = 1 << 20
 _TRIED = 16
 """Reads that tell whether a memory answers a requester."""
-PROBE = "-probe"
-"""What the name of a requester's probe ends in."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +78,8 @@ class Bench:
         self._jobs = jobs
         self._watch = watch
         self._refused: dict[Node, list[str]] = {}
-        self._roles = {each["name"]: each["roles"] for each in described["devices"]}
-        self.requesters = [name for name, roles in self._roles.items() if "requester" in roles]
+        self.roles = {each["name"]: each["roles"] for each in described["devices"]}
+        self.requesters = [name for name, roles in self.roles.items() if "requester" in roles]
         self.spec = self._bare(resolved.plain())
         self.name = str(self.spec.get("name", "system"))
         self._nodes = [
@@ -126,7 +124,7 @@ class Bench:
             spec.pop(section, None)
         for name in self.requesters:
             if (part := part_of(spec, name, "requester")) is not None:
-                _written(spec, part).pop("completion_timeout", None)  # nothing fails without events
+                written(spec, part).pop("completion_timeout", None)  # nothing fails without events
         run = spec.setdefault("run", {})
         for key in ("warmup", "warmup_time", "until"):
             run.pop(key, None)
@@ -170,7 +168,7 @@ class Bench:
         """A note on requesters that load a memory no more than it answers them; empty if there are none."""
         said = []
         for node in self.all_nodes():
-            without = [name for name in self.requesters if node.owner is None and not self.may(name, node)]
+            without = [name for name in self.requesters if not self.may(name, node)]
             refused = without + self._refused.get(node, [])
             if refused and len(refused) < len(self.requesters):
                 said.append(f"{listed(refused)} to {node.name}")
@@ -204,11 +202,21 @@ class Bench:
         """Requests that it has in flight at most."""
         return self.part(requester).count("queue") or 1
 
+    def in_flight(self, requester: str, depth: int = 1) -> int:
+        """Requests that it has in flight at most, with its queue divided by `depth`.
+
+        Those of a host with cores are of one core, which waits for no more lines than it has registers (`core.mshrs`).
+        """
+        queue = self.queue(requester) // depth
+        core = self.part(requester).below("core")
+        registers = None if core is None else core.count("mshrs")
+        return queue if registers is None else min(queue, registers)
+
     def uncached(self, *, only: Mapping[str, Spec] | None = None) -> Spec:
         """The system without the caches of its requesters; `only` are parameters to set, by requester."""
         spec = copy.deepcopy(self.spec)
         for name in self.requesters:
-            values = _written(spec, self.part(name))
+            values = written(spec, self.part(name))
             values.pop("cache", None)
             values.pop("atomics", None)
             values.update((only or {}).get(name, {}))
@@ -218,35 +226,7 @@ class Bench:
         """The system with the cache that a requester has."""
         part = self.part(requester)
         if part.get("cache") is not None:
-            _written(spec, part)["cache"] = copy.deepcopy(part.get("cache"))
-        return spec
-
-    def with_probe(self, spec: Spec, requester: str) -> Spec:
-        """The system with another requester beside one: a core of the same host.
-
-        Both hang on the host's links by a bus that takes no time. Raises InputError if the host has memory of its own,
-        to which the bus would be no way.
-        """
-        spec = copy.deepcopy(spec)
-        own = [role for role in ("memory", "home") if role in self._roles[requester]]
-        if own:
-            raise InputError(
-                "a probe beside a requester with memory of its own has no way there that is as short",
-                found=f"'{requester}' with {'a home agent' if own == ['home'] else 'memory'}",
-                allowed="memory as a device",
-            )
-        junction = f"{requester}-cores"
-        probe = requester + PROBE
-        spec["devices"][probe] = copy.deepcopy(spec["devices"][requester])
-        _written(spec, self.part(requester), probe)["queue"] = 1
-        spec["devices"][junction] = {"kind": "bus", "bus_time": "0ns", "bandwidth": "unlimited"}
-        for other in spec["devices"].values():
-            for hierarchy in other.get("vcs") or ():
-                if hierarchy.get("upstream") == requester:
-                    hierarchy["upstream"] = junction
-        for link in spec["links"]:
-            link["between"] = [junction if end == requester else end for end in link["between"]]
-        spec["links"] += [{"between": [name, junction]} for name in (requester, probe)]
+            written(spec, part)["cache"] = copy.deepcopy(part.get("cache"))
         return spec
 
     def run(self, spec: Spec, points: Sequence[Spec]) -> list[Mapping[str, Any]]:
@@ -264,7 +244,7 @@ class Bench:
         return [each.summary for each in found if each.summary is not None]
 
 
-def _written(spec: Spec, part: Part, device: str | None = None) -> Spec:
+def written(spec: Spec, part: Part, device: str | None = None) -> Spec:
     """What is written for a part in a spec, to be changed; of another device of the same kind, if one is named."""
     _, own, *below = part.at.split(".")
     values: Spec = spec["devices"][device or own]

@@ -60,7 +60,7 @@ def matrix(bench: Bench, reads: int = 1000) -> Measurement:
 def _rows(bench: Bench, requesters: list[str], reads: int, cells: Cells) -> list[dict[str, Any]]:
     if len(requesters) == 1:
         bench.nodes(requesters[0])
-    pairs = [(name, node) for name in requesters for node in bench.all_nodes() if node.owner in (None, name)]
+    pairs = [(name, node) for name in requesters for node in bench.all_nodes()]
     there = [(name, node) for name, node in pairs if bench.may(name, node)]
     only = {name: {"queue": 1} for name in bench.requesters}
     summaries = bench.run(bench.uncached(only=only), [_point(name, node, reads) for name, node in there])
@@ -70,7 +70,11 @@ def _rows(bench: Bench, requesters: list[str], reads: int, cells: Cells) -> list
         cell = f"from {name} to {node.name}"
         summary = found.get((name, node), {})
         if not summary:
-            cells.without[cell] = "it has no way there, or no extent, when the run begins"
+            cells.without[cell] = (
+                f"it is a logical device of {node.owner}"
+                if node.owner not in (None, name)
+                else "it has no way there, or no extent, when the run begins"
+            )
         known = bool(summary) and cells.has_number(cell, summary)
         times = summary["latency_ns"] if known else {}
         parts = summary["breakdown_ns"] if known else {}

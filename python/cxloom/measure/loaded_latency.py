@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cxloom.errors import InputError
 from cxloom.measure import pictures
-from cxloom.measure.bench import LINE, MIB, PROBE, Bench, Cells, Node, Spec, note_on_load, size_text
+from cxloom.measure.bench import LINE, MIB, Bench, Cells, Node, Spec, note_on_load, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
+from cxloom.measure.probe import PROBE, with_probe
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 """Of the bandwidth without a delay: what the delays of the points aim at."""
@@ -23,14 +23,8 @@ def loaded(
 ) -> Measurement:
     """A curve of bandwidth against latency for each memory."""
     chosen = bench.requesters[0] if requester is None else requester
-    spec = bench.with_probe(bench.uncached(), chosen)
+    spec = with_probe(bench, bench.uncached(), chosen)
     nodes = bench.nodes(chosen)
-    for node in nodes:
-        if node.owner is not None:
-            raise InputError(
-                "a logical device of one host is no memory of the probe beside it",
-                found=f"{node.name}, of '{node.owner}'",
-            )
     work = [_Work(bench, chosen, node, reads, pattern) for node in nodes]
     full = bench.run(spec, [each.point() for each in work])
     cells = Cells()

@@ -210,9 +210,24 @@ def test_twice_the_limit_gives_what_the_closed_form_says() -> None:
     """8 in flight: twice as many, twice the throughput; bounds are those of each resource with all of it in use."""
     found = cx.explain(KNOWN["requests in flight"][0])
     assert found.what_ifs[0].gain == pytest.approx(1.0, abs=0.02)
-    bounds = {each.name: each.bound for each in found.resources}
+    bounds = {each.name: found.bound(each) for each in found.resources}
     assert bounds["the queue of host"] == pytest.approx(found.throughput, rel=0.01)
     assert bounds["the data path of mem"] == pytest.approx(200, rel=0.01)
+
+
+def test_a_bound_is_of_the_whole_system_where_a_resource_carries_a_part() -> None:
+    """A quarter of the lines go to the second of two memories, by parallel links: four times what passes there."""
+    system = chained().resolve().plain()
+    system["devices"]["far"] = {**system["devices"]["mem"], "heads": 2}
+    system["links"].append({"between": ["sw", "far"], "count": 2, "bandwidth": "4GB/s"})
+    system["address_map"] = [{"to": ["mem", "far"], "policy": "weighted", "weights": [3, 1]}]
+    found = cx.explain(cx.System.from_yaml(json.dumps(system)))
+    bounds = {each.name: found.bound(each) for each in found.resources}
+    assert len(bounds) == len(found.resources)  # nothing has the name of another
+    # A line has a header of 16 bytes: 3.2 GB/s each way of each link, spread by a hash.
+    ways = [bounds["the wire far->sw"], bounds["the wire far->sw#2"]]
+    assert ways == pytest.approx([4 * 2 * 3.2] * 2, rel=0.05)
+    assert all(bound is None or bound >= found.throughput for bound in bounds.values())
 
 
 def test_it_ends_in_a_table_json_and_a_picture(cxloom: Callable[..., Any], tmp_path: Path) -> None:

@@ -36,9 +36,9 @@ def _filters(spec: Spec, summary: Spec) -> Iterator[Resource]:
             PLACES,
             driven_out,
             f"{100 * driven_out:.0f} % of its misses drive a line out of caches",
-            summary["per_memory"].get(name, {}).get("bandwidth_gb_per_s", 0.0),
             relief,
             twice,
+            occupied=False,
         )
 
 
@@ -55,8 +55,8 @@ def _engines(summary: Spec) -> Iterator[Resource]:
             WAY,
             min(1.0, moved / requests) if requests else 1.0,
             f"{moved:.3g} GB/s beside {requests:.3g} of requests",
-            moved,
             {f"devices.{name}.rate": f"{moved / 2:.6g}GB/s"},
             "half of it",
             float("inf"),  # it is in the way of others, and waits for nobody
+            occupied=False,
         )

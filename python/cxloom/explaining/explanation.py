@@ -80,6 +80,10 @@ class Explanation:
             moved = f", and then {tried.then.name} limits"
         return f"{said}: with {self.limit.twice} it rises by {100 * tried.gain:.0f} %{moved}."
 
+    def bound(self, resource: Resource) -> float | None:
+        """Gigabytes per second of the whole system with all of a resource in use; None if its use does not say."""
+        return resource.bound(self.throughput)
+
     def to_json(self) -> dict[str, Any]:
         """The same for programs."""
 
@@ -89,7 +93,7 @@ class Explanation:
                 "busy": each.busy,
                 "full": each.full,
                 "level": each.level,
-                "bound_gb_per_s": each.bound,
+                "bound_gb_per_s": self.bound(each),
             }
 
         return {
@@ -128,7 +132,8 @@ class Explanation:
             if each.busy < 0.01 and each.name not in gains:
                 continue
             tried = gains.get(each.name)
-            bound = "-" if each.bound is None else f"{each.bound:.1f}"
+            most = self.bound(each)
+            bound = "-" if most is None else f"{most:.3g}" if most < 10 else f"{most:.1f}"
             mark = "* " if self.limit is not None and each.name == self.limit.name else "  "
             made.add_row(
                 mark + each.name.removeprefix("the "),

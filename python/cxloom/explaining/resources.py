@@ -41,8 +41,6 @@ class Resource:
     """Share in use, over time: 1 is full."""
     level: str
     """The same as people read it: "48 of 48"."""
-    carried: float
-    """Gigabytes per second that go through it."""
     relief: Mapping[str, Any] = field(default_factory=dict)
     """What gives twice as much of it: values by path; empty if that is not known."""
     twice: str = ""
@@ -50,6 +48,8 @@ class Resource:
     full_at: float = FULL
     place: int = 0
     """Of a link, where it stands in the spec."""
+    occupied: bool = True
+    """`busy` is a share of something that is used up; otherwise it tells of waiting, which grows in no proportion."""
 
     @property
     def name(self) -> str:
@@ -61,10 +61,14 @@ class Resource:
         """No more of it can be had."""
         return self.busy >= self.full_at
 
-    @property
-    def bound(self) -> float | None:
-        """Gigabytes per second with all of it in use, by its present use of each byte."""
-        return self.carried / self.busy if self.busy > 1e-6 and self.carried > 0 else None
+    def bound(self, throughput: float) -> float | None:
+        """The throughput of the whole system with all of it in use, from the present one: the utilisation law.
+
+        Both in gigabytes per second. None where little is used, or where `busy` is not a share of use.
+        """
+        if not self.occupied or self.busy <= 1e-6 or throughput <= 0:
+            return None
+        return throughput / min(1.0, self.busy)
 
 
 def resources_of(spec: Spec, summary: Spec) -> list[Resource]:
@@ -89,13 +93,11 @@ def together(resources: Sequence[Resource]) -> Resource:
     for each in resources:
         relief |= each.relief
     busy = sum(each.busy for each in resources) / len(resources)
-    carried = sum(each.carried for each in resources)
     return replace(
         first,
         owner=owner,
         busy=busy,
         level=f"{100 * busy:.0f} % on average",
-        carried=carried,
         relief=relief,
         twice=f"{first.twice} each",
         place=max(each.place for each in resources),
@@ -120,7 +122,6 @@ def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
     for name, mine in summary["per_requester"].items():
         work = (spec.get("workload") or {}).get(name, {})
         rate = mine["requests"] / time if time else 0.0
-        carried = mine["bandwidth_gb_per_s"]
         given = Part(f"workload.{name}", work, declared.fields(declared.declarations()["workload"])).get(
             "rate"
         )
@@ -132,14 +133,13 @@ def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 _REQUESTER,
                 _share(rate, offered),
                 f"{1e3 * rate:.4g} of {1e3 * offered:.4g} M/s",
-                carried,
                 {f"workload.{name}.rate": doubled(given)},
                 "twice the rate",
                 0.98,
             )
         if _depends(work) and mine["in_flight_mean"] < 1.5:
             words = f"the latency, as each access of {name} waits for the one before it"
-            yield Resource(words, "", _REQUESTER, mine["in_flight_mean"], "1 of 1", carried)
+            yield Resource(words, "", _REQUESTER, mine["in_flight_mean"], "1 of 1")
             continue
         device = part_of(spec, name, "requester")
         if device is None:
@@ -152,7 +152,6 @@ def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 _REQUESTER,
                 rate * interval,
                 str(device.get("issue_interval")),
-                carried,
                 {f"{device.at}.issue_interval": _scaled(device.get("issue_interval"), 0.5)},
                 "half the time",
             )
@@ -164,14 +163,13 @@ def _requesters(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 _REQUESTER,
                 mine["in_flight_mean"] / queue,
                 f"{mine['in_flight_mean']:.1f} of {queue}",
-                carried,
                 {f"{device.at}.queue": 2 * queue},
                 f"{2 * queue} in flight",
             )
-        yield from _registers(device, name, mine, summary, carried)
+        yield from _registers(device, name, mine, summary)
 
 
-def _registers(device: Part, name: str, mine: Spec, summary: Spec, carried: float) -> Iterator[Resource]:
+def _registers(device: Part, name: str, mine: Spec, summary: Spec) -> Iterator[Resource]:
     """What limits how many lines are asked for at the same time: registers of a cache, and those of cores."""
     cache, core = device.below("cache"), device.below("core")
     registers = None if cache is None else cache.count("mshrs")
@@ -183,7 +181,6 @@ def _registers(device: Part, name: str, mine: Spec, summary: Spec, carried: floa
             _REGISTERS,
             taken / registers,
             f"{taken:.1f} of {registers}",
-            carried,
             {f"{cache.at}.mshrs": 2 * registers},
             f"{2 * registers} registers",
             0.95,
@@ -198,7 +195,6 @@ def _registers(device: Part, name: str, mine: Spec, summary: Spec, carried: floa
             _REQUESTER,
             mine["in_flight_mean"] / every,
             f"{mine['in_flight_mean']:.1f} of {every}",
-            carried,
             {f"{core.at}.mshrs": 2 * registers},
             f"{2 * registers} registers each" if threads > 1 else f"{2 * registers} registers",
             0.95,
@@ -233,17 +229,16 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
     for name, ways in summary["per_link"].items():
         index = indices.get(name)
         link = spec["links"][index] if index is not None else {}
+        _, mark, number = name.partition("#")  # of parallel links the second and those after it
         for way, mine in ways.items():
-            carried = mine["payload_gb_per_s"] or _other(ways, way)
             if mine["utilization"] > 0:
                 relief, twice = _beside(spec, summary, way) or _faster(spec, index, link)
                 yield Resource(
                     "the wire",
-                    way,
+                    way + mark + number,
                     WAY,
                     mine["utilization"],
                     f"{100 * mine['utilization']:.0f} % busy",
-                    carried,
                     relief,
                     twice,
                     0.95,
@@ -256,15 +251,15 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
                     relief = {f"links[{index}].credits": doubled(link["credits"])}
                 yield Resource(
                     "the credits of the link",
-                    way,
+                    way + mark + number,
                     WAY,
                     min(1.0, blocked / time),
                     f"none left {100 * blocked / time:.0f} % of the time",
-                    carried,
                     relief,
                     "twice the credits",
                     0.9,
                     index or 0,
+                    occupied=False,
                 )
     for name, mine in summary["per_switch"].items():
         if "downstream_utilization" not in mine:
@@ -278,7 +273,6 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
                 WAY,
                 busy,
                 f"{100 * busy:.0f} % busy",
-                mine[f"{way}_payload_gb_per_s"],
                 relief,
                 "twice the bandwidth",
                 0.95,
@@ -291,11 +285,6 @@ def _beside(spec: Spec, summary: Spec, way: str) -> tuple[dict[str, Any], str] |
     if all(uses) or (spec.get("run") or {}).get("routing", "deterministic") != "flow-hash":
         return None
     return {"run.routing": "deterministic"}, f"all {len(uses)} links"
-
-
-def _other(ways: Spec, way: str) -> float:
-    """Of a direction without data the data that come back for it."""
-    return max((mine["payload_gb_per_s"] for name, mine in ways.items() if name != way), default=0.0)
 
 
 def _link_indices(spec: Spec) -> dict[str, int]:
@@ -341,7 +330,6 @@ def _memories(spec: Spec, summary: Spec) -> Iterator[Resource]:
         if memory is None:  # of a kind that does not say what its memory consists of
             yield _waiting("the memory of", name, mine)
             continue
-        carried = mine["bandwidth_gb_per_s"]
         places = (
             ("queue", "queue_mean", "the slots of"),
             ("read_buffer", "read_places_mean", "the read buffer of"),
@@ -350,14 +338,12 @@ def _memories(spec: Spec, summary: Spec) -> Iterator[Resource]:
         for key, measure, words in places:
             size = memory.count(key)
             if size is not None and mine.get(measure) is not None:
-                through = carried if key == "queue" else mine[f"{key.partition('_')[0]}_gb_per_s"]
                 yield Resource(
                     words,
                     name,
                     PLACES,
                     mine[measure] / size,
                     f"{mine[measure]:.1f} of {size}",
-                    through,
                     {f"{memory.at}.{key}": 2 * size},
                     f"{2 * size} places",
                 )
@@ -366,7 +352,6 @@ def _memories(spec: Spec, summary: Spec) -> Iterator[Resource]:
 
 def _media(name: str, memory: Part, mine: Spec, time: float) -> Iterator[Resource]:
     kind, media = memory.kind("media")
-    carried = mine["bandwidth_gb_per_s"]
     if kind == "fixed":
         yield from _fixed(name, media, mine, time)
     elif kind == "dram":
@@ -380,7 +365,6 @@ def _media(name: str, memory: Part, mine: Spec, time: float) -> Iterator[Resourc
             _MEDIA,
             busy,
             f"{100 * busy:.0f} % busy",
-            carried,
             relief,
             twice,
             _DATA_BUS_FULL,
@@ -403,7 +387,6 @@ def _fixed(name: str, media: Part, mine: Spec, time: float) -> Iterator[Resource
             _MEDIA,
             _share(carried, most),
             f"{carried:.1f} of {most:.1f} GB/s",
-            carried,
             relief,
             "twice the bandwidth",
         )
@@ -417,7 +400,6 @@ def _fixed(name: str, media: Part, mine: Spec, time: float) -> Iterator[Resource
             _MEDIA,
             taken / banks,
             f"{taken:.1f} of {banks}",
-            carried,
             {f"{media.at}.banks": 2 * banks},
             f"{2 * banks} banks",
             0.9,
@@ -437,9 +419,9 @@ def _waiting(
         _MEDIA,
         min(1.0, share / _WAITING) * FULL,
         f"{100 * share:.0f} % of the time there is waiting{more}",
-        mine["bandwidth_gb_per_s"],
         relief or {},
         twice,
+        occupied=False,
     )
 
 

@@ -230,6 +230,14 @@ def test_a_bound_is_of_the_whole_system_where_a_resource_carries_a_part() -> Non
     assert all(bound is None or bound >= found.throughput for bound in bounds.values())
 
 
+def test_what_a_run_notes_is_noted_beside_its_explanation() -> None:
+    """A window shorter than a latency says little of what limits, and a wire without a bandwidth limits nothing."""
+    system = chained(link={}, work={"requests": 100}).set("run.warmup", 0)
+    notes = cx.explain(system).notes
+    assert notes == cx.run(system).summary["notes"]
+    assert any("shorter than three mean latencies" in note for note in notes)
+
+
 def test_it_ends_in_a_table_json_and_a_picture(cxloom: Callable[..., Any], tmp_path: Path) -> None:
     files = [tmp_path / "new" / f"why.{form}" for form in ("json", "svg")]
     done = cxloom("explain", "dmsim/fpga", "--set", "workload.host.pattern=random", *(

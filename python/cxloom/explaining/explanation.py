@@ -210,9 +210,11 @@ def explain(
 
 
 def _notes(spec: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
-    """What the explanation does not cover: requests answered without data, and insides that no kind declares."""
+    """What the explanation does not cover or stand on: requests answered without data, what the notes of its run say
+    of the window and of what has no limit, and insides that no kind declares."""
     said = sentence(summary)
     notes = [] if said is None else [f"{said}; this is about the others"]
+    notes += summary["notes"]
     for group, part, what in (
         ("per_requester", "requester", "how many requests it has in flight at most"),
         ("per_memory", "memory", "what its memory consists of"),

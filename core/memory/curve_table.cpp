@@ -160,6 +160,8 @@ CurveTable CurveTable::from_file(const std::string& path) {
   char separator = ',';
   std::string line;
   for (std::size_t number = 1; std::getline(file, line); ++number) {
+    if (constexpr std::string_view kMark = "\xef\xbb\xbf"; number == 1 && line.starts_with(kMark))
+      line.erase(0, kMark.size());  // a spreadsheet's byte order mark
     const std::string_view text = std::string_view(line).substr(0, line.find('#'));
     if (trimmed(text).find_first_not_of(",\t") == std::string_view::npos) continue;
     if (columns.empty()) {

@@ -2,6 +2,7 @@
 // Read as TraceBasedSim.cpp of github.com/umd-memsys/DRAMSim2 and src/common.cc of github.com/umd-memsys/DRAMsim3 read them.
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "workload/trace_format.hpp"
 
@@ -34,6 +35,23 @@ const Operation* operation_of(std::string_view word) {
   return found == kOperations.end() ? nullptr : found;
 }
 
+/// "READ, WRITE, read or write of dramsim3; ..."
+std::string operations() {
+  constexpr std::array<std::string_view, 3> kForms{"dramsim3", "dramsim2-mase", "dramsim2-k6"};
+  std::string all;
+  for (std::size_t form = 0; form < kForms.size(); ++form) {
+    std::string names;
+    std::string_view last;
+    for (const Operation& operation : kOperations) {
+      if (!operation.of[form]) continue;
+      if (!last.empty()) names += (names.empty() ? "" : ", ") + std::string(last);
+      last = operation.name;
+    }
+    all += (form ? "; " : "") + names + " or " + std::string(last) + " of " + std::string(kForms[form]);
+  }
+  return all;
+}
+
 template <Simulator simulator>
 bool fits_dramsim(const TraceWords& line) {
   if (line.size() < 2 || !is_hexadecimal(line[0])) return false;
@@ -48,13 +66,9 @@ class DramsimReader final : public FormatReader {
   explicit DramsimReader(const TraceOptions& options) : clock_(options.tick) {}
 
   void read(const TraceWords& line, AccessQueue& accesses) override {
-    line.expect(3, 3, kDramsimLine);
+    line.expect(3, 3, "0xADDRESS OPERATION CYCLE");
     const Operation* operation = operation_of(line[1]);
-    if (!operation) {
-      line.refuse(
-          "bad kind", line[1],
-          "READ or WRITE; IFETCH of mase; P_MEM_RD, P_MEM_WR, P_FETCH, P_LOCK_RD, P_LOCK_WR or BOFF of k6");
-    }
+    if (!operation) line.refuse("bad kind", line[1], operations());
     Access access = line_access(line.hexadecimal(0), operation->kind);
     clock_.stamp(access, line, "cycle", line[2]);
     accesses.add(access);
@@ -85,7 +99,7 @@ std::vector<TraceFormat> dramsim_formats() {
            .make = make_dramsim},
           {.name = "dramsim2-k6",
            .about = "DRAMSim2, of the kind k6",
-           .line = "0xADDRESS P_MEM_RD|P_MEM_WR|P_FETCH|... CYCLE",
+           .line = "0xADDRESS P_MEM_RD|P_MEM_WR|P_FETCH|P_LOCK_RD|P_LOCK_WR|BOFF CYCLE",
            .times = TraceTimes::kTicks,
            .fits = fits_dramsim<Simulator::kK6>,
            .make = make_dramsim}};

@@ -100,17 +100,15 @@ def _watched(feed: Callable[[], _core.Batch], watch: Callable[[int], None]) -> C
 def _open(resolved: Resolved, name: str, workload: Node) -> TraceReader:
     """The trace of a requester's workload. Raises InputError, at its place in the spec."""
     from cxloom.trace import open_trace
+    from cxloom.trace.files import refuse_no_file
 
     entries = workload.map()
     trace = entries["trace"]
     given = {key: entries[key].plain() for key in ("tick", "levels", "format") if key in entries}
     form = str(given["format"]) if "format" in given else None
     path = Path(trace.text())
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise trace.place.error(
-            f"the trace {path}: not a file", allowed="a file; `cxloom trace convert` makes one of a pipe"
-        )
     try:
+        refuse_no_file(path)
         reader = open_trace(path, tick=given.get("tick"), levels=given.get("levels") or (), format=form)
     except InputError as error:
         key, bracket, index = error.path.partition("[")

@@ -25,6 +25,7 @@ from cxloom.system import System
 from cxloom.trace import threads as of_threads
 from cxloom.trace.capture import CacheLevel, CoreOfTrace, about
 from cxloom.trace.emulator import EmulatedSource
+from cxloom.trace.files import refuse_no_file
 from cxloom.trace.format import TraceBatch
 from cxloom.trace.objects import METADATA as OBJECTS
 from cxloom.trace.objects import Directory, Objects, recorded
@@ -178,6 +179,7 @@ def replay(
     """
     started = time.perf_counter()
     placed = prepare_all(systems, pages, host, places, processor, page_tables)
+    refuse_no_file(trace)
     reader = open_trace(trace)
     core = core_of(placed)
     recorded = reader.metadata.get(CoreOfTrace.NAME)

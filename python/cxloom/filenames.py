@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
+from typing import TYPE_CHECKING, BinaryIO
 
 from cxloom.errors import InputError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_BUFFER = 1 << 17
 
 
 def file_name(given: object, allowed: str, path: str = "") -> str:
@@ -19,11 +26,56 @@ def file_name(given: object, allowed: str, path: str = "") -> str:
     return name
 
 
+def other_kind(mode: int) -> str | None:
+    """What it is that has this mode, if it is no regular file."""
+    if stat.S_ISREG(mode):
+        return None
+    if stat.S_ISDIR(mode):
+        return "a directory"
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    return "a socket" if stat.S_ISSOCK(mode) else "a device"
+
+
+def opened(path: str | os.PathLike[str], allowed: str) -> tuple[BinaryIO, bool]:
+    """A file to read from its start, and whether it is a pipe. `allowed` says what it should be.
+
+    A regular file, or a pipe that somebody writes to, who may take their time: a shell makes one of ``<(command)``.
+    Raises InputError for anything else, OSError if it cannot be opened.
+    """
+    mode = os.stat(path).st_mode
+    if (other := other_kind(mode)) is not None and not stat.S_ISFIFO(mode):
+        raise InputError(f"{other}, not a file", allowed=allowed)
+    # Without waiting for somebody at the other end.
+    raw = _Pipe(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+    file = io.BufferedReader(raw, _BUFFER)
+    if stat.S_ISREG(mode):
+        return file, False
+    file.peek(1)
+    if raw.ended:
+        file.close()
+        raise InputError("a pipe that nobody writes to", allowed=allowed)
+    os.set_blocking(file.fileno(), True)
+    return file, True
+
+
+class _Pipe(io.FileIO):
+    """Tells the end of a pipe from one in which nothing is yet."""
+
+    ended = False
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """As FileIO has it: None if nothing is there yet, 0 at the end."""
+        count = super().readinto(buffer)
+        self.ended = count == 0
+        return count
+
+
 def content_of(path: str | os.PathLike[str]) -> bytes:
     """The content of a regular file. Raises OSError, also for what is none: nobody waits for a pipe or a terminal."""
+    if (other := other_kind(os.stat(path).st_mode)) is not None:  # a socket cannot be opened
+        raise OSError(f"{other}, not a file")
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError("not a regular file")
         return file.read()
 
 

@@ -64,9 +64,9 @@ def test_a_pipe_in_place_of_a_point_is_refused(tmp_path: Path) -> None:
     point = sorted((tmp_path / "points").iterdir())[0]
     point.unlink()
     os.mkfifo(point)
-    with pytest.raises(OSError, match="not a regular file"):
+    with pytest.raises(OSError, match="a pipe, not a file"):
         Store(tmp_path).read(point.stem)
-    with pytest.raises(cx.InputError, match="not a regular file"):
+    with pytest.raises(cx.InputError, match="a pipe, not a file"):
         cx.sweep("esf/validation", **given)
 
 

@@ -75,7 +75,7 @@ def unsigned(values: list[int | None]) -> pa.Array:
 ADDRESSES = unsigned([1, 2])
 CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "missing": (lambda path: None, "no such file"),
-    "directory": (Path.mkdir, "a directory, not a trace"),
+    "directory": (Path.mkdir, "a directory, not a file"),
     "empty": (raw(b""), "the file is empty"),
     "binary": (
         raw(bytes(range(256)) * 100),
@@ -185,7 +185,7 @@ CASES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "dramsim3, then ours": (
         text("0x40 READ 2\n0x40 R 3\n"),
-        ":2: bad kind, found 'R'; allowed: READ or WRITE",
+        ":2: bad kind, found 'R'; allowed: READ, WRITE",
     ),
     "nothing, compressed": (raw(lzma.compress(b"")), "the file is empty, found xz of nothing"),
     "cut xz": (

@@ -74,6 +74,7 @@ def crash(
         )
     for plugin in plugins:
         load_plugin(plugin)
+    system = System.load(spec)
     with Interrupt("the search") as interrupt, CrashBar(quiet) as bar:
 
         def watch(progress: Progress) -> str | None:
@@ -81,7 +82,7 @@ def crash(
             return interrupt.reason
 
         found = crashed(
-            System.load(spec),
+            system,
             at=None if at is None else nanoseconds(at, "--at"),
             every_event=every_event,
             drawn=drawn,

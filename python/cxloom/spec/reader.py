@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import stat
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cxloom import limits
 from cxloom.errors import Gathered, InputError
+from cxloom.filenames import opened
 from cxloom.spec.names import nearest
 from cxloom.spec.node import Node, Origin, Scalar, checked_text, described, too_deep
 from cxloom.spec.syntax import syntax_error
@@ -31,11 +31,12 @@ def read_file(path: str | os.PathLike[str]) -> Node:
     return read_text(file_text(path), os.fspath(path))
 
 
-def file_text(path: str | os.PathLike[str]) -> str:
-    """The text of a YAML file. Raises InputError, with file and line, for anything that is not text, or too long."""
+def file_text(path: str | os.PathLike[str], allowed: str = "a YAML file") -> str:
+    """The text of a file in UTF-8. Raises InputError, with file and line, for anything that is not text, or too long;
+    `allowed` says what it should be."""
     name = os.fspath(path)
     try:
-        data = _content(path)
+        data = _content(path, allowed)
     except FileNotFoundError:
         raise InputError("no such file", suggestion=_neighbour(Path(path)), file=name) from None
     except InputError as error:
@@ -45,7 +46,7 @@ def file_text(path: str | os.PathLike[str]) -> str:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read: {reason.lower()}", file=name) from None
     if b"\0" in data:
-        raise InputError("a binary file", allowed="a YAML file: UTF-8 text", file=name)
+        raise InputError("a binary file", allowed=f"{allowed}: UTF-8 text", file=name)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -54,22 +55,11 @@ def file_text(path: str | os.PathLike[str]) -> str:
         raise InputError("not UTF-8 text", found=found, allowed="UTF-8", file=name, line=line) from None
 
 
-def _content(path: str | os.PathLike[str]) -> bytes:
+def _content(path: str | os.PathLike[str], allowed: str) -> bytes:
     """The content of a file, or of a pipe that somebody writes to."""
-    allowed = "a YAML file"
-    mode = os.stat(path).st_mode
-    is_pipe = stat.S_ISFIFO(mode)
-    if stat.S_ISDIR(mode):
-        raise InputError("a directory, not a file", allowed=allowed)
-    if not stat.S_ISREG(mode) and not is_pipe:
-        raise InputError("a device, not a file", allowed=allowed)
-    # Without waiting for somebody at the other end of a pipe; who is there may take their time.
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-        start = file.read(1) if is_pipe else None
-        if start == b"":
-            raise InputError("a pipe that nobody writes to", allowed=allowed)
-        os.set_blocking(file.fileno(), True)
-        data = (start or b"") + file.read(limits.FILE_BYTES + 1)
+    file, is_pipe = opened(path, allowed)
+    with file:
+        data = file.read(limits.FILE_BYTES + 1)
         if len(data) > limits.FILE_BYTES:
             size = "more" if is_pipe else counted(os.stat(path).st_size, "byte")
             raise InputError(

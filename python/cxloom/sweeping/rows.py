@@ -48,7 +48,9 @@ def read(path: str) -> list[Setting]:
 
 
 def _of_csv(path: str) -> list[Setting]:
-    reader = csv.reader(file_text(path).splitlines(keepends=True), strict=True, skipinitialspace=True)
+    reader = csv.reader(
+        file_text(path, "a CSV file").splitlines(keepends=True), strict=True, skipinitialspace=True
+    )
     settings: list[Setting] = []
     try:
         header = [name.strip() for name in next(reader, [])]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cxloom.errors import InputError, reason_of
+from cxloom.filenames import other_kind
 
 _X86_64 = 62
 _MACHINES = {3: "x86, 32 bits", 40: "Arm, 32 bits", 183: "AArch64", 243: "RISC-V", 21: "POWER, 64 bits"}
@@ -52,13 +53,15 @@ def _missing(name: str) -> InputError:
     path = Path(name)
     if os.sep not in name or not path.exists():
         return InputError(f"there is no program '{name}'", allowed="a program's name or path")
-    if path.is_dir():
-        return InputError("a directory, not a program", file=name)
+    if (other := other_kind(path.stat().st_mode)) is not None:
+        return InputError(f"{other}, not a program", file=name)
     return InputError("the file is not executable", allowed=f"chmod +x {name}, if it is a program", file=name)
 
 
 def _begin_of(path: str) -> bytes:
     try:
+        if (other := other_kind(os.stat(path).st_mode)) is not None:
+            raise InputError(f"{other}, not a program", file=path)
         with open(path, "rb") as file:
             return file.read(256)
     except OSError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import stat
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -13,10 +12,14 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from cxloom.errors import InputError
+from cxloom.filenames import opened, other_kind
 from cxloom.temporary import written_whole
 
 HEAD_BYTES = 1 << 17
 """How much of a file is looked at to find out what it is: more than its longest line."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""Before a text in UTF-8 it says nothing."""
 
 _COMPRESSIONS = {
     b"\x1f\x8b": "gzip",
@@ -48,12 +51,11 @@ class Source:
     """The bytes of a trace: a file, a pipe, or ``-`` for standard input; compressed ones come out as they were."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Raises InputError if there is no such file, it cannot be read, it is a directory or it is empty."""
+        """Raises InputError if there is no such file, it is no file or empty, or it cannot be read."""
         self.path = os.fspath(path)
         self._pipe: BinaryIO | None = None
         with errors_of(path):
-            self.is_file = self.path != "-" and self._is_regular(Path(path))
-            raw = self._start_of_file() if self.is_file else self._start_of_pipe()
+            self.is_file, raw = self._start()
             if not raw:
                 raise InputError("the file is empty", allowed="a trace")
             self._compression = next(
@@ -79,23 +81,25 @@ class Source:
         """Whether the head is all that there is, as far as is known."""
         return len(self.head) < HEAD_BYTES and self.is_file
 
-    @staticmethod
-    def _is_regular(path: Path) -> bool:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise InputError("a directory, not a trace")
-        return stat.S_ISREG(mode)
-
-    def _start_of_file(self) -> bytes:
-        with Path(self.path).open("rb") as file:
-            return file.read(HEAD_BYTES)
-
-    def _start_of_pipe(self) -> bytes:
+    def _start(self) -> tuple[bool, bytes]:
+        """Whether it is a file, and its first bytes, which a pipe still has."""
         if self.path == "-" and sys.stdin is None:
             raise InputError("standard input is closed")
-        pipe: Any = sys.stdin.buffer if self.path == "-" else Path(self.path).open("rb", buffering=HEAD_BYTES)
+        pipe: Any = sys.stdin.buffer if self.path == "-" else None
+        if pipe is None:
+            pipe, is_pipe = opened(self.path, "a trace")
+            if not is_pipe:
+                with pipe as file:
+                    return True, bytes(file.read(HEAD_BYTES))
         self._pipe = pipe
-        return bytes(pipe.peek(HEAD_BYTES)[:HEAD_BYTES])
+        return False, bytes(pipe.peek(HEAD_BYTES)[:HEAD_BYTES])
+
+    def open_text(self) -> BinaryIO:
+        """The same as `open`, behind the mark that some editors put before a text."""
+        stream = self.open()
+        if self.head.startswith(BYTE_ORDER_MARK):
+            _read_whole(stream, len(BYTE_ORDER_MARK))
+        return stream
 
     def open(self) -> BinaryIO:
         """The bytes from their start; a pipe has them once only."""
@@ -193,6 +197,17 @@ def _read_whole(stream: BinaryIO, size: int) -> bytes:
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
+
+
+def refuse_no_file(path: str | os.PathLike[str]) -> None:
+    """Raises InputError for what is there and is no file: a run is of something that may be read again."""
+    other = "standard input" if os.fspath(path) == "-" else None
+    if other is None:
+        with errors_of(path):
+            other = other_kind(os.stat(path).st_mode)
+    if other is not None:
+        allowed = "a file; `cxloom trace convert` makes one of a pipe"
+        raise InputError(f"{other}, not a file", allowed=allowed, file=path)
 
 
 @contextlib.contextmanager

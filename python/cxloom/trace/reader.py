@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cxloom import _core
 from cxloom.errors import InputError
 from cxloom.spec.names import nearest
-from cxloom.trace.files import COMPRESSED_SUFFIXES, Source, errors_of
+from cxloom.trace.files import BYTE_ORDER_MARK, COMPRESSED_SUFFIXES, Source, errors_of
 from cxloom.trace.format import Checker, TraceBatch
 from cxloom.trace.text import Parser, has_header, looks_binary, parsed, text_formats, text_metadata
 from cxloom.words import counted
@@ -73,6 +73,9 @@ class TraceReader:
 FORMATS = ("parquet", "text", "lackey", *_core.TRACE_FORMATS)
 """The forms of a trace: ours in Parquet and text, valgrind's lackey, and those of other tools."""
 
+_PARQUET = b"PAR1"
+_WORDS = {"text": "text", "Parquet": "a Parquet file", "binary": "binary data"}
+
 _OURS = {"parquet": "a Parquet file", "text": "text of ours", "lackey": "valgrind's lackey"}
 
 
@@ -103,7 +106,8 @@ def open_trace(
         source = Source(path)
         try:
             found = _format_of(source, format)
-            _refuse_useless(found, source.head, tick, levels)
+            head = source.head.removeprefix(BYTE_ORDER_MARK)
+            _refuse_useless(found, head, tick, levels)
         except InputError:
             source.close()
             raise
@@ -123,13 +127,13 @@ def open_trace(
             return _core.ForeignTraceParser(found, length, levels)
 
         parser()  # a bad tick is an error now, not when the first batch is read
-        metadata = text_metadata(source.head) if found == "text" else {}
-        unknown = tick is None and _counts_ticks(found, source.head)
+        metadata = text_metadata(head) if found == "text" else {}
+        unknown = tick is None and _counts_ticks(found, head)
         remarks: list[str] = []
         taken_for = "" if format is not None or found in _OURS else found
 
         def parts() -> Iterator[_core.Accesses]:
-            return _stream(source, parser(), taken_for, remarks)
+            return _stream(source, _is_binary(found), parser(), taken_for, remarks)
 
         return TraceReader(source.path, found, None, metadata, unknown, remarks, parts)
 
@@ -137,17 +141,15 @@ def open_trace(
 def _format_of(source: Source, format: str | None) -> str:
     """The form of a trace by its content, or the one that is asked for if it can be. Raises InputError."""
     head = source.head
-    if head.startswith(b"PAR1") and format in (None, "parquet"):
+    _refuse_other(source, format)
+    if head.startswith(_PARQUET):
         if not source.is_file:
             raise InputError("Parquet through a pipe", allowed="a Parquet file, or text through a pipe")
         return "parquet"
-    if format == "parquet":
-        raise InputError("not a Parquet file", allowed="a format that the file has", path="format")
-    binary = format is not None and format in _core.TRACE_FORMATS and _core.TRACE_FORMATS[format]["binary"]
-    if format is not None and binary:
+    if format is not None:
         return format
     if looks_binary(head):
-        found = [] if format is not None else _core.trace_formats_of_records(head, source.head_is_whole)
+        found = _core.trace_formats_of_records(head, source.head_is_whole)
         if not found:
             raise InputError(
                 "neither Parquet nor text: binary data, nor records that are known",
@@ -155,7 +157,8 @@ def _format_of(source: Source, format: str | None) -> str:
                 allowed="a trace; a format, if it is one with records, such as champsim",
             )
     else:
-        found = [format] if format is not None else text_formats(head, source.head_is_whole)
+        head = head.removeprefix(BYTE_ORDER_MARK)
+        found = text_formats(head, source.head_is_whole)
     if len(found) > 1:
         named = [name for name in found if _name_of(source.path).endswith(_suffix(name))]
         found = named if len(named) == 1 else found
@@ -173,6 +176,30 @@ def _format_of(source: Source, format: str | None) -> str:
         allowed=" or ".join(f"{name} ({_core.TRACE_FORMATS[name]['about']})" for name in found),
         path="format",
     )
+
+
+def _refuse_other(source: Source, format: str | None) -> None:
+    """Raises InputError for a file that cannot be of the form that is asked for."""
+    if format is None:
+        return
+    has = "text"
+    if source.head.startswith(_PARQUET):
+        has = "Parquet"
+    elif looks_binary(source.head):
+        has = "binary"
+    if has != (asked := "Parquet" if format == "parquet" else "binary" if _is_binary(format) else "text"):
+        form = f"trace in the form {format}, which is {_WORDS[asked]}"
+        raise InputError(
+            "not a Parquet file" if asked == "Parquet" else f"not a {form}",
+            found=_WORDS[has],
+            allowed="the form that the file has, or none: most are recognised",
+            path="format",
+        )
+
+
+def _is_binary(form: str) -> bool:
+    """Whether a trace of this form has records of bytes."""
+    return form in _core.TRACE_FORMATS and bool(_core.TRACE_FORMATS[form]["binary"])
 
 
 def _name_of(path: str) -> str:
@@ -216,11 +243,13 @@ def _refuse_useless(form: str, head: bytes, tick: object, levels: object) -> Non
     )
 
 
-def _stream(source: Source, parser: Parser, taken_for: str, remarks: list[str]) -> Iterator[_core.Accesses]:
+def _stream(
+    source: Source, binary: bool, parser: Parser, taken_for: str, remarks: list[str]
+) -> Iterator[_core.Accesses]:
     """The accesses; ``taken_for`` is the form that the content said, if errors should say it."""
     remarks.clear()
     try:
-        with source.open() as stream:
+        with source.open() if binary else source.open_text() as stream:
             yield from parsed(stream, parser)
     except InputError as error:
         if taken_for:

@@ -308,7 +308,10 @@ TEST(ForeignTrace, SaysWhatIsWrongAndWhere) {
   const std::vector<std::tuple<const char*, const char*, const char*>> cases{
       {"dramsim3", "0x40 READ 0\n0x80 REA",
        "line 2: a line of 2 columns, found '0x80 REA'; allowed: 0xADDRESS"},
-      {"dramsim3", "0x40 REED 0", "line 1: bad kind, found 'REED'; allowed: READ or WRITE"},
+      {"dramsim3", "0x40 REED 0",
+       "line 1: bad kind, found 'REED'; allowed: READ, WRITE, read or write of dramsim3; READ, WRITE or "
+       "IFETCH of "
+       "dramsim2-mase; P_MEM_RD, P_MEM_WR, P_FETCH, P_LOCK_RD, P_LOCK_WR or BOFF of dramsim2-k6"},
       {"dramsim3", "0x40 READ 5\n0x40 READ 4",
        "line 2: bad cycle, found '4'; allowed: no less than the one before, 5"},
       {"dramsim3", "0x40 READ -4",

@@ -277,10 +277,14 @@ std::optional<Value> versions_of(const System& system) {
 
 std::string not_stationary(const BatchMeans::Halves& halves) {
   const bool rising = halves.second > halves.first;
-  const double ratio = rising ? halves.second / halves.first : halves.first / halves.second;
+  const double higher = rising ? halves.second : halves.first;
+  const double lower = rising ? halves.first : halves.second;
+  const std::string beside = lower > 0.0
+                                 ? percent_text(higher / lower - 1.0) + " higher than that of the other"
+                                 : "not 0 as that of the other";
   return "the measured window was not stationary: the mean latency of its " +
-         std::string(rising ? "second half is " : "first half is ") + percent_text(ratio - 1.0) +
-         " higher than that of the other; a longer run.warmup may let it settle" +
+         std::string(rising ? "second half is " : "first half is ") + beside +
+         "; a longer run.warmup may let it settle" +
          (rising ? ", unless more is asked for than the system can do" : "");
 }
 
@@ -295,7 +299,10 @@ Value notes_of(const Simulation& simulation, const Collector& collector, const R
   add_event_notes(simulation, notes);
   add_notes_on_nothing(simulation, collector, notes);
   const LatencyDistribution& latency = all.latency;
-  if (latency.count() > 1 && length < kShort * latency.mean_ns()) {
+  if (latency.count() > 0 && length == 0.0) {
+    notes.emplace_back(
+        "the measured window has no length, as nothing in it takes time: bandwidths and rates are not known");
+  } else if (latency.count() > 1 && length < kShort * latency.mean_ns()) {
     notes.emplace_back(
         "the measured window is shorter than three mean latencies: its bandwidth says how requests came and "
         "went, not "

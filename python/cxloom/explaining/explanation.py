@@ -193,6 +193,8 @@ def explain(
         raise InputError(
             "nothing is measured in this system", allowed="a workload with more requests than its warm-up"
         )
+    if not summary["simulated_time_ns"]:
+        raise SimulationError("there is nothing to explain, as no request that was measured takes any time")
     resources = all_resources(spec, summary)
     tried = _worth_trying(resources)
     # Of those that gain as much the smallest change comes first: a resource before all of its kind.
@@ -259,8 +261,8 @@ def _played(
         return []
     what_ifs = []
     for resource, (summary, _, _) in zip(tried, found, strict=True):
-        if summary is None or not summary["requests"]:
-            continue
+        if summary is None or not summary["requests"] or not summary["simulated_time_ns"]:
+            continue  # without a window that has a length there is no rate to compare
         gain = _rate(summary) / _rate(before) - 1
         what_ifs.append(WhatIf(resource, gain, cause(all_resources(_set(spec, resource.relief), summary))))
     return what_ifs

@@ -289,6 +289,15 @@ class Cells:
             self.without.setdefault(cell, why)
         return why is None
 
+    def has_rate(self, cell: str, summary: Mapping[str, Any]) -> bool:
+        """As `has_number`, of a bandwidth: it takes a window that has a length, too."""
+        if not self.has_number(cell, summary):
+            return False
+        timed = summary["simulated_time_ns"] > 0
+        if not timed:
+            self.without.setdefault(cell, "nothing there takes time, so that no bandwidth is the most")
+        return timed
+
     def check(self) -> None:
         """Raises SimulationError if no cell has a number."""
         if self._asked and self._asked <= self.without.keys():

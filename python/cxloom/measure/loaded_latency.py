@@ -29,7 +29,7 @@ def loaded(
     full = bench.run(spec, [each.point() for each in work])
     cells = Cells()
     for each, one in zip(work, full, strict=True):
-        cells.has_number(f"for {each.node.name}", one)
+        cells.has_rate(f"for {each.node.name}", one)
     cells.check()
     later = [
         (each, one, share)
@@ -69,7 +69,7 @@ def _row(
     requester: str, node: Node, delay: float, summary: Mapping[str, Any], cells: Cells
 ) -> dict[str, Any]:
     cell = f"for {node.name}"
-    if cell in cells.without or not cells.has_number(f"{cell} at a delay of {delay:.4g} ns", summary):
+    if cell in cells.without or not cells.has_rate(f"{cell} at a delay of {delay:.4g} ns", summary):
         numbers = dict.fromkeys(("bandwidth_gb_per_s", "latency_ns", "p99_ns"))
         return {"memory": node.name, "delay_ns": delay, **numbers}
     probe = summary["per_requester"][requester + PROBE]["latency_ns"]

@@ -59,7 +59,7 @@ def bandwidth(bench: Bench, pattern: str = "sequential") -> Measurement:
             "in_flight": sum(bench.in_flight(name, depth) for name in bench.users(node)),
             "latency_ns": summary["latency_ns"]["mean"],
         }
-        if not cells.has_number(f"for {node.name}, {mix}", summary):
+        if not cells.has_rate(f"for {node.name}, {mix}", summary):
             row |= dict.fromkeys(("bandwidth_gb_per_s", "in_flight", "latency_ns"))
         known = best.setdefault((node.name, mix), row)["bandwidth_gb_per_s"] or 0.0
         if (row["bandwidth_gb_per_s"] or 0.0) > _BETTER * known:
@@ -90,9 +90,7 @@ def stream(bench: Bench, stores: str = "allocate") -> Measurement:
     rows = []
     cells = Cells()
     for (node, kernel), summary in zip(keys, summaries, strict=True):
-        bus = (
-            summary["bandwidth_gb_per_s"] if cells.has_number(f"for {node.name}, {kernel}", summary) else None
-        )
+        bus = summary["bandwidth_gb_per_s"] if cells.has_rate(f"for {node.name}, {kernel}", summary) else None
         reads, _ = KERNELS[kernel]
         counted = (len(reads) + 1) / (len(reads) + (2 if stores == "allocate" else 1))
         rows.append(

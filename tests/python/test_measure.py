@@ -206,3 +206,37 @@ def test_streams_are_no_measure_at_random() -> None:
         for pattern in ("sequential", "random")
     }
     assert mixes["sequential"] - mixes["random"] == {"triad-like"}
+
+
+def few_pages(pages: int, hosts: int) -> cx.System:
+    """Hosts at one memory of so many pages."""
+    names = [f"host{i}" for i in range(hosts)]
+    spec = {
+        "devices": {
+            **{name: {"kind": "host", "queue": 4} for name in names},
+            "sw": {"kind": "switch"},
+            "mem": {"kind": "memory", "capacity": f"{4 * pages}KiB"},
+        },
+        "links": [{"between": [name, "sw"], "bandwidth": "16GB/s"} for name in [*names, "mem"]],
+        "address_map": [{"to": "mem"}],
+        "workload": {name: {"pattern": "random", "footprint": "4KiB", "requests": 100} for name in names},
+    }
+    return cx.System.from_yaml(json.dumps(spec))
+
+
+@pytest.mark.parametrize("pages", [1, 2, 3, 5])
+def test_the_arrays_of_stream_fit_into_any_memory(pages: int) -> None:
+    """Of each of them there is a quarter of what a host has, in pages or in parts of them."""
+    for hosts in (1, 2) if pages > 1 else (1,):
+        measured = cx.measure.stream(few_pages(pages, hosts), jobs=1)
+        assert len(measured.rows) == 4
+        assert all(row["bus_gb_per_s"] > 0 for row in measured.rows)
+
+
+def test_memory_of_fewer_pages_than_hosts_is_not_loaded_by_all() -> None:
+    for tool in (cx.measure.bandwidth, cx.measure.stream, cx.measure.loaded):
+        with pytest.raises(cx.InputError, match="fewer pages than requesters") as refused:
+            tool(few_pages(2, 3), jobs=1)
+        assert "mem, 2 of 4KiB for 3" in str(refused.value)
+    with pytest.raises(cx.InputError, match="mem, 1 of 4KiB for 2"):  # the host and its probe
+        cx.measure.loaded(few_pages(1, 1), jobs=1)

@@ -22,6 +22,7 @@ Spec = dict[str, Any]
 
 LINE = 64
 MIB = 1 << 20
+PAGE = 4096
 _TRIED = 16
 """Reads that tell whether a memory answers a requester."""
 
@@ -44,7 +45,21 @@ class Node:
 
     def footprint(self, wanted: int) -> int:
         """So many bytes, or as it has at most, in whole pages."""
-        return max(4096, min(wanted, self.size) // 4096 * 4096)
+        return max(PAGE, min(wanted, self.size) // PAGE * PAGE)
+
+    def part(self, programs: int) -> int:
+        """Bytes that each of so many programs has, in whole pages: no two have a page in common.
+
+        Raises InputError if there are fewer pages than programs.
+        """
+        each = self.size // PAGE // programs * PAGE
+        if each == 0:
+            raise InputError(
+                "memory of fewer pages than requesters that are to load it",
+                found=f"{self.name}, {self.size // PAGE} of {PAGE // 1024}KiB for {programs}",
+                allowed="a larger capacity or extent, or other memories (--memory)",
+            )
+        return each
 
 
 class Bench:
@@ -155,6 +170,7 @@ class Bench:
             work = {"pattern": "random", "requests": _TRIED, "footprint": "4KiB"}
             points = []
             for each in shared:
+                each.part(len(self._who_may(each)))
                 reads = {**work, "addresses": each.bound()}
                 points.append({"workload": dict.fromkeys(self._who_may(each), reads)})
             for each, summary in zip(shared, self.run(self.uncached(), points), strict=True):

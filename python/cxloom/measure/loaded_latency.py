@@ -89,7 +89,7 @@ class _Work:
         self.node = node
         self._probe = chosen + PROBE
         self._loading: Sequence[str] = bench.users(node)
-        size = size_text(node.footprint(min(_FOOTPRINT, node.size // (len(self._loading) + 1))))
+        size = size_text(min(_FOOTPRINT, node.part(len(self._loading) + 1)))
         self._common: Spec = {"footprint": size, "addresses": node.bound()}
         self._load = {"pattern": pattern, "reads": reads}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cxloom.measure import pictures
-from cxloom.measure.bench import LINE, MIB, Bench, Cells, Node, Spec, note_on_load, size_text
+from cxloom.measure.bench import LINE, MIB, PAGE, Bench, Cells, Node, Spec, note_on_load, size_text
 from cxloom.measure.measurement import Column, Measurement, one_decimal
 
 MIXES: Mapping[str, float | None] = {
@@ -32,6 +32,8 @@ _BETTER = 1.001
 _FOOTPRINT = 256 * MIB
 _ARRAY = 80_000_000
 """Bytes: ten million elements of 8, as STREAM has by default. No power of two, which would meet in the same banks."""
+_APART = 6 * PAGE
+"""From so much memory of a requester on its three arrays begin at pages of their own: a quarter of it each, rounded up."""
 _ROUNDS = 6000
 """Lines of each array in the window, and a sixth of that before it, of all requesters together."""
 
@@ -130,7 +132,7 @@ def _mixed(bench: Bench, node: Node, reads: float | None, depth: int, pattern: s
     settings: Spec = {f"devices.{name}.queue": bench.queue(name) // depth for name in users if depth > 1}
     if reads is None:
         return settings | _streams(bench, node, "bc", "a", allocate=False)
-    size = size_text(node.footprint(min(_FOOTPRINT, node.size // len(users))))
+    size = size_text(min(_FOOTPRINT, node.part(len(users))))
     work = {
         "pattern": pattern,
         "reads": reads,
@@ -149,8 +151,10 @@ def _kernel(bench: Bench, node: Node, kernel: str, stores: str) -> Spec:
 def _streams(bench: Bench, node: Node, reads: str, written: str, *, allocate: bool) -> Spec:
     """Line by line: the lines that are read, that of the store if it allocates, and the store, or its write-back."""
     users = bench.users(node)
-    size = min(_ARRAY, node.size // (4 * len(users))) // LINE * LINE
-    bases = {array: place * -(-size // 4096) * 4096 for place, array in enumerate("abc")}
+    part = node.part(len(users))
+    size = min(_ARRAY, part // 4) // LINE * LINE
+    apart = -(-size // PAGE) * PAGE if part >= _APART else size
+    bases = {array: place * apart for place, array in enumerate("abc")}
     order = [(array, 1.0) for array in reads] + ([(written, 1.0)] if allocate else []) + [(written, 0.0)]
     phases = [
         {

@@ -309,7 +309,7 @@ class Cells:
         """As `has_number`, of a bandwidth: it takes a window that has a length, too."""
         if not self.has_number(cell, summary):
             return False
-        timed = summary["simulated_time_ns"] > 0
+        timed: bool = summary["simulated_time_ns"] > 0
         if not timed:
             self.without.setdefault(cell, "nothing there takes time, so that no bandwidth is the most")
         return timed

@@ -1,23 +1,28 @@
 #include "protocol/class_turns.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace cxloom {
 
-unsigned ClassTurns::next(ClassNibbles ready, ClassNibbles filling) {
+unsigned ClassTurns::next(ClassNibbles ready, ClassNibbles lacking, ClassNibbles enough) {
+  const bool somebody_has_enough = (ready & ~nonzero_classes(lacking)) != 0;
   unsigned lead = 0;
+  std::int64_t needs = 0;
   std::uint64_t first = ~std::uint64_t{0};
-  const auto fills = [&](unsigned which) { return filling == 0 || (filling >> (which * 4) & 1U) != 0; };
   for (; ready != 0; ready &= ready - 1) {
     const auto which = static_cast<unsigned>(std::countr_zero(ready)) / 4;
-    if (!fills(which) && given_ < patient_until_[which]) continue;
+    const std::int64_t patience = somebody_has_enough ? patience_of(which, lacking, enough) : 0;
+    if (given_ - patient_since_[which] < patience) continue;
     const std::uint64_t start = start_of(which);
     if (start >= first) continue;
     first = start;
     lead = which;
+    needs = patience;
   }
   start_ = first;
-  if (!fills(lead)) patient_until_[lead] = given_ + slots_for_one_;
+  // What is left of its patience it keeps, but no more than makes for one slot.
+  if (needs > 0) patient_since_[lead] = std::max(patient_since_[lead], given_ - patience_.slots) + needs;
   return lead;
 }
 

@@ -14,12 +14,12 @@ inline ClassNibbles FlitFilling::without_single(Channel channel, ClassNibbles fi
   return fits - nibble_of(channel, whole < 2 ? count : count - whole);
 }
 
-/// Whose turn it is. A class fills the slot if as many of it can go as the slot takes, and enough of it wait.
+/// Whose turn it is. A class lacks company as far as fewer of it wait than are enough, or fewer can go than the slot takes.
 inline unsigned FlitFilling::lead_of(const SlotTables::ForSlot& table, ClassNibbles available,
                                      ClassNibbles ready) {
-  const ClassNibbles lacking =
-      (table.most - least(available, table.most)) | (table.enough - least(at_most_7(left), table.enough));
-  return state.turns.next(ready, ready & ~nonzero_classes(lacking));
+  const ClassNibbles kept_back = table.enough - table.most;
+  const ClassNibbles there = least(at_most_7(left), least(available, table.most) + kept_back);
+  return state.turns.next(ready, (table.enough - there) & ready * 15, table.enough);
 }
 
 FlitFilling::Choice FlitFilling::choose(SlotType type, ClassNibbles allowed) {

@@ -11,26 +11,44 @@ constexpr unsigned kMostDataAtHeader =
 
 }  // namespace
 
-/// Whether the H-slot of a standard flit should take one data header fewer. Their data fill the flit, or end before
-/// it does; the next headers then go into the generic slot behind. In the last group they would use up the count that
-/// the H-slot of the next flit shares with it: one header fewer ends the data a group earlier, and both slots can be
-/// full. Only where both would lack more than that one together, and more of the class are waiting, so that no message
-/// is kept back for nothing.
-inline bool Packer256::keeps_one_back(Channel channel, unsigned count) const {
-  if (nibble_at(filling_.left, channel) <= count) return false;
+/// Whether the slot behind data that begin in `slot` is in the last group of a standard flit. Data headers there would use up the
+/// count that the H-slot of the next flit shares with that group: only where both together could bring more than one above it.
+inline bool Packer256::ends_in_last_group(Channel channel, unsigned slot, unsigned count) const {
   const SlotTables& tables = *filling_.state.tables;
   const unsigned both = nibble_at(tables.of(SlotType::kHeader).most, channel) +
                         nibble_at(tables.of(SlotType::kGeneric).most, channel);
   if (both <= nibble_at(tables.largest, channel) + 1) return false;
-  unsigned next = 1 + filling_.state.data.waiting();  // the slot behind the data
   for (unsigned i = 0; i < count; ++i)
-    next += filling_.offer.data(channel, filling_.taken(channel) + i).slots();
-  return next < flit_.slots && FlitGeometry::group_of(next) + 1 == flit_.groups();
+    slot += filling_.offer.data(channel, filling_.taken(channel) + i).slots();
+  return slot < flit_.slots && FlitGeometry::group_of(slot) + 1 == flit_.groups();
+}
+
+/// Whether the H-slot of a standard flit should take one data header fewer. Their data fill the flit, or end before
+/// it does; the next headers then go into the generic slot behind. In the last group one header fewer ends the data a group
+/// earlier, and that slot and the next H-slot can be full. Only if more of the class are waiting, so that no message is kept
+/// back for nothing.
+inline bool Packer256::keeps_one_back(Channel channel, unsigned count) const {
+  return nibble_at(filling_.left, channel) > count &&
+         ends_in_last_group(channel, 1 + filling_.state.data.waiting(), count);
+}
+
+/// Whether the H-slot of a standard flit should have data headers, and nothing else: if they came in the generic slot behind,
+/// their data would end in the last group.
+inline bool Packer256::must_have_data() const {
+  const ClassNibbles data = nonzero_classes(filling_.left) & kDataClasses;
+  if (data == 0 || data == nonzero_classes(filling_.left)) return false;
+  const auto channel = static_cast<Channel>(std::countr_zero(data) / 4);
+  const unsigned count = nibble_at(filling_.state.tables->of(SlotType::kGeneric).most, channel);
+  return nibble_at(filling_.room, channel) >= count && nibble_at(filling_.left, channel) > count &&
+         ends_in_last_group(channel, 2 + filling_.state.data.waiting(), count);
 }
 
 inline void Packer256::place_header(unsigned slot, SlotType type) {
   const bool many_data = filling_.state.data.waiting() > kMostDataAtHeader;
-  FlitFilling::Choice choice = filling_.choose(type, many_data ? kOnes ^ kDataClasses : kOnes);
+  const bool only_data = !many_data && flit_.second_header == 0 && must_have_data();
+  FlitFilling::Choice choice = filling_.choose(type, many_data   ? kOnes ^ kDataClasses
+                                                     : only_data ? kDataClasses
+                                                                 : kOnes);
   const ClassNibbles data = choice.counts & kDataClasses * 15;
   if (data != 0 && flit_.second_header == 0) {
     const auto channel = static_cast<Channel>(std::countr_zero(data) / 4);

@@ -21,7 +21,9 @@ class Packer256 {
 
  private:
   void place_header(unsigned slot, SlotType type);
+  bool ends_in_last_group(Channel channel, unsigned slot, unsigned count) const;
   bool keeps_one_back(Channel channel, unsigned count) const;
+  bool must_have_data() const;
   void enter_group_of(unsigned slot);
 
   FlitFilling& filling_;

@@ -28,12 +28,12 @@ SlotTables::ForSlot make_slot(FlitMode mode, SlotType type, bool zero_extended) 
       table.of_class[channel][table.format_count[channel]++] = static_cast<std::uint8_t>(i);
     }
   }
-  constexpr unsigned kKeptBack = 2;
+  const unsigned kept_back = mode == FlitMode::k256B ? 1 : 2;
   table.enough = table.most;
   for (std::size_t i = 0; i < kChannelCount; ++i) {
     const auto channel = static_cast<Channel>(i);
     if (!is_data_class(channel) && nibble_at(table.most, channel) > 1)
-      table.enough += nibble_of(channel, kKeptBack);
+      table.enough += nibble_of(channel, kept_back);
   }
   return table;
 }

@@ -147,7 +147,8 @@ def test_reads_among_writes_take_what_they_take_alone(flit: str) -> None:
 @pytest.mark.parametrize("flit", FLIT_BYTES)
 def test_writes_among_reads_wait_for_company_but_not_for_long(flit: str) -> None:
     # The way back is full of data. A completion waits there for others to share its slot, in the mean for two flits of
-    # 256 B or five of 68 B at most (docs/model/flit.md, class_turns_test.cpp), and for half a flit under way there and back.
+    # 256 B or five of 68 B at most (docs/model/flit.md, class_turns_test.cpp), and for half a flit under way there and
+    # back.
     # So the latency of writes does not depend on their share by more than that.
     flit_ns = FLIT_BYTES[flit] / bytes_per_ns("pcie5-x8")
     company = 5 if flit == "68B" else 2

@@ -6,6 +6,7 @@
 #include "device/sequencer.hpp"
 #include "system/event_refusal.hpp"
 #include "system/system.hpp"
+#include "workload/numa_nodes.hpp"
 
 namespace cxloom {
 
@@ -34,10 +35,12 @@ void PageMoveActions::expect_work(const EventParams& event) {
   });
 }
 
-PageMover::Order PageMoveActions::order_of(const MovePagesParams& move, MovablePages& pages) {
+PageMover::Order PageMoveActions::order_of(const MovePagesParams& move, MovablePages& pages) const {
   const auto node = [&](const char* key, const std::string& memory) {
     const auto found = pages.node_of_memory(memory);
     if (!found) {
+      refuse_of_other(memory_of_others(system_.address_map(), move.requester), memory, pages.node_names(),
+                      key);
       throw InputError({"the program has no pages there", "'" + memory + "'", list_names(pages.node_names()),
                         nearest_name(memory, pages.node_names())},
                        key);

@@ -21,7 +21,7 @@ class PageMoveActions final : public EventActions {
 
  private:
   Sequencer& mover_of(const MovePagesParams& move) const;
-  static PageMover::Order order_of(const MovePagesParams& move, MovablePages& pages);
+  PageMover::Order order_of(const MovePagesParams& move, MovablePages& pages) const;
 
   System& system_;
 };

@@ -143,7 +143,8 @@ bool WorkMaker::has_cores(const std::string& device) const {
 }
 
 std::unique_ptr<PagePlacement> WorkMaker::make_placement(const Placed& placed) const {
-  PlacementContext context{placed.nodes, page_, registry_.placements};
+  const std::vector<MemoryOfOther> others = memory_of_others(map_, placed.workload->device);
+  PlacementContext context{placed.nodes, page_, registry_.placements, others};
   return below("addresses",
                [&] { return registry_.placements.make(placed.workload->params.addresses, context); });
 }
@@ -151,7 +152,8 @@ std::unique_ptr<PagePlacement> WorkMaker::make_placement(const Placed& placed) c
 std::unique_ptr<PagePlacement> WorkMaker::make_table_placement(const Placed& placed) const {
   const std::optional<Kinded>& kinded = placed.workload->params.page_tables;
   if (!kinded) return nullptr;
-  PlacementContext context{placed.nodes, page_, registry_.placements};
+  const std::vector<MemoryOfOther> others = memory_of_others(map_, placed.workload->device);
+  PlacementContext context{placed.nodes, page_, registry_.placements, others};
   return below("page_tables", [&] { return registry_.placements.make(*kinded, context); });
 }
 

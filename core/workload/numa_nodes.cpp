@@ -116,7 +116,32 @@ std::vector<std::size_t> nearest_first(std::span<const NumaNode> nodes) {
   return order;
 }
 
-std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std::vector<std::string>& names) {
+std::vector<MemoryOfOther> memory_of_others(const AddressMap& map, const std::string& device) {
+  std::vector<MemoryOfOther> others;
+  for (const AddressMap::Part& part : map.parts()) {
+    for (const MemoryTargetInfo& memory : part.memories) {
+      if (memory.owner && *memory.owner != device)
+        others.push_back({memory.described(), memory.name, *memory.owner});
+    }
+  }
+  return others;
+}
+
+void refuse_of_other(std::span<const MemoryOfOther> others, const std::string& name,
+                     const std::vector<std::string>& known, const std::string& key) {
+  const auto found = std::ranges::find_if(
+      others, [&](const MemoryOfOther& each) { return name == each.name || name == each.device; });
+  if (found == others.end()) return;
+  throw InputError(
+      {"this memory belongs to another device",
+       "'" + name + "' of '" + found->owner + "'",
+       known.empty() ? "none: all memory in the address map belongs to others" : list_names(known),
+       {}},
+      key);
+}
+
+std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std::vector<std::string>& names,
+                                     std::span<const MemoryOfOther> others) {
   const auto has = [](const NumaNode& node, const std::string& name) {
     return std::ranges::find(node.memories, name) != node.memories.end() ||
            std::ranges::find(node.targets, name, &MemoryTargetInfo::name) != node.targets.end();
@@ -125,10 +150,12 @@ std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std:
   for (const NumaNode& node : nodes) known.insert(known.end(), node.memories.begin(), node.memories.end());
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (std::ranges::any_of(nodes, [&](const NumaNode& node) { return has(node, names[i]); })) continue;
+    const std::string key = "nodes[" + std::to_string(i) + "]";
+    refuse_of_other(others, names[i], known, key);
     throw InputError({"no node of this device has such a memory", "'" + names[i] + "'",
                       known.empty() ? "none: it has no memory in the address map" : list_names(known),
                       nearest_name(names[i], known)},
-                     "nodes[" + std::to_string(i) + "]");
+                     key);
   }
   std::vector<std::size_t> places;
   for (std::size_t node = 0; node < nodes.size(); ++node) {

@@ -48,8 +48,20 @@ std::vector<AddressMap::Extent> usable_in(const AddressMap& map, std::size_t par
 /// The nodes' places, nearest first; of those that are as near, the first.
 std::vector<std::size_t> nearest_first(std::span<const NumaNode> nodes);
 
+/// Memory that another device alone may use.
+struct MemoryOfOther {
+  std::string name;    ///< "mld ld 1"
+  std::string device;  ///< "mld"
+  std::string owner;
+};
+std::vector<MemoryOfOther> memory_of_others(const AddressMap& map, const std::string& device);
+/// Throws InputError, with that key, for a name of such memory; `known` are those that may be named.
+void refuse_of_other(std::span<const MemoryOfOther> others, const std::string& name,
+                     const std::vector<std::string>& known, const std::string& key);
+
 /// The places of the nodes that have these memories, in the order of the nodes; all, if none is named. A memory with logical
-/// devices names all of them. Throws InputError for a name that is none.
-std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std::vector<std::string>& names);
+/// devices names all of them. Throws InputError for a name that is none, with the reason if it is one of `others`.
+std::vector<std::size_t> nodes_named(std::span<const NumaNode> nodes, const std::vector<std::string>& names,
+                                     std::span<const MemoryOfOther> others = {});
 
 }  // namespace cxloom

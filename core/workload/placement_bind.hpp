@@ -25,7 +25,7 @@ class BindPlacement final : public PagePlacement {
   };
   BindPlacement(const Params& params, const PlacementContext& context)
       : order_(nearest_first(context.nodes)) {
-    const std::vector<std::size_t> bound = nodes_named(context.nodes, params.nodes);
+    const std::vector<std::size_t> bound = nodes_named(context.nodes, params.nodes, context.others);
     std::erase_if(order_, [&](std::size_t node) { return std::ranges::find(bound, node) == bound.end(); });
   }
   std::optional<Choice> place(std::uint64_t /*page*/, std::uint64_t count,

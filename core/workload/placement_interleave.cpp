@@ -11,7 +11,7 @@ namespace {
 std::vector<std::size_t> written_order(const std::vector<std::string>& names,
                                        const PlacementContext& context) {
   if (names.empty()) return nodes_named(context.nodes, {});
-  static_cast<void>(nodes_named(context.nodes, names));  // refuses names that are none
+  static_cast<void>(nodes_named(context.nodes, names, context.others));  // refuses names that are none
   std::vector<std::size_t> order;
   for (const std::string& name : names) {
     for (const std::size_t node : nodes_named(context.nodes, {name})) {

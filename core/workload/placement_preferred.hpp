@@ -34,7 +34,7 @@ class PreferredPlacement final : public PagePlacement {
         left_(params.limit ? params.limit->count() / context.page.count() : ~std::uint64_t{0}) {
     if (others_.empty()) return;
     std::vector<std::size_t> wanted{others_.front()};
-    if (!params.nodes.empty()) wanted = nodes_named(context.nodes, params.nodes);
+    if (!params.nodes.empty()) wanted = nodes_named(context.nodes, params.nodes, context.others);
     const auto is_wanted = [&](std::size_t node) { return std::ranges::find(wanted, node) != wanted.end(); };
     std::ranges::copy_if(others_, std::back_inserter(preferred_), is_wanted);
     std::erase_if(others_, is_wanted);

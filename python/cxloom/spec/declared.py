@@ -172,6 +172,14 @@ def fields_at(root: Node, path: Path) -> Fields:
     return declared
 
 
+def around(root: Node, path: Path) -> Path | None:
+    """The nearest map around the one that a key was written in, by its path, which takes that key; None: none does."""
+    for depth in range(len(path) - 2, 0, -1):
+        if path[-1] in fields_at(root, path[:depth]):
+            return path[:depth]
+    return None
+
+
 def _entry_fields(section: Mapping[str, Any], entry: Node | None) -> Fields:
     if section["category"]:
         return kind_fields(section["category"], _kind(entry))

@@ -92,7 +92,16 @@ def placed(root: Node, error: InputError) -> SpecError:
             together = follow(root, error.path.rpartition(".")[0])[0]
         if notes := [note for note in _notes_below(together) if note != origin.note]:
             problem = f"{problem} ({', '.join(notes)})"
-    placed = origin.error(problem, found=error.found, allowed=error.allowed, suggestion=error.suggestion)
+    allowed, suggestion = error.allowed, error.suggestion
+    if error.problem.startswith("unknown key"):
+        steps = tuple(_steps(root, error.path))
+        if (above := declared.around(root, steps)) is not None:
+            beside = steps[len(above)]
+            allowed, suggestion = (
+                f"{allowed}; '{steps[-1]}' belongs beside '{beside}', in {to_text(above)}",
+                "",
+            )
+    placed = origin.error(problem, found=error.found, allowed=allowed, suggestion=suggestion)
     placed.is_between, placed.is_idle = error.is_between, error.is_idle
     return placed
 

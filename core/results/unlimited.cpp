@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "interconnect/link_end.hpp"
+#include "system/way_name.hpp"
 
 namespace cxloom {
 
@@ -38,10 +39,12 @@ std::string Unlimited::note() const {
 Unlimited find_unlimited(const System& system, const Collector* collector) {
   std::vector<bool> sent(system.components().size());  // by its links
   Unlimited found;
-  for (const auto& end : system.link_ends()) {
-    const bool busy = end->monitor().closed_totals().messages > 0;
-    if (busy) sent[end->owner().id().index()] = true;
-    if (end->unlimited() && (busy || !collector)) found.links.push_back(end->name());
+  for (const auto& link : system.links()) {
+    for (const LinkEnd* const end : {link.forward, link.backward}) {
+      const bool busy = end->monitor().closed_totals().messages > 0;
+      if (busy) sent[end->owner().id().index()] = true;
+      if (end->unlimited() && (busy || !collector)) found.links.push_back(way_name(link, *end));
+    }
   }
   for (const auto& component : system.components()) {
     const SharedMedium* medium = system.roles().shared_media.of(component->id());

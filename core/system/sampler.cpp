@@ -1,12 +1,14 @@
 #include "system/sampler.hpp"
 
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "component/component.hpp"
 #include "interconnect/link_end.hpp"
 #include "kernel/kernel.hpp"
 #include "system/system.hpp"
+#include "system/way_name.hpp"
 
 namespace cxloom {
 
@@ -20,8 +22,8 @@ Sampler::Probe::Level level_of(WireMonitor& monitor, Time now) {
 
 class LinkProbe final : public Sampler::Probe {
  public:
-  explicit LinkProbe(LinkEnd& end) : end_(end) {}
-  std::string name() const override { return end_.name(); }
+  LinkProbe(const System::LinkView& link, LinkEnd& end) : end_(end), name_(way_name(link, end)) {}
+  std::string name() const override { return name_; }
   Level read(Time now) override {
     end_.catch_up(now);
     return level_of(end_.monitor(), now);
@@ -29,6 +31,7 @@ class LinkProbe final : public Sampler::Probe {
 
  private:
   LinkEnd& end_;
+  std::string name_;
 };
 
 class BusProbe final : public Sampler::Probe {
@@ -62,7 +65,10 @@ class MemoryProbe final : public Sampler::Probe {
 
 Sampler::Sampler(Kernel& kernel, const System& system, Time interval)
     : kernel_(kernel), source_(kernel.new_source()), interval_(interval) {
-  for (const auto& end : system.link_ends()) probes_.push_back(std::make_unique<LinkProbe>(*end));
+  for (const auto& link : system.links()) {
+    for (LinkEnd* const end : {link.forward, link.backward})
+      probes_.push_back(std::make_unique<LinkProbe>(link, *end));
+  }
   for (const auto& component : system.components()) {
     if (SharedMedium* medium = system.roles().shared_media.of(component->id())) {
       for (const auto direction : {SharedMedium::kDownstream, SharedMedium::kUpstream})

@@ -14,6 +14,7 @@ from typing import Any
 
 from cxloom.spec import declared
 from cxloom.spec.parts import Part, part_of, quantity
+from cxloom.ways import way_name
 
 Spec = Mapping[str, Any]
 
@@ -229,13 +230,12 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
     for name, ways in summary["per_link"].items():
         index = indices.get(name)
         link = spec["links"][index] if index is not None else {}
-        _, mark, number = name.partition("#")  # of parallel links the second and those after it
         for way, mine in ways.items():
             if mine["utilization"] > 0:
                 relief, twice = _beside(spec, summary, way) or _faster(spec, index, link)
                 yield Resource(
                     "the wire",
-                    way + mark + number,
+                    way_name(name, way),
                     WAY,
                     mine["utilization"],
                     f"{100 * mine['utilization']:.0f} % busy",
@@ -251,7 +251,7 @@ def _ways(spec: Spec, summary: Spec) -> Iterator[Resource]:
                     relief = {f"links[{index}].credits": doubled(link["credits"])}
                 yield Resource(
                     "the credits of the link",
-                    way + mark + number,
+                    way_name(name, way),
                     WAY,
                     min(1.0, blocked / time),
                     f"none left {100 * blocked / time:.0f} % of the time",

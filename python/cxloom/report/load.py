@@ -8,6 +8,7 @@ from typing import Any
 
 from cxloom.draw.picture import Load
 from cxloom.report.numbers import percent, significant
+from cxloom.ways import way_name
 
 Values = Mapping[str, Any]
 
@@ -40,9 +41,9 @@ def directions(summary: Values) -> Iterator[Direction]:
         for name, values in ways.items():
             yield Direction(
                 link,
-                name,
+                way_name(link, name),
                 name.partition("->")[0],
-                None if name in free else values["utilization"],
+                None if way_name(link, name) in free else values["utilization"],
                 values["payload_gb_per_s"],
                 values["efficiency"],
                 values["queue_mean"],

@@ -15,6 +15,7 @@ from cxloom.error_answers import count_of, sentence
 from cxloom.report.console import output, plain
 from cxloom.report.lines import shortened
 from cxloom.report.numbers import duration, narrow, percent, size
+from cxloom.ways import way_name
 from cxloom.words import counted
 
 LINES = 45
@@ -348,9 +349,9 @@ def _refused(summary: Values) -> list[str]:
 def _used(summary: Values) -> list[tuple[str, Values]]:
     """The directions of links that carried something or held something up: of very many, most did not."""
     return [
-        (name, values)
-        for link in summary["per_link"].values()
-        for name, values in link.items()
+        (way_name(link, name), values)
+        for link, ways in summary["per_link"].items()
+        for name, values in ways.items()
         if values["messages"] or values["credit_blocked_ns"] or "flits" in values
     ]
 

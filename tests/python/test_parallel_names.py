@@ -53,7 +53,8 @@ def test_pages_and_series_have_them_too(result: cx.Result, tmp_path: Path) -> No
 
 
 def test_one_without_bandwidth_is_named_beside_one_that_has_some() -> None:
-    free = "{between: [host, sw]}, {between: [host, sw], count: 1, bandwidth: 10GB/s}, {between: [host, sw], count: 1}, "
+    free = "{between: [host, sw]}, {between: [host, sw], count: 1, bandwidth: 10GB/s}, "
+    free += "{between: [host, sw], count: 1}, "
     system = cx.System.from_yaml(SPEC.replace("{between: [host, sw], count: 3, bandwidth: 10GB/s}, ", free))
     summary = cx.run(system).summary
     without = {"host->sw", "sw->host", "host->sw#3", "sw->host#3"}

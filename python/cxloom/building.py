@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cxloom import _core
-from cxloom.errors import Gathered, InputError
+from cxloom.errors import Gathered, InputError, shown
 from cxloom.spec.node import Node
 from cxloom.spec.resolve import Resolved
 
@@ -16,16 +17,76 @@ if TYPE_CHECKING:
     from cxloom.trace import TraceReader
 
 
-def build(resolved: Resolved) -> _core.Simulation:
+class Simulation(_core.Simulation):
+    """One that knows the traces of its spec."""
+
+    readers: Mapping[str, TraceReader]
+
+    def remarks(self) -> list[str]:
+        """What was changed on the way from a trace to its requester, as far as it was read."""
+        return _remarks(self.readers)
+
+
+def build(resolved: Resolved) -> Simulation:
     """The simulation of a spec, ready to run. Raises InputError, at its place in the spec."""
-    feeds = open_feeds(resolved)
+    readers = _readers(resolved)
     with errors_placed(resolved):
-        return _core.Simulation(resolved.lean(), feeds)
+        made = Simulation(resolved.lean(), _feeds(readers))
+    made.readers = _timed(resolved, readers)
+    return made
 
 
 def open_feeds(resolved: Resolved) -> dict[str, _core.Feed]:
     """A feed for each trace of a spec, from its beginning. Raises InputError, at its place in the spec."""
-    return {name: (reader.feed(), reader.length, reader.feed) for name, reader in _readers(resolved).items()}
+    return _feeds(_readers(resolved))
+
+
+def _feeds(readers: Mapping[str, TraceReader]) -> dict[str, _core.Feed]:
+    return {name: (reader.feed(), reader.length, reader.feed) for name, reader in readers.items()}
+
+
+def _remarks(readers: Mapping[str, TraceReader]) -> list[str]:
+    return [
+        f"{name} from the trace {shown(os.path.basename(reader.path))}: {remark}"
+        for name, reader in readers.items()
+        for remark in reader.remarks
+    ]
+
+
+def _timed(resolved: Resolved, readers: Mapping[str, TraceReader]) -> dict[str, TraceReader]:
+    """Those whose times are played: remarks are about them."""
+    entries = resolved.traces()
+    played = {name: entries[name].get("replay") for name in readers}
+    return {
+        name: readers[name] for name, how in played.items() if how is not None and how.value == "timestamps"
+    }
+
+
+def refuse_without_work(resolved: Resolved) -> None:
+    """Raises InputError, as a run does, for a system in which nobody makes requests."""
+    workload = resolved.root.get("workload")
+    if workload is None or not workload.value:
+        raise resolved.placed(
+            InputError(
+                "nobody makes requests", allowed="an entry for a host or an accelerator", path="workload"
+            )
+        )
+
+
+def work_note(resolved: Resolved) -> str:
+    """What a check says of a system without a workload, which is one for some tools; empty if it has one.
+
+    Raises InputError for a workload that is written and has no entry.
+    """
+    workload = resolved.root.get("workload")
+    written = workload is not None and (workload.key is not None or bool(workload.origin.note))
+    if written or (workload is not None and workload.value):
+        refuse_without_work(resolved)
+        return ""
+    return (
+        "nobody makes requests: run, sweep, explain and crash refuse this system until it has a workload; "
+        "measure and exec bring work of their own"
+    )
 
 
 def describe(resolved: Resolved, watch: Callable[[int], None] = lambda _accesses: None) -> dict[str, Any]:
@@ -38,7 +99,9 @@ def describe(resolved: Resolved, watch: Callable[[int], None] = lambda _accesses
         name: (_watched(reader.feed(), watch), reader.length, reader.feed) for name, reader in readers.items()
     }
     with errors_placed(resolved):
-        return _core.check(resolved.lean(), feeds)
+        found: dict[str, Any] = _core.check(resolved.lean(), feeds)
+    found["notes"] += _remarks(_timed(resolved, readers))
+    return found
 
 
 def refuse_endless(resolved: Resolved) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cxloom import _core
-from cxloom.building import build, errors_placed, refuse_endless
+from cxloom.building import Simulation, build, errors_placed, refuse_endless
 from cxloom.errors import InputError, SimulationError
 from cxloom.filenames import file_name
 from cxloom.outdir import FILES, SPEC, SUMMARY, OutputDirectory, unwritable
@@ -143,6 +143,8 @@ def simulate(
                 simulation.stop(diagnosis.partition("\n")[0])
             sinks.take(simulation)
             summary = simulation.summary()
+            if isinstance(simulation, Simulation) and (remarks := simulation.remarks()):
+                summary["notes"] = [*summary.get("notes", ()), *remarks]
         sinks.close()
     except BaseException:
         sinks.abandon()

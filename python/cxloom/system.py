@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MethodType, ModuleType
 from typing import Any
 
-from cxloom.building import describe
+from cxloom.building import describe, work_note
 from cxloom.errors import InputError, InputErrors, reason_of
 from cxloom.filenames import file_name
 from cxloom.spec import declared, presets
@@ -136,7 +136,11 @@ class System:
 
     def check(self) -> dict[str, Any]:
         """Builds the system without running it, and describes it: devices, links, routes, bounds. Raises InputError."""
-        return describe(self.resolve())
+        resolved = self.resolve()
+        note = work_note(resolved)
+        described = describe(resolved)
+        described["notes"] += [note] if note else []
+        return described
 
     # --- building ------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from cxloom.building import describe
+from cxloom.building import describe, work_note
 from cxloom.cli.progress import ReadingBar
 from cxloom.cli.run import Plugins, Sets, Spec, resolve
 from cxloom.report.console import output
@@ -39,8 +39,10 @@ def check(
     Exit code 0: it is. 2: it is not, and why.
     """
     resolved = resolve(spec, sets, plugins)
+    note = work_note(resolved)
     with ReadingBar() as bar:
         description = describe(resolved, bar.update)
+    description["notes"] += [note] if note else []
     if as_json:
         print(json.dumps(description, indent=2))
     else:

@@ -177,14 +177,17 @@ def explain(
     if not isinstance(system, System):
         system = System.load(file_name(system, "a System, a spec file, or the name of a preset"))
     resolved = system.resolve(overrides)
-    from cxloom.building import build
+    from cxloom.building import build, refuse_without_work
 
+    refuse_without_work(resolved)
     build(resolved)  # errors at their places
     spec = resolved.plain()
     spec.pop("outputs", None)
     whole = System.from_yaml(json.dumps(spec))
     seed = (spec.get("run") or {}).get("seed") or int(section_default("run", "seed"))
     [played] = summaries_at(whole, [{"run.seed": seed}], jobs=1, watch=watch)
+    if played.status == "refused":
+        raise InputError(f"the system cannot be explained: {played.error}")
     if (summary := played.summary) is None:
         raise SimulationError(f"the system cannot be explained, as it does not finish: {played.error}")
     if not summary["requests"] and (said := sentence(summary)):

@@ -108,11 +108,13 @@ class Bench:
             for each in described["nodes"]
         ]
         if not self.requesters:
-            raise InputError("nobody in this system makes requests", allowed="a host or an accelerator")
+            problem = "nobody in this system makes requests"
+            raise InputError(problem, allowed="a host or an accelerator", file=resolved.root.origin.file)
         self.cored = [name for name in self.requesters if self.part(name).below("core") is not None]
         """Requesters that have cores."""
         if not self._nodes:
-            raise InputError("this system has no memory to measure", allowed="an address_map")
+            problem = "this system has no memory to measure"
+            raise InputError(problem, allowed="an address_map", file=resolved.root.origin.file)
         self._choose(memories, [name for each in described["nodes"] for name in each["memories"]], described)
 
     def _choose(self, memories: Sequence[str], known: list[str], described: Mapping[str, Any]) -> None:

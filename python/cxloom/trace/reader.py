@@ -36,7 +36,7 @@ class TraceReader:
     unknown_tick: bool
     """Whether its timestamps count ticks or cycles and nobody said how long one takes: they are those numbers."""
     remarks: list[str]
-    """What was changed on the way so that its user should know, once all is read; usually nothing."""
+    """What was changed on the way so that its user should know, of what was read; usually nothing."""
     _parts: Callable[[], Iterator[TraceBatch | _core.Accesses]] = field(repr=False)
 
     def __iter__(self) -> Iterator[TraceBatch]:
@@ -248,9 +248,13 @@ def _stream(
 ) -> Iterator[_core.Accesses]:
     """The accesses; ``taken_for`` is the form that the content said, if errors should say it."""
     remarks.clear()
+    foreign = parser if isinstance(parser, _core.ForeignTraceParser) else None
     try:
         with source.open() if binary else source.open_text() as stream:
-            yield from parsed(stream, parser)
+            for accesses in parsed(stream, parser):
+                if foreign is not None and (remark := foreign.remark):
+                    remarks[:] = [remark]  # of a trace that is not read to its end, too
+                yield accesses
     except InputError as error:
         if taken_for:
             about = _core.TRACE_FORMATS[taken_for]["about"]
@@ -258,5 +262,3 @@ def _stream(
                 f"{error.allowed or 'a whole trace'} (the file was taken for {taken_for}: {about})"
             )
         raise
-    if isinstance(parser, _core.ForeignTraceParser) and (remark := parser.remark):
-        remarks.append(remark)

@@ -11,6 +11,7 @@ import pytest
 import cxloom as cx
 from cxloom.errors import InputError
 from cxloom.spec import declared, models
+from cxloom.spec.names import RESERVED
 
 Spec = dict[str, Any]
 DEEPEST = 3
@@ -135,3 +136,25 @@ def test_tools_find_no_part_where_a_word_says_that_there_is_none(
     ):
         done = cxloom(*command)
         assert done.code == 0, done.err
+
+
+def named(fields: declared.Fields, depth: int = 0) -> Iterator[str]:
+    """The defaults of texts: where a device is named, they stand for none."""
+    for field in fields.values():
+        if field["type"] == "text" and field["default"]:
+            yield str(field["default"]).partition(": ")[0]
+        if field["type"] in ("map", "list") and depth < DEEPEST:
+            yield from named(declared.fields(field), depth + 1)
+
+
+def test_no_device_is_called_as_a_word_for_another_thing() -> None:
+    """`host: any` of a logical device means everybody, whatever there is of that name."""
+    declarations = declared.declarations()
+    every = [declarations[entry] for entry in declared.entries()]
+    every += [kind for category in declared.categories() for kind in declared.kinds(category).values()]
+    words = {word for info in every for word in named(declared.fields(info)) if word.isalpha()}
+    assert words == set(RESERVED)
+    for word in RESERVED:
+        with pytest.raises(InputError, match=f"a device cannot have this name.*found '{word}'"):
+            cx.System.from_yaml(f"devices: {{{word}: {{kind: host}}}}\n").resolve()
+    assert cx.System.from_yaml("devices: {anyone: {kind: host}, none1: {kind: host}}\n").resolve()

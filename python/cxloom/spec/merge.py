@@ -57,7 +57,7 @@ def overlay_devices(base: Entries, written: Node, errors: Gathered) -> Entries:
     for key, node in written.map().items():
         if not names.is_glob(key):
             with errors.one():
-                declared_names += placed(_key(node), names.declared, key)
+                declared_names += placed(_key(node), names.of_new_devices, key)
     known = dict.fromkeys([*base, *declared_names])
     if len(known) > limits.DEVICES:
         raise _key(written).error(

@@ -39,6 +39,22 @@ def listed(names: Iterable[str], limit: int = 12) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
+RESERVED = ("any", "none")
+"""What stands for every device, or for no device, where one may be named: `host: any` of a logical device."""
+
+
+def of_new_devices(text: str) -> list[str]:
+    """The names that a key under ``devices`` declares, none of which may be a word for something else."""
+    found = declared(text)
+    if reserved := [name for name in found if name in RESERVED]:
+        raise InputError(
+            "a device cannot have this name: it says that no device is named, or any",
+            found=f"'{reserved[0]}'",
+            allowed=f"another name than {' and '.join(RESERVED)}",
+        )
+    return found
+
+
 def is_pattern(text: str) -> bool:
     """True for anything but a plain name."""
     return "[" in text or "*" in text

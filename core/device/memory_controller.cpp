@@ -394,9 +394,13 @@ std::string MemoryController::activity() const {
       requests_.outside_count + (writes_ ? writes_->outside_count : 0) + (logical_ ? logical_->waiting() : 0);
   const std::uint64_t posted = posted_.live();
   if (in_service == 0 && outside == 0 && posted == 0) return {};
-  return counted(static_cast<std::uint64_t>(in_service), "request") + " in service, " +
-         std::to_string(outside) + " waiting outside" +
-         (posted != 0 ? ", " + counted(posted, "posted write") + " buffered" : "");
+  std::string text = counted(static_cast<std::uint64_t>(in_service), "request") + " in service, " +
+                     std::to_string(outside) + " waiting outside" +
+                     (posted != 0 ? ", " + counted(posted, "posted write") + " buffered" : "");
+  each_medium(*media_, [&](const Media& media) {
+    if (const std::string held = media.held_back(); !held.empty()) text += "; " + held;
+  });
+  return text;
 }
 
 }  // namespace cxloom

@@ -29,6 +29,7 @@ class Bliss final : public DramScheduler {
   DramPick pick(DramQueue::Slot oldest, std::int64_t row, Clock now) override;
   std::uint32_t served(DramQueue::Slot slot, Clock now) override;
   std::uint32_t wake(Clock now) override;
+  bool holds_back() const override { return false; }
 
  private:
   bool blacklisted(NodeId requester) const {

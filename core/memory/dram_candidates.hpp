@@ -42,6 +42,12 @@ class DramCandidates {
   void ask_again(std::uint32_t bank, Clock now);
 
   DramQueue::Slot slot(std::uint32_t bank, bool write) const { return candidates_[write][bank].slot; }
+  /// Whether any bank has one.
+  bool any(bool write) const {
+    return std::ranges::any_of(ready_[write], [](const Ready& ready) {
+      return !ready.activate.empty() || !ready.column.empty() || !ready.precharge.empty();
+    });
+  }
   /// The candidate of a bank, and when it may go, not before `now`.
   DramChoice of(std::uint32_t bank, bool write, Clock now) const;
   /// Gives `take` the first of each rank and kind of command, in one direction.

@@ -43,6 +43,7 @@ DramChannel::DramChannel(const DramConfig& config, const MediaRegistry& kinds, s
       rows_(row_policy_of(config_, kinds.row_policies)),
       scheduler_(scheduler_of(config_, kinds.schedulers, queue_, timers_)),
       within_banks_(scheduler_->within_banks()),
+      holds_back_(scheduler_->holds_back()),
       candidates_(config_.device.organisation, queue_, timers_, bus_, unused_, refresher_, *scheduler_),
       direction_(config_, requesters_),
       idle_rows_(banks_of(config), timing_.tRP, *rows_, queue_, refresher_, timers_, bus_, ranks_),
@@ -82,6 +83,7 @@ Clock DramChannel::arrive(Clock ready, Clock now) {
   } else {
     arrivals_.push(burst, ready, rest);
     if (expect(burst)) return now;
+    if (holds_back_) return ready;  // the scheduler may pick others from then on
   }
   if (burst.write) {
     if (!config_.posted_writes) return ready + timing_.CWL + burst_;
@@ -233,7 +235,14 @@ inline void DramChannel::enter(const DramBurst& burst) {
 
 // --- choice ----------------------------------------------------------------------------------------------------------
 
+// A direction in which the scheduler picks nothing has nothing to do.
+void DramChannel::choose_direction_of_picks() {
+  const auto left = [&](bool write) { return queue_.count(write) - held_back(write); };
+  if (direction_.turn(left(false), left(true))) chosen_ = false;
+}
+
 void DramChannel::choose_again() {
+  if (holds_back_ && !candidates_.any(direction_.writing())) choose_direction_of_picks();
   choice_ = {};
   chosen_ = true;
   if (idle() && refresher_.draining() == 0 && !times_out_) return;

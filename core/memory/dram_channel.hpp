@@ -85,6 +85,10 @@ class DramChannel {
   DramRefreshScope refresh_scope() const { return refresher_.scope(); }
   std::uint32_t queued() const { return queue_.count(false) + queue_.count(true); }
   bool idle() const { return queued() == 0; }
+  /// Bursts queued in a direction of which the scheduler picks none, though no refresh is in their way.
+  std::uint32_t held_back(bool write) const {
+    return holds_back_ && refresher_.draining() == 0 && !candidates_.any(write) ? queue_.count(write) : 0;
+  }
 
  private:
   using Step = DramStep;
@@ -131,8 +135,11 @@ class DramChannel {
   }
   void choose_again();
   void choose_direction() {
+    if (holds_back_) [[unlikely]]
+      return choose_direction_of_picks();
     if (direction_.turn(queue_.count(false), queue_.count(true))) chosen_ = false;
   }
+  void choose_direction_of_picks();
 
   // A burst alone.
   /// Nothing else arrives, waits, or is closed for a refresh. Every burst is put together here: copied in wider words than those in
@@ -180,6 +187,7 @@ class DramChannel {
   const std::unique_ptr<DramRowPolicy> rows_;
   const std::unique_ptr<DramScheduler> scheduler_;
   const bool within_banks_;  ///< the scheduler chooses
+  const bool holds_back_;    ///< it may pick nothing
   DramCandidates candidates_;
   DramRequesters requesters_;  ///< of bursts arriving or queued, not of one alone
   DramDirection direction_;

@@ -22,6 +22,7 @@ class Fcfs final : public DramScheduler {
   DramPick pick(DramQueue::Slot oldest, std::int64_t row, Clock now) override;
   std::uint32_t arrived(DramQueue::Slot slot, Clock now) override;
   std::uint32_t served(DramQueue::Slot slot, Clock now) override;
+  bool holds_back() const override { return false; }
   bool in_order() const override { return true; }
 
  private:

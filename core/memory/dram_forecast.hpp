@@ -32,6 +32,7 @@ class DramForecast {
   explicit DramForecast(const DramForecastContext& context)
       : the_(context),
         within_banks_(context.scheduler.within_banks()),
+        holds_back_(context.scheduler.holds_back()),
         hit_(context.config.device.timing.CL + context.config.device.organisation.data_clocks()),
         write_(context.config.device.timing.CWL + context.config.device.organisation.data_clocks()) {}
 
@@ -51,6 +52,8 @@ class DramForecast {
  private:
   Clock done_waiting(Clock now, Clock under_way) const;
   Clock read_command(Clock now) const;
+  /// Nothing is sent before this clock.
+  Clock next_command(Clock now) const;
   /// From a command of a burst to the read command.
   Clock rest(DramStep step) const {
     const DramTiming& timing = the_.config.device.timing;
@@ -62,6 +65,7 @@ class DramForecast {
 
   const DramForecastContext the_;
   const bool within_banks_;  ///< the scheduler chooses
+  const bool holds_back_;    ///< it may pick nothing
   const Clock hit_;          ///< from a read, or a write, to the end of its data
   const Clock write_;
 };

@@ -226,6 +226,18 @@ std::string DramMedia::described() const {
   return text;
 }
 
+std::string DramMedia::held_back() const {
+  std::uint64_t held[2] = {};
+  for (const Lane& lane : lanes_) {
+    for (const bool write : {false, true}) held[write] += lane.channel->held_back(write);
+  }
+  if (held[0] + held[1] == 0) return {};
+  return "the DRAM scheduler '" + config_.scheduler.kind + "' picks none of " +
+         (held[0] != 0 ? cxloom::counted(held[0], "queued read burst") : "") +
+         (held[0] != 0 && held[1] != 0 ? " and " : "") +
+         (held[1] != 0 ? cxloom::counted(held[1], "queued write burst") : "");
+}
+
 DramCounters DramMedia::counted(Time now) {
   catch_up(now);
   DramCounters sum;

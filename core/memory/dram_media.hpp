@@ -28,6 +28,7 @@ class DramMedia final : public Media {
   DramMedia* dram() override { return this; }
   std::string answers_early() const override { return config_.posted_writes ? "posted_writes" : ""; }
   std::string described() const override;
+  std::string held_back() const override;
   void open_window(Time now) override;
   void close_window(Time now) override;
   void report(MeasureSink& sink) const override;

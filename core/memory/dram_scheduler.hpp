@@ -59,6 +59,9 @@ class DramScheduler {
   /// its bank.
   virtual bool within_banks() const { return false; }
 
+  /// Whether it may pick nothing at all of the reads, or of the writes, that wait. Then the others go, if it picks any of them.
+  virtual bool holds_back() const { return !within_banks(); }
+
   /// Whether it has to see accesses in the order of their arrival. If not, those that wait for room in the queue are admitted
   /// by bank, the fewest queued first.
   virtual bool in_order() const { return false; }

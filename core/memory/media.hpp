@@ -30,6 +30,8 @@ class Media : public EventHandler {
   virtual std::string answers_early() const { return {}; }
   /// What it is built of, in a few words; empty if that is just what was written.
   virtual std::string described() const { return {}; }
+  /// Accesses that something in it lets go no more, for the diagnosis of a run that cannot finish; empty: none.
+  virtual std::string held_back() const { return {}; }
   /// What it has been through before the run; null: nothing that would have to be played.
   virtual MediaPast* past() { return nullptr; }
   /// The media that it holds, if it is made of some.

@@ -550,3 +550,26 @@ def test_a_routing_strategy_may_come_from_a_plugin(tmp_path: Path) -> None:
     assert messages_of_spines("{kind: first, last: true}") == [second, first]
 
     assert_of_the_plugin(library, spec, "run.routing=first", "routing", "always the first")
+
+
+def test_reads_go_on_beside_writes_that_a_scheduler_never_picks(tmp_path: Path) -> None:
+    library = built(PLUGINS / "no_writes.cpp", tmp_path / "libno_writes.so")
+    spec = tmp_path / "spec.yaml"
+    spec.write_text("""
+devices:
+  writer: {kind: host, queue: 96}
+  reader: {kind: host, queue: 1}
+  bus: {kind: bus}
+  mem: {kind: memory, capacity: 1GiB, media: {kind: dram, preset: DDR4-3200, scheduler: no-writes}}
+links: [{between: [writer, bus]}, {between: [reader, bus]}, {between: [mem, bus]}]
+address_map: [{to: [mem]}]
+workload:
+  writer: {pattern: random, footprint: 256MiB, reads: 0.0, requests: 2000}
+  reader: {pattern: random, footprint: 256MiB, reads: 1.0, requests: 50}
+run: {}
+""")
+    stuck = run("run", str(spec), "--plugin", str(library))
+    assert stuck.returncode != 0
+    assert "the DRAM scheduler 'no-writes' picks none of 64 queued write bursts" in stuck.stderr
+    assert "writer: 96 requests" in stuck.stderr
+    assert "reader:" not in stuck.stderr  # all of its reads were answered

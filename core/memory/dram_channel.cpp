@@ -201,6 +201,7 @@ void DramChannel::admit(bool write) {
   }
   enter(burst);
   const DramQueue::Slot slot = queue_.add({burst}, arrival.order);
+  direction_.queued(burst.write);
   arrivals_.queued(burst);
   std::uint32_t again = DramScheduler::kNoBank;
   if (!within_banks_) {
@@ -474,6 +475,7 @@ void DramChannel::join() {
     return;
   }
   queue_.add(entry, arrivals_.next_order());
+  direction_.queued(entry.burst.write);
   arrivals_.queued(entry.burst);
   reconsider(entry.burst.bank);
   choose_direction();

@@ -2,8 +2,10 @@
 //
 // A run of bursts of one direction has a bound, whatever the scheduler picks: writes that keep coming would otherwise keep reads
 // waiting for ever, and reads writes that are not posted. While a requester waits that has nothing in the direction that goes, a
-// run ends after `turn` bursts. One that has accesses in both goes on with those, so that its runs may be as long as they pay;
-// `longest_turn` ends them. Who had to wait so long then has a run of his own.
+// run ends after `turn` bursts. One that has accesses in both goes on with those, so that its runs may be as long as they pay: as
+// long as more of the other direction come into the queue, for all of which the bus is turned once. Where none has come for `lull`
+// bursts, nobody comes before those that wait are served, or there is no room, and a run ends. `longest_turn` ends it in any
+// case. Who had to wait so long then has a run of his own.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +22,7 @@ class DramDirection {
       : high_(config.write_high),
         low_(config.write_low),
         turn_(config.turn),
+        lull_(config.lull),
         longest_turn_(config.longest_turn),
         posted_(config.posted_writes),
         requesters_(requesters) {}
@@ -32,19 +35,24 @@ class DramDirection {
     writing_ = !writing_;
     return true;
   }
+  /// A burst has come into its queue.
+  void queued(bool write) {
+    if (write != writing_) came_ = run_;
+  }
   /// A burst is served. One that goes against the direction, because its row was open for it, is none of the run.
   void served(bool write) {
     if (write != writing_) return;
     if (of_writes_ != write) {
       of_writes_ = write;
-      run_ = 0;
+      run_ = came_ = 0;
     }
     ++run_;
   }
   /// While writes go: at least so many of those that wait go before the next read.
   std::uint32_t writes_before_reads(std::uint32_t writes) const {
     const std::uint64_t most = requesters_.several() ? turn_ : longest_turn_;
-    const std::uint64_t left = most - (of_writes_ ? std::min(most, run_) : 0);
+    const std::uint64_t end = std::min(most, (of_writes_ ? came_ : 0) + lull_);
+    const std::uint64_t left = end - (of_writes_ ? std::min(end, run_) : 0);
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, writes > low_ ? writes - low_ : 0));
   }
 
@@ -60,12 +68,14 @@ class DramDirection {
   }
   /// The run is as long as those let it be that wait for the other direction.
   bool over() const {
-    return of_writes_ == writing_ && run_ >= (requesters_.only(!writing_) ? turn_ : longest_turn_);
+    if (of_writes_ != writing_) return false;
+    return run_ - came_ >= lull_ || run_ >= (requesters_.only(!writing_) ? turn_ : longest_turn_);
   }
 
   const std::uint32_t high_;
   const std::uint32_t low_;
   const std::uint32_t turn_;
+  const std::uint32_t lull_;
   const std::uint32_t longest_turn_;
   const bool posted_;
   const DramRequesters& requesters_;
@@ -73,7 +83,8 @@ class DramDirection {
   bool owed_ =
       false;  ///< this direction had to wait for a whole run of the other: many or few writes do not end it
   bool of_writes_ = false;
-  std::uint64_t run_ = 0;  ///< bursts of the direction served last, since one of the other
+  std::uint64_t run_ = 0;   ///< bursts of the direction served last, since one of the other
+  std::uint64_t came_ = 0;  ///< of them, before the last one came that waits for the other direction
 };
 
 }  // namespace cxloom

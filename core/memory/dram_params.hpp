@@ -55,6 +55,7 @@ struct DramParams {
   double write_high = 0.75;
   double write_low = 0.25;
   std::optional<std::uint32_t> turn;
+  std::optional<std::uint32_t> lull;
   std::optional<std::uint32_t> longest_turn;
   bool posted_writes = true;
   Kinded refresh{"usual", Value(Value::Map{})};
@@ -83,8 +84,10 @@ struct DramConfig {
   std::uint32_t write_queue = 0;
   std::uint32_t write_high = 0;  ///< writes waiting at which a drain begins
   std::uint32_t write_low = 0;   ///< and ends, if reads wait
-  /// Bursts that go in one direction while somebody waits who has accesses in the other alone; or anybody.
+  /// Bursts that go in one direction while somebody waits who has accesses in the other alone; or anybody, since the last
+  /// came, or in all.
   std::uint32_t turn = 0;
+  std::uint32_t lull = 0;
   std::uint32_t longest_turn = 0;
   bool posted_writes = true;
   Kinded refresh;

@@ -229,6 +229,8 @@ def dram_rows() -> Iterator[Turn]:
     )
     yield Turn(f"{name}.turn", beside, f"{AT}.turn", (16, 256), RISES, of_random)
     alone = dram({"reads": 0.1})
+    thread = dram({"reads": 0.02})
+    yield Turn(f"{name}.lull", thread, f"{AT}.lull", (128, 2048), RISES, bandwidth)
     yield Turn(f"{name}.longest_turn", alone, f"{AT}.longest_turn", (32, 4096), RISES, bandwidth)
     yield Turn(f"{name}.posted_writes", slow_writes, f"{AT}.posted_writes", (True, False), RISES, latency)
     yield Turn(f"{name}.refresh", busy, f"{AT}.refresh", ("off", "all-bank"), FALLS, bandwidth)

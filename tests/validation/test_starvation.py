@@ -15,11 +15,21 @@ from validation.systems import Spec, run
 FLASH: Spec = {"kind": "flash"}
 NVM: Spec = {"kind": "nvm"}
 DDR4: Spec = {"kind": "dram", "preset": "DDR4-3200"}
+# Two lines of a curve: what only reads, and what only writes, reach at most.
+CURVE: Spec = {
+    "kind": "curve",
+    "points": [
+        {"reads": reads, "bandwidth": bandwidth, "latency": latency}
+        for reads, most in ((0.0, "8GB/s"), (1.0, "12GB/s"))
+        for bandwidth, latency in (("1GB/s", "90ns"), (most, "400ns"))
+    ],
+}
 
 # Media, and the longest that one operation of them takes, in ns: whoever comes while one is under way waits for it.
 MEDIA: dict[str, tuple[Spec, float]] = {
     "fixed": ({"kind": "fixed", "bandwidth": "10GB/s"}, 45),
     "fixed with banks": ({"kind": "fixed", "banks": 8}, 45),
+    "curve": (CURVE, 400),
     "nvm": (NVM, 1000),
     "nvm without a buffer": ({**NVM, "write_buffer": 0}, 1000),
     "flash": (FLASH, 4e6),
